@@ -1,0 +1,47 @@
+// Guards the floor plan (docs/decisions/0001-floors.md): a file may import only from its own room or from lower floors.
+import { Glob } from "bun";
+import { dirname, normalize, join } from "node:path";
+
+/** Floors from the roof to the ground; rooms on one floor may not import each other. */
+const FLOORS: string[][] = [
+  ["main"],
+  ["http", "operator", "people"],
+  ["gateway"],
+  ["keys", "releases", "ledger", "providers", "payments"],
+  ["pricing"],
+  ["store"],
+  ["contract", "lib", "config"],
+];
+const floorOf = new Map(FLOORS.flatMap((rooms, floor) => rooms.map((room) => [room, floor] as const)));
+const roomOf = (path: string): string =>
+  path
+    .replace(/^src\//, "")
+    .replace(/\.ts$/, "")
+    .split("/")[0] ?? "";
+
+/** Commands that run without a gateway, each one file that names what it needs. */
+const STANDALONE = new Set(["serve", "simulator", "release", "doctor", "db"].map((noun) => `cli/${noun}.ts`));
+
+const violations: string[] = [];
+for await (const path of new Glob("src/**/*.ts").scan(".")) {
+  if (path.endsWith(".test.ts")) continue;
+  const from = roomOf(path);
+  const floor = floorOf.get(from);
+  if (floor === undefined) violations.push(`${path}: room "${from}" is not on the floor plan`);
+  for (const [, target = ""] of (await Bun.file(path).text()).matchAll(/from "(\.[^"]+)"/g)) {
+    const to = roomOf(normalize(join(dirname(path), target)));
+    const lower = floorOf.get(to);
+    if (to === from || floor === undefined || lower === undefined) continue;
+    if (lower < floor || (lower === floor && floor < FLOORS.length - 1))
+      violations.push(`${path} imports ${target}: ${from} may not use ${to}`);
+  }
+}
+for (const path of [...new Glob("cli/**/*.ts").scanSync("."), ...new Glob("bench/**/*.ts").scanSync(".")]) {
+  for (const [, target = ""] of (await Bun.file(path).text()).matchAll(/from "(\.[^"]+)"/g)) {
+    const to = normalize(join(dirname(path), target));
+    if (to.startsWith("src/") && !to.startsWith("src/contract/") && !STANDALONE.has(path))
+      violations.push(`${path} imports ${target}: only src/contract is open to it`);
+  }
+}
+for (const violation of violations) console.log(violation);
+process.exit(violations.length === 0 ? 0 : 1);

@@ -1,0 +1,45 @@
+// Money is a branded bigint of nano-USD (10⁻⁹ USD). It becomes text here and nowhere else; a JSON number is
+// printed from that text, never computed as a float. money.md §1 and §6.
+
+declare const nano: unique symbol;
+/** An amount in nano-USD; may be negative only where a difference is meant. */
+export type NanoUsd = bigint & { readonly [nano]: "usd" };
+
+export const nanoUsd = (amount: bigint): NanoUsd => amount as NanoUsd;
+export const ZERO_USD = nanoUsd(0n);
+export const NANO_PER_USD = 1_000_000_000n;
+/** The largest amount one row may hold: 63 bits, about $9.2 bn. */
+export const MAX_NANO_USD = nanoUsd(9_223_372_036_854_775_807n);
+
+const DECIMAL = /^(0|[1-9]\d{0,9})(?:\.(\d{1,9}))?$/;
+
+/**
+ * Reads a decimal string of US dollars with at most nine decimals ("5", "0.0001") exactly.
+ * Returns null for everything else: signs, exponents, blanks, more decimals, more than the row maximum.
+ */
+export function parseUsd(text: string): NanoUsd | null {
+  const match = DECIMAL.exec(text);
+  if (match === null) return null;
+  const amount = BigInt(match[1] ?? "0") * NANO_PER_USD + BigInt((match[2] ?? "").padEnd(9, "0"));
+  return amount > MAX_NANO_USD ? null : nanoUsd(amount);
+}
+
+/** Prints an amount as a decimal string of US dollars with exactly nine places: `5000000000n` → `"5.000000000"`. */
+export function formatUsd(amount: NanoUsd): string {
+  const sign = amount < 0n ? "-" : "";
+  const digits = (amount < 0n ? 0n - amount : amount).toString().padStart(10, "0");
+  return `${sign}${digits.slice(0, -9)}.${digits.slice(-9)}`;
+}
+
+/**
+ * Prints an amount as a JSON number literal of US dollars without trailing zeros: `133500n` → `0.0001335`.
+ * For the one field of the wire that is a number, `gateway.cost.customer_charge_usd` (specification 2.2).
+ */
+export function usdJsonNumber(amount: NanoUsd): string {
+  return formatUsd(amount).replace(/\.?0+$/, "");
+}
+
+export const minUsd = (a: NanoUsd, b: NanoUsd): NanoUsd => (a < b ? a : b);
+export const maxUsd = (a: NanoUsd, b: NanoUsd): NanoUsd => (a > b ? a : b);
+export const addUsd = (a: NanoUsd, b: NanoUsd): NanoUsd => (a + b) as NanoUsd;
+export const subUsd = (a: NanoUsd, b: NanoUsd): NanoUsd => (a - b) as NanoUsd;

@@ -1,0 +1,61 @@
+// Release manifests (interfaces.md §4) and the frozen release that a request is priced and routed by.
+import type { Tier } from "./gateway-object.ts";
+import type { NanoUsd } from "./money.ts";
+
+export type TokenizerName = "o200k_base" | "cl100k_base" | "bytes";
+/** State of a route, worst first: disabled > stale > unhealthy > live. */
+export type RouteState = "live" | "unhealthy" | "stale" | "disabled";
+
+/** Rates in nano-USD per 10⁶ tokens, exact. */
+export interface Price {
+  input: NanoUsd;
+  /** Equals `input` where the manifest publishes no cached rate. */
+  cachedInput: NanoUsd;
+  output: NanoUsd;
+  requestMinimum: NanoUsd;
+}
+
+/** One published, signature-checked release of a route. Immutable; `digest` identifies it in the ledger. */
+export interface Release {
+  /** SHA-256 of the JWS, lower-case hex. */
+  digest: string;
+  route: string;
+  version: number;
+  model: string;
+  provider: string;
+  upstreamModel: string;
+  region: string;
+  tier: Tier;
+  requiresPaid: boolean;
+  contextWindow: number;
+  maxOutputTokens: number;
+  defaultOutputTokens: number;
+  price: Price;
+  /** The manifest's own decimal strings, shown as published. */
+  publishedPrice: {
+    input_per_million: string;
+    cached_input_per_million?: string;
+    output_per_million: string;
+    request_minimum: string;
+  };
+  reasoning: { modes: string[]; default: string } | null;
+  tokenizer: TokenizerName;
+  capabilities: {
+    tools: boolean;
+    images: boolean;
+    json_schema: boolean;
+    logprobs: boolean;
+    logit_bias: boolean;
+    max_n: number;
+  };
+  /** Flat maximum of tokens one image may cost; present when `capabilities.images`. */
+  imageTokensMax: number | null;
+  /** Whether `https:` image addresses may be passed to the upstream. */
+  remoteImages: boolean;
+  defaults: { temperature?: number };
+  priority: number;
+  weight: number;
+  issuedAtMs: number;
+  expiresAtMs: number;
+  signedBy: string;
+}

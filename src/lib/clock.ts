@@ -1,0 +1,19 @@
+// The two clocks, as a port: wall time for stamps and months, monotonic time for deadlines. money.md §2.
+
+export interface Clock {
+  /** Milliseconds since the Unix epoch. */
+  nowMs(): number;
+  /** Monotonic milliseconds; only differences mean something. */
+  monotonicMs(): number;
+}
+
+export const systemClock: Clock = { nowMs: () => Date.now(), monotonicMs: () => performance.now() };
+
+/** The UTC calendar month of an instant, `YYYY-MM`: the month that a request's spend is booked to. */
+export const utcMonth = (ms: number): string => new Date(ms).toISOString().slice(0, 7);
+
+/** The first instant of the month after `ms`, in milliseconds. */
+export function nextUtcMonth(ms: number): number {
+  const date = new Date(ms);
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1);
+}

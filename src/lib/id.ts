@@ -1,0 +1,23 @@
+// Identifiers: a prefix that names the kind and a tail. Request ids carry a UUIDv7, so that rows of one time lie together.
+import { randomBytes } from "node:crypto";
+
+const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+/** `length` random characters of base62, unbiased. */
+export function randomBase62(length: number): string {
+  let text = "";
+  while (text.length < length) {
+    for (const byte of randomBytes(length)) if (byte < 248 && text.length < length) text += BASE62[byte % 62];
+  }
+  return text;
+}
+
+/** A time-ordered id: `req_` and the 32 hex digits of a UUIDv7. */
+export const newRequestId = (): string => `req_${Bun.randomUUIDv7().replaceAll("-", "")}`;
+
+/** The completion id of a request: same tail, other prefix (wire.md, head). */
+export const completionId = (requestId: string): string => `chatcmpl-${requestId.slice(4)}`;
+
+/** A random id for rows that operators name: `org_…`, `key_…`, `ent_…`. */
+export const newId = (prefix: "org" | "key" | "ent" | "mk" | "txn" | "aud"): string =>
+  `${prefix}_${randomBase62(12)}`;
