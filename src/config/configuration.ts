@@ -1,0 +1,121 @@
+// The checked configuration as the rooms use it: absolute paths, milliseconds, null where something is off.
+// interfaces.md §3.
+import { resolve } from "node:path";
+import { parseDurationMs } from "./duration.ts";
+import type { Settings } from "./settings.ts";
+
+export interface ProviderConfig {
+  name: string;
+  kind: "openai" | "simulator";
+  /** Never null for `openai`; a simulator without one runs inside the process. */
+  baseUrl: string | null;
+  apiKey: string | null;
+  health: { probe: string | null; intervalMs: number; openAfterFailures: number; halfOpenAfterMs: number };
+  timeouts: { connectMs: number; firstTokenMs: number; idleMs: number; totalMs: number };
+}
+
+export interface Config {
+  /** The file that was read, absolute; null when there was none. */
+  file: string | null;
+  listen: { host: string; port: number };
+  /** Without a slash at the end. */
+  publicUrl: string | null;
+  dataDir: string;
+  databaseUrl: string | null;
+  limits: {
+    bodyBytes: number;
+    headerTimeoutMs: number;
+    requestTimeoutMs: number;
+    streamIdleMs: number;
+    maxConcurrent: number;
+    answerTimeoutMs: number;
+    firstPartWaitMs: number;
+    keyRequestsPerMinute: number | null;
+    keyConcurrent: number | null;
+  };
+  headers: { headroom: boolean };
+  cors: { origins: string[] };
+  /** Absolute paths of public keys; null = the gateway signs its own demo releases. */
+  trust: { releaseKeys: string[] } | null;
+  providers: ProviderConfig[];
+  idempotency: { bodyRetentionMs: number; tombstoneRetentionMs: number; attachWaitMs: number };
+  log: { level: Settings["log"]["level"]; content: "never" };
+}
+
+/** Settings that passed the schema → configuration; paths in the file count from the file's own directory. */
+export function toConfig(
+  settings: Settings,
+  at: { file: string | null; fileDir: string; dataDir: string },
+): Config {
+  const { listen, limits, headers, cors, trust, idempotency, log } = settings;
+  return {
+    file: at.file,
+    listen,
+    publicUrl: settings.public_url?.replace(/\/+$/, "") ?? null,
+    dataDir: at.dataDir,
+    databaseUrl: settings.database_url ?? null,
+    limits: {
+      bodyBytes: limits.body_bytes,
+      headerTimeoutMs: limits.header_timeout_ms,
+      requestTimeoutMs: limits.request_timeout_ms,
+      streamIdleMs: limits.stream_idle_ms,
+      maxConcurrent: limits.max_concurrent,
+      answerTimeoutMs: limits.answer_timeout_ms,
+      firstPartWaitMs: limits.first_part_wait_ms,
+      keyRequestsPerMinute: limits.key_requests_per_minute,
+      keyConcurrent: limits.key_concurrent,
+    },
+    headers,
+    cors,
+    trust:
+      trust === undefined ? null : { releaseKeys: trust.release_keys.map((key) => resolve(at.fileDir, key)) },
+    providers: (settings.providers ?? [BUILT_IN_SIMULATOR]).map(toProvider),
+    idempotency: {
+      bodyRetentionMs: durationMs(idempotency.body_retention),
+      tombstoneRetentionMs: durationMs(idempotency.tombstone_retention),
+      attachWaitMs: durationMs(idempotency.attach_wait),
+    },
+    log,
+  };
+}
+
+type ProviderSettings = NonNullable<Settings["providers"]>[number];
+
+const BUILT_IN_SIMULATOR: ProviderSettings = {
+  name: "simulator",
+  kind: "simulator",
+  health: { probe: "/models", interval_ms: 10_000, open_after_failures: 5, half_open_after_ms: 5000 },
+  timeouts: { connect_ms: 5000, first_token_ms: 60_000, idle_ms: 60_000, total_ms: 600_000 },
+};
+
+const toProvider = ({
+  name,
+  kind,
+  base_url,
+  api_key,
+  health,
+  timeouts,
+}: ProviderSettings): ProviderConfig => ({
+  name,
+  kind,
+  baseUrl: base_url?.replace(/\/+$/, "") ?? null,
+  apiKey: api_key ?? null,
+  health: {
+    probe: health.probe,
+    intervalMs: health.interval_ms,
+    openAfterFailures: health.open_after_failures,
+    halfOpenAfterMs: health.half_open_after_ms,
+  },
+  timeouts: {
+    connectMs: timeouts.connect_ms,
+    firstTokenMs: timeouts.first_token_ms,
+    idleMs: timeouts.idle_ms,
+    totalMs: timeouts.total_ms,
+  },
+});
+
+function durationMs(text: string): number {
+  const ms = parseDurationMs(text);
+  if (ms === null) throw new Error(`duration ${text} passed the schema but cannot be read`);
+  return ms;
+}

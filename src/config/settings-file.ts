@@ -1,0 +1,75 @@
+// One `tollgate.yaml`, read into plain values. It keeps where each value stands, so that every complaint can name a
+// line, and replaces `${NAME}` from the environment: unset or empty is a complaint, never an empty secret.
+import { LineCounter, isNode, parseDocument } from "yaml";
+
+export type Path = readonly (string | number)[];
+
+/** What is wrong with one setting; `path` is empty when the whole file is meant. */
+export interface Problem {
+  path: Path;
+  message: string;
+}
+
+export interface SettingsFile {
+  values: unknown;
+  problems: Problem[];
+  /** The line of a value, 1-based; null when the file does not have it. */
+  lineOf(path: Path): number | null;
+}
+
+const VARIABLE = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
+
+/** Parses YAML text; aliases are bounded, duplicate keys refused, tags and merge keys have no effect. */
+export function parseSettingsFile(text: string, env: Record<string, string | undefined>): SettingsFile {
+  const lineCounter = new LineCounter();
+  const document = parseDocument(text, { uniqueKeys: true, lineCounter, stringKeys: true });
+  const lineOf = (path: Path): number | null => {
+    const node = document.getIn(path, true);
+    return isNode(node) && node.range ? lineCounter.linePos(node.range[0]).line : null;
+  };
+  const broken = document.errors[0];
+  if (broken !== undefined) {
+    return {
+      values: null,
+      problems: [{ path: [], message: `is not valid YAML: ${broken.message}` }],
+      lineOf,
+    };
+  }
+  const problems: Problem[] = [];
+  const values = replaceVariables(readTree(document.toJS({ maxAliasCount: 20 })), {
+    env,
+    problems,
+    path: [],
+  });
+  return { values, problems, lineOf };
+}
+
+/** An empty file means no settings. */
+const readTree = (tree: unknown): unknown => tree ?? {};
+
+interface Replacing {
+  env: Record<string, string | undefined>;
+  problems: Problem[];
+  path: Path;
+}
+
+function replaceVariables(value: unknown, replacing: Replacing): unknown {
+  if (typeof value === "string") return replaceInText(value, replacing);
+  const inside = (key: string | number) => ({ ...replacing, path: [...replacing.path, key] });
+  if (Array.isArray(value)) return value.map((item, index) => replaceVariables(item, inside(index)));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [key, replaceVariables(item, inside(key))]),
+  );
+}
+
+function replaceInText(text: string, { env, problems, path }: Replacing): string {
+  return text.replace(VARIABLE, (_, name: string) => {
+    const value = env[name];
+    if (value === undefined || value === "") {
+      const state = value === undefined ? "not set" : "empty";
+      problems.push({ path, message: `the environment variable ${name} is ${state}` });
+    }
+    return value ?? "";
+  });
+}

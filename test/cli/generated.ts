@@ -1,0 +1,15 @@
+// The two committed files that are made from code: the editor's schema of tollgate.yaml and the OpenAPI document of
+// the operator API. `./tollgate-bun test/cli/generated.ts` writes them; `generated.test.ts` compares them.
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { editorSchema } from "../../src/config/editor-schema.ts";
+
+const root = join(import.meta.dir, "../..");
+
+export const GENERATED: { path: string; content: () => unknown }[] = [
+  { path: join(root, "tollgate.schema.json"), content: editorSchema },
+];
+
+if (import.meta.main) {
+  for (const { path, content } of GENERATED) writeFileSync(path, `${JSON.stringify(content(), null, 2)}\n`);
+}
