@@ -69,6 +69,8 @@ export interface ChatRequest {
   stop: string[];
   logprobs: boolean;
   topLogprobs: number | null;
+  /** Token ids to biases; non-empty. Only a release that publishes the capability gets past `fitToRelease`. */
+  logitBias: Record<string, number> | null;
   stream: boolean;
   includeUsage: boolean;
   /** Fields forwarded where the upstream knows them (action F), already range-checked; wire names as keys. */
