@@ -1,6 +1,6 @@
 // The upper bound of one request: tokens and money, before anything is held (money.md §6, wire.md §1.1). Pure, and
 // independent of the order of the candidates, so that a quote and the call after it give the same figures.
-import type { PromptSize } from "../contract/chat-request.ts";
+import type { ChatRequest, PromptSize } from "../contract/chat-request.ts";
 import { type NanoUsd, ZERO_USD, maxUsd } from "../contract/money.ts";
 import { Refusal } from "../contract/refusals.ts";
 import type { Price, Release } from "../contract/release.ts";
@@ -17,13 +17,11 @@ const TOKENS_PER_REQUEST = 16;
 export type OutputTokensSource = "request" | "release_maximum" | "release_default" | "window";
 
 export interface QuoteInput {
-  /** Live candidates, at least one. */
+  request: Pick<ChatRequest, "promptSize" | "maxTokens" | "n">;
+  /** Live candidates that can serve the request, at least one. */
   releases: readonly Release[];
-  /** Prompt tokens: the byte bound, or the exact count when the bound refused. */
-  promptTokens: number;
-  /** The caller's own maximum, not yet lowered; null = none given. */
-  maxTokens: number | null;
-  n: number;
+  /** Exact count of prompt tokens; null = not counted, the byte bound is taken. */
+  promptTokens: number | null;
 }
 
 export interface Quote {
@@ -63,26 +61,26 @@ export function promptBoundOver(size: PromptSize, releases: readonly Release[]):
  * Quotes a request over its candidates. Candidates whose window is too small are left out.
  * Throws `Refusal("context_length_exceeded")` when none fits.
  */
-export function quote({ releases, promptTokens, maxTokens, n }: QuoteInput): Quote {
-  const wanted = maxTokens ?? 1;
-  const every = releases.every((release) => promptTokens + wanted <= release.contextWindow);
-  const fitting = every
-    ? releases
-    : releases.filter((release) => promptTokens + wanted <= release.contextWindow);
+export function quote(input: QuoteInput): Quote {
+  const { releases } = input;
+  const { maxTokens, n } = input.request;
+  const prompt = promptTokensOf(input);
+  const fits = (release: Release): boolean => prompt + (maxTokens ?? 1) <= release.contextWindow;
+  const fitting = releases.every(fits) ? releases : releases.filter(fits);
   const [first, ...others] = fitting;
-  if (first === undefined) throw contextRefusal(releases, promptTokens, maxTokens);
+  if (first === undefined) throw contextRefusal(releases, prompt, maxTokens);
 
-  let ceiling = ceilingOf(first, promptTokens, maxTokens);
+  let ceiling = ceilingOf(first, prompt, maxTokens);
   for (const release of others) {
-    const other = ceilingOf(release, promptTokens, maxTokens);
+    const other = ceilingOf(release, prompt, maxTokens);
     if (other.tokens < ceiling.tokens) ceiling = other;
   }
   let hold = ZERO_USD;
   for (const release of fitting) {
-    hold = maxUsd(hold, holdOf(release.price, promptTokens, ceiling.tokens * n));
+    hold = maxUsd(hold, holdOf(release.price, prompt, ceiling.tokens * n));
   }
   return {
-    promptTokensMax: promptTokens,
+    promptTokensMax: prompt,
     outputTokensMax: ceiling.tokens,
     outputTokensSource: ceiling.source,
     hold,
@@ -100,23 +98,26 @@ export function holdOf(price: Price, promptTokens: number, outputTokens: number)
  * The largest output ceiling per choice whose hold fits the budget on every candidate, and that window and
  * `max_output_tokens` allow; 0 if not even one token does. The budget is the smaller of credits and key headroom.
  */
-export function affordableMaxTokens(input: Omit<QuoteInput, "maxTokens"> & { budget: NanoUsd }): number {
-  const fitting = input.releases.filter((release) => input.promptTokens < release.contextWindow);
+export function affordableMaxTokens(input: QuoteInput & { budget: NanoUsd }): number {
+  const prompt = promptTokensOf(input);
+  const fitting = input.releases.filter((release) => prompt < release.contextWindow);
   let most = fitting.length === 0 ? 0 : Number.MAX_SAFE_INTEGER;
-  for (const release of fitting) {
-    const room = Math.min(release.maxOutputTokens, release.contextWindow - input.promptTokens);
-    most = Math.min(most, room, payable(release.price, input));
+  for (const { price, maxOutputTokens, contextWindow } of fitting) {
+    const payable = payableTokens(price, prompt, input.budget) / BigInt(input.request.n);
+    most = Math.min(most, maxOutputTokens, contextWindow - prompt, Number(payable));
   }
-  return Math.max(most, 0);
+  return most;
 }
 
-function payable(
-  price: Price,
-  { promptTokens, n, budget }: { promptTokens: number; n: number; budget: NanoUsd },
-): number {
+/** Output tokens, all choices together, that the budget still pays after the prompt. */
+function payableTokens(price: Price, promptTokens: number, budget: NanoUsd): bigint {
   const left = budget * 1_000_000n - BigInt(promptTokens) * promptRate(price);
-  if (budget < price.requestMinimum || left < 0n) return 0;
-  return price.output === 0n ? Number.MAX_SAFE_INTEGER : Number(left / (price.output * BigInt(n)));
+  if (budget < price.requestMinimum || left < 0n) return 0n;
+  return price.output === 0n ? BigInt(Number.MAX_SAFE_INTEGER) : left / price.output;
+}
+
+function promptTokensOf({ request, releases, promptTokens }: QuoteInput): number {
+  return promptTokens ?? promptBoundOver(request.promptSize, releases);
 }
 
 /** A cached rate above the input rate is dearer still, so the bound takes the higher one. */

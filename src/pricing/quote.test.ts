@@ -1,0 +1,164 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { nanoUsd, parseUsd } from "../contract/money.ts";
+import { Refusal } from "../contract/refusals.ts";
+import type { Release } from "../contract/release.ts";
+import { affordableMaxTokens, promptBound, quote } from "./quote.ts";
+
+const usd = (text: string) => parseUsd(text) ?? nanoUsd(-1n);
+const RELEASE: Release = {
+  digest: "d",
+  route: "m@p/r",
+  version: 1,
+  model: "m",
+  provider: "p",
+  upstreamModel: "u",
+  region: "r",
+  tier: "standard",
+  requiresPaid: false,
+  contextWindow: 4096,
+  maxOutputTokens: 1024,
+  defaultOutputTokens: 256,
+  price: { input: usd("0.50"), cachedInput: usd("0.50"), output: usd("1.50"), requestMinimum: usd("0.0001") },
+  publishedPrice: { input_per_million: "0.50", output_per_million: "1.50", request_minimum: "0.0001" },
+  reasoning: null,
+  tokenizer: "o200k_base",
+  capabilities: { tools: true, images: true, json_schema: true, logprobs: true, logit_bias: false, max_n: 8 },
+  imageTokensMax: 1000,
+  remoteImages: false,
+  defaults: {},
+  priority: 1,
+  weight: 100,
+  issuedAtMs: 0,
+  expiresAtMs: 1,
+  signedBy: "k",
+};
+const SIZE = { bytes: 412, messages: 2, tools: 0, images: 0 };
+const asking = (maxTokens: number | null, n = 1, promptSize = SIZE) => ({ promptSize, maxTokens, n });
+const on = (...releases: Release[]) => ({ releases, promptTokens: null });
+
+function refusalOf(act: () => unknown): Refusal {
+  try {
+    act();
+  } catch (error) {
+    if (error instanceof Refusal) return error;
+  }
+  throw new Error("was not refused");
+}
+
+test("the worked example of the money rules: bound and hold", () => {
+  expect(promptBound(SIZE, null)).toBe(444);
+  expect(quote({ request: asking(200), ...on(RELEASE) })).toMatchObject({
+    promptTokensMax: 444,
+    outputTokensMax: 200,
+    outputTokensSource: "request",
+    hold: nanoUsd(522_000n),
+  });
+  const counted = quote({ request: asking(200), releases: [RELEASE], promptTokens: 96 });
+  expect(counted).toMatchObject({ promptTokensMax: 96, hold: nanoUsd(348_000n) });
+});
+
+test("messages, tools and images weigh what the bound says", () => {
+  expect(promptBound({ bytes: 0, messages: 3, tools: 2, images: 2 }, 1000)).toBe(3 * 8 + 2 * 16 + 16 + 2000);
+  expect(() => promptBound({ bytes: 0, messages: 1, tools: 0, images: 1 }, null)).toThrow();
+});
+
+test("the caller's own maximum is checked against the window before it is lowered", () => {
+  const room = RELEASE.contextWindow - 444;
+  expect(quote({ request: asking(room), ...on(RELEASE) }).outputTokensMax).toBe(1024);
+  const refusal = refusalOf(() => quote({ request: asking(room + 1), ...on(RELEASE) }));
+  expect(refusal).toMatchObject({
+    code: "context_length_exceeded",
+    param: "messages",
+    message:
+      "This model's maximum context length is 4096 tokens. However, you requested 4097 tokens (444 in the messages, 3653 in the completion).",
+    details: { context_window: 4096, prompt_tokens: 444, max_tokens: 3653 },
+  });
+  expect(refusalOf(() => quote({ request: asking(2 ** 31), ...on(RELEASE) })).code).toBe(
+    "context_length_exceeded",
+  );
+});
+
+test("a maximum above the release's own is lowered to it", () => {
+  expect(quote({ request: asking(1025), ...on(RELEASE) })).toMatchObject({
+    outputTokensMax: 1024,
+    outputTokensSource: "release_maximum",
+  });
+});
+
+test("without a maximum the release's default applies, lowered to the room in the window", () => {
+  expect(quote({ request: asking(null), ...on(RELEASE) })).toMatchObject({
+    outputTokensMax: 256,
+    outputTokensSource: "release_default",
+  });
+  const nearlyFull = { ...SIZE, bytes: 4096 - 32 - 10 };
+  expect(quote({ request: asking(null, 1, nearlyFull), ...on(RELEASE) })).toMatchObject({
+    outputTokensMax: 10,
+    outputTokensSource: "window",
+  });
+  const full = { ...SIZE, bytes: 4096 - 32 };
+  expect(refusalOf(() => quote({ request: asking(null, 1, full), ...on(RELEASE) })).details).toEqual({
+    context_window: 4096,
+    prompt_tokens: 4096,
+    max_tokens: null,
+  });
+});
+
+test("choices multiply the output, not the prompt", () => {
+  expect(quote({ request: asking(200, 3), ...on(RELEASE) }).hold).toBe(nanoUsd(222_000n + 900_000n));
+});
+
+test("a cached rate above the input rate raises the hold", () => {
+  const odd = { ...RELEASE, price: { ...RELEASE.price, cachedInput: usd("1.00") } };
+  expect(quote({ request: asking(200), ...on(odd) }).hold).toBe(nanoUsd(444_000n + 300_000n));
+});
+
+test("several candidates: the dearest hold, the smallest ceiling, whatever their order", () => {
+  const dear = { ...RELEASE, route: "dear", price: { ...RELEASE.price, output: usd("30") } };
+  const short = { ...RELEASE, route: "short", maxOutputTokens: 100 };
+  for (const order of [
+    [RELEASE, dear, short],
+    [short, dear, RELEASE],
+  ]) {
+    const quoted = quote({ request: asking(200), ...on(...order) });
+    expect(quoted).toMatchObject({ outputTokensMax: 100, hold: nanoUsd(222_000n + 3_000_000n) });
+    expect(quoted.releases).toEqual(order);
+  }
+});
+
+test("a candidate whose window is too small is left out; the widest window speaks when none fits", () => {
+  const narrow = { ...RELEASE, route: "narrow", contextWindow: 500 };
+  expect(quote({ request: asking(200), ...on(narrow, RELEASE) }).releases).toEqual([RELEASE]);
+  const refusal = refusalOf(() => quote({ request: asking(5000), ...on(narrow, RELEASE) }));
+  expect(refusal.details).toMatchObject({ context_window: 4096 });
+});
+
+test("the affordable maximum is the largest that the budget pays, and one more is too dear", () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 0, max: 3000 }),
+      fc.integer({ min: 1, max: 8 }),
+      fc.bigInt({ min: 0n, max: 10_000_000n }),
+      (bytes, n, amount) => {
+        const budget = nanoUsd(amount);
+        const input = (maxTokens: number) => ({
+          request: asking(maxTokens, n, { ...SIZE, bytes }),
+          ...on(RELEASE, { ...RELEASE, contextWindow: 3800 }),
+        });
+        const most = affordableMaxTokens({ ...input(1), budget });
+        if (most > 0) expect(quote(input(most)).hold <= budget).toBe(true);
+        if (most < 1024 && bytes + 32 + most + 1 <= 3800)
+          expect(quote(input(most + 1)).hold > budget).toBe(true);
+      },
+    ),
+  );
+});
+
+test("nothing is affordable below the request minimum or without room in the window", () => {
+  const request = asking(1);
+  expect(affordableMaxTokens({ request, ...on(RELEASE), budget: nanoUsd(99_999n) })).toBe(0);
+  const full = asking(1, 1, { ...SIZE, bytes: 5000 });
+  expect(affordableMaxTokens({ request: full, ...on(RELEASE), budget: usd("100") })).toBe(0);
+  const free = { ...RELEASE, price: { ...RELEASE.price, output: nanoUsd(0n) } };
+  expect(affordableMaxTokens({ request, ...on(free), budget: usd("1") })).toBe(1024);
+});
