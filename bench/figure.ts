@@ -1,0 +1,58 @@
+// One measured figure with its samples, and the targets of performance.md §2 that it is held to.
+import { spread } from "./stats.ts";
+import type { Spread } from "./stats.ts";
+
+export interface Goal {
+  /** As the design states it. */
+  text: string;
+  met(value: number): boolean;
+}
+
+export interface Figure {
+  section: string;
+  name: string;
+  peer: string;
+  unit: string;
+  spread: Spread;
+  goal: string | null;
+  met: boolean | null;
+}
+
+const atMost = (limit: number, unit: string): Goal => ({
+  text: `≤ ${limit} ${unit}`.trim(),
+  met: (value) => value <= limit,
+});
+
+export const GOALS = {
+  jsonRatio: atMost(2.2, "× bare"),
+  jsonAim: atMost(1.8, "× bare"),
+  chunkRatio: atMost(1.4, "× bare"),
+  addedP50: atMost(1, "ms"),
+  addedP99: atMost(3, "ms"),
+  addedFirstByte: atMost(1, "ms"),
+  residentMb: atMost(90, "MB"),
+  flatMb: atMost(5, "MB"),
+  stalledMb: atMost(20, "MB"),
+  leavingMs: atMost(20, "ms"),
+  refusalShare: { text: "≤ 1/3 of served", met: (value: number) => value <= 1 / 3 },
+  streamKb: atMost(40, "KB"),
+  slowChunkRatio: atMost(1.15, "× (flat)"),
+  readyMs: atMost(300, "ms"),
+  none: { text: "0", met: (value: number) => value === 0 },
+} satisfies Record<string, Goal>;
+
+/** A figure from its samples; the goal judges the median. Throws when nothing was measured. */
+export function figure(
+  place: { section: string; name: string; peer: string; unit: string },
+  samples: number[],
+  goal: Goal | null = null,
+): Figure {
+  const measured = spread(samples);
+  if (measured === null) throw new Error(`${place.section}, ${place.name}: no sample`);
+  return {
+    ...place,
+    spread: measured,
+    goal: goal?.text ?? null,
+    met: goal === null ? null : goal.met(measured.median),
+  };
+}

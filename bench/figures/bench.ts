@@ -1,0 +1,25 @@
+// What every figure works with: the plan, the upstream and the peers that are running.
+import { accountOf } from "../peer.ts";
+import type { Figure } from "../figure.ts";
+import type { RunningPeer, Upstream } from "../peer.ts";
+import type { Plan } from "../plan.ts";
+import type { TollgatePeer } from "../tollgate-peer.ts";
+import type { Bill } from "../upstream-bill.ts";
+
+export interface Bench {
+  plan: Plan;
+  upstream: Upstream;
+  peers: RunningPeer[];
+  /** Null until the product can be started; the controls are then measured alone. */
+  tollgate: TollgatePeer | null;
+}
+
+export type Measure = (bench: Bench) => Promise<Figure[]>;
+
+/** Peers with a process whose CPU time counts. */
+export const gateways = (bench: Bench): RunningPeer[] => bench.peers.filter((peer) => peer.process !== null);
+
+export async function billOf(upstream: Upstream, peer: string): Promise<Bill> {
+  const answer = await fetch(`http://127.0.0.1:${upstream.port}/bill?account=${accountOf(peer)}`);
+  return (await answer.json()) as Bill;
+}

@@ -1,0 +1,40 @@
+// CPU seconds per 1,000 JSON requests (1 KB replies) at 64 and at 8 in flight, and the ratio to the bare proxy.
+import { costOf, per1000Requests, requestsPerSecond } from "../cost.ts";
+import { GOALS, figure } from "../figure.ts";
+import { BARE_PROXY, TOLLGATE } from "../peer.ts";
+import { interleave, ratios, valuesOf } from "../rounds.ts";
+import { gateways } from "./bench.ts";
+import type { CostPlan } from "../cost.ts";
+import type { Figure } from "../figure.ts";
+import type { Bench } from "./bench.ts";
+
+export async function jsonCost(bench: Bench): Promise<Figure[]> {
+  const { plan } = bench;
+  const base = { model: "bench-json-1k", durationMs: plan.jsonMs, warmUpMs: plan.warmUpMs } as const;
+  const figures: Figure[] = [];
+  for (const concurrency of [64, 8])
+    figures.push(
+      ...(await jsonFigures(bench, `JSON 0.3 → 1 KB, ${concurrency} in flight`, { ...base, concurrency })),
+    );
+  return figures;
+}
+
+/** The same figures for any JSON load; also used for the payload sizes of the full run. */
+export async function jsonFigures(bench: Bench, section: string, cost: CostPlan): Promise<Figure[]> {
+  const peers = gateways(bench);
+  const samples = await interleave(peers, bench.plan.rounds, (peer) => costOf(peer, cost));
+  const bare = valuesOf(samples, BARE_PROXY, per1000Requests);
+  return peers.flatMap(({ name: peer }) => {
+    const values = valuesOf(samples, peer, per1000Requests);
+    const goal =
+      peer === TOLLGATE && cost.concurrency === 64 && cost.sizeKb === undefined ? GOALS.jsonRatio : null;
+    return [
+      figure({ section, name: "CPU per 1,000 requests", peer, unit: "s" }, values),
+      figure({ section, name: "ratio to bare proxy", peer, unit: "×" }, ratios(values, bare), goal),
+      figure(
+        { section, name: "throughput", peer, unit: "req/s" },
+        valuesOf(samples, peer, requestsPerSecond),
+      ),
+    ];
+  });
+}

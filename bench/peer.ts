@@ -1,0 +1,28 @@
+// What is measured: a peer is a way from the generator to the upstream. `start` brings it up in front of the upstream.
+import type { Process } from "./processes.ts";
+import type { Target } from "./request.ts";
+
+export interface Upstream {
+  process: Process;
+  port: number;
+}
+
+export interface RunningPeer {
+  name: string;
+  /** Null for `direct`, which has no process of its own. */
+  process: Process | null;
+  target: Target;
+}
+
+export interface Peer {
+  name: string;
+  /** Why it cannot run here, or null when it can. */
+  missing(): string | null;
+  start(upstream: Upstream, scratchDir: string): Promise<RunningPeer>;
+}
+
+/** The account that a peer's calls are billed to by the upstream: its bearer token there. */
+export const accountOf = (peer: string): string => `bench-${peer}`;
+export const DIRECT = "direct";
+export const BARE_PROXY = "bare-proxy";
+export const TOLLGATE = "tollgate";

@@ -1,0 +1,107 @@
+// The benchmark (`npm run bench [-- --quick]`): brings up the upstream and every peer, takes the figures of performance.md §4
+// in interleaved rounds, prints them beside their targets and keeps raw numbers and a chart in bench/results/.
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { loadavg, tmpdir } from "node:os";
+import { join } from "node:path";
+import { chart } from "./chart.ts";
+import { addedLatency } from "./figures/added-latency.ts";
+import { clientGone } from "./figures/client-gone.ts";
+import { conservation } from "./figures/conservation.ts";
+import { extended } from "./figures/extended.ts";
+import { jsonCost } from "./figures/json-cost.ts";
+import { idleMemory, memory } from "./figures/memory.ts";
+import { refusalCost } from "./figures/refusal-cost.ts";
+import { stalledClient } from "./figures/stalled-client.ts";
+import { startToReady } from "./figures/start-to-ready.ts";
+import { streamCost } from "./figures/stream-cost.ts";
+import { warmUp } from "./figures/warm-up.ts";
+import { PEERS, root, startUpstream } from "./peers.ts";
+import { FULL, QUICK } from "./plan.ts";
+import { pinGenerator, stopAll } from "./processes.ts";
+import { describeMachine, printTable } from "./report.ts";
+import { startTollgate } from "./tollgate-peer.ts";
+import type { Bench, Measure } from "./figures/bench.ts";
+import type { Results } from "./report.ts";
+
+/** In this order: idle memory before any load, restarts after all of it. */
+const MEASURES: [name: string, measure: Measure][] = [
+  ["idle memory", idleMemory],
+  ["warm-up", warmUp],
+  ["JSON cost", jsonCost],
+  ["stream cost", streamCost],
+  ["added latency", addedLatency],
+  ["refusals", refusalCost],
+  ["memory", memory],
+  ["client gone", clientGone],
+  ["stalled client", stalledClient],
+  ["conservation", conservation],
+  ["extended", extended],
+  ["start to ready", startToReady],
+];
+
+async function start(results: Results, scratchDir: string): Promise<Bench> {
+  const upstream = await startUpstream();
+  const bench: Bench = { plan: results.plan, upstream, peers: [], tollgate: null };
+  for (const peer of PEERS) {
+    const reason = peer.missing();
+    if (reason === null) bench.peers.push(await peer.start(upstream, scratchDir));
+    else results.skipped.push({ name: peer.name, reason });
+  }
+  if (process.argv.includes("--controls-only")) return bench;
+  bench.tollgate = await startTollgate(upstream, scratchDir);
+  bench.peers.push(bench.tollgate);
+  return bench;
+}
+
+/** A figure that cannot be taken is reported as such; it never stops the others. */
+async function measureAll(bench: Bench, results: Results): Promise<void> {
+  for (const [name, measure] of MEASURES) {
+    const sinceMs = performance.now();
+    try {
+      results.figures.push(...(await measure(bench)));
+    } catch (error) {
+      results.skipped.push({ name, reason: error instanceof Error ? error.message : String(error) });
+    }
+    results.loads.push({ after: name, loadAverage: loadavg()[0] ?? 0 });
+    console.error(`${name}: ${((performance.now() - sinceMs) / 1000).toFixed(1)} s`);
+  }
+}
+
+function keep(results: Results): string {
+  const dir = join(root, "bench/results");
+  mkdirSync(dir, { recursive: true });
+  const name =
+    results.plan.name === "quick" ? `${results.date.slice(0, 10)}-quick` : results.date.slice(0, 10);
+  writeFileSync(join(dir, `${name}.json`), `${JSON.stringify(results, null, 1)}\n`);
+  const caption = `Tollgate bench ${name}: medians of ${results.plan.rounds} interleaved rounds, ${results.machine["cpu"]}, ${results.machine["cores"]} cores`;
+  writeFileSync(join(dir, `${name}.svg`), `${chart(results.figures, caption)}\n`);
+  return `bench/results/${name}.json`;
+}
+
+async function main(): Promise<number> {
+  const plan = process.argv.includes("--quick") ? QUICK : FULL;
+  const results: Results = {
+    date: new Date().toISOString(),
+    plan,
+    command: ["npm run bench --", ...process.argv.slice(2)].join(" "),
+    machine: describeMachine(),
+    loads: [],
+    skipped: [],
+    figures: [],
+  };
+  const scratchDir = mkdtempSync(join(tmpdir(), "tollgate-bench-"));
+  pinGenerator();
+  try {
+    const bench = await start(results, scratchDir);
+    await measureAll(bench, results);
+  } finally {
+    await stopAll();
+    rmSync(scratchDir, { recursive: true, force: true });
+  }
+  console.log(printTable(results.figures));
+  for (const { name, reason } of results.skipped) console.log(`\nnot measured: ${name} (${reason})`);
+  if (!process.argv.includes("--controls-only")) console.log(`\nkept in ${keep(results)}`);
+  return results.skipped.some(({ name }) => name !== "nginx") ? 1 : 0;
+}
+
+process.exit(await main());

@@ -1,0 +1,45 @@
+// The operator's files for the gateway under test: configuration and release manifests (interfaces.md §3 and §4).
+// Logging stays at its default level: what an operator pays for is measured.
+import { join } from "node:path";
+import { TOLLGATE, accountOf } from "./peer.ts";
+
+interface Places {
+  port: number;
+  dataDir: string;
+  upstreamPort: number;
+  scratchDir: string;
+}
+
+export const settingsOf = (places: Places): string => `
+listen: { host: 127.0.0.1, port: ${places.port} }
+data_dir: ${places.dataDir}
+trust:
+  release_keys: [ ${join(places.scratchDir, "keys/release.public.jwk")} ]
+providers:
+  - name: bench
+    kind: openai
+    base_url: http://127.0.0.1:${places.upstreamPort}/v1
+    api_key: ${accountOf(TOLLGATE)}
+`;
+
+/** The rates are those of scripts.ts in dollars per million tokens; the output ceiling of the flood exceeds its text. */
+export const manifestOf = (model: string): string => {
+  const flood = model === "bench-sse-flood";
+  return `
+model: ${model}
+provider: bench
+upstream_model: ${model}
+region: local
+version: 1
+tier: standard
+requires_paid: false
+context_window: ${flood ? 2_000_000_000 : 1_000_000}
+max_output_tokens: ${flood ? 1_000_000_000 : 8192}
+default_output_tokens: ${flood ? 1_000_000_000 : 4096}
+pricing: { currency: USD, input_per_million: "0.50", output_per_million: "1.50", request_minimum: "0.0001" }
+tokenizer: o200k_base
+capabilities: { tools: true, images: false, json_schema: true, logprobs: false, max_n: 1 }
+priority: 1
+weight: 100
+`;
+};

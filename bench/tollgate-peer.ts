@@ -1,0 +1,145 @@
+// The product as a peer: `./tollgate serve` on a store of its own, in front of the bench's upstream, with signed releases
+// for every script and an organization whose credits do not run out. Everything goes through the CLI, as an operator would.
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { benchEnvironment, freePort, launch, readyMs } from "./processes.ts";
+import { TOLLGATE, accountOf } from "./peer.ts";
+import { bun, root } from "./peers.ts";
+import { SCRIPT_NAMES } from "./scripts.ts";
+import { manifestOf, settingsOf } from "./tollgate-files.ts";
+import type { RunningPeer, Upstream } from "./peer.ts";
+import type { Process } from "./processes.ts";
+import type { Target } from "./request.ts";
+
+export interface Customer {
+  organization: string;
+  target: Target;
+}
+
+export interface TollgatePeer extends RunningPeer {
+  process: Process;
+  customer: Customer;
+  /** Milliseconds from the start of the process to the first ready answer. */
+  startedMs: number;
+  /** Runs one CLI command with `--json`; rejects with its complaint when it exits other than 0. */
+  cli(...args: string[]): Promise<Record<string, unknown>>;
+  /** A new organization with these credits and one key. */
+  newCustomer(name: string, usd: string): Promise<Customer>;
+  /** Ends the process and starts it again on the same store. */
+  restart(): Promise<void>;
+}
+
+const CREDITS_USD = "100000.00";
+
+/** `bunFlags` go before the program, e.g. `--cpu-prof`. */
+export async function startTollgate(
+  upstream: Upstream,
+  scratchDir: string,
+  bunFlags: string[] = [],
+): Promise<TollgatePeer> {
+  const dataDir = join(scratchDir, "tollgate-data");
+  mkdirSync(dataDir, { recursive: true });
+  const port = freePort();
+  const settings = join(scratchDir, "tollgate.yaml");
+  const cli = (...args: string[]): Promise<Record<string, unknown>> => runCli(dataDir, args);
+  await cli("release", "keygen", "--out", join(scratchDir, "keys"));
+  writeFileSync(settings, settingsOf({ port, dataDir, upstreamPort: upstream.port, scratchDir }));
+
+  const program =
+    bunFlags.length === 0 ? [join(root, "tollgate")] : [bun, ...bunFlags, join(root, "cli/tollgate.ts")];
+  const serve = async (): Promise<{ process: Process; startedMs: number }> => {
+    const sinceMs = performance.now();
+    const command = [...program, "serve", "--config", settings];
+    const { process } = launch({ command, core: "gateway", log: join(scratchDir, "tollgate.log") });
+    return { process, startedMs: await readyMs(`http://127.0.0.1:${port}/readyz`, sinceMs) };
+  };
+  const newCustomer = (name: string, usd: string): Promise<Customer> =>
+    openCustomer(cli, port, { name, usd });
+
+  const started = await serve();
+  await publishReleases(cli, scratchDir);
+  const customer = await newCustomer("bench", CREDITS_USD);
+  const peer: TollgatePeer = {
+    ...started,
+    name: TOLLGATE,
+    target: customer.target,
+    customer,
+    cli,
+    newCustomer,
+    restart: async () => {
+      await peer.process.stop();
+      Object.assign(peer, await serve());
+    },
+  };
+  return peer;
+}
+
+type Cli = TollgatePeer["cli"];
+
+async function openCustomer(cli: Cli, port: number, terms: { name: string; usd: string }): Promise<Customer> {
+  const organization = String((await cli("org", "create", "--name", terms.name))["id"]);
+  const [key] = await Promise.all([
+    cli("keys", "create", "--org", organization, "--name", terms.name),
+    Number(terms.usd) > 0 ? cli("credits", "grant", "--org", organization, "--usd", terms.usd) : null,
+  ]);
+  return {
+    organization,
+    target: {
+      origin: { hostname: "127.0.0.1", port },
+      path: "/v1/chat/completions",
+      headers: { Authorization: `Bearer ${String(key["secret"])}` },
+    },
+  };
+}
+
+async function publishReleases(cli: Cli, scratchDir: string): Promise<void> {
+  const publish = async (model: string): Promise<void> => {
+    const manifest = join(scratchDir, `${model}.yaml`);
+    const signed = join(scratchDir, `${model}.jws`);
+    writeFileSync(manifest, manifestOf(model));
+    const printed = await cli(
+      "release",
+      "sign",
+      manifest,
+      "--key",
+      join(scratchDir, "keys/release.private.jwk"),
+    );
+    if (typeof printed["jws"] === "string") writeFileSync(signed, printed["jws"]);
+    await cli("release", "publish", signed);
+  };
+  await Promise.all(SCRIPT_NAMES.map(publish));
+}
+
+async function runCli(dataDir: string, args: string[]): Promise<Record<string, unknown>> {
+  const child = Bun.spawn([join(root, "tollgate"), ...args, "--json"], {
+    env: { ...benchEnvironment(), ...operatorAccess(dataDir) },
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [out, complaint] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ]);
+  if ((await child.exited) !== 0) throw new Error(`tollgate ${args.join(" ")}: ${complaint || out}`);
+  return JSON.parse(out) as Record<string, unknown>;
+}
+
+/** Address and token that the running gateway left in its data directory; none before its first start. */
+function operatorAccess(dataDir: string): Record<string, string> {
+  try {
+    const operator = JSON.parse(readFileSync(join(dataDir, "operator.json"), "utf8")) as Record<
+      string,
+      string
+    >;
+    return {
+      TOLLGATE_DATA_DIR: dataDir,
+      TOLLGATE_URL: operator["url"] ?? "",
+      TOLLGATE_TOKEN: operator["token"] ?? "",
+    };
+  } catch {
+    return { TOLLGATE_DATA_DIR: dataDir };
+  }
+}
+
+export const tollgateAccount = accountOf(TOLLGATE);
