@@ -3,11 +3,13 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { editorSchema } from "../../src/config/editor-schema.ts";
+import { openApiDocument } from "../../src/http/admin/document.ts";
 
 const root = join(import.meta.dir, "../..");
 
 export const GENERATED: { path: string; content: () => unknown }[] = [
   { path: join(root, "tollgate.schema.json"), content: editorSchema },
+  { path: join(root, "docs/openapi.json"), content: openApiDocument },
 ];
 
 if (import.meta.main) {

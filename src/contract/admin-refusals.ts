@@ -1,0 +1,28 @@
+// What only the operator API refuses, beside the rows of `refusals.ts` that it shares with `/v1`.
+
+export const OPERATOR_REFUSALS = {
+  /** No record of that id. */
+  not_found: 404,
+  /** The record exists, but its state or an earlier call forbids the change. */
+  conflict: 409,
+  /** A release that cannot be accepted: signature, trust, version, expiry or manifest. */
+  release_refused: 422,
+} as const;
+
+export type OperatorRefusalCode = keyof typeof OPERATOR_REFUSALS;
+
+/** An operator's call that was refused; nothing was changed. */
+export class OperatorRefusal extends Error {
+  readonly status: number;
+  readonly type = "invalid_request_error";
+
+  constructor(
+    readonly code: OperatorRefusalCode,
+    message: string,
+    readonly param: string | null = null,
+  ) {
+    super(message);
+    this.name = "OperatorRefusal";
+    this.status = OPERATOR_REFUSALS[code];
+  }
+}

@@ -1,0 +1,273 @@
+// What the operator API answers (interfaces.md §2 and §5): one schema per record, shared by server, CLI and OpenAPI
+// document. Money is a decimal string with nine places, a time is RFC 3339 in UTC, null means "not there".
+import { z } from "zod";
+
+const usd = z
+  .string()
+  .regex(/^-?\d+\.\d{9}$/)
+  .meta({ examples: ["5.000000000"] });
+const time = z.iso.datetime().meta({ examples: ["2026-11-21T09:30:00.000Z"] });
+const count = z.int().min(0);
+const tier = z.enum(["standard", "research"]);
+const milliseconds = z.number().min(0);
+
+/** All lists are whole for now; `next_cursor` keeps the place of a later page. */
+const listOf = <Row extends z.ZodType>(row: Row, id: string) =>
+  z.object({ data: z.array(row), next_cursor: z.null() }).meta({ id });
+
+export const organizationSchema = z
+  .object({ id: z.string(), name: z.string(), created_at: time })
+  .meta({ id: "Organization" });
+export const organizationListSchema = listOf(organizationSchema, "OrganizationList");
+
+export const balanceSchema = z
+  .object({
+    org: z.string(),
+    available_usd: usd,
+    held_usd: usd,
+    spent_usd: usd,
+    purchased_usd: usd,
+    granted_usd: usd,
+    debt_usd: usd,
+    currency: z.literal("USD"),
+    paid_workspace: z.boolean(),
+  })
+  .meta({ id: "Balance" });
+
+export const grantSchema = z
+  .object({
+    org: z.string(),
+    balance_usd: usd.describe("What can be spent now."),
+    reference: z.string().describe("Credits once: sending it again changes nothing."),
+    credited: z.boolean().describe("False when this reference had been credited before."),
+  })
+  .meta({ id: "Grant" });
+
+export const keySchema = z
+  .object({
+    id: z.string(),
+    org: z.string(),
+    name: z.string(),
+    scope: tier,
+    prefix: z.string(),
+    limit_usd: usd.nullable(),
+    month: z.string().describe("The UTC month that the two figures below belong to."),
+    month_spend_usd: usd,
+    held_usd: usd,
+    status: z.enum(["active", "revoked"]),
+    blocked_by_limit: z.boolean().describe("The month's spend and open holds have reached the limit."),
+    created_at: time,
+    last_used_at: time.nullable(),
+    revoked_at: time.nullable(),
+  })
+  .meta({ id: "Key" });
+export const keyListSchema = listOf(keySchema, "KeyList");
+export const createdKeySchema = keySchema
+  .extend({ secret: z.string().describe("The whole key. It is never shown again.") })
+  .meta({ id: "CreatedKey" });
+
+export const entitlementSchema = z
+  .object({
+    id: z.string(),
+    org: z.string(),
+    model: z.string(),
+    project: z.string(),
+    status: z.enum(["requested", "active", "revoked", "expired"]),
+    requested_by: z.string(),
+    approved_by: z.string().nullable(),
+    created_at: time,
+    expires_at: time.nullable(),
+  })
+  .meta({ id: "Entitlement" });
+export const entitlementListSchema = listOf(entitlementSchema, "EntitlementList");
+
+const routeState = z.enum(["live", "unhealthy", "stale", "disabled"]);
+
+export const routeSchema = z
+  .object({
+    route: z.string(),
+    model: z.string(),
+    provider: z.string(),
+    region: z.string(),
+    state: routeState,
+    reason: z.string().nullable(),
+    version: count,
+    expires_at: time,
+    health: z.object({
+      circuit: z.enum(["closed", "open", "half_open"]),
+      failures: count.describe("Failures in a row."),
+      next_probe_at: time.nullable(),
+    }),
+  })
+  .meta({ id: "Route" });
+export const routeListSchema = listOf(routeSchema, "RouteList");
+
+export const releaseSchema = z
+  .object({
+    route: z.string(),
+    version: count,
+    state: routeState.describe("State of the route that this release serves."),
+    model: z.string(),
+    provider: z.string(),
+    upstream_model: z.string(),
+    region: z.string(),
+    tier,
+    requires_paid: z.boolean(),
+    digest: z.string(),
+    signed_by: z.string(),
+    issued_at: time,
+    expires_at: time,
+  })
+  .meta({ id: "Release" });
+export const releaseListSchema = listOf(
+  releaseSchema.extend({ published_at: time }).meta({ id: "PublishedRelease" }),
+  "ReleaseList",
+);
+
+export const usageListSchema = z
+  .object({
+    org: z.string(),
+    group_by: z.enum(["key", "model", "day"]).nullable(),
+    from: time.nullable(),
+    to: time.nullable(),
+    data: z.array(
+      z
+        .object({
+          group: z.string().nullable().describe("Key id, model or UTC day; null for the total."),
+          requests: count,
+          input_tokens: count,
+          cached_tokens: count,
+          output_tokens: count,
+          charge_usd: usd,
+        })
+        .meta({ id: "UsageRow" }),
+    ),
+    next_cursor: z.null(),
+  })
+  .meta({ id: "UsageList" });
+
+const attemptSchema = z
+  .object({
+    n: count,
+    route: z.string(),
+    provider: z.string(),
+    outcome: z.enum(["not_executed", "failed", "answered", "unknown"]),
+    status: z.int().nullable().describe("The provider's HTTP status."),
+    upstream_id: z.string().nullable(),
+    error_class: z.string().nullable(),
+    started_at: time,
+    ms: milliseconds,
+  })
+  .meta({ id: "Attempt" });
+
+const gatewaySchema = z
+  .object({
+    request_id: z.string(),
+    idempotency: z.object({
+      key: z.string().nullable().describe("Null where the gateway made the key: it is not kept."),
+      caller_supplied: z.boolean(),
+      cross_request_replay_safe: z.boolean(),
+    }),
+    public_model: z.string(),
+    provider: z.string(),
+    route: z.object({
+      public_model: z.string(),
+      provider: z.string(),
+      region: z.string(),
+      release_version: count,
+    }),
+    access: z.object({ tier, research_mode: z.boolean() }),
+    cost: z
+      .object({
+        input_tokens: count,
+        output_tokens: count,
+        customer_charge_usd: z.number().min(0),
+        currency: z.literal("USD"),
+        minimum_applied: z.boolean(),
+        evidence: z.enum(["provider_usage", "delivered_tokens", "none"]),
+      })
+      .nullable()
+      .describe("Null while the request runs."),
+    attempts: count,
+  })
+  .meta({ id: "Gateway" });
+
+export const requestSchema = z
+  .object({
+    id: z.string(),
+    org: z.string(),
+    key: z.string(),
+    state: z.enum(["running", "settled", "released", "outcome_unknown"]),
+    status: z.int().nullable(),
+    error_code: z.string().nullable(),
+    finish_reason: z.string().nullable(),
+    stream: z.boolean(),
+    admitted_at: time,
+    ended_at: time.nullable(),
+    month: z.string(),
+    hold_usd: usd,
+    charge_usd: usd,
+    variance_usd: usd.describe("Computed price above the hold; the house pays it."),
+    bounds: z.object({ prompt_tokens: count, output_tokens: count }),
+    usage: z
+      .object({
+        prompt_tokens: count,
+        completion_tokens: count,
+        total_tokens: count,
+        cached_tokens: count.nullable(),
+        reasoning_tokens: count.nullable(),
+      })
+      .nullable(),
+    release_digest: z.string(),
+    gateway: gatewaySchema,
+    attempts: z.array(attemptSchema),
+    timings: z.object({ first_part_ms: milliseconds.nullable(), total_ms: milliseconds.nullable() }),
+  })
+  .meta({ id: "Request" });
+
+export const auditReportSchema = z
+  .object({
+    ok: z.boolean(),
+    checked: z.record(z.string(), count).describe("Invariant of money.md → rows checked."),
+    violations: z.array(
+      z.object({
+        invariant: z.string(),
+        org: z.string().nullable(),
+        request_id: z.string().nullable(),
+        expected: z.string(),
+        found: z.string(),
+      }),
+    ),
+  })
+  .meta({ id: "AuditReport" });
+
+export const errorSchema = z
+  .object({
+    error: z.object({
+      message: z.string(),
+      type: z.string(),
+      param: z.string().nullable(),
+      code: z.string(),
+      request_id: z.string(),
+    }),
+  })
+  .meta({ id: "Error" });
+
+export type OrganizationJson = z.output<typeof organizationSchema>;
+export type BalanceJson = z.output<typeof balanceSchema>;
+export type GrantJson = z.output<typeof grantSchema>;
+export type KeyJson = z.output<typeof keySchema>;
+export type CreatedKeyJson = z.output<typeof createdKeySchema>;
+export type EntitlementJson = z.output<typeof entitlementSchema>;
+export type RouteJson = z.output<typeof routeSchema>;
+export type ReleaseJson = z.output<typeof releaseSchema>;
+export type ReleaseListJson = z.output<typeof releaseListSchema>;
+export type UsageListJson = z.output<typeof usageListSchema>;
+export type RequestJson = z.output<typeof requestSchema>;
+export type AuditReportJson = z.output<typeof auditReportSchema>;
+export type ErrorJson = z.output<typeof errorSchema>;
+/** One page of records. */
+export interface ListJson<Row> {
+  data: Row[];
+  next_cursor: null;
+}

@@ -1,0 +1,63 @@
+// The operator's use-cases as one port: the operator API (and later the dashboard) call it, `src/operator` does it.
+// Inputs passed their schema; `actor` is who does it (a management key's id) and is written to the audit log (S40).
+// Every method throws `Refusal` or `OperatorRefusal` and has changed nothing then.
+import type {
+  AuditReportJson,
+  BalanceJson,
+  CreatedKeyJson,
+  EntitlementJson,
+  GrantJson,
+  KeyJson,
+  ListJson,
+  OrganizationJson,
+  ReleaseJson,
+  ReleaseListJson,
+  RequestJson,
+  RouteJson,
+  UsageListJson,
+} from "./admin.ts";
+import type {
+  CreateKey,
+  CreateOrganization,
+  DisableRoute,
+  GrantCredits,
+  RequestEntitlement,
+  UsageQuery,
+} from "./admin-input.ts";
+
+export interface Operator {
+  organizations: {
+    create(input: CreateOrganization, actor: string): Promise<OrganizationJson>;
+    list(): Promise<ListJson<OrganizationJson>>;
+  };
+  credits: {
+    /** The same reference with the same amount credits once; with another amount it is a conflict. */
+    grant(input: GrantCredits, actor: string): Promise<GrantJson>;
+    show(org: string): Promise<BalanceJson>;
+  };
+  keys: {
+    /** The only answer that ever carries the secret. */
+    create(input: CreateKey, actor: string): Promise<CreatedKeyJson>;
+    list(org: string): Promise<ListJson<KeyJson>>;
+    revoke(key: string, actor: string): Promise<KeyJson>;
+    limit(change: { key: string; usd: string | null }, actor: string): Promise<KeyJson>;
+  };
+  entitlements: {
+    request(input: RequestEntitlement, actor: string): Promise<EntitlementJson>;
+    approve(approval: { id: string; expires: string }, actor: string): Promise<EntitlementJson>;
+    revoke(id: string, actor: string): Promise<EntitlementJson>;
+    list(org: string | undefined): Promise<ListJson<EntitlementJson>>;
+  };
+  releases: {
+    publish(jws: string, actor: string): Promise<ReleaseJson>;
+    list(): Promise<ReleaseListJson>;
+  };
+  routes: {
+    list(): Promise<ListJson<RouteJson>>;
+    disable(input: DisableRoute, actor: string): Promise<RouteJson>;
+    enable(route: string, actor: string): Promise<RouteJson>;
+  };
+  usage: { show(query: UsageQuery): Promise<UsageListJson> };
+  requests: { show(id: string): Promise<RequestJson> };
+  ledger: { audit(): Promise<AuditReportJson> };
+}

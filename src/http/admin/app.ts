@@ -1,0 +1,105 @@
+// The operator API as one fetch handler (interfaces.md §5): routes the table of operations, admits management keys,
+// prints results, and refusals in the one envelope (wire.md §4). Loaded on its first request only.
+import { OpenAPIHono } from "@hono/zod-openapi";
+import type { Context } from "hono";
+import { OperatorRefusal } from "../../contract/admin-refusals.ts";
+import type { Operator } from "../../contract/operator.ts";
+import { parseJson } from "../../contract/parse-json.ts";
+import { Refusal } from "../../contract/refusals.ts";
+import { readJsonBody } from "../body.ts";
+import { replyRefusal } from "../reply.ts";
+import { foldPath } from "../router.ts";
+import { openApiDocument } from "./document.ts";
+import type { Operation } from "./operation.ts";
+import { OPERATIONS } from "./operations.ts";
+import { managementKeyOf, type PrincipalStore } from "./principal.ts";
+import { referencePage, referenceScript } from "./reference-page.ts";
+
+const ROOT = "/admin/v1";
+const BODY_LIMIT_BYTES = 256 * 1024;
+
+interface Bindings {
+  requestId: string;
+}
+type Call = Context<{ Bindings: Bindings }>;
+
+/** Serves one request; rejects only for bugs, which the front door answers with 500 and logs. */
+export type AdminHandler = (request: Request, context: Bindings) => Promise<Response>;
+
+export function createAdminApp(on: { operator: Operator; ledger: PrincipalStore }): AdminHandler {
+  const app = new OpenAPIHono<{ Bindings: Bindings }>({ getPath: pathOf });
+  const methods = new Map<string, string[]>();
+  for (const operation of OPERATIONS) {
+    const path = `${ROOT}${operation.path.replace(/\{(\w+)\}/g, ":$1")}`;
+    methods.set(path, [...(methods.get(path) ?? []), operation.method.toUpperCase()]);
+    app.on(operation.method, path, (call) => perform(operation, call, on));
+  }
+  const document = JSON.stringify(openApiDocument());
+  const open: [string, () => Response | Promise<Response>][] = [
+    [`${ROOT}/openapi.json`, () => json(document, 200)],
+    [`${ROOT}/docs`, referencePage],
+    [`${ROOT}/docs/reference.js`, referenceScript],
+  ];
+  for (const [path, answer] of open) {
+    methods.set(path, ["GET"]);
+    app.get(path, answer);
+  }
+  for (const [path, allowed] of methods) app.all(path, () => Promise.reject(wrongMethod(allowed)));
+  app.notFound((call) =>
+    refuse(new Refusal("unknown_url", `There is nothing at this URL. See ${ROOT}/docs.`), call),
+  );
+  app.onError((error, call) => refuse(error, call));
+  return async (request, context) => seal(await app.fetch(request, context), context);
+}
+
+async function perform(
+  operation: Operation,
+  call: Call,
+  on: { operator: Operator; ledger: PrincipalStore },
+): Promise<Response> {
+  const actor = await managementKeyOf(on.ledger, call.req.header("authorization") ?? null);
+  const body =
+    operation.input.body === null ? {} : parseJson(await readJsonBody(call.req.raw, BODY_LIMIT_BYTES));
+  const arrived = { params: call.req.param(), query: queryOf(call), body };
+  return json(JSON.stringify(await operation.perform(on.operator, arrived, actor)), operation.status);
+}
+
+/** A parameter sent twice stays a list, which no schema takes. */
+const queryOf = (call: Call): Record<string, string | string[]> =>
+  Object.fromEntries(
+    Object.entries(call.req.queries()).map(([name, values]) => [
+      name,
+      values.length === 1 ? (values[0] ?? "") : values,
+    ]),
+  );
+
+function pathOf(request: Request): string {
+  const path = request.url.slice(request.url.indexOf("/", 8));
+  return foldPath(path.split("?", 1)[0] ?? path);
+}
+
+const json = (text: string, status: number): Response =>
+  new Response(text, {
+    status,
+    headers: { "content-type": "application/json", "cache-control": "no-store" },
+  });
+
+function wrongMethod(allowed: string[]): Refusal {
+  const allow = allowed.join(", ");
+  return new Refusal("method_not_allowed", `This URL takes ${allow}.`, { headers: { allow } });
+}
+
+function refuse(error: unknown, call: Call): Response {
+  const { requestId } = call.env;
+  if (error instanceof Refusal) return replyRefusal(requestId, error);
+  if (!(error instanceof OperatorRefusal)) throw error;
+  const { message, type, param, code } = error;
+  return json(JSON.stringify({ error: { message, type, param, code, request_id: requestId } }), error.status);
+}
+
+function seal(response: Response, { requestId }: Bindings): Response {
+  response.headers.set("x-request-id", requestId);
+  response.headers.set("x-content-type-options", "nosniff");
+  response.headers.set("referrer-policy", "no-referrer");
+  return response;
+}
