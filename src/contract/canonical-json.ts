@@ -1,15 +1,15 @@
-// One spelling for all JSON texts of equal meaning: members sorted by UTF-16 code units, no blanks, numbers as
-// ECMAScript prints them (the form of RFC 8785). Input of the idempotency fingerprint (money.md §3).
+// One text for all JSON values of equal meaning, whatever the order in which their members were written. Input of the
+// idempotency fingerprint (money.md §8).
 
-/** Prints a value that came out of JSON; equal values give equal text whatever the order of their members. */
-export function canonicalJson(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
-  if (typeof value !== "object" || value === null) return JSON.stringify(value ?? null);
-  const object = value as Record<string, unknown>;
-  let text = "";
-  for (const key of Object.keys(object).sort()) {
-    if (object[key] === undefined) continue;
-    text += `${text === "" ? "" : ","}${JSON.stringify(key)}:${canonicalJson(object[key])}`;
-  }
-  return `{${text}}`;
+/** Prints a value that came out of JSON, with the members of every object in one fixed order and without blanks. */
+export const canonicalJson = (value: unknown): string => JSON.stringify(inOrder(value ?? null));
+
+/** A copy whose members were added in sorted order; without a prototype, so that no key means anything. */
+function inOrder(value: unknown): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map(inOrder);
+  const given = value as Record<string, unknown>;
+  const sorted = Object.create(null) as Record<string, unknown>;
+  for (const key of Object.keys(given).sort()) sorted[key] = inOrder(given[key]);
+  return sorted;
 }
