@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { nanoUsd, parseUsd } from "../contract/money.ts";
+import { type NanoUsd, nanoUsd, parseUsd } from "../contract/money.ts";
 import { Refusal } from "../contract/refusals.ts";
 import type { Release } from "../contract/release.ts";
 import { affordableMaxTokens, promptBound, quote } from "./quote.ts";
@@ -145,7 +145,8 @@ test("the affordable maximum is the largest that the budget pays, and one more i
           request: asking(maxTokens, n, { ...SIZE, bytes }),
           ...on(RELEASE, { ...RELEASE, contextWindow: 3800 }),
         });
-        const most = affordableMaxTokens({ ...input(1), budget });
+        const { releases } = input(1);
+        const most = affordableMaxTokens({ releases, promptTokens: bytes + 32, n, budget });
         if (most > 0) expect(quote(input(most)).hold <= budget).toBe(true);
         if (most < 1024 && bytes + 32 + most + 1 <= 3800)
           expect(quote(input(most + 1)).hold > budget).toBe(true);
@@ -155,10 +156,11 @@ test("the affordable maximum is the largest that the budget pays, and one more i
 });
 
 test("nothing is affordable below the request minimum or without room in the window", () => {
-  const request = asking(1);
-  expect(affordableMaxTokens({ request, ...on(RELEASE), budget: nanoUsd(99_999n) })).toBe(0);
-  const full = asking(1, 1, { ...SIZE, bytes: 5000 });
-  expect(affordableMaxTokens({ request: full, ...on(RELEASE), budget: usd("100") })).toBe(0);
+  const affordable = (release: Release, promptTokens: number, budget: NanoUsd): number =>
+    affordableMaxTokens({ releases: [release], promptTokens, n: 1, budget });
+  expect(affordable(RELEASE, 96, nanoUsd(99_999n))).toBe(0);
+  expect(affordable(RELEASE, 96, nanoUsd(100_000n))).toBe(34);
+  expect(affordable(RELEASE, 4096, usd("100"))).toBe(0);
   const free = { ...RELEASE, price: { ...RELEASE.price, output: nanoUsd(0n) } };
-  expect(affordableMaxTokens({ request, ...on(free), budget: usd("1") })).toBe(1024);
+  expect(affordable(free, 96, usd("1"))).toBe(1024);
 });

@@ -63,8 +63,8 @@ export function promptBoundOver(size: PromptSize, releases: readonly Release[]):
  */
 export function quote(input: QuoteInput): Quote {
   const { releases } = input;
-  const { maxTokens, n } = input.request;
-  const prompt = promptTokensOf(input);
+  const { maxTokens, n, promptSize } = input.request;
+  const prompt = input.promptTokens ?? promptBoundOver(promptSize, releases);
   const fits = (release: Release): boolean => prompt + (maxTokens ?? 1) <= release.contextWindow;
   const fitting = releases.every(fits) ? releases : releases.filter(fits);
   const [first, ...others] = fitting;
@@ -98,13 +98,18 @@ export function holdOf(price: Price, promptTokens: number, outputTokens: number)
  * The largest output ceiling per choice whose hold fits the budget on every candidate, and that window and
  * `max_output_tokens` allow; 0 if not even one token does. The budget is the smaller of credits and key headroom.
  */
-export function affordableMaxTokens(input: QuoteInput & { budget: NanoUsd }): number {
-  const prompt = promptTokensOf(input);
-  const fitting = input.releases.filter((release) => prompt < release.contextWindow);
+export function affordableMaxTokens(input: {
+  releases: readonly Release[];
+  promptTokens: number;
+  n: number;
+  budget: NanoUsd;
+}): number {
+  const { promptTokens, n, budget } = input;
+  const fitting = input.releases.filter((release) => promptTokens < release.contextWindow);
   let most = fitting.length === 0 ? 0 : Number.MAX_SAFE_INTEGER;
   for (const { price, maxOutputTokens, contextWindow } of fitting) {
-    const payable = payableTokens(price, prompt, input.budget) / BigInt(input.request.n);
-    most = Math.min(most, maxOutputTokens, contextWindow - prompt, Number(payable));
+    const payable = payableTokens(price, promptTokens, budget) / BigInt(n);
+    most = Math.min(most, maxOutputTokens, contextWindow - promptTokens, Number(payable));
   }
   return most;
 }
@@ -114,10 +119,6 @@ function payableTokens(price: Price, promptTokens: number, budget: NanoUsd): big
   const left = budget * 1_000_000n - BigInt(promptTokens) * promptRate(price);
   if (budget < price.requestMinimum || left < 0n) return 0n;
   return price.output === 0n ? BigInt(Number.MAX_SAFE_INTEGER) : left / price.output;
-}
-
-function promptTokensOf({ request, releases, promptTokens }: QuoteInput): number {
-  return promptTokens ?? promptBoundOver(request.promptSize, releases);
 }
 
 /** A cached rate above the input rate is dearer still, so the bound takes the higher one. */
