@@ -1,6 +1,6 @@
 // API keys and management keys: how they look, how they are made, how a bearer becomes a credential. Shape, character
 // set and checksum are checked before anything is hashed or read from the store (hardening S1, S2).
-import type { Credential } from "../ledger/ledger.ts";
+import type { Credential } from "../contract/credential.ts";
 import { randomBase62 } from "../lib/id.ts";
 
 // gw_sk_ + organization (12) + key (12) + secret (43 characters of base62: 256 bits) + CRC32 (6 characters of base62)

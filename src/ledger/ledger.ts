@@ -1,18 +1,12 @@
 // Who owns what money: the one interface of both stores (money.md). Every method that changes something is durable
 // when its promise resolves; operations of one event-loop tick share a transaction. Rules live in `decide`, not in a store.
+import type { Credential } from "../contract/credential.ts";
 import type { Evidence, Tier } from "../contract/gateway-object.ts";
 import type { NanoUsd } from "../contract/money.ts";
 import type { Refusal } from "../contract/refusals.ts";
 import type { Release, RouteState } from "../contract/release.ts";
 
 // ── The money path ──────────────────────────────────────────────────────────────────────────────────────────────
-
-/** A bearer key after its shape and checksum were checked; `digest` is SHA-256 of the whole value. */
-export interface Credential {
-  organizationId: string;
-  keyId: string;
-  digest: Uint8Array;
-}
 
 export interface Claim {
   idempotencyKey: string;

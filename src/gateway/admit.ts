@@ -1,0 +1,152 @@
+// The first half of the line: who asks, for what, on which route, for how much; then COMMIT 1 decides. A refusal met
+// here is carried to the ledger first, so that strangers only ever get 401 and a retry gets its stored answer even
+// though its route has closed since (wire.md §4.2, money.md §7).
+import type { Credential } from "../contract/credential.ts";
+import type { ChatRequest } from "../contract/chat-request.ts";
+import { formatUsd } from "../contract/money.ts";
+import { Refusal } from "../contract/refusals.ts";
+import type { AdmitOutcome, Ledger, StoredAnswer } from "../ledger/ledger.ts";
+import type { Clock } from "../lib/clock.ts";
+import { completionId } from "../lib/id.ts";
+import {
+  admissionOf,
+  type Asking,
+  type AskingPorts,
+  counted,
+  onlyTheBoundRefused,
+  readAsking,
+} from "./asking.ts";
+import { credentialOf } from "./credential.ts";
+import type { Admitted } from "./hold.ts";
+import { idempotencyRecord, type IdempotencyKey } from "./idempotency.ts";
+import type { Incoming } from "./incoming.ts";
+import type { Rate, Taken } from "./rate.ts";
+import { printGateway, routeOf } from "./receipt.ts";
+
+export interface AdmitPorts extends AskingPorts {
+  ledger: Pick<Ledger, "admit">;
+  rate: Rate;
+  clock: Clock;
+  /** Whether the headroom headers are shown (`headers.headroom`). */
+  showHeadroom: boolean;
+}
+
+export type Admission =
+  | { kind: "admitted"; admitted: Admitted; headers: Record<string, string>; taken: Taken }
+  | { kind: "replay"; answer: StoredAnswer }
+  | { kind: "refused"; refusal: Refusal; gateway: string | null; headers: Record<string, string> };
+
+/** Steps 1–5. Throws `Refusal` only for what stands before the key is known (401, 413, 415). */
+export async function admit(ports: AdmitPorts, incoming: Incoming): Promise<Admission> {
+  const credential = credentialOf(incoming.authorization); //                                      1
+  const body = await incoming.readBody(); //                                                       2
+  const taken = ports.rate.take(credential.keyId);
+  let asking = readAsking(ports, incoming, { body, limited: taken.refusal }); //                  2–4
+  const by = { requestId: incoming.requestId, credential };
+  let outcome = await ports.ledger.admit(admissionOf(ports, asking, by)); //                       5, COMMIT 1
+  if (outcome.kind === "refused" && outcome.authenticated && onlyTheBoundRefused(asking, outcome.refusal)) {
+    asking = await counted(asking);
+    outcome = await ports.ledger.admit(admissionOf(ports, asking, by));
+  }
+  return conclude(ports, outcome, { incoming, credential, asking, taken });
+}
+
+/** The ledger's word, as the line goes on. */
+function conclude(
+  ports: AdmitPorts,
+  outcome: AdmitOutcome,
+  about: { incoming: Incoming; credential: Credential; asking: Asking; taken: Taken },
+): Admission {
+  const { incoming, asking, taken } = about;
+  const headers = { ...taken.headers, ...idempotencyHeader(asking.idempotency) };
+  if (outcome.kind === "admitted") {
+    const admitted = admittedOf(ports, outcome, about);
+    return {
+      kind: "admitted",
+      admitted,
+      taken,
+      headers: { ...headers, ...headroomHeaders(ports, admitted), ...ignoredHeader(admitted.request) },
+    };
+  }
+  if (outcome.kind === "refused" && !outcome.authenticated) taken.giveBack();
+  taken.release();
+  if (outcome.kind === "replay") return outcome;
+  const refusal = outcome.kind === "running" ? stillRunning() : outcome.refusal;
+  const known = outcome.kind === "running" || outcome.authenticated;
+  return {
+    kind: "refused",
+    refusal,
+    headers,
+    gateway: known ? refusedGateway(incoming.requestId, asking) : null,
+  };
+}
+
+function admittedOf(
+  ports: AdmitPorts,
+  outcome: Extract<AdmitOutcome, { kind: "admitted" }>,
+  { incoming, credential, asking }: { incoming: Incoming; credential: Credential; asking: Asking },
+): Admitted {
+  const { request, wanted } = asking;
+  if (request === null || "refusal" in wanted) throw new Error("admitted without a quote");
+  const open = new Set(outcome.openRoutes);
+  return {
+    requestId: incoming.requestId,
+    organizationId: credential.organizationId,
+    keyId: credential.keyId,
+    idempotency: asking.idempotency,
+    request,
+    head: {
+      id: completionId(incoming.requestId),
+      created: Math.floor(incoming.receivedAtMs / 1000),
+      model: request.model,
+    },
+    candidates: asking.candidates.filter(({ release }) => open.has(release.route)),
+    amount: wanted.hold,
+    promptTokensMax: wanted.promptTokensMax,
+    outputCeiling: wanted.outputTokensMax,
+    outputTokensMax: wanted.outputTokensMax * request.n,
+    researchMode: outcome.researchMode,
+    headroom: outcome.headroom,
+    admittedAtMs: outcome.admittedAtMs,
+    startedAtMs: ports.clock.monotonicMs(),
+  };
+}
+
+/** `gateway` beside an error, once the key was good: what is known of it, without cost. */
+function refusedGateway(requestId: string, { idempotency, candidates }: Asking): string {
+  const release = candidates[0]?.release;
+  return printGateway({
+    requestId,
+    idempotency: idempotencyRecord(idempotency),
+    route: release ? routeOf(release) : null,
+    researchMode: false,
+    attempts: 0,
+    cost: null,
+  });
+}
+
+const idempotencyHeader = ({ value, callerSupplied }: IdempotencyKey): Record<string, string> =>
+  callerSupplied ? {} : { "x-gw-idempotency-key": value };
+
+const ignoredHeader = ({ ignored }: ChatRequest): Record<string, string> =>
+  ignored.length === 0 ? {} : { "x-gw-ignored-parameters": ignored.join(", ") };
+
+function headroomHeaders(ports: AdmitPorts, { amount, headroom }: Admitted): Record<string, string> {
+  if (!ports.showHeadroom) return {};
+  const headers: Record<string, string> = {
+    "x-gw-hold-usd": formatUsd(amount),
+    "x-gw-credits-available-usd": formatUsd(headroom.available),
+  };
+  if (headroom.keyLimitRemaining !== null)
+    headers["x-gw-key-limit-remaining-usd"] = formatUsd(headroom.keyLimitRemaining);
+  return headers;
+}
+
+const stillRunning = (): Refusal =>
+  new Refusal(
+    "idempotency_in_progress",
+    "The first request with this Idempotency-Key is still running. Send the same request again in a moment to get its answer.",
+    {
+      retryAfterMs: 500,
+    },
+  );

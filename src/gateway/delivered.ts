@@ -1,0 +1,86 @@
+// What a stream has delivered, for charging by evidence and for stopping an upstream that ignores its maximum. Texts
+// are kept, not counted: counting costs, and most streams report their own usage at the end.
+import type { TokenizerName } from "../contract/release.ts";
+import { countTokens } from "../pricing/tokens.ts";
+import type { Part } from "../providers/provider.ts";
+
+/** Text kept before it is folded into a count; bounds memory on very long streams. */
+const FOLD_CHARACTERS = 1 << 20;
+/** No tokenizer in use averages above this over a whole answer; beyond it a count decides. */
+const BYTES_PER_TOKEN_MAX = 16;
+
+export class Delivered {
+  private texts: string[] = [];
+  private characters = 0;
+  private pending = 0;
+  private deltas = 0;
+  private folded: Promise<number> = Promise.resolve(0);
+  private checkAtDeltas: number;
+  private checkAtCharacters: number;
+
+  /** `tokensMax`: O × n, the number that went upstream. */
+  constructor(
+    private readonly tokenizer: TokenizerName,
+    private readonly tokensMax: number,
+  ) {
+    this.checkAtDeltas = tokensMax;
+    this.checkAtCharacters = tokensMax * BYTES_PER_TOKEN_MAX;
+  }
+
+  get empty(): boolean {
+    return this.deltas === 0;
+  }
+
+  add(part: Part): void {
+    const text = textOf(part);
+    if (text === "") return;
+    this.deltas += 1;
+    this.characters += text.length;
+    this.pending += text.length;
+    this.texts.push(text);
+    if (this.pending >= FOLD_CHARACTERS) this.fold();
+  }
+
+  /** Tokens delivered so far. */
+  count(): Promise<number> {
+    this.fold();
+    return this.folded;
+  }
+
+  /** Whether a cheap sign says that the maximum may be passed; then `overrun` decides. */
+  get suspicious(): boolean {
+    return this.deltas > this.checkAtDeltas || this.characters > this.checkAtCharacters;
+  }
+
+  /** Counts, and says whether the upstream went past its maximum; if not, sets the next check. */
+  async overrun(): Promise<boolean> {
+    const left = this.tokensMax - (await this.count());
+    this.checkAtDeltas = this.deltas + Math.max(left, 16);
+    this.checkAtCharacters = this.characters + Math.max(left, 16);
+    return left < 0;
+  }
+
+  private fold(): void {
+    const texts = this.texts;
+    this.texts = [];
+    this.pending = 0;
+    if (texts.length === 0) return;
+    const counted = countTokens(texts, this.tokenizer);
+    this.folded = this.folded.then(async (sum) => sum + (await counted));
+  }
+}
+
+/** The text of a part that the customer receives and that a tokenizer can count. */
+export function textOf(part: Part): string {
+  switch (part.type) {
+    case "text":
+    case "refusal":
+    case "reasoning":
+    case "tool_arguments":
+      return part.text;
+    case "tool_call":
+      return part.name;
+    default:
+      return "";
+  }
+}

@@ -1,0 +1,66 @@
+// A provider's failure, told to the client (wire.md §8.3). Provider texts never pass through: they may hold keys,
+// hosts, or words that clients match on.
+import { Refusal } from "../contract/refusals.ts";
+import type { Failure } from "../providers/failure.ts";
+
+const MAX_RETRY_AFTER_MS = 60_000;
+const again = "Send the request again; nothing was charged.";
+const unproven =
+  "It is not known whether the provider ran this request, so it is not sent again by itself. Nothing was charged; " +
+  "retry with a new Idempotency-Key, or none, if running it twice is acceptable.";
+
+/** The refusal for a request that failed before anything was delivered. `retry` only with proof of non-execution. */
+export function refusalOf(failure: Failure): Refusal {
+  const proven = failure.executed === "no";
+  switch (failure.reason) {
+    case "context_length":
+      return new Refusal(
+        "context_length_exceeded",
+        "The provider counts more tokens in this request than its context window holds. Shorten the messages or lower max_tokens.",
+        {
+          param: "messages",
+        },
+      );
+    case "content_filter":
+      return new Refusal(
+        "content_filter",
+        "The provider refused this prompt under its content policy. Change the messages.",
+        { param: "messages" },
+      );
+    case "connect_timeout":
+      return new Refusal("provider_timeout", `The provider could not be reached in time. ${again}`, {
+        retry: true,
+        retryAfterMs: 1000,
+      });
+    case "timeout":
+      return new Refusal(
+        "provider_timeout",
+        `The provider did not answer in time. ${unproven} For long answers use stream: true.`,
+        { retry: false },
+      );
+    case "connect":
+    case "rate_limited":
+    case "unavailable":
+      return new Refusal("provider_error", `The provider cannot take the request right now. ${again}`, {
+        retry: true,
+        retryAfterMs: Math.min(failure.upstream.retryAfterMs ?? 1000, MAX_RETRY_AFTER_MS),
+      });
+    case "rejected":
+    case "account":
+      return new Refusal(
+        "provider_error",
+        "The provider did not accept the request from this gateway. Nothing was charged; the operator has been told.",
+        { retry: false },
+      );
+    case "server":
+    case "broken":
+    case "aborted":
+      return new Refusal("provider_error", `The provider failed. ${proven ? again : unproven}`, {
+        retry: proven,
+      });
+    default: {
+      const never: never = failure.reason;
+      throw new Error(`failure without a refusal: ${String(never)}`);
+    }
+  }
+}

@@ -1,0 +1,48 @@
+// The Idempotency-Key header (specification 4, money.md §8): optional, opaque, 8–200 printable bytes; without it a key
+// is generated, which makes no claim of replay protection. The fingerprint says whether two requests are the same.
+import { canonicalJson } from "../contract/canonical-json.ts";
+import type { IdempotencyRecord } from "../contract/gateway-object.ts";
+import { Refusal } from "../contract/refusals.ts";
+
+const KEY = /^[\x21-\x7e]{8,200}$/;
+const SCOPE_OF_FINGERPRINT = "POST /v1/chat/completions v1\n";
+
+export interface IdempotencyKey {
+  value: string;
+  callerSupplied: boolean;
+}
+
+/**
+ * Reads the header, or makes a key when there is none. Bun joins duplicate headers with ", ", and a blank is not in
+ * the key's alphabet, so a header sent twice is refused by the same pattern.
+ */
+export function readIdempotencyKey(header: string | null, requestId: string): IdempotencyKey {
+  if (header === null) return generatedKey(requestId);
+  if (KEY.test(header)) return { value: header, callerSupplied: true };
+  throw new Refusal(
+    "invalid_idempotency_key",
+    "Idempotency-Key must be sent once and have 8 to 200 printable ASCII characters without blanks. " +
+      "Send a fresh random value, such as a UUID, for each new request.",
+    { param: "Idempotency-Key" },
+  );
+}
+
+/** The key of a request whose caller sent none: scoped to that request (specification 4, rule 3). */
+export const generatedKey = (requestId: string): IdempotencyKey => ({
+  value: `gwk_${requestId.slice(4)}`,
+  callerSupplied: false,
+});
+
+/** SHA-256 over method, path, API version and the canonical JSON of the parsed body; 32 bytes. */
+export function fingerprintOf(body: unknown): Uint8Array {
+  return new Bun.CryptoHasher("sha256").update(SCOPE_OF_FINGERPRINT).update(canonicalJson(body)).digest();
+}
+
+/** The `gateway.idempotency` member. */
+export function idempotencyRecord(key: IdempotencyKey): IdempotencyRecord {
+  return {
+    key: key.value,
+    caller_supplied: key.callerSupplied,
+    cross_request_replay_safe: key.callerSupplied,
+  };
+}

@@ -1,0 +1,14 @@
+// What the front door hands to the gateway: bytes and headers of one request, nothing of HTTP's machinery.
+
+export interface Incoming {
+  /** Ours, `req_…`; also in `x-request-id`. */
+  requestId: string;
+  /** Wall clock at arrival, milliseconds. */
+  receivedAtMs: number;
+  authorization: string | null;
+  idempotencyKey: string | null;
+  /** Reads the whole body within the limits; throws `Refusal` 415 or 413. Called only after the key's shape is good. */
+  readBody(): Promise<Uint8Array>;
+  /** Aborts when the client's socket closes. */
+  signal: AbortSignal;
+}

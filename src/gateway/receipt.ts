@@ -1,0 +1,117 @@
+// The receipt: one record behind the `gateway` object, the settlement and the usage row (specification 2.2: "the cost
+// figures equal the charge"). Its charge is printed from the bigint's decimal text, never through a float.
+import type { Evidence, IdempotencyRecord, Tier } from "../contract/gateway-object.ts";
+import { type NanoUsd, usdJsonNumber } from "../contract/money.ts";
+import type { Release } from "../contract/release.ts";
+import type { Candidate, Hold } from "./hold.ts";
+import { generatedKey, idempotencyRecord } from "./idempotency.ts";
+import type { RequestRecord, TokenUsage } from "../ledger/ledger.ts";
+
+export interface Route {
+  publicModel: string;
+  provider: string;
+  region: string;
+  releaseVersion: number;
+  tier: Tier;
+}
+
+export interface Cost {
+  inputTokens: number;
+  outputTokens: number;
+  charge: NanoUsd;
+  minimumApplied: boolean;
+  evidence: Evidence;
+}
+
+/** What is known while a request runs; each further member is known only later. */
+export interface Receipt {
+  requestId: string;
+  idempotency: IdempotencyRecord;
+  route: Route | null;
+  researchMode: boolean;
+  attempts: number;
+  cost: Cost | null;
+}
+
+/** The receipt of an admitted request: route once a candidate serves it, cost once it is priced. */
+export function receiptOf(hold: Hold, candidate: Candidate | null, cost: Cost | null): Receipt {
+  const { requestId, idempotency, candidates, researchMode } = hold.admitted;
+  const release = (candidate ?? candidates[0])?.release;
+  return {
+    requestId,
+    idempotency: idempotencyRecord(idempotency),
+    route: release ? routeOf(release) : null,
+    researchMode,
+    attempts: hold.attempts.length,
+    cost,
+  };
+}
+
+export const routeOf = (release: Release): Route => ({
+  publicModel: release.model,
+  provider: release.provider,
+  region: release.region,
+  releaseVersion: release.version,
+  tier: release.tier,
+});
+
+/** The receipt of a stored request, the same one that its answer carried (specification 2.2). */
+export function receiptOfRecord(record: RequestRecord, release: Release | null): Receipt {
+  const { requestId, idempotencyKey, usage, evidence } = record;
+  const idempotency =
+    idempotencyKey === null ? generatedKey(requestId) : { value: idempotencyKey, callerSupplied: true };
+  return {
+    requestId,
+    idempotency: idempotencyRecord(idempotency),
+    route: release && routeOf(release),
+    researchMode: record.researchMode,
+    attempts: record.attempts.length,
+    cost: usage &&
+      evidence && {
+        ...chargedTokens(usage, record),
+        charge: record.charge,
+        minimumApplied: record.minimumApplied,
+        evidence,
+      },
+  };
+}
+
+/** The tokens that were charged for: at most the quoted bounds where the hold capped the charge. */
+export function chargedTokens(
+  usage: Pick<TokenUsage, "promptTokens" | "completionTokens">,
+  quoted: { promptBound: number; outputBound: number; variance: NanoUsd },
+): Pick<Cost, "inputTokens" | "outputTokens"> {
+  const { promptTokens, completionTokens } = usage;
+  if (quoted.variance === 0n) return { inputTokens: promptTokens, outputTokens: completionTokens };
+  return {
+    inputTokens: Math.min(promptTokens, quoted.promptBound),
+    outputTokens: Math.min(completionTokens, quoted.outputBound),
+  };
+}
+
+/** Prints the `gateway` object as JSON text; members that are not known yet are left out. */
+export function printGateway(receipt: Receipt): string {
+  const { requestId, idempotency, route, cost } = receipt;
+  let text = `{"request_id":${JSON.stringify(requestId)},"idempotency":${JSON.stringify(idempotency)}`;
+  if (route !== null) text += printRoute(route, receipt.researchMode);
+  if (cost !== null) text += `,"cost":${printCost(cost)}`;
+  return route === null ? `${text}}` : `${text},"attempts":${receipt.attempts}}`;
+}
+
+function printRoute(route: Route, researchMode: boolean): string {
+  const model = JSON.stringify(route.publicModel);
+  const provider = JSON.stringify(route.provider);
+  return (
+    `,"public_model":${model},"provider":${provider}` +
+    `,"route":{"public_model":${model},"provider":${provider},"region":${JSON.stringify(route.region)},"release_version":${route.releaseVersion}}` +
+    `,"access":{"tier":"${route.tier}","research_mode":${researchMode}}`
+  );
+}
+
+function printCost(cost: Cost): string {
+  return (
+    `{"input_tokens":${cost.inputTokens},"output_tokens":${cost.outputTokens}` +
+    `,"customer_charge_usd":${usdJsonNumber(cost.charge)},"currency":"USD"` +
+    `,"minimum_applied":${cost.minimumApplied},"evidence":"${cost.evidence}"}`
+  );
+}

@@ -1,0 +1,192 @@
+// One stream's way from the upstream to the client (wire.md §3): pulled, never pushed, so a slow client slows the
+// provider. The last frame waits for the settlement; a stream that breaks is charged by evidence and ends in an error.
+import { printError } from "../contract/error-body.ts";
+import { Refusal } from "../contract/refusals.ts";
+import type { StoredAnswer } from "../ledger/ledger.ts";
+import type { Failure } from "../providers/failure.ts";
+import type { FinishReason, Part, ProviderUsage } from "../providers/provider.ts";
+import { printUsage } from "./answer-body.ts";
+import { type Bill, billOf, costOf } from "./bill.ts";
+import { Delivered } from "./delivered.ts";
+import { asFailure, type Streaming } from "./dispatch.ts";
+import { refusalOf } from "./failure-refusal.ts";
+import { Frames } from "./frames.ts";
+import type { Candidate, Hold } from "./hold.ts";
+import { KeptStream } from "./kept-stream.ts";
+import type { Lifeline } from "./lifeline.ts";
+import type { Taken } from "./rate.ts";
+import { printGateway, receiptOf } from "./receipt.ts";
+import { releaseHold } from "./release-hold.ts";
+
+/** What the front door needs of a stream. */
+export interface Relayed {
+  /** Frames in order; ends after the settlement is durable. Must be pulled to its end even when the client left. */
+  frames: AsyncGenerator<string, void, void>;
+  /** A frame for a silent minute; never part of a replay. */
+  filler(): string;
+  /** The client is gone. */
+  leave(): void;
+}
+
+interface Progress {
+  usage: ProviderUsage | null;
+  /** Choices that have not had their finish part. */
+  unfinished: number;
+  last: { choice: number; reason: FinishReason } | null;
+  firstPartMs: number | null;
+}
+
+export function relay(
+  hold: Hold,
+  streaming: Promise<Streaming>,
+  also: { lifeline: Lifeline; taken: Taken },
+): Relayed {
+  const { request, idempotency, head } = hold.admitted;
+  const frames = new Frames(head, {
+    choices: request.n,
+    includeUsage: request.includeUsage,
+    numbered: idempotency.callerSupplied,
+  });
+  return {
+    frames: run({ ...also, hold, frames, kept: new KeptStream(idempotency.callerSupplied) }, streaming),
+    filler: () => frames.filler(),
+    leave: also.lifeline.leave,
+  };
+}
+
+interface Run {
+  hold: Hold;
+  lifeline: Lifeline;
+  taken: Taken;
+  frames: Frames;
+  kept: KeptStream;
+}
+
+async function* run(stream: Run, dispatched: Promise<Streaming>): AsyncGenerator<string, void, void> {
+  const { hold, lifeline, kept } = stream;
+  try {
+    const streaming = await dispatched.catch((error: unknown) =>
+      error instanceof Refusal ? error : asFailure(error),
+    );
+    if (streaming instanceof Error) yield kept.add(await failedEarly(stream, lifeline.reason ?? streaming));
+    else yield* follow(stream, streaming);
+  } finally {
+    lifeline.close();
+    stream.taken.release();
+    if (hold.open) throw new Error(`the stream of ${hold.admitted.requestId} ended without settlement`);
+  }
+}
+
+async function* follow(stream: Run, streaming: Streaming): AsyncGenerator<string, void, void> {
+  const { hold, frames, kept } = stream;
+  const { request, outputTokensMax, startedAtMs } = hold.admitted;
+  const { candidate } = streaming;
+  const delivered = new Delivered(candidate.release.tokenizer, outputTokensMax);
+  const progress: Progress = {
+    usage: null,
+    unfinished: request.n,
+    last: null,
+    firstPartMs: Math.round(performance.now() - startedAtMs),
+  };
+  let failure: Failure | null = null;
+  try {
+    yield kept.add(
+      frames.role(printGateway(receiptOf(hold, candidate, null))) +
+        show(streaming.first, { frames, progress, delivered }),
+    );
+    for (;;) {
+      if (delivered.suspicious && (await delivered.overrun())) break;
+      const { done, value } = await streaming.rest.next();
+      if (done) break;
+      const text = show(value, { frames, progress, delivered });
+      if (text !== "") yield kept.add(text);
+    }
+  } catch (error) {
+    failure = stream.lifeline.reason ?? asFailure(error);
+  }
+  streaming.ended(failure);
+  const cut = failure === null && progress.unfinished > 0;
+  if (cut) await streaming.rest.return?.();
+  const bill = await billOf(hold, candidate, {
+    usage: progress.usage,
+    deliveredTokens: () => delivered.count(),
+    complete: failure === null,
+  });
+  yield await settled(stream, { candidate, bill, failure, progress });
+}
+
+/** Prints what a read brought; keeps back the last finish and the usage, which travel with the receipt. */
+function show(parts: Part[], to: { frames: Frames; progress: Progress; delivered: Delivered }): string {
+  const { frames, progress, delivered } = to;
+  let text = "";
+  for (const part of parts) {
+    if (part.type === "usage") progress.usage = part.usage;
+    else if (part.type === "finish") {
+      progress.unfinished -= 1;
+      if (progress.unfinished > 0) text += frames.earlyFinish(part.choice, part.reason);
+      else progress.last = part;
+    } else if (part.type !== "annotations") {
+      delivered.add(part);
+      text += frames.part(part);
+    }
+  }
+  return text;
+}
+
+/** COMMIT 2, then the last frames. */
+async function settled(
+  stream: Run,
+  end: { candidate: Candidate; bill: Bill; failure: Failure | null; progress: Progress },
+): Promise<string> {
+  const { hold, frames, kept } = stream;
+  const { candidate, bill, failure, progress } = end;
+  const gateway = printGateway(receiptOf(hold, candidate, costOf(bill, hold)));
+  const { choice, reason } = progress.last ?? { choice: 0, reason: "length" };
+  const last =
+    failure === null
+      ? frames.end(choice, reason, { usage: printUsage(bill.usage), gateway })
+      : frames.error(printError(refusalOf(failure), hold.admitted.requestId, gateway));
+  kept.add(last);
+  const ending = {
+    status: failure?.reason === "aborted" ? 499 : 200,
+    totalMs: Math.round(performance.now() - hold.admitted.startedAtMs),
+    answer: storedStream(stream),
+  };
+  const done =
+    bill.evidence === "none"
+      ? await hold.void({
+          ...ending,
+          errorCode: failure?.reason === "aborted" ? "client_left" : "provider_error",
+          freeClaim: false,
+        })
+      : await hold.settle({
+          ...ending,
+          ...bill,
+          releaseDigest: candidate.release.digest,
+          finishReason: failure === null ? reason : null,
+          firstPartMs: progress.firstPartMs,
+        });
+  if (!done)
+    throw new Error(`request ${hold.admitted.requestId} was resolved by somebody else; its stream is cut`);
+  return last;
+}
+
+/** Failed after the status was sent but before the first part: nothing was delivered, nothing is charged. */
+async function failedEarly({ hold, frames }: Run, error: Failure | Refusal): Promise<string> {
+  const failed = await releaseHold(hold, error, printGateway(receiptOf(hold, null, null)));
+  return frames.error(failed.body);
+}
+
+function storedStream({ hold, kept }: Run): StoredAnswer | null {
+  const body = kept.bytes();
+  return (
+    body && {
+      requestId: hold.admitted.requestId,
+      status: 200,
+      headers: { "content-type": EVENT_STREAM },
+      body,
+    }
+  );
+}
+
+export const EVENT_STREAM = "text/event-stream; charset=utf-8";

@@ -1,0 +1,20 @@
+// One HTTP exchange as handlers see it.
+
+export interface HttpContext {
+  request: Request;
+  /** Ours, `req_…`; on every response as `x-request-id`. */
+  requestId: string;
+  /** Wall clock at arrival, milliseconds. */
+  receivedAtMs: number;
+  /** Path with slashes folded, still percent-encoded. */
+  path: string;
+  /** What follows the pattern's `*`, percent-decoded once; "" for exact paths. */
+  rest: string;
+  query: URLSearchParams;
+  /** The peer's address as the socket says it. */
+  address: string | null;
+  /** Seconds of silence after which the socket is closed; 0 = never. */
+  setIdleTimeout(seconds: number): void;
+}
+
+export type Handler = (context: HttpContext) => Response | Promise<Response>;

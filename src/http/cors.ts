@@ -1,0 +1,39 @@
+// Cross-origin requests: off unless `cors.origins` names origins; then `/v1` answers preflights without a key
+// (wire.md §6).
+
+const ALLOWED_HEADERS =
+  "authorization, content-type, idempotency-key, last-event-id, x-stainless-lang, x-stainless-package-version, x-stainless-os, " +
+  "x-stainless-arch, x-stainless-runtime, x-stainless-runtime-version, x-stainless-retry-count, x-stainless-timeout, x-stainless-helper-method";
+const EXPOSED_HEADERS =
+  "x-request-id, x-gw-idempotency-key, x-gw-hold-usd, x-gw-credits-available-usd, x-gw-key-limit-remaining-usd, x-gw-ignored-parameters, " +
+  "idempotent-replayed, x-should-retry, retry-after, retry-after-ms, x-ratelimit-limit-requests, x-ratelimit-remaining-requests, x-ratelimit-reset-requests";
+
+export class Cors {
+  constructor(private readonly origins: readonly string[]) {}
+
+  /** The answer to OPTIONS: 204 with `Allow`, and the grants for an allowed origin. 404 stays 404. */
+  preflight(request: Request, about: { requestId: string; allowed: string[] }): Response {
+    const headers = new Headers({ "x-request-id": about.requestId, allow: about.allowed.join(", ") });
+    if (this.allows(request)) {
+      headers.set("access-control-allow-methods", about.allowed.join(", "));
+      headers.set("access-control-allow-headers", ALLOWED_HEADERS);
+      headers.set("access-control-max-age", "600");
+    }
+    return new Response(null, { status: 204, headers });
+  }
+
+  /** Opens an answer to an allowed origin. */
+  expose(request: Request, response: Response): void {
+    if (this.origins.length === 0 || !this.allows(request)) return;
+    response.headers.set("access-control-allow-origin", request.headers.get("origin") ?? "");
+    response.headers.set("access-control-expose-headers", EXPOSED_HEADERS);
+    response.headers.append("vary", "origin");
+  }
+
+  private allows(request: Request): boolean {
+    const origin = request.headers.get("origin");
+    return (
+      origin !== null && this.origins.includes(origin) && new URL(request.url).pathname.startsWith("/v1/")
+    );
+  }
+}

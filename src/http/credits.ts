@@ -1,0 +1,22 @@
+// GET /v1/credits: what the caller's organization has, holds and has spent (wire.md §5).
+import { formatUsd } from "../contract/money.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import type { Handler } from "./context.ts";
+import { withKey } from "./inference-door.ts";
+import { replyJson } from "./reply.ts";
+
+export const credits = (ledger: Pick<Ledger, "authenticate" | "balance">): Handler =>
+  withKey(ledger, async (context, key) => {
+    const balance = await ledger.balance(key.organizationId);
+    if (balance === null) throw new Error(`key ${key.id} belongs to no organization`);
+    return replyJson(context, {
+      object: "credits",
+      organization: key.organizationId,
+      available_usd: formatUsd(balance.available),
+      held_usd: formatUsd(balance.held),
+      spent_usd: formatUsd(balance.spent),
+      purchased_usd: formatUsd(balance.purchased),
+      currency: "USD",
+      paid_workspace: balance.paidWorkspace,
+    });
+  });

@@ -1,0 +1,19 @@
+// The free endpoints of an inference key (wire.md §5): the key is read from the store at each call, never cached, and
+// works while its limit blocks paid calls.
+import { credentialOf } from "../gateway/credential.ts";
+import type { KeyRecord, Ledger } from "../ledger/ledger.ts";
+import type { Handler, HttpContext } from "./context.ts";
+
+/** A handler that is called with the caller's key; 401 otherwise. */
+export function withKey(
+  ledger: Pick<Ledger, "authenticate">,
+  handler: (context: HttpContext, key: KeyRecord) => Response | Promise<Response>,
+): Handler {
+  return async (context) => {
+    const authenticated = await ledger.authenticate(
+      credentialOf(context.request.headers.get("authorization")),
+    );
+    if (authenticated.kind === "refused") throw authenticated.refusal;
+    return handler(context, authenticated.key);
+  };
+}

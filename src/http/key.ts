@@ -1,0 +1,31 @@
+// GET /v1/key: the caller's own key and how much of its monthly limit is left (specification 2.3, wire.md §5).
+import { formatUsd, nanoUsd } from "../contract/money.ts";
+import type { KeyRecord, Ledger } from "../ledger/ledger.ts";
+import { type Clock, nextUtcMonth } from "../lib/clock.ts";
+import type { Handler } from "./context.ts";
+import { withKey } from "./inference-door.ts";
+import { replyJson } from "./reply.ts";
+
+export const key = (ports: { ledger: Pick<Ledger, "authenticate">; clock: Clock }): Handler =>
+  withKey(ports.ledger, (context, record) => replyJson(context, wireKey(record, ports.clock.nowMs())));
+
+function wireKey(record: KeyRecord, nowMs: number): unknown {
+  const { limit, monthSpend, held } = record;
+  const left = limit === null ? null : limit - monthSpend - held;
+  return {
+    object: "key",
+    id: record.id,
+    name: record.name,
+    prefix: record.prefix,
+    scope: record.scope,
+    organization: record.organizationId,
+    limit_usd: limit === null ? null : formatUsd(limit),
+    month: record.month,
+    month_spend_usd: formatUsd(monthSpend),
+    held_usd: formatUsd(held),
+    remaining_usd: left === null ? null : formatUsd(nanoUsd(left > 0n ? left : 0n)),
+    resets_at: new Date(nextUtcMonth(nowMs)).toISOString(),
+    created_at: new Date(record.createdAtMs).toISOString(),
+    last_used_at: record.lastUsedAtMs === null ? null : new Date(record.lastUsedAtMs).toISOString(),
+  };
+}

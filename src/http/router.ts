@@ -1,0 +1,93 @@
+// The table of routes. Every route declares its door; what is not declared does not exist (S8). Nothing is protected
+// by a path prefix, because the parser below us resolves `..` before we see a path (hardening.md §1).
+import { Refusal } from "../contract/refusals.ts";
+import type { Handler } from "./context.ts";
+
+export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+/** Who may come in: anybody, an inference key, a management key, loopback or a management key. */
+export type Door = "public" | "inference" | "management" | "loopback";
+
+export interface Route {
+  /** Exact, or with one trailing `*`. */
+  path: string;
+  methods: readonly Method[];
+  door: Door;
+  /** Whether a request can cost money. */
+  metered: boolean;
+  handler: Handler;
+}
+
+export interface Found {
+  route: Route;
+  rest: string;
+}
+
+export class Router {
+  private readonly exact = new Map<string, Route[]>();
+  private readonly prefixes: Route[] = [];
+
+  constructor(
+    readonly routes: readonly Route[],
+    private readonly baseUrl: string,
+  ) {
+    for (const route of routes) {
+      if (route.path.endsWith("*")) this.prefixes.push(route);
+      else this.exact.set(route.path, [...(this.exact.get(route.path) ?? []), route]);
+    }
+  }
+
+  /** Finds the route, or throws 404 `unknown_url` or 405 `method_not_allowed`. `path` is folded. */
+  find(path: string, method: string): Found {
+    const candidates = this.at(path);
+    if (candidates.length === 0) throw this.unknownUrl(path);
+    const wanted = method === "HEAD" ? "GET" : method;
+    const found = candidates.find(({ route }) => (route.methods as readonly string[]).includes(wanted));
+    if (found !== undefined) return found;
+    const allow = this.allowed(path).join(", ");
+    throw new Refusal("method_not_allowed", `This URL takes ${allow}, not ${method.slice(0, 16)}.`, {
+      headers: { allow },
+    });
+  }
+
+  /** The methods of a path, HEAD and OPTIONS included; empty when there is no such path. */
+  allowed(path: string): string[] {
+    const methods = this.at(path).flatMap(({ route }) => route.methods);
+    if (methods.length === 0) return [];
+    return [...new Set([...methods, ...(methods.includes("GET") ? ["HEAD"] : []), "OPTIONS"])];
+  }
+
+  private at(path: string): Found[] {
+    const exact = this.exact.get(path);
+    if (exact !== undefined) return exact.map((route) => ({ route, rest: "" }));
+    return this.prefixes.flatMap((route) => {
+      const prefix = route.path.slice(0, -1);
+      const rest =
+        path.startsWith(prefix) && path.length > prefix.length ? decodeOnce(path.slice(prefix.length)) : null;
+      return rest === null ? [] : [{ route, rest }];
+    });
+  }
+
+  private unknownUrl(path: string): Refusal {
+    const hint = /\/(?:responses|completions|engines|complete)$/.test(path)
+      ? ` Use chat completions: POST ${this.baseUrl}/chat/completions.`
+      : ` The base URL of this API is ${this.baseUrl}.`;
+    return new Refusal("unknown_url", `There is nothing at this URL.${hint}`);
+  }
+}
+
+/** One level of percent-decoding; null for a bad escape or a NUL. */
+function decodeOnce(text: string): string | null {
+  try {
+    const decoded = decodeURIComponent(text);
+    return decoded.includes("\0") ? null : decoded;
+  } catch {
+    return null;
+  }
+}
+
+/** Folds repeated slashes and one trailing slash, without a redirect (redirects drop bodies and keys). */
+export function foldPath(path: string): string {
+  if (!path.includes("//") && (path.length === 1 || !path.endsWith("/"))) return path;
+  const folded = path.replace(/\/{2,}/g, "/");
+  return folded.length > 1 && folded.endsWith("/") ? folded.slice(0, -1) : folded;
+}

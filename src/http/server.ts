@@ -1,0 +1,111 @@
+// The front door; Bun.serve lives only here. Every answer carries `x-request-id`, whatever happens (hardening.md §1
+// names what Bun's parser answers before us).
+import { Refusal } from "../contract/refusals.ts";
+import type { Clock } from "../lib/clock.ts";
+import { newRequestId } from "../lib/id.ts";
+import type { AccessLog } from "./access-log.ts";
+import type { Cors } from "./cors.ts";
+import { refusalFrom, replyRefusal } from "./reply.ts";
+import { foldPath, type Router } from "./router.ts";
+
+export interface ServerOptions {
+  host: string;
+  port: number;
+  router: Router;
+  cors: Cors;
+  clock: Clock;
+  access: AccessLog;
+  /** Deadline for a whole header block, and for anything that a handler gives no other. */
+  headerTimeoutMs: number;
+  /** Above the product's own limit, whose refusal is readable (hardening.md §1). */
+  maxBodyBytes: number;
+  /** A bug's error, for the log. */
+  failed(error: unknown, requestId: string): void;
+}
+
+export interface Listening {
+  port: number;
+  /** Stops accepting; resolves when open answers have ended, or cuts them when `force`. */
+  stop(how: "drain" | "cut"): Promise<void>;
+}
+
+const PLAIN_HOST = /^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/;
+
+export function listen(options: ServerOptions): Listening {
+  const server = Bun.serve({
+    hostname: options.host,
+    port: options.port,
+    idleTimeout: Math.ceil(options.headerTimeoutMs / 1000),
+    maxRequestBodySize: options.maxBodyBytes,
+    fetch: (request, bun) => serve(options, request, bun),
+    error: () => replyRefusal(newRequestId(), refusalFrom(null)),
+  });
+  return {
+    port: server.port ?? options.port,
+    stop: async (how) => {
+      await server.stop(how === "cut");
+    },
+  };
+}
+
+type BunServer = Bun.Server<undefined>;
+
+async function serve(options: ServerOptions, request: Request, bun: BunServer): Promise<Response> {
+  const requestId = newRequestId();
+  const receivedAtMs = options.clock.nowMs();
+  let response: Response;
+  try {
+    response = await route(options, { request, requestId, receivedAtMs, bun });
+  } catch (error) {
+    if (!(error instanceof Refusal)) options.failed(error, requestId);
+    response = replyRefusal(requestId, refusalFrom(error));
+  }
+  options.cors.expose(request, response);
+  options.access.note(request, response, { requestId, receivedAtMs });
+  return response;
+}
+
+function route(
+  { router, cors }: ServerOptions,
+  arrived: { request: Request; requestId: string; receivedAtMs: number; bun: BunServer },
+): Response | Promise<Response> {
+  const { request, requestId, receivedAtMs, bun } = arrived;
+  const { path, query } = targetOf(request);
+  if (request.method === "OPTIONS")
+    return cors.preflight(request, { requestId, allowed: router.allowed(path) });
+  const found = router.find(path, request.method);
+  return found.route.handler({
+    request,
+    requestId,
+    receivedAtMs,
+    path,
+    rest: found.rest,
+    get query() {
+      return new URLSearchParams(query);
+    },
+    get address() {
+      return bun.requestIP(request)?.address ?? null;
+    },
+    setIdleTimeout: (seconds) => bun.timeout(request, seconds),
+  });
+}
+
+/** Path and query of the target. An odd or missing Host gives a target that is no absolute URL: refused here. */
+function targetOf(request: Request): { path: string; query: string } {
+  const { url } = request;
+  const host = request.headers.get("host");
+  if (host === null || !PLAIN_HOST.test(host) || !/^https?:\/\//.test(url)) {
+    if (request.method === "CONNECT")
+      throw new Refusal("method_not_allowed", "This gateway is no proxy.", {
+        headers: { allow: "GET, POST" },
+      });
+    throw new Refusal("invalid_request", "Send one Host header with a plain host name.", { param: "Host" });
+  }
+  const start = url.indexOf("/", 8);
+  const mark = url.indexOf("?", start);
+  const end = mark === -1 ? url.length : mark;
+  return {
+    path: start === -1 ? "/" : foldPath(url.slice(start, end)),
+    query: mark === -1 ? "" : url.slice(mark + 1),
+  };
+}
