@@ -75,6 +75,11 @@ const CHOICES: [choice: unknown, tools: unknown[], verdict: string][] = [
     [tool()],
     "unsupported_value tool_choice.allowed_tools.mode",
   ],
+  [
+    allowed(...Array.from({ length: 129 }, () => "weather")),
+    [tool()],
+    "array_above_max_length tool_choice.allowed_tools.tools",
+  ],
   [{ type: "allowed_tools" }, [tool()], "invalid_request tool_choice.allowed_tools"],
 ];
 

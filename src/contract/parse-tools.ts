@@ -27,9 +27,7 @@ const WORDS = ["none", "auto", "required"] as const;
 
 /** Reads `tools`: at most 128 functions with different names. `[]` is the same as leaving the field out. */
 export function parseTools(value: unknown): ToolDefinition[] {
-  const items = readArray(value, null, "tools");
-  if (items.length > MAX_TOOLS)
-    throw refuse("array_above_max_length", null, "tools", `may hold at most ${MAX_TOOLS} tools. Send fewer.`);
+  const items = readBounded(value, null);
   const names = new Set<string>();
   return items.map((item, index) => {
     const at: Place = { parent: TOOLS, step: index };
@@ -43,6 +41,12 @@ export function parseTools(value: unknown): ToolDefinition[] {
     names.add(tool.function.name);
     return tool;
   });
+}
+
+function readBounded(value: unknown, at: Place): unknown[] {
+  const items = readArray(value, at, "tools");
+  if (items.length <= MAX_TOOLS) return items;
+  throw refuse("array_above_max_length", at, "tools", `may hold at most ${MAX_TOOLS} tools. Send fewer.`);
 }
 
 function parseTool(value: unknown, at: NonNullable<Place>): ToolDefinition {
@@ -103,7 +107,7 @@ function parseChoiceObject(value: unknown, tools: readonly ToolDefinition[]): To
   const allowed = readObject(value.allowed_tools, TOOL_CHOICE, "allowed_tools");
   const mode = readChoice(allowed.mode, ["auto", "required"], at, "mode");
   const place: Place = { parent: at, step: "tools" };
-  const named = readArray(allowed.tools, at, "tools").map((item, index) => {
+  const named = readBounded(allowed.tools, at).map((item, index) => {
     const tool = readObject(item, place, index);
     const itemAt: Place = { parent: place, step: index };
     readChoice(tool.type, ["function"], itemAt, "type");
