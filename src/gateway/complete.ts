@@ -14,6 +14,8 @@ import { EVENT_STREAM, type Relayed, relay } from "./relay.ts";
 import { releaseHold } from "./release-hold.ts";
 
 export interface CompletePorts extends AdmitPorts, DispatchPorts {
+  /** Alarm: a request ended with its hold open, because something threw. Its money stays held until recovery. */
+  abandoned(requestId: string): void;
   ledger: AdmitPorts["ledger"] & Pick<Ledger, "settle" | "void">;
   timeouts: {
     /** A non-streamed answer ends within this, milliseconds: clients drop a silent reply after 300 s and pay again. */
@@ -63,8 +65,7 @@ async function answered(
   } finally {
     lifeline.close();
     taken.release();
-    if (hold.open)
-      throw new Error(`request ${admitted.requestId} ended with its hold open; the sweeper resolves it`);
+    if (hold.open) ports.abandoned(admitted.requestId);
   }
 }
 
@@ -113,7 +114,7 @@ async function streamed(
   return {
     kind: "stream",
     headers: { "content-type": EVENT_STREAM },
-    relayed: relay(hold, dispatched, { lifeline, taken }),
+    relayed: relay(hold, dispatched, { lifeline, taken, abandoned: ports.abandoned }),
   };
 }
 

@@ -80,7 +80,9 @@ export function textOf(part: Part): string {
       return part.text;
     case "tool_call":
       return part.name;
-    default:
+    case "annotations":
+    case "finish":
+    case "usage":
       return "";
   }
 }

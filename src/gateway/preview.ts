@@ -4,7 +4,7 @@ import type { ChatRequest } from "../contract/chat-request.ts";
 import { formatUsd, type NanoUsd, ZERO_USD } from "../contract/money.ts";
 import { Refusal, type RefusalCode } from "../contract/refusals.ts";
 import type { KeyRecord, Ledger } from "../ledger/ledger.ts";
-import { affordableMaxTokens, type Quote } from "../pricing/quote.ts";
+import { affordableMaxTokens, promptBoundOver, type Quote } from "../pricing/quote.ts";
 import {
   admissionOf,
   type Asking,
@@ -110,9 +110,9 @@ function affordable(
   if (asking.candidates.length === 0 || remaining === ZERO_USD) return 0;
   const releases = asking.candidates.map(({ release }) => release);
   return affordableMaxTokens({
-    request,
     releases,
+    n: request.n,
     budget: available,
-    promptTokens: quoted?.promptTokensMax ?? null,
+    promptTokens: quoted?.promptTokensMax ?? promptBoundOver(request.promptSize, releases),
   });
 }

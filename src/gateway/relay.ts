@@ -39,7 +39,7 @@ interface Progress {
 export function relay(
   hold: Hold,
   streaming: Promise<Streaming>,
-  also: { lifeline: Lifeline; taken: Taken },
+  also: Pick<Run, "lifeline" | "taken" | "abandoned">,
 ): Relayed {
   const { request, idempotency, head } = hold.admitted;
   const frames = new Frames(head, {
@@ -58,6 +58,7 @@ interface Run {
   hold: Hold;
   lifeline: Lifeline;
   taken: Taken;
+  abandoned(requestId: string): void;
   frames: Frames;
   kept: KeptStream;
 }
@@ -73,7 +74,7 @@ async function* run(stream: Run, dispatched: Promise<Streaming>): AsyncGenerator
   } finally {
     lifeline.close();
     stream.taken.release();
-    if (hold.open) throw new Error(`the stream of ${hold.admitted.requestId} ended without settlement`);
+    if (hold.open) stream.abandoned(hold.admitted.requestId);
   }
 }
 

@@ -1,0 +1,54 @@
+// GET /healthz, /readyz and /metrics (interfaces.md §5). `/healthz` says nothing but that the process answers.
+import { Refusal } from "../contract/refusals.ts";
+import { bearerOf } from "../keys/bearer.ts";
+import { parseManagementKey } from "../keys/secret.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import type { Metrics } from "../lib/metrics.ts";
+import type { Handler, HttpContext } from "./context.ts";
+import { replyJson } from "./reply.ts";
+
+export const healthz: Handler = (context) => replyJson(context, { status: "ok" });
+
+/** 200 while requests are admitted; 503 while the store is away or the gateway drains. */
+export const readyz =
+  (ports: { ledger: Pick<Ledger, "ready">; draining(): boolean }): Handler =>
+  (context) => {
+    if (ports.draining())
+      throw new Refusal("overloaded", "The gateway is stopping. Send the request to another one.", {
+        retryAfterMs: 5000,
+      });
+    if (!ports.ledger.ready())
+      throw new Refusal("overloaded", "The store cannot be reached.", { retryAfterMs: 1000 });
+    return replyJson(context, { status: "ready" });
+  };
+
+const LOOPBACK = new Set(["127.0.0.1", "::1", "::ffff:127.0.0.1"]);
+
+/** Prometheus text; from loopback, or with a management key (S34). */
+export const metrics =
+  (ports: { metrics: Metrics; ledger: Pick<Ledger, "authenticateManagementKey"> }): Handler =>
+  async (context) => {
+    if (!(await mayRead(context, ports.ledger))) {
+      throw new Refusal(
+        "invalid_api_key",
+        "Metrics are for the operator. Ask from the gateway's own machine, or with a management key.",
+      );
+    }
+    const { text, contentType } = await ports.metrics.print();
+    return new Response(text, {
+      headers: {
+        "content-type": contentType,
+        "cache-control": "no-store",
+        "x-request-id": context.requestId,
+      },
+    });
+  };
+
+async function mayRead(
+  { address, request }: HttpContext,
+  ledger: Pick<Ledger, "authenticateManagementKey">,
+): Promise<boolean> {
+  if (address !== null && LOOPBACK.has(address)) return true;
+  const key = parseManagementKey(bearerOf(request.headers.get("authorization")));
+  return key !== null && (await ledger.authenticateManagementKey(key.id, key.digest)) !== null;
+}

@@ -1,0 +1,145 @@
+// GET /v1/models and /v1/models/{id} (specification 4, wire.md §5): the models this key may use, closed ones with their
+// state. Prices as published; `prompt`, `completion` and `input_cache_read` are per token for tools that expect them.
+import { parseUsd } from "../contract/money.ts";
+import { Refusal } from "../contract/refusals.ts";
+import type { Release, RouteState } from "../contract/release.ts";
+import type { EntitlementRecord, KeyRecord, Ledger } from "../ledger/ledger.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { Handler } from "./context.ts";
+import { withKey } from "./inference-door.ts";
+import { replyJson } from "./reply.ts";
+
+/** One model with its routes in the order in which they are tried. */
+export interface ListedModel {
+  model: string;
+  createdAtMs: number;
+  routes: readonly { release: Release; state: RouteState; reason: string | null }[];
+}
+
+export interface ModelsPorts {
+  ledger: Pick<Ledger, "authenticate" | "entitlements">;
+  shelf: { models(): readonly ListedModel[] };
+  clock: Clock;
+}
+
+export const models = (ports: ModelsPorts): Handler =>
+  withKey(ports.ledger, async (context, key) => {
+    const open = await modelsOf(ports, key);
+    return replyJson(context, { object: "list", data: open.map(wireModel) });
+  });
+
+export const model = (ports: ModelsPorts): Handler =>
+  withKey(ports.ledger, async (context, key) => {
+    const found = (await modelsOf(ports, key)).find((listed) => listed.model === context.rest);
+    if (found !== undefined) return replyJson(context, wireModel(found));
+    const name = context.rest.slice(0, 64);
+    throw new Refusal(
+      "model_not_found",
+      `The model \`${name}\` does not exist or you do not have access to it`,
+      { param: "model" },
+    );
+  });
+
+/** Standard keys see standard models; research keys those that an active entitlement names (S38). */
+async function modelsOf({ ledger, shelf, clock }: ModelsPorts, key: KeyRecord): Promise<ListedModel[]> {
+  const entitlements = key.scope === "research" ? await ledger.entitlements(key.organizationId) : [];
+  const nowMs = clock.nowMs();
+  const entitled = new Set(
+    entitlements
+      .filter((entitlement) => isActive(entitlement, nowMs))
+      .map((entitlement) => entitlement.model),
+  );
+  return shelf.models().filter(({ model: id, routes }) => {
+    if (routes[0]?.release.tier !== key.scope) return false;
+    return key.scope === "standard" || entitled.has(id);
+  });
+}
+
+const isActive = ({ status, expiresAtMs }: EntitlementRecord, nowMs: number): boolean =>
+  status === "active" && (expiresAtMs === null || expiresAtMs > nowMs);
+
+const NEAREST_TO_LIVE: readonly RouteState[] = ["live", "unhealthy", "stale", "disabled"];
+
+function wireModel({ model: id, createdAtMs, routes }: ListedModel): unknown {
+  const [first] = routes;
+  if (first === undefined) throw new Error(`model ${id} is listed without a route`);
+  const { release } = first;
+  return {
+    id,
+    object: "model",
+    created: Math.floor(createdAtMs / 1000),
+    owned_by: release.provider,
+    shutdown_date: null,
+    context_length: release.contextWindow,
+    max_output_tokens: release.maxOutputTokens,
+    default_output_tokens: release.defaultOutputTokens,
+    pricing: wirePricing(release),
+    reasoning: release.reasoning,
+    capabilities: release.capabilities,
+    supported_parameters: supportedParameters(release),
+    tier: release.tier,
+    requires_paid: release.requiresPaid,
+    state: NEAREST_TO_LIVE.find((state) => routes.some((route) => route.state === state)) ?? "disabled",
+    routes: routes.map((route) => wireRoute(route, release)),
+  };
+}
+
+function wireRoute({ release, state, reason }: ListedModel["routes"][number], first: Release): unknown {
+  const dearer = JSON.stringify(release.publishedPrice) !== JSON.stringify(first.publishedPrice);
+  return {
+    route: release.route,
+    provider: release.provider,
+    region: release.region,
+    state,
+    reason,
+    release_version: release.version,
+    release_expires_at: new Date(release.expiresAtMs).toISOString(),
+    ...(dearer && { pricing: wirePricing(release) }),
+  };
+}
+
+function wirePricing({ publishedPrice, price }: Release): unknown {
+  return {
+    currency: "USD",
+    ...publishedPrice,
+    prompt: perToken(publishedPrice.input_per_million),
+    completion: perToken(publishedPrice.output_per_million),
+    ...(price.cachedInput !== price.input && {
+      input_cache_read: perToken(publishedPrice.cached_input_per_million ?? "0"),
+    }),
+  };
+}
+
+/** A rate per million tokens as a rate per token: the same digits, six places to the right. */
+function perToken(perMillion: string): string {
+  const digits = String(parseUsd(perMillion) ?? 0n).padStart(16, "0");
+  return `${digits.slice(0, -15)}.${digits.slice(-15)}`.replace(/\.?0+$/, "");
+}
+
+/** Fields that change what is sent to a provider, where the release knows them. */
+const PARAMETERS = [
+  ...[
+    "max_tokens",
+    "max_completion_tokens",
+    "temperature",
+    "top_p",
+    "stop",
+    "seed",
+    "frequency_penalty",
+    "presence_penalty",
+  ],
+  ...["n", "stream", "stream_options", "tools", "tool_choice", "parallel_tool_calls", "response_format"],
+  ...["reasoning_effort", "verbosity", "logprobs", "top_logprobs", "user"],
+];
+
+/** Accepted fields that this release has no use for are left out. */
+function supportedParameters({ capabilities, reasoning }: Release): string[] {
+  const closed = new Set<string>();
+  if (!capabilities.tools)
+    for (const name of ["tools", "tool_choice", "parallel_tool_calls"]) closed.add(name);
+  if (!capabilities.json_schema) closed.add("response_format");
+  if (!capabilities.logprobs) for (const name of ["logprobs", "top_logprobs"]) closed.add(name);
+  if (reasoning === null) closed.add("reasoning_effort");
+  if (capabilities.max_n === 1) closed.add("n");
+  return PARAMETERS.filter((name) => !closed.has(name));
+}
