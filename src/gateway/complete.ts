@@ -15,7 +15,7 @@ import { releaseHold } from "./release-hold.ts";
 
 export interface CompletePorts extends AdmitPorts, DispatchPorts {
   /** Alarm: a request ended with its hold open, because something threw. Its money stays held until recovery. */
-  abandoned(requestId: string): void;
+  abandoned: (requestId: string) => void;
   ledger: AdmitPorts["ledger"] & Pick<Ledger, "settle" | "void">;
   timeouts: {
     /** A non-streamed answer ends within this, milliseconds: clients drop a silent reply after 300 s and pay again. */

@@ -58,7 +58,7 @@ interface Run {
   hold: Hold;
   lifeline: Lifeline;
   taken: Taken;
-  abandoned(requestId: string): void;
+  abandoned: (requestId: string) => void;
   frames: Frames;
   kept: KeptStream;
 }

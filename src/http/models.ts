@@ -118,18 +118,26 @@ function perToken(perMillion: string): string {
 
 /** Fields that change what is sent to a provider, where the release knows them. */
 const PARAMETERS = [
-  ...[
-    "max_tokens",
-    "max_completion_tokens",
-    "temperature",
-    "top_p",
-    "stop",
-    "seed",
-    "frequency_penalty",
-    "presence_penalty",
-  ],
-  ...["n", "stream", "stream_options", "tools", "tool_choice", "parallel_tool_calls", "response_format"],
-  ...["reasoning_effort", "verbosity", "logprobs", "top_logprobs", "user"],
+  "max_tokens",
+  "max_completion_tokens",
+  "temperature",
+  "top_p",
+  "stop",
+  "seed",
+  "frequency_penalty",
+  "presence_penalty",
+  "n",
+  "stream",
+  "stream_options",
+  "tools",
+  "tool_choice",
+  "parallel_tool_calls",
+  "response_format",
+  "reasoning_effort",
+  "verbosity",
+  "logprobs",
+  "top_logprobs",
+  "user",
 ];
 
 /** Accepted fields that this release has no use for are left out. */
