@@ -1,0 +1,61 @@
+// From signed claims to the frozen release that requests are priced and routed by. Prices become exact bigints here;
+// nothing is looked up, nothing can fail once the manifest was parsed.
+import { parseUsd, type NanoUsd } from "../contract/money.ts";
+import type { Release } from "../contract/release.ts";
+import type { Manifest } from "./manifest.ts";
+
+/** What the signature says about a release, besides its manifest. */
+export interface Signed {
+  /** SHA-256 of the JWS, lower-case hex. */
+  digest: string;
+  issuedAtMs: number;
+  expiresAtMs: number;
+  /** Key id of the signer. */
+  signedBy: string;
+}
+
+/** Freezes a parsed manifest as the release it describes. */
+export function freezeRelease(manifest: Manifest, signed: Signed): Release {
+  const { pricing, reasoning, capabilities, defaults } = manifest;
+  const { input_per_million, cached_input_per_million, output_per_million, request_minimum } = pricing;
+  return Object.freeze({
+    ...signed,
+    route: manifest.route,
+    version: manifest.version,
+    model: manifest.model,
+    provider: manifest.provider,
+    upstreamModel: manifest.upstream_model,
+    region: manifest.region,
+    tier: manifest.tier,
+    requiresPaid: manifest.requires_paid,
+    contextWindow: manifest.context_window,
+    maxOutputTokens: manifest.max_output_tokens,
+    defaultOutputTokens: manifest.default_output_tokens,
+    price: {
+      input: exact(input_per_million),
+      cachedInput: exact(cached_input_per_million ?? input_per_million),
+      output: exact(output_per_million),
+      requestMinimum: exact(request_minimum),
+    },
+    publishedPrice: {
+      input_per_million,
+      ...(cached_input_per_million !== undefined && { cached_input_per_million }),
+      output_per_million,
+      request_minimum,
+    },
+    reasoning: reasoning ?? null,
+    tokenizer: manifest.tokenizer,
+    capabilities,
+    imageTokensMax: manifest.image_tokens_max ?? null,
+    remoteImages: manifest.remote_images,
+    defaults: defaults.temperature === undefined ? {} : { temperature: defaults.temperature },
+    priority: manifest.priority,
+    weight: manifest.weight,
+  });
+}
+
+function exact(text: string): NanoUsd {
+  const amount = parseUsd(text);
+  if (amount === null) throw new Error(`a parsed manifest held no price: ${text}`);
+  return amount;
+}

@@ -1,0 +1,169 @@
+import { expect, test } from "bun:test";
+import { nanoUsd } from "../contract/money.ts";
+import { freezeRelease } from "./frozen-release.ts";
+import { parseManifest, parseManifestYaml } from "./manifest.ts";
+import { ReleaseError } from "./release-error.ts";
+
+const YAML = `
+model: base-preview-v1
+provider: acme
+upstream_model: acme-base-1
+region: us-east
+version: 3
+tier: standard
+requires_paid: true
+context_window: 131072
+max_output_tokens: 8192
+default_output_tokens: 1024
+pricing: { currency: USD, input_per_million: "0.50", cached_input_per_million: "0.05", output_per_million: "1.50", request_minimum: "0.0001" }
+reasoning: { modes: [none, low, medium, high], default: medium }
+tokenizer: o200k_base
+capabilities: { tools: true, images: false, json_schema: true, logprobs: false, max_n: 1 }
+defaults: { temperature: 1 }
+priority: 1
+weight: 100
+`;
+const SIGNED = { digest: "d", issuedAtMs: 1, expiresAtMs: 2, signedBy: "k" };
+const LEAST = {
+  model: "m",
+  provider: "p",
+  upstream_model: "u",
+  region: "r",
+  version: 1,
+  tier: "standard",
+  context_window: 1000,
+  max_output_tokens: 100,
+  default_output_tokens: 10,
+  pricing: { currency: "USD", input_per_million: "1", output_per_million: "2", request_minimum: "0" },
+};
+
+function refusalOf(act: () => unknown): { path: string | null; message: string } {
+  try {
+    act();
+  } catch (error) {
+    if (error instanceof ReleaseError) return { path: error.path, message: error.message };
+    throw error;
+  }
+  return { path: "accepted", message: "" };
+}
+const pathOf = (value: unknown): string | null => refusalOf(() => parseManifest(value)).path;
+
+test("the manifest of the interfaces document becomes an exact release", () => {
+  const release = freezeRelease(parseManifestYaml(YAML), SIGNED);
+  expect(release).toMatchObject({
+    ...SIGNED,
+    route: "base-preview-v1@acme/us-east",
+    version: 3,
+    upstreamModel: "acme-base-1",
+    requiresPaid: true,
+    contextWindow: 131072,
+    reasoning: { modes: ["none", "low", "medium", "high"], default: "medium" },
+    tokenizer: "o200k_base",
+    capabilities: {
+      tools: true,
+      images: false,
+      json_schema: true,
+      logprobs: false,
+      logit_bias: false,
+      max_n: 1,
+    },
+    imageTokensMax: null,
+    remoteImages: false,
+    defaults: { temperature: 1 },
+  });
+  expect(release.price).toEqual({
+    input: nanoUsd(500_000_000n),
+    cachedInput: nanoUsd(50_000_000n),
+    output: nanoUsd(1_500_000_000n),
+    requestMinimum: nanoUsd(100_000n),
+  });
+  expect(release.publishedPrice.input_per_million).toBe("0.50");
+});
+
+test("what is left out gets the safe default: nothing able, bytes counted, cached at the input rate", () => {
+  const release = freezeRelease(parseManifest(LEAST), SIGNED);
+  expect(release.capabilities).toEqual({
+    tools: false,
+    images: false,
+    json_schema: false,
+    logprobs: false,
+    logit_bias: false,
+    max_n: 1,
+  });
+  expect(release).toMatchObject({
+    tokenizer: "bytes",
+    reasoning: null,
+    priority: 1,
+    weight: 100,
+    requiresPaid: false,
+  });
+  expect(release.price.cachedInput).toBe(release.price.input);
+  expect(release.publishedPrice).not.toHaveProperty("cached_input_per_million");
+  expect(parseManifest({ ...LEAST, route: "mine" }).route).toBe("mine");
+});
+
+test("a price that YAML reads as a float is refused, and the message says what to write", () => {
+  const { path, message } = refusalOf(() => parseManifestYaml(YAML.replace('"0.50"', "0.50")));
+  expect(path).toBe("pricing.input_per_million");
+  expect(message).toContain("quoted decimal string");
+  expect(message).toContain('"0.5"');
+});
+
+test("missing, negative, endless and absurd prices are refused with their path", () => {
+  for (const wrong of [undefined, "", "-1", "1e3", "0.0000000001", "abc", "1000001", null, 1]) {
+    const pricing = { ...LEAST.pricing, output_per_million: wrong };
+    expect(pathOf({ ...LEAST, pricing })).toBe("pricing.output_per_million");
+  }
+  expect(pathOf({ ...LEAST, pricing: { ...LEAST.pricing, currency: "EUR" } })).toBe("pricing.currency");
+  expect(pathOf({ ...LEAST, pricing: undefined })).toBe("pricing");
+  expect(refusalOf(() => parseManifest({ ...LEAST, pricing: undefined })).message).toBe(
+    "pricing: is required",
+  );
+});
+
+test("every field is checked, and the first one at fault is named", () => {
+  const wrong: [object, string][] = [
+    [{ context_window: 0 }, "context_window"],
+    [{ context_window: 1e9 }, "context_window"],
+    [{ max_output_tokens: 1.5 }, "max_output_tokens"],
+    [{ max_output_tokens: 1001 }, "max_output_tokens"],
+    [{ default_output_tokens: 101 }, "default_output_tokens"],
+    [{ default_output_tokens: 0 }, "default_output_tokens"],
+    [{ version: 0 }, "version"],
+    [{ version: 2 ** 60 }, "version"],
+    [{ version: "3" }, "version"],
+    [{ tier: "gold" }, "tier"],
+    [{ model: "../x" }, "model"],
+    [{ model: "a b" }, "model"],
+    [{ provider: "" }, "provider"],
+    [{ route: "a b" }, "route"],
+    [{ tokenizer: "p50k_base" }, "tokenizer"],
+    [{ reasoning: { modes: ["low"], default: "high" } }, "reasoning.default"],
+    [{ reasoning: { modes: ["low", "low"], default: "low" } }, "reasoning.modes"],
+    [{ reasoning: { modes: [], default: "low" } }, "reasoning.modes"],
+    [{ capabilities: { images: true } }, "image_tokens_max"],
+    [{ capabilities: { max_n: 0 } }, "capabilities.max_n"],
+    [{ capabilities: { audio: true } }, "capabilities.audio"],
+    [{ remote_images: true }, "remote_images"],
+    [{ defaults: { temperature: 3 } }, "defaults.temperature"],
+    [{ weight: 0 }, "weight"],
+    [{ price: "1" }, "price"],
+  ];
+  for (const [change, path] of wrong)
+    expect([change, pathOf({ ...LEAST, ...change })]).toEqual([change, path]);
+  const images = { capabilities: { images: true }, image_tokens_max: 1500, remote_images: true };
+  expect(pathOf({ ...LEAST, ...images })).toBe("accepted");
+});
+
+test("what is no manifest at all is refused: scalars, lists, broken or doubled YAML, aliases, prototypes", () => {
+  for (const value of [null, 1, "x", [], undefined]) expect(pathOf(value)).toBeNull();
+  expect(refusalOf(() => parseManifestYaml("a: [")).message).toContain("not valid YAML");
+  expect(refusalOf(() => parseManifestYaml(`${YAML}version: 4\n`)).message).toContain("not valid YAML");
+  expect(refusalOf(() => parseManifestYaml("a: &a [1]\nb: *a\n")).message).toContain("not valid YAML");
+  expect(refusalOf(() => parseManifestYaml("")).path).toBeNull();
+  expect(pathOf(JSON.parse(JSON.stringify(LEAST).replace("{", '{"constructor":{"prototype":{}},')))).toBe(
+    "constructor",
+  );
+  const polluted = JSON.parse(JSON.stringify(LEAST).replace("{", '{"__proto__":{"tier":"research"},'));
+  expect(pathOf(polluted)).not.toBe("accepted");
+});

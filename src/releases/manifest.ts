@@ -1,0 +1,165 @@
+// The release manifest (interfaces.md §4): what an operator writes in YAML, signs, and publishes. Parsed strictly:
+// an unknown field, a missing price or a contradiction refuses the whole manifest and names the field (hardening 146).
+import { parse } from "yaml";
+import { z } from "zod";
+import { parseUsd } from "../contract/money.ts";
+import { ReleaseError } from "./release-error.ts";
+
+/** Rates and windows beyond these would let one hold outgrow the 63 bits of a row; nothing real comes near. */
+const RATE_MAX_USD_PER_MILLION = 1_000_000_000_000_000n;
+const CONTEXT_WINDOW_MAX = 16_777_216;
+const MAX_N = 128;
+
+const name = z
+  .string()
+  .max(64)
+  .regex(
+    /^[A-Za-z0-9][A-Za-z0-9._-]*$/,
+    "must begin with a letter or digit and use only letters, digits, . _ -",
+  );
+const routeId = z
+  .string()
+  .max(400)
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._:/@-]*$/, "must use only letters, digits and . _ : / @ -");
+const modelId = z
+  .string()
+  .max(200)
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._:/-]*$/, "must use only letters, digits and . _ : / -");
+const tokens = z.int().min(1).max(CONTEXT_WINDOW_MAX);
+const flag = z.boolean().default(false);
+
+const amount = z
+  .string({
+    error: ({ input }) =>
+      typeof input === "number"
+        ? `must be a quoted decimal string such as "${String(input)}": an unquoted number is a binary float, and prices are exact`
+        : 'is required: a decimal string in US dollars such as "0.50"',
+  })
+  .refine((text) => parseUsd(text) !== null, {
+    error: "must be a decimal string in US dollars, 0 or more, with at most nine decimals",
+  });
+const rate = amount.refine((text) => (parseUsd(text) ?? 0n) <= RATE_MAX_USD_PER_MILLION, {
+  error: "must be at most 1000000 US dollars per million tokens",
+});
+
+const pricing = z.strictObject({
+  currency: z.literal("USD"),
+  input_per_million: rate,
+  cached_input_per_million: rate.optional(),
+  output_per_million: rate,
+  request_minimum: amount,
+});
+
+const mode = z.string().regex(/^[a-z][a-z0-9_-]{0,31}$/, "must be a short lower-case word");
+const reasoning = z.strictObject({ modes: z.array(mode).min(1).max(16), default: mode });
+
+const capabilities = z.strictObject({
+  tools: flag,
+  images: flag,
+  json_schema: flag,
+  logprobs: flag,
+  logit_bias: flag,
+  max_n: z.int().min(1).max(MAX_N).default(1),
+});
+
+const writtenSchema = z.strictObject({
+  model: modelId,
+  provider: name,
+  upstream_model: z.string().min(1).max(256),
+  region: name,
+  route: routeId.optional(),
+  version: z.int().min(1),
+  tier: z.enum(["standard", "research"]),
+  requires_paid: flag,
+  context_window: tokens,
+  max_output_tokens: tokens,
+  default_output_tokens: tokens,
+  pricing,
+  reasoning: reasoning.optional(),
+  tokenizer: z.enum(["o200k_base", "cl100k_base", "bytes"]).default("bytes"),
+  capabilities: capabilities.prefault({}),
+  image_tokens_max: z.int().min(1).max(1_000_000).optional(),
+  remote_images: flag,
+  defaults: z.strictObject({ temperature: z.number().min(0).max(2).optional() }).prefault({}),
+  priority: z.int().min(0).max(1_000_000).default(1),
+  weight: z.int().min(1).max(1_000_000).default(100),
+});
+type Written = z.output<typeof writtenSchema>;
+
+/** A manifest that keeps every rule, with its defaults filled in. Wire names. */
+export type Manifest = Written & { route: string };
+/** What an operator may write: defaults and `route` left out. */
+export type ManifestInput = z.input<typeof writtenSchema>;
+
+/** Checks a manifest. Throws `ReleaseError("manifest")` with the path of the first field at fault. */
+export function parseManifest(value: unknown): Manifest {
+  const parsed = writtenSchema.safeParse(value, { error: requiredFields });
+  if (!parsed.success) throw schemaError(parsed.error);
+  const written = parsed.data;
+  for (const [broken, path, message] of agreements(written)) {
+    if (broken) throw manifestError(path, message);
+  }
+  return { ...written, route: written.route ?? `${written.model}@${written.provider}/${written.region}` };
+}
+
+/** Reads the YAML of a manifest file. Same errors; a key given twice and a broken document are among them. */
+export function parseManifestYaml(text: string): Manifest {
+  return parseManifest(readYaml(text));
+}
+
+function readYaml(text: string): unknown {
+  try {
+    return parse(text, { uniqueKeys: true, maxAliasCount: 0, logLevel: "error" });
+  } catch (error) {
+    const [line = "unreadable"] = String(error instanceof Error ? error.message : error).split("\n");
+    throw new ReleaseError("manifest", `The manifest is not valid YAML: ${line}`);
+  }
+}
+
+/** What fields say about each other: [rule broken, path, sentence]. */
+function agreements(written: Written): [boolean, string, string][] {
+  const { reasoning: thinking, capabilities: able } = written;
+  const modes = thinking?.modes ?? [];
+  return [
+    [
+      written.max_output_tokens > written.context_window,
+      "max_output_tokens",
+      "must not be above context_window",
+    ],
+    [
+      written.default_output_tokens > written.max_output_tokens,
+      "default_output_tokens",
+      "must not be above max_output_tokens",
+    ],
+    [new Set(modes).size < modes.length, "reasoning.modes", "must not name a mode twice"],
+    [
+      thinking !== undefined && !modes.includes(thinking.default),
+      "reasoning.default",
+      "must be one of reasoning.modes",
+    ],
+    [
+      able.images && written.image_tokens_max === undefined,
+      "image_tokens_max",
+      "is required when capabilities.images is true: images are priced at this flat maximum",
+    ],
+    [written.remote_images && !able.images, "remote_images", "needs capabilities.images"],
+  ];
+}
+
+const requiredFields: z.core.$ZodErrorMap = ({ code, input }) =>
+  code === "invalid_type" && input === undefined ? "is required" : undefined;
+
+function schemaError({ issues: [issue] }: z.core.$ZodError): ReleaseError {
+  if (issue === undefined) throw new Error("a parse failed without an issue");
+  const path = z.core.toDotPath(issue.path);
+  if (issue.code !== "unrecognized_keys") return manifestError(path, issue.message);
+  const unknown = [path, issue.keys[0] ?? ""].filter((part) => part !== "").join(".");
+  return manifestError(unknown, "is not a field of a release manifest");
+}
+
+const manifestError = (path: string, message: string): ReleaseError =>
+  new ReleaseError(
+    "manifest",
+    path === "" ? `The manifest: ${message}` : `${path}: ${message}`,
+    path || null,
+  );

@@ -1,0 +1,78 @@
+// The Ed25519 keys of releases: made once, kept as JWK files, known by the thumbprint of their public half (RFC 7638).
+// A trust file is read for its public half only.
+import {
+  calculateJwkThumbprint,
+  type CryptoKey,
+  exportJWK,
+  generateKeyPair,
+  importJWK,
+  type JWK,
+} from "jose";
+import { z } from "zod";
+import { ReleaseError } from "./release-error.ts";
+
+export const ALGORITHM = "EdDSA";
+
+/** A signing key: `kid` is the thumbprint of its public half (RFC 7638). */
+export interface ReleaseKey {
+  kid: string;
+  privateKey: CryptoKey;
+}
+
+/** Public keys by `kid`: only releases signed by one of them are accepted. */
+export type TrustedKeys = ReadonlyMap<string, CryptoKey>;
+
+const jwkSchema = z.object({
+  kty: z.literal("OKP"),
+  crv: z.literal("Ed25519"),
+  x: z.string(),
+  kid: z.string().optional(),
+});
+
+/** Makes a key pair, as the two JWK files of `release keygen`. */
+export async function generateReleaseKey(): Promise<{ kid: string; privateJwk: JWK; publicJwk: JWK }> {
+  const pair = await generateKeyPair(ALGORITHM, { crv: "Ed25519", extractable: true });
+  const publicJwk = await exportJWK(pair.publicKey);
+  const kid = await calculateJwkThumbprint(publicJwk);
+  const named = { kid, alg: ALGORITHM, use: "sig" };
+  return {
+    kid,
+    privateJwk: { ...(await exportJWK(pair.privateKey)), ...named },
+    publicJwk: { ...publicJwk, ...named },
+  };
+}
+
+/** Reads a private key file's content. Throws `ReleaseError("unknown_key")` for anything but an Ed25519 private JWK. */
+export async function readReleaseKey(value: unknown): Promise<ReleaseKey> {
+  const parsed = jwkSchema.extend({ d: z.string() }).safeParse(value);
+  if (!parsed.success)
+    throw new ReleaseError(
+      "unknown_key",
+      "This is not a private Ed25519 key (JWK with kty OKP, crv Ed25519, x and d).",
+    );
+  const { kid, ...jwk } = parsed.data;
+  return { kid: kid ?? (await calculateJwkThumbprint(jwk)), privateKey: await importEd25519(jwk) };
+}
+
+/** Reads public key files' contents; a private key's public half will do. Same error. */
+export async function readTrustedKeys(values: readonly unknown[]): Promise<TrustedKeys> {
+  const keys = await Promise.all(values.map(readTrustedKey));
+  return new Map(keys);
+}
+
+async function readTrustedKey(value: unknown): Promise<[string, CryptoKey]> {
+  const parsed = jwkSchema.safeParse(value);
+  if (!parsed.success)
+    throw new ReleaseError(
+      "unknown_key",
+      "This is not a public Ed25519 key (JWK with kty OKP, crv Ed25519 and x).",
+    );
+  const { kid, ...jwk } = parsed.data;
+  return [kid ?? (await calculateJwkThumbprint(jwk)), await importEd25519(jwk)];
+}
+
+async function importEd25519(jwk: JWK): Promise<CryptoKey> {
+  const key = await importJWK(jwk, ALGORITHM);
+  if (key instanceof Uint8Array) throw new Error("an Ed25519 key is not a byte string");
+  return key;
+}
