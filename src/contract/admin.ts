@@ -164,7 +164,7 @@ const gatewaySchema = z
   .object({
     request_id: z.string(),
     idempotency: z.object({
-      key: z.string().nullable().describe("Null where the gateway made the key: it is not kept."),
+      key: z.string(),
       caller_supplied: z.boolean(),
       cross_request_replay_safe: z.boolean(),
     }),
@@ -186,8 +186,8 @@ const gatewaySchema = z
         minimum_applied: z.boolean(),
         evidence: z.enum(["provider_usage", "delivered_tokens", "none"]),
       })
-      .nullable()
-      .describe("Null while the request runs."),
+      .optional()
+      .describe("Left out while the request runs."),
     attempts: count,
   })
   .meta({ id: "Gateway" });

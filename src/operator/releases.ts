@@ -5,6 +5,7 @@ import { OperatorRefusal } from "../contract/admin-refusals.ts";
 import type { Operator } from "../contract/operator.ts";
 import type { Release, RouteState } from "../contract/release.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import { ReleaseError } from "../releases/release-error.ts";
 import { printList, printTime, printTimeOrNull } from "./print.ts";
 import { unknownRecord } from "./unknown-record.ts";
 
@@ -21,14 +22,8 @@ export interface RouteStanding {
 
 /** What the rooms below do with releases; `main` wires publication and the shelf to it. */
 export interface RouteDesk {
-  /** Verifies, stores and serves a release. `refused` has a reason an operator can act on, and the path if one is at fault. */
-  publish(
-    jws: string,
-    actor: string,
-  ): Promise<
-    | { kind: "published" | "repeated"; release: Release }
-    | { kind: "refused"; reason: string; param: string | null }
-  >;
+  /** Verifies, stores and serves a release; the same one twice is no error. Throws `ReleaseError`. */
+  publish(jws: string, actor: string): Promise<Release>;
   /** Takes effect on the very next admission; false when there is no such route. */
   setDisabled(
     change: { route: string; disabled: boolean; reason: string | null },
@@ -39,10 +34,8 @@ export interface RouteDesk {
 
 export const releases = (desk: RouteDesk, ledger: Pick<Ledger, "releases">): Operator["releases"] => ({
   async publish(jws, actor) {
-    const outcome = await desk.publish(jws.trim(), actor);
-    if (outcome.kind === "refused")
-      throw new OperatorRefusal("release_refused", outcome.reason, outcome.param);
-    return printRelease(outcome.release, stateOf(desk, outcome.release.route));
+    const release = await publish(desk, jws.trim(), actor);
+    return printRelease(release, stateOf(desk, release.route));
   },
   async list() {
     const published = await ledger.releases();
@@ -54,6 +47,16 @@ export const releases = (desk: RouteDesk, ledger: Pick<Ledger, "releases">): Ope
     );
   },
 });
+
+async function publish(desk: RouteDesk, jws: string, actor: string): Promise<Release> {
+  try {
+    return await desk.publish(jws, actor);
+  } catch (error) {
+    if (error instanceof ReleaseError)
+      throw new OperatorRefusal("release_refused", error.message, error.path);
+    throw error;
+  }
+}
 
 export function routes(desk: RouteDesk): Operator["routes"] {
   const change = async (

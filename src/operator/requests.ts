@@ -3,6 +3,7 @@ import type { RequestJson } from "../contract/admin.ts";
 import { formatUsd, usdJsonNumber } from "../contract/money.ts";
 import type { Operator } from "../contract/operator.ts";
 import type { Release } from "../contract/release.ts";
+import { printGateway, receiptOfRecord } from "../gateway/receipt.ts";
 import type { AttemptRecord, Ledger, RequestRecord } from "../ledger/ledger.ts";
 import { printNumber, printTime, printTimeOrNull } from "./print.ts";
 import { unknownRecord } from "./unknown-record.ts";
@@ -37,7 +38,7 @@ const printRequest = (record: RequestRecord, release: Release): RequestJson => (
   bounds: { prompt_tokens: record.promptBound, output_tokens: record.outputBound },
   usage: record.usage === null ? null : printUsage(record.usage),
   release_digest: record.releaseDigest,
-  gateway: printGateway(record, release),
+  gateway: gatewayOf(record, release),
   attempts: record.attempts.map(printAttempt),
   timings: { first_part_ms: record.firstPartMs, total_ms: record.totalMs },
 });
@@ -50,34 +51,13 @@ const printUsage = (usage: NonNullable<RequestRecord["usage"]>): RequestJson["us
   reasoning_tokens: usage.reasoningTokens,
 });
 
-const printGateway = (record: RequestRecord, release: Release): RequestJson["gateway"] => ({
-  request_id: record.requestId,
-  idempotency: {
-    key: record.idempotencyKey,
-    caller_supplied: record.idempotencyKey !== null,
-    cross_request_replay_safe: record.idempotencyKey !== null,
-  },
-  public_model: record.model,
-  provider: release.provider,
-  route: {
-    public_model: record.model,
-    provider: release.provider,
-    region: release.region,
-    release_version: release.version,
-  },
-  access: { tier: record.tier, research_mode: record.researchMode },
-  cost: record.state === "running" ? null : printCost(record),
-  attempts: record.attempts.length,
-});
-
-const printCost = (record: RequestRecord): RequestJson["gateway"]["cost"] => ({
-  input_tokens: record.usage?.promptTokens ?? 0,
-  output_tokens: record.usage?.completionTokens ?? 0,
-  customer_charge_usd: printNumber(usdJsonNumber(record.charge)),
-  currency: "USD",
-  minimum_applied: record.minimumApplied,
-  evidence: record.evidence ?? "none",
-});
+/** The very object that the answer carried; its one amount is printed from the bigint again, not from a float. */
+function gatewayOf(record: RequestRecord, release: Release): RequestJson["gateway"] {
+  const gateway = JSON.parse(printGateway(receiptOfRecord(record, release))) as RequestJson["gateway"];
+  if (gateway.cost === undefined) return gateway;
+  const customer_charge_usd = printNumber(usdJsonNumber(record.charge));
+  return { ...gateway, cost: { ...gateway.cost, customer_charge_usd } };
+}
 
 const printAttempt = (attempt: AttemptRecord): RequestJson["attempts"][number] => ({
   n: attempt.n,

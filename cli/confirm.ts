@@ -1,0 +1,18 @@
+// Asks before something that cannot be undone, or that stops traffic: on a terminal the name must be typed.
+import type { Context } from "./report.ts";
+import { Problem } from "./problem.ts";
+
+/** Returns when the operator typed the name, gave `--yes`, or no one is there to ask. Throws `Problem` otherwise. */
+export async function confirm(
+  context: Context,
+  question: { what: string; name: string; yes: boolean | undefined },
+): Promise<void> {
+  if (question.yes === true || !context.interactive) return;
+  const { isCancel, text } = await import("@clack/prompts");
+  const typed = await text({
+    message: `${question.what} Type ${question.name} to go on:`,
+    output: process.stderr,
+  });
+  if (!isCancel(typed) && typed === question.name) return;
+  throw new Problem("Nothing was changed.", `Type ${question.name} when asked, or add --yes.`);
+}

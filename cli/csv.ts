@@ -1,0 +1,14 @@
+// CSV by RFC 4180, safe to open in a spreadsheet: a text that a spreadsheet would run as a formula gets an apostrophe.
+
+const FORMULA = /^[=+\-@\t\r]/;
+
+/** Lines end with CRLF, the last one without. */
+export function csv(header: string[], rows: (string | number)[][]): string {
+  return [header, ...rows].map((row) => row.map(printCell).join(",")).join("\r\n");
+}
+
+function printCell(cell: string | number): string {
+  if (typeof cell === "number") return String(cell);
+  const safe = FORMULA.test(cell) ? `'${cell}` : cell;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}

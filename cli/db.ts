@@ -1,0 +1,58 @@
+// `db migrate` brings the store to this program's schema while no gateway runs; `db backup` copies a live store.
+import { Database } from "bun:sqlite";
+import { closeSync, existsSync, openSync, rmSync, statSync } from "node:fs";
+import { join, resolve } from "node:path";
+import type { Command } from "commander";
+import { Problem } from "./problem.ts";
+import { report, say } from "./report.ts";
+
+export function addDb(program: Command): void {
+  const db = program.command("db").description("the store itself");
+  db.command("migrate")
+    .description("bring the store to this program's schema; the gateway must be stopped")
+    .action((_: object, command: Command) =>
+      report(command, async ({ options }) => {
+        const dataDir = await dataDirOf(options.dataDir);
+        const { MIGRATIONS } = await import("../src/store/migrate.ts");
+        const { openSqliteStore } = await import("../src/store/sqlite.ts");
+        openSqliteStore(dataDir).close();
+        const done = { data_dir: dataDir, schema: MIGRATIONS.at(-1)?.version ?? 0 };
+        return { json: JSON.stringify(done), text: `The store in ${dataDir} has schema ${done.schema}.` };
+      }),
+    );
+  db.command("backup <file>")
+    .description("copy the store into a file, consistently, while traffic runs")
+    .action((file: string, _: object, command: Command) =>
+      report(command, async ({ options }) => {
+        const target = resolve(file);
+        backUp(join(await dataDirOf(options.dataDir), "tollgate.sqlite"), target);
+        say("Stored answers in it stay encrypted: keep a copy of data.key, and keep it apart.");
+        const done = { file: target, bytes: statSync(target).size };
+        return { json: JSON.stringify(done), text: `${done.bytes} bytes written to ${target}.` };
+      }),
+    );
+}
+
+async function dataDirOf(given: string | undefined): Promise<string> {
+  if (given !== undefined) return resolve(given);
+  const { findDataDir } = await import("../src/config/data-dir.ts");
+  return findDataDir({ env: process.env, cwd: process.cwd() });
+}
+
+/** One read snapshot, written beside all traffic; the file is the owner's alone from its first byte. */
+function backUp(store: string, target: string): void {
+  if (!existsSync(store))
+    throw new Problem(`There is no store at ${store}.`, "Name the data directory with --data-dir.");
+  if (existsSync(target)) throw new Problem(`${target} exists already.`, "Give a new file's name.");
+  closeSync(openSync(target, "wx", 0o600));
+  const reader = new Database(store, { readonly: true });
+  try {
+    reader.run("PRAGMA busy_timeout = 5000");
+    reader.query("VACUUM INTO ?1").run(target);
+  } catch (error) {
+    rmSync(target, { force: true });
+    throw error;
+  } finally {
+    reader.close();
+  }
+}

@@ -1,0 +1,96 @@
+// `entitlement request|approve|revoke|list`: Research Mode for one model (specification 5).
+import type { Command } from "commander";
+import type { EntitlementJson, ListJson } from "../src/contract/admin.ts";
+import { confirm } from "./confirm.ts";
+import { instantOf } from "./instant.ts";
+import { report } from "./report.ts";
+import { fields, table } from "./table.ts";
+
+interface RequestOptions {
+  org: string;
+  model: string;
+  project: string;
+}
+
+export function addEntitlement(program: Command): void {
+  const entitlement = program
+    .command("entitlement")
+    .description("Research Mode entitlements of organizations");
+  addRequest(entitlement);
+  addApprove(entitlement);
+  addRevoke(entitlement);
+  addList(entitlement);
+}
+
+function addRequest(entitlement: Command): void {
+  entitlement
+    .command("request")
+    .description("request an entitlement for a model")
+    .requiredOption("--org <org>", "the organization's id")
+    .requiredOption("--model <model>", "the research model's id")
+    .requiredOption("--project <name>", "the approved project")
+    .action((options: RequestOptions, command: Command) =>
+      report(command, async (context) => {
+        const { org, model, project } = options;
+        const gateway = await context.gateway();
+        const { text, value } = await gateway.post<EntitlementJson>("/entitlements", { org, model, project });
+        return { json: text, text: fields({ ...value }) };
+      }),
+    );
+}
+
+function addApprove(entitlement: Command): void {
+  entitlement
+    .command("approve <id>")
+    .description("approve a requested entitlement")
+    .requiredOption("--expires <time>", "its end: 2026-12-31, 2026-12-31T12:00:00Z, or from now on, like 30d")
+    .action((id: string, options: { expires: string }, command: Command) =>
+      report(command, async (context) => {
+        const expires = instantOf(options.expires, Date.now());
+        const gateway = await context.gateway();
+        const path = `/entitlements/${encodeURIComponent(id)}/approve`;
+        const { text, value } = await gateway.post<EntitlementJson>(path, { expires });
+        return { json: text, text: `${value.id} is active until ${value.expires_at}.` };
+      }),
+    );
+}
+
+function addRevoke(entitlement: Command): void {
+  entitlement
+    .command("revoke <id>")
+    .description("revoke an entitlement")
+    .option("--yes", "do not ask")
+    .action((id: string, options: { yes?: boolean }, command: Command) =>
+      report(command, async (context) => {
+        const gateway = await context.gateway();
+        await confirm(context, { what: "Its research calls stop at once.", name: id, yes: options.yes });
+        const path = `/entitlements/${encodeURIComponent(id)}/revoke`;
+        const { text, value } = await gateway.post<EntitlementJson>(path);
+        return { json: text, text: `${value.id} is ${value.status}.` };
+      }),
+    );
+}
+
+function addList(entitlement: Command): void {
+  entitlement
+    .command("list")
+    .description("list entitlements")
+    .option("--org <org>", "of one organization")
+    .action((options: { org?: string }, command: Command) =>
+      report(command, async (context) => {
+        const gateway = await context.gateway();
+        const { text, value } = await gateway.get<ListJson<EntitlementJson>>("/entitlements", {
+          org: options.org,
+        });
+        const columns = {
+          ID: (row: EntitlementJson) => row.id,
+          ORG: (row: EntitlementJson) => row.org,
+          MODEL: (row: EntitlementJson) => row.model,
+          PROJECT: (row: EntitlementJson) => row.project,
+          STATUS: (row: EntitlementJson) => row.status,
+          EXPIRES: (row: EntitlementJson) => row.expires_at,
+        };
+        return { json: text, text: table(value.data, columns) };
+      }),
+    );
+}

@@ -1,0 +1,132 @@
+// The operator API of a running gateway, as the commands call it: found by flags, environment or the file that the
+// gateway writes at start (interfaces.md §2). Answers are kept as the exact text, so that `--json` passes it on.
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { ErrorJson } from "../src/contract/admin.ts";
+import { nextStep } from "./next-step.ts";
+import { Problem } from "./problem.ts";
+
+/** What a call returned: the document as sent, and as a value. */
+export interface Answer<Value> {
+  text: string;
+  value: Value;
+}
+
+export interface Gateway {
+  get<Value>(path: string, query?: Record<string, string | undefined>): Promise<Answer<Value>>;
+  post<Value>(path: string, body?: object): Promise<Answer<Value>>;
+}
+
+export interface Door {
+  url: string;
+  token: string;
+}
+
+export interface DoorOptions {
+  url?: string;
+  token?: string;
+  dataDir?: string;
+}
+
+const TIMEOUT_MS = 120_000;
+
+/** Where the gateway is and with which key; throws `Problem` when neither flags nor a data directory say it. */
+export async function findDoor(options: DoorOptions): Promise<Door> {
+  const url = options.url ?? process.env["TOLLGATE_URL"];
+  const token = options.token ?? process.env["TOLLGATE_TOKEN"];
+  if (url && token) return { url, token };
+  const file = join(await dataDir(options), "operator.json");
+  if (!existsSync(file))
+    throw new Problem(
+      `No gateway is known here: there is no ${file}.`,
+      "Start one with ./tollgate serve, or name one with --url and --token (TOLLGATE_URL, TOLLGATE_TOKEN).",
+    );
+  const written = readDoor(file);
+  return { url: url || written.url, token: token || written.token };
+}
+
+async function dataDir(options: DoorOptions): Promise<string> {
+  if (options.dataDir !== undefined) return options.dataDir;
+  const { findDataDir } = await import("../src/config/data-dir.ts");
+  return findDataDir({ env: process.env, cwd: process.cwd() });
+}
+
+function readDoor(file: string): Door {
+  try {
+    const door = JSON.parse(readFileSync(file, "utf8")) as Partial<Door>;
+    if (typeof door.url === "string" && typeof door.token === "string")
+      return { url: door.url, token: door.token };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Problem(
+      `${file} cannot be read: ${reason}`,
+      "Run the command as the user that runs the gateway.",
+    );
+  }
+  throw new Problem(`${file} has no url and token.`, "Restart the gateway: it writes the file at start.");
+}
+
+export function openGateway({ url, token }: Door): Gateway {
+  const base = `${url.replace(/\/+$/, "").replace(/\/v1$/, "")}/admin/v1`;
+  if (!URL.canParse(base)) throw new Problem(`${url} is not a URL.`, "Give one like http://127.0.0.1:8080.");
+  const call = async <Value>(path: string, init: RequestInit): Promise<Answer<Value>> => {
+    const response = await send(`${base}${path}`, { ...init, token });
+    const text = (await response.text()).trim();
+    if (!response.ok) throw refused(response.status, text);
+    return { text, value: parse<Value>(text, url) };
+  };
+  return {
+    get: (path, query = {}) => call(`${path}${printQuery(query)}`, { method: "GET" }),
+    post: (path, body = {}) => call(path, { method: "POST", body: JSON.stringify(body) }),
+  };
+}
+
+async function send(url: string, { token, ...init }: RequestInit & { token: string }): Promise<Response> {
+  passByProxy(new URL(url));
+  const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+  try {
+    const signal = AbortSignal.timeout(TIMEOUT_MS);
+    return await fetch(url, { ...init, headers, redirect: "manual", signal });
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Problem(
+      `No gateway answers at ${new URL(url).origin}: ${reason}`,
+      "Start it with ./tollgate serve, or name another one with --url.",
+    );
+  }
+}
+
+/** Bun's fetch obeys HTTP_PROXY also for loopback, and would hand the management key to the proxy. */
+export function passByProxy({ hostname }: URL): void {
+  if (!/^(?:localhost|127\.[\d.]+|\[::1\])$/.test(hostname)) return;
+  process.env["NO_PROXY"] = [process.env["NO_PROXY"], hostname].filter(Boolean).join(",");
+}
+
+function printQuery(query: Record<string, string | undefined>): string {
+  const given = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  return given.length === 0 ? "" : `?${new URLSearchParams(given).toString()}`;
+}
+
+function parse<Value>(text: string, url: string): Value {
+  try {
+    return JSON.parse(text) as Value;
+  } catch {
+    throw new Problem(`${url} did not answer with JSON.`, "Check that --url names a Tollgate gateway.");
+  }
+}
+
+function refused(status: number, text: string): Problem {
+  const error = readError(text);
+  if (error === null)
+    return new Problem(`The gateway answered ${status}.`, "Check that --url names a Tollgate gateway.");
+  return new Problem(`${error.message} (${error.code}, ${error.request_id})`, nextStep(error), text);
+}
+
+function readError(text: string): ErrorJson["error"] | null {
+  try {
+    const body = JSON.parse(text) as Partial<ErrorJson>;
+    return typeof body.error?.message === "string" ? body.error : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,16 @@
+// Times on the command line: RFC 3339, a date, or a span from now on such as `30d`.
+
+const SPAN_MS: Record<string, number> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+const SPAN = /^(\d{1,6})([smhd])$/;
+
+/** The span in milliseconds; null when it is none. */
+export function spanMs(text: string): number | null {
+  const match = SPAN.exec(text);
+  return match === null ? null : Number(match[1]) * (SPAN_MS[match[2] ?? ""] ?? 0);
+}
+
+/** A span becomes its instant after `nowMs`; anything else is left for the gateway to read or refuse. */
+export function instantOf(text: string, nowMs: number): string {
+  const ms = spanMs(text);
+  return ms === null ? text : new Date(nowMs + ms).toISOString();
+}

@@ -1,0 +1,110 @@
+// `keys create`, `keys list`, `keys revoke`, `keys limit`. The secret is printed once, by `create`.
+import type { Command } from "commander";
+import type { CreatedKeyJson, KeyJson, ListJson } from "../src/contract/admin.ts";
+import { confirm } from "./confirm.ts";
+import { report } from "./report.ts";
+import { dollars, fields, table } from "./table.ts";
+
+interface CreateOptions {
+  org: string;
+  name: string;
+  scope: string;
+  limitUsd?: string;
+}
+
+export function addKeys(program: Command): void {
+  const keys = program.command("keys").description("API keys (gw_sk_…) of organizations");
+  addCreate(keys);
+  addList(keys);
+  addRevoke(keys);
+  addLimit(keys);
+}
+
+function addCreate(keys: Command): void {
+  keys
+    .command("create")
+    .description("create a key; its secret is shown here and never again")
+    .requiredOption("--org <org>", "the organization's id")
+    .requiredOption("--name <name>", "what the key is for")
+    .option("--scope <scope>", "standard or research", "standard")
+    .option("--limit-usd <amount>", "spend limit per UTC calendar month")
+    .action((options: CreateOptions, command: Command) =>
+      report(command, async (context) => {
+        const { org, name, scope, limitUsd } = options;
+        const body = { org, name, scope, limit_usd: limitUsd ?? null };
+        const { text, value } = await (await context.gateway()).post<CreatedKeyJson>("/keys", body);
+        const shown = {
+          id: value.id,
+          scope: value.scope,
+          limit: dollars(value.limit_usd),
+          secret: value.secret,
+        };
+        return { json: text, text: `${fields(shown)}\nKeep the secret now: it is not shown again.` };
+      }),
+    );
+}
+
+function addList(keys: Command): void {
+  keys
+    .command("list")
+    .description("list an organization's keys")
+    .requiredOption("--org <org>", "the organization's id")
+    .action((options: { org: string }, command: Command) =>
+      report(command, async (context) => {
+        const { text, value } = await (await context.gateway()).get<ListJson<KeyJson>>("/keys", {
+          org: options.org,
+        });
+        const columns = {
+          ID: (row: KeyJson) => row.id,
+          NAME: (row: KeyJson) => row.name,
+          SCOPE: (row: KeyJson) => row.scope,
+          STATUS: stateOf,
+          "THIS MONTH": (row: KeyJson) => dollars(row.month_spend_usd),
+          HELD: (row: KeyJson) => dollars(row.held_usd),
+          LIMIT: (row: KeyJson) => dollars(row.limit_usd),
+          "LAST USED": (row: KeyJson) => row.last_used_at,
+        };
+        return { json: text, text: table(value.data, columns) };
+      }),
+    );
+}
+
+function addRevoke(keys: Command): void {
+  keys
+    .command("revoke <key>")
+    .description("revoke a key, for good, from its very next request")
+    .option("--yes", "do not ask")
+    .action((key: string, options: { yes?: boolean }, command: Command) =>
+      report(command, async (context) => {
+        const gateway = await context.gateway();
+        await confirm(context, { what: "A revoked key cannot be restored.", name: key, yes: options.yes });
+        const { text, value } = await gateway.post<KeyJson>(`/keys/${encodeURIComponent(key)}/revoke`);
+        return { json: text, text: `${value.id} is revoked since ${value.revoked_at}.` };
+      }),
+    );
+}
+
+function addLimit(keys: Command): void {
+  keys
+    .command("limit <key>")
+    .description("set or lift a key's monthly spend limit")
+    .requiredOption("--usd <amount|none>", "US dollars per UTC calendar month, or none")
+    .action((key: string, options: { usd: string }, command: Command) =>
+      report(command, async (context) => {
+        const body = { usd: options.usd === "none" ? null : options.usd };
+        const gateway = await context.gateway();
+        const { text, value } = await gateway.post<KeyJson>(`/keys/${encodeURIComponent(key)}/limit`, body);
+        const limit =
+          value.limit_usd === null ? "has no limit" : `is limited to ${dollars(value.limit_usd)} a month`;
+        return {
+          json: text,
+          text: `${value.id} ${limit}; spent this month: ${dollars(value.month_spend_usd)}.`,
+        };
+      }),
+    );
+}
+
+function stateOf(key: KeyJson): string {
+  if (key.status === "revoked") return "revoked";
+  return key.blocked_by_limit ? "blocked by limit" : "active";
+}

@@ -1,0 +1,27 @@
+// What to do after a refusal of the operator API.
+import type { ErrorJson } from "../src/contract/admin.ts";
+
+const LISTS: Record<string, string> = {
+  org: "./tollgate org list",
+  key: "./tollgate keys list --org ORG",
+  route: "./tollgate route list",
+  id: "./tollgate entitlement list",
+};
+
+/** One sentence that tells the operator where to go from here. */
+export function nextStep({ code, param }: Pick<ErrorJson["error"], "code" | "param">): string {
+  if (code === "invalid_api_key" || code === "api_key_revoked")
+    return "Give a management key with --token, or use the operator.json of the running gateway's data directory.";
+  if (code === "scope_not_permitted") return "Use a management key (gw_mk_…); API keys only buy completions.";
+  if (code === "not_found" && param !== null && param in LISTS) return `List what exists: ${LISTS[param]}`;
+  if (code === "not_found") return "Check the id; ids are shown by the list commands and in x-request-id.";
+  if (code === "conflict") return "Look at the present state first, then decide anew.";
+  if (code === "release_refused")
+    return "Correct the manifest or its version, sign it again, and publish that.";
+  if (code === "overloaded")
+    return "The gateway is busy, draining or without its store: try again in a few seconds.";
+  if (code === "internal_error") return "Look for the request id in the gateway's log.";
+  return param === null
+    ? "See ./tollgate help and docs/cli.md."
+    : `Correct ${param} and run the command again.`;
+}

@@ -1,0 +1,36 @@
+// `org create`, `org list`.
+import type { Command } from "commander";
+import type { ListJson, OrganizationJson } from "../src/contract/admin.ts";
+import { report } from "./report.ts";
+import { fields, table } from "./table.ts";
+
+export function addOrg(program: Command): void {
+  const org = program.command("org").description("organizations: who owns credits and keys");
+  org
+    .command("create")
+    .description("create an organization")
+    .requiredOption("--name <name>", "what people call it, at most 200 characters")
+    .action((options: { name: string }, command: Command) =>
+      report(command, async (context) => {
+        const { text, value } = await (await context.gateway()).post<OrganizationJson>("/organizations", {
+          name: options.name,
+        });
+        return { json: text, text: fields({ ...value }) };
+      }),
+    );
+  org
+    .command("list")
+    .description("list organizations")
+    .action((_: object, command: Command) =>
+      report(command, async (context) => {
+        const gateway = await context.gateway();
+        const { text, value } = await gateway.get<ListJson<OrganizationJson>>("/organizations");
+        const columns = {
+          ID: (row: OrganizationJson) => row.id,
+          NAME: (row: OrganizationJson) => row.name,
+          CREATED: (row: OrganizationJson) => row.created_at,
+        };
+        return { json: text, text: table(value.data, columns) };
+      }),
+    );
+}

@@ -1,0 +1,18 @@
+// Why a command did not do what it was told. Every problem ends with the next step to take.
+
+export class Problem extends Error {
+  constructor(
+    message: string,
+    readonly next: string,
+    /** The gateway's own error document, where it sent one. */
+    readonly document: string | null = null,
+  ) {
+    super(message);
+    this.name = "Problem";
+  }
+
+  /** One JSON document for `--json`. */
+  json(): string {
+    return this.document ?? JSON.stringify({ error: { message: this.message, next: this.next } });
+  }
+}

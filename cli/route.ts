@@ -1,0 +1,64 @@
+// `route list|disable|enable`: what is open right now, and closing by hand.
+import type { Command } from "commander";
+import type { ListJson, RouteJson } from "../src/contract/admin.ts";
+import { confirm } from "./confirm.ts";
+import { report } from "./report.ts";
+import { table } from "./table.ts";
+
+export function addRoute(program: Command): void {
+  const route = program.command("route").description("routes: which provider serves which model");
+  addList(route);
+  addDisable(route);
+  route
+    .command("enable <route>")
+    .description("open a route that was closed by hand")
+    .action((name: string, _: object, command: Command) =>
+      report(command, async (context) => {
+        const { text, value } = await (await context.gateway()).post<RouteJson>("/routes/enable", {
+          route: name,
+        });
+        return { json: text, text: `${value.route} is ${value.state}.` };
+      }),
+    );
+}
+
+function addList(route: Command): void {
+  route
+    .command("list")
+    .description("list routes with state and health")
+    .action((_: object, command: Command) =>
+      report(command, async (context) => {
+        const { text, value } = await (await context.gateway()).get<ListJson<RouteJson>>("/routes");
+        const columns = {
+          ROUTE: (row: RouteJson) => row.route,
+          MODEL: (row: RouteJson) => row.model,
+          STATE: (row: RouteJson) => row.state,
+          VERSION: (row: RouteJson) => row.version,
+          EXPIRES: (row: RouteJson) => row.expires_at,
+          CIRCUIT: (row: RouteJson) => row.health.circuit,
+          REASON: (row: RouteJson) => row.reason,
+        };
+        return { json: text, text: table(value.data, columns) };
+      }),
+    );
+}
+
+function addDisable(route: Command): void {
+  route
+    .command("disable <route>")
+    .description("close a route by hand, from its very next request")
+    .option("--reason <text>", "why; shown to operators")
+    .option("--yes", "do not ask")
+    .action((name: string, options: { reason?: string; yes?: boolean }, command: Command) =>
+      report(command, async (context) => {
+        const gateway = await context.gateway();
+        await confirm(context, { what: "Its requests are refused at once.", name, yes: options.yes });
+        const body = { route: name, reason: options.reason ?? null };
+        const { text, value } = await gateway.post<RouteJson>("/routes/disable", body);
+        return {
+          json: text,
+          text: `${value.route} is ${value.state}. Open it: ./tollgate route enable ${value.route}`,
+        };
+      }),
+    );
+}

@@ -1,0 +1,57 @@
+// `serve` runs the gateway in this process until SIGTERM; `dev` runs `serve` again whenever a source file changes.
+import type { Command } from "commander";
+import { Problem } from "./problem.ts";
+
+interface ServeOptions {
+  config?: string;
+  port?: string;
+  host?: string;
+  dataDir?: string;
+}
+
+export function addServe(program: Command): void {
+  withOptions(program.command("serve"))
+    .description("start the gateway; SIGTERM drains it")
+    .action(async (_: object, command: Command) => {
+      const flags = command.optsWithGlobals<ServeOptions>();
+      const [{ loadConfig }, { serve }] = await Promise.all([
+        import("../src/config.ts"),
+        import("../src/main.ts"),
+      ]);
+      await serve(configured(() => loadConfig({ env: process.env, cwd: process.cwd(), flags })));
+    });
+  withOptions(program.command("dev"))
+    .description("start the gateway and restart it when its source changes")
+    .action(async (_: object, command: Command) => {
+      process.exitCode = await watch(printFlags(command.optsWithGlobals<ServeOptions>()));
+    });
+}
+
+const withOptions = (command: Command): Command =>
+  command
+    .option("--config <file>", "configuration (TOLLGATE_CONFIG; else ./tollgate.yaml if present)")
+    .option("--port <n>", "port to listen on (PORT; else 8080)")
+    .option("--host <host>", "address to listen on (HOST; else 127.0.0.1)");
+
+function configured<Config>(load: () => Config): Config {
+  try {
+    return load();
+  } catch (error) {
+    if (!(error instanceof Error) || error.name !== "ConfigError") throw error;
+    throw new Problem(error.message, "Correct these settings; tollgate.example.yaml shows them all.");
+  }
+}
+
+function printFlags({ config, port, host, dataDir }: ServeOptions): string[] {
+  const flags = { "--config": config, "--port": port, "--host": host, "--data-dir": dataDir };
+  return Object.entries(flags).flatMap(([name, value]) => (value === undefined ? [] : [name, value]));
+}
+
+async function watch(flags: string[]): Promise<number> {
+  const program = process.argv[1] ?? "";
+  const child = Bun.spawn([process.execPath, "--watch", program, "serve", ...flags], {
+    stdio: ["inherit", "inherit", "inherit"],
+  });
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => child.kill(signal));
+  return await child.exited;
+}

@@ -1,0 +1,44 @@
+// Records as people read them: aligned columns, or one field per line. Colour only on a terminal, never with NO_COLOR.
+
+type Cell = string | number | boolean | null | undefined;
+
+const coloured = (): boolean => process.stdout.isTTY && !process.env["NO_COLOR"];
+const bold = (text: string): string => (coloured() ? `\u001b[1m${text}\u001b[22m` : text);
+
+/** Text from outside can hold escape sequences and direction overrides: a terminal must not obey them. */
+export function plain(cell: Cell): string {
+  if (cell === null || cell === undefined) return "–";
+  return String(cell).replace(/[\p{Cc}\p{Cf}]/gu, "·");
+}
+
+/** A table of rows; `columns` maps each heading to its cell. */
+export function table<Row>(rows: readonly Row[], columns: Record<string, (row: Row) => Cell>): string {
+  if (rows.length === 0) return "Nothing here yet.";
+  const headings = Object.keys(columns);
+  const lines = rows.map((row) => Object.values(columns).map((cell) => plain(cell(row))));
+  const widths = headings.map((heading, at) =>
+    Math.max(Bun.stringWidth(heading), ...lines.map((line) => Bun.stringWidth(line[at] ?? ""))),
+  );
+  const print = (cells: string[]): string =>
+    cells
+      .map((cell, at) => cell + " ".repeat((widths[at] ?? 0) - Bun.stringWidth(cell)))
+      .join("  ")
+      .trimEnd();
+  return [bold(print(headings)), ...lines.map(print)].join("\n");
+}
+
+/** One record: a line per field, names aligned. */
+export function fields(record: Record<string, Cell>): string {
+  const width = Math.max(...Object.keys(record).map((name) => name.length));
+  return Object.entries(record)
+    .map(([name, cell]) => `${bold(name.padEnd(width))}  ${plain(cell)}`)
+    .join("\n");
+}
+
+/** `5.000000000` → `$5.00`, `0.000133500` → `$0.0001335`: exact, with at least two places. */
+export function dollars(usd: string | null): string | null {
+  if (usd === null) return null;
+  const short = usd.replace(/0+$/, "");
+  const places = short.length - short.indexOf(".") - 1;
+  return `$${places >= 2 ? short : short + "0".repeat(2 - places)}`;
+}

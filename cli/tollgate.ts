@@ -1,0 +1,76 @@
+#!/usr/bin/env bun
+// The command line (interfaces.md §2): noun–verb commands, each noun in its own file. Exit codes: 0 done, 1 refused or
+// failed, 2 wrong usage. Rooms of the gateway are loaded only by the commands that run without one.
+import { Command, CommanderError } from "commander";
+import { addCredits } from "./credits.ts";
+import { addDb } from "./db.ts";
+import { addDoctor } from "./doctor.ts";
+import { addEntitlement } from "./entitlement.ts";
+import { addKeys } from "./keys.ts";
+import { addLedger } from "./ledger.ts";
+import { addOrg } from "./org.ts";
+import { Problem } from "./problem.ts";
+import { addRelease } from "./release.ts";
+import { addRequest } from "./request.ts";
+import { addRoute } from "./route.ts";
+import { addServe } from "./serve.ts";
+import { addUsage } from "./usage.ts";
+import { say } from "./report.ts";
+
+const NOUNS = [
+  addServe,
+  addDoctor,
+  addOrg,
+  addCredits,
+  addKeys,
+  addEntitlement,
+  addRelease,
+  addRoute,
+  addUsage,
+  addRequest,
+  addLedger,
+  addDb,
+];
+
+function buildProgram(): Command {
+  const program = new Command("tollgate")
+    .description("A metered gateway in front of model providers.")
+    .option("--json", "print exactly one JSON document on stdout")
+    .option("--url <url>", "the gateway's address (TOLLGATE_URL; else operator.json in the data directory)")
+    .option("--token <key>", "a management key, gw_mk_… (TOLLGATE_TOKEN; else operator.json)")
+    .option("--data-dir <dir>", "the data directory (TOLLGATE_DATA_DIR; else ./data)")
+    .configureHelp({ showGlobalOptions: true })
+    .exitOverride();
+  for (const add of NOUNS) add(program);
+  return program;
+}
+
+/** Runs one command; returns its exit code. */
+async function run(argv: string[]): Promise<number> {
+  const json = argv.includes("--json");
+  try {
+    await buildProgram().parseAsync(argv, { from: "user" });
+    return Number(process.exitCode ?? 0);
+  } catch (error) {
+    if (error instanceof CommanderError) return usageExit(error, json);
+    const problem = error instanceof Problem ? error : unexpected(error);
+    if (json) process.stdout.write(`${problem.json()}\n`);
+    say(`${problem.message}\n→ ${problem.next}`);
+    return 1;
+  }
+}
+
+function usageExit(error: CommanderError, json: boolean): number {
+  if (error.exitCode === 0) return 0;
+  const message = error.message.replace(/^error: /, "");
+  if (json) process.stdout.write(`${JSON.stringify({ error: { message, code: "wrong_usage" } })}\n`);
+  say("→ ./tollgate help lists the commands; add --help to one for its options.");
+  return 2;
+}
+
+function unexpected(error: unknown): Problem {
+  const message = error instanceof Error ? error.message : String(error);
+  return new Problem(message, "If this is not clear, run ./tollgate doctor.");
+}
+
+process.exitCode = await run(process.argv.slice(2));

@@ -1,0 +1,65 @@
+// `usage`: what an organization used, by key, model or UTC day; as table, JSON or CSV.
+import type { Command } from "commander";
+import type { UsageListJson } from "../src/contract/admin.ts";
+import { csv } from "./csv.ts";
+import { Problem } from "./problem.ts";
+import { report } from "./report.ts";
+import { dollars, table } from "./table.ts";
+
+interface UsageOptions {
+  org: string;
+  key?: string;
+  model?: string;
+  from?: string;
+  to?: string;
+  groupBy?: string;
+  csv?: boolean;
+}
+
+type Row = UsageListJson["data"][number];
+
+export function addUsage(program: Command): void {
+  program
+    .command("usage")
+    .description("what an organization used")
+    .requiredOption("--org <org>", "the organization's id")
+    .option("--key <key>", "of one key")
+    .option("--model <model>", "of one model")
+    .option("--from <time>", "not before: 2026-11-01 or 2026-11-01T12:00:00Z")
+    .option("--to <time>", "before")
+    .option("--group-by <what>", "key, model or day")
+    .option("--csv", "print CSV (RFC 4180)")
+    .action((options: UsageOptions, command: Command) =>
+      report(command, async (context) => {
+        if (options.csv === true && context.options.json === true)
+          throw new Problem("--csv and --json exclude each other.", "Choose one of them.");
+        const { org, key, model, from, to, groupBy } = options;
+        const query = { org, key, model, from, to, group_by: groupBy };
+        const { text, value } = await (await context.gateway()).get<UsageListJson>("/usage", query);
+        return { json: text, text: options.csv === true ? printCsv(value.data) : printTable(value.data) };
+      }),
+    );
+}
+
+const printTable = (rows: Row[]): string =>
+  table(rows, {
+    GROUP: (row) => row.group ?? "total",
+    REQUESTS: (row) => row.requests,
+    "INPUT TOKENS": (row) => row.input_tokens,
+    CACHED: (row) => row.cached_tokens,
+    "OUTPUT TOKENS": (row) => row.output_tokens,
+    CHARGE: (row) => dollars(row.charge_usd),
+  });
+
+const printCsv = (rows: Row[]): string =>
+  csv(
+    ["group", "requests", "input_tokens", "cached_tokens", "output_tokens", "charge_usd"],
+    rows.map((row) => [
+      row.group ?? "",
+      row.requests,
+      row.input_tokens,
+      row.cached_tokens,
+      row.output_tokens,
+      row.charge_usd,
+    ]),
+  );
