@@ -22,7 +22,7 @@ providers:
     api_key: ${accountOf(TOLLGATE)}
 `;
 
-/** The rates are those of scripts.ts in dollars per million tokens; the output ceiling of the flood exceeds its text. */
+/** The rates are those of scripts.ts in dollars per million tokens; the flood gets the largest ceiling a release may have. */
 export const manifestOf = (model: string): string => {
   const flood = model === "bench-sse-flood";
   return `
@@ -33,9 +33,9 @@ region: local
 version: 1
 tier: standard
 requires_paid: false
-context_window: ${flood ? 2_000_000_000 : 1_000_000}
-max_output_tokens: ${flood ? 1_000_000_000 : 8192}
-default_output_tokens: ${flood ? 1_000_000_000 : 4096}
+context_window: ${flood ? 16_777_216 : 1_000_000}
+max_output_tokens: ${flood ? 16_000_000 : 8192}
+default_output_tokens: ${flood ? 16_000_000 : 4096}
 pricing: { currency: USD, input_per_million: "0.50", output_per_million: "1.50", request_minimum: "0.0001" }
 tokenizer: o200k_base
 capabilities: { tools: true, images: false, json_schema: true, logprobs: false, max_n: 1 }
