@@ -7,18 +7,25 @@ import { credits } from "./credits.ts";
 import { entitlements } from "./entitlements.ts";
 import { keys } from "./keys.ts";
 import { organizations } from "./organizations.ts";
-import { type RouteDesk, releases, routes } from "./releases.ts";
+import { type ReleaseDesk, releases, routes } from "./releases.ts";
 import { requests } from "./requests.ts";
 import { usage } from "./usage.ts";
 
-/** Builds the use-cases over the store and the shelf of routes. */
-export const createOperator = (on: { ledger: Ledger; desk: RouteDesk; clock: Clock }): Operator => ({
+export interface OperatorPorts {
+  ledger: Ledger;
+  shelf: ReleaseDesk["shelf"];
+  publish: ReleaseDesk["publish"];
+  clock: Clock;
+}
+
+/** Builds the use-cases over the store, the shelf of routes and the publication of releases. */
+export const createOperator = (on: OperatorPorts): Operator => ({
   organizations: organizations(on.ledger),
   credits: credits(on.ledger),
   keys: keys(on.ledger),
   entitlements: entitlements(on.ledger, on.clock),
-  releases: releases(on.desk, on.ledger),
-  routes: routes(on.desk),
+  releases: releases(on),
+  routes: routes(on),
   usage: usage(on.ledger),
   requests: requests(on.ledger),
   ledger: audit(on.ledger),

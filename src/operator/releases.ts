@@ -6,49 +6,35 @@ import type { Operator } from "../contract/operator.ts";
 import type { Release, RouteState } from "../contract/release.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { ReleaseError } from "../releases/release-error.ts";
+import type { RouteStanding, Shelf } from "../releases/shelf.ts";
 import { printList, printTime, printTimeOrNull } from "./print.ts";
 import { unknownRecord } from "./unknown-record.ts";
 
-/** One route as it stands now. */
-export interface RouteStanding {
-  release: Release;
-  state: RouteState;
-  /** The operator's reason, while disabled. */
-  reason: string | null;
-  circuit: "closed" | "open" | "half_open";
-  failures: number;
-  nextProbeAtMs: number | null;
-}
-
-/** What the rooms below do with releases; `main` wires publication and the shelf to it. */
-export interface RouteDesk {
+/** What publication and the shelf do for it. */
+export interface ReleaseDesk {
+  ledger: Pick<Ledger, "releases" | "setRouteDisabled">;
+  shelf: Pick<Shelf, "route" | "setDisabled" | "standings">;
   /** Verifies, stores and serves a release; the same one twice is no error. Throws `ReleaseError`. */
   publish(jws: string, actor: string): Promise<Release>;
-  /** Takes effect on the very next admission; false when there is no such route. */
-  setDisabled(
-    change: { route: string; disabled: boolean; reason: string | null },
-    actor: string,
-  ): Promise<boolean>;
-  standings(): RouteStanding[];
 }
 
-export const releases = (desk: RouteDesk, ledger: Pick<Ledger, "releases">): Operator["releases"] => ({
+export const releases = (desk: ReleaseDesk): Operator["releases"] => ({
   async publish(jws, actor) {
     const release = await publish(desk, jws.trim(), actor);
-    return printRelease(release, stateOf(desk, release.route));
+    return printRelease(release, desk.shelf.route(release.route)?.state ?? "stale");
   },
   async list() {
-    const published = await ledger.releases();
+    const published = await desk.ledger.releases();
     return printList(
       published.map(({ release, publishedAtMs }) => ({
-        ...printRelease(release, stateOf(desk, release.route)),
+        ...printRelease(release, desk.shelf.route(release.route)?.state ?? "stale"),
         published_at: printTime(publishedAtMs),
       })),
     );
   },
 });
 
-async function publish(desk: RouteDesk, jws: string, actor: string): Promise<Release> {
+async function publish(desk: ReleaseDesk, jws: string, actor: string): Promise<Release> {
   try {
     return await desk.publish(jws, actor);
   } catch (error) {
@@ -58,27 +44,22 @@ async function publish(desk: RouteDesk, jws: string, actor: string): Promise<Rel
   }
 }
 
-export function routes(desk: RouteDesk): Operator["routes"] {
-  const change = async (
-    wanted: Parameters<RouteDesk["setDisabled"]>[0],
-    actor: string,
-  ): Promise<RouteJson> => {
-    const done = await desk.setDisabled(wanted, actor);
-    const standing = standingOf(desk, wanted.route);
-    if (!done || standing === null) throw unknownRecord("route", wanted.route, "route");
+export function routes({ ledger, shelf }: ReleaseDesk): Operator["routes"] {
+  // The store first: admission checks the switch there, so the change holds from its commit on.
+  const turn = async (route: string, to: { disabled: boolean; reason: string | null; actor: string }) => {
+    const stored =
+      shelf.route(route) && (await ledger.setRouteDisabled(route, to.disabled, to.reason, to.actor));
+    if (stored) shelf.setDisabled(route, to.disabled, to.reason);
+    const standing = shelf.route(route);
+    if (!stored || standing === null) throw unknownRecord("route", route, "route");
     return printRoute(standing);
   };
   return {
-    list: async () => printList(desk.standings().map(printRoute)),
-    disable: ({ route, reason }, actor) => change({ route, disabled: true, reason }, actor),
-    enable: (route, actor) => change({ route, disabled: false, reason: null }, actor),
+    list: async () => printList(shelf.standings().map(printRoute)),
+    disable: ({ route, reason }, actor) => turn(route, { disabled: true, reason, actor }),
+    enable: (route, actor) => turn(route, { disabled: false, reason: null, actor }),
   };
 }
-
-const standingOf = (desk: RouteDesk, route: string): RouteStanding | null =>
-  desk.standings().find(({ release }) => release.route === route) ?? null;
-
-const stateOf = (desk: RouteDesk, route: string): RouteState => standingOf(desk, route)?.state ?? "stale";
 
 const printRelease = (release: Release, state: RouteState): ReleaseJson => ({
   route: release.route,
