@@ -21,7 +21,7 @@ export interface TollgatePeer extends RunningPeer {
   customer: Customer;
   /** Milliseconds from the start of the process to the first ready answer. */
   startedMs: number;
-  /** Runs one CLI command with `--json`; rejects with its complaint when it exits other than 0. */
+  /** Runs one CLI command with `--json`; rejects with its complaint when it was refused. */
   cli(...args: string[]): Promise<Record<string, unknown>>;
   /** A new organization with these credits and one key. */
   newCustomer(name: string, usd: string): Promise<Customer>;
@@ -97,14 +97,7 @@ async function publishReleases(cli: Cli, scratchDir: string): Promise<void> {
     const manifest = join(scratchDir, `${model}.yaml`);
     const signed = join(scratchDir, `${model}.jws`);
     writeFileSync(manifest, manifestOf(model));
-    const printed = await cli(
-      "release",
-      "sign",
-      manifest,
-      "--key",
-      join(scratchDir, "keys/release.private.jwk"),
-    );
-    if (typeof printed["jws"] === "string") writeFileSync(signed, printed["jws"]);
+    await cli("release", "sign", manifest, "--key", join(scratchDir, "keys/release.private.jwk"));
     await cli("release", "publish", signed);
   };
   await Promise.all(SCRIPT_NAMES.map(publish));
@@ -121,8 +114,12 @@ async function runCli(dataDir: string, args: string[]): Promise<Record<string, u
     new Response(child.stdout).text(),
     new Response(child.stderr).text(),
   ]);
-  if ((await child.exited) !== 0) throw new Error(`tollgate ${args.join(" ")}: ${complaint || out}`);
-  return JSON.parse(out) as Record<string, unknown>;
+  const failed = (await child.exited) !== 0;
+  const printed = out === "" ? { error: complaint } : (JSON.parse(out) as Record<string, unknown>);
+  // A broken ledger also exits with 1, but its audit is an answer.
+  if (failed && !("violations" in printed))
+    throw new Error(`tollgate ${args.join(" ")}: ${JSON.stringify(printed["error"] ?? complaint)}`);
+  return printed;
 }
 
 /** Address and token that the running gateway left in its data directory; none before its first start. */
