@@ -6,7 +6,6 @@ import type { ChatRequest } from "../contract/chat-request.ts";
 import { formatUsd } from "../contract/money.ts";
 import { Refusal } from "../contract/refusals.ts";
 import type { AdmitOutcome, Ledger, StoredAnswer } from "../ledger/ledger.ts";
-import type { Clock } from "../lib/clock.ts";
 import { completionId } from "../lib/id.ts";
 import {
   admissionOf,
@@ -16,24 +15,35 @@ import {
   onlyTheBoundRefused,
   readAsking,
 } from "./asking.ts";
+import { attach, type AttachPorts, type Followed, REPLAYED } from "./attach.ts";
 import { credentialOf } from "./credential.ts";
+import { EVENT_STREAM } from "./frames.ts";
 import type { Admitted } from "./hold.ts";
 import { idempotencyRecord, type IdempotencyKey } from "./idempotency.ts";
 import type { Incoming } from "./incoming.ts";
+import type { Flight } from "./in-flight.ts";
+import { afterEvent } from "./kept-stream.ts";
 import type { Rate, Taken } from "./rate.ts";
 import { printGateway, routeOf } from "./receipt.ts";
 
-export interface AdmitPorts extends AskingPorts {
+export interface AdmitPorts extends AskingPorts, AttachPorts {
   ledger: Pick<Ledger, "admit">;
   rate: Rate;
-  clock: Clock;
   /** Whether the headroom headers are shown (`headers.headroom`). */
   showHeadroom: boolean;
 }
 
 export type Admission =
-  | { kind: "admitted"; admitted: Admitted; headers: Record<string, string>; taken: Taken }
+  | {
+      kind: "admitted";
+      admitted: Admitted;
+      headers: Record<string, string>;
+      taken: Taken;
+      /** For callers' keys: duplicates join it. */
+      flight: Flight | null;
+    }
   | { kind: "replay"; answer: StoredAnswer }
+  | Followed
   | { kind: "refused"; refusal: Refusal; gateway: string | null; headers: Record<string, string> };
 
 /** Steps 1–5. Throws `Refusal` only for what stands before the key is known (401, 413, 415). */
@@ -43,13 +53,29 @@ export async function admit(ports: AdmitPorts, incoming: Incoming): Promise<Admi
   const taken = ports.rate.take(credential.keyId);
   let asking = readAsking(ports, incoming, { body, limited: taken.refusal }); //                  2–4
   const by = { requestId: incoming.requestId, credential };
-  let outcome = await ports.ledger.admit(admissionOf(ports, asking, by)); //                       5, COMMIT 1
-  if (outcome.kind === "refused" && outcome.authenticated && onlyTheBoundRefused(asking, outcome.refusal)) {
+  const untilMs = ports.clock.monotonicMs() + ports.attachWaitMs;
+  for (;;) {
+    const outcome = await ports.ledger.admit(admissionOf(ports, asking, by)); //                   5, COMMIT 1
+    if (outcome.kind === "running") {
+      const wait = { incoming, stream: asking.request?.stream === true, untilMs };
+      const attached = await attach(ports, outcome.requestId, wait);
+      if (attached.kind === "ended") continue; // the ledger has its answer now
+      if (attached.kind === "late") return conclude(ports, outcome, { incoming, credential, asking, taken });
+      taken.release();
+      return attached;
+    }
+    if (!asksToCount(asking, outcome))
+      return conclude(ports, outcome, { incoming, credential, asking, taken });
     asking = await counted(asking);
-    outcome = await ports.ledger.admit(admissionOf(ports, asking, by));
   }
-  return conclude(ports, outcome, { incoming, credential, asking, taken });
 }
+
+/** Whether the byte bound of the prompt is all that refused, and has not been replaced by a count yet. */
+const asksToCount = (asking: Asking, outcome: AdmitOutcome): boolean =>
+  outcome.kind === "refused" &&
+  outcome.authenticated &&
+  !asking.counted &&
+  onlyTheBoundRefused(asking, outcome.refusal);
 
 /** The ledger's word, as the line goes on. */
 function conclude(
@@ -65,12 +91,14 @@ function conclude(
       kind: "admitted",
       admitted,
       taken,
+      flight: admitted.idempotency.callerSupplied ? ports.inFlight.begin(admitted.requestId) : null,
       headers: { ...headers, ...headroomHeaders(ports, admitted), ...ignoredHeader(admitted.request) },
     };
   }
   if (outcome.kind === "refused" && !outcome.authenticated) taken.giveBack();
   taken.release();
-  if (outcome.kind === "replay") return outcome;
+  if (outcome.kind === "replay")
+    return { kind: "replay", answer: resumed(outcome.answer, incoming.lastEventId) };
   const refusal = outcome.kind === "running" ? stillRunning() : outcome.refusal;
   const known = outcome.kind === "running" || outcome.authenticated;
   return {
@@ -140,6 +168,14 @@ function headroomHeaders(ports: AdmitPorts, { amount, headroom }: Admitted): Rec
   if (headroom.keyLimitRemaining !== null)
     headers["x-gw-key-limit-remaining-usd"] = formatUsd(headroom.keyLimitRemaining);
   return headers;
+}
+
+/** The stored answer; a stream only from the event on after which its reader lost it. */
+function resumed(answer: StoredAnswer, lastEventId: string | null): StoredAnswer {
+  const headers = { ...answer.headers, ...REPLAYED };
+  if (lastEventId === null || answer.headers["content-type"] !== EVENT_STREAM) return { ...answer, headers };
+  const rest = afterEvent(Buffer.from(answer.body).toString(), lastEventId);
+  return { ...answer, headers, body: Buffer.from(rest) };
 }
 
 const stillRunning = (): Refusal =>

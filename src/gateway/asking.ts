@@ -25,6 +25,8 @@ export interface Asking {
   fingerprint: Uint8Array | null;
   request: ChatRequest | null;
   candidates: Candidate[];
+  /** The prompt was counted exactly; before that its byte bound stands. */
+  counted: boolean;
   wanted: Quote | { stage: "shape" | "route"; refusal: Refusal };
 }
 
@@ -45,6 +47,7 @@ export function readAsking(
     fingerprint: null,
     request: null,
     candidates: [],
+    counted: false,
     wanted: NOTHING,
   };
   try {
@@ -108,9 +111,9 @@ export async function counted(asking: Asking): Promise<Asking> {
   if (request === null || release === undefined) throw new Error("nothing to count");
   const tokens = await promptTokens(request, release);
   try {
-    return { ...asking, wanted: quoteFor(request, candidates, tokens) };
+    return { ...asking, counted: true, wanted: quoteFor(request, candidates, tokens) };
   } catch (error) {
-    return { ...asking, wanted: { stage: "route", refusal: asRefusal(error) } };
+    return { ...asking, counted: true, wanted: { stage: "route", refusal: asRefusal(error) } };
   }
 }
 

@@ -3,14 +3,16 @@
 import { Refusal } from "../contract/refusals.ts";
 import type { Ledger, StoredAnswer } from "../ledger/ledger.ts";
 import { type Admission, admit, type AdmitPorts } from "./admit.ts";
+import type { Followed } from "./attach.ts";
 import { deliveredOf, printAnswer, printUsage } from "./answer-body.ts";
 import { billOf, costOf } from "./bill.ts";
 import { type Answered, asFailure, type DispatchPorts, dispatchAnswer, dispatchStream } from "./dispatch.ts";
+import { EVENT_STREAM } from "./frames.ts";
 import { Hold } from "./hold.ts";
 import type { Incoming } from "./incoming.ts";
 import { Lifeline } from "./lifeline.ts";
 import { printGateway, receiptOf } from "./receipt.ts";
-import { EVENT_STREAM, type Relayed, relay } from "./relay.ts";
+import { type Relayed, relay } from "./relay.ts";
 import { releaseHold } from "./release-hold.ts";
 
 export interface CompletePorts extends AdmitPorts, DispatchPorts {
@@ -32,6 +34,7 @@ export type Completion =
   | { kind: "answer"; status: number; headers: Headers; body: string }
   | { kind: "stream"; headers: Headers; relayed: Relayed }
   | { kind: "replay"; answer: StoredAnswer }
+  | Followed
   /** Refused before a hold. `gateway` is JSON text for the error body, null for callers that showed no valid key. */
   | { kind: "refused"; refusal: Refusal; gateway: string | null; headers: Headers };
 
@@ -50,7 +53,7 @@ type Admitted = Extract<Admission, { kind: "admitted" }>;
 
 async function answered(
   ports: CompletePorts,
-  { admitted, taken }: Admitted,
+  { admitted, taken, flight }: Admitted,
   incoming: Incoming,
 ): Promise<Completion> {
   const hold = new Hold(admitted, ports.ledger);
@@ -65,6 +68,7 @@ async function answered(
   } finally {
     lifeline.close();
     taken.release();
+    flight?.end();
     if (hold.open) ports.abandoned(admitted.requestId);
   }
 }
@@ -96,7 +100,7 @@ async function settledAnswer(hold: Hold, { candidate, answer }: Answered): Promi
 /** The relay owns the hold from the first part on: it settles before its last frame. */
 async function streamed(
   ports: CompletePorts,
-  { admitted, taken }: Admitted,
+  { admitted, taken, flight }: Admitted,
   incoming: Incoming,
 ): Promise<Completion> {
   const hold = new Hold(admitted, ports.ledger);
@@ -108,13 +112,15 @@ async function streamed(
   const early = await within(dispatched.catch(failureOf(lifeline)), ports.timeouts.firstPartMs);
   if (early instanceof Error) {
     lifeline.close();
+    const completion = await failed(hold, early);
     taken.release();
-    return await failed(hold, early);
+    flight?.end();
+    return completion;
   }
   return {
     kind: "stream",
     headers: { "content-type": EVENT_STREAM },
-    relayed: relay(hold, dispatched, { lifeline, taken, abandoned: ports.abandoned }),
+    relayed: relay(hold, dispatched, { lifeline, taken, flight, abandoned: ports.abandoned }),
   };
 }
 

@@ -16,8 +16,8 @@ export interface DispatchPorts {
   providers: ReadonlyMap<string, Provider>;
   clock: Clock;
   report: ReportOutcome;
-  /** HMAC-ed caller identifiers for this organization. */
-  identifiers(hold: Hold): Record<string, string>;
+  /** HMAC of an identifier that a caller chose, keyed per installation and organization: never the raw value. */
+  identify(organizationId: string, value: string): string;
 }
 
 export interface Answered {
@@ -107,8 +107,15 @@ function callOf(
     release: candidate.release,
     reasoningEffort: candidate.reasoningEffort,
     temperature: candidate.temperature,
-    identifiers: ports.identifiers(hold),
+    identifiers: identifiersOf(ports, hold),
   };
+}
+
+function identifiersOf(ports: DispatchPorts, { admitted }: Hold): Record<string, string> {
+  const given = Object.entries(admitted.request.identifiers);
+  return Object.fromEntries(
+    given.map(([name, value]) => [name, ports.identify(admitted.organizationId, value)]),
+  );
 }
 
 function noteStart(ports: DispatchPorts, hold: Hold, candidate: Candidate): number {

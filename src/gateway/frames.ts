@@ -7,6 +7,7 @@ import type { AnswerHead } from "./answer-body.ts";
 /** Parts that become a chunk of their own; usage and the held-back finish travel with the receipt. */
 type Shown = Exclude<Part, { type: "usage" | "finish" | "annotations" }>;
 
+export const EVENT_STREAM = "text/event-stream; charset=utf-8";
 export const DONE = "data: [DONE]\n\n";
 export const KEEP_ALIVE = ": keep-alive\n\n";
 

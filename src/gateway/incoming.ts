@@ -7,6 +7,8 @@ export interface Incoming {
   receivedAtMs: number;
   authorization: string | null;
   idempotencyKey: string | null;
+  /** `Last-Event-ID`: resumes a keyed stream after this event. */
+  lastEventId: string | null;
   /** Reads the whole body within the limits; throws `Refusal` 415 or 413. Called only after the key's shape is good. */
   readBody(): Promise<Uint8Array>;
   /** Aborts when the client's socket closes. */

@@ -1,5 +1,5 @@
-// The exact bytes of a keyed stream, kept for its replay (money.md §8.6). Past the cap nothing is kept: the retry is
-// told so, and money is unaffected.
+// The exact bytes of a keyed stream, kept for its replay (money.md §8.6): followed live by duplicates that arrive while
+// it runs, stored when it has ended. Past the cap nothing is kept: the retry is told so, and money is unaffected.
 
 /** One stored result holds at most this much (money.md §8.10). */
 const KEPT_BYTES_MAX = 8 * 1024 * 1024;
@@ -7,6 +7,8 @@ const KEPT_BYTES_MAX = 8 * 1024 * 1024;
 export class KeptStream {
   private pieces: string[] | null;
   private size = 0;
+  private ended: "no" | "whole" | "broken" = "no";
+  private grown: PromiseWithResolvers<void> | null = null;
 
   constructor(keyed: boolean) {
     this.pieces = keyed ? [] : null;
@@ -18,11 +20,54 @@ export class KeptStream {
     this.size += Buffer.byteLength(text);
     if (this.size > KEPT_BYTES_MAX) this.pieces = null;
     else this.pieces.push(text);
+    this.wake();
     return text;
   }
 
-  /** All kept bytes; null when nothing is kept. */
-  bytes(): Uint8Array | null {
-    return this.pieces === null ? null : Buffer.from(this.pieces.join(""));
+  /** The stream has ended: `whole` when all that was added was also sent, settled and is final. */
+  end(how: "whole" | "broken"): void {
+    if (this.ended !== "no") return;
+    this.ended = how;
+    this.wake();
   }
+
+  /** All kept bytes and `last`, which nobody may see before it is settled; null when nothing is kept. */
+  bytes(last: string): Uint8Array | null {
+    return this.pieces === null ? null : Buffer.from(this.pieces.join("") + last);
+  }
+
+  /** What was kept from piece `from` on, as one text, and the number of the next piece; null when it is not kept. */
+  since(from: number): { text: string; next: number } | null {
+    if (this.pieces === null) return null;
+    return { text: this.pieces.slice(from).join(""), next: this.pieces.length };
+  }
+
+  /** Every byte from the first on, then live; after event `lastEventId` when that one is known. Throws when it is cut. */
+  async *follow(lastEventId: string | null): AsyncGenerator<string, void, void> {
+    let next = 0;
+    for (;;) {
+      const kept = this.since(next);
+      if (kept === null || this.ended === "broken")
+        throw new Error("the stream that was followed is not kept");
+      const text = next === 0 ? afterEvent(kept.text, lastEventId) : kept.text;
+      next = kept.next;
+      if (text !== "") yield text;
+      else if (this.ended === "whole") return;
+      else await (this.grown ??= Promise.withResolvers<void>()).promise;
+    }
+  }
+
+  private wake(): void {
+    this.grown?.resolve();
+    this.grown = null;
+  }
+}
+
+/** What follows the event with this number; the whole text when it is not in it. Data lines hold no raw line ends. */
+export function afterEvent(text: string, lastEventId: string | null): string {
+  if (lastEventId === null || !/^[1-9]\d{0,9}$/.test(lastEventId)) return text;
+  const mark = `id: ${lastEventId}\n`;
+  const at = text.startsWith(mark) ? 0 : text.indexOf(`\n\n${mark}`);
+  if (at === -1) return text;
+  return text.slice(text.indexOf("\n\n", at + 2) + 2);
 }

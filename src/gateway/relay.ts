@@ -10,8 +10,9 @@ import { type Bill, billOf, costOf } from "./bill.ts";
 import { Delivered } from "./delivered.ts";
 import { asFailure, type Streaming } from "./dispatch.ts";
 import { refusalOf } from "./failure-refusal.ts";
-import { Frames } from "./frames.ts";
+import { EVENT_STREAM, Frames } from "./frames.ts";
 import type { Candidate, Hold } from "./hold.ts";
+import type { Flight } from "./in-flight.ts";
 import { KeptStream } from "./kept-stream.ts";
 import type { Lifeline } from "./lifeline.ts";
 import type { Taken } from "./rate.ts";
@@ -39,7 +40,7 @@ interface Progress {
 export function relay(
   hold: Hold,
   streaming: Promise<Streaming>,
-  also: Pick<Run, "lifeline" | "taken" | "abandoned">,
+  also: Pick<Run, "lifeline" | "taken" | "flight" | "abandoned">,
 ): Relayed {
   const { request, idempotency, head } = hold.admitted;
   const frames = new Frames(head, {
@@ -47,8 +48,10 @@ export function relay(
     includeUsage: request.includeUsage,
     numbered: idempotency.callerSupplied,
   });
+  const kept = new KeptStream(idempotency.callerSupplied);
+  also.flight?.streams(kept);
   return {
-    frames: run({ ...also, hold, frames, kept: new KeptStream(idempotency.callerSupplied) }, streaming),
+    frames: run({ ...also, hold, frames, kept }, streaming),
     filler: () => frames.filler(),
     leave: also.lifeline.leave,
   };
@@ -58,6 +61,8 @@ interface Run {
   hold: Hold;
   lifeline: Lifeline;
   taken: Taken;
+  /** For callers' keys: who duplicates it follows it. */
+  flight: Flight | null;
   abandoned: (requestId: string) => void;
   frames: Frames;
   kept: KeptStream;
@@ -69,10 +74,13 @@ async function* run(stream: Run, dispatched: Promise<Streaming>): AsyncGenerator
     const streaming = await dispatched.catch((error: unknown) =>
       error instanceof Refusal ? error : asFailure(error),
     );
-    if (streaming instanceof Error) yield kept.add(await failedEarly(stream, lifeline.reason ?? streaming));
-    else yield* follow(stream, streaming);
+    if (streaming instanceof Error) {
+      yield ended(stream, await failedEarly(stream, lifeline.reason ?? streaming));
+    } else yield* follow(stream, streaming);
   } finally {
     lifeline.close();
+    kept.end("broken"); // unless it has ended well
+    stream.flight?.end();
     stream.taken.release();
     if (hold.open) stream.abandoned(hold.admitted.requestId);
   }
@@ -113,7 +121,7 @@ async function* follow(stream: Run, streaming: Streaming): AsyncGenerator<string
     deliveredTokens: () => delivered.count(),
     complete: failure === null,
   });
-  yield await settled(stream, { candidate, bill, failure, progress });
+  yield ended(stream, await settled(stream, { candidate, bill, failure, progress }));
 }
 
 /** Prints what a read brought; keeps back the last finish and the usage, which travel with the receipt. */
@@ -139,7 +147,7 @@ async function settled(
   stream: Run,
   end: { candidate: Candidate; bill: Bill; failure: Failure | null; progress: Progress },
 ): Promise<string> {
-  const { hold, frames, kept } = stream;
+  const { hold, frames } = stream;
   const { candidate, bill, failure, progress } = end;
   const gateway = printGateway(receiptOf(hold, candidate, costOf(bill, hold)));
   const { choice, reason } = progress.last ?? { choice: 0, reason: "length" };
@@ -147,11 +155,10 @@ async function settled(
     failure === null
       ? frames.end(choice, reason, { usage: printUsage(bill.usage), gateway })
       : frames.error(printError(refusalOf(failure), hold.admitted.requestId, gateway));
-  kept.add(last);
   const ending = {
     status: failure?.reason === "aborted" ? 499 : 200,
     totalMs: Math.round(performance.now() - hold.admitted.startedAtMs),
-    answer: storedStream(stream),
+    answer: storedStream(stream, last),
   };
   const done =
     bill.evidence === "none"
@@ -178,8 +185,16 @@ async function failedEarly({ hold, frames }: Run, error: Failure | Refusal): Pro
   return frames.error(failed.body);
 }
 
-function storedStream({ hold, kept }: Run): StoredAnswer | null {
-  const body = kept.bytes();
+/** The last text, settled: duplicates may see it now, and the ledger answers those that come later. */
+function ended({ kept, flight }: Run, last: string): string {
+  kept.add(last);
+  kept.end("whole");
+  flight?.end();
+  return last;
+}
+
+function storedStream({ hold, kept }: Run, last: string): StoredAnswer | null {
+  const body = kept.bytes(last);
   return (
     body && {
       requestId: hold.admitted.requestId,
@@ -189,5 +204,3 @@ function storedStream({ hold, kept }: Run): StoredAnswer | null {
     }
   );
 }
-
-export const EVENT_STREAM = "text/event-stream; charset=utf-8";

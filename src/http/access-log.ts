@@ -1,6 +1,7 @@
-// One compact line per request, without prompts, keys or bodies (S36).
+// One compact line per request, without prompts, keys or bodies (S36); and the counters of what was answered.
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
+import type { Metrics } from "../lib/metrics.ts";
 
 export class AccessLog {
   private readonly on: boolean;
@@ -8,11 +9,14 @@ export class AccessLog {
   constructor(
     private readonly log: Log,
     private readonly clock: Clock,
+    private readonly metrics: Pick<Metrics, "responded" | "unkeyedRetry">,
   ) {
     this.on = log.isLevelEnabled("info");
   }
 
   note(request: Request, response: Response, about: { requestId: string; receivedAtMs: number }): void {
+    this.metrics.responded(response.status);
+    if (isUnkeyedRetry(request)) this.metrics.unkeyedRetry();
     if (!this.on) return;
     const url = request.url;
     const start = url.indexOf("/", 8);
@@ -24,4 +28,10 @@ export class AccessLog {
       ms: this.clock.nowMs() - about.receivedAtMs,
     });
   }
+}
+
+/** Official clients count their retries in a header; without a key each of them is a new paid request. */
+function isUnkeyedRetry({ headers }: Request): boolean {
+  const count = headers.get("x-stainless-retry-count");
+  return count !== null && count !== "0" && !headers.has("idempotency-key");
 }

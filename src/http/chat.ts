@@ -1,5 +1,6 @@
 // POST /v1/chat/completions: bytes in, bytes out. The way of the request itself is `gateway/complete`.
 import { complete, type Completion, type CompletePorts } from "../gateway/complete.ts";
+import { Refusal } from "../contract/refusals.ts";
 import { readJsonBody } from "./body.ts";
 import type { Handler, HttpContext } from "./context.ts";
 import { replyRefusal } from "./reply.ts";
@@ -9,28 +10,57 @@ export interface ChatPorts {
   complete: CompletePorts;
   streams: EventStreams;
   bodyBytes: number;
+  /** Requests that may be in progress at once; the next one is shed before anything is held. */
+  maxConcurrent: number;
+  draining(): boolean;
 }
 
 const UPLOAD_SECONDS = 30;
 
 export function chat(ports: ChatPorts): Handler {
+  const progress = { running: 0 };
   return async (context) => {
-    const { request, requestId, receivedAtMs } = context;
-    context.setIdleTimeout(UPLOAD_SECONDS);
-    const completion = await complete(ports.complete, {
-      requestId,
-      receivedAtMs,
-      authorization: request.headers.get("authorization"),
-      idempotencyKey: request.headers.get("idempotency-key"),
-      signal: request.signal,
-      readBody: async () => {
-        const body = await readJsonBody(request, ports.bodyBytes);
-        context.setIdleTimeout(0); // Bun would cut a silent answer without a word, and clients would pay again
-        return body;
-      },
-    });
-    return respond(ports, context, completion);
+    assertRoom(ports, progress.running);
+    progress.running += 1;
+    try {
+      return await serve(ports, context);
+    } finally {
+      progress.running -= 1;
+    }
   };
+}
+
+async function serve(ports: ChatPorts, context: HttpContext): Promise<Response> {
+  const { request, requestId, receivedAtMs } = context;
+  context.setIdleTimeout(UPLOAD_SECONDS);
+  const completion = await complete(ports.complete, {
+    requestId,
+    receivedAtMs,
+    authorization: request.headers.get("authorization"),
+    idempotencyKey: request.headers.get("idempotency-key"),
+    lastEventId: request.headers.get("last-event-id"),
+    signal: request.signal,
+    readBody: async () => {
+      const body = await readJsonBody(request, ports.bodyBytes);
+      context.setIdleTimeout(0); // Bun would cut a silent answer without a word, and clients would pay again
+      return body;
+    },
+  });
+  return respond(ports, context, completion);
+}
+
+/** Refuses when the gateway stops or is full. Throws `Refusal`. */
+function assertRoom(ports: ChatPorts, running: number): void {
+  if (ports.draining())
+    throw new Refusal("overloaded", "The gateway is stopping. Send the request again.", {
+      retryAfterMs: 1000,
+    });
+  if (running + ports.streams.size >= ports.maxConcurrent)
+    throw new Refusal(
+      "overloaded",
+      "The gateway has as many requests in progress as it may. Send the request again shortly.",
+      { retryAfterMs: 1000 },
+    );
 }
 
 function respond(ports: ChatPorts, { requestId }: HttpContext, completion: Completion): Response {
@@ -45,10 +75,13 @@ function respond(ports: ChatPorts, { requestId }: HttpContext, completion: Compl
         headers: { ...completion.headers, ...STREAM_HEADERS, "x-request-id": requestId },
       });
     case "replay": {
-      const { answer } = completion;
-      const headers = { ...answer.headers, "x-request-id": answer.requestId, "idempotent-replayed": "true" };
-      return new Response(answer.body, { status: answer.status, headers });
+      const { status, headers, body, requestId: original } = completion.answer;
+      return new Response(body, { status, headers: { ...headers, "x-request-id": original } });
     }
+    case "follow":
+      return new Response(ports.streams.body(completion.relayed), {
+        headers: { ...completion.headers, ...STREAM_HEADERS, "x-request-id": completion.requestId },
+      });
     case "refused":
       return replyRefusal(requestId, completion.refusal, completion);
   }

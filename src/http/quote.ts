@@ -12,6 +12,7 @@ export function quote(ports: PreviewPorts, bodyBytes: number): Handler {
       receivedAtMs,
       authorization: request.headers.get("authorization"),
       idempotencyKey: null,
+      lastEventId: null,
       signal: request.signal,
       readBody: () => readJsonBody(request, bodyBytes),
     });

@@ -23,6 +23,9 @@ interface Open {
 
 export class EventStreams {
   private readonly open = new Set<Open>();
+  /** Streams whose frames have not ended: the open ones, and those whose client has left. */
+  private unsettled = 0;
+  private settled: PromiseWithResolvers<void> | null = null;
   private timer: ReturnType<typeof setInterval> | null = null;
 
   /** `idleMs`: how long a client may leave its stream unread. */
@@ -33,6 +36,13 @@ export class EventStreams {
 
   get size(): number {
     return this.open.size;
+  }
+
+  /** Resolves when every stream has ended, those without a client included: then all of them are settled. */
+  idle(): Promise<void> {
+    if (this.unsettled === 0) return Promise.resolve();
+    this.settled ??= Promise.withResolvers<void>();
+    return this.settled.promise;
   }
 
   /** The body of one stream. */
@@ -59,10 +69,13 @@ export class EventStreams {
       stream.sentAtMs = stream.lastFrameAtMs = this.clock.monotonicMs();
       if (!done) return stream.controller.enqueue(encoder.encode(value));
       this.drop(stream);
+      this.end();
       stream.controller.close();
     } catch (error) {
       this.options.failed(error);
-      if (this.drop(stream)) stream.controller.error(error);
+      if (!this.drop(stream)) return;
+      this.end();
+      stream.controller.error(error);
     }
   }
 
@@ -78,6 +91,8 @@ export class EventStreams {
       while (!(await frames.next()).done);
     } catch (error) {
       this.options.failed(error);
+    } finally {
+      this.end();
     }
   }
 
@@ -85,6 +100,7 @@ export class EventStreams {
     const now = this.clock.monotonicMs();
     const stream = { relayed, controller, sentAtMs: now, lastFrameAtMs: now, waiting: false };
     this.open.add(stream);
+    this.unsettled += 1;
     this.timer ??= setInterval(() => this.tick(), TICK_MS);
     return stream;
   }
@@ -97,6 +113,13 @@ export class EventStreams {
       this.timer = null;
     }
     return dropped;
+  }
+
+  private end(): void {
+    this.unsettled -= 1;
+    if (this.unsettled > 0) return;
+    this.settled?.resolve();
+    this.settled = null;
   }
 
   private tick(): void {

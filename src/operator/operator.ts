@@ -7,25 +7,25 @@ import { credits } from "./credits.ts";
 import { entitlements } from "./entitlements.ts";
 import { keys } from "./keys.ts";
 import { organizations } from "./organizations.ts";
-import { type ReleaseDesk, releases, routes } from "./releases.ts";
+import type { Publisher } from "../releases/publish.ts";
+import { releases, routes } from "./releases.ts";
 import { requests } from "./requests.ts";
 import { usage } from "./usage.ts";
 
 export interface OperatorPorts {
   ledger: Ledger;
-  shelf: ReleaseDesk["shelf"];
-  publish: ReleaseDesk["publish"];
+  publisher: Publisher;
   clock: Clock;
 }
 
-/** Builds the use-cases over the store, the shelf of routes and the publication of releases. */
+/** Builds the use-cases over the store and the publication of releases. */
 export const createOperator = (on: OperatorPorts): Operator => ({
   organizations: organizations(on.ledger),
   credits: credits(on.ledger),
   keys: keys(on.ledger),
   entitlements: entitlements(on.ledger, on.clock),
-  releases: releases(on),
-  routes: routes(on),
+  releases: releases(on.publisher, on.ledger),
+  routes: routes(on.publisher),
   usage: usage(on.ledger),
   requests: requests(on.ledger),
   ledger: audit(on.ledger),

@@ -5,61 +5,51 @@ import { OperatorRefusal } from "../contract/admin-refusals.ts";
 import type { Operator } from "../contract/operator.ts";
 import type { Release, RouteState } from "../contract/release.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { ReleaseError } from "../releases/release-error.ts";
-import type { RouteStanding, Shelf } from "../releases/shelf.ts";
+import type { Publisher } from "../releases/publish.ts";
+import type { RouteStanding } from "../releases/standing.ts";
 import { printList, printTime, printTimeOrNull } from "./print.ts";
 import { unknownRecord } from "./unknown-record.ts";
 
-/** What publication and the shelf do for it. */
-export interface ReleaseDesk {
-  ledger: Pick<Ledger, "releases" | "setRouteDisabled">;
-  shelf: Pick<Shelf, "route" | "setDisabled" | "standings">;
-  /** Verifies, stores and serves a release; the same one twice is no error. Throws `ReleaseError`. */
-  publish(jws: string, actor: string): Promise<Release>;
-}
+/** Verifies, stores and serves; the store decides about versions and switches. */
+type Desk = Pick<Publisher, "publish" | "setDisabled" | "standings">;
 
-export const releases = (desk: ReleaseDesk): Operator["releases"] => ({
+export const releases = (desk: Desk, ledger: Pick<Ledger, "releases">): Operator["releases"] => ({
   async publish(jws, actor) {
-    const release = await publish(desk, jws.trim(), actor);
-    return printRelease(release, desk.shelf.route(release.route)?.state ?? "stale");
+    const outcome = await desk.publish(jws.trim(), actor);
+    if (outcome.kind === "refused")
+      throw new OperatorRefusal("release_refused", outcome.reason, outcome.param);
+    return printRelease(outcome.release, stateOf(desk, outcome.release.route));
   },
   async list() {
-    const published = await desk.ledger.releases();
+    const published = await ledger.releases();
     return printList(
       published.map(({ release, publishedAtMs }) => ({
-        ...printRelease(release, desk.shelf.route(release.route)?.state ?? "stale"),
+        ...printRelease(release, stateOf(desk, release.route)),
         published_at: printTime(publishedAtMs),
       })),
     );
   },
 });
 
-async function publish(desk: ReleaseDesk, jws: string, actor: string): Promise<Release> {
-  try {
-    return await desk.publish(jws, actor);
-  } catch (error) {
-    if (error instanceof ReleaseError)
-      throw new OperatorRefusal("release_refused", error.message, error.path);
-    throw error;
-  }
-}
-
-export function routes({ ledger, shelf }: ReleaseDesk): Operator["routes"] {
-  // The store first: admission checks the switch there, so the change holds from its commit on.
-  const turn = async (route: string, to: { disabled: boolean; reason: string | null; actor: string }) => {
-    const stored =
-      shelf.route(route) && (await ledger.setRouteDisabled(route, to.disabled, to.reason, to.actor));
-    if (stored) shelf.setDisabled(route, to.disabled, to.reason);
-    const standing = shelf.route(route);
-    if (!stored || standing === null) throw unknownRecord("route", route, "route");
+export function routes(desk: Desk): Operator["routes"] {
+  const turn = async (change: Parameters<Desk["setDisabled"]>[0], actor: string): Promise<RouteJson> => {
+    const done = await desk.setDisabled(change, actor);
+    const standing = standingOf(desk, change.route);
+    if (!done || standing === undefined) throw unknownRecord("route", change.route, "route");
     return printRoute(standing);
   };
   return {
-    list: async () => printList(shelf.standings().map(printRoute)),
-    disable: ({ route, reason }, actor) => turn(route, { disabled: true, reason, actor }),
-    enable: (route, actor) => turn(route, { disabled: false, reason: null, actor }),
+    list: async () => printList(desk.standings().map(printRoute)),
+    disable: ({ route, reason }, actor) => turn({ route, disabled: true, reason }, actor),
+    enable: (route, actor) => turn({ route, disabled: false, reason: null }, actor),
   };
 }
+
+const standingOf = (desk: Desk, route: string): RouteStanding | undefined =>
+  desk.standings().find(({ release }) => release.route === route);
+
+/** A release that is stored but not on the shelf serves nothing. */
+const stateOf = (desk: Desk, route: string): RouteState => standingOf(desk, route)?.state ?? "stale";
 
 const printRelease = (release: Release, state: RouteState): ReleaseJson => ({
   route: release.route,

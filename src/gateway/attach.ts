@@ -1,0 +1,86 @@
+// A duplicate of a keyed request that still runs (money.md §8.5): it waits for the end and then asks the ledger again,
+// or follows the running stream from its first byte. It holds no money and never cancels the original.
+import type { Clock } from "../lib/clock.ts";
+import type { InFlight, Joined } from "./in-flight.ts";
+import type { Incoming } from "./incoming.ts";
+import { EVENT_STREAM, KEEP_ALIVE } from "./frames.ts";
+import type { KeptStream } from "./kept-stream.ts";
+import type { Relayed } from "./relay.ts";
+
+export interface AttachPorts {
+  inFlight: InFlight;
+  /** How long a duplicate waits for a silent answer, milliseconds. */
+  attachWaitMs: number;
+  clock: Clock;
+}
+
+/** A stream that somebody else's request pays for. */
+export interface Followed {
+  kind: "follow";
+  /** Of the request that is followed. */
+  requestId: string;
+  headers: Record<string, string>;
+  relayed: Relayed;
+}
+
+export type Attached = Followed | { kind: "ended" } | { kind: "late" };
+
+export const REPLAYED = { "idempotent-replayed": "true" };
+
+/** Waits at most until `untilMs` (monotonic). `late`: it runs elsewhere, has its most waiters, or takes longer. */
+export async function attach(
+  ports: AttachPorts,
+  requestId: string,
+  wait: { incoming: Pick<Incoming, "signal" | "lastEventId">; stream: boolean; untilMs: number },
+): Promise<Attached> {
+  const joined = ports.inFlight.join(requestId);
+  if (joined === null) return { kind: "late" };
+  const news = wait.stream ? joined.stream : joined.ended.then(() => null);
+  const arrived = await Promise.race([
+    news,
+    over(wait.incoming.signal, wait.untilMs - ports.clock.monotonicMs()),
+  ]);
+  if (arrived !== null && arrived !== "late") return follow(joined, arrived, wait.incoming.lastEventId);
+  joined.leave();
+  return { kind: arrived === null ? "ended" : "late" };
+}
+
+function follow(joined: Joined, kept: KeptStream, lastEventId: string | null): Followed {
+  return {
+    kind: "follow",
+    requestId: joined.requestId,
+    headers: { "content-type": EVENT_STREAM, ...REPLAYED },
+    relayed: {
+      frames: frames(joined, kept, lastEventId),
+      filler: () => KEEP_ALIVE,
+      leave: () => joined.leave(),
+    },
+  };
+}
+
+async function* frames(
+  joined: Joined,
+  kept: KeptStream,
+  lastEventId: string | null,
+): AsyncGenerator<string, void, void> {
+  try {
+    yield* kept.follow(lastEventId);
+  } finally {
+    joined.leave();
+  }
+}
+
+/** Resolves `late` when the time is over or the client has left. */
+function over(client: AbortSignal, ms: number): Promise<"late"> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, Math.max(0, ms), "late");
+    client.addEventListener(
+      "abort",
+      () => {
+        clearTimeout(timer);
+        resolve("late");
+      },
+      { once: true },
+    );
+  });
+}

@@ -1,0 +1,29 @@
+// What goes through the one writer, so that there is one order of everything: money operations, and the operator's
+// changes to keys, limits, entitlements and routes (money.md §7, §10).
+import type { MoneyOperation, MoneyOutcome } from "./decide.ts";
+
+/** A change outside the money path: writes by itself, inside the batch's transaction, before the batch is decided. */
+export interface ChangeOperation {
+  kind: "change";
+  apply(nowMs: number): unknown;
+}
+
+export type Operation = MoneyOperation | ChangeOperation;
+export type Outcome = { of: "money"; outcome: MoneyOutcome } | { of: "change"; value: unknown };
+
+/** Settlements and voids first, then what brings money in or changes the rules, then admissions. */
+export function decisionRank(operation: Operation): 0 | 1 | 2 {
+  switch (operation.kind) {
+    case "settle":
+    case "void":
+      return 0;
+    case "top_up":
+    case "change":
+      return 1;
+    case "admit":
+      return 2;
+  }
+}
+
+/** A hold that was not resolved stays for ever, so its resolution is tried for ever. */
+export const survives = (operation: Operation): boolean => decisionRank(operation) === 0;

@@ -1,0 +1,262 @@
+// The rows that decisions are taken on: what a store loads under its lock, and what it writes back. Plain data, the
+// same for every store; all of it belongs to one batch and to nobody else (money.md §5, §7).
+import type { Evidence, Tier } from "../contract/gateway-object.ts";
+import type { NanoUsd } from "../contract/money.ts";
+import type { StoredAnswer } from "./ledger.ts";
+
+export interface BalanceRow {
+  organizationId: string;
+  available: NanoUsd;
+  held: NanoUsd;
+  debt: NanoUsd;
+  purchased: NanoUsd;
+  granted: NanoUsd;
+  spent: NanoUsd;
+  /** Number of ledger entries written so far; the next one gets `version + 1`. */
+  version: number;
+  headHash: Uint8Array;
+  /** The organization's newest stamp. */
+  stampedAtMs: number;
+}
+
+export interface KeyRow {
+  organizationId: string;
+  keyId: string;
+  digest: Uint8Array;
+  scope: Tier;
+  limit: NanoUsd | null;
+  revokedAtMs: number | null;
+}
+
+export interface KeyMonthRow {
+  organizationId: string;
+  keyId: string;
+  month: string;
+  held: NanoUsd;
+  spent: NanoUsd;
+  lastAdmittedAtMs: number;
+}
+
+export type RequestState = "dispatched" | "settled" | "released";
+
+/** A claim with what its request has come to. */
+export interface ClaimRow {
+  organizationId: string;
+  keyId: string;
+  idempotencyKey: string;
+  fingerprint: Uint8Array;
+  requestId: string;
+  state: RequestState;
+  /** Null while the request runs. */
+  answerUntilMs: number | null;
+  claimUntilMs: number | null;
+  answerKept: boolean;
+}
+
+/** An admitted request, as far as its end needs it. */
+export interface RequestRow {
+  organizationId: string;
+  requestId: string;
+  keyId: string;
+  idempotencyKey: string | null;
+  model: string;
+  state: RequestState;
+  epoch: number;
+  closedTxn: number | null;
+  admittedAtMs: number;
+  month: string;
+  hold: NanoUsd;
+  promptBound: number;
+  outputBound: number;
+}
+
+export interface EntitlementRow {
+  state: "requested" | "active" | "revoked";
+  expiresAtMs: number | null;
+}
+
+/** A route with its newest release. */
+export interface RouteRow {
+  route: string;
+  highestVersion: number;
+  digest: string;
+  expiresAtMs: number;
+  disabled: boolean;
+}
+
+export interface TopUpRow {
+  amount: NanoUsd;
+  kind: "purchase" | "grant";
+  balanceAfter: NanoUsd;
+}
+
+/** Everything a batch needs, by the ids of `rowId`. What is absent does not exist in the store. */
+export interface Rows {
+  balances: Map<string, BalanceRow>;
+  keys: Map<string, KeyRow>;
+  keyMonths: Map<string, KeyMonthRow>;
+  claims: Map<string, ClaimRow>;
+  requests: Map<string, RequestRow>;
+  entitlements: Map<string, EntitlementRow[]>;
+  routes: Map<string, RouteRow>;
+  topUps: Map<string, TopUpRow>;
+}
+
+export const noRows = (): Rows => ({
+  balances: new Map(),
+  keys: new Map(),
+  keyMonths: new Map(),
+  claims: new Map(),
+  requests: new Map(),
+  entitlements: new Map(),
+  routes: new Map(),
+  topUps: new Map(),
+});
+
+/** Joins the parts of a row's key with a character that no part may contain. */
+export const rowId = (...parts: (string | number)[]): string => parts.join("\u0000");
+
+// ── What a batch writes ─────────────────────────────────────────────────────────────────────────────────────────
+
+export type Account = "available" | "held" | "revenue" | "purchases" | "grants" | "variance" | "debt";
+export type EntryKind = "hold" | "charge" | "rest" | "void" | "variance" | "purchase" | "grant" | "debt_paid";
+
+/** One debit→credit pair. Moves of one kind of one transaction are one entry; the requests name the transaction. */
+export interface EntryRow {
+  organizationId: string;
+  slot: number;
+  version: number;
+  txn: number;
+  kind: EntryKind;
+  debit: Account;
+  credit: Account;
+  amount: NanoUsd;
+  availableBefore: NanoUsd;
+  availableAfter: NanoUsd;
+  heldBefore: NanoUsd;
+  heldAfter: NanoUsd;
+  /** How many requests this entry stands for; 0 for top-ups. */
+  requests: number;
+  /** A top-up: JSON of `[source, externalId]`. */
+  reference: string | null;
+  atMs: number;
+  prevHash: Uint8Array;
+  hash: Uint8Array;
+}
+
+export interface OpenedRow {
+  organizationId: string;
+  requestId: string;
+  keyId: string;
+  idempotencyKey: string | null;
+  model: string;
+  tier: Tier;
+  stream: boolean;
+  epoch: number;
+  admittedAtMs: number;
+  deadlineAtMs: number;
+  month: string;
+  releaseDigest: string;
+  hold: NanoUsd;
+  promptBound: number;
+  outputBound: number;
+  openedTxn: number;
+}
+
+export interface ClosedRow {
+  organizationId: string;
+  requestId: string;
+  epoch: number;
+  state: "settled" | "released";
+  closedTxn: number;
+  endedAtMs: number;
+  /** Null keeps the release frozen at admission. */
+  releaseDigest: string | null;
+  evidence: Evidence;
+  promptTokens: number | null;
+  completionTokens: number | null;
+  cachedTokens: number | null;
+  reasoningTokens: number | null;
+  charge: NanoUsd;
+  variance: NanoUsd;
+  minimumApplied: boolean;
+  status: number;
+  errorCode: string | null;
+  finishReason: string | null;
+  firstPartMs: number | null;
+  totalMs: number;
+  /** JSON. */
+  attempts: string;
+  answerUntilMs: number | null;
+  claimUntilMs: number | null;
+}
+
+export interface ClaimTaken {
+  organizationId: string;
+  keyId: string;
+  idempotencyKey: string;
+  fingerprint: Uint8Array;
+  requestId: string;
+  expiresAtMs: number;
+}
+
+export interface UsageHourRow {
+  organizationId: string;
+  keyId: string;
+  model: string;
+  /** Hours since the Unix epoch, of the admission. */
+  hour: number;
+  requests: number;
+  inputTokens: number;
+  cachedTokens: number;
+  outputTokens: number;
+  charge: NanoUsd;
+}
+
+export interface TopUpTaken extends TopUpRow {
+  organizationId: string;
+  source: string;
+  externalId: string;
+  txn: number;
+  atMs: number;
+}
+
+export interface AuditLine {
+  atMs: number;
+  actor: string;
+  action: string;
+  organizationId: string | null;
+  target: string;
+  before: string | null;
+  after: string | null;
+}
+
+/** Written in one transaction; each row once, however many operations changed it. */
+export interface Changes {
+  /** `versionRead`: the version the row had when it was loaded; its update depends on it. */
+  balances: { row: BalanceRow; versionRead: number }[];
+  keyMonths: Set<KeyMonthRow>;
+  entries: EntryRow[];
+  opened: OpenedRow[];
+  closed: ClosedRow[];
+  claimsTaken: ClaimTaken[];
+  claimsFreed: { organizationId: string; keyId: string; idempotencyKey: string; requestId: string }[];
+  answers: { organizationId: string; answer: StoredAnswer; expiresAtMs: number }[];
+  usageHours: Map<string, UsageHourRow>;
+  topUps: TopUpTaken[];
+  auditLines: AuditLine[];
+}
+
+export const noChanges = (): Changes => ({
+  balances: [],
+  keyMonths: new Set(),
+  entries: [],
+  opened: [],
+  closed: [],
+  claimsTaken: [],
+  claimsFreed: [],
+  answers: [],
+  usageHours: new Map(),
+  topUps: [],
+  auditLines: [],
+});

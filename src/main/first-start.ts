@@ -1,0 +1,39 @@
+// The first start of an empty store: an organization with $5.00 of credits and a key, so that the printed `curl` works
+// when pasted (interfaces.md §1). Later starts find an organization and make nothing.
+import { NANO_PER_USD, nanoUsd } from "../contract/money.ts";
+import { mintKey } from "../keys/secret.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import { newId } from "../lib/id.ts";
+
+const ACTOR = "first start";
+const DEMO_CREDITS = nanoUsd(5n * NANO_PER_USD);
+
+/** Makes the demo organization in an empty store; returns its key's secret, or null when the store is in use already. */
+export async function firstStart(ledger: Ledger): Promise<string | null> {
+  if ((await ledger.organizations()).length > 0) return null;
+  const organization = await ledger.createOrganization({ id: newId("org"), name: "Demo" }, ACTOR);
+  // A purchase, so that the demo may call the preview models, which are for paid workspaces.
+  const topUp = {
+    organizationId: organization.id,
+    amount: DEMO_CREDITS,
+    kind: "purchase",
+    source: "demo",
+    externalId: "first-start",
+  } as const;
+  await ledger.topUp(topUp, ACTOR);
+  const keyId = newId("key");
+  const minted = mintKey({ organizationId: organization.id, keyId });
+  await ledger.createKey(
+    {
+      id: keyId,
+      organizationId: organization.id,
+      name: "Demo key",
+      prefix: minted.prefix,
+      digest: minted.digest,
+      scope: "standard",
+      limit: null,
+    },
+    ACTOR,
+  );
+  return minted.value;
+}

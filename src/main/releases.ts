@@ -1,0 +1,85 @@
+// The releases room, built and filled: which keys are trusted, what the store holds, and, in a gateway without
+// configuration, the demo releases that it signs itself (interfaces.md §3).
+import { readFile } from "node:fs/promises";
+import type { Config } from "../config.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import type { Clock } from "../lib/clock.ts";
+import { ensureDemoKey, keepDemoFresh, renewDemo } from "../releases/demo.ts";
+import { Health, type HealthTarget } from "../releases/health.ts";
+import { Publisher } from "../releases/publish.ts";
+import { readTrustedKeys, type ReleaseKey, type TrustedKeys } from "../releases/release-key.ts";
+import { Shelf } from "../releases/shelf.ts";
+
+export interface Releases {
+  shelf: Shelf;
+  health: Health;
+  publisher: Publisher;
+  /** Ends the probes and the renewal of the demo. */
+  stop(): void;
+}
+
+export interface ReleasesPorts {
+  config: Config;
+  ledger: Ledger;
+  clock: Clock;
+  targets: HealthTarget[];
+  failed(error: unknown): void;
+}
+
+/** Loads what is published; publishes the demo where nobody configured trust. Probes begin with `health.start()`. */
+export async function openReleases({
+  config,
+  ledger,
+  clock,
+  targets,
+  ...ports
+}: ReleasesPorts): Promise<Releases> {
+  const health = new Health(clock, targets);
+  const shelf = new Shelf({ clock, health });
+  const { trusted, demoKey } = await signers(config);
+  const publisher = new Publisher({ store: ledger, shelf, trusted, clock });
+  await publisher.load();
+  const stopRenewal =
+    demoKey === null
+      ? null
+      : await startDemo({ publisher, shelf, key: demoKey, clock }, (error) => ports.failed(error));
+  return {
+    shelf,
+    health,
+    publisher,
+    stop: () => {
+      stopRenewal?.();
+      health.stop();
+    },
+  };
+}
+
+async function signers({
+  trust,
+  dataDir,
+}: Config): Promise<{ trusted: TrustedKeys; demoKey: ReleaseKey | null }> {
+  if (trust === null) {
+    const { key, trusted } = await ensureDemoKey(dataDir);
+    return { trusted, demoKey: key };
+  }
+  const files = await Promise.all(trust.releaseKeys.map(readJson));
+  return { trusted: await readTrustedKeys(files), demoKey: null };
+}
+
+async function readJson(path: string): Promise<unknown> {
+  try {
+    return JSON.parse(await readFile(path, "utf8"));
+  } catch (error) {
+    throw new Error(
+      `${path} is not a key file (JWK): ${error instanceof Error ? error.message : String(error)}`,
+    );
+  }
+}
+
+async function startDemo(
+  ports: Parameters<typeof renewDemo>[0],
+  failed: (error: unknown) => void,
+): Promise<() => void> {
+  await renewDemo(ports);
+  return keepDemoFresh(ports, failed);
+}

@@ -1,0 +1,63 @@
+// The table of everything that answers (S8: what is not declared here does not exist).
+import type { CompletePorts } from "../gateway/complete.ts";
+import type { PreviewPorts } from "../gateway/preview.ts";
+import { chat } from "../http/chat.ts";
+import type { Handler } from "../http/context.ts";
+import { credits } from "../http/credits.ts";
+import { generation } from "../http/generation.ts";
+import { healthz, metrics, readyz } from "../http/health.ts";
+import { key } from "../http/key.ts";
+import { model, models, type ModelsPorts } from "../http/models.ts";
+import { quote } from "../http/quote.ts";
+import type { Route } from "../http/router.ts";
+import type { EventStreams } from "../http/sse.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { Metrics } from "../lib/metrics.ts";
+
+export interface RoutePorts {
+  ledger: Ledger;
+  clock: Clock;
+  complete: CompletePorts & PreviewPorts;
+  streams: EventStreams;
+  shelf: ModelsPorts["shelf"];
+  metrics: Metrics;
+  admin: Handler;
+  bodyBytes: number;
+  maxConcurrent: number;
+  draining(): boolean;
+}
+
+export function routeTable(ports: RoutePorts): Route[] {
+  const free = { door: "inference", metered: false } as const;
+  return [
+    {
+      path: "/v1/chat/completions",
+      methods: ["POST"],
+      door: "inference",
+      metered: true,
+      handler: chat(ports),
+    },
+    {
+      path: "/v1/chat/completions/quote",
+      methods: ["POST"],
+      ...free,
+      handler: quote(ports.complete, ports.bodyBytes),
+    },
+    { path: "/v1/models", methods: ["GET"], ...free, handler: models(ports) },
+    { path: "/v1/models/*", methods: ["GET"], ...free, handler: model(ports) },
+    { path: "/v1/key", methods: ["GET"], ...free, handler: key(ports) },
+    { path: "/v1/credits", methods: ["GET"], ...free, handler: credits(ports.ledger) },
+    { path: "/v1/generation", methods: ["GET"], ...free, handler: generation(ports.ledger) },
+    {
+      path: "/admin/v1/*",
+      methods: ["GET", "POST", "PUT", "PATCH", "DELETE"],
+      door: "management",
+      metered: false,
+      handler: ports.admin,
+    },
+    { path: "/healthz", methods: ["GET"], door: "public", metered: false, handler: healthz },
+    { path: "/readyz", methods: ["GET"], door: "public", metered: false, handler: readyz(ports) },
+    { path: "/metrics", methods: ["GET"], door: "loopback", metered: false, handler: metrics(ports) },
+  ];
+}

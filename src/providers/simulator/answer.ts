@@ -1,0 +1,138 @@
+// The simulator's answer to a request: the same request gives the same text and the same usage (interfaces.md §6).
+import { countTokens } from "../../pricing/tokens.ts";
+import { type Asked, promptTexts, textOf } from "./asked.ts";
+import type { Behaviour } from "./behaviour.ts";
+import { valueOf } from "./schema-value.ts";
+import { numbersFrom, pieces } from "./words.ts";
+
+/** A fragment of a choice: one event of a stream. `tokens` is what it adds to the bill. */
+export interface Fragment {
+  delta: Record<string, unknown>;
+  tokens: number;
+  reasoning: boolean;
+}
+
+export interface SimulatedChoice {
+  fragments: Fragment[];
+  finishReason: "stop" | "length" | "tool_calls";
+}
+
+export interface SimulatedAnswer {
+  promptTokens: number;
+  choices: SimulatedChoice[];
+}
+
+const TOKENS_PER_MESSAGE = 4;
+const TOKENS_PER_REQUEST = 3;
+const REASONING_TOKENS: Record<string, number> = { none: 0, minimal: 4, low: 8, medium: 16, high: 32 };
+
+export async function answerTo(asked: Asked, behaviour: Behaviour): Promise<SimulatedAnswer> {
+  const counted = await countTokens(promptTexts(asked), "o200k_base");
+  const promptTokens = counted + TOKENS_PER_MESSAGE * asked.messages.length + TOKENS_PER_REQUEST;
+  const choices = Array.from({ length: asked.n ?? 1 }, (_, index) => choiceOf(asked, behaviour, index));
+  return { promptTokens, choices: await Promise.all(choices) };
+}
+
+async function choiceOf(asked: Asked, behaviour: Behaviour, index: number): Promise<SimulatedChoice> {
+  const next = numbersFrom(
+    `${asked.model}\n${JSON.stringify(asked.messages)}\n${asked.seed ?? ""}\n${index}`,
+  );
+  const called = behaviour.text === undefined ? calledTool(asked) : null;
+  const thought = reasoningOf(asked, next);
+  if (called !== null)
+    return capped(
+      [...thought, ...(await toolFragments(called, next))],
+      "tool_calls",
+      limitOf(asked, behaviour),
+    );
+  const said = await textFragments(asked, behaviour, next);
+  return capped([...thought, ...said], "stop", limitOf(asked, behaviour));
+}
+
+function limitOf(asked: Asked, behaviour: Behaviour): number {
+  if (behaviour.overrun_tokens !== undefined) return Number.POSITIVE_INFINITY;
+  return asked.max_completion_tokens ?? asked.max_tokens ?? Number.POSITIVE_INFINITY;
+}
+
+/** Cut at the caller's maximum, hidden or not. */
+function capped(
+  fragments: Fragment[],
+  reason: SimulatedChoice["finishReason"],
+  limit: number,
+): SimulatedChoice {
+  let used = 0;
+  const kept: Fragment[] = [];
+  for (const fragment of fragments) {
+    if (used + fragment.tokens > limit) return { fragments: kept, finishReason: "length" };
+    used += fragment.tokens;
+    kept.push(fragment);
+  }
+  return { fragments: kept, finishReason: reason };
+}
+
+function reasoningOf({ reasoning_effort: effort }: Asked, next: () => number): Fragment[] {
+  const tokens = effort === undefined ? 0 : (REASONING_TOKENS[effort] ?? 16);
+  return [...pieces(tokens, next)].map((text) => ({
+    delta: { reasoning_content: text },
+    tokens: 1,
+    reasoning: true,
+  }));
+}
+
+async function textFragments(asked: Asked, behaviour: Behaviour, next: () => number): Promise<Fragment[]> {
+  const fixed = behaviour.text ?? structured(asked);
+  if (fixed !== null) return [await fragment({ content: fixed }, [fixed])];
+  const tokens = behaviour.overrun_tokens ?? behaviour.completion_tokens ?? 8 + (next() % 24);
+  return [...pieces(tokens, next)].map((text) => ({ delta: { content: text }, tokens: 1, reasoning: false }));
+}
+
+const fragment = async (delta: Fragment["delta"], texts: string[]): Promise<Fragment> => ({
+  delta,
+  tokens: await countTokens(texts, "o200k_base"),
+  reasoning: false,
+});
+
+function structured({ response_format: format }: Asked): string | null {
+  if (format?.type === "json_object") return JSON.stringify({ answer: "light" });
+  if (format?.type !== "json_schema") return null;
+  return JSON.stringify(valueOf(format.json_schema?.schema));
+}
+
+interface Called {
+  name: string;
+  arguments: string;
+}
+
+/** The tool that `tool_choice` or the last user message names; after a tool's result the model answers in words. */
+function calledTool({ tools, tool_choice: choice, messages }: Asked): Called | null {
+  if (tools === undefined || tools.length === 0 || choice === "none") return null;
+  const last = messages.at(-1);
+  if (last === undefined || last.role === "tool") return null;
+  const named = tools.find(({ function: tool }) => namedBy(choice) === tool.name);
+  const said = tools.find(({ function: tool }) => textOf(last).includes(tool.name));
+  const tool = named ?? said ?? (choice === "required" ? tools[0] : undefined);
+  if (tool === undefined) return null;
+  return {
+    name: tool.function.name,
+    arguments: JSON.stringify(valueOf(tool.function.parameters ?? { type: "object" })),
+  };
+}
+
+function namedBy(choice: unknown): string | null {
+  if (typeof choice !== "object" || choice === null || !("function" in choice)) return null;
+  const { function: called } = choice;
+  return typeof called === "object" && called !== null && "name" in called ? String(called.name) : null;
+}
+
+async function toolFragments(called: Called, next: () => number): Promise<Fragment[]> {
+  const half = Math.ceil(called.arguments.length / 2);
+  const id = `call_${next().toString(36)}${next().toString(36)}`;
+  const begin = { index: 0, id, type: "function", function: { name: called.name, arguments: "" } };
+  const parts = [called.arguments.slice(0, half), called.arguments.slice(half)].filter((text) => text !== "");
+  return [
+    await fragment({ tool_calls: [begin] }, [called.name]),
+    ...(await Promise.all(
+      parts.map((text) => fragment({ tool_calls: [{ index: 0, function: { arguments: text } }] }, [text])),
+    )),
+  ];
+}

@@ -1,0 +1,80 @@
+// What the simulator is told to do (interfaces.md §6): per model or for the next calls, through `POST /_sim`, or by a
+// request's own `x-sim` header. Everything is off by default.
+import { z } from "zod";
+
+const count = z.number().int().min(0);
+
+export const behaviourSchema = z.strictObject({
+  /** Before the headers, milliseconds. */
+  latency_ms: count.optional(),
+  /** Between the headers and the first event, milliseconds. */
+  first_event_ms: count.optional(),
+  tokens_per_second: z.number().positive().optional(),
+  tokens_per_chunk: z.number().int().positive().optional(),
+  /** Generates this many tokens instead of the usual handful; `max_tokens` still caps it. */
+  completion_tokens: count.optional(),
+  /** Generates this many tokens whatever `max_tokens` says. */
+  overrun_tokens: count.optional(),
+  /** Answers with this status instead. */
+  status: z.number().int().min(300).max(599).optional(),
+  error_code: z.string().max(100).optional(),
+  error_message: z.string().max(1000).optional(),
+  retry_after_s: count.optional(),
+  location: z.string().max(500).optional(),
+  /** Closes the socket: before any header, or after this many events of a stream. */
+  reset_before_headers: z.boolean().optional(),
+  reset_after_events: count.optional(),
+  /** Sends nothing any more: not even headers, or after this many events. */
+  hang: z.boolean().optional(),
+  hang_after_events: count.optional(),
+  /** An error object inside a 200: as the body, or as an event after this many events. */
+  error_in_body: z.boolean().optional(),
+  error_after_events: count.optional(),
+  /** 200 with something else in it. */
+  garbage: z.enum(["html", "json", "line"]).optional(),
+  /** Ends the stream without a finish reason. */
+  no_finish: z.boolean().optional(),
+  no_usage: z.boolean().optional(),
+  /** Reports these figures instead of its own; its bill keeps its own. */
+  usage: z.strictObject({ prompt_tokens: count, completion_tokens: count }).optional(),
+  duplicate_events: z.boolean().optional(),
+  /** Goes on sending events after `[DONE]`. */
+  after_done: z.boolean().optional(),
+  /** Answers with exactly this text. */
+  text: z.string().max(1_000_000).optional(),
+});
+
+export type Behaviour = z.infer<typeof behaviourSchema>;
+
+export const controlSchema = z.strictObject({
+  behaviour: behaviourSchema,
+  /** Only for this upstream model; otherwise for every one. */
+  model: z.string().max(200).optional(),
+  /** For the next calls only; otherwise until it is replaced. */
+  calls: z.number().int().positive().optional(),
+});
+
+export type Control = z.infer<typeof controlSchema>;
+
+/** The orders in force; later ones go first, used-up ones go away. */
+export class Behaviours {
+  private orders: { control: Control; left: number }[] = [];
+
+  add(control: Control): void {
+    this.orders.unshift({ control, left: control.calls ?? Number.POSITIVE_INFINITY });
+  }
+
+  clear(): void {
+    this.orders = [];
+  }
+
+  /** The behaviour of one call, taken from the first order that fits; its own header outranks it. */
+  take(model: string, header: string | null): Behaviour {
+    if (header !== null) return behaviourSchema.parse(JSON.parse(header));
+    const order = this.orders.find(({ control }) => control.model === undefined || control.model === model);
+    if (order === undefined) return {};
+    order.left -= 1;
+    if (order.left <= 0) this.orders = this.orders.filter((other) => other !== order);
+    return order.control.behaviour;
+  }
+}

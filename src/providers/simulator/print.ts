@@ -1,0 +1,86 @@
+// The simulator's answers in the OpenAI shape: whole bodies and stream events.
+import type { Behaviour } from "./behaviour.ts";
+import type { SimulatedAnswer, SimulatedChoice } from "./answer.ts";
+
+export interface Head {
+  id: string;
+  model: string;
+  created: number;
+}
+
+const isReasoning = ({ reasoning }: SimulatedChoice["fragments"][number]): boolean => reasoning;
+const sum = (numbers: number[]): number => numbers.reduce((total, n) => total + n, 0);
+
+/** Tokens that were generated, hidden ones included. */
+export const completionTokensOf = ({ choices }: SimulatedAnswer): number =>
+  sum(choices.flatMap(({ fragments }) => fragments.map(({ tokens }) => tokens)));
+
+export function printUsage(answer: SimulatedAnswer, behaviour: Behaviour): unknown {
+  const prompt_tokens = behaviour.usage?.prompt_tokens ?? answer.promptTokens;
+  const completion_tokens = behaviour.usage?.completion_tokens ?? completionTokensOf(answer);
+  const reasoning = sum(
+    answer.choices.flatMap(({ fragments }) => fragments.filter(isReasoning).map(({ tokens }) => tokens)),
+  );
+  return {
+    prompt_tokens,
+    completion_tokens,
+    total_tokens: prompt_tokens + completion_tokens,
+    prompt_tokens_details: { cached_tokens: 0 },
+    completion_tokens_details: { reasoning_tokens: Math.min(reasoning, completion_tokens) },
+  };
+}
+
+/** The body of a non-streamed answer. */
+export function printBody(head: Head, answer: SimulatedAnswer, behaviour: Behaviour): unknown {
+  return {
+    ...head,
+    object: "chat.completion",
+    choices: answer.choices.map((choice, index) => ({
+      index,
+      message: messageOf(choice),
+      logprobs: null,
+      finish_reason: choice.finishReason,
+    })),
+    ...(behaviour.no_usage !== true && { usage: printUsage(answer, behaviour) }),
+  };
+}
+
+function messageOf({ fragments, finishReason }: SimulatedChoice): unknown {
+  const joined = (name: string): string =>
+    fragments
+      .map(({ delta }) => delta[name])
+      .filter((text) => typeof text === "string")
+      .join("");
+  const calls = fragments.flatMap(({ delta }) =>
+    Array.isArray(delta["tool_calls"]) ? (delta["tool_calls"] as ToolDelta[]) : [],
+  );
+  const [first] = calls;
+  const reasoning = joined("reasoning_content");
+  return {
+    role: "assistant",
+    content: finishReason === "tool_calls" ? null : joined("content"),
+    refusal: null,
+    ...(reasoning !== "" && { reasoning_content: reasoning }),
+    ...(first !== undefined && {
+      tool_calls: [
+        {
+          id: first.id,
+          type: "function",
+          function: {
+            name: first.function.name,
+            arguments: calls.map((call) => call.function.arguments).join(""),
+          },
+        },
+      ],
+    }),
+  };
+}
+
+interface ToolDelta {
+  id?: string;
+  function: { name?: string; arguments: string };
+}
+
+/** One chunk of a stream. */
+export const printChunk = (head: Head, choices: unknown[], usage: unknown = null): string =>
+  `data: ${JSON.stringify({ ...head, object: "chat.completion.chunk", choices, usage })}\n\n`;

@@ -1,0 +1,231 @@
+// The simulator: a real HTTP server of the OpenAI wire format on a loopback port (interfaces.md §6), so that demos,
+// tests and fault runs need no account anywhere. On `node:http`, because its faults need the socket itself.
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { randomBase62 } from "../../lib/id.ts";
+import { answerTo } from "./answer.ts";
+import { type Asked, askedSchema } from "./asked.ts";
+import { type Behaviour, Behaviours, type Control, controlSchema } from "./behaviour.ts";
+import { Bill, type BilledCall, type OpenCall } from "./bill.ts";
+import { completionTokensOf, printBody } from "./print.ts";
+import { streamOf } from "./stream.ts";
+
+export interface Simulator {
+  /** `http://127.0.0.1:port`; the API lies under `/v1`. */
+  url: string;
+  behave(control: Control): void;
+  /** Ends every order of `behave`. */
+  behaveWell(): void;
+  bill(): BilledCall[];
+  stop(): Promise<void>;
+}
+
+export async function startSimulator(options: { port: number; host?: string }): Promise<Simulator> {
+  const [bill, behaviours] = [new Bill(), new Behaviours()];
+  const server = createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
+    route({ bill, behaviours }, request, response).catch((error: unknown) => {
+      if (response.headersSent) response.destroy();
+      else
+        reply(response, 400, {
+          error: {
+            message: error instanceof Error ? error.message : "unreadable",
+            type: "invalid_request_error",
+            param: null,
+            code: null,
+          },
+        });
+    });
+  });
+  const host = options.host ?? "127.0.0.1";
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(options.port, host, resolve);
+  });
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("the simulator has no port");
+  return {
+    url: `http://${host}:${address.port}`,
+    behave: (control) => behaviours.add(control),
+    behaveWell: () => behaviours.clear(),
+    bill: () => bill.calls(),
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+interface Rooms {
+  bill: Bill;
+  behaviours: Behaviours;
+}
+
+async function route(rooms: Rooms, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const at = `${request.method} ${request.url}`;
+  switch (at) {
+    case "POST /v1/chat/completions":
+      return await completion(rooms, request, response);
+    case "GET /v1/models":
+      return reply(response, 200, { object: "list", data: [] });
+    case "GET /_sim/ledger":
+      return reply(response, 200, { calls: rooms.bill.calls() });
+    case "DELETE /_sim/ledger":
+      rooms.bill.clear();
+      return reply(response, 200, { calls: [] });
+    case "POST /_sim":
+      rooms.behaviours.add(controlSchema.parse(JSON.parse(await readText(request))));
+      return reply(response, 200, { ok: true });
+    case "DELETE /_sim":
+      rooms.behaviours.clear();
+      return reply(response, 200, { ok: true });
+    default:
+      return reply(response, 404, {
+        error: { message: `no ${at} here`, type: "invalid_request_error", param: null, code: "unknown_url" },
+      });
+  }
+}
+
+async function completion(rooms: Rooms, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const asked = askedSchema.parse(JSON.parse(await readText(request)));
+  const behaviour = rooms.behaviours.take(asked.model, header(request, "x-sim"));
+  const call = rooms.bill.open({
+    request_id: header(request, "x-request-id"),
+    attempt: Number(header(request, "x-tollgate-attempt")) || null,
+    model: asked.model,
+    stream: asked.stream === true,
+  });
+  response.once("close", () => call.end("cut"));
+  if (behaviour.latency_ms !== undefined) await pause(behaviour.latency_ms, response);
+  if (response.destroyed) return;
+  if (behaviour.hang === true) return;
+  if (behaviour.reset_before_headers === true) {
+    request.socket.destroy();
+    return;
+  }
+  if (behaviour.status !== undefined) return refuse(response, behaviour, call);
+  if (behaviour.garbage !== undefined) return garbage(response, behaviour.garbage);
+  await answer({ asked, behaviour, call, response });
+}
+
+interface Run {
+  asked: Asked;
+  behaviour: Behaviour;
+  call: OpenCall;
+  response: ServerResponse;
+}
+
+async function answer(run: Run): Promise<void> {
+  const { asked, behaviour, call, response } = run;
+  const answered = await answerTo(asked, behaviour);
+  const head = {
+    id: `chatcmpl-sim${randomBase62(16)}`,
+    model: asked.model,
+    created: Math.floor(Date.now() / 1000),
+  };
+  call.runs(answered.promptTokens);
+  if (asked.stream !== true) {
+    call.generated(completionTokensOf(answered));
+    const tokens = completionTokensOf(answered);
+    if (behaviour.tokens_per_second !== undefined)
+      await pause((tokens * 1000) / behaviour.tokens_per_second, response);
+    if (response.destroyed) return;
+    call.end("finished");
+    const failed = {
+      error: { message: "the simulated model failed", type: "server_error", code: "server_error" },
+    };
+    return reply(
+      response,
+      200,
+      behaviour.error_in_body === true ? failed : printBody(head, answered, behaviour),
+    );
+  }
+  const includeUsage = asked.stream_options?.include_usage === true;
+  await play(run, streamOf(head, answered, { behaviour, includeUsage }));
+}
+
+async function play({ behaviour, call, response }: Run, steps: ReturnType<typeof streamOf>): Promise<void> {
+  response.writeHead(200, {
+    "content-type": "text/event-stream; charset=utf-8",
+    "cache-control": "no-cache",
+  });
+  response.flushHeaders();
+  if (behaviour.first_event_ms !== undefined) await pause(behaviour.first_event_ms, response);
+  for (const step of steps) {
+    if (response.destroyed) return;
+    if (step.do === "hang") return;
+    if (step.do === "reset") {
+      response.socket?.destroy();
+      return;
+    }
+    call.generated(step.tokens);
+    if (!response.write(step.text)) await drained(response);
+    if (behaviour.tokens_per_second !== undefined && step.tokens > 0)
+      await pause((step.tokens * 1000) / behaviour.tokens_per_second, response);
+  }
+  call.end("finished");
+  response.end();
+}
+
+function refuse(response: ServerResponse, behaviour: Behaviour, call: OpenCall): void {
+  call.end("refused");
+  const {
+    status = 500,
+    error_code: code = null,
+    error_message: message = "ordered by the test",
+    retry_after_s: after,
+    location,
+  } = behaviour;
+  if (after !== undefined) response.setHeader("retry-after", String(after));
+  if (location !== undefined) response.setHeader("location", location);
+  reply(response, status, { error: { message, type: "simulated", param: null, code } });
+}
+
+function garbage(response: ServerResponse, kind: NonNullable<Behaviour["garbage"]>): void {
+  const type = { html: "text/html", json: "application/json", line: "text/event-stream" }[kind];
+  response.writeHead(200, { "content-type": type });
+  response.end(
+    {
+      html: "<html><body>Bad gateway</body></html>",
+      json: `{"choices":[{"index":0,`,
+      line: 'data: {"choices":[{\n\n',
+    }[kind],
+  );
+}
+
+function reply(response: ServerResponse, status: number, value: unknown): void {
+  const body = JSON.stringify(value);
+  response.writeHead(status, {
+    "content-type": "application/json",
+    "content-length": String(Buffer.byteLength(body)),
+  });
+  response.end(body);
+}
+
+async function readText(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+const header = (request: IncomingMessage, name: string): string | null => {
+  const value = request.headers[name];
+  return typeof value === "string" ? value : null;
+};
+
+/** Resolves early when the client is gone. */
+function pause(ms: number, response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    response.once("close", () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}
+
+function drained(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    response.once("drain", resolve);
+    response.once("close", () => resolve());
+  });
+}

@@ -1,0 +1,42 @@
+// What a caller hears when no release of the model is open (wire.md §4.1): the state nearest to live, and when it is
+// worth coming back.
+import { Refusal, type RefusalCode } from "../contract/refusals.ts";
+import type { RouteState } from "../contract/release.ts";
+import type { RouteStanding } from "./standing.ts";
+
+/** An unknown probe time, or one that has just come. */
+const SOON_MS = 1000;
+
+const CLOSED: Record<RouteState, { code: RefusalCode; why: string }> = {
+  disabled: { code: "route_disabled", why: "is switched off by the operator. Choose another model." },
+  stale: {
+    code: "route_release_stale",
+    why: "has no current signed release. The operator has to publish a new one.",
+  },
+  unhealthy: {
+    code: "route_unhealthy",
+    why: "has no healthy route right now. Send the request again a little later.",
+  },
+  // It opened again between two looks.
+  live: { code: "route_unavailable", why: "was not available for a moment. Send the request again." },
+};
+
+/** The same words for a model that does not exist and for one that this key may not see. */
+export const modelNotFound = (model: string): Refusal =>
+  new Refusal("model_not_found", `The model \`${model}\` does not exist or you do not have access to it`, {
+    param: "model",
+  });
+
+export function closedRefusal(model: string, route: RouteStanding, nowMs: number): Refusal {
+  const { code, why } = CLOSED[route.state];
+  const retryable = route.state === "unhealthy" || route.state === "live";
+  return new Refusal(code, `The model \`${model}\` ${why}`, {
+    param: "model",
+    details: {
+      state: route.state,
+      release_version: route.release.version,
+      next_probe_at: route.nextProbeAtMs === null ? null : new Date(route.nextProbeAtMs).toISOString(),
+    },
+    ...(retryable && { retryAfterMs: Math.max((route.nextProbeAtMs ?? nowMs) - nowMs, SOON_MS) }),
+  });
+}

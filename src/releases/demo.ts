@@ -1,0 +1,168 @@
+// The releases of a gateway without any configuration (interfaces.md §3): four demo models on the built-in simulator,
+// signed with a key pair of its own in the data directory and renewed before they expire.
+import { link, mkdir, readFile, unlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { randomBase62 } from "../lib/id.ts";
+import type { Clock } from "../lib/clock.ts";
+import { freezeRelease } from "./frozen-release.ts";
+import { type Manifest, type ManifestInput, parseManifest } from "./manifest.ts";
+import type { Publisher } from "./publish.ts";
+import {
+  generateReleaseKey,
+  readReleaseKey,
+  readTrustedKeys,
+  type ReleaseKey,
+  type TrustedKeys,
+} from "./release-key.ts";
+import type { Shelf } from "./shelf.ts";
+import { signRelease } from "./signature.ts";
+
+const KEY_FILE = "demo-release.private.jwk";
+const DAY_MS = 86_400_000;
+const LIFETIME_MS = 30 * DAY_MS;
+/** Renewed when less than this is left. */
+const RENEW_BEFORE_MS = 7 * DAY_MS;
+const CHECK_EVERY_MS = 3_600_000;
+
+const base = {
+  provider: "simulator",
+  region: "local",
+  tier: "standard",
+  context_window: 131_072,
+  max_output_tokens: 8192,
+  default_output_tokens: 1024,
+  tokenizer: "o200k_base",
+  capabilities: { tools: true, json_schema: true, max_n: 4 },
+  defaults: { temperature: 1 },
+} as const;
+const pricing = {
+  currency: "USD",
+  input_per_million: "0.50",
+  cached_input_per_million: "0.05",
+  output_per_million: "1.50",
+  request_minimum: "0.0001",
+} as const;
+
+const DEMO: readonly Omit<ManifestInput, "version">[] = [
+  {
+    ...base,
+    model: "base-preview-v1",
+    upstream_model: "sim-base-1",
+    requires_paid: true,
+    pricing,
+    reasoning: { modes: ["none", "low", "medium", "high"], default: "medium" },
+  },
+  {
+    ...base,
+    model: "base-preview-v2",
+    upstream_model: "sim-base-2",
+    requires_paid: true,
+    pricing: {
+      ...pricing,
+      input_per_million: "0.80",
+      cached_input_per_million: "0.08",
+      output_per_million: "3.20",
+    },
+    reasoning: { modes: ["none", "low", "high"], default: "low" },
+  },
+  {
+    ...base,
+    model: "base-research-1",
+    upstream_model: "sim-research-1",
+    tier: "research",
+    pricing: {
+      ...pricing,
+      input_per_million: "5.00",
+      cached_input_per_million: "0.50",
+      output_per_million: "15.00",
+    },
+    reasoning: { modes: ["low", "high"], default: "high" },
+  },
+  {
+    ...base,
+    model: "plain-1",
+    upstream_model: "sim-plain-1",
+    pricing: { currency: "USD", input_per_million: "0.10", output_per_million: "0.40", request_minimum: "0" },
+  },
+];
+
+/** The demo models' manifests at a version. */
+export const demoManifests = (version = 1): Manifest[] =>
+  DEMO.map((manifest) => parseManifest({ ...manifest, version }));
+
+/** The demo's own signing key, made on first need (file mode 0600). */
+export async function ensureDemoKey(dataDir: string): Promise<{ key: ReleaseKey; trusted: TrustedKeys }> {
+  const path = join(dataDir, KEY_FILE);
+  const jwk = (await readIfThere(path)) ?? (await makeKey(dataDir, path));
+  return { key: await readReleaseKey(jwk), trusted: await readTrustedKeys([jwk]) };
+}
+
+export interface DemoPorts {
+  publisher: Pick<Publisher, "publish">;
+  shelf: Pick<Shelf, "route" | "highestVersion">;
+  key: ReleaseKey;
+  clock: Clock;
+}
+
+/** Publishes what is missing, changed or near its end; returns the routes it published. Leaves switched-off routes off. */
+export async function renewDemo({ publisher, shelf, key, clock }: DemoPorts): Promise<string[]> {
+  const renewed: string[] = [];
+  for (const manifest of demoManifests()) {
+    const standing = shelf.route(manifest.route);
+    if (standing !== null && isCurrent(manifest, standing, clock.nowMs())) continue;
+    const version = shelf.highestVersion(manifest.route) + 1;
+    const jws = await signRelease({ ...manifest, version }, key, {
+      expiresInMs: LIFETIME_MS,
+      nowMs: clock.nowMs(),
+    });
+    const outcome = await publisher.publish(jws, "demo");
+    if (outcome.kind === "refused") throw new Error(`a demo release was refused: ${outcome.reason}`);
+    renewed.push(manifest.route);
+  }
+  return renewed;
+}
+
+/** Looks once an hour whether a demo release needs renewal, until the returned function is called. */
+export function keepDemoFresh(ports: DemoPorts, onError: (error: unknown) => void): () => void {
+  const timer = setInterval(() => void renewDemo(ports).catch(onError), CHECK_EVERY_MS);
+  timer.unref();
+  return () => clearInterval(timer);
+}
+
+function isCurrent(
+  manifest: Manifest,
+  standing: NonNullable<ReturnType<Shelf["route"]>>,
+  nowMs: number,
+): boolean {
+  const { release, reason } = standing;
+  if (reason === "untrusted_key" || reason === "superseded") return false;
+  const { digest, signedBy, issuedAtMs, expiresAtMs } = release;
+  const same = freezeRelease(
+    { ...manifest, version: release.version },
+    { digest, signedBy, issuedAtMs, expiresAtMs },
+  );
+  return expiresAtMs - nowMs > RENEW_BEFORE_MS && Bun.deepEquals(same, release);
+}
+
+async function readIfThere(path: string): Promise<unknown> {
+  try {
+    return JSON.parse(await readFile(path, "utf8"));
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
+    throw error;
+  }
+}
+
+/** Writes the whole file under another name first: a crash leaves a key or none, never half of one. */
+async function makeKey(dataDir: string, path: string): Promise<unknown> {
+  const { privateJwk } = await generateReleaseKey();
+  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  const draft = `${path}.${randomBase62(8)}`;
+  await writeFile(draft, `${JSON.stringify(privateJwk, null, 2)}\n`, { mode: 0o600, flag: "wx" });
+  try {
+    await link(draft, path);
+  } finally {
+    await unlink(draft);
+  }
+  return privateJwk;
+}

@@ -1,0 +1,108 @@
+// Publishing and switching routes: verify, then store, then serve. The store alone decides about versions, in the
+// transaction that writes; nothing changes before all checks passed (hardening S33).
+import type { Release } from "../contract/release.ts";
+import type { Clock } from "../lib/clock.ts";
+import { freezeRelease } from "./frozen-release.ts";
+import { ReleaseError } from "./release-error.ts";
+import type { TrustedKeys } from "./release-key.ts";
+import type { RouteSwitch, Shelf } from "./shelf.ts";
+import { verifyRelease } from "./signature.ts";
+import type { RouteStanding } from "./standing.ts";
+
+/** What publication needs of the store; the ledger has it. */
+export interface ReleaseStore {
+  publishRelease(
+    published: { release: Release; jws: string },
+    actor: string,
+  ): Promise<{ kind: "published" } | { kind: "rolled_back"; highest: number } | { kind: "repeated" }>;
+  /** The newest release of each route. */
+  releases(): Promise<readonly { release: Release; jws: string }[]>;
+  routes(): Promise<readonly RouteSwitch[]>;
+  /** Null when there is no such route. */
+  setRouteDisabled(
+    route: string,
+    disabled: boolean,
+    reason: string | null,
+    actor: string,
+  ): Promise<RouteSwitch | null>;
+}
+
+export interface PublisherPorts {
+  store: ReleaseStore;
+  shelf: Shelf;
+  trusted: TrustedKeys;
+  clock: Clock;
+}
+
+export type PublishOutcome =
+  | { kind: "published" | "repeated"; release: Release }
+  | { kind: "refused"; reason: string; param: string | null };
+
+export class Publisher {
+  constructor(private readonly ports: PublisherPorts) {}
+
+  /** Fills the shelf from the store, verifying every signature again: a key that lost its trust closes its routes. */
+  async load(): Promise<void> {
+    const { store, shelf } = this.ports;
+    const [stored, switches] = await Promise.all([store.releases(), store.routes()]);
+    const releases = await Promise.all(stored.map((entry) => this.reverify(entry)));
+    shelf.load({ releases, switches });
+  }
+
+  /** Publishes a signed release. Refused with a reason an operator can act on; the same JWS again changes nothing. */
+  async publish(jws: string, actor: string): Promise<PublishOutcome> {
+    const { store, shelf } = this.ports;
+    try {
+      const release = await this.verified(jws, { acceptExpired: false });
+      const outcome = await store.publishRelease({ release, jws }, actor);
+      if (outcome.kind === "rolled_back") throw rollback(release, outcome.highest);
+      if (outcome.kind === "published") shelf.put(release);
+      return { kind: outcome.kind, release };
+    } catch (error) {
+      if (error instanceof ReleaseError) return { kind: "refused", reason: error.message, param: error.path };
+      throw error;
+    }
+  }
+
+  /** Closes or opens a route by hand; the very next admission sees it. False when there is no such route. */
+  async setDisabled(
+    change: { route: string; disabled: boolean; reason: string | null },
+    actor: string,
+  ): Promise<boolean> {
+    const { route, disabled, reason } = change;
+    const stored = await this.ports.store.setRouteDisabled(route, disabled, reason, actor);
+    return stored !== null && this.ports.shelf.setDisabled(route, stored.disabled, stored.reason);
+  }
+
+  standings(): RouteStanding[] {
+    return this.ports.shelf.standings();
+  }
+
+  private async reverify(stored: {
+    release: Release;
+    jws: string;
+  }): Promise<{ release: Release; trusted: boolean }> {
+    try {
+      return { release: await this.verified(stored.jws, { acceptExpired: true }), trusted: true };
+    } catch (error) {
+      if (error instanceof ReleaseError) return { release: stored.release, trusted: false };
+      throw error;
+    }
+  }
+
+  private async verified(jws: string, how: { acceptExpired: boolean }): Promise<Release> {
+    const { trusted, clock } = this.ports;
+    const { claims, kid } = await verifyRelease(jws, trusted, { ...how, nowMs: clock.nowMs() });
+    const { manifest, issuedAtMs, expiresAtMs } = claims;
+    return freezeRelease(manifest, { digest: sha256(jws), signedBy: kid, issuedAtMs, expiresAtMs });
+  }
+}
+
+const sha256 = (text: string): string => new Bun.CryptoHasher("sha256").update(text).digest("hex");
+
+const rollback = ({ route, version }: Release, highest: number): ReleaseError =>
+  new ReleaseError(
+    "rolled_back",
+    `Version ${version} of ${route} is not above ${highest}, the highest ever published. Give it a higher version and sign it again.`,
+    "version",
+  );

@@ -1,0 +1,35 @@
+// How routes and models stand right now, as callers (`/v1/models`) and operators (`route list`) see them.
+import type { Release, RouteState } from "../contract/release.ts";
+import type { RouteHealth } from "./health.ts";
+
+/** A route as it stands now. */
+export interface RouteStanding {
+  release: Release;
+  state: RouteState;
+  /** The operator's words while disabled; else a word for why it is not live; null while live. */
+  reason: string | null;
+  circuit: RouteHealth["circuit"];
+  failures: number;
+  /** Milliseconds since the epoch; null while nothing is wrong. */
+  nextProbeAtMs: number | null;
+}
+
+export interface ModelStanding {
+  model: string;
+  /** Issue of its oldest current release, milliseconds since the epoch. */
+  createdAtMs: number;
+  /** That of its route nearest to live. */
+  state: RouteState;
+  /** In the order of trial: by priority. At least one. */
+  routes: RouteStanding[];
+}
+
+/** Worst first (interfaces.md §4). */
+const STATES: readonly RouteState[] = ["disabled", "stale", "unhealthy", "live"];
+
+/** Of several routes the one nearest to live; the first of equals. */
+export function nearestToLive(routes: readonly RouteStanding[]): RouteStanding {
+  const [nearest] = routes.toSorted((a, b) => STATES.indexOf(b.state) - STATES.indexOf(a.state));
+  if (nearest === undefined) throw new Error("a model without routes is not on the shelf");
+  return nearest;
+}

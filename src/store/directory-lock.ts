@@ -1,0 +1,52 @@
+// One process per data directory (money.md §2). The kernel holds the lock (an exclusive SQLite lock on a file of its
+// own), so it dies with its process however that ends; the pid file beside it only says whose it is.
+import { Database } from "bun:sqlite";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { privateFile } from "./private-file.ts";
+import { StoreFailure } from "./store-failure.ts";
+
+export interface DirectoryLock {
+  release(): void;
+}
+
+/** Takes the lock or throws `StoreFailure("locked")`, naming the owner's pid. */
+export function lockDirectory(directory: string): DirectoryLock {
+  const lockPath = join(directory, "tollgate.lock");
+  const pidPath = join(directory, "tollgate.pid");
+  privateFile(lockPath);
+  privateFile(pidPath);
+  const handle = new Database(lockPath);
+  try {
+    handle.run("PRAGMA busy_timeout = 0");
+    handle.run("BEGIN EXCLUSIVE");
+  } catch {
+    handle.close();
+    const owner = readFileSync(pidPath, "utf8").trim();
+    throw new StoreFailure(
+      "locked",
+      `the data directory ${directory} is in use by ${liveOwner(owner)}; stop it first, or give --data-dir another directory`,
+    );
+  }
+  writeFileSync(pidPath, `${process.pid}\n`);
+  return {
+    release: () => {
+      writeFileSync(pidPath, "");
+      handle.close();
+    },
+  };
+}
+
+/** A lock whose pid is unknown is one that another host holds on a shared file system, or that was taken just now. */
+function liveOwner(pid: string): string {
+  return /^\d+$/.test(pid) && isAlive(Number(pid)) ? `process ${pid}` : "another process";
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error instanceof Error && "code" in error && error.code === "EPERM";
+  }
+}

@@ -1,0 +1,58 @@
+// Numbered migrations with checksums: each runs once, in order, in its own transaction. A database that is newer than
+// the program, or whose migrations were edited afterwards, is refused (libraries.md §5, hardening.md S11).
+import type { Database } from "bun:sqlite";
+import { createHash } from "node:crypto";
+import { LEDGER_SCHEMA } from "./migrations/0001-ledger.ts";
+import { StoreFailure } from "./store-failure.ts";
+
+export interface Migration {
+  version: number;
+  name: string;
+  sql: string;
+}
+
+export const MIGRATIONS: readonly Migration[] = [{ version: 1, name: "ledger", sql: LEDGER_SCHEMA }];
+
+const checksumOf = (migration: Migration): string => createHash("sha256").update(migration.sql).digest("hex");
+
+/** Brings the database to the newest schema. An up-to-date one costs two reads. */
+export function migrate(database: Database, migrations: readonly Migration[] = MIGRATIONS): void {
+  database.run(
+    `CREATE TABLE IF NOT EXISTS schema_migration (
+       version INTEGER NOT NULL PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL, applied_at INTEGER NOT NULL
+     ) STRICT`,
+  );
+  const applied = new Map(
+    database
+      .query<{ version: bigint; checksum: string }, []>("SELECT version, checksum FROM schema_migration")
+      .all()
+      .map((row) => [Number(row.version), row.checksum] as const),
+  );
+  const newest = migrations.at(-1)?.version ?? 0;
+  const found = Math.max(0, ...applied.keys());
+  if (found > newest) {
+    throw new StoreFailure(
+      "newer_schema",
+      `the database has schema ${found}, this program knows ${newest}; start the newer program, or restore a backup`,
+    );
+  }
+  for (const migration of migrations) {
+    const checksum = applied.get(migration.version);
+    if (checksum === undefined) apply(database, migration);
+    else if (checksum !== checksumOf(migration)) {
+      throw new StoreFailure(
+        "changed_migration",
+        `migration ${migration.version} (${migration.name}) differs from the one this database was made with; use the program it came from`,
+      );
+    }
+  }
+}
+
+function apply(database: Database, migration: Migration): void {
+  database.transaction(() => {
+    database.run(migration.sql);
+    database
+      .query("INSERT INTO schema_migration (version, name, checksum, applied_at) VALUES (?1, ?2, ?3, ?4)")
+      .run(migration.version, migration.name, checksumOf(migration), Math.floor(Date.now()));
+  })();
+}

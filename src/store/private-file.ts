@@ -1,0 +1,33 @@
+// Files that only the owner may read: the data directory is 0700, everything in it 0600 (hardening.md S39). Too open
+// modes are tightened; what cannot be tightened refuses the start.
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync } from "node:fs";
+import { StoreFailure } from "./store-failure.ts";
+
+/** Creates the directory when it is missing and makes sure that nobody else may enter it. */
+export function privateDirectory(path: string): void {
+  mkdirSync(path, { recursive: true, mode: 0o700 });
+  tighten(path, 0o700);
+}
+
+/** Creates an empty file when it is missing, before anything is written to it, and closes it to others. */
+export function privateFile(path: string): void {
+  if (!existsSync(path)) closeSync(openSync(path, "a", 0o600));
+  tighten(path, 0o600);
+}
+
+function tighten(path: string, mode: number): void {
+  if ((statSync(path).mode & 0o077) === 0) return;
+  try {
+    chmodSync(path, mode);
+  } catch {
+    // Not the owner, or a file system without modes: the check below decides.
+  }
+  const found = statSync(path).mode & 0o777;
+  if ((found & 0o077) !== 0) {
+    const wanted = `chmod ${mode.toString(8)} ${path}`;
+    throw new StoreFailure(
+      "permissions",
+      `${path} is open to other users (mode ${found.toString(8)}) and could not be closed; run: ${wanted}`,
+    );
+  }
+}

@@ -1,0 +1,117 @@
+// Opens the data directory's SQLite store: locked to this process, private, durable, migrated, with the boot epoch
+// raised. SQLite alone takes the writes of one connection; readers get their own (money.md §2).
+import { Database } from "bun:sqlite";
+import { existsSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { dataKeyCheck, readDataKey } from "./data-key.ts";
+import { lockDirectory } from "./directory-lock.ts";
+import { migrate } from "./migrate.ts";
+import { privateDirectory, privateFile } from "./private-file.ts";
+import { StoreFailure } from "./store-failure.ts";
+
+export interface SqliteStore {
+  readonly dataDirectory: string;
+  /** The boot number of this process: rows of a lower epoch have lost their owner. */
+  readonly epoch: number;
+  readonly dataKey: Uint8Array;
+  /** The one connection that writes. Changes identity in `reopen`. */
+  readonly writer: Database;
+  /** Replaces the writer after an I/O error: a connection that saw one is not trusted. */
+  reopen(): Database;
+  close(): void;
+}
+
+const BUSY_TIMEOUT_MS = 5_000;
+
+/** Throws `StoreFailure` when the directory is in use, too open, from a newer program, or without its data key. */
+export function openSqliteStore(dataDirectory: string): SqliteStore {
+  privateDirectory(dataDirectory);
+  const lock = lockDirectory(dataDirectory);
+  try {
+    return openLocked(dataDirectory, () => lock.release());
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+/** A connection for long reads beside the writer; the caller closes it. */
+export function openReader(dataDirectory: string): Database {
+  const reader = connect(databasePath(dataDirectory));
+  reader.run("PRAGMA query_only = ON");
+  return reader;
+}
+
+const databasePath = (dataDirectory: string): string => join(dataDirectory, "tollgate.sqlite");
+
+function openLocked(dataDirectory: string, unlock: () => void): SqliteStore {
+  const path = databasePath(dataDirectory);
+  const fresh = !existsSync(path) || statSync(path).size === 0;
+  privateFile(path);
+  // Before the first byte of the database: a crash in between must not leave one whose key was never made.
+  const dataKey = readDataKey(dataDirectory, fresh ? "fresh" : "existing");
+  let writer = connect(path);
+  try {
+    migrate(writer);
+    const epoch = raiseEpoch(writer, dataKeyCheck(dataKey));
+    return {
+      dataDirectory,
+      epoch,
+      dataKey,
+      get writer() {
+        return writer;
+      },
+      reopen: () => {
+        writer.close();
+        writer = connect(path);
+        return writer;
+      },
+      close: () => {
+        writer.close();
+        unlock();
+      },
+    };
+  } catch (error) {
+    writer.close();
+    throw error;
+  }
+}
+
+function connect(path: string): Database {
+  const database = new Database(path, { readwrite: true, create: true, safeIntegers: true, strict: true });
+  database.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
+  database.run("PRAGMA journal_mode = WAL");
+  database.run("PRAGMA synchronous = FULL");
+  database.run("PRAGMA foreign_keys = ON");
+  database.run("PRAGMA cache_size = -8192");
+  // Two of the defaults are off, and a build may ignore a pragma without a word: trust only what reads back.
+  assertPragma(database, "journal_mode", "wal");
+  assertPragma(database, "synchronous", 2n);
+  assertPragma(database, "foreign_keys", 1n);
+  assertPragma(database, "busy_timeout", BigInt(BUSY_TIMEOUT_MS));
+  return database;
+}
+
+function assertPragma(database: Database, name: string, wanted: string | bigint): void {
+  const found = database.query(`PRAGMA ${name}`).values()[0]?.[0];
+  if (found !== wanted) {
+    throw new StoreFailure("settings", `SQLite did not take ${name} = ${wanted} (it is ${String(found)})`);
+  }
+}
+
+function raiseEpoch(database: Database, keyCheck: Uint8Array): number {
+  const state = database
+    .query<{ epoch: bigint; data_key_check: Uint8Array }, [Uint8Array]>(
+      `INSERT INTO store_state (id, epoch, data_key_check) VALUES (1, 1, ?1)
+       ON CONFLICT (id) DO UPDATE SET epoch = epoch + 1 RETURNING epoch, data_key_check`,
+    )
+    .get(keyCheck);
+  if (state === null) throw new Error("the boot epoch was not written");
+  if (!Buffer.from(state.data_key_check).equals(keyCheck)) {
+    throw new StoreFailure(
+      "data_key",
+      "data.key is not the key that this database was made with; restore it from the backup of the key",
+    );
+  }
+  return Number(state.epoch);
+}

@@ -1,0 +1,20 @@
+// Why a store refuses to open or to go on. Every message says what to do next; the command line prints it and exits 1
+// (hardening.md S11).
+
+export type StoreFailureReason =
+  | "locked"
+  | "permissions"
+  | "newer_schema"
+  | "changed_migration"
+  | "data_key"
+  | "settings";
+
+export class StoreFailure extends Error {
+  constructor(
+    readonly reason: StoreFailureReason,
+    message: string,
+  ) {
+    super(message);
+    this.name = "StoreFailure";
+  }
+}
