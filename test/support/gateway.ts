@@ -1,0 +1,271 @@
+// A whole gateway for one test file: the real server on a loopback port, its own store in a temporary directory, its own
+// simulator as the provider, releases signed for it. Everything ends with `stop`.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Config, loadConfig } from "../../src/config.ts";
+import { parseUsd } from "../../src/contract/money.ts";
+import type { BalanceRecord, Ledger, RequestRecord } from "../../src/ledger/ledger.ts";
+import { createLog } from "../../src/lib/log.ts";
+import { start } from "../../src/main.ts";
+import { type Simulator, startSimulator } from "../../src/providers/simulator/server.ts";
+import { parseManifest } from "../../src/releases/manifest.ts";
+import { generateReleaseKey, readReleaseKey, type ReleaseKey } from "../../src/releases/release-key.ts";
+import { signRelease } from "../../src/releases/signature.ts";
+import type { TestClock } from "./clock.ts";
+import { type Events, readEvents } from "./events.ts";
+import { MODELS, type TestManifest } from "./models.ts";
+
+const DAY_MS = 86_400_000;
+
+export interface GatewayOptions {
+  models?: readonly TestManifest[];
+  clock?: TestClock;
+  /** Changes to the configuration before the start. */
+  configure?(config: Config): void;
+  /** Base URLs of further providers by name; `simulator` is always there. */
+  providers?: Record<string, string>;
+}
+
+export interface Customer {
+  organizationId: string;
+  keyId: string;
+  secret: string;
+}
+
+export interface Reply<T = Record<string, unknown>> {
+  status: number;
+  headers: Headers;
+  text: string;
+  json: T;
+}
+
+export interface TestGateway {
+  url: string;
+  baseUrl: string;
+  ledger: Ledger;
+  simulator: Simulator;
+  dataDir: string;
+  /** A new organization with credits (US dollars, purchased) and one key. */
+  customer(options?: {
+    usd?: string;
+    kind?: "purchase" | "grant";
+    scope?: "standard" | "research";
+    limitUsd?: string;
+  }): Promise<Customer>;
+  key(
+    organizationId: string,
+    options?: { scope?: "standard" | "research"; limitUsd?: string },
+  ): Promise<Customer>;
+  admin<T = Record<string, unknown>>(method: string, path: string, body?: unknown): Promise<Reply<T>>;
+  publish(manifest: TestManifest, options?: { expiresInMs?: number; nowMs?: number }): Promise<Reply>;
+  /** POST /v1/chat/completions. */
+  chat<T = Record<string, unknown>>(
+    customer: Customer,
+    body: unknown,
+    headers?: Record<string, string>,
+  ): Promise<Reply<T>>;
+  stream(
+    customer: Customer,
+    body: object,
+    headers?: Record<string, string>,
+  ): Promise<Reply & { events: Events }>;
+  get<T = Record<string, unknown>>(customer: Customer, path: string): Promise<Reply<T>>;
+  balance(customer: Customer): Promise<BalanceRecord>;
+  request(id: string): Promise<RequestRecord>;
+  /** Fails when an invariant of the ledger does not hold, or a hold is left. */
+  assertSound(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export async function startGateway(options: GatewayOptions = {}): Promise<TestGateway> {
+  const dataDir = mkdtempSync(join(tmpdir(), "tollgate-test-"));
+  const simulator = await startSimulator({ port: 0 });
+  const signer = await makeSigner(dataDir);
+  const config = loadConfig({ env: {}, cwd: dataDir, flags: { port: "0", dataDir } });
+  config.trust = { releaseKeys: [signer.trustFile] };
+  const [provider] = config.providers;
+  if (provider === undefined) throw new Error("no provider in the default configuration");
+  const addresses = { simulator: `${simulator.url}/v1`, ...options.providers };
+  config.providers = Object.entries(addresses).map(([name, baseUrl]) => ({
+    ...provider,
+    name,
+    baseUrl,
+    health: { ...provider.health, probe: null },
+  }));
+  options.configure?.(config);
+  const running = await start(config, {
+    ...(options.clock && { clock: options.clock }),
+    log: createLog("silent"),
+  });
+  const token = (JSON.parse(readFileSync(join(dataDir, "operator.json"), "utf8")) as { token: string }).token;
+  const gateway = new RunningGateway({
+    url: running.url,
+    ledger: running.ledger,
+    simulator,
+    dataDir,
+    token,
+    key: signer.key,
+  });
+  gateway.stopping = async () => {
+    await running.stop();
+    await simulator.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+  };
+  const nowMs = options.clock?.nowMs();
+  for (const manifest of options.models ?? MODELS) {
+    const published = await gateway.publish(manifest, nowMs === undefined ? {} : { nowMs });
+    if (published.status >= 300) throw new Error(`publishing ${manifest.model}: ${published.text}`);
+  }
+  return gateway;
+}
+
+async function makeSigner(directory: string): Promise<{ key: ReleaseKey; trustFile: string }> {
+  const { privateJwk, publicJwk } = await generateReleaseKey();
+  const trustFile = join(directory, "trust.jwk");
+  writeFileSync(trustFile, JSON.stringify(publicJwk));
+  return { key: await readReleaseKey(privateJwk), trustFile };
+}
+
+interface Parts {
+  url: string;
+  ledger: Ledger;
+  simulator: Simulator;
+  dataDir: string;
+  token: string;
+  key: ReleaseKey;
+}
+
+class RunningGateway implements TestGateway {
+  stopping: () => Promise<void> = async () => {};
+  readonly url: string;
+  readonly baseUrl: string;
+  readonly ledger: Ledger;
+  readonly simulator: Simulator;
+  readonly dataDir: string;
+
+  constructor(private readonly parts: Parts) {
+    this.url = parts.url;
+    this.baseUrl = `${parts.url}/v1`;
+    this.ledger = parts.ledger;
+    this.simulator = parts.simulator;
+    this.dataDir = parts.dataDir;
+  }
+
+  async customer(options: Parameters<TestGateway["customer"]>[0] = {}): Promise<Customer> {
+    const organization = await this.admin<{ id: string }>("POST", "/organizations", { name: "Test" });
+    const { usd = "5", kind = "purchase", ...rest } = options;
+    if (parseUsd(usd) !== 0n) await this.admin("POST", "/credits", { org: organization.json.id, usd, kind });
+    return this.key(organization.json.id, rest);
+  }
+
+  async key(organizationId: string, options: Parameters<TestGateway["key"]>[1] = {}): Promise<Customer> {
+    const { scope = "standard", limitUsd } = options;
+    const body = {
+      org: organizationId,
+      name: "test",
+      scope,
+      ...(limitUsd !== undefined && { limit_usd: limitUsd }),
+    };
+    const created = await this.admin<{ id: string; secret: string }>("POST", "/keys", body);
+    if (created.status !== 201) throw new Error(`creating a key: ${created.text}`);
+    return { organizationId, keyId: created.json.id, secret: created.json.secret };
+  }
+
+  async admin<T>(method: string, path: string, body?: unknown): Promise<Reply<T>> {
+    return read(
+      await fetch(`${this.url}/admin/v1${path}`, {
+        method,
+        headers: { authorization: `Bearer ${this.parts.token}`, "content-type": "application/json" },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      }),
+    );
+  }
+
+  async publish(manifest: TestManifest, options: Parameters<TestGateway["publish"]>[1] = {}): Promise<Reply> {
+    const { expiresInMs = 30 * DAY_MS, nowMs = Date.now() } = options;
+    const jws = await signRelease(parseManifest(structuredClone(manifest)), this.parts.key, {
+      expiresInMs,
+      nowMs,
+    });
+    return this.admin("POST", "/releases", { jws });
+  }
+
+  async chat<T>(customer: Customer, body: unknown, headers: Record<string, string> = {}): Promise<Reply<T>> {
+    return read(await this.post(customer, body, headers));
+  }
+
+  async stream(
+    customer: Customer,
+    body: object,
+    headers: Record<string, string> = {},
+  ): Promise<Reply & { events: Events }> {
+    const reply = await read<Record<string, unknown>>(
+      await this.post(customer, { ...body, stream: true }, headers),
+    );
+    return {
+      ...reply,
+      events: readEvents(
+        reply.headers.get("content-type")?.startsWith("text/event-stream") ? reply.text : "",
+      ),
+    };
+  }
+
+  async get<T>(customer: Customer, path: string): Promise<Reply<T>> {
+    return read(
+      await fetch(`${this.url}${path}`, { headers: { authorization: `Bearer ${customer.secret}` } }),
+    );
+  }
+
+  async balance({ organizationId }: Customer): Promise<BalanceRecord> {
+    const balance = await this.ledger.balance(organizationId);
+    if (balance === null) throw new Error(`no organization ${organizationId}`);
+    return balance;
+  }
+
+  async request(id: string): Promise<RequestRecord> {
+    const record = await this.ledger.request(id);
+    if (record === null) throw new Error(`no request ${id}`);
+    return record;
+  }
+
+  async assertSound(): Promise<void> {
+    const report = await this.ledger.audit();
+    if (!report.ok) throw new Error(`the ledger is not sound: ${JSON.stringify(report.violations)}`);
+    for (const { id, name } of await this.ledger.organizations()) {
+      const held = (await this.ledger.balance(id))?.held ?? 0n;
+      if (held !== 0n) throw new Error(`${name} still holds ${held}`);
+    }
+  }
+
+  stop(): Promise<void> {
+    return this.stopping();
+  }
+
+  private post(customer: Customer, body: unknown, headers: Record<string, string>): Promise<Response> {
+    return fetch(`${this.baseUrl}/chat/completions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${customer.secret}`, "content-type": "application/json", ...headers },
+      body: typeof body === "string" ? body : JSON.stringify(body),
+    });
+  }
+}
+
+async function read<T>(response: Response): Promise<Reply<T>> {
+  const text = await response.text();
+  const isJson = response.headers.get("content-type")?.startsWith("application/json") === true;
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    json: (isJson ? JSON.parse(text) : {}) as T,
+  };
+}
+
+/** A small request that works on every model. */
+export const hello = (
+  model = "plain-1",
+): { model: string; messages: { role: string; content: string }[] } => ({
+  model,
+  messages: [{ role: "user", content: "Say hello" }],
+});

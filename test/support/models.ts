@@ -1,0 +1,68 @@
+// The models that test gateways publish: the demo's kinds, with prices that make sums easy to do by head.
+import type { ManifestInput } from "../../src/releases/manifest.ts";
+
+/** Two dollars per million in and out: every token costs 2,000 nano-USD. */
+export const pricing = {
+  currency: "USD",
+  input_per_million: "2",
+  cached_input_per_million: "0.2",
+  output_per_million: "2",
+  request_minimum: "0.0001",
+} as const;
+
+const base = {
+  provider: "simulator",
+  region: "local",
+  tier: "standard",
+  version: 1,
+  context_window: 131_072,
+  max_output_tokens: 8192,
+  default_output_tokens: 1024,
+  tokenizer: "o200k_base",
+  capabilities: { tools: true, json_schema: true, logprobs: true, images: true, max_n: 4 },
+  image_tokens_max: 1000,
+  defaults: { temperature: 1 },
+  pricing,
+} as const;
+
+export type TestManifest = Omit<ManifestInput, "version"> & { version: number };
+
+export const PREVIEW_V1: TestManifest = {
+  ...base,
+  model: "base-preview-v1",
+  upstream_model: "sim-base-1",
+  requires_paid: true,
+  reasoning: { modes: ["none", "low", "medium", "high"], default: "medium" },
+};
+export const PREVIEW_V2: TestManifest = {
+  ...PREVIEW_V1,
+  model: "base-preview-v2",
+  upstream_model: "sim-base-2",
+  reasoning: { modes: ["none", "low", "high"], default: "low" },
+};
+export const RESEARCH: TestManifest = {
+  ...base,
+  model: "base-research-1",
+  upstream_model: "sim-research-1",
+  tier: "research",
+};
+export const PLAIN: TestManifest = {
+  ...base,
+  model: "plain-1",
+  upstream_model: "sim-plain-1",
+  capabilities: { max_n: 1 },
+  image_tokens_max: undefined,
+};
+
+export const MODELS: readonly TestManifest[] = [PREVIEW_V1, PREVIEW_V2, RESEARCH, PLAIN];
+
+/** A second route of a model, on another provider. */
+export const onProvider = (
+  manifest: TestManifest,
+  provider: string,
+  also: Partial<TestManifest> = {},
+): TestManifest => ({
+  ...manifest,
+  provider,
+  ...also,
+});

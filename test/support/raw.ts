@@ -1,0 +1,22 @@
+// Raw bytes to a server and back, for requests that no client library would send.
+import { connect } from "node:net";
+
+/** Sends `text` (Latin-1) and returns all that comes back until the server closes, or `quietMs` of silence. */
+export function exchange(url: string, text: string, quietMs = 150): Promise<string> {
+  const { hostname, port } = new URL(url);
+  return new Promise((resolve, reject) => {
+    let reply = "";
+    const socket = connect(Number(port), hostname, () => socket.write(Buffer.from(text, "latin1")));
+    socket.setTimeout(quietMs, () => socket.destroy());
+    socket.on("data", (bytes) => {
+      reply += bytes.toString("latin1");
+    });
+    socket.on("error", (error: NodeJS.ErrnoException) =>
+      error.code === "ECONNRESET" ? resolve(reply) : reject(error),
+    );
+    socket.on("close", () => resolve(reply));
+  });
+}
+
+/** The status of the first answer in raw bytes; 0 when there is none. */
+export const statusOf = (reply: string): number => Number(/^HTTP\/1\.[01] (\d{3})/.exec(reply)?.[1] ?? 0);
