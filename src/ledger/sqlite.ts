@@ -12,7 +12,7 @@ import { resolveOrphan } from "./recovery.ts";
 import { auditStore } from "./sqlite-audit.ts";
 import { isStoreFailure, SqliteCommit } from "./sqlite-commit.ts";
 import type { SqliteConnection } from "./sqlite-connection.ts";
-import { sweep } from "./sqlite-sweep.ts";
+import { keepSweeping } from "./sqlite-sweep.ts";
 
 export interface SqliteLedgerPorts {
   store: SqliteStore;
@@ -24,7 +24,6 @@ const OPERATIONS_PER_BATCH = 256;
 const QUEUE = 10_000;
 /** One stored result holds at most this much (money.md §8.10). */
 const ANSWER_BYTES_MAX = 8 * 1024 * 1024;
-const SWEEP_EVERY_MS = 60_000;
 
 /** Opens the ledger; requests that a former process left behind are resolved before it resolves. */
 export async function openSqliteLedger({ store, clock, idempotency }: SqliteLedgerPorts): Promise<Ledger> {
@@ -36,10 +35,11 @@ export async function openSqliteLedger({ store, clock, idempotency }: SqliteLedg
   const batches = batcher(commit);
   const resolved = commit.orphans().map((orphan) => batches.submit(resolveOrphan(orphan, clock.nowMs())));
   await Promise.all(resolved);
-  const sweeping = setInterval(() => {
-    if (batches.ready) sweep(store.writer, clock.nowMs());
-  }, SWEEP_EVERY_MS);
-  sweeping.unref();
+  const stopSweeping = keepSweeping({
+    writer: () => store.writer,
+    nowMs: () => clock.nowMs(),
+    ready: () => batches.ready,
+  });
   return {
     ...moneyPath(commit, batches, store.epoch),
     ...records(commit, clock),
@@ -48,7 +48,7 @@ export async function openSqliteLedger({ store, clock, idempotency }: SqliteLedg
       auditStore({ dataDirectory: store.dataDirectory, dataKey: store.dataKey, nowMs: clock.nowMs() }),
     ready: () => batches.ready,
     close: async () => {
-      clearInterval(sweeping);
+      stopSweeping();
       await batches.close();
     },
   };

@@ -54,7 +54,10 @@ export const PLAIN: TestManifest = {
   image_tokens_max: undefined,
 };
 
-export const MODELS: readonly TestManifest[] = [PREVIEW_V1, PREVIEW_V2, RESEARCH, PLAIN];
+/** Prompts are bounded by their bytes and never counted, so that every call of the same body holds the same. */
+export const UNCOUNTED: TestManifest = { ...PLAIN, model: "uncounted-1", tokenizer: "bytes" };
+
+export const MODELS: readonly TestManifest[] = [PREVIEW_V1, PREVIEW_V2, RESEARCH, PLAIN, UNCOUNTED];
 
 /** A second route of a model, on another provider. */
 export const onProvider = (

@@ -55,6 +55,8 @@ export async function startSimulator(options: { port: number; host?: string }): 
   };
 }
 
+const FLUSH_MS = 20;
+
 interface Rooms {
   bill: Bill;
   behaviours: Behaviours;
@@ -154,6 +156,7 @@ async function play({ behaviour, call, response }: Run, steps: ReturnType<typeof
     if (response.destroyed) return;
     if (step.do === "hang") return;
     if (step.do === "reset") {
+      await pause(FLUSH_MS, response); // what was sent before arrives
       response.socket?.destroy();
       return;
     }
@@ -213,19 +216,24 @@ const header = (request: IncomingMessage, name: string): string | null => {
 };
 
 /** Resolves early when the client is gone. */
-function pause(ms: number, response: ServerResponse): Promise<void> {
-  return new Promise((resolve) => {
+const pause = (ms: number, response: ServerResponse): Promise<void> =>
+  orClosed(response, (resolve) => {
     const timer = setTimeout(resolve, ms);
-    response.once("close", () => {
-      clearTimeout(timer);
-      resolve();
-    });
+    return () => clearTimeout(timer);
   });
-}
 
-function drained(response: ServerResponse): Promise<void> {
-  return new Promise((resolve) => {
+const drained = (response: ServerResponse): Promise<void> =>
+  orClosed(response, (resolve) => {
     response.once("drain", resolve);
-    response.once("close", () => resolve());
+    return () => response.off("drain", resolve);
   });
+
+/** Waits for what `begin` starts or for the client to go, and leaves no listener behind. */
+async function orClosed(response: ServerResponse, begin: (resolve: () => void) => () => void): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const end = begin(resolve);
+  response.once("close", resolve);
+  await promise;
+  response.off("close", resolve);
+  end();
 }

@@ -1,0 +1,136 @@
+// API keys (specification 2.3, 3, 5): shown once, limited by month, revoked at once and for good.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { nanoUsd } from "../../src/contract/money.ts";
+import { testClock } from "../support/clock.ts";
+import type { ErrorJson } from "../support/events.ts";
+import { hello, startGateway, type TestGateway } from "../support/gateway.ts";
+import { PLAIN } from "../support/models.ts";
+
+const clock = testClock();
+let gateway: TestGateway;
+beforeAll(async () => {
+  gateway = await startGateway({ clock });
+});
+afterAll(async () => {
+  await gateway.assertSound();
+  await gateway.stop();
+});
+
+interface KeyJson {
+  id: string;
+  prefix: string;
+  status: string;
+  month_spend_usd: string;
+  last_used_at: string | null;
+}
+
+const keyOf = async (organizationId: string, keyId: string): Promise<KeyJson | undefined> => {
+  const { json } = await gateway.admin<{ data: KeyJson[] }>("GET", `/keys?org=${organizationId}`);
+  return json.data.find(({ id }) => id === keyId);
+};
+
+test("a key is shown whole once; afterwards only its prefix is", async () => {
+  const customer = await gateway.customer();
+  expect(customer.secret).toMatch(/^gw_sk_[0-9A-Za-z]+$/);
+  const listed = await gateway.admin("GET", `/keys?org=${customer.organizationId}`);
+  expect(listed.text).not.toContain(customer.secret);
+  const key = await keyOf(customer.organizationId, customer.keyId);
+  expect(customer.secret.startsWith(key?.prefix ?? "?")).toBe(true);
+  expect(key?.prefix.length).toBeLessThan(customer.secret.length / 2);
+});
+
+test("neither the store nor the operator file holds a key's secret", async () => {
+  const customer = await gateway.customer();
+  const secretPart = customer.secret.slice(30);
+  for (const name of ["tollgate.sqlite", "tollgate.sqlite-wal", "operator.json"]) {
+    const file = Bun.file(`${gateway.dataDir}/${name}`);
+    if (await file.exists()) expect(Buffer.from(await file.arrayBuffer()).includes(secretPart)).toBe(false);
+  }
+});
+
+test("a revoked key stops on the very next request, a hundred times in a row", async () => {
+  const { organizationId } = await gateway.customer();
+  for (let round = 0; round < 100; round += 1) {
+    const customer = await gateway.key(organizationId);
+    expect((await gateway.chat(customer, hello())).status).toBe(200);
+    await gateway.admin("POST", `/keys/${customer.keyId}/revoke`);
+    const reply = await gateway.chat<ErrorJson>(customer, hello());
+    expect([reply.status, reply.json.error.code]).toEqual([401, "api_key_revoked"]);
+  }
+});
+
+test("a revocation does not cut a running stream; it is charged, and its spend stays", async () => {
+  const customer = await gateway.customer();
+  gateway.simulator.behave({ behaviour: { tokens_per_second: 300, completion_tokens: 60 }, calls: 1 });
+  const running = gateway.stream(customer, hello());
+  while ((await gateway.balance(customer)).held === 0n) await Bun.sleep(2);
+  await gateway.admin("POST", `/keys/${customer.keyId}/revoke`);
+  expect((await running).events.done).toBe(true);
+  expect((await keyOf(customer.organizationId, customer.keyId))?.month_spend_usd).toBe("0.000142000");
+});
+
+test("revoking twice is no error, and nothing restores a key", async () => {
+  const customer = await gateway.customer();
+  expect((await gateway.admin("POST", `/keys/${customer.keyId}/revoke`)).status).toBe(200);
+  expect((await gateway.admin("POST", `/keys/${customer.keyId}/revoke`)).status).toBe(200);
+  await gateway.admin("POST", `/keys/${customer.keyId}/limit`, { usd: "100" });
+  expect((await gateway.chat(customer, hello())).status).toBe(401);
+});
+
+test("spend is tracked per key and month, and a used key says when", async () => {
+  const customer = await gateway.customer();
+  expect((await keyOf(customer.organizationId, customer.keyId))?.last_used_at).toBeNull();
+  await gateway.chat(customer, hello());
+  await gateway.chat(customer, hello());
+  const key = await keyOf(customer.organizationId, customer.keyId);
+  expect(key?.month_spend_usd).toBe("0.000200000");
+  expect(Date.parse(key?.last_used_at ?? "")).toBeGreaterThan(clock.nowMs() - 10_000);
+});
+
+test("a key at its limit is blocked though the organization has credits; raising the limit opens it on the next request", async () => {
+  const customer = await gateway.customer({ limitUsd: "0.0002" });
+  expect((await gateway.chat(customer, hello())).status).toBe(200);
+  expect((await gateway.chat(customer, hello())).status).toBe(200);
+  const blocked = await gateway.chat<ErrorJson>(customer, hello());
+  expect(blocked.status).toBe(403);
+  expect(blocked.json.error).toMatchObject({
+    code: "key_spend_limit_reached",
+    details: {
+      limit_usd: "0.000200000",
+      spent_usd: "0.000200000",
+      held_usd: "0.000000000",
+      resets_at: expect.stringMatching(/-01T00:00:00/),
+    },
+  });
+  expect(blocked.headers.get("x-should-retry")).toBe("false");
+  const sister = await gateway.key(customer.organizationId);
+  expect((await gateway.chat(sister, hello())).status).toBe(200);
+  await gateway.admin("POST", `/keys/${customer.keyId}/limit`, { usd: "0.0003" });
+  expect((await gateway.chat(customer, hello())).status).toBe(200);
+  await gateway.admin("POST", `/keys/${customer.keyId}/limit`, { usd: null });
+  expect((await gateway.chat(customer, hello())).status).toBe(200);
+});
+
+test("the calendar month opens a blocked key without any job", async () => {
+  clock.set("2027-01-31T23:59:50Z");
+  await gateway.publish({ ...PLAIN, version: 2 }, { nowMs: clock.nowMs() });
+  const customer = await gateway.customer({ limitUsd: "0.0001" });
+  expect((await gateway.chat(customer, hello())).status).toBe(200);
+  expect((await gateway.chat(customer, hello())).status).toBe(403);
+  clock.set("2027-02-01T00:00:01Z");
+  expect((await gateway.chat(customer, hello())).status).toBe(200);
+  expect((await gateway.chat(customer, hello())).status).toBe(403);
+  const { month_spend_usd } = (await keyOf(customer.organizationId, customer.keyId)) ?? {};
+  expect(month_spend_usd).toBe("0.000100000");
+});
+
+test("a request that runs over midnight is booked to the month of its admission", async () => {
+  clock.set("2027-02-28T23:59:59.900Z");
+  const customer = await gateway.customer();
+  gateway.simulator.behave({ behaviour: { latency_ms: 300 }, calls: 1 });
+  const { json } = await gateway.chat<{ gateway: { request_id: string } }>(customer, hello());
+  const record = await gateway.request(json.gateway.request_id);
+  expect(record.month).toBe("2027-02");
+  expect(record.charge).toBe(nanoUsd(100_000n));
+  expect((await keyOf(customer.organizationId, customer.keyId))?.month_spend_usd).toBe("0.000000000");
+});
