@@ -2,22 +2,21 @@
 // not prompt + completion, the completion is what is left of the total: hidden reasoning was left out.
 import type { ProviderUsage } from "./provider.ts";
 
-/** Null when there is no usable figure in it. */
+/** Null when there is no usable figure in it: then the gateway counts by its own evidence. */
 export function readUsage(value: unknown): ProviderUsage | null {
   if (!isObject(value)) return null;
-  const promptTokens = count(value["prompt_tokens"]);
-  const reported = count(value["completion_tokens"]);
-  if (promptTokens === null || reported === null) return null;
   const total = count(value["total_tokens"]);
-  const completionTokens =
-    total === null || total < promptTokens + reported ? reported : total - promptTokens;
-  const promptDetails = isObject(value["prompt_tokens_details"]) ? value["prompt_tokens_details"] : {};
-  const details = isObject(value["completion_tokens_details"]) ? value["completion_tokens_details"] : {};
+  const reported = count(value["completion_tokens"]);
+  const promptTokens = count(value["prompt_tokens"]) ?? difference(total, reported);
+  if (promptTokens === null) return null;
+  const completionTokens = difference(total, promptTokens) ?? reported;
+  if (completionTokens === null) return null;
   const cached =
-    count(promptDetails["cached_tokens"]) ??
+    count(inside(value["prompt_tokens_details"], "cached_tokens")) ??
     count(value["prompt_cache_hit_tokens"]) ??
     count(value["cached_tokens"]);
-  const reasoning = count(details["reasoning_tokens"]) ?? count(value["reasoning_tokens"]);
+  const reasoning =
+    count(inside(value["completion_tokens_details"], "reasoning_tokens")) ?? count(value["reasoning_tokens"]);
   return {
     promptTokens,
     completionTokens,
@@ -25,6 +24,13 @@ export function readUsage(value: unknown): ProviderUsage | null {
     reasoningTokens: reasoning === null ? null : Math.min(reasoning, completionTokens),
   };
 }
+
+/** `total − part`; null when one is missing or the total is smaller, so that it cannot be one. */
+function difference(total: number | null, part: number | null): number | null {
+  return total === null || part === null || total < part ? null : total - part;
+}
+
+const inside = (details: unknown, name: string): unknown => (isObject(details) ? details[name] : null);
 
 function count(value: unknown): number | null {
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : null;

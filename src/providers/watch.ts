@@ -1,5 +1,5 @@
-// The timers of one upstream call: first part, idle, total (wire.md §8.1). One timer in all, re-armed only when it fires,
-// so that progress costs a clock reading.
+// The timers of one upstream call: first part, idle, total (wire.md §8.1). Only time in which we wait for the upstream
+// counts as its silence; a slow consumer is not. One timer in all, re-armed when it fires, so progress costs a clock reading.
 import { Failure } from "./failure.ts";
 
 export interface Timeouts {
@@ -9,16 +9,21 @@ export interface Timeouts {
   totalMs: number;
 }
 
+/** After the last finish only usage and the terminator are awaited. */
+const CLOSING_MS = 5000;
+
 export class Watch {
   private readonly controller = new AbortController();
   private readonly startedAtMs = performance.now();
-  private movedAtMs = this.startedAtMs;
+  private waitingSinceMs = this.startedAtMs;
+  /** Off while parts are with the consumer. */
+  private waiting = true;
   private silenceMs: number;
   private timer: ReturnType<typeof setTimeout>;
 
   constructor(
     private readonly caller: AbortSignal,
-    private readonly timeouts: Timeouts,
+    private readonly timeouts: Pick<Timeouts, "firstTokenMs" | "idleMs" | "totalMs">,
   ) {
     this.silenceMs = timeouts.firstTokenMs;
     this.timer = setTimeout(this.check, this.leftMs());
@@ -36,10 +41,25 @@ export class Watch {
     return this.signal.aborted && this.signal.reason instanceof Failure ? this.signal.reason : null;
   }
 
-  /** Something arrived; from the first part on, the idle time counts. */
-  moved(): void {
-    this.movedAtMs = performance.now();
+  /** Parts go to the consumer; from the first ones on, the idle time is the limit. */
+  handOver(): void {
+    this.waiting = false;
     this.silenceMs = this.timeouts.idleMs;
+  }
+
+  /** The consumer wants more. */
+  waitOn(): void {
+    this.waiting = true;
+    this.waitingSinceMs = performance.now();
+  }
+
+  /** Every choice has finished: what is still to come comes soon or never. */
+  closing(): void {
+    if (this.timeouts.idleMs <= CLOSING_MS) return;
+    this.silenceMs = CLOSING_MS;
+    this.waitOn();
+    clearTimeout(this.timer);
+    this.timer = setTimeout(this.check, this.leftMs());
   }
 
   end(): void {
@@ -62,7 +82,7 @@ export class Watch {
 
   private leftMs(): number {
     const now = performance.now();
-    const silent = this.movedAtMs + this.silenceMs - now;
-    return Math.ceil(Math.min(silent, this.startedAtMs + this.timeouts.totalMs - now));
+    const silentLeft = this.waiting ? this.waitingSinceMs + this.silenceMs - now : this.silenceMs;
+    return Math.ceil(Math.min(silentLeft, this.startedAtMs + this.timeouts.totalMs - now));
   }
 }
