@@ -4,6 +4,7 @@ import type { ChatRequest } from "../contract/chat-request.ts";
 import { formatUsd, type NanoUsd, ZERO_USD } from "../contract/money.ts";
 import { Refusal, type RefusalCode } from "../contract/refusals.ts";
 import type { KeyRecord, Ledger } from "../ledger/ledger.ts";
+import type { Release } from "../contract/release.ts";
 import { affordableMaxTokens, promptBoundOver, type Quote } from "../pricing/quote.ts";
 import {
   admissionOf,
@@ -16,7 +17,9 @@ import {
 import { credentialOf } from "./credential.ts";
 import type { Incoming } from "./incoming.ts";
 
-export interface PreviewPorts extends AskingPorts {
+export interface PreviewPorts extends Pick<AskingPorts, "timeouts"> {
+  /** `open` is what could be tried now; unlike a call, a quote takes no circuit's trial. */
+  shelf: { open(model: string): readonly Release[]; closedReason(model: string): Refusal };
   ledger: Pick<Ledger, "authenticate" | "preview" | "balance">;
 }
 
@@ -35,22 +38,32 @@ const BINDING: Partial<Record<RefusalCode, string>> = {
 };
 
 /** The quote of one call. Throws `Refusal` for what no admission could change: bad bodies, 401, 404. */
-export async function preview(ports: PreviewPorts, incoming: Incoming): Promise<unknown> {
+export async function preview(
+  { shelf, timeouts, ledger }: PreviewPorts,
+  incoming: Incoming,
+): Promise<unknown> {
+  const ports = {
+    timeouts,
+    shelf: {
+      candidates: (model: string) => shelf.open(model),
+      closedReason: (model: string) => shelf.closedReason(model),
+    },
+  };
   const credential = credentialOf(incoming.authorization);
   const body = await incoming.readBody();
-  const authenticated = await ports.ledger.authenticate(credential);
+  const authenticated = await ledger.authenticate(credential);
   if (authenticated.kind === "refused") throw authenticated.refusal;
   const by = { requestId: incoming.requestId, credential };
   let asking = readAsking(ports, { ...incoming, idempotencyKey: null }, { body, limited: null });
-  let outcome = await ports.ledger.preview(admissionOf(ports, asking, by));
+  let outcome = await ledger.preview(admissionOf(ports, asking, by));
   if (outcome.kind === "refused" && onlyTheBoundRefused(asking, outcome.refusal)) {
     asking = await counted(asking);
-    outcome = await ports.ledger.preview(admissionOf(ports, asking, by));
+    outcome = await ledger.preview(admissionOf(ports, asking, by));
   }
   const refusal = outcome.kind === "refused" ? outcome.refusal : null;
   if (refusal !== null && BINDING[refusal.code] === undefined) throw refusal;
   if (asking.request === null) throw new Error("a quote without a request");
-  const balance = await ports.ledger.balance(credential.organizationId);
+  const balance = await ledger.balance(credential.organizationId);
   return printQuote({
     asking,
     request: asking.request,
@@ -85,7 +98,7 @@ function printQuote({ asking, request, refusal, key, available }: Previewed): un
     request_minimum_usd: release && formatUsd(release.price.requestMinimum),
     affordable_max_tokens: affordable(asking, request, { quoted, available, remaining }),
     available_usd: formatUsd(available),
-    key_limit_remaining_usd: remaining && formatUsd(remaining),
+    key_limit_remaining_usd: remaining === null ? null : formatUsd(remaining),
     route: release && {
       provider: release.provider,
       region: release.region,

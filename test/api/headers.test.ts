@@ -1,0 +1,104 @@
+// Response headers, CORS, rate limits and shedding (wire.md §6).
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { ErrorJson } from "../support/events.ts";
+import { type Customer, hello, startGateway, type TestGateway } from "../support/gateway.ts";
+
+const ORIGIN = "https://app.example.com";
+let gateway: TestGateway;
+let customer: Customer;
+beforeAll(async () => {
+  gateway = await startGateway({
+    configure: (config) => {
+      config.cors.origins = [ORIGIN];
+      config.limits.keyRequestsPerMinute = 20;
+      config.limits.keyConcurrent = 5;
+      config.limits.maxConcurrent = 40;
+    },
+  });
+  customer = await gateway.customer({ limitUsd: "1" });
+});
+afterAll(async () => {
+  await gateway.assertSound();
+  await gateway.stop();
+});
+
+test("headroom is told right after the admission", async () => {
+  const { headers } = await gateway.chat(customer, hello());
+  const hold = headers.get("x-gw-hold-usd") ?? "";
+  expect(hold).toMatch(/^\d+\.\d{9}$/);
+  expect(Number(headers.get("x-gw-credits-available-usd")) + Number(hold)).toBeCloseTo(5, 8);
+  expect(Number(headers.get("x-gw-key-limit-remaining-usd")) + Number(hold)).toBeCloseTo(1, 8);
+});
+
+test("accepted fields that change nothing are named", async () => {
+  const { headers } = await gateway.chat(customer, { ...hello(), metadata: { a: "b" } });
+  expect(headers.get("x-gw-ignored-parameters")).toBe("metadata");
+});
+
+test("a caller's identifiers go upstream only as a keyed hash", async () => {
+  const reply = await gateway.chat(customer, { ...hello(), user: "alice@example.com" });
+  expect(reply.status).toBe(200);
+});
+
+test("requests per minute: told on every answer, refused with 429 and a time to come back", async () => {
+  const busy = await gateway.customer();
+  const first = await gateway.chat(busy, hello());
+  expect(first.headers.get("x-ratelimit-limit-requests")).toBe("20");
+  expect(first.headers.get("x-ratelimit-remaining-requests")).toBe("19");
+  for (let n = 0; n < 19; n += 1) expect((await gateway.chat(busy, hello())).status).toBe(200);
+  const reply = await gateway.chat<ErrorJson>(busy, hello());
+  expect([reply.status, reply.json.error.code, reply.json.error.type]).toEqual([
+    429,
+    "rate_limit_exceeded",
+    "requests",
+  ]);
+  expect(Number(reply.headers.get("retry-after"))).toBeLessThanOrEqual(60);
+  expect(reply.headers.get("x-should-retry")).toBe("true");
+  expect((await gateway.chat(await gateway.key(busy.organizationId), hello())).status).toBe(200);
+});
+
+test("more requests at once than a key may have are refused, the others served", async () => {
+  const busy = await gateway.customer();
+  gateway.simulator.behave({ behaviour: { latency_ms: 100 }, calls: 5 });
+  const replies = await Promise.all(Array.from({ length: 8 }, () => gateway.chat<ErrorJson>(busy, hello())));
+  expect(replies.filter(({ status }) => status === 200)).toHaveLength(5);
+  expect(
+    replies.filter(({ status, json }) => status === 429 && json.error.code === "rate_limit_exceeded"),
+  ).toHaveLength(3);
+});
+
+test("a gateway that is full sheds with 503 before anything is held", async () => {
+  const many = await Promise.all(Array.from({ length: 12 }, () => gateway.customer()));
+  gateway.simulator.behave({ behaviour: { latency_ms: 200 } });
+  const calls = gateway.simulator.bill().length;
+  const replies = await Promise.all(
+    many.flatMap((one) => Array.from({ length: 4 }, () => gateway.chat<ErrorJson>(one, hello()))),
+  );
+  gateway.simulator.behaveWell();
+  const shed = replies.filter(({ status }) => status === 503);
+  expect(shed).toHaveLength(8);
+  expect(shed[0]?.json.error.code).toBe("overloaded");
+  expect(Number(shed[0]?.headers.get("retry-after"))).toBeGreaterThanOrEqual(1);
+  expect(gateway.simulator.bill().length - calls).toBe(40);
+});
+
+test("an allowed origin may preflight without a key and read our headers; another one may not", async () => {
+  const preflight = (origin: string): Promise<Response> =>
+    fetch(`${gateway.baseUrl}/chat/completions`, {
+      method: "OPTIONS",
+      headers: { origin, "access-control-request-method": "POST" },
+    });
+  const allowed = await preflight(ORIGIN);
+  expect(allowed.status).toBe(204);
+  expect(allowed.headers.get("access-control-allow-origin")).toBe(ORIGIN);
+  expect(allowed.headers.get("access-control-allow-headers")).toContain("idempotency-key");
+  expect((await preflight("https://evil.example")).headers.get("access-control-allow-origin")).toBeNull();
+  const reply = await gateway.chat(customer, hello(), { origin: ORIGIN });
+  expect(reply.headers.get("access-control-expose-headers")).toContain("x-request-id");
+});
+
+test("upstream headers are never copied", async () => {
+  const { headers } = await gateway.chat(customer, hello());
+  expect(headers.get("server")).toBeNull();
+  expect(headers.get("connection")).not.toBe("close");
+});
