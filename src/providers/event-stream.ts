@@ -20,7 +20,6 @@ export async function* readParts(
   try {
     if (source === undefined) throw new Failure("broken", "unknown", "the upstream's stream has no body");
     const lines = new EventLines();
-    let closing = false;
     for (;;) {
       const bytes = await nextBytes(source, { reader, watch });
       if (bytes === null) break;
@@ -35,10 +34,7 @@ export async function* readParts(
         drained = true;
         break;
       }
-      if (reader.complete && !closing) {
-        closing = true;
-        watch.closing();
-      }
+      if (reader.complete && parts.every(({ type }) => type === "usage")) watch.closing();
     }
     yield lastParts(reader);
   } catch (error) {

@@ -164,14 +164,18 @@ export const delta = (fields: object, finish: string | null = null): unknown => 
 });
 export const DONE = "data: [DONE]\n\n";
 
-/** Everything a stream says, and how it ended. */
+/** Everything a stream says, and how it ended. `afterEach` runs when a group of parts has arrived. */
 export async function collect(
   provider: Provider,
   call: ProviderCall,
+  afterEach: () => void = () => {},
 ): Promise<{ parts: Part[]; failure: Failure | null }> {
   const parts: Part[] = [];
   try {
-    for await (const group of (await provider.stream(call)).parts) parts.push(...group);
+    for await (const group of (await provider.stream(call)).parts) {
+      parts.push(...group);
+      afterEach();
+    }
     return { parts, failure: null };
   } catch (error) {
     if (!(error instanceof Failure)) throw error;

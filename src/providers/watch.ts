@@ -44,7 +44,8 @@ export class Watch {
   /** Parts go to the consumer; from the first ones on, the idle time is the limit. */
   handOver(): void {
     this.waiting = false;
-    this.silenceMs = this.timeouts.idleMs;
+    const { idleMs } = this.timeouts;
+    if (this.silenceMs !== idleMs) this.limitSilence(idleMs);
   }
 
   /** The consumer wants more. */
@@ -55,16 +56,19 @@ export class Watch {
 
   /** Every choice has finished: what is still to come comes soon or never. */
   closing(): void {
-    if (this.timeouts.idleMs <= CLOSING_MS) return;
-    this.silenceMs = CLOSING_MS;
     this.waitOn();
-    clearTimeout(this.timer);
-    this.timer = setTimeout(this.check, this.leftMs());
+    if (this.timeouts.idleMs > CLOSING_MS) this.limitSilence(CLOSING_MS);
   }
 
   end(): void {
     clearTimeout(this.timer);
     this.caller.removeEventListener("abort", this.followCaller);
+  }
+
+  private limitSilence(silenceMs: number): void {
+    this.silenceMs = silenceMs;
+    clearTimeout(this.timer);
+    this.timer = setTimeout(this.check, this.leftMs());
   }
 
   private readonly check = (): void => {
