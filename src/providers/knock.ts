@@ -6,19 +6,30 @@ import { Failure } from "./failure.ts";
 /** An answer this fresh makes a knock needless. */
 const FRESH_MS = 10_000;
 
+interface Host {
+  hostname: string;
+  port: number;
+}
+
+async function openAndClose(host: Host): Promise<void> {
+  await Bun.connect({ ...host, socket: { open: (socket) => void socket.end(), data: () => {} } });
+}
+
 export class Knock {
   private heardAtMs = Number.NEGATIVE_INFINITY;
   private knocking: Promise<Failure | null> | null = null;
-  private readonly hostname: string;
-  private readonly port: number;
+  private readonly host: Host;
 
   constructor(
     baseUrl: string,
     private readonly connectMs: number,
+    private readonly open: (host: Host) => Promise<void> = openAndClose,
   ) {
     const url = new URL(baseUrl);
-    this.hostname = url.hostname.replace(/^\[|\]$/g, "");
-    this.port = Number(url.port) || (url.protocol === "https:" ? 443 : 80);
+    this.host = {
+      hostname: url.hostname.replace(/^\[|\]$/g, ""), // IPv6
+      port: Number(url.port) || (url.protocol === "https:" ? 443 : 80),
+    };
   }
 
   /** The provider has just answered something. */
@@ -50,8 +61,7 @@ export class Knock {
 
   private async connect(): Promise<Failure | null> {
     try {
-      const { hostname, port } = this;
-      await Bun.connect({ hostname, port, socket: { open: (socket) => void socket.end(), data: () => {} } });
+      await this.open(this.host);
       this.heard();
       return null;
     } catch (error) {

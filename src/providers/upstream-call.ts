@@ -19,7 +19,7 @@ const ERROR_BODY_MS = 5000;
 /** The reply with status 200 and its unread body. Throws `Failure` for everything else. */
 export async function send(outgoing: Outgoing, through: { knock: Knock; watch: Watch }): Promise<Response> {
   const { knock, watch } = through;
-  const shut = knock.answer();
+  const shut = watch.reason === null ? knock.answer() : null;
   if (shut !== null) await opened(shut, watch);
   if (watch.reason !== null) throw unsent(watch.reason);
   const reply = await dispatched(outgoing, watch);
