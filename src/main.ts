@@ -98,7 +98,7 @@ function furnish(config: Config, rooms: Rooms): { server: Listening; stop(): Pro
   let draining = false;
   const failed = (error: unknown, id?: string): void =>
     log.error({ id, err: error }, "a request failed inside the gateway");
-  const streams = new EventStreams(clock, { idleMs: config.limits.streamIdleMs, failed });
+  const streams = new EventStreams(clock, { failed });
   const metrics = new Metrics(() => streams.size);
   const baseUrl = `${config.publicUrl ?? `http://${config.listen.host}:${config.listen.port}`}/v1`;
   const routes = routeTable({
@@ -110,6 +110,7 @@ function furnish(config: Config, rooms: Rooms): { server: Listening; stop(): Pro
     complete: completePorts(config, { ...rooms, metrics, failed }),
     admin: adminHandler({ ledger, clock, releases }),
     bodyBytes: config.limits.bodyBytes,
+    streamIdleMs: config.limits.streamIdleMs,
     maxConcurrent: config.limits.maxConcurrent,
     draining: () => draining,
   });

@@ -5,7 +5,7 @@ import { countTokens } from "../pricing/tokens.ts";
 import type { Part } from "../providers/provider.ts";
 
 /** Text kept before it is folded into a count; bounds memory on very long streams. */
-const FOLD_CHARACTERS = 1 << 20;
+const FOLD_CHARACTERS = 1 << 23;
 /** No tokenizer in use averages above this over a whole answer; beyond it a count decides. */
 const BYTES_PER_TOKEN_MAX = 16;
 

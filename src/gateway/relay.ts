@@ -76,7 +76,13 @@ async function* run(stream: Run, dispatched: Promise<Streaming>): AsyncGenerator
     );
     if (streaming instanceof Error) {
       yield ended(stream, await failedEarly(stream, lifeline.reason ?? streaming));
-    } else yield* follow(stream, streaming);
+      return;
+    }
+    const course = new Course(stream, streaming);
+    yield kept.add(course.first());
+    for (let text = await course.next(); text !== null; text = await course.next())
+      if (text !== "") yield kept.add(text);
+    yield ended(stream, await settled(stream, await course.end()));
   } finally {
     lifeline.close();
     kept.end("broken"); // unless it has ended well
@@ -86,67 +92,87 @@ async function* run(stream: Run, dispatched: Promise<Streaming>): AsyncGenerator
   }
 }
 
-async function* follow(stream: Run, streaming: Streaming): AsyncGenerator<string, void, void> {
-  const { hold, frames, kept } = stream;
-  const { request, outputTokensMax, startedAtMs } = hold.admitted;
-  const { candidate } = streaming;
-  const delivered = new Delivered(candidate.release.tokenizer, outputTokensMax);
-  const progress: Progress = {
-    usage: null,
-    unfinished: request.n,
-    last: null,
-    firstPartMs: Math.round(performance.now() - startedAtMs),
-  };
-  let failure: Failure | null = null;
-  try {
-    yield kept.add(
-      frames.role(printGateway(receiptOf(hold, candidate, null))) +
-        show(streaming.first, { frames, progress, delivered }),
-    );
-    for (;;) {
-      if (delivered.suspicious && (await delivered.overrun())) break;
-      const { done, value } = await streaming.rest.next();
-      if (done) break;
-      const text = show(value, { frames, progress, delivered });
-      if (text !== "") yield kept.add(text);
-    }
-  } catch (error) {
-    failure = stream.lifeline.reason ?? asFailure(error);
+/** A stream's parts as frames, and what came of them. */
+class Course {
+  private readonly delivered: Delivered;
+  private readonly progress: Progress;
+  private failure: Failure | null = null;
+
+  constructor(
+    private readonly stream: Run,
+    private readonly streaming: Streaming,
+  ) {
+    const { request, outputTokensMax, startedAtMs } = stream.hold.admitted;
+    this.delivered = new Delivered(streaming.candidate.release.tokenizer, outputTokensMax);
+    this.progress = {
+      usage: null,
+      unfinished: request.n,
+      last: null,
+      firstPartMs: Math.round(performance.now() - startedAtMs),
+    };
   }
-  streaming.ended(failure);
-  const cut = failure === null && progress.unfinished > 0;
-  if (cut) await streaming.rest.return?.();
-  const bill = await billOf(hold, candidate, {
-    usage: progress.usage,
-    deliveredTokens: () => delivered.count(),
-    complete: failure === null,
-  });
-  yield ended(stream, await settled(stream, { candidate, bill, failure, progress }));
+
+  first(): string {
+    const { hold, frames } = this.stream;
+    const { candidate, first } = this.streaming;
+    return frames.role(printGateway(receiptOf(hold, candidate, null))) + this.show(first);
+  }
+
+  /** The frames of the next read, perhaps none; null when the upstream has ended, failed or passed its maximum. */
+  async next(): Promise<string | null> {
+    try {
+      if (this.delivered.suspicious && (await this.delivered.overrun())) return null;
+      const { done, value } = await this.streaming.rest.next();
+      return done ? null : this.show(value);
+    } catch (error) {
+      this.failure = this.stream.lifeline.reason ?? asFailure(error);
+      return null;
+    }
+  }
+
+  /** Closes the upstream and prices what arrived. */
+  async end(): Promise<Ended> {
+    const { streaming, progress, failure, delivered } = this;
+    const { candidate } = streaming;
+    streaming.ended(failure);
+    if (failure === null && progress.unfinished > 0) await streaming.rest.return?.();
+    const bill = await billOf(this.stream.hold, candidate, {
+      usage: progress.usage,
+      deliveredTokens: () => delivered.count(),
+      complete: failure === null,
+    });
+    return { candidate, bill, failure, progress };
+  }
+
+  /** Prints what a read brought; keeps back the last finish and the usage, which travel with the receipt. */
+  private show(parts: readonly Part[]): string {
+    const { progress, delivered } = this;
+    const { frames } = this.stream;
+    let text = "";
+    for (const part of parts) {
+      if (part.type === "usage") progress.usage = part.usage;
+      else if (part.type === "finish") {
+        progress.unfinished -= 1;
+        if (progress.unfinished > 0) text += frames.earlyFinish(part.choice, part.reason);
+        else progress.last = part;
+      } else if (part.type !== "annotations") {
+        delivered.add(part);
+        text += frames.part(part);
+      }
+    }
+    return text;
+  }
 }
 
-/** Prints what a read brought; keeps back the last finish and the usage, which travel with the receipt. */
-function show(parts: Part[], to: { frames: Frames; progress: Progress; delivered: Delivered }): string {
-  const { frames, progress, delivered } = to;
-  let text = "";
-  for (const part of parts) {
-    if (part.type === "usage") progress.usage = part.usage;
-    else if (part.type === "finish") {
-      progress.unfinished -= 1;
-      if (progress.unfinished > 0) text += frames.earlyFinish(part.choice, part.reason);
-      else progress.last = part;
-    } else if (part.type !== "annotations") {
-      delivered.add(part);
-      text += frames.part(part);
-    }
-  }
-  return text;
+interface Ended {
+  candidate: Candidate;
+  bill: Bill;
+  failure: Failure | null;
+  progress: Progress;
 }
 
 /** COMMIT 2, then the last frames. */
-async function settled(
-  stream: Run,
-  end: { candidate: Candidate; bill: Bill; failure: Failure | null; progress: Progress },
-): Promise<string> {
+async function settled(stream: Run, end: Ended): Promise<string> {
   const { hold, frames } = stream;
   const { candidate, bill, failure, progress } = end;
   const gateway = printGateway(receiptOf(hold, candidate, costOf(bill, hold)));

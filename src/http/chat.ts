@@ -1,6 +1,7 @@
 // POST /v1/chat/completions: bytes in, bytes out. The way of the request itself is `gateway/complete`.
 import { complete, type Completion, type CompletePorts } from "../gateway/complete.ts";
 import { Refusal } from "../contract/refusals.ts";
+import type { Followed } from "../gateway/attach.ts";
 import { readJsonBody } from "./body.ts";
 import type { Handler, HttpContext } from "./context.ts";
 import { replyRefusal } from "./reply.ts";
@@ -10,6 +11,8 @@ export interface ChatPorts {
   complete: CompletePorts;
   streams: EventStreams;
   bodyBytes: number;
+  /** How long a client may leave its stream unread, milliseconds. */
+  streamIdleMs: number;
   /** Requests that may be in progress at once; the next one is shed before anything is held. */
   maxConcurrent: number;
   draining(): boolean;
@@ -63,7 +66,8 @@ function assertRoom(ports: ChatPorts, running: number): void {
     );
 }
 
-function respond(ports: ChatPorts, { requestId }: HttpContext, completion: Completion): Response {
+function respond(ports: ChatPorts, context: HttpContext, completion: Completion): Response {
+  const { requestId } = context;
   switch (completion.kind) {
     case "answer":
       return new Response(completion.body, {
@@ -71,18 +75,28 @@ function respond(ports: ChatPorts, { requestId }: HttpContext, completion: Compl
         headers: { ...completion.headers, "x-request-id": requestId },
       });
     case "stream":
-      return new Response(ports.streams.body(completion.relayed), {
-        headers: { ...completion.headers, ...STREAM_HEADERS, "x-request-id": requestId },
-      });
+      return streamed(ports, context, { ...completion, requestId });
+    case "follow":
+      return streamed(ports, context, completion);
     case "replay": {
       const { status, headers, body, requestId: original } = completion.answer;
       return new Response(body, { status, headers: { ...headers, "x-request-id": original } });
     }
-    case "follow":
-      return new Response(ports.streams.body(completion.relayed), {
-        headers: { ...completion.headers, ...STREAM_HEADERS, "x-request-id": completion.requestId },
-      });
     case "refused":
       return replyRefusal(requestId, completion.refusal, completion);
   }
 }
+
+function streamed(
+  { streams, streamIdleMs }: ChatPorts,
+  context: HttpContext,
+  { relayed, headers, requestId }: Pick<Followed, "relayed" | "headers" | "requestId">,
+): Response {
+  context.setIdleTimeout(Math.min(Math.ceil(streamIdleMs / 1000), IDLE_SECONDS_MAX));
+  return new Response(streams.body(relayed, context.request.signal), {
+    headers: { ...headers, ...STREAM_HEADERS, "x-request-id": requestId },
+  });
+}
+
+/** Bun counts idle seconds in eight bits. */
+const IDLE_SECONDS_MAX = 255;

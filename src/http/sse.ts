@@ -1,5 +1,6 @@
-// A relayed stream as an HTTP body (wire.md §3): pull-based, so nothing is read ahead of the client. One timer for all
-// streams sends the comments and fillers of silence and ends clients that have stopped reading.
+// A relayed stream as an HTTP body (wire.md §3): an async generator, which Bun pulls only as fast as the client reads.
+// One timer for all streams sends the comments and fillers of silence; Bun's own idle limit cuts a client that has
+// stopped reading.
 import { KEEP_ALIVE } from "../gateway/frames.ts";
 import type { Relayed } from "../gateway/relay.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -9,29 +10,28 @@ export const STREAM_HEADERS = { "cache-control": "no-cache, no-transform", "x-ac
 const COMMENT_AFTER_MS = 15_000;
 const FILLER_AFTER_MS = 60_000;
 const TICK_MS = 1_000;
-const encoder = new TextEncoder();
+
+type Frame = IteratorResult<string, void>;
 
 interface Open {
   relayed: Relayed;
-  controller: ReadableStreamDefaultController<Uint8Array>;
   /** Monotonic: when the client last got a frame, a comment or a filler. */
   sentAtMs: number;
   lastFrameAtMs: number;
-  /** A pull waits for the upstream; otherwise the client is not reading. */
-  waiting: boolean;
+  /** Sends a comment or filler in the place of the frame that is waited for; null while the client has the turn. */
+  speak: ((text: string) => void) | null;
 }
 
 export class EventStreams {
   private readonly open = new Set<Open>();
-  /** Streams whose frames have not ended: the open ones, and those whose client has left. */
+  private timer: ReturnType<typeof setInterval> | null = null;
+  /** Streams that have not ended: the open ones, and those whose client has left. */
   private unsettled = 0;
   private settled: PromiseWithResolvers<void> | null = null;
-  private timer: ReturnType<typeof setInterval> | null = null;
 
-  /** `idleMs`: how long a client may leave its stream unread. */
   constructor(
     private readonly clock: Clock,
-    private readonly options: { idleMs: number; failed(error: unknown): void },
+    private readonly options: { failed(error: unknown): void },
   ) {}
 
   get size(): number {
@@ -45,50 +45,51 @@ export class EventStreams {
     return this.settled.promise;
   }
 
-  /** The body of one stream. */
-  body(relayed: Relayed): ReadableStream<Uint8Array> {
-    let stream: Open;
-    return new ReadableStream<Uint8Array>(
-      {
-        start: (controller) => {
-          stream = this.add(relayed, controller);
-        },
-        pull: () => this.pull(stream),
-        cancel: () => this.abandon(stream),
-      },
-      { highWaterMark: 0 },
-    );
+  /** The body of one stream; counts as open from now on. `client` aborts when its socket closes. */
+  body(relayed: Relayed, client: AbortSignal): AsyncIterable<string> {
+    const now = this.clock.monotonicMs();
+    const stream: Open = { relayed, sentAtMs: now, lastFrameAtMs: now, speak: null };
+    this.open.add(stream);
+    this.unsettled += 1;
+    this.timer ??= setInterval(() => this.tick(), TICK_MS);
+    return begun(this.frames(stream), client);
   }
 
-  private async pull(stream: Open): Promise<void> {
-    stream.waiting = true;
+  private async *frames(stream: Open): AsyncGenerator<string, void, void> {
+    const { frames } = stream.relayed;
+    let ended = false;
     try {
-      const { done, value } = await stream.relayed.frames.next();
-      stream.waiting = false;
-      if (!this.open.has(stream)) return; // the client left meanwhile; `drain` goes on
-      stream.sentAtMs = stream.lastFrameAtMs = this.clock.monotonicMs();
-      if (!done) return stream.controller.enqueue(encoder.encode(value));
-      this.drop(stream);
-      this.end();
-      stream.controller.close();
+      for (let next = frames.next(); ; ) {
+        const arrived = await arrival(stream, next);
+        stream.sentAtMs = this.clock.monotonicMs();
+        if (typeof arrived === "string") {
+          yield arrived;
+          continue;
+        }
+        stream.lastFrameAtMs = stream.sentAtMs;
+        if (arrived.done) {
+          ended = true;
+          return;
+        }
+        yield arrived.value;
+        next = frames.next();
+      }
     } catch (error) {
+      ended = true; // the relay has settled or has given up by itself
       this.options.failed(error);
-      if (!this.drop(stream)) return;
-      this.end();
-      stream.controller.error(error);
+      throw error;
+    } finally {
+      this.drop(stream);
+      if (ended) this.end();
+      else void this.abandon(stream.relayed);
     }
   }
 
   /** The client is gone: the stream is still pulled to its end, so that it settles. */
-  private abandon(stream: Open): void {
-    if (!this.drop(stream)) return;
-    stream.relayed.leave();
-    void this.drain(stream.relayed.frames);
-  }
-
-  private async drain(frames: Relayed["frames"]): Promise<void> {
+  private async abandon(relayed: Relayed): Promise<void> {
+    relayed.leave();
     try {
-      while (!(await frames.next()).done);
+      while (!(await relayed.frames.next()).done);
     } catch (error) {
       this.options.failed(error);
     } finally {
@@ -96,23 +97,11 @@ export class EventStreams {
     }
   }
 
-  private add(relayed: Relayed, controller: Open["controller"]): Open {
-    const now = this.clock.monotonicMs();
-    const stream = { relayed, controller, sentAtMs: now, lastFrameAtMs: now, waiting: false };
-    this.open.add(stream);
-    this.unsettled += 1;
-    this.timer ??= setInterval(() => this.tick(), TICK_MS);
-    return stream;
-  }
-
-  /** False when it was dropped before. */
-  private drop(stream: Open): boolean {
-    const dropped = this.open.delete(stream);
-    if (this.open.size === 0 && this.timer !== null) {
-      clearInterval(this.timer);
-      this.timer = null;
-    }
-    return dropped;
+  private drop(stream: Open): void {
+    this.open.delete(stream);
+    if (this.open.size > 0 || this.timer === null) return;
+    clearInterval(this.timer);
+    this.timer = null;
   }
 
   private end(): void {
@@ -125,22 +114,42 @@ export class EventStreams {
   private tick(): void {
     const now = this.clock.monotonicMs();
     for (const stream of this.open) {
-      if (stream.waiting) this.speak(stream, now);
-      else if (now - stream.sentAtMs > this.options.idleMs) this.cutStalled(stream);
+      if (stream.speak === null || now - stream.sentAtMs < COMMENT_AFTER_MS) continue;
+      const filler = now - stream.lastFrameAtMs >= FILLER_AFTER_MS;
+      if (filler) stream.lastFrameAtMs = now;
+      stream.speak(filler ? stream.relayed.filler() : KEEP_ALIVE);
     }
   }
+}
 
-  private cutStalled(stream: Open): void {
-    this.abandon(stream);
-    stream.controller.error(new Error("the client stopped reading"));
-  }
+/**
+ * A generator that runs already, and ends with its client. One that was never pulled would skip its `finally`, and the
+ * hold with it: a client may be gone before the first pull.
+ */
+function begun(frames: AsyncGenerator<string, void, void>, client: AbortSignal): AsyncIterable<string> {
+  let first: Promise<Frame> | null = frames.next();
+  first.catch(() => {}); // whoever pulls it sees it too
+  const leave = (): void => void frames.return();
+  if (client.aborted) leave();
+  else client.addEventListener("abort", leave, { once: true });
+  const next = (): Promise<Frame> => {
+    const arrived = first ?? frames.next();
+    first = null;
+    return arrived;
+  };
+  return { [Symbol.asyncIterator]: () => ({ next, return: () => frames.return() }) };
+}
 
-  private speak(stream: Open, now: number): void {
-    const silentMs = now - stream.sentAtMs;
-    if (silentMs < COMMENT_AFTER_MS) return;
-    const filler = now - stream.lastFrameAtMs >= FILLER_AFTER_MS;
-    if (filler) stream.lastFrameAtMs = now;
-    stream.sentAtMs = now;
-    stream.controller.enqueue(encoder.encode(filler ? stream.relayed.filler() : KEEP_ALIVE));
-  }
+/** The next frame, or what the silence before it says. */
+function arrival(stream: Open, next: Promise<Frame>): Promise<Frame | string> {
+  return new Promise((resolve, reject) => {
+    stream.speak = (text) => {
+      stream.speak = null;
+      resolve(text);
+    };
+    next.then((frame) => {
+      stream.speak = null;
+      resolve(frame);
+    }, reject);
+  });
 }

@@ -24,6 +24,7 @@ export interface RoutePorts {
   metrics: Metrics;
   admin: Handler;
   bodyBytes: number;
+  streamIdleMs: number;
   maxConcurrent: number;
   draining(): boolean;
 }

@@ -1,0 +1,72 @@
+// What clients do wrong (money.md §12 fault 56, 57): they leave, whenever they like. Nothing stays held, every call is
+// settled once.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { connect } from "node:net";
+import { type Customer, hello, startGateway, type TestGateway } from "../support/gateway.ts";
+
+let gateway: TestGateway;
+let customer: Customer;
+beforeAll(async () => {
+  gateway = await startGateway();
+  customer = await gateway.customer({ usd: "100" });
+});
+afterAll(async () => {
+  await gateway.assertSound();
+  await gateway.stop();
+});
+
+/** Sends a streamed request and destroys the socket after `ms`. */
+function leaveAfter(ms: number, headers: readonly string[] = []): Promise<void> {
+  const { hostname, port } = new URL(gateway.url);
+  const body = JSON.stringify({ ...hello(), stream: true });
+  const head = [
+    "POST /v1/chat/completions HTTP/1.1",
+    "Host: x",
+    "Content-Type: application/json",
+    `Authorization: Bearer ${customer.secret}`,
+    `Content-Length: ${body.length}`,
+    ...headers,
+  ];
+  return new Promise((resolve) => {
+    const socket = connect(Number(port), hostname, () => socket.write(`${head.join("\r\n")}\r\n\r\n${body}`));
+    socket.on("error", () => {});
+    socket.on("data", () => {});
+    setTimeout(() => {
+      socket.destroy();
+      resolve();
+    }, ms);
+  });
+}
+
+async function nothingHeld(): Promise<void> {
+  for (let tries = 0; tries < 1000; tries += 1) {
+    if ((await gateway.balance(customer)).held === 0n) return;
+    await Bun.sleep(10);
+  }
+  throw new Error(`${(await gateway.balance(customer)).held} nano-USD stayed held`);
+}
+
+test("clients that leave at any moment leave nothing held, without a key and with one", async () => {
+  gateway.simulator.behave({ behaviour: { tokens_per_second: 2000, completion_tokens: 40 } });
+  const leaving = Array.from({ length: 120 }, (_, n) =>
+    leaveAfter(n / 4, n % 2 === 0 ? [] : [`Idempotency-Key: ${crypto.randomUUID()}`]),
+  );
+  await Promise.all(leaving);
+  await nothingHeld();
+  gateway.simulator.behaveWell();
+  const report = await gateway.ledger.audit();
+  expect(report.violations).toEqual([]);
+});
+
+test("what an abandoned stream without a key delivered is what it is charged", async () => {
+  gateway.simulator.behave({ behaviour: { tokens_per_second: 500, completion_tokens: 5000 }, calls: 1 });
+  const before = gateway.simulator.bill().length;
+  await leaveAfter(200);
+  await nothingHeld();
+  const call = gateway.simulator.bill()[before];
+  const record = await gateway.request(call?.request_id ?? "");
+  expect(record.evidence).toBe("delivered_tokens");
+  expect(record.usage?.completionTokens ?? 0).toBeGreaterThan(10);
+  expect(record.usage?.completionTokens ?? 0).toBeLessThanOrEqual(call?.completion_tokens ?? 0);
+  expect(call?.outcome).toBe("cut");
+});
