@@ -1,0 +1,217 @@
+// A ledger under test with the shorthand that money tables need: organizations, keys, admissions, settlements.
+import { nanoUsd, type NanoUsd, ZERO_USD } from "../../src/contract/money.ts";
+import type { Release } from "../../src/contract/release.ts";
+import type { AdmitOutcome, Admission, Ledger, ResolveOutcome } from "../../src/ledger/ledger.ts";
+import { mintKey } from "../../src/keys/secret.ts";
+import { newId, newRequestId } from "../../src/lib/id.ts";
+import type { TestClock } from "../support/clock.ts";
+
+export interface Opened {
+  ledger: Ledger;
+  /** A process that dies and comes back: nothing is closed or flushed. */
+  crash(): Promise<Ledger>;
+  close(): Promise<void>;
+}
+
+/** One kind of store: opens a fresh ledger on an empty place. */
+export type OpenLedger = (clock: TestClock) => Promise<Opened>;
+
+export interface KeyInHand {
+  organizationId: string;
+  keyId: string;
+  digest: Uint8Array;
+}
+
+const usd = (amount: number): NanoUsd => nanoUsd(BigInt(Math.round(amount * 1e9)));
+
+export function releaseOf(fields: Partial<Release> = {}): Release {
+  const model = fields.model ?? "m";
+  const route = fields.route ?? `${model}@p/r`;
+  return {
+    digest: new Bun.CryptoHasher("sha256")
+      .update(`${route} ${fields.version ?? 1} ${JSON.stringify(fields.tier ?? "")}`)
+      .digest("hex"),
+    route,
+    version: 1,
+    model,
+    provider: "p",
+    upstreamModel: "u",
+    region: "r",
+    tier: "standard",
+    requiresPaid: false,
+    contextWindow: 1000,
+    maxOutputTokens: 100,
+    defaultOutputTokens: 100,
+    // One token costs 0.01 dollars, so that tables read in dollars.
+    price: { input: usd(10_000), cachedInput: usd(10_000), output: usd(10_000), requestMinimum: ZERO_USD },
+    publishedPrice: { input_per_million: "10000", output_per_million: "10000", request_minimum: "0" },
+    reasoning: null,
+    tokenizer: "bytes",
+    capabilities: {
+      tools: false,
+      images: false,
+      json_schema: false,
+      logprobs: false,
+      logit_bias: false,
+      max_n: 1,
+    },
+    imageTokensMax: null,
+    remoteImages: false,
+    defaults: {},
+    priority: 1,
+    weight: 100,
+    issuedAtMs: 0,
+    expiresAtMs: Date.parse("2100-01-01"),
+    signedBy: "test",
+    ...fields,
+  };
+}
+
+export class World {
+  constructor(public ledger: Ledger) {}
+
+  async organization(dollars: number, kind: "purchase" | "grant" = "purchase"): Promise<string> {
+    const { id } = await this.ledger.createOrganization({ id: newId("org"), name: "test" }, "test");
+    if (dollars > 0) await this.topUp(id, dollars, { kind });
+    return id;
+  }
+
+  topUp(
+    organizationId: string,
+    dollars: number,
+    also: { kind?: "purchase" | "grant"; externalId?: string } = {},
+  ): ReturnType<Ledger["topUp"]> {
+    const { kind = "purchase", externalId = crypto.randomUUID() } = also;
+    return this.ledger.topUp(
+      { organizationId, amount: usd(dollars), kind, source: "test", externalId },
+      "test",
+    );
+  }
+
+  async key(
+    organizationId: string,
+    terms: { limit?: number; scope?: "standard" | "research" } = {},
+  ): Promise<KeyInHand> {
+    const keyId = newId("key");
+    const { digest, prefix } = mintKey({ organizationId, keyId });
+    const { limit, scope = "standard" } = terms;
+    await this.ledger.createKey(
+      {
+        id: keyId,
+        organizationId,
+        name: "test",
+        prefix,
+        digest,
+        scope,
+        limit: limit === undefined ? null : usd(limit),
+      },
+      "test",
+    );
+    return { organizationId, keyId, digest };
+  }
+
+  publish(fields: Partial<Release> = {}): ReturnType<Ledger["publishRelease"]> {
+    return this.ledger.publishRelease({ release: releaseOf(fields), jws: crypto.randomUUID() }, "test");
+  }
+
+  admission(
+    key: KeyInHand,
+    terms: { hold: number; idempotencyKey?: string; body?: string; release?: Release },
+  ): Admission {
+    const { hold, idempotencyKey, body = "body", release = releaseOf() } = terms;
+    const { route, version, digest, expiresAtMs, model, tier, requiresPaid } = release;
+    const fingerprint = new Bun.CryptoHasher("sha256").update(body).digest();
+    return {
+      requestId: newRequestId(),
+      credential: key,
+      claim: idempotencyKey === undefined ? null : { idempotencyKey, fingerprint },
+      asked: {
+        kind: "plan",
+        plan: {
+          model,
+          tier,
+          requiresPaid,
+          routes: [{ route, version, digest, expiresAtMs }],
+          hold: usd(hold),
+          promptBound: 1_000_000,
+          outputBound: 1_000_000,
+          stream: false,
+          timeoutMs: 60_000,
+        },
+      },
+    };
+  }
+
+  /** Admits; returns the request id, or the code of the refusal. */
+  async admit(
+    key: KeyInHand,
+    terms: Parameters<World["admission"]>[1],
+  ): Promise<{ id: string; says: string; outcome: AdmitOutcome }> {
+    const admission = this.admission(key, terms);
+    const outcome = await this.ledger.admit(admission);
+    return {
+      id: admission.requestId,
+      says: outcome.kind === "refused" ? outcome.refusal.code : outcome.kind,
+      outcome,
+    };
+  }
+
+  /** Settles for whole cents: one token costs a cent. `answer` is kept under the request's key. */
+  settle(
+    key: KeyInHand,
+    requestId: string,
+    terms: { dollars: number; answer?: string; release?: Release },
+  ): Promise<ResolveOutcome> {
+    const { dollars, answer, release = releaseOf() } = terms;
+    return this.ledger.settle({
+      organizationId: key.organizationId,
+      requestId,
+      releaseDigest: release.digest,
+      evidence: "provider_usage",
+      usage: {
+        promptTokens: Math.round(dollars * 100),
+        completionTokens: 0,
+        cachedTokens: null,
+        reasoningTokens: null,
+      },
+      charge: usd(dollars),
+      variance: ZERO_USD,
+      minimumApplied: false,
+      finishReason: "stop",
+      status: 200,
+      attempts: [],
+      firstPartMs: 1,
+      totalMs: 2,
+      answer:
+        answer === undefined
+          ? null
+          : {
+              requestId,
+              status: 200,
+              headers: { "content-type": "application/json" },
+              body: Buffer.from(JSON.stringify({ answer, cost: { customer_charge_usd: dollars } })),
+            },
+    });
+  }
+
+  void(key: KeyInHand, requestId: string, freeClaim: boolean): Promise<ResolveOutcome> {
+    return this.ledger.void({
+      organizationId: key.organizationId,
+      requestId,
+      status: 502,
+      errorCode: "provider_error",
+      attempts: [],
+      totalMs: 1,
+      freeClaim,
+      answer: null,
+    });
+  }
+
+  /** `available held` in dollars. */
+  async balance(organizationId: string): Promise<string> {
+    const balance = await this.ledger.balance(organizationId);
+    return balance === null ? "none" : `${dollars(balance.available)} ${dollars(balance.held)}`;
+  }
+}
+
+const dollars = (amount: NanoUsd): string => (Number(amount) / 1e9).toFixed(2);
