@@ -14,11 +14,13 @@ import { addRelease } from "./release.ts";
 import { addRequest } from "./request.ts";
 import { addRoute } from "./route.ts";
 import { addServe } from "./serve.ts";
+import { addSimulator } from "./simulator.ts";
 import { addUsage } from "./usage.ts";
 import { say } from "./report.ts";
 
 const NOUNS = [
   addServe,
+  addSimulator,
   addDoctor,
   addOrg,
   addCredits,

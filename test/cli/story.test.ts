@@ -1,0 +1,301 @@
+// An operator's day on the command line, against a gateway that the same command line started: every command of
+// docs/cli.md, its JSON, its exit code (interfaces.md §2).
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const root = join(import.meta.dir, "../..");
+const folder = mkdtempSync(join(tmpdir(), "tollgate-cli-"));
+const dataDir = join(folder, "data");
+const environment = { ...process.env, TOLLGATE_DATA_DIR: dataDir, TOLLGATE_LOG_LEVEL: "silent" };
+
+let gateway: ReturnType<typeof serve>;
+let url = "";
+const serve = (...flags: string[]): Bun.Subprocess<"ignore", "pipe", "inherit"> =>
+  Bun.spawn([join(root, "tollgate"), "serve", "--port", "0", ...flags], {
+    env: environment,
+    cwd: folder,
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "inherit",
+  });
+
+/** Reads what a start prints, up to the last line of the banner. */
+async function bannerOf(process: typeof gateway): Promise<string> {
+  let text = "";
+  for await (const bytes of process.stdout) {
+    text += new TextDecoder().decode(bytes);
+    if (text.includes("Ctrl-C")) break;
+  }
+  return text;
+}
+
+let banner = "";
+beforeAll(async () => {
+  gateway = serve();
+  banner = await bannerOf(gateway);
+  url = (JSON.parse(readFileSync(join(dataDir, "operator.json"), "utf8")) as { url: string }).url;
+}, 20_000);
+afterAll(async () => {
+  gateway.kill("SIGTERM");
+  await gateway.exited;
+  rmSync(folder, { recursive: true, force: true });
+});
+
+interface Ran {
+  code: number;
+  out: string;
+  err: string;
+}
+
+async function run(...args: string[]): Promise<Ran> {
+  const child = Bun.spawn([join(root, "tollgate"), ...args], {
+    env: environment,
+    cwd: folder,
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [out, err] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ]);
+  return { code: await child.exited, out, err };
+}
+
+/** Runs with `--json`; expects success and exactly one document. */
+async function json<T = Record<string, unknown>>(...args: string[]): Promise<T> {
+  const ran = await run(...args, "--json");
+  if (ran.code !== 0) throw new Error(`${args.join(" ")}: ${ran.out}${ran.err}`);
+  return JSON.parse(ran.out) as T;
+}
+
+const chat = (secret: string, model = "base-preview-v1"): Promise<Response> =>
+  fetch(`${url}/v1/chat/completions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${secret}`, "content-type": "application/json" },
+    body: JSON.stringify({ model, messages: [{ role: "user", content: "hi" }] }),
+  });
+
+test("the first start prints a base URL, a demo key and a curl that works when pasted", async () => {
+  expect(banner).toContain("Base URL");
+  expect(banner).toContain("$5.00");
+  const command = banner.slice(banner.indexOf("  curl "), banner.indexOf("Operate it")).trim();
+  const pasted = Bun.spawn(["sh", "-c", `${command} -s -w '%{http_code}'`], {
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const answered = await new Response(pasted.stdout).text();
+  expect(answered.slice(-3)).toBe("200");
+  expect(answered).toContain('"chat.completion"');
+});
+
+let org = "";
+let key: { id: string; secret: string } = { id: "", secret: "" };
+
+test("an organization, credits and a key", async () => {
+  ({ id: org } = await json<{ id: string }>("org", "create", "--name", "Acme"));
+  expect((await json<{ data: { name: string }[] }>("org", "list")).data.map(({ name }) => name)).toContain(
+    "Acme",
+  );
+  const grant = [
+    "credits",
+    "grant",
+    "--org",
+    org,
+    "--usd",
+    "5.00",
+    "--kind",
+    "purchase",
+    "--reference",
+    "invoice-1",
+  ];
+  expect(await json(...grant)).toMatchObject({ balance_usd: "5.000000000" });
+  expect(await json(...grant)).toMatchObject({ balance_usd: "5.000000000" });
+  expect(await json("credits", "show", "--org", org)).toMatchObject({
+    available_usd: "5.000000000",
+    held_usd: "0.000000000",
+    purchased_usd: "5.000000000",
+  });
+  key = await json<typeof key>("keys", "create", "--org", org, "--name", "batch", "--limit-usd", "1");
+  expect(key.secret).toMatch(/^gw_sk_/);
+  expect((await chat(key.secret)).status).toBe(200);
+});
+
+test("keys are listed without their secrets, limited and revoked", async () => {
+  const listed = await run("keys", "list", "--org", org, "--json");
+  expect(listed.out).not.toContain(key.secret);
+  expect(JSON.parse(listed.out)).toMatchObject({
+    data: [{ id: key.id, name: "batch", limit_usd: "1.000000000", status: "active" }],
+  });
+  expect(await json("keys", "limit", key.id, "--usd", "0")).toMatchObject({ limit_usd: "0.000000000" });
+  expect((await chat(key.secret)).status).toBe(403);
+  await json("keys", "limit", key.id, "--usd", "none");
+  expect((await chat(key.secret)).status).toBe(200);
+  const other = await json<typeof key>("keys", "create", "--org", org, "--name", "leaked");
+  await json("keys", "revoke", other.id);
+  expect((await chat(other.secret)).status).toBe(401);
+});
+
+test("usage and a request's receipt", async () => {
+  const reply = await chat(key.secret);
+  const { gateway: receipt } = (await reply.json()) as { gateway: { request_id: string; cost: object } };
+  const shown = await json<{ receipt?: { cost: object } }>("request", "show", receipt.request_id);
+  expect(JSON.stringify(shown)).toContain(receipt.request_id);
+  const usage = await json<{ data: { requests: number }[] }>("usage", "--org", org, "--group-by", "key");
+  expect(usage.data[0]?.requests).toBe(3);
+  const csv = await run("usage", "--org", org, "--group-by", "model", "--csv");
+  expect(csv.out.split("\n")[1]).toContain("base-preview-v1");
+});
+
+test("a research entitlement from request to revocation", async () => {
+  const { id } = await json<{ id: string }>(
+    "entitlement",
+    "request",
+    "--org",
+    org,
+    "--model",
+    "base-research-1",
+    "--project",
+    "safety",
+  );
+  expect(await json("entitlement", "approve", id, "--expires", "2099-01-01")).toMatchObject({
+    status: "active",
+  });
+  const researcher = await json<typeof key>(
+    "keys",
+    "create",
+    "--org",
+    org,
+    "--name",
+    "lab",
+    "--scope",
+    "research",
+  );
+  expect((await chat(researcher.secret, "base-research-1")).status).toBe(200);
+  expect(await json("entitlement", "revoke", id)).toMatchObject({ status: "revoked" });
+  expect((await chat(researcher.secret, "base-research-1")).status).toBe(403);
+  expect((await json<{ data: object[] }>("entitlement", "list", "--org", org)).data).toHaveLength(1);
+});
+
+test("routes are listed, disabled and enabled", async () => {
+  const route = "plain-1@simulator/local";
+  const { data } = await json<{ data: { route: string; state: string }[] }>("route", "list");
+  expect(data.map(({ state }) => state)).toEqual(["live", "live", "live", "live"]);
+  expect(await json("route", "disable", route, "--reason", "maintenance")).toMatchObject({
+    state: "disabled",
+  });
+  expect((await chat(key.secret, "plain-1")).status).toBe(503);
+  expect(await json("route", "enable", route)).toMatchObject({ state: "live" });
+  expect((await json<{ data: object[] }>("release", "list")).data).toHaveLength(4);
+});
+
+test("keygen, sign and verify a release; a stranger's signature is refused", async () => {
+  const manifest = join(folder, "release.yaml");
+  writeFileSync(
+    manifest,
+    `model: mine-1
+provider: simulator
+upstream_model: sim
+region: local
+version: 1
+tier: standard
+context_window: 1000
+max_output_tokens: 100
+default_output_tokens: 100
+pricing: { currency: USD, input_per_million: "1", output_per_million: "1", request_minimum: "0" }
+`,
+  );
+  const { kid } = await json<{ kid: string }>("release", "keygen", "--out", join(folder, "keys"));
+  expect(kid.length).toBeGreaterThan(20);
+  expect(statSync(join(folder, "keys/release.private.jwk")).mode & 0o777).toBe(0o600);
+  const signed = await run(
+    "release",
+    "sign",
+    manifest,
+    "--key",
+    join(folder, "keys/release.private.jwk"),
+    "--json",
+  );
+  expect(signed.code).toBe(0);
+  const jws = join(folder, "release.jws");
+  expect(statSync(jws).size).toBeGreaterThan(100);
+  expect(
+    (await run("release", "verify", jws, "--trust", join(folder, "keys/release.public.jwk"), "--json")).code,
+  ).toBe(0);
+  const published = await run("release", "publish", jws, "--json");
+  expect(published.code).toBe(1);
+  expect(published.err + published.out).toContain("trusted");
+});
+
+test("the ledger is audited while the gateway runs, and the doctor is content", async () => {
+  expect(await json("ledger", "audit")).toMatchObject({ ok: true, violations: [] });
+  const doctor = await run("doctor");
+  expect(doctor.code).toBe(0);
+});
+
+test("a live store is backed up, and the copy has the same money", async () => {
+  const copy = join(folder, "copy.sqlite");
+  await json("db", "backup", copy);
+  const { Database } = await import("bun:sqlite");
+  const sum = (path: string): unknown =>
+    new Database(path, { readonly: true })
+      .query("SELECT sum(available + held) FROM org_balance")
+      .values()[0]?.[0];
+  expect(sum(copy)).toBe(sum(join(dataDir, "tollgate.sqlite")));
+});
+
+test.each([
+  [["org", "create"], 2],
+  [["nothing"], 2],
+  [["keys", "revoke", "key_nobody"], 1],
+  [["credits", "grant", "--org", "org_nobody", "--usd", "5"], 1],
+  [["credits", "grant", "--org", "org_x", "--usd", "-5"], 1],
+])("%p exits with %d and says what to do next", async (args, code) => {
+  const ran = await run(...args);
+  expect(ran.code).toBe(code);
+  expect(ran.err).toContain("→");
+  expect(ran.out).toBe("");
+});
+
+test("a second gateway on the same store is refused with the pid of the first", async () => {
+  const second = Bun.spawn([join(root, "tollgate"), "serve", "--port", "0"], {
+    env: environment,
+    cwd: folder,
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const said = await new Response(second.stderr).text();
+  expect(await second.exited).toBe(1);
+  expect(said).toContain(String(gateway.pid));
+  expect((await fetch(`${url}/readyz`)).status).toBe(200);
+});
+
+test("a configuration that cannot be used stops the start with file, line and path", async () => {
+  const settings = join(folder, "bad.yaml");
+  writeFileSync(settings, "listen: { port: 70000 }\nlimitz: {}\n");
+  const ran = await run("serve", "--config", settings);
+  expect(ran.code).toBe(1);
+  expect(ran.err).toContain("listen.port");
+  expect(ran.err).toContain("limitz");
+});
+
+test("SIGTERM lets a running answer finish, settles it and exits 0; the next start finds everything", async () => {
+  const slow = fetch(`${url}/v1/chat/completions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key.secret}`, "content-type": "application/json" },
+    body: JSON.stringify({ model: "plain-1", messages: [{ role: "user", content: "hi" }], stream: true }),
+  });
+  const reply = await slow;
+  gateway.kill("SIGTERM");
+  expect(await reply.text()).toContain("data: [DONE]");
+  expect(await gateway.exited).toBe(0);
+  gateway = serve();
+  const again = await bannerOf(gateway);
+  expect(again).not.toContain("Demo key");
+  url = (JSON.parse(readFileSync(join(dataDir, "operator.json"), "utf8")) as { url: string }).url;
+  expect(await json("credits", "show", "--org", org)).toMatchObject({ held_usd: "0.000000000" });
+  expect((await chat(key.secret)).status).toBe(200);
+});
