@@ -1,0 +1,131 @@
+// Publication: verify, store, serve (interfaces.md §4, hardening S33). The store here is a few maps: versions are the
+// ledger's rule and are tested there.
+import { describe, expect, test } from "bun:test";
+import type { Release } from "../contract/release.ts";
+import { Health } from "./health.ts";
+import { parseManifest } from "./manifest.ts";
+import { Publisher, type ReleaseStore } from "./publish.ts";
+import {
+  generateReleaseKey,
+  readReleaseKey,
+  readTrustedKeys,
+  type ReleaseKey,
+  type TrustedKeys,
+} from "./release-key.ts";
+import { Shelf } from "./shelf.ts";
+import { signRelease } from "./signature.ts";
+
+const NOW_MS = Date.parse("2026-06-01");
+const DAY_MS = 86_400_000;
+const clock = { nowMs: () => NOW_MS, monotonicMs: () => 0 };
+
+function storeOf(): ReleaseStore & { kept: Map<string, { release: Release; jws: string }> } {
+  const kept = new Map<string, { release: Release; jws: string }>();
+  const off = new Set<string>();
+  const switchOf = (route: string) => ({
+    route,
+    highestVersion: kept.get(route)?.release.version ?? 0,
+    disabled: off.has(route),
+    reason: null,
+  });
+  return {
+    kept,
+    publishRelease: async (published) => {
+      const before = kept.get(published.release.route)?.release;
+      if (before !== undefined && before.version >= published.release.version)
+        return before.digest === published.release.digest
+          ? { kind: "repeated" }
+          : { kind: "rolled_back", highest: before.version };
+      kept.set(published.release.route, published);
+      return { kind: "published" };
+    },
+    releases: async () => [...kept.values()],
+    routes: async () => [...kept.keys()].map(switchOf),
+    setRouteDisabled: async (route, disabled) => {
+      if (!kept.has(route)) return null;
+      if (disabled) off.add(route);
+      else off.delete(route);
+      return switchOf(route);
+    },
+  };
+}
+
+const manifest = (version: number) =>
+  parseManifest({
+    model: "m",
+    provider: "a",
+    upstream_model: "u",
+    region: "r",
+    version,
+    tier: "standard",
+    context_window: 1000,
+    max_output_tokens: 100,
+    default_output_tokens: 100,
+    pricing: { currency: "USD", input_per_million: "1", output_per_million: "1", request_minimum: "0" },
+  });
+
+async function keyPair(): Promise<{ key: ReleaseKey; trusted: TrustedKeys }> {
+  const { privateJwk, publicJwk } = await generateReleaseKey();
+  return { key: await readReleaseKey(privateJwk), trusted: await readTrustedKeys([publicJwk]) };
+}
+
+const sign = (version: number, key: ReleaseKey, expiresInMs = DAY_MS): Promise<string> =>
+  signRelease(manifest(version), key, { expiresInMs, nowMs: NOW_MS });
+
+function publisherOf(trusted: TrustedKeys, store = storeOf()) {
+  const shelf = new Shelf({ clock, health: new Health(clock, []) });
+  return { store, shelf, publisher: new Publisher({ store, shelf, trusted, clock }) };
+}
+
+describe("publication", () => {
+  test("a signed release is served at once; the very same one again is no news", async () => {
+    const { key, trusted } = await keyPair();
+    const { publisher, shelf } = publisherOf(trusted);
+    const jws = await sign(1, key);
+    expect(await publisher.publish(jws, "t")).toMatchObject({ kind: "published" });
+    expect(await publisher.publish(jws, "t")).toMatchObject({ kind: "repeated" });
+    expect(shelf.candidates("m")).toHaveLength(1);
+  });
+
+  test("a stranger's, a tampered, an expired and a rolled-back release are refused and change nothing", async () => {
+    const { key, trusted } = await keyPair();
+    const { publisher, shelf, store } = publisherOf(trusted);
+    await publisher.publish(await sign(2, key), "t");
+    const jws = await sign(3, key);
+    const [head, body, signature] = jws.split(".");
+    const changed = Buffer.from(body ?? "", "base64url")
+      .toString()
+      .replace('"input_per_million":"1"', '"input_per_million":"0"');
+    const refused = [
+      await sign(3, (await keyPair()).key),
+      `${head}.${Buffer.from(changed).toString("base64url")}.${signature}`,
+      await sign(3, key, -1000),
+      await sign(1, key),
+      "not.a.jws",
+    ];
+    for (const one of refused) expect(await publisher.publish(one, "t")).toMatchObject({ kind: "refused" });
+    expect(shelf.candidates("m")[0]?.version).toBe(2);
+    expect(store.kept.size).toBe(1);
+  });
+
+  test("at a start every signature is verified again: a key that lost its trust closes its routes", async () => {
+    const { key, trusted } = await keyPair();
+    const { publisher, store } = publisherOf(trusted);
+    await publisher.publish(await sign(1, key), "t");
+    const again = publisherOf((await keyPair()).trusted, store);
+    await again.publisher.load();
+    expect(again.shelf.candidates("m")).toHaveLength(0);
+    expect(again.shelf.closedReason("m").code).toBe("route_release_stale");
+  });
+
+  test("a switch survives a start", async () => {
+    const { key, trusted } = await keyPair();
+    const { publisher, store } = publisherOf(trusted);
+    await publisher.publish(await sign(1, key), "t");
+    expect(await publisher.setDisabled({ route: "m@a/r", disabled: true, reason: null }, "t")).toBe(true);
+    const again = publisherOf(trusted, store);
+    await again.publisher.load();
+    expect(again.shelf.closedReason("m").code).toBe("route_disabled");
+    expect(await publisher.setDisabled({ route: "nope", disabled: true, reason: null }, "t")).toBe(false);
+  });
+});
