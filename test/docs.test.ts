@@ -1,0 +1,34 @@
+// What the documentation points at exists: files and tests of docs/spec-map.md, links of every page.
+import { expect, test } from "bun:test";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+
+const root = join(import.meta.dir, "..");
+const read = (path: string): string => readFileSync(join(root, path), "utf8");
+
+const rows = [
+  ...read("docs/spec-map.md").matchAll(/^\| [\d.]+ \| .+? \| `([^`]+)` \| `([^`]+)` (.+?) \|$/gm),
+].map(([, file = "", proof = "", name = ""]) => ({ file, proof, name }));
+
+test("the specification map has a row for each promise", () => {
+  expect(rows.length).toBeGreaterThan(50);
+});
+
+test.each(rows.map(({ file, proof, name }) => [name, file, proof] as const))("%s", (name, file, proof) => {
+  expect({ file, there: existsSync(join(root, file)) }).toEqual({ file, there: true });
+  expect({ proof, name, there: read(proof).includes(name) }).toEqual({ proof, name, there: true });
+});
+
+const pages = [
+  "README.md",
+  "CONTRIBUTING.md",
+  ...readdirSync(join(root, "docs"))
+    .filter((name) => name.endsWith(".md"))
+    .map((name) => `docs/${name}`),
+];
+
+test.each(pages)("every link of %s leads somewhere", (page) => {
+  const links = [...read(page).matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map(([, link = ""]) => link);
+  const broken = links.filter((link) => !existsSync(join(root, dirname(page), link)));
+  expect(broken).toEqual([]);
+});
