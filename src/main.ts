@@ -28,6 +28,8 @@ import { openSqliteStore, type SqliteStore } from "./store/sqlite.ts";
 /** Above every limit of ours, whose refusals can be read; beyond it Bun answers a bare 413 (hardening.md §1). */
 const PARSER_BODY_BYTES = 64 * 1024 * 1024;
 const GRACE_MS = 30_000;
+const POSTGRESQL_IS_NOT_READY =
+  "DATABASE_URL is set, but this version keeps its ledger only in the data directory. Unset it to start.";
 
 export interface Running {
   /** `http://host:port`. */
@@ -44,6 +46,7 @@ export async function start(config: Config, ports: { clock?: Clock; log?: Log } 
   const clock = ports.clock ?? systemClock;
   const log = ports.log ?? createLog(config.log.level);
   ignoreProxies();
+  if (config.databaseUrl !== null) throw new Error(POSTGRESQL_IS_NOT_READY);
   const store = openSqliteStore(config.dataDir);
   const ledger = await openSqliteLedger({ store, clock, idempotency: config.idempotency });
   const providers = await openProviders(config.providers);

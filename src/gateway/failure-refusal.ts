@@ -9,6 +9,17 @@ const unproven =
   "It is not known whether the provider ran this request, so it is not sent again by itself. Nothing was charged; " +
   "retry with a new Idempotency-Key, or none, if running it twice is acceptable.";
 
+/** A stream that failed after its first part was delivered; never sent again by itself, since it was charged for. */
+export function brokenStream({ reason }: Failure): Refusal {
+  const timedOut = reason === "timeout" || reason === "connect_timeout";
+  return new Refusal(
+    timedOut ? "provider_timeout" : "provider_error",
+    `The provider ${timedOut ? "fell silent" : "failed"} in the middle of its answer. The prompt and the tokens delivered ` +
+      "until then were charged, see gateway.cost. Send the request again with a new Idempotency-Key, or none, for a whole answer.",
+    { retry: false },
+  );
+}
+
 /** The refusal for a request that failed before anything was delivered. `retry` only with proof of non-execution. */
 export function refusalOf(failure: Failure): Refusal {
   const proven = failure.executed === "no";
@@ -28,8 +39,8 @@ export function refusalOf(failure: Failure): Refusal {
         { param: "messages" },
       );
     case "connect_timeout":
-      return new Refusal("provider_timeout", `The provider could not be reached in time. ${again}`, {
-        retry: true,
+      return new Refusal("provider_timeout", `The provider could not be reached in time. ${proven ? again : unproven}`, {
+        retry: proven,
         retryAfterMs: 1000,
       });
     case "timeout":
@@ -41,8 +52,8 @@ export function refusalOf(failure: Failure): Refusal {
     case "connect":
     case "rate_limited":
     case "unavailable":
-      return new Refusal("provider_error", `The provider cannot take the request right now. ${again}`, {
-        retry: true,
+      return new Refusal("provider_error", `The provider cannot take the request right now. ${proven ? again : unproven}`, {
+        retry: proven,
         retryAfterMs: Math.min(failure.upstream.retryAfterMs ?? 1000, MAX_RETRY_AFTER_MS),
       });
     case "rejected":

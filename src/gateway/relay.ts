@@ -9,7 +9,7 @@ import { printUsage } from "./answer-body.ts";
 import { type Bill, billOf, costOf } from "./bill.ts";
 import { Delivered } from "./delivered.ts";
 import { asFailure, type Streaming } from "./dispatch.ts";
-import { refusalOf } from "./failure-refusal.ts";
+import { brokenStream, refusalOf } from "./failure-refusal.ts";
 import { EVENT_STREAM, Frames } from "./frames.ts";
 import type { Candidate, Hold } from "./hold.ts";
 import type { Flight } from "./in-flight.ts";
@@ -180,7 +180,7 @@ async function settled(stream: Run, end: Ended): Promise<string> {
   const last =
     failure === null
       ? frames.end(choice, reason, { usage: printUsage(bill.usage), gateway })
-      : frames.error(printError(refusalOf(failure), hold.admitted.requestId, gateway));
+      : frames.error(printError(breakOf(failure, bill), hold.admitted.requestId, gateway));
   const ending = {
     status: failure?.reason === "aborted" ? 499 : 200,
     totalMs: Math.round(performance.now() - hold.admitted.startedAtMs),
@@ -204,6 +204,10 @@ async function settled(stream: Run, end: Ended): Promise<string> {
     throw new Error(`request ${hold.admitted.requestId} was resolved by somebody else; its stream is cut`);
   return last;
 }
+
+/** What an unfinished stream ends with: charged for what was delivered, or for nothing. */
+const breakOf = (failure: Failure, bill: Bill): Refusal =>
+  bill.evidence === "none" ? refusalOf(failure) : brokenStream(failure);
 
 /** Failed after the status was sent but before the first part: nothing was delivered, nothing is charged. */
 async function failedEarly({ hold, frames }: Run, error: Failure | Refusal): Promise<string> {

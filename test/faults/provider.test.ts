@@ -147,7 +147,10 @@ test("silence in mid-stream ends in an error event, charged for what was deliver
   gateway.simulator.behave({ behaviour: { hang_after_events: 6, completion_tokens: 100 }, calls: 1 });
   const { events } = await gateway.stream(customer, hello());
   expect(events.done).toBe(false);
-  expect(events.chunks.at(-1)?.error?.code).toBe("provider_timeout");
+  const error = events.chunks.at(-1)?.error;
+  expect(error?.code).toBe("provider_timeout");
+  expect(error?.message).toContain("were charged");
+  expect(error?.message).not.toMatch(/nothing was charged/i);
   expect(gatewayOf(events).cost).toMatchObject({ evidence: "delivered_tokens", output_tokens: 5 });
 });
 
