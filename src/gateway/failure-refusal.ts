@@ -39,10 +39,14 @@ export function refusalOf(failure: Failure): Refusal {
         { param: "messages" },
       );
     case "connect_timeout":
-      return new Refusal("provider_timeout", `The provider could not be reached in time. ${proven ? again : unproven}`, {
-        retry: proven,
-        retryAfterMs: 1000,
-      });
+      return new Refusal(
+        "provider_timeout",
+        `The provider could not be reached in time. ${proven ? again : unproven}`,
+        {
+          retry: proven,
+          retryAfterMs: 1000,
+        },
+      );
     case "timeout":
       return new Refusal(
         "provider_timeout",
@@ -52,10 +56,14 @@ export function refusalOf(failure: Failure): Refusal {
     case "connect":
     case "rate_limited":
     case "unavailable":
-      return new Refusal("provider_error", `The provider cannot take the request right now. ${proven ? again : unproven}`, {
-        retry: proven,
-        retryAfterMs: Math.min(failure.upstream.retryAfterMs ?? 1000, MAX_RETRY_AFTER_MS),
-      });
+      return new Refusal(
+        "provider_error",
+        `The provider cannot take the request right now. ${proven ? again : unproven}`,
+        {
+          retry: proven,
+          retryAfterMs: Math.min(failure.upstream.retryAfterMs ?? 1000, MAX_RETRY_AFTER_MS),
+        },
+      );
     case "rejected":
     case "account":
       return new Refusal(
