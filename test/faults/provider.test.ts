@@ -2,6 +2,7 @@
 // more than one call on the provider's bill.
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import type { Behaviour } from "../../src/providers/simulator/behaviour.ts";
+import { countTokens } from "../../src/pricing/tokens.ts";
 import { type ErrorJson, gatewayOf, textOf } from "../support/events.ts";
 import { type Customer, hello, startGateway, type TestGateway } from "../support/gateway.ts";
 
@@ -19,6 +20,7 @@ beforeAll(async () => {
     },
   });
   customer = await gateway.customer({ usd: "100" });
+  await countTokens(["loaded before the short timeouts count"], "o200k_base");
 });
 beforeEach(() => gateway.simulator.behaveWell());
 afterAll(async () => {
