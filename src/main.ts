@@ -1,6 +1,7 @@
 // Builds every room, listens, drains; the only file that knows them all. Start order: store before ledger, ledger before
 // releases, everything before the port opens; stop order is the reverse.
 import { createHmac } from "node:crypto";
+import type { Alerts } from "./alerts/alerts.ts";
 import type { Config } from "./config.ts";
 import type { Handler } from "./http/context.ts";
 import { AccessLog } from "./http/access-log.ts";
@@ -16,6 +17,7 @@ import { openSqliteLedger } from "./ledger/sqlite.ts";
 import { type Clock, systemClock } from "./lib/clock.ts";
 import { createLog, type Log } from "./lib/log.ts";
 import { Metrics } from "./lib/metrics.ts";
+import { openAlerts } from "./main/alerts.ts";
 import { banner } from "./main/banner.ts";
 import { firstStart } from "./main/first-start.ts";
 import { writeOperatorFile } from "./main/operator-file.ts";
@@ -41,6 +43,7 @@ export interface Running {
   demoKey: string | null;
   ledger: Ledger;
   payments: Payments;
+  alerts: Alerts;
   /** Stops admission, lets answers finish, closes the store. */
   stop(): Promise<void>;
 }
@@ -66,7 +69,7 @@ export async function start(config: Config, ports: { clock?: Clock; log?: Log } 
   const url = addressOf(config, house.server.port);
   await writeOperatorFile(ledger, { dataDir: config.dataDir, url });
   releases.health.start();
-  return { url, demoKey, ledger, payments: house.payments, stop: () => house.stop() };
+  return { url, demoKey, ledger, payments: house.payments, alerts: house.alerts, stop: () => house.stop() };
 }
 
 /** `start`, then the banner, and a stop on SIGTERM or SIGINT. */
@@ -103,7 +106,7 @@ interface Rooms {
 function furnish(
   config: Config,
   rooms: Rooms,
-): { server: Listening; payments: Payments; stop(): Promise<void> } {
+): { server: Listening; payments: Payments; alerts: Alerts; stop(): Promise<void> } {
   const { clock, log, ledger, releases, providers, store } = rooms;
   let draining = false;
   const failed = (error: unknown, id?: string): void =>
@@ -112,7 +115,17 @@ function furnish(
   const metrics = new Metrics(() => streams.size);
   const baseUrl = `${config.publicUrl ?? `http://${config.listen.host}:${config.listen.port}`}/v1`;
   const address = (): string => addressOf(config, server.port);
-  const payments = openPayments(config, { sql: sqliteSql(store), ledger, clock, address, failed });
+  const sql = sqliteSql(store);
+  const payments = openPayments(config, { sql, ledger, clock, address, failed });
+  const alerts = openAlerts(config, {
+    sql,
+    dataKey: store.dataKey,
+    ledger,
+    clock,
+    failed,
+    shelf: releases.shelf,
+    payments: payments.room,
+  });
   const routes = routeTable({
     ledger,
     clock,
@@ -140,6 +153,7 @@ function furnish(
   const stop = async (): Promise<void> => {
     draining = true;
     await withinGrace(server, streams);
+    await alerts.stop();
     await payments.stop();
     releases.stop();
     await providers.stop();
@@ -148,7 +162,7 @@ function furnish(
     stopCounting();
     log.flush();
   };
-  return { server, payments: payments.room, stop };
+  return { server, payments: payments.room, alerts: alerts.room, stop };
 }
 
 /** Where this process answers. */

@@ -3,6 +3,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Alerts } from "../../src/alerts/alerts.ts";
 import { type Config, loadConfig } from "../../src/config.ts";
 import { parseUsd } from "../../src/contract/money.ts";
 import type { BalanceRecord, Ledger, RequestRecord } from "../../src/ledger/ledger.ts";
@@ -46,6 +47,7 @@ export interface TestGateway {
   baseUrl: string;
   ledger: Ledger;
   payments: Payments;
+  alerts: Alerts;
   simulator: Simulator;
   dataDir: string;
   /** A new organization with credits (US dollars, purchased) and one key. */
@@ -105,6 +107,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
     url: running.url,
     ledger: running.ledger,
     payments: running.payments,
+    alerts: running.alerts,
     simulator,
     dataDir,
     token,
@@ -134,6 +137,7 @@ interface Parts {
   url: string;
   ledger: Ledger;
   payments: Payments;
+  alerts: Alerts;
   simulator: Simulator;
   dataDir: string;
   token: string;
@@ -146,6 +150,7 @@ class RunningGateway implements TestGateway {
   readonly baseUrl: string;
   readonly ledger: Ledger;
   readonly payments: Payments;
+  readonly alerts: Alerts;
   readonly simulator: Simulator;
   readonly dataDir: string;
 
@@ -154,6 +159,7 @@ class RunningGateway implements TestGateway {
     this.baseUrl = `${parts.url}/v1`;
     this.ledger = parts.ledger;
     this.payments = parts.payments;
+    this.alerts = parts.alerts;
     this.simulator = parts.simulator;
     this.dataDir = parts.dataDir;
   }
