@@ -1,7 +1,6 @@
 // Builds every room, listens, drains; the only file that knows them all. Start order: store before ledger, ledger before
 // releases, everything before the port opens; stop order is the reverse.
 import { createHmac } from "node:crypto";
-import type { Alerts } from "./alerts/alerts.ts";
 import type { Config } from "./config.ts";
 import type { Handler } from "./http/context.ts";
 import { AccessLog } from "./http/access-log.ts";
@@ -17,15 +16,13 @@ import { openSqliteLedger } from "./ledger/sqlite.ts";
 import { type Clock, systemClock } from "./lib/clock.ts";
 import { createLog, type Log } from "./lib/log.ts";
 import { Metrics } from "./lib/metrics.ts";
-import { openAlerts } from "./main/alerts.ts";
 import { banner } from "./main/banner.ts";
 import { firstStart } from "./main/first-start.ts";
 import { writeOperatorFile } from "./main/operator-file.ts";
-import { openPayments } from "./main/payments.ts";
+import { type Desks, openDesks } from "./main/desks.ts";
 import { openProviders, type Providers } from "./main/providers.ts";
 import { openReleases, type Releases } from "./main/releases.ts";
 import { routeTable } from "./main/routes.ts";
-import type { Payments } from "./payments/payments.ts";
 import { stopCounting } from "./pricing/tokens.ts";
 import { openSqliteStore, type SqliteStore } from "./store/sqlite.ts";
 import { sqliteSql } from "./store/sqlite-sql.ts";
@@ -42,8 +39,8 @@ export interface Running {
   /** Of the demo organization; only on the first start of an empty store. */
   demoKey: string | null;
   ledger: Ledger;
-  payments: Payments;
-  alerts: Alerts;
+  /** Payments and alerts. */
+  desks: Desks;
   /** Stops admission, lets answers finish, closes the store. */
   stop(): Promise<void>;
 }
@@ -69,7 +66,7 @@ export async function start(config: Config, ports: { clock?: Clock; log?: Log } 
   const url = addressOf(config, house.server.port);
   await writeOperatorFile(ledger, { dataDir: config.dataDir, url });
   releases.health.start();
-  return { url, demoKey, ledger, payments: house.payments, alerts: house.alerts, stop: () => house.stop() };
+  return { url, demoKey, ledger, desks: house.desks, stop: () => house.stop() };
 }
 
 /** `start`, then the banner, and a stop on SIGTERM or SIGINT. */
@@ -103,10 +100,7 @@ interface Rooms {
 }
 
 /** Connects the rooms and opens the port. */
-function furnish(
-  config: Config,
-  rooms: Rooms,
-): { server: Listening; payments: Payments; alerts: Alerts; stop(): Promise<void> } {
+function furnish(config: Config, rooms: Rooms): { server: Listening; desks: Desks; stop(): Promise<void> } {
   const { clock, log, ledger, releases, providers, store } = rooms;
   let draining = false;
   const failed = (error: unknown, id?: string): void =>
@@ -115,16 +109,14 @@ function furnish(
   const metrics = new Metrics(() => streams.size);
   const baseUrl = `${config.publicUrl ?? `http://${config.listen.host}:${config.listen.port}`}/v1`;
   const address = (): string => addressOf(config, server.port);
-  const sql = sqliteSql(store);
-  const payments = openPayments(config, { sql, ledger, clock, address, failed });
-  const alerts = openAlerts(config, {
-    sql,
+  const desks = openDesks(config, {
+    sql: sqliteSql(store),
     dataKey: store.dataKey,
+    shelf: releases.shelf,
     ledger,
     clock,
+    address,
     failed,
-    shelf: releases.shelf,
-    payments: payments.room,
   });
   const routes = routeTable({
     ledger,
@@ -134,7 +126,7 @@ function furnish(
     shelf: releases.shelf,
     complete: completePorts(config, { ...rooms, metrics, failed }),
     admin: adminHandler({ ledger, clock, releases }),
-    payments: payments.room,
+    payments: desks.payments,
     bodyBytes: config.limits.bodyBytes,
     streamIdleMs: config.limits.streamIdleMs,
     maxConcurrent: config.limits.maxConcurrent,
@@ -153,8 +145,7 @@ function furnish(
   const stop = async (): Promise<void> => {
     draining = true;
     await withinGrace(server, streams);
-    await alerts.stop();
-    await payments.stop();
+    await desks.stop();
     releases.stop();
     await providers.stop();
     await ledger.close();
@@ -162,7 +153,7 @@ function furnish(
     stopCounting();
     log.flush();
   };
-  return { server, payments: payments.room, alerts: alerts.room, stop };
+  return { server, desks, stop };
 }
 
 /** Where this process answers. */

@@ -6,6 +6,9 @@ export interface PageAsk {
   limit: number;
 }
 
+/** Where the first page starts. */
+export const NEWEST = { atMs: Number.MAX_SAFE_INTEGER, id: "" };
+
 export interface Page<Row> {
   rows: Row[];
   nextCursor: string | null;
@@ -13,7 +16,7 @@ export interface Page<Row> {
 
 /** Where a page starts: rows older than this instant, or as old with a smaller id. Null for a text that is no cursor. */
 export function pageStart({ cursor }: Pick<PageAsk, "cursor">): { atMs: number; id: string } | null {
-  if (cursor === null) return { atMs: Number.MAX_SAFE_INTEGER, id: "" };
+  if (cursor === null) return NEWEST;
   const [, at = "", id = ""] = /^(\d{1,16})\.([\w-]{1,100})$/.exec(cursor) ?? [];
   return id === "" ? null : { atMs: Number(at), id };
 }

@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:te
 import type { Condition, Delivery } from "../../src/alerts/alert.ts";
 import { PAUSES_MS } from "../../src/alerts/deliver.ts";
 import { nanoUsd } from "../../src/contract/money.ts";
+import { NEWEST } from "../../src/store/page.ts";
 import { testClock } from "../support/clock.ts";
 import { type Customer, hello, startGateway, type TestGateway } from "../support/gateway.ts";
 import { MODELS } from "../support/models.ts";
@@ -54,13 +55,7 @@ const round = async () => {
   await gateway.alerts.deliver();
 };
 const listed = async (): Promise<Delivery[]> =>
-  (
-    await gateway.alerts.outbox.page(
-      customer.organizationId,
-      { atMs: Number.MAX_SAFE_INTEGER, id: "" },
-      { limit: 100 },
-    )
-  ).rows;
+  (await gateway.alerts.outbox.page(customer.organizationId, NEWEST, { limit: 100 })).rows;
 const ofChannel = async () => (await listed()).filter((delivery) => delivery.channelId === channelId);
 /** Spends about this much, as requests do. */
 async function spend(dollars: number): Promise<void> {

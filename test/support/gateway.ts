@@ -3,13 +3,12 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Alerts } from "../../src/alerts/alerts.ts";
 import { type Config, loadConfig } from "../../src/config.ts";
 import { parseUsd } from "../../src/contract/money.ts";
 import type { BalanceRecord, Ledger, RequestRecord } from "../../src/ledger/ledger.ts";
 import { createLog } from "../../src/lib/log.ts";
 import { start } from "../../src/main.ts";
-import type { Payments } from "../../src/payments/payments.ts";
+import type { Desks } from "../../src/main/desks.ts";
 import { type Simulator, startSimulator } from "../../src/providers/simulator/server.ts";
 import { parseManifest } from "../../src/releases/manifest.ts";
 import { generateReleaseKey, readReleaseKey, type ReleaseKey } from "../../src/releases/release-key.ts";
@@ -46,8 +45,9 @@ export interface TestGateway {
   url: string;
   baseUrl: string;
   ledger: Ledger;
-  payments: Payments;
-  alerts: Alerts;
+  payments: Desks["payments"];
+  alerts: Desks["alerts"];
+  desks: Desks;
   simulator: Simulator;
   dataDir: string;
   /** A new organization with credits (US dollars, purchased) and one key. */
@@ -106,8 +106,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
   const gateway = new RunningGateway({
     url: running.url,
     ledger: running.ledger,
-    payments: running.payments,
-    alerts: running.alerts,
+    desks: running.desks,
     simulator,
     dataDir,
     token,
@@ -136,8 +135,7 @@ async function makeSigner(directory: string): Promise<{ key: ReleaseKey; trustFi
 interface Parts {
   url: string;
   ledger: Ledger;
-  payments: Payments;
-  alerts: Alerts;
+  desks: Desks;
   simulator: Simulator;
   dataDir: string;
   token: string;
@@ -149,8 +147,9 @@ class RunningGateway implements TestGateway {
   readonly url: string;
   readonly baseUrl: string;
   readonly ledger: Ledger;
-  readonly payments: Payments;
-  readonly alerts: Alerts;
+  readonly payments: Desks["payments"];
+  readonly alerts: Desks["alerts"];
+  readonly desks: Desks;
   readonly simulator: Simulator;
   readonly dataDir: string;
 
@@ -158,8 +157,9 @@ class RunningGateway implements TestGateway {
     this.url = parts.url;
     this.baseUrl = `${parts.url}/v1`;
     this.ledger = parts.ledger;
-    this.payments = parts.payments;
-    this.alerts = parts.alerts;
+    this.payments = parts.desks.payments;
+    this.alerts = parts.desks.alerts;
+    this.desks = parts.desks;
     this.simulator = parts.simulator;
     this.dataDir = parts.dataDir;
   }

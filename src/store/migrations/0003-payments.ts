@@ -68,7 +68,8 @@ CREATE TABLE auto_top_up (
   enabled INTEGER NOT NULL,
   threshold INTEGER NOT NULL CHECK (threshold >= 0),
   amount INTEGER NOT NULL CHECK (amount > 0),
-  monthly_cap INTEGER NOT NULL CHECK (monthly_cap >= amount),
+  -- Null is no cap.
+  monthly_cap INTEGER CHECK (monthly_cap >= amount),
   failures INTEGER NOT NULL,
   last_failure TEXT,
   failed_at INTEGER,
