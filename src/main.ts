@@ -19,11 +19,14 @@ import { Metrics } from "./lib/metrics.ts";
 import { banner } from "./main/banner.ts";
 import { firstStart } from "./main/first-start.ts";
 import { writeOperatorFile } from "./main/operator-file.ts";
+import { openPayments } from "./main/payments.ts";
 import { openProviders, type Providers } from "./main/providers.ts";
 import { openReleases, type Releases } from "./main/releases.ts";
 import { routeTable } from "./main/routes.ts";
+import type { Payments } from "./payments/payments.ts";
 import { stopCounting } from "./pricing/tokens.ts";
 import { openSqliteStore, type SqliteStore } from "./store/sqlite.ts";
+import { sqliteSql } from "./store/sqlite-sql.ts";
 
 /** Above every limit of ours, whose refusals can be read; beyond it Bun answers a bare 413 (hardening.md §1). */
 const PARSER_BODY_BYTES = 64 * 1024 * 1024;
@@ -37,6 +40,7 @@ export interface Running {
   /** Of the demo organization; only on the first start of an empty store. */
   demoKey: string | null;
   ledger: Ledger;
+  payments: Payments;
   /** Stops admission, lets answers finish, closes the store. */
   stop(): Promise<void>;
 }
@@ -59,10 +63,10 @@ export async function start(config: Config, ports: { clock?: Clock; log?: Log } 
   });
   const demoKey = config.trust === null ? await firstStart(ledger) : null;
   const house = furnish(config, { clock, log, store, ledger, providers, releases });
-  const url = `http://${config.listen.host.includes(":") ? `[${config.listen.host}]` : config.listen.host}:${house.server.port}`;
+  const url = addressOf(config, house.server.port);
   await writeOperatorFile(ledger, { dataDir: config.dataDir, url });
   releases.health.start();
-  return { url, demoKey, ledger, stop: () => house.stop() };
+  return { url, demoKey, ledger, payments: house.payments, stop: () => house.stop() };
 }
 
 /** `start`, then the banner, and a stop on SIGTERM or SIGINT. */
@@ -96,7 +100,10 @@ interface Rooms {
 }
 
 /** Connects the rooms and opens the port. */
-function furnish(config: Config, rooms: Rooms): { server: Listening; stop(): Promise<void> } {
+function furnish(
+  config: Config,
+  rooms: Rooms,
+): { server: Listening; payments: Payments; stop(): Promise<void> } {
   const { clock, log, ledger, releases, providers, store } = rooms;
   let draining = false;
   const failed = (error: unknown, id?: string): void =>
@@ -104,6 +111,8 @@ function furnish(config: Config, rooms: Rooms): { server: Listening; stop(): Pro
   const streams = new EventStreams(clock, { failed });
   const metrics = new Metrics(() => streams.size);
   const baseUrl = `${config.publicUrl ?? `http://${config.listen.host}:${config.listen.port}`}/v1`;
+  const address = (): string => addressOf(config, server.port);
+  const payments = openPayments(config, { sql: sqliteSql(store), ledger, clock, address, failed });
   const routes = routeTable({
     ledger,
     clock,
@@ -112,12 +121,13 @@ function furnish(config: Config, rooms: Rooms): { server: Listening; stop(): Pro
     shelf: releases.shelf,
     complete: completePorts(config, { ...rooms, metrics, failed }),
     admin: adminHandler({ ledger, clock, releases }),
+    payments: payments.room,
     bodyBytes: config.limits.bodyBytes,
     streamIdleMs: config.limits.streamIdleMs,
     maxConcurrent: config.limits.maxConcurrent,
     draining: () => draining,
   });
-  const server = listen({
+  const server: Listening = listen({
     ...config.listen,
     clock,
     failed,
@@ -130,6 +140,7 @@ function furnish(config: Config, rooms: Rooms): { server: Listening; stop(): Pro
   const stop = async (): Promise<void> => {
     draining = true;
     await withinGrace(server, streams);
+    await payments.stop();
     releases.stop();
     await providers.stop();
     await ledger.close();
@@ -137,8 +148,12 @@ function furnish(config: Config, rooms: Rooms): { server: Listening; stop(): Pro
     stopCounting();
     log.flush();
   };
-  return { server, stop };
+  return { server, payments: payments.room, stop };
 }
+
+/** Where this process answers. */
+const addressOf = ({ listen: { host } }: Config, port: number): string =>
+  `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
 
 function completePorts(
   config: Config,

@@ -1,4 +1,5 @@
-// What only the operator API and the dashboard refuse, beside the rows of `refusals.ts` that they share with `/v1`.
+// What only the operator API, the dashboard and payment webhooks refuse, beside the rows of `refusals.ts` that they
+// share with `/v1`.
 
 export const OPERATOR_REFUSALS = {
   /** No record of that id. */
@@ -23,6 +24,14 @@ export const OPERATOR_REFUSALS = {
   link_not_valid: 410,
   /** This gateway runs without it; its operator can switch it on. */
   not_configured: 501,
+  /** The payment service did not answer or refused our call; the same form may be sent again. */
+  payment_service_unavailable: 503,
+  /** A delivery to `/webhooks` with a bad or old signature, or no event at all. */
+  webhook_not_verified: 400,
+  /** A genuine event that contradicts our order; nothing was credited. */
+  webhook_event_refused: 422,
+  /** A genuine event that came before the one it follows; deliver it again. */
+  webhook_event_too_early: 409,
 } as const;
 
 export type OperatorRefusalCode = keyof typeof OPERATOR_REFUSALS;

@@ -2,18 +2,28 @@
 // changes out. No SQL, no clock, no I/O (money.md §7). An operation that is itself a bug fails alone.
 import { type AdmitDecision, decideAdmission } from "./decide-admission.ts";
 import { type Owner, decideSettlement, decideVoid } from "./decide-resolution.ts";
+import { type Reversal, decideReversal } from "./decide-reversal.ts";
 import { type TopUp, decideTopUp } from "./decide-top-up.ts";
 import { type BatchContext, Draft } from "./draft.ts";
-import type { Actor, Admission, ResolveOutcome, Settlement, TopUpOutcome, Voiding } from "./ledger.ts";
+import type {
+  Actor,
+  Admission,
+  ResolveOutcome,
+  ReversalOutcome,
+  Settlement,
+  TopUpOutcome,
+  Voiding,
+} from "./ledger.ts";
 import type { Changes, Rows } from "./rows.ts";
 
 export type MoneyOperation =
   | { kind: "settle"; settlement: Settlement; owner: Owner }
   | { kind: "void"; voiding: Voiding; owner: Owner }
   | { kind: "top_up"; topUp: TopUp; actor: Actor }
+  | { kind: "reverse"; reversal: Reversal; actor: Actor }
   | { kind: "admit"; admission: Admission };
 
-export type MoneyOutcome = ResolveOutcome | TopUpOutcome | AdmitDecision;
+export type MoneyOutcome = ResolveOutcome | TopUpOutcome | ReversalOutcome | AdmitDecision;
 
 /** `bug`: this operation contradicts itself; it changed nothing and its promise rejects. */
 export type Decided = { kind: "outcome"; outcome: MoneyOutcome } | { kind: "bug"; error: unknown };
@@ -43,6 +53,8 @@ function decideOne(draft: Draft, operation: MoneyOperation): MoneyOutcome {
       return decideVoid(draft, operation.voiding, operation.owner);
     case "top_up":
       return decideTopUp(draft, operation.topUp, operation.actor);
+    case "reverse":
+      return decideReversal(draft, operation.reversal, operation.actor);
     case "admit":
       return decideAdmission(draft, operation.admission);
   }

@@ -11,13 +11,14 @@ export interface ChangeOperation {
 export type Operation = MoneyOperation | ChangeOperation;
 export type Outcome = { of: "money"; outcome: MoneyOutcome } | { of: "change"; value: unknown };
 
-/** Settlements and voids first, then what brings money in or changes the rules, then admissions. */
+/** Settlements and voids first, then what brings money in, takes it back or changes the rules, then admissions. */
 export function decisionRank(operation: Operation): 0 | 1 | 2 {
   switch (operation.kind) {
     case "settle":
     case "void":
       return 0;
     case "top_up":
+    case "reverse":
     case "change":
       return 1;
     case "admit":

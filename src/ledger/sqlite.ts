@@ -6,7 +6,7 @@ import { Batcher } from "./batch.ts";
 import { decide, type MoneyOperation } from "./decide.ts";
 import type { AdmitDecision } from "./decide-admission.ts";
 import { decideKey } from "./decide-key.ts";
-import type { AdmitOutcome, Ledger, ResolveOutcome, TopUpOutcome } from "./ledger.ts";
+import type { AdmitOutcome, Ledger, ResolveOutcome, ReversalOutcome, TopUpOutcome } from "./ledger.ts";
 import { decisionRank, type Operation, type Outcome, survives } from "./operations.ts";
 import { resolveOrphan } from "./recovery.ts";
 import { auditStore } from "./sqlite-audit.ts";
@@ -73,7 +73,7 @@ function batcher(commit: SqliteCommit): Batches {
   return batches;
 }
 
-type MoneyPath = Pick<Ledger, "admit" | "settle" | "void" | "topUp" | "preview">;
+type MoneyPath = Pick<Ledger, "admit" | "settle" | "void" | "topUp" | "reverse" | "preview">;
 
 function moneyPath(commit: SqliteCommit, batches: Batches, epoch: number): MoneyPath {
   const decided = async <T>(operation: MoneyOperation): Promise<T> => {
@@ -87,6 +87,7 @@ function moneyPath(commit: SqliteCommit, batches: Batches, epoch: number): Money
     settle: (settlement) => decided<ResolveOutcome>({ kind: "settle", settlement, owner: owner() }),
     void: (voiding) => decided<ResolveOutcome>({ kind: "void", voiding, owner: owner() }),
     topUp: (topUp, actor) => decided<TopUpOutcome>({ kind: "top_up", topUp, actor }),
+    reverse: (reversal, actor) => decided<ReversalOutcome>({ kind: "reverse", reversal, actor }),
     preview: async (admission) => {
       const context = commit.context();
       const operations = [{ kind: "admit", admission }] as const;

@@ -11,6 +11,7 @@ import { model, models, type ModelsPorts } from "../http/models.ts";
 import { quote } from "../http/quote.ts";
 import type { Route } from "../http/router.ts";
 import type { EventStreams } from "../http/sse.ts";
+import { paymentWebhook } from "../http/webhooks.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Metrics } from "../lib/metrics.ts";
@@ -23,6 +24,7 @@ export interface RoutePorts {
   shelf: ModelsPorts["shelf"];
   metrics: Metrics;
   admin: Handler;
+  payments: Parameters<typeof paymentWebhook>[0];
   bodyBytes: number;
   streamIdleMs: number;
   maxConcurrent: number;
@@ -56,6 +58,13 @@ export function routeTable(ports: RoutePorts): Route[] {
       door: "management",
       metered: false,
       handler: ports.admin,
+    },
+    {
+      path: "/webhooks/stripe",
+      methods: ["POST"],
+      door: "public",
+      metered: false,
+      handler: paymentWebhook(ports.payments),
     },
     { path: "/healthz", methods: ["GET"], door: "public", metered: false, handler: healthz },
     { path: "/readyz", methods: ["GET"], door: "public", metered: false, handler: readyz(ports) },

@@ -8,6 +8,7 @@ import { parseUsd } from "../../src/contract/money.ts";
 import type { BalanceRecord, Ledger, RequestRecord } from "../../src/ledger/ledger.ts";
 import { createLog } from "../../src/lib/log.ts";
 import { start } from "../../src/main.ts";
+import type { Payments } from "../../src/payments/payments.ts";
 import { type Simulator, startSimulator } from "../../src/providers/simulator/server.ts";
 import { parseManifest } from "../../src/releases/manifest.ts";
 import { generateReleaseKey, readReleaseKey, type ReleaseKey } from "../../src/releases/release-key.ts";
@@ -44,6 +45,7 @@ export interface TestGateway {
   url: string;
   baseUrl: string;
   ledger: Ledger;
+  payments: Payments;
   simulator: Simulator;
   dataDir: string;
   /** A new organization with credits (US dollars, purchased) and one key. */
@@ -102,6 +104,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
   const gateway = new RunningGateway({
     url: running.url,
     ledger: running.ledger,
+    payments: running.payments,
     simulator,
     dataDir,
     token,
@@ -130,6 +133,7 @@ async function makeSigner(directory: string): Promise<{ key: ReleaseKey; trustFi
 interface Parts {
   url: string;
   ledger: Ledger;
+  payments: Payments;
   simulator: Simulator;
   dataDir: string;
   token: string;
@@ -141,6 +145,7 @@ class RunningGateway implements TestGateway {
   readonly url: string;
   readonly baseUrl: string;
   readonly ledger: Ledger;
+  readonly payments: Payments;
   readonly simulator: Simulator;
   readonly dataDir: string;
 
@@ -148,6 +153,7 @@ class RunningGateway implements TestGateway {
     this.url = parts.url;
     this.baseUrl = `${parts.url}/v1`;
     this.ledger = parts.ledger;
+    this.payments = parts.payments;
     this.simulator = parts.simulator;
     this.dataDir = parts.dataDir;
   }

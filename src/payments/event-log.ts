@@ -1,0 +1,73 @@
+// Every verified event of a payment service with what came of it: what an operator looks at when money was seen but not
+// credited. One row per event; further deliveries count.
+import { numberOf, orNull, type Sql, textOf } from "../store/sql.ts";
+import type { DriverName } from "./order.ts";
+
+export type EventOutcome =
+  | "credited"
+  | "repeated"
+  | "failed"
+  | "expired"
+  | "taken_back"
+  | "returned"
+  /** Nothing of ours, or nothing that we act on. */
+  | "ignored"
+  /** It contradicts our order; nothing was credited. */
+  | "refused"
+  /** It came before the event that it follows; the service sends it again. */
+  | "too_early";
+
+export interface EventRecord {
+  driver: DriverName;
+  id: string;
+  type: string;
+  organizationId: string | null;
+  orderId: string | null;
+  outcome: EventOutcome;
+  detail: string | null;
+  deliveries: number;
+  receivedAtMs: number;
+}
+
+export class EventLog {
+  constructor(private readonly sql: Sql) {}
+
+  /** The newest outcome stands, but what was credited or taken back once is not overwritten by its repetition. */
+  async note(event: Omit<EventRecord, "deliveries" | "receivedAtMs">, nowMs: number): Promise<void> {
+    await this.sql.rows(
+      `INSERT INTO payment_event (driver, event_id, type, org_id, order_id, outcome, detail, deliveries, received_at)
+       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 1, ?8)
+       ON CONFLICT (driver, event_id) DO UPDATE SET deliveries = payment_event.deliveries + 1,
+         outcome = CASE WHEN excluded.outcome = 'repeated' THEN payment_event.outcome ELSE excluded.outcome END,
+         detail = excluded.detail, org_id = excluded.org_id, order_id = excluded.order_id`,
+      event.driver,
+      event.id,
+      event.type,
+      event.organizationId,
+      event.orderId,
+      event.outcome,
+      event.detail,
+      nowMs,
+    );
+  }
+
+  /** Newest first; `organizationId` null means all. */
+  async newest(organizationId: string | null, limit: number): Promise<EventRecord[]> {
+    const rows = await this.sql.rows(
+      `SELECT * FROM payment_event WHERE ?1 = '' OR org_id = ?1 ORDER BY received_at DESC, event_id LIMIT ?2`,
+      organizationId ?? "",
+      limit,
+    );
+    return rows.map((row) => ({
+      driver: textOf(row["driver"]) as DriverName,
+      id: textOf(row["event_id"]),
+      type: textOf(row["type"]),
+      organizationId: orNull(row["org_id"], textOf),
+      orderId: orNull(row["order_id"], textOf),
+      outcome: textOf(row["outcome"]) as EventOutcome,
+      detail: orNull(row["detail"], textOf),
+      deliveries: numberOf(row["deliveries"]),
+      receivedAtMs: numberOf(row["received_at"]),
+    }));
+  }
+}
