@@ -45,7 +45,12 @@ export async function openPeople(options: PeopleOptions): Promise<People> {
     invitations: kept.invitations,
     withdrawInvitation: kept.withdrawInvitation,
     handle: (request, visitor, requestId) => handleAuth(on, request, visitor, requestId),
-    ways: () => ({ password: true, passkey: true, oidc: oidc.map(({ id, name }) => ({ id, name })) }),
+    // A passkey belongs to a domain name; browsers refuse them for bare addresses.
+    ways: () => ({
+      password: true,
+      passkey: !isBareAddress(new URL(url).hostname),
+      oidc: oidc.map(({ id, name }) => ({ id, name })),
+    }),
     sessionOf: (visitor) => sessionOf(on, visitor),
     anybody: async () => (await on.records.count({ model: "user" })) > 0,
     persons: (ids) => persons(on, ids),
@@ -127,6 +132,8 @@ function slowDown(throttle: Throttle, { address }: Visitor): void {
       retryAfterMs: waitMs,
     });
 }
+
+const isBareAddress = (host: string): boolean => /^[\d.]+$|^\[/.test(host);
 
 const same = (a: string, b: string): boolean =>
   timingSafeEqual(createHash("sha256").update(a).digest(), createHash("sha256").update(b).digest());

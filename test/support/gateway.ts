@@ -46,6 +46,8 @@ export interface TestGateway {
   baseUrl: string;
   ledger: Ledger;
   payments: Payments;
+  /** Of the start banner; null once there is an account. */
+  signInLink: string | null;
   simulator: Simulator;
   dataDir: string;
   /** A new organization with credits (US dollars, purchased) and one key. */
@@ -105,6 +107,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
     url: running.url,
     ledger: running.ledger,
     payments: running.payments,
+    signInLink: running.signInLink,
     simulator,
     dataDir,
     token,
@@ -134,6 +137,7 @@ interface Parts {
   url: string;
   ledger: Ledger;
   payments: Payments;
+  signInLink: string | null;
   simulator: Simulator;
   dataDir: string;
   token: string;
@@ -146,6 +150,7 @@ class RunningGateway implements TestGateway {
   readonly baseUrl: string;
   readonly ledger: Ledger;
   readonly payments: Payments;
+  readonly signInLink: string | null;
   readonly simulator: Simulator;
   readonly dataDir: string;
 
@@ -154,6 +159,7 @@ class RunningGateway implements TestGateway {
     this.baseUrl = `${parts.url}/v1`;
     this.ledger = parts.ledger;
     this.payments = parts.payments;
+    this.signInLink = parts.signInLink;
     this.simulator = parts.simulator;
     this.dataDir = parts.dataDir;
   }
