@@ -23,6 +23,8 @@ import { type Desks, openDesks } from "./main/desks.ts";
 import { openProviders, type Providers } from "./main/providers.ts";
 import { openReleases, type Releases } from "./main/releases.ts";
 import { routeTable } from "./main/routes.ts";
+import { dashboardApi, firstRunLink, firstRunOf } from "./main/people.ts";
+import type { FirstRun } from "./people/people.ts";
 import { stopCounting } from "./pricing/tokens.ts";
 import { openSqliteStore, type SqliteStore } from "./store/sqlite.ts";
 import { sqliteSql } from "./store/sqlite-sql.ts";
@@ -38,6 +40,8 @@ export interface Running {
   url: string;
   /** Of the demo organization; only on the first start of an empty store. */
   demoKey: string | null;
+  /** Makes the first account, once, within an hour; null when there is one. */
+  signInLink: string | null;
   ledger: Ledger;
   /** Payments and alerts. */
   desks: Desks;
@@ -62,11 +66,13 @@ export async function start(config: Config, ports: { clock?: Clock; log?: Log } 
     failed: (error) => log.error({ err: error }, "a demo release could not be renewed"),
   });
   const demoKey = config.trust === null ? await firstStart(ledger) : null;
-  const house = furnish(config, { clock, log, store, ledger, providers, releases });
+  const firstRun = await firstRunOf(config);
+  const house = furnish(config, { clock, log, store, ledger, providers, releases, firstRun });
   const url = addressOf(config, house.server.port);
   await writeOperatorFile(ledger, { dataDir: config.dataDir, url });
   releases.health.start();
-  return { url, demoKey, ledger, desks: house.desks, stop: () => house.stop() };
+  const signInLink = firstRun === null ? null : firstRunLink(firstRun, config.publicUrl ?? url);
+  return { url, demoKey, signInLink, ledger, desks: house.desks, stop: () => house.stop() };
 }
 
 /** `start`, then the banner, and a stop on SIGTERM or SIGINT. */
@@ -76,6 +82,7 @@ export async function serve(config: Config): Promise<Running> {
   process.stdout.write(
     banner({
       baseUrl,
+      dashboard: { url: config.publicUrl ?? running.url, signInLink: running.signInLink },
       demo: running.demoKey === null ? null : { secret: running.demoKey, model: "base-preview-v1" },
     }),
   );
@@ -97,6 +104,7 @@ interface Rooms {
   ledger: Ledger;
   providers: Providers;
   releases: Releases;
+  firstRun: FirstRun | null;
 }
 
 /** Connects the rooms and opens the port. */
@@ -109,15 +117,10 @@ function furnish(config: Config, rooms: Rooms): { server: Listening; desks: Desk
   const metrics = new Metrics(() => streams.size);
   const baseUrl = `${config.publicUrl ?? `http://${config.listen.host}:${config.listen.port}`}/v1`;
   const address = (): string => addressOf(config, server.port);
-  const desks = openDesks(config, {
-    sql: sqliteSql(store),
-    dataKey: store.dataKey,
-    shelf: releases.shelf,
-    ledger,
-    clock,
-    address,
-    failed,
-  });
+  const sql = sqliteSql(store);
+  const { shelf, publisher } = releases;
+  const desks = openDesks(config, { sql, dataKey: store.dataKey, shelf, ledger, clock, address, failed });
+  const api = dashboardApi(config, { ...desks, ledger, sql, clock, publisher, address }, rooms.firstRun);
   const routes = routeTable({
     ledger,
     clock,
@@ -136,7 +139,7 @@ function furnish(config: Config, rooms: Rooms): { server: Listening; desks: Desk
     ...config.listen,
     clock,
     failed,
-    router: new Router(routes, baseUrl),
+    router: new Router([...routes, ...api.routes], baseUrl),
     cors: new Cors(config.cors.origins),
     access: new AccessLog(log, clock, metrics),
     headerTimeoutMs: config.limits.headerTimeoutMs,
@@ -146,6 +149,7 @@ function furnish(config: Config, rooms: Rooms): { server: Listening; desks: Desk
     draining = true;
     await withinGrace(server, streams);
     await desks.stop();
+    await api.stop();
     releases.stop();
     await providers.stop();
     await ledger.close();

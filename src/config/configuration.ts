@@ -43,6 +43,11 @@ export interface Config {
   payments: PaymentsConfig;
   alerts: { privateTargets: boolean };
   log: { level: Settings["log"]["level"]; content: "never" };
+  /** Of people, on the dashboard. */
+  signIn: {
+    oidc: { id: string; name: string; discoveryUrl: string; clientId: string; clientSecret: string }[];
+    perMinute: number;
+  };
 }
 
 export interface PaymentsConfig {
@@ -89,6 +94,16 @@ export function toConfig(
     payments: toPayments(settings),
     alerts: { privateTargets: settings.alerts.private_targets },
     log,
+    signIn: {
+      oidc: settings.sign_in.oidc.map((provider) => ({
+        id: provider.id,
+        name: provider.name,
+        discoveryUrl: provider.discovery_url,
+        clientId: provider.client_id,
+        clientSecret: provider.client_secret,
+      })),
+      perMinute: settings.sign_in.per_minute,
+    },
   };
 }
 

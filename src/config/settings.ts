@@ -169,6 +169,22 @@ const log = z.strictObject({
   content: z.literal("never").default("never").describe("Prompts and answers are never logged."),
 });
 
+const signIn = z.strictObject({
+  oidc: z
+    .array(
+      z.strictObject({
+        id: z.string().regex(/^[a-z0-9_-]{1,32}$/, "must be 1 to 32 of a-z, 0-9, '_', '-'"),
+        name: text,
+        discovery_url: webUrl.describe("Ends with /.well-known/openid-configuration."),
+        client_id: text,
+        client_secret: text.describe("Write it as ${NAME}, so that it stays out of the file."),
+      }),
+    )
+    .default([])
+    .describe("Company sign-in, for people who were invited."),
+  per_minute: count(10_000).default(10).describe("Tries to sign in per minute and address."),
+});
+
 export const settingsSchema = z.strictObject({
   listen: listen.prefault({}),
   public_url: webUrl.optional().describe("Where clients reach the gateway, without /v1. Used in links."),
@@ -201,6 +217,7 @@ export const settingsSchema = z.strictObject({
   payments: payments.prefault({}),
   alerts: alerts.prefault({}),
   log: log.prefault({}),
+  sign_in: signIn.prefault({}),
 });
 
 export type Settings = z.output<typeof settingsSchema>;

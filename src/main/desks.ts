@@ -6,7 +6,7 @@ import type { PaymentDesk } from "../contract/payment-desk.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Clock } from "../lib/clock.ts";
 import { alertDesk } from "../operator/alerts.ts";
-import { noteInLog } from "../operator/note.ts";
+import { auditNotes } from "../operator/desk/audit-notes.ts";
 import { paymentDesk } from "../operator/payments.ts";
 import type { Payments } from "../payments/payments.ts";
 import type { Shelf } from "../releases/shelf.ts";
@@ -38,7 +38,7 @@ export function openDesks(config: Config, on: DesksOn): Desks {
   const payments = openPayments(config, on);
   const alerts = openAlerts(config, { ...on, payments: payments.room });
   const nowMs = (): number => on.clock.nowMs();
-  const note = noteInLog(on.sql, nowMs);
+  const { note } = auditNotes(on.sql, on.clock);
   const dashboardUrl = (): string => config.publicUrl ?? on.address();
   return {
     payments: payments.room,

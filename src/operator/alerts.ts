@@ -7,6 +7,7 @@ import type {
   AlertRuleJson,
 } from "../contract/alert-desk.ts";
 import { OperatorRefusal } from "../contract/admin-refusals.ts";
+import type { Desk } from "../contract/desk.ts";
 import { formatUsd } from "../contract/money.ts";
 import { Refusal } from "../contract/refusals.ts";
 import { type AlertKind, type Channel, DASHBOARD, type Delivery, type Rule } from "../alerts/alert.ts";
@@ -14,13 +15,12 @@ import type { Alerts } from "../alerts/alerts.ts";
 import type { RuleTerms } from "../alerts/rule-book.ts";
 import { TargetRefusal } from "../alerts/target.ts";
 import { listOf, startOf, timeOf, timeOrNull } from "./list.ts";
-import type { NoteChange } from "./note.ts";
 import { readUsd } from "./read.ts";
 import { unknownRecord } from "./unknown-record.ts";
 
 export interface AlertDeskPorts {
   alerts: Alerts;
-  note: NoteChange;
+  note: Desk["note"];
   nowMs: () => number;
 }
 

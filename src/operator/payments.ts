@@ -1,6 +1,7 @@
 // Payments as use-cases: what people and operators ask for, in the shapes of the dashboard's API. Each change is one
 // line of the audit log; crediting writes its own, in the ledger's transaction.
 import { OperatorRefusal } from "../contract/admin-refusals.ts";
+import type { Desk } from "../contract/desk.ts";
 import { formatUsd } from "../contract/money.ts";
 import type { AutoTopUpJson, OrderJson, PaymentDesk, PaymentEventJson } from "../contract/payment-desk.ts";
 import { Refusal } from "../contract/refusals.ts";
@@ -10,13 +11,12 @@ import type { EventRecord } from "../payments/event-log.ts";
 import { NANO_PER_CENT, type PaymentOrder } from "../payments/order.ts";
 import type { Payments } from "../payments/payments.ts";
 import { listOf, startOf, timeOf, timeOrNull } from "./list.ts";
-import type { NoteChange } from "./note.ts";
 import { readUsd } from "./read.ts";
 import { unknownRecord } from "./unknown-record.ts";
 
 export interface PaymentDeskPorts {
   payments: Payments;
-  note: NoteChange;
+  note: Desk["note"];
   nowMs: () => number;
   /** Where people see the dashboard, without a slash at the end. */
   dashboardUrl: () => string;

@@ -48,6 +48,8 @@ export interface TestGateway {
   payments: Desks["payments"];
   alerts: Desks["alerts"];
   desks: Desks;
+  /** Of the start banner; null once there is an account. */
+  signInLink: string | null;
   simulator: Simulator;
   dataDir: string;
   /** A new organization with credits (US dollars, purchased) and one key. */
@@ -107,6 +109,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
     url: running.url,
     ledger: running.ledger,
     desks: running.desks,
+    signInLink: running.signInLink,
     simulator,
     dataDir,
     token,
@@ -136,6 +139,7 @@ interface Parts {
   url: string;
   ledger: Ledger;
   desks: Desks;
+  signInLink: string | null;
   simulator: Simulator;
   dataDir: string;
   token: string;
@@ -150,6 +154,7 @@ class RunningGateway implements TestGateway {
   readonly payments: Desks["payments"];
   readonly alerts: Desks["alerts"];
   readonly desks: Desks;
+  readonly signInLink: string | null;
   readonly simulator: Simulator;
   readonly dataDir: string;
 
@@ -160,6 +165,7 @@ class RunningGateway implements TestGateway {
     this.payments = parts.desks.payments;
     this.alerts = parts.desks.alerts;
     this.desks = parts.desks;
+    this.signInLink = parts.signInLink;
     this.simulator = parts.simulator;
     this.dataDir = parts.dataDir;
   }
