@@ -4,7 +4,7 @@ import type { Database } from "bun:sqlite";
 import { createHash } from "node:crypto";
 import { LEDGER_SCHEMA } from "./migrations/0001-ledger.ts";
 import { PAYMENTS_SCHEMA } from "./migrations/0003-payments.ts";
-import { ALERTS_SCHEMA } from "./migrations/0004-alerts.ts";
+import { ALERTS_SCHEMA } from "./migrations/0006-alerts.ts";
 import { StoreFailure } from "./store-failure.ts";
 
 export interface Migration {
@@ -16,7 +16,7 @@ export interface Migration {
 export const MIGRATIONS: readonly Migration[] = [
   { version: 1, name: "ledger", sql: LEDGER_SCHEMA },
   { version: 3, name: "payments", sql: PAYMENTS_SCHEMA },
-  { version: 4, name: "alerts", sql: ALERTS_SCHEMA },
+  { version: 6, name: "alerts", sql: ALERTS_SCHEMA },
 ];
 
 const checksumOf = (migration: Migration): string => createHash("sha256").update(migration.sql).digest("hex");
