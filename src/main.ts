@@ -12,6 +12,7 @@ import { printCutStream } from "./gateway/cut-stream.ts";
 import { InFlight } from "./gateway/in-flight.ts";
 import { ProgressLog } from "./gateway/progress-log.ts";
 import { Rate } from "./gateway/rate.ts";
+import { receiptSigner } from "./gateway/signed-receipt.ts";
 import type { CompletePorts } from "./gateway/complete.ts";
 import type { Ledger } from "./ledger/ledger.ts";
 import { openSqliteLedger } from "./ledger/sqlite.ts";
@@ -118,6 +119,7 @@ function furnish(config: Config, rooms: Rooms): { server: Listening; stop(): Pro
     metrics,
     shelf: releases.shelf,
     complete: completePorts(config, { ...rooms, metrics, failed }),
+    receipts: receiptSigner(store.dataKey),
     admin: adminHandler({ ledger, clock, releases }),
     bodyBytes: config.limits.bodyBytes,
     streamIdleMs: config.limits.streamIdleMs,
