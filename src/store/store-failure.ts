@@ -7,7 +7,8 @@ export type StoreFailureReason =
   | "newer_schema"
   | "changed_migration"
   | "data_key"
-  | "settings";
+  | "settings"
+  | "database";
 
 export class StoreFailure extends Error {
   constructor(
