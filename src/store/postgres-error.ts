@@ -48,6 +48,16 @@ export function placeOf(url: string): string {
   }
 }
 
+const OPENING: Record<string, string> = {
+  "28000": "refused the user of DATABASE_URL",
+  "28P01": "refused the password of DATABASE_URL",
+  "3D000": "is not there: there is no such database; create it, or correct DATABASE_URL",
+  "25006": "is read-only, a standby perhaps; DATABASE_URL must name the primary",
+  "53100": "has no space left; make room and start again",
+  "42501": "may not be changed by the user of DATABASE_URL; grant it CREATE on the schema",
+  "55P03": "is being migrated by another gateway for more than a minute; start again when that is done",
+};
+
 /** Why the database did not open, as a sentence that says what to do; other errors come back as they are. */
 export function openingFailure(error: unknown, url: string): unknown {
   if (error instanceof StoreFailure) return error;
