@@ -64,23 +64,8 @@ export function openingFailure(error: unknown, url: string): unknown {
   const place = placeOf(url);
   const said = error instanceof Error ? error.message : String(error);
   const failed = (words: string): StoreFailure => new StoreFailure("database", words);
-  switch (codeOf(error)?.slice(0, 5)) {
-    case "28000":
-    case "28P01":
-      return failed(`${place} refused the user or password of DATABASE_URL (${said})`);
-    case "3D000":
-      return failed(`${place}: there is no such database; create it, or correct DATABASE_URL (${said})`);
-    case "25006":
-      return failed(`${place} is read-only (a standby, perhaps); DATABASE_URL must name the primary`);
-    case "53100":
-      return failed(`${place} has no space left; make room and start again (${said})`);
-    case "42501":
-      return failed(`the user of DATABASE_URL may not create tables in ${place}; grant it CREATE (${said})`);
-    case "55P03":
-      return failed(
-        `another gateway is migrating ${place} for more than a minute; start again when it is done`,
-      );
-  }
+  const known = OPENING[codeOf(error) ?? ""];
+  if (known !== undefined) return failed(`the database ${place} ${known} (${said})`);
   if (errorKind(error) !== "store") return error;
   return failed(
     `the database ${place} cannot be reached: ${said}; check DATABASE_URL and that it is running`,

@@ -2,13 +2,24 @@
 // and an audit that finds what is planted.
 import { Database } from "bun:sqlite";
 import { afterAll, describe, expect, test } from "bun:test";
-import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import {
+  chmodSync,
+  closeSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { printCutStream } from "../../src/gateway/cut-stream.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { openSqliteLedger } from "../../src/ledger/sqlite.ts";
 import { type Clock, systemClock } from "../../src/lib/clock.ts";
 import { openSqliteStore, type SqliteStore } from "../../src/store/sqlite.ts";
+import { testClock } from "../support/clock.ts";
 import { ledgerConformance } from "./conformance.ts";
 import { World } from "./world.ts";
 
@@ -22,8 +33,9 @@ const folder = (): string => {
 };
 afterAll(() => folders.forEach((made) => rmSync(made, { recursive: true, force: true })));
 
-const openLedger = (store: SqliteStore, clock: Clock): Promise<Ledger> =>
-  openSqliteLedger({ store, clock, idempotency });
+/** The sweeper sleeps: a crash here closes the store under its ledger. */
+const openLedger = (store: SqliteStore, clock: Clock, sweepEveryMs = DAY_MS): Promise<Ledger> =>
+  openSqliteLedger({ store, clock, idempotency, printCut: printCutStream, sweepEveryMs });
 
 ledgerConformance("SQLite", async (clock) => {
   const directory = folder();
@@ -174,6 +186,33 @@ describe("SQLite: the audit finds what is planted", () => {
   );
 });
 
+describe("SQLite: the sweeper", () => {
+  test("a request that its owner has given up ends a minute after its deadline, by what was kept of it", async () => {
+    const store = openSqliteStore(folder());
+    const clock = testClock();
+    const world = new World(await openLedger(store, clock, 5));
+    await world.publish();
+    const key = await world.key(await world.organization(5));
+    const silent = await world.admit(key, { hold: 1, idempotencyKey: "given-up-1" });
+    const streaming = await world.admit(key, { hold: 1 });
+    await world.checkpoint(key, streaming.id, { tokens: 9 });
+    clock.advance(60_000 + 59_000); // the deadline of these admissions is after a minute
+    await Bun.sleep(50);
+    expect(await world.balance(key.organizationId)).toBe("3.00 2.00");
+    clock.advance(2_000);
+    await Bun.sleep(50);
+    expect(await world.balance(key.organizationId)).toBe("4.90 0.00");
+    expect((await world.ledger.request(silent.id))?.state).toBe("outcome_unknown");
+    expect((await world.admit(key, { hold: 1, idempotencyKey: "given-up-1" })).says).toBe(
+      "idempotency_outcome_unknown",
+    );
+    expect(await world.settle(key, streaming.id, { dollars: 0.5 })).toEqual({ kind: "lost" });
+    expect((await world.ledger.audit()).violations).toEqual([]);
+    await world.ledger.close();
+    store.close();
+  });
+});
+
 describe("SQLite: faults of the store", () => {
   test("a full disk refuses admissions, loses nothing, and recovers by itself", async () => {
     const store = openSqliteStore(folder());
@@ -205,4 +244,68 @@ describe("SQLite: faults of the store", () => {
     await world.ledger.close();
     store.close();
   }, 20_000);
+
+  const disk = mkdtempSync(join(tmpdir(), "tollgate-disk-"));
+  const mounted = Bun.spawnSync(["mount", "-t", "tmpfs", "-o", "size=40m", "tmpfs", disk]).success;
+  afterAll(() => {
+    if (mounted) Bun.spawnSync(["umount", "--lazy", disk]);
+    rmSync(disk, { recursive: true, force: true });
+  });
+
+  // Needs the right to mount a small disk; where it is missing, the test above covers all but the ballast.
+  test.skipIf(!mounted)(
+    "a disk that is really full: what runs is settled into the ballast, and no new money is held without it",
+    async () => {
+      const store = openSqliteStore(join(disk, "data"));
+      const world = new World(await openLedger(store, systemClock));
+      await world.publish();
+      const key = await world.key(await world.organization(5));
+      const running = await Promise.all(
+        Array.from({ length: 20 }, (_, n) => world.admit(key, { hold: 0.1, idempotencyKey: `running-${n}` })),
+      );
+      const hog = join(disk, "hog");
+      fillDisk(hog);
+      let refused = "";
+      for (let n = 0; n < 5_000 && refused === ""; n += 1) {
+        const outcome = await world
+          .admit(key, { hold: 0.0001, idempotencyKey: `filling-${n}` })
+          .catch((error: { code?: string }) => ({ says: error.code ?? "" }));
+        if (outcome.says !== "admitted") refused = outcome.says;
+      }
+      expect(refused).toBe("overloaded");
+      // 20 answers of 100 KB each: far more than was left, and less than the ballast.
+      const settled = await Promise.all(
+        running.map(({ id }) => world.settle(key, id, { dollars: 0.05, answer: "x".repeat(100_000) })),
+      );
+      expect(settled.map(({ kind }) => kind)).toEqual(running.map(() => "done"));
+      await Bun.sleep(300); // the store is tried again and again
+      expect(world.ledger.ready()).toBe(false);
+      expect(await world.admit(key, { hold: 1 }).catch((error: { code?: string }) => error.code)).toBe(
+        "overloaded",
+      );
+      rmSync(hog);
+      while (!world.ledger.ready()) await Bun.sleep(10);
+      expect((await world.admit(key, { hold: 1 })).says).toBe("admitted");
+      expect((await world.ledger.audit()).violations).toEqual([]);
+      await world.ledger.close();
+      store.close();
+    },
+    20_000,
+  );
 });
+
+/** Writes until nothing fits any more. */
+function fillDisk(path: string): void {
+  const file = openSync(path, "w");
+  try {
+    for (const piece of [1024 * 1024, 4096]) {
+      try {
+        for (;;) writeSync(file, new Uint8Array(piece));
+      } catch {
+        // full for pieces of this size
+      }
+    }
+  } finally {
+    closeSync(file);
+  }
+}
