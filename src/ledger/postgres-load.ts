@@ -4,7 +4,17 @@ import type { Tier } from "../contract/gateway-object.ts";
 import { nextUtcMonth, utcMonth } from "../lib/clock.ts";
 import type { MoneyOperation } from "./decide.ts";
 import { type Asking, ask, statement } from "./postgres-query.ts";
-import { type Cell, bytes, flag, int, intOrNull, money, moneyOrNull, text, textOrNull } from "./postgres-cell.ts";
+import {
+  type Cell,
+  bytes,
+  flag,
+  int,
+  intOrNull,
+  money,
+  moneyOrNull,
+  text,
+  textOrNull,
+} from "./postgres-cell.ts";
 import { type EntitlementRow, type KeyRow, type RequestState, type Rows, noRows, rowId } from "./rows.ts";
 
 export interface Loaded {
@@ -50,7 +60,7 @@ const READ = {
   requests: statement(
     "requests",
     `SELECT r.org_id, r.request_id, r.key_id, r.idem_key, r.model, r.state, r.epoch, r.closed_txn, r.admitted_at, r.month,
-       r.hold, r.prompt_bound, r.output_bound
+       r.hold, r.prompt_bound, r.output_bound, r.delivered_tokens IS NOT NULL
      FROM unnest($1::text[], $2::text[]) AS asked (org_id, request_id)
      JOIN request r ON r.org_id = asked.org_id AND r.request_id = asked.request_id`,
   ),
@@ -99,6 +109,9 @@ class Wanted {
       case "void":
         this.addRequest(operation.voiding);
         break;
+      case "checkpoint":
+        this.addRequest(operation.checkpoint);
+        break;
       case "top_up": {
         const { organizationId, source, externalId } = operation.topUp;
         this.organizations.add(organizationId);
@@ -108,7 +121,11 @@ class Wanted {
     }
   }
 
-  private addAdmission({ credential, claim, asked }: Extract<MoneyOperation, { kind: "admit" }>["admission"]): void {
+  private addAdmission({
+    credential,
+    claim,
+    asked,
+  }: Extract<MoneyOperation, { kind: "admit" }>["admission"]): void {
     const { organizationId, keyId } = credential;
     this.organizations.add(organizationId);
     this.keys.set(rowId(organizationId, keyId), [organizationId, keyId]);
@@ -147,7 +164,12 @@ export async function loadRows(
   const rows = noRows();
   const pairs = (from: Map<string, string[]>): string[][] => transposed([...from.values()], 2);
   const triples = (from: Map<string, string[]>): string[][] => transposed([...from.values()], 3);
-  const read = async (wants: number, reading: keyof typeof READ, values: unknown[], put: Put): Promise<void> => {
+  const read = async (
+    wants: number,
+    reading: keyof typeof READ,
+    values: unknown[],
+    put: Put,
+  ): Promise<void> => {
     if (wants > 0) for (const row of await ask(on, READ[reading], values)) put(rows, row);
   };
   const [now] = await Promise.all([
@@ -170,7 +192,11 @@ export async function loadRows(
 }
 
 /** One key as it is now, for callers that ask nothing else. */
-export async function loadKey(on: Asking, organizationId: string, keyId: string): Promise<KeyRow | undefined> {
+export async function loadKey(
+  on: Asking,
+  organizationId: string,
+  keyId: string,
+): Promise<KeyRow | undefined> {
   const rows = noRows();
   for (const row of await ask(on, READ.keys, [[organizationId], [keyId]])) putKey(rows, row);
   return rows.keys.get(rowId(organizationId, keyId));
@@ -188,7 +214,10 @@ function monthsAbout(ms: number): string[] {
 
 type Put = (rows: Rows, row: Cell[]) => void;
 
-const putBalance: Put = (rows, [id, available, held, debt, purchased, granted, spent, version, head, stamped]) => {
+const putBalance: Put = (
+  rows,
+  [id, available, held, debt, purchased, granted, spent, version, head, stamped],
+) => {
   rows.balances.set(text(id), {
     organizationId: text(id),
     available: money(available),
@@ -233,8 +262,17 @@ const stateOf = (cell: Cell | undefined): RequestState =>
   cell === "admitted" ? "dispatched" : (cell as RequestState);
 
 const putClaim: Put = (rows, row) => {
-  const [organizationId, keyId, idempotencyKey, fingerprint, requestId, state, answerUntil, claimUntil, kept] =
-    row;
+  const [
+    organizationId,
+    keyId,
+    idempotencyKey,
+    fingerprint,
+    requestId,
+    state,
+    answerUntil,
+    claimUntil,
+    kept,
+  ] = row;
   rows.claims.set(rowId(text(organizationId), text(keyId), text(idempotencyKey)), {
     organizationId: text(organizationId),
     keyId: text(keyId),
@@ -264,6 +302,7 @@ const putRequest: Put = (rows, row) => {
     hold: money(row[10]),
     promptBound: int(row[11]),
     outputBound: int(row[12]),
+    checkpointed: flag(row[13]),
   });
 };
 

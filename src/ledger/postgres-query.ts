@@ -26,6 +26,9 @@ export async function askOnce(on: Asking, text: string, values: unknown[] = []):
 }
 
 /** Rows turned into one array per column, for `unnest`: of equal length, since it pads shorter ones with NULL. */
-export function columnsOf<Row>(rows: readonly Row[], columns: readonly ((row: Row) => unknown)[]): unknown[][] {
+export function columnsOf<Row>(
+  rows: readonly Row[],
+  columns: readonly ((row: Row) => unknown)[],
+): unknown[][] {
   return columns.map((column) => rows.map((row) => column(row)));
 }

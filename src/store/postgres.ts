@@ -8,6 +8,8 @@ import { privateDirectory } from "./private-file.ts";
 import { StoreFailure } from "./store-failure.ts";
 
 export interface PostgresStore {
+  /** With its password: never printed. */
+  readonly url: string;
   readonly dataDirectory: string;
   readonly dataKey: Uint8Array;
   /** For single statements, and for the operator's short transactions. */
@@ -23,6 +25,8 @@ const POOL_CONNECTIONS = 6;
 const CONNECT_WITHIN_MS = 5_000;
 /** Longer than the server's own limit, so that it is the server that gives up wherever it still can. */
 const ANSWER_WITHIN_MS = 7_000;
+/** A batch that takes this long is one that people wait for: it is given up, and looked up if it was committing. */
+const BATCH_ANSWER_WITHIN_MS = 4_000;
 const SESSION = {
   statement_timeout: "5s",
   lock_timeout: "2s",
@@ -63,10 +67,12 @@ export async function openPostgresStore(url: string, dataDirectory: string): Pro
     // A connection that the server ended while it was idle: the pool makes another when one is needed.
     pool.on("error", () => {});
     return {
+      url,
       dataDirectory,
       dataKey,
       pool,
-      connect: (name) => connected({ ...sessionOf(url, name), pipeline: true }),
+      connect: (name) =>
+        connected({ ...sessionOf(url, name), pipeline: true, query_timeout: BATCH_ANSWER_WITHIN_MS }),
       nextEpoch: () => nextEpoch(pool),
       close: () => pool.end(),
     };

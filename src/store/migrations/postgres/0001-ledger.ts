@@ -91,6 +91,8 @@ CREATE TABLE request (
   completion_tokens BIGINT,
   cached_tokens BIGINT,
   reasoning_tokens BIGINT,
+  -- Set while a stream runs, with prompt_tokens, release_digest and attempts beside it; null: nothing was delivered yet.
+  delivered_tokens BIGINT CHECK (delivered_tokens >= 0),
   charge BIGINT NOT NULL DEFAULT 0 CHECK (charge >= 0 AND charge <= hold),
   variance BIGINT NOT NULL DEFAULT 0 CHECK (variance >= 0),
   minimum_applied BOOLEAN NOT NULL DEFAULT false,
@@ -131,6 +133,16 @@ CREATE TABLE result (
 -- Sealed bytes do not compress.
 ALTER TABLE result ALTER COLUMN sealed SET STORAGE EXTERNAL;
 CREATE INDEX result_expiry ON result (expires_at);
+
+-- What a keyed stream has sent so far; gone once its request has ended: then result has the answer.
+CREATE TABLE stream_chunk (
+  org_id TEXT NOT NULL,
+  request_id TEXT NOT NULL,
+  seq BIGINT NOT NULL CHECK (seq >= 0),
+  sealed BYTEA NOT NULL,
+  PRIMARY KEY (org_id, request_id, seq)
+);
+ALTER TABLE stream_chunk ALTER COLUMN sealed SET STORAGE EXTERNAL;
 
 CREATE TABLE api_key (
   org_id TEXT NOT NULL,
