@@ -3,6 +3,7 @@
 import { Database } from "bun:sqlite";
 import { afterAll, describe, expect, test } from "bun:test";
 import {
+  appendFileSync,
   chmodSync,
   closeSync,
   mkdtempSync,
@@ -245,6 +246,73 @@ describe("SQLite: faults of the store", () => {
     store.close();
   }, 20_000);
 
+  test("half a frame at the end of the log, as a power failure leaves it: every acknowledged commit is there", async () => {
+    const directory = folder();
+    const script = `
+      import { openSqliteLedger } from ${JSON.stringify(join(import.meta.dir, "../../src/ledger/sqlite.ts"))};
+      import { openSqliteStore } from ${JSON.stringify(join(import.meta.dir, "../../src/store/sqlite.ts"))};
+      import { World } from ${JSON.stringify(join(import.meta.dir, "world.ts"))};
+      const clock = { nowMs: Date.now, monotonicMs: () => performance.now() };
+      const idempotency = { bodyRetentionMs: 1e9, tombstoneRetentionMs: 1e9 };
+      const store = openSqliteStore(${JSON.stringify(directory)});
+      const ledger = await openSqliteLedger({ store, clock, idempotency, printCut: () => { throw new Error(); } });
+      const world = new World(ledger);
+      await world.publish();
+      const key = await world.key(await world.organization(5));
+      for (let n = 0; n < 20; n += 1) {
+        const { id } = await world.admit(key, { hold: 0.1 });
+        await world.settle(key, id, { dollars: 0.01 });
+        console.log(key.organizationId);
+      }
+      process.kill(process.pid, "SIGKILL");`;
+    const child = Bun.spawn([process.execPath, "-e", script], { stdout: "pipe", stderr: "inherit" });
+    const acknowledged = (await new Response(child.stdout).text()).trim().split("\n");
+    expect(acknowledged.length).toBe(20);
+    const log = join(directory, "tollgate.sqlite-wal");
+    expect(statSync(log).size).toBeGreaterThan(0);
+    appendFileSync(log, readFileSync(log).subarray(32, 32 + 2_000)); // a frame is a page and its header: this is less
+    const store = openSqliteStore(directory);
+    const ledger = await openLedger(store, systemClock);
+    const balance = await ledger.balance(acknowledged[0] ?? "");
+    expect(balance).toMatchObject({ available: 4_800_000_000n, held: 0n, spent: 200_000_000n });
+    expect((await ledger.audit()).violations).toEqual([]);
+    await ledger.close();
+    store.close();
+  });
+
+  test.each([
+    ["was done all the same", true],
+    ["was not done", false],
+  ])(
+    "COMMIT reports an I/O error though it %s: nothing is dispatched on it, nothing settled twice",
+    async (_, done) => {
+      const faulty = failingCommits(openSqliteStore(folder()), done);
+      const world = new World(await openLedger(faulty.store, systemClock));
+      await world.publish();
+      const key = await world.key(await world.organization(5));
+      const running = await world.admit(key, { hold: 1, idempotencyKey: "running-1" });
+
+      faulty.failNext();
+      const admission = world.admission(key, { hold: 1, idempotencyKey: "unlucky-1" });
+      expect(await world.ledger.admit(admission).catch((error: { code?: string }) => error.code)).toBe(
+        "overloaded",
+      );
+      expect(world.ledger.ready()).toBe(false);
+      while (!world.ledger.ready()) await Bun.sleep(5);
+      await Bun.sleep(20);
+      expect(await world.balance(key.organizationId)).toBe("4.00 1.00");
+      expect((await world.admit(key, { hold: 1, idempotencyKey: "unlucky-1" })).says).toBe("admitted"); // its key is free
+
+      faulty.failNext();
+      expect((await world.settle(key, running.id, { dollars: 0.5, answer: "kept" })).kind).toBe("done");
+      expect(await world.balance(key.organizationId)).toBe("3.50 1.00");
+      expect((await world.admit(key, { hold: 1, idempotencyKey: "running-1" })).says).toBe("replay");
+      expect((await world.ledger.audit()).violations).toEqual([]);
+      await world.ledger.close();
+      faulty.store.close();
+    },
+  );
+
   const disk = mkdtempSync(join(tmpdir(), "tollgate-disk-"));
   const mounted = Bun.spawnSync(["mount", "-t", "tmpfs", "-o", "size=40m", "tmpfs", disk]).success;
   afterAll(() => {
@@ -293,6 +361,35 @@ describe("SQLite: faults of the store", () => {
     20_000,
   );
 });
+
+/** A store whose next COMMIT reports an I/O error, after or instead of being done. */
+function failingCommits(real: SqliteStore, done: boolean): { store: SqliteStore; failNext(): void } {
+  let armed = false;
+  const run = (statement: string, ...rest: unknown[]): unknown => {
+    const fails = armed && statement === "COMMIT";
+    if (fails) armed = false;
+    if (!fails) return real.writer.run(statement, ...(rest as []));
+    if (done) real.writer.run(statement);
+    // What bun:sqlite's `SQLiteError` goes by.
+    throw Object.assign(new Error("disk I/O error"), { name: "SQLiteError", code: "SQLITE_IOERR_FSYNC" });
+  };
+  const writer = (): Database =>
+    new Proxy(real.writer, {
+      get: (target, name) => {
+        const value: unknown = name === "run" ? run : Reflect.get(target, name, target);
+        return typeof value === "function" && name !== "run" ? value.bind(target) : value;
+      },
+    });
+  const store = new Proxy(real, {
+    get: (target, name) => (name === "writer" ? writer() : Reflect.get(target, name, target)),
+  });
+  return {
+    store,
+    failNext: () => {
+      armed = true;
+    },
+  };
+}
 
 /** Writes until nothing fits any more. */
 function fillDisk(path: string): void {
