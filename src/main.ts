@@ -9,10 +9,12 @@ import { Router } from "./http/router.ts";
 import { type Listening, listen } from "./http/server.ts";
 import { EventStreams } from "./http/sse.ts";
 import { InFlight } from "./gateway/in-flight.ts";
+import { Lifelines } from "./gateway/lifeline.ts";
+import { ProgressLog } from "./gateway/progress-log.ts";
 import { Rate } from "./gateway/rate.ts";
+import { receiptSigner } from "./gateway/signed-receipt.ts";
 import type { CompletePorts } from "./gateway/complete.ts";
 import type { Ledger } from "./ledger/ledger.ts";
-import { openSqliteLedger } from "./ledger/sqlite.ts";
 import { type Clock, systemClock } from "./lib/clock.ts";
 import { createLog, type Log } from "./lib/log.ts";
 import { Metrics } from "./lib/metrics.ts";
@@ -24,16 +26,12 @@ import { openProviders, type Providers } from "./main/providers.ts";
 import { openReleases, type Releases } from "./main/releases.ts";
 import { routeTable } from "./main/routes.ts";
 import { dashboardApi, firstRunLink, firstRunOf } from "./main/people.ts";
+import { type OpenedStore, openStore } from "./main/store.ts";
 import type { FirstRun } from "./people/people.ts";
 import { stopCounting } from "./pricing/tokens.ts";
-import { openSqliteStore, type SqliteStore } from "./store/sqlite.ts";
-import { sqliteSql } from "./store/sqlite-sql.ts";
 
 /** Above every limit of ours, whose refusals can be read; beyond it Bun answers a bare 413 (hardening.md §1). */
 const PARSER_BODY_BYTES = 64 * 1024 * 1024;
-const GRACE_MS = 30_000;
-const POSTGRESQL_IS_NOT_READY =
-  "DATABASE_URL is set, but this version keeps its ledger only in the data directory. Unset it to start.";
 
 export interface Running {
   /** `http://host:port`. */
@@ -54,16 +52,30 @@ export async function start(config: Config, ports: { clock?: Clock; log?: Log } 
   const clock = ports.clock ?? systemClock;
   const log = ports.log ?? createLog(config.log.level);
   ignoreProxies();
-  if (config.databaseUrl !== null) throw new Error(POSTGRESQL_IS_NOT_READY);
-  const store = openSqliteStore(config.dataDir);
-  const ledger = await openSqliteLedger({ store, clock, idempotency: config.idempotency });
+  const store = await openStore(config, ports.clock);
+  try {
+    return await startOn(store, config, { clock, log });
+  } catch (error) {
+    await store.ledger.close();
+    await store.close();
+    throw error;
+  }
+}
+
+async function startOn(
+  store: OpenedStore,
+  config: Config,
+  { clock, log }: { clock: Clock; log: Log },
+): Promise<Running> {
+  const { ledger } = store;
   const providers = await openProviders(config.providers);
   const releases = await openReleases({
     config,
     ledger,
     clock,
     targets: providers.targets,
-    failed: (error) => log.error({ err: error }, "a demo release could not be renewed"),
+    shared: store.shared,
+    failed: (error) => log.error({ err: error }, "releases could not be renewed or followed"),
   });
   const demoKey = config.trust === null ? await firstStart(ledger) : null;
   const firstRun = await firstRunOf(config);
@@ -100,7 +112,7 @@ export async function serve(config: Config): Promise<Running> {
 interface Rooms {
   clock: Clock;
   log: Log;
-  store: SqliteStore;
+  store: OpenedStore;
   ledger: Ledger;
   providers: Providers;
   releases: Releases;
@@ -114,10 +126,11 @@ function furnish(config: Config, rooms: Rooms): { server: Listening; desks: Desk
   const failed = (error: unknown, id?: string): void =>
     log.error({ id, err: error }, "a request failed inside the gateway");
   const streams = new EventStreams(clock, { failed });
+  const lifelines = new Lifelines();
   const metrics = new Metrics(() => streams.size);
   const baseUrl = `${config.publicUrl ?? `http://${config.listen.host}:${config.listen.port}`}/v1`;
   const address = (): string => addressOf(config, server.port);
-  const sql = sqliteSql(store);
+  const { sql } = store;
   const { shelf, publisher } = releases;
   const desks = openDesks(config, { sql, dataKey: store.dataKey, shelf, ledger, clock, address, failed });
   const api = dashboardApi(config, { ...desks, ledger, sql, clock, publisher, address }, rooms.firstRun);
@@ -127,7 +140,8 @@ function furnish(config: Config, rooms: Rooms): { server: Listening; desks: Desk
     streams,
     metrics,
     shelf: releases.shelf,
-    complete: completePorts(config, { ...rooms, metrics, failed }),
+    complete: completePorts(config, { ...rooms, metrics, lifelines, failed }),
+    receipts: receiptSigner(store.dataKey),
     admin: adminHandler({ ledger, clock, releases }),
     payments: desks.payments,
     bodyBytes: config.limits.bodyBytes,
@@ -145,15 +159,19 @@ function furnish(config: Config, rooms: Rooms): { server: Listening; desks: Desk
     headerTimeoutMs: config.limits.headerTimeoutMs,
     maxBodyBytes: PARSER_BODY_BYTES,
   });
+  /** Open answers may finish for the grace time; then they are cut, and their holds end by evidence. */
   const stop = async (): Promise<void> => {
     draining = true;
-    await withinGrace(server, streams);
+    await within(config.limits.stopGraceMs, server.stop("drain"));
+    void server.stop("cut");
+    lifelines.cutAll();
+    await Promise.all([lifelines.idle(), streams.idle()]);
     await desks.stop();
     await api.stop();
     releases.stop();
     await providers.stop();
     await ledger.close();
-    store.close();
+    await store.close();
     stopCounting();
     log.flush();
   };
@@ -166,7 +184,7 @@ const addressOf = ({ listen: { host } }: Config, port: number): string =>
 
 function completePorts(
   config: Config,
-  rooms: Rooms & { metrics: Metrics; failed(error: unknown, id?: string): void },
+  rooms: Rooms & { metrics: Metrics; lifelines: Lifelines; failed(error: unknown, id?: string): void },
 ): CompletePorts & { ledger: Ledger; shelf: Releases["shelf"] } {
   const { clock, ledger, providers, releases, metrics, store } = rooms;
   const { limits } = config;
@@ -190,6 +208,8 @@ function completePorts(
     report: ({ release }, failure) => releases.health.report(release, failure?.reason ?? null),
     identify: (organizationId, value) =>
       createHmac("sha256", store.dataKey).update(`${organizationId}\n${value}`).digest("base64url"),
+    lifelines: rooms.lifelines,
+    progress: new ProgressLog(ledger, (error) => rooms.failed(error)),
     abandoned: (requestId) => {
       metrics.abandoned();
       rooms.failed(new Error("the hold stayed open; recovery resolves it"), requestId);
@@ -218,16 +238,14 @@ function lazily<T>(load: () => Promise<T>): () => Promise<T> {
   return () => (loaded ??= load());
 }
 
-/** Open answers may finish for the grace time; then their sockets are cut, and their holds settle by evidence. */
-async function withinGrace(server: Listening, streams: EventStreams): Promise<void> {
+/** Resolves when the work is done or the time is over. */
+async function within(ms: number, work: Promise<void>): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, GRACE_MS);
+    timer = setTimeout(resolve, ms);
   });
-  await Promise.race([server.stop("drain"), late]);
+  await Promise.race([work, late]);
   clearTimeout(timer);
-  await server.stop("cut");
-  await streams.idle();
 }
 
 /** Bun's fetch obeys proxy variables by itself; providers are reached directly or not at all (S13). */

@@ -3,6 +3,7 @@
 import type { Database } from "bun:sqlite";
 import { createHash } from "node:crypto";
 import { LEDGER_SCHEMA } from "./migrations/0001-ledger.ts";
+import { STREAM_PROGRESS_SCHEMA } from "./migrations/0002-stream-progress.ts";
 import { PAYMENTS_SCHEMA } from "./migrations/0003-payments.ts";
 import { ALERTS_SCHEMA } from "./migrations/0006-alerts.ts";
 import { StoreFailure } from "./store-failure.ts";
@@ -15,6 +16,7 @@ export interface Migration {
 
 export const MIGRATIONS: readonly Migration[] = [
   { version: 1, name: "ledger", sql: LEDGER_SCHEMA },
+  { version: 2, name: "stream-progress", sql: STREAM_PROGRESS_SCHEMA },
   { version: 3, name: "payments", sql: PAYMENTS_SCHEMA },
   { version: 6, name: "alerts", sql: ALERTS_SCHEMA },
 ];
