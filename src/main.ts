@@ -142,7 +142,7 @@ function furnish(config: Config, rooms: Rooms): { server: Listening; desks: Desk
     shelf: releases.shelf,
     complete: completePorts(config, { ...rooms, metrics, lifelines, failed }),
     receipts: receiptSigner(store.dataKey),
-    admin: adminHandler({ ledger, clock, releases }),
+    admin: adminHandler({ ledger, clock, releases, payments: desks.paymentDesk }),
     payments: desks.payments,
     bodyBytes: config.limits.bodyBytes,
     streamIdleMs: config.limits.streamIdleMs,
@@ -218,8 +218,13 @@ function completePorts(
 }
 
 /** The operator API, loaded on its first request: it is large, and most gateways never need it while they start. */
-function adminHandler(on: { ledger: Ledger; clock: Clock; releases: Releases }): Handler {
-  const { ledger, clock, releases } = on;
+function adminHandler(on: {
+  ledger: Ledger;
+  clock: Clock;
+  releases: Releases;
+  payments: Desks["paymentDesk"];
+}): Handler {
+  const { ledger, clock, releases, payments } = on;
   const loaded = lazily(async () => {
     const [{ createAdminApp }, { createOperator }] = await Promise.all([
       import("./http/admin/app.ts"),
@@ -227,7 +232,7 @@ function adminHandler(on: { ledger: Ledger; clock: Clock; releases: Releases }):
     ]);
     return createAdminApp({
       ledger,
-      operator: createOperator({ ledger, clock, publisher: releases.publisher }),
+      operator: createOperator({ ledger, clock, publisher: releases.publisher, payments }),
     });
   });
   return async ({ request, requestId }) => (await loaded())(request, { requestId });

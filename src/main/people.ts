@@ -102,7 +102,7 @@ async function open(
     signInsPerMinute: config.signIn.perMinute,
     firstRun,
   });
-  const operator = createOperator({ ledger, publisher, clock });
+  const operator = createOperator({ ledger, publisher, clock, payments: rooms.paymentDesk });
   const desk = createDesk({ sql, clock });
   const { paymentDesk, alertDesk } = rooms;
   const handlers = appHandlers({
