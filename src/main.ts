@@ -3,6 +3,7 @@
 import { createHmac } from "node:crypto";
 import type { Config } from "./config.ts";
 import type { Handler } from "./http/context.ts";
+import { chat } from "./http/chat.ts";
 import { AccessLog } from "./http/access-log.ts";
 import { Cors } from "./http/cors.ts";
 import { Router } from "./http/router.ts";
@@ -23,7 +24,8 @@ import { openPayments } from "./main/payments.ts";
 import { dashboardApi, firstRunLink, firstRunOf } from "./main/people.ts";
 import { openProviders, type Providers } from "./main/providers.ts";
 import { openReleases, type Releases } from "./main/releases.ts";
-import { routeTable } from "./main/routes.ts";
+import { type RoutePorts, routeTable } from "./main/routes.ts";
+import { Journal } from "./operator/journal.ts";
 import type { Payments } from "./payments/payments.ts";
 import type { FirstRun } from "./people/people.ts";
 import { stopCounting } from "./pricing/tokens.ts";
@@ -122,9 +124,8 @@ function furnish(
   const address = (): string => addressOf(config, server.port);
   const sql = sqliteSql(store);
   const payments = openPayments(config, { sql, ledger, clock, address, failed });
-  const { publisher } = releases;
-  const api = dashboardApi(config, { ledger, sql, clock, publisher, address }, rooms.firstRun);
-  const routes = routeTable({
+  const journal = new Journal(sql, clock, failed);
+  const routePorts: RoutePorts = {
     ledger,
     clock,
     streams,
@@ -137,12 +138,32 @@ function furnish(
     streamIdleMs: config.limits.streamIdleMs,
     maxConcurrent: config.limits.maxConcurrent,
     draining: () => draining,
-  });
+    heldNothing: (entry) => journal.note(entry),
+  };
+  const api = dashboardApi(
+    config,
+    {
+      ledger,
+      sql,
+      clock,
+      publisher: releases.publisher,
+      address,
+      chat: chat(routePorts),
+      preview: routePorts.complete,
+      startedAtMs: clock.nowMs(),
+      streamsOpen: () => streams.size,
+      flushJournal: () => journal.flush(),
+      forgotten: () => journal.forgotten,
+      paymentDrivers: [payments.room.driver],
+      further: {},
+    },
+    rooms.firstRun,
+  );
   const server: Listening = listen({
     ...config.listen,
     clock,
     failed,
-    router: new Router([...routes, ...api.routes], baseUrl),
+    router: new Router([...routeTable(routePorts), ...api.routes], baseUrl),
     cors: new Cors(config.cors.origins),
     access: new AccessLog(log, clock, metrics),
     headerTimeoutMs: config.limits.headerTimeoutMs,
@@ -153,6 +174,7 @@ function furnish(
     await withinGrace(server, streams);
     await payments.stop();
     await api.stop();
+    await journal.stop();
     releases.stop();
     await providers.stop();
     await ledger.close();

@@ -2,7 +2,10 @@
 // first request: a gateway that nobody looks at does not pay for them.
 import { randomBytes } from "node:crypto";
 import type { Config } from "../config.ts";
+import type { PreviewPorts } from "../gateway/preview.ts";
 import type { AppHandler } from "../http/app/app.ts";
+import type { Handlers } from "../http/app/call.ts";
+import type { ChatHandler } from "../http/chat.ts";
 import type { Handler } from "../http/context.ts";
 import type { Method, Route } from "../http/router.ts";
 import type { Ledger } from "../ledger/ledger.ts";
@@ -22,6 +25,17 @@ export interface PeopleRooms {
   publisher: Publisher;
   /** Where this process answers. */
   address(): string;
+  chat: ChatHandler;
+  preview: PreviewPorts;
+  startedAtMs: number;
+  streamsOpen(): number;
+  /** Writes what the journal gathered, so that readers see what just happened. */
+  flushJournal(): Promise<void>;
+  /** Journal entries that found no room. */
+  forgotten(): number;
+  paymentDrivers: ("stripe" | "manual" | "test")[];
+  /** Routes of the contract that other rooms serve. */
+  further: Partial<Handlers>;
 }
 
 export interface DashboardApi {
@@ -87,7 +101,7 @@ async function open(
     import("../operator/operator.ts"),
     import("../operator/desk/desk.ts"),
   ]);
-  const { ledger, sql, clock, publisher } = rooms;
+  const { ledger, clock, publisher } = rooms;
   const url = config.publicUrl ?? rooms.address();
   const origins = originsOf(config, rooms.address());
   const people = await openPeople({
@@ -99,12 +113,35 @@ async function open(
     firstRun,
   });
   const operator = createOperator({ ledger, publisher, clock });
-  const desk = createDesk({ sql, clock });
-  const handlers = appHandlers({ people, operator, desk, url, baseUrl: `${url}/v1`, version: VERSION });
+  const desk = createDesk({
+    ...rooms,
+    people,
+    operator,
+    providers: config.providers.map(({ name, kind, baseUrl, apiKey }) => ({
+      name,
+      kind,
+      baseUrl,
+      hasSecret: apiKey !== null,
+    })),
+    version: VERSION,
+    store: config.databaseUrl === null ? "sqlite" : "postgresql",
+  });
+  const handlers = appHandlers({
+    people,
+    operator,
+    desk,
+    url,
+    baseUrl: `${url}/v1`,
+    version: VERSION,
+    nowMs: () => clock.nowMs(),
+    chat: rooms.chat,
+    preview: rooms.preview,
+    paymentDrivers: rooms.paymentDrivers,
+  });
   return {
     app: createApp({
       people,
-      handlers,
+      handlers: { ...handlers, ...rooms.further },
       origins,
       completionBytes: config.limits.bodyBytes,
       nowMs: () => clock.nowMs(),

@@ -41,6 +41,7 @@ export const entryKind = z.enum([
   "debt_paid",
   "refund",
   "chargeback",
+  "chargeback_debt",
 ]);
 /** `holds=true` shows hold, rest and void too; without it only what changes what an organization owns. */
 export const ledgerQuery = z.strictObject({
