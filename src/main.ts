@@ -3,6 +3,7 @@
 import { createHmac } from "node:crypto";
 import type { Config } from "./config.ts";
 import type { Handler } from "./http/context.ts";
+import { chat } from "./http/chat.ts";
 import { AccessLog } from "./http/access-log.ts";
 import { Cors } from "./http/cors.ts";
 import { Router } from "./http/router.ts";
@@ -24,9 +25,10 @@ import { writeOperatorFile } from "./main/operator-file.ts";
 import { type Desks, openDesks } from "./main/desks.ts";
 import { openProviders, type Providers } from "./main/providers.ts";
 import { openReleases, type Releases } from "./main/releases.ts";
-import { routeTable } from "./main/routes.ts";
+import { type RoutePorts, routeTable } from "./main/routes.ts";
 import { dashboardApi, firstRunLink, firstRunOf } from "./main/people.ts";
 import { type OpenedStore, openStore } from "./main/store.ts";
+import { Journal } from "./operator/journal.ts";
 import type { FirstRun } from "./people/people.ts";
 import { stopCounting } from "./pricing/tokens.ts";
 
@@ -133,13 +135,13 @@ function furnish(config: Config, rooms: Rooms): { server: Listening; desks: Desk
   const { sql } = store;
   const { shelf, publisher } = releases;
   const desks = openDesks(config, { sql, dataKey: store.dataKey, shelf, ledger, clock, address, failed });
-  const api = dashboardApi(config, { ...desks, ledger, sql, clock, publisher, address }, rooms.firstRun);
-  const routes = routeTable({
+  const journal = new Journal(sql, clock, failed);
+  const routePorts: RoutePorts = {
     ledger,
     clock,
     streams,
     metrics,
-    shelf: releases.shelf,
+    shelf,
     complete: completePorts(config, { ...rooms, metrics, lifelines, failed }),
     receipts: receiptSigner(store.dataKey),
     admin: adminHandler({ ledger, clock, releases, payments: desks.paymentDesk }),
@@ -148,12 +150,33 @@ function furnish(config: Config, rooms: Rooms): { server: Listening; desks: Desk
     streamIdleMs: config.limits.streamIdleMs,
     maxConcurrent: config.limits.maxConcurrent,
     draining: () => draining,
-  });
+    heldNothing: (entry) => journal.note(entry),
+  };
+  const api = dashboardApi(
+    config,
+    {
+      ledger,
+      sql,
+      clock,
+      publisher,
+      address,
+      chat: chat(routePorts),
+      preview: routePorts.complete,
+      startedAtMs: clock.nowMs(),
+      streamsOpen: () => streams.size,
+      flushJournal: () => journal.flush(),
+      forgotten: () => journal.forgotten,
+      paymentDrivers: [desks.payments.driver],
+      paymentDesk: desks.paymentDesk,
+      alertDesk: desks.alertDesk,
+    },
+    rooms.firstRun,
+  );
   const server: Listening = listen({
     ...config.listen,
     clock,
     failed,
-    router: new Router([...routes, ...api.routes], baseUrl),
+    router: new Router([...routeTable(routePorts), ...api.routes], baseUrl),
     cors: new Cors(config.cors.origins),
     access: new AccessLog(log, clock, metrics),
     headerTimeoutMs: config.limits.headerTimeoutMs,
@@ -168,6 +191,7 @@ function furnish(config: Config, rooms: Rooms): { server: Listening; desks: Desk
     await Promise.all([lifelines.idle(), streams.idle()]);
     await desks.stop();
     await api.stop();
+    await journal.stop();
     releases.stop();
     await providers.stop();
     await ledger.close();

@@ -4,7 +4,9 @@ import { randomBytes } from "node:crypto";
 import type { Config } from "../config.ts";
 import type { AlertDesk } from "../contract/alert-desk.ts";
 import type { PaymentDesk } from "../contract/payment-desk.ts";
+import type { PreviewPorts } from "../gateway/preview.ts";
 import type { AppHandler } from "../http/app/app.ts";
+import type { ChatHandler } from "../http/chat.ts";
 import type { Handler } from "../http/context.ts";
 import type { Method, Route } from "../http/router.ts";
 import type { Ledger } from "../ledger/ledger.ts";
@@ -26,6 +28,15 @@ export interface PeopleRooms {
   alertDesk: AlertDesk;
   /** Where this process answers. */
   address(): string;
+  chat: ChatHandler;
+  preview: PreviewPorts;
+  startedAtMs: number;
+  streamsOpen(): number;
+  /** Writes what the journal gathered, so that readers see what just happened. */
+  flushJournal(): Promise<void>;
+  /** Journal entries that found no room. */
+  forgotten(): number;
+  paymentDrivers: ("stripe" | "manual" | "test")[];
 }
 
 export interface DashboardApi {
@@ -83,6 +94,8 @@ async function open(
     { authHandler },
     { createOperator },
     { createDesk },
+    { moneyHandlers },
+    { alertHandlers },
   ] = await Promise.all([
     import("../people/people.ts"),
     import("../http/app/handlers.ts"),
@@ -90,8 +103,10 @@ async function open(
     import("../http/app/auth.ts"),
     import("../operator/operator.ts"),
     import("../operator/desk/desk.ts"),
+    import("../http/app/money.ts"),
+    import("../http/app/alerts.ts"),
   ]);
-  const { ledger, sql, clock, publisher } = rooms;
+  const { ledger, clock, publisher } = rooms;
   const url = config.publicUrl ?? rooms.address();
   const origins = originsOf(config, rooms.address());
   const people = await openPeople({
@@ -102,23 +117,37 @@ async function open(
     signInsPerMinute: config.signIn.perMinute,
     firstRun,
   });
-  const operator = createOperator({ ledger, publisher, clock, payments: rooms.paymentDesk });
-  const desk = createDesk({ sql, clock });
   const { paymentDesk, alertDesk } = rooms;
+  const operator = createOperator({ ledger, publisher, clock, payments: paymentDesk });
+  const desk = createDesk({
+    ...rooms,
+    people,
+    operator,
+    providers: config.providers.map(({ name, kind, baseUrl, apiKey }) => ({
+      name,
+      kind,
+      baseUrl,
+      hasSecret: apiKey !== null,
+    })),
+    version: VERSION,
+    store: config.databaseUrl === null ? "sqlite" : "postgresql",
+  });
   const handlers = appHandlers({
     people,
     operator,
     desk,
-    paymentDesk,
-    alertDesk,
     url,
     baseUrl: `${url}/v1`,
     version: VERSION,
+    nowMs: () => clock.nowMs(),
+    chat: rooms.chat,
+    preview: rooms.preview,
+    paymentDrivers: rooms.paymentDrivers,
   });
   return {
     app: createApp({
       people,
-      handlers,
+      handlers: { ...handlers, ...moneyHandlers({ paymentDesk }), ...alertHandlers({ alertDesk }) },
       origins,
       completionBytes: config.limits.bodyBytes,
       nowMs: () => clock.nowMs(),

@@ -1,4 +1,5 @@
 // The table of everything that answers (S8: what is not declared here does not exist).
+import type { JournalEntry } from "../contract/journal.ts";
 import type { CompletePorts } from "../gateway/complete.ts";
 import type { PreviewPorts } from "../gateway/preview.ts";
 import type { ReceiptSigner } from "../gateway/signed-receipt.ts";
@@ -32,9 +33,11 @@ export interface RoutePorts {
   streamIdleMs: number;
   maxConcurrent: number;
   draining(): boolean;
+  heldNothing(entry: JournalEntry): void;
 }
 
 export function routeTable(ports: RoutePorts): Route[] {
+  const answer = chat(ports);
   const free = { door: "inference", metered: false } as const;
   return [
     {
@@ -42,7 +45,7 @@ export function routeTable(ports: RoutePorts): Route[] {
       methods: ["POST"],
       door: "inference",
       metered: true,
-      handler: chat(ports),
+      handler: (context) => answer(context),
     },
     {
       path: "/v1/chat/completions/quote",

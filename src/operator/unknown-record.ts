@@ -10,7 +10,8 @@ type Noun =
   | "order"
   | "card"
   | "rule"
-  | "channel";
+  | "channel"
+  | "management_key";
 
 export const unknownRecord = (noun: Noun, id: string, param: string): OperatorRefusal =>
-  new OperatorRefusal("not_found", `There is no ${noun} ${JSON.stringify(id)}.`, param);
+  new OperatorRefusal("not_found", `There is no ${noun.replace("_", " ")} ${JSON.stringify(id)}.`, param);

@@ -66,7 +66,7 @@ export class Browser {
     body?: unknown,
     query = "",
   ): Promise<AppAnswer<R>> {
-    const answer = await this.try(route, params, body, query);
+    const answer = await this.try(route, params, body, { query });
     if (answer.status >= 400) throw new Error(`${route}: ${answer.status} ${answer.text}`);
     return answer.json as AppAnswer<R>;
   }
@@ -75,8 +75,7 @@ export class Browser {
     route: AppRoute,
     params: Record<string, string> = {},
     body?: unknown,
-    query = "",
-    headers: Record<string, string> = {},
+    { query = "", headers = {} }: { query?: string; headers?: Record<string, string> } = {},
   ): Promise<Answer<{ error: { code: string; message: string; request_id: string } }>> {
     const [method = "", path = ""] = route.split(" ");
     const filled = path.replace(/\{(\w+)\}/g, (_, name: string) =>

@@ -1,5 +1,6 @@
 // What operators see and do, over all organizations.
 import { z } from "zod";
+import { ROLES } from "../roles.ts";
 import { auditReportSchema, releaseSchema, routeSchema } from "../admin.ts";
 import { entitlement } from "./catalogue.ts";
 import { email, count, line, listOf, milliseconds, page, personRef, time, usd, usdInput } from "./shapes.ts";
@@ -180,5 +181,5 @@ export const managementKeyList = listOf(managementKey);
 export const createManagementKeyInput = z.strictObject({ name: line() });
 /** `secret` once; null when the same Idempotency-Key had shown it before. */
 export const createdManagementKey = managementKey.extend({ secret: z.string().nullable() });
-/** First owner of an organization that has no members. */
-export const inviteOwnerInput = z.strictObject({ email, role: z.enum(["owner", "admin"]).default("owner") });
+/** How the first owner of an organization comes in. */
+export const inviteOwnerInput = z.strictObject({ email, role: z.enum(ROLES).default("owner") });

@@ -35,7 +35,7 @@ export interface Call<R extends AppRoute = AppRoute> {
   /** Set on the answer. */
   cookies: string[];
   /** Seconds of silence after which the socket is closed; 0 = never. */
-  setIdleTimeout(seconds: number): void;
+  setIdleTimeout(this: void, seconds: number): void;
 }
 
 export type Handler<R extends AppRoute> = (call: Call<R>) => Promise<AppAnswer<R> | Response>;

@@ -1,10 +1,13 @@
-// Who made which key: the actor of the line that its creation left in the audit log.
+// Who made which key (the actor of the line that its creation left in the audit log), and what a key did in a day.
 import type { Desk } from "../../contract/desk.ts";
-
+import { formatUsd } from "../../contract/money.ts";
 import { type Clock, utcMonth } from "../../lib/clock.ts";
-import { moneyOf, orNull, type Sql, textOf } from "../../store/sql.ts";
+import { moneyOf, numberOf, orNull, type Sql, textOf } from "../../store/sql.ts";
+import { sinceRequest } from "./request-time.ts";
 
-export const keyMakers = (sql: Sql, clock: Clock): Pick<Desk, "keyMakers"> => ({
+const DAY_MS = 86_400_000;
+
+export const keyMakers = (sql: Sql, clock: Clock): Pick<Desk, "credentialOf" | "keyDay" | "keyMakers"> => ({
   async keyMakers(organizationId) {
     const rows = await sql.rows(
       `SELECT api_key.key_id, api_key.revoked_at, audit_log.actor, COALESCE(key_month.spent, 0) AS spent
@@ -23,5 +26,32 @@ export const keyMakers = (sql: Sql, clock: Clock): Pick<Desk, "keyMakers"> => ({
       monthSpend: moneyOf(row["spent"]),
       revoked: row["revoked_at"] !== null,
     }));
+  },
+  async credentialOf(organizationId, keyId) {
+    const [row] = await sql.rows(
+      "SELECT digest FROM api_key WHERE org_id = ?1 AND key_id = ?2",
+      organizationId,
+      keyId,
+    );
+    return row === undefined ? null : { organizationId, keyId, digest: row["digest"] as Uint8Array };
+  },
+  async keyDay(organizationId, keyId) {
+    const since = sinceRequest(clock.nowMs() - DAY_MS);
+    const rows = await sql.rows(
+      `SELECT model, count(*) AS requests, sum(charge) AS charge,
+         sum(CASE WHEN state = 'dispatched' THEN 1 ELSE 0 END) AS running
+       FROM request WHERE org_id = ?1 AND request_id >= ?3 AND key_id = ?2 GROUP BY model ORDER BY charge DESC, model`,
+      organizationId,
+      keyId,
+      since,
+    );
+    return {
+      last_day: rows.map((row) => ({
+        model: textOf(row["model"]),
+        requests: numberOf(row["requests"]),
+        charge_usd: formatUsd(moneyOf(row["charge"])),
+      })),
+      open_holds: rows.reduce((sum, row) => sum + numberOf(row["running"]), 0),
+    };
   },
 });
