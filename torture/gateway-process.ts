@@ -1,0 +1,177 @@
+// One gateway of the run as a process of its own, started the way an operator starts it. It can be killed, paused,
+// stopped and armed with a crash point; whoever ends it, it is started again, and every end is written down.
+import { openSync } from "node:fs";
+import { join } from "node:path";
+import type { History, Span } from "./history.ts";
+
+export interface GatewayFiles {
+  /** The source tree that is started: the checkout, or a mutant's copy of it. */
+  root: string;
+  settings: string;
+  dataDir: string;
+  log: string;
+  port: number;
+}
+
+const READY_WITHIN_MS = 20_000;
+const STOPPED_WITHIN_MS = 40_000;
+
+export class GatewayProcess {
+  readonly url: string;
+  private child: Bun.Subprocess | null = null;
+  /** What is about to end the running child; null = nothing, and its end would be an accident. */
+  private expected: "killed" | "stopped" | "crash point" | null = null;
+  private down: Span | null = null;
+  private working: Promise<void> = Promise.resolve();
+  private closing = false;
+
+  constructor(
+    readonly files: GatewayFiles,
+    private readonly history: History,
+  ) {
+    this.url = `http://127.0.0.1:${files.port}`;
+  }
+
+  /** Starts it and waits until it is ready. */
+  async start(crashAt: string | null = null): Promise<void> {
+    const { DATABASE_URL: _database, TOLLGATE_CONFIG: _config, PORT: _port, ...inherited } = process.env;
+    const log = openSync(this.files.log, "a");
+    const child = Bun.spawn([join(this.files.root, "tollgate"), "serve", "--config", this.files.settings], {
+      env: { ...inherited, ...(crashAt !== null && { TOLLGATE_CRASH_AT: crashAt }) },
+      stdin: "ignore",
+      stdout: log,
+      stderr: log,
+    });
+    this.child = child;
+    this.expected = crashAt === null ? null : "crash point";
+    void child.exited.then(() => this.ended(child));
+    await this.ready(child);
+    if (this.down !== null) this.down.endMs = Date.now();
+    this.down = null;
+  }
+
+  /** One stroke after another: a second one waits until the gateway is up again. */
+  kill(downMs: number): Promise<void> {
+    return this.turn(async () => {
+      await this.end("killed", "SIGKILL");
+      await Bun.sleep(downMs);
+      await this.start();
+    });
+  }
+
+  /** SIGTERM: it drains, exits with 0, and is started again. */
+  restart(crashAt: string | null = null): Promise<void> {
+    return this.turn(async () => {
+      await this.end("stopped", "SIGTERM");
+      await this.start(crashAt);
+    });
+  }
+
+  pause(ms: number): Promise<void> {
+    return this.turn(async () => {
+      const span: Span = { what: "pause", startMs: Date.now(), endMs: null };
+      this.history.pauses.push(span);
+      const { child } = this;
+      child?.kill("SIGSTOP");
+      await Bun.sleep(ms);
+      child?.kill("SIGCONT");
+      span.endMs = Date.now();
+    });
+  }
+
+  /** Something that must not meet a start; the gateway may stand still meanwhile. */
+  whileUp(act: () => Promise<void>): Promise<void> {
+    return this.turn(async () => {
+      const span: Span = { what: "store locked", startMs: Date.now(), endMs: null };
+      this.history.pauses.push(span);
+      await act();
+      span.endMs = Date.now();
+    });
+  }
+
+  /** Whatever is going on ends; the process runs afterwards, without a crash point. */
+  async heal(): Promise<void> {
+    await this.turn(async () => {
+      if (this.expected !== "crash point") return;
+      await this.end("killed", "SIGKILL");
+      await this.start();
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.closing = true;
+    await this.working.catch(() => undefined);
+    const { child } = this;
+    if (child === null || child.exitCode !== null || child.signalCode !== null) return;
+    child.kill("SIGKILL");
+    await child.exited;
+  }
+
+  private turn(act: () => Promise<void>): Promise<void> {
+    const mine = this.working.then(act);
+    this.working = mine.catch(() => undefined);
+    return mine;
+  }
+
+  private async end(how: "killed" | "stopped", signal: "SIGKILL" | "SIGTERM"): Promise<void> {
+    const { child } = this;
+    if (child === null) return;
+    this.expected = how;
+    this.goesDown(how);
+    child.kill(signal);
+    const hard = setTimeout(() => {
+      this.accident(`SIGTERM did not end the gateway within ${STOPPED_WITHIN_MS} ms`);
+      child.kill("SIGKILL");
+    }, STOPPED_WITHIN_MS);
+    await child.exited;
+    clearTimeout(hard);
+    if (how === "stopped" && child.exitCode !== 0)
+      this.accident(`the gateway left SIGTERM with exit code ${child.exitCode} (${child.signalCode})`);
+  }
+
+  private goesDown(what: string): void {
+    this.down ??= { what, startMs: Date.now(), endMs: null };
+    if (!this.history.downs.includes(this.down)) this.history.downs.push(this.down);
+  }
+
+  /** A crash point has fired, or nobody knows why it ended: either way it is started again. */
+  private ended(child: Bun.Subprocess): void {
+    if (child !== this.child || this.closing) return;
+    if (this.expected === "killed" || this.expected === "stopped") return;
+    this.goesDown("crash point");
+    if (this.expected === "crash point" && child.signalCode === "SIGKILL")
+      this.history.stroke("crash point hit");
+    else
+      this.accident(`the gateway ended by itself: exit code ${child.exitCode}, signal ${child.signalCode}`);
+    this.expected = "killed";
+    void this.turn(async () => {
+      if (this.child === child) await this.start();
+    });
+  }
+
+  private accident(what: string): void {
+    this.history.accidents.push({ what, atMs: Date.now() });
+  }
+
+  private async ready(child: Bun.Subprocess): Promise<void> {
+    const untilMs = performance.now() + READY_WITHIN_MS;
+    while (performance.now() < untilMs) {
+      if (child.exitCode !== null || child.signalCode !== null) return; // `ended` has seen it
+      const ok = await fetch(`${this.url}/readyz`, { signal: AbortSignal.timeout(1_000) }).then(
+        (answer) => answer.ok,
+        () => false,
+      );
+      if (ok) return;
+      await Bun.sleep(5);
+    }
+    this.accident(`the gateway was not ready within ${READY_WITHIN_MS} ms`);
+  }
+}
+
+/** A port that was free a moment ago. */
+export function freePort(): number {
+  const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data: () => undefined } });
+  const { port } = listener;
+  listener.stop(true);
+  return port;
+}
