@@ -32,7 +32,10 @@ export interface Sending {
 export async function send(sending: Sending): Promise<Exchange> {
   const { request, kind, after, healed, leave } = sending;
   const exchange: Exchange = {
-    ...{ request, kind, after, healed },
+    request,
+    kind,
+    after,
+    healed,
     sentAtMs: Date.now(),
     endedAtMs: 0,
     ending: "cut",

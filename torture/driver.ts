@@ -75,7 +75,12 @@ export class Driver {
         return this.watch(step.customer);
       case "audit":
         return this.audit();
-      default:
+      case "kill":
+      case "restart":
+      case "crash_at":
+      case "pause":
+      case "pause_provider":
+      case "lock_store":
         return strike(world, step);
     }
   }

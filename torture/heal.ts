@@ -51,7 +51,11 @@ async function retryAll({ store, history, gateways }: World): Promise<void> {
     send({
       url: gateways[request.id % gateways.length]?.url ?? "",
       secret: history.keys.get(request.key)?.secret ?? "",
-      ...{ kind: "repeat", request, leave: null, after: null, healed: true },
+      kind: "repeat",
+      request,
+      leave: null,
+      after: null,
+      healed: true,
     });
   await Promise.all(Array.from({ length: RETRIES_AT_ONCE }, worker));
 }

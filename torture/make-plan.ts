@@ -50,7 +50,7 @@ export function makePlan(from: { seed: number; ms: number; gateways: number; mix
     steps.push(...planner.next(atMs).filter((step) => step.atMs < ms));
   if (mix.chaosGapMs !== null) {
     const fate = random.fork("chaos");
-    for (let atMs = 700; atMs < ms; atMs += 300 + fate.gap(mix.chaosGapMs - 300))
+    for (let atMs = 500; atMs < ms; atMs += 200 + fate.gap(mix.chaosGapMs - 200))
       steps.push({ atMs, ...stroke(fate, mix, gateways) });
   }
   steps.sort((a, b) => a.atMs - b.atMs);
@@ -72,7 +72,7 @@ function stroke(fate: Random, mix: Mix, gateways: number): Chaos {
     case "pause_provider":
       return { do: kind, ms: fate.between(100, 900) };
     case "lock_store":
-      return { do: kind, ms: fate.chance(0.7) ? fate.between(50, 800) : fate.between(5_200, 6_000) };
+      return { do: kind, ms: fate.chance(mix.longLocks) ? fate.between(5_200, 6_000) : fate.between(50, 800) };
   }
 }
 
@@ -115,7 +115,11 @@ class Planner {
         return this.again(kind, atMs);
       case "revoke":
         return this.revoke(atMs);
-      default:
+      case "limit":
+      case "top_up":
+      case "switch":
+      case "watch":
+      case "audit":
         return [{ atMs, ...this.errand(kind) }];
     }
   }
@@ -125,14 +129,14 @@ class Planner {
     switch (kind) {
       case "limit": {
         const key = this.keyOf("limited");
-        return { do: kind, key: key.id, nano: BigInt(random.between(0, 40)) * 100_000n };
+        return { do: kind, key: key.id, nano: BigInt(random.between(0, 120)) * 100_000n };
       }
       case "top_up": {
         this.topUps += 1;
         const repeated = this.topUps > 1 && random.chance(0.3);
         const n = repeated ? random.between(1, this.topUps - 1) : this.topUps;
         const customer = CUSTOMERS[2 + (n % 2)]?.id ?? 0;
-        return { do: kind, customer, nano: 300_000n + BigInt(n) * 1_000n, reference: `top-up-${n}` };
+        return { do: kind, customer, nano: 1_000_000n + BigInt(n) * 1_000n, reference: `top-up-${n}` };
       }
       case "switch": {
         const names = MODELS.filter(({ switched }) => switched).map(({ name }) => name);
@@ -251,7 +255,7 @@ class Planner {
 
   private newKey(customer: number): PlannedKey {
     const limited = CUSTOMERS[customer]?.kind === "limited";
-    const limitNano = limited ? BigInt(this.random.between(8, 30)) * 100_000n : null;
+    const limitNano = limited ? BigInt(this.random.between(20, 120)) * 100_000n : null;
     const key = { id: this.keys.length, customer, limitNano };
     this.keys.push(key);
     this.live.set(key.id, key);

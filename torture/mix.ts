@@ -16,17 +16,19 @@ export interface Mix {
   /** Mean milliseconds between two strokes of chaos; null = none. */
   chaosGapMs: number | null;
   chaos: Record<Chaos["do"], number>;
+  /** Share of store locks that last longer than the store waits. */
+  longLocks: number;
   /** Only these models; all when absent. */
   models?: readonly string[];
 }
 
 export const EVERYTHING: Mix = {
-  gapMs: 20,
+  gapMs: 18,
   traffic: {
     send: 60,
     repeat: 22,
     misuse: 2,
-    burst: 0.6,
+    burst: 0.35,
     revoke: 1,
     limit: 0.6,
     top_up: 2,
@@ -34,10 +36,11 @@ export const EVERYTHING: Mix = {
     watch: 3,
     audit: 0.3,
   },
-  customers: { rich: 6, poor: 1.5, limited: 2.5 },
+  customers: { rich: 7, poor: 1, limited: 2 },
   keyed: 0.6,
   streams: 0.55,
   leaving: 0.12,
-  chaosGapMs: 2_600,
+  chaosGapMs: 1_500,
   chaos: { kill: 5, restart: 1.5, crash_at: 3, pause: 2, pause_provider: 1, lock_store: 1 },
+  longLocks: 0.2,
 };

@@ -38,7 +38,9 @@ async function runOnce(): Promise<number> {
   console.error(`torture: seed ${seed}, ${minutes} minutes`);
   let saidAtMs = -PROGRESS_EVERY_MS;
   const report = await torture({
-    ...{ seed, ms: minutes * 60_000, keep: true },
+    seed,
+    ms: minutes * 60_000,
+    keep: true,
     progress: (playedMs, { history }) => {
       if (playedMs - saidAtMs < PROGRESS_EVERY_MS) return;
       saidAtMs = playedMs;

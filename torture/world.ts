@@ -50,7 +50,14 @@ export async function openWorld(plan: Plan, options: { root?: string } = {}): Pr
     gateways.map(({ url }) => url),
   );
   const world: World = {
-    ...{ directory, dataDir, root, gateways, simulator, store, operator, history },
+    directory,
+    dataDir,
+    root,
+    gateways,
+    simulator,
+    store,
+    operator,
+    history,
     close: async ({ keep }) => {
       await Promise.all([simulator.stop(), ...gateways.map((gateway) => gateway.stop())]);
       if (!keep) rmSync(directory, { recursive: true, force: true });
@@ -92,7 +99,10 @@ export async function openKey(
     limit_usd: limitNano === null ? null : formatUsd(nanoUsd(limitNano)),
   });
   history.keys.set(id, {
-    ...{ plan: id, customer, limits: [limitNano], revoked: null },
+    plan: id,
+    customer,
+    limits: [limitNano],
+    revoked: null,
     keyId: String(made["id"]),
     secret: String(made["secret"]),
   });

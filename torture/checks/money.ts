@@ -77,7 +77,7 @@ function unsound(balance: BalanceJson): string[] {
   const [available, held, spent] = ["available_usd", "held_usd", "spent_usd"].map((name) =>
     usd(balance, name),
   );
-  const negative = Object.values(balance).some((figure) => typeof figure === "string" && /^-/.test(figure));
+  const negative = Object.values(balance).some((figure) => typeof figure === "string" && figure.startsWith("-"));
   const sum = (available ?? 0n) + (held ?? 0n) + (spent ?? 0n) - usd(balance, "debt_usd");
   const came = usd(balance, "purchased_usd") + usd(balance, "granted_usd");
   return [
@@ -88,7 +88,7 @@ function unsound(balance: BalanceJson): string[] {
 
 function usd(balance: BalanceJson, name: string): bigint {
   const text = String(balance[name]);
-  const amount = parseUsd(text.replace(/^-/, ""));
+  const amount: bigint | null = parseUsd(text.replace(/^-/, ""));
   if (amount === null) throw new Error(`${name} is ${text}`);
   return text.startsWith("-") ? -amount : amount;
 }
