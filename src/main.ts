@@ -8,7 +8,9 @@ import { Cors } from "./http/cors.ts";
 import { Router } from "./http/router.ts";
 import { type Listening, listen } from "./http/server.ts";
 import { EventStreams } from "./http/sse.ts";
+import { printCutStream } from "./gateway/cut-stream.ts";
 import { InFlight } from "./gateway/in-flight.ts";
+import { ProgressLog } from "./gateway/progress-log.ts";
 import { Rate } from "./gateway/rate.ts";
 import type { CompletePorts } from "./gateway/complete.ts";
 import type { Ledger } from "./ledger/ledger.ts";
@@ -48,7 +50,12 @@ export async function start(config: Config, ports: { clock?: Clock; log?: Log } 
   ignoreProxies();
   if (config.databaseUrl !== null) throw new Error(POSTGRESQL_IS_NOT_READY);
   const store = openSqliteStore(config.dataDir);
-  const ledger = await openSqliteLedger({ store, clock, idempotency: config.idempotency });
+  const ledger = await openSqliteLedger({
+    store,
+    clock,
+    idempotency: config.idempotency,
+    printCut: printCutStream,
+  });
   const providers = await openProviders(config.providers);
   const releases = await openReleases({
     config,
@@ -166,6 +173,7 @@ function completePorts(
     report: ({ release }, failure) => releases.health.report(release, failure?.reason ?? null),
     identify: (organizationId, value) =>
       createHmac("sha256", store.dataKey).update(`${organizationId}\n${value}`).digest("base64url"),
+    progress: new ProgressLog(ledger, (error) => rooms.failed(error)),
     abandoned: (requestId) => {
       metrics.abandoned();
       rooms.failed(new Error("the hold stayed open; recovery resolves it"), requestId);

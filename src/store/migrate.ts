@@ -3,6 +3,7 @@
 import type { Database } from "bun:sqlite";
 import { createHash } from "node:crypto";
 import { LEDGER_SCHEMA } from "./migrations/0001-ledger.ts";
+import { STREAM_PROGRESS_SCHEMA } from "./migrations/0002-stream-progress.ts";
 import { StoreFailure } from "./store-failure.ts";
 
 export interface Migration {
@@ -11,7 +12,10 @@ export interface Migration {
   sql: string;
 }
 
-export const MIGRATIONS: readonly Migration[] = [{ version: 1, name: "ledger", sql: LEDGER_SCHEMA }];
+export const MIGRATIONS: readonly Migration[] = [
+  { version: 1, name: "ledger", sql: LEDGER_SCHEMA },
+  { version: 2, name: "stream-progress", sql: STREAM_PROGRESS_SCHEMA },
+];
 
 const checksumOf = (migration: Migration): string => createHash("sha256").update(migration.sql).digest("hex");
 

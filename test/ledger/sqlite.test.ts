@@ -5,10 +5,12 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { printCutStream } from "../../src/gateway/cut-stream.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { openSqliteLedger } from "../../src/ledger/sqlite.ts";
 import { type Clock, systemClock } from "../../src/lib/clock.ts";
 import { openSqliteStore, type SqliteStore } from "../../src/store/sqlite.ts";
+import { testClock } from "../support/clock.ts";
 import { ledgerConformance } from "./conformance.ts";
 import { World } from "./world.ts";
 
@@ -22,8 +24,9 @@ const folder = (): string => {
 };
 afterAll(() => folders.forEach((made) => rmSync(made, { recursive: true, force: true })));
 
-const openLedger = (store: SqliteStore, clock: Clock): Promise<Ledger> =>
-  openSqliteLedger({ store, clock, idempotency });
+/** The sweeper sleeps: a crash here closes the store under its ledger. */
+const openLedger = (store: SqliteStore, clock: Clock, sweepEveryMs = DAY_MS): Promise<Ledger> =>
+  openSqliteLedger({ store, clock, idempotency, printCut: printCutStream, sweepEveryMs });
 
 ledgerConformance("SQLite", async (clock) => {
   const directory = folder();
@@ -172,6 +175,33 @@ describe("SQLite: the audit finds what is planted", () => {
       store.close();
     },
   );
+});
+
+describe("SQLite: the sweeper", () => {
+  test("a request that its owner has given up ends a minute after its deadline, by what was kept of it", async () => {
+    const store = openSqliteStore(folder());
+    const clock = testClock();
+    const world = new World(await openLedger(store, clock, 5));
+    await world.publish();
+    const key = await world.key(await world.organization(5));
+    const silent = await world.admit(key, { hold: 1, idempotencyKey: "given-up-1" });
+    const streaming = await world.admit(key, { hold: 1 });
+    await world.checkpoint(key, streaming.id, { tokens: 9 });
+    clock.advance(60_000 + 59_000); // the deadline of these admissions is after a minute
+    await Bun.sleep(50);
+    expect(await world.balance(key.organizationId)).toBe("3.00 2.00");
+    clock.advance(2_000);
+    await Bun.sleep(50);
+    expect(await world.balance(key.organizationId)).toBe("4.90 0.00");
+    expect((await world.ledger.request(silent.id))?.state).toBe("outcome_unknown");
+    expect((await world.admit(key, { hold: 1, idempotencyKey: "given-up-1" })).says).toBe(
+      "idempotency_outcome_unknown",
+    );
+    expect(await world.settle(key, streaming.id, { dollars: 0.5 })).toEqual({ kind: "lost" });
+    expect((await world.ledger.audit()).violations).toEqual([]);
+    await world.ledger.close();
+    store.close();
+  });
 });
 
 describe("SQLite: faults of the store", () => {
