@@ -56,6 +56,7 @@ export async function send(sending: Sending): Promise<Exchange> {
       headers: headersOf(sending),
       body: JSON.stringify(kind === "misuse" ? { ...bodyOf(request), top_p: 0.5 } : bodyOf(request)),
       signal: door.signal,
+      keepalive: false, // a pooled connection that died with a gateway would fail in the name of the next one
     });
     exchange.status = response.status;
     exchange.headers = Object.fromEntries(response.headers);

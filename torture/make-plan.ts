@@ -72,7 +72,10 @@ function stroke(fate: Random, mix: Mix, gateways: number): Chaos {
     case "pause_provider":
       return { do: kind, ms: fate.between(100, 900) };
     case "lock_store":
-      return { do: kind, ms: fate.chance(mix.longLocks) ? fate.between(5_200, 6_000) : fate.between(50, 800) };
+      return {
+        do: kind,
+        ms: fate.chance(mix.longLocks) ? fate.between(5_200, 6_000) : fate.between(50, 800),
+      };
   }
 }
 

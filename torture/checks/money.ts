@@ -77,7 +77,9 @@ function unsound(balance: BalanceJson): string[] {
   const [available, held, spent] = ["available_usd", "held_usd", "spent_usd"].map((name) =>
     usd(balance, name),
   );
-  const negative = Object.values(balance).some((figure) => typeof figure === "string" && figure.startsWith("-"));
+  const negative = Object.values(balance).some(
+    (figure) => typeof figure === "string" && figure.startsWith("-"),
+  );
   const sum = (available ?? 0n) + (held ?? 0n) + (spent ?? 0n) - usd(balance, "debt_usd");
   const came = usd(balance, "purchased_usd") + usd(balance, "granted_usd");
   return [
