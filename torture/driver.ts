@@ -10,6 +10,7 @@ import { openKey, type World } from "./world.ts";
 
 /** Requests of ours that may be open at once; beyond it the driver waits, in the order of the plan. */
 const OPEN_AT_MOST = 160;
+const OUTAGE_MET_MS = 250;
 
 export class Driver {
   private open = 0;
@@ -29,10 +30,19 @@ export class Driver {
     for (const step of plan.steps) {
       if (step.atMs > played()) await Bun.sleep(step.atMs - played());
       this.progress(played());
+      await this.whileDown();
       while (this.open >= OPEN_AT_MOST) await (this.roomForOne ??= Promise.withResolvers<void>()).promise;
       this.begin(step);
     }
     while (this.errands.size > 0) await Promise.all(this.errands);
+  }
+
+  /** Meets the beginning of an outage, not all of it: knocking at a closed port for seconds finds nothing. */
+  private async whileDown(): Promise<void> {
+    const { downs } = this.world.history;
+    const down = downs.at(-1);
+    if (down === undefined || down.endMs !== null || Date.now() - down.startMs < OUTAGE_MET_MS) return;
+    while (down.endMs === null) await Bun.sleep(10);
   }
 
   private begin(step: Step): void {
@@ -180,7 +190,7 @@ async function strike({ gateways, simulator, store, history }: World, chaos: Cha
     case "restart":
       return gateway.restart();
     case "crash_at":
-      return gateway.restart(`${chaos.hook}:${chaos.n}`);
+      return gateway.kill(0, `${chaos.hook}:${chaos.n}`);
     case "pause":
       return gateway.pause(chaos.ms);
     case "lock_store":

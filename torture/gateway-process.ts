@@ -45,25 +45,25 @@ export class GatewayProcess {
     this.child = child;
     this.expected = crashAt === null ? null : "crash point";
     void child.exited.then(() => this.ended(child));
-    await this.ready(child);
+    if (!(await this.ready(child))) return; // it stays down; `ended` starts it again
     if (this.down !== null) this.down.endMs = Date.now();
     this.down = null;
   }
 
   /** One stroke after another: a second one waits until the gateway is up again. */
-  kill(downMs: number): Promise<void> {
+  kill(downMs: number, crashAt: string | null = null): Promise<void> {
     return this.turn(async () => {
       await this.end("killed", "SIGKILL");
       await Bun.sleep(downMs);
-      await this.start();
+      await this.start(crashAt);
     });
   }
 
   /** SIGTERM: it drains, exits with 0, and is started again. */
-  restart(crashAt: string | null = null): Promise<void> {
+  restart(): Promise<void> {
     return this.turn(async () => {
       await this.end("stopped", "SIGTERM");
-      await this.start(crashAt);
+      await this.start();
     });
   }
 
@@ -153,18 +153,19 @@ export class GatewayProcess {
     this.history.accidents.push({ what, atMs: Date.now() });
   }
 
-  private async ready(child: Bun.Subprocess): Promise<void> {
+  private async ready(child: Bun.Subprocess): Promise<boolean> {
     const untilMs = performance.now() + READY_WITHIN_MS;
     while (performance.now() < untilMs) {
-      if (child.exitCode !== null || child.signalCode !== null) return; // `ended` has seen it
+      if (child.exitCode !== null || child.signalCode !== null) return false;
       const ok = await fetch(`${this.url}/readyz`, { signal: AbortSignal.timeout(1_000) }).then(
         (answer) => answer.ok,
         () => false,
       );
-      if (ok) return;
+      if (ok) return true;
       await Bun.sleep(5);
     }
     this.accident(`the gateway was not ready within ${READY_WITHIN_MS} ms`);
+    return true;
   }
 }
 

@@ -49,7 +49,7 @@ export type Traffic =
 export type Chaos =
   | { do: "kill"; gateway: number; downMs: number }
   | { do: "restart"; gateway: number }
-  /** Stops the gateway and starts one that kills itself at the `n`-th passing of a named point. */
+  /** Kills the gateway and starts one that kills itself at the `n`-th passing of a named point. */
   | { do: "crash_at"; gateway: number; hook: string; n: number }
   | { do: "pause"; gateway: number; ms: number }
   | { do: "pause_provider"; ms: number }

@@ -1,4 +1,5 @@
 // What a run prints: one page for people, or one JSON document.
+import { plain } from "./found.ts";
 import { countViolations, type Report } from "./torture.ts";
 
 /** Violations of one check that are printed with their facts; the rest is counted. */
@@ -32,19 +33,12 @@ function printViolations({ violations, seed, ms, directory }: Report): string {
   return [
     ...lines,
     `Again with the same plan: npm run torture -- --minutes ${ms / 60_000} --seed ${seed}`,
-    ...(directory === null ? [] : [`Store, settings and logs: ${directory}`]),
+    ...(directory === null ? [] : [`Store, settings, logs and all that was seen: ${directory}`]),
   ].join("\n");
 }
 
-export const printJson = (report: Report): string =>
-  json({ ...report, violations: Object.fromEntries(report.violations) });
+export const printJson = (report: Report): string => json(report);
 
-/** Money is a bigint here and a decimal string there. */
-const json = (value: unknown, space?: number): string =>
-  JSON.stringify(
-    value,
-    (_, member: unknown) => (typeof member === "bigint" ? String(member) : member),
-    space,
-  );
+const json = (value: unknown, space?: number): string => JSON.stringify(value, plain, space);
 
 const indent = (text: string): string => text.replaceAll(/^/gm, "  ");

@@ -1,9 +1,12 @@
 // One run: plan, world, play, heal, judge. What it found is a report; the world is gone afterwards, unless something was
 // broken and the caller wants to look at it.
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { judge } from "./checks.ts";
 import { Driver } from "./driver.ts";
 import { Evidence, type Found, type Violation } from "./evidence.ts";
 import { audit, finalBalances, heal } from "./heal.ts";
+import { printFound } from "./found.ts";
 import { makePlan } from "./make-plan.ts";
 import type { Mix } from "./mix.ts";
 import { openWorld, type World } from "./world.ts";
@@ -48,6 +51,7 @@ export async function torture(run: Run): Promise<Report> {
     const violations = judge(new Evidence(found));
     broken = [...violations.values()].some((list) => list.length > 0);
     const directory = broken && run.keep === true ? world.directory : null;
+    if (directory !== null) writeFileSync(join(directory, "found.json"), printFound(found));
     return { seed, ms, figures: figuresOf(found), violations, directory };
   } finally {
     await world.close({ keep: broken && run.keep === true });
