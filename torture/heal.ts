@@ -12,18 +12,17 @@ const RETRIES_AT_ONCE = 24;
 /** The newest of them; a long run has more than anybody wants to wait for. */
 const RETRIES = 2_000;
 
-/** Rejects when it takes too long: then the run has found something. */
-export async function heal(world: World): Promise<void> {
+export async function heal(world: World, quietWithinMs = QUIET_WITHIN_MS): Promise<void> {
   for (const gateway of world.gateways) await gateway.heal();
-  await quiet(world);
+  await quiet(world, quietWithinMs);
   await retryAll(world);
-  await quiet(world);
+  await quiet(world, quietWithinMs);
 }
 
 /** Until no request is unfinished, or the time is over: the checks say what is left. */
-async function quiet({ store }: World): Promise<void> {
+async function quiet({ store }: World, withinMs: number): Promise<void> {
   for (
-    const untilMs = performance.now() + QUIET_WITHIN_MS;
+    const untilMs = performance.now() + withinMs;
     performance.now() < untilMs;
     await Bun.sleep(100)
   ) {

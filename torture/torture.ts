@@ -17,6 +17,8 @@ export interface Run {
   mix?: Mix;
   /** The source tree that the gateways run; the checkout when absent. */
   root?: string;
+  /** How long the healed gateways may take to finish everything. */
+  quietWithinMs?: number;
   /** Keeps the directory of a run that found something. */
   keep?: boolean;
   progress?(playedMs: number, world: World): void;
@@ -39,7 +41,7 @@ export async function torture(run: Run): Promise<Report> {
   let broken = true;
   try {
     await new Driver(world, (playedMs) => run.progress?.(playedMs, world)).play(plan);
-    await heal(world);
+    await heal(world, run.quietWithinMs);
     const found: Found = {
       plan,
       history: world.history,
