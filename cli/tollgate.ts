@@ -10,6 +10,7 @@ import { addKeys } from "./keys.ts";
 import { addLedger } from "./ledger.ts";
 import { addOrg } from "./org.ts";
 import { Problem } from "./problem.ts";
+import { addReceipt } from "./receipt.ts";
 import { addRelease } from "./release.ts";
 import { addRequest } from "./request.ts";
 import { addRoute } from "./route.ts";
@@ -30,6 +31,7 @@ const NOUNS = [
   addRoute,
   addUsage,
   addRequest,
+  addReceipt,
   addLedger,
   addDb,
 ];

@@ -10,8 +10,10 @@ import { type Listening, listen } from "./http/server.ts";
 import { EventStreams } from "./http/sse.ts";
 import { printCutStream } from "./gateway/cut-stream.ts";
 import { InFlight } from "./gateway/in-flight.ts";
+import { Lifelines } from "./gateway/lifeline.ts";
 import { ProgressLog } from "./gateway/progress-log.ts";
 import { Rate } from "./gateway/rate.ts";
+import { receiptSigner } from "./gateway/signed-receipt.ts";
 import type { CompletePorts } from "./gateway/complete.ts";
 import type { Ledger } from "./ledger/ledger.ts";
 import { openSqliteLedger } from "./ledger/sqlite.ts";
@@ -29,7 +31,6 @@ import { openSqliteStore, type SqliteStore } from "./store/sqlite.ts";
 
 /** Above every limit of ours, whose refusals can be read; beyond it Bun answers a bare 413 (hardening.md §1). */
 const PARSER_BODY_BYTES = 64 * 1024 * 1024;
-const GRACE_MS = 30_000;
 const POSTGRESQL_IS_NOT_READY =
   "DATABASE_URL is set, but this version keeps its ledger only in the data directory. Unset it to start.";
 
@@ -112,6 +113,7 @@ function furnish(config: Config, rooms: Rooms): { server: Listening; stop(): Pro
   const failed = (error: unknown, id?: string): void =>
     log.error({ id, err: error }, "a request failed inside the gateway");
   const streams = new EventStreams(clock, { failed });
+  const lifelines = new Lifelines();
   const metrics = new Metrics(() => streams.size);
   const baseUrl = `${config.publicUrl ?? `http://${config.listen.host}:${config.listen.port}`}/v1`;
   const routes = routeTable({
@@ -120,7 +122,8 @@ function furnish(config: Config, rooms: Rooms): { server: Listening; stop(): Pro
     streams,
     metrics,
     shelf: releases.shelf,
-    complete: completePorts(config, { ...rooms, metrics, failed }),
+    complete: completePorts(config, { ...rooms, metrics, lifelines, failed }),
+    receipts: receiptSigner(store.dataKey),
     admin: adminHandler({ ledger, clock, releases }),
     bodyBytes: config.limits.bodyBytes,
     streamIdleMs: config.limits.streamIdleMs,
@@ -137,9 +140,13 @@ function furnish(config: Config, rooms: Rooms): { server: Listening; stop(): Pro
     headerTimeoutMs: config.limits.headerTimeoutMs,
     maxBodyBytes: PARSER_BODY_BYTES,
   });
+  /** Open answers may finish for the grace time; then they are cut, and their holds end by evidence. */
   const stop = async (): Promise<void> => {
     draining = true;
-    await withinGrace(server, streams);
+    await within(config.limits.stopGraceMs, server.stop("drain"));
+    void server.stop("cut");
+    lifelines.cutAll();
+    await Promise.all([lifelines.idle(), streams.idle()]);
     releases.stop();
     await providers.stop();
     await ledger.close();
@@ -152,7 +159,7 @@ function furnish(config: Config, rooms: Rooms): { server: Listening; stop(): Pro
 
 function completePorts(
   config: Config,
-  rooms: Rooms & { metrics: Metrics; failed(error: unknown, id?: string): void },
+  rooms: Rooms & { metrics: Metrics; lifelines: Lifelines; failed(error: unknown, id?: string): void },
 ): CompletePorts & { ledger: Ledger; shelf: Releases["shelf"] } {
   const { clock, ledger, providers, releases, metrics, store } = rooms;
   const { limits } = config;
@@ -176,6 +183,7 @@ function completePorts(
     report: ({ release }, failure) => releases.health.report(release, failure?.reason ?? null),
     identify: (organizationId, value) =>
       createHmac("sha256", store.dataKey).update(`${organizationId}\n${value}`).digest("base64url"),
+    lifelines: rooms.lifelines,
     progress: new ProgressLog(ledger, (error) => rooms.failed(error)),
     abandoned: (requestId) => {
       metrics.abandoned();
@@ -205,16 +213,14 @@ function lazily<T>(load: () => Promise<T>): () => Promise<T> {
   return () => (loaded ??= load());
 }
 
-/** Open answers may finish for the grace time; then their sockets are cut, and their holds settle by evidence. */
-async function withinGrace(server: Listening, streams: EventStreams): Promise<void> {
+/** Resolves when the work is done or the time is over. */
+async function within(ms: number, work: Promise<void>): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, GRACE_MS);
+    timer = setTimeout(resolve, ms);
   });
-  await Promise.race([server.stop("drain"), late]);
+  await Promise.race([work, late]);
   clearTimeout(timer);
-  await server.stop("cut");
-  await streams.idle();
 }
 
 /** Bun's fetch obeys proxy variables by itself; providers are reached directly or not at all (S13). */

@@ -149,7 +149,7 @@ function noteEnd(
   record.errorClass = end.failure?.reason ?? null;
   if (end.failure === null) record.outcome = "answered";
   else record.outcome = end.failure.executed === "no" ? "not_executed" : "unknown";
-  if (end.failure?.reason !== "aborted") ports.report(end.candidate, end.failure);
+  ports.report(end.candidate, end.failure);
 }
 
 /** Adapters throw `Failure` only; anything else is a bug of theirs and proves nothing about the call. */

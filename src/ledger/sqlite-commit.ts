@@ -47,6 +47,7 @@ export class SqliteCommit {
     } catch (error) {
       if (writer.inTransaction) writer.run("ROLLBACK");
       if (isStoreFailure(error)) this.remember(operations, txn);
+      if (isDiskFull(error)) this.store.ballast.giveUp();
       throw error;
     }
   }
@@ -56,14 +57,20 @@ export class SqliteCommit {
     return { nowMs: this.clock.nowMs(), txn, epoch: this.store.epoch, retention: this.retention };
   }
 
-  /** A new connection that takes writes again, and the operations that take back what nobody was told about. */
-  restore(): MoneyOperation[] {
+  /**
+   * A new connection that takes writes again, and the operations that take back what nobody was told about. Without the
+   * ballast it takes only what ends requests.
+   */
+  restore(): { takes: "all" | "survivors"; takenBack: MoneyOperation[] } {
     this.store.reopen();
     this.connection = new SqliteConnection(this.store);
     this.store.writer.run("UPDATE store_state SET epoch = epoch WHERE id = 1");
     const orphans = [...this.unknown].flatMap((txn) => this.admittedIn(txn));
     this.unknown.clear();
-    return orphans.map((orphan) => takeBack(orphan, this.clock.nowMs()));
+    return {
+      takes: this.store.ballast.restore() ? "all" : "survivors",
+      takenBack: orphans.map((orphan) => takeBack(orphan, this.clock.nowMs())),
+    };
   }
 
   /** Some requests without an end whose owner is of an earlier boot, or that are past this time: its owner gave up. */
@@ -164,6 +171,8 @@ function crashAfter(operations: readonly Operation[]): void {
     if (kind === "settle" || kind === "void") crashPoint("after_commit2");
   }
 }
+
+const isDiskFull = (error: unknown): boolean => error instanceof SQLiteError && error.code === "SQLITE_FULL";
 
 /** Whether SQLite itself failed, rather than one statement of the batch. */
 export const isStoreFailure = (error: unknown): boolean =>

@@ -89,7 +89,9 @@ function batcher(commit: SqliteCommit): Batches {
       isStoreFailure,
       restore: () => {
         // They are first in line, since resolutions outrank whatever waits.
-        for (const operation of commit.restore()) void batches.submit(operation);
+        const { takes, takenBack } = commit.restore();
+        for (const operation of takenBack) void batches.submit(operation);
+        return takes;
       },
     },
     { operationsPerBatch: OPERATIONS_PER_BATCH, queue: QUEUE },

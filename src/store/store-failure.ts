@@ -7,6 +7,7 @@ export type StoreFailureReason =
   | "newer_schema"
   | "changed_migration"
   | "data_key"
+  | "disk_full"
   | "settings";
 
 export class StoreFailure extends Error {

@@ -31,8 +31,8 @@ export class ProcessGateway {
     private readonly signer: ReleaseKey,
   ) {}
 
-  /** Started, with the model `plain-1` published. `env` goes to the process. */
-  static async start(env: Record<string, string> = {}): Promise<ProcessGateway> {
+  /** Started, with the model `plain-1` published. `env` goes to the process, `settings` into its configuration. */
+  static async start(env: Record<string, string> = {}, settings = ""): Promise<ProcessGateway> {
     const folder = mkdtempSync(join(tmpdir(), "tollgate-process-"));
     const simulator = await startSimulator({ port: 0 });
     const { privateJwk, publicJwk } = await generateReleaseKey();
@@ -44,6 +44,7 @@ data_dir: ${join(folder, "data")}
 trust: { release_keys: [ ${join(folder, "trust.jwk")} ] }
 providers:
   - { name: simulator, kind: simulator, base_url: "${simulator.url}/v1" }
+${settings}
 `,
     );
     const gateway = new ProcessGateway(folder, simulator, await readReleaseKey(privateJwk));
