@@ -182,7 +182,7 @@ async function strike({ gateways, simulator, store, history }: World, chaos: Cha
     return simulator.pause(chaos.ms);
   }
   const gateway = chaos.do === "lock_store" ? gateways[0] : gateways[chaos.gateway % gateways.length];
-  if (gateway === undefined) return;
+  if (gateway === undefined || gateway.busy) return; // strokes do not pile up behind a slow one
   history.stroke(chaos.do);
   switch (chaos.do) {
     case "kill":

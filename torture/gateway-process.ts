@@ -23,6 +23,7 @@ export class GatewayProcess {
   private expected: "killed" | "stopped" | "crash point" | null = null;
   private down: Span | null = null;
   private working: Promise<void> = Promise.resolve();
+  private waiting = 0;
   private closing = false;
 
   constructor(
@@ -50,7 +51,7 @@ export class GatewayProcess {
     this.down = null;
   }
 
-  /** One stroke after another: a second one waits until the gateway is up again. */
+  /** One stroke after another: a second one waits until the first has been taken and the gateway is up again. */
   kill(downMs: number, crashAt: string | null = null): Promise<void> {
     return this.turn(async () => {
       await this.end("killed", "SIGKILL");
@@ -85,6 +86,7 @@ export class GatewayProcess {
       const span: Span = { what: "store locked", startMs: Date.now(), endMs: null };
       this.history.pauses.push(span);
       await act();
+      if (this.child !== null) await this.ready(this.child);
       span.endMs = Date.now();
     });
   }
@@ -107,8 +109,16 @@ export class GatewayProcess {
     await child.exited;
   }
 
+  /** True when a stroke would have to wait behind another one that waits already. */
+  get busy(): boolean {
+    return this.waiting >= 2;
+  }
+
   private turn(act: () => Promise<void>): Promise<void> {
-    const mine = this.working.then(act);
+    this.waiting += 1;
+    const mine = this.working.then(act).finally(() => {
+      this.waiting -= 1;
+    });
     this.working = mine.catch(() => undefined);
     return mine;
   }

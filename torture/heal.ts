@@ -21,11 +21,7 @@ export async function heal(world: World, quietWithinMs = QUIET_WITHIN_MS): Promi
 
 /** Until no request is unfinished, or the time is over: the checks say what is left. */
 async function quiet({ store }: World, withinMs: number): Promise<void> {
-  for (
-    const untilMs = performance.now() + withinMs;
-    performance.now() < untilMs;
-    await Bun.sleep(100)
-  ) {
+  for (const untilMs = performance.now() + withinMs; performance.now() < untilMs; await Bun.sleep(100)) {
     const rows = await store.requests();
     if (rows.every(({ state }) => state === "settled" || state === "released")) return;
   }

@@ -99,8 +99,8 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: "src/ledger/sqlite.ts",
-        find: "commit.orphans().map(",
-        replace: "commit.orphans().slice(0, 0).map(",
+        find: "for (let orphans = commit.orphans(deadlineBeforeMs); orphans.length > 0; ) {",
+        replace: "for (let orphans = commit.orphans(deadlineBeforeMs).slice(0, 0); orphans.length > 0; ) {",
       },
     ],
     mix: mixes.kills,
@@ -135,8 +135,8 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: "src/ledger/operations.ts",
-        find: "decisionRank(operation) === 0;",
-        replace: 'operation.kind === "void";',
+        find: 'kind === "settle" || kind === "void";',
+        replace: 'kind === "void";',
       },
       {
         file: "src/gateway/hold.ts",

@@ -51,7 +51,7 @@ export const locks: Mix = {
   ...quiet,
   traffic: { ...NO_TRAFFIC, send: 10 },
   models: ["late", "slow"],
-  chaosGapMs: 1_500,
+  chaosGapMs: 3_000,
   chaos: { ...NO_CHAOS, lock_store: 1 },
   longLocks: 1,
 };
