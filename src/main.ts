@@ -8,7 +8,6 @@ import { Cors } from "./http/cors.ts";
 import { Router } from "./http/router.ts";
 import { type Listening, listen } from "./http/server.ts";
 import { EventStreams } from "./http/sse.ts";
-import { printCutStream } from "./gateway/cut-stream.ts";
 import { InFlight } from "./gateway/in-flight.ts";
 import { Lifelines } from "./gateway/lifeline.ts";
 import { ProgressLog } from "./gateway/progress-log.ts";
@@ -16,7 +15,6 @@ import { Rate } from "./gateway/rate.ts";
 import { receiptSigner } from "./gateway/signed-receipt.ts";
 import type { CompletePorts } from "./gateway/complete.ts";
 import type { Ledger } from "./ledger/ledger.ts";
-import { openSqliteLedger } from "./ledger/sqlite.ts";
 import { type Clock, systemClock } from "./lib/clock.ts";
 import { createLog, type Log } from "./lib/log.ts";
 import { Metrics } from "./lib/metrics.ts";
@@ -26,13 +24,11 @@ import { writeOperatorFile } from "./main/operator-file.ts";
 import { openProviders, type Providers } from "./main/providers.ts";
 import { openReleases, type Releases } from "./main/releases.ts";
 import { routeTable } from "./main/routes.ts";
+import { type OpenedStore, openStore } from "./main/store.ts";
 import { stopCounting } from "./pricing/tokens.ts";
-import { openSqliteStore, type SqliteStore } from "./store/sqlite.ts";
 
 /** Above every limit of ours, whose refusals can be read; beyond it Bun answers a bare 413 (hardening.md §1). */
 const PARSER_BODY_BYTES = 64 * 1024 * 1024;
-const POSTGRESQL_IS_NOT_READY =
-  "DATABASE_URL is set, but this version keeps its ledger only in the data directory. Unset it to start.";
 
 export interface Running {
   /** `http://host:port`. */
@@ -49,21 +45,30 @@ export async function start(config: Config, ports: { clock?: Clock; log?: Log } 
   const clock = ports.clock ?? systemClock;
   const log = ports.log ?? createLog(config.log.level);
   ignoreProxies();
-  if (config.databaseUrl !== null) throw new Error(POSTGRESQL_IS_NOT_READY);
-  const store = openSqliteStore(config.dataDir);
-  const ledger = await openSqliteLedger({
-    store,
-    clock,
-    idempotency: config.idempotency,
-    printCut: printCutStream,
-  });
+  const store = await openStore(config, ports.clock);
+  try {
+    return await startOn(store, config, { clock, log });
+  } catch (error) {
+    await store.ledger.close();
+    await store.close();
+    throw error;
+  }
+}
+
+async function startOn(
+  store: OpenedStore,
+  config: Config,
+  { clock, log }: { clock: Clock; log: Log },
+): Promise<Running> {
+  const { ledger } = store;
   const providers = await openProviders(config.providers);
   const releases = await openReleases({
     config,
     ledger,
     clock,
     targets: providers.targets,
-    failed: (error) => log.error({ err: error }, "a demo release could not be renewed"),
+    shared: store.shared,
+    failed: (error) => log.error({ err: error }, "releases could not be renewed or followed"),
   });
   const demoKey = config.trust === null ? await firstStart(ledger) : null;
   const house = furnish(config, { clock, log, store, ledger, providers, releases });
@@ -100,7 +105,7 @@ export async function serve(config: Config): Promise<Running> {
 interface Rooms {
   clock: Clock;
   log: Log;
-  store: SqliteStore;
+  store: OpenedStore;
   ledger: Ledger;
   providers: Providers;
   releases: Releases;
@@ -150,7 +155,7 @@ function furnish(config: Config, rooms: Rooms): { server: Listening; stop(): Pro
     releases.stop();
     await providers.stop();
     await ledger.close();
-    store.close();
+    await store.close();
     stopCounting();
     log.flush();
   };

@@ -2,6 +2,7 @@
 import { costOf, per1000Requests, requestsPerSecond } from "../cost.ts";
 import { GOALS, figure } from "../figure.ts";
 import { BARE_PROXY, TOLLGATE } from "../peer.ts";
+import { PORTKEY } from "../portkey/peer.ts";
 import { interleave, ratios, valuesOf } from "../rounds.ts";
 import { gateways } from "./bench.ts";
 import type { CostPlan } from "../cost.ts";
@@ -24,6 +25,7 @@ export async function jsonFigures(bench: Bench, section: string, cost: CostPlan)
   const peers = gateways(bench);
   const samples = await interleave(peers, bench.plan.rounds, (peer) => costOf(peer, cost));
   const bare = valuesOf(samples, BARE_PROXY, per1000Requests);
+  const rival = valuesOf(samples, PORTKEY, per1000Requests);
   return peers.flatMap(({ name: peer }) => {
     const values = valuesOf(samples, peer, per1000Requests);
     const goal =
@@ -31,6 +33,15 @@ export async function jsonFigures(bench: Bench, section: string, cost: CostPlan)
     return [
       figure({ section, name: "CPU per 1,000 requests", peer, unit: "s" }, values),
       figure({ section, name: "ratio to bare proxy", peer, unit: "×" }, ratios(values, bare), goal),
+      ...(peer === TOLLGATE && rival.length > 0
+        ? [
+            figure(
+              { section, name: "share of Portkey", peer, unit: "×" },
+              ratios(values, rival),
+              GOALS.portkeyShare,
+            ),
+          ]
+        : []),
       figure(
         { section, name: "throughput", peer, unit: "req/s" },
         valuesOf(samples, peer, requestsPerSecond),

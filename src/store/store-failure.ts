@@ -8,7 +8,8 @@ export type StoreFailureReason =
   | "changed_migration"
   | "data_key"
   | "disk_full"
-  | "settings";
+  | "settings"
+  | "database";
 
 export class StoreFailure extends Error {
   constructor(

@@ -44,12 +44,12 @@ test.each(named)("$name: retry sees $retry", async ({ at, stream, slow, behaviou
   const gateway = await ProcessGateway.start({ TOLLGATE_CRASH_AT: at });
   try {
     if (behaviour !== undefined) await simulate(gateway, behaviour);
-    if (slow) await simulate(gateway, { tokens_per_second: 40, completion_tokens: 40 });
+    if (slow) await simulate(gateway, { tokens_per_second: 40, completion_tokens: 120 });
     const customer = await gateway.customer();
     const body = {
       model: "plain-1",
       messages: [{ role: "user", content: "Tell me something" }],
-      max_tokens: 60,
+      max_tokens: 200,
       stream,
     };
     const first = await gateway.chat(customer.secret, body, KEY);

@@ -15,6 +15,7 @@ import { signRelease } from "../../src/releases/signature.ts";
 import type { TestClock } from "./clock.ts";
 import { type Events, readEvents } from "./events.ts";
 import { MODELS, type TestManifest } from "./models.ts";
+import { type TestDatabase, testPostgres } from "./postgres.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -93,6 +94,8 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
     baseUrl,
     health: { ...provider.health, probe: null },
   }));
+  const database = process.env["TOLLGATE_TEST_STORE"] === "postgres" ? await postgresDatabase() : null;
+  config.databaseUrl = database?.url ?? null;
   options.configure?.(config);
   const running = await start(config, {
     ...(options.clock && { clock: options.clock }),
@@ -110,6 +113,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
   gateway.stopping = async () => {
     await running.stop();
     await simulator.stop();
+    await database?.drop();
     rmSync(dataDir, { recursive: true, force: true });
   };
   const nowMs = options.clock?.nowMs();
@@ -119,6 +123,9 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
   }
   return gateway;
 }
+
+/** TOLLGATE_TEST_STORE=postgres runs every test of a whole gateway on PostgreSQL. */
+const postgresDatabase = async (): Promise<TestDatabase> => (await testPostgres()).database();
 
 async function makeSigner(directory: string): Promise<{ key: ReleaseKey; trustFile: string }> {
   const { privateJwk, publicJwk } = await generateReleaseKey();
