@@ -15,6 +15,7 @@ export interface GatewayFiles {
 
 const READY_WITHIN_MS = 20_000;
 const STOPPED_WITHIN_MS = 40_000;
+const NOTICED_WITHIN_MS = 100;
 
 export class GatewayProcess {
   readonly url: string;
@@ -126,8 +127,8 @@ export class GatewayProcess {
   private async end(how: "killed" | "stopped", signal: "SIGKILL" | "SIGTERM"): Promise<void> {
     const { child } = this;
     if (child === null) return;
-    this.expected = how;
     this.goesDown(how);
+    this.expected = how;
     child.kill(signal);
     const hard = setTimeout(() => {
       this.accident(`SIGTERM did not end the gateway within ${STOPPED_WITHIN_MS} ms`);
@@ -139,8 +140,10 @@ export class GatewayProcess {
       this.accident(`the gateway left SIGTERM with exit code ${child.exitCode} (${child.signalCode})`);
   }
 
+  /** One that kills itself is noticed a little later than by its clients. */
   private goesDown(what: string): void {
-    this.down ??= { what, startMs: Date.now(), endMs: null };
+    const sinceMs = this.expected === "crash point" ? NOTICED_WITHIN_MS : 0;
+    this.down ??= { what, startMs: Date.now() - sinceMs, endMs: null };
     if (!this.history.downs.includes(this.down)) this.history.downs.push(this.down);
   }
 
