@@ -1,6 +1,6 @@
 // One gateway of the run as a process of its own, started the way an operator starts it. It can be killed, paused,
 // stopped and armed with a crash point; whoever ends it, it is started again, and every end is written down.
-import { openSync } from "node:fs";
+import { closeSync, openSync } from "node:fs";
 import { join } from "node:path";
 import type { History, Span } from "./history.ts";
 
@@ -20,8 +20,10 @@ const NOTICED_WITHIN_MS = 100;
 export class GatewayProcess {
   readonly url: string;
   private child: Bun.Subprocess | null = null;
-  /** What is about to end the running child; null = nothing, and its end would be an accident. */
-  private expected: "killed" | "stopped" | "crash point" | null = null;
+  /** Whether the running child has a crash point. */
+  private armed = false;
+  /** What we end the running child with; null = nothing: without a crash point, its end is an accident. */
+  private endedBy: "killed" | "stopped" | null = null;
   private down: Span | null = null;
   private working: Promise<void> = Promise.resolve();
   private waiting = 0;
@@ -44,8 +46,10 @@ export class GatewayProcess {
       stdout: log,
       stderr: log,
     });
+    closeSync(log);
     this.child = child;
-    this.expected = crashAt === null ? null : "crash point";
+    this.armed = crashAt !== null;
+    this.endedBy = null;
     void child.exited.then(() => this.ended(child));
     if (!(await this.ready(child))) return; // it stays down; `ended` starts it again
     if (this.down !== null) this.down.endMs = Date.now();
@@ -95,7 +99,7 @@ export class GatewayProcess {
   /** Whatever is going on ends; the process runs afterwards, without a crash point. */
   async heal(): Promise<void> {
     await this.turn(async () => {
-      if (this.expected !== "crash point") return;
+      if (!this.armed) return;
       await this.end("killed", "SIGKILL");
       await this.start();
     });
@@ -128,7 +132,7 @@ export class GatewayProcess {
     const { child } = this;
     if (child === null) return;
     this.goesDown(how);
-    this.expected = how;
+    this.endedBy = how;
     child.kill(signal);
     const hard = setTimeout(() => {
       this.accident(`SIGTERM did not end the gateway within ${STOPPED_WITHIN_MS} ms`);
@@ -136,30 +140,31 @@ export class GatewayProcess {
     }, STOPPED_WITHIN_MS);
     await child.exited;
     clearTimeout(hard);
-    if (how === "stopped" && child.exitCode !== 0)
-      this.accident(`the gateway left SIGTERM with exit code ${child.exitCode} (${child.signalCode})`);
+    if (how === "killed" || child.exitCode === 0) return;
+    if (this.crashed(child)) this.history.stroke("crash point hit");
+    else this.accident(`the gateway left SIGTERM with exit code ${child.exitCode} (${child.signalCode})`);
   }
 
   /** One that kills itself is noticed a little later than by its clients. */
   private goesDown(what: string): void {
-    const sinceMs = this.expected === "crash point" ? NOTICED_WITHIN_MS : 0;
+    const sinceMs = this.armed ? NOTICED_WITHIN_MS : 0;
     this.down ??= { what, startMs: Date.now() - sinceMs, endMs: null };
     if (!this.history.downs.includes(this.down)) this.history.downs.push(this.down);
   }
 
   /** A crash point has fired, or nobody knows why it ended: either way it is started again. */
   private ended(child: Bun.Subprocess): void {
-    if (child !== this.child || this.closing) return;
-    if (this.expected === "killed" || this.expected === "stopped") return;
+    if (child !== this.child || this.closing || this.endedBy !== null) return;
     this.goesDown("crash point");
-    if (this.expected === "crash point" && child.signalCode === "SIGKILL")
-      this.history.stroke("crash point hit");
-    else
-      this.accident(`the gateway ended by itself: exit code ${child.exitCode}, signal ${child.signalCode}`);
-    this.expected = "killed";
+    if (this.crashed(child)) this.history.stroke("crash point hit");
+    else this.accident(`the gateway ended by itself: exit code ${child.exitCode} (${child.signalCode})`);
     void this.turn(async () => {
       if (this.child === child) await this.start();
     });
+  }
+
+  private crashed(child: Bun.Subprocess): boolean {
+    return this.armed && child.signalCode === "SIGKILL";
   }
 
   private accident(what: string): void {
