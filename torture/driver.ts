@@ -1,4 +1,4 @@
-// Plays a plan on a world: each step at its time, many at once. What a step found out goes into the history; a step that
+// Plays a plan on a world: each step at its time, many at once, until the plan or its time is over. What a step found out goes into the history; a step that
 // could not be taken is an accident of the run, never silence.
 import { formatUsd, nanoUsd } from "../src/contract/money.ts";
 import { send } from "./caller.ts";
@@ -26,23 +26,29 @@ export class Driver {
 
   async play(plan: Plan): Promise<void> {
     const startedMs = performance.now();
-    const played = (): number => performance.now() - startedMs;
+    let stoodMs = 0;
+    const played = (): number => performance.now() - startedMs - stoodMs;
     for (const step of plan.steps) {
       if (step.atMs > played()) await Bun.sleep(step.atMs - played());
-      this.progress(played());
-      await this.whileDown();
+      stoodMs += await this.whileDown();
+      this.progress(played() + stoodMs);
+      if (played() + stoodMs >= plan.ms) break;
       while (this.open >= OPEN_AT_MOST) await (this.roomForOne ??= Promise.withResolvers<void>()).promise;
       this.begin(step);
     }
     while (this.errands.size > 0) await Promise.all(this.errands);
   }
 
-  /** Meets the beginning of an outage, not all of it: knocking at a closed port for seconds finds nothing. */
-  private async whileDown(): Promise<void> {
-    const { downs } = this.world.history;
-    const down = downs.at(-1);
-    if (down === undefined || down.endMs !== null || Date.now() - down.startMs < OUTAGE_MET_MS) return;
+  /**
+   * Plans meet the beginning of an outage, not all of it: knocking at a closed port for seconds finds nothing. Their
+   * clock stands still meanwhile. Returns for how many milliseconds.
+   */
+  private async whileDown(): Promise<number> {
+    const down = this.world.history.downs.at(-1);
+    if (down === undefined || down.endMs !== null || Date.now() - down.startMs < OUTAGE_MET_MS) return 0;
+    const sinceMs = performance.now();
     while (down.endMs === null) await Bun.sleep(10);
+    return performance.now() - sinceMs;
   }
 
   private begin(step: Step): void {
