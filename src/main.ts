@@ -78,9 +78,20 @@ async function startOn(
   return { url, demoKey, ledger, stop: () => house.stop() };
 }
 
-/** `start`, then the banner, and a stop on SIGTERM or SIGINT. */
+/** `start`, then the banner. SIGTERM and SIGINT stop it, from its first moment on: the port opens before `start` ends. */
 export async function serve(config: Config): Promise<Running> {
-  const running = await start(config);
+  const starting = start(config);
+  let stopping = false;
+  const stop = async (): Promise<void> => {
+    if (stopping) return;
+    stopping = true;
+    const running = await starting.catch(() => null); // whoever called `serve` tells why
+    if (running === null) return;
+    await running.stop();
+    process.exit(0);
+  };
+  for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => void stop());
+  const running = await starting;
   const baseUrl = `${config.publicUrl ?? running.url}/v1`;
   process.stdout.write(
     banner({
@@ -88,14 +99,6 @@ export async function serve(config: Config): Promise<Running> {
       demo: running.demoKey === null ? null : { secret: running.demoKey, model: "base-preview-v1" },
     }),
   );
-  let stopping = false;
-  const stop = async (): Promise<void> => {
-    if (stopping) return;
-    stopping = true;
-    await running.stop();
-    process.exit(0);
-  };
-  for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => void stop());
   return running;
 }
 
