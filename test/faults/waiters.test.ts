@@ -68,7 +68,7 @@ test("a waiter leaves: the first client is not touched", async () => {
 
 test("a chunk log that cannot be written harms neither the stream, its replay nor the money", async () => {
   const { ledger } = gateway;
-  const real = ledger.checkpoint;
+  const real = ledger.checkpoint.bind(ledger);
   let refused = 0;
   ledger.checkpoint = () => {
     refused += 1;

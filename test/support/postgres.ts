@@ -77,12 +77,14 @@ export class PostgresServer implements TestPostgres {
     private readonly home: string,
     private readonly binaries: string,
     readonly port: number,
+    private readonly given: Record<string, string>,
   ) {}
 
-  static async start(): Promise<PostgresServer> {
+  /** `settings` beside or instead of those of the tests. */
+  static async start(settings: Record<string, string> = {}): Promise<PostgresServer> {
     const home = mkdtempSync(join(tmpdir(), "tollgate-postgres-"));
     if (UNPRIVILEGED.uid !== undefined) chownSync(home, UNPRIVILEGED.uid, UNPRIVILEGED.gid);
-    const server = new PostgresServer(home, await reachableBinaries(home), await freePort());
+    const server = new PostgresServer(home, await reachableBinaries(home), await freePort(), settings);
     server.initialise();
     await server.begin();
     return server;
@@ -104,7 +106,10 @@ export class PostgresServer implements TestPostgres {
 
   /** Starts again what `crash` ended. */
   async begin(): Promise<void> {
-    const settings = Object.entries(SETTINGS).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+    const settings = Object.entries({ ...SETTINGS, ...this.given }).flatMap(([name, value]) => [
+      "-c",
+      `${name}=${value}`,
+    ]);
     const command = [join(this.binaries, "postgres"), "-D", this.data, "-p", String(this.port), ...settings];
     this.supervisor = spawn("sh", ["-c", HANGING_ON_A_PIPE, "tollgate-postgres", ...command], {
       ...UNPRIVILEGED,
@@ -125,7 +130,7 @@ export class PostgresServer implements TestPostgres {
 
   /** Stops all of its processes in their tracks until the returned function is called. */
   freeze(): () => void {
-    const processes = [this.postmaster(), ...childrenOf(this.postmaster())];
+    const processes = this.processes();
     for (const pid of processes) process.kill(pid, "SIGSTOP");
     return () => {
       for (const pid of processes) process.kill(pid, "SIGCONT");
@@ -139,6 +144,11 @@ export class PostgresServer implements TestPostgres {
 
   private get data(): string {
     return join(this.home, "data");
+  }
+
+  /** Of the server and every process it has started. */
+  processes(): number[] {
+    return [this.postmaster(), ...childrenOf(this.postmaster())];
   }
 
   private postmaster(): number {
