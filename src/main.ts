@@ -8,6 +8,7 @@ import { Cors } from "./http/cors.ts";
 import { Router } from "./http/router.ts";
 import { type Listening, listen } from "./http/server.ts";
 import { EventStreams } from "./http/sse.ts";
+import { Elsewhere } from "./gateway/elsewhere.ts";
 import { InFlight } from "./gateway/in-flight.ts";
 import { Lifelines } from "./gateway/lifeline.ts";
 import { ProgressLog } from "./gateway/progress-log.ts";
@@ -67,7 +68,7 @@ async function startOn(
     ledger,
     clock,
     targets: providers.targets,
-    shared: store.shared,
+    shared: store.look !== null,
     failed: (error) => log.error({ err: error }, "releases could not be renewed or followed"),
   });
   const demoKey = config.trust === null ? await firstStart(ledger) : null;
@@ -168,6 +169,7 @@ function completePorts(
 ): CompletePorts & { ledger: Ledger; shelf: Releases["shelf"] } {
   const { clock, ledger, providers, releases, metrics, store } = rooms;
   const { limits } = config;
+  const inFlight = new InFlight();
   return {
     ledger,
     clock,
@@ -177,7 +179,8 @@ function completePorts(
       { requestsPerMinute: limits.keyRequestsPerMinute, concurrent: limits.keyConcurrent },
       clock,
     ),
-    inFlight: new InFlight(),
+    inFlight,
+    elsewhere: store.look === null ? null : new Elsewhere({ inFlight, look: store.look }),
     attachWaitMs: config.idempotency.attachWaitMs,
     showHeadroom: config.headers.headroom,
     timeouts: {

@@ -1,6 +1,7 @@
 // Which store this gateway keeps its ledger in: the data directory's SQLite, or the PostgreSQL that DATABASE_URL names and
 // any number of gateways share.
 import type { Config } from "../config.ts";
+import type { ElsewherePorts } from "../gateway/elsewhere.ts";
 import { printCutStream } from "../gateway/cut-stream.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { type Clock, systemClock } from "../lib/clock.ts";
@@ -9,8 +10,8 @@ export interface OpenedStore {
   ledger: Ledger;
   /** Seals stored answers; keys the digests of identifiers, and signs receipts. */
   dataKey: Uint8Array;
-  /** Whether other gateways change the same store. */
-  shared: boolean;
+  /** What other gateways of the same store run; null when this is the only one. */
+  look: ElsewherePorts["look"] | null;
   /** After the ledger has closed. */
   close(): Promise<void>;
 }
@@ -28,7 +29,7 @@ async function openSqlite({ dataDir, idempotency }: Config, clock: Clock): Promi
   ]);
   const store = openSqliteStore(dataDir);
   const ledger = await openSqliteLedger({ store, clock, idempotency, printCut: printCutStream });
-  return { ledger, dataKey: store.dataKey, shared: false, close: async () => store.close() };
+  return { ledger, dataKey: store.dataKey, look: null, close: async () => store.close() };
 }
 
 async function openPostgres(
@@ -36,9 +37,10 @@ async function openPostgres(
   url: string,
   clock: Clock | undefined,
 ): Promise<OpenedStore> {
-  const [{ openPostgresStore }, { openPostgresLedger }] = await Promise.all([
+  const [{ openPostgresStore }, { openPostgresLedger }, { lookAt }] = await Promise.all([
     import("../store/postgres.ts"),
     import("../ledger/postgres.ts"),
+    import("../ledger/postgres-progress.ts"),
   ]);
   const store = await openPostgresStore(url, dataDir);
   try {
@@ -48,7 +50,12 @@ async function openPostgres(
       printCut: printCutStream,
       ...(clock !== undefined && { clock }),
     });
-    return { ledger, dataKey: store.dataKey, shared: true, close: () => store.close() };
+    return {
+      ledger,
+      dataKey: store.dataKey,
+      look: (place, from) => lookAt(store, place, from),
+      close: () => store.close(),
+    };
   } catch (error) {
     await store.close();
     throw error;

@@ -79,6 +79,8 @@ export async function openPostgresStore(url: string, dataDirectory: string): Pro
     const pool = new pg.Pool({ ...sessionOf(url, "pool"), max: POOL_CONNECTIONS });
     // A connection that the server ended while it was idle: the pool makes another when one is needed.
     pool.on("error", () => {});
+    // One that is lost while it is in use: its statements fail, which is all that anybody needs to know.
+    pool.on("connect", (client) => client.on("error", () => {}));
     return {
       url,
       dataDirectory,
