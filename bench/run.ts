@@ -11,6 +11,7 @@ import { extended } from "./figures/extended.ts";
 import { jsonCost } from "./figures/json-cost.ts";
 import { idleMemory, memory } from "./figures/memory.ts";
 import { refusalCost } from "./figures/refusal-cost.ts";
+import { replicas } from "./figures/replicas.ts";
 import { stalledClient } from "./figures/stalled-client.ts";
 import { startToReady } from "./figures/start-to-ready.ts";
 import { streamCost } from "./figures/stream-cost.ts";
@@ -20,6 +21,8 @@ import { PEERS, root, startUpstream } from "./peers.ts";
 import { FULL, QUICK } from "./plan.ts";
 import { pinGenerator, stopAll } from "./processes.ts";
 import { describeMachine, printTable } from "./report.ts";
+import { TOLLGATE_POSTGRES } from "./peer.ts";
+import { startDatabase } from "./postgres.ts";
 import { startTollgate } from "./tollgate-peer.ts";
 import type { Bench, Measure } from "./figures/bench.ts";
 import type { Results } from "./report.ts";
@@ -36,6 +39,7 @@ const MEASURES: [name: string, measure: Measure][] = [
   ["client gone", clientGone],
   ["stalled client", stalledClient],
   ["conservation", conservation],
+  ["replicas", replicas],
   ["extended", extended],
   ["start to ready", startToReady],
 ];
@@ -45,7 +49,7 @@ const OPTIONAL: ReadonlySet<string> = new Set(["nginx", PORTKEY]);
 
 async function start(results: Results, scratchDir: string): Promise<Bench> {
   const upstream = await startUpstream();
-  const bench: Bench = { plan: results.plan, upstream, peers: [], tollgate: null };
+  const bench: Bench = { plan: results.plan, upstream, peers: [], tollgate: null, database: null };
   for (const peer of PEERS) {
     const reason = peer.missing();
     if (reason !== null) results.skipped.push({ name: peer.name, reason });
@@ -58,7 +62,20 @@ async function start(results: Results, scratchDir: string): Promise<Bench> {
   if (process.argv.includes("--controls-only")) return bench;
   bench.tollgate = await startTollgate(upstream, scratchDir);
   bench.peers.push(bench.tollgate);
+  await startPostgres(bench, results, scratchDir);
   return bench;
+}
+
+async function startPostgres(bench: Bench, results: Results, scratchDir: string): Promise<void> {
+  try {
+    bench.database = await startDatabase();
+    const { url: databaseUrl } = bench.database;
+    bench.peers.push(
+      await startTollgate(bench.upstream, scratchDir, { name: TOLLGATE_POSTGRES, databaseUrl }),
+    );
+  } catch (error) {
+    results.skipped.push({ name: TOLLGATE_POSTGRES, reason: String(error) });
+  }
 }
 
 /** A figure that cannot be taken is reported as such; it never stops the others. */
@@ -99,11 +116,13 @@ async function main(): Promise<number> {
   };
   const scratchDir = mkdtempSync(join(tmpdir(), "tollgate-bench-"));
   pinGenerator();
+  let bench: Bench | null = null;
   try {
-    const bench = await start(results, scratchDir);
+    bench = await start(results, scratchDir);
     await measureAll(bench, results);
   } finally {
     await stopAll();
+    await bench?.database?.stop();
     rmSync(scratchDir, { recursive: true, force: true });
   }
   console.log(printTable(results.figures));

@@ -9,6 +9,7 @@ import { Cors } from "./http/cors.ts";
 import { Router } from "./http/router.ts";
 import { type Listening, listen } from "./http/server.ts";
 import { EventStreams } from "./http/sse.ts";
+import { Elsewhere } from "./gateway/elsewhere.ts";
 import { InFlight } from "./gateway/in-flight.ts";
 import { Lifelines } from "./gateway/lifeline.ts";
 import { ProgressLog } from "./gateway/progress-log.ts";
@@ -76,7 +77,7 @@ async function startOn(
     ledger,
     clock,
     targets: providers.targets,
-    shared: store.shared,
+    shared: store.look !== null,
     failed: (error) => log.error({ err: error }, "releases could not be renewed or followed"),
   });
   const demoKey = config.trust === null ? await firstStart(ledger) : null;
@@ -89,9 +90,20 @@ async function startOn(
   return { url, demoKey, signInLink, ledger, desks: house.desks, stop: () => house.stop() };
 }
 
-/** `start`, then the banner, and a stop on SIGTERM or SIGINT. */
+/** `start`, then the banner. SIGTERM and SIGINT stop it, from its first moment on: the port opens before `start` ends. */
 export async function serve(config: Config): Promise<Running> {
-  const running = await start(config);
+  const starting = start(config);
+  let stopping = false;
+  const stop = async (): Promise<void> => {
+    if (stopping) return;
+    stopping = true;
+    const running = await starting.catch(() => null); // whoever called `serve` tells why
+    if (running === null) return;
+    await running.stop();
+    process.exit(0);
+  };
+  for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => void stop());
+  const running = await starting;
   const baseUrl = `${config.publicUrl ?? running.url}/v1`;
   process.stdout.write(
     banner({
@@ -100,14 +112,6 @@ export async function serve(config: Config): Promise<Running> {
       demo: running.demoKey === null ? null : { secret: running.demoKey, model: "base-preview-v1" },
     }),
   );
-  let stopping = false;
-  const stop = async (): Promise<void> => {
-    if (stopping) return;
-    stopping = true;
-    await running.stop();
-    process.exit(0);
-  };
-  for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => void stop());
   return running;
 }
 
@@ -212,6 +216,7 @@ function completePorts(
 ): CompletePorts & { ledger: Ledger; shelf: Releases["shelf"] } {
   const { clock, ledger, providers, releases, metrics, store } = rooms;
   const { limits } = config;
+  const inFlight = new InFlight();
   return {
     ledger,
     clock,
@@ -221,7 +226,8 @@ function completePorts(
       { requestsPerMinute: limits.keyRequestsPerMinute, concurrent: limits.keyConcurrent },
       clock,
     ),
-    inFlight: new InFlight(),
+    inFlight,
+    elsewhere: store.look === null ? null : new Elsewhere({ inFlight, look: store.look }),
     attachWaitMs: config.idempotency.attachWaitMs,
     showHeadroom: config.headers.headroom,
     timeouts: {

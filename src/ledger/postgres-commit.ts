@@ -98,8 +98,8 @@ async function decideBatch(
       began,
       loadRows(client, money, { lock: true, aboutMs }),
     ]);
-    databaseClock.read(databaseNowMs);
-    const nowMs = stamps?.nowMs() ?? databaseNowMs;
+    if (databaseNowMs !== null) databaseClock.read(databaseNowMs);
+    const nowMs = stamps?.nowMs() ?? databaseNowMs ?? aboutMs;
     return decide(rows, money, { nowMs, txn, epoch: ports.epoch(), retention });
   } catch (error) {
     client.query("ROLLBACK").catch(() => {}); // its error is the one that is already on its way
@@ -113,7 +113,7 @@ const FENCE = statement(
    FROM unnest($1::text[], $2::text[], $3::bigint[]) AS r (org_id, request_id, epoch)
    WHERE t.org_id = r.org_id AND t.request_id = r.request_id AND t.epoch = r.epoch AND t.state = 'admitted'
      AND t.deadline_at > coalesce($4::bigint, ${DATABASE_NOW})
-     AND EXISTS (SELECT 1 FROM instance i WHERE i.epoch = r.epoch AND i.lease_until > ${DATABASE_NOW})
+     AND EXISTS (SELECT 1 FROM instance i WHERE i.epoch = r.epoch AND NOT i.condemned AND i.lease_until > ${DATABASE_NOW})
    RETURNING t.request_id`,
 );
 

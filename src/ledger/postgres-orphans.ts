@@ -1,9 +1,8 @@
-// Unfinished requests that have no owner any more, with what their last checkpoint kept: whose instance lost its lease,
-// or who passed their time by so much that their owner has given up (money.md §9).
+// Unfinished requests that have no owner any more, with what their last checkpoint kept: whose instance is condemned, or
+// who passed their time by so much that their owner has given up (money.md §9).
 import { openChunk } from "./answer-vault.ts";
 import type { RequestRecord } from "./ledger.ts";
 import { bytes, type Cell, int } from "./postgres-cell.ts";
-import { DATABASE_NOW } from "./postgres-lease.ts";
 import { type Asking, askOnce } from "./postgres-query.ts";
 import { findRelease } from "./postgres-releases.ts";
 import { REQUEST_COLUMNS, requestRecordOf } from "./postgres-requests.ts";
@@ -32,7 +31,7 @@ export async function findOrphans(on: Asking, { dataKey, own, nowMs }: OrphansPo
     on,
     `SELECT ${REQUEST_COLUMNS}, epoch, delivered_tokens FROM request
      WHERE state IN ('admitted', 'dispatched') AND (
-       NOT EXISTS (SELECT 1 FROM instance i WHERE i.epoch = request.epoch AND i.lease_until > ${DATABASE_NOW})
+       NOT EXISTS (SELECT 1 FROM instance i WHERE i.epoch = request.epoch AND NOT i.condemned)
        OR deadline_at < (CASE WHEN epoch = ANY($1::bigint[]) THEN $2::bigint ELSE $3::bigint END))
      LIMIT ${ORPHANS_AT_ONCE}`,
     [own, nowMs - OWN_LATE_MS, nowMs - FOREIGN_LATE_MS],
@@ -66,14 +65,4 @@ async function sentOf(
     .map(([seq, sealed]) => ({ seq: int(seq), bytes: bytes(sealed) }))
     .filter(({ seq }, index) => seq === index);
   return Buffer.concat(whole.map((chunk) => openChunk(dataKey, { organizationId, requestId }, chunk)));
-}
-
-/** Which of these numbers still have a valid lease. */
-export async function liveOf(on: Asking, epochs: readonly number[]): Promise<Set<number>> {
-  const rows = await askOnce(
-    on,
-    `SELECT epoch FROM instance WHERE epoch = ANY($1::bigint[]) AND lease_until > ${DATABASE_NOW}`,
-    [epochs],
-  );
-  return new Set(rows.map(([epoch]) => int(epoch)));
 }

@@ -20,10 +20,10 @@ import { auditPostgres } from "./postgres-audit.ts";
 import { PostgresChanges } from "./postgres-changes.ts";
 import { type CommitPorts } from "./postgres-commit.ts";
 import { Lanes } from "./postgres-lanes.ts";
-import { Lease } from "./postgres-lease.ts";
+import { condemnInstances, Lease } from "./postgres-lease.ts";
 import { loadKey, loadRows } from "./postgres-load.ts";
 import { makeMonths } from "./postgres-months.ts";
-import { findOrphans, liveOf } from "./postgres-orphans.ts";
+import { findOrphans } from "./postgres-orphans.ts";
 import { type LaneOperation } from "./postgres-operations.ts";
 import { available, records } from "./postgres-records.ts";
 import { readAnswer } from "./postgres-requests.ts";
@@ -85,13 +85,18 @@ class PostgresLedger {
     const ledger = new PostgresLedger(ports, clock, lease);
     await makeMonths(ports.store.pool, ledger.nowMs());
     await ledger.settleSpooled();
+    await condemnInstances(ports.store.pool, "returned");
     await ledger.resolveOrphans();
     ledger.stopSweeping = keepSweeping({
       on: ports.store.pool,
       nowMs: () => ledger.nowMs(),
       ready: () => ledger.ready(),
       everyMs: ports.sweepEveryMs ?? 5_000,
-      resolveOrphans: () => ledger.resolveOrphans(),
+      resolveOrphans: async () => {
+        await ledger.settleSpooled();
+        await condemnInstances(ports.store.pool, lease.mayCondemn ? "overdue" : "returned");
+        await ledger.resolveOrphans();
+      },
     });
     return ledger;
   }
@@ -218,7 +223,7 @@ class PostgresLedger {
     const { clock, store } = this.ports;
     const aboutMs = this.nowMs();
     const { rows, databaseNowMs } = await loadRows(store.pool, [operation], { lock: false, aboutMs });
-    const context = { nowMs: clock?.nowMs() ?? databaseNowMs, txn: 0, epoch: this.lease.epoch };
+    const context = { nowMs: clock?.nowMs() ?? databaseNowMs ?? aboutMs, txn: 0, epoch: this.lease.epoch };
     const [first] = decide(rows, [operation], {
       ...context,
       retention: this.commitPorts().retention,
@@ -236,16 +241,9 @@ class PostgresLedger {
     return { kind: "replay", answer };
   }
 
-  /** What processes of this directory could not settle before they ended; those that still live settle their own. */
+  /** What processes of this directory could not settle before they ended. */
   private async settleSpooled(): Promise<void> {
-    const { pool } = this.ports.store;
-    const leftovers = this.spool.leftovers();
-    const live = await liveOf(
-      pool,
-      leftovers.map(({ epoch }) => epoch),
-    );
-    for (const left of leftovers) {
-      if (live.has(left.epoch)) continue;
+    for (const left of this.spool.leftovers()) {
       await Promise.all(left.operations.map((operation) => this.lanes.submit(operation)));
       left.forget();
     }

@@ -1,6 +1,6 @@
 // Settlements that wait for the database, on disk (money.md §2): should this process end before the database is back, the
 // next one in this directory settles them instead of leaving them to the sweeper. Answers in it are sealed.
-import { closeSync, existsSync, fsyncSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
+import { closeSync, fsyncSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { nanoUsd } from "../contract/money.ts";
 import { openAnswer, sealAnswer } from "./answer-vault.ts";
@@ -18,13 +18,13 @@ export class Spool {
   private readonly path: string;
   private file: number | null = null;
 
-  /** `epoch` names the file: who wrote it. */
+  /** `epoch` and process name the file: who wrote it. */
   constructor(
     private readonly directory: string,
     private readonly dataKey: Uint8Array,
     epoch: number,
   ) {
-    this.path = join(directory, `spool-${epoch}.jsonl`);
+    this.path = join(directory, `spool-${epoch}-${process.pid}.jsonl`);
   }
 
   /** Durable when it returns. */
@@ -47,17 +47,13 @@ export class Spool {
     rmSync(this.path, { force: true });
   }
 
-  /** What earlier processes left in this directory, by who wrote it. */
-  leftovers(): { epoch: number; operations: MoneyOperation[]; forget(): void }[] {
+  /** What processes that have ended left in this directory; those that run settle their own. */
+  leftovers(): { operations: MoneyOperation[]; forget(): void }[] {
     const names = [...new Bun.Glob("spool-*.jsonl").scanSync({ cwd: this.directory })];
     return names
-      .map((name) => ({ epoch: Number(/\d+/.exec(name)?.[0]), path: join(this.directory, name) }))
-      .filter(({ path }) => path !== this.path && existsSync(path))
-      .map(({ epoch, path }) => ({
-        epoch,
-        operations: this.read(path),
-        forget: () => rmSync(path, { force: true }),
-      }));
+      .map((name) => ({ pid: Number(/-(\d+)\.jsonl$/.exec(name)?.[1]), path: join(this.directory, name) }))
+      .filter(({ pid, path }) => path !== this.path && !runsBeside(pid))
+      .map(({ path }) => ({ operations: this.read(path), forget: () => rmSync(path, { force: true }) }));
   }
 
   private printed(operation: Resolution): unknown {
@@ -118,6 +114,16 @@ type Printed =
       };
     })
   | (Owned<"void"> & { voiding: Omit<Voiding, "answer"> & { answer: string | null } });
+
+/** Whether another process of this number runs; in containers ours often has the number of the one before. */
+function runsBeside(pid: number): boolean {
+  if (pid === process.pid) return false;
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return error instanceof Error && "code" in error && error.code === "EPERM";
+  }
+}
 
 const printBigInt = (_: string, value: unknown): unknown =>
   typeof value === "bigint" ? value.toString() : value;

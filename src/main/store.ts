@@ -1,6 +1,7 @@
 // Which store this gateway keeps its ledger in: the data directory's SQLite, or the PostgreSQL that DATABASE_URL names and
 // any number of gateways share.
 import type { Config } from "../config.ts";
+import type { ElsewherePorts } from "../gateway/elsewhere.ts";
 import { printCutStream } from "../gateway/cut-stream.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { type Clock, systemClock } from "../lib/clock.ts";
@@ -12,8 +13,8 @@ export interface OpenedStore {
   dataKey: Uint8Array;
   /** For what is away from the money path: payments, alerts, the dashboard. */
   sql: Sql;
-  /** Whether other gateways change the same store. */
-  shared: boolean;
+  /** What other gateways of the same store run; null when this is the only one. */
+  look: ElsewherePorts["look"] | null;
   /** After the ledger has closed. */
   close(): Promise<void>;
 }
@@ -33,7 +34,7 @@ async function openSqlite({ dataDir, idempotency }: Config, clock: Clock): Promi
   const store = openSqliteStore(dataDir);
   const ledger = await openSqliteLedger({ store, clock, idempotency, printCut: printCutStream });
   const { dataKey } = store;
-  return { ledger, dataKey, sql: sqliteSql(store), shared: false, close: async () => store.close() };
+  return { ledger, dataKey, sql: sqliteSql(store), look: null, close: async () => store.close() };
 }
 
 async function openPostgres(
@@ -41,9 +42,10 @@ async function openPostgres(
   url: string,
   clock: Clock | undefined,
 ): Promise<OpenedStore> {
-  const [{ openPostgresStore }, { openPostgresLedger }, { postgresSql }] = await Promise.all([
+  const [{ openPostgresStore }, { openPostgresLedger }, { lookAt }, { postgresSql }] = await Promise.all([
     import("../store/postgres.ts"),
     import("../ledger/postgres.ts"),
+    import("../ledger/postgres-progress.ts"),
     import("../store/postgres-sql.ts"),
   ]);
   const store = await openPostgresStore(url, dataDir);
@@ -55,7 +57,13 @@ async function openPostgres(
       ...(clock !== undefined && { clock }),
     });
     const { dataKey, pool } = store;
-    return { ledger, dataKey, sql: postgresSql(pool), shared: true, close: () => store.close() };
+    return {
+      ledger,
+      dataKey,
+      sql: postgresSql(pool),
+      look: (place, from) => lookAt(store, place, from),
+      close: () => store.close(),
+    };
   } catch (error) {
     await store.close();
     throw error;

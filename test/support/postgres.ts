@@ -1,7 +1,7 @@
 // A real PostgreSQL for tests: `TEST_DATABASE_URL` when it is set, else the binaries from npm on a free port with a
 // temporary directory. The server hangs on a pipe that this process holds: however the process ends, the server ends.
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { chownSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { chownSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
@@ -10,6 +10,7 @@ import pg from "pg";
 /** PostgreSQL refuses root; `nobody` owns its directory then. */
 const UNPRIVILEGED = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 const START_WITHIN_MS = 15_000;
+const LEFT_FOR_MS = 600_000;
 const SETTINGS = {
   listen_addresses: "127.0.0.1",
   unix_socket_directories: "",
@@ -77,12 +78,14 @@ export class PostgresServer implements TestPostgres {
     private readonly home: string,
     private readonly binaries: string,
     readonly port: number,
+    private readonly given: Record<string, string>,
   ) {}
 
-  static async start(): Promise<PostgresServer> {
+  /** `settings` beside or instead of those of the tests. */
+  static async start(settings: Record<string, string> = {}): Promise<PostgresServer> {
     const home = mkdtempSync(join(tmpdir(), "tollgate-postgres-"));
     if (UNPRIVILEGED.uid !== undefined) chownSync(home, UNPRIVILEGED.uid, UNPRIVILEGED.gid);
-    const server = new PostgresServer(home, await reachableBinaries(home), await freePort());
+    const server = new PostgresServer(home, await reachableBinaries(home), await freePort(), settings);
     server.initialise();
     await server.begin();
     return server;
@@ -104,7 +107,10 @@ export class PostgresServer implements TestPostgres {
 
   /** Starts again what `crash` ended. */
   async begin(): Promise<void> {
-    const settings = Object.entries(SETTINGS).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+    const settings = Object.entries({ ...SETTINGS, ...this.given }).flatMap(([name, value]) => [
+      "-c",
+      `${name}=${value}`,
+    ]);
     const command = [join(this.binaries, "postgres"), "-D", this.data, "-p", String(this.port), ...settings];
     this.supervisor = spawn("sh", ["-c", HANGING_ON_A_PIPE, "tollgate-postgres", ...command], {
       ...UNPRIVILEGED,
@@ -125,7 +131,7 @@ export class PostgresServer implements TestPostgres {
 
   /** Stops all of its processes in their tracks until the returned function is called. */
   freeze(): () => void {
-    const processes = [this.postmaster(), ...childrenOf(this.postmaster())];
+    const processes = this.processes();
     for (const pid of processes) process.kill(pid, "SIGSTOP");
     return () => {
       for (const pid of processes) process.kill(pid, "SIGCONT");
@@ -139,6 +145,11 @@ export class PostgresServer implements TestPostgres {
 
   private get data(): string {
     return join(this.home, "data");
+  }
+
+  /** Of the server and every process it has started. */
+  processes(): number[] {
+    return [this.postmaster(), ...childrenOf(this.postmaster())];
   }
 
   private postmaster(): number {
@@ -184,7 +195,9 @@ function removeLeftovers(home: string): void {
     const left = join(tmpdir(), name);
     const pidFile = join(left, "data", "postmaster.pid");
     const inUse = existsSync(pidFile) && isRunning(Number(readFileSync(pidFile, "utf8").split("\n")[0]));
-    if (left !== home && existsSync(join(left, "data", "PG_VERSION")) && !inUse)
+    // One that another test process makes right now has no pid file yet.
+    const abandoned = Date.now() - statSync(left).mtimeMs > LEFT_FOR_MS;
+    if (left !== home && abandoned && existsSync(join(left, "data", "PG_VERSION")) && !inUse)
       rmSync(left, { recursive: true, force: true });
   }
 }

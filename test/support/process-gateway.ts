@@ -1,6 +1,6 @@
 // A gateway as a process of its own, for tests that kill it: `tollgate serve` on a store of its own, with this test's
 // simulator as the provider, so that the provider's bill outlives the gateway. Ended by its id, with `stop`.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Simulator, startSimulator } from "../../src/providers/simulator/server.ts";
@@ -29,6 +29,8 @@ export class ProcessGateway {
     readonly folder: string,
     readonly simulator: Simulator,
     private readonly signer: ReleaseKey,
+    /** Ends with this gateway. */
+    private readonly ownsSimulator = true,
   ) {}
 
   /** Started, with the model `plain-1` published. `env` goes to the process, `settings` into its configuration. */
@@ -54,6 +56,19 @@ ${settings}
       nowMs: Date.now(),
     });
     await gateway.admin("POST", "/releases", { jws });
+    return gateway;
+  }
+
+  /** Another gateway of the same installation: same trust, provider and data key, a data directory of its own. */
+  async beside(env: Record<string, string> = {}): Promise<ProcessGateway> {
+    const folder = mkdtempSync(join(tmpdir(), "tollgate-process-"));
+    const settings = readFileSync(join(this.folder, "tollgate.yaml"), "utf8");
+    writeFileSync(join(folder, "tollgate.yaml"), settings.replaceAll(this.folder, folder));
+    copyFileSync(join(this.folder, "trust.jwk"), join(folder, "trust.jwk"));
+    mkdirSync(join(folder, "data"), { mode: 0o700 });
+    copyFileSync(join(this.folder, "data/data.key"), join(folder, "data/data.key"));
+    const gateway = new ProcessGateway(folder, this.simulator, this.signer, false);
+    await gateway.run(env);
     return gateway;
   }
 
@@ -136,7 +151,7 @@ ${settings}
       this.child.kill("SIGCONT");
       await this.kill("SIGKILL");
     }
-    await this.simulator.stop();
+    if (this.ownsSimulator) await this.simulator.stop();
     rmSync(this.folder, { recursive: true, force: true });
   }
 

@@ -12,12 +12,14 @@ CREATE TABLE store_state (
   data_key_check BYTEA NOT NULL
 );
 
--- One row per running gateway. Whose lease ran out may not admit or send; its requests are resolved by the others.
+-- One row per running gateway. Whose lease ran out may not admit or send until it has renewed it; once it is condemned it
+-- never will, and what it left is resolved by the others. 0: given back.
 CREATE TABLE instance (
   epoch BIGINT NOT NULL PRIMARY KEY,
   name TEXT NOT NULL,
   started_at BIGINT NOT NULL,
-  lease_until BIGINT NOT NULL
+  lease_until BIGINT NOT NULL,
+  condemned BOOLEAN NOT NULL DEFAULT false
 );
 
 CREATE TABLE organization (
