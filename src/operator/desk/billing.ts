@@ -1,7 +1,7 @@
 // Credits of one organization: the arithmetic line, open holds, the ledger as a page of a statement.
 import type { AppAnswer } from "../../contract/app.ts";
 import type { Desk, LedgerQuery } from "../../contract/desk.ts";
-import { addUsd, formatUsd, nanoUsd, subUsd, ZERO_USD, type NanoUsd } from "../../contract/money.ts";
+import { addUsd, formatUsd, subUsd, ZERO_USD, type NanoUsd } from "../../contract/money.ts";
 import { Refusal } from "../../contract/refusals.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { moneyOf, numberOf, orNull, type Sql, type SqlRow, textOf } from "../../store/sql.ts";
@@ -171,7 +171,7 @@ export const topUpOf = (row: SqlRow): TopUp => {
   return {
     at: time(row["at"]),
     kind,
-    amount_usd: formatUsd(kind === "chargeback" ? nanoUsd(-amount) : amount),
+    amount_usd: formatUsd(kind === "chargeback" ? subUsd(ZERO_USD, amount) : amount),
     source: textOf(row["source"]),
     reference: textOf(row["external_id"]),
     balance_after_usd: formatUsd(moneyOf(row["balance_after"])),
