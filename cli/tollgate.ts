@@ -9,7 +9,9 @@ import { addEntitlement } from "./entitlement.ts";
 import { addKeys } from "./keys.ts";
 import { addLedger } from "./ledger.ts";
 import { addOrg } from "./org.ts";
+import { addPayments } from "./payments.ts";
 import { Problem } from "./problem.ts";
+import { addReceipt } from "./receipt.ts";
 import { addRelease } from "./release.ts";
 import { addRequest } from "./request.ts";
 import { addRoute } from "./route.ts";
@@ -24,12 +26,14 @@ const NOUNS = [
   addDoctor,
   addOrg,
   addCredits,
+  addPayments,
   addKeys,
   addEntitlement,
   addRelease,
   addRoute,
   addUsage,
   addRequest,
+  addReceipt,
   addLedger,
   addDb,
 ];

@@ -6,7 +6,7 @@ import { dirname, normalize, join } from "node:path";
 const FLOORS: string[][] = [
   ["main"],
   ["http", "operator", "people"],
-  ["gateway"],
+  ["gateway", "alerts"],
   ["keys", "releases", "ledger", "providers", "payments"],
   ["pricing"],
   ["store"],
@@ -20,7 +20,9 @@ const roomOf = (path: string): string =>
     .split("/")[0] ?? "";
 
 /** Commands that run without a gateway, each one file that names what it needs. */
-const STANDALONE = new Set(["serve", "simulator", "release", "doctor", "db"].map((noun) => `cli/${noun}.ts`));
+const STANDALONE = new Set(
+  ["serve", "simulator", "release", "receipt", "doctor", "db"].map((noun) => `cli/${noun}.ts`),
+);
 
 const violations: string[] = [];
 for await (const path of new Glob("src/**/*.ts").scan(".")) {

@@ -9,34 +9,32 @@ import { Cors } from "./http/cors.ts";
 import { Router } from "./http/router.ts";
 import { type Listening, listen } from "./http/server.ts";
 import { EventStreams } from "./http/sse.ts";
+import { Elsewhere } from "./gateway/elsewhere.ts";
 import { InFlight } from "./gateway/in-flight.ts";
+import { Lifelines } from "./gateway/lifeline.ts";
+import { ProgressLog } from "./gateway/progress-log.ts";
 import { Rate } from "./gateway/rate.ts";
+import { receiptSigner } from "./gateway/signed-receipt.ts";
 import type { CompletePorts } from "./gateway/complete.ts";
 import type { Ledger } from "./ledger/ledger.ts";
-import { openSqliteLedger } from "./ledger/sqlite.ts";
 import { type Clock, systemClock } from "./lib/clock.ts";
 import { createLog, type Log } from "./lib/log.ts";
 import { Metrics } from "./lib/metrics.ts";
 import { banner } from "./main/banner.ts";
 import { firstStart } from "./main/first-start.ts";
 import { writeOperatorFile } from "./main/operator-file.ts";
-import { openPayments } from "./main/payments.ts";
-import { dashboardApi, firstRunLink, firstRunOf } from "./main/people.ts";
+import { type Desks, openDesks } from "./main/desks.ts";
 import { openProviders, type Providers } from "./main/providers.ts";
 import { openReleases, type Releases } from "./main/releases.ts";
 import { type RoutePorts, routeTable } from "./main/routes.ts";
+import { dashboardApi, firstRunLink, firstRunOf } from "./main/people.ts";
+import { type OpenedStore, openStore } from "./main/store.ts";
 import { Journal } from "./operator/journal.ts";
-import type { Payments } from "./payments/payments.ts";
 import type { FirstRun } from "./people/people.ts";
 import { stopCounting } from "./pricing/tokens.ts";
-import { openSqliteStore, type SqliteStore } from "./store/sqlite.ts";
-import { sqliteSql } from "./store/sqlite-sql.ts";
 
 /** Above every limit of ours, whose refusals can be read; beyond it Bun answers a bare 413 (hardening.md §1). */
 const PARSER_BODY_BYTES = 64 * 1024 * 1024;
-const GRACE_MS = 30_000;
-const POSTGRESQL_IS_NOT_READY =
-  "DATABASE_URL is set, but this version keeps its ledger only in the data directory. Unset it to start.";
 
 export interface Running {
   /** `http://host:port`. */
@@ -46,7 +44,8 @@ export interface Running {
   /** Makes the first account, once, within an hour; null when there is one. */
   signInLink: string | null;
   ledger: Ledger;
-  payments: Payments;
+  /** Payments and alerts. */
+  desks: Desks;
   /** Stops admission, lets answers finish, closes the store. */
   stop(): Promise<void>;
 }
@@ -56,16 +55,30 @@ export async function start(config: Config, ports: { clock?: Clock; log?: Log } 
   const clock = ports.clock ?? systemClock;
   const log = ports.log ?? createLog(config.log.level);
   ignoreProxies();
-  if (config.databaseUrl !== null) throw new Error(POSTGRESQL_IS_NOT_READY);
-  const store = openSqliteStore(config.dataDir);
-  const ledger = await openSqliteLedger({ store, clock, idempotency: config.idempotency });
+  const store = await openStore(config, ports.clock);
+  try {
+    return await startOn(store, config, { clock, log });
+  } catch (error) {
+    await store.ledger.close();
+    await store.close();
+    throw error;
+  }
+}
+
+async function startOn(
+  store: OpenedStore,
+  config: Config,
+  { clock, log }: { clock: Clock; log: Log },
+): Promise<Running> {
+  const { ledger } = store;
   const providers = await openProviders(config.providers);
   const releases = await openReleases({
     config,
     ledger,
     clock,
     targets: providers.targets,
-    failed: (error) => log.error({ err: error }, "a demo release could not be renewed"),
+    shared: store.look !== null,
+    failed: (error) => log.error({ err: error }, "releases could not be renewed or followed"),
   });
   const demoKey = config.trust === null ? await firstStart(ledger) : null;
   const firstRun = await firstRunOf(config);
@@ -74,12 +87,23 @@ export async function start(config: Config, ports: { clock?: Clock; log?: Log } 
   await writeOperatorFile(ledger, { dataDir: config.dataDir, url });
   releases.health.start();
   const signInLink = firstRun === null ? null : firstRunLink(firstRun, config.publicUrl ?? url);
-  return { url, demoKey, signInLink, ledger, payments: house.payments, stop: () => house.stop() };
+  return { url, demoKey, signInLink, ledger, desks: house.desks, stop: () => house.stop() };
 }
 
-/** `start`, then the banner, and a stop on SIGTERM or SIGINT. */
+/** `start`, then the banner. SIGTERM and SIGINT stop it, from its first moment on: the port opens before `start` ends. */
 export async function serve(config: Config): Promise<Running> {
-  const running = await start(config);
+  const starting = start(config);
+  let stopping = false;
+  const stop = async (): Promise<void> => {
+    if (stopping) return;
+    stopping = true;
+    const running = await starting.catch(() => null); // whoever called `serve` tells why
+    if (running === null) return;
+    await running.stop();
+    process.exit(0);
+  };
+  for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => void stop());
+  const running = await starting;
   const baseUrl = `${config.publicUrl ?? running.url}/v1`;
   process.stdout.write(
     banner({
@@ -88,21 +112,13 @@ export async function serve(config: Config): Promise<Running> {
       demo: running.demoKey === null ? null : { secret: running.demoKey, model: "base-preview-v1" },
     }),
   );
-  let stopping = false;
-  const stop = async (): Promise<void> => {
-    if (stopping) return;
-    stopping = true;
-    await running.stop();
-    process.exit(0);
-  };
-  for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => void stop());
   return running;
 }
 
 interface Rooms {
   clock: Clock;
   log: Log;
-  store: SqliteStore;
+  store: OpenedStore;
   ledger: Ledger;
   providers: Providers;
   releases: Releases;
@@ -110,30 +126,30 @@ interface Rooms {
 }
 
 /** Connects the rooms and opens the port. */
-function furnish(
-  config: Config,
-  rooms: Rooms,
-): { server: Listening; payments: Payments; stop(): Promise<void> } {
+function furnish(config: Config, rooms: Rooms): { server: Listening; desks: Desks; stop(): Promise<void> } {
   const { clock, log, ledger, releases, providers, store } = rooms;
   let draining = false;
   const failed = (error: unknown, id?: string): void =>
     log.error({ id, err: error }, "a request failed inside the gateway");
   const streams = new EventStreams(clock, { failed });
+  const lifelines = new Lifelines();
   const metrics = new Metrics(() => streams.size);
   const baseUrl = `${config.publicUrl ?? `http://${config.listen.host}:${config.listen.port}`}/v1`;
   const address = (): string => addressOf(config, server.port);
-  const sql = sqliteSql(store);
-  const payments = openPayments(config, { sql, ledger, clock, address, failed });
+  const { sql } = store;
+  const { shelf, publisher } = releases;
+  const desks = openDesks(config, { sql, dataKey: store.dataKey, shelf, ledger, clock, address, failed });
   const journal = new Journal(sql, clock, failed);
   const routePorts: RoutePorts = {
     ledger,
     clock,
     streams,
     metrics,
-    shelf: releases.shelf,
-    complete: completePorts(config, { ...rooms, metrics, failed }),
-    admin: adminHandler({ ledger, clock, releases }),
-    payments: payments.room,
+    shelf,
+    complete: completePorts(config, { ...rooms, metrics, lifelines, failed }),
+    receipts: receiptSigner(store.dataKey),
+    admin: adminHandler({ ledger, clock, releases, payments: desks.paymentDesk }),
+    payments: desks.payments,
     bodyBytes: config.limits.bodyBytes,
     streamIdleMs: config.limits.streamIdleMs,
     maxConcurrent: config.limits.maxConcurrent,
@@ -146,7 +162,7 @@ function furnish(
       ledger,
       sql,
       clock,
-      publisher: releases.publisher,
+      publisher,
       address,
       chat: chat(routePorts),
       preview: routePorts.complete,
@@ -154,8 +170,9 @@ function furnish(
       streamsOpen: () => streams.size,
       flushJournal: () => journal.flush(),
       forgotten: () => journal.forgotten,
-      paymentDrivers: [payments.room.driver],
-      further: {},
+      paymentDrivers: [desks.payments.driver],
+      paymentDesk: desks.paymentDesk,
+      alertDesk: desks.alertDesk,
     },
     rooms.firstRun,
   );
@@ -169,20 +186,24 @@ function furnish(
     headerTimeoutMs: config.limits.headerTimeoutMs,
     maxBodyBytes: PARSER_BODY_BYTES,
   });
+  /** Open answers may finish for the grace time; then they are cut, and their holds end by evidence. */
   const stop = async (): Promise<void> => {
     draining = true;
-    await withinGrace(server, streams);
-    await payments.stop();
+    await within(config.limits.stopGraceMs, server.stop("drain"));
+    void server.stop("cut");
+    lifelines.cutAll();
+    await Promise.all([lifelines.idle(), streams.idle()]);
+    await desks.stop();
     await api.stop();
     await journal.stop();
     releases.stop();
     await providers.stop();
     await ledger.close();
-    store.close();
+    await store.close();
     stopCounting();
     log.flush();
   };
-  return { server, payments: payments.room, stop };
+  return { server, desks, stop };
 }
 
 /** Where this process answers. */
@@ -191,10 +212,11 @@ const addressOf = ({ listen: { host } }: Config, port: number): string =>
 
 function completePorts(
   config: Config,
-  rooms: Rooms & { metrics: Metrics; failed(error: unknown, id?: string): void },
+  rooms: Rooms & { metrics: Metrics; lifelines: Lifelines; failed(error: unknown, id?: string): void },
 ): CompletePorts & { ledger: Ledger; shelf: Releases["shelf"] } {
   const { clock, ledger, providers, releases, metrics, store } = rooms;
   const { limits } = config;
+  const inFlight = new InFlight();
   return {
     ledger,
     clock,
@@ -204,7 +226,8 @@ function completePorts(
       { requestsPerMinute: limits.keyRequestsPerMinute, concurrent: limits.keyConcurrent },
       clock,
     ),
-    inFlight: new InFlight(),
+    inFlight,
+    elsewhere: store.look === null ? null : new Elsewhere({ inFlight, look: store.look }),
     attachWaitMs: config.idempotency.attachWaitMs,
     showHeadroom: config.headers.headroom,
     timeouts: {
@@ -215,6 +238,8 @@ function completePorts(
     report: ({ release }, failure) => releases.health.report(release, failure?.reason ?? null),
     identify: (organizationId, value) =>
       createHmac("sha256", store.dataKey).update(`${organizationId}\n${value}`).digest("base64url"),
+    lifelines: rooms.lifelines,
+    progress: new ProgressLog(ledger, (error) => rooms.failed(error)),
     abandoned: (requestId) => {
       metrics.abandoned();
       rooms.failed(new Error("the hold stayed open; recovery resolves it"), requestId);
@@ -223,8 +248,13 @@ function completePorts(
 }
 
 /** The operator API, loaded on its first request: it is large, and most gateways never need it while they start. */
-function adminHandler(on: { ledger: Ledger; clock: Clock; releases: Releases }): Handler {
-  const { ledger, clock, releases } = on;
+function adminHandler(on: {
+  ledger: Ledger;
+  clock: Clock;
+  releases: Releases;
+  payments: Desks["paymentDesk"];
+}): Handler {
+  const { ledger, clock, releases, payments } = on;
   const loaded = lazily(async () => {
     const [{ createAdminApp }, { createOperator }] = await Promise.all([
       import("./http/admin/app.ts"),
@@ -232,7 +262,7 @@ function adminHandler(on: { ledger: Ledger; clock: Clock; releases: Releases }):
     ]);
     return createAdminApp({
       ledger,
-      operator: createOperator({ ledger, clock, publisher: releases.publisher }),
+      operator: createOperator({ ledger, clock, publisher: releases.publisher, payments }),
     });
   });
   return async ({ request, requestId }) => (await loaded())(request, { requestId });
@@ -243,16 +273,14 @@ function lazily<T>(load: () => Promise<T>): () => Promise<T> {
   return () => (loaded ??= load());
 }
 
-/** Open answers may finish for the grace time; then their sockets are cut, and their holds settle by evidence. */
-async function withinGrace(server: Listening, streams: EventStreams): Promise<void> {
+/** Resolves when the work is done or the time is over. */
+async function within(ms: number, work: Promise<void>): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, GRACE_MS);
+    timer = setTimeout(resolve, ms);
   });
-  await Promise.race([server.stop("drain"), late]);
+  await Promise.race([work, late]);
   clearTimeout(timer);
-  await server.stop("cut");
-  await streams.idle();
 }
 
 /** Bun's fetch obeys proxy variables by itself; providers are reached directly or not at all (S13). */

@@ -31,6 +31,7 @@ export interface Config {
     maxConcurrent: number;
     answerTimeoutMs: number;
     firstPartWaitMs: number;
+    stopGraceMs: number;
     keyRequestsPerMinute: number | null;
     keyConcurrent: number | null;
   };
@@ -78,6 +79,7 @@ export function toConfig(
       maxConcurrent: limits.max_concurrent,
       answerTimeoutMs: limits.answer_timeout_ms,
       firstPartWaitMs: limits.first_part_wait_ms,
+      stopGraceMs: limits.stop_grace_ms,
       keyRequestsPerMinute: limits.key_requests_per_minute,
       keyConcurrent: limits.key_concurrent,
     },

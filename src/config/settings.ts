@@ -102,6 +102,9 @@ const limits = z.strictObject({
   first_part_wait_ms: milliseconds(HOUR_MS)
     .default(65_000)
     .describe("How long a stream's headers wait for the first part of the answer."),
+  stop_grace_ms: milliseconds(HOUR_MS)
+    .default(30_000)
+    .describe("How long a gateway that is told to stop lets running answers finish."),
   key_requests_per_minute: count(10_000_000).nullable().default(null).describe("null switches it off."),
   key_concurrent: count(1_000_000).nullable().default(null).describe("null switches it off."),
 });

@@ -127,6 +127,7 @@ function close(draft: Draft, { request, books }: Open, { answer, ...ending }: En
     answerUntilMs,
     claimUntilMs,
   });
+  if (request.checkpointed) draft.changes.chunksDropped.push({ organizationId, requestId });
   if (answerKept && answerUntilMs !== null) {
     draft.changes.answers.push({ organizationId, answer, expiresAtMs: answerUntilMs });
   }

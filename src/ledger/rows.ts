@@ -2,7 +2,7 @@
 // same for every store; all of it belongs to one batch and to nobody else (money.md §5, §7).
 import type { Evidence, Tier } from "../contract/gateway-object.ts";
 import type { NanoUsd } from "../contract/money.ts";
-import type { StoredAnswer } from "./ledger.ts";
+import type { Checkpoint, StoredAnswer } from "./ledger.ts";
 
 export interface BalanceRow {
   organizationId: string;
@@ -68,6 +68,8 @@ export interface RequestRow {
   hold: NanoUsd;
   promptBound: number;
   outputBound: number;
+  /** Whether its progress was noted; then chunks may be stored for it. */
+  checkpointed: boolean;
 }
 
 export interface EntitlementRow {
@@ -277,6 +279,10 @@ export interface Changes {
   entries: EntryRow[];
   opened: OpenedRow[];
   closed: ClosedRow[];
+  /** Written before `closed`. */
+  checkpoints: (Checkpoint & { epoch: number })[];
+  /** Requests whose chunks are not needed any more. */
+  chunksDropped: { organizationId: string; requestId: string }[];
   claimsTaken: ClaimTaken[];
   claimsFreed: { organizationId: string; keyId: string; idempotencyKey: string; requestId: string }[];
   answers: { organizationId: string; answer: StoredAnswer; expiresAtMs: number }[];
@@ -292,6 +298,8 @@ export const noChanges = (): Changes => ({
   entries: [],
   opened: [],
   closed: [],
+  checkpoints: [],
+  chunksDropped: [],
   claimsTaken: [],
   claimsFreed: [],
   answers: [],

@@ -44,7 +44,8 @@ export class SqliteLoad {
        WHERE claim.org_id = ?1 AND claim.key_id = ?2 AND claim.idem_key = ?3`,
     );
     this.request = prepare(
-      `SELECT key_id, idem_key, model, state, epoch, closed_txn, admitted_at, month, hold, prompt_bound, output_bound
+      `SELECT key_id, idem_key, model, state, epoch, closed_txn, admitted_at, month, hold, prompt_bound,
+         output_bound, delivered_tokens IS NOT NULL
        FROM request WHERE org_id = ?1 AND request_id = ?2`,
     );
     this.entitlements = prepare("SELECT state, expires_at FROM entitlement WHERE org_id = ?1 AND model = ?2");
@@ -81,6 +82,9 @@ export class SqliteLoad {
           break;
         case "void":
           this.loadRequest(rows, operation.voiding);
+          break;
+        case "checkpoint":
+          this.loadRequest(rows, operation.checkpoint);
           break;
         case "top_up":
           this.loadBalance(rows, operation.topUp.organizationId);
@@ -210,6 +214,7 @@ export class SqliteLoad {
       hold: money(found[8]),
       promptBound: int(found[9]),
       outputBound: int(found[10]),
+      checkpointed: found[11] === 1n,
     });
     this.loadBalance(rows, organizationId);
     this.loadKeyMonth(rows, [organizationId, keyId, month]);

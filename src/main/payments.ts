@@ -21,7 +21,7 @@ interface PaymentsOn {
   ledger: Ledger;
   clock: Clock;
   /** Where this process answers; known once the port is open. */
-  address(): string;
+  address: () => string;
   failed: (error: unknown) => void;
 }
 

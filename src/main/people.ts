@@ -2,9 +2,10 @@
 // first request: a gateway that nobody looks at does not pay for them.
 import { randomBytes } from "node:crypto";
 import type { Config } from "../config.ts";
+import type { AlertDesk } from "../contract/alert-desk.ts";
+import type { PaymentDesk } from "../contract/payment-desk.ts";
 import type { PreviewPorts } from "../gateway/preview.ts";
 import type { AppHandler } from "../http/app/app.ts";
-import type { Handlers } from "../http/app/call.ts";
 import type { ChatHandler } from "../http/chat.ts";
 import type { Handler } from "../http/context.ts";
 import type { Method, Route } from "../http/router.ts";
@@ -23,6 +24,8 @@ export interface PeopleRooms {
   sql: Sql;
   clock: Clock;
   publisher: Publisher;
+  paymentDesk: PaymentDesk;
+  alertDesk: AlertDesk;
   /** Where this process answers. */
   address(): string;
   chat: ChatHandler;
@@ -34,8 +37,6 @@ export interface PeopleRooms {
   /** Journal entries that found no room. */
   forgotten(): number;
   paymentDrivers: ("stripe" | "manual" | "test")[];
-  /** Routes of the contract that other rooms serve. */
-  further: Partial<Handlers>;
 }
 
 export interface DashboardApi {
@@ -93,6 +94,8 @@ async function open(
     { authHandler },
     { createOperator },
     { createDesk },
+    { moneyHandlers },
+    { alertHandlers },
   ] = await Promise.all([
     import("../people/people.ts"),
     import("../http/app/handlers.ts"),
@@ -100,6 +103,8 @@ async function open(
     import("../http/app/auth.ts"),
     import("../operator/operator.ts"),
     import("../operator/desk/desk.ts"),
+    import("../http/app/money.ts"),
+    import("../http/app/alerts.ts"),
   ]);
   const { ledger, clock, publisher } = rooms;
   const url = config.publicUrl ?? rooms.address();
@@ -112,7 +117,8 @@ async function open(
     signInsPerMinute: config.signIn.perMinute,
     firstRun,
   });
-  const operator = createOperator({ ledger, publisher, clock });
+  const { paymentDesk, alertDesk } = rooms;
+  const operator = createOperator({ ledger, publisher, clock, payments: paymentDesk });
   const desk = createDesk({
     ...rooms,
     people,
@@ -141,7 +147,7 @@ async function open(
   return {
     app: createApp({
       people,
-      handlers: { ...handlers, ...rooms.further },
+      handlers: { ...handlers, ...moneyHandlers({ paymentDesk }), ...alertHandlers({ alertDesk }) },
       origins,
       completionBytes: config.limits.bodyBytes,
       nowMs: () => clock.nowMs(),

@@ -2,6 +2,7 @@
 import type { JournalEntry } from "../contract/journal.ts";
 import type { CompletePorts } from "../gateway/complete.ts";
 import type { PreviewPorts } from "../gateway/preview.ts";
+import type { ReceiptSigner } from "../gateway/signed-receipt.ts";
 import { chat } from "../http/chat.ts";
 import type { Handler } from "../http/context.ts";
 import { credits } from "../http/credits.ts";
@@ -10,6 +11,7 @@ import { healthz, metrics, readyz } from "../http/health.ts";
 import { key } from "../http/key.ts";
 import { model, models, type ModelsPorts } from "../http/models.ts";
 import { quote } from "../http/quote.ts";
+import { jwks, receipts } from "../http/receipts.ts";
 import type { Route } from "../http/router.ts";
 import type { EventStreams } from "../http/sse.ts";
 import { paymentWebhook } from "../http/webhooks.ts";
@@ -24,6 +26,7 @@ export interface RoutePorts {
   streams: EventStreams;
   shelf: ModelsPorts["shelf"];
   metrics: Metrics;
+  receipts: ReceiptSigner;
   admin: Handler;
   payments: Parameters<typeof paymentWebhook>[0];
   bodyBytes: number;
@@ -54,6 +57,7 @@ export function routeTable(ports: RoutePorts): Route[] {
     { path: "/v1/models/*", methods: ["GET"], ...free, handler: model(ports) },
     { path: "/v1/key", methods: ["GET"], ...free, handler: key(ports) },
     { path: "/v1/credits", methods: ["GET"], ...free, handler: credits(ports.ledger) },
+    { path: "/v1/receipts/*", methods: ["GET"], ...free, handler: receipts(ports) },
     { path: "/v1/generation", methods: ["GET"], ...free, handler: generation(ports.ledger) },
     {
       path: "/admin/v1/*",
@@ -68,6 +72,13 @@ export function routeTable(ports: RoutePorts): Route[] {
       door: "public",
       metered: false,
       handler: paymentWebhook(ports.payments),
+    },
+    {
+      path: "/.well-known/jwks.json",
+      methods: ["GET"],
+      door: "public",
+      metered: false,
+      handler: jwks(ports.receipts),
     },
     { path: "/healthz", methods: ["GET"], door: "public", metered: false, handler: healthz },
     { path: "/readyz", methods: ["GET"], door: "public", metered: false, handler: readyz(ports) },

@@ -8,8 +8,8 @@ export interface AutoTopUp {
   /** Tops up when less than this is available. */
   threshold: NanoUsd;
   amount: NanoUsd;
-  /** At most this much in a UTC month. */
-  monthlyCap: NanoUsd;
+  /** At most this much in a UTC month; null is no cap. */
+  monthlyCap: NanoUsd | null;
   /** Declined tries in a row. */
   failures: number;
   lastFailure: string | null;
@@ -98,7 +98,7 @@ const autoTopUpOf = (row: SqlRow): AutoTopUp => ({
   enabled: numberOf(row["enabled"]) === 1,
   threshold: moneyOf(row["threshold"]),
   amount: moneyOf(row["amount"]),
-  monthlyCap: moneyOf(row["monthly_cap"]),
+  monthlyCap: orNull(row["monthly_cap"], moneyOf),
   failures: numberOf(row["failures"]),
   lastFailure: orNull(row["last_failure"], textOf),
   failedAtMs: orNull(row["failed_at"], numberOf),

@@ -29,7 +29,8 @@ export async function topUpWhatRunsLow(on: AutoTopUpPorts, failed: (error: unkno
   for (const wish of await on.book.due(on.nowMs())) await topUpOne(on, wish).catch(failed);
 }
 
-async function topUpOne(on: AutoTopUpPorts, wish: AutoTopUp): Promise<void> {
+/** One organization's turn; nothing happens while enough is available. */
+export async function topUpOne(on: AutoTopUpPorts, wish: AutoTopUp): Promise<void> {
   const available = await on.availableOf(wish.organizationId);
   if (available === null || available >= wish.threshold) return;
   const method = await on.orders.method(wish.organizationId);
@@ -53,6 +54,9 @@ async function topUpOne(on: AutoTopUpPorts, wish: AutoTopUp): Promise<void> {
   }
 }
 
+/** The first instant of the UTC month, milliseconds. */
+export const monthStartOf = (nowMs: number): number => Date.parse(`${utcMonth(nowMs)}-01`);
+
 /** The open order, or a new one within the month's cap. */
 async function orderFor(on: AutoTopUpPorts, wish: AutoTopUp): Promise<PaymentOrder | null> {
   const { organizationId, amount, monthlyCap } = wish;
@@ -62,14 +66,14 @@ async function orderFor(on: AutoTopUpPorts, wish: AutoTopUp): Promise<PaymentOrd
   if (open !== null && nowMs - open.createdAtMs < ORDER_LIVES_MS) return open;
   if (open !== null)
     await on.orders.ended(open.id, { state: "failed", reason: "The payment service never answered." }, nowMs);
-  const monthStartMs = Date.parse(`${utcMonth(nowMs)}-01`);
-  const spent = await on.orders.automaticSince(organizationId, monthStartMs);
-  if (addUsd(spent, amount) > monthlyCap) {
+  const spent = await on.orders.automaticSince(organizationId, monthStartOf(nowMs));
+  if (monthlyCap !== null && addUsd(spent, amount) > monthlyCap) {
     const reason = `The monthly cap of $${formatUsd(monthlyCap).slice(0, -7)} is reached.`;
     await note(on, wish, { reason, failures: 0, nextTryAtMs: nextUtcMonth(nowMs) });
     return null;
   }
-  return on.orders.take({ ...wanted, createdBy: "auto top-up", formKey: null }, nowMs);
+  const taken = await on.orders.take({ ...wanted, createdBy: "auto top-up", formKey: null }, nowMs);
+  return taken?.order ?? null;
 }
 
 async function settle(

@@ -24,7 +24,8 @@ export interface CheckoutAsk {
 }
 
 export type Checkout =
-  | { kind: "ordered"; order: PaymentOrder }
+  /** `fresh` is false for a form that was sent before. */
+  | { kind: "ordered"; order: PaymentOrder; fresh: boolean }
   | { kind: "wrong_amount"; message: string }
   | { kind: "form_reused" }
   | { kind: "unknown_organization" };
@@ -33,21 +34,22 @@ export type Checkout =
 export async function startCheckout(on: CheckoutPorts, ask: CheckoutAsk): Promise<Checkout> {
   const wrong = wrongAmount(on, ask.amount);
   if (wrong !== null) return { kind: "wrong_amount", message: wrong };
-  const order = await on.orders.take(
+  const taken = await on.orders.take(
     { ...ask, driver: on.driver.name, purpose: "checkout", formKey: ask.formKey },
     on.nowMs(),
   );
-  if (order === null) return { kind: "unknown_organization" };
+  if (taken === null) return { kind: "unknown_organization" };
+  const { order, fresh } = taken;
   if (order.amount !== ask.amount || order.currency !== CURRENCY) return { kind: "form_reused" };
-  if (order.sessionId !== null || order.state !== "open") return { kind: "ordered", order };
+  if (order.sessionId !== null || order.state !== "open") return { kind: "ordered", order, fresh };
   const opened = await on.driver.open(order, {
     paidUrl: `${ask.returnUrl}?order=${order.id}`,
     leftUrl: ask.returnUrl,
     keepCard: ask.keepCard,
   });
-  if (opened.kind === "by_hand") return { kind: "ordered", order };
+  if (opened.kind === "by_hand") return { kind: "ordered", order, fresh };
   await on.orders.opened(order.id, opened);
-  return { kind: "ordered", order: { ...order, sessionId: opened.sessionId, payUrl: opened.url } };
+  return { kind: "ordered", fresh, order: { ...order, sessionId: opened.sessionId, payUrl: opened.url } };
 }
 
 function wrongAmount({ limits }: CheckoutPorts, amount: NanoUsd): string | null {

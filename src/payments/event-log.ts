@@ -1,6 +1,7 @@
 // Every verified event of a payment service with what came of it: what an operator looks at when money was seen but not
 // credited. One row per event; further deliveries count.
-import { numberOf, orNull, type Sql, textOf } from "../store/sql.ts";
+import { type Page, type PageAsk, pageOf } from "../store/page.ts";
+import { numberOf, orNull, type Sql, type SqlRow, textOf } from "../store/sql.ts";
 import type { DriverName } from "./order.ts";
 
 export type EventOutcome =
@@ -51,23 +52,33 @@ export class EventLog {
     );
   }
 
-  /** Newest first; `organizationId` null means all. */
-  async newest(organizationId: string | null, limit: number): Promise<EventRecord[]> {
+  /** Newest first; `organizationId` null means all. `after` is the page's start (store/page.ts). */
+  async page(
+    organizationId: string | null,
+    after: { atMs: number; id: string },
+    ask: Pick<PageAsk, "limit">,
+  ): Promise<Page<EventRecord>> {
     const rows = await this.sql.rows(
-      `SELECT * FROM payment_event WHERE ?1 = '' OR org_id = ?1 ORDER BY received_at DESC, event_id LIMIT ?2`,
+      `SELECT * FROM payment_event
+       WHERE (?1 = '' OR org_id = ?1) AND (received_at < ?2 OR (received_at = ?2 AND event_id < ?3))
+       ORDER BY received_at DESC, event_id DESC LIMIT ?4`,
       organizationId ?? "",
-      limit,
+      after.atMs,
+      after.id,
+      ask.limit + 1,
     );
-    return rows.map((row) => ({
-      driver: textOf(row["driver"]) as DriverName,
-      id: textOf(row["event_id"]),
-      type: textOf(row["type"]),
-      organizationId: orNull(row["org_id"], textOf),
-      orderId: orNull(row["order_id"], textOf),
-      outcome: textOf(row["outcome"]) as EventOutcome,
-      detail: orNull(row["detail"], textOf),
-      deliveries: numberOf(row["deliveries"]),
-      receivedAtMs: numberOf(row["received_at"]),
-    }));
+    return pageOf(rows.map(eventOf), ask, (row) => ({ atMs: row.receivedAtMs, id: row.id }));
   }
 }
+
+const eventOf = (row: SqlRow): EventRecord => ({
+  driver: textOf(row["driver"]) as DriverName,
+  id: textOf(row["event_id"]),
+  type: textOf(row["type"]),
+  organizationId: orNull(row["org_id"], textOf),
+  orderId: orNull(row["order_id"], textOf),
+  outcome: textOf(row["outcome"]) as EventOutcome,
+  detail: orNull(row["detail"], textOf),
+  deliveries: numberOf(row["deliveries"]),
+  receivedAtMs: numberOf(row["received_at"]),
+});

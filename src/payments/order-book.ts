@@ -2,6 +2,7 @@
 // events that come twice, late or together change it once.
 import type { NanoUsd } from "../contract/money.ts";
 import { randomBase62 } from "../lib/id.ts";
+import { type Page, type PageAsk, pageOf } from "../store/page.ts";
 import { moneyOf, numberOf, orNull, type Sql, type SqlRow, textOf } from "../store/sql.ts";
 import { CURRENCY, type DriverName, type PaymentMethod, type PaymentOrder } from "./order.ts";
 
@@ -22,7 +23,7 @@ export class OrderBook {
    * A new order, or the one that this form (or, for automatic ones, this organization) has open already.
    * Null when the organization does not exist.
    */
-  async take(order: NewOrder, nowMs: number): Promise<PaymentOrder | null> {
+  async take(order: NewOrder, nowMs: number): Promise<{ order: PaymentOrder; fresh: boolean } | null> {
     const { organizationId, driver, purpose, amount, createdBy, formKey } = order;
     const [made] = await this.sql.rows(
       `INSERT INTO payment_order (order_id, org_id, driver, purpose, amount, currency, state, created_by, created_at, form_key)
@@ -38,13 +39,14 @@ export class OrderBook {
       nowMs,
       formKey,
     );
-    if (made !== undefined) return orderOf(made);
-    return this.one(
+    if (made !== undefined) return { order: orderOf(made), fresh: true };
+    const earlier = await this.one(
       `org_id = ?1 AND (form_key = ?2 OR (purpose = 'auto_top_up' AND purpose = ?3 AND state = 'open'))`,
       organizationId,
       formKey,
       purpose,
     );
+    return earlier === null ? null : { order: earlier, fresh: false };
   }
 
   /** The session or charge that the service made for an order; only once. */
@@ -96,6 +98,16 @@ export class OrderBook {
     return this.one("order_id = ?1", orderId);
   }
 
+  /** The last automatic order, whatever became of it. */
+  async lastAutomatic(organizationId: string): Promise<PaymentOrder | null> {
+    const [row] = await this.sql.rows(
+      `SELECT * FROM payment_order WHERE org_id = ?1 AND purpose = 'auto_top_up'
+       ORDER BY created_at DESC, order_id DESC LIMIT 1`,
+      organizationId,
+    );
+    return row === undefined ? null : orderOf(row);
+  }
+
   openAutomatic(organizationId: string): Promise<PaymentOrder | null> {
     return this.one("org_id = ?1 AND purpose = 'auto_top_up' AND state = 'open'", organizationId);
   }
@@ -108,14 +120,22 @@ export class OrderBook {
     return this.one("driver = ?1 AND payment_id = ?2", driver, paymentId);
   }
 
-  /** Newest first; `organizationId` null means all. */
-  async newest(organizationId: string | null, limit: number): Promise<PaymentOrder[]> {
+  /** Newest first; `organizationId` null means all. `after` is the page's start (store/page.ts). */
+  async page(
+    organizationId: string | null,
+    after: { atMs: number; id: string },
+    ask: Pick<PageAsk, "limit">,
+  ): Promise<Page<PaymentOrder>> {
     const rows = await this.sql.rows(
-      `SELECT * FROM payment_order WHERE ?1 = '' OR org_id = ?1 ORDER BY created_at DESC, order_id LIMIT ?2`,
+      `SELECT * FROM payment_order
+       WHERE (?1 = '' OR org_id = ?1) AND (created_at < ?2 OR (created_at = ?2 AND order_id < ?3))
+       ORDER BY created_at DESC, order_id DESC LIMIT ?4`,
       organizationId ?? "",
-      limit,
+      after.atMs,
+      after.id,
+      ask.limit + 1,
     );
-    return rows.map(orderOf);
+    return pageOf(rows.map(orderOf), ask, (row) => ({ atMs: row.createdAtMs, id: row.id }));
   }
 
   /** What automatic orders of an organization came to since an instant, open ones included. */
@@ -154,6 +174,14 @@ export class OrderBook {
       label,
       nowMs,
     );
+  }
+
+  async forgetMethod(organizationId: string): Promise<boolean> {
+    const removed = await this.sql.rows(
+      "DELETE FROM payment_method WHERE org_id = ?1 RETURNING org_id",
+      organizationId,
+    );
+    return removed.length > 0;
   }
 
   async method(organizationId: string): Promise<PaymentMethod | null> {

@@ -3,7 +3,7 @@
 import type { NanoUsd } from "../contract/money.ts";
 import type { Sql } from "../store/sql.ts";
 import { AutoTopUpBook } from "./auto-top-up-book.ts";
-import { noteDeclined, topUpWhatRunsLow } from "./auto-top-up.ts";
+import { noteDeclined, topUpOne, topUpWhatRunsLow } from "./auto-top-up.ts";
 import { type Checkout, type CheckoutAsk, startCheckout } from "./checkout.ts";
 import type { PaymentDriver } from "./driver.ts";
 import { EventLog } from "./event-log.ts";
@@ -72,6 +72,12 @@ export class Payments {
     if (this.on.driverName === "manual") return;
     if ((await this.automatic.due(this.on.nowMs())).length === 0) return;
     await topUpWhatRunsLow(await this.ports(), failed);
+  }
+
+  /** A person asks for the next try now instead of waiting for it. */
+  async retryAutomatic(organizationId: string): Promise<void> {
+    const wish = await this.automatic.retry(organizationId, this.on.nowMs());
+    if (wish?.enabled === true) await topUpOne(await this.ports(), wish);
   }
 
   private async ports() {

@@ -614,6 +614,51 @@ export function ledgerConformance(store: string, open: OpenLedger): void {
         expect((await world.ledger.request(id))?.state).toBe("outcome_unknown");
     });
 
+    test("a stream is settled for what was kept of it, and its key gets that much back", async () => {
+      const key = await customer(5);
+      const keyed = await world.admit(key, { hold: 1, idempotencyKey: "stream-01" });
+      await world.checkpoint(key, keyed.id, { tokens: 4, sent: { seq: 0, text: "id: 1\ndata: a\n\n" } });
+      await world.checkpoint(key, keyed.id, { tokens: 9, sent: { seq: 1, text: "id: 2\ndata: b\n\n" } });
+      const unkeyed = await world.admit(key, { hold: 1 });
+      await world.checkpoint(key, unkeyed.id, { tokens: 19 });
+      const silent = await world.admit(key, { hold: 1 });
+      await world.checkpoint(key, silent.id, { tokens: 0 });
+      world.ledger = await opened.crash();
+      expect(await world.balance(key.organizationId)).toBe("4.70 0.00"); // 10 and 20 tokens of a cent
+      expect(await world.ledger.request(keyed.id)).toMatchObject({
+        state: "settled",
+        evidence: "delivered_tokens",
+        usage: { promptTokens: 1, completionTokens: 9 },
+      });
+      expect((await world.ledger.request(silent.id))?.state).toBe("outcome_unknown");
+      const { outcome } = await world.admit(key, { hold: 1, idempotencyKey: "stream-01" });
+      if (outcome.kind !== "replay") throw new Error(outcome.kind);
+      const body = Buffer.from(outcome.answer.body).toString();
+      expect(body).toStartWith('id: 1\ndata: a\n\nid: 2\ndata: b\n\nid: 3\ndata: {"error":');
+      expect(body).toContain('"customer_charge_usd":0.1,');
+      expect(body).not.toContain("[DONE]");
+    });
+
+    test("a stream that lost a chunk gives back what came before it", async () => {
+      const key = await customer(5);
+      const { id } = await world.admit(key, { hold: 1, idempotencyKey: "stream-02" });
+      await world.checkpoint(key, id, { tokens: 1, sent: { seq: 0, text: "id: 1\ndata: a\n\n" } });
+      await world.checkpoint(key, id, { tokens: 2, sent: { seq: 2, text: "id: 3\ndata: c\n\n" } });
+      world.ledger = await opened.crash();
+      const { outcome } = await world.admit(key, { hold: 1, idempotencyKey: "stream-02" });
+      if (outcome.kind !== "replay") throw new Error(outcome.kind);
+      expect(Buffer.from(outcome.answer.body).toString()).toStartWith("id: 1\ndata: a\n\nid: 2\ndata: {");
+    });
+
+    test("progress is kept only while the request is open", async () => {
+      const key = await customer(5);
+      const { id } = await world.admit(key, { hold: 1 });
+      expect((await world.checkpoint(key, id, { tokens: 1 })).kind).toBe("kept");
+      await world.settle(key, id, { dollars: 0.5 });
+      expect((await world.checkpoint(key, id, { tokens: 2 })).kind).toBe("lost");
+      expect(await world.balance(key.organizationId)).toBe("4.50 0.00");
+    });
+
     test("its late settlement is lost", async () => {
       const key = await world.key(await world.organization(5));
       const { id } = await world.admit(key, { hold: 1 });

@@ -206,6 +206,24 @@ export class World {
     });
   }
 
+  /** Notes that a stream has delivered `tokens` after a prompt of one; `sent` is kept under the request's key. */
+  checkpoint(
+    key: KeyInHand,
+    requestId: string,
+    terms: { tokens: number; sent?: { seq: number; text: string }; release?: Release },
+  ): ReturnType<Ledger["checkpoint"]> {
+    const { tokens, sent, release = releaseOf() } = terms;
+    return this.ledger.checkpoint({
+      organizationId: key.organizationId,
+      requestId,
+      releaseDigest: release.digest,
+      promptTokens: 1,
+      deliveredTokens: tokens,
+      attempts: [],
+      chunk: sent === undefined ? null : { seq: sent.seq, bytes: Buffer.from(sent.text) },
+    });
+  }
+
   void(key: KeyInHand, requestId: string, freeClaim: boolean): Promise<ResolveOutcome> {
     return this.ledger.void({
       organizationId: key.organizationId,

@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { nanoUsd } from "../../src/contract/money.ts";
 import type { AutoTopUp } from "../../src/payments/auto-top-up-book.ts";
+import { NEWEST } from "../../src/store/page.ts";
 import { testClock } from "../support/clock.ts";
 import { type Paying, startPaying } from "./paying.ts";
 
@@ -36,7 +37,7 @@ const wish = (terms: Partial<AutoTopUp> = {}) =>
 const state = () => paying.gateway.payments.automatic.find(org);
 const failures: unknown[] = [];
 const round = () => paying.gateway.payments.runAutomatic((error) => failures.push(error));
-const orders = () => paying.gateway.payments.orders.newest(org, 20);
+const orders = async () => (await paying.gateway.payments.orders.page(org, NEWEST, { limit: 20 })).rows;
 /** Ten dollars on the account, and a card on file. */
 async function keepCard(): Promise<void> {
   const { session } = await paying.order(org, "10", { keepCard: true });

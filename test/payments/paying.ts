@@ -1,4 +1,5 @@
 // A gateway that is paid through the Stripe double, with the shorthand that stories about money need.
+import type { Config } from "../../src/config.ts";
 import type { Clock } from "../../src/lib/clock.ts";
 import { parseUsd, ZERO_USD } from "../../src/contract/money.ts";
 import type { Session } from "../../src/payments/double/account.ts";
@@ -24,7 +25,10 @@ export interface Paying {
   stop(): Promise<void>;
 }
 
-export async function startPaying(clock?: TestClock & Clock): Promise<Paying> {
+export async function startPaying(
+  clock?: TestClock & Clock,
+  configure: (config: Config) => void = () => {},
+): Promise<Paying> {
   let webhookUrl = "";
   const double = new StripeDouble({
     webhookSecret: WEBHOOK_SECRET,
@@ -36,6 +40,7 @@ export async function startPaying(clock?: TestClock & Clock): Promise<Paying> {
     configure: (config) => {
       const stripe = { secretKey: "sk_test_1", webhookSecret: WEBHOOK_SECRET, apiUrl: double.url };
       Object.assign(config.payments, { driver: "stripe", stripe });
+      configure(config);
     },
   });
   webhookUrl = `${gateway.url}/webhooks/stripe`;

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { nanoUsd } from "../../src/contract/money.ts";
 import type { OrderState } from "../../src/payments/order.ts";
 import { ServiceFailure } from "../../src/payments/driver.ts";
+import { NEWEST } from "../../src/store/page.ts";
 import { testClock } from "../support/clock.ts";
 import { hello } from "../support/gateway.ts";
 import { type Paying, startPaying, WEBHOOK_SECRET } from "./paying.ts";
@@ -122,8 +123,8 @@ test("another amount, currency, organization or session than ordered is refused 
   }
   expect([await paying.available(org), await paying.available(other)]).toEqual([0, 0]);
   expect(await stateOf(order.id)).toBe("open");
-  const events = await paying.gateway.payments.events.newest(null, 8);
-  expect(new Set(events.map(({ outcome }) => outcome))).toEqual(new Set(["refused"]));
+  const events = await paying.gateway.payments.events.page(null, NEWEST, { limit: 8 });
+  expect(new Set(events.rows.map(({ outcome }) => outcome))).toEqual(new Set(["refused"]));
 });
 
 test("payments of others who share the account are none of our business", async () => {
@@ -252,8 +253,8 @@ test("a service that is away orders nothing; the same form works when it is back
   paying.double.away = false;
   const { order, session } = await paying.order(org, "20", form);
   expect(await told(await paying.double.deliver(paying.double.paid(session)))).toEqual([200, "credited"]);
-  const orders = await paying.gateway.payments.orders.newest(org, 10);
-  expect(orders.map(({ id, state }) => [id, state])).toEqual([[order.id, "credited"]]);
+  const orders = await paying.gateway.payments.orders.page(org, NEWEST, { limit: 10 });
+  expect(orders.rows.map(({ id, state }) => [id, state])).toEqual([[order.id, "credited"]]);
 });
 
 test("who disputes what was spent already owes it: requests stop until it is paid", async () => {

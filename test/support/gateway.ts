@@ -8,7 +8,7 @@ import { parseUsd } from "../../src/contract/money.ts";
 import type { BalanceRecord, Ledger, RequestRecord } from "../../src/ledger/ledger.ts";
 import { createLog } from "../../src/lib/log.ts";
 import { start } from "../../src/main.ts";
-import type { Payments } from "../../src/payments/payments.ts";
+import type { Desks } from "../../src/main/desks.ts";
 import { type Simulator, startSimulator } from "../../src/providers/simulator/server.ts";
 import { parseManifest } from "../../src/releases/manifest.ts";
 import { generateReleaseKey, readReleaseKey, type ReleaseKey } from "../../src/releases/release-key.ts";
@@ -16,6 +16,7 @@ import { signRelease } from "../../src/releases/signature.ts";
 import type { TestClock } from "./clock.ts";
 import { type Events, readEvents } from "./events.ts";
 import { MODELS, type TestManifest } from "./models.ts";
+import { type TestDatabase, testPostgres } from "./postgres.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -45,7 +46,9 @@ export interface TestGateway {
   url: string;
   baseUrl: string;
   ledger: Ledger;
-  payments: Payments;
+  payments: Desks["payments"];
+  alerts: Desks["alerts"];
+  desks: Desks;
   /** Of the start banner; null once there is an account. */
   signInLink: string | null;
   simulator: Simulator;
@@ -99,6 +102,8 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
     baseUrl,
     health: { ...provider.health, probe: null },
   }));
+  const database = process.env["TOLLGATE_TEST_STORE"] === "postgres" ? await postgresDatabase() : null;
+  config.databaseUrl = database?.url ?? null;
   options.configure?.(config);
   const running = await start(config, {
     ...(options.clock && { clock: options.clock }),
@@ -108,7 +113,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
   const gateway = new RunningGateway({
     url: running.url,
     ledger: running.ledger,
-    payments: running.payments,
+    desks: running.desks,
     signInLink: running.signInLink,
     simulator,
     dataDir,
@@ -118,6 +123,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
   gateway.stopping = async () => {
     await running.stop();
     await simulator.stop();
+    await database?.drop();
     rmSync(dataDir, { recursive: true, force: true });
   };
   const nowMs = options.clock?.nowMs();
@@ -127,6 +133,9 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
   }
   return gateway;
 }
+
+/** TOLLGATE_TEST_STORE=postgres runs every test of a whole gateway on PostgreSQL. */
+const postgresDatabase = async (): Promise<TestDatabase> => (await testPostgres()).database();
 
 async function makeSigner(directory: string): Promise<{ key: ReleaseKey; trustFile: string }> {
   const { privateJwk, publicJwk } = await generateReleaseKey();
@@ -138,7 +147,7 @@ async function makeSigner(directory: string): Promise<{ key: ReleaseKey; trustFi
 interface Parts {
   url: string;
   ledger: Ledger;
-  payments: Payments;
+  desks: Desks;
   signInLink: string | null;
   simulator: Simulator;
   dataDir: string;
@@ -151,7 +160,9 @@ class RunningGateway implements TestGateway {
   readonly url: string;
   readonly baseUrl: string;
   readonly ledger: Ledger;
-  readonly payments: Payments;
+  readonly payments: Desks["payments"];
+  readonly alerts: Desks["alerts"];
+  readonly desks: Desks;
   readonly signInLink: string | null;
   readonly simulator: Simulator;
   readonly dataDir: string;
@@ -160,7 +171,9 @@ class RunningGateway implements TestGateway {
     this.url = parts.url;
     this.baseUrl = `${parts.url}/v1`;
     this.ledger = parts.ledger;
-    this.payments = parts.payments;
+    this.payments = parts.desks.payments;
+    this.alerts = parts.desks.alerts;
+    this.desks = parts.desks;
     this.signInLink = parts.signInLink;
     this.simulator = parts.simulator;
     this.dataDir = parts.dataDir;

@@ -1,9 +1,9 @@
 // Money that goes back, orders, and what alerts remember. In the ledger's own file: `reversal` is written in the
 // transaction of its entries, and an order counts as credited because the ledger's `topup` row says so, which a file of
-// its own could not prove (docs/decisions/0011-payments-beside-the-ledger.md). Written so that PostgreSQL takes it with
-// other type names: nothing here relies on SQLite but STRICT.
+// its own could not prove (docs/decisions/0011-payments-beside-the-ledger.md). PostgreSQL takes the same tables with its
+// own type names (postgres/0003-payments.ts).
 
-export const PAYMENTS_SCHEMA = `
+export const PAYMENTS_TABLES = `
 -- Once per (source, external id), as a top-up: a dispute or a refund, however often it is reported.
 CREATE TABLE reversal (
   org_id TEXT NOT NULL REFERENCES organization (org_id),
@@ -20,8 +20,6 @@ CREATE TABLE reversal (
   PRIMARY KEY (org_id, source, external_id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX reversal_target ON reversal (org_id, kind, target);
-CREATE TRIGGER reversal_no_update BEFORE UPDATE ON reversal BEGIN SELECT RAISE(ABORT, 'reversal is append-only'); END;
-CREATE TRIGGER reversal_no_delete BEFORE DELETE ON reversal BEGIN SELECT RAISE(ABORT, 'reversal is append-only'); END;
 
 -- What somebody is asked to pay. Amount, currency and organization of a payment are read from here, never from its event.
 CREATE TABLE payment_order (
@@ -68,7 +66,8 @@ CREATE TABLE auto_top_up (
   enabled INTEGER NOT NULL,
   threshold INTEGER NOT NULL CHECK (threshold >= 0),
   amount INTEGER NOT NULL CHECK (amount > 0),
-  monthly_cap INTEGER NOT NULL CHECK (monthly_cap >= amount),
+  -- Null is no cap.
+  monthly_cap INTEGER CHECK (monthly_cap >= amount),
   failures INTEGER NOT NULL,
   last_failure TEXT,
   failed_at INTEGER,
@@ -85,4 +84,9 @@ CREATE TABLE payment_method (
   label TEXT NOT NULL,
   saved_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
+`;
+
+export const PAYMENTS_SCHEMA = `${PAYMENTS_TABLES}
+CREATE TRIGGER reversal_no_update BEFORE UPDATE ON reversal BEGIN SELECT RAISE(ABORT, 'reversal is append-only'); END;
+CREATE TRIGGER reversal_no_delete BEFORE DELETE ON reversal BEGIN SELECT RAISE(ABORT, 'reversal is append-only'); END;
 `;
