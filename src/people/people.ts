@@ -114,16 +114,31 @@ function welcome(on: SignIn, firstRun: FirstRun | null, throttle: Throttle): Peo
     if (mine === null || Date.now() >= mine.untilMs || !same(token, mine.token)) throw usedLink();
     // Taken before the first await: of two visitors with the same link, one gets in.
     open = null;
+    // Of several gateways on one database, each with its link, one makes the first account.
+    if (!(await reserveFirst(on))) throw usedLink();
     try {
       if ((await on.records.count({ model: "user" })) > 0) throw usedLink();
       const person = await createAccount(on, { ...account, operator: true });
       return { person, cookies: await signInWith(on, account, visitor) };
     } catch (error) {
-      if ((await on.records.count({ model: "user" })) === 0) open = mine;
+      if ((await on.records.count({ model: "user" })) === 0) {
+        await on.internal.deleteVerificationByIdentifier(FIRST_ACCOUNT);
+        open = mine;
+      }
       throw error;
     }
   };
 }
+
+const FIRST_ACCOUNT = "first-account";
+const FOR_EVER_MS = 100 * 365 * 86_400_000;
+
+const reserveFirst = ({ internal }: SignIn): Promise<boolean> =>
+  internal.reserveVerificationValue({
+    identifier: FIRST_ACCOUNT,
+    value: "made",
+    expiresAt: new Date(Date.now() + FOR_EVER_MS),
+  });
 
 function slowDown(throttle: Throttle, { address }: Visitor): void {
   const waitMs = throttle.wait(address ?? "", Date.now());

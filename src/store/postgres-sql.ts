@@ -4,6 +4,7 @@ import type { Sql, SqlRow, Statement } from "./sql.ts";
 
 export function postgresSql(pool: Pool): Sql {
   return {
+    dialect: "postgresql",
     rows: async (text, ...values) => (await pool.query<SqlRow>(numbered(text), values)).rows,
     together: (statements) => inTransaction(pool, statements),
   };

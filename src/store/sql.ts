@@ -11,6 +11,8 @@ export interface Statement {
 export type SqlRow = Record<string, unknown>;
 
 export interface Sql {
+  /** For the few places where the two stores keep a thing differently. */
+  readonly dialect: "sqlite" | "postgresql";
   /** One statement, durable when it resolves; rows of a SELECT or of RETURNING. */
   rows(text: string, ...values: SqlValue[]): Promise<SqlRow[]>;
   /** All or nothing, in one transaction; how many rows each changed. */

@@ -6,6 +6,7 @@ import type { SqliteStore } from "./sqlite.ts";
 
 export function sqliteSql(store: Pick<SqliteStore, "writer">): Sql {
   return {
+    dialect: "sqlite",
     rows: async (text, ...values) => store.writer.query<SqlRow, SQLQueryBindings[]>(text).all(...values),
     together: async (statements) => inTransaction(store, statements),
   };

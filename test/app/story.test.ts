@@ -245,7 +245,7 @@ test("every change is in the audit log with who did it; a developer sees their o
 
 test("the house: health, providers, ledger audit with no drift", async () => {
   const health = await root.app("GET /operator/health");
-  expect(health).toMatchObject({ ready: true, store: "sqlite", holds_open: 0, outcomes_unknown: 0 });
+  expect(health).toMatchObject({ ready: true, holds_open: 0, outcomes_unknown: 0 });
   const [provider] = (await root.app("GET /operator/providers")).data;
   expect(provider).toMatchObject({ name: "simulator", running: 0 });
   const report = await root.app("POST /operator/ledger/audit");

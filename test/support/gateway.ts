@@ -65,6 +65,8 @@ export interface TestGateway {
     options?: { scope?: "standard" | "research"; limitUsd?: string },
   ): Promise<Customer>;
   admin<T = Record<string, unknown>>(method: string, path: string, body?: unknown): Promise<Reply<T>>;
+  /** A release as the signed file that an operator would publish. */
+  sign(manifest: TestManifest, options?: { expiresInMs?: number; nowMs?: number }): Promise<string>;
   publish(manifest: TestManifest, options?: { expiresInMs?: number; nowMs?: number }): Promise<Reply>;
   /** POST /v1/chat/completions. */
   chat<T = Record<string, unknown>>(
@@ -208,12 +210,12 @@ class RunningGateway implements TestGateway {
   }
 
   async publish(manifest: TestManifest, options: Parameters<TestGateway["publish"]>[1] = {}): Promise<Reply> {
+    return this.admin("POST", "/releases", { jws: await this.sign(manifest, options) });
+  }
+
+  sign(manifest: TestManifest, options: Parameters<TestGateway["sign"]>[1] = {}): Promise<string> {
     const { expiresInMs = 30 * DAY_MS, nowMs = Date.now() } = options;
-    const jws = await signRelease(parseManifest(structuredClone(manifest)), this.parts.key, {
-      expiresInMs,
-      nowMs,
-    });
-    return this.admin("POST", "/releases", { jws });
+    return signRelease(parseManifest(structuredClone(manifest)), this.parts.key, { expiresInMs, nowMs });
   }
 
   async chat<T>(customer: Customer, body: unknown, headers: Record<string, string> = {}): Promise<Reply<T>> {

@@ -77,7 +77,7 @@ export const auditQuery = z.strictObject({
   org: z.string().max(60).optional(),
 });
 export const auditRow = z.object({
-  n: count,
+  id: z.string(),
   at: time,
   /** A person, a management key or the gateway itself. */
   actor: z.object({ id: z.string(), name: z.string().nullable() }),

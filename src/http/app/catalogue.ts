@@ -47,11 +47,14 @@ function onlyOf({ allowance, standing, signedIn }: Who): Parameters<Desk["audit"
 
 type AuditPage = Awaited<ReturnType<Desk["audit"]>>;
 
-export const auditCsv = (name: string, page: (cursor: string | undefined) => Promise<AuditPage>): Response =>
+export const auditCsv = (
+  name: string,
+  page: (cursor: string | undefined) => Promise<AuditPage>,
+): Promise<Response> =>
   csvResponse({
     name,
     columns: {
-      n: (row: AuditPage["data"][number]) => row.n,
+      id: (row: AuditPage["data"][number]) => row.id,
       at: (row) => row.at,
       actor: (row) => row.actor.id,
       actor_name: (row) => row.actor.name,

@@ -14,9 +14,11 @@ export interface Table<Row> {
 const FORMULA = /^[=+\-@\t\r]/;
 const NUMBER = /^-?\d+(\.\d+)?$/;
 
-export function csvResponse<Row>({ name, columns, page }: Table<Row>): Response {
+/** Rejects when the first page cannot be read: the status must not be 200 then. */
+export async function csvResponse<Row>({ name, columns, page }: Table<Row>): Promise<Response> {
   const encoder = new TextEncoder();
-  const lines = linesOf(columns, page);
+  const first = await page(undefined);
+  const lines = linesOf(columns, { first, page });
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
       const { value, done } = await lines.next();
@@ -37,16 +39,19 @@ export function csvResponse<Row>({ name, columns, page }: Table<Row>): Response 
   });
 }
 
-async function* linesOf<Row>(columns: Table<Row>["columns"], page: Page<Row>): AsyncGenerator<string, void> {
+async function* linesOf<Row>(
+  columns: Table<Row>["columns"],
+  { first, page }: { first: Awaited<ReturnType<Page<Row>>>; page: Page<Row> },
+): AsyncGenerator<string, void> {
   const names = Object.keys(columns);
   yield `${names.join(",")}\r\n`;
-  let cursor: string | undefined;
-  do {
-    const { data, next_cursor } = await page(cursor);
-    const text = data.map((row) => names.map((name) => cell(columns[name]?.(row) ?? null)).join(","));
+  let read = first;
+  for (;;) {
+    const text = read.data.map((row) => names.map((name) => cell(columns[name]?.(row) ?? null)).join(","));
     if (text.length > 0) yield `${text.join("\r\n")}\r\n`;
-    cursor = next_cursor ?? undefined;
-  } while (cursor !== undefined);
+    if (read.next_cursor === null) return;
+    read = await page(read.next_cursor);
+  }
 }
 
 export function cell(value: Cell): string {

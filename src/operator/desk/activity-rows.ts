@@ -76,7 +76,7 @@ function keyLabel(row: SqlRow, keys: Labels["keys"]): ActivityRow["key"] {
 }
 
 function stateOf(state: string, code: string | null): ActivityRow["state"] {
-  if (state === "dispatched") return "running";
   if (state === "settled") return "settled";
+  if (state !== "released") return "running";
   return code === OWNER_LOST ? "outcome_unknown" : "released";
 }

@@ -18,7 +18,7 @@ import {
 import { arithmeticOf } from "./arithmetic.ts";
 import { Conditions } from "./conditions.ts";
 import type { LabelBook } from "./labels.ts";
-import { sinceRequest } from "./request-time.ts";
+import { sinceRequest, stillRuns } from "./request-time.ts";
 import { windowIfAsked } from "./windows.ts";
 
 type Detail = AppAnswer<"GET /orgs/{org}/activity/{request}">;
@@ -101,7 +101,7 @@ interface Asked {
 
 function heldRows({ sql, clock }: ActivityPorts, { organizationId, query, limit }: Asked): Promise<SqlRow[]> {
   const conditions = common({ organizationId, query }, clock).and("error_code = ?", query.code);
-  if (query.state === "running") conditions.also("state = 'dispatched'");
+  if (query.state === "running") conditions.also(stillRuns(sql));
   if (query.state === "settled") conditions.also("state = 'settled'");
   if (query.state === "outcome_unknown")
     conditions.also("state = 'released'").and("error_code = ?", OWNER_LOST);

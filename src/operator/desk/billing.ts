@@ -1,12 +1,13 @@
 // Credits of one organization: the arithmetic line, open holds, the ledger as a page of a statement.
 import type { AppAnswer } from "../../contract/app.ts";
 import type { Desk, LedgerQuery } from "../../contract/desk.ts";
-import { addUsd, formatUsd, nanoUsd, subUsd, ZERO_USD, type NanoUsd } from "../../contract/money.ts";
+import { addUsd, formatUsd, subUsd, ZERO_USD, type NanoUsd } from "../../contract/money.ts";
 import { Refusal } from "../../contract/refusals.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { moneyOf, numberOf, orNull, type Sql, type SqlRow, textOf } from "../../store/sql.ts";
 import { Conditions } from "./conditions.ts";
 import type { LabelBook } from "./labels.ts";
+import { stillRuns } from "./request-time.ts";
 import { windowIfAsked } from "./windows.ts";
 
 type Billing = AppAnswer<"GET /orgs/{org}/billing">;
@@ -28,7 +29,7 @@ export const billing = (on: BillingPorts): Pick<Desk, "billing" | "holds" | "led
   async billing(organizationId) {
     const [row] = await on.sql.rows(
       `SELECT org_balance.*,
-         (SELECT count(*) FROM request WHERE request.org_id = org_balance.org_id AND state = 'dispatched') AS holds,
+         (SELECT count(*) FROM request WHERE request.org_id = org_balance.org_id AND ${stillRuns(on.sql)}) AS holds,
          (SELECT COALESCE(sum(amount), 0) FROM topup WHERE topup.org_id = org_balance.org_id AND kind = 'grant') AS grants,
          (SELECT COALESCE(sum(amount), 0) FROM topup WHERE topup.org_id = org_balance.org_id AND kind = 'purchase') AS purchases,
          (SELECT COALESCE(sum(amount), 0) FROM reversal WHERE reversal.org_id = org_balance.org_id AND kind = 'refund') AS refunds,
@@ -43,7 +44,7 @@ export const billing = (on: BillingPorts): Pick<Desk, "billing" | "holds" | "led
     const conditions = new Conditions()
       .and("org_id = ?", organizationId)
       .and("request_id < ?", cursor)
-      .also("state = 'dispatched'");
+      .also(stillRuns(on.sql));
     const end = `ORDER BY request_id DESC LIMIT ${conditions.bind(limit + 1)}`;
     const rows = await on.sql.rows(
       `SELECT request_id, key_id, model, hold, admitted_at, deadline_at FROM request ${conditions.where} ${end}`,
@@ -171,7 +172,7 @@ export const topUpOf = (row: SqlRow): TopUp => {
   return {
     at: time(row["at"]),
     kind,
-    amount_usd: formatUsd(kind === "chargeback" ? nanoUsd(-amount) : amount),
+    amount_usd: formatUsd(kind === "chargeback" ? subUsd(ZERO_USD, amount) : amount),
     source: textOf(row["source"]),
     reference: textOf(row["external_id"]),
     balance_after_usd: formatUsd(moneyOf(row["balance_after"])),

@@ -11,7 +11,7 @@ import { newId } from "../../lib/id.ts";
 import type { RouteStanding } from "../../releases/standing.ts";
 import { moneyOf, numberOf, orNull, type Sql, type SqlRow, textOf } from "../../store/sql.ts";
 import { unknownRecord } from "../unknown-record.ts";
-import { sinceRequest } from "./request-time.ts";
+import { sinceRequest, stillRuns } from "./request-time.ts";
 
 type Provider = AppAnswer<"GET /operator/providers">["data"][number];
 type Key = AppAnswer<"GET /operator/management-keys">["data"][number];
@@ -55,7 +55,7 @@ export const house = (on: HousePorts): Mine => ({
   },
   async health() {
     const [row] = await on.sql.rows(
-      `SELECT count(*) AS holds, min(admitted_at) AS oldest FROM request WHERE state = 'dispatched'`,
+      `SELECT count(*) AS holds, min(admitted_at) AS oldest FROM request WHERE ${stillRuns(on.sql)}`,
     );
     const [unknown] = await on.sql.rows(
       `SELECT count(*) AS requests FROM request WHERE org_id IN (SELECT org_id FROM organization)
@@ -92,7 +92,7 @@ export const house = (on: HousePorts): Mine => ({
     const [moved] = await on.sql.rows(
       `SELECT (SELECT COALESCE(sum(amount), 0) FROM topup) AS came,
          (SELECT COALESCE(sum(amount), 0) FROM reversal WHERE kind = 'chargeback') AS went,
-         (SELECT count(*) FROM request WHERE state = 'dispatched' AND deadline_at < ?1) AS late,
+         (SELECT count(*) FROM request WHERE ${stillRuns(on.sql)} AND deadline_at < ?1) AS late,
          (SELECT COALESCE(sum(amount), 0) FROM ledger_entry WHERE kind = 'variance') AS variance`,
       startedAtMs,
     );
@@ -223,6 +223,6 @@ const varianceOf = (on: HousePorts): Promise<Map<string, bigint>> =>
   byProvider(on, "sum(variance)", "variance > 0", on.clock.nowMs() - 30 * DAY_MS);
 
 async function runningOf(on: HousePorts): Promise<Map<string, number>> {
-  const counts = await byProvider(on, "count(*)", "state = 'dispatched'", on.clock.nowMs() - DAY_MS);
+  const counts = await byProvider(on, "count(*)", stillRuns(on.sql), on.clock.nowMs() - DAY_MS);
   return new Map([...counts].map(([name, count]) => [name, Number(count)]));
 }

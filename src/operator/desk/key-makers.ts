@@ -3,7 +3,7 @@ import type { Desk } from "../../contract/desk.ts";
 import { formatUsd } from "../../contract/money.ts";
 import { type Clock, utcMonth } from "../../lib/clock.ts";
 import { moneyOf, numberOf, orNull, type Sql, textOf } from "../../store/sql.ts";
-import { sinceRequest } from "./request-time.ts";
+import { sinceRequest, stillRuns } from "./request-time.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -39,7 +39,7 @@ export const keyMakers = (sql: Sql, clock: Clock): Pick<Desk, "credentialOf" | "
     const since = sinceRequest(clock.nowMs() - DAY_MS);
     const rows = await sql.rows(
       `SELECT model, count(*) AS requests, sum(charge) AS charge,
-         sum(CASE WHEN state = 'dispatched' THEN 1 ELSE 0 END) AS running
+         sum(CASE WHEN ${stillRuns(sql)} THEN 1 ELSE 0 END) AS running
        FROM request WHERE org_id = ?1 AND request_id >= ?3 AND key_id = ?2 GROUP BY model ORDER BY charge DESC, model`,
       organizationId,
       keyId,

@@ -8,7 +8,7 @@ import type { Clock } from "../../lib/clock.ts";
 import type { RouteStanding } from "../../releases/standing.ts";
 import { moneyOf, numberOf, orNull, type Sql, textOf } from "../../store/sql.ts";
 import { credits } from "../credits.ts";
-import { sinceRequest } from "./request-time.ts";
+import { sinceRequest, stillRuns } from "./request-time.ts";
 import { dayOf, monthOf, windowOf, type Window } from "./windows.ts";
 
 type Overview = AppAnswer<"GET /orgs/{org}/overview">;
@@ -94,7 +94,7 @@ async function requestsOf(
   const where = "org_id = ?1 AND request_id >= ?2 AND request_id < ?3";
   const at = [organizationId, sinceRequest(fromMs), sinceRequest(toMs + 1)] as const;
   const [row] = await sql.rows(
-    `SELECT count(*) AS requests, COALESCE(sum(CASE WHEN state = 'dispatched' THEN 1 ELSE 0 END), 0) AS running,
+    `SELECT count(*) AS requests, COALESCE(sum(CASE WHEN ${stillRuns(sql)} THEN 1 ELSE 0 END), 0) AS running,
        COALESCE(sum(CASE WHEN status >= 500 THEN 1 ELSE 0 END), 0) AS failed, count(first_part_ms) AS timed
      FROM request WHERE ${where}`,
     ...at,

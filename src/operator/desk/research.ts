@@ -11,6 +11,7 @@ import type { Clock } from "../../lib/clock.ts";
 import { newId } from "../../lib/id.ts";
 import type { RouteStanding } from "../../releases/standing.ts";
 import { moneyOf, numberOf, orNull, type Sql, textOf } from "../../store/sql.ts";
+import { printTime, printTimeOrNull } from "../print.ts";
 import { readTime } from "../read.ts";
 
 type Entitlement = AppAnswer<"GET /orgs/{org}/research">["data"][number];
@@ -150,12 +151,12 @@ async function printed(on: ResearchPorts, records: readonly EntitlementRecord[])
       status: record.status,
       requested_by: record.requestedBy,
       approved_by: record.approvedBy,
-      created_at: new Date(record.createdAtMs).toISOString(),
-      expires_at: record.expiresAtMs === null ? null : new Date(record.expiresAtMs).toISOString(),
+      created_at: printTime(record.createdAtMs),
+      expires_at: printTimeOrNull(record.expiresAtMs),
       asked_by: { id: record.requestedBy, name: names.get(record.requestedBy) ?? null },
       decided_by: decider === null ? null : { id: decider, name: names.get(decider) ?? null },
       purpose: note === undefined || note.purpose === "" ? null : note.purpose,
-      wanted_until: note?.wantedUntilMs == null ? null : new Date(note.wantedUntilMs).toISOString(),
+      wanted_until: printTimeOrNull(note?.wantedUntilMs ?? null),
       note: note?.note ?? null,
       state: record.status === "revoked" ? (note?.outcome ?? "revoked") : record.status,
       spend_usd: formatUsd(spends.get(`${record.organizationId} ${record.model}`) ?? moneyOf(0)),
