@@ -87,22 +87,25 @@ async function startOn(
   return { url, demoKey, ledger, stop: () => house.stop() };
 }
 
-/** `start`, then the banner, and a stop on SIGTERM or SIGINT. */
+/** `start`, then the banner. SIGTERM and SIGINT stop it, from its first moment on: the port opens before `start` ends. */
 export async function serve(config: Config): Promise<Running> {
   const worker = workerOf(process.env);
-  const running = await start(config, { worker });
-  const baseUrl = `${config.publicUrl ?? running.url}/v1`;
-  const demo = running.demoKey === null ? null : { secret: running.demoKey, model: "base-preview-v1" };
-  if (worker !== "other") process.stdout.write(banner({ baseUrl, demo }));
-  tellReady(Number(new URL(running.url).port));
+  const starting = start(config, { worker });
   let stopping = false;
   const stop = async (): Promise<void> => {
     if (stopping) return;
     stopping = true;
+    const running = await starting.catch(() => null); // whoever called `serve` tells why
+    if (running === null) return;
     await running.stop();
     process.exit(0);
   };
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => void stop());
+  const running = await starting;
+  const baseUrl = `${config.publicUrl ?? running.url}/v1`;
+  const demo = running.demoKey === null ? null : { secret: running.demoKey, model: "base-preview-v1" };
+  if (worker !== "other") process.stdout.write(banner({ baseUrl, demo }));
+  tellReady(Number(new URL(running.url).port));
   return running;
 }
 

@@ -98,8 +98,8 @@ async function decideBatch(
       began,
       loadRows(client, money, { lock: true, aboutMs }),
     ]);
-    databaseClock.read(databaseNowMs);
-    const nowMs = stamps?.nowMs() ?? databaseNowMs;
+    if (databaseNowMs !== null) databaseClock.read(databaseNowMs);
+    const nowMs = stamps?.nowMs() ?? databaseNowMs ?? aboutMs;
     return decide(rows, money, { nowMs, txn, epoch: ports.epoch(), retention });
   } catch (error) {
     client.query("ROLLBACK").catch(() => {}); // its error is the one that is already on its way

@@ -19,35 +19,29 @@ import { type EntitlementRow, type KeyRow, type RequestState, type Rows, noRows,
 
 export interface Loaded {
   rows: Rows;
-  /** The database's clock, read after the locks were taken; milliseconds. */
-  databaseNowMs: number;
+  /** The database's clock, read after the locks were taken; milliseconds. Null when there was nothing to lock. */
+  databaseNowMs: number | null;
 }
 
-const BALANCE = `SELECT org_id, available, held, debt, purchased, granted, spent, version, head_hash, stamped_at
-  FROM org_balance WHERE org_id = ANY($1::text[]) AND slot = 0 ORDER BY org_id`;
+/** Each row with the clock as it was read behind that row's lock: the latest was read behind all of them. */
+const balances = (lock: "FOR UPDATE" | ""): string =>
+  `WITH balance AS MATERIALIZED (
+     SELECT org_id, available, held, debt, purchased, granted, spent, version, head_hash, stamped_at
+     FROM org_balance WHERE org_id = ANY($1::text[]) AND slot = 0 ORDER BY org_id ${lock})
+   SELECT balance.*, (extract(epoch FROM clock_timestamp()) * 1000)::bigint FROM balance`;
+
+/** The month beside what it belongs to; null when the key has none yet. */
+const KEY_MONTH = "m.month, m.held, m.spent, m.last_admitted_at";
 
 const READ = {
-  lockedBalances: statement("locked_balances", `${BALANCE} FOR UPDATE`),
-  balances: statement("balances", BALANCE),
-  now: statement("now", "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint"),
+  lockedBalances: statement("locked_balances", balances("FOR UPDATE")),
+  balances: statement("balances", balances("")),
   keys: statement(
     "keys",
-    `SELECT k.org_id, k.key_id, k.digest, k.scope, k.limit_nano, k.revoked_at
+    `SELECT k.org_id, k.key_id, k.digest, k.scope, k.limit_nano, k.revoked_at, ${KEY_MONTH}
      FROM unnest($1::text[], $2::text[]) AS asked (org_id, key_id)
-     JOIN api_key k ON k.org_id = asked.org_id AND k.key_id = asked.key_id`,
-  ),
-  keyMonths: statement(
-    "key_months",
-    `SELECT m.org_id, m.key_id, m.month, m.held, m.spent, m.last_admitted_at
-     FROM unnest($1::text[], $2::text[]) AS asked (org_id, key_id)
-     JOIN key_month m ON m.org_id = asked.org_id AND m.key_id = asked.key_id AND m.month = ANY($3::text[])`,
-  ),
-  keyMonthsOfRequests: statement(
-    "key_months_of_requests",
-    `SELECT DISTINCT m.org_id, m.key_id, m.month, m.held, m.spent, m.last_admitted_at
-     FROM unnest($1::text[], $2::text[]) AS asked (org_id, request_id)
-     JOIN request r ON r.org_id = asked.org_id AND r.request_id = asked.request_id
-     JOIN key_month m ON m.org_id = r.org_id AND m.key_id = r.key_id AND m.month = r.month`,
+     JOIN api_key k ON k.org_id = asked.org_id AND k.key_id = asked.key_id
+     LEFT JOIN key_month m ON m.org_id = k.org_id AND m.key_id = k.key_id AND m.month = ANY($3::text[])`,
   ),
   claims: statement(
     "claims",
@@ -60,9 +54,10 @@ const READ = {
   requests: statement(
     "requests",
     `SELECT r.org_id, r.request_id, r.key_id, r.idem_key, r.model, r.state, r.epoch, r.closed_txn, r.admitted_at, r.month,
-       r.hold, r.prompt_bound, r.output_bound, r.delivered_tokens IS NOT NULL
+       r.hold, r.prompt_bound, r.output_bound, r.delivered_tokens IS NOT NULL, ${KEY_MONTH}
      FROM unnest($1::text[], $2::text[]) AS asked (org_id, request_id)
-     JOIN request r ON r.org_id = asked.org_id AND r.request_id = asked.request_id`,
+     JOIN request r ON r.org_id = asked.org_id AND r.request_id = asked.request_id
+     LEFT JOIN key_month m ON m.org_id = r.org_id AND m.key_id = r.key_id AND m.month = r.month`,
   ),
   entitlements: statement(
     "entitlements",
@@ -172,23 +167,22 @@ export async function loadRows(
   ): Promise<void> => {
     if (wants > 0) for (const row of await ask(on, READ[reading], values)) put(rows, row);
   };
-  const [now] = await Promise.all([
-    (async () => {
-      const organizations = [...wanted.organizations].toSorted();
-      const balances = read(1, lock ? "lockedBalances" : "balances", [organizations], putBalance);
-      const [[nowMs] = []] = (await Promise.all([ask(on, READ.now, []), balances]))[0];
-      return int(nowMs);
-    })(),
-    read(wanted.keys.size, "keys", pairs(wanted.keys), putKey),
-    read(wanted.keys.size, "keyMonths", [...pairs(wanted.keys), monthsAbout(aboutMs)], putKeyMonth),
+  let databaseNowMs: number | null = null;
+  const putBalanceAndClock: Put = (into, row) => {
+    putBalance(into, row);
+    databaseNowMs = Math.max(databaseNowMs ?? 0, int(row[10]));
+  };
+  const organizations = [...wanted.organizations].toSorted();
+  await Promise.all([
+    read(1, lock ? "lockedBalances" : "balances", [organizations], putBalanceAndClock),
+    read(wanted.keys.size, "keys", [...pairs(wanted.keys), monthsAbout(aboutMs)], putKey),
     read(wanted.claims.size, "claims", triples(wanted.claims), putClaim),
     read(wanted.requests.size, "requests", pairs(wanted.requests), putRequest),
-    read(wanted.requests.size, "keyMonthsOfRequests", pairs(wanted.requests), putKeyMonth),
     read(wanted.entitlements.size, "entitlements", pairs(wanted.entitlements), putEntitlement),
     read(wanted.routes.size, "routes", [[...wanted.routes]], putRoute),
     read(wanted.topUps.size, "topUps", triples(wanted.topUps), putTopUp),
   ]);
-  return { rows, databaseNowMs: now };
+  return { rows, databaseNowMs };
 }
 
 /** One key as it is now, for callers that ask nothing else. */
@@ -198,7 +192,7 @@ export async function loadKey(
   keyId: string,
 ): Promise<KeyRow | undefined> {
   const rows = noRows();
-  for (const row of await ask(on, READ.keys, [[organizationId], [keyId]])) putKey(rows, row);
+  for (const row of await ask(on, READ.keys, [[organizationId], [keyId], []])) putKey(rows, row);
   return rows.keys.get(rowId(organizationId, keyId));
 }
 
@@ -232,7 +226,7 @@ const putBalance: Put = (
   });
 };
 
-const putKey: Put = (rows, [organizationId, keyId, digest, scope, limit, revokedAt]) => {
+const putKey: Put = (rows, [organizationId, keyId, digest, scope, limit, revokedAt, ...month]) => {
   rows.keys.set(rowId(text(organizationId), text(keyId)), {
     organizationId: text(organizationId),
     keyId: text(keyId),
@@ -241,21 +235,29 @@ const putKey: Put = (rows, [organizationId, keyId, digest, scope, limit, revoked
     limit: moneyOrNull(limit),
     revokedAtMs: intOrNull(revokedAt),
   });
+  putKeyMonth(rows, text(organizationId), text(keyId), month);
 };
 
-const putKeyMonth: Put = (rows, [organizationId, keyId, month, held, spent, lastAdmittedAt]) => {
-  const id = rowId(text(organizationId), text(keyId), text(month));
+/** Nothing where the key has no row of that month yet. */
+function putKeyMonth(
+  rows: Rows,
+  organizationId: string,
+  keyId: string,
+  [month = null, held, spent, lastAdmittedAt]: Cell[],
+): void {
+  if (month === null) return;
+  const id = rowId(organizationId, keyId, text(month));
   // A settlement and an admission of one key ask for the same row; both must change one and the same.
   if (rows.keyMonths.has(id)) return;
   rows.keyMonths.set(id, {
-    organizationId: text(organizationId),
-    keyId: text(keyId),
+    organizationId,
+    keyId,
     month: text(month),
     held: money(held),
     spent: money(spent),
     lastAdmittedAtMs: int(lastAdmittedAt),
   });
-};
+}
 
 /** To decisions a request is unfinished or not; `admitted` matters to the fence and the sweeper alone. */
 const stateOf = (cell: Cell | undefined): RequestState =>
@@ -304,6 +306,7 @@ const putRequest: Put = (rows, row) => {
     outputBound: int(row[12]),
     checkpointed: flag(row[13]),
   });
+  putKeyMonth(rows, organizationId, text(row[2]), row.slice(14));
 };
 
 const putEntitlement: Put = (rows, [organizationId, model, state, expiresAt]) => {

@@ -215,7 +215,7 @@ class PostgresLedger {
     const { clock, store } = this.ports;
     const aboutMs = this.nowMs();
     const { rows, databaseNowMs } = await loadRows(store.pool, [operation], { lock: false, aboutMs });
-    const context = { nowMs: clock?.nowMs() ?? databaseNowMs, txn: 0, epoch: this.lease.epoch };
+    const context = { nowMs: clock?.nowMs() ?? databaseNowMs ?? aboutMs, txn: 0, epoch: this.lease.epoch };
     const [first] = decide(rows, [operation], {
       ...context,
       retention: this.commitPorts().retention,

@@ -1,7 +1,7 @@
 // A real PostgreSQL for tests: `TEST_DATABASE_URL` when it is set, else the binaries from npm on a free port with a
 // temporary directory. The server hangs on a pipe that this process holds: however the process ends, the server ends.
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { chownSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { chownSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
@@ -10,6 +10,7 @@ import pg from "pg";
 /** PostgreSQL refuses root; `nobody` owns its directory then. */
 const UNPRIVILEGED = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 const START_WITHIN_MS = 15_000;
+const LEFT_FOR_MS = 600_000;
 const SETTINGS = {
   listen_addresses: "127.0.0.1",
   unix_socket_directories: "",
@@ -194,7 +195,9 @@ function removeLeftovers(home: string): void {
     const left = join(tmpdir(), name);
     const pidFile = join(left, "data", "postmaster.pid");
     const inUse = existsSync(pidFile) && isRunning(Number(readFileSync(pidFile, "utf8").split("\n")[0]));
-    if (left !== home && existsSync(join(left, "data", "PG_VERSION")) && !inUse)
+    // One that another test process makes right now has no pid file yet.
+    const abandoned = Date.now() - statSync(left).mtimeMs > LEFT_FOR_MS;
+    if (left !== home && abandoned && existsSync(join(left, "data", "PG_VERSION")) && !inUse)
       rmSync(left, { recursive: true, force: true });
   }
 }
