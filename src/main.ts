@@ -25,6 +25,7 @@ import { writeOperatorFile } from "./main/operator-file.ts";
 import { openProviders, type Providers } from "./main/providers.ts";
 import { openReleases, type Releases } from "./main/releases.ts";
 import { routeTable } from "./main/routes.ts";
+import { tellReady, type Worker, workerOf } from "./main/workers.ts";
 import { type OpenedStore, openStore } from "./main/store.ts";
 import { stopCounting } from "./pricing/tokens.ts";
 
@@ -41,14 +42,21 @@ export interface Running {
   stop(): Promise<void>;
 }
 
+export interface StartPorts {
+  clock?: Clock;
+  log?: Log;
+  /** One of several processes on one port; only the first one tells the operator where they are. */
+  worker?: Worker | null;
+}
+
 /** Starts a gateway in this process. Throws with a sentence for the operator when it cannot. */
-export async function start(config: Config, ports: { clock?: Clock; log?: Log } = {}): Promise<Running> {
+export async function start(config: Config, ports: StartPorts = {}): Promise<Running> {
   const clock = ports.clock ?? systemClock;
   const log = ports.log ?? createLog(config.log.level);
   ignoreProxies();
   const store = await openStore(config, ports.clock);
   try {
-    return await startOn(store, config, { clock, log });
+    return await startOn(store, config, { clock, log, worker: ports.worker ?? null });
   } catch (error) {
     await store.ledger.close();
     await store.close();
@@ -59,7 +67,7 @@ export async function start(config: Config, ports: { clock?: Clock; log?: Log } 
 async function startOn(
   store: OpenedStore,
   config: Config,
-  { clock, log }: { clock: Clock; log: Log },
+  { clock, log, worker }: { clock: Clock; log: Log; worker: Worker | null },
 ): Promise<Running> {
   const { ledger } = store;
   const providers = await openProviders(config.providers);
@@ -72,16 +80,17 @@ async function startOn(
     failed: (error) => log.error({ err: error }, "releases could not be renewed or followed"),
   });
   const demoKey = config.trust === null ? await firstStart(ledger) : null;
-  const house = furnish(config, { clock, log, store, ledger, providers, releases });
+  const house = furnish(config, { clock, log, store, ledger, providers, releases, worker });
   const url = `http://${config.listen.host.includes(":") ? `[${config.listen.host}]` : config.listen.host}:${house.server.port}`;
-  await writeOperatorFile(ledger, { dataDir: config.dataDir, url });
+  if (worker !== "other") await writeOperatorFile(ledger, { dataDir: config.dataDir, url });
   releases.health.start();
   return { url, demoKey, ledger, stop: () => house.stop() };
 }
 
 /** `start`, then the banner. SIGTERM and SIGINT stop it, from its first moment on: the port opens before `start` ends. */
 export async function serve(config: Config): Promise<Running> {
-  const starting = start(config);
+  const worker = workerOf(process.env);
+  const starting = start(config, { worker });
   let stopping = false;
   const stop = async (): Promise<void> => {
     if (stopping) return;
@@ -94,12 +103,9 @@ export async function serve(config: Config): Promise<Running> {
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => void stop());
   const running = await starting;
   const baseUrl = `${config.publicUrl ?? running.url}/v1`;
-  process.stdout.write(
-    banner({
-      baseUrl,
-      demo: running.demoKey === null ? null : { secret: running.demoKey, model: "base-preview-v1" },
-    }),
-  );
+  const demo = running.demoKey === null ? null : { secret: running.demoKey, model: "base-preview-v1" };
+  if (worker !== "other") process.stdout.write(banner({ baseUrl, demo }));
+  tellReady(Number(new URL(running.url).port));
   return running;
 }
 
@@ -110,6 +116,7 @@ interface Rooms {
   ledger: Ledger;
   providers: Providers;
   releases: Releases;
+  worker: Worker | null;
 }
 
 /** Connects the rooms and opens the port. */
@@ -138,6 +145,7 @@ function furnish(config: Config, rooms: Rooms): { server: Listening; stop(): Pro
   });
   const server = listen({
     ...config.listen,
+    reusePort: rooms.worker !== null,
     clock,
     failed,
     router: new Router(routes, baseUrl),
