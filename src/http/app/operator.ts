@@ -141,7 +141,11 @@ async function withNames(
   }));
 }
 
-type Persons = "GET /operator/people" | "POST /operator/people" | "DELETE /operator/people/{person}";
+type Persons =
+  | "POST /operator/people/{person}/reset"
+  | "GET /operator/people"
+  | "POST /operator/people"
+  | "DELETE /operator/people/{person}";
 
 const people = (on: OperatorPorts): Handlers<Persons> => ({
   "GET /operator/people": async () => {
@@ -168,6 +172,25 @@ const people = (on: OperatorPorts): Handlers<Persons> => ({
       role: "viewer",
       invitedBy: personOf(call).id,
     }),
+  "POST /operator/people/{person}/reset": async (call) => {
+    const { person: id } = call.params;
+    const [person] = await on.people.persons([id]);
+    const made = await on.people.resetToken(id);
+    if (person === undefined || made === null) throw notFound("person");
+    if (call.body.two_factor) await on.people.removeTwoFactor(id);
+    await on.desk.note({
+      actor: personOf(call).id,
+      action: "person.reset",
+      organizationId: null,
+      target: id,
+      after: { two_factor_removed: call.body.two_factor },
+    });
+    return {
+      email: person.email,
+      link: `${on.url}/reset#token=${made.token}`,
+      expires_at: new Date(made.expiresAtMs).toISOString(),
+    };
+  },
   "DELETE /operator/people/{person}": async (call) => {
     const actor = personOf(call).id;
     const found = (await on.people.persons([call.params.person])).find(({ operator }) => operator);
