@@ -125,6 +125,25 @@ test("an operator's link sets a new password, once, and takes a lost second fact
   expect((await browser.app("GET /session")).person?.two_factor).toBe(false);
 });
 
+test("whoever holds the management key makes such a link too, by address", async () => {
+  const { token } = (await Bun.file(join(dataDir, "operator.json")).json()) as { token: string };
+  const admin = async (method: string, path: string, body?: object) => {
+    const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+    const init = { method, headers, ...(body && { body: JSON.stringify(body) }) };
+    return (await (await fetch(`${gateway.url}/admin/v1${path}`, init)).json()) as Record<string, unknown>;
+  };
+  const people = await admin("GET", "/people");
+  expect(people["data"]).toEqual([expect.objectContaining({ email: "ada@example.com", operator: true })]);
+  const made = await admin("POST", "/people/reset", { person: "Ada@example.com" });
+  const body = { token: tokenOf(String(made["link"])), password: PASSWORD };
+  await new Browser(gateway.url).app("POST /reset", {}, body);
+  expect((await browser.try("GET /profile")).status).toBe(401);
+  await browser.send("POST", "/auth/sign-in/email", { email: "ada@example.com", password: PASSWORD });
+  expect(await admin("POST", "/people/reset", { person: "nobody@example.com" })).toMatchObject({
+    error: { code: "not_found" },
+  });
+});
+
 test("sign-ins, sign-outs and settings are in the operator's audit log", async () => {
   await browser.send("POST", "/auth/sign-out");
   const again = new Browser(gateway.url);

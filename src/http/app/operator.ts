@@ -11,7 +11,7 @@ import { invite, type TeamPorts } from "./team.ts";
 export interface OperatorPorts extends TeamPorts {
   people: People;
   desk: Desk;
-  operator: Pick<Operator, "organizations" | "releases" | "routes">;
+  operator: Pick<Operator, "organizations" | "people" | "releases" | "routes">;
 }
 
 type Payments = "GET /operator/payments" | "POST /operator/orders/{order}/confirm";
@@ -173,23 +173,8 @@ const people = (on: OperatorPorts): Handlers<Persons> => ({
       invitedBy: personOf(call).id,
     }),
   "POST /operator/people/{person}/reset": async (call) => {
-    const { person: id } = call.params;
-    const [person] = await on.people.persons([id]);
-    const made = await on.people.resetToken(id);
-    if (person === undefined || made === null) throw notFound("person");
-    if (call.body.two_factor) await on.people.removeTwoFactor(id);
-    await on.desk.note({
-      actor: personOf(call).id,
-      action: "person.reset",
-      organizationId: null,
-      target: id,
-      after: { two_factor_removed: call.body.two_factor },
-    });
-    return {
-      email: person.email,
-      link: `${on.url}/reset#token=${made.token}`,
-      expires_at: new Date(made.expiresAtMs).toISOString(),
-    };
+    const input = { person: call.params.person, two_factor: call.body.two_factor };
+    return await on.operator.people.reset(input, personOf(call).id);
   },
   "DELETE /operator/people/{person}": async (call) => {
     const actor = personOf(call).id;
