@@ -22,6 +22,7 @@ export class Lease {
   private heldSinceMs = 0;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private released = false;
+  private renewing: Promise<void> = Promise.resolve();
 
   private constructor(
     private readonly store: PostgresStore,
@@ -49,6 +50,7 @@ export class Lease {
   async release(): Promise<void> {
     this.released = true;
     clearTimeout(this.timer);
+    await this.renewing; // or it would take the lease again
     await askOnce(this.store.pool, "UPDATE instance SET lease_until = 0 WHERE epoch = $1", [this.epoch]);
   }
 
@@ -88,7 +90,7 @@ export class Lease {
 
   private later(): void {
     this.timer = setTimeout(() => {
-      void this.renew()
+      this.renewing = this.renew()
         .catch(() => {}) // the lease runs out by itself if this goes on
         .finally(() => {
           if (!this.released) this.later();

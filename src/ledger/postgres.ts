@@ -54,7 +54,7 @@ class PostgresLedger {
   private readonly spool: Spool;
   private readonly firstEpoch: number;
   private transactions = 0;
-  private stopSweeping = (): void => {};
+  private stopSweeping = async (): Promise<void> => {};
 
   private constructor(
     private readonly ports: PostgresLedgerPorts,
@@ -256,7 +256,7 @@ class PostgresLedger {
   }
 
   private async close(): Promise<void> {
-    this.stopSweeping();
+    await this.stopSweeping();
     await this.lanes.close();
     await this.lease.release().catch(() => {}); // it runs out by itself
   }
