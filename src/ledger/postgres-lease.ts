@@ -111,6 +111,6 @@ export async function forgetInstances(on: Asking): Promise<void> {
   await askOnce(
     on,
     `DELETE FROM instance i WHERE condemned AND lease_until < ${DATABASE_NOW} - 86400000
-       AND NOT EXISTS (SELECT 1 FROM request r WHERE r.epoch = i.epoch AND r.state IN ('admitted', 'dispatched'))`,
+       AND NOT EXISTS (SELECT 1 FROM request r WHERE r.epoch = i.epoch AND r.closed_txn IS NULL)`,
   );
 }
