@@ -14,6 +14,8 @@ export interface Exchange {
   /** After the gateway had healed. */
   healed: boolean;
   sentAtMs: number;
+  /** When the first word of the answer arrived. */
+  contentAtMs: number | null;
   endedAtMs: number;
   ending: Ending;
   /** Null when no headers came. */

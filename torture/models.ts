@@ -37,6 +37,7 @@ const ill = (name: string, weight: number, ...routes: Record<string, unknown>[])
 export const MODELS: readonly Model[] = [
   well("steady", 30),
   well("slow", 20, { tokens_per_second: 40 }),
+  well("drip", 5, { tokens_per_second: 10 }),
   well("late", 6, { latency_ms: 300 }),
   { ...well("switched", 8), switched: true },
   { ...well("second-route", 6), routes: [{ status: 503 }, {}] },
