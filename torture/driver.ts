@@ -87,6 +87,8 @@ export class Driver {
         return this.topUp(step);
       case "switch":
         return this.switchOff(step);
+      case "publish":
+        return this.publish(step);
       case "watch":
         return this.watch(step.customer);
       case "audit":
@@ -160,6 +162,11 @@ export class Driver {
     closing.openingMs = Date.now();
     for (const route of routes) await operator.change(asked(), "POST", "/routes/enable", { route });
     closing.endMs = Date.now();
+  }
+
+  private async publish({ model, older, ...terms }: Extract<Traffic, { do: "publish" }>): Promise<void> {
+    await this.world.desk.publish(modelNamed(model), terms);
+    if (older) await this.world.desk.publishOlder(modelNamed(model));
   }
 
   private async watch(customer: number): Promise<void> {

@@ -39,6 +39,7 @@ export const CRASH_POINTS = [
 /** How far back a repeat reaches, in keyed requests. */
 const REMEMBERED = 400;
 const TWINS_WITHIN_MS = 40;
+const DAYS_30_MS = 30 * 86_400_000;
 
 export function makePlan(from: { seed: number; ms: number; gateways: number; mix?: Mix }): Plan {
   const { seed, ms, gateways, mix = EVERYTHING } = from;
@@ -118,6 +119,8 @@ class Planner {
         return this.again(kind, atMs);
       case "revoke":
         return this.revoke(atMs);
+      case "publish":
+        return this.publish(atMs);
       case "limit":
       case "top_up":
       case "switch":
@@ -139,7 +142,7 @@ class Planner {
         const repeated = this.topUps > 1 && random.chance(0.3);
         const n = repeated ? random.between(1, this.topUps - 1) : this.topUps;
         const customer = CUSTOMERS[2 + (n % 2)]?.id ?? 0;
-        return { do: kind, customer, nano: 1_000_000n + BigInt(n) * 1_000n, reference: `top-up-${n}` };
+        return { do: kind, customer, nano: 300_000n + BigInt(n) * 1_000n, reference: `top-up-${n}` };
       }
       case "switch": {
         const names = MODELS.filter(({ switched }) => switched).map(({ name }) => name);
@@ -189,7 +192,8 @@ class Planner {
     const { random, keyed } = this;
     if (keyed.length === 0) return this.sends(atMs);
     const recent = random.chance(0.6) ? keyed.slice(-12) : keyed.slice(-REMEMBERED);
-    const request = random.pick(recent);
+    const picked = random.pick(recent);
+    const request = this.live.has(picked.key) || random.chance(0.3) ? picked : random.pick(recent);
     if (kind === "misuse") return [{ atMs, do: kind, request }];
     const after = request.stream && random.chance(0.2) ? random.between(1, 12) : null;
     return [{ atMs, do: kind, request, leave: this.leave(), after }];
@@ -213,6 +217,21 @@ class Planner {
       { atMs: Math.max(0, atMs - 300), do: "open_key", key: successor },
       { atMs, do: "revoke", key: key.id },
       ...uses.map((step) => ({ ...step, atMs: Math.max(0, step.atMs) })),
+    ];
+  }
+
+  /** Another price; now and then on a release that expires at once, so that the model is closed until the next one. */
+  private publish(atMs: number): Step[] {
+    const { random } = this;
+    const model = random.pick(MODELS.filter(({ repriced }) => repriced)).name;
+    const terms = { nanoPerToken: BigInt(random.between(1, 4)) * 1_000n, expiresInMs: DAYS_30_MS };
+    const lasting: Step = { atMs, do: "publish", model, ...terms, older: random.chance(0.3) };
+    if (random.chance(0.6)) return [lasting];
+    const expiresInMs = random.between(2, 3) * 1_000;
+    const after = atMs + expiresInMs + random.between(200, 900);
+    return [
+      { ...lasting, expiresInMs },
+      { ...lasting, atMs: after },
     ];
   }
 
