@@ -9,6 +9,7 @@ import { addEntitlement } from "./entitlement.ts";
 import { addKeys } from "./keys.ts";
 import { addLedger } from "./ledger.ts";
 import { addOrg } from "./org.ts";
+import { addPayments } from "./payments.ts";
 import { Problem } from "./problem.ts";
 import { addReceipt } from "./receipt.ts";
 import { addRelease } from "./release.ts";
@@ -25,6 +26,7 @@ const NOUNS = [
   addDoctor,
   addOrg,
   addCredits,
+  addPayments,
   addKeys,
   addEntitlement,
   addRelease,

@@ -6,7 +6,7 @@ import { dirname, normalize, join } from "node:path";
 const FLOORS: string[][] = [
   ["main"],
   ["http", "operator", "people"],
-  ["gateway"],
+  ["gateway", "alerts"],
   ["keys", "releases", "ledger", "providers", "payments"],
   ["pricing"],
   ["store"],

@@ -3,6 +3,7 @@
 import { createHmac } from "node:crypto";
 import type { Config } from "./config.ts";
 import type { Handler } from "./http/context.ts";
+import { chat } from "./http/chat.ts";
 import { AccessLog } from "./http/access-log.ts";
 import { Cors } from "./http/cors.ts";
 import { Router } from "./http/router.ts";
@@ -22,10 +23,15 @@ import { Metrics } from "./lib/metrics.ts";
 import { banner } from "./main/banner.ts";
 import { firstStart } from "./main/first-start.ts";
 import { writeOperatorFile } from "./main/operator-file.ts";
+import { type Desks, openDesks } from "./main/desks.ts";
 import { openProviders, type Providers } from "./main/providers.ts";
 import { openReleases, type Releases } from "./main/releases.ts";
-import { routeTable } from "./main/routes.ts";
+import { type RoutePorts, routeTable } from "./main/routes.ts";
+import { tellReady, type Worker, workerOf } from "./main/workers.ts";
+import { dashboardApi, firstRunLink, firstRunOf } from "./main/people.ts";
 import { type OpenedStore, openStore } from "./main/store.ts";
+import { Journal } from "./operator/journal.ts";
+import type { FirstRun } from "./people/people.ts";
 import { stopCounting } from "./pricing/tokens.ts";
 
 /** Above every limit of ours, whose refusals can be read; beyond it Bun answers a bare 413 (hardening.md §1). */
@@ -36,19 +42,30 @@ export interface Running {
   url: string;
   /** Of the demo organization; only on the first start of an empty store. */
   demoKey: string | null;
+  /** Makes the first account, once, within an hour; null when there is one. */
+  signInLink: string | null;
   ledger: Ledger;
+  /** Payments and alerts. */
+  desks: Desks;
   /** Stops admission, lets answers finish, closes the store. */
   stop(): Promise<void>;
 }
 
+export interface StartPorts {
+  clock?: Clock;
+  log?: Log;
+  /** One of several processes on one port; only the first one tells the operator where they are. */
+  worker?: Worker | null;
+}
+
 /** Starts a gateway in this process. Throws with a sentence for the operator when it cannot. */
-export async function start(config: Config, ports: { clock?: Clock; log?: Log } = {}): Promise<Running> {
+export async function start(config: Config, ports: StartPorts = {}): Promise<Running> {
   const clock = ports.clock ?? systemClock;
   const log = ports.log ?? createLog(config.log.level);
   ignoreProxies();
   const store = await openStore(config, ports.clock);
   try {
-    return await startOn(store, config, { clock, log });
+    return await startOn(store, config, { clock, log, worker: ports.worker ?? null });
   } catch (error) {
     await store.ledger.close();
     await store.close();
@@ -59,7 +76,7 @@ export async function start(config: Config, ports: { clock?: Clock; log?: Log } 
 async function startOn(
   store: OpenedStore,
   config: Config,
-  { clock, log }: { clock: Clock; log: Log },
+  { clock, log, worker }: { clock: Clock; log: Log; worker: Worker | null },
 ): Promise<Running> {
   const { ledger } = store;
   const providers = await openProviders(config.providers);
@@ -72,16 +89,19 @@ async function startOn(
     failed: (error) => log.error({ err: error }, "releases could not be renewed or followed"),
   });
   const demoKey = config.trust === null ? await firstStart(ledger) : null;
-  const house = furnish(config, { clock, log, store, ledger, providers, releases });
-  const url = `http://${config.listen.host.includes(":") ? `[${config.listen.host}]` : config.listen.host}:${house.server.port}`;
-  await writeOperatorFile(ledger, { dataDir: config.dataDir, url });
+  const firstRun = worker === "other" ? null : await firstRunOf(config);
+  const house = furnish(config, { clock, log, store, ledger, providers, releases, worker, firstRun });
+  const url = addressOf(config, house.server.port);
+  if (worker !== "other") await writeOperatorFile(ledger, { dataDir: config.dataDir, url });
   releases.health.start();
-  return { url, demoKey, ledger, stop: () => house.stop() };
+  const signInLink = firstRun === null ? null : firstRunLink(firstRun, config.publicUrl ?? url);
+  return { url, demoKey, signInLink, ledger, desks: house.desks, stop: () => house.stop() };
 }
 
 /** `start`, then the banner. SIGTERM and SIGINT stop it, from its first moment on: the port opens before `start` ends. */
 export async function serve(config: Config): Promise<Running> {
-  const starting = start(config);
+  const worker = workerOf(process.env);
+  const starting = start(config, { worker });
   let stopping = false;
   const stop = async (): Promise<void> => {
     if (stopping) return;
@@ -94,12 +114,15 @@ export async function serve(config: Config): Promise<Running> {
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => void stop());
   const running = await starting;
   const baseUrl = `${config.publicUrl ?? running.url}/v1`;
-  process.stdout.write(
-    banner({
-      baseUrl,
-      demo: running.demoKey === null ? null : { secret: running.demoKey, model: "base-preview-v1" },
-    }),
-  );
+  if (worker !== "other")
+    process.stdout.write(
+      banner({
+        baseUrl,
+        dashboard: { url: config.publicUrl ?? running.url, signInLink: running.signInLink },
+        demo: running.demoKey === null ? null : { secret: running.demoKey, model: "base-preview-v1" },
+      }),
+    );
+  tellReady(Number(new URL(running.url).port));
   return running;
 }
 
@@ -110,10 +133,12 @@ interface Rooms {
   ledger: Ledger;
   providers: Providers;
   releases: Releases;
+  worker: Worker | null;
+  firstRun: FirstRun | null;
 }
 
 /** Connects the rooms and opens the port. */
-function furnish(config: Config, rooms: Rooms): { server: Listening; stop(): Promise<void> } {
+function furnish(config: Config, rooms: Rooms): { server: Listening; desks: Desks; stop(): Promise<void> } {
   const { clock, log, ledger, releases, providers, store } = rooms;
   let draining = false;
   const failed = (error: unknown, id?: string): void =>
@@ -122,25 +147,53 @@ function furnish(config: Config, rooms: Rooms): { server: Listening; stop(): Pro
   const lifelines = new Lifelines();
   const metrics = new Metrics(() => streams.size);
   const baseUrl = `${config.publicUrl ?? `http://${config.listen.host}:${config.listen.port}`}/v1`;
-  const routes = routeTable({
+  const address = (): string => addressOf(config, server.port);
+  const { sql } = store;
+  const { shelf, publisher } = releases;
+  const desks = openDesks(config, { sql, dataKey: store.dataKey, shelf, ledger, clock, address, failed });
+  const journal = new Journal(sql, clock, failed);
+  const routePorts: RoutePorts = {
     ledger,
     clock,
     streams,
     metrics,
-    shelf: releases.shelf,
+    shelf,
     complete: completePorts(config, { ...rooms, metrics, lifelines, failed }),
     receipts: receiptSigner(store.dataKey),
-    admin: adminHandler({ ledger, clock, releases }),
+    admin: adminHandler({ ledger, clock, releases, payments: desks.paymentDesk }),
+    payments: desks.payments,
     bodyBytes: config.limits.bodyBytes,
     streamIdleMs: config.limits.streamIdleMs,
     maxConcurrent: config.limits.maxConcurrent,
     draining: () => draining,
-  });
-  const server = listen({
+    heldNothing: (entry) => journal.note(entry),
+  };
+  const api = dashboardApi(
+    config,
+    {
+      ledger,
+      sql,
+      clock,
+      publisher,
+      address,
+      chat: chat(routePorts),
+      preview: routePorts.complete,
+      startedAtMs: clock.nowMs(),
+      streamsOpen: () => streams.size,
+      flushJournal: () => journal.flush(),
+      forgotten: () => journal.forgotten,
+      paymentDrivers: [desks.payments.driver],
+      paymentDesk: desks.paymentDesk,
+      alertDesk: desks.alertDesk,
+    },
+    rooms.firstRun,
+  );
+  const server: Listening = listen({
     ...config.listen,
+    reusePort: rooms.worker !== null,
     clock,
     failed,
-    router: new Router(routes, baseUrl),
+    router: new Router([...routeTable(routePorts), ...api.routes], baseUrl),
     cors: new Cors(config.cors.origins),
     access: new AccessLog(log, clock, metrics),
     headerTimeoutMs: config.limits.headerTimeoutMs,
@@ -153,6 +206,9 @@ function furnish(config: Config, rooms: Rooms): { server: Listening; stop(): Pro
     void server.stop("cut");
     lifelines.cutAll();
     await Promise.all([lifelines.idle(), streams.idle()]);
+    await desks.stop();
+    await api.stop();
+    await journal.stop();
     releases.stop();
     await providers.stop();
     await ledger.close();
@@ -160,8 +216,12 @@ function furnish(config: Config, rooms: Rooms): { server: Listening; stop(): Pro
     stopCounting();
     log.flush();
   };
-  return { server, stop };
+  return { server, desks, stop };
 }
+
+/** Where this process answers. */
+const addressOf = ({ listen: { host } }: Config, port: number): string =>
+  `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
 
 function completePorts(
   config: Config,
@@ -201,8 +261,13 @@ function completePorts(
 }
 
 /** The operator API, loaded on its first request: it is large, and most gateways never need it while they start. */
-function adminHandler(on: { ledger: Ledger; clock: Clock; releases: Releases }): Handler {
-  const { ledger, clock, releases } = on;
+function adminHandler(on: {
+  ledger: Ledger;
+  clock: Clock;
+  releases: Releases;
+  payments: Desks["paymentDesk"];
+}): Handler {
+  const { ledger, clock, releases, payments } = on;
   const loaded = lazily(async () => {
     const [{ createAdminApp }, { createOperator }] = await Promise.all([
       import("./http/admin/app.ts"),
@@ -210,7 +275,7 @@ function adminHandler(on: { ledger: Ledger; clock: Clock; releases: Releases }):
     ]);
     return createAdminApp({
       ledger,
-      operator: createOperator({ ledger, clock, publisher: releases.publisher }),
+      operator: createOperator({ ledger, clock, publisher: releases.publisher, payments }),
     });
   });
   return async ({ request, requestId }) => (await loaded())(request, { requestId });

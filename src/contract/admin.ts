@@ -43,6 +43,16 @@ export const grantSchema = z
   })
   .meta({ id: "Grant" });
 
+export const refundSchema = z
+  .object({
+    org: z.string(),
+    request: z.string(),
+    balance_usd: usd.describe("What can be spent now."),
+    reference: z.string().describe("Refunds once: sending it again changes nothing."),
+    refunded: z.boolean().describe("False when this reference had been refunded before."),
+  })
+  .meta({ id: "Refund" });
+
 export const keySchema = z
   .object({
     id: z.string(),
@@ -256,6 +266,7 @@ export const errorSchema = z
 export type OrganizationJson = z.output<typeof organizationSchema>;
 export type BalanceJson = z.output<typeof balanceSchema>;
 export type GrantJson = z.output<typeof grantSchema>;
+export type RefundJson = z.output<typeof refundSchema>;
 export type KeyJson = z.output<typeof keySchema>;
 export type CreatedKeyJson = z.output<typeof createdKeySchema>;
 export type EntitlementJson = z.output<typeof entitlementSchema>;

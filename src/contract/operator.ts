@@ -10,17 +10,20 @@ import type {
   KeyJson,
   ListJson,
   OrganizationJson,
+  RefundJson,
   ReleaseJson,
   ReleaseListJson,
   RequestJson,
   RouteJson,
   UsageListJson,
 } from "./admin.ts";
+import type { PaymentDesk } from "./payment-desk.ts";
 import type {
   CreateKey,
   CreateOrganization,
   DisableRoute,
   GrantCredits,
+  RefundCredits,
   RequestEntitlement,
   UsageQuery,
 } from "./admin-input.ts";
@@ -34,6 +37,8 @@ export interface Operator {
     /** The same reference with the same amount credits once; with another amount it is a conflict. */
     grant(input: GrantCredits, actor: string): Promise<GrantJson>;
     show(org: string): Promise<BalanceJson>;
+    /** Returns what a settled request cost, or part of it; the same reference once. */
+    refund(input: RefundCredits, actor: string): Promise<RefundJson>;
   };
   keys: {
     /** The only answer that ever carries the secret. */
@@ -60,4 +65,6 @@ export interface Operator {
   usage: { show(query: UsageQuery): Promise<UsageListJson> };
   requests: { show(id: string): Promise<RequestJson> };
   ledger: { audit(): Promise<AuditReportJson> };
+  /** Orders, events of the payment service, and payments that are confirmed by hand. */
+  payments: Pick<PaymentDesk, "orders" | "events" | "confirm">;
 }

@@ -3,6 +3,7 @@
 import { type AdmitDecision, decideAdmission } from "./decide-admission.ts";
 import { decideCheckpoint } from "./decide-checkpoint.ts";
 import { type Owner, decideSettlement, decideVoid } from "./decide-resolution.ts";
+import { type Reversal, decideReversal } from "./decide-reversal.ts";
 import { type TopUp, decideTopUp } from "./decide-top-up.ts";
 import { type BatchContext, Draft } from "./draft.ts";
 import type {
@@ -11,6 +12,7 @@ import type {
   Checkpoint,
   CheckpointOutcome,
   ResolveOutcome,
+  ReversalOutcome,
   Settlement,
   TopUpOutcome,
   Voiding,
@@ -22,9 +24,15 @@ export type MoneyOperation =
   | { kind: "void"; voiding: Voiding; owner: Owner }
   | { kind: "checkpoint"; checkpoint: Checkpoint; owner: Owner }
   | { kind: "top_up"; topUp: TopUp; actor: Actor }
+  | { kind: "reverse"; reversal: Reversal; actor: Actor }
   | { kind: "admit"; admission: Admission };
 
-export type MoneyOutcome = ResolveOutcome | CheckpointOutcome | TopUpOutcome | AdmitDecision;
+export type MoneyOutcome =
+  | ResolveOutcome
+  | CheckpointOutcome
+  | TopUpOutcome
+  | ReversalOutcome
+  | AdmitDecision;
 
 /** `bug`: this operation contradicts itself; it changed nothing and its promise rejects. */
 export type Decided = { kind: "outcome"; outcome: MoneyOutcome } | { kind: "bug"; error: unknown };
@@ -56,6 +64,8 @@ function decideOne(draft: Draft, operation: MoneyOperation): MoneyOutcome {
       return decideCheckpoint(draft, operation.checkpoint, operation.owner);
     case "top_up":
       return decideTopUp(draft, operation.topUp, operation.actor);
+    case "reverse":
+      return decideReversal(draft, operation.reversal, operation.actor);
     case "admit":
       return decideAdmission(draft, operation.admission);
   }

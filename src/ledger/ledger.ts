@@ -293,6 +293,16 @@ export type TopUpOutcome =
   | { kind: "conflict" }
   | { kind: "unknown_organization" };
 
+export type ReversalOutcome =
+  | { kind: "reversed"; balance: NanoUsd; debt: NanoUsd }
+  /** The same reference was reversed before, with the same amount and target: nothing changed. */
+  | { kind: "repeated"; balance: NanoUsd; debt: NanoUsd }
+  | { kind: "conflict" }
+  /** More than the request cost, less earlier refunds; or more than the organization ever paid in. */
+  | { kind: "exceeds"; atMost: NanoUsd }
+  | { kind: "unknown_request" }
+  | { kind: "unknown_organization" };
+
 /** Who did it: `operator`, a management key's id, a member's id. Written to the audit log with the change. */
 export type Actor = string;
 
@@ -329,6 +339,21 @@ export interface Ledger {
     },
     actor: Actor,
   ): Promise<TopUpOutcome>;
+  /**
+   * Money that goes back, idempotent as `topUp`: a chargeback of a payment (what the balance does not cover becomes
+   * debt), or the refund of a settled request. `target` names that payment or request.
+   */
+  reverse(
+    reversal: {
+      organizationId: string;
+      amount: NanoUsd;
+      kind: "chargeback" | "refund";
+      target: string;
+      source: string;
+      externalId: string;
+    },
+    actor: Actor,
+  ): Promise<ReversalOutcome>;
 
   createKey(
     key: {

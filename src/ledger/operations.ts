@@ -11,7 +11,7 @@ export interface ChangeOperation {
 export type Operation = MoneyOperation | ChangeOperation;
 export type Outcome = { of: "money"; outcome: MoneyOutcome } | { of: "change"; value: unknown };
 
-/** Settlements and voids first, then what brings money in, changes the rules or notes progress, then admissions. */
+/** Settlements and voids first, then what brings money in, takes it back, changes the rules or notes progress, then admissions. */
 export function decisionRank(operation: Operation): 0 | 1 | 2 {
   switch (operation.kind) {
     case "settle":
@@ -19,6 +19,7 @@ export function decisionRank(operation: Operation): 0 | 1 | 2 {
       return 0;
     case "checkpoint":
     case "top_up":
+    case "reverse":
     case "change":
       return 1;
     case "admit":

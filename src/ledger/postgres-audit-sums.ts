@@ -143,6 +143,30 @@ const CHECKS: readonly Check[] = [
           AND jsonb_build_array(t.source, t.external_id) = e.reference::jsonb)`,
   },
   {
+    invariant: "I16 each reversal has its entries",
+    rows: "SELECT count(*) FROM reversal",
+    compared: `
+      SELECT r.org_id, r.external_id, r.amount::text,
+        (SELECT coalesce(sum(e.amount), 0) FROM ledger_entry e WHERE e.org_id = r.org_id AND e.txn = r.txn
+          AND e.kind IN ('chargeback', 'chargeback_debt', 'refund')
+          AND e.reference::jsonb = jsonb_build_array(r.source, r.external_id))::text
+      FROM reversal r
+      UNION ALL
+      SELECT e.org_id, e.reference, '0', e.amount::text FROM ledger_entry e
+      WHERE e.kind IN ('chargeback', 'chargeback_debt', 'refund')
+        AND NOT EXISTS (SELECT 1 FROM reversal r WHERE r.org_id = e.org_id AND r.txn = e.txn
+          AND jsonb_build_array(r.source, r.external_id) = e.reference::jsonb)`,
+  },
+  {
+    invariant: "I16 no request is refunded more than it cost",
+    rows: "SELECT count(*) FROM reversal WHERE kind = 'refund'",
+    compared: `
+      SELECT org_id, target, 'at most ' || cost, 'refunded ' || refunded FROM (
+        SELECT v.org_id, v.target, coalesce(max(r.charge), 0) AS cost, sum(v.amount) AS refunded
+        FROM reversal v LEFT JOIN request r ON r.org_id = v.org_id AND r.request_id = v.target
+        WHERE v.kind = 'refund' GROUP BY 1, 2) AS sums WHERE refunded > cost`,
+  },
+  {
     invariant: "I17 no stored answer past its time",
     rows: "SELECT count(*) FROM result",
     compared: `

@@ -3,6 +3,7 @@
 import type { Tier } from "../contract/gateway-object.ts";
 import { nextUtcMonth, utcMonth } from "../lib/clock.ts";
 import type { MoneyOperation } from "./decide.ts";
+import type { Reversal } from "./decide-reversal.ts";
 import { type Asking, ask, statement } from "./postgres-query.ts";
 import {
   type Cell,
@@ -77,6 +78,19 @@ const READ = {
      FROM unnest($1::text[], $2::text[], $3::text[]) AS asked (org_id, source, external_id)
      JOIN topup t ON t.org_id = asked.org_id AND t.source = asked.source AND t.external_id = asked.external_id`,
   ),
+  reversals: statement(
+    "reversals",
+    `SELECT r.org_id, r.source, r.external_id, r.amount, r.kind, r.target, r.balance_after, r.debt_after
+     FROM unnest($1::text[], $2::text[], $3::text[]) AS asked (org_id, source, external_id)
+     JOIN reversal r ON r.org_id = asked.org_id AND r.source = asked.source AND r.external_id = asked.external_id`,
+  ),
+  refundables: statement(
+    "refundables",
+    `SELECT r.org_id, r.request_id, r.charge, (SELECT coalesce(sum(v.amount), 0)::bigint FROM reversal v
+         WHERE v.org_id = r.org_id AND v.kind = 'refund' AND v.target = r.request_id)
+     FROM unnest($1::text[], $2::text[]) AS asked (org_id, request_id)
+     JOIN request r ON r.org_id = asked.org_id AND r.request_id = asked.request_id AND r.state = 'settled'`,
+  ),
 };
 
 /** Rows that a batch asks for, each once, by their ids. */
@@ -88,6 +102,8 @@ class Wanted {
   readonly entitlements = new Map<string, [string, string]>();
   readonly routes = new Set<string>();
   readonly topUps = new Map<string, [string, string, string]>();
+  readonly reversals = new Map<string, [string, string, string]>();
+  readonly refundables = new Map<string, [string, string]>();
 
   constructor(operations: readonly MoneyOperation[]) {
     for (const operation of operations) this.add(operation);
@@ -113,6 +129,9 @@ class Wanted {
         this.topUps.set(rowId(organizationId, source, externalId), [organizationId, source, externalId]);
         break;
       }
+      case "reverse":
+        this.addReversal(operation.reversal);
+        break;
     }
   }
 
@@ -134,6 +153,12 @@ class Wanted {
     for (const { route } of asked.plan.routes) this.routes.add(route);
     const { model, tier } = asked.plan;
     if (tier === "research") this.entitlements.set(rowId(organizationId, model), [organizationId, model]);
+  }
+
+  private addReversal({ organizationId, source, externalId, kind, target }: Reversal): void {
+    this.organizations.add(organizationId);
+    this.reversals.set(rowId(organizationId, source, externalId), [organizationId, source, externalId]);
+    if (kind === "refund") this.refundables.set(rowId(organizationId, target), [organizationId, target]);
   }
 
   private addRequest({ organizationId, requestId }: { organizationId: string; requestId: string }): void {
@@ -181,6 +206,8 @@ export async function loadRows(
     read(wanted.entitlements.size, "entitlements", pairs(wanted.entitlements), putEntitlement),
     read(wanted.routes.size, "routes", [[...wanted.routes]], putRoute),
     read(wanted.topUps.size, "topUps", triples(wanted.topUps), putTopUp),
+    read(wanted.reversals.size, "reversals", triples(wanted.reversals), putReversal),
+    read(wanted.refundables.size, "refundables", pairs(wanted.refundables), putRefundable),
   ]);
   return { rows, databaseNowMs };
 }
@@ -331,5 +358,25 @@ const putTopUp: Put = (rows, [organizationId, source, externalId, amount, kind, 
     amount: money(amount),
     kind: kind as "purchase" | "grant",
     balanceAfter: money(balanceAfter),
+  });
+};
+
+const putReversal: Put = (
+  rows,
+  [organizationId, source, externalId, amount, kind, target, balance, debt],
+) => {
+  rows.reversals.set(rowId(text(organizationId), text(source), text(externalId)), {
+    amount: money(amount),
+    kind: kind as Reversal["kind"],
+    target: text(target),
+    balanceAfter: money(balance),
+    debtAfter: money(debt),
+  });
+};
+
+const putRefundable: Put = (rows, [organizationId, requestId, charge, refunded]) => {
+  rows.refundables.set(rowId(text(organizationId), text(requestId)), {
+    charge: money(charge),
+    refunded: money(refunded),
   });
 };

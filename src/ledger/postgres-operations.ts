@@ -33,6 +33,8 @@ export function organizationOf(operation: LaneOperation): string {
       return operation.checkpoint.organizationId;
     case "top_up":
       return operation.topUp.organizationId;
+    case "reverse":
+      return operation.reversal.organizationId;
     case "admit":
       return operation.admission.credential.organizationId;
     case "fence":

@@ -257,6 +257,19 @@ const TOP_UP = insert<Changes["topUps"][number]>("topup", {
   at: [INT, (row) => row.atMs],
 });
 
+const REVERSAL = insert<Changes["reversals"][number]>("reversal", {
+  org_id: [TEXT, (row) => row.organizationId],
+  source: [TEXT, (row) => row.source],
+  external_id: [TEXT, (row) => row.externalId],
+  kind: [TEXT, (row) => row.kind],
+  target: [TEXT, (row) => row.target],
+  amount: [INT, (row) => row.amount],
+  balance_after: [INT, (row) => row.balanceAfter],
+  debt_after: [INT, (row) => row.debtAfter],
+  txn: [INT, (row) => row.txn],
+  at: [INT, (row) => row.atMs],
+});
+
 const AUDIT_LINE = insert<Changes["auditLines"][number]>("audit_log", {
   id: [TEXT, () => newAuditId()],
   at: [INT, (row) => row.atMs],
@@ -310,6 +323,7 @@ export function sendChanges(on: Asking, changes: Changes, dataKey: Uint8Array): 
   send(ENTRY, changes.entries, "any");
   send(BALANCE, changes.balances, "counted");
   send(TOP_UP, changes.topUps, "any");
+  send(REVERSAL, changes.reversals, "any");
   send(AUDIT_LINE, changes.auditLines, "any");
   return sent;
 }

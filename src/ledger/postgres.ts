@@ -8,7 +8,14 @@ import { DatabaseClock } from "./database-clock.ts";
 import { decide, type MoneyOperation } from "./decide.ts";
 import type { AdmitDecision } from "./decide-admission.ts";
 import { decideKey } from "./decide-key.ts";
-import type { AdmitOutcome, CheckpointOutcome, Ledger, ResolveOutcome, TopUpOutcome } from "./ledger.ts";
+import type {
+  AdmitOutcome,
+  CheckpointOutcome,
+  Ledger,
+  ResolveOutcome,
+  ReversalOutcome,
+  TopUpOutcome,
+} from "./ledger.ts";
 import { auditPostgres } from "./postgres-audit.ts";
 import { PostgresChanges } from "./postgres-changes.ts";
 import { type CommitPorts } from "./postgres-commit.ts";
@@ -106,6 +113,7 @@ class PostgresLedger {
       checkpoint: (checkpoint) =>
         this.decided<CheckpointOutcome>({ kind: "checkpoint", checkpoint, owner: this.ownerOf(checkpoint) }),
       topUp: (topUp, actor) => this.decided<TopUpOutcome>({ kind: "top_up", topUp, actor }),
+      reverse: (reversal, actor) => this.decided<ReversalOutcome>({ kind: "reverse", reversal, actor }),
       preview: (admission) => available(this.preview({ kind: "admit", admission })),
       authenticate: (credential) =>
         available(

@@ -4,6 +4,7 @@ import type { Database, Statement } from "bun:sqlite";
 import type { Tier } from "../contract/gateway-object.ts";
 import { utcMonth } from "../lib/clock.ts";
 import type { MoneyOperation } from "./decide.ts";
+import type { Reversal } from "./decide-reversal.ts";
 import type { Admission } from "./ledger.ts";
 import { type EntitlementRow, type KeyRow, type RequestState, type Rows, noRows, rowId } from "./rows.ts";
 import { type Cell, bytes, int, intOrNull, money, text } from "./sqlite-cell.ts";
@@ -21,6 +22,8 @@ export class SqliteLoad {
   private readonly entitlements: Reading;
   private readonly route: Reading;
   private readonly topUp: Reading;
+  private readonly reversal: Reading;
+  private readonly refundable: Reading;
 
   constructor(database: Database) {
     const prepare = (sql: string): Reading => database.prepare<unknown, string[]>(sql);
@@ -55,6 +58,15 @@ export class SqliteLoad {
     this.topUp = prepare(
       "SELECT amount, kind, balance_after FROM topup WHERE org_id = ?1 AND source = ?2 AND external_id = ?3",
     );
+    this.reversal = prepare(
+      `SELECT amount, kind, target, balance_after, debt_after FROM reversal
+       WHERE org_id = ?1 AND source = ?2 AND external_id = ?3`,
+    );
+    this.refundable = prepare(
+      `SELECT charge, (SELECT ifnull(sum(amount), 0) FROM reversal
+         WHERE reversal.org_id = request.org_id AND kind = 'refund' AND target = request.request_id)
+       FROM request WHERE org_id = ?1 AND request_id = ?2 AND state = 'settled'`,
+    );
   }
 
   /** `nowMs` decides which month's row of a key is read. */
@@ -77,6 +89,10 @@ export class SqliteLoad {
         case "top_up":
           this.loadBalance(rows, operation.topUp.organizationId);
           this.loadTopUp(rows, operation.topUp);
+          break;
+        case "reverse":
+          this.loadBalance(rows, operation.reversal.organizationId);
+          this.loadReversal(rows, operation.reversal);
           break;
       }
     }
@@ -241,6 +257,24 @@ export class SqliteLoad {
       kind: found[1] as "purchase" | "grant",
       balanceAfter: money(found[2]),
     });
+  }
+
+  private loadReversal(rows: Rows, reversal: Reversal): void {
+    const { organizationId, source, externalId, kind, target } = reversal;
+    const earlier = first(this.reversal, organizationId, source, externalId);
+    if (earlier !== undefined) {
+      rows.reversals.set(rowId(organizationId, source, externalId), {
+        amount: money(earlier[0]),
+        kind: earlier[1] as Reversal["kind"],
+        target: text(earlier[2]),
+        balanceAfter: money(earlier[3]),
+        debtAfter: money(earlier[4]),
+      });
+    }
+    const request = kind === "refund" ? first(this.refundable, organizationId, target) : undefined;
+    if (request === undefined) return;
+    const [charge, refunded] = [money(request[0]), money(request[1])];
+    rows.refundables.set(rowId(organizationId, target), { charge, refunded });
   }
 }
 

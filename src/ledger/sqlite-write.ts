@@ -75,6 +75,21 @@ export class SqliteWrite {
       const { organizationId, source, externalId, kind, amount, balanceAfter, txn, atMs } = row;
       this.statements.topUp.run(organizationId, source, externalId, kind, amount, balanceAfter, txn, atMs);
     }
+    for (const row of changes.reversals) {
+      const { organizationId, source, externalId, kind, target, amount, txn, atMs } = row;
+      const after = [row.balanceAfter, row.debtAfter] as const;
+      this.statements.reversal.run(
+        organizationId,
+        source,
+        externalId,
+        kind,
+        target,
+        amount,
+        ...after,
+        txn,
+        atMs,
+      );
+    }
     for (const line of changes.auditLines) {
       const { atMs, actor, action, organizationId, target, before, after } = line;
       this.statements.auditLine.run(atMs, actor, action, organizationId, target, before, after);
@@ -255,6 +270,10 @@ function prepareAll(database: Database) {
     topUp: prepare(
       `INSERT INTO topup (org_id, source, external_id, kind, amount, balance_after, txn, at)
        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)`,
+    ),
+    reversal: prepare(
+      `INSERT INTO reversal (org_id, source, external_id, kind, target, amount, balance_after, debt_after, txn, at)
+       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)`,
     ),
     auditLine: prepare(
       `INSERT INTO audit_log (at, actor, action, org_id, target, value_before, value_after)

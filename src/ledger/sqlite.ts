@@ -6,7 +6,14 @@ import { Batcher } from "./batch.ts";
 import { decide, type MoneyOperation } from "./decide.ts";
 import type { AdmitDecision } from "./decide-admission.ts";
 import { decideKey } from "./decide-key.ts";
-import type { AdmitOutcome, CheckpointOutcome, Ledger, ResolveOutcome, TopUpOutcome } from "./ledger.ts";
+import type {
+  AdmitOutcome,
+  CheckpointOutcome,
+  Ledger,
+  ResolveOutcome,
+  ReversalOutcome,
+  TopUpOutcome,
+} from "./ledger.ts";
 import { decisionRank, type Operation, type Outcome, survives } from "./operations.ts";
 import { type PrintCut, resolveOrphan } from "./recovery.ts";
 import { crashPoint } from "../lib/crash-point.ts";
@@ -99,7 +106,7 @@ function batcher(commit: SqliteCommit): Batches {
   return batches;
 }
 
-type MoneyPath = Pick<Ledger, "admit" | "settle" | "void" | "checkpoint" | "topUp" | "preview">;
+type MoneyPath = Pick<Ledger, "admit" | "settle" | "void" | "checkpoint" | "topUp" | "reverse" | "preview">;
 
 function moneyPath(commit: SqliteCommit, batches: Batches, epoch: number): MoneyPath {
   const decided = async <T>(operation: MoneyOperation): Promise<T> => {
@@ -115,6 +122,7 @@ function moneyPath(commit: SqliteCommit, batches: Batches, epoch: number): Money
     checkpoint: (checkpoint) =>
       decided<CheckpointOutcome>({ kind: "checkpoint", checkpoint, owner: owner() }),
     topUp: (topUp, actor) => decided<TopUpOutcome>({ kind: "top_up", topUp, actor }),
+    reverse: (reversal, actor) => decided<ReversalOutcome>({ kind: "reverse", reversal, actor }),
     preview: async (admission) => {
       const context = commit.context();
       const operations = [{ kind: "admit", admission }] as const;

@@ -1,4 +1,5 @@
 // The table of everything that answers (S8: what is not declared here does not exist).
+import type { JournalEntry } from "../contract/journal.ts";
 import type { CompletePorts } from "../gateway/complete.ts";
 import type { PreviewPorts } from "../gateway/preview.ts";
 import type { ReceiptSigner } from "../gateway/signed-receipt.ts";
@@ -13,6 +14,7 @@ import { quote } from "../http/quote.ts";
 import { jwks, receipts } from "../http/receipts.ts";
 import type { Route } from "../http/router.ts";
 import type { EventStreams } from "../http/sse.ts";
+import { paymentWebhook } from "../http/webhooks.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Metrics } from "../lib/metrics.ts";
@@ -26,13 +28,16 @@ export interface RoutePorts {
   metrics: Metrics;
   receipts: ReceiptSigner;
   admin: Handler;
+  payments: Parameters<typeof paymentWebhook>[0];
   bodyBytes: number;
   streamIdleMs: number;
   maxConcurrent: number;
   draining(): boolean;
+  heldNothing(entry: JournalEntry): void;
 }
 
 export function routeTable(ports: RoutePorts): Route[] {
+  const answer = chat(ports);
   const free = { door: "inference", metered: false } as const;
   return [
     {
@@ -40,7 +45,7 @@ export function routeTable(ports: RoutePorts): Route[] {
       methods: ["POST"],
       door: "inference",
       metered: true,
-      handler: chat(ports),
+      handler: (context) => answer(context),
     },
     {
       path: "/v1/chat/completions/quote",
@@ -60,6 +65,13 @@ export function routeTable(ports: RoutePorts): Route[] {
       door: "management",
       metered: false,
       handler: ports.admin,
+    },
+    {
+      path: "/webhooks/stripe",
+      methods: ["POST"],
+      door: "public",
+      metered: false,
+      handler: paymentWebhook(ports.payments),
     },
     {
       path: "/.well-known/jwks.json",

@@ -16,6 +16,7 @@ export interface OperatorPorts {
   ledger: Ledger;
   publisher: Publisher;
   clock: Clock;
+  payments: Operator["payments"];
 }
 
 /** Builds the use-cases over the store and the publication of releases. */
@@ -29,4 +30,5 @@ export const createOperator = (on: OperatorPorts): Operator => ({
   usage: usage(on.ledger),
   requests: requests(on.ledger),
   ledger: audit(on.ledger),
+  payments: on.payments,
 });

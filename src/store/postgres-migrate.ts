@@ -3,10 +3,21 @@
 import { createHash } from "node:crypto";
 import type { ClientBase } from "pg";
 import { LEDGER_SCHEMA } from "./migrations/postgres/0001-ledger.ts";
+import { PAYMENTS_SCHEMA } from "./migrations/postgres/0003-payments.ts";
+import { JOURNAL_SCHEMA } from "./migrations/0004-journal.ts";
+import { ENTITLEMENT_NOTES_SCHEMA } from "./migrations/0005-entitlement-notes.ts";
+import { ALERTS_SCHEMA } from "./migrations/0006-alerts.ts";
+import { inPostgres } from "./migrations/postgres/in-postgres.ts";
 import type { Migration } from "./migrate.ts";
 import { StoreFailure } from "./store-failure.ts";
 
-export const POSTGRES_MIGRATIONS: readonly Migration[] = [{ version: 1, name: "ledger", sql: LEDGER_SCHEMA }];
+export const POSTGRES_MIGRATIONS: readonly Migration[] = [
+  { version: 1, name: "ledger", sql: LEDGER_SCHEMA },
+  { version: 3, name: "payments", sql: PAYMENTS_SCHEMA },
+  { version: 4, name: "journal", sql: inPostgres(JOURNAL_SCHEMA) },
+  { version: 5, name: "entitlement notes", sql: inPostgres(ENTITLEMENT_NOTES_SCHEMA) },
+  { version: 6, name: "alerts", sql: inPostgres(ALERTS_SCHEMA) },
+];
 
 /** Any number that is ours: the lock that migrating gateways take turns with. */
 const MIGRATING = 8_041_990_771;

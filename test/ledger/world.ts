@@ -88,6 +88,18 @@ export class World {
     );
   }
 
+  /** A chargeback of a payment, or the refund of a request. */
+  reverse(
+    organizationId: string,
+    terms: { dollars: number; kind: "chargeback" | "refund"; target: string; externalId?: string },
+  ): ReturnType<Ledger["reverse"]> {
+    const { dollars, kind, target, externalId = crypto.randomUUID() } = terms;
+    return this.ledger.reverse(
+      { organizationId, amount: usd(dollars), kind, target, source: "test", externalId },
+      "test",
+    );
+  }
+
   async key(
     organizationId: string,
     terms: { limit?: number; scope?: "standard" | "research" } = {},
@@ -223,6 +235,11 @@ export class World {
       freeClaim,
       answer: null,
     });
+  }
+
+  /** What is owed, in dollars. */
+  async debt(organizationId: string): Promise<string> {
+    return dollars((await this.ledger.balance(organizationId))?.debt ?? ZERO_USD);
   }
 
   /** `available held` in dollars. */

@@ -8,6 +8,7 @@ import { parseUsd } from "../../src/contract/money.ts";
 import type { BalanceRecord, Ledger, RequestRecord } from "../../src/ledger/ledger.ts";
 import { createLog } from "../../src/lib/log.ts";
 import { start } from "../../src/main.ts";
+import type { Desks } from "../../src/main/desks.ts";
 import { type Simulator, startSimulator } from "../../src/providers/simulator/server.ts";
 import { parseManifest } from "../../src/releases/manifest.ts";
 import { generateReleaseKey, readReleaseKey, type ReleaseKey } from "../../src/releases/release-key.ts";
@@ -45,6 +46,11 @@ export interface TestGateway {
   url: string;
   baseUrl: string;
   ledger: Ledger;
+  payments: Desks["payments"];
+  alerts: Desks["alerts"];
+  desks: Desks;
+  /** Of the start banner; null once there is an account. */
+  signInLink: string | null;
   simulator: Simulator;
   dataDir: string;
   /** A new organization with credits (US dollars, purchased) and one key. */
@@ -59,6 +65,8 @@ export interface TestGateway {
     options?: { scope?: "standard" | "research"; limitUsd?: string },
   ): Promise<Customer>;
   admin<T = Record<string, unknown>>(method: string, path: string, body?: unknown): Promise<Reply<T>>;
+  /** A release as the signed file that an operator would publish. */
+  sign(manifest: TestManifest, options?: { expiresInMs?: number; nowMs?: number }): Promise<string>;
   publish(manifest: TestManifest, options?: { expiresInMs?: number; nowMs?: number }): Promise<Reply>;
   /** POST /v1/chat/completions. */
   chat<T = Record<string, unknown>>(
@@ -105,6 +113,8 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
   const gateway = new RunningGateway({
     url: running.url,
     ledger: running.ledger,
+    desks: running.desks,
+    signInLink: running.signInLink,
     simulator,
     dataDir,
     token,
@@ -137,6 +147,8 @@ async function makeSigner(directory: string): Promise<{ key: ReleaseKey; trustFi
 interface Parts {
   url: string;
   ledger: Ledger;
+  desks: Desks;
+  signInLink: string | null;
   simulator: Simulator;
   dataDir: string;
   token: string;
@@ -148,6 +160,10 @@ class RunningGateway implements TestGateway {
   readonly url: string;
   readonly baseUrl: string;
   readonly ledger: Ledger;
+  readonly payments: Desks["payments"];
+  readonly alerts: Desks["alerts"];
+  readonly desks: Desks;
+  readonly signInLink: string | null;
   readonly simulator: Simulator;
   readonly dataDir: string;
 
@@ -155,6 +171,10 @@ class RunningGateway implements TestGateway {
     this.url = parts.url;
     this.baseUrl = `${parts.url}/v1`;
     this.ledger = parts.ledger;
+    this.payments = parts.desks.payments;
+    this.alerts = parts.desks.alerts;
+    this.desks = parts.desks;
+    this.signInLink = parts.signInLink;
     this.simulator = parts.simulator;
     this.dataDir = parts.dataDir;
   }
@@ -190,12 +210,12 @@ class RunningGateway implements TestGateway {
   }
 
   async publish(manifest: TestManifest, options: Parameters<TestGateway["publish"]>[1] = {}): Promise<Reply> {
+    return this.admin("POST", "/releases", { jws: await this.sign(manifest, options) });
+  }
+
+  sign(manifest: TestManifest, options: Parameters<TestGateway["sign"]>[1] = {}): Promise<string> {
     const { expiresInMs = 30 * DAY_MS, nowMs = Date.now() } = options;
-    const jws = await signRelease(parseManifest(structuredClone(manifest)), this.parts.key, {
-      expiresInMs,
-      nowMs,
-    });
-    return this.admin("POST", "/releases", { jws });
+    return signRelease(parseManifest(structuredClone(manifest)), this.parts.key, { expiresInMs, nowMs });
   }
 
   async chat<T>(customer: Customer, body: unknown, headers: Record<string, string> = {}): Promise<Reply<T>> {

@@ -10,6 +10,7 @@ import {
   keySchema,
   organizationListSchema,
   organizationSchema,
+  refundSchema,
   releaseListSchema,
   releaseSchema,
   requestSchema,
@@ -29,11 +30,17 @@ import {
   keyParams,
   limitKeyInput,
   orgQuery,
+  paymentEventsQuery,
+  paymentOrderParams,
+  paymentOrdersQuery,
   publishReleaseInput,
+  refundCreditsInput,
   requestEntitlementInput,
   requestParams,
   usageQuery,
 } from "../../contract/admin-input.ts";
+import { order, orderList } from "../../contract/app/billing.ts";
+import { paymentEventList } from "../../contract/app/operator.ts";
 import { type Operation, operation } from "./operation.ts";
 
 const organizations: Operation[] = [
@@ -68,6 +75,41 @@ const organizations: Operation[] = [
     query: orgQuery,
     output: balanceSchema,
     run: (operator, { query }) => operator.credits.show(query.org),
+  }),
+];
+
+const payments: Operation[] = [
+  operation("POST /credits/refund", {
+    noun: "credits",
+    audit: "credits.refund",
+    summary: "Return what a settled request cost, or part of it, once per reference",
+    body: refundCreditsInput,
+    output: refundSchema,
+    run: (operator, { body }, actor) => operator.credits.refund(body, actor),
+  }),
+  operation("GET /payments/orders", {
+    noun: "payments",
+    audit: null,
+    summary: "List an organization's payment orders, newest first",
+    query: paymentOrdersQuery,
+    output: orderList,
+    run: (operator, { query: { org, ...page } }) => operator.payments.orders(org, page),
+  }),
+  operation("POST /payments/orders/{order}/confirm", {
+    noun: "payments",
+    audit: "order.confirm",
+    summary: "Credit an order that was paid by hand, once",
+    params: paymentOrderParams,
+    output: order,
+    run: (operator, { params }, actor) => operator.payments.confirm(params.order, actor),
+  }),
+  operation("GET /payments/events", {
+    noun: "payments",
+    audit: null,
+    summary: "List events of the payment service with what came of them, newest first",
+    query: paymentEventsQuery,
+    output: paymentEventList,
+    run: (operator, { query }) => operator.payments.events(query),
   }),
 ];
 
@@ -217,6 +259,7 @@ const reports: Operation[] = [
 /** Every operation; nothing else is served under `/admin/v1` but the document and its page. */
 export const OPERATIONS: readonly Operation[] = [
   ...organizations,
+  ...payments,
   ...keys,
   ...entitlements,
   ...releases,
