@@ -8,7 +8,17 @@ const steps: { name: string; args: string[] }[] = [
   { name: "types", args: [...bin("tsc"), "-p", "tsconfig.json"] },
   {
     name: "lint",
-    args: [...bin("oxlint"), "--type-aware", "--deny-warnings", "src", "cli", "bench", "torture", "test", "scripts"],
+    args: [
+      ...bin("oxlint"),
+      "--type-aware",
+      "--deny-warnings",
+      "src",
+      "cli",
+      "bench",
+      "torture",
+      "test",
+      "scripts",
+    ],
   },
   { name: "floors", args: ["scripts/floors.ts"] },
   { name: "format", args: [...bin("biome"), "format", "."] },

@@ -98,6 +98,7 @@ async function open(
     { authHandler },
     { createOperator },
     { createDesk },
+    { readingApart },
     { accounts },
     { auditNotes },
     { moneyHandlers },
@@ -109,6 +110,7 @@ async function open(
     import("../http/app/auth.ts"),
     import("../operator/operator.ts"),
     import("../operator/desk/desk.ts"),
+    import("../store/sqlite-reading.ts"),
     import("../operator/people.ts"),
     import("../operator/desk/audit-notes.ts"),
     import("../http/app/money.ts"),
@@ -133,8 +135,10 @@ async function open(
     payments: paymentDesk,
     people: accounts({ people: async () => people, url: () => url, note: auditNotes(rooms.sql, clock).note }),
   });
+  const reading = rooms.sql.dialect === "sqlite" ? readingApart(rooms.sql, config.dataDir) : null;
   const desk = createDesk({
     ...rooms,
+    sql: reading ?? rooms.sql,
     people,
     operator,
     providers: config.providers.map(({ name, kind, baseUrl, apiKey }) => ({
@@ -169,7 +173,10 @@ async function open(
       organizationExists: async (id) => (await ledger.organization(id)) !== null,
     }),
     auth: authHandler({ people, desk, origins }),
-    close: () => people.close(),
+    close: async () => {
+      reading?.stop();
+      await people.close();
+    },
   };
 }
 
