@@ -4,6 +4,7 @@ import { randomBytes } from "node:crypto";
 import type { Config } from "../config.ts";
 import type { AlertDesk } from "../contract/alert-desk.ts";
 import type { People } from "../contract/people.ts";
+import { linkTo } from "../contract/links.ts";
 import type { PaymentDesk } from "../contract/payment-desk.ts";
 import type { PreviewPorts } from "../gateway/preview.ts";
 import type { AppHandler } from "../http/app/app.ts";
@@ -53,8 +54,7 @@ export async function firstRunOf(config: Config): Promise<FirstRun | null> {
   return { token: randomBytes(24).toString("base64url"), untilMs: Date.now() + LINK_MS };
 }
 
-export const firstRunLink = (firstRun: FirstRun, url: string): string =>
-  `${url}/welcome#token=${firstRun.token}`;
+export const firstRunLink = ({ token }: FirstRun, url: string): string => linkTo("welcome", { url, token });
 
 export function dashboardApi(config: Config, rooms: PeopleRooms, firstRun: FirstRun | null): DashboardApi {
   let opening: ReturnType<typeof open> | null = null;

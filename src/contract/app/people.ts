@@ -35,8 +35,7 @@ export const session = z.object({
 });
 
 const account = { name: line(100), email, password };
-/** The three links that people are given, each with its token in the fragment: pages that read it there and send it here. */
-export const LINKS = { welcome: "/welcome", invitation: "/invitation", reset: "/reset" } as const;
+/** The tokens of these inputs come from the fragment of the links in `contract/links.ts`. */
 export const welcomeInput = z.strictObject({ token: z.string().max(200), ...account });
 export const acceptInvitationInput = z.strictObject({
   token: z.string().max(200),
