@@ -45,5 +45,13 @@ for (const path of [...new Glob("cli/**/*.ts").scanSync("."), ...new Glob("bench
       violations.push(`${path} imports ${target}: only src/contract is open to it`);
   }
 }
+// The torture harness judges the gateway from outside: it signs releases with the house's code and shares only words.
+for (const path of new Glob("torture/**/*.ts").scanSync(".")) {
+  for (const [, target = ""] of (await Bun.file(path).text()).matchAll(/from "(\.[^"]+)"/g)) {
+    const to = normalize(join(dirname(path), target));
+    if (to.startsWith("src/") && !/^src\/(contract|releases)\//.test(to))
+      violations.push(`${path} imports ${target}: only src/contract and src/releases are open to it`);
+  }
+}
 for (const violation of violations) console.log(violation);
 process.exit(violations.length === 0 ? 0 : 1);

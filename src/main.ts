@@ -27,6 +27,7 @@ import { type Desks, openDesks } from "./main/desks.ts";
 import { openProviders, type Providers } from "./main/providers.ts";
 import { openReleases, type Releases } from "./main/releases.ts";
 import { type RoutePorts, routeTable } from "./main/routes.ts";
+import { tellReady, type Worker, workerOf } from "./main/workers.ts";
 import { dashboardApi, firstRunLink, firstRunOf } from "./main/people.ts";
 import { type OpenedStore, openStore } from "./main/store.ts";
 import { Journal } from "./operator/journal.ts";
@@ -52,14 +53,21 @@ export interface Running {
   stop(): Promise<void>;
 }
 
+export interface StartPorts {
+  clock?: Clock;
+  log?: Log;
+  /** One of several processes on one port; only the first one tells the operator where they are. */
+  worker?: Worker | null;
+}
+
 /** Starts a gateway in this process. Throws with a sentence for the operator when it cannot. */
-export async function start(config: Config, ports: { clock?: Clock; log?: Log } = {}): Promise<Running> {
+export async function start(config: Config, ports: StartPorts = {}): Promise<Running> {
   const clock = ports.clock ?? systemClock;
   const log = ports.log ?? createLog(config.log.level);
   ignoreProxies();
   const store = await openStore(config, ports.clock);
   try {
-    return await startOn(store, config, { clock, log });
+    return await startOn(store, config, { clock, log, worker: ports.worker ?? null });
   } catch (error) {
     await store.ledger.close();
     await store.close();
@@ -70,7 +78,7 @@ export async function start(config: Config, ports: { clock?: Clock; log?: Log } 
 async function startOn(
   store: OpenedStore,
   config: Config,
-  { clock, log }: { clock: Clock; log: Log },
+  { clock, log, worker }: { clock: Clock; log: Log; worker: Worker | null },
 ): Promise<Running> {
   const { ledger } = store;
   const providers = await openProviders(config.providers);
@@ -83,10 +91,10 @@ async function startOn(
     failed: (error) => log.error({ err: error }, "releases could not be renewed or followed"),
   });
   const demoKey = config.trust === null ? await firstStart(ledger) : null;
-  const firstRun = await firstRunOf(config);
-  const house = furnish(config, { clock, log, store, ledger, providers, releases, firstRun });
+  const firstRun = worker === "other" ? null : await firstRunOf(config);
+  const house = furnish(config, { clock, log, store, ledger, providers, releases, worker, firstRun });
   const url = addressOf(config, house.server.port);
-  await writeOperatorFile(ledger, { dataDir: config.dataDir, url });
+  if (worker !== "other") await writeOperatorFile(ledger, { dataDir: config.dataDir, url });
   releases.health.start();
   const signInLink = firstRun === null ? null : firstRunLink(firstRun, config.publicUrl ?? url);
   return { url, demoKey, signInLink, ledger, desks: house.desks, stop: () => house.stop() };
@@ -94,7 +102,8 @@ async function startOn(
 
 /** `start`, then the banner. SIGTERM and SIGINT stop it, from its first moment on: the port opens before `start` ends. */
 export async function serve(config: Config): Promise<Running> {
-  const starting = start(config);
+  const worker = workerOf(process.env);
+  const starting = start(config, { worker });
   let stopping = false;
   const stop = async (): Promise<void> => {
     if (stopping) return;
@@ -107,13 +116,15 @@ export async function serve(config: Config): Promise<Running> {
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => void stop());
   const running = await starting;
   const baseUrl = `${config.publicUrl ?? running.url}/v1`;
-  process.stdout.write(
-    banner({
-      baseUrl,
-      dashboard: { url: config.publicUrl ?? running.url, signInLink: running.signInLink },
-      demo: running.demoKey === null ? null : { secret: running.demoKey, model: "base-preview-v1" },
-    }),
-  );
+  if (worker !== "other")
+    process.stdout.write(
+      banner({
+        baseUrl,
+        dashboard: { url: config.publicUrl ?? running.url, signInLink: running.signInLink },
+        demo: running.demoKey === null ? null : { secret: running.demoKey, model: "base-preview-v1" },
+      }),
+    );
+  tellReady(Number(new URL(running.url).port));
   return running;
 }
 
@@ -124,6 +135,7 @@ interface Rooms {
   ledger: Ledger;
   providers: Providers;
   releases: Releases;
+  worker: Worker | null;
   firstRun: FirstRun | null;
 }
 
@@ -188,6 +200,7 @@ function furnish(config: Config, rooms: Rooms): { server: Listening; desks: Desk
   );
   const server: Listening = listen({
     ...config.listen,
+    reusePort: rooms.worker !== null,
     clock,
     failed,
     router: new Router([...routeTable(routePorts), ...api.routes], baseUrl),

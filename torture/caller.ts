@@ -37,6 +37,7 @@ export async function send(sending: Sending): Promise<Exchange> {
     after,
     healed,
     sentAtMs: Date.now(),
+    contentAtMs: null,
     endedAtMs: 0,
     ending: "cut",
     status: null,
@@ -90,6 +91,7 @@ async function read(
   let bytes = 0;
   for await (const part of response.body ?? []) {
     exchange.body += decoder.decode(part, { stream: true });
+    if (exchange.contentAtMs === null && hasContent(exchange.body)) exchange.contentAtMs = Date.now();
     bytes += part.byteLength;
     if (leaveAt !== null && bytes >= leaveAt) {
       goes();
@@ -106,6 +108,8 @@ function isWhole({ headers, body }: Exchange): boolean {
   const data = last.slice(last.indexOf("data: "));
   return data === "data: [DONE]" || data.startsWith('data: {"error":');
 }
+
+const hasContent = (body: string): boolean => /"content":"[^"]/.test(body);
 
 function parses(text: string): boolean {
   try {

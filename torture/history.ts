@@ -14,6 +14,8 @@ export interface Exchange {
   /** After the gateway had healed. */
   healed: boolean;
   sentAtMs: number;
+  /** When the first word of the answer arrived. */
+  contentAtMs: number | null;
   endedAtMs: number;
   ending: Ending;
   /** Null when no headers came. */
@@ -33,6 +35,16 @@ export interface Span {
 export interface Closing extends Span {
   closedMs: number | null;
   openingMs: number | null;
+}
+
+/** A release that was published, by the digest that requests are priced by. */
+export interface ReleaseFacts extends Change {
+  model: string;
+  route: string;
+  version: number;
+  nanoPerToken: bigint;
+  expiresAtMs: number;
+  digest: string | null;
 }
 
 /** A change through the operator API: in force at the latest when `ackedMs` was reached, perhaps from `askedMs` on. */
@@ -76,6 +88,7 @@ export class History {
   readonly downs: Span[] = [];
   readonly pauses: Span[] = [];
   readonly closings: Closing[] = [];
+  readonly releases: ReleaseFacts[] = [];
   /** Strokes of chaos by name. */
   readonly strokes = new Map<string, number>();
   /** What must never happen to a process. */

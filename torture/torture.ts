@@ -4,7 +4,8 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { judge } from "./checks.ts";
 import { Driver } from "./driver.ts";
-import { Evidence, type Found, type Violation } from "./evidence.ts";
+import { errorCode, Evidence, type Found, type Violation } from "./evidence.ts";
+import type { Exchange } from "./history.ts";
 import { audit, finalBalances, heal } from "./heal.ts";
 import { printFound } from "./found.ts";
 import { makePlan } from "./make-plan.ts";
@@ -63,16 +64,24 @@ export async function torture(run: Run): Promise<Report> {
 export const countViolations = ({ violations }: Report): number =>
   [...violations.values()].reduce((sum, list) => sum + list.length, 0);
 
+/** Answers with an error, by its code; a stream that broke is one of them. */
+function refusalsIn(exchanges: readonly Exchange[]): Record<string, number> {
+  const codes = exchanges.map(errorCode).filter((code) => code !== null);
+  const counts = [...Map.groupBy(codes, (code) => code)].map(
+    ([code, list]) => [`error ${code}`, list.length] as const,
+  );
+  return Object.fromEntries(counts.sort(([a], [b]) => a.localeCompare(b)));
+}
+
 function figuresOf({ history, bill, rows }: Found): Record<string, number> {
   const { exchanges } = history;
-  const count = (fits: (exchange: (typeof exchanges)[number]) => boolean): number =>
-    exchanges.filter(fits).length;
+  const count = (fits: (exchange: Exchange) => boolean): number => exchanges.filter(fits).length;
   const down = (what: string): number => history.downs.filter((span) => span.what === what).length;
   return {
     "requests sent": exchanges.length,
     "answered whole": count(({ status, ending }) => status === 200 && ending === "whole"),
     "replayed or followed": count(({ headers }) => headers["idempotent-replayed"] === "true"),
-    refused: count(({ status }) => status !== null && status !== 200),
+    ...refusalsIn(exchanges),
     "clients that left": count(({ ending }) => ending === "left"),
     "connections cut": count(({ ending }) => ending === "cut"),
     admitted: rows.length,
@@ -88,6 +97,7 @@ function figuresOf({ history, bill, rows }: Found): Record<string, number> {
     "store locked": history.strokes.get("lock_store") ?? 0,
     "keys revoked": [...history.keys.values()].filter(({ revoked }) => revoked !== null).length,
     "routes closed": history.closings.length,
+    "releases published": history.releases.length,
     "audits during the run": history.auditsTaken,
   };
 }

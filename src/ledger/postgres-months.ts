@@ -9,10 +9,13 @@ const MONTHS_AHEAD = 2;
 /** `usage_hour_2026_11`. */
 export const tableOfMonth = (ms: number): string => `usage_hour_${utcMonth(ms).replace("-", "_")}`;
 
-/** Makes the partitions of this month and the next ones where they are missing. */
-export async function makeMonths(on: Asking, nowMs: number): Promise<void> {
+/** Makes the partitions of this month and the next ones where they are missing; of earlier ones from `fromMs` on. */
+export async function makeMonths(on: Asking, nowMs: number, fromMs = nowMs): Promise<void> {
   const months: number[] = [];
-  for (let ms = nowMs; months.length <= MONTHS_AHEAD; ms = nextUtcMonth(ms)) months.push(ms);
+  for (let ms = fromMs, ahead = 0; ahead <= MONTHS_AHEAD; ms = nextUtcMonth(ms)) {
+    months.push(ms);
+    if (nextUtcMonth(ms) > nowMs) ahead += 1;
+  }
   const names = months.map(tableOfMonth);
   const rows = await askOnce(on, "SELECT relname::text FROM pg_class WHERE relname = ANY($1::text[])", [
     names,

@@ -39,12 +39,23 @@ function answered(evidence: Evidence, exchange: Exchange): Violation[] {
   ];
 }
 
-/** Content that reached the client is charged, unless its gateway died before it could. */
+/** How long before the death of its gateway content must have arrived to be known for certain (money.md §4). */
+const KEPT_WITHIN_MS = { keyed: 1_200, unkeyed: 2_500 };
+
+/** Content that reached the client is charged, unless its gateway died right after it. */
 function delivered(evidence: Evidence, exchange: Exchange): Violation[] {
-  if (!/"content":"[^"]/.test(exchange.body)) return [];
+  if (exchange.contentAtMs === null) return [];
   const row = evidence.row(exchange);
   if (row === undefined)
     return [{ broken: "content of a request that the ledger does not know", facts: factsOf(exchange) }];
-  if (row.charge > 0n || row.errorCode === "owner_lost") return [];
+  if (row.charge > 0n || (row.errorCode === "owner_lost" && !longKept(evidence, exchange))) return [];
   return [{ broken: "content was delivered for nothing", facts: { ...factsOf(exchange), row } }];
+}
+
+function longKept(evidence: Evidence, exchange: Exchange): boolean {
+  const { contentAtMs, endedAtMs, request } = exchange;
+  if (contentAtMs === null || evidence.stoodStill(exchange)) return false;
+  const within = request.idempotencyKey === null ? KEPT_WITHIN_MS.unkeyed : KEPT_WITHIN_MS.keyed;
+  const replayed = exchange.headers["idempotent-replayed"] === "true";
+  return request.stream && !replayed && exchange.ending === "cut" && endedAtMs - contentAtMs > within;
 }

@@ -35,18 +35,28 @@ function ofOneClaim(evidence: Evidence, exchanges: Exchange[]): Violation[] {
   return [...twice, ...others, ...whatCameAfter];
 }
 
-/** Streams that broke: those of one request that came to an end came to the same one. */
+/** Streams that broke: those of one request that came to an end came to the same one, and say what was sent before. */
 function brokenAlike(
   answers: Exchange[],
   wrong: (broken: string, exchange: Exchange) => Violation,
 ): Violation[] {
-  const ended = answers.filter(({ ending, after }) => ending === "whole" && after === null);
-  const byRequest = Map.groupBy(ended, ({ headers }) => headers["x-request-id"]);
-  return [...byRequest.values()].flatMap(([first, ...rest]) =>
-    rest
-      .filter(({ body }) => body !== first?.body)
-      .map((exchange) => wrong("a replay of a broken stream differs from the first one", exchange)),
+  const byRequest = Map.groupBy(
+    answers.filter(({ after }) => after === null),
+    ({ headers }) => headers["x-request-id"],
   );
+  return [...byRequest.values()].flatMap((exchanges) => {
+    const ended = exchanges.find(({ ending }) => ending === "whole");
+    if (ended === undefined) return [];
+    return exchanges
+      .filter(({ body, ending }) => (ending === "whole" ? body !== ended.body : !isWayTo(body, ended.body)))
+      .map((exchange) => wrong("a replay of a broken stream differs from what was sent first", exchange));
+  });
+}
+
+/** Whether a cut stream and what was kept of it agree as far as both go; what was kept ends with an error event. */
+function isWayTo(cut: string, kept: string): boolean {
+  const before = kept.slice(0, kept.lastIndexOf("\n\n", kept.indexOf('data: {"error":')) + 2);
+  return cut.startsWith(before) || kept.startsWith(cut) || before.startsWith(cut);
 }
 
 /** Same request, same bytes, as far as they were received; from the event on after which the client asked. */

@@ -107,6 +107,19 @@ export const MUTANTS: readonly Mutant[] = [
     seconds: 4,
   },
   {
+    name: "nothing-kept-of-a-cut-stream",
+    bug: "a stream that a crash cuts is free, however much of it was delivered",
+    edits: [
+      {
+        file: "src/gateway/progress-log.ts",
+        find: "if (checkpoint === null || !this.followed.has(followed)) return;",
+        replace: "if (checkpoint !== undefined) return;",
+      },
+    ],
+    mix: mixes.cuts,
+    seconds: 10,
+  },
+  {
     name: "settles-after-the-last-byte",
     bug: "the last byte goes out half a second before the charge is durable",
     edits: [

@@ -29,6 +29,15 @@ export const kills: Mix = {
   models: ["slow", "steady", "late"],
 };
 
+/** Long streams, and gateways that die in the middle of them. */
+export const cuts: Mix = {
+  ...kills,
+  chaosGapMs: 2_800,
+  traffic: { ...NO_TRAFFIC, send: 10, repeat: 3 },
+  models: ["drip"],
+  streams: 0.9,
+};
+
 /** Providers that fail in every way there is. */
 export const faults: Mix = {
   ...quiet,
