@@ -1,6 +1,5 @@
 // The rooms behind the dashboard: people, and `/app/v1` over the same use-cases as the command line. Loaded on their
 // first request: a gateway that nobody looks at does not pay for them.
-import { randomBytes } from "node:crypto";
 import type { Config } from "../config.ts";
 import type { AlertDesk } from "../contract/alert-desk.ts";
 import type { People } from "../contract/people.ts";
@@ -13,12 +12,11 @@ import type { Handler } from "../http/context.ts";
 import type { Method, Route } from "../http/router.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Clock } from "../lib/clock.ts";
-import type { FirstRun } from "../people/people.ts";
-import { anybodyHere } from "../people/store.ts";
+import { firstRunToken } from "../people/first-run.ts";
+import { anybodyHere, readSessionSecret } from "../people/store.ts";
 import type { Publisher } from "../releases/publish.ts";
 import type { Sql } from "../store/sql.ts";
 
-const LINK_MS = 3_600_000;
 const METHODS: readonly Method[] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 
 export interface PeopleRooms {
@@ -49,17 +47,15 @@ export interface DashboardApi {
 }
 
 /** A link for whoever reads the terminal, as long as there is no account; null afterwards. */
-export async function firstRunOf(config: Config): Promise<FirstRun | null> {
+export async function firstRunLink(config: Config, url: string): Promise<string | null> {
   if (await anybodyHere(placeOf(config))) return null;
-  return { token: randomBytes(24).toString("base64url"), untilMs: Date.now() + LINK_MS };
+  return linkTo("welcome", { url, token: firstRunToken(readSessionSecret(config.dataDir), Date.now()) });
 }
 
-export const firstRunLink = ({ token }: FirstRun, url: string): string => linkTo("welcome", { url, token });
-
-export function dashboardApi(config: Config, rooms: PeopleRooms, firstRun: FirstRun | null): DashboardApi {
+export function dashboardApi(config: Config, rooms: PeopleRooms): DashboardApi {
   let opening: ReturnType<typeof open> | null = null;
   const loaded = (): ReturnType<typeof open> =>
-    (opening ??= open(config, rooms, firstRun).catch((error: unknown) => {
+    (opening ??= open(config, rooms).catch((error: unknown) => {
       opening = null;
       throw error;
     }));
@@ -89,7 +85,6 @@ export function dashboardApi(config: Config, rooms: PeopleRooms, firstRun: First
 async function open(
   config: Config,
   rooms: PeopleRooms,
-  firstRun: FirstRun | null,
 ): Promise<{ people: People; app: AppHandler; auth: AppHandler; close(): Promise<void> }> {
   const [
     { openPeople },
@@ -125,7 +120,6 @@ async function open(
     origins,
     oidc: config.signIn.oidc,
     signInsPerMinute: config.signIn.perMinute,
-    firstRun,
   });
   const { paymentDesk, alertDesk } = rooms;
   const operator = createOperator({
@@ -169,7 +163,6 @@ async function open(
       handlers: { ...handlers, ...moneyHandlers({ paymentDesk }), ...alertHandlers({ alertDesk }) },
       origins,
       completionBytes: config.limits.bodyBytes,
-      nowMs: () => clock.nowMs(),
       organizationExists: async (id) => (await ledger.organization(id)) !== null,
     }),
     auth: authHandler({ people, desk, origins }),
