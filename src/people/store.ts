@@ -9,10 +9,14 @@ import { privateFile } from "../store/private-file.ts";
 const FILE = "people.sqlite";
 const SECRET_FILE = "people.secret";
 const SCHEMA = "people";
+/** Any number that is ours: the lock that gateways take turns with when they make the tables. */
+const MIGRATING = 8_041_990_772;
 
 export interface PeopleStore {
   /** What the sign-in library takes as its database. */
   database: Database | import("pg").Pool;
+  /** Runs what makes the tables, while no other gateway does. */
+  migrating<T>(work: () => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
 
@@ -39,6 +43,7 @@ function openFile(dataDir: string): PeopleStore {
     database.run(`PRAGMA ${pragma}`);
   return {
     database,
+    migrating: (work) => work(),
     close: async () => {
       database.run("PRAGMA wal_checkpoint(TRUNCATE)");
       database.close();
@@ -57,8 +62,18 @@ async function openSchema(connectionString: string): Promise<PeopleStore> {
   });
   // An idle connection that breaks must not end the process; the next query opens another one.
   pool.on("error", () => {});
-  await pool.query(`CREATE SCHEMA IF NOT EXISTS ${SCHEMA}`);
-  return { database: pool, close: () => pool.end() };
+  pool.on("connect", (client) => client.on("error", () => {}));
+  const migrating = async <T>(work: () => Promise<T>): Promise<T> => {
+    const lock = await pool.connect();
+    try {
+      await lock.query(`SELECT pg_advisory_lock(${MIGRATING})`);
+      await lock.query(`CREATE SCHEMA IF NOT EXISTS ${SCHEMA}`);
+      return await work();
+    } finally {
+      lock.release(true); // the lock goes with its session
+    }
+  };
+  return { database: pool, migrating, close: () => pool.end() };
 }
 
 /** Whether the first account was made, asked without loading the sign-in library: the start banner needs no more. */
