@@ -34,10 +34,18 @@ export function addDb(program: Command): void {
             "Use pg_dump or your provider's snapshots, and keep a copy of data.key; docs/operations.md shows how.",
           );
         const target = resolve(file);
-        backUp(join(await dataDirOf(options.dataDir), "tollgate.sqlite"), target);
+        const dataDir = await dataDirOf(options.dataDir);
+        backUp(join(dataDir, "tollgate.sqlite"), target);
+        // Accounts and memberships, once somebody signed in; a file of their own beside it.
+        const people = join(dataDir, "people.sqlite");
+        if (existsSync(people)) backUp(people, `${target}.people`);
         say("Stored answers in it stay encrypted: keep a copy of data.key, and keep it apart.");
-        const done = { file: target, bytes: statSync(target).size };
-        return { json: JSON.stringify(done), text: `${done.bytes} bytes written to ${target}.` };
+        const copied = existsSync(people) ? `${target}.people` : null;
+        const done = { file: target, bytes: statSync(target).size, people: copied };
+        return {
+          json: JSON.stringify(done),
+          text: `${done.bytes} bytes written to ${target}${copied === null ? "" : ` and ${copied}`}.`,
+        };
       }),
     );
 }

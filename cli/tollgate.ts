@@ -11,6 +11,7 @@ import { addLedger } from "./ledger.ts";
 import { addOrg } from "./org.ts";
 import { addPayments } from "./payments.ts";
 import { Problem } from "./problem.ts";
+import { addPeople } from "./people.ts";
 import { addReceipt } from "./receipt.ts";
 import { addRelease } from "./release.ts";
 import { addRequest } from "./request.ts";
@@ -35,6 +36,7 @@ const NOUNS = [
   addRequest,
   addReceipt,
   addLedger,
+  addPeople,
   addDb,
 ];
 

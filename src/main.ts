@@ -31,7 +31,9 @@ import { tellReady, type Worker, workerOf } from "./main/workers.ts";
 import { dashboardApi, firstRunLink, firstRunOf } from "./main/people.ts";
 import { type OpenedStore, openStore } from "./main/store.ts";
 import { Journal } from "./operator/journal.ts";
+import type { People } from "./contract/people.ts";
 import type { FirstRun } from "./people/people.ts";
+import type { Sql } from "./store/sql.ts";
 import { stopCounting } from "./pricing/tokens.ts";
 
 /** Above every limit of ours, whose refusals can be read; beyond it Bun answers a bare 413 (hardening.md §1). */
@@ -160,7 +162,15 @@ function furnish(config: Config, rooms: Rooms): { server: Listening; desks: Desk
     shelf,
     complete: completePorts(config, { ...rooms, metrics, lifelines, failed }),
     receipts: receiptSigner(store.dataKey),
-    admin: adminHandler({ ledger, clock, releases, payments: desks.paymentDesk }),
+    admin: adminHandler({
+      ledger,
+      clock,
+      releases,
+      payments: desks.paymentDesk,
+      sql,
+      people: () => api.people(),
+      url: () => config.publicUrl ?? address(),
+    }),
     payments: desks.payments,
     bodyBytes: config.limits.bodyBytes,
     streamIdleMs: config.limits.streamIdleMs,
@@ -266,16 +276,23 @@ function adminHandler(on: {
   clock: Clock;
   releases: Releases;
   payments: Desks["paymentDesk"];
+  sql: Sql;
+  people(): Promise<People>;
+  url(): string;
 }): Handler {
   const { ledger, clock, releases, payments } = on;
   const loaded = lazily(async () => {
-    const [{ createAdminApp }, { createOperator }] = await Promise.all([
+    const [{ createAdminApp }, { createOperator }, { accounts }, { auditNotes }] = await Promise.all([
       import("./http/admin/app.ts"),
       import("./operator/operator.ts"),
+      import("./operator/people.ts"),
+      import("./operator/desk/audit-notes.ts"),
     ]);
+    const { note } = auditNotes(on.sql, clock);
+    const people = accounts({ people: () => on.people(), url: () => on.url(), note });
     return createAdminApp({
       ledger,
-      operator: createOperator({ ledger, clock, publisher: releases.publisher, payments }),
+      operator: createOperator({ ledger, clock, publisher: releases.publisher, payments, people }),
     });
   });
   return async ({ request, requestId }) => (await loaded())(request, { requestId });

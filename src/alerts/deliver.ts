@@ -15,13 +15,13 @@ export interface DeliverPorts {
 
 /** Pauses after each failed try; after the last one it has failed. */
 export const PAUSES_MS = [5_000, 60_000, 300_000, 1_800_000, 7_200_000, 18_000_000, 36_000_000];
-const AT_ONCE = 20;
+const LIMITS = { atOnce: 50, ofOneOrganization: 5 };
 /** Gone: the receiver asks to be left alone (Standard Webhooks). */
 const GONE = 410;
 
 /** Everything that is due now. */
 export async function deliverDue(on: DeliverPorts): Promise<void> {
-  const claimed = await on.outbox.claim(on.nowMs(), AT_ONCE);
+  const claimed = await on.outbox.claim(on.nowMs(), LIMITS);
   await Promise.all(claimed.map((delivery) => deliver(on, delivery)));
 }
 

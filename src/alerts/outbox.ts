@@ -66,6 +66,16 @@ export class Outbox {
     return found;
   }
 
+  /** Tests that somebody asked for since an instant. */
+  async testsSince(organizationId: string, sinceMs: number): Promise<number> {
+    const [row] = await this.sql.rows(
+      "SELECT count(*) AS tests FROM alert_delivery WHERE org_id = ?1 AND created_at > ?2 AND kind = 'test'",
+      organizationId,
+      sinceMs,
+    );
+    return numberOf(row?.["tests"]);
+  }
+
   async find(organizationId: string, deliveryId: string): Promise<Delivery | null> {
     const [row] = await this.sql.rows(
       "SELECT * FROM alert_delivery WHERE delivery_id = ?1 AND org_id = ?2",
@@ -75,17 +85,23 @@ export class Outbox {
     return row === undefined ? null : deliveryOf(row);
   }
 
-  /** Takes what is due, each for one sender; the try counts from here, so that a crash cannot try for ever. */
-  async claim(nowMs: number, limit: number): Promise<Delivery[]> {
+  /**
+   * Takes what is due, each for one sender; the try counts from here, so that a crash cannot try for ever. No
+   * organization takes all places: its receivers may be slow.
+   */
+  async claim(nowMs: number, limits: { atOnce: number; ofOneOrganization: number }): Promise<Delivery[]> {
     const rows = await this.sql.rows(
       `UPDATE alert_delivery SET tries = tries + 1, next_try_at = ?2
-       WHERE delivery_id IN (SELECT delivery_id FROM alert_delivery
-         WHERE state = 'waiting' AND next_try_at <= ?1 ORDER BY next_try_at LIMIT ?3)
+       WHERE delivery_id IN (SELECT delivery_id FROM (
+           SELECT delivery_id, next_try_at, row_number() OVER (PARTITION BY org_id ORDER BY next_try_at) AS place
+           FROM alert_delivery WHERE state = 'waiting' AND next_try_at <= ?1) AS due
+         WHERE place <= ?4 ORDER BY next_try_at LIMIT ?3)
          AND state = 'waiting' AND next_try_at <= ?1
        RETURNING *`,
       nowMs,
       nowMs + CLAIM_MS,
-      limit,
+      limits.atOnce,
+      limits.ofOneOrganization,
     );
     return rows.map(deliveryOf);
   }

@@ -15,6 +15,8 @@ export type ResolveHost = (hostname: string) => Promise<string[]>;
 /** Why an address is not called; the words go to the customer who chose it. */
 export class TargetRefusal extends Error {}
 
+const LOOKUP_MS = 5_000;
+
 const NOT_PUBLIC = new BlockList();
 for (const [network, prefix] of [
   ["0.0.0.0", 8],
@@ -80,18 +82,19 @@ export async function resolveTarget(
   const host = url.hostname.replace(/^\[|\]$/g, "");
   const addresses = isIP(host) === 0 ? await resolveHost(host) : [host];
   const [address] = addresses;
-  if (address === undefined) throw new TargetRefusal(`there is no host ${host}`);
+  if (address === undefined) throw new TargetRefusal(`leads nowhere: ${host} has no address`);
   // A name with one public and one private address is a way around the check, never an accident.
   if (!allow.privateTargets && !addresses.every(isPublicAddress)) throw notPublic();
   return { url, address };
 }
 
+/** A name that nobody knows now may be known at the next try: that is a failure, not a refusal. */
 async function resolveBySystem(hostname: string): Promise<string[]> {
-  try {
-    return (await lookup(hostname, { all: true })).map(({ address }) => address);
-  } catch {
-    throw new TargetRefusal(`there is no host ${hostname}`);
-  }
+  const late = new Promise<never>((_, reject) => {
+    setTimeout(() => reject(new Error(`looking up ${hostname} took too long`)), LOOKUP_MS).unref();
+  });
+  const found = await Promise.race([lookup(hostname, { all: true }), late]);
+  return found.map(({ address }) => address);
 }
 
 const notPublic = (): TargetRefusal =>

@@ -96,6 +96,13 @@ export const disableRouteInput = z
   .meta({ id: "DisableRoute" });
 export const enableRouteInput = z.strictObject({ route }).meta({ id: "EnableRoute" });
 
+export const resetPersonInput = z
+  .strictObject({
+    person: line(254).describe("An account's id or address."),
+    two_factor: z.boolean().default(false).describe("Also take the second factor away."),
+  })
+  .meta({ id: "ResetPerson" });
+
 export const usageQuery = z.strictObject({
   org,
   key: key.optional(),
@@ -111,4 +118,5 @@ export type RefundCredits = z.output<typeof refundCreditsInput>;
 export type CreateKey = z.output<typeof createKeyInput>;
 export type RequestEntitlement = z.output<typeof requestEntitlementInput>;
 export type DisableRoute = z.output<typeof disableRouteInput>;
+export type ResetPerson = z.output<typeof resetPersonInput>;
 export type UsageQuery = z.output<typeof usageQuery>;

@@ -235,6 +235,25 @@ export const requestSchema = z
   })
   .meta({ id: "Request" });
 
+export const personSchema = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    email: z.string(),
+    operator: z.boolean(),
+    two_factor: z.boolean(),
+    created_at: time,
+  })
+  .meta({ id: "Person" });
+export const personListSchema = listOf(personSchema, "PersonList");
+export const resetLinkSchema = z
+  .object({
+    email: z.string(),
+    link: z.string().describe("Sets a new password, once."),
+    expires_at: time,
+  })
+  .meta({ id: "ResetLink" });
+
 export const auditReportSchema = z
   .object({
     ok: z.boolean(),
@@ -275,6 +294,8 @@ export type ReleaseJson = z.output<typeof releaseSchema>;
 export type ReleaseListJson = z.output<typeof releaseListSchema>;
 export type UsageListJson = z.output<typeof usageListSchema>;
 export type RequestJson = z.output<typeof requestSchema>;
+export type PersonJson = z.output<typeof personSchema>;
+export type ResetLinkJson = z.output<typeof resetLinkSchema>;
 export type AuditReportJson = z.output<typeof auditReportSchema>;
 export type ErrorJson = z.output<typeof errorSchema>;
 /** One page of records. */

@@ -23,6 +23,7 @@ const PEOPLE = {
   "POST /welcome": change("open", "person.first", people.session, people.welcomeInput),
   "POST /invitations/show": change("open", null, people.invitationPreview, people.invitationPreviewInput),
   "POST /invitations/accept": change("open", "member.join", people.session, people.acceptInvitationInput),
+  "POST /reset": change("open", "person.password", done, people.resetInput),
   "GET /profile": read("signed_in", people.profile),
   "PATCH /profile": change("signed_in", "person.rename", people.profile, people.profileInput),
   "POST /profile/password": change("signed_in", "person.password", done, people.passwordInput),
@@ -204,6 +205,12 @@ const OPERATOR = {
   "POST /operator/people": as(
     change("operate", "operator.invite", people.createdInvitation, operator.inviteOperatorInput),
     created,
+  ),
+  "POST /operator/people/{person}/reset": change(
+    "operate",
+    "person.reset",
+    operator.resetLink,
+    operator.resetPersonInput,
   ),
   "DELETE /operator/people/{person}": change("operate", "operator.remove", done),
   "GET /operator/management-keys": read("operate", operator.managementKeyList),

@@ -10,10 +10,12 @@ import type {
   KeyJson,
   ListJson,
   OrganizationJson,
+  PersonJson,
   RefundJson,
   ReleaseJson,
   ReleaseListJson,
   RequestJson,
+  ResetLinkJson,
   RouteJson,
   UsageListJson,
 } from "./admin.ts";
@@ -25,6 +27,7 @@ import type {
   GrantCredits,
   RefundCredits,
   RequestEntitlement,
+  ResetPerson,
   UsageQuery,
 } from "./admin-input.ts";
 
@@ -64,6 +67,11 @@ export interface Operator {
   };
   usage: { show(query: UsageQuery): Promise<UsageListJson> };
   requests: { show(id: string): Promise<RequestJson> };
+  people: {
+    list(): Promise<ListJson<PersonJson>>;
+    /** A link that sets a new password, once; sessions end when it is used. */
+    reset(input: ResetPerson, actor: string): Promise<ResetLinkJson>;
+  };
   ledger: { audit(): Promise<AuditReportJson> };
   /** Orders, events of the payment service, and payments that are confirmed by hand. */
   payments: Pick<PaymentDesk, "orders" | "events" | "confirm">;

@@ -101,6 +101,12 @@ export interface People {
     as: { account: { name: string; password: string } | null; visitor: Visitor },
   ): Promise<{ invitation: Invitation; arrival: Arrival }>;
 
+  /** A token for a new password, once, within an hour; null when there is no such person. */
+  resetToken(personId: string): Promise<{ token: string; expiresAtMs: number } | null>;
+  /** Sets the password and ends all sessions of whom the token is for. Throws for every other token. */
+  reset(token: string, password: string, visitor: Visitor): Promise<Person>;
+  removeTwoFactor(personId: string): Promise<void>;
+
   setOperator(personId: string, operator: boolean): Promise<void>;
   rename(personId: string, name: string): Promise<void>;
   /** Throws when `current` is wrong. Ends all other sessions. */

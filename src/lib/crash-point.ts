@@ -11,7 +11,9 @@ export type CrashPoint =
   | "before_commit2"
   | "after_commit2"
   | "after_last_byte"
-  | "in_sweep";
+  | "in_sweep"
+  | "payment_received"
+  | "payment_credited";
 
 const [awaited, nth = "1"] = (process.env.TOLLGATE_CRASH_AT ?? "").split(":");
 let left = Number(nth);

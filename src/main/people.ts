@@ -3,6 +3,7 @@
 import { randomBytes } from "node:crypto";
 import type { Config } from "../config.ts";
 import type { AlertDesk } from "../contract/alert-desk.ts";
+import type { People } from "../contract/people.ts";
 import type { PaymentDesk } from "../contract/payment-desk.ts";
 import type { PreviewPorts } from "../gateway/preview.ts";
 import type { AppHandler } from "../http/app/app.ts";
@@ -40,6 +41,8 @@ export interface PeopleRooms {
 }
 
 export interface DashboardApi {
+  /** Opened on first use. */
+  people(): Promise<People>;
   routes: Route[];
   stop(): Promise<void>;
 }
@@ -75,6 +78,7 @@ export function dashboardApi(config: Config, rooms: PeopleRooms, firstRun: First
     handler: handler(door),
   });
   return {
+    people: async () => (await loaded()).people,
     routes: [route("/app/v1/*", "app", true), route("/auth/*", "auth", false)],
     stop: async () => {
       if (opening !== null) await (await opening).close();
@@ -86,7 +90,7 @@ async function open(
   config: Config,
   rooms: PeopleRooms,
   firstRun: FirstRun | null,
-): Promise<{ app: AppHandler; auth: AppHandler; close(): Promise<void> }> {
+): Promise<{ people: People; app: AppHandler; auth: AppHandler; close(): Promise<void> }> {
   const [
     { openPeople },
     { appHandlers },
@@ -94,6 +98,8 @@ async function open(
     { authHandler },
     { createOperator },
     { createDesk },
+    { accounts },
+    { auditNotes },
     { moneyHandlers },
     { alertHandlers },
   ] = await Promise.all([
@@ -103,6 +109,8 @@ async function open(
     import("../http/app/auth.ts"),
     import("../operator/operator.ts"),
     import("../operator/desk/desk.ts"),
+    import("../operator/people.ts"),
+    import("../operator/desk/audit-notes.ts"),
     import("../http/app/money.ts"),
     import("../http/app/alerts.ts"),
   ]);
@@ -118,7 +126,13 @@ async function open(
     firstRun,
   });
   const { paymentDesk, alertDesk } = rooms;
-  const operator = createOperator({ ledger, publisher, clock, payments: paymentDesk });
+  const operator = createOperator({
+    ledger,
+    publisher,
+    clock,
+    payments: paymentDesk,
+    people: accounts({ people: async () => people, url: () => url, note: auditNotes(rooms.sql, clock).note }),
+  });
   const desk = createDesk({
     ...rooms,
     people,
@@ -145,6 +159,7 @@ async function open(
     paymentDrivers: rooms.paymentDrivers,
   });
   return {
+    people,
     app: createApp({
       people,
       handlers: { ...handlers, ...moneyHandlers({ paymentDesk }), ...alertHandlers({ alertDesk }) },

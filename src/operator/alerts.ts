@@ -39,6 +39,9 @@ const NEEDS: Record<AlertKind, "amount_usd" | "percent" | "days" | null> = {
 
 const RULES_AT_MOST = 100;
 const CHANNELS_AT_MOST = 20;
+/** A test is a call to an address that somebody typed. */
+const TESTS_AT_MOST = 10;
+const TESTS_WITHIN_MS = 60_000;
 
 export const alertDesk = (on: AlertDeskPorts): AlertDesk => ({ ...ruling(on), ...channelling(on) });
 
@@ -122,6 +125,10 @@ function channelling({ alerts, note, nowMs }: AlertDeskPorts): Channelling {
     async sendTest(org, id, actor) {
       const known = id === DASHBOARD || (await alerts.rules.channel(org, id)) !== null;
       if (!known) throw unknownRecord("channel", id, "channel");
+      if ((await alerts.outbox.testsSince(org, nowMs() - TESTS_WITHIN_MS)) >= TESTS_AT_MOST)
+        throw new Refusal("rate_limit_exceeded", `At most ${TESTS_AT_MOST} tests a minute. Wait a little.`, {
+          retryAfterMs: TESTS_WITHIN_MS,
+        });
       const delivery = await alerts.sendTest(org, id);
       await note({ actor, action: "alert_channel.test", organizationId: org, target: id });
       return printDelivery(delivery);

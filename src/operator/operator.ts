@@ -17,6 +17,7 @@ export interface OperatorPorts {
   publisher: Publisher;
   clock: Clock;
   payments: Operator["payments"];
+  people: Operator["people"];
 }
 
 /** Builds the use-cases over the store and the publication of releases. */
@@ -31,4 +32,5 @@ export const createOperator = (on: OperatorPorts): Operator => ({
   requests: requests(on.ledger),
   ledger: audit(on.ledger),
   payments: on.payments,
+  people: on.people,
 });

@@ -49,10 +49,12 @@ export class AutoTopUpBook {
     return row === undefined ? null : autoTopUpOf(row);
   }
 
-  /** Those that may try now. */
+  /** Those that run low and may try now. */
   async due(nowMs: number): Promise<AutoTopUp[]> {
     const rows = await this.sql.rows(
-      `SELECT * FROM auto_top_up WHERE enabled = 1 AND (last_failure IS NULL OR next_try_at <= ?1) ORDER BY org_id`,
+      `SELECT auto_top_up.* FROM auto_top_up
+       JOIN org_balance ON org_balance.org_id = auto_top_up.org_id AND slot = 0 AND available < threshold
+       WHERE enabled = 1 AND (last_failure IS NULL OR next_try_at <= ?1) ORDER BY auto_top_up.org_id`,
       nowMs,
     );
     return rows.map(autoTopUpOf);

@@ -2,6 +2,7 @@
 // transaction under the payment's id, and only then answered (money.md §5, faults 67 and 68). Every step can be repeated:
 // a crash anywhere before the answer makes the service deliver again, and the ledger credits one reference once.
 import type { NanoUsd } from "../contract/money.ts";
+import { crashPoint } from "../lib/crash-point.ts";
 import type { PaymentDriver, PaymentEvent } from "./driver.ts";
 import type { EventLog, EventOutcome } from "./event-log.ts";
 import type { PaymentOrder } from "./order.ts";
@@ -129,11 +130,13 @@ export async function creditOrder(
   paidBy: { sessionId: string; paymentId: string | null },
 ): Promise<"credited" | "repeated" | "refused"> {
   const { organizationId, amount, driver: source } = order;
+  crashPoint("payment_received");
   const { kind } = await on.till.topUp(
     { organizationId, amount, kind: "purchase", source, externalId: paidBy.sessionId },
     `${order.driver} ${order.id}`,
   );
   if (kind === "conflict" || kind === "unknown_organization") return "refused";
+  crashPoint("payment_credited");
   await on.orders.credited(order.id, paidBy, on.nowMs());
   return kind;
 }

@@ -31,7 +31,7 @@ export function readStripeEvent(event: Stripe.Event): PaymentEvent {
     case "refund.updated":
     case "refund.failed":
     case "charge.refund.updated":
-      return refund(known, event.data.object);
+      return readRefund(known, event.data.object);
     default:
       return { ...known, kind: "other" };
   }
@@ -89,7 +89,13 @@ function dispute(known: Known, disputed: Stripe.Dispute): PaymentEvent {
     : { ...about, kind: "taken_back", reason: `disputed: ${disputed.reason}` };
 }
 
-function refund(known: Known, refunded: Stripe.Refund): PaymentEvent {
+/** Of which refund an event tells; null when it tells of something else. */
+export const refundOf = (event: Stripe.Event): string | null =>
+  event.type.startsWith("refund.") || event.type === "charge.refund.updated"
+    ? (event.data.object as Stripe.Refund).id
+    : null;
+
+export function readRefund(known: Known, refunded: Stripe.Refund): PaymentEvent {
   const money = moneyOf(refunded.amount, refunded.currency);
   if (money === null) return { ...known, kind: "other" };
   const about = { ...known, reversalId: refunded.id, paymentId: idOf(refunded.payment_intent), money };

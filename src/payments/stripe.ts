@@ -14,7 +14,7 @@ import {
   WebhookRefusal,
 } from "./driver.ts";
 import { NANO_PER_CENT, type PaymentMethod, type PaymentOrder } from "./order.ts";
-import { readStripeEvent } from "./stripe-event.ts";
+import { readRefund, readStripeEvent, refundOf } from "./stripe-event.ts";
 
 export interface StripeSettings {
   /** `test`: money is pretended by the double; everything else is the same. */
@@ -95,9 +95,13 @@ export class StripeDriver implements PaymentDriver {
         undefined,
         nowMs,
       );
-      return readStripeEvent(event);
+      const refundId = refundOf(event);
+      if (refundId === null) return readStripeEvent(event);
+      // A refund can still fail after it succeeded, and its events come in any order: only how it stands now counts.
+      const refund = await this.call(() => this.stripe.refunds.retrieve(refundId));
+      return readRefund({ id: event.id, type: event.type }, refund);
     } catch (error) {
-      if (error instanceof WebhookRefusal) throw error;
+      if (error instanceof WebhookRefusal || error instanceof ServiceFailure) throw error;
       if (error instanceof Stripe.errors.StripeSignatureVerificationError)
         throw new WebhookRefusal(
           "The signature does not fit this body, this endpoint's secret or the time: it must be at most 5 minutes old.",

@@ -7,7 +7,7 @@ import type { SignIn } from "./sign-in.ts";
 
 const OPEN = new Set([
   "POST /auth/sign-in/email",
-  "POST /auth/sign-in/oauth2",
+  "POST /auth/sign-in/social",
   "POST /auth/sign-out",
   "POST /auth/two-factor/enable",
   "POST /auth/two-factor/disable",
@@ -22,7 +22,7 @@ const OPEN = new Set([
   "POST /auth/passkey/delete-passkey",
   "POST /auth/passkey/update-passkey",
 ]);
-const CALLBACK = /^GET \/auth\/oauth2\/callback\/[a-z0-9_-]{1,64}$/;
+const CALLBACK = /^GET \/auth\/callback\/[a-z0-9_-]{1,64}$/;
 const BODY_BYTES = 64 * 1024;
 
 /** Passes a request on to the library; `guard` has checked Origin and media type. */

@@ -6,6 +6,7 @@ import { Refusal } from "../contract/refusals.ts";
 import { createAccount, persons, sessionKeeping, sessionOf, signInWith } from "./accounts.ts";
 import { handleAuth } from "./door.ts";
 import { invitations } from "./invitations.ts";
+import { resets } from "./resets.ts";
 import { memberships, rules } from "./memberships.ts";
 import { type OidcProvider, openSignIn, type SignIn } from "./sign-in.ts";
 import { openPeopleStore, type PeoplePlace, readSessionSecret } from "./store.ts";
@@ -70,6 +71,7 @@ export async function openPeople(options: PeopleOptions): Promise<People> {
       else await members.join(invitation.organizationId, arrival.person.id, invitation.role);
       return { invitation: { ...invitation, state: "accepted" }, arrival };
     },
+    ...resets(on, { endAll, slowDown: (visitor) => slowDown(throttle, visitor) }),
     setOperator: async (personId, operator) => {
       await on.internal.updateUser(personId, { operator });
       await endAll(personId);

@@ -102,6 +102,7 @@ function betterAuthOptions({ store, secret, url, origins, signInsPerMinute }: Si
       max: 120,
       customRules: {
         "/sign-in/email": { window: 60, max: signInsPerMinute },
+        "/sign-in/social": { window: 60, max: signInsPerMinute },
         "/two-factor/*": { window: 60, max: signInsPerMinute },
         "/passkey/verify-authentication": { window: 60, max: signInsPerMinute },
       },
@@ -110,6 +111,9 @@ function betterAuthOptions({ store, secret, url, origins, signInsPerMinute }: Si
       // A name with `__Host-` is only taken over https, for this host, for all paths (hardening.md S25).
       cookiePrefix: secure ? "__Host-tollgate" : "tollgate",
       useSecureCookies: false,
+      // Said, because the library drops these checks by itself where NODE_ENV is "test".
+      disableCSRFCheck: false,
+      disableOriginCheck: false,
       defaultCookieAttributes: { secure, httpOnly: true, sameSite: "lax" as const, path: "/" },
       ipAddress: { ipAddressHeaders: [ADDRESS_HEADER] },
       database: {

@@ -107,6 +107,43 @@ test("a second factor is set up, asked for at sign-in, and an organization can i
   expect((await fresh.app("GET /session")).person).toMatchObject({ name: "Ada", two_factor: true });
 });
 
+test("an operator's link sets a new password, once, and takes a lost second factor away", async () => {
+  const { id = "" } = (await browser.app("GET /session")).person ?? {};
+  const made = await browser.app(
+    "POST /operator/people/{person}/reset",
+    { person: id },
+    { two_factor: true },
+  );
+  const token = tokenOf(made.link);
+  const password = "another horse entirely";
+  await new Browser(gateway.url).app("POST /reset", {}, { token, password });
+  expect((await browser.try("GET /profile")).status).toBe(401);
+  const again = await new Browser(gateway.url).try("POST /reset", {}, { token, password });
+  expect([again.status, again.json.error.code]).toEqual([410, "link_not_valid"]);
+  const signedIn = await browser.send("POST", "/auth/sign-in/email", { email: "ada@example.com", password });
+  expect(signedIn.status).toBe(200);
+  expect((await browser.app("GET /session")).person?.two_factor).toBe(false);
+});
+
+test("whoever holds the management key makes such a link too, by address", async () => {
+  const { token } = (await Bun.file(join(dataDir, "operator.json")).json()) as { token: string };
+  const admin = async (method: string, path: string, body?: object) => {
+    const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+    const init = { method, headers, ...(body && { body: JSON.stringify(body) }) };
+    return (await (await fetch(`${gateway.url}/admin/v1${path}`, init)).json()) as Record<string, unknown>;
+  };
+  const people = await admin("GET", "/people");
+  expect(people["data"]).toEqual([expect.objectContaining({ email: "ada@example.com", operator: true })]);
+  const made = await admin("POST", "/people/reset", { person: "Ada@example.com" });
+  const body = { token: tokenOf(String(made["link"])), password: PASSWORD };
+  await new Browser(gateway.url).app("POST /reset", {}, body);
+  expect((await browser.try("GET /profile")).status).toBe(401);
+  await browser.send("POST", "/auth/sign-in/email", { email: "ada@example.com", password: PASSWORD });
+  expect(await admin("POST", "/people/reset", { person: "nobody@example.com" })).toMatchObject({
+    error: { code: "not_found" },
+  });
+});
+
 test("sign-ins, sign-outs and settings are in the operator's audit log", async () => {
   await browser.send("POST", "/auth/sign-out");
   const again = new Browser(gateway.url);
@@ -114,6 +151,12 @@ test("sign-ins, sign-outs and settings are in the operator's audit log", async (
   expect(refused.status).toBe(401);
   const lines = await gateway.ledger.auditLog({ limit: 100 });
   const actions = new Set(lines.map(({ action }) => action));
-  for (const action of ["person.first", "person.sign_in", "person.sign_out", "organization.settings"])
+  for (const action of [
+    "person.first",
+    "person.sign_in",
+    "person.sign_out",
+    "person.reset",
+    "organization.settings",
+  ])
     expect(actions).toContain(action);
 });

@@ -222,6 +222,12 @@ describe.each(["SQLite", "PostgreSQL"])("on %s", (store) => {
       expect(await codeOf(alerts.sendTest(org, made.id, "p"))).toEqual(["not_found", "channel"]);
     });
 
+    test("tests are few: they are calls to addresses that somebody typed", async () => {
+      for (let count = 0; count < 10; count++) await alerts.sendTest(org, "dashboard", "p");
+      expect(await codeOf(alerts.sendTest(org, "dashboard", "p"))).toEqual(["rate_limit_exceeded", null]);
+      await alerts.sendTest(other, "dashboard", "p");
+    });
+
     test("a test delivery is on the list", async () => {
       const sent = alertDelivery.parse(await alerts.sendTest(org, "dashboard", "person_1"));
       expect(sent).toMatchObject({ kind: "test", state: "delivered", rule: null });

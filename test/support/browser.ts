@@ -50,7 +50,8 @@ export class Browser {
     });
     for (const line of response.headers.getSetCookie()) this.take(line);
     const text = await response.text();
-    const isJson = response.headers.get("content-type")?.startsWith("application/json") ?? false;
+    const isJson =
+      text !== "" && (response.headers.get("content-type")?.startsWith("application/json") ?? false);
     return {
       status: response.status,
       headers: response.headers,

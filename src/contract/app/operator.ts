@@ -170,6 +170,10 @@ export const operatorPerson = z.object({
 });
 export const operatorPersonList = listOf(operatorPerson);
 export const inviteOperatorInput = z.strictObject({ email });
+/** `two_factor` also takes the second factor away: for a lost phone. */
+export const resetPersonInput = z.strictObject({ two_factor: z.boolean().default(false) });
+/** Works once, within an hour; null when the same Idempotency-Key had shown it before. */
+export const resetLink = z.object({ email: z.string(), link: z.string().nullable(), expires_at: time });
 export const managementKey = z.object({
   id: z.string(),
   name: z.string(),

@@ -25,7 +25,7 @@ export const session = z.object({
   ways: z.object({
     password: z.boolean(),
     passkey: z.boolean(),
-    /** Sign in by POST /auth/sign-in/oauth2 {providerId}. */
+    /** Sign in by POST /auth/sign-in/social {provider: id, callbackURL, errorCallbackURL}, then go to the answer's `url`. */
     oidc: z.array(z.object({ id: z.string(), name: z.string() })),
   }),
   /** What to show in snippets, ends with `/v1`. */
@@ -50,6 +50,9 @@ export const invitationPreview = z.object({
   /** The address has an account already: sign in with it. */
   has_account: z.boolean(),
 });
+
+/** By the link that an operator made for somebody who cannot sign in any more. */
+export const resetInput = z.strictObject({ token: z.string().max(200), password });
 
 export const member = z.object({
   person: personRef,

@@ -10,6 +10,8 @@ import {
   keySchema,
   organizationListSchema,
   organizationSchema,
+  personListSchema,
+  resetLinkSchema,
   refundSchema,
   releaseListSchema,
   releaseSchema,
@@ -37,6 +39,7 @@ import {
   refundCreditsInput,
   requestEntitlementInput,
   requestParams,
+  resetPersonInput,
   usageQuery,
 } from "../../contract/admin-input.ts";
 import { order, orderList } from "../../contract/app/billing.ts";
@@ -230,6 +233,24 @@ const releases: Operation[] = [
   }),
 ];
 
+const people: Operation[] = [
+  operation("GET /people", {
+    noun: "people",
+    audit: null,
+    summary: "List accounts of the dashboard",
+    output: personListSchema,
+    run: (operator) => operator.people.list(),
+  }),
+  operation("POST /people/reset", {
+    noun: "people",
+    audit: "person.reset",
+    summary: "Make a link that sets an account's new password, once",
+    body: resetPersonInput,
+    output: resetLinkSchema,
+    run: (operator, { body }, actor) => operator.people.reset(body, actor),
+  }),
+];
+
 const reports: Operation[] = [
   operation("GET /usage", {
     noun: "usage",
@@ -263,5 +284,6 @@ export const OPERATIONS: readonly Operation[] = [
   ...keys,
   ...entitlements,
   ...releases,
+  ...people,
   ...reports,
 ];

@@ -147,7 +147,8 @@ function refuse(error: unknown, { env }: { env: Exchange }): Response {
 }
 
 function seal(response: Response, requestId: string): Response {
-  response.headers.set("x-request-id", requestId);
+  // A replayed completion keeps the id of the request that was paid.
+  if (!response.headers.has("x-request-id")) response.headers.set("x-request-id", requestId);
   response.headers.set("x-content-type-options", "nosniff");
   response.headers.set("referrer-policy", "no-referrer");
   if (!response.headers.has("cache-control")) response.headers.set("cache-control", "no-store");

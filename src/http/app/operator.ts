@@ -11,7 +11,7 @@ import { invite, type TeamPorts } from "./team.ts";
 export interface OperatorPorts extends TeamPorts {
   people: People;
   desk: Desk;
-  operator: Pick<Operator, "organizations" | "releases" | "routes">;
+  operator: Pick<Operator, "organizations" | "people" | "releases" | "routes">;
 }
 
 type Payments = "GET /operator/payments" | "POST /operator/orders/{order}/confirm";
@@ -141,7 +141,11 @@ async function withNames(
   }));
 }
 
-type Persons = "GET /operator/people" | "POST /operator/people" | "DELETE /operator/people/{person}";
+type Persons =
+  | "POST /operator/people/{person}/reset"
+  | "GET /operator/people"
+  | "POST /operator/people"
+  | "DELETE /operator/people/{person}";
 
 const people = (on: OperatorPorts): Handlers<Persons> => ({
   "GET /operator/people": async () => {
@@ -168,6 +172,10 @@ const people = (on: OperatorPorts): Handlers<Persons> => ({
       role: "viewer",
       invitedBy: personOf(call).id,
     }),
+  "POST /operator/people/{person}/reset": async (call) => {
+    const input = { person: call.params.person, two_factor: call.body.two_factor };
+    return await on.operator.people.reset(input, personOf(call).id);
+  },
   "DELETE /operator/people/{person}": async (call) => {
     const actor = personOf(call).id;
     const found = (await on.people.persons([call.params.person])).find(({ operator }) => operator);

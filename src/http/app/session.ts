@@ -19,6 +19,7 @@ type Profile = AppAnswer<"GET /profile">;
 type Routes =
   | "GET /session"
   | "POST /welcome"
+  | "POST /reset"
   | "GET /profile"
   | "PATCH /profile"
   | "POST /profile/password"
@@ -42,6 +43,11 @@ export const sessionHandlers = (on: SessionPorts): Handlers<Routes> => ({
       after: { operator: true },
     });
     return await printSession(on, await arrivedAs(on, arrival.cookies));
+  },
+  "POST /reset": async ({ body, visitor }) => {
+    const { id } = await on.people.reset(body.token, body.password, visitor);
+    await on.desk.note({ actor: id, action: "person.password", organizationId: null, target: id });
+    return { done: true };
   },
   "GET /profile": async (call) => await printProfile(on, callerOf(call).signedIn),
   "PATCH /profile": async (call) => {

@@ -25,10 +25,11 @@ interface Sums {
   charge: bigint;
 }
 
-interface UsageHour extends Sums {
+/** What one key spent on one model within one bucket. */
+interface UsageCell extends Sums {
   key: string;
   model: string;
-  atMs: number;
+  bucket: number;
 }
 
 export interface UsagePorts {
@@ -38,27 +39,27 @@ export interface UsagePorts {
   namesOf(
     organizationId: string,
     group: Group,
-  ): Promise<{ of(hour: UsageHour): string | null; label(group: string | null): string }>;
+  ): Promise<{ of(cell: UsageCell): string | null; label(group: string | null): string }>;
 }
 
 export const usage = (on: UsagePorts): Pick<Desk, "usage"> => ({
   async usage(organizationId, query) {
     const nowMs = on.clock.nowMs();
     const { fromMs, toMs, bucketMs } = bucketsOf(query, nowMs);
-    const hours = await hoursOf(on.sql, { organizationId, query, fromMs, toMs });
+    const cells = await cellsOf(on.sql, { organizationId, query, fromMs, toMs, bucketMs });
     const group = query.group_by ?? null;
     const names = group === null ? null : await on.namesOf(organizationId, group);
     const at = Array.from({ length: Math.ceil((toMs - fromMs) / bucketMs) }, (_, i) => fromMs + i * bucketMs);
     const groups = new Map<string | null, { total: Sums; buckets: Map<number, Sums> }>();
     const total = none();
-    for (const hour of hours) {
-      const name = names === null ? null : names.of(hour);
+    for (const cell of cells) {
+      const name = names === null ? null : names.of(cell);
       const entry = groups.get(name) ?? { total: none(), buckets: new Map<number, Sums>() };
       groups.set(name, entry);
-      const start = fromMs + Math.floor((hour.atMs - fromMs) / bucketMs) * bucketMs;
+      const start = fromMs + cell.bucket * bucketMs;
       const bucket = entry.buckets.get(start) ?? none();
       entry.buckets.set(start, bucket);
-      for (const sums of [total, entry.total, bucket]) add(sums, hour);
+      for (const sums of [total, entry.total, bucket]) add(sums, cell);
     }
     if (group === null && groups.size === 0) groups.set(null, { total: none(), buckets: new Map() });
     const ordered = [...groups].toSorted(([, a], [, b]) => (a.total.charge < b.total.charge ? 1 : -1));
@@ -117,25 +118,28 @@ function bucketsOf(query: UsageQuery, nowMs: number): { fromMs: number; toMs: nu
   return { fromMs: Math.max(fromMs, toMs - BUCKETS_MAX * bucketMs), toMs, bucketMs };
 }
 
-async function hoursOf(
+async function cellsOf(
   sql: Sql,
-  asked: { organizationId: string; query: UsageQuery; fromMs: number; toMs: number },
-): Promise<UsageHour[]> {
+  asked: { organizationId: string; query: UsageQuery; fromMs: number; toMs: number; bucketMs: number },
+): Promise<UsageCell[]> {
   const conditions = new Conditions()
     .and("org_id = ?", asked.organizationId)
     .and("hour >= ?", asked.fromMs / HOUR_MS)
     .and("hour < ?", asked.toMs / HOUR_MS)
     .and("key_id = ?", asked.query.key)
     .and("model = ?", asked.query.model);
+  // Whole numbers: the quotient is cut, in both stores. The size is a constant of ours.
+  const bucket = `(hour - ${asked.fromMs / HOUR_MS}) / ${asked.bucketMs / HOUR_MS}`;
   const rows = await sql.rows(
-    `SELECT key_id, model, hour, requests, input_tokens, cached_tokens, output_tokens, charge
-     FROM usage_hour ${conditions.where}`,
+    `SELECT key_id, model, ${bucket} AS bucket, sum(requests) AS requests, sum(input_tokens) AS input_tokens,
+       sum(cached_tokens) AS cached_tokens, sum(output_tokens) AS output_tokens, sum(charge) AS charge
+     FROM usage_hour ${conditions.where} GROUP BY key_id, model, ${bucket}`,
     ...conditions.values,
   );
   return rows.map((row) => ({
     key: textOf(row["key_id"]),
     model: textOf(row["model"]),
-    atMs: numberOf(row["hour"]) * HOUR_MS,
+    bucket: numberOf(row["bucket"]),
     requests: numberOf(row["requests"]),
     input: numberOf(row["input_tokens"]),
     cached: numberOf(row["cached_tokens"]),

@@ -29,7 +29,9 @@ export function windowOf({ range, from, to }: Asked, nowMs: number): Window {
 /** The window only if one was asked for: lists go back to the beginning without. */
 export function windowIfAsked(asked: Asked, nowMs: number): Partial<Window> {
   if (asked.range === undefined && asked.from === undefined && asked.to === undefined) return {};
-  if (asked.range === undefined && asked.from === undefined) return { toMs: readTime(asked.to ?? "", "to") };
+  const { range, from, to } = asked;
+  if (range === undefined && from === undefined) return { toMs: readTime(to ?? "", "to") };
+  if (range === undefined && to === undefined) return { fromMs: readTime(from ?? "", "from") };
   return windowOf(asked, nowMs);
 }
 

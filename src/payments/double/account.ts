@@ -46,6 +46,7 @@ const newId = (prefix: string): string => `${prefix}_test_${randomBase62(16)}`;
 export class Account {
   readonly sessions = new Map<string, Session>();
   readonly payments = new Map<string, Payment>();
+  readonly refunds = new Map<string, MoneyBack>();
 
   /** `pageRoot`: where the double's own pages are. */
   openSession(form: URLSearchParams, pageRoot: string): Session {
@@ -128,11 +129,21 @@ export const eventOf = (type: string, object: object, nowMs: number): DoubleEven
   data: { object: structuredClone(object) },
 });
 
-/** A dispute, or a refund with `object: "refund"`, of a payment. */
+/** A dispute or a refund. */
+export interface MoneyBack {
+  id: string;
+  object: "dispute" | "refund";
+  amount: number;
+  currency: string;
+  payment_intent: string;
+  reason: string;
+  status: string;
+}
+
 export function moneyBack(
   payment: Payment,
-  also: { object: "dispute" | "refund"; amount?: number; status: string },
-): Record<string, unknown> {
+  also: { object: MoneyBack["object"]; amount?: number; status: string },
+): MoneyBack {
   const { object, amount = payment.amount, status } = also;
   return {
     id: newId(object === "dispute" ? "dp" : "re"),

@@ -1,7 +1,15 @@
 // A Stripe-shaped server for gateways without Stripe and for tests: the three calls that the driver makes, a page to pay
 // on, and events signed with Stripe's own library. It forgets everything when it stops.
 import Stripe from "stripe";
-import { Account, type DoubleEvent, eventOf, moneyBack, type Payment, type Session } from "./account.ts";
+import {
+  Account,
+  type DoubleEvent,
+  eventOf,
+  moneyBack,
+  type MoneyBack,
+  type Payment,
+  type Session,
+} from "./account.ts";
 import { page } from "./page.ts";
 
 export interface DoubleOptions {
@@ -66,10 +74,17 @@ export class StripeDouble {
   }
 
   refunded(payment: Payment, amount: number): DoubleEvent {
-    return this.event(
-      "refund.created",
-      moneyBack(payment, { object: "refund", amount, status: "succeeded" }),
-    );
+    const refund = moneyBack(payment, { object: "refund", amount, status: "succeeded" });
+    this.account.refunds.set(refund.id, refund);
+    return this.event("refund.created", refund);
+  }
+
+  /** A refund that was made, and then did not reach the payer. */
+  refundFailed(made: DoubleEvent): DoubleEvent {
+    const refund = this.account.refunds.get((made.data.object as MoneyBack).id);
+    if (refund === undefined) throw new Error("the double made no such refund");
+    refund.status = "failed";
+    return this.event("refund.failed", refund);
   }
 
   event(type: string, object: object): DoubleEvent {
@@ -108,6 +123,7 @@ export class StripeDouble {
     const idempotencyKey = request.headers.get("idempotency-key");
     if (request.method === "GET" && kind === "payment_intents")
       return this.showPayment(id ?? "", searchParams.has("expand[0]"));
+    if (request.method === "GET" && kind === "refunds") return print(this.showRefund(id ?? ""));
     const form = new URLSearchParams(await request.text());
     const earlier = idempotencyKey === null ? undefined : this.answers.get(idempotencyKey);
     if (this.charging === "hang_up" && kind === "payment_intents") {
@@ -134,6 +150,13 @@ export class StripeDouble {
     if (payment === undefined)
       return print(failure(404, { type: "invalid_request_error", message: `No such payment_intent: ${id}` }));
     return Response.json(this.account.printPayment(payment, expand));
+  }
+
+  private showRefund(id: string): Answer {
+    const refund = this.account.refunds.get(id);
+    return refund === undefined
+      ? failure(404, { type: "invalid_request_error", message: `No such refund: ${id}` })
+      : { status: 200, body: refund };
   }
 
   private charge(form: URLSearchParams, charging: Charging): Answer {
