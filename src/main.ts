@@ -27,7 +27,7 @@ import { type Desks, openDesks } from "./main/desks.ts";
 import { openProviders, type Providers } from "./main/providers.ts";
 import { openReleases, type Releases } from "./main/releases.ts";
 import { type RoutePorts, routeTable } from "./main/routes.ts";
-import { tellReady, type Worker, workerOf } from "./main/workers.ts";
+import { sharedToken, tellReady, type Worker, workerOf } from "./main/workers.ts";
 import { dashboardApi, firstRunLink, firstRunOf } from "./main/people.ts";
 import { type OpenedStore, openStore } from "./main/store.ts";
 import { Journal } from "./operator/journal.ts";
@@ -91,7 +91,7 @@ async function startOn(
     failed: (error) => log.error({ err: error }, "releases could not be renewed or followed"),
   });
   const demoKey = config.trust === null ? await firstStart(ledger) : null;
-  const firstRun = worker === "other" ? null : await firstRunOf(config);
+  const firstRun = await firstRunOf(config, sharedToken(process.env));
   const house = furnish(config, { clock, log, store, ledger, providers, releases, worker, firstRun });
   const url = addressOf(config, house.server.port);
   if (worker !== "other") await writeOperatorFile(ledger, { dataDir: config.dataDir, url });

@@ -47,10 +47,10 @@ export interface DashboardApi {
   stop(): Promise<void>;
 }
 
-/** A link for whoever reads the terminal, as long as there is no account; null afterwards. */
-export async function firstRunOf(config: Config): Promise<FirstRun | null> {
+/** A link for whoever reads the terminal, as long as there is no account; null afterwards. Workers share its token. */
+export async function firstRunOf(config: Config, shared: string | null): Promise<FirstRun | null> {
   if (await anybodyHere(placeOf(config))) return null;
-  return { token: randomBytes(24).toString("base64url"), untilMs: Date.now() + LINK_MS };
+  return { token: shared ?? randomBytes(24).toString("base64url"), untilMs: Date.now() + LINK_MS };
 }
 
 export const firstRunLink = (firstRun: FirstRun, url: string): string =>

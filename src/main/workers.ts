@@ -1,6 +1,7 @@
 // `serve --workers N`: N gateways of one store on one port, each a process of its own. The kernel spreads connections
 // over them (SO_REUSEPORT); the first one starts alone, so that migrations, demo and operator's file are made once; one
 // that ends by itself is replaced.
+import { randomBytes } from "node:crypto";
 import type { Subprocess } from "bun";
 
 /** What a worker is told through its environment. */
@@ -11,6 +12,11 @@ export const workerOf = (env: Record<string, string | undefined>): Worker | null
   const given = env[WORKER];
   return given === "first" || given === "other" ? given : null;
 };
+
+/** The first-run link is printed by one worker and may be opened on any. */
+const FIRST_RUN = "TOLLGATE_FIRST_RUN";
+export const sharedToken = (env: Record<string, string | undefined>): string | null =>
+  workerOf(env) === null ? null : (env[FIRST_RUN] ?? null);
 
 /** A worker says that it listens, and where. */
 export const tellReady = (port: number): void => void process.send?.({ port });
@@ -33,6 +39,7 @@ export async function runWorkers(ports: WorkersPorts): Promise<number> {
 
 class Workers {
   private readonly running = new Set<Subprocess>();
+  private readonly firstRun = randomBytes(24).toString("base64url");
   private stopping = false;
   private exitCode = 0;
 
@@ -70,7 +77,7 @@ class Workers {
     const listening = Promise.withResolvers<number | null>();
     const child = Bun.spawn(this.ports.command(port), {
       stdio: ["ignore", "inherit", "inherit"],
-      env: { ...process.env, [WORKER]: worker },
+      env: { ...process.env, [WORKER]: worker, [FIRST_RUN]: this.firstRun },
       ipc: (message: { port: number }) => listening.resolve(message.port),
     });
     this.running.add(child);
