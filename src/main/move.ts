@@ -7,6 +7,7 @@ import { auditPostgres } from "../ledger/postgres-audit.ts";
 import { makeMonths } from "../ledger/postgres-months.ts";
 import { openSqliteLedger } from "../ledger/sqlite.ts";
 import { systemClock } from "../lib/clock.ts";
+import { movePeople } from "../people/move.ts";
 import { copyStore, type Moved } from "../store/move.ts";
 import { openPostgresStore, type PostgresStore } from "../store/postgres.ts";
 import { openSqliteStore, type SqliteStore } from "../store/sqlite.ts";
@@ -33,7 +34,8 @@ export async function moveToPostgres(dataDirectory: string, url: string): Promis
     closed = true;
     const keptAs = join(dataDirectory, "tollgate.sqlite.moved");
     renameSync(join(dataDirectory, "tollgate.sqlite"), keptAs);
-    return { ...moved, keptAs };
+    const people = await movePeople({ dataDir: dataDirectory, databaseUrl: url });
+    return { ...moved, rows: { ...moved.rows, ...people }, keptAs };
   } finally {
     if (!closed) source.close();
   }
