@@ -31,8 +31,7 @@ export async function topUpWhatRunsLow(on: AutoTopUpPorts, failed: (error: unkno
 
 /** One organization's turn; nothing happens while enough is available. */
 export async function topUpOne(on: AutoTopUpPorts, wish: AutoTopUp): Promise<void> {
-  const available = await on.availableOf(wish.organizationId);
-  if (available === null || available >= wish.threshold) return;
+  if (!(await runsLow(on, wish))) return;
   const method = await on.orders.method(wish.organizationId);
   if (method === null || method.driver !== on.driver.name) {
     await stop(on, wish, "There is no saved card. Add credits once with “keep this card” to save one.");
@@ -54,6 +53,11 @@ export async function topUpOne(on: AutoTopUpPorts, wish: AutoTopUp): Promise<voi
       nextTryAtMs: on.nowMs() + MINUTE_MS,
     });
   }
+}
+
+async function runsLow(on: AutoTopUpPorts, { organizationId, threshold }: AutoTopUp): Promise<boolean> {
+  const available = await on.availableOf(organizationId);
+  return available !== null && available < threshold;
 }
 
 /** The first instant of the UTC month, milliseconds. */
@@ -83,10 +87,9 @@ async function mayCharge(
   wish: AutoTopUp,
   { order, fresh }: { order: PaymentOrder; fresh: boolean },
 ): Promise<boolean> {
-  const { organizationId, threshold, monthlyCap } = wish;
+  const { organizationId, monthlyCap } = wish;
   const nowMs = on.nowMs();
-  const available = await on.availableOf(organizationId);
-  if (available === null || available >= threshold) {
+  if (!(await runsLow(on, wish))) {
     // One that was open before may be somebody's, in the midst of its charge.
     const reason = "It was topped up already.";
     if (fresh) await on.orders.ended(order.id, { state: "expired", reason }, nowMs);

@@ -1,7 +1,15 @@
 // Where people are kept: a SQLite file of its own in the data directory, or a schema of its own in PostgreSQL. Not the
 // ledger's file: the sign-in library holds transactions open across awaits, and a second writer would block the loop.
 import { Database } from "bun:sqlite";
-import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import {
+  constants,
+  copyFileSync,
+  existsSync,
+  linkSync,
+  readFileSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { randomBytes } from "node:crypto";
 import { privateFile } from "../store/private-file.ts";
@@ -13,6 +21,8 @@ const SCHEMA = "people";
 export interface PeopleStore {
   /** What the sign-in library takes as its database. */
   database: Database | import("pg").Pool;
+  /** Runs the work while no other process of this store runs its own. */
+  alone<T>(work: () => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
 
@@ -39,6 +49,8 @@ function openFile(dataDir: string): PeopleStore {
     database.run(`PRAGMA ${pragma}`);
   return {
     database,
+    // The data directory belongs to one process.
+    alone: (work) => work(),
     close: async () => {
       database.run("PRAGMA wal_checkpoint(TRUNCATE)");
       database.close();
@@ -57,8 +69,20 @@ async function openSchema(connectionString: string): Promise<PeopleStore> {
   });
   // An idle connection that breaks must not end the process; the next query opens another one.
   pool.on("error", () => {});
-  await pool.query(`CREATE SCHEMA IF NOT EXISTS ${SCHEMA}`);
-  return { database: pool, close: () => pool.end() };
+  const store: PeopleStore = { database: pool, alone: (work) => locked(pool, work), close: () => pool.end() };
+  await store.alone(() => pool.query(`CREATE SCHEMA IF NOT EXISTS ${SCHEMA}`));
+  return store;
+}
+
+/** The lock belongs to its connection: whoever dies gives it back. */
+async function locked<T>(pool: import("pg").Pool, work: () => Promise<T>): Promise<T> {
+  const client = await pool.connect();
+  try {
+    await client.query("SELECT pg_advisory_lock(hashtext($1))", [SCHEMA]);
+    return await work();
+  } finally {
+    client.release(true);
+  }
 }
 
 /** Whether the first account was made, asked without loading the sign-in library: the start banner needs no more. */
@@ -82,11 +106,7 @@ export async function anybodyHere(place: PeoplePlace): Promise<boolean> {
 /** The secret that signs cookies: made at random once, kept 0600. Throws when it is there but too short. */
 export function readSessionSecret(dataDir: string): string {
   const path = join(dataDir, SECRET_FILE);
-  if (!existsSync(path)) {
-    const fresh = `${path}.${process.pid}`;
-    writeFileSync(fresh, randomBytes(32).toString("base64url"), { mode: 0o600 });
-    renameSync(fresh, path);
-  }
+  if (!existsSync(path)) makeSecret(path);
   privateFile(path);
   const secret = readFileSync(path, "utf8").trim();
   if (secret.length < 43)
@@ -94,4 +114,19 @@ export function readSessionSecret(dataDir: string): string {
       `${path} does not hold a session secret. Remove it to get a new one; everybody signs in again.`,
     );
   return secret;
+}
+
+/** Of several workers that start at once, the first one's stays: a link never replaces a file. */
+function makeSecret(path: string): void {
+  const fresh = `${path}.${process.pid}`;
+  writeFileSync(fresh, randomBytes(32).toString("base64url"), { mode: 0o600 });
+  try {
+    linkSync(fresh, path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return;
+    // A file system without links: whoever creates it first.
+    copyFileSync(fresh, path, constants.COPYFILE_EXCL);
+  } finally {
+    unlinkSync(fresh);
+  }
 }
