@@ -6,9 +6,15 @@ const bin = (tool: string): string[] => ["--bun", `node_modules/.bin/${tool}`];
 
 const steps: { name: string; args: string[] }[] = [
   { name: "types", args: [...bin("tsc"), "-p", "tsconfig.json"] },
+  { name: "dashboard types", args: [...bin("tsc"), "-p", "dashboard/tsconfig.json"] },
   {
     name: "lint",
-    args: [...bin("oxlint"), "--type-aware", "--deny-warnings", "src", "cli", "bench", "test", "scripts"],
+    args: [
+      ...bin("oxlint"),
+      "--type-aware",
+      "--deny-warnings",
+      ...["src", "cli", "bench", "dashboard", "test", "scripts"],
+    ],
   },
   { name: "floors", args: ["scripts/floors.ts"] },
   { name: "format", args: [...bin("biome"), "format", "."] },

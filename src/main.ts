@@ -5,6 +5,7 @@ import type { Config } from "./config.ts";
 import type { Handler } from "./http/context.ts";
 import { AccessLog } from "./http/access-log.ts";
 import { Cors } from "./http/cors.ts";
+import { dashboardRoutes } from "./http/dashboard.ts";
 import { Router } from "./http/router.ts";
 import { type Listening, listen } from "./http/server.ts";
 import { EventStreams } from "./http/sse.ts";
@@ -17,6 +18,7 @@ import { type Clock, systemClock } from "./lib/clock.ts";
 import { createLog, type Log } from "./lib/log.ts";
 import { Metrics } from "./lib/metrics.ts";
 import { banner } from "./main/banner.ts";
+import { dashboardAssets } from "./main/dashboard.ts";
 import { firstStart } from "./main/first-start.ts";
 import { writeOperatorFile } from "./main/operator-file.ts";
 import { openProviders, type Providers } from "./main/providers.ts";
@@ -121,7 +123,7 @@ function furnish(config: Config, rooms: Rooms): { server: Listening; stop(): Pro
     ...config.listen,
     clock,
     failed,
-    router: new Router(routes, baseUrl),
+    router: new Router([...routes, ...dashboardRoutes({ assets: dashboardAssets(config.dataDir) })], baseUrl),
     cors: new Cors(config.cors.origins),
     access: new AccessLog(log, clock, metrics),
     headerTimeoutMs: config.limits.headerTimeoutMs,
