@@ -9,7 +9,13 @@ const COMPARED = new Set([
   "latency p99, added",
   "first event p50, added",
 ]);
-const COLORS: Record<string, string> = { tollgate: "#0f766e", "bare-proxy": "#94a3b8", nginx: "#cbd5e1" };
+const COLORS: Record<string, string> = {
+  tollgate: "#0f766e",
+  "tollgate-postgres": "#0369a1",
+  portkey: "#f59e0b",
+  "bare-proxy": "#94a3b8",
+  nginx: "#cbd5e1",
+};
 const WIDTH = 760;
 const LABEL = 110;
 const BAR = 16;

@@ -26,6 +26,10 @@ const atMost = (limit: number, unit: string): Goal => ({
 export const GOALS = {
   jsonRatio: atMost(2.2, "× bare"),
   jsonAim: atMost(1.8, "× bare"),
+  portkeyShare: { text: "≤ 1/10 of Portkey", met: (value: number) => value <= 1 / 10 },
+  postgresJsonRatio: atMost(2, "× bare"),
+  hotPairs: { text: "≥ 5000 per s", met: (value: number) => value >= 5000 },
+  replicaCost: atMost(1.15, "× of one"),
   chunkRatio: atMost(1.4, "× bare"),
   addedP50: atMost(1, "ms"),
   addedP99: atMost(3, "ms"),

@@ -26,3 +26,5 @@ export const accountOf = (peer: string): string => `bench-${peer}`;
 export const DIRECT = "direct";
 export const BARE_PROXY = "bare-proxy";
 export const TOLLGATE = "tollgate";
+/** The same, with its ledger on PostgreSQL. */
+export const TOLLGATE_POSTGRES = "tollgate-postgres";

@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { writeFileSync } from "node:fs";
 import { freePort, launch, readyMs, readyPort } from "./processes.ts";
+import { portkey } from "./portkey/peer.ts";
 import { BARE_PROXY, DIRECT, accountOf } from "./peer.ts";
 import type { Peer, RunningPeer, Upstream } from "./peer.ts";
 import type { Process } from "./processes.ts";
@@ -71,4 +72,4 @@ const nginx: Peer = {
   },
 };
 
-export const PEERS: Peer[] = [direct, nginx, bareProxy];
+export const PEERS: Peer[] = [direct, nginx, bareProxy, portkey];

@@ -30,7 +30,7 @@ async function record(scratchDir: string): Promise<void> {
     `--cpu-prof-dir=${scratchDir}`,
     `--cpu-prof-name=${PROFILE}`,
   ];
-  const tollgate = await startTollgate(await startUpstream(), scratchDir, flags);
+  const tollgate = await startTollgate(await startUpstream(), scratchDir, { bunFlags: flags });
   const cost = await costOf(tollgate, {
     model: streams ? "bench-sse-50x5" : "bench-json-1k",
     concurrency: streams ? 32 : 64,

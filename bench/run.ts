@@ -11,14 +11,18 @@ import { extended } from "./figures/extended.ts";
 import { jsonCost } from "./figures/json-cost.ts";
 import { idleMemory, memory } from "./figures/memory.ts";
 import { refusalCost } from "./figures/refusal-cost.ts";
+import { replicas } from "./figures/replicas.ts";
 import { stalledClient } from "./figures/stalled-client.ts";
 import { startToReady } from "./figures/start-to-ready.ts";
 import { streamCost } from "./figures/stream-cost.ts";
 import { warmUp } from "./figures/warm-up.ts";
+import { PORTKEY } from "./portkey/peer.ts";
 import { PEERS, root, startUpstream } from "./peers.ts";
 import { FULL, QUICK } from "./plan.ts";
 import { pinGenerator, stopAll } from "./processes.ts";
 import { describeMachine, printTable } from "./report.ts";
+import { TOLLGATE_POSTGRES } from "./peer.ts";
+import { startDatabase } from "./postgres.ts";
 import { startTollgate } from "./tollgate-peer.ts";
 import type { Bench, Measure } from "./figures/bench.ts";
 import type { Results } from "./report.ts";
@@ -35,22 +39,43 @@ const MEASURES: [name: string, measure: Measure][] = [
   ["client gone", clientGone],
   ["stalled client", stalledClient],
   ["conservation", conservation],
+  ["replicas", replicas],
   ["extended", extended],
   ["start to ready", startToReady],
 ];
 
+/** Peers that a machine may lack; everything else must be measured. */
+const OPTIONAL: ReadonlySet<string> = new Set(["nginx", PORTKEY]);
+
 async function start(results: Results, scratchDir: string): Promise<Bench> {
   const upstream = await startUpstream();
-  const bench: Bench = { plan: results.plan, upstream, peers: [], tollgate: null };
+  const bench: Bench = { plan: results.plan, upstream, peers: [], tollgate: null, database: null };
   for (const peer of PEERS) {
     const reason = peer.missing();
-    if (reason === null) bench.peers.push(await peer.start(upstream, scratchDir));
-    else results.skipped.push({ name: peer.name, reason });
+    if (reason !== null) results.skipped.push({ name: peer.name, reason });
+    else
+      await peer.start(upstream, scratchDir).then(
+        (running) => bench.peers.push(running),
+        (error: unknown) => results.skipped.push({ name: peer.name, reason: String(error) }),
+      );
   }
   if (process.argv.includes("--controls-only")) return bench;
   bench.tollgate = await startTollgate(upstream, scratchDir);
   bench.peers.push(bench.tollgate);
+  await startPostgres(bench, results, scratchDir);
   return bench;
+}
+
+async function startPostgres(bench: Bench, results: Results, scratchDir: string): Promise<void> {
+  try {
+    bench.database = await startDatabase();
+    const { url: databaseUrl } = bench.database;
+    bench.peers.push(
+      await startTollgate(bench.upstream, scratchDir, { name: TOLLGATE_POSTGRES, databaseUrl }),
+    );
+  } catch (error) {
+    results.skipped.push({ name: TOLLGATE_POSTGRES, reason: String(error) });
+  }
 }
 
 /** A figure that cannot be taken is reported as such; it never stops the others. */
@@ -91,17 +116,19 @@ async function main(): Promise<number> {
   };
   const scratchDir = mkdtempSync(join(tmpdir(), "tollgate-bench-"));
   pinGenerator();
+  let bench: Bench | null = null;
   try {
-    const bench = await start(results, scratchDir);
+    bench = await start(results, scratchDir);
     await measureAll(bench, results);
   } finally {
     await stopAll();
+    await bench?.database?.stop();
     rmSync(scratchDir, { recursive: true, force: true });
   }
   console.log(printTable(results.figures));
   for (const { name, reason } of results.skipped) console.log(`\nnot measured: ${name} (${reason})`);
   if (!process.argv.includes("--controls-only")) console.log(`\nkept in ${keep(results)}`);
-  return results.skipped.some(({ name }) => name !== "nginx") ? 1 : 0;
+  return results.skipped.some(({ name }) => !OPTIONAL.has(name)) ? 1 : 0;
 }
 
 process.exit(await main());

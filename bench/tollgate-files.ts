@@ -1,13 +1,14 @@
 // The operator's files for the gateway under test: configuration and release manifests (interfaces.md §3 and §4).
 // Logging stays at its default level: what an operator pays for is measured.
 import { join } from "node:path";
-import { TOLLGATE, accountOf } from "./peer.ts";
 
 interface Places {
   port: number;
   dataDir: string;
   upstreamPort: number;
   scratchDir: string;
+  /** Its key at the upstream. */
+  account: string;
 }
 
 export const settingsOf = (places: Places): string => `
@@ -19,7 +20,7 @@ providers:
   - name: bench
     kind: openai
     base_url: http://127.0.0.1:${places.upstreamPort}/v1
-    api_key: ${accountOf(TOLLGATE)}
+    api_key: ${places.account}
 `;
 
 /** The rates are those of scripts.ts in dollars per million tokens; the flood gets the largest ceiling a release may have. */

@@ -1,6 +1,6 @@
 // The product as a peer: `./tollgate serve` on a store of its own, in front of the bench's upstream, with signed releases
 // for every script and an organization whose credits do not run out. Everything goes through the CLI, as an operator would.
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { benchEnvironment, freePort, launch, readyMs } from "./processes.ts";
 import { TOLLGATE, accountOf } from "./peer.ts";
@@ -19,6 +19,7 @@ export interface Customer {
 export interface TollgatePeer extends RunningPeer {
   process: Process;
   customer: Customer;
+  scratchDir: string;
   /** Milliseconds from the start of the process to the first ready answer. */
   startedMs: number;
   /** Runs one CLI command with `--json`; rejects with its complaint when it was refused. */
@@ -31,37 +32,61 @@ export interface TollgatePeer extends RunningPeer {
 
 const CREDITS_USD = "100000.00";
 
-/** `bunFlags` go before the program, e.g. `--cpu-prof`. */
+export interface TollgateOptions {
+  name?: string;
+  /** Go before the program, e.g. `--cpu-prof`. */
+  bunFlags?: string[];
+  /** The embedded store without it. */
+  databaseUrl?: string;
+  /** The gateway whose database, keys and customer it shares. */
+  replicaOf?: TollgatePeer;
+}
+
 export async function startTollgate(
   upstream: Upstream,
-  scratchDir: string,
-  bunFlags: string[] = [],
+  parentDir: string,
+  { name = TOLLGATE, bunFlags = [], databaseUrl, replicaOf }: TollgateOptions = {},
 ): Promise<TollgatePeer> {
-  const dataDir = join(scratchDir, "tollgate-data");
+  const scratchDir = join(parentDir, name);
+  const dataDir = join(scratchDir, "data");
   mkdirSync(dataDir, { recursive: true });
   const port = freePort();
   const settings = join(scratchDir, "tollgate.yaml");
+  const environment: Record<string, string> = databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl };
   const cli = (...args: string[]): Promise<Record<string, unknown>> => runCli(dataDir, args);
-  await cli("release", "keygen", "--out", join(scratchDir, "keys"));
-  writeFileSync(settings, settingsOf({ port, dataDir, upstreamPort: upstream.port, scratchDir }));
+  if (replicaOf === undefined) await cli("release", "keygen", "--out", join(scratchDir, "keys"));
+  else
+    for (const shared of ["keys", "data/data.key"])
+      cpSync(join(replicaOf.scratchDir, shared), join(scratchDir, shared), { recursive: true });
+  writeFileSync(
+    settings,
+    settingsOf({ port, dataDir, upstreamPort: upstream.port, scratchDir, account: accountOf(name) }),
+  );
 
   const program =
     bunFlags.length === 0 ? [join(root, "tollgate")] : [bun, ...bunFlags, join(root, "cli/tollgate.ts")];
   const serve = async (): Promise<{ process: Process; startedMs: number }> => {
     const sinceMs = performance.now();
     const command = [...program, "serve", "--config", settings];
-    const { process } = launch({ command, core: "gateway", log: join(scratchDir, "tollgate.log") });
+    const { process } = launch({
+      command,
+      core: "gateway",
+      environment,
+      log: join(scratchDir, "tollgate.log"),
+    });
     return { process, startedMs: await readyMs(`http://127.0.0.1:${port}/readyz`, sinceMs) };
   };
   const newCustomer = (name: string, usd: string): Promise<Customer> =>
     openCustomer(cli, port, { name, usd });
 
   const started = await serve();
-  await publishReleases(cli, scratchDir);
-  const customer = await newCustomer("bench", CREDITS_USD);
+  if (replicaOf === undefined) await publishReleases(cli, scratchDir);
+  const customer =
+    replicaOf === undefined ? await newCustomer("bench", CREDITS_USD) : atPort(replicaOf.customer, port);
   const peer: TollgatePeer = {
     ...started,
-    name: TOLLGATE,
+    name,
+    scratchDir,
     target: customer.target,
     customer,
     cli,
@@ -73,6 +98,11 @@ export async function startTollgate(
   };
   return peer;
 }
+
+const atPort = ({ target, ...customer }: Customer, port: number): Customer => ({
+  ...customer,
+  target: { ...target, origin: { ...target.origin, port } },
+});
 
 type Cli = TollgatePeer["cli"];
 
@@ -138,5 +168,3 @@ function operatorAccess(dataDir: string): Record<string, string> {
     return { TOLLGATE_DATA_DIR: dataDir };
   }
 }
-
-export const tollgateAccount = accountOf(TOLLGATE);

@@ -1,6 +1,6 @@
-// `credits grant`, `credits show`.
+// `credits grant`, `credits refund`, `credits show`.
 import type { Command } from "commander";
-import type { BalanceJson, GrantJson } from "../src/contract/admin.ts";
+import type { BalanceJson, GrantJson, RefundJson } from "../src/contract/admin.ts";
 import { report } from "./report.ts";
 import { dollars, fields } from "./table.ts";
 
@@ -26,6 +26,21 @@ export function addCredits(program: Command): void {
         const body = { org, usd, kind, ...(reference !== undefined && { reference }) };
         const { text, value } = await (await context.gateway()).post<GrantJson>("/credits", body);
         const state = value.credited ? "Credited." : "This reference was credited before; nothing was added.";
+        return { json: text, text: `${state} Available: ${dollars(value.balance_usd)}` };
+      }),
+    );
+  credits
+    .command("refund")
+    .description("return what a request cost, or part of it; the same reference refunds once")
+    .argument("<request>", "the request's id, req_…")
+    .requiredOption("--usd <amount>", "US dollars, like 0.05")
+    .option("--reference <text>", "your name for this refund")
+    .action((request: string, options: { usd: string; reference?: string }, command: Command) =>
+      report(command, async (context) => {
+        const { usd, reference } = options;
+        const body = { request, usd, ...(reference !== undefined && { reference }) };
+        const { text, value } = await (await context.gateway()).post<RefundJson>("/credits/refund", body);
+        const state = value.refunded ? "Refunded." : "This reference was refunded before; nothing was added.";
         return { json: text, text: `${state} Available: ${dollars(value.balance_usd)}` };
       }),
     );

@@ -1,10 +1,11 @@
-// `db migrate` brings the store to this program's schema while no gateway runs; `db backup` copies a live store.
+// `db migrate` brings the store to this program's schema; `db backup` copies a live embedded store; `db move` takes it to
+// PostgreSQL while no gateway runs.
 import { Database } from "bun:sqlite";
 import { closeSync, existsSync, openSync, rmSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Command } from "commander";
 import { Problem } from "./problem.ts";
-import { report, say } from "./report.ts";
+import { type Outcome, report, say } from "./report.ts";
 
 export function addDb(program: Command): void {
   const db = program.command("db").description("the store itself");
@@ -13,6 +14,8 @@ export function addDb(program: Command): void {
     .action((_: object, command: Command) =>
       report(command, async ({ options }) => {
         const dataDir = await dataDirOf(options.dataDir);
+        const url = process.env["DATABASE_URL"];
+        if (url !== undefined && url !== "") return await migratePostgres(url, dataDir);
         const { MIGRATIONS } = await import("../src/store/migrate.ts");
         const { openSqliteStore } = await import("../src/store/sqlite.ts");
         openSqliteStore(dataDir).close();
@@ -20,17 +23,65 @@ export function addDb(program: Command): void {
         return { json: JSON.stringify(done), text: `The store in ${dataDir} has schema ${done.schema}.` };
       }),
     );
+  addMove(db);
   db.command("backup <file>")
     .description("copy the store into a file, consistently, while traffic runs")
     .action((file: string, _: object, command: Command) =>
       report(command, async ({ options }) => {
+        if (process.env["DATABASE_URL"])
+          throw new Problem(
+            "The store is PostgreSQL, whose own tools back it up.",
+            "Use pg_dump or your provider's snapshots, and keep a copy of data.key; docs/operations.md shows how.",
+          );
         const target = resolve(file);
-        backUp(join(await dataDirOf(options.dataDir), "tollgate.sqlite"), target);
+        const dataDir = await dataDirOf(options.dataDir);
+        backUp(join(dataDir, "tollgate.sqlite"), target);
+        // Accounts and memberships, once somebody signed in; a file of their own beside it.
+        const people = join(dataDir, "people.sqlite");
+        if (existsSync(people)) backUp(people, `${target}.people`);
         say("Stored answers in it stay encrypted: keep a copy of data.key, and keep it apart.");
-        const done = { file: target, bytes: statSync(target).size };
-        return { json: JSON.stringify(done), text: `${done.bytes} bytes written to ${target}.` };
+        const copied = existsSync(people) ? `${target}.people` : null;
+        const done = { file: target, bytes: statSync(target).size, people: copied };
+        return {
+          json: JSON.stringify(done),
+          text: `${done.bytes} bytes written to ${target}${copied === null ? "" : ` and ${copied}`}.`,
+        };
       }),
     );
+}
+
+function addMove(db: Command): void {
+  db.command("move")
+    .description("copy the embedded store into an empty PostgreSQL database; the gateway must be stopped")
+    .requiredOption("--to <url>", "postgres://user:password@host:port/database")
+    .action((_: object, command: Command) =>
+      report(command, async ({ options }) => {
+        const { to } = command.opts<{ to: string }>();
+        if (!/^postgres(ql)?:\/\//.test(to))
+          throw new Problem(`${to} is no PostgreSQL URL.`, "Give postgres://…");
+        const dataDir = await dataDirOf(options.dataDir);
+        const file = join(dataDir, "tollgate.sqlite");
+        if (!existsSync(file))
+          throw new Problem(`There is no store at ${file}.`, "Name the data directory with --data-dir.");
+        const { moveToPostgres } = await import("../src/main/move.ts");
+        const { rows, sums, keptAs } = await moveToPostgres(dataDir, to);
+        const printed = Object.fromEntries(Object.entries(sums).map(([name, sum]) => [name, sum.toString()]));
+        const total = Object.values(rows).reduce((sum, count) => sum + count, 0);
+        return {
+          json: JSON.stringify({ moved: true, rows, sums_nano_usd: printed, kept_as: keptAs }),
+          text: `${total} rows moved; counts, sums and the audit agree. The old store is kept as ${keptAs}.\n→ Set DATABASE_URL and start the gateway: ./tollgate serve`,
+        };
+      }),
+    );
+}
+
+async function migratePostgres(url: string, dataDir: string): Promise<Outcome> {
+  const { POSTGRES_MIGRATIONS } = await import("../src/store/postgres-migrate.ts");
+  const { openPostgresStore } = await import("../src/store/postgres.ts");
+  const { placeOf } = await import("../src/store/postgres-error.ts");
+  await (await openPostgresStore(url, dataDir)).close();
+  const done = { database: placeOf(url), schema: POSTGRES_MIGRATIONS.at(-1)?.version ?? 0 };
+  return { json: JSON.stringify(done), text: `The database ${done.database} has schema ${done.schema}.` };
 }
 
 async function dataDirOf(given: string | undefined): Promise<string> {

@@ -51,7 +51,7 @@ async function configFindings(flags: DoctorOptions): Promise<Finding[]> {
   const { ConfigError, loadConfig } = await import("../src/config.ts");
   try {
     const config = loadConfig({ env: process.env, cwd: process.cwd(), flags });
-    return [...settingFindings(config), storeFinding(config), await gatewayFinding(config)];
+    return [...settingFindings(config), await storeFinding(config), await gatewayFinding(config)];
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     return error.problems.map((problem) => ({
@@ -90,8 +90,8 @@ function providerFinding({ name, kind, baseUrl, apiKey }: Config["providers"][nu
   return note(check, `${kind}, ${where}, without a key`, `Set api_key to \${NAME} if ${name} needs one.`);
 }
 
-function storeFinding(config: Config): Finding {
-  if (config.databaseUrl !== null) return ok("store", "PostgreSQL (DATABASE_URL)");
+async function storeFinding(config: Config): Promise<Finding> {
+  if (config.databaseUrl !== null) return await databaseFinding(config.databaseUrl);
   const file = join(config.dataDir, "tollgate.sqlite");
   if (!existsSync(file)) return ok("store", `SQLite in ${config.dataDir}, made at the first start`);
   const mode = statSync(config.dataDir).mode & 0o077;
@@ -103,6 +103,25 @@ function storeFinding(config: Config): Finding {
       next: `chmod 700 ${config.dataDir}`,
     };
   return ok("store", `SQLite in ${config.dataDir}`);
+}
+
+async function databaseFinding(url: string): Promise<Finding> {
+  const { inspectPostgres } = await import("../src/store/postgres-inspect.ts");
+  const wrong = (found: string, next: string): Finding => ({ check: "store", state: "wrong", found, next });
+  try {
+    const { server, schema, newestSchema, readOnly, gateways } = await inspectPostgres(url);
+    const found = `PostgreSQL ${server}, schema ${schema} of ${newestSchema}, ${gateways} gateway(s) running`;
+    if (readOnly) return wrong(`${found}, read-only`, "DATABASE_URL must name the primary, not a standby.");
+    if (schema > newestSchema) return wrong(found, "Start the newer program that this database is of.");
+    if (schema < newestSchema)
+      return note("store", found, "It is brought up to date at the next start, or by ./tollgate db migrate.");
+    return ok("store", found);
+  } catch (error) {
+    return wrong(
+      error instanceof Error ? error.message : String(error),
+      "Correct DATABASE_URL, or start the database.",
+    );
+  }
 }
 
 async function gatewayFinding({ listen, dataDir }: Config): Promise<Finding> {

@@ -7,24 +7,51 @@ interface ServeOptions {
   port?: string;
   host?: string;
   dataDir?: string;
+  workers?: string;
 }
 
 export function addServe(program: Command): void {
   withOptions(program.command("serve"))
     .description("start the gateway; SIGTERM drains it")
+    .option("--workers <n>", "gateways on the port, each a process of its own; needs PostgreSQL")
     .action(async (_: object, command: Command) => {
-      const flags = command.optsWithGlobals<ServeOptions>();
+      const { workers, ...flags } = command.optsWithGlobals<ServeOptions>();
       const [{ loadConfig }, { serve }] = await Promise.all([
         import("../src/config.ts"),
         import("../src/main.ts"),
       ]);
-      await serve(configured(() => loadConfig({ env: process.env, cwd: process.cwd(), flags })));
+      const config = configured(() => loadConfig({ env: process.env, cwd: process.cwd(), flags }));
+      const count = workersOf(workers, config.databaseUrl);
+      if (count === 1) await serve(config);
+      else process.exitCode = await runAll(count, flags);
     });
   withOptions(program.command("dev"))
     .description("start the gateway and restart it when its source changes")
     .action(async (_: object, command: Command) => {
       process.exitCode = await watch(printFlags(command.optsWithGlobals<ServeOptions>()));
     });
+}
+
+function workersOf(given: string | undefined, databaseUrl: string | null): number {
+  const count = Number(given ?? "1");
+  if (!Number.isSafeInteger(count) || count < 1 || count > 256)
+    throw new Problem(`--workers ${given} is not a number of processes.`, "Give one from 1 to 256.");
+  if (count > 1 && databaseUrl === null)
+    throw new Problem(
+      "The embedded SQLite store belongs to one process.",
+      "Set DATABASE_URL to a PostgreSQL database, or leave out --workers.",
+    );
+  return count;
+}
+
+async function runAll(count: number, flags: ServeOptions): Promise<number> {
+  const { runWorkers } = await import("../src/main/workers.ts");
+  const { say } = await import("./report.ts");
+  const command = (port: number | null): string[] => {
+    const ours = port === null ? flags : { ...flags, port: String(port) };
+    return [process.execPath, process.argv[1] ?? "", "serve", ...printFlags(ours)];
+  };
+  return await runWorkers({ count, command, say });
 }
 
 const withOptions = (command: Command): Command =>

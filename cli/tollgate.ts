@@ -9,7 +9,10 @@ import { addEntitlement } from "./entitlement.ts";
 import { addKeys } from "./keys.ts";
 import { addLedger } from "./ledger.ts";
 import { addOrg } from "./org.ts";
+import { addPayments } from "./payments.ts";
 import { Problem } from "./problem.ts";
+import { addPeople } from "./people.ts";
+import { addReceipt } from "./receipt.ts";
 import { addRelease } from "./release.ts";
 import { addRequest } from "./request.ts";
 import { addRoute } from "./route.ts";
@@ -24,13 +27,16 @@ const NOUNS = [
   addDoctor,
   addOrg,
   addCredits,
+  addPayments,
   addKeys,
   addEntitlement,
   addRelease,
   addRoute,
   addUsage,
   addRequest,
+  addReceipt,
   addLedger,
+  addPeople,
   addDb,
 ];
 

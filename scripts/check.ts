@@ -13,7 +13,7 @@ const steps: { name: string; args: string[] }[] = [
       ...bin("oxlint"),
       "--type-aware",
       "--deny-warnings",
-      ...["src", "cli", "bench", "dashboard", "test", "scripts"],
+      ...["src", "cli", "bench", "torture", "dashboard", "test", "scripts"],
     ],
   },
   { name: "floors", args: ["scripts/floors.ts"] },

@@ -108,6 +108,39 @@ describe("${NAME}", () => {
   });
 });
 
+describe("payments", () => {
+  const env = { STRIPE_SECRET_KEY: "sk_test_1", STRIPE_WEBHOOK_SECRET: "whsec_1" };
+  test("the driver is stripe with its secrets, else test in a demo, else manual", () => {
+    expect(load(null, { env }).payments).toMatchObject({
+      driver: "stripe",
+      stripe: { secretKey: "sk_test_1", webhookSecret: "whsec_1", apiUrl: null },
+    });
+    expect(load(null).payments.driver).toBe("test");
+    writeFileSync(join(cwd, "release.jwk"), "{}");
+    expect(load("trust: { release_keys: [release.jwk] }").payments.driver).toBe("manual");
+    expect(load("payments: { driver: manual }", { env }).payments.driver).toBe("manual");
+  });
+  test.each([
+    [
+      "an empty webhook secret",
+      { ...env, STRIPE_WEBHOOK_SECRET: "" },
+      /stripe_webhook_secret \(from STRIPE_/,
+    ],
+    ["a blank one", { ...env, STRIPE_WEBHOOK_SECRET: "whsec_ " }, /stripe_webhook_secret/],
+    ["a secret key without a webhook secret", { STRIPE_SECRET_KEY: "sk_1" }, /needed together/],
+    ["a webhook secret without a secret key", { STRIPE_WEBHOOK_SECRET: "whsec_1" }, /needed together/],
+    ["the two in each other's place", { STRIPE_SECRET_KEY: "whsec_1", STRIPE_WEBHOOK_SECRET: "sk_1" }, /sk_/],
+    ["a publishable key", { ...env, STRIPE_SECRET_KEY: "pk_1" }, /secret or restricted key/],
+  ])("%s stops the start", (_, badEnv, message) => {
+    expect(complaint(null, { env: badEnv })).toMatch(message);
+  });
+  test("stripe without secrets, and a maximum below the minimum, stop the start", () => {
+    expect(complaint("payments: { driver: stripe }")).toMatch(/stripe_secret_key: is needed/);
+    expect(complaint('payments: { minimum_usd: "50", maximum_usd: "10" }')).toMatch(/maximum_usd: must not/);
+    expect(complaint("payments: { minimum_usd: 5 }")).toMatch(/minimum_usd/);
+  });
+});
+
 describe("refused with the path", () => {
   const cases: [string, string, RegExp][] = [
     ["an unknown field", "listen: { prot: 1 }", /:1: listen\.prot: there is no such setting/],

@@ -3,17 +3,21 @@
 import { createHmac } from "node:crypto";
 import type { Config } from "./config.ts";
 import type { Handler } from "./http/context.ts";
+import { chat } from "./http/chat.ts";
 import { AccessLog } from "./http/access-log.ts";
 import { Cors } from "./http/cors.ts";
 import { dashboardRoutes } from "./http/dashboard.ts";
 import { Router } from "./http/router.ts";
 import { type Listening, listen } from "./http/server.ts";
 import { EventStreams } from "./http/sse.ts";
+import { Elsewhere } from "./gateway/elsewhere.ts";
 import { InFlight } from "./gateway/in-flight.ts";
+import { Lifelines } from "./gateway/lifeline.ts";
+import { ProgressLog } from "./gateway/progress-log.ts";
 import { Rate } from "./gateway/rate.ts";
+import { receiptSigner } from "./gateway/signed-receipt.ts";
 import type { CompletePorts } from "./gateway/complete.ts";
 import type { Ledger } from "./ledger/ledger.ts";
-import { openSqliteLedger } from "./ledger/sqlite.ts";
 import { type Clock, systemClock } from "./lib/clock.ts";
 import { createLog, type Log } from "./lib/log.ts";
 import { Metrics } from "./lib/metrics.ts";
@@ -21,133 +25,226 @@ import { banner } from "./main/banner.ts";
 import { dashboardAssets } from "./main/dashboard.ts";
 import { firstStart } from "./main/first-start.ts";
 import { writeOperatorFile } from "./main/operator-file.ts";
+import { type Desks, openDesks } from "./main/desks.ts";
 import { openProviders, type Providers } from "./main/providers.ts";
 import { openReleases, type Releases } from "./main/releases.ts";
-import { routeTable } from "./main/routes.ts";
+import { type RoutePorts, routeTable } from "./main/routes.ts";
+import { tellReady, type Worker, workerOf } from "./main/workers.ts";
+import { dashboardApi, firstRunLink, firstRunOf } from "./main/people.ts";
+import { type OpenedStore, openStore } from "./main/store.ts";
+import { Journal } from "./operator/journal.ts";
+import type { People } from "./contract/people.ts";
+import type { FirstRun } from "./people/people.ts";
+import type { Sql } from "./store/sql.ts";
 import { stopCounting } from "./pricing/tokens.ts";
-import { openSqliteStore, type SqliteStore } from "./store/sqlite.ts";
 
 /** Above every limit of ours, whose refusals can be read; beyond it Bun answers a bare 413 (hardening.md §1). */
 const PARSER_BODY_BYTES = 64 * 1024 * 1024;
-const GRACE_MS = 30_000;
-const POSTGRESQL_IS_NOT_READY =
-  "DATABASE_URL is set, but this version keeps its ledger only in the data directory. Unset it to start.";
 
 export interface Running {
   /** `http://host:port`. */
   url: string;
   /** Of the demo organization; only on the first start of an empty store. */
   demoKey: string | null;
+  /** Makes the first account, once, within an hour; null when there is one. */
+  signInLink: string | null;
   ledger: Ledger;
+  /** Payments and alerts. */
+  desks: Desks;
   /** Stops admission, lets answers finish, closes the store. */
   stop(): Promise<void>;
 }
 
+export interface StartPorts {
+  clock?: Clock;
+  log?: Log;
+  /** One of several processes on one port; only the first one tells the operator where they are. */
+  worker?: Worker | null;
+}
+
 /** Starts a gateway in this process. Throws with a sentence for the operator when it cannot. */
-export async function start(config: Config, ports: { clock?: Clock; log?: Log } = {}): Promise<Running> {
+export async function start(config: Config, ports: StartPorts = {}): Promise<Running> {
   const clock = ports.clock ?? systemClock;
   const log = ports.log ?? createLog(config.log.level);
   ignoreProxies();
-  if (config.databaseUrl !== null) throw new Error(POSTGRESQL_IS_NOT_READY);
-  const store = openSqliteStore(config.dataDir);
-  const ledger = await openSqliteLedger({ store, clock, idempotency: config.idempotency });
+  const store = await openStore(config, ports.clock);
+  try {
+    return await startOn(store, config, { clock, log, worker: ports.worker ?? null });
+  } catch (error) {
+    await store.ledger.close();
+    await store.close();
+    throw error;
+  }
+}
+
+async function startOn(
+  store: OpenedStore,
+  config: Config,
+  { clock, log, worker }: { clock: Clock; log: Log; worker: Worker | null },
+): Promise<Running> {
+  const { ledger } = store;
   const providers = await openProviders(config.providers);
   const releases = await openReleases({
     config,
     ledger,
     clock,
     targets: providers.targets,
-    failed: (error) => log.error({ err: error }, "a demo release could not be renewed"),
+    shared: store.look !== null,
+    failed: (error) => log.error({ err: error }, "releases could not be renewed or followed"),
   });
   const demoKey = config.trust === null ? await firstStart(ledger) : null;
-  const house = furnish(config, { clock, log, store, ledger, providers, releases });
-  const url = `http://${config.listen.host.includes(":") ? `[${config.listen.host}]` : config.listen.host}:${house.server.port}`;
-  await writeOperatorFile(ledger, { dataDir: config.dataDir, url });
+  const firstRun = worker === "other" ? null : await firstRunOf(config);
+  const house = furnish(config, { clock, log, store, ledger, providers, releases, worker, firstRun });
+  const url = addressOf(config, house.server.port);
+  if (worker !== "other") await writeOperatorFile(ledger, { dataDir: config.dataDir, url });
   releases.health.start();
-  return { url, demoKey, ledger, stop: () => house.stop() };
+  const signInLink = firstRun === null ? null : firstRunLink(firstRun, config.publicUrl ?? url);
+  return { url, demoKey, signInLink, ledger, desks: house.desks, stop: () => house.stop() };
 }
 
-/** `start`, then the banner, and a stop on SIGTERM or SIGINT. */
+/** `start`, then the banner. SIGTERM and SIGINT stop it, from its first moment on: the port opens before `start` ends. */
 export async function serve(config: Config): Promise<Running> {
-  const running = await start(config);
-  const baseUrl = `${config.publicUrl ?? running.url}/v1`;
-  process.stdout.write(
-    banner({
-      baseUrl,
-      demo: running.demoKey === null ? null : { secret: running.demoKey, model: "base-preview-v1" },
-    }),
-  );
+  const worker = workerOf(process.env);
+  const starting = start(config, { worker });
   let stopping = false;
   const stop = async (): Promise<void> => {
     if (stopping) return;
     stopping = true;
+    const running = await starting.catch(() => null); // whoever called `serve` tells why
+    if (running === null) return;
     await running.stop();
     process.exit(0);
   };
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => void stop());
+  const running = await starting;
+  const baseUrl = `${config.publicUrl ?? running.url}/v1`;
+  if (worker !== "other")
+    process.stdout.write(
+      banner({
+        baseUrl,
+        dashboard: { url: config.publicUrl ?? running.url, signInLink: running.signInLink },
+        demo: running.demoKey === null ? null : { secret: running.demoKey, model: "base-preview-v1" },
+      }),
+    );
+  tellReady(Number(new URL(running.url).port));
   return running;
 }
 
 interface Rooms {
   clock: Clock;
   log: Log;
-  store: SqliteStore;
+  store: OpenedStore;
   ledger: Ledger;
   providers: Providers;
   releases: Releases;
+  worker: Worker | null;
+  firstRun: FirstRun | null;
 }
 
 /** Connects the rooms and opens the port. */
-function furnish(config: Config, rooms: Rooms): { server: Listening; stop(): Promise<void> } {
+function furnish(config: Config, rooms: Rooms): { server: Listening; desks: Desks; stop(): Promise<void> } {
   const { clock, log, ledger, releases, providers, store } = rooms;
   let draining = false;
   const failed = (error: unknown, id?: string): void =>
     log.error({ id, err: error }, "a request failed inside the gateway");
   const streams = new EventStreams(clock, { failed });
+  const lifelines = new Lifelines();
   const metrics = new Metrics(() => streams.size);
   const baseUrl = `${config.publicUrl ?? `http://${config.listen.host}:${config.listen.port}`}/v1`;
-  const routes = routeTable({
+  const address = (): string => addressOf(config, server.port);
+  const { sql } = store;
+  const { shelf, publisher } = releases;
+  const desks = openDesks(config, { sql, dataKey: store.dataKey, shelf, ledger, clock, address, failed });
+  const journal = new Journal(sql, clock, failed);
+  const routePorts: RoutePorts = {
     ledger,
     clock,
     streams,
     metrics,
-    shelf: releases.shelf,
-    complete: completePorts(config, { ...rooms, metrics, failed }),
-    admin: adminHandler({ ledger, clock, releases }),
+    shelf,
+    complete: completePorts(config, { ...rooms, metrics, lifelines, failed }),
+    receipts: receiptSigner(store.dataKey),
+    admin: adminHandler({
+      ledger,
+      clock,
+      releases,
+      payments: desks.paymentDesk,
+      sql,
+      people: () => api.people(),
+      url: () => config.publicUrl ?? address(),
+    }),
+    payments: desks.payments,
     bodyBytes: config.limits.bodyBytes,
     streamIdleMs: config.limits.streamIdleMs,
     maxConcurrent: config.limits.maxConcurrent,
     draining: () => draining,
-  });
-  const server = listen({
+    heldNothing: (entry) => journal.note(entry),
+  };
+  const api = dashboardApi(
+    config,
+    {
+      ledger,
+      sql,
+      clock,
+      publisher,
+      address,
+      chat: chat(routePorts),
+      preview: routePorts.complete,
+      startedAtMs: clock.nowMs(),
+      streamsOpen: () => streams.size,
+      flushJournal: () => journal.flush(),
+      forgotten: () => journal.forgotten,
+      paymentDrivers: [desks.payments.driver],
+      paymentDesk: desks.paymentDesk,
+      alertDesk: desks.alertDesk,
+    },
+    rooms.firstRun,
+  );
+  const server: Listening = listen({
     ...config.listen,
+    reusePort: rooms.worker !== null,
     clock,
     failed,
-    router: new Router([...routes, ...dashboardRoutes({ assets: dashboardAssets(config.dataDir) })], baseUrl),
+    router: new Router(
+      [...routeTable(routePorts), ...api.routes, ...dashboardRoutes({ assets: dashboardAssets(config.dataDir) })],
+      baseUrl,
+    ),
     cors: new Cors(config.cors.origins),
     access: new AccessLog(log, clock, metrics),
     headerTimeoutMs: config.limits.headerTimeoutMs,
     maxBodyBytes: PARSER_BODY_BYTES,
   });
+  /** Open answers may finish for the grace time; then they are cut, and their holds end by evidence. */
   const stop = async (): Promise<void> => {
     draining = true;
-    await withinGrace(server, streams);
+    await within(config.limits.stopGraceMs, server.stop("drain"));
+    void server.stop("cut");
+    lifelines.cutAll();
+    await Promise.all([lifelines.idle(), streams.idle()]);
+    await desks.stop();
+    await api.stop();
+    await journal.stop();
     releases.stop();
     await providers.stop();
     await ledger.close();
-    store.close();
+    await store.close();
     stopCounting();
     log.flush();
   };
-  return { server, stop };
+  return { server, desks, stop };
 }
+
+/** Where this process answers. */
+const addressOf = ({ listen: { host } }: Config, port: number): string =>
+  `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
 
 function completePorts(
   config: Config,
-  rooms: Rooms & { metrics: Metrics; failed(error: unknown, id?: string): void },
+  rooms: Rooms & { metrics: Metrics; lifelines: Lifelines; failed(error: unknown, id?: string): void },
 ): CompletePorts & { ledger: Ledger; shelf: Releases["shelf"] } {
   const { clock, ledger, providers, releases, metrics, store } = rooms;
   const { limits } = config;
+  const inFlight = new InFlight();
   return {
     ledger,
     clock,
@@ -157,7 +254,8 @@ function completePorts(
       { requestsPerMinute: limits.keyRequestsPerMinute, concurrent: limits.keyConcurrent },
       clock,
     ),
-    inFlight: new InFlight(),
+    inFlight,
+    elsewhere: store.look === null ? null : new Elsewhere({ inFlight, look: store.look }),
     attachWaitMs: config.idempotency.attachWaitMs,
     showHeadroom: config.headers.headroom,
     timeouts: {
@@ -168,6 +266,8 @@ function completePorts(
     report: ({ release }, failure) => releases.health.report(release, failure?.reason ?? null),
     identify: (organizationId, value) =>
       createHmac("sha256", store.dataKey).update(`${organizationId}\n${value}`).digest("base64url"),
+    lifelines: rooms.lifelines,
+    progress: new ProgressLog(ledger, (error) => rooms.failed(error)),
     abandoned: (requestId) => {
       metrics.abandoned();
       rooms.failed(new Error("the hold stayed open; recovery resolves it"), requestId);
@@ -176,16 +276,28 @@ function completePorts(
 }
 
 /** The operator API, loaded on its first request: it is large, and most gateways never need it while they start. */
-function adminHandler(on: { ledger: Ledger; clock: Clock; releases: Releases }): Handler {
-  const { ledger, clock, releases } = on;
+function adminHandler(on: {
+  ledger: Ledger;
+  clock: Clock;
+  releases: Releases;
+  payments: Desks["paymentDesk"];
+  sql: Sql;
+  people(): Promise<People>;
+  url(): string;
+}): Handler {
+  const { ledger, clock, releases, payments } = on;
   const loaded = lazily(async () => {
-    const [{ createAdminApp }, { createOperator }] = await Promise.all([
+    const [{ createAdminApp }, { createOperator }, { accounts }, { auditNotes }] = await Promise.all([
       import("./http/admin/app.ts"),
       import("./operator/operator.ts"),
+      import("./operator/people.ts"),
+      import("./operator/desk/audit-notes.ts"),
     ]);
+    const { note } = auditNotes(on.sql, clock);
+    const people = accounts({ people: () => on.people(), url: () => on.url(), note });
     return createAdminApp({
       ledger,
-      operator: createOperator({ ledger, clock, publisher: releases.publisher }),
+      operator: createOperator({ ledger, clock, publisher: releases.publisher, payments, people }),
     });
   });
   return async ({ request, requestId }) => (await loaded())(request, { requestId });
@@ -196,16 +308,14 @@ function lazily<T>(load: () => Promise<T>): () => Promise<T> {
   return () => (loaded ??= load());
 }
 
-/** Open answers may finish for the grace time; then their sockets are cut, and their holds settle by evidence. */
-async function withinGrace(server: Listening, streams: EventStreams): Promise<void> {
+/** Resolves when the work is done or the time is over. */
+async function within(ms: number, work: Promise<void>): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, GRACE_MS);
+    timer = setTimeout(resolve, ms);
   });
-  await Promise.race([server.stop("drain"), late]);
+  await Promise.race([work, late]);
   clearTimeout(timer);
-  await server.stop("cut");
-  await streams.idle();
 }
 
 /** Bun's fetch obeys proxy variables by itself; providers are reached directly or not at all (S13). */

@@ -19,6 +19,14 @@ test.each(rows.map(({ file, proof, name }) => [name, file, proof] as const))("%s
   expect({ proof, name, there: read(proof).includes(name) }).toEqual({ proof, name, there: true });
 });
 
+const faults = [...read("docs/faults.md").matchAll(/^\| .+? \| .+? \| `([^`]+)` (.+?) \|$/gm)].map(
+  ([, proof = "", name = ""]) => [name, proof] as const,
+);
+
+test.each(faults)("a test breaks it: %s", (name, proof) => {
+  expect({ proof, name, there: read(proof).includes(name) }).toEqual({ proof, name, there: true });
+});
+
 const pages = [
   "README.md",
   "CONTRIBUTING.md",

@@ -4,6 +4,7 @@ import type { Figure } from "../figure.ts";
 import type { RunningPeer, Upstream } from "../peer.ts";
 import type { Plan } from "../plan.ts";
 import type { TollgatePeer } from "../tollgate-peer.ts";
+import type { BenchDatabase } from "../postgres.ts";
 import type { Bill } from "../upstream-bill.ts";
 
 export interface Bench {
@@ -12,6 +13,8 @@ export interface Bench {
   peers: RunningPeer[];
   /** Null until the product can be started; the controls are then measured alone. */
   tollgate: TollgatePeer | null;
+  /** Null where PostgreSQL cannot run. */
+  database: BenchDatabase | null;
 }
 
 export type Measure = (bench: Bench) => Promise<Figure[]>;

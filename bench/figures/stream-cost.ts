@@ -3,6 +3,7 @@
 import { costOf, microsPerEvent } from "../cost.ts";
 import { GOALS, figure } from "../figure.ts";
 import { BARE_PROXY, TOLLGATE } from "../peer.ts";
+import { PORTKEY } from "../portkey/peer.ts";
 import { interleave, ratios, valuesOf } from "../rounds.ts";
 import { gateways } from "./bench.ts";
 import type { Figure } from "../figure.ts";
@@ -32,12 +33,16 @@ async function streamFigures(
   const load = { ...stream, concurrency: 32, durationMs: plan.streamMs, warmUpMs: plan.warmUpMs };
   const samples = await interleave(peers, plan.rounds, (peer) => costOf(peer, load));
   const bare = valuesOf(samples, BARE_PROXY, microsPerEvent);
+  const rival = valuesOf(samples, PORTKEY, microsPerEvent);
   return peers.flatMap(({ name: peer }) => {
     const values = valuesOf(samples, peer, microsPerEvent);
     const goal = peer === TOLLGATE ? GOALS.chunkRatio : null;
     return [
       figure({ section, name: "CPU per chunk", peer, unit: "µs" }, values),
       figure({ section, name: "ratio to bare proxy", peer, unit: "×" }, ratios(values, bare), goal),
+      ...(peer === TOLLGATE && rival.length > 0
+        ? [figure({ section, name: "share of Portkey", peer, unit: "×" }, ratios(values, rival))]
+        : []),
     ];
   });
 }

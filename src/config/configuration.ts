@@ -1,6 +1,7 @@
 // The checked configuration as the rooms use it: absolute paths, milliseconds, null where something is off.
 // interfaces.md §3.
 import { resolve } from "node:path";
+import { NANO_PER_USD, type NanoUsd, nanoUsd } from "../contract/money.ts";
 import { parseDurationMs } from "./duration.ts";
 import type { Settings } from "./settings.ts";
 
@@ -30,6 +31,7 @@ export interface Config {
     maxConcurrent: number;
     answerTimeoutMs: number;
     firstPartWaitMs: number;
+    stopGraceMs: number;
     keyRequestsPerMinute: number | null;
     keyConcurrent: number | null;
   };
@@ -39,7 +41,22 @@ export interface Config {
   trust: { releaseKeys: string[] } | null;
   providers: ProviderConfig[];
   idempotency: { bodyRetentionMs: number; tombstoneRetentionMs: number; attachWaitMs: number };
+  payments: PaymentsConfig;
+  alerts: { privateTargets: boolean };
   log: { level: Settings["log"]["level"]; content: "never" };
+  /** Of people, on the dashboard. */
+  signIn: {
+    oidc: { id: string; name: string; discoveryUrl: string; clientId: string; clientSecret: string }[];
+    perMinute: number;
+  };
+}
+
+export interface PaymentsConfig {
+  driver: "stripe" | "manual" | "test";
+  /** Never null for `stripe`. */
+  stripe: { secretKey: string; webhookSecret: string; apiUrl: string | null } | null;
+  minimum: NanoUsd;
+  maximum: NanoUsd;
 }
 
 /** Settings that passed the schema → configuration; paths in the file count from the file's own directory. */
@@ -62,6 +79,7 @@ export function toConfig(
       maxConcurrent: limits.max_concurrent,
       answerTimeoutMs: limits.answer_timeout_ms,
       firstPartWaitMs: limits.first_part_wait_ms,
+      stopGraceMs: limits.stop_grace_ms,
       keyRequestsPerMinute: limits.key_requests_per_minute,
       keyConcurrent: limits.key_concurrent,
     },
@@ -75,7 +93,35 @@ export function toConfig(
       tombstoneRetentionMs: durationMs(idempotency.tombstone_retention),
       attachWaitMs: durationMs(idempotency.attach_wait),
     },
+    payments: toPayments(settings),
+    alerts: { privateTargets: settings.alerts.private_targets },
     log,
+    signIn: {
+      oidc: settings.sign_in.oidc.map((provider) => ({
+        id: provider.id,
+        name: provider.name,
+        discoveryUrl: provider.discovery_url,
+        clientId: provider.client_id,
+        clientSecret: provider.client_secret,
+      })),
+      perMinute: settings.sign_in.per_minute,
+    },
+  };
+}
+
+function toPayments({ payments, trust }: Settings): PaymentsConfig {
+  const { stripe_secret_key: secretKey, stripe_webhook_secret: webhookSecret } = payments;
+  const stripe =
+    secretKey === undefined || webhookSecret === undefined
+      ? null
+      : { secretKey, webhookSecret, apiUrl: payments.stripe_api_url ?? null };
+  const usual = stripe !== null ? "stripe" : trust === undefined ? "test" : "manual";
+  const usd = (text: string): NanoUsd => nanoUsd(BigInt(text) * NANO_PER_USD);
+  return {
+    driver: payments.driver ?? usual,
+    stripe,
+    minimum: usd(payments.minimum_usd),
+    maximum: usd(payments.maximum_usd),
   };
 }
 

@@ -20,6 +20,8 @@ const ENVIRONMENT: Record<string, Override["path"]> = {
   HOST: ["listen", "host"],
   DATABASE_URL: ["database_url"],
   TOLLGATE_DATA_DIR: ["data_dir"],
+  STRIPE_SECRET_KEY: ["payments", "stripe_secret_key"],
+  STRIPE_WEBHOOK_SECRET: ["payments", "stripe_webhook_secret"],
   TOLLGATE_LOG_LEVEL: ["log", "level"],
 };
 const FLAGS = {

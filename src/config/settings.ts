@@ -102,6 +102,9 @@ const limits = z.strictObject({
   first_part_wait_ms: milliseconds(HOUR_MS)
     .default(65_000)
     .describe("How long a stream's headers wait for the first part of the answer."),
+  stop_grace_ms: milliseconds(HOUR_MS)
+    .default(30_000)
+    .describe("How long a gateway that is told to stop lets running answers finish."),
   key_requests_per_minute: count(10_000_000).nullable().default(null).describe("null switches it off."),
   key_concurrent: count(1_000_000).nullable().default(null).describe("null switches it off."),
 });
@@ -112,9 +115,77 @@ const idempotency = z.strictObject({
   attach_wait: duration.default("60s"),
 });
 
+const dollars = z
+  .string()
+  .regex(/^[1-9]\d{0,6}$/, 'must be whole US dollars in quotes, like "5"')
+  .meta({ examples: ["5"] });
+
+const payments = z
+  .strictObject({
+    driver: z
+      .enum(["stripe", "manual", "test"])
+      .optional()
+      .describe(
+        "How credits are paid for. stripe: Checkout; manual: the operator confirms each payment; test: pretended payments " +
+          "on a page of the gateway's own. Without it: stripe when its secrets are set, else test in a gateway that signs " +
+          "its own demo releases, else manual.",
+      ),
+    stripe_secret_key: text
+      .regex(/^(sk|rk)_\S+$/, "must be a Stripe secret or restricted key (sk_… or rk_…)")
+      .optional()
+      .describe("Write it as ${NAME}, or set STRIPE_SECRET_KEY."),
+    stripe_webhook_secret: text
+      .regex(/^whsec_\S+$/, "must be the signing secret of the webhook endpoint (whsec_…)")
+      .optional()
+      .describe("Write it as ${NAME}, or set STRIPE_WEBHOOK_SECRET."),
+    stripe_api_url: webUrl.optional().describe("Another server that speaks like Stripe; for tests."),
+    minimum_usd: dollars.default("5"),
+    maximum_usd: dollars.default("10000"),
+  })
+  .refine(
+    (value) => (value.stripe_secret_key === undefined) === (value.stripe_webhook_secret === undefined),
+    {
+      path: ["stripe_webhook_secret"],
+      message: "stripe_secret_key and stripe_webhook_secret are needed together",
+    },
+  )
+  .refine((value) => value.driver !== "stripe" || value.stripe_secret_key !== undefined, {
+    path: ["stripe_secret_key"],
+    message: "is needed for the driver stripe",
+  })
+  .refine((value) => Number(value.minimum_usd) <= Number(value.maximum_usd), {
+    path: ["maximum_usd"],
+    message: "must not be below minimum_usd",
+  });
+
+const alerts = z.strictObject({
+  private_targets: z
+    .boolean()
+    .default(false)
+    .describe(
+      "Whether alerts may be sent to http:// addresses and to addresses of private networks or of this machine.",
+    ),
+});
+
 const log = z.strictObject({
   level: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
   content: z.literal("never").default("never").describe("Prompts and answers are never logged."),
+});
+
+const signIn = z.strictObject({
+  oidc: z
+    .array(
+      z.strictObject({
+        id: z.string().regex(/^[a-z0-9_-]{1,32}$/, "must be 1 to 32 of a-z, 0-9, '_', '-'"),
+        name: text,
+        discovery_url: webUrl.describe("Ends with /.well-known/openid-configuration."),
+        client_id: text,
+        client_secret: text.describe("Write it as ${NAME}, so that it stays out of the file."),
+      }),
+    )
+    .default([])
+    .describe("Company sign-in, for people who were invited."),
+  per_minute: count(10_000).default(10).describe("Tries to sign in per minute and address."),
 });
 
 export const settingsSchema = z.strictObject({
@@ -146,7 +217,10 @@ export const settingsSchema = z.strictObject({
     .optional(),
   providers: providers.optional(),
   idempotency: idempotency.prefault({}),
+  payments: payments.prefault({}),
+  alerts: alerts.prefault({}),
   log: log.prefault({}),
+  sign_in: signIn.prefault({}),
 });
 
 export type Settings = z.output<typeof settingsSchema>;

@@ -52,6 +52,24 @@ export const grantCreditsInput = z
   })
   .meta({ id: "GrantCredits" });
 
+export const refundCreditsInput = z
+  .strictObject({
+    request: requestParams.shape.id,
+    usd,
+    reference: name.optional().describe("The same reference refunds once."),
+  })
+  .meta({ id: "RefundCredits" });
+
+export const paymentOrderParams = z.strictObject({
+  order: z.string().regex(/^ord_[0-9A-Za-z]{1,40}$/, "must be an order's id, ord_…"),
+});
+const pageOf = {
+  cursor: z.string().max(200).optional(),
+  limit: z.coerce.number().int().min(1).max(200).optional(),
+};
+export const paymentOrdersQuery = z.strictObject({ org, ...pageOf });
+export const paymentEventsQuery = z.strictObject({ org: org.optional(), ...pageOf });
+
 export const createKeyInput = z
   .strictObject({
     org,
@@ -78,6 +96,13 @@ export const disableRouteInput = z
   .meta({ id: "DisableRoute" });
 export const enableRouteInput = z.strictObject({ route }).meta({ id: "EnableRoute" });
 
+export const resetPersonInput = z
+  .strictObject({
+    person: line(254).describe("An account's id or address."),
+    two_factor: z.boolean().default(false).describe("Also take the second factor away."),
+  })
+  .meta({ id: "ResetPerson" });
+
 export const usageQuery = z.strictObject({
   org,
   key: key.optional(),
@@ -89,7 +114,9 @@ export const usageQuery = z.strictObject({
 
 export type CreateOrganization = z.output<typeof createOrganizationInput>;
 export type GrantCredits = z.output<typeof grantCreditsInput>;
+export type RefundCredits = z.output<typeof refundCreditsInput>;
 export type CreateKey = z.output<typeof createKeyInput>;
 export type RequestEntitlement = z.output<typeof requestEntitlementInput>;
 export type DisableRoute = z.output<typeof disableRouteInput>;
+export type ResetPerson = z.output<typeof resetPersonInput>;
 export type UsageQuery = z.output<typeof usageQuery>;

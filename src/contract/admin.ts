@@ -43,6 +43,16 @@ export const grantSchema = z
   })
   .meta({ id: "Grant" });
 
+export const refundSchema = z
+  .object({
+    org: z.string(),
+    request: z.string(),
+    balance_usd: usd.describe("What can be spent now."),
+    reference: z.string().describe("Refunds once: sending it again changes nothing."),
+    refunded: z.boolean().describe("False when this reference had been refunded before."),
+  })
+  .meta({ id: "Refund" });
+
 export const keySchema = z
   .object({
     id: z.string(),
@@ -225,6 +235,25 @@ export const requestSchema = z
   })
   .meta({ id: "Request" });
 
+export const personSchema = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    email: z.string(),
+    operator: z.boolean(),
+    two_factor: z.boolean(),
+    created_at: time,
+  })
+  .meta({ id: "Person" });
+export const personListSchema = listOf(personSchema, "PersonList");
+export const resetLinkSchema = z
+  .object({
+    email: z.string(),
+    link: z.string().describe("Sets a new password, once."),
+    expires_at: time,
+  })
+  .meta({ id: "ResetLink" });
+
 export const auditReportSchema = z
   .object({
     ok: z.boolean(),
@@ -256,6 +285,7 @@ export const errorSchema = z
 export type OrganizationJson = z.output<typeof organizationSchema>;
 export type BalanceJson = z.output<typeof balanceSchema>;
 export type GrantJson = z.output<typeof grantSchema>;
+export type RefundJson = z.output<typeof refundSchema>;
 export type KeyJson = z.output<typeof keySchema>;
 export type CreatedKeyJson = z.output<typeof createdKeySchema>;
 export type EntitlementJson = z.output<typeof entitlementSchema>;
@@ -264,6 +294,8 @@ export type ReleaseJson = z.output<typeof releaseSchema>;
 export type ReleaseListJson = z.output<typeof releaseListSchema>;
 export type UsageListJson = z.output<typeof usageListSchema>;
 export type RequestJson = z.output<typeof requestSchema>;
+export type PersonJson = z.output<typeof personSchema>;
+export type ResetLinkJson = z.output<typeof resetLinkSchema>;
 export type AuditReportJson = z.output<typeof auditReportSchema>;
 export type ErrorJson = z.output<typeof errorSchema>;
 /** One page of records. */

@@ -10,18 +10,24 @@ import type {
   KeyJson,
   ListJson,
   OrganizationJson,
+  PersonJson,
+  RefundJson,
   ReleaseJson,
   ReleaseListJson,
   RequestJson,
+  ResetLinkJson,
   RouteJson,
   UsageListJson,
 } from "./admin.ts";
+import type { PaymentDesk } from "./payment-desk.ts";
 import type {
   CreateKey,
   CreateOrganization,
   DisableRoute,
   GrantCredits,
+  RefundCredits,
   RequestEntitlement,
+  ResetPerson,
   UsageQuery,
 } from "./admin-input.ts";
 
@@ -34,6 +40,8 @@ export interface Operator {
     /** The same reference with the same amount credits once; with another amount it is a conflict. */
     grant(input: GrantCredits, actor: string): Promise<GrantJson>;
     show(org: string): Promise<BalanceJson>;
+    /** Returns what a settled request cost, or part of it; the same reference once. */
+    refund(input: RefundCredits, actor: string): Promise<RefundJson>;
   };
   keys: {
     /** The only answer that ever carries the secret. */
@@ -59,5 +67,12 @@ export interface Operator {
   };
   usage: { show(query: UsageQuery): Promise<UsageListJson> };
   requests: { show(id: string): Promise<RequestJson> };
+  people: {
+    list(): Promise<ListJson<PersonJson>>;
+    /** A link that sets a new password, once; sessions end when it is used. */
+    reset(input: ResetPerson, actor: string): Promise<ResetLinkJson>;
+  };
   ledger: { audit(): Promise<AuditReportJson> };
+  /** Orders, events of the payment service, and payments that are confirmed by hand. */
+  payments: Pick<PaymentDesk, "orders" | "events" | "confirm">;
 }

@@ -58,7 +58,8 @@ export async function admit(ports: AdmitPorts, incoming: Incoming): Promise<Admi
     const outcome = await ports.ledger.admit(admissionOf(ports, asking, by)); //                   5, COMMIT 1
     if (outcome.kind === "running") {
       const wait = { incoming, stream: asking.request?.stream === true, untilMs };
-      const attached = await attach(ports, outcome.requestId, wait);
+      const place = { organizationId: credential.organizationId, requestId: outcome.requestId };
+      const attached = await attach(ports, place, wait);
       if (attached.kind === "ended") continue; // the ledger has its answer now
       if (attached.kind === "late") return conclude(ports, outcome, { incoming, credential, asking, taken });
       taken.release();

@@ -1,6 +1,7 @@
 // A duplicate of a keyed request that still runs (money.md §8.5): it waits for the end and then asks the ledger again,
 // or follows the running stream from its first byte. It holds no money and never cancels the original.
 import type { Clock } from "../lib/clock.ts";
+import type { Elsewhere, Place } from "./elsewhere.ts";
 import type { InFlight, Joined } from "./in-flight.ts";
 import type { Incoming } from "./incoming.ts";
 import { EVENT_STREAM, KEEP_ALIVE } from "./frames.ts";
@@ -9,6 +10,8 @@ import type { Relayed } from "./relay.ts";
 
 export interface AttachPorts {
   inFlight: InFlight;
+  /** What other gateways of the same store run; null when there are none. */
+  elsewhere: Elsewhere | null;
   /** How long a duplicate waits for a silent answer, milliseconds. */
   attachWaitMs: number;
   clock: Clock;
@@ -27,13 +30,14 @@ export type Attached = Followed | { kind: "ended" } | { kind: "late" };
 
 export const REPLAYED = { "idempotent-replayed": "true" };
 
-/** Waits at most until `untilMs` (monotonic). `late`: it runs elsewhere, has its most waiters, or takes longer. */
+/** Waits at most until `untilMs` (monotonic). `late`: it has its most waiters, or takes longer. */
 export async function attach(
   ports: AttachPorts,
-  requestId: string,
+  place: Place,
   wait: { incoming: Pick<Incoming, "signal" | "lastEventId">; stream: boolean; untilMs: number },
 ): Promise<Attached> {
-  const joined = ports.inFlight.join(requestId);
+  ports.elsewhere?.watch(place);
+  const joined = ports.inFlight.join(place.requestId);
   if (joined === null) return { kind: "late" };
   const news = wait.stream ? joined.stream : joined.ended.then(() => null);
   const arrived = await Promise.race([

@@ -10,7 +10,8 @@ import { type Answered, asFailure, type DispatchPorts, dispatchAnswer, dispatchS
 import { EVENT_STREAM } from "./frames.ts";
 import { Hold } from "./hold.ts";
 import type { Incoming } from "./incoming.ts";
-import { Lifeline } from "./lifeline.ts";
+import type { Lifeline, Lifelines } from "./lifeline.ts";
+import type { ProgressLog } from "./progress-log.ts";
 import { printGateway, receiptOf } from "./receipt.ts";
 import { type Relayed, relay } from "./relay.ts";
 import { releaseHold } from "./release-hold.ts";
@@ -19,6 +20,8 @@ export interface CompletePorts extends AdmitPorts, DispatchPorts {
   /** Alarm: a request ended with its hold open, because something threw. Its money stays held until recovery. */
   abandoned: (requestId: string) => void;
   ledger: AdmitPorts["ledger"] & Pick<Ledger, "settle" | "void">;
+  progress: ProgressLog;
+  lifelines: Lifelines;
   timeouts: {
     /** A non-streamed answer ends within this, milliseconds: clients drop a silent reply after 300 s and pay again. */
     answerMs: number;
@@ -57,7 +60,7 @@ async function answered(
   incoming: Incoming,
 ): Promise<Completion> {
   const hold = new Hold(admitted, ports.ledger);
-  const lifeline = new Lifeline(incoming.signal, {
+  const lifeline = ports.lifelines.begin(incoming.signal, {
     timeoutMs: ports.timeouts.answerMs,
     outlivesClient: admitted.idempotency.callerSupplied,
   });
@@ -104,7 +107,7 @@ async function streamed(
   incoming: Incoming,
 ): Promise<Completion> {
   const hold = new Hold(admitted, ports.ledger);
-  const lifeline = new Lifeline(incoming.signal, {
+  const lifeline = ports.lifelines.begin(incoming.signal, {
     timeoutMs: ports.timeouts.streamMs,
     outlivesClient: admitted.idempotency.callerSupplied,
   });
@@ -120,7 +123,13 @@ async function streamed(
   return {
     kind: "stream",
     headers: { "content-type": EVENT_STREAM },
-    relayed: relay(hold, dispatched, { lifeline, taken, flight, abandoned: ports.abandoned }),
+    relayed: relay(hold, dispatched, {
+      lifeline,
+      taken,
+      flight,
+      progress: ports.progress,
+      abandoned: ports.abandoned,
+    }),
   };
 }
 

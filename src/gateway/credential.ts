@@ -6,7 +6,8 @@ import { bearerOf } from "../keys/bearer.ts";
 import { parseKey, parseManagementKey } from "../keys/secret.ts";
 
 /** The credential of an inference key; throws 401 `invalid_api_key`, or 403 `scope_not_permitted` for a management key. */
-export function credentialOf(authorization: string | null): Credential {
+export function credentialOf(authorization: string | Credential | null): Credential {
+  if (typeof authorization === "object" && authorization !== null) return authorization;
   const bearer = bearerOf(authorization);
   const credential = parseKey(bearer);
   if (credential !== null) return credential;

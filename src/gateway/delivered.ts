@@ -13,6 +13,8 @@ export class Delivered {
   private texts: string[] = [];
   private characters = 0;
   private pending = 0;
+  /** How many of the texts the client has accepted. */
+  private accepted = 0;
   private deltas = 0;
   private folded: Promise<number> = Promise.resolve(0);
   private checkAtDeltas: number;
@@ -47,6 +49,22 @@ export class Delivered {
     return this.folded;
   }
 
+  /** Everything added so far has been taken by the client's stream. */
+  accept(): void {
+    this.accepted = this.texts.length;
+  }
+
+  /** Tokens of what was accepted, without its last word: tokens do not cross the space before one, and it may go on. */
+  countAccepted(): Promise<number> {
+    const text = this.texts.splice(0, this.accepted).join("");
+    const lastWord = Math.max(0, text.lastIndexOf(" "));
+    this.texts.unshift(text.slice(lastWord));
+    this.accepted = 1;
+    this.pending -= lastWord;
+    this.addCount([text.slice(0, lastWord)]);
+    return this.folded;
+  }
+
   /** Whether a cheap sign says that the maximum may be passed; then `overrun` decides. */
   get suspicious(): boolean {
     return this.deltas > this.checkAtDeltas || this.characters > this.checkAtCharacters;
@@ -64,7 +82,12 @@ export class Delivered {
     const texts = this.texts;
     this.texts = [];
     this.pending = 0;
-    if (texts.length === 0) return;
+    this.accepted = 0;
+    this.addCount(texts);
+  }
+
+  private addCount(texts: string[]): void {
+    if (texts.every((text) => text === "")) return;
     const counted = countTokens(texts, this.tokenizer);
     this.folded = this.folded.then(async (sum) => sum + (await counted));
   }

@@ -1,6 +1,7 @@
 // One provider call after another until one answers: the next route is tried only with proof that the former call did
 // not run, and never after its first part (money.md §2, wire.md §8.3). Every call becomes an attempt of the hold.
 import { Refusal } from "../contract/refusals.ts";
+import { crashPoint } from "../lib/crash-point.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Answer, Part, Provider, ProviderCall } from "../providers/provider.ts";
 import { Failure, type FailureCause } from "../providers/failure.ts";
@@ -70,6 +71,7 @@ async function firstToAnswer<T>(
     } catch (error) {
       last = asFailure(error);
       noteEnd(ports, hold, { candidate, attempt, failure: last, upstreamId: last.upstream.id ?? null });
+      crashPoint("after_provider_refusal");
       if (last.executed !== "no" || CALLERS_OWN.has(last.reason)) throw last;
     }
   }
@@ -147,7 +149,7 @@ function noteEnd(
   record.errorClass = end.failure?.reason ?? null;
   if (end.failure === null) record.outcome = "answered";
   else record.outcome = end.failure.executed === "no" ? "not_executed" : "unknown";
-  if (end.failure?.reason !== "aborted") ports.report(end.candidate, end.failure);
+  ports.report(end.candidate, end.failure);
 }
 
 /** Adapters throw `Failure` only; anything else is a bug of theirs and proves nothing about the call. */

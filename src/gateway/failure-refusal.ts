@@ -12,9 +12,11 @@ const unproven =
 /** A stream that failed after its first part was delivered; never sent again by itself, since it was charged for. */
 export function brokenStream({ reason }: Failure): Refusal {
   const timedOut = reason === "timeout" || reason === "connect_timeout";
+  const what =
+    reason === "stopped" ? "The gateway stopped" : `The provider ${timedOut ? "fell silent" : "failed"}`;
   return new Refusal(
     timedOut ? "provider_timeout" : "provider_error",
-    `The provider ${timedOut ? "fell silent" : "failed"} in the middle of its answer. The prompt and the tokens delivered ` +
+    `${what} in the middle of the answer. The prompt and the tokens delivered ` +
       "until then were charged, see gateway.cost. Send the request again with a new Idempotency-Key, or none, for a whole answer.",
     { retry: false },
   );
@@ -70,6 +72,14 @@ export function refusalOf(failure: Failure): Refusal {
         "provider_error",
         "The provider did not accept the request from this gateway. Nothing was charged; the operator has been told.",
         { retry: false },
+      );
+    case "stopped":
+      return new Refusal(
+        "provider_error",
+        `The gateway stopped before the answer was there. ${proven ? again : unproven}`,
+        {
+          retry: proven,
+        },
       );
     case "server":
     case "broken":

@@ -24,7 +24,15 @@ export interface Flight {
   end(): void;
 }
 
+/** A request that runs on another gateway, as the one sees it who looks after it there. */
+export interface Watch extends Flight {
+  /** False when nobody waits any more, or it turns out to run here. */
+  readonly wanted: boolean;
+}
+
 interface Entry {
+  /** Runs here; otherwise it is watched. */
+  own: boolean;
   stream: PromiseWithResolvers<KeptStream | null>;
   ended: PromiseWithResolvers<void>;
   waiters: number;
@@ -34,9 +42,41 @@ export class InFlight {
   private readonly running = new Map<string, Entry>();
   private waiters = 0;
 
+  /** Who has begun to wait for it already, seeing its claim before this was called, waits for it here. */
   begin(requestId: string): Flight {
-    const entry: Entry = { stream: Promise.withResolvers(), ended: Promise.withResolvers(), waiters: 0 };
+    const entry = this.running.get(requestId) ?? this.enter(requestId);
+    entry.own = true;
+    return this.flightOf(requestId, entry);
+  }
+
+  /** Looks after a request that does not run here; null when it does, or is looked after already. */
+  watch(requestId: string): Watch | null {
+    if (this.running.has(requestId)) return null;
+    const entry = this.enter(requestId);
+    const { streams, end } = this.flightOf(requestId, entry);
+    return {
+      streams,
+      end: () => {
+        if (!entry.own) end();
+      },
+      get wanted() {
+        return !entry.own && entry.waiters > 0;
+      },
+    };
+  }
+
+  private enter(requestId: string): Entry {
+    const entry: Entry = {
+      own: false,
+      stream: Promise.withResolvers(),
+      ended: Promise.withResolvers(),
+      waiters: 0,
+    };
     this.running.set(requestId, entry);
+    return entry;
+  }
+
+  private flightOf(requestId: string, entry: Entry): { streams: Flight["streams"]; end: Flight["end"] } {
     return {
       streams: (kept) => entry.stream.resolve(kept),
       end: () => {
@@ -47,7 +87,7 @@ export class InFlight {
     };
   }
 
-  /** Joins a running request; null when it does not run here or has its most waiters. */
+  /** Joins a running request; null when it is not known here or has its most waiters. */
   join(requestId: string): Joined | null {
     const entry = this.running.get(requestId);
     if (entry === undefined || entry.waiters >= WAITERS_PER_REQUEST || this.waiters >= WAITERS) return null;

@@ -1,11 +1,13 @@
 // What the front door hands to the gateway: bytes and headers of one request, nothing of HTTP's machinery.
+import type { Credential } from "../contract/credential.ts";
 
 export interface Incoming {
   /** Ours, `req_…`; also in `x-request-id`. */
   requestId: string;
   /** Wall clock at arrival, milliseconds. */
   receivedAtMs: number;
-  authorization: string | null;
+  /** The header; or a credential that another door vouches for (the playground, by its session). */
+  authorization: string | Credential | null;
   idempotencyKey: string | null;
   /** `Last-Event-ID`: resumes a keyed stream after this event. */
   lastEventId: string | null;

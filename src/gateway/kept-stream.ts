@@ -36,6 +36,16 @@ export class KeptStream {
     return this.pieces === null ? null : Buffer.from(this.pieces.join("") + last);
   }
 
+  get length(): number {
+    return this.pieces?.length ?? 0;
+  }
+
+  /** The bytes of the pieces from `from` up to `to`; null when there are none, or nothing is kept. */
+  slice(from: number, to: number): Uint8Array | null {
+    const text = this.pieces?.slice(from, to).join("") ?? "";
+    return text === "" ? null : Buffer.from(text);
+  }
+
   /** What was kept from piece `from` on, as one text, and the number of the next piece; null when it is not kept. */
   since(from: number): { text: string; next: number } | null {
     if (this.pieces === null) return null;

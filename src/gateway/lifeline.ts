@@ -11,6 +11,7 @@ export class Lifeline {
   constructor(
     private readonly client: AbortSignal,
     private readonly options: { timeoutMs: number; outlivesClient: boolean },
+    private readonly closed: (lifeline: Lifeline) => void,
   ) {
     this.timer = setTimeout(
       () => this.cut(new Failure("timeout", "unknown", "the deadline of the request passed")),
@@ -49,5 +50,37 @@ export class Lifeline {
   close(): void {
     clearTimeout(this.timer);
     this.client.removeEventListener("abort", this.leave);
+    this.closed(this);
   }
+}
+
+/** All requests that run in this process, for its stop. */
+export class Lifelines {
+  private readonly open = new Set<Lifeline>();
+  private ended: PromiseWithResolvers<void> | null = null;
+
+  begin(client: AbortSignal, options: ConstructorParameters<typeof Lifeline>[1]): Lifeline {
+    const lifeline = new Lifeline(client, options, this.close);
+    this.open.add(lifeline);
+    return lifeline;
+  }
+
+  /** Cuts what still runs: each request then ends by evidence. */
+  cutAll(): void {
+    for (const lifeline of this.open) lifeline.cut(new Failure("stopped", "unknown", "the gateway stopped"));
+  }
+
+  /** Resolves when every request has been settled or released. */
+  idle(): Promise<void> {
+    if (this.open.size === 0) return Promise.resolve();
+    this.ended ??= Promise.withResolvers<void>();
+    return this.ended.promise;
+  }
+
+  private readonly close = (lifeline: Lifeline): void => {
+    this.open.delete(lifeline);
+    if (this.open.size > 0) return;
+    this.ended?.resolve();
+    this.ended = null;
+  };
 }

@@ -3,18 +3,19 @@
 import { printError } from "../contract/error-body.ts";
 import { Refusal } from "../contract/refusals.ts";
 import type { StoredAnswer } from "../ledger/ledger.ts";
+import { crashPoint } from "../lib/crash-point.ts";
 import type { Failure } from "../providers/failure.ts";
-import type { FinishReason, Part, ProviderUsage } from "../providers/provider.ts";
 import { printUsage } from "./answer-body.ts";
-import { type Bill, billOf, costOf } from "./bill.ts";
-import { Delivered } from "./delivered.ts";
+import { type Bill, costOf } from "./bill.ts";
+import { Course, type Ended } from "./course.ts";
 import { asFailure, type Streaming } from "./dispatch.ts";
 import { brokenStream, refusalOf } from "./failure-refusal.ts";
 import { EVENT_STREAM, Frames } from "./frames.ts";
-import type { Candidate, Hold } from "./hold.ts";
+import type { Hold } from "./hold.ts";
 import type { Flight } from "./in-flight.ts";
 import { KeptStream } from "./kept-stream.ts";
 import type { Lifeline } from "./lifeline.ts";
+import type { ProgressLog } from "./progress-log.ts";
 import type { Taken } from "./rate.ts";
 import { printGateway, receiptOf } from "./receipt.ts";
 import { releaseHold } from "./release-hold.ts";
@@ -29,18 +30,10 @@ export interface Relayed {
   leave(): void;
 }
 
-interface Progress {
-  usage: ProviderUsage | null;
-  /** Choices that have not had their finish part. */
-  unfinished: number;
-  last: { choice: number; reason: FinishReason } | null;
-  firstPartMs: number | null;
-}
-
 export function relay(
   hold: Hold,
   streaming: Promise<Streaming>,
-  also: Pick<Run, "lifeline" | "taken" | "flight" | "abandoned">,
+  also: Pick<Run, "lifeline" | "taken" | "flight" | "progress" | "abandoned">,
 ): Relayed {
   const { request, idempotency, head } = hold.admitted;
   const frames = new Frames(head, {
@@ -63,6 +56,7 @@ interface Run {
   taken: Taken;
   /** For callers' keys: who duplicates it follows it. */
   flight: Flight | null;
+  progress: ProgressLog;
   abandoned: (requestId: string) => void;
   frames: Frames;
   kept: KeptStream;
@@ -70,6 +64,7 @@ interface Run {
 
 async function* run(stream: Run, dispatched: Promise<Streaming>): AsyncGenerator<string, void, void> {
   const { hold, lifeline, kept } = stream;
+  let stopLogging = (): void => {};
   try {
     const streaming = await dispatched.catch((error: unknown) =>
       error instanceof Refusal ? error : asFailure(error),
@@ -79,96 +74,22 @@ async function* run(stream: Run, dispatched: Promise<Streaming>): AsyncGenerator
       return;
     }
     const course = new Course(stream, streaming);
+    stopLogging = stream.progress.follow(course);
     yield kept.add(course.first());
+    crashPoint("after_first_part");
     for (let text = await course.next(); text !== null; text = await course.next())
       if (text !== "") yield kept.add(text);
+    stopLogging();
     yield ended(stream, await settled(stream, await course.end()));
+    crashPoint("after_last_byte");
   } finally {
+    stopLogging();
     lifeline.close();
     kept.end("broken"); // unless it has ended well
     stream.flight?.end();
     stream.taken.release();
     if (hold.open) stream.abandoned(hold.admitted.requestId);
   }
-}
-
-/** A stream's parts as frames, and what came of them. */
-class Course {
-  private readonly delivered: Delivered;
-  private readonly progress: Progress;
-  private failure: Failure | null = null;
-
-  constructor(
-    private readonly stream: Run,
-    private readonly streaming: Streaming,
-  ) {
-    const { request, outputTokensMax, startedAtMs } = stream.hold.admitted;
-    this.delivered = new Delivered(streaming.candidate.release.tokenizer, outputTokensMax);
-    this.progress = {
-      usage: null,
-      unfinished: request.n,
-      last: null,
-      firstPartMs: Math.round(performance.now() - startedAtMs),
-    };
-  }
-
-  first(): string {
-    const { hold, frames } = this.stream;
-    const { candidate, first } = this.streaming;
-    return frames.role(printGateway(receiptOf(hold, candidate, null))) + this.show(first);
-  }
-
-  /** The frames of the next read, perhaps none; null when the upstream has ended, failed or passed its maximum. */
-  async next(): Promise<string | null> {
-    try {
-      if (this.delivered.suspicious && (await this.delivered.overrun())) return null;
-      const { done, value } = await this.streaming.rest.next();
-      return done ? null : this.show(value);
-    } catch (error) {
-      this.failure = this.stream.lifeline.reason ?? asFailure(error);
-      return null;
-    }
-  }
-
-  /** Closes the upstream and prices what arrived. */
-  async end(): Promise<Ended> {
-    const { streaming, progress, failure, delivered } = this;
-    const { candidate } = streaming;
-    streaming.ended(failure);
-    if (failure === null && progress.unfinished > 0) await streaming.rest.return?.();
-    const bill = await billOf(this.stream.hold, candidate, {
-      usage: progress.usage,
-      deliveredTokens: () => delivered.count(),
-      complete: failure === null,
-    });
-    return { candidate, bill, failure, progress };
-  }
-
-  /** Prints what a read brought; keeps back the last finish and the usage, which travel with the receipt. */
-  private show(parts: readonly Part[]): string {
-    const { progress, delivered } = this;
-    const { frames } = this.stream;
-    let text = "";
-    for (const part of parts) {
-      if (part.type === "usage") progress.usage = part.usage;
-      else if (part.type === "finish") {
-        progress.unfinished -= 1;
-        if (progress.unfinished > 0) text += frames.earlyFinish(part.choice, part.reason);
-        else progress.last = part;
-      } else if (part.type !== "annotations") {
-        delivered.add(part);
-        text += frames.part(part);
-      }
-    }
-    return text;
-  }
-}
-
-interface Ended {
-  candidate: Candidate;
-  bill: Bill;
-  failure: Failure | null;
-  progress: Progress;
 }
 
 /** COMMIT 2, then the last frames. */

@@ -1,9 +1,12 @@
 // POST /v1/chat/completions: bytes in, bytes out. The way of the request itself is `gateway/complete`.
 import { complete, type Completion, type CompletePorts } from "../gateway/complete.ts";
+import type { Credential } from "../contract/credential.ts";
+import type { JournalEntry } from "../contract/journal.ts";
 import { Refusal } from "../contract/refusals.ts";
 import type { Followed } from "../gateway/attach.ts";
 import { readJsonBody } from "./body.ts";
-import type { Handler, HttpContext } from "./context.ts";
+import type { HttpContext } from "./context.ts";
+import { journalEntry } from "./journal-entry.ts";
 import { replyRefusal } from "./reply.ts";
 import { type EventStreams, STREAM_HEADERS } from "./sse.ts";
 
@@ -16,39 +19,53 @@ export interface ChatPorts {
   /** Requests that may be in progress at once; the next one is shed before anything is held. */
   maxConcurrent: number;
   draining(): boolean;
+  /** Told about requests that held nothing: refused ones and replays. */
+  heldNothing?(entry: JournalEntry): void;
+}
+
+/** What a request shows instead of its header and body: the playground's key and its inner request. */
+export interface Inner {
+  authorization: string | Credential;
+  body: Uint8Array;
 }
 
 const UPLOAD_SECONDS = 30;
 
-export function chat(ports: ChatPorts): Handler {
+export type ChatHandler = (context: ChatContext, inner?: Inner) => Promise<Response>;
+export type ChatContext = Pick<HttpContext, "request" | "requestId" | "receivedAtMs" | "setIdleTimeout">;
+
+export function chat(ports: ChatPorts): ChatHandler {
   const progress = { running: 0 };
-  return async (context) => {
+  return async (context, inner) => {
     assertRoom(ports, progress.running);
     progress.running += 1;
     try {
-      return await serve(ports, context);
+      return await serve(ports, context, inner);
     } finally {
       progress.running -= 1;
     }
   };
 }
 
-async function serve(ports: ChatPorts, context: HttpContext): Promise<Response> {
+async function serve(ports: ChatPorts, context: ChatContext, inner?: Inner): Promise<Response> {
   const { request, requestId, receivedAtMs } = context;
   context.setIdleTimeout(UPLOAD_SECONDS);
+  const authorization = inner?.authorization ?? request.headers.get("authorization");
   const completion = await complete(ports.complete, {
     requestId,
     receivedAtMs,
-    authorization: request.headers.get("authorization"),
+    authorization,
     idempotencyKey: request.headers.get("idempotency-key"),
     lastEventId: request.headers.get("last-event-id"),
     signal: request.signal,
     readBody: async () => {
-      const body = await readJsonBody(request, ports.bodyBytes);
+      const body = inner?.body ?? (await readJsonBody(request, ports.bodyBytes));
       context.setIdleTimeout(0); // Bun would cut a silent answer without a word, and clients would pay again
       return body;
     },
   });
+  const entry = ports.heldNothing && journalEntry(completion, { context, authorization });
+  if (entry) ports.heldNothing?.(entry);
   return respond(ports, context, completion);
 }
 
@@ -66,7 +83,7 @@ function assertRoom(ports: ChatPorts, running: number): void {
     );
 }
 
-function respond(ports: ChatPorts, context: HttpContext, completion: Completion): Response {
+function respond(ports: ChatPorts, context: ChatContext, completion: Completion): Response {
   const { requestId } = context;
   switch (completion.kind) {
     case "answer":
@@ -89,7 +106,7 @@ function respond(ports: ChatPorts, context: HttpContext, completion: Completion)
 
 function streamed(
   { streams, streamIdleMs }: ChatPorts,
-  context: HttpContext,
+  context: ChatContext,
   { relayed, headers, requestId }: Pick<Followed, "relayed" | "headers" | "requestId">,
 ): Response {
   context.setIdleTimeout(Math.min(Math.ceil(streamIdleMs / 1000), IDLE_SECONDS_MAX));

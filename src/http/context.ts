@@ -14,7 +14,7 @@ export interface HttpContext {
   /** The peer's address as the socket says it. */
   address: string | null;
   /** Seconds of silence after which the socket is closed; 0 = never. */
-  setIdleTimeout(seconds: number): void;
+  setIdleTimeout(this: void, seconds: number): void;
 }
 
 export type Handler = (context: HttpContext) => Response | Promise<Response>;

@@ -1,6 +1,6 @@
 // GET /v1/generation?id=: what became of one request of the same key; no content (wire.md §5).
 import { Refusal } from "../contract/refusals.ts";
-import type { Ledger, RequestRecord } from "../ledger/ledger.ts";
+import type { KeyRecord, Ledger, RequestRecord } from "../ledger/ledger.ts";
 import { formatUsd } from "../contract/money.ts";
 import { printGateway, receiptOfRecord } from "../gateway/receipt.ts";
 import type { Handler } from "./context.ts";
@@ -10,15 +10,7 @@ const ID = /^(?:req_|chatcmpl-)([0-9a-f]{32})$/;
 
 export const generation = (ledger: Pick<Ledger, "authenticate" | "request" | "release">): Handler =>
   withKey(ledger, async (context, key) => {
-    const tail = ID.exec(context.query.get("id") ?? "")?.[1];
-    const record = tail === undefined ? null : await ledger.request(`req_${tail}`);
-    if (record === null || record.keyId !== key.id) {
-      throw new Refusal(
-        "generation_not_found",
-        "There is no such request of this key. Send ?id= with the x-request-id or completion id of one.",
-        { param: "id" },
-      );
-    }
+    const record = await ownRequest(ledger, key, { id: context.query.get("id"), param: "id" });
     const release = await ledger.release(record.releaseDigest);
     return new Response(printGeneration(record, printGateway(receiptOfRecord(record, release))), {
       headers: {
@@ -28,6 +20,22 @@ export const generation = (ledger: Pick<Ledger, "authenticate" | "request" | "re
       },
     });
   });
+
+/** A request of this key, by its request id or completion id. Throws `Refusal` for those of others, too. */
+export async function ownRequest(
+  ledger: Pick<Ledger, "request">,
+  key: KeyRecord,
+  { id, param }: { id: string | null; param: string | null },
+): Promise<RequestRecord> {
+  const tail = ID.exec(id ?? "")?.[1];
+  const record = tail === undefined ? null : await ledger.request(`req_${tail}`);
+  if (record?.keyId === key.id) return record;
+  throw new Refusal(
+    "generation_not_found",
+    "There is no such request of this key. Send the x-request-id or the completion id of one.",
+    { param },
+  );
+}
 
 function printGeneration(record: RequestRecord, gateway: string): string {
   const { usage } = record;

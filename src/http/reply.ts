@@ -1,6 +1,7 @@
 // The one place where a result becomes a response, and a refusal an error body (specification 7: every error carries
 // the request id). Upstream headers are never copied.
 import { printError, refusalHeaders } from "../contract/error-body.ts";
+import type { OperatorRefusal } from "../contract/admin-refusals.ts";
 import { Refusal } from "../contract/refusals.ts";
 import type { HttpContext } from "./context.ts";
 
@@ -29,6 +30,15 @@ export function replyRefusal(
       ...(refusal.status === 401 && { "www-authenticate": "Bearer" }),
       "x-request-id": requestId,
     },
+  });
+}
+
+/** A refusal of the operator API, the dashboard's API or a payment webhook, in the same envelope. */
+export function replyOperatorRefusal(requestId: string, refusal: OperatorRefusal): Response {
+  const { message, type, param, code } = refusal;
+  return new Response(JSON.stringify({ error: { message, type, param, code, request_id: requestId } }), {
+    status: refusal.status,
+    headers: { ...JSON_HEADERS, "cache-control": "no-store", "x-request-id": requestId },
   });
 }
 

@@ -4,8 +4,8 @@ import { Refusal } from "../contract/refusals.ts";
 import type { Handler } from "./context.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-/** Who may come in: anybody, an inference key, a management key, loopback or a management key. */
-export type Door = "public" | "inference" | "management" | "loopback";
+/** Who may come in: anybody, an inference key, a management key, loopback or a management key, a signed-in person. */
+export type Door = "public" | "inference" | "management" | "loopback" | "session";
 
 export interface Route {
   /** Exact, or with one trailing `*`. */

@@ -11,6 +11,8 @@ import { foldPath, type Router } from "./router.ts";
 export interface ServerOptions {
   host: string;
   port: number;
+  /** Several processes may listen on the port; the kernel spreads connections over them. */
+  reusePort: boolean;
   router: Router;
   cors: Cors;
   clock: Clock;
@@ -35,6 +37,7 @@ export function listen(options: ServerOptions): Listening {
   const server = Bun.serve({
     hostname: options.host,
     port: options.port,
+    reusePort: options.reusePort,
     idleTimeout: Math.ceil(options.headerTimeoutMs / 1000),
     maxRequestBodySize: options.maxBodyBytes,
     fetch: (request, bun) => serve(options, request, bun),

@@ -6,6 +6,9 @@ import { Refusal } from "../contract/refusals.ts";
 /** What came of one operation of a committed batch. */
 export type Committed<Outcome> = { kind: "outcome"; outcome: Outcome } | { kind: "bug"; error: unknown };
 
+/** What the store has room for: everything, or only what must not be lost. */
+export type Takes = "all" | "survivors";
+
 export interface BatchPorts<Operation, Outcome> {
   /** One transaction, outcomes in the order of the operations. Throws when it was rolled back. */
   commit(operations: readonly Operation[]): Committed<Outcome>[];
@@ -16,7 +19,7 @@ export interface BatchPorts<Operation, Outcome> {
   /** Whether the store failed, rather than one operation of the batch. */
   isStoreFailure(error: unknown): boolean;
   /** Tries to get the store back after a failure; throws while it cannot. */
-  restore(): void;
+  restore(): Takes;
 }
 
 export interface BatchLimits {
@@ -43,7 +46,8 @@ export class Batcher<Operation, Outcome> {
   /** One queue per rank. */
   private readonly queues: Waiting<Operation, Outcome>[][] = [[], [], []];
   private scheduled = false;
-  private down = false;
+  private takes: Takes | "nothing" = "all";
+  private restoring = false;
   private closed = false;
   private restoreInMs = RESTORE_FIRST_MS;
   private whenIdle: (() => void)[] = [];
@@ -55,13 +59,13 @@ export class Batcher<Operation, Outcome> {
 
   /** False while the store takes no writes. */
   get ready(): boolean {
-    return !this.down && !this.closed;
+    return this.takes === "all" && !this.closed;
   }
 
   /** Resolves when the operation is durable. Rejects with `overloaded` when the queue is full or the store is down. */
   submit(operation: Operation): Promise<Outcome> {
     return new Promise((resolve, reject) => {
-      const refuses = this.down || this.closed || this.waiting >= this.limits.queue;
+      const refuses = !this.ready || this.waiting >= this.limits.queue;
       if (refuses && !(this.ports.survives(operation) && !this.closed)) {
         reject(overloaded());
         return;
@@ -73,7 +77,8 @@ export class Batcher<Operation, Outcome> {
 
   /** Commits what waits, then takes nothing more. What a dead store did not take by then is rejected. */
   async close(): Promise<void> {
-    if (this.waiting > 0 && !this.down) await new Promise<void>((resolve) => this.whenIdle.push(resolve));
+    if (this.waiting > 0 && this.takes !== "nothing")
+      await new Promise<void>((resolve) => this.whenIdle.push(resolve));
     this.closed = true;
     for (const waiting of this.take(Number.MAX_SAFE_INTEGER)) waiting.reject(overloaded());
   }
@@ -84,13 +89,13 @@ export class Batcher<Operation, Outcome> {
 
   /** Runs after the events of this tick: whatever they submit joins the batch. */
   private schedule(): void {
-    if (this.scheduled || this.down) return;
+    if (this.scheduled || this.takes === "nothing") return;
     this.scheduled = true;
     setImmediate(() => {
       this.scheduled = false;
       this.commit(this.take(this.limits.operationsPerBatch));
       if (this.waiting > 0) this.schedule();
-      if (this.waiting === 0 || this.down) for (const idle of this.whenIdle.splice(0)) idle();
+      if (this.waiting === 0 || this.takes === "nothing") for (const idle of this.whenIdle.splice(0)) idle();
     });
   }
 
@@ -136,25 +141,26 @@ export class Batcher<Operation, Outcome> {
     const kept = batch.filter(({ operation }) => this.ports.survives(operation));
     for (const waiting of batch) if (!kept.includes(waiting)) waiting.reject(overloaded());
     this.queues[0]?.unshift(...kept);
-    if (this.down) return;
-    this.down = true;
+    this.takes = "nothing";
+    if (this.restoring) return;
+    this.restoring = true;
     this.restoreInMs = RESTORE_FIRST_MS;
     this.restoreLater();
   }
 
+  /** Until it takes everything again. */
   private restoreLater(): void {
     setTimeout(() => {
       if (this.closed) return;
       try {
-        this.ports.restore();
+        this.takes = this.ports.restore();
       } catch {
-        // Still down: the next try is the answer to this error.
-        this.restoreInMs = Math.min(this.restoreInMs * 2, RESTORE_AT_MOST_MS);
-        this.restoreLater();
-        return;
+        this.takes = "nothing"; // still down: the next try is the answer to this error
       }
-      this.down = false;
       if (this.waiting > 0) this.schedule();
+      this.restoring = this.takes !== "all";
+      this.restoreInMs = Math.min(this.restoreInMs * 2, RESTORE_AT_MOST_MS);
+      if (this.restoring) this.restoreLater();
     }, this.restoreInMs);
   }
 }

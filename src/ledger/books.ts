@@ -1,6 +1,6 @@
 // One organization's accounts during one batch. Moves change the running balance at once; moves of one kind become one
 // entry when the books close, numbered and chained (money.md §5). Performance.md §1 asks for few rows: this is where.
-import { addUsd, type NanoUsd, subUsd } from "../contract/money.ts";
+import { addUsd, minUsd, type NanoUsd, subUsd } from "../contract/money.ts";
 import { entryHash } from "./entry-hash.ts";
 import type { Account, BalanceRow, EntryKind, EntryRow } from "./rows.ts";
 
@@ -14,6 +14,9 @@ export const MOVES: Record<EntryKind, { debit: Account; credit: Account }> = {
   purchase: { debit: "purchases", credit: "available" },
   grant: { debit: "grants", credit: "available" },
   debt_paid: { debit: "available", credit: "debt" },
+  chargeback: { debit: "available", credit: "purchases" },
+  chargeback_debt: { debit: "debt", credit: "purchases" },
+  refund: { debit: "revenue", credit: "available" },
 };
 
 interface Move {
@@ -52,11 +55,16 @@ export class Books {
     this.moves.push(first);
   }
 
-  /** Moves an amount of a top-up: an entry of its own, with its reference. */
-  moveForTopUp(kind: EntryKind, amount: NanoUsd, reference: string): void {
+  /** Moves an amount of a top-up or a reversal: an entry of its own, with its reference. */
+  moveReferenced(kind: EntryKind, amount: NanoUsd, reference: string | null): void {
     if (amount === 0n) return;
     applyMove(this.balance, kind, amount);
     this.moves.push({ kind, amount, requests: 0, reference });
+  }
+
+  /** What is available pays what is owed, whenever something comes in or comes back. */
+  payDebt(reference: string | null): void {
+    this.moveReferenced("debt_paid", minUsd(this.balance.debt, this.balance.available), reference);
   }
 
   get touched(): boolean {
@@ -109,7 +117,10 @@ function applyMove(balance: BalanceRow, kind: EntryKind, amount: NanoUsd): void 
   if (credit === "available" || credit === "held") balance[credit] = addUsd(balance[credit], amount);
   // Debt is what the organization owes: paying it makes it smaller.
   if (credit === "debt") balance.debt = subUsd(balance.debt, amount);
+  if (debit === "debt") balance.debt = addUsd(balance.debt, amount);
   if (kind === "charge") balance.spent = addUsd(balance.spent, amount);
   if (kind === "purchase") balance.purchased = addUsd(balance.purchased, amount);
+  if (credit === "purchases") balance.purchased = subUsd(balance.purchased, amount);
+  if (kind === "refund") balance.spent = subUsd(balance.spent, amount);
   if (kind === "grant") balance.granted = addUsd(balance.granted, amount);
 }

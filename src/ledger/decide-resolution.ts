@@ -28,6 +28,7 @@ export function decideSettlement(draft: Draft, settlement: Settlement, owner: Ow
   books.moveForRequest("charge", charge);
   books.moveForRequest("rest", subUsd(request.hold, charge));
   books.moveForRequest("variance", variance);
+  books.payDebt(null);
   releaseMonth(draft, request, charge);
   addUsage(draft, request, settlement);
   close(draft, found, {
@@ -54,6 +55,7 @@ export function decideVoid(draft: Draft, voiding: Voiding, owner: Owner): Resolv
   if (!("request" in found)) return found;
   const { request, books } = found;
   books.moveForRequest("void", request.hold);
+  books.payDebt(null);
   releaseMonth(draft, request, ZERO_USD);
   close(draft, found, {
     state: "released",
@@ -125,6 +127,7 @@ function close(draft: Draft, { request, books }: Open, { answer, ...ending }: En
     answerUntilMs,
     claimUntilMs,
   });
+  if (request.checkpointed) draft.changes.chunksDropped.push({ organizationId, requestId });
   if (answerKept && answerUntilMs !== null) {
     draft.changes.answers.push({ organizationId, answer, expiresAtMs: answerUntilMs });
   }

@@ -1,6 +1,6 @@
 // Money in: a purchase or a grant, credited once per (source, external id), however often it is reported (money.md §5).
-// Open debt is paid first; a purchase makes the organization a paid workspace.
-import { type NanoUsd, formatUsd, minUsd } from "../contract/money.ts";
+// Open debt is paid from it at once; a purchase makes the organization a paid workspace.
+import { type NanoUsd, formatUsd } from "../contract/money.ts";
 import type { Draft } from "./draft.ts";
 import type { Actor, Ledger, TopUpOutcome } from "./ledger.ts";
 import { rowId } from "./rows.ts";
@@ -20,8 +20,8 @@ export function decideTopUp(draft: Draft, topUp: TopUp, actor: Actor): TopUpOutc
   if (amount <= 0n) throw new Error(`a top-up of ${amount} nano-USD`);
   const reference = JSON.stringify([source, externalId]);
   const before = books.balance.available;
-  books.moveForTopUp(kind, amount, reference);
-  books.moveForTopUp("debt_paid", minUsd(books.balance.debt, amount), reference);
+  books.moveReferenced(kind, amount, reference);
+  books.payDebt(reference);
   const balance = books.balance.available;
   draft.rows.topUps.set(id, { amount, kind, balanceAfter: balance });
   draft.changes.topUps.push({ ...topUp, balanceAfter: balance, txn: books.txn, atMs: books.atMs });

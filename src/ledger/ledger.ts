@@ -125,6 +125,25 @@ export interface Voiding {
   answer: StoredAnswer | null;
 }
 
+/**
+ * How far a running stream has got: what it is settled for, should its owner die (money.md §3 `mid_stream`, §4).
+ * Tokens are those that the client's stream has accepted, never more.
+ */
+export interface Checkpoint {
+  organizationId: string;
+  requestId: string;
+  /** Of the route that serves it. */
+  releaseDigest: string;
+  promptTokens: number;
+  deliveredTokens: number;
+  attempts: AttemptRecord[];
+  /** For a caller's key: the exact bytes sent since the chunk before; `seq` counts from 0 without a gap. */
+  chunk: { seq: number; bytes: Uint8Array } | null;
+}
+
+/** `lost`: the request has ended, or is not ours. */
+export type CheckpointOutcome = { kind: "kept" } | { kind: "lost" };
+
 /** `lost`: somebody else resolved the request first (0 rows hit); nothing was changed. */
 export type ResolveOutcome = { kind: "done"; balance: NanoUsd } | { kind: "lost" };
 
@@ -274,6 +293,16 @@ export type TopUpOutcome =
   | { kind: "conflict" }
   | { kind: "unknown_organization" };
 
+export type ReversalOutcome =
+  | { kind: "reversed"; balance: NanoUsd; debt: NanoUsd }
+  /** The same reference was reversed before, with the same amount and target: nothing changed. */
+  | { kind: "repeated"; balance: NanoUsd; debt: NanoUsd }
+  | { kind: "conflict" }
+  /** More than the request cost, less earlier refunds; or more than the organization ever paid in. */
+  | { kind: "exceeds"; atMost: NanoUsd }
+  | { kind: "unknown_request" }
+  | { kind: "unknown_organization" };
+
 /** Who did it: `operator`, a management key's id, a member's id. Written to the audit log with the change. */
 export type Actor = string;
 
@@ -285,6 +314,8 @@ export interface Ledger {
   /** COMMIT 2. Retries for ever on store errors; the hold stays until it succeeds. */
   settle(settlement: Settlement): Promise<ResolveOutcome>;
   void(voiding: Voiding): Promise<ResolveOutcome>;
+  /** Goes with the next batch. Throws `Refusal("overloaded")` while the store takes no writes: the stream goes on. */
+  checkpoint(checkpoint: Checkpoint): Promise<CheckpointOutcome>;
 
   /** Key state as of now, read from the store, never cached; for the free endpoints and for quotes. */
   authenticate(
@@ -308,6 +339,21 @@ export interface Ledger {
     },
     actor: Actor,
   ): Promise<TopUpOutcome>;
+  /**
+   * Money that goes back, idempotent as `topUp`: a chargeback of a payment (what the balance does not cover becomes
+   * debt), or the refund of a settled request. `target` names that payment or request.
+   */
+  reverse(
+    reversal: {
+      organizationId: string;
+      amount: NanoUsd;
+      kind: "chargeback" | "refund";
+      target: string;
+      source: string;
+      externalId: string;
+    },
+    actor: Actor,
+  ): Promise<ReversalOutcome>;
 
   createKey(
     key: {

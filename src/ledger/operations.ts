@@ -11,13 +11,15 @@ export interface ChangeOperation {
 export type Operation = MoneyOperation | ChangeOperation;
 export type Outcome = { of: "money"; outcome: MoneyOutcome } | { of: "change"; value: unknown };
 
-/** Settlements and voids first, then what brings money in or changes the rules, then admissions. */
+/** Settlements and voids first, then what brings money in, takes it back, changes the rules or notes progress, then admissions. */
 export function decisionRank(operation: Operation): 0 | 1 | 2 {
   switch (operation.kind) {
     case "settle":
     case "void":
       return 0;
+    case "checkpoint":
     case "top_up":
+    case "reverse":
     case "change":
       return 1;
     case "admit":
@@ -26,4 +28,4 @@ export function decisionRank(operation: Operation): 0 | 1 | 2 {
 }
 
 /** A hold that was not resolved stays for ever, so its resolution is tried for ever. */
-export const survives = (operation: Operation): boolean => decisionRank(operation) === 0;
+export const survives = ({ kind }: Operation): boolean => kind === "settle" || kind === "void";

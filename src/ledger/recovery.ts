@@ -1,45 +1,113 @@
-// What is done with requests whose owner is gone (money.md §2, §9): nothing was provably delivered, so the whole hold
-// goes back and the idempotency key keeps refusing, because nobody knows whether a provider ran the request.
-// Settling for stored chunks or checkpoints belongs here once those are kept.
+// What is done with requests whose owner is gone (money.md §2, §3, §9). A stream whose progress was kept is settled for
+// what its client provably got, and a caller's key gets that much back, ending in an error. Otherwise the whole hold
+// goes back and the key keeps refusing, because nobody knows whether a provider ran the request.
+import type { Release } from "../contract/release.ts";
+import { chargeOf } from "../pricing/charge.ts";
 import type { MoneyOperation } from "./decide.ts";
+import type { AttemptRecord, RequestRecord, Settlement, StoredAnswer } from "./ledger.ts";
 
 /** `errorCode` of a request that was released without its owner. */
 export const OWNER_LOST = "owner_lost";
 /** `errorCode` of a request whose admission was refused because its commit was not known to be durable. */
 export const NEVER_DISPATCHED = "never_dispatched";
 
+/** An unfinished request with what its last checkpoint kept. */
 export interface Orphan {
-  organizationId: string;
-  requestId: string;
+  /** Still running, as its owner left it. */
+  record: RequestRecord;
   epoch: number;
-  admittedAtMs: number;
+  /** Null: nothing was provably delivered. */
+  progress: { promptTokens: number; deliveredTokens: number; release: Release } | null;
+  /** The exact bytes that a caller's key gets back; empty for other requests. */
+  sent: Uint8Array;
 }
 
-/** The operation that ends an orphan; `status` is what a client that still waits would have been told. */
-export function resolveOrphan(orphan: Orphan, nowMs: number): MoneyOperation {
-  return {
-    kind: "void",
-    voiding: { ...ending(orphan, nowMs), errorCode: OWNER_LOST, freeClaim: false },
-    owner: ownerOf(orphan),
-  };
+/**
+ * Prints how a cut stream ends: the frames that follow what was sent, for the settled record. Given by the floor that
+ * prints answers; this one only knows money.
+ */
+export type PrintCut = (settled: RequestRecord, release: Release, sent: Uint8Array) => StoredAnswer;
+
+/** The operation that ends an orphan. */
+export function resolveOrphan(orphan: Orphan, nowMs: number, printCut: PrintCut): MoneyOperation {
+  const { progress } = orphan;
+  if (progress === null || progress.deliveredTokens === 0) {
+    return {
+      kind: "void",
+      voiding: {
+        ...ending(orphan, nowMs),
+        status: 500,
+        errorCode: OWNER_LOST,
+        freeClaim: false,
+        answer: null,
+      },
+      owner: ownerOf(orphan),
+    };
+  }
+  const settlement = settlementOf(orphan, progress, nowMs);
+  const answer =
+    orphan.sent.byteLength === 0
+      ? null
+      : printCut(settledRecord(orphan, settlement), progress.release, orphan.sent);
+  return { kind: "settle", settlement: { ...settlement, answer }, owner: ownerOf(orphan) };
 }
 
 /** The operation that takes back an admission nobody was told about: nothing was sent, the key is free again. */
 export function takeBack(orphan: Orphan, nowMs: number): MoneyOperation {
   return {
     kind: "void",
-    voiding: { ...ending(orphan, nowMs), errorCode: NEVER_DISPATCHED, freeClaim: true },
+    voiding: {
+      ...ending(orphan, nowMs),
+      status: 500,
+      errorCode: NEVER_DISPATCHED,
+      freeClaim: true,
+      answer: null,
+    },
     owner: ownerOf(orphan),
   };
 }
 
 const ownerOf = ({ epoch }: Orphan) => ({ epoch, tried: [] });
 
-const ending = ({ organizationId, requestId, admittedAtMs }: Orphan, nowMs: number) => ({
-  organizationId,
-  requestId,
-  status: 500,
-  attempts: [],
-  totalMs: Math.max(0, nowMs - admittedAtMs),
-  answer: null,
+const ending = ({ record }: Orphan, nowMs: number): Ending => ({
+  organizationId: record.organizationId,
+  requestId: record.requestId,
+  attempts: record.attempts,
+  totalMs: Math.max(0, nowMs - record.admittedAtMs),
+});
+
+type Ending = { organizationId: string; requestId: string; attempts: AttemptRecord[]; totalMs: number };
+
+/** Prompt and delivered tokens at the frozen price, as for any stream that breaks (money.md §4). */
+function settlementOf(
+  orphan: Orphan,
+  { promptTokens, deliveredTokens, release }: NonNullable<Orphan["progress"]>,
+  nowMs: number,
+): Settlement {
+  const usage = {
+    promptTokens,
+    completionTokens: deliveredTokens,
+    cachedTokens: null,
+    reasoningTokens: null,
+  };
+  const evidence = "delivered_tokens";
+  return {
+    ...ending(orphan, nowMs),
+    releaseDigest: release.digest,
+    evidence,
+    usage,
+    ...chargeOf({ usage, price: release.price, hold: orphan.record.hold, evidence }),
+    finishReason: null,
+    status: 200,
+    firstPartMs: null,
+    answer: null,
+  };
+}
+
+const settledRecord = ({ record }: Orphan, settlement: Settlement): RequestRecord => ({
+  ...record,
+  ...settlement,
+  state: "settled",
+  endedAtMs: record.admittedAtMs + settlement.totalMs,
+  errorCode: null,
 });

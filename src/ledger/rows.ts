@@ -2,7 +2,7 @@
 // same for every store; all of it belongs to one batch and to nobody else (money.md §5, §7).
 import type { Evidence, Tier } from "../contract/gateway-object.ts";
 import type { NanoUsd } from "../contract/money.ts";
-import type { StoredAnswer } from "./ledger.ts";
+import type { Checkpoint, StoredAnswer } from "./ledger.ts";
 
 export interface BalanceRow {
   organizationId: string;
@@ -68,6 +68,8 @@ export interface RequestRow {
   hold: NanoUsd;
   promptBound: number;
   outputBound: number;
+  /** Whether its progress was noted; then chunks may be stored for it. */
+  checkpointed: boolean;
 }
 
 export interface EntitlementRow {
@@ -90,6 +92,21 @@ export interface TopUpRow {
   balanceAfter: NanoUsd;
 }
 
+export interface ReversalRow {
+  amount: NanoUsd;
+  kind: "chargeback" | "refund";
+  /** The payment, or the request. */
+  target: string;
+  balanceAfter: NanoUsd;
+  debtAfter: NanoUsd;
+}
+
+/** A settled request that a refund names. */
+export interface RefundableRow {
+  charge: NanoUsd;
+  refunded: NanoUsd;
+}
+
 /** Everything a batch needs, by the ids of `rowId`. What is absent does not exist in the store. */
 export interface Rows {
   balances: Map<string, BalanceRow>;
@@ -100,6 +117,8 @@ export interface Rows {
   entitlements: Map<string, EntitlementRow[]>;
   routes: Map<string, RouteRow>;
   topUps: Map<string, TopUpRow>;
+  reversals: Map<string, ReversalRow>;
+  refundables: Map<string, RefundableRow>;
 }
 
 export const noRows = (): Rows => ({
@@ -111,6 +130,8 @@ export const noRows = (): Rows => ({
   entitlements: new Map(),
   routes: new Map(),
   topUps: new Map(),
+  reversals: new Map(),
+  refundables: new Map(),
 });
 
 /** Joins the parts of a row's key with a character that no part may contain. */
@@ -119,7 +140,18 @@ export const rowId = (...parts: (string | number)[]): string => parts.join("\u00
 // ── What a batch writes ─────────────────────────────────────────────────────────────────────────────────────────
 
 export type Account = "available" | "held" | "revenue" | "purchases" | "grants" | "variance" | "debt";
-export type EntryKind = "hold" | "charge" | "rest" | "void" | "variance" | "purchase" | "grant" | "debt_paid";
+export type EntryKind =
+  | "hold"
+  | "charge"
+  | "rest"
+  | "void"
+  | "variance"
+  | "purchase"
+  | "grant"
+  | "debt_paid"
+  | "chargeback"
+  | "chargeback_debt"
+  | "refund";
 
 /** One debit→credit pair. Moves of one kind of one transaction are one entry; the requests name the transaction. */
 export interface EntryRow {
@@ -135,9 +167,9 @@ export interface EntryRow {
   availableAfter: NanoUsd;
   heldBefore: NanoUsd;
   heldAfter: NanoUsd;
-  /** How many requests this entry stands for; 0 for top-ups. */
+  /** How many requests this entry stands for; 0 for top-ups and reversals. */
   requests: number;
-  /** A top-up: JSON of `[source, externalId]`. */
+  /** A top-up or a reversal: JSON of `[source, externalId]`. */
   reference: string | null;
   atMs: number;
   prevHash: Uint8Array;
@@ -221,6 +253,14 @@ export interface TopUpTaken extends TopUpRow {
   atMs: number;
 }
 
+export interface ReversalTaken extends ReversalRow {
+  organizationId: string;
+  source: string;
+  externalId: string;
+  txn: number;
+  atMs: number;
+}
+
 export interface AuditLine {
   atMs: number;
   actor: string;
@@ -239,11 +279,16 @@ export interface Changes {
   entries: EntryRow[];
   opened: OpenedRow[];
   closed: ClosedRow[];
+  /** Written before `closed`. */
+  checkpoints: (Checkpoint & { epoch: number })[];
+  /** Requests whose chunks are not needed any more. */
+  chunksDropped: { organizationId: string; requestId: string }[];
   claimsTaken: ClaimTaken[];
   claimsFreed: { organizationId: string; keyId: string; idempotencyKey: string; requestId: string }[];
   answers: { organizationId: string; answer: StoredAnswer; expiresAtMs: number }[];
   usageHours: Map<string, UsageHourRow>;
   topUps: TopUpTaken[];
+  reversals: ReversalTaken[];
   auditLines: AuditLine[];
 }
 
@@ -253,10 +298,13 @@ export const noChanges = (): Changes => ({
   entries: [],
   opened: [],
   closed: [],
+  checkpoints: [],
+  chunksDropped: [],
   claimsTaken: [],
   claimsFreed: [],
   answers: [],
   usageHours: new Map(),
   topUps: [],
+  reversals: [],
   auditLines: [],
 });

@@ -122,6 +122,29 @@ const CHECKS: readonly Check[] = [
           AND json_array(t.source, t.external_id) = e.reference)`,
   },
   {
+    invariant: "I16 each reversal has its entries",
+    rows: "SELECT count(*) FROM reversal",
+    violations: `
+      SELECT r.org_id, r.external_id, r.amount AS expected,
+        (SELECT ifnull(sum(e.amount), 0) FROM ledger_entry e WHERE e.org_id = r.org_id AND e.txn = r.txn
+          AND e.kind IN ('chargeback', 'chargeback_debt', 'refund')
+          AND e.reference = json_array(r.source, r.external_id)) AS found
+      FROM reversal r WHERE expected <> found
+      UNION ALL
+      SELECT e.org_id, e.reference, 0, e.amount FROM ledger_entry e
+      WHERE e.kind IN ('chargeback', 'chargeback_debt', 'refund')
+        AND NOT EXISTS (SELECT 1 FROM reversal r WHERE r.org_id = e.org_id AND r.txn = e.txn
+          AND json_array(r.source, r.external_id) = e.reference)`,
+  },
+  {
+    invariant: "I16 no request is refunded more than it cost",
+    rows: "SELECT count(*) FROM reversal WHERE kind = 'refund'",
+    violations: `
+      SELECT v.org_id, v.target, ifnull(max(r.charge), 0) AS expected, sum(v.amount) AS found
+      FROM reversal v LEFT JOIN request r ON r.org_id = v.org_id AND r.request_id = v.target
+      WHERE v.kind = 'refund' GROUP BY v.org_id, v.target HAVING found > expected`,
+  },
+  {
     invariant: "I17 no stored answer past its time",
     rows: "SELECT count(*) FROM result",
     violations: "SELECT org_id, request_id, expires_at, ?1 FROM result WHERE expires_at + 3600000 < ?1",

@@ -4,6 +4,7 @@ import type { Database, Statement } from "bun:sqlite";
 import type { Tier } from "../contract/gateway-object.ts";
 import { utcMonth } from "../lib/clock.ts";
 import type { MoneyOperation } from "./decide.ts";
+import type { Reversal } from "./decide-reversal.ts";
 import type { Admission } from "./ledger.ts";
 import { type EntitlementRow, type KeyRow, type RequestState, type Rows, noRows, rowId } from "./rows.ts";
 import { type Cell, bytes, int, intOrNull, money, text } from "./sqlite-cell.ts";
@@ -21,6 +22,8 @@ export class SqliteLoad {
   private readonly entitlements: Reading;
   private readonly route: Reading;
   private readonly topUp: Reading;
+  private readonly reversal: Reading;
+  private readonly refundable: Reading;
 
   constructor(database: Database) {
     const prepare = (sql: string): Reading => database.prepare<unknown, string[]>(sql);
@@ -41,7 +44,8 @@ export class SqliteLoad {
        WHERE claim.org_id = ?1 AND claim.key_id = ?2 AND claim.idem_key = ?3`,
     );
     this.request = prepare(
-      `SELECT key_id, idem_key, model, state, epoch, closed_txn, admitted_at, month, hold, prompt_bound, output_bound
+      `SELECT key_id, idem_key, model, state, epoch, closed_txn, admitted_at, month, hold, prompt_bound,
+         output_bound, delivered_tokens IS NOT NULL
        FROM request WHERE org_id = ?1 AND request_id = ?2`,
     );
     this.entitlements = prepare("SELECT state, expires_at FROM entitlement WHERE org_id = ?1 AND model = ?2");
@@ -53,6 +57,15 @@ export class SqliteLoad {
     );
     this.topUp = prepare(
       "SELECT amount, kind, balance_after FROM topup WHERE org_id = ?1 AND source = ?2 AND external_id = ?3",
+    );
+    this.reversal = prepare(
+      `SELECT amount, kind, target, balance_after, debt_after FROM reversal
+       WHERE org_id = ?1 AND source = ?2 AND external_id = ?3`,
+    );
+    this.refundable = prepare(
+      `SELECT charge, (SELECT ifnull(sum(amount), 0) FROM reversal
+         WHERE reversal.org_id = request.org_id AND kind = 'refund' AND target = request.request_id)
+       FROM request WHERE org_id = ?1 AND request_id = ?2 AND state = 'settled'`,
     );
   }
 
@@ -70,9 +83,16 @@ export class SqliteLoad {
         case "void":
           this.loadRequest(rows, operation.voiding);
           break;
+        case "checkpoint":
+          this.loadRequest(rows, operation.checkpoint);
+          break;
         case "top_up":
           this.loadBalance(rows, operation.topUp.organizationId);
           this.loadTopUp(rows, operation.topUp);
+          break;
+        case "reverse":
+          this.loadBalance(rows, operation.reversal.organizationId);
+          this.loadReversal(rows, operation.reversal);
           break;
       }
     }
@@ -194,6 +214,7 @@ export class SqliteLoad {
       hold: money(found[8]),
       promptBound: int(found[9]),
       outputBound: int(found[10]),
+      checkpointed: found[11] === 1n,
     });
     this.loadBalance(rows, organizationId);
     this.loadKeyMonth(rows, [organizationId, keyId, month]);
@@ -236,6 +257,24 @@ export class SqliteLoad {
       kind: found[1] as "purchase" | "grant",
       balanceAfter: money(found[2]),
     });
+  }
+
+  private loadReversal(rows: Rows, reversal: Reversal): void {
+    const { organizationId, source, externalId, kind, target } = reversal;
+    const earlier = first(this.reversal, organizationId, source, externalId);
+    if (earlier !== undefined) {
+      rows.reversals.set(rowId(organizationId, source, externalId), {
+        amount: money(earlier[0]),
+        kind: earlier[1] as Reversal["kind"],
+        target: text(earlier[2]),
+        balanceAfter: money(earlier[3]),
+        debtAfter: money(earlier[4]),
+      });
+    }
+    const request = kind === "refund" ? first(this.refundable, organizationId, target) : undefined;
+    if (request === undefined) return;
+    const [charge, refunded] = [money(request[0]), money(request[1])];
+    rows.refundables.set(rowId(organizationId, target), { charge, refunded });
   }
 }
 

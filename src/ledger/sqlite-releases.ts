@@ -111,7 +111,7 @@ const routeOf = ([route, highestVersion, disabled, reason, since]: Cell[]): Rout
 const RATES = ["input", "cachedInput", "output", "requestMinimum"] as const;
 
 /** JSON with the rates as decimal text of whole nano-USD: a JSON number would round them. */
-function printRelease(release: Release): string {
+export function printRelease(release: Release): string {
   const price = Object.fromEntries(RATES.map((rate) => [rate, release.price[rate].toString()]));
   return JSON.stringify({ ...release, price });
 }

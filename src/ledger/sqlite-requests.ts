@@ -131,8 +131,9 @@ function stateOf(state: string, errorCode: string | null): RequestRecord["state"
   return errorCode === OWNER_LOST ? "outcome_unknown" : "released";
 }
 
+/** Null while it runs, though a checkpoint may have noted its prompt. */
 function usageRecordOf([prompt, completion, cached, reasoning]: Cell[]): TokenUsage | null {
-  if (prompt === null) return null;
+  if (prompt === null || completion === null) return null;
   return {
     promptTokens: int(prompt),
     completionTokens: int(completion),

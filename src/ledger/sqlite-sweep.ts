@@ -1,14 +1,26 @@
-// Deletes what has outlived its promise: stored answers after their retention, claims after their tombstone (money.md
-// §8.10, I17). Nothing depends on when it runs: expiry is decided by the clock at look-up.
+// The ledger's upkeep: ends requests whose owner has given up, and deletes what has outlived its promise: stored answers
+// after their retention, claims after their tombstone (money.md §8.10, §9, I13, I17). Nothing about money or replay
+// depends on when it runs: expiry is decided by the clock at look-up.
 import type { Database } from "bun:sqlite";
+import { Refusal } from "../contract/refusals.ts";
+import { isStoreFailure } from "./sqlite-commit.ts";
 
 /** Few rows per run, so that no request waits behind it. */
 const ROWS_PER_RUN = 500;
 const BETWEEN_RUNS_MS = 20;
-const EVERY_MS = 60_000;
 
-/** Returns whether there may be more. */
-export function sweep(database: Database, nowMs: number): boolean {
+export interface SweepPorts {
+  writer(): Database;
+  nowMs(): number;
+  /** False while the store takes no writes. */
+  ready(): boolean;
+  /** Ends what is past its deadline and has no owner any more. */
+  resolveLate(): Promise<void>;
+  everyMs: number;
+}
+
+/** Deletes some of what has expired. Returns whether there may be more. */
+export function deleteExpired(database: Database, nowMs: number): boolean {
   const results = database.run(
     `DELETE FROM result WHERE rowid IN (SELECT rowid FROM result WHERE expires_at <= ?1 LIMIT ${ROWS_PER_RUN})`,
     [nowMs],
@@ -22,14 +34,28 @@ export function sweep(database: Database, nowMs: number): boolean {
 }
 
 /** Sweeps now and then until the returned function is called; waits while the store takes no writes. */
-export function keepSweeping(ports: { writer(): Database; nowMs(): number; ready(): boolean }): () => void {
+export function keepSweeping(ports: SweepPorts): () => void {
   let timer: ReturnType<typeof setTimeout>;
-  const run = (): void => {
-    const more = ports.ready() && sweep(ports.writer(), ports.nowMs());
-    timer = setTimeout(run, more ? BETWEEN_RUNS_MS : EVERY_MS);
+  let stopped = false;
+  const later = (ms: number): void => {
+    if (stopped) return;
+    timer = setTimeout(() => void run(), ms);
     timer.unref();
   };
-  timer = setTimeout(run, EVERY_MS);
-  timer.unref();
-  return () => clearTimeout(timer);
+  const run = async (): Promise<void> => {
+    let more = false;
+    try {
+      if (ports.ready()) await ports.resolveLate();
+      if (ports.ready() && !stopped) more = deleteExpired(ports.writer(), ports.nowMs());
+    } catch (error) {
+      // A store that is down is tried again with the next run.
+      if (!isStoreFailure(error) && !(error instanceof Refusal)) throw error;
+    }
+    later(more ? BETWEEN_RUNS_MS : ports.everyMs);
+  };
+  later(ports.everyMs);
+  return () => {
+    stopped = true;
+    clearTimeout(timer);
+  };
 }

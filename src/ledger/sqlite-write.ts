@@ -1,7 +1,7 @@
 // Writes what a batch decided: each row once, every money update conditional on what was read (money.md §5, §11).
 // Runs inside the batch's transaction; a row that is not as it was read rolls the batch back.
 import type { Database, SQLQueryBindings, Statement } from "bun:sqlite";
-import { sealAnswer } from "./answer-vault.ts";
+import { sealAnswer, sealChunk } from "./answer-vault.ts";
 import type { BalanceRow, Changes, ClosedRow, EntryRow, OpenedRow } from "./rows.ts";
 
 type Writing = Statement<unknown, SQLQueryBindings[]>;
@@ -22,7 +22,10 @@ export class SqliteWrite {
     for (const row of changes.claimsFreed) {
       this.statements.freeClaim.run(row.organizationId, row.keyId, row.idempotencyKey, row.requestId);
     }
+    for (const row of changes.checkpoints) this.noteProgress(row);
     for (const row of changes.closed) this.closeRequest(row);
+    for (const row of changes.chunksDropped)
+      this.statements.dropChunks.run(row.organizationId, row.requestId);
     for (const row of changes.opened) this.openRequest(row);
     for (const row of changes.claimsTaken) {
       const { organizationId, keyId, idempotencyKey, fingerprint, requestId, expiresAtMs } = row;
@@ -72,10 +75,46 @@ export class SqliteWrite {
       const { organizationId, source, externalId, kind, amount, balanceAfter, txn, atMs } = row;
       this.statements.topUp.run(organizationId, source, externalId, kind, amount, balanceAfter, txn, atMs);
     }
+    for (const row of changes.reversals) {
+      const { organizationId, source, externalId, kind, target, amount, txn, atMs } = row;
+      const after = [row.balanceAfter, row.debtAfter] as const;
+      this.statements.reversal.run(
+        organizationId,
+        source,
+        externalId,
+        kind,
+        target,
+        amount,
+        ...after,
+        txn,
+        atMs,
+      );
+    }
     for (const line of changes.auditLines) {
       const { atMs, actor, action, organizationId, target, before, after } = line;
       this.statements.auditLine.run(atMs, actor, action, organizationId, target, before, after);
     }
+  }
+
+  private noteProgress(row: Changes["checkpoints"][number]): void {
+    const { organizationId, requestId, epoch, releaseDigest, promptTokens, deliveredTokens, chunk } = row;
+    const attempts = JSON.stringify(row.attempts);
+    this.statements.checkpoint.run(
+      organizationId,
+      requestId,
+      epoch,
+      releaseDigest,
+      promptTokens,
+      deliveredTokens,
+      attempts,
+    );
+    if (chunk !== null)
+      this.statements.keepChunk.run(
+        organizationId,
+        requestId,
+        chunk.seq,
+        sealChunk(this.dataKey, row, chunk),
+      );
   }
 
   private openRequest(row: OpenedRow): void {
@@ -184,6 +223,16 @@ function prepareAll(database: Database) {
          first_part_ms = ?19, total_ms = ?20, attempts = ?21, answer_until = ?22, claim_until = ?23
        WHERE org_id = ?1 AND request_id = ?2 AND state = 'dispatched' AND epoch = ?3`,
     ),
+    checkpoint: prepare(
+      `UPDATE request SET release_digest = ?4, prompt_tokens = ?5, delivered_tokens = ?6, attempts = ?7
+       WHERE org_id = ?1 AND request_id = ?2 AND state = 'dispatched' AND epoch = ?3`,
+    ),
+    // A chunk whose commit was not known to be durable comes again, with what was sent since.
+    keepChunk: prepare(
+      `INSERT INTO stream_chunk (org_id, request_id, seq, sealed) VALUES (?1, ?2, ?3, ?4)
+       ON CONFLICT (org_id, request_id, seq) DO UPDATE SET sealed = excluded.sealed`,
+    ),
+    dropChunks: prepare("DELETE FROM stream_chunk WHERE org_id = ?1 AND request_id = ?2"),
     takeClaim: prepare(
       `INSERT INTO claim (org_id, key_id, idem_key, fingerprint, request_id, expires_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
        ON CONFLICT (org_id, key_id, idem_key) DO UPDATE
@@ -221,6 +270,10 @@ function prepareAll(database: Database) {
     topUp: prepare(
       `INSERT INTO topup (org_id, source, external_id, kind, amount, balance_after, txn, at)
        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)`,
+    ),
+    reversal: prepare(
+      `INSERT INTO reversal (org_id, source, external_id, kind, target, amount, balance_after, debt_after, txn, at)
+       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)`,
     ),
     auditLine: prepare(
       `INSERT INTO audit_log (at, actor, action, org_id, target, value_before, value_after)

@@ -6,9 +6,17 @@ import { Batcher } from "./batch.ts";
 import { decide, type MoneyOperation } from "./decide.ts";
 import type { AdmitDecision } from "./decide-admission.ts";
 import { decideKey } from "./decide-key.ts";
-import type { AdmitOutcome, Ledger, ResolveOutcome, TopUpOutcome } from "./ledger.ts";
+import type {
+  AdmitOutcome,
+  CheckpointOutcome,
+  Ledger,
+  ResolveOutcome,
+  ReversalOutcome,
+  TopUpOutcome,
+} from "./ledger.ts";
 import { decisionRank, type Operation, type Outcome, survives } from "./operations.ts";
-import { resolveOrphan } from "./recovery.ts";
+import { type PrintCut, resolveOrphan } from "./recovery.ts";
+import { crashPoint } from "../lib/crash-point.ts";
 import { auditStore } from "./sqlite-audit.ts";
 import { isStoreFailure, SqliteCommit } from "./sqlite-commit.ts";
 import type { SqliteConnection } from "./sqlite-connection.ts";
@@ -18,27 +26,50 @@ export interface SqliteLedgerPorts {
   store: SqliteStore;
   clock: Clock;
   idempotency: { bodyRetentionMs: number; tombstoneRetentionMs: number };
+  printCut: PrintCut;
+  /** Between two runs of the sweeper, milliseconds. */
+  sweepEveryMs?: number;
 }
 
+/** Before every deadline: resolves only what an earlier boot left. */
+const NO_DEADLINE = 0;
+/** An owner ends its request at its deadline; one that has not by then, and waits for no commit, never will. */
+const LATE_MS = 60_000;
 const OPERATIONS_PER_BATCH = 256;
 const QUEUE = 10_000;
 /** One stored result holds at most this much (money.md §8.10). */
 const ANSWER_BYTES_MAX = 8 * 1024 * 1024;
 
 /** Opens the ledger; requests that a former process left behind are resolved before it resolves. */
-export async function openSqliteLedger({ store, clock, idempotency }: SqliteLedgerPorts): Promise<Ledger> {
+export async function openSqliteLedger({
+  store,
+  clock,
+  idempotency,
+  printCut,
+  sweepEveryMs = 5_000,
+}: SqliteLedgerPorts): Promise<Ledger> {
   const commit = new SqliteCommit(store, clock, {
     answerMs: idempotency.bodyRetentionMs,
     claimMs: idempotency.bodyRetentionMs + idempotency.tombstoneRetentionMs,
     answerBytes: ANSWER_BYTES_MAX,
   });
   const batches = batcher(commit);
-  const resolved = commit.orphans().map((orphan) => batches.submit(resolveOrphan(orphan, clock.nowMs())));
-  await Promise.all(resolved);
+  const resolveOrphans = async (deadlineBeforeMs: number): Promise<void> => {
+    for (let orphans = commit.orphans(deadlineBeforeMs); orphans.length > 0; ) {
+      await Promise.all(
+        orphans.map((orphan) => batches.submit(resolveOrphan(orphan, clock.nowMs(), printCut))),
+      );
+      crashPoint("in_sweep");
+      orphans = commit.orphans(deadlineBeforeMs);
+    }
+  };
+  await resolveOrphans(NO_DEADLINE);
   const stopSweeping = keepSweeping({
     writer: () => store.writer,
     nowMs: () => clock.nowMs(),
     ready: () => batches.ready,
+    everyMs: sweepEveryMs,
+    resolveLate: () => resolveOrphans(clock.nowMs() - LATE_MS),
   });
   return {
     ...moneyPath(commit, batches, store.epoch),
@@ -65,7 +96,9 @@ function batcher(commit: SqliteCommit): Batches {
       isStoreFailure,
       restore: () => {
         // They are first in line, since resolutions outrank whatever waits.
-        for (const operation of commit.restore()) void batches.submit(operation);
+        const { takes, takenBack } = commit.restore();
+        for (const operation of takenBack) void batches.submit(operation);
+        return takes;
       },
     },
     { operationsPerBatch: OPERATIONS_PER_BATCH, queue: QUEUE },
@@ -73,7 +106,7 @@ function batcher(commit: SqliteCommit): Batches {
   return batches;
 }
 
-type MoneyPath = Pick<Ledger, "admit" | "settle" | "void" | "topUp" | "preview">;
+type MoneyPath = Pick<Ledger, "admit" | "settle" | "void" | "checkpoint" | "topUp" | "reverse" | "preview">;
 
 function moneyPath(commit: SqliteCommit, batches: Batches, epoch: number): MoneyPath {
   const decided = async <T>(operation: MoneyOperation): Promise<T> => {
@@ -86,7 +119,10 @@ function moneyPath(commit: SqliteCommit, batches: Batches, epoch: number): Money
     admit: async (admission) => answered(commit, await decided<AdmitDecision>({ kind: "admit", admission })),
     settle: (settlement) => decided<ResolveOutcome>({ kind: "settle", settlement, owner: owner() }),
     void: (voiding) => decided<ResolveOutcome>({ kind: "void", voiding, owner: owner() }),
+    checkpoint: (checkpoint) =>
+      decided<CheckpointOutcome>({ kind: "checkpoint", checkpoint, owner: owner() }),
     topUp: (topUp, actor) => decided<TopUpOutcome>({ kind: "top_up", topUp, actor }),
+    reverse: (reversal, actor) => decided<ReversalOutcome>({ kind: "reverse", reversal, actor }),
     preview: async (admission) => {
       const context = commit.context();
       const operations = [{ kind: "admit", admission }] as const;

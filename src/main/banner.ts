@@ -1,8 +1,21 @@
 // What a start prints on the terminal: where the gateway is, and on the first start a key and a command to paste.
 
+interface Ready {
+  baseUrl: string;
+  /** The link only until the first account exists. */
+  dashboard: { url: string; signInLink: string | null };
+  demo: { secret: string; model: string } | null;
+}
+
 /** The text for stdout; `demo` only on the first start. */
-export function banner(at: { baseUrl: string; demo: { secret: string; model: string } | null }): string {
-  const lines = [`Tollgate is ready.`, ``, `  Base URL   ${at.baseUrl}`];
+export function banner(at: Ready): string {
+  const lines = [`Tollgate is ready.`, ``, `  Base URL   ${at.baseUrl}`, `  Dashboard  ${at.dashboard.url}`];
+  if (at.dashboard.signInLink !== null) {
+    lines.push(
+      `  Sign in    ${at.dashboard.signInLink}`,
+      `             makes the first account, once, within an hour`,
+    );
+  }
   if (at.demo !== null) {
     lines.push(
       `  Demo key   ${at.demo.secret}`,

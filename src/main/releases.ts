@@ -23,6 +23,8 @@ export interface ReleasesPorts {
   ledger: Ledger;
   clock: Clock;
   targets: HealthTarget[];
+  /** Whether other gateways publish to the same store. */
+  shared: boolean;
   failed(error: unknown): void;
 }
 
@@ -32,6 +34,7 @@ export async function openReleases({
   ledger,
   clock,
   targets,
+  shared,
   ...ports
 }: ReleasesPorts): Promise<Releases> {
   const health = new Health(clock, targets);
@@ -43,11 +46,13 @@ export async function openReleases({
     demoKey === null
       ? null
       : await startDemo({ publisher, shelf, key: demoKey, clock }, (error) => ports.failed(error));
+  const stopFollowing = shared ? followOthers(publisher, ledger, (error) => ports.failed(error)) : null;
   return {
     shelf,
     health,
     publisher,
     stop: () => {
+      stopFollowing?.();
       stopRenewal?.();
       health.stop();
     },
@@ -77,9 +82,35 @@ async function readJson(path: string): Promise<unknown> {
 }
 
 async function startDemo(
-  ports: Parameters<typeof renewDemo>[0],
+  ports: Parameters<typeof renewDemo>[0] & { publisher: Publisher },
   failed: (error: unknown) => void,
 ): Promise<() => void> {
-  await renewDemo(ports);
+  try {
+    await renewDemo(ports);
+  } catch {
+    // Another gateway that starts at the same time may have published them first: look again, then it counts.
+    await ports.publisher.load();
+    await renewDemo(ports);
+  }
   return keepDemoFresh(ports, failed);
+}
+
+const FOLLOW_EVERY_MS = 1_000;
+
+/**
+ * Takes over what other gateways publish and switch. COMMIT 1 asks the database itself, so a closed route serves nobody in
+ * the meantime; this is how long a new release may take to be offered everywhere.
+ */
+function followOthers(publisher: Publisher, ledger: Ledger, failed: (error: unknown) => void): () => void {
+  let seen = "";
+  const timer = setInterval(() => {
+    if (!ledger.ready()) return;
+    void (async () => {
+      const now = JSON.stringify(await ledger.routes());
+      if (now !== seen) await publisher.load();
+      seen = now;
+    })().catch(failed);
+  }, FOLLOW_EVERY_MS);
+  timer.unref();
+  return () => clearInterval(timer);
 }

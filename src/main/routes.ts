@@ -1,6 +1,8 @@
 // The table of everything that answers (S8: what is not declared here does not exist).
+import type { JournalEntry } from "../contract/journal.ts";
 import type { CompletePorts } from "../gateway/complete.ts";
 import type { PreviewPorts } from "../gateway/preview.ts";
+import type { ReceiptSigner } from "../gateway/signed-receipt.ts";
 import { chat } from "../http/chat.ts";
 import type { Handler } from "../http/context.ts";
 import { credits } from "../http/credits.ts";
@@ -9,8 +11,10 @@ import { healthz, metrics, readyz } from "../http/health.ts";
 import { key } from "../http/key.ts";
 import { model, models, type ModelsPorts } from "../http/models.ts";
 import { quote } from "../http/quote.ts";
+import { jwks, receipts } from "../http/receipts.ts";
 import type { Route } from "../http/router.ts";
 import type { EventStreams } from "../http/sse.ts";
+import { paymentWebhook } from "../http/webhooks.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Metrics } from "../lib/metrics.ts";
@@ -22,14 +26,18 @@ export interface RoutePorts {
   streams: EventStreams;
   shelf: ModelsPorts["shelf"];
   metrics: Metrics;
+  receipts: ReceiptSigner;
   admin: Handler;
+  payments: Parameters<typeof paymentWebhook>[0];
   bodyBytes: number;
   streamIdleMs: number;
   maxConcurrent: number;
   draining(): boolean;
+  heldNothing(entry: JournalEntry): void;
 }
 
 export function routeTable(ports: RoutePorts): Route[] {
+  const answer = chat(ports);
   const free = { door: "inference", metered: false } as const;
   return [
     {
@@ -37,7 +45,7 @@ export function routeTable(ports: RoutePorts): Route[] {
       methods: ["POST"],
       door: "inference",
       metered: true,
-      handler: chat(ports),
+      handler: (context) => answer(context),
     },
     {
       path: "/v1/chat/completions/quote",
@@ -49,6 +57,7 @@ export function routeTable(ports: RoutePorts): Route[] {
     { path: "/v1/models/*", methods: ["GET"], ...free, handler: model(ports) },
     { path: "/v1/key", methods: ["GET"], ...free, handler: key(ports) },
     { path: "/v1/credits", methods: ["GET"], ...free, handler: credits(ports.ledger) },
+    { path: "/v1/receipts/*", methods: ["GET"], ...free, handler: receipts(ports) },
     { path: "/v1/generation", methods: ["GET"], ...free, handler: generation(ports.ledger) },
     {
       path: "/admin/v1/*",
@@ -56,6 +65,20 @@ export function routeTable(ports: RoutePorts): Route[] {
       door: "management",
       metered: false,
       handler: ports.admin,
+    },
+    {
+      path: "/webhooks/stripe",
+      methods: ["POST"],
+      door: "public",
+      metered: false,
+      handler: paymentWebhook(ports.payments),
+    },
+    {
+      path: "/.well-known/jwks.json",
+      methods: ["GET"],
+      door: "public",
+      metered: false,
+      handler: jwks(ports.receipts),
     },
     { path: "/healthz", methods: ["GET"], door: "public", metered: false, handler: healthz },
     { path: "/readyz", methods: ["GET"], door: "public", metered: false, handler: readyz(ports) },

@@ -1,7 +1,7 @@
 // Credits: grants and purchases come in, the balance is shown (specification 1). A reference credits once; what would
 // not fit a row of the ledger is refused before it is tried.
-import type { BalanceJson } from "../contract/admin.ts";
-import type { GrantCredits } from "../contract/admin-input.ts";
+import type { BalanceJson, RefundJson } from "../contract/admin.ts";
+import type { GrantCredits, RefundCredits } from "../contract/admin-input.ts";
 import { OperatorRefusal } from "../contract/admin-refusals.ts";
 import { addUsd, formatUsd, MAX_NANO_USD, type NanoUsd, ZERO_USD } from "../contract/money.ts";
 import type { Operator } from "../contract/operator.ts";
@@ -11,7 +11,7 @@ import { randomBase62 } from "../lib/id.ts";
 import { readUsd } from "./read.ts";
 import { unknownRecord } from "./unknown-record.ts";
 
-type Store = Pick<Ledger, "balance" | "topUp">;
+type Store = Pick<Ledger, "balance" | "topUp" | "reverse" | "request">;
 
 export function credits(ledger: Store): Operator["credits"] {
   const show = async (org: string): Promise<BalanceRecord> => {
@@ -35,7 +35,39 @@ export function credits(ledger: Store): Operator["credits"] {
         credited: outcome.kind === "credited",
       };
     },
+    refund: (input, actor) => refund(ledger, input, actor),
   };
+}
+
+async function refund(ledger: Store, input: RefundCredits, actor: string): Promise<RefundJson> {
+  const amount = readUsd(input.usd, "usd");
+  if (amount === ZERO_USD) throw new Refusal("invalid_request", "usd must be above 0.", { param: "usd" });
+  const request = await ledger.request(input.request);
+  if (request === null) throw unknownRecord("request", input.request, "request");
+  const reference = input.reference ?? `op_${randomBase62(16)}`;
+  const { organizationId, requestId: target } = request;
+  const outcome = await ledger.reverse(
+    { organizationId, amount, kind: "refund", target, source: "operator", externalId: reference },
+    actor,
+  );
+  switch (outcome.kind) {
+    case "reversed":
+    case "repeated":
+      return {
+        org: organizationId,
+        request: target,
+        balance_usd: formatUsd(outcome.balance),
+        reference,
+        refunded: outcome.kind === "reversed",
+      };
+    case "exceeds":
+      throw new OperatorRefusal("conflict", `At most $${formatUsd(outcome.atMost)} can be refunded.`, "usd");
+    case "conflict":
+      throw referenceTaken(reference);
+    case "unknown_request":
+    case "unknown_organization":
+      throw new OperatorRefusal("conflict", "Only a request that was settled can be refunded.", "request");
+  }
 }
 
 const topUpOf = (input: GrantCredits, made: { amount: NanoUsd; reference: string }) => ({

@@ -16,6 +16,8 @@ export interface OperatorPorts {
   ledger: Ledger;
   publisher: Publisher;
   clock: Clock;
+  payments: Operator["payments"];
+  people: Operator["people"];
 }
 
 /** Builds the use-cases over the store and the publication of releases. */
@@ -29,4 +31,6 @@ export const createOperator = (on: OperatorPorts): Operator => ({
   usage: usage(on.ledger),
   requests: requests(on.ledger),
   ledger: audit(on.ledger),
+  payments: on.payments,
+  people: on.people,
 });

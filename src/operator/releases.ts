@@ -51,7 +51,7 @@ const standingOf = (desk: Desk, route: string): RouteStanding | undefined =>
 /** A release that is stored but not on the shelf serves nothing. */
 const stateOf = (desk: Desk, route: string): RouteState => standingOf(desk, route)?.state ?? "stale";
 
-const printRelease = (release: Release, state: RouteState): ReleaseJson => ({
+export const printRelease = (release: Release, state: RouteState): ReleaseJson => ({
   route: release.route,
   version: release.version,
   state,
@@ -67,7 +67,7 @@ const printRelease = (release: Release, state: RouteState): ReleaseJson => ({
   expires_at: printTime(release.expiresAtMs),
 });
 
-const printRoute = ({
+export const printRoute = ({
   release,
   state,
   reason,

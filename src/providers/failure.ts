@@ -13,7 +13,8 @@ export type FailureCause =
   | "server" // 500, 502, 504, 408, 424
   | "timeout" // no first part, idle, or total time over
   | "broken" // socket lost, 3xx, not the promised format, error inside a 200, no finish
-  | "aborted"; // we gave up: the caller left or the hold ended
+  | "aborted" // we gave up: the caller left or the hold ended
+  | "stopped"; // we gave up: this gateway stops
 
 export class Failure extends Error {
   constructor(

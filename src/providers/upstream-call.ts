@@ -1,5 +1,6 @@
 // Exactly one HTTP request to an upstream (wire.md §8.1): configured host, our headers only, no redirect, no proxy, no
 // retry. What fails before the connection stood, or is refused by a complete reply, is proof of non-execution (§8.3).
+import { crashPoint } from "../lib/crash-point.ts";
 import { Failure } from "./failure.ts";
 import type { Knock } from "./knock.ts";
 import { failureOfReply } from "./upstream-error.ts";
@@ -23,6 +24,7 @@ export async function send(outgoing: Outgoing, through: { knock: Knock; watch: W
   if (shut !== null) await opened(shut, watch);
   if (watch.reason !== null) throw unsent(watch.reason);
   const reply = await dispatched(outgoing, watch);
+  if (outgoing.body !== undefined) crashPoint("after_request_bytes"); // a probe has no body
   knock.heard();
   if (reply.status === 200) return reply;
   throw failureOfReply(reply, await refusalText(reply, watch));

@@ -161,6 +161,10 @@ async function makeKey(dataDir: string, path: string): Promise<unknown> {
   await writeFile(draft, `${JSON.stringify(privateJwk, null, 2)}\n`, { mode: 0o600, flag: "wx" });
   try {
     await link(draft, path);
+  } catch (error) {
+    // Another gateway of this directory made it just now: one key for all of them.
+    if (error instanceof Error && "code" in error && error.code === "EEXIST") return await readIfThere(path);
+    throw error;
   } finally {
     await unlink(draft);
   }

@@ -20,6 +20,7 @@ const MEANING = {
   rate_limited: "nothing",
   rejected: "nothing",
   aborted: "nothing",
+  stopped: "nothing",
 } as const;
 export type CallFailure = keyof typeof MEANING;
 

@@ -64,6 +64,25 @@ export class Publisher {
     }
   }
 
+  /** What `publish` would say, without publishing: signature, trust, expiry, manifest, version. */
+  async verify(jws: string): Promise<PublishOutcome> {
+    try {
+      const release = await this.verified(jws, { acceptExpired: false });
+      const stored = (await this.ports.store.routes()).find(({ route }) => route === release.route);
+      if (stored !== undefined && release.version <= stored.highestVersion)
+        throw rollback(release, stored.highestVersion);
+      return { kind: "published", release };
+    } catch (error) {
+      if (error instanceof ReleaseError) return { kind: "refused", reason: error.message, param: error.path };
+      throw error;
+    }
+  }
+
+  /** Ids of the keys whose releases are accepted. */
+  trustedKeys(): string[] {
+    return [...this.ports.trusted.keys()];
+  }
+
   /** Closes or opens a route by hand; the very next admission sees it. False when there is no such route. */
   async setDisabled(
     change: { route: string; disabled: boolean; reason: string | null },

@@ -3,6 +3,11 @@
 import type { Database } from "bun:sqlite";
 import { createHash } from "node:crypto";
 import { LEDGER_SCHEMA } from "./migrations/0001-ledger.ts";
+import { STREAM_PROGRESS_SCHEMA } from "./migrations/0002-stream-progress.ts";
+import { PAYMENTS_SCHEMA } from "./migrations/0003-payments.ts";
+import { JOURNAL_SCHEMA } from "./migrations/0004-journal.ts";
+import { ENTITLEMENT_NOTES_SCHEMA } from "./migrations/0005-entitlement-notes.ts";
+import { ALERTS_SCHEMA } from "./migrations/0006-alerts.ts";
 import { StoreFailure } from "./store-failure.ts";
 
 export interface Migration {
@@ -11,7 +16,14 @@ export interface Migration {
   sql: string;
 }
 
-export const MIGRATIONS: readonly Migration[] = [{ version: 1, name: "ledger", sql: LEDGER_SCHEMA }];
+export const MIGRATIONS: readonly Migration[] = [
+  { version: 1, name: "ledger", sql: LEDGER_SCHEMA },
+  { version: 2, name: "stream-progress", sql: STREAM_PROGRESS_SCHEMA },
+  { version: 3, name: "payments", sql: PAYMENTS_SCHEMA },
+  { version: 4, name: "journal", sql: JOURNAL_SCHEMA },
+  { version: 5, name: "entitlement notes", sql: ENTITLEMENT_NOTES_SCHEMA },
+  { version: 6, name: "alerts", sql: ALERTS_SCHEMA },
+];
 
 const checksumOf = (migration: Migration): string => createHash("sha256").update(migration.sql).digest("hex");
 

@@ -3,6 +3,7 @@
 import { Database } from "bun:sqlite";
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { type Ballast, openBallast } from "./ballast.ts";
 import { dataKeyCheck, readDataKey } from "./data-key.ts";
 import { lockDirectory } from "./directory-lock.ts";
 import { migrate } from "./migrate.ts";
@@ -16,6 +17,8 @@ export interface SqliteStore {
   readonly dataKey: Uint8Array;
   /** The one connection that writes. Changes identity in `reopen`. */
   readonly writer: Database;
+  /** Room that is kept for settlements. */
+  readonly ballast: Ballast;
   /** Replaces the writer after an I/O error: a connection that saw one is not trusted. */
   reopen(): Database;
   close(): void;
@@ -50,6 +53,7 @@ function openLocked(dataDirectory: string, unlock: () => void): SqliteStore {
   privateFile(path);
   // Before the first byte of the database: a crash in between must not leave one whose key was never made.
   const dataKey = readDataKey(dataDirectory, fresh ? "fresh" : "existing");
+  const ballast = openBallast(dataDirectory);
   let writer = connect(path);
   try {
     migrate(writer);
@@ -58,6 +62,7 @@ function openLocked(dataDirectory: string, unlock: () => void): SqliteStore {
       dataDirectory,
       epoch,
       dataKey,
+      ballast,
       get writer() {
         return writer;
       },

@@ -7,7 +7,9 @@ export type StoreFailureReason =
   | "newer_schema"
   | "changed_migration"
   | "data_key"
-  | "settings";
+  | "disk_full"
+  | "settings"
+  | "database";
 
 export class StoreFailure extends Error {
   constructor(

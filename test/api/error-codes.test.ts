@@ -177,6 +177,17 @@ const PROVOKE: Record<RefusalCode, () => Promise<ErrorReply>> = {
     await chat({ model: "fragile-1" });
     return chat({ model: "fragile-1" });
   },
+  receipt_not_ready: async () => {
+    faulty({ latency_ms: 400 });
+    const running = chat({});
+    while (gateway.simulator.bill().at(-1)?.outcome !== "running") await Bun.sleep(5);
+    const id = gateway.simulator.bill().at(-1)?.request_id;
+    const refused = await get(`/v1/receipts/${id}`, {
+      headers: { authorization: `Bearer ${customer.secret}` },
+    });
+    await running;
+    return refused;
+  },
   route_unavailable: () => chat({ model: "nowhere-1" }),
   overloaded: async () => full.chat<ErrorJson>(await full.customer(), hello()),
 };

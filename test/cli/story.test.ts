@@ -123,6 +123,31 @@ test("an organization, credits and a key", async () => {
   expect((await chat(key.secret)).status).toBe(200);
 });
 
+test("a request is refunded once per reference, and never more than it cost", async () => {
+  const answer = (await (await chat(key.secret)).json()) as {
+    gateway: { request_id: string; cost: { customer_charge_usd: number } };
+  };
+  const { request_id: request, cost } = answer.gateway;
+  const usd = cost.customer_charge_usd.toFixed(9);
+  const before = await json<{ available_usd: string }>("credits", "show", "--org", org);
+  const refund = ["credits", "refund", request, "--usd", usd, "--reference", "complaint-1"];
+  const refunded = await json<{ balance_usd: string; refunded: boolean }>(...refund);
+  expect(refunded.refunded).toBe(true);
+  expect(Number(refunded.balance_usd)).toBeCloseTo(Number(before.available_usd) + Number(usd), 9);
+  expect(await json(...refund)).toMatchObject({ refunded: false, balance_usd: refunded.balance_usd });
+  const more = await run("credits", "refund", request, "--usd", "0.01", "--json");
+  expect([more.code, more.out]).toEqual([1, expect.stringContaining('"conflict"')]);
+  const nobody = await run("credits", "refund", "req_0", "--usd", "0.01", "--json");
+  expect([nobody.code, nobody.out]).toEqual([1, expect.stringContaining('"not_found"')]);
+});
+
+test("payments: orders and events are listed, an unknown order is not confirmed", async () => {
+  expect(await json("payments", "orders", "--org", org)).toEqual({ data: [], next_cursor: null });
+  expect(await json("payments", "events")).toEqual({ data: [], next_cursor: null });
+  const nobody = await run("payments", "confirm", "ord_nobody", "--json");
+  expect([nobody.code, nobody.out]).toEqual([1, expect.stringContaining('"not_found"')]);
+});
+
 test("keys are listed without their secrets, limited and revoked", async () => {
   const listed = await run("keys", "list", "--org", org, "--json");
   expect(listed.out).not.toContain(key.secret);
@@ -144,7 +169,7 @@ test("usage and a request's receipt", async () => {
   const shown = await json<{ receipt?: { cost: object } }>("request", "show", receipt.request_id);
   expect(JSON.stringify(shown)).toContain(receipt.request_id);
   const usage = await json<{ data: { requests: number }[] }>("usage", "--org", org, "--group-by", "key");
-  expect(usage.data[0]?.requests).toBe(3);
+  expect(usage.data[0]?.requests).toBe(4);
   const csv = await run("usage", "--org", org, "--group-by", "model", "--csv");
   expect(csv.out.split("\n")[1]).toContain("base-preview-v1");
 });

@@ -2,6 +2,7 @@
 // are dollars.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { nanoUsd, ZERO_USD } from "../../src/contract/money.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { testClock } from "../support/clock.ts";
 import { type KeyInHand, type OpenLedger, type Opened, releaseOf, World } from "./world.ts";
@@ -155,6 +156,98 @@ export function ledgerConformance(store: string, open: OpenLedger): void {
         }),
         { numRuns: 25 },
       );
+    });
+  });
+
+  describe(`${store}: money that goes back`, () => {
+    beforeAll(begin);
+    afterAll(finish);
+    const payment = "pi_1";
+
+    test("a chargeback takes what is there; the rest is debt, and admission stops until it is paid", async () => {
+      const key = await customer(5);
+      const { id } = await world.admit(key, { hold: 3 });
+      await world.settle(key, id, { dollars: 3 });
+      expect(
+        await world.reverse(key.organizationId, { dollars: 5, kind: "chargeback", target: payment }),
+      ).toMatchObject({ kind: "reversed", balance: 0n, debt: 3_000_000_000n });
+      expect((await world.admit(key, { hold: 0 })).says).toBe("insufficient_credits");
+      await world.topUp(key.organizationId, 2);
+      expect([await world.balance(key.organizationId), await world.debt(key.organizationId)]).toEqual([
+        "0.00 0.00",
+        "1.00",
+      ]);
+      await world.topUp(key.organizationId, 2);
+      expect((await world.admit(key, { hold: 1 })).says).toBe("admitted");
+    });
+
+    test("credits that a request holds are not taken from it; what it returns pays the debt", async () => {
+      const key = await customer(5);
+      const { id } = await world.admit(key, { hold: 4 });
+      await world.reverse(key.organizationId, { dollars: 5, kind: "chargeback", target: payment });
+      expect([await world.balance(key.organizationId), await world.debt(key.organizationId)]).toEqual([
+        "0.00 4.00",
+        "4.00",
+      ]);
+      await world.settle(key, id, { dollars: 1 });
+      expect([await world.balance(key.organizationId), await world.debt(key.organizationId)]).toEqual([
+        "0.00 0.00",
+        "1.00",
+      ]);
+    });
+
+    test("one reference goes back once; with another amount or target it is a conflict", async () => {
+      const { organizationId } = await customer(5);
+      const chargeback = { dollars: 1, kind: "chargeback", target: payment, externalId: "dp_1" } as const;
+      const outcomes = await Promise.all([1, 2, 3].map(() => world.reverse(organizationId, chargeback)));
+      expect(outcomes.map(({ kind }) => kind)).toEqual(["reversed", "repeated", "repeated"]);
+      expect(await world.reverse(organizationId, { ...chargeback, dollars: 2 })).toEqual({
+        kind: "conflict",
+      });
+      expect(await world.reverse(organizationId, { ...chargeback, target: "pi_2" })).toEqual({
+        kind: "conflict",
+      });
+      expect(await world.balance(organizationId)).toBe("4.00 0.00");
+    });
+
+    test("a chargeback takes at most what was ever paid in", async () => {
+      const { organizationId } = await customer(5);
+      await world.topUp(organizationId, 5, { kind: "grant" });
+      expect(
+        await world.reverse(organizationId, { dollars: 6, kind: "chargeback", target: payment }),
+      ).toEqual({ kind: "exceeds", atMost: nanoUsd(5_000_000_000n) });
+      expect(await world.reverse("org_nobody", { dollars: 1, kind: "chargeback", target: payment })).toEqual({
+        kind: "unknown_organization",
+      });
+    });
+
+    test("a refund returns what a request cost, in parts, never more", async () => {
+      const key = await customer(5);
+      const { id } = await world.admit(key, { hold: 3 });
+      await world.settle(key, id, { dollars: 2 });
+      const { organizationId } = key;
+      const refund = { kind: "refund", target: id } as const;
+      const both = await Promise.all([
+        world.reverse(organizationId, { ...refund, dollars: 1.5 }),
+        world.reverse(organizationId, { ...refund, dollars: 1.5 }),
+      ]);
+      expect(both.map(({ kind }) => kind)).toEqual(["reversed", "exceeds"]);
+      expect(await world.reverse(organizationId, { ...refund, dollars: 1 })).toEqual({
+        kind: "exceeds",
+        atMost: nanoUsd(500_000_000n),
+      });
+      await world.reverse(organizationId, { ...refund, dollars: 0.5 });
+      expect(await world.balance(organizationId)).toBe("5.00 0.00");
+      expect((await ledger.balance(organizationId))?.spent).toBe(ZERO_USD);
+    });
+
+    test("a request that runs, was released, or belongs to another organization is not refunded", async () => {
+      const [key, other] = [await customer(5), await customer(5)];
+      const { id } = await world.admit(key, { hold: 1 });
+      const refund = { kind: "refund", target: id, dollars: 1 } as const;
+      expect(await world.reverse(key.organizationId, refund)).toEqual({ kind: "unknown_request" });
+      await world.settle(key, id, { dollars: 1 });
+      expect(await world.reverse(other.organizationId, refund)).toEqual({ kind: "unknown_request" });
     });
   });
 
@@ -519,6 +612,51 @@ export function ledgerConformance(store: string, open: OpenLedger): void {
       );
       for (const { id } of [running, unkeyed])
         expect((await world.ledger.request(id))?.state).toBe("outcome_unknown");
+    });
+
+    test("a stream is settled for what was kept of it, and its key gets that much back", async () => {
+      const key = await customer(5);
+      const keyed = await world.admit(key, { hold: 1, idempotencyKey: "stream-01" });
+      await world.checkpoint(key, keyed.id, { tokens: 4, sent: { seq: 0, text: "id: 1\ndata: a\n\n" } });
+      await world.checkpoint(key, keyed.id, { tokens: 9, sent: { seq: 1, text: "id: 2\ndata: b\n\n" } });
+      const unkeyed = await world.admit(key, { hold: 1 });
+      await world.checkpoint(key, unkeyed.id, { tokens: 19 });
+      const silent = await world.admit(key, { hold: 1 });
+      await world.checkpoint(key, silent.id, { tokens: 0 });
+      world.ledger = await opened.crash();
+      expect(await world.balance(key.organizationId)).toBe("4.70 0.00"); // 10 and 20 tokens of a cent
+      expect(await world.ledger.request(keyed.id)).toMatchObject({
+        state: "settled",
+        evidence: "delivered_tokens",
+        usage: { promptTokens: 1, completionTokens: 9 },
+      });
+      expect((await world.ledger.request(silent.id))?.state).toBe("outcome_unknown");
+      const { outcome } = await world.admit(key, { hold: 1, idempotencyKey: "stream-01" });
+      if (outcome.kind !== "replay") throw new Error(outcome.kind);
+      const body = Buffer.from(outcome.answer.body).toString();
+      expect(body).toStartWith('id: 1\ndata: a\n\nid: 2\ndata: b\n\nid: 3\ndata: {"error":');
+      expect(body).toContain('"customer_charge_usd":0.1,');
+      expect(body).not.toContain("[DONE]");
+    });
+
+    test("a stream that lost a chunk gives back what came before it", async () => {
+      const key = await customer(5);
+      const { id } = await world.admit(key, { hold: 1, idempotencyKey: "stream-02" });
+      await world.checkpoint(key, id, { tokens: 1, sent: { seq: 0, text: "id: 1\ndata: a\n\n" } });
+      await world.checkpoint(key, id, { tokens: 2, sent: { seq: 2, text: "id: 3\ndata: c\n\n" } });
+      world.ledger = await opened.crash();
+      const { outcome } = await world.admit(key, { hold: 1, idempotencyKey: "stream-02" });
+      if (outcome.kind !== "replay") throw new Error(outcome.kind);
+      expect(Buffer.from(outcome.answer.body).toString()).toStartWith("id: 1\ndata: a\n\nid: 2\ndata: {");
+    });
+
+    test("progress is kept only while the request is open", async () => {
+      const key = await customer(5);
+      const { id } = await world.admit(key, { hold: 1 });
+      expect((await world.checkpoint(key, id, { tokens: 1 })).kind).toBe("kept");
+      await world.settle(key, id, { dollars: 0.5 });
+      expect((await world.checkpoint(key, id, { tokens: 2 })).kind).toBe("lost");
+      expect(await world.balance(key.organizationId)).toBe("4.50 0.00");
     });
 
     test("its late settlement is lost", async () => {

@@ -88,6 +88,18 @@ export class World {
     );
   }
 
+  /** A chargeback of a payment, or the refund of a request. */
+  reverse(
+    organizationId: string,
+    terms: { dollars: number; kind: "chargeback" | "refund"; target: string; externalId?: string },
+  ): ReturnType<Ledger["reverse"]> {
+    const { dollars, kind, target, externalId = crypto.randomUUID() } = terms;
+    return this.ledger.reverse(
+      { organizationId, amount: usd(dollars), kind, target, source: "test", externalId },
+      "test",
+    );
+  }
+
   async key(
     organizationId: string,
     terms: { limit?: number; scope?: "standard" | "research" } = {},
@@ -194,6 +206,24 @@ export class World {
     });
   }
 
+  /** Notes that a stream has delivered `tokens` after a prompt of one; `sent` is kept under the request's key. */
+  checkpoint(
+    key: KeyInHand,
+    requestId: string,
+    terms: { tokens: number; sent?: { seq: number; text: string }; release?: Release },
+  ): ReturnType<Ledger["checkpoint"]> {
+    const { tokens, sent, release = releaseOf() } = terms;
+    return this.ledger.checkpoint({
+      organizationId: key.organizationId,
+      requestId,
+      releaseDigest: release.digest,
+      promptTokens: 1,
+      deliveredTokens: tokens,
+      attempts: [],
+      chunk: sent === undefined ? null : { seq: sent.seq, bytes: Buffer.from(sent.text) },
+    });
+  }
+
   void(key: KeyInHand, requestId: string, freeClaim: boolean): Promise<ResolveOutcome> {
     return this.ledger.void({
       organizationId: key.organizationId,
@@ -205,6 +235,11 @@ export class World {
       freeClaim,
       answer: null,
     });
+  }
+
+  /** What is owed, in dollars. */
+  async debt(organizationId: string): Promise<string> {
+    return dollars((await this.ledger.balance(organizationId))?.debt ?? ZERO_USD);
   }
 
   /** `available held` in dollars. */

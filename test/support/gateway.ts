@@ -8,6 +8,7 @@ import { parseUsd } from "../../src/contract/money.ts";
 import type { BalanceRecord, Ledger, RequestRecord } from "../../src/ledger/ledger.ts";
 import { createLog } from "../../src/lib/log.ts";
 import { start } from "../../src/main.ts";
+import type { Desks } from "../../src/main/desks.ts";
 import { type Simulator, startSimulator } from "../../src/providers/simulator/server.ts";
 import { parseManifest } from "../../src/releases/manifest.ts";
 import { generateReleaseKey, readReleaseKey, type ReleaseKey } from "../../src/releases/release-key.ts";
@@ -15,6 +16,7 @@ import { signRelease } from "../../src/releases/signature.ts";
 import type { TestClock } from "./clock.ts";
 import { type Events, readEvents } from "./events.ts";
 import { MODELS, type TestManifest } from "./models.ts";
+import { type TestDatabase, testPostgres } from "./postgres.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -44,6 +46,11 @@ export interface TestGateway {
   url: string;
   baseUrl: string;
   ledger: Ledger;
+  payments: Desks["payments"];
+  alerts: Desks["alerts"];
+  desks: Desks;
+  /** Of the start banner; null once there is an account. */
+  signInLink: string | null;
   simulator: Simulator;
   dataDir: string;
   /** A new organization with credits (US dollars, purchased) and one key. */
@@ -58,6 +65,8 @@ export interface TestGateway {
     options?: { scope?: "standard" | "research"; limitUsd?: string },
   ): Promise<Customer>;
   admin<T = Record<string, unknown>>(method: string, path: string, body?: unknown): Promise<Reply<T>>;
+  /** A release as the signed file that an operator would publish. */
+  sign(manifest: TestManifest, options?: { expiresInMs?: number; nowMs?: number }): Promise<string>;
   publish(manifest: TestManifest, options?: { expiresInMs?: number; nowMs?: number }): Promise<Reply>;
   /** POST /v1/chat/completions. */
   chat<T = Record<string, unknown>>(
@@ -93,6 +102,8 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
     baseUrl,
     health: { ...provider.health, probe: null },
   }));
+  const database = process.env["TOLLGATE_TEST_STORE"] === "postgres" ? await postgresDatabase() : null;
+  config.databaseUrl = database?.url ?? null;
   options.configure?.(config);
   const running = await start(config, {
     ...(options.clock && { clock: options.clock }),
@@ -102,6 +113,8 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
   const gateway = new RunningGateway({
     url: running.url,
     ledger: running.ledger,
+    desks: running.desks,
+    signInLink: running.signInLink,
     simulator,
     dataDir,
     token,
@@ -110,6 +123,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
   gateway.stopping = async () => {
     await running.stop();
     await simulator.stop();
+    await database?.drop();
     rmSync(dataDir, { recursive: true, force: true });
   };
   const nowMs = options.clock?.nowMs();
@@ -119,6 +133,9 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
   }
   return gateway;
 }
+
+/** TOLLGATE_TEST_STORE=postgres runs every test of a whole gateway on PostgreSQL. */
+const postgresDatabase = async (): Promise<TestDatabase> => (await testPostgres()).database();
 
 async function makeSigner(directory: string): Promise<{ key: ReleaseKey; trustFile: string }> {
   const { privateJwk, publicJwk } = await generateReleaseKey();
@@ -130,6 +147,8 @@ async function makeSigner(directory: string): Promise<{ key: ReleaseKey; trustFi
 interface Parts {
   url: string;
   ledger: Ledger;
+  desks: Desks;
+  signInLink: string | null;
   simulator: Simulator;
   dataDir: string;
   token: string;
@@ -141,6 +160,10 @@ class RunningGateway implements TestGateway {
   readonly url: string;
   readonly baseUrl: string;
   readonly ledger: Ledger;
+  readonly payments: Desks["payments"];
+  readonly alerts: Desks["alerts"];
+  readonly desks: Desks;
+  readonly signInLink: string | null;
   readonly simulator: Simulator;
   readonly dataDir: string;
 
@@ -148,6 +171,10 @@ class RunningGateway implements TestGateway {
     this.url = parts.url;
     this.baseUrl = `${parts.url}/v1`;
     this.ledger = parts.ledger;
+    this.payments = parts.desks.payments;
+    this.alerts = parts.desks.alerts;
+    this.desks = parts.desks;
+    this.signInLink = parts.signInLink;
     this.simulator = parts.simulator;
     this.dataDir = parts.dataDir;
   }
@@ -183,12 +210,12 @@ class RunningGateway implements TestGateway {
   }
 
   async publish(manifest: TestManifest, options: Parameters<TestGateway["publish"]>[1] = {}): Promise<Reply> {
+    return this.admin("POST", "/releases", { jws: await this.sign(manifest, options) });
+  }
+
+  sign(manifest: TestManifest, options: Parameters<TestGateway["sign"]>[1] = {}): Promise<string> {
     const { expiresInMs = 30 * DAY_MS, nowMs = Date.now() } = options;
-    const jws = await signRelease(parseManifest(structuredClone(manifest)), this.parts.key, {
-      expiresInMs,
-      nowMs,
-    });
-    return this.admin("POST", "/releases", { jws });
+    return signRelease(parseManifest(structuredClone(manifest)), this.parts.key, { expiresInMs, nowMs });
   }
 
   async chat<T>(customer: Customer, body: unknown, headers: Record<string, string> = {}): Promise<Reply<T>> {

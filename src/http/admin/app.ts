@@ -7,7 +7,7 @@ import type { Operator } from "../../contract/operator.ts";
 import { parseJson } from "../../contract/parse-json.ts";
 import { Refusal } from "../../contract/refusals.ts";
 import { readJsonBody } from "../body.ts";
-import { replyRefusal } from "../reply.ts";
+import { replyOperatorRefusal, replyRefusal } from "../reply.ts";
 import { foldPath } from "../router.ts";
 import { openApiDocument } from "./document.ts";
 import type { Operation } from "./operation.ts";
@@ -93,8 +93,7 @@ function refuse(error: unknown, call: Call): Response {
   const { requestId } = call.env;
   if (error instanceof Refusal) return replyRefusal(requestId, error);
   if (!(error instanceof OperatorRefusal)) throw error;
-  const { message, type, param, code } = error;
-  return json(JSON.stringify({ error: { message, type, param, code, request_id: requestId } }), error.status);
+  return replyOperatorRefusal(requestId, error);
 }
 
 function seal(response: Response, { requestId }: Bindings): Response {

@@ -4,7 +4,7 @@ import type { z } from "zod";
 import { noInput } from "../../contract/admin-input.ts";
 import { OperatorRefusal } from "../../contract/admin-refusals.ts";
 import type { Operator } from "../../contract/operator.ts";
-import { Refusal, type RefusalCode } from "../../contract/refusals.ts";
+import { firstPath, readFields } from "../read-fields.ts";
 
 type Fields = z.ZodObject;
 
@@ -81,8 +81,8 @@ export function operation<
     perform: (operator, arrived, actor) => {
       const input = {
         params: readParams(params, arrived.params),
-        query: read(query, arrived.query),
-        body: read(body, arrived.body),
+        query: readFields(query, arrived.query),
+        body: readFields(body, arrived.body),
       };
       return run(operator, input, actor);
     },
@@ -94,29 +94,4 @@ function readParams<Schema extends Fields>(schema: Schema, value: unknown): z.ou
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   throw new OperatorRefusal("not_found", "There is no record of this id.", firstPath(result.error.issues[0]));
-}
-
-function read<Schema extends Fields>(schema: Schema, value: unknown): z.output<Schema> {
-  const result = schema.safeParse(value);
-  if (result.success) return result.data;
-  const issue = result.error.issues[0];
-  if (issue?.code === "unrecognized_keys") {
-    const param = [...issue.path, issue.keys[0]].join(".");
-    throw new Refusal("unknown_parameter", `There is no field ${JSON.stringify(param.slice(0, 100))} here.`, {
-      param,
-    });
-  }
-  const param = firstPath(issue);
-  throw new Refusal(codeOf(issue), `${param ?? "The input"}: ${issue?.message ?? "is not acceptable"}`, {
-    param,
-  });
-}
-
-type Issue = z.core.$ZodIssue | undefined;
-
-const firstPath = (issue: Issue): string | null => (issue?.path.length ? issue.path.join(".") : null);
-
-function codeOf(issue: Issue): RefusalCode {
-  if (issue?.code === "too_big" && issue.origin === "string") return "string_above_max_length";
-  return issue?.code === "invalid_value" ? "unsupported_value" : "invalid_request";
 }

@@ -10,6 +10,9 @@ import {
   keySchema,
   organizationListSchema,
   organizationSchema,
+  personListSchema,
+  resetLinkSchema,
+  refundSchema,
   releaseListSchema,
   releaseSchema,
   requestSchema,
@@ -29,11 +32,18 @@ import {
   keyParams,
   limitKeyInput,
   orgQuery,
+  paymentEventsQuery,
+  paymentOrderParams,
+  paymentOrdersQuery,
   publishReleaseInput,
+  refundCreditsInput,
   requestEntitlementInput,
   requestParams,
+  resetPersonInput,
   usageQuery,
 } from "../../contract/admin-input.ts";
+import { order, orderList } from "../../contract/app/billing.ts";
+import { paymentEventList } from "../../contract/app/operator.ts";
 import { type Operation, operation } from "./operation.ts";
 
 const organizations: Operation[] = [
@@ -68,6 +78,41 @@ const organizations: Operation[] = [
     query: orgQuery,
     output: balanceSchema,
     run: (operator, { query }) => operator.credits.show(query.org),
+  }),
+];
+
+const payments: Operation[] = [
+  operation("POST /credits/refund", {
+    noun: "credits",
+    audit: "credits.refund",
+    summary: "Return what a settled request cost, or part of it, once per reference",
+    body: refundCreditsInput,
+    output: refundSchema,
+    run: (operator, { body }, actor) => operator.credits.refund(body, actor),
+  }),
+  operation("GET /payments/orders", {
+    noun: "payments",
+    audit: null,
+    summary: "List an organization's payment orders, newest first",
+    query: paymentOrdersQuery,
+    output: orderList,
+    run: (operator, { query: { org, ...page } }) => operator.payments.orders(org, page),
+  }),
+  operation("POST /payments/orders/{order}/confirm", {
+    noun: "payments",
+    audit: "order.confirm",
+    summary: "Credit an order that was paid by hand, once",
+    params: paymentOrderParams,
+    output: order,
+    run: (operator, { params }, actor) => operator.payments.confirm(params.order, actor),
+  }),
+  operation("GET /payments/events", {
+    noun: "payments",
+    audit: null,
+    summary: "List events of the payment service with what came of them, newest first",
+    query: paymentEventsQuery,
+    output: paymentEventList,
+    run: (operator, { query }) => operator.payments.events(query),
   }),
 ];
 
@@ -188,6 +233,24 @@ const releases: Operation[] = [
   }),
 ];
 
+const people: Operation[] = [
+  operation("GET /people", {
+    noun: "people",
+    audit: null,
+    summary: "List accounts of the dashboard",
+    output: personListSchema,
+    run: (operator) => operator.people.list(),
+  }),
+  operation("POST /people/reset", {
+    noun: "people",
+    audit: "person.reset",
+    summary: "Make a link that sets an account's new password, once",
+    body: resetPersonInput,
+    output: resetLinkSchema,
+    run: (operator, { body }, actor) => operator.people.reset(body, actor),
+  }),
+];
+
 const reports: Operation[] = [
   operation("GET /usage", {
     noun: "usage",
@@ -217,8 +280,10 @@ const reports: Operation[] = [
 /** Every operation; nothing else is served under `/admin/v1` but the document and its page. */
 export const OPERATIONS: readonly Operation[] = [
   ...organizations,
+  ...payments,
   ...keys,
   ...entitlements,
   ...releases,
+  ...people,
   ...reports,
 ];

@@ -1,0 +1,38 @@
+// The bench's PostgreSQL: the binaries of the tests, but durable, and on the core of the others, so that a gateway's CPU
+// time is its own. Its own CPU time is counted over all of its processes.
+import { readFileSync } from "node:fs";
+import { PostgresServer } from "../test/support/postgres.ts";
+
+export interface BenchDatabase {
+  /** Of a database of its own. */
+  url: string;
+  /** A further empty database. */
+  empty(): Promise<string>;
+  /** User and system time of all server processes so far, seconds. Backends that ended count no more: keep them open. */
+  cpuSeconds(): number;
+  stop(): Promise<void>;
+}
+
+const DURABLE = { fsync: "on", full_page_writes: "on", synchronous_commit: "on", shared_buffers: "256MB" };
+const CLOCK_TICKS_PER_SECOND = 100;
+
+export async function startDatabase(): Promise<BenchDatabase> {
+  const server = await PostgresServer.start(DURABLE);
+  const { url } = await server.database();
+  return {
+    url,
+    empty: async () => (await server.database()).url,
+    cpuSeconds: () => server.processes().reduce((sum, pid) => sum + cpuSeconds(pid), 0),
+    stop: () => server.stop(),
+  };
+}
+
+function cpuSeconds(pid: number): number {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    return (Number(fields[11]) + Number(fields[12])) / CLOCK_TICKS_PER_SECOND;
+  } catch {
+    return 0; // it ended between the listing and the reading
+  }
+}

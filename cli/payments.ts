@@ -1,0 +1,64 @@
+// `payments orders|events|confirm`: what customers were asked to pay, and what the payment service reported.
+import type { Command } from "commander";
+import type { ListOf, OrderJson, PaymentEventJson } from "../src/contract/payment-desk.ts";
+import { confirm } from "./confirm.ts";
+import { report } from "./report.ts";
+import { dollars, table } from "./table.ts";
+
+export function addPayments(program: Command): void {
+  const payments = program.command("payments").description("how credits are paid for");
+  payments
+    .command("orders")
+    .description("list an organization's payment orders, newest first")
+    .requiredOption("--org <org>", "the organization's id")
+    .action(({ org }: { org: string }, command: Command) =>
+      report(command, async (context) => {
+        const asked = await (await context.gateway()).get<ListOf<OrderJson>>("/payments/orders", { org });
+        return { json: asked.text, text: table(asked.value.data, ORDER) };
+      }),
+    );
+  payments
+    .command("events")
+    .description("list events of the payment service, those that credited nothing included")
+    .option("--org <org>", "only this organization's")
+    .action(({ org }: { org?: string }, command: Command) =>
+      report(command, async (context) => {
+        const query = org === undefined ? {} : { org };
+        const gateway = await context.gateway();
+        const { text, value } = await gateway.get<ListOf<PaymentEventJson>>("/payments/events", query);
+        return { json: text, text: table(value.data, EVENT) };
+      }),
+    );
+  payments
+    .command("confirm <order>")
+    .description("credit an order that was paid by hand, once")
+    .option("--yes", "do not ask")
+    .action((order: string, options: { yes?: boolean }, command: Command) =>
+      report(command, async (context) => {
+        const gateway = await context.gateway();
+        await confirm(context, { what: "Its amount is credited for good.", name: order, yes: options.yes });
+        const path = `/payments/orders/${encodeURIComponent(order)}/confirm`;
+        const { text, value } = await gateway.post<OrderJson>(path, {});
+        return { json: text, text: `Order ${value.id} of ${dollars(value.amount_usd)} is ${value.state}.` };
+      }),
+    );
+}
+
+const ORDER = {
+  ORDER: (row: OrderJson) => row.id,
+  CREATED: (row: OrderJson) => row.created_at,
+  PURPOSE: (row: OrderJson) => row.purpose,
+  DRIVER: (row: OrderJson) => row.driver,
+  AMOUNT: (row: OrderJson) => dollars(row.amount_usd),
+  STATE: (row: OrderJson) => row.state,
+  REASON: (row: OrderJson) => row.reason,
+};
+
+const EVENT = {
+  EVENT: (row: PaymentEventJson) => row.id,
+  RECEIVED: (row: PaymentEventJson) => row.received_at,
+  TYPE: (row: PaymentEventJson) => row.type,
+  ORDER: (row: PaymentEventJson) => row.order,
+  OUTCOME: (row: PaymentEventJson) => row.outcome,
+  DETAIL: (row: PaymentEventJson) => row.detail,
+};

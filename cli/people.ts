@@ -1,0 +1,38 @@
+// `people list`, `people reset`: accounts of the dashboard, and a way back in for somebody locked out.
+import type { Command } from "commander";
+import type { ListJson, PersonJson, ResetLinkJson } from "../src/contract/admin.ts";
+import { report } from "./report.ts";
+import { table } from "./table.ts";
+
+export function addPeople(program: Command): void {
+  const people = program.command("people").description("accounts of the dashboard");
+  people
+    .command("list")
+    .description("list accounts")
+    .action((_: object, command: Command) =>
+      report(command, async (context) => {
+        const { text, value } = await (await context.gateway()).get<ListJson<PersonJson>>("/people", {});
+        return { json: text, text: table(value.data, PERSON) };
+      }),
+    );
+  people
+    .command("reset <person>")
+    .description("make a link that sets a new password, once, within an hour; takes an id or an address")
+    .option("--two-factor", "also take the second factor away: for a lost phone")
+    .action((person: string, options: { twoFactor?: boolean }, command: Command) =>
+      report(command, async (context) => {
+        const body = { person, two_factor: options.twoFactor === true };
+        const { text, value } = await (await context.gateway()).post<ResetLinkJson>("/people/reset", body);
+        return { json: text, text: `${value.link}\nFor ${value.email}, once, until ${value.expires_at}.` };
+      }),
+    );
+}
+
+const PERSON = {
+  PERSON: (row: PersonJson) => row.id,
+  NAME: (row: PersonJson) => row.name,
+  EMAIL: (row: PersonJson) => row.email,
+  OPERATOR: (row: PersonJson) => (row.operator ? "yes" : "no"),
+  "TWO-FACTOR": (row: PersonJson) => (row.two_factor ? "yes" : "no"),
+  CREATED: (row: PersonJson) => row.created_at,
+};

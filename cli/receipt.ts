@@ -1,0 +1,176 @@
+// `receipt verify` checks a signed receipt by itself, without a ledger: the signature against the gateway's published
+// key, and the charge recomputed from the tokens and prices that the receipt states.
+import { readFileSync } from "node:fs";
+import type { Command } from "commander";
+import { createLocalJWKSet, type JSONWebKeySet, type JWTPayload, jwtVerify } from "jose";
+import { formatUsd, nanoUsd, type NanoUsd, parseUsd, subUsd } from "../src/contract/money.ts";
+import {
+  RECEIPT_ALGORITHM,
+  RECEIPT_ISSUER,
+  RECEIPT_TYPE,
+  type ReceiptJson,
+  receiptSchema,
+} from "../src/contract/receipt.ts";
+import { chargeOf } from "../src/pricing/charge.ts";
+import { passByProxy } from "./gateway.ts";
+import { Problem } from "./problem.ts";
+import { type GlobalOptions, report } from "./report.ts";
+import { fields } from "./table.ts";
+
+const JWKS_PATH = "/.well-known/jwks.json";
+
+interface VerifyOptions extends GlobalOptions {
+  jwks?: string;
+}
+
+export function addReceipt(program: Command): void {
+  program
+    .command("receipt")
+    .description("signed receipts of requests")
+    .command("verify <file>")
+    .description(
+      "verify a receipt: its signature, and its charge recomputed (FILE: the answer of /v1/receipts, or the JWS)",
+    )
+    .option("--jwks <file|url>", `the gateway's public keys (else ${JWKS_PATH} of --url or TOLLGATE_URL)`)
+    .action((file: string, _: object, command: Command) =>
+      report(command, async () => {
+        const jws = jwsOf(read(file), file);
+        const receipt = await verified(jws, await readJwks(command.optsWithGlobals<VerifyOptions>()), file);
+        const wrong = contradictionsOf(receipt);
+        const ok = wrong.length === 0;
+        const json = JSON.stringify({ ok, contradictions: wrong, receipt });
+        return { json, text: describe(receipt, wrong), exitCode: ok ? 0 : 1 };
+      }),
+    );
+}
+
+/** The JWS itself, or the member `jws` of the gateway's answer. */
+function jwsOf(text: string, file: string): string {
+  const trimmed = text.trim();
+  if (!trimmed.startsWith("{")) return trimmed;
+  try {
+    const { jws } = JSON.parse(trimmed) as { jws?: unknown };
+    if (typeof jws === "string") return jws;
+  } catch {
+    // told below
+  }
+  throw new Problem(`${file} holds no receipt.`, "Save the answer of GET /v1/receipts/{request_id} into it.");
+}
+
+async function readJwks({ jwks, url = process.env["TOLLGATE_URL"] }: VerifyOptions): Promise<JSONWebKeySet> {
+  const from =
+    jwks ?? (url === undefined ? null : `${url.replace(/\/+$/, "").replace(/\/v1$/, "")}${JWKS_PATH}`);
+  if (from === null)
+    throw new Problem(
+      "No public keys to verify with.",
+      `Give --jwks with a file or address: curl GATEWAY${JWKS_PATH} > jwks.json once, and receipts verify offline.`,
+    );
+  try {
+    const text = /^https?:/.test(from) ? await fetched(from) : read(from);
+    const set = JSON.parse(text) as JSONWebKeySet;
+    if (Array.isArray(set.keys)) return set;
+  } catch (error) {
+    if (error instanceof Problem) throw error;
+  }
+  throw new Problem(`${from} is no JWK set.`, `It is what the gateway answers at ${JWKS_PATH}.`);
+}
+
+async function fetched(url: string): Promise<string> {
+  passByProxy(new URL(url));
+  const response = await fetch(url).catch((error: unknown) => {
+    throw new Problem(`${url} cannot be reached: ${String(error)}`, "Give --jwks a file to verify offline.");
+  });
+  return response.text();
+}
+
+async function verified(jws: string, jwks: JSONWebKeySet, file: string): Promise<ReceiptJson> {
+  const options = { algorithms: [RECEIPT_ALGORITHM], typ: RECEIPT_TYPE, issuer: RECEIPT_ISSUER };
+  let payload: JWTPayload;
+  try {
+    ({ payload } = await jwtVerify(jws, createLocalJWKSet(jwks), options));
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Problem(
+      `${file} is not a receipt of this gateway: ${reason}.`,
+      "Check that the file was not changed, and that the keys are those of the gateway that signed it.",
+    );
+  }
+  const parsed = receiptSchema.safeParse(payload["receipt"]);
+  if (parsed.success) return parsed.data;
+  throw new Problem(`${file} is signed, but is no receipt that this program knows.`, "Use a newer program.");
+}
+
+/** What does not follow from the receipt's own figures; nothing, for an honest one. */
+function contradictionsOf(receipt: ReceiptJson): string[] {
+  const { usage, charge, hold } = receipt;
+  const held = amount(hold.usd);
+  const charged = amount(charge.usd);
+  const again = chargeOf({
+    usage: {
+      promptTokens: usage?.prompt_tokens ?? 0,
+      completionTokens: usage?.completion_tokens ?? 0,
+      cachedTokens: usage?.cached_tokens ?? 0,
+    },
+    price: priceOf(receipt),
+    hold: held,
+    evidence: charge.evidence,
+  });
+  const cost =
+    (receipt.gateway as { cost?: { customer_charge_usd?: number } }).cost?.customer_charge_usd ?? 0;
+  const claims: [what: string, said: string, computed: string][] = [
+    ["charge", charge.usd, formatUsd(again.charge)],
+    ["above the hold", charge.above_hold_usd, formatUsd(again.variance)],
+    ["minimum applied", String(charge.minimum_applied), String(again.minimumApplied)],
+    ["returned", charge.returned_usd, charged > held ? "nothing" : formatUsd(subUsd(held, charged))],
+    ["gateway.cost", cost.toFixed(9), charge.usd],
+  ];
+  return claims
+    .filter(([, said, computed]) => said !== computed)
+    .map(([what, said, computed]) => `${what}: the receipt says ${said}, its figures give ${computed}`);
+}
+
+function priceOf({ release }: ReceiptJson): Parameters<typeof chargeOf>[0]["price"] {
+  const { input_per_million, cached_input_per_million, output_per_million, request_minimum } =
+    release.pricing;
+  return {
+    input: amount(input_per_million),
+    cachedInput: amount(cached_input_per_million ?? input_per_million),
+    output: amount(output_per_million),
+    requestMinimum: amount(request_minimum),
+  };
+}
+
+const amount = (text: string): NanoUsd => {
+  const parsed = parseUsd(text);
+  if (parsed === null) throw new Problem(`"${text}" is no amount of dollars.`, "Use a newer program.");
+  return nanoUsd(parsed);
+};
+
+function describe({ usage, charge, hold, release, ...receipt }: ReceiptJson, wrong: string[]): string {
+  const { pricing } = release;
+  const verdict =
+    wrong.length === 0 ? "The signature is good and the charge follows from the figures." : wrong.join("\n");
+  return `${fields({
+    request: receipt.request_id,
+    org: receipt.org,
+    state: receipt.state,
+    ended: receipt.ended_at,
+    release: `${release.route} version ${release.version}`,
+    held: `$${hold.usd} for up to ${hold.prompt_tokens_max} + ${hold.output_tokens_max} tokens`,
+    input:
+      usage &&
+      `${usage.prompt_tokens} tokens (${usage.cached_tokens} cached) at $${pricing.input_per_million} per million`,
+    output: usage && `${usage.completion_tokens} tokens at $${pricing.output_per_million} per million`,
+    minimum: `$${pricing.request_minimum}${charge.minimum_applied ? ", applied" : ""}`,
+    charged: `$${charge.usd} (${charge.evidence})`,
+    returned: `$${charge.returned_usd}`,
+  })}\n\n${verdict}`;
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    throw new Problem(`${path} cannot be read.`, "Check the file's name and its permissions.");
+  }
+}

@@ -1,0 +1,78 @@
+// What alerts are made of: a rule asks, a channel is told, a delivery is one message on its way.
+import type { NanoUsd } from "../contract/money.ts";
+
+export const ALERT_KINDS = [
+  "balance_below",
+  "days_left_below",
+  "key_limit",
+  "spend_per_day",
+  "error_rate",
+  "route_not_live",
+  "auto_top_up_failed",
+] as const;
+export type AlertKind = (typeof ALERT_KINDS)[number];
+
+export interface Condition {
+  kind: AlertKind;
+  /** balance_below, spend_per_day. */
+  amount: NanoUsd | null;
+  /** key_limit, error_rate. */
+  percent: number | null;
+  /** days_left_below. */
+  days: number | null;
+  /** Only this key; null is every key. */
+  keyId: string | null;
+}
+
+export interface Rule extends Condition {
+  /** `alr_…`. */
+  id: string;
+  organizationId: string;
+  channels: string[];
+  enabled: boolean;
+  createdAtMs: number;
+  lastFiredAtMs: number | null;
+  firing: boolean;
+}
+
+/** Every organization has it: the list on its alerts page, which gets each message. */
+export const DASHBOARD = "dashboard";
+
+export interface Channel {
+  /** `chn_…`. */
+  id: string;
+  organizationId: string;
+  kind: "webhook";
+  name: string;
+  target: string;
+  createdAtMs: number;
+}
+
+export interface Delivery {
+  /** `msg_…`: the same at every try, so that a receiver can tell a repetition. */
+  id: string;
+  organizationId: string;
+  /** Null for a test. */
+  ruleId: string | null;
+  channelId: string;
+  kind: AlertKind | "test";
+  text: string;
+  /** The exact body. */
+  payload: string;
+  state: "waiting" | "delivered" | "failed";
+  tries: number;
+  /** Of the last try's answer. */
+  status: number | null;
+  error: string | null;
+  createdAtMs: number;
+  nextTryAtMs: number | null;
+}
+
+/** What a rule found about one subject (the organization, a key, a route). */
+export interface Reading {
+  subject: string;
+  /** `between` neither fires nor ends: a figure that hangs about its threshold must not ring all day. */
+  standing: "crossed" | "between" | "clear";
+  text: string;
+  facts: Record<string, string | number | null>;
+}

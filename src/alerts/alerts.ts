@@ -1,0 +1,65 @@
+// The alerts room, put together: rules and channels, the round that watches, the round that sends.
+import type { Sql } from "../store/sql.ts";
+import type { Channel, Delivery } from "./alert.ts";
+import { deliverDue } from "./deliver.ts";
+import { Outbox } from "./outbox.ts";
+import type { PostPorts } from "./post.ts";
+import type { Figures } from "./readings.ts";
+import { RuleBook } from "./rule-book.ts";
+import { newSigningSecret } from "./signature.ts";
+import { readTarget } from "./target.ts";
+import { payloadOf, watchRules } from "./watch.ts";
+
+export interface AlertPorts {
+  sql: Sql;
+  dataKey: Uint8Array;
+  figuresOf: (organizationId: string) => Figures;
+  nowMs(): number;
+  to: PostPorts;
+}
+
+export class Alerts {
+  readonly rules: RuleBook;
+  readonly outbox: Outbox;
+
+  constructor(private readonly on: AlertPorts) {
+    this.rules = new RuleBook(on.sql, on.dataKey);
+    this.outbox = new Outbox(on.sql);
+  }
+
+  /** A webhook and the secret that signs its messages; the secret is shown this once. Throws `TargetRefusal`. */
+  async addWebhook(
+    organizationId: string,
+    { name, target }: { name: string; target: string },
+  ): Promise<{ channel: Channel; secret: string }> {
+    const secret = newSigningSecret();
+    const url = readTarget(target, this.on.to).href;
+    const asked = { kind: "webhook", name, target: url, secret } as const;
+    return { channel: await this.rules.addChannel(organizationId, asked, this.on.nowMs()), secret };
+  }
+
+  /** A message that says that it is one; delivered like any other. */
+  async sendTest(organizationId: string, channelId: string): Promise<Delivery> {
+    const nowMs = this.on.nowMs();
+    const text = "This is a test of an alert channel. Nothing happened.";
+    const rule = { id: null, organizationId };
+    const message = {
+      organizationId,
+      ruleId: null,
+      kind: "test",
+      text,
+      payload: payloadOf({ kind: "test", rule, text, facts: {}, nowMs }),
+    } as const;
+    return this.outbox.send(message, channelId, nowMs);
+  }
+
+  watch(failed: (error: unknown) => void): Promise<void> {
+    const { rules, outbox, on } = this;
+    return watchRules({ rules, outbox, figuresOf: on.figuresOf, nowMs: () => on.nowMs() }, failed);
+  }
+
+  deliver(): Promise<void> {
+    const { rules, outbox, on } = this;
+    return deliverDue({ rules, outbox, to: on.to, nowMs: () => on.nowMs() });
+  }
+}

@@ -1,0 +1,216 @@
+// Messages on their way. A crossing and its messages are written together, before anything is sent; who inserts the
+// crossing's row sends, so that two replicas that see it at once send once.
+import { randomBase62 } from "../lib/id.ts";
+import { type Page, type PageAsk, pageOf } from "../store/page.ts";
+import { numberOf, orNull, type Sql, type SqlRow, type Statement, statement, textOf } from "../store/sql.ts";
+import type { AlertKind, Delivery, Rule } from "./alert.ts";
+import { DASHBOARD } from "./alert.ts";
+
+export interface Message {
+  organizationId: string;
+  ruleId: string | null;
+  kind: AlertKind | "test";
+  text: string;
+  /** The exact body of a delivery, which names its id. */
+  payload(deliveryId: string): string;
+}
+
+export interface Tried {
+  atMs: number;
+  durationMs: number;
+  status: number | null;
+  error: string | null;
+}
+
+/** A claimed delivery that nobody reports on is tried again after this time. */
+const CLAIM_MS = 60_000;
+
+export class Outbox {
+  constructor(private readonly sql: Sql) {}
+
+  /** True for the first to notice; its messages wait for delivery then. */
+  async crossed(rule: Rule, subject: string, message: Message, nowMs: number): Promise<boolean> {
+    const crossing = `crs_${randomBase62(16)}`;
+    const mine = `EXISTS (SELECT 1 FROM alert_state WHERE crossing_id = '${crossing}')`;
+    const [first] = await this.sql.together([
+      statement(
+        `INSERT INTO alert_state (rule_id, subject, crossing_id, since) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING`,
+        rule.id,
+        subject,
+        crossing,
+        nowMs,
+      ),
+      statement(`UPDATE alert_rule SET last_fired_at = ?2 WHERE rule_id = ?1 AND ${mine}`, rule.id, nowMs),
+      ...[DASHBOARD, ...rule.channels].map((channel) => delivery(message, { channel, nowMs, where: mine })),
+    ]);
+    return first === 1;
+  }
+
+  /** The condition no longer holds: the next crossing is news again. */
+  async cleared(rule: Rule, subject: string): Promise<void> {
+    await this.sql.rows("DELETE FROM alert_state WHERE rule_id = ?1 AND subject = ?2", rule.id, subject);
+  }
+
+  /** Subjects about which a rule fires now. */
+  async firing(ruleId: string): Promise<string[]> {
+    const rows = await this.sql.rows("SELECT subject FROM alert_state WHERE rule_id = ?1", ruleId);
+    return rows.map((row) => textOf(row["subject"]));
+  }
+
+  /** One message for one channel. */
+  async send(message: Message, channel: string, nowMs: number): Promise<Delivery> {
+    const id = `msg_${randomBase62(20)}`;
+    await this.sql.together([delivery(message, { channel, nowMs, where: "1 = 1", id })]);
+    const found = await this.find(message.organizationId, id);
+    if (found === null) throw new Error(`delivery ${id} was not written`);
+    return found;
+  }
+
+  /** Tests that somebody asked for since an instant. */
+  async testsSince(organizationId: string, sinceMs: number): Promise<number> {
+    const [row] = await this.sql.rows(
+      "SELECT count(*) AS tests FROM alert_delivery WHERE org_id = ?1 AND created_at > ?2 AND kind = 'test'",
+      organizationId,
+      sinceMs,
+    );
+    return numberOf(row?.["tests"]);
+  }
+
+  async find(organizationId: string, deliveryId: string): Promise<Delivery | null> {
+    const [row] = await this.sql.rows(
+      "SELECT * FROM alert_delivery WHERE delivery_id = ?1 AND org_id = ?2",
+      deliveryId,
+      organizationId,
+    );
+    return row === undefined ? null : deliveryOf(row);
+  }
+
+  /**
+   * Takes what is due, each for one sender; the try counts from here, so that a crash cannot try for ever. No
+   * organization takes all places: its receivers may be slow.
+   */
+  async claim(nowMs: number, limits: { atOnce: number; ofOneOrganization: number }): Promise<Delivery[]> {
+    const rows = await this.sql.rows(
+      `UPDATE alert_delivery SET tries = tries + 1, next_try_at = ?2
+       WHERE delivery_id IN (SELECT delivery_id FROM (
+           SELECT delivery_id, next_try_at, row_number() OVER (PARTITION BY org_id ORDER BY next_try_at) AS place
+           FROM alert_delivery WHERE state = 'waiting' AND next_try_at <= ?1) AS due
+         WHERE place <= ?4 ORDER BY next_try_at LIMIT ?3)
+         AND state = 'waiting' AND next_try_at <= ?1
+       RETURNING *`,
+      nowMs,
+      nowMs + CLAIM_MS,
+      limits.atOnce,
+      limits.ofOneOrganization,
+    );
+    return rows.map(deliveryOf);
+  }
+
+  /** How a try went, and when there is another one. */
+  async tried(
+    claimed: Delivery,
+    how: Tried,
+    next: { state: "delivered" | "failed" } | { state: "waiting"; atMs: number },
+  ): Promise<void> {
+    await this.sql.together([
+      statement(
+        `UPDATE alert_delivery SET state = ?2, status = ?3, error = ?4, next_try_at = ?5
+         WHERE delivery_id = ?1 AND state = 'waiting'`,
+        claimed.id,
+        next.state,
+        how.status,
+        how.error,
+        next.state === "waiting" ? next.atMs : null,
+      ),
+      statement(
+        `INSERT INTO alert_attempt (delivery_id, n, at, duration_ms, status, error) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+         ON CONFLICT DO NOTHING`,
+        claimed.id,
+        claimed.tries,
+        how.atMs,
+        Math.round(how.durationMs),
+        how.status,
+        how.error,
+      ),
+    ]);
+  }
+
+  /** Newest first. `after` is the page's start (store/page.ts). */
+  async page(
+    organizationId: string,
+    after: { atMs: number; id: string },
+    ask: Pick<PageAsk, "limit">,
+  ): Promise<Page<Delivery>> {
+    const rows = await this.sql.rows(
+      `SELECT * FROM alert_delivery
+       WHERE org_id = ?1 AND (created_at < ?2 OR (created_at = ?2 AND delivery_id < ?3))
+       ORDER BY created_at DESC, delivery_id DESC LIMIT ?4`,
+      organizationId,
+      after.atMs,
+      after.id,
+      ask.limit + 1,
+    );
+    return pageOf(rows.map(deliveryOf), ask, (row) => ({ atMs: row.createdAtMs, id: row.id }));
+  }
+
+  async attempts(deliveryId: string): Promise<Tried[]> {
+    const rows = await this.sql.rows(
+      "SELECT * FROM alert_attempt WHERE delivery_id = ?1 ORDER BY n",
+      deliveryId,
+    );
+    return rows.map((row) => ({
+      atMs: numberOf(row["at"]),
+      durationMs: numberOf(row["duration_ms"]),
+      status: orNull(row["status"], numberOf),
+      error: orNull(row["error"], textOf),
+    }));
+  }
+}
+
+/** The dashboard's list has its message as soon as the row is there. */
+function delivery(
+  message: Message,
+  {
+    channel,
+    nowMs,
+    where,
+    id = `msg_${randomBase62(20)}`,
+  }: {
+    channel: string;
+    nowMs: number;
+    where: string;
+    id?: string;
+  },
+): Statement {
+  const listed = channel === DASHBOARD;
+  return statement(
+    `INSERT INTO alert_delivery (delivery_id, org_id, rule_id, channel_id, kind, text, payload, state, tries, created_at, next_try_at)
+     SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 0, ?9, ?10 WHERE ${where}`,
+    id,
+    message.organizationId,
+    message.ruleId,
+    channel,
+    message.kind,
+    message.text,
+    message.payload(id),
+    listed ? "delivered" : "waiting",
+    nowMs,
+    listed ? null : nowMs,
+  );
+}
+
+const deliveryOf = (row: SqlRow): Delivery => ({
+  id: textOf(row["delivery_id"]),
+  organizationId: textOf(row["org_id"]),
+  ruleId: orNull(row["rule_id"], textOf),
+  channelId: textOf(row["channel_id"]),
+  kind: textOf(row["kind"]) as Delivery["kind"],
+  text: textOf(row["text"]),
+  payload: textOf(row["payload"]),
+  state: textOf(row["state"]) as Delivery["state"],
+  tries: numberOf(row["tries"]),
+  status: orNull(row["status"], numberOf),
+  error: orNull(row["error"], textOf),
+  createdAtMs: numberOf(row["created_at"]),
+  nextTryAtMs: orNull(row["next_try_at"], numberOf),
+});

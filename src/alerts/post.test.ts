@@ -1,0 +1,43 @@
+import { expect, test } from "bun:test";
+import { post } from "./post.ts";
+
+const message = { body: "{}", headers: { "webhook-id": "msg_1" } };
+
+test("the address that was judged is the one that is called, under the name's own host", async () => {
+  const seen: string[] = [];
+  const server = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    fetch: (request) => {
+      seen.push(`${request.method} ${request.headers.get("host")} ${request.headers.get("webhook-id")}`);
+      return new Response("a body that nobody reads", { status: 201 });
+    },
+  });
+  const asked: string[] = [];
+  const resolveHost = async (host: string): Promise<string[]> => {
+    asked.push(host);
+    return ["127.0.0.1"];
+  };
+  const target = `http://alerts.internal:${server.port}/x`;
+  expect(await post(target, message, { privateTargets: true, resolveHost })).toEqual({
+    kind: "answered",
+    status: 201,
+  });
+  expect([asked, seen]).toEqual([["alerts.internal"], [`POST alerts.internal:${server.port} msg_1`]]);
+  await server.stop(true);
+});
+
+test("a name that was rebound to this machine since it was entered is not called", async () => {
+  const resolveHost = async (): Promise<string[]> => ["127.0.0.1"];
+  expect(await post("https://hooks.example.com/", message, { privateTargets: false, resolveHost })).toEqual({
+    kind: "refused",
+    error: "The target must not be an address of a private network or of this machine.",
+  });
+});
+
+test("nobody there is a failure, said in a sentence", async () => {
+  expect(await post("http://127.0.0.1:1/", message, { privateTargets: true })).toMatchObject({
+    kind: "failed",
+    error: expect.stringContaining("No connection"),
+  });
+});

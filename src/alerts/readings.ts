@@ -1,0 +1,171 @@
+// What each rule finds now: pure judgements over figures of the ledger, the shelf and the payments room. A figure that
+// would hang about its threshold has a margin before it counts as over, so that one crossing is one message.
+import { addUsd, formatUsd, type NanoUsd, nanoUsd, subUsd } from "../contract/money.ts";
+import type { BalanceRecord, KeyRecord } from "../ledger/ledger.ts";
+import type { Reading, Rule } from "./alert.ts";
+
+export interface Figures {
+  balance(): Promise<BalanceRecord | null>;
+  /** Charges of requests admitted since an instant. */
+  spentSince(sinceMs: number): Promise<NanoUsd>;
+  keys(): Promise<KeyRecord[]>;
+  /** Requests admitted since an instant, and those that ended without an answer. */
+  outcomesSince(sinceMs: number): Promise<{ requests: number; failed: number }>;
+  /** Routes of models that the organization used in the past week. */
+  routes(): Promise<{ route: string; model: string; state: string; expiresAtMs: number }[]>;
+  topUpFailure(): Promise<string | null>;
+  nowMs(): number;
+}
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const FEW_REQUESTS = 20;
+const STALE_WITHIN_MS = 48 * HOUR_MS;
+
+/** What a rule says now, one reading per subject. A subject that it no longer names has ended. */
+export function readingsOf(rule: Rule, figures: Figures): Promise<Reading[]> {
+  switch (rule.kind) {
+    case "balance_below":
+      return balanceBelow(rule, figures);
+    case "days_left_below":
+      return daysLeft(rule, figures);
+    case "spend_per_day":
+      return spendPerDay(rule, figures);
+    case "key_limit":
+      return keyLimit(rule, figures);
+    case "error_rate":
+      return errorRate(rule, figures);
+    case "route_not_live":
+      return routes(figures);
+    case "auto_top_up_failed":
+      return topUpFailed(figures);
+  }
+}
+
+/** Held credits still belong to the organization; without them every open request would ring. */
+const ownedBy = ({ available, held, debt }: BalanceRecord): NanoUsd => subUsd(addUsd(available, held), debt);
+
+async function balanceBelow({ amount }: Rule, figures: Figures): Promise<Reading[]> {
+  const balance = await figures.balance();
+  if (balance === null || amount === null) return [];
+  const owned = ownedBy(balance);
+  return [
+    {
+      subject: "organization",
+      standing: owned < amount ? "crossed" : "clear",
+      text: `The balance is ${dollars(owned)}, below ${dollars(amount)}.`,
+      facts: { balance_usd: formatUsd(owned), threshold_usd: formatUsd(amount) },
+    },
+  ];
+}
+
+async function daysLeft({ days }: Rule, figures: Figures): Promise<Reading[]> {
+  const balance = await figures.balance();
+  if (balance === null || days === null) return [];
+  const week = await figures.spentSince(figures.nowMs() - 7 * DAY_MS);
+  const owned = ownedBy(balance);
+  // Tenths of a day, whole numbers all the way.
+  const left = week === 0n ? null : Number((owned * 70n) / week) / 10;
+  return [
+    {
+      subject: "organization",
+      standing: left === null ? "clear" : against(days - left, { margin: days * 0.1 }),
+      text: `At the pace of the past 7 days the balance lasts ${left ?? "for ever"} days, fewer than ${days}.`,
+      facts: { days_left: left, threshold_days: days, balance_usd: formatUsd(owned) },
+    },
+  ];
+}
+
+async function spendPerDay({ amount }: Rule, figures: Figures): Promise<Reading[]> {
+  if (amount === null) return [];
+  const today = figures.nowMs() - (figures.nowMs() % DAY_MS);
+  const spent = await figures.spentSince(today);
+  const day = new Date(today).toISOString().slice(0, 10);
+  return [
+    {
+      subject: day,
+      standing: spent > amount ? "crossed" : "clear",
+      text: `Today (${day} UTC) ${dollars(spent)} were spent, more than ${dollars(amount)}.`,
+      facts: { day, spent_usd: formatUsd(spent), threshold_usd: formatUsd(amount) },
+    },
+  ];
+}
+
+async function keyLimit({ keyId, percent }: Rule, figures: Figures): Promise<Reading[]> {
+  if (percent === null) return [];
+  const limited = (await figures.keys()).filter(
+    ({ id, limit, revokedAtMs }) =>
+      limit !== null && revokedAtMs === null && (keyId === null || keyId === id),
+  );
+  return limited.map(({ id, name, limit, monthSpend, month }) => {
+    const ceiling = limit ?? nanoUsd(0n);
+    const reached = monthSpend * 100n >= ceiling * BigInt(percent);
+    return {
+      subject: `${id} ${month}`,
+      standing: reached ? "crossed" : "clear",
+      text: `The key ${name} has spent ${dollars(monthSpend)} of its ${dollars(ceiling)} in ${month}, at least ${percent} %.`,
+      facts: {
+        key: id,
+        key_name: name,
+        month,
+        spent_usd: formatUsd(monthSpend),
+        limit_usd: formatUsd(ceiling),
+        percent,
+      },
+    };
+  });
+}
+
+async function errorRate({ percent }: Rule, figures: Figures): Promise<Reading[]> {
+  if (percent === null) return [];
+  const { requests, failed } = await figures.outcomesSince(figures.nowMs() - HOUR_MS);
+  const rate = requests === 0 ? 0 : (failed * 100) / requests;
+  const standing = requests < FEW_REQUESTS ? "between" : against(rate - percent, { margin: percent * 0.2 });
+  return [
+    {
+      subject: "organization",
+      standing: requests === 0 ? "clear" : standing,
+      text: `In the past hour ${failed} of ${requests} requests failed, at least ${percent} %.`,
+      facts: { requests, failed, percent },
+    },
+  ];
+}
+
+async function routes(figures: Figures): Promise<Reading[]> {
+  const nowMs = figures.nowMs();
+  return (await figures.routes()).map(({ route, model, state, expiresAtMs }) => {
+    const expires = new Date(expiresAtMs).toISOString();
+    const soon = state === "live" && expiresAtMs - nowMs < STALE_WITHIN_MS;
+    return {
+      subject: soon ? `${route} expires ${expires}` : route,
+      // A circuit that opens for a moment is not news.
+      standing: soon || state === "disabled" || state === "stale" ? "crossed" : "clear",
+      text: soon
+        ? `The release of route ${route} expires at ${expires}; without a newer one ${model} stops on it.`
+        : `Route ${route} of ${model} is ${state}.`,
+      facts: { route, model, state, expires_at: expires },
+    };
+  });
+}
+
+async function topUpFailed(figures: Figures): Promise<Reading[]> {
+  const reason = await figures.topUpFailure();
+  return [
+    {
+      subject: "organization",
+      standing: reason === null ? "clear" : "crossed",
+      text: `The automatic top-up failed: ${reason ?? ""}`,
+      facts: { reason },
+    },
+  ];
+}
+
+/** `over` at or above 0 has crossed; it is over only once it is the margin below. */
+const against = (over: number, { margin }: { margin: number }): Reading["standing"] =>
+  over >= 0 ? "crossed" : over > -margin ? "between" : "clear";
+
+/** Whole cents, down: a balance never looks larger than it is. */
+export function dollars(amount: NanoUsd): string {
+  const [whole, decimals = ""] = formatUsd(amount).split(".");
+  return `$${whole}.${decimals.slice(0, 2)}`;
+}

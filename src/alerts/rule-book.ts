@@ -1,0 +1,173 @@
+// Rules and channels of organizations, as rows. A channel's secret is stored sealed and leaves this file only to sign.
+import type { NanoUsd } from "../contract/money.ts";
+import { randomBase62 } from "../lib/id.ts";
+import { openText, sealText } from "../lib/seal.ts";
+import { moneyOf, numberOf, orNull, type Sql, type SqlRow, statement, textOf } from "../store/sql.ts";
+import type { AlertKind, Channel, Condition, Rule } from "./alert.ts";
+
+export type RuleTerms = Condition & { channels: string[]; enabled: boolean };
+
+const WITH_FIRING = `SELECT *, EXISTS (SELECT 1 FROM alert_state WHERE alert_state.rule_id = alert_rule.rule_id) AS firing
+  FROM alert_rule`;
+
+export class RuleBook {
+  constructor(
+    private readonly sql: Sql,
+    private readonly dataKey: Uint8Array,
+  ) {}
+
+  async add(organizationId: string, terms: RuleTerms, nowMs: number): Promise<Rule> {
+    const id = `alr_${randomBase62(12)}`;
+    await this.sql.rows(
+      `INSERT INTO alert_rule (rule_id, org_id, kind, amount, percent, days, key_id, channels, enabled, created_at)
+       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)`,
+      id,
+      organizationId,
+      ...valuesOf(terms),
+      nowMs,
+    );
+    return { id, organizationId, ...terms, createdAtMs: nowMs, lastFiredAtMs: null, firing: false };
+  }
+
+  /** New terms start from silence: what held under the old ones is forgotten. Null when there is no such rule. */
+  async change(organizationId: string, ruleId: string, terms: RuleTerms): Promise<Rule | null> {
+    await this.sql.together([
+      statement(
+        `UPDATE alert_rule SET kind = ?3, amount = ?4, percent = ?5, days = ?6, key_id = ?7, channels = ?8, enabled = ?9
+         WHERE rule_id = ?1 AND org_id = ?2`,
+        ruleId,
+        organizationId,
+        ...valuesOf(terms),
+      ),
+      statement(
+        `DELETE FROM alert_state WHERE rule_id = ?1
+           AND EXISTS (SELECT 1 FROM alert_rule WHERE rule_id = ?1 AND org_id = ?2)`,
+        ruleId,
+        organizationId,
+      ),
+    ]);
+    return this.find(organizationId, ruleId);
+  }
+
+  async remove(organizationId: string, ruleId: string): Promise<boolean> {
+    const removed = await this.sql.rows(
+      "DELETE FROM alert_rule WHERE rule_id = ?1 AND org_id = ?2 RETURNING rule_id",
+      ruleId,
+      organizationId,
+    );
+    if (removed.length > 0) await this.sql.rows("DELETE FROM alert_state WHERE rule_id = ?1", ruleId);
+    return removed.length > 0;
+  }
+
+  async find(organizationId: string, ruleId: string): Promise<Rule | null> {
+    const [row] = await this.sql.rows(
+      `${WITH_FIRING} WHERE rule_id = ?1 AND org_id = ?2`,
+      ruleId,
+      organizationId,
+    );
+    return row === undefined ? null : ruleOf(row);
+  }
+
+  async ofOrganization(organizationId: string): Promise<Rule[]> {
+    const rows = await this.sql.rows(
+      `${WITH_FIRING} WHERE org_id = ?1 ORDER BY created_at, rule_id`,
+      organizationId,
+    );
+    return rows.map(ruleOf);
+  }
+
+  /** Every rule that is on, those of one organization together. */
+  async enabled(): Promise<Rule[]> {
+    return (await this.sql.rows(`${WITH_FIRING} WHERE enabled = 1 ORDER BY org_id, rule_id`)).map(ruleOf);
+  }
+
+  async addChannel(
+    organizationId: string,
+    channel: Pick<Channel, "kind" | "name" | "target"> & { secret: string },
+    nowMs: number,
+  ): Promise<Channel> {
+    const id = `chn_${randomBase62(12)}`;
+    const { kind, name, target, secret } = channel;
+    await this.sql.rows(
+      `INSERT INTO alert_channel (channel_id, org_id, kind, name, target, secret, created_at)
+       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)`,
+      id,
+      organizationId,
+      kind,
+      name,
+      target,
+      sealText(this.dataKey, id, secret),
+      nowMs,
+    );
+    return { id, organizationId, kind, name, target, createdAtMs: nowMs };
+  }
+
+  async channels(organizationId: string): Promise<Channel[]> {
+    const rows = await this.sql.rows(
+      "SELECT * FROM alert_channel WHERE org_id = ?1 AND removed_at IS NULL ORDER BY created_at, channel_id",
+      organizationId,
+    );
+    return rows.map(channelOf);
+  }
+
+  /** With its secret, for signing; null once it was removed. */
+  async channel(
+    organizationId: string,
+    channelId: string,
+  ): Promise<{ channel: Channel; secret: string } | null> {
+    const [row] = await this.sql.rows(
+      "SELECT * FROM alert_channel WHERE channel_id = ?1 AND org_id = ?2 AND removed_at IS NULL",
+      channelId,
+      organizationId,
+    );
+    if (row === undefined) return null;
+    return { channel: channelOf(row), secret: openText(this.dataKey, channelId, textOf(row["secret"])) };
+  }
+
+  /** Its row stays for the history; its secret goes. */
+  async removeChannel(organizationId: string, channelId: string, nowMs: number): Promise<boolean> {
+    const removed = await this.sql.rows(
+      `UPDATE alert_channel SET removed_at = ?3, secret = '' WHERE channel_id = ?1 AND org_id = ?2
+         AND removed_at IS NULL RETURNING channel_id`,
+      channelId,
+      organizationId,
+      nowMs,
+    );
+    return removed.length > 0;
+  }
+}
+
+const valuesOf = (terms: RuleTerms) =>
+  [
+    terms.kind,
+    terms.amount,
+    terms.percent,
+    terms.days,
+    terms.keyId,
+    JSON.stringify(terms.channels),
+    terms.enabled ? 1 : 0,
+  ] as const;
+
+const ruleOf = (row: SqlRow): Rule => ({
+  id: textOf(row["rule_id"]),
+  organizationId: textOf(row["org_id"]),
+  kind: textOf(row["kind"]) as AlertKind,
+  amount: orNull<NanoUsd>(row["amount"], moneyOf),
+  percent: orNull(row["percent"], numberOf),
+  days: orNull(row["days"], numberOf),
+  keyId: orNull(row["key_id"], textOf),
+  channels: JSON.parse(textOf(row["channels"])) as string[],
+  enabled: numberOf(row["enabled"]) === 1,
+  createdAtMs: numberOf(row["created_at"]),
+  lastFiredAtMs: orNull(row["last_fired_at"], numberOf),
+  firing: row["firing"] === true || Number(row["firing"]) === 1,
+});
+
+const channelOf = (row: SqlRow): Channel => ({
+  id: textOf(row["channel_id"]),
+  organizationId: textOf(row["org_id"]),
+  kind: "webhook",
+  name: textOf(row["name"]),
+  target: textOf(row["target"]),
+  createdAtMs: numberOf(row["created_at"]),
+});

@@ -1,0 +1,88 @@
+import { describe, expect, test } from "bun:test";
+import { isPublicAddress, readTarget, resolveTarget, TargetRefusal } from "./target.ts";
+
+const strict = { privateTargets: false };
+const nowhere = async (): Promise<string[]> => ["93.184.215.14"];
+
+describe("an address that customers may not choose", () => {
+  test.each([
+    "http://hooks.example.com/",
+    "ftp://hooks.example.com/",
+    "file:///etc/passwd",
+    "javascript:alert(1)",
+    "not an address",
+    "",
+    "https://",
+    "https://user@hooks.example.com/",
+    "https://user:password@hooks.example.com/",
+    "https://hooks.example.com@127.0.0.1/",
+    "https://127.0.0.1#@hooks.example.com/",
+    "https://hooks.example.com/#fragment",
+    "https://localhost/",
+    "https://localhost./",
+    "https://metadata/",
+    "https://127.0.0.1/",
+    "https://127.1/",
+    "https://2130706433/",
+    "https://0x7f000001/",
+    "https://0177.0.0.1/",
+    "https://127.0.0.1./",
+    "https://0/",
+    "https://0.0.0.0/",
+    "https://10.1.2.3/",
+    "https://172.31.255.255/",
+    "https://192.168.1.1/",
+    "https://100.64.0.1/",
+    "https://169.254.169.254/latest/meta-data/",
+    "https://224.0.0.1/",
+    "https://255.255.255.255/",
+    "https://[::1]/",
+    "https://[::]/",
+    "https://[::ffff:127.0.0.1]/",
+    "https://[::ffff:7f00:1]/",
+    "https://[64:ff9b::7f00:1]/",
+    "https://[fd00::1]/",
+    "https://[fe80::1]/",
+    "https://[fd00:ec2::254]/",
+    "https://[2002:7f00:1::]/",
+    "https://[2001:0:7f00:1::]/",
+    "https://１２７.0.0.1/",
+    "https://①②⑦.0.0.1/",
+  ])("%s", (target) => {
+    expect(() => readTarget(target, strict)).toThrow(TargetRefusal);
+  });
+});
+
+test.each(["https://hooks.example.com/x?y=1", "https://hooks.example.com:8443/", "https://93.184.215.14/"])(
+  "%s is fine",
+  async (target) => {
+    expect(await resolveTarget(target, strict, nowhere)).toMatchObject({ address: "93.184.215.14" });
+  },
+);
+
+test.each([
+  [["127.0.0.1"]],
+  [["93.184.215.14", "10.0.0.1"]],
+  [["93.184.215.14", "::1"]],
+  [["::ffff:10.0.0.1"]],
+  [["169.254.169.254"]],
+  [[]],
+])("a name that leads to %p is refused when it is called", (addresses) => {
+  expect(resolveTarget("https://hooks.example.com/", strict, async () => addresses)).rejects.toThrow(
+    TargetRefusal,
+  );
+});
+
+test("a gateway that allows private targets calls them, plain http too", async () => {
+  const allowed = { privateTargets: true };
+  expect((await resolveTarget("http://127.0.0.1:9000/x", allowed, nowhere)).address).toBe("127.0.0.1");
+  expect((await resolveTarget("http://alerts.internal/", allowed, async () => ["10.0.0.7"])).address).toBe(
+    "10.0.0.7",
+  );
+  expect(() => readTarget("https://u:p@127.0.0.1/", allowed)).toThrow(TargetRefusal);
+});
+
+test("only global unicast addresses are public", () => {
+  expect(["8.8.8.8", "2606:4700:4700::1111"].map(isPublicAddress)).toEqual([true, true]);
+  expect(["", "example.com", "1.2.3", "2001:db8::1", "3fff::1", "4000::1"].some(isPublicAddress)).toBe(false);
+});

@@ -1,0 +1,189 @@
+// What operators see and do, over all organizations.
+import { z } from "zod";
+import { ROLES } from "../roles.ts";
+import { auditReportSchema, releaseSchema, routeSchema } from "../admin.ts";
+import { entitlement } from "./catalogue.ts";
+import { email, count, line, listOf, milliseconds, page, personRef, time, usd, usdInput } from "./shapes.ts";
+
+export const organization = z.object({
+  id: z.string(),
+  name: z.string(),
+  created_at: time,
+  paid_workspace: z.boolean(),
+  available_usd: usd,
+  held_usd: usd,
+  debt_usd: usd,
+  spend_30d_usd: usd,
+  keys: count,
+  members: count,
+  last_request_at: time.nullable(),
+  open_entitlements: count,
+});
+export const organizationList = listOf(organization);
+export const organizationsQuery = z.strictObject({ ...page, search: z.string().max(200).optional() });
+export const createOrganizationInput = z.strictObject({ name: line() });
+
+export const creditsQuery = z.strictObject({ ...page, org: z.string().max(60).optional() });
+export const credit = z.object({
+  at: time,
+  org: z.string(),
+  org_name: z.string(),
+  kind: z.enum(["purchase", "grant", "refund", "chargeback"]),
+  amount_usd: usd,
+  source: z.string(),
+  reference: z.string(),
+  balance_after_usd: usd,
+  by: personRef.nullable(),
+});
+export const creditList = listOf(credit);
+export const grantInput = z.strictObject({
+  org: z.string().max(60),
+  amount_usd: usdInput,
+  kind: z.enum(["grant", "purchase"]).default("grant"),
+  reference: line(),
+  reason: line(500),
+});
+/** `credited` is false when this reference had been credited before: nothing changed. */
+export const granted = z.object({
+  org: z.string(),
+  reference: z.string(),
+  credited: z.boolean(),
+  before_usd: usd,
+  after_usd: usd,
+});
+/** Payments that were seen; served by `payments`. */
+export const paymentEvent = z.object({
+  id: z.string(),
+  driver: z.string(),
+  type: z.string(),
+  org: z.string().nullable(),
+  order: z.string().nullable(),
+  outcome: z.string(),
+  detail: z.string().nullable(),
+  deliveries: count,
+  received_at: time,
+});
+export const paymentEventList = listOf(paymentEvent);
+
+export const route = routeSchema.extend({
+  highest_version: count,
+  since: time.nullable(),
+  signed_by: z.string(),
+  issued_at: time,
+  tier: z.enum(["standard", "research"]),
+  price: z.object({
+    input_per_million: z.string(),
+    cached_input_per_million: z.string(),
+    output_per_million: z.string(),
+    request_minimum: z.string(),
+  }),
+  /** Of the last five minutes, by admission. */
+  recent: z.object({
+    requests: count,
+    error_rate: z.number(),
+    first_part_ms_p50: milliseconds.nullable(),
+  }),
+});
+export const routeList = listOf(route);
+export const trustedKey = z.object({ id: z.string() });
+export const trustedKeyList = listOf(trustedKey);
+export const disableInput = z.strictObject({ route: line(400), reason: line() });
+export const enableInput = z.strictObject({ route: line(400) });
+export const publishInput = z.strictObject({ jws: z.string().min(1).max(65_536) });
+/** Checked, not published: what would change, field by field. `live` is null for a new route. */
+export const verifiedRelease = z.object({
+  release: releaseSchema,
+  live: releaseSchema.nullable(),
+  changes: z.array(
+    z.object({ field: z.string(), before: z.string().nullable(), after: z.string().nullable() }),
+  ),
+});
+export const releaseHistory = listOf(releaseSchema.omit({ state: true }).extend({ published_at: time }));
+export const releasesQuery = z.strictObject({ ...page, route: z.string().max(400).optional() });
+
+export const entitlementRow = entitlement.extend({
+  org_name: z.string(),
+  /** Whether this operator may decide it: nobody approves their own request. */
+  decidable: z.boolean(),
+});
+export const entitlementRowList = listOf(entitlementRow);
+export const entitlementsQuery = z.strictObject({
+  ...page,
+  state: z.enum(["requested", "active", "expired", "revoked", "declined", "withdrawn"]).optional(),
+  org: z.string().max(60).optional(),
+});
+
+export const provider = z.object({
+  name: z.string(),
+  kind: z.string(),
+  host: z.string().nullable(),
+  secret_set: z.boolean(),
+  routes: z.array(
+    z.object({
+      route: z.string(),
+      state: z.enum(["live", "unhealthy", "stale", "disabled"]),
+      circuit: z.enum(["closed", "open", "half_open"]),
+      failures: count,
+      next_probe_at: time.nullable(),
+    }),
+  ),
+  running: count,
+  /** Of the last 24 hours, by class of failure. */
+  errors: z.array(z.object({ class: z.string(), attempts: count })),
+  /** What the house paid in 30 days: price above holds. */
+  variance_usd: usd,
+});
+export const providerList = listOf(provider);
+
+export const health = z.object({
+  version: z.string(),
+  started_at: time,
+  now: time,
+  ready: z.boolean(),
+  store: z.enum(["sqlite", "postgresql"]),
+  running: count,
+  holds_open: count,
+  oldest_hold_at: time.nullable(),
+  outcomes_unknown: count,
+  streams_open: count,
+  memory_bytes: count,
+  event_loop_delay_ms: milliseconds.nullable(),
+  refusals_forgotten: count,
+});
+
+export const ledgerReport = auditReportSchema.extend({
+  started_at: time,
+  ms: milliseconds,
+  drift_usd: usd,
+  variance_usd: usd,
+  debt_usd: usd,
+  holds_past_deadline: count,
+});
+
+export const operatorPerson = z.object({
+  person: personRef,
+  email: z.string(),
+  operator: z.boolean(),
+  two_factor: z.boolean(),
+  last_seen_at: time.nullable(),
+  memberships: z.array(z.object({ org: z.string(), role: z.string() })),
+});
+export const operatorPersonList = listOf(operatorPerson);
+export const inviteOperatorInput = z.strictObject({ email });
+/** `two_factor` also takes the second factor away: for a lost phone. */
+export const resetPersonInput = z.strictObject({ two_factor: z.boolean().default(false) });
+/** Works once, within an hour; null when the same Idempotency-Key had shown it before. */
+export const resetLink = z.object({ email: z.string(), link: z.string().nullable(), expires_at: time });
+export const managementKey = z.object({
+  id: z.string(),
+  name: z.string(),
+  prefix: z.string(),
+  created_at: time,
+  revoked_at: time.nullable(),
+});
+export const managementKeyList = listOf(managementKey);
+export const createManagementKeyInput = z.strictObject({ name: line() });
+/** `secret` once; null when the same Idempotency-Key had shown it before. */
+export const createdManagementKey = managementKey.extend({ secret: z.string().nullable() });
+/** How the first owner of an organization comes in. */
+export const inviteOwnerInput = z.strictObject({ email, role: z.enum(ROLES).default("owner") });

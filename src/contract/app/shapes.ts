@@ -1,0 +1,44 @@
+// Shapes that every record of `/app/v1` is built from. Money is a decimal string with nine places, a time is RFC 3339
+// in UTC, null means "not there"; a list is one page, `next_cursor` null on the last.
+import { z } from "zod";
+
+export const usd = z.string().regex(/^-?\d+\.\d{9}$/);
+export const time = z.iso.datetime();
+export const count = z.int().min(0);
+export const milliseconds = z.number().min(0);
+export const tier = z.enum(["standard", "research"]);
+export const cursor = z.string().max(200);
+/** Decimal text that `parseUsd` reads exactly, as people type it. */
+export const usdInput = z
+  .string()
+  .regex(/^\d{1,10}(\.\d{1,9})?$/, 'must be US dollars like "5.00", at most 9 decimals');
+export const timeInput = z.union(
+  [z.iso.datetime({ offset: true }), z.iso.date()],
+  "must be a time like 2026-12-31T00:00:00Z",
+);
+/** One line of text as people type it: not blank, no control characters, whole characters. */
+export const line = (max = 200) =>
+  z
+    .string()
+    .max(max)
+    .refine((text) => text.trim() !== "", "must not be blank")
+    .refine((text) => text.isWellFormed() && !/\p{Cc}/u.test(text), "must not contain control characters");
+export const email = z.email().max(254);
+export const password = z.string().min(10, "must have at least 10 characters").max(128);
+
+export const listOf = <Row extends z.ZodType>(row: Row) =>
+  z.object({ data: z.array(row), next_cursor: z.string().nullable() });
+/** Of every list: where the page starts and how long it may be. */
+export const page = { cursor: cursor.optional(), limit: z.coerce.number().int().min(1).max(200).optional() };
+/** A window of time: `range` relative to now, or `from`/`to`. Without any: the current UTC month. */
+export const window = {
+  range: z.enum(["24h", "7d", "30d", "month"]).optional(),
+  from: timeInput.optional(),
+  to: timeInput.optional(),
+};
+/** A person as others of the organization see them; null name for one who left. */
+export const personRef = z.object({ id: z.string(), name: z.string().nullable() });
+export const done = z.object({ done: z.literal(true) });
+export const nothing = z.strictObject({});
+/** An answer that is no JSON: CSV or an event stream. */
+export const text = z.string();

@@ -1,0 +1,198 @@
+// What was used and what it cost: overview, usage, activity. Every figure is of the ledger; nothing is summed in a
+// browser.
+import { z } from "zod";
+import { balanceSchema, requestSchema } from "../admin.ts";
+import { count, listOf, milliseconds, page, tier, time, usd, window } from "./shapes.ts";
+
+// ── Overview ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+export const overviewQuery = z.strictObject({ range: window.range });
+const routeState = z.enum(["live", "unhealthy", "stale", "disabled"]);
+
+export const overview = z.object({
+  balance: balanceSchema,
+  /** Mean charge of a day over the last 7 days. */
+  burn_usd_per_day: usd,
+  /** Available ÷ burn, rounded down; null when nothing is spent. */
+  days_left: count.nullable(),
+  spend_today_usd: usd,
+  spend_month_usd: usd,
+  from: time,
+  to: time,
+  /** Of the window. */
+  requests: count,
+  running: count,
+  refusals: z.array(z.object({ code: z.string(), requests: count })),
+  /** Requests that ended in a 5xx ÷ all ended ones; 0 without any. */
+  error_rate: z.number(),
+  first_part_ms: z.object({ p50: milliseconds.nullable(), p95: milliseconds.nullable() }),
+  top_keys: z.array(z.object({ key: z.string(), name: z.string(), requests: count, charge_usd: usd })),
+  top_models: z.array(z.object({ model: z.string(), requests: count, charge_usd: usd })),
+  /** Routes of the models that this organization used in 30 days. */
+  routes: z.array(
+    z.object({
+      route: z.string(),
+      model: z.string(),
+      provider: z.string(),
+      region: z.string(),
+      state: routeState,
+      reason: z.string().nullable(),
+      expires_at: time,
+    }),
+  ),
+  attention: z.array(
+    z.object({
+      kind: z.enum([
+        "key_near_limit",
+        "key_at_limit",
+        "entitlement_ends",
+        "low_balance",
+        "debt",
+        "route_closed",
+      ]),
+      /** Id of the key or entitlement, or the route. */
+      target: z.string().nullable(),
+      text: z.string(),
+    }),
+  ),
+  /** For the first-run steps. */
+  steps: z.object({
+    key: z.boolean(),
+    first_request: z.boolean(),
+    credits: z.boolean(),
+    invited: z.boolean(),
+  }),
+});
+
+// ── Usage ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+export const usageGroup = z.enum(["model", "key", "member", "scope"]);
+export const usageQuery = z.strictObject({
+  ...window,
+  group_by: usageGroup.optional(),
+  key: z.string().max(60).optional(),
+  model: z.string().max(200).optional(),
+});
+const figures = {
+  requests: count,
+  input_tokens: count,
+  cached_tokens: count,
+  output_tokens: count,
+  charge_usd: usd,
+};
+export const usage = z.object({
+  org: z.string(),
+  /** Whole buckets: `from` is rounded down, `to` up. */
+  from: time,
+  to: time,
+  bucket: z.enum(["hour", "day"]),
+  /** Start of the bucket that still runs, if it is in the window. */
+  running_bucket: time.nullable(),
+  group_by: usageGroup.nullable(),
+  total: z.object(figures),
+  /** Dearest group first; the sum of any column is the total's. One row with null without grouping. */
+  rows: z.array(z.object({ group: z.string().nullable(), label: z.string(), ...figures })),
+  /** At most 400 starts of buckets, UTC. */
+  at: z.array(time),
+  /** Series of the same groups, in the order of `rows`; `figures[i]` is of bucket `at[i]`, null where nothing was used. */
+  series: z.array(z.object({ group: z.string().nullable(), figures: z.array(z.object(figures).nullable()) })),
+});
+
+// ── Activity ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+export const activityState = z.enum([
+  "running",
+  "settled",
+  "released",
+  "outcome_unknown",
+  /** Turned away before anything was held. */
+  "refused",
+  /** Answered from a kept answer, $0. */
+  "replay",
+]);
+export const activityQuery = z.strictObject({
+  ...page,
+  ...window,
+  state: activityState.optional(),
+  key: z.string().max(60).optional(),
+  model: z.string().max(200).optional(),
+  code: z.string().max(60).optional(),
+  /** Request id, completion id or Idempotency-Key, whole. */
+  find: z.string().max(200).optional(),
+});
+export const activityRow = z.object({
+  id: z.string(),
+  at: time,
+  state: activityState,
+  status: z.int().nullable(),
+  code: z.string().nullable(),
+  model: z.string().nullable(),
+  provider: z.string().nullable(),
+  region: z.string().nullable(),
+  scope: tier.nullable(),
+  key: z.object({ id: z.string(), name: z.string() }),
+  input_tokens: count.nullable(),
+  cached_tokens: count.nullable(),
+  output_tokens: count.nullable(),
+  hold_usd: usd,
+  charge_usd: usd,
+  first_part_ms: milliseconds.nullable(),
+  total_ms: milliseconds.nullable(),
+  stream: z.boolean(),
+  finish_reason: z.string().nullable(),
+  /** A replay names the request that was paid. */
+  replay_of: z.string().nullable(),
+});
+export const activityList = listOf(activityRow);
+/** Server-sent events: `event: row` with an `activityRow` (again when it changed), `event: ping` every 15 s. */
+export const tailQuery = z.strictObject({ after: time.optional() });
+
+const priced = z.object({
+  name: z.enum(["input", "cached_input", "output"]),
+  tokens: count,
+  usd_per_million: z.string(),
+  amount_usd: usd,
+});
+/** The cost, as one reads it: lines, their sum, the minimum, what was charged and what went back. */
+export const arithmetic = z.object({
+  lines: z.array(priced),
+  sum_usd: usd,
+  minimum_usd: usd,
+  minimum_applied: z.boolean(),
+  charge_usd: usd,
+  hold_usd: usd,
+  returned_usd: usd,
+  /** Computed price above the hold; the house paid it. */
+  variance_usd: usd,
+  evidence: z.enum(["provider_usage", "delivered_tokens", "none"]).nullable(),
+  release_version: count,
+});
+export const activityDetail = z.object({
+  row: activityRow,
+  /** The record of `request show`, `gateway` inside; null for refusals and replays, which the ledger does not hold. */
+  request: requestSchema.nullable(),
+  sentence: z.string().nullable(),
+  arithmetic: arithmetic.nullable(),
+  idempotency: z
+    .object({
+      key: z.string(),
+      caller_supplied: z.boolean(),
+      replays: z.array(z.object({ id: z.string(), at: time })),
+    })
+    .nullable(),
+  route: z
+    .object({
+      route: z.string(),
+      provider: z.string(),
+      region: z.string(),
+      release_version: count,
+      signed_by: z.string(),
+      issued_at: time,
+      expires_at: time,
+      digest: z.string(),
+      tier,
+    })
+    .nullable(),
+  /** Older and newer row of the same key's organization, for the arrows. */
+  content: z.literal("not stored"),
+});

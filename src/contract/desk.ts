@@ -1,0 +1,119 @@
+// What the dashboard reads beside the use-cases of `operator.ts`, as one port: `src/operator/desk` answers from the
+// record that billing is made of. Ids passed admission; what does not exist is null.
+import type { z } from "zod";
+import type { Credential } from "./credential.ts";
+import type { APP_ROUTES, AppAnswer, AppRoute } from "./app.ts";
+
+/** One line of the append-only audit log (hardening.md S40). */
+export interface AuditNote {
+  actor: string;
+  action: string;
+  organizationId: string | null;
+  target: string;
+  before?: Record<string, unknown> | null;
+  after?: Record<string, unknown> | null;
+}
+
+/** Who made which key, and what it cost this month. */
+export interface KeyMaker {
+  keyId: string;
+  /** The actor of the audit log: a person's id, a management key's, or the gateway's own words. */
+  maker: string | null;
+  monthSpend: bigint;
+  revoked: boolean;
+}
+
+/** A route's query as its schema read it. */
+type QueryOf<R extends AppRoute> = z.output<(typeof APP_ROUTES)[R]["query"]>;
+export type ActivityQuery = QueryOf<"GET /orgs/{org}/activity">;
+export type UsageQuery = QueryOf<"GET /orgs/{org}/usage">;
+export type LedgerQuery = QueryOf<"GET /orgs/{org}/billing/ledger">;
+export type AuditQuery = QueryOf<"GET /orgs/{org}/audit">;
+type PageQuery = QueryOf<"GET /orgs/{org}/billing/holds">;
+type Entitlement = AppAnswer<"GET /orgs/{org}/research">["data"][number];
+type KeyDetail = AppAnswer<"GET /orgs/{org}/keys/{key}">;
+
+export interface Desk {
+  note(note: AuditNote): Promise<void>;
+  keyMakers(organizationId: string): Promise<KeyMaker[]>;
+  /** A key's last 24 hours by model, and its open holds. */
+  keyDay(organizationId: string, keyId: string): Promise<Pick<KeyDetail, "last_day" | "open_holds">>;
+  /** What the ledger compares: the playground spends by a key without its secret. Null when it is not of this one. */
+  credentialOf(organizationId: string, keyId: string): Promise<Credential | null>;
+  renameOrganization(organizationId: string, name: string, actor: string): Promise<void>;
+
+  activity(organizationId: string, query: ActivityQuery): Promise<AppAnswer<"GET /orgs/{org}/activity">>;
+  /** Throws when there is no such request of this organization. */
+  activityOf(
+    organizationId: string,
+    requestId: string,
+  ): Promise<AppAnswer<"GET /orgs/{org}/activity/{request}">>;
+  usage(organizationId: string, query: UsageQuery): Promise<AppAnswer<"GET /orgs/{org}/usage">>;
+  overview(
+    organizationId: string,
+    query: QueryOf<"GET /orgs/{org}/overview">,
+  ): Promise<AppAnswer<"GET /orgs/{org}/overview">>;
+
+  billing(
+    organizationId: string,
+  ): Promise<Omit<AppAnswer<"GET /orgs/{org}/billing">, "drivers" | "presets_usd">>;
+  holds(organizationId: string, page: PageQuery): Promise<AppAnswer<"GET /orgs/{org}/billing/holds">>;
+  ledgerPage(
+    organizationId: string,
+    query: LedgerQuery,
+  ): Promise<AppAnswer<"GET /orgs/{org}/billing/ledger">>;
+  topUps(organizationId: string, page: PageQuery): Promise<AppAnswer<"GET /orgs/{org}/billing/top-ups">>;
+
+  models(organizationId: string): Promise<AppAnswer<"GET /orgs/{org}/models">["data"]>;
+  estimate(
+    query: QueryOf<"GET /orgs/{org}/models/estimate">,
+  ): Promise<AppAnswer<"GET /orgs/{org}/models/estimate">>;
+
+  ask(
+    organizationId: string,
+    asked: { model: string; project: string; purpose: string; until: string | null },
+    actor: string,
+  ): Promise<Entitlement>;
+  entitlements(organizationId: string | null): Promise<Entitlement[]>;
+  entitlement(id: string): Promise<Entitlement>;
+  withdraw(organizationId: string, id: string, actor: string): Promise<Entitlement>;
+  /** Throws when `actor` asked for it themselves. */
+  decide(
+    id: string,
+    decision:
+      | { kind: "approve"; expires: string; note: string | null }
+      | { kind: "decline" | "revoke"; reason: string },
+    actor: string,
+  ): Promise<Entitlement>;
+
+  /** `only` narrows what this role may see; null shows all. Without an organization: the platform's. */
+  audit(
+    organizationId: string | null,
+    query: AuditQuery,
+    only: { actor: string } | { money: true } | null,
+  ): Promise<AppAnswer<"GET /orgs/{org}/audit">>;
+
+  allOrganizations(
+    query: QueryOf<"GET /operator/organizations">,
+  ): Promise<AppAnswer<"GET /operator/organizations">>;
+  organizationRow(id: string): Promise<AppAnswer<"POST /operator/organizations">>;
+  allCredits(query: QueryOf<"GET /operator/credits">): Promise<AppAnswer<"GET /operator/credits">>;
+  grant(
+    grant: { org: string; amount_usd: string; kind: "grant" | "purchase"; reference: string; reason: string },
+    actor: string,
+  ): Promise<AppAnswer<"POST /operator/credits">>;
+  allRoutes(): Promise<AppAnswer<"GET /operator/routes">["data"]>;
+  routeRow(route: string): Promise<AppAnswer<"POST /operator/routes/disable">>;
+  verifyRelease(jws: string): Promise<AppAnswer<"POST /operator/releases/verify">>;
+  releaseHistory(query: QueryOf<"GET /operator/releases">): Promise<AppAnswer<"GET /operator/releases">>;
+  trustedKeys(): AppAnswer<"GET /operator/trusted-keys">["data"];
+  providers(): Promise<AppAnswer<"GET /operator/providers">["data"]>;
+  health(): Promise<AppAnswer<"GET /operator/health">>;
+  ledgerReport(): Promise<AppAnswer<"POST /operator/ledger/audit">>;
+  managementKeys(): Promise<AppAnswer<"GET /operator/management-keys">["data"]>;
+  createManagementKey(name: string, actor: string): Promise<AppAnswer<"POST /operator/management-keys">>;
+  revokeManagementKey(
+    id: string,
+    actor: string,
+  ): Promise<AppAnswer<"POST /operator/management-keys/{key}/revoke">>;
+}

@@ -1,0 +1,14 @@
+// What the front door tells about requests that held nothing.
+
+export interface JournalEntry {
+  requestId: string;
+  organizationId: string;
+  keyId: string;
+  kind: "refused" | "replay";
+  atMs: number;
+  status: number;
+  code: string | null;
+  model: string | null;
+  stream: boolean;
+  replayOf: string | null;
+}

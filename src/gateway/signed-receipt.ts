@@ -1,0 +1,91 @@
+// Receipts that prove themselves: signed with a key derived from the data key, so that every gateway on a store signs
+// alike and `/.well-known/jwks.json` of any of them verifies (specification 2.2, 8).
+import { createPrivateKey, hkdfSync } from "node:crypto";
+import { calculateJwkThumbprint, importJWK, type JWK, SignJWT } from "jose";
+import { RECEIPT_ALGORITHM, RECEIPT_ISSUER, RECEIPT_TYPE, type ReceiptJson } from "../contract/receipt.ts";
+import { formatUsd, subUsd } from "../contract/money.ts";
+import type { Release } from "../contract/release.ts";
+import type { RequestRecord } from "../ledger/ledger.ts";
+import { printGateway, receiptOfRecord } from "./receipt.ts";
+
+export interface ReceiptSigner {
+  /** The public half, as the one key of a JWK set. */
+  jwks(): Promise<{ keys: JWK[] }>;
+  /** Compact JWS of a request that has ended. Throws for one that runs. */
+  sign(record: RequestRecord, release: Release): Promise<{ receipt: ReceiptJson; jws: string }>;
+}
+
+export function receiptSigner(dataKey: Uint8Array): ReceiptSigner {
+  let key: ReturnType<typeof signingKey> | null = null;
+  const made = (): ReturnType<typeof signingKey> => (key ??= signingKey(dataKey));
+  return {
+    jwks: async () => ({ keys: [(await made()).publicJwk] }),
+    sign: async (record, release) => {
+      const { kid, privateKey } = await made();
+      const receipt = receiptOf(record, release);
+      const jws = await new SignJWT({ receipt })
+        .setProtectedHeader({ alg: RECEIPT_ALGORITHM, typ: RECEIPT_TYPE, kid })
+        .setIssuer(RECEIPT_ISSUER)
+        .setSubject(record.requestId)
+        .setIssuedAt(Math.floor(Date.parse(receipt.ended_at) / 1000)) // the same request signs to the same bytes
+        .sign(privateKey);
+      return { receipt, jws };
+    },
+  };
+}
+
+/** RFC 8410: an Ed25519 private key is this and its 32 bytes. */
+const PKCS8_HEAD = Buffer.from("302e020100300506032b657004220420", "hex");
+
+async function signingKey(dataKey: Uint8Array) {
+  const seed = hkdfSync("sha256", dataKey, new Uint8Array(), "tollgate receipt signing key", 32);
+  const der = Buffer.concat([PKCS8_HEAD, Buffer.from(seed)]);
+  const privateJwk = createPrivateKey({ key: der, format: "der", type: "pkcs8" }).export({
+    format: "jwk",
+  }) as JWK;
+  const { kty, crv, x } = privateJwk as { kty: "OKP"; crv: string; x: string };
+  const kid = await calculateJwkThumbprint({ kty, crv, x });
+  return {
+    kid,
+    publicJwk: { kty, crv, x, kid, alg: RECEIPT_ALGORITHM, use: "sig" } satisfies JWK,
+    privateKey: await importJWK({ ...privateJwk, alg: RECEIPT_ALGORITHM }, RECEIPT_ALGORITHM),
+  };
+}
+
+function receiptOf(record: RequestRecord, release: Release): ReceiptJson {
+  const { state, endedAtMs, usage, hold, charge } = record;
+  if (state === "running" || endedAtMs === null) throw new Error(`request ${record.requestId} still runs`);
+  return {
+    request_id: record.requestId,
+    org: record.organizationId,
+    key: record.keyId,
+    state,
+    admitted_at: new Date(record.admittedAtMs).toISOString(),
+    ended_at: new Date(endedAtMs).toISOString(),
+    release: {
+      route: release.route,
+      version: release.version,
+      digest: release.digest,
+      signed_by: release.signedBy,
+      pricing: release.publishedPrice,
+    },
+    hold: {
+      usd: formatUsd(hold),
+      prompt_tokens_max: record.promptBound,
+      output_tokens_max: record.outputBound,
+    },
+    usage: usage && {
+      prompt_tokens: usage.promptTokens,
+      cached_tokens: usage.cachedTokens ?? 0,
+      completion_tokens: usage.completionTokens,
+    },
+    charge: {
+      evidence: record.evidence ?? "none",
+      usd: formatUsd(charge),
+      minimum_applied: record.minimumApplied,
+      above_hold_usd: formatUsd(record.variance),
+      returned_usd: formatUsd(subUsd(hold, charge)),
+    },
+    gateway: JSON.parse(printGateway(receiptOfRecord(record, release))) as ReceiptJson["gateway"],
+  };
+}

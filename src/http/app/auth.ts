@@ -1,0 +1,52 @@
+// `/auth/*`: the sign-in library's door, behind our own checks of Origin and media type. Each sign-in and sign-out leaves
+// a line in the audit log.
+import { OperatorRefusal } from "../../contract/admin-refusals.ts";
+import type { Desk } from "../../contract/desk.ts";
+import type { People } from "../../contract/people.ts";
+import { Refusal } from "../../contract/refusals.ts";
+import { replyOperatorRefusal } from "../reply.ts";
+import type { AppHandler } from "./app.ts";
+import { checkOrigin } from "./origin.ts";
+import { arrivedAs } from "./session.ts";
+
+export interface AuthPorts {
+  people: People;
+  desk: Pick<Desk, "note">;
+  origins: readonly string[];
+}
+
+const JSON_TYPE = /^application\/json(?:\s*;|$)/i;
+
+export function authHandler(on: AuthPorts): AppHandler {
+  return async (request, { visitor, requestId }) => {
+    try {
+      checkOrigin(request, on.origins);
+      if (request.method === "POST" && !JSON_TYPE.test(request.headers.get("content-type") ?? ""))
+        throw new Refusal("unsupported_media_type", "Send the body as Content-Type: application/json.", {
+          param: "Content-Type",
+        });
+      const leaving = request.url.includes("/auth/sign-out") ? await on.people.sessionOf(visitor) : null;
+      const response = await on.people.handle(request, visitor, requestId);
+      await noteSignIn(on, response);
+      if (leaving !== null && response.ok) await note(on, "person.sign_out", leaving.person.id);
+      response.headers.set("x-request-id", requestId);
+      response.headers.set("x-content-type-options", "nosniff");
+      response.headers.set("referrer-policy", "no-referrer");
+      return response;
+    } catch (error) {
+      if (error instanceof OperatorRefusal) return replyOperatorRefusal(requestId, error);
+      throw error;
+    }
+  };
+}
+
+/** An answer that sets a session's cookie is a sign-in, whatever way it went. */
+async function noteSignIn(on: AuthPorts, response: Response): Promise<void> {
+  const cookies = response.headers.getSetCookie();
+  if (!cookies.some((cookie) => /session_token=[^;]+;/.test(cookie) && !/max-age=0/i.test(cookie))) return;
+  const signedIn = await arrivedAs(on, cookies);
+  if (signedIn !== null) await note(on, "person.sign_in", signedIn.person.id);
+}
+
+const note = ({ desk }: AuthPorts, action: string, personId: string): Promise<void> =>
+  desk.note({ actor: personId, action, organizationId: null, target: personId });

@@ -1,0 +1,68 @@
+// Models, Research Mode and the audit log of an organization.
+import type { Desk } from "../../contract/desk.ts";
+import { callerOf, type Handlers, personOf, type Who } from "./call.ts";
+import { csvResponse } from "./csv.ts";
+
+export interface CataloguePorts {
+  desk: Pick<Desk, "ask" | "audit" | "entitlements" | "estimate" | "models" | "withdraw">;
+}
+
+type Routes =
+  | "GET /orgs/{org}/models"
+  | "GET /orgs/{org}/models/estimate"
+  | "GET /orgs/{org}/research"
+  | "POST /orgs/{org}/research"
+  | "POST /orgs/{org}/research/{entitlement}/withdraw"
+  | "GET /orgs/{org}/audit"
+  | "GET /orgs/{org}/audit.csv";
+
+export const catalogueHandlers = ({ desk }: CataloguePorts): Handlers<Routes> => ({
+  "GET /orgs/{org}/models": async ({ params }) => ({
+    data: await desk.models(params.org),
+    next_cursor: null,
+  }),
+  "GET /orgs/{org}/models/estimate": ({ query }) => desk.estimate(query),
+  "GET /orgs/{org}/research": async ({ params }) => ({
+    data: await desk.entitlements(params.org),
+    next_cursor: null,
+  }),
+  "POST /orgs/{org}/research": (call) => desk.ask(call.params.org, call.body, personOf(call).id),
+  "POST /orgs/{org}/research/{entitlement}/withdraw": (call) =>
+    desk.withdraw(call.params.org, call.params.entitlement, personOf(call).id),
+  "GET /orgs/{org}/audit": (call) =>
+    desk.audit(call.params.org, { ...call.query, org: undefined }, onlyOf(callerOf(call))),
+  "GET /orgs/{org}/audit.csv": async (call) => {
+    const only = onlyOf(callerOf(call));
+    return auditCsv(`audit-${call.params.org}`, (cursor) =>
+      desk.audit(call.params.org, { ...call.query, org: undefined, cursor, limit: 200 }, only),
+    );
+  },
+});
+
+/** Billing sees money, a developer what they did themselves. */
+function onlyOf({ allowance, standing, signedIn }: Who): Parameters<Desk["audit"]>[2] {
+  if (allowance === "all") return null;
+  return standing === "billing" ? { money: true } : { actor: signedIn.person.id };
+}
+
+type AuditPage = Awaited<ReturnType<Desk["audit"]>>;
+
+export const auditCsv = (
+  name: string,
+  page: (cursor: string | undefined) => Promise<AuditPage>,
+): Promise<Response> =>
+  csvResponse({
+    name,
+    columns: {
+      id: (row: AuditPage["data"][number]) => row.id,
+      at: (row) => row.at,
+      actor: (row) => row.actor.id,
+      actor_name: (row) => row.actor.name,
+      action: (row) => row.action,
+      org: (row) => row.org,
+      target: (row) => row.target,
+      before: (row) => row.before,
+      after: (row) => row.after,
+    },
+    page,
+  });

@@ -1,0 +1,36 @@
+// Buying credits, automatic top-up, and the operators' view of payments: thin over the desk of `src/operator/payments`.
+import type { PaymentDesk } from "../../contract/payment-desk.ts";
+import { type Handlers, personOf } from "./call.ts";
+
+export interface MoneyPorts {
+  paymentDesk: PaymentDesk;
+}
+
+type Routes =
+  | "GET /orgs/{org}/billing/orders"
+  | "POST /orgs/{org}/billing/orders"
+  | "GET /orgs/{org}/billing/orders/{order}"
+  | "GET /orgs/{org}/billing/auto-top-up"
+  | "PUT /orgs/{org}/billing/auto-top-up"
+  | "POST /orgs/{org}/billing/auto-top-up/retry"
+  | "DELETE /orgs/{org}/billing/card"
+  | "GET /operator/payments"
+  | "POST /operator/orders/{order}/confirm";
+
+export const moneyHandlers = ({ paymentDesk: desk }: MoneyPorts): Handlers<Routes> => ({
+  "GET /orgs/{org}/billing/orders": ({ params, query }) => desk.orders(params.org, query),
+  "POST /orgs/{org}/billing/orders": (call) =>
+    desk.buy(call.params.org, call.body, { actor: personOf(call).id, formKey: call.idempotencyKey }),
+  "GET /orgs/{org}/billing/orders/{order}": ({ params }) => desk.order(params.org, params.order),
+  "GET /orgs/{org}/billing/auto-top-up": ({ params }) => desk.autoTopUp(params.org),
+  "PUT /orgs/{org}/billing/auto-top-up": (call) =>
+    desk.setAutoTopUp(call.params.org, call.body, personOf(call).id),
+  "POST /orgs/{org}/billing/auto-top-up/retry": (call) =>
+    desk.retryAutoTopUp(call.params.org, personOf(call).id),
+  "DELETE /orgs/{org}/billing/card": async (call) => {
+    await desk.removeCard(call.params.org, personOf(call).id);
+    return { done: true };
+  },
+  "GET /operator/payments": ({ query }) => desk.events(query),
+  "POST /operator/orders/{order}/confirm": (call) => desk.confirm(call.params.order, personOf(call).id),
+});

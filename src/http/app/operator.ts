@@ -1,0 +1,189 @@
+// The operator's pages: organizations, credits, routes and releases, entitlements, people, the house.
+import type { AppAnswer } from "../../contract/app.ts";
+import type { Desk } from "../../contract/desk.ts";
+import type { Operator } from "../../contract/operator.ts";
+import type { People } from "../../contract/people.ts";
+import { OperatorRefusal } from "../../contract/admin-refusals.ts";
+import { type Handlers, notFound, personOf } from "./call.ts";
+import { auditCsv } from "./catalogue.ts";
+import { invite, type TeamPorts } from "./team.ts";
+
+export interface OperatorPorts extends TeamPorts {
+  people: People;
+  desk: Desk;
+  operator: Pick<Operator, "organizations" | "people" | "releases" | "routes">;
+}
+
+type Payments = "GET /operator/payments" | "POST /operator/orders/{order}/confirm";
+type Routes = Exclude<Extract<keyof Handlers, `${string} /operator/${string}`>, Payments>;
+type Row = AppAnswer<"GET /operator/entitlements">["data"][number];
+
+const whole = <T>(data: T[]): { data: T[]; next_cursor: null } => ({ data, next_cursor: null });
+
+export const operatorHandlers = (on: OperatorPorts): Handlers<Routes> => ({
+  ...organizations(on),
+  ...releases(on),
+  ...entitlements(on),
+  ...people(on),
+  "GET /operator/providers": async () => whole(await on.desk.providers()),
+  "GET /operator/health": () => on.desk.health(),
+  "POST /operator/ledger/audit": () => on.desk.ledgerReport(),
+  "GET /operator/management-keys": async () => whole(await on.desk.managementKeys()),
+  "POST /operator/management-keys": (call) => on.desk.createManagementKey(call.body.name, personOf(call).id),
+  "POST /operator/management-keys/{key}/revoke": (call) =>
+    on.desk.revokeManagementKey(call.params.key, personOf(call).id),
+  "GET /operator/audit": ({ query }) => on.desk.audit(null, query, null),
+  "GET /operator/audit.csv": async ({ query }) =>
+    auditCsv("audit", (cursor) => on.desk.audit(null, { ...query, cursor, limit: 200 }, null)),
+});
+
+type Organizations =
+  | "GET /operator/organizations"
+  | "POST /operator/organizations"
+  | "POST /operator/organizations/{org}/invitations"
+  | "GET /operator/credits"
+  | "POST /operator/credits";
+
+const organizations = (on: OperatorPorts): Handlers<Organizations> => ({
+  "GET /operator/organizations": ({ query }) => on.desk.allOrganizations(query),
+  "POST /operator/organizations": async (call) => {
+    const { id } = await on.operator.organizations.create({ name: call.body.name }, personOf(call).id);
+    return await on.desk.organizationRow(id);
+  },
+  "POST /operator/organizations/{org}/invitations": async (call) => {
+    await on.desk.organizationRow(call.params.org);
+    return await invite(on, { organizationId: call.params.org, ...call.body, invitedBy: personOf(call).id });
+  },
+  "GET /operator/credits": ({ query }) => on.desk.allCredits(query),
+  "POST /operator/credits": (call) => on.desk.grant(call.body, personOf(call).id),
+});
+
+type Releases =
+  | "GET /operator/routes"
+  | "POST /operator/routes/disable"
+  | "POST /operator/routes/enable"
+  | "POST /operator/releases/verify"
+  | "POST /operator/releases"
+  | "GET /operator/releases"
+  | "GET /operator/trusted-keys";
+
+const releases = (on: OperatorPorts): Handlers<Releases> => ({
+  "GET /operator/routes": async () => whole(await on.desk.allRoutes()),
+  "POST /operator/routes/disable": async (call) => {
+    await on.operator.routes.disable(call.body, personOf(call).id);
+    return await on.desk.routeRow(call.body.route);
+  },
+  "POST /operator/routes/enable": async (call) => {
+    await on.operator.routes.enable(call.body.route, personOf(call).id);
+    return await on.desk.routeRow(call.body.route);
+  },
+  "POST /operator/releases/verify": (call) => on.desk.verifyRelease(call.body.jws),
+  "POST /operator/releases": async (call) => {
+    const { route } = await on.operator.releases.publish(call.body.jws, personOf(call).id);
+    return await on.desk.routeRow(route);
+  },
+  "GET /operator/releases": ({ query }) => on.desk.releaseHistory(query),
+  "GET /operator/trusted-keys": async () => whole(on.desk.trustedKeys()),
+});
+
+type Entitlements =
+  | "GET /operator/entitlements"
+  | "POST /operator/entitlements/{entitlement}/approve"
+  | "POST /operator/entitlements/{entitlement}/decline"
+  | "POST /operator/entitlements/{entitlement}/revoke";
+
+const entitlements = (on: OperatorPorts): Handlers<Entitlements> => ({
+  "GET /operator/entitlements": async (call) => {
+    const { state, org } = call.query;
+    const rows = (await on.desk.entitlements(org ?? null)).filter(
+      (row) => state === undefined || row.state === state,
+    );
+    return whole(await withNames(on, rows, personOf(call).id));
+  },
+  "POST /operator/entitlements/{entitlement}/approve": async (call) =>
+    await decided(on, call, { kind: "approve", expires: call.body.expires, note: call.body.note }),
+  "POST /operator/entitlements/{entitlement}/decline": async (call) =>
+    await decided(on, call, { kind: "decline", reason: call.body.reason }),
+  "POST /operator/entitlements/{entitlement}/revoke": async (call) =>
+    await decided(on, call, { kind: "revoke", reason: call.body.reason }),
+});
+
+async function decided(
+  on: OperatorPorts,
+  call: Parameters<typeof personOf>[0] & { params: { entitlement: string } },
+  decision: Parameters<Desk["decide"]>[1],
+): Promise<Row> {
+  const actor = personOf(call).id;
+  const row = await on.desk.decide(call.params.entitlement, decision, actor);
+  if (decision.kind === "decline")
+    await on.desk.note({
+      actor,
+      action: "entitlement.decline",
+      organizationId: row.org,
+      target: row.id,
+      after: { reason: decision.reason },
+    });
+  const [named] = await withNames(on, [row], actor);
+  if (named === undefined) throw notFound("entitlement");
+  return named;
+}
+
+async function withNames(
+  on: OperatorPorts,
+  rows: Omit<Row, "org_name" | "decidable">[],
+  you: string,
+): Promise<Row[]> {
+  const names = new Map((await on.operator.organizations.list()).data.map(({ id, name }) => [id, name]));
+  return rows.map((row) => ({
+    ...row,
+    org_name: names.get(row.org) ?? row.org,
+    decidable: row.state === "requested" && row.requested_by !== you,
+  }));
+}
+
+type Persons =
+  | "POST /operator/people/{person}/reset"
+  | "GET /operator/people"
+  | "POST /operator/people"
+  | "DELETE /operator/people/{person}";
+
+const people = (on: OperatorPorts): Handlers<Persons> => ({
+  "GET /operator/people": async () => {
+    const memberships = Map.groupBy(await on.people.memberships("all"), ({ personId }) => personId);
+    return whole(
+      (await on.people.persons()).map((person) => {
+        const own = memberships.get(person.id) ?? [];
+        const seen = Math.max(0, ...own.map(({ seenAtMs }) => seenAtMs));
+        return {
+          person: { id: person.id, name: person.name },
+          email: person.email,
+          operator: person.operator,
+          two_factor: person.twoFactor,
+          last_seen_at: seen === 0 ? null : new Date(seen).toISOString(),
+          memberships: own.map(({ organizationId, role }) => ({ org: organizationId, role })),
+        };
+      }),
+    );
+  },
+  "POST /operator/people": (call) =>
+    invite(on, {
+      organizationId: null,
+      email: call.body.email,
+      role: "viewer",
+      invitedBy: personOf(call).id,
+    }),
+  "POST /operator/people/{person}/reset": async (call) => {
+    const input = { person: call.params.person, two_factor: call.body.two_factor };
+    return await on.operator.people.reset(input, personOf(call).id);
+  },
+  "DELETE /operator/people/{person}": async (call) => {
+    const actor = personOf(call).id;
+    const found = (await on.people.persons([call.params.person])).find(({ operator }) => operator);
+    if (found === undefined) throw notFound("person");
+    if (found.id === actor)
+      throw new OperatorRefusal("conflict", "You cannot take the operator role from yourself.", "person");
+    await on.people.setOperator(found.id, false);
+    await on.desk.note({ actor, action: "operator.remove", organizationId: null, target: found.id });
+    return { done: true };
+  },
+});

@@ -1,0 +1,32 @@
+// GET /v1/receipts/{request_id}: the signed receipt of a request of the same key, and GET /.well-known/jwks.json: the
+// public key that verifies it, offline and for good.
+import { Refusal } from "../contract/refusals.ts";
+import type { ReceiptSigner } from "../gateway/signed-receipt.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import type { Handler } from "./context.ts";
+import { ownRequest } from "./generation.ts";
+import { withKey } from "./inference-door.ts";
+import { replyJson } from "./reply.ts";
+
+export interface ReceiptPorts {
+  ledger: Pick<Ledger, "authenticate" | "request" | "release">;
+  receipts: ReceiptSigner;
+}
+
+export const receipts = ({ ledger, receipts: signer }: ReceiptPorts): Handler =>
+  withKey(ledger, async (context, key) => {
+    const record = await ownRequest(ledger, key, { id: context.rest, param: null });
+    const release = record.state === "running" ? null : await ledger.release(record.releaseDigest);
+    if (release === null)
+      throw new Refusal("receipt_not_ready", "This request still runs. Ask again when it has ended.", {
+        retryAfterMs: 1000,
+      });
+    const { receipt, jws } = await signer.sign(record, release);
+    return replyJson(context, { object: "receipt", id: record.requestId, jws, receipt });
+  });
+
+/** Public: whoever holds a receipt may verify it. */
+export const jwks =
+  (signer: ReceiptSigner): Handler =>
+  async (context) =>
+    replyJson(context, await signer.jwks());

@@ -1,0 +1,129 @@
+// Settlements that wait for the database, on disk (money.md §2): should this process end before the database is back, the
+// next one in this directory settles them instead of leaving them to the sweeper. Answers in it are sealed.
+import { closeSync, fsyncSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { nanoUsd } from "../contract/money.ts";
+import { openAnswer, sealAnswer } from "./answer-vault.ts";
+import type { MoneyOperation } from "./decide.ts";
+import type { Settlement, StoredAnswer, Voiding } from "./ledger.ts";
+import type { LaneOperation } from "./postgres-operations.ts";
+
+type Resolution = Extract<MoneyOperation, { kind: "settle" | "void" }>;
+
+const isResolution = (operation: LaneOperation): operation is Resolution =>
+  operation.kind === "settle" || operation.kind === "void";
+
+export class Spool {
+  private readonly waiting = new Set<LaneOperation>();
+  private readonly path: string;
+  private file: number | null = null;
+
+  /** `epoch` and process name the file: who wrote it. */
+  constructor(
+    private readonly directory: string,
+    private readonly dataKey: Uint8Array,
+    epoch: number,
+  ) {
+    this.path = join(directory, `spool-${epoch}-${process.pid}.jsonl`);
+  }
+
+  /** Durable when it returns. */
+  keep(operations: readonly LaneOperation[]): void {
+    const news = operations.filter(isResolution).filter((operation) => !this.waiting.has(operation));
+    if (news.length === 0) return;
+    this.file ??= openSync(this.path, "a", 0o600);
+    for (const operation of news) {
+      writeSync(this.file, `${JSON.stringify(this.printed(operation), printBigInt)}\n`);
+      this.waiting.add(operation);
+    }
+    fsyncSync(this.file);
+  }
+
+  /** The database has it. The file goes with the last one: applying a settlement twice changes nothing. */
+  taken(operation: LaneOperation): void {
+    if (!this.waiting.delete(operation) || this.waiting.size > 0 || this.file === null) return;
+    closeSync(this.file);
+    this.file = null;
+    rmSync(this.path, { force: true });
+  }
+
+  /** What processes that have ended left in this directory; those that run settle their own. */
+  leftovers(): { operations: MoneyOperation[]; forget(): void }[] {
+    const names = [...new Bun.Glob("spool-*.jsonl").scanSync({ cwd: this.directory })];
+    return names
+      .map((name) => ({ pid: Number(/-(\d+)\.jsonl$/.exec(name)?.[1]), path: join(this.directory, name) }))
+      .filter(({ pid, path }) => path !== this.path && !runsBeside(pid))
+      .map(({ path }) => ({ operations: this.read(path), forget: () => rmSync(path, { force: true }) }));
+  }
+
+  private printed(operation: Resolution): unknown {
+    if (operation.kind === "settle")
+      return {
+        ...operation,
+        settlement: { ...operation.settlement, answer: this.sealed(operation.settlement) },
+      };
+    return { ...operation, voiding: { ...operation.voiding, answer: this.sealed(operation.voiding) } };
+  }
+
+  private sealed({ organizationId, answer }: Settlement | Voiding): string | null {
+    if (answer === null) return null;
+    return Buffer.from(sealAnswer(this.dataKey, organizationId, answer)).toString("base64");
+  }
+
+  private read(path: string): MoneyOperation[] {
+    const lines = readFileSync(path, "utf8").split("\n");
+    // What follows the last line end was being written when its process ended; nobody was told that it is kept.
+    return lines.slice(0, -1).map((line) => this.parsed(JSON.parse(line) as Printed));
+  }
+
+  private parsed(printed: Printed): MoneyOperation {
+    if (printed.kind === "void") {
+      const { voiding } = printed;
+      return { ...printed, voiding: { ...voiding, answer: this.opened(voiding) } };
+    }
+    const { settlement } = printed;
+    return {
+      ...printed,
+      settlement: {
+        ...settlement,
+        charge: nanoUsd(BigInt(settlement.charge)),
+        variance: nanoUsd(BigInt(settlement.variance)),
+        answer: this.opened(settlement),
+      },
+    };
+  }
+
+  private opened(place: {
+    organizationId: string;
+    requestId: string;
+    answer: string | null;
+  }): StoredAnswer | null {
+    if (place.answer === null) return null;
+    return openAnswer(this.dataKey, place, Buffer.from(place.answer, "base64"));
+  }
+}
+
+type Owned<Kind extends Resolution["kind"]> = Pick<Extract<Resolution, { kind: Kind }>, "kind" | "owner">;
+/** A line of the file: money as decimal text, the answer sealed. */
+type Printed =
+  | (Owned<"settle"> & {
+      settlement: Omit<Settlement, "charge" | "variance" | "answer"> & {
+        charge: string;
+        variance: string;
+        answer: string | null;
+      };
+    })
+  | (Owned<"void"> & { voiding: Omit<Voiding, "answer"> & { answer: string | null } });
+
+/** Whether another process of this number runs; in containers ours often has the number of the one before. */
+function runsBeside(pid: number): boolean {
+  if (pid === process.pid) return false;
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return error instanceof Error && "code" in error && error.code === "EPERM";
+  }
+}
+
+const printBigInt = (_: string, value: unknown): unknown =>
+  typeof value === "bigint" ? value.toString() : value;

@@ -1,0 +1,27 @@
+// Named places where a test kills this process as a power failure would (money.md §3): TOLLGATE_CRASH_AT=<point>[:n]
+// ends it with SIGKILL the n-th time it comes past. Without the variable a point costs one comparison.
+
+export type CrashPoint =
+  | "before_commit1"
+  | "after_commit1"
+  | "after_request_bytes"
+  | "after_provider_refusal"
+  | "after_first_part"
+  | "mid_stream"
+  | "before_commit2"
+  | "after_commit2"
+  | "after_last_byte"
+  | "in_sweep"
+  | "payment_received"
+  | "payment_credited";
+
+const [awaited, nth = "1"] = (process.env.TOLLGATE_CRASH_AT ?? "").split(":");
+let left = Number(nth);
+
+export function crashPoint(point: CrashPoint): void {
+  if (point !== awaited) return;
+  left -= 1;
+  if (left > 0) return;
+  process.kill(process.pid, "SIGKILL");
+  for (;;); // the signal arrives before this thread runs on
+}

@@ -1,0 +1,85 @@
+// The alerts room with its figures and its two rounds in the background.
+import type { Config } from "../config.ts";
+import { Alerts } from "../alerts/alerts.ts";
+import type { ResolveHost } from "../alerts/target.ts";
+import type { Figures } from "../alerts/readings.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import type { Clock } from "../lib/clock.ts";
+import { every } from "../lib/every.ts";
+import type { Payments } from "../payments/payments.ts";
+import type { Shelf } from "../releases/shelf.ts";
+import { moneyOf, numberOf, type Sql } from "../store/sql.ts";
+
+export interface OpenAlerts {
+  room: Alerts;
+  stop(): Promise<void>;
+}
+
+interface AlertsOn {
+  sql: Sql;
+  dataKey: Uint8Array;
+  ledger: Ledger;
+  shelf: Shelf;
+  payments: Payments;
+  clock: Clock;
+  failed: (error: unknown) => void;
+  resolveHost?: ResolveHost;
+}
+
+const WATCH_EVERY_MS = 15_000;
+const DELIVER_EVERY_MS = 2_000;
+const WEEK_MS = 7 * 86_400_000;
+
+export function openAlerts({ alerts }: Config, on: AlertsOn): OpenAlerts {
+  const room = new Alerts({
+    sql: on.sql,
+    dataKey: on.dataKey,
+    figuresOf: (organizationId) => figuresOf(organizationId, on),
+    nowMs: () => on.clock.nowMs(),
+    to: { privateTargets: alerts.privateTargets, ...(on.resolveHost && { resolveHost: on.resolveHost }) },
+  });
+  const watching = every(WATCH_EVERY_MS, () => room.watch(on.failed), on.failed);
+  const delivering = every(DELIVER_EVERY_MS, () => room.deliver(), on.failed);
+  return {
+    room,
+    stop: async () => {
+      await Promise.all([watching.stop(), delivering.stop()]);
+    },
+  };
+}
+
+function figuresOf(organizationId: string, { ledger, shelf, payments, sql, clock }: AlertsOn): Figures {
+  const nowMs = (): number => clock.nowMs();
+  return {
+    nowMs,
+    balance: () => ledger.balance(organizationId),
+    keys: () => ledger.keys(organizationId),
+    spentSince: async (fromMs) => {
+      const [total] = await ledger.usage({ organizationId, fromMs });
+      return total?.charge ?? moneyOf(0);
+    },
+    outcomesSince: async (sinceMs) => {
+      // Request ids begin with their time, so this reads the past hour and nothing else.
+      const since = `req_${sinceMs.toString(16).padStart(12, "0")}`;
+      const [row] = await sql.rows(
+        `SELECT count(*) AS requests, coalesce(sum(CASE WHEN state = 'released' OR status >= 500 THEN 1 ELSE 0 END), 0) AS failed
+         FROM request WHERE org_id = ?1 AND request_id >= ?2 AND state <> 'dispatched'`,
+        organizationId,
+        since,
+      );
+      return { requests: numberOf(row?.["requests"]), failed: numberOf(row?.["failed"]) };
+    },
+    routes: async () => {
+      const used = await ledger.usage({ organizationId, fromMs: nowMs() - WEEK_MS, groupBy: "model" });
+      return used.flatMap(({ group }) =>
+        (group === null ? [] : (shelf.model(group)?.routes ?? [])).map(({ release, state }) => ({
+          route: release.route,
+          model: release.model,
+          state,
+          expiresAtMs: release.expiresAtMs,
+        })),
+      );
+    },
+    topUpFailure: async () => (await payments.automatic.find(organizationId))?.lastFailure ?? null,
+  };
+}

@@ -1,0 +1,74 @@
+// The payments room with the driver that the configuration names. The test driver runs the double inside this process,
+// so that a gateway without Stripe can show the whole way from "add credits" to a balance.
+import type { Config } from "../config.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import type { Clock } from "../lib/clock.ts";
+import { every } from "../lib/every.ts";
+import { randomBase62 } from "../lib/id.ts";
+import type { PaymentDriver } from "../payments/driver.ts";
+import { manualDriver } from "../payments/manual.ts";
+import { Payments } from "../payments/payments.ts";
+import type { Sql } from "../store/sql.ts";
+
+export interface OpenPayments {
+  room: Payments;
+  /** The double, once it runs: for the driver `test` only. */
+  stop(): Promise<void>;
+}
+
+interface PaymentsOn {
+  sql: Sql;
+  ledger: Ledger;
+  clock: Clock;
+  /** Where this process answers; known once the port is open. */
+  address: () => string;
+  failed: (error: unknown) => void;
+}
+
+const AUTOMATIC_EVERY_MS = 5_000;
+
+export function openPayments(config: Config, on: PaymentsOn): OpenPayments {
+  const { driver, minimum, maximum } = config.payments;
+  const stops: (() => Promise<void>)[] = [];
+  let loaded: Promise<PaymentDriver> | null = null;
+  const room = new Payments({
+    sql: on.sql,
+    till: on.ledger,
+    availableOf: async (organizationId) => (await on.ledger.balance(organizationId))?.available ?? null,
+    nowMs: () => on.clock.nowMs(),
+    driverName: driver,
+    loadDriver: () => (loaded ??= loadDriver(config, on, stops)),
+    limits: { minimum, maximum },
+  });
+  const automatic = every(AUTOMATIC_EVERY_MS, () => room.runAutomatic(on.failed), on.failed);
+  return {
+    room,
+    stop: async () => {
+      await automatic.stop();
+      await Promise.all(stops.map((stop) => stop()));
+    },
+  };
+}
+
+async function loadDriver(
+  { payments, listen }: Config,
+  on: PaymentsOn,
+  stops: (() => Promise<void>)[],
+): Promise<PaymentDriver> {
+  if (payments.driver === "manual") return manualDriver;
+  const { StripeDriver } = await import("../payments/stripe.ts");
+  if (payments.driver === "stripe") {
+    if (payments.stripe === null) throw new Error("the driver stripe has no secrets");
+    return new StripeDriver({ name: "stripe", ...payments.stripe });
+  }
+  const { StripeDouble } = await import("../payments/double/server.ts");
+  const webhookSecret = `whsec_${randomBase62(32)}`;
+  const double = new StripeDouble({
+    host: listen.host,
+    webhookSecret,
+    nowMs: () => on.clock.nowMs(),
+    webhookUrl: () => `${on.address()}/webhooks/stripe`,
+  });
+  stops.push(() => double.stop());
+  return new StripeDriver({ name: "test", secretKey: "sk_test_double", webhookSecret, apiUrl: double.url });
+}

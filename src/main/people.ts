@@ -1,0 +1,185 @@
+// The rooms behind the dashboard: people, and `/app/v1` over the same use-cases as the command line. Loaded on their
+// first request: a gateway that nobody looks at does not pay for them.
+import { randomBytes } from "node:crypto";
+import type { Config } from "../config.ts";
+import type { AlertDesk } from "../contract/alert-desk.ts";
+import type { People } from "../contract/people.ts";
+import type { PaymentDesk } from "../contract/payment-desk.ts";
+import type { PreviewPorts } from "../gateway/preview.ts";
+import type { AppHandler } from "../http/app/app.ts";
+import type { ChatHandler } from "../http/chat.ts";
+import type { Handler } from "../http/context.ts";
+import type { Method, Route } from "../http/router.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { FirstRun } from "../people/people.ts";
+import { anybodyHere } from "../people/store.ts";
+import type { Publisher } from "../releases/publish.ts";
+import type { Sql } from "../store/sql.ts";
+
+const LINK_MS = 3_600_000;
+const METHODS: readonly Method[] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
+
+export interface PeopleRooms {
+  ledger: Ledger;
+  sql: Sql;
+  clock: Clock;
+  publisher: Publisher;
+  paymentDesk: PaymentDesk;
+  alertDesk: AlertDesk;
+  /** Where this process answers. */
+  address(): string;
+  chat: ChatHandler;
+  preview: PreviewPorts;
+  startedAtMs: number;
+  streamsOpen(): number;
+  /** Writes what the journal gathered, so that readers see what just happened. */
+  flushJournal(): Promise<void>;
+  /** Journal entries that found no room. */
+  forgotten(): number;
+  paymentDrivers: ("stripe" | "manual" | "test")[];
+}
+
+export interface DashboardApi {
+  /** Opened on first use. */
+  people(): Promise<People>;
+  routes: Route[];
+  stop(): Promise<void>;
+}
+
+/** A link for whoever reads the terminal, as long as there is no account; null afterwards. */
+export async function firstRunOf(config: Config): Promise<FirstRun | null> {
+  if (await anybodyHere(placeOf(config))) return null;
+  return { token: randomBytes(24).toString("base64url"), untilMs: Date.now() + LINK_MS };
+}
+
+export const firstRunLink = (firstRun: FirstRun, url: string): string =>
+  `${url}/welcome#token=${firstRun.token}`;
+
+export function dashboardApi(config: Config, rooms: PeopleRooms, firstRun: FirstRun | null): DashboardApi {
+  let opening: ReturnType<typeof open> | null = null;
+  const loaded = (): ReturnType<typeof open> =>
+    (opening ??= open(config, rooms, firstRun).catch((error: unknown) => {
+      opening = null;
+      throw error;
+    }));
+  const handler =
+    (door: "app" | "auth"): Handler =>
+    async ({ request, requestId, receivedAtMs, address, setIdleTimeout }) => {
+      const visitor = { headers: request.headers, address };
+      const exchange = { visitor, requestId, receivedAtMs, setIdleTimeout };
+      return await (await loaded())[door](request, exchange);
+    };
+  const route = (path: string, door: "app" | "auth", metered: boolean): Route => ({
+    path,
+    methods: METHODS,
+    door: "session",
+    metered,
+    handler: handler(door),
+  });
+  return {
+    people: async () => (await loaded()).people,
+    routes: [route("/app/v1/*", "app", true), route("/auth/*", "auth", false)],
+    stop: async () => {
+      if (opening !== null) await (await opening).close();
+    },
+  };
+}
+
+async function open(
+  config: Config,
+  rooms: PeopleRooms,
+  firstRun: FirstRun | null,
+): Promise<{ people: People; app: AppHandler; auth: AppHandler; close(): Promise<void> }> {
+  const [
+    { openPeople },
+    { appHandlers },
+    { createApp },
+    { authHandler },
+    { createOperator },
+    { createDesk },
+    { accounts },
+    { auditNotes },
+    { moneyHandlers },
+    { alertHandlers },
+  ] = await Promise.all([
+    import("../people/people.ts"),
+    import("../http/app/handlers.ts"),
+    import("../http/app/app.ts"),
+    import("../http/app/auth.ts"),
+    import("../operator/operator.ts"),
+    import("../operator/desk/desk.ts"),
+    import("../operator/people.ts"),
+    import("../operator/desk/audit-notes.ts"),
+    import("../http/app/money.ts"),
+    import("../http/app/alerts.ts"),
+  ]);
+  const { ledger, clock, publisher } = rooms;
+  const url = config.publicUrl ?? rooms.address();
+  const origins = originsOf(config, rooms.address());
+  const people = await openPeople({
+    place: placeOf(config),
+    url,
+    origins,
+    oidc: config.signIn.oidc,
+    signInsPerMinute: config.signIn.perMinute,
+    firstRun,
+  });
+  const { paymentDesk, alertDesk } = rooms;
+  const operator = createOperator({
+    ledger,
+    publisher,
+    clock,
+    payments: paymentDesk,
+    people: accounts({ people: async () => people, url: () => url, note: auditNotes(rooms.sql, clock).note }),
+  });
+  const desk = createDesk({
+    ...rooms,
+    people,
+    operator,
+    providers: config.providers.map(({ name, kind, baseUrl, apiKey }) => ({
+      name,
+      kind,
+      baseUrl,
+      hasSecret: apiKey !== null,
+    })),
+    version: VERSION,
+    store: config.databaseUrl === null ? "sqlite" : "postgresql",
+  });
+  const handlers = appHandlers({
+    people,
+    operator,
+    desk,
+    url,
+    baseUrl: `${url}/v1`,
+    version: VERSION,
+    nowMs: () => clock.nowMs(),
+    chat: rooms.chat,
+    preview: rooms.preview,
+    paymentDrivers: rooms.paymentDrivers,
+  });
+  return {
+    people,
+    app: createApp({
+      people,
+      handlers: { ...handlers, ...moneyHandlers({ paymentDesk }), ...alertHandlers({ alertDesk }) },
+      origins,
+      completionBytes: config.limits.bodyBytes,
+      nowMs: () => clock.nowMs(),
+      organizationExists: async (id) => (await ledger.organization(id)) !== null,
+    }),
+    auth: authHandler({ people, desk, origins }),
+    close: () => people.close(),
+  };
+}
+
+const placeOf = ({ dataDir, databaseUrl }: Config) => ({ dataDir, databaseUrl });
+
+/** Our own pages: where people reach the dashboard, and loopback for whoever sits at the machine. */
+function originsOf({ publicUrl }: Config, address: string): string[] {
+  const { port } = new URL(address);
+  const own = [address, `http://127.0.0.1:${port}`, `http://localhost:${port}`];
+  return [...new Set([...(publicUrl === null ? [] : [publicUrl]), ...own].map((url) => new URL(url).origin))];
+}
+
+const VERSION = "0.1.0";

@@ -1,0 +1,219 @@
+// Alerts as use-cases, in the shapes of the dashboard's API. Each change is one line of the audit log; a signing secret
+// is in one answer and in no log.
+import type {
+  AlertChannelJson,
+  AlertDeliveryJson,
+  AlertDesk,
+  AlertRuleJson,
+} from "../contract/alert-desk.ts";
+import { OperatorRefusal } from "../contract/admin-refusals.ts";
+import type { Desk } from "../contract/desk.ts";
+import { formatUsd } from "../contract/money.ts";
+import { Refusal } from "../contract/refusals.ts";
+import { type AlertKind, type Channel, DASHBOARD, type Delivery, type Rule } from "../alerts/alert.ts";
+import type { Alerts } from "../alerts/alerts.ts";
+import type { RuleTerms } from "../alerts/rule-book.ts";
+import { TargetRefusal } from "../alerts/target.ts";
+import { listOf, startOf, timeOf, timeOrNull } from "./list.ts";
+import { readUsd } from "./read.ts";
+import { unknownRecord } from "./unknown-record.ts";
+
+export interface AlertDeskPorts {
+  alerts: Alerts;
+  note: Desk["note"];
+  nowMs: () => number;
+}
+
+type RuleInput = Parameters<AlertDesk["addRule"]>[1];
+
+/** What each kind needs; what it does not need must be null. */
+const NEEDS: Record<AlertKind, "amount_usd" | "percent" | "days" | null> = {
+  balance_below: "amount_usd",
+  spend_per_day: "amount_usd",
+  key_limit: "percent",
+  error_rate: "percent",
+  days_left_below: "days",
+  route_not_live: null,
+  auto_top_up_failed: null,
+};
+
+const RULES_AT_MOST = 100;
+const CHANNELS_AT_MOST = 20;
+/** A test is a call to an address that somebody typed. */
+const TESTS_AT_MOST = 10;
+const TESTS_WITHIN_MS = 60_000;
+
+export const alertDesk = (on: AlertDeskPorts): AlertDesk => ({ ...ruling(on), ...channelling(on) });
+
+type Ruling = Pick<AlertDesk, "rules" | "addRule" | "changeRule" | "removeRule">;
+
+function ruling({ alerts, note, nowMs }: AlertDeskPorts): Ruling {
+  const termsOf = async (org: string, input: RuleInput): Promise<RuleTerms> => {
+    const known = new Set((await alerts.rules.channels(org)).map(({ id }) => id));
+    const unknown = input.channels.find((id) => id !== DASHBOARD && !known.has(id));
+    if (unknown !== undefined) throw unknownRecord("channel", unknown, "channels");
+    return readTerms(input);
+  };
+  return {
+    async rules(org) {
+      return { data: (await alerts.rules.ofOrganization(org)).map(printRule), next_cursor: null };
+    },
+    async addRule(org, input, actor) {
+      const terms = await termsOf(org, input);
+      if ((await alerts.rules.ofOrganization(org)).length >= RULES_AT_MOST)
+        throw new OperatorRefusal("conflict", `An organization has at most ${RULES_AT_MOST} alert rules.`);
+      const rule = await alerts.rules.add(org, terms, nowMs());
+      await note({
+        actor,
+        action: "alert_rule.create",
+        organizationId: org,
+        target: rule.id,
+        after: input,
+      });
+      return printRule(rule);
+    },
+    async changeRule(org, id, { input, actor }) {
+      const before = await alerts.rules.find(org, id);
+      if (before === null) throw unknownRecord("rule", id, "rule");
+      const rule = await alerts.rules.change(org, id, await termsOf(org, input));
+      if (rule === null) throw unknownRecord("rule", id, "rule");
+      await note({
+        actor,
+        action: "alert_rule.change",
+        organizationId: org,
+        target: id,
+        before: printRule(before),
+        after: input,
+      });
+      return printRule(rule);
+    },
+    async removeRule(org, id, actor) {
+      if (!(await alerts.rules.remove(org, id))) throw unknownRecord("rule", id, "rule");
+      await note({ actor, action: "alert_rule.remove", organizationId: org, target: id });
+    },
+  };
+}
+
+type Channelling = Omit<AlertDesk, keyof Ruling>;
+
+function channelling({ alerts, note, nowMs }: AlertDeskPorts): Channelling {
+  return {
+    async channels(org) {
+      const made = (await alerts.rules.channels(org)).map(printChannel);
+      return { data: [DASHBOARD_CHANNEL, ...made], next_cursor: null };
+    },
+    async addChannel(org, { kind, name, target }, actor) {
+      if (kind !== "webhook") throw notAKind(kind);
+      if ((await alerts.rules.channels(org)).length >= CHANNELS_AT_MOST)
+        throw new OperatorRefusal("conflict", `An organization has at most ${CHANNELS_AT_MOST} channels.`);
+      const made = await targeted(() => alerts.addWebhook(org, { name, target: target ?? "" }));
+      const { channel, secret } = made;
+      await note({
+        actor,
+        action: "alert_channel.create",
+        organizationId: org,
+        target: channel.id,
+        after: { name, target: channel.target },
+      });
+      return { ...printChannel(channel), secret };
+    },
+    async removeChannel(org, id, actor) {
+      if (!(await alerts.rules.removeChannel(org, id, nowMs())))
+        throw unknownRecord("channel", id, "channel");
+      await note({ actor, action: "alert_channel.remove", organizationId: org, target: id });
+    },
+    async sendTest(org, id, actor) {
+      const known = id === DASHBOARD || (await alerts.rules.channel(org, id)) !== null;
+      if (!known) throw unknownRecord("channel", id, "channel");
+      if ((await alerts.outbox.testsSince(org, nowMs() - TESTS_WITHIN_MS)) >= TESTS_AT_MOST)
+        throw new Refusal("rate_limit_exceeded", `At most ${TESTS_AT_MOST} tests a minute. Wait a little.`, {
+          retryAfterMs: TESTS_WITHIN_MS,
+        });
+      const delivery = await alerts.sendTest(org, id);
+      await note({ actor, action: "alert_channel.test", organizationId: org, target: id });
+      return printDelivery(delivery);
+    },
+    async deliveries(org, ask) {
+      const { after, limit } = startOf(ask);
+      return listOf(await alerts.outbox.page(org, after, { limit }), printDelivery);
+    },
+  };
+}
+
+function readTerms(input: RuleInput): RuleTerms {
+  const needed = NEEDS[input.kind];
+  for (const name of ["amount_usd", "percent", "days"] as const) {
+    const given = input[name] !== null;
+    if (given === (name === needed)) continue;
+    const complaint = given ? `does not belong to ${input.kind}` : `is needed for ${input.kind}`;
+    throw new Refusal("invalid_request", `${name} ${complaint}.`, { param: name });
+  }
+  if (input.key !== null && input.kind !== "key_limit")
+    throw new Refusal("invalid_request", `key does not belong to ${input.kind}.`, { param: "key" });
+  return {
+    kind: input.kind,
+    amount: input.amount_usd === null ? null : readUsd(input.amount_usd, "amount_usd"),
+    percent: input.percent,
+    days: input.days,
+    keyId: input.key,
+    channels: [...new Set(input.channels)].filter((id) => id !== DASHBOARD),
+    enabled: input.on,
+  };
+}
+
+async function targeted<T>(ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (!(error instanceof TargetRefusal)) throw error;
+    throw new Refusal("invalid_request", `target ${error.message}.`, { param: "target" });
+  }
+}
+
+const notAKind = (kind: "mail" | "dashboard"): OperatorRefusal =>
+  kind === "mail"
+    ? new OperatorRefusal("conflict", "This gateway sends no mail. Use a webhook.", "kind")
+    : new OperatorRefusal("conflict", "Every organization has the dashboard's list already.", "kind");
+
+/** It was there before any organization. */
+const DASHBOARD_CHANNEL: AlertChannelJson = {
+  id: DASHBOARD,
+  kind: "dashboard",
+  name: "Dashboard",
+  target: null,
+  created_at: timeOf(0),
+};
+
+const printRule = (rule: Rule): AlertRuleJson => ({
+  id: rule.id,
+  kind: rule.kind,
+  amount_usd: rule.amount === null ? null : formatUsd(rule.amount),
+  percent: rule.percent,
+  days: rule.days,
+  key: rule.keyId,
+  channels: rule.channels,
+  on: rule.enabled,
+  firing: rule.firing,
+  last_fired_at: timeOrNull(rule.lastFiredAtMs),
+});
+
+const printChannel = ({ id, kind, name, target, createdAtMs }: Channel): AlertChannelJson => ({
+  id,
+  kind,
+  name,
+  target,
+  created_at: timeOf(createdAtMs),
+});
+
+const printDelivery = (delivery: Delivery): AlertDeliveryJson => ({
+  id: delivery.id,
+  at: timeOf(delivery.createdAtMs),
+  rule: delivery.ruleId,
+  channel: delivery.channelId,
+  kind: delivery.kind,
+  text: delivery.text,
+  state: delivery.state,
+  tries: delivery.tries,
+  status: delivery.status,
+  next_try_at: timeOrNull(delivery.nextTryAtMs),
+});

@@ -1,0 +1,199 @@
+// Activity: every request of an organization, newest first, refusals and replays included; one of them with its story.
+import { OperatorRefusal } from "../../contract/admin-refusals.ts";
+import type { AppAnswer } from "../../contract/app.ts";
+import type { ActivityQuery, Desk } from "../../contract/desk.ts";
+import { Refusal } from "../../contract/refusals.ts";
+import type { Ledger } from "../../ledger/ledger.ts";
+import { OWNER_LOST } from "../../ledger/recovery.ts";
+import type { Clock } from "../../lib/clock.ts";
+import { requests } from "../requests.ts";
+import { numberOf, type Sql, type SqlRow, textOf } from "../../store/sql.ts";
+import {
+  type ActivityRow,
+  JOURNAL_COLUMNS,
+  journalRow,
+  REQUEST_COLUMNS,
+  requestRow,
+} from "./activity-rows.ts";
+import { arithmeticOf } from "./arithmetic.ts";
+import { Conditions } from "./conditions.ts";
+import type { LabelBook } from "./labels.ts";
+import { sinceRequest, stillRuns } from "./request-time.ts";
+import { windowIfAsked } from "./windows.ts";
+
+type Detail = AppAnswer<"GET /orgs/{org}/activity/{request}">;
+
+export interface ActivityPorts {
+  sql: Sql;
+  clock: Clock;
+  ledger: Pick<Ledger, "release" | "request">;
+  labels: LabelBook;
+  /** So that a reader sees the refusal that they just met. */
+  flushJournal(): Promise<void>;
+}
+
+const PAGE = 50;
+const REPLAYS_SHOWN = 50;
+const CURSOR = /^req_[0-9a-f]{32}$/;
+const COMPLETION = /^chatcmpl-([0-9a-f]{32})$/;
+const IN_JOURNAL = new Set<string | undefined>(["refused", "replay"]);
+
+export const activity = (on: ActivityPorts): Pick<Desk, "activity" | "activityOf"> => ({
+  async activity(organizationId, query) {
+    await on.flushJournal();
+    const limit = query.limit ?? PAGE;
+    if (query.cursor !== undefined && !CURSOR.test(query.cursor))
+      throw new Refusal("invalid_request", "cursor is not one of ours.", { param: "cursor" });
+    const asked = { organizationId, query, limit: limit + 1 };
+    const held = IN_JOURNAL.has(query.state) ? [] : await heldRows(on, asked);
+    const journal =
+      query.state === undefined || IN_JOURNAL.has(query.state) ? await journalRows(on, asked) : [];
+    const rows = await labelled(on, organizationId, { held, journal });
+    const page = rows.slice(0, limit);
+    return { data: page, next_cursor: rows.length > limit ? (page.at(-1)?.id ?? null) : null };
+  },
+  async activityOf(organizationId, requestId) {
+    await on.flushJournal();
+    const record = await on.ledger.request(requestId);
+    if (record === null || record.organizationId !== organizationId)
+      return await fromJournal(on, organizationId, requestId);
+    const release = await on.ledger.release(record.releaseDigest);
+    const request = await requests(on.ledger).show(requestId);
+    const held = await on.sql.rows(
+      `SELECT ${REQUEST_COLUMNS} FROM request WHERE org_id = ?1 AND request_id = ?2`,
+      organizationId,
+      requestId,
+    );
+    const [row] = await labelled(on, organizationId, { held, journal: [] });
+    if (row === undefined || release === null)
+      throw new Error(`request ${requestId} has a record but no row`);
+    return {
+      row,
+      request,
+      sentence: sentenceOf(row),
+      arithmetic: arithmeticOf(record, release),
+      idempotency: {
+        key: request.gateway.idempotency.key,
+        caller_supplied: request.gateway.idempotency.caller_supplied,
+        replays: await replaysOf(on, organizationId, requestId),
+      },
+      route: {
+        route: release.route,
+        provider: release.provider,
+        region: release.region,
+        release_version: release.version,
+        signed_by: release.signedBy,
+        issued_at: new Date(release.issuedAtMs).toISOString(),
+        expires_at: new Date(release.expiresAtMs).toISOString(),
+        digest: release.digest,
+        tier: release.tier,
+      },
+      content: "not stored",
+    };
+  },
+});
+
+interface Asked {
+  organizationId: string;
+  query: ActivityQuery;
+  limit: number;
+}
+
+function heldRows({ sql, clock }: ActivityPorts, { organizationId, query, limit }: Asked): Promise<SqlRow[]> {
+  const conditions = common({ organizationId, query }, clock).and("error_code = ?", query.code);
+  if (query.state === "running") conditions.also(stillRuns(sql));
+  if (query.state === "settled") conditions.also("state = 'settled'");
+  if (query.state === "outcome_unknown")
+    conditions.also("state = 'released'").and("error_code = ?", OWNER_LOST);
+  if (query.state === "released")
+    conditions.also("state = 'released'").and("(error_code IS NULL OR error_code <> ?)", OWNER_LOST);
+  if (query.find !== undefined) conditions.and("(request_id = ? OR idem_key = ?)", requestIdOf(query.find));
+  return newest(sql, "request", { columns: REQUEST_COLUMNS, conditions, limit });
+}
+
+function journalRows(
+  { sql, clock }: ActivityPorts,
+  { organizationId, query, limit }: Asked,
+): Promise<SqlRow[]> {
+  const conditions = common({ organizationId, query }, clock)
+    .and("code = ?", query.code)
+    .and("kind = ?", query.state)
+    .and("(request_id = ? OR replay_of = ?)", query.find && requestIdOf(query.find));
+  return newest(sql, "journal", { columns: JOURNAL_COLUMNS, conditions, limit });
+}
+
+function common({ organizationId, query }: Omit<Asked, "limit">, clock: Clock): Conditions {
+  const { fromMs, toMs } = windowIfAsked(query, clock.nowMs());
+  return new Conditions()
+    .and("org_id = ?", organizationId)
+    .and("request_id < ?", query.cursor)
+    .and("request_id >= ?", fromMs === undefined ? undefined : sinceRequest(fromMs))
+    .and("request_id < ?", toMs === undefined ? undefined : sinceRequest(toMs))
+    .and("key_id = ?", query.key)
+    .and("model = ?", query.model);
+}
+
+const newest = (
+  sql: Sql,
+  table: "request" | "journal",
+  { columns, conditions, limit }: { columns: string; conditions: Conditions; limit: number },
+): Promise<SqlRow[]> => {
+  const end = `ORDER BY request_id DESC LIMIT ${conditions.bind(limit)}`;
+  return sql.rows(`SELECT ${columns} FROM ${table} ${conditions.where} ${end}`, ...conditions.values);
+};
+
+/** A completion id is the request's, under another name. */
+const requestIdOf = (text: string): string => text.replace(COMPLETION, "req_$1");
+
+async function labelled(
+  { labels }: ActivityPorts,
+  organizationId: string,
+  { held, journal }: { held: SqlRow[]; journal: SqlRow[] },
+): Promise<ActivityRow[]> {
+  const releases = await labels.releasesOf(held.map((row) => textOf(row["release_digest"])));
+  const names = { keys: await labels.keysOf(organizationId), releases };
+  return [
+    ...held.map((row) => requestRow(row, names)),
+    ...journal.map((row) => journalRow(row, names)),
+  ].toSorted((a, b) => (a.id < b.id ? 1 : -1));
+}
+
+async function fromJournal(on: ActivityPorts, organizationId: string, requestId: string): Promise<Detail> {
+  const journal = await on.sql.rows(
+    `SELECT ${JOURNAL_COLUMNS} FROM journal WHERE org_id = ?1 AND request_id = ?2`,
+    organizationId,
+    requestId,
+  );
+  const [row] = await labelled(on, organizationId, { held: [], journal });
+  if (row === undefined) throw new OperatorRefusal("not_found", "There is no record of this id.", "request");
+  const nothing = { request: null, arithmetic: null, idempotency: null, route: null };
+  return { row, ...nothing, sentence: sentenceOf(row), content: "not stored" };
+}
+
+async function replaysOf(
+  { sql }: ActivityPorts,
+  organizationId: string,
+  requestId: string,
+): Promise<NonNullable<Detail["idempotency"]>["replays"]> {
+  const rows = await sql.rows(
+    `SELECT request_id, at FROM journal WHERE replay_of = ?2 AND org_id = ?1 ORDER BY request_id LIMIT ?3`,
+    organizationId,
+    requestId,
+    REPLAYS_SHOWN,
+  );
+  return rows.map((row) => ({
+    id: textOf(row["request_id"]),
+    at: new Date(numberOf(row["at"])).toISOString(),
+  }));
+}
+
+const SENTENCES: Partial<Record<ActivityRow["state"], string>> = {
+  running: "The request runs; its credits are held.",
+  released: "The request was not served; its hold went back whole.",
+  outcome_unknown:
+    "The gateway stopped while this request ran; its hold went back, and its outcome is not known.",
+  refused: "The request was refused before anything was held.",
+  replay: "The kept answer of an earlier request was sent again, at no charge.",
+};
+
+const sentenceOf = ({ state }: ActivityRow): string | null => SENTENCES[state] ?? null;

@@ -1,0 +1,97 @@
+// Models as an organization sees them: what they take and cost, how their routes stand, whether it may call them.
+import { OperatorRefusal } from "../../contract/admin-refusals.ts";
+import type { AppAnswer } from "../../contract/app.ts";
+import type { Desk } from "../../contract/desk.ts";
+import type { Release } from "../../contract/release.ts";
+import type { Ledger } from "../../ledger/ledger.ts";
+import { nearestToLive, type RouteStanding } from "../../releases/standing.ts";
+import { estimateOf } from "./arithmetic.ts";
+
+type Model = AppAnswer<"GET /orgs/{org}/models">["data"][number];
+
+export interface CataloguePorts {
+  ledger: Pick<Ledger, "balance" | "entitlements">;
+  standings(): RouteStanding[];
+}
+
+export const catalogue = (on: CataloguePorts): Pick<Desk, "models" | "estimate"> => ({
+  async models(organizationId) {
+    const paid = (await on.ledger.balance(organizationId))?.paidWorkspace === true;
+    const entitled = new Set(
+      (await on.ledger.entitlements(organizationId))
+        .filter(({ status }) => status === "active")
+        .map(({ model }) => model),
+    );
+    return [...byModel(on.standings())]
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .map(([id, routes]) => printModel(id, routes, { paid, entitled: entitled.has(id) }));
+  },
+  async estimate({ model, input_tokens, cached_tokens = 0, output_tokens }) {
+    const standing = byModel(on.standings()).get(model)?.[0];
+    if (standing === undefined) throw new OperatorRefusal("not_found", "There is no such model.", "model");
+    const cached = Math.min(cached_tokens, input_tokens);
+    return estimateOf({ input: input_tokens, cached, output: output_tokens }, standing.release);
+  },
+});
+
+function byModel(standings: readonly RouteStanding[]): Map<string, [RouteStanding, ...RouteStanding[]]> {
+  const models = new Map<string, [RouteStanding, ...RouteStanding[]]>();
+  for (const standing of standings.toSorted((a, b) => a.release.priority - b.release.priority)) {
+    const routes = models.get(standing.release.model);
+    if (routes === undefined) models.set(standing.release.model, [standing]);
+    else routes.push(standing);
+  }
+  return models;
+}
+
+function printModel(
+  id: string,
+  routes: readonly [RouteStanding, ...RouteStanding[]],
+  may: { paid: boolean; entitled: boolean },
+): Model {
+  const { release } = nearestToLive(routes);
+  const { capabilities } = release;
+  return {
+    id,
+    tier: release.tier,
+    requires_paid: release.requiresPaid,
+    access: accessTo(release, may),
+    state: nearestToLive(routes).state,
+    context_window: release.contextWindow,
+    default_output_tokens: release.defaultOutputTokens,
+    max_output_tokens: release.maxOutputTokens,
+    price: priceOf(release),
+    reasoning: release.reasoning,
+    tools: capabilities.tools,
+    images: capabilities.images,
+    json_schema: capabilities.json_schema,
+    regions: [...new Set(routes.map((route) => route.release.region))],
+    routes: routes.map((route) => ({
+      route: route.release.route,
+      provider: route.release.provider,
+      region: route.release.region,
+      state: route.state,
+      reason: route.reason,
+      release_version: route.release.version,
+      signed_at: new Date(route.release.issuedAtMs).toISOString(),
+      expires_at: new Date(route.release.expiresAtMs).toISOString(),
+      circuit: route.circuit,
+      price: priceOf(route.release),
+    })),
+  };
+}
+
+function accessTo(
+  release: Release,
+  { paid, entitled }: { paid: boolean; entitled: boolean },
+): Model["access"] {
+  if (release.tier === "research" && !entitled) return "entitlement_required";
+  return release.requiresPaid && !paid ? "paid_workspace_required" : "open";
+}
+
+export const priceOf = ({ publishedPrice }: Release): Model["price"] => ({
+  input_per_million: publishedPrice.input_per_million,
+  cached_input_per_million: publishedPrice.cached_input_per_million ?? publishedPrice.input_per_million,
+  output_per_million: publishedPrice.output_per_million,
+  request_minimum: publishedPrice.request_minimum,
+});

@@ -1,0 +1,53 @@
+// The desk, put together: what the dashboard reads and notes beside the operator's use-cases.
+import type { Desk } from "../../contract/desk.ts";
+import type { Operator } from "../../contract/operator.ts";
+import type { People } from "../../contract/people.ts";
+import type { Ledger } from "../../ledger/ledger.ts";
+import type { Publisher } from "../../releases/publish.ts";
+import { activity } from "./activity.ts";
+import { auditNotes } from "./audit-notes.ts";
+import { auditRows } from "./audit-rows.ts";
+import { billing } from "./billing.ts";
+import { catalogue } from "./catalogue.ts";
+import { house, type HousePorts } from "./house.ts";
+import { keyMakers } from "./key-makers.ts";
+import { LabelBook } from "./labels.ts";
+import { organizationsDesk } from "./organizations.ts";
+import { overview } from "./overview.ts";
+import { research } from "./research.ts";
+import { routesDesk } from "./routes.ts";
+import { usage } from "./usage.ts";
+import { usageGroups } from "./usage-groups.ts";
+
+export interface DeskPorts extends Omit<HousePorts, "ledger" | "standings"> {
+  ledger: Ledger;
+  people: People;
+  operator: Operator;
+  publisher: Publisher;
+  flushJournal(): Promise<void>;
+}
+
+export function createDesk(ports: DeskPorts): Desk {
+  const { sql, clock, ledger, people, publisher } = ports;
+  const on = { ...ports, labels: new LabelBook(sql, ledger), standings: () => publisher.standings() };
+  const notes = auditNotes(sql, clock);
+  const makers = keyMakers(sql, clock);
+  return {
+    ...notes,
+    ...makers,
+    ...activity(on),
+    ...overview(on),
+    ...billing(on),
+    ...catalogue(on),
+    ...research(on),
+    ...auditRows(on),
+    ...routesDesk(on),
+    ...house(on),
+    ...organizationsDesk({ ...on, note: (note) => notes.note(note) }),
+    ...usage({
+      sql,
+      clock,
+      namesOf: usageGroups({ sql, people, keyMakers: (organizationId) => makers.keyMakers(organizationId) }),
+    }),
+  };
+}

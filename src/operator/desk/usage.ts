@@ -1,0 +1,149 @@
+// Usage in buckets: from the hourly roll-ups that settlement writes in its own transaction, so that every sum is the
+// ledger's.
+import type { AppAnswer } from "../../contract/app.ts";
+import type { Desk, UsageQuery } from "../../contract/desk.ts";
+import { formatUsd, nanoUsd } from "../../contract/money.ts";
+import type { Clock } from "../../lib/clock.ts";
+import { moneyOf, numberOf, type Sql, textOf } from "../../store/sql.ts";
+import { Conditions } from "./conditions.ts";
+import { dayOf, windowOf } from "./windows.ts";
+
+type Usage = AppAnswer<"GET /orgs/{org}/usage">;
+type Group = NonNullable<Usage["group_by"]>;
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+/** Hours up to a week, days beyond. */
+const HOURLY_UP_TO_MS = 7 * DAY_MS;
+const BUCKETS_MAX = 400;
+
+interface Sums {
+  requests: number;
+  input: number;
+  cached: number;
+  output: number;
+  charge: bigint;
+}
+
+/** What one key spent on one model within one bucket. */
+interface UsageCell extends Sums {
+  key: string;
+  model: string;
+  bucket: number;
+}
+
+export interface UsagePorts {
+  sql: Sql;
+  clock: Clock;
+  /** Names of the groups: key ids, person ids. */
+  namesOf(
+    organizationId: string,
+    group: Group,
+  ): Promise<{ of(cell: UsageCell): string | null; label(group: string | null): string }>;
+}
+
+export const usage = (on: UsagePorts): Pick<Desk, "usage"> => ({
+  async usage(organizationId, query) {
+    const nowMs = on.clock.nowMs();
+    const { fromMs, toMs, bucketMs } = bucketsOf(query, nowMs);
+    const cells = await cellsOf(on.sql, { organizationId, query, fromMs, toMs, bucketMs });
+    const group = query.group_by ?? null;
+    const names = group === null ? null : await on.namesOf(organizationId, group);
+    const at = Array.from({ length: Math.ceil((toMs - fromMs) / bucketMs) }, (_, i) => fromMs + i * bucketMs);
+    const groups = new Map<string | null, { total: Sums; buckets: Map<number, Sums> }>();
+    const total = none();
+    for (const cell of cells) {
+      const name = names === null ? null : names.of(cell);
+      const entry = groups.get(name) ?? { total: none(), buckets: new Map<number, Sums>() };
+      groups.set(name, entry);
+      const start = fromMs + cell.bucket * bucketMs;
+      const bucket = entry.buckets.get(start) ?? none();
+      entry.buckets.set(start, bucket);
+      for (const sums of [total, entry.total, bucket]) add(sums, cell);
+    }
+    if (group === null && groups.size === 0) groups.set(null, { total: none(), buckets: new Map() });
+    const ordered = [...groups].toSorted(([, a], [, b]) => (a.total.charge < b.total.charge ? 1 : -1));
+    const running = fromMs + Math.floor((nowMs - fromMs) / bucketMs) * bucketMs;
+    return {
+      org: organizationId,
+      from: time(fromMs),
+      to: time(toMs),
+      bucket: bucketMs === HOUR_MS ? "hour" : "day",
+      running_bucket: nowMs >= fromMs && nowMs < toMs ? time(running) : null,
+      group_by: group,
+      total: printed(total),
+      rows: ordered.map(([name, entry]) => ({
+        group: name,
+        label: names?.label(name) ?? "Total",
+        ...printed(entry.total),
+      })),
+      at: at.map(time),
+      series: ordered.map(([name, { buckets }]) => ({
+        group: name,
+        figures: at.map((start) => {
+          const sums = buckets.get(start);
+          return sums === undefined ? null : printed(sums);
+        }),
+      })),
+    };
+  },
+});
+
+const time = (ms: number): string => new Date(ms).toISOString();
+const none = (): Sums => ({ requests: 0, input: 0, cached: 0, output: 0, charge: 0n });
+
+function add(sums: Sums, more: Sums): void {
+  sums.requests += more.requests;
+  sums.input += more.input;
+  sums.cached += more.cached;
+  sums.output += more.output;
+  sums.charge += more.charge;
+}
+
+const printed = (sums: Sums): Usage["total"] => ({
+  requests: sums.requests,
+  input_tokens: sums.input,
+  cached_tokens: sums.cached,
+  output_tokens: sums.output,
+  charge_usd: formatUsd(nanoUsd(sums.charge)),
+});
+
+/** Whole buckets: `from` rounded down, `to` up; at most 400 of them, the newest. */
+function bucketsOf(query: UsageQuery, nowMs: number): { fromMs: number; toMs: number; bucketMs: number } {
+  const window = windowOf(query, nowMs);
+  const hourly = window.toMs - window.fromMs <= HOURLY_UP_TO_MS;
+  const bucketMs = hourly ? HOUR_MS : DAY_MS;
+  const toMs = Math.ceil(window.toMs / bucketMs) * bucketMs;
+  const fromMs = hourly ? Math.floor(window.fromMs / HOUR_MS) * HOUR_MS : dayOf(window.fromMs);
+  return { fromMs: Math.max(fromMs, toMs - BUCKETS_MAX * bucketMs), toMs, bucketMs };
+}
+
+async function cellsOf(
+  sql: Sql,
+  asked: { organizationId: string; query: UsageQuery; fromMs: number; toMs: number; bucketMs: number },
+): Promise<UsageCell[]> {
+  const conditions = new Conditions()
+    .and("org_id = ?", asked.organizationId)
+    .and("hour >= ?", asked.fromMs / HOUR_MS)
+    .and("hour < ?", asked.toMs / HOUR_MS)
+    .and("key_id = ?", asked.query.key)
+    .and("model = ?", asked.query.model);
+  // Whole numbers: the quotient is cut, in both stores. The size is a constant of ours.
+  const bucket = `(hour - ${asked.fromMs / HOUR_MS}) / ${asked.bucketMs / HOUR_MS}`;
+  const rows = await sql.rows(
+    `SELECT key_id, model, ${bucket} AS bucket, sum(requests) AS requests, sum(input_tokens) AS input_tokens,
+       sum(cached_tokens) AS cached_tokens, sum(output_tokens) AS output_tokens, sum(charge) AS charge
+     FROM usage_hour ${conditions.where} GROUP BY key_id, model, ${bucket}`,
+    ...conditions.values,
+  );
+  return rows.map((row) => ({
+    key: textOf(row["key_id"]),
+    model: textOf(row["model"]),
+    bucket: numberOf(row["bucket"]),
+    requests: numberOf(row["requests"]),
+    input: numberOf(row["input_tokens"]),
+    cached: numberOf(row["cached_tokens"]),
+    output: numberOf(row["output_tokens"]),
+    charge: moneyOf(row["charge"]),
+  }));
+}

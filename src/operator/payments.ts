@@ -1,0 +1,217 @@
+// Payments as use-cases: what people and operators ask for, in the shapes of the dashboard's API. Each change is one
+// line of the audit log; crediting writes its own, in the ledger's transaction.
+import { OperatorRefusal } from "../contract/admin-refusals.ts";
+import type { Desk } from "../contract/desk.ts";
+import { formatUsd } from "../contract/money.ts";
+import type { AutoTopUpJson, OrderJson, PaymentDesk, PaymentEventJson } from "../contract/payment-desk.ts";
+import { Refusal } from "../contract/refusals.ts";
+import { monthStartOf } from "../payments/auto-top-up.ts";
+import { ServiceFailure } from "../payments/driver.ts";
+import type { EventRecord } from "../payments/event-log.ts";
+import { NANO_PER_CENT, type PaymentOrder } from "../payments/order.ts";
+import type { Payments } from "../payments/payments.ts";
+import { listOf, startOf, timeOf, timeOrNull } from "./list.ts";
+import { readUsd } from "./read.ts";
+import { unknownRecord } from "./unknown-record.ts";
+
+export interface PaymentDeskPorts {
+  payments: Payments;
+  note: Desk["note"];
+  nowMs: () => number;
+  /** Where people see the dashboard, without a slash at the end. */
+  dashboardUrl: () => string;
+}
+
+export function paymentDesk(on: PaymentDeskPorts): PaymentDesk {
+  return { ...ordering(on), ...automatic(on), ...forOperators(on) };
+}
+
+type Ordering = Pick<PaymentDesk, "terms" | "orders" | "order" | "buy">;
+
+function ordering({ payments, note, dashboardUrl }: PaymentDeskPorts): Ordering {
+  const { minimum, maximum } = payments.limits;
+  return {
+    terms: () => ({
+      driver: payments.driver,
+      minimum_usd: formatUsd(minimum),
+      maximum_usd: formatUsd(maximum),
+    }),
+    async orders(org, ask) {
+      const { after, limit } = startOf(ask);
+      return listOf(await payments.orders.page(org, after, { limit }), printOrder);
+    },
+    async order(org, id) {
+      const order = await payments.orders.find(id);
+      if (order === null || order.organizationId !== org) throw unknownRecord("order", id, "order");
+      return printOrder(order);
+    },
+    async buy(org, input, { actor, formKey }) {
+      const amount = readUsd(input.amount_usd, "amount_usd");
+      const checkout = await reached(() =>
+        payments.checkout({
+          organizationId: org,
+          amount,
+          createdBy: actor,
+          formKey,
+          keepCard: input.keep_card,
+          returnUrl: `${dashboardUrl()}/o/${org}/billing`,
+        }),
+      );
+      switch (checkout.kind) {
+        case "ordered":
+          if (checkout.fresh)
+            await note({
+              actor,
+              action: "order.create",
+              organizationId: org,
+              target: checkout.order.id,
+              after: { amount_usd: formatUsd(amount) },
+            });
+          return printOrder(checkout.order);
+        case "wrong_amount":
+          throw wrongAmount("amount_usd", checkout.message);
+        case "form_reused":
+          throw new OperatorRefusal("conflict", "This form ordered another amount before. Open a new one.");
+        case "unknown_organization":
+          throw unknownRecord("organization", org, "org");
+      }
+    },
+  };
+}
+
+type Automatic = Pick<PaymentDesk, "autoTopUp" | "setAutoTopUp" | "retryAutoTopUp" | "removeCard">;
+
+function automatic({ payments, note, nowMs }: PaymentDeskPorts): Automatic {
+  const show = async (org: string): Promise<AutoTopUpJson> => {
+    const [wish, card, spent, last] = await Promise.all([
+      payments.automatic.find(org),
+      payments.orders.method(org),
+      payments.orders.automaticSince(org, monthStartOf(nowMs())),
+      payments.orders.lastAutomatic(org),
+    ]);
+    const failed = wish?.lastFailure ?? null;
+    return {
+      on: wish?.enabled ?? false,
+      threshold_usd: wish === null ? null : formatUsd(wish.threshold),
+      amount_usd: wish === null ? null : formatUsd(wish.amount),
+      monthly_cap_usd: wish?.monthlyCap === null || wish === null ? null : formatUsd(wish.monthlyCap),
+      spent_this_month_usd: formatUsd(spent),
+      card: card?.label ?? null,
+      last_failure:
+        failed === null
+          ? null
+          : {
+              at: timeOf(wish?.failedAtMs ?? nowMs()),
+              reason: failed,
+              order: last?.state === "failed" ? last.id : null,
+            },
+    };
+  };
+  return {
+    autoTopUp: show,
+    async setAutoTopUp(org, input, actor) {
+      const [threshold, amount] = [
+        readUsd(input.threshold_usd, "threshold_usd"),
+        readUsd(input.amount_usd, "amount_usd"),
+      ];
+      const cap = input.monthly_cap_usd;
+      const monthlyCap = cap === null ? null : readUsd(cap, "monthly_cap_usd");
+      const { minimum, maximum } = payments.limits;
+      if (amount < minimum || amount > maximum || amount % NANO_PER_CENT !== 0n)
+        throw wrongAmount(
+          "amount_usd",
+          `must be whole cents from $${formatUsd(minimum).slice(0, -7)} to $${formatUsd(maximum).slice(0, -7)}`,
+        );
+      if (monthlyCap !== null && monthlyCap < amount)
+        throw wrongAmount("monthly_cap_usd", "must not be below amount_usd");
+      const terms = { organizationId: org, enabled: input.on, threshold, amount, monthlyCap };
+      const before = await show(org);
+      if ((await payments.automatic.set(terms)) === null) throw unknownRecord("organization", org, "org");
+      await note({
+        actor,
+        action: "auto_top_up.set",
+        organizationId: org,
+        target: org,
+        before: { on: before.on, threshold_usd: before.threshold_usd, amount_usd: before.amount_usd },
+        after: input,
+      });
+      return show(org);
+    },
+    async retryAutoTopUp(org, actor) {
+      const before = await payments.orders.lastAutomatic(org);
+      await note({ actor, action: "auto_top_up.retry", organizationId: org, target: org });
+      await payments.retryAutomatic(org);
+      const order = await payments.orders.lastAutomatic(org);
+      if (order !== null && (order.id !== before?.id || order.state !== before.state))
+        return printOrder(order);
+      const reason = (await payments.automatic.find(org))?.lastFailure;
+      throw new OperatorRefusal("conflict", reason ?? "Nothing to do: enough is available, or it is off.");
+    },
+    async removeCard(org, actor) {
+      if (!(await payments.orders.forgetMethod(org))) throw unknownRecord("card", org, "org");
+      await note({ actor, action: "card.remove", organizationId: org, target: org });
+    },
+  };
+}
+
+function forOperators({ payments, note }: PaymentDeskPorts): Pick<PaymentDesk, "events" | "confirm"> {
+  return {
+    async events({ org, ...ask }) {
+      const { after, limit } = startOf(ask);
+      return listOf(await payments.events.page(org ?? null, after, { limit }), printEvent);
+    },
+    async confirm(id, actor) {
+      const order = await payments.orders.find(id);
+      if (order === null) throw unknownRecord("order", id, "order");
+      if (order.driver !== "manual")
+        throw new OperatorRefusal(
+          "conflict",
+          `Order ${id} is paid through ${order.driver}, whose event credits it.`,
+        );
+      const outcome = await payments.confirm(order, id);
+      if (outcome === "refused")
+        throw new OperatorRefusal("conflict", `Order ${id} was credited before with another amount.`);
+      if (outcome === "credited")
+        await note({ actor, action: "order.confirm", organizationId: order.organizationId, target: id });
+      return printOrder((await payments.orders.find(id)) ?? order);
+    },
+  };
+}
+
+const wrongAmount = (param: string, message: string): Refusal =>
+  new Refusal("invalid_request", `${param} ${message}.`, { param });
+
+async function reached<T>(ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (!(error instanceof ServiceFailure)) throw error;
+    throw new OperatorRefusal("payment_service_unavailable", `${error.message} Send the form again.`);
+  }
+}
+
+const printOrder = (order: PaymentOrder): OrderJson => ({
+  id: order.id,
+  org: order.organizationId,
+  purpose: order.purpose,
+  driver: order.driver,
+  amount_usd: formatUsd(order.amount),
+  state: order.state,
+  pay_url: order.state === "open" ? order.payUrl : null,
+  reason: order.reason,
+  created_by: order.createdBy,
+  created_at: timeOf(order.createdAtMs),
+  ended_at: timeOrNull(order.endedAtMs),
+});
+
+const printEvent = (event: EventRecord): PaymentEventJson => ({
+  id: event.id,
+  driver: event.driver,
+  type: event.type,
+  org: event.organizationId,
+  order: event.orderId,
+  outcome: event.outcome,
+  detail: event.detail,
+  deliveries: event.deliveries,
+  received_at: timeOf(event.receivedAtMs),
+});

@@ -1,0 +1,108 @@
+// Each organization's wish to be topped up by itself, and how the last try went.
+import type { NanoUsd } from "../contract/money.ts";
+import { moneyOf, numberOf, orNull, type Sql, type SqlRow, textOf } from "../store/sql.ts";
+
+export interface AutoTopUp {
+  organizationId: string;
+  enabled: boolean;
+  /** Tops up when less than this is available. */
+  threshold: NanoUsd;
+  amount: NanoUsd;
+  /** At most this much in a UTC month; null is no cap. */
+  monthlyCap: NanoUsd | null;
+  /** Declined tries in a row. */
+  failures: number;
+  lastFailure: string | null;
+  failedAtMs: number | null;
+  /** Null without a failure, and after the last try: then only a person starts it again. */
+  nextTryAtMs: number | null;
+}
+
+export type AutoTopUpTerms = Pick<
+  AutoTopUp,
+  "organizationId" | "enabled" | "threshold" | "amount" | "monthlyCap"
+>;
+
+export class AutoTopUpBook {
+  constructor(private readonly sql: Sql) {}
+
+  /** New terms forget earlier failures. Null when the organization does not exist. */
+  async set(terms: AutoTopUpTerms): Promise<AutoTopUp | null> {
+    const [row] = await this.sql.rows(
+      `INSERT INTO auto_top_up (org_id, enabled, threshold, amount, monthly_cap, failures)
+       SELECT org_id, ?2, ?3, ?4, ?5, 0 FROM organization WHERE org_id = ?1
+       ON CONFLICT (org_id) DO UPDATE SET enabled = excluded.enabled, threshold = excluded.threshold,
+         amount = excluded.amount, monthly_cap = excluded.monthly_cap, failures = 0, last_failure = NULL,
+         failed_at = NULL, next_try_at = NULL
+       RETURNING *`,
+      terms.organizationId,
+      terms.enabled ? 1 : 0,
+      terms.threshold,
+      terms.amount,
+      terms.monthlyCap,
+    );
+    return row === undefined ? null : autoTopUpOf(row);
+  }
+
+  async find(organizationId: string): Promise<AutoTopUp | null> {
+    const [row] = await this.sql.rows("SELECT * FROM auto_top_up WHERE org_id = ?1", organizationId);
+    return row === undefined ? null : autoTopUpOf(row);
+  }
+
+  /** Those that run low and may try now. */
+  async due(nowMs: number): Promise<AutoTopUp[]> {
+    const rows = await this.sql.rows(
+      `SELECT auto_top_up.* FROM auto_top_up
+       JOIN org_balance ON org_balance.org_id = auto_top_up.org_id AND slot = 0 AND available < threshold
+       WHERE enabled = 1 AND (last_failure IS NULL OR next_try_at <= ?1) ORDER BY auto_top_up.org_id`,
+      nowMs,
+    );
+    return rows.map(autoTopUpOf);
+  }
+
+  async failed(
+    organizationId: string,
+    how: { reason: string; failures: number; nextTryAtMs: number | null },
+    nowMs: number,
+  ): Promise<void> {
+    await this.sql.rows(
+      `UPDATE auto_top_up SET last_failure = ?2, failures = ?3, next_try_at = ?4, failed_at = ?5 WHERE org_id = ?1`,
+      organizationId,
+      how.reason,
+      how.failures,
+      how.nextTryAtMs,
+      nowMs,
+    );
+  }
+
+  async succeeded(organizationId: string): Promise<void> {
+    await this.sql.rows(
+      `UPDATE auto_top_up SET last_failure = NULL, failures = 0, next_try_at = NULL, failed_at = NULL
+       WHERE org_id = ?1 AND last_failure IS NOT NULL`,
+      organizationId,
+    );
+  }
+
+  /** A person asks for another try. */
+  async retry(organizationId: string, nowMs: number): Promise<AutoTopUp | null> {
+    const [row] = await this.sql.rows(
+      `UPDATE auto_top_up SET next_try_at = ?2, failures = 0
+       WHERE org_id = ?1 AND last_failure IS NOT NULL RETURNING *`,
+      organizationId,
+      nowMs,
+    );
+    return row === undefined ? this.find(organizationId) : autoTopUpOf(row);
+  }
+}
+
+const autoTopUpOf = (row: SqlRow): AutoTopUp => ({
+  organizationId: textOf(row["org_id"]),
+  enabled: numberOf(row["enabled"]) === 1,
+  threshold: moneyOf(row["threshold"]),
+  amount: moneyOf(row["amount"]),
+  monthlyCap: orNull(row["monthly_cap"], moneyOf),
+  failures: numberOf(row["failures"]),
+  lastFailure: orNull(row["last_failure"], textOf),
+  failedAtMs: orNull(row["failed_at"], numberOf),
+  nextTryAtMs: orNull(row["next_try_at"], numberOf),
+});

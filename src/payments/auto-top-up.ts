@@ -1,0 +1,130 @@
+// Tops organizations up before they run dry, away from every request. One order is open per organization and carries
+// the charge's idempotency key, so a try whose answer was lost is asked again and never charged twice.
+import { addUsd, formatUsd, type NanoUsd } from "../contract/money.ts";
+import { nextUtcMonth, utcMonth } from "../lib/clock.ts";
+import type { AutoTopUp, AutoTopUpBook } from "./auto-top-up-book.ts";
+import { type PaymentDriver, ServiceFailure } from "./driver.ts";
+import type { PaymentOrder } from "./order.ts";
+import type { OrderBook } from "./order-book.ts";
+import { creditOrder, type Till } from "./receive.ts";
+
+export interface AutoTopUpPorts {
+  driver: PaymentDriver;
+  orders: OrderBook;
+  book: AutoTopUpBook;
+  till: Pick<Till, "topUp">;
+  availableOf(organizationId: string): Promise<NanoUsd | null>;
+  nowMs(): number;
+}
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+/** After a declined card; after the last one a person has to ask for another try. */
+const RETRY_AFTER_MS = [HOUR_MS, 6 * HOUR_MS, 24 * HOUR_MS];
+/** The service forgets an idempotency key after a day; an order older than this is not asked for again. */
+const ORDER_LIVES_MS = 23 * HOUR_MS;
+
+/** One round over all organizations that may try now. One that fails does not keep the others waiting. */
+export async function topUpWhatRunsLow(on: AutoTopUpPorts, failed: (error: unknown) => void): Promise<void> {
+  for (const wish of await on.book.due(on.nowMs())) await topUpOne(on, wish).catch(failed);
+}
+
+/** One organization's turn; nothing happens while enough is available. */
+export async function topUpOne(on: AutoTopUpPorts, wish: AutoTopUp): Promise<void> {
+  const available = await on.availableOf(wish.organizationId);
+  if (available === null || available >= wish.threshold) return;
+  const method = await on.orders.method(wish.organizationId);
+  if (method === null || method.driver !== on.driver.name) {
+    await stop(on, wish, "There is no saved card. Add credits once with “keep this card” to save one.");
+    return;
+  }
+  const order = await orderFor(on, wish);
+  // A charge under way ends with an event.
+  if (order === null || order.sessionId !== null) return;
+  try {
+    await settle(on, { wish, order, charged: await on.driver.charge(order, method) });
+  } catch (error) {
+    if (!(error instanceof ServiceFailure)) throw error;
+    // The outcome is unknown: the order stays open, and the next try asks for the very same charge.
+    await note(on, wish, {
+      reason: error.message,
+      failures: wish.failures,
+      nextTryAtMs: on.nowMs() + MINUTE_MS,
+    });
+  }
+}
+
+/** The first instant of the UTC month, milliseconds. */
+export const monthStartOf = (nowMs: number): number => Date.parse(`${utcMonth(nowMs)}-01`);
+
+/** The open order, or a new one within the month's cap. */
+async function orderFor(on: AutoTopUpPorts, wish: AutoTopUp): Promise<PaymentOrder | null> {
+  const { organizationId, amount, monthlyCap } = wish;
+  const nowMs = on.nowMs();
+  const wanted = { organizationId, driver: on.driver.name, purpose: "auto_top_up", amount } as const;
+  const open = await on.orders.openAutomatic(organizationId);
+  if (open !== null && nowMs - open.createdAtMs < ORDER_LIVES_MS) return open;
+  if (open !== null)
+    await on.orders.ended(open.id, { state: "failed", reason: "The payment service never answered." }, nowMs);
+  const spent = await on.orders.automaticSince(organizationId, monthStartOf(nowMs));
+  if (monthlyCap !== null && addUsd(spent, amount) > monthlyCap) {
+    const reason = `The monthly cap of $${formatUsd(monthlyCap).slice(0, -7)} is reached.`;
+    await note(on, wish, { reason, failures: 0, nextTryAtMs: nextUtcMonth(nowMs) });
+    return null;
+  }
+  const taken = await on.orders.take({ ...wanted, createdBy: "auto top-up", formKey: null }, nowMs);
+  return taken?.order ?? null;
+}
+
+async function settle(
+  on: AutoTopUpPorts,
+  {
+    wish,
+    order,
+    charged,
+  }: { wish: AutoTopUp; order: PaymentOrder; charged: Awaited<ReturnType<PaymentDriver["charge"]>> },
+): Promise<void> {
+  switch (charged.kind) {
+    case "paid": {
+      const { paymentId, money } = charged;
+      if (money.amount !== order.amount || money.currency !== order.currency) {
+        await stop(on, wish, `The service charged something else than order ${order.id}; ask the operator.`);
+        return;
+      }
+      await creditOrder(on, order, { sessionId: paymentId, paymentId });
+      await on.book.succeeded(wish.organizationId);
+      return;
+    }
+    case "pending":
+      await on.orders.opened(order.id, { sessionId: charged.paymentId, url: null });
+      return;
+    case "declined": {
+      const ended = await on.orders.ended(order.id, { state: "failed", reason: charged.reason }, on.nowMs());
+      if (ended) await noteDeclined(on, wish.organizationId, charged.reason);
+      return;
+    }
+  }
+}
+
+/** Counts a declined card and plans the next try; also called when an event brings the news. */
+export async function noteDeclined(
+  on: Pick<AutoTopUpPorts, "book" | "nowMs">,
+  organizationId: string,
+  reason: string,
+): Promise<void> {
+  const wish = await on.book.find(organizationId);
+  if (wish === null) return;
+  const failures = wish.failures + 1;
+  const pauseMs = RETRY_AFTER_MS[failures - 1];
+  const nextTryAtMs = pauseMs === undefined ? null : on.nowMs() + pauseMs;
+  await note(on, wish, { reason, failures, nextTryAtMs });
+}
+
+const stop = (on: AutoTopUpPorts, wish: AutoTopUp, reason: string): Promise<void> =>
+  note(on, wish, { reason, failures: wish.failures, nextTryAtMs: null });
+
+const note = (
+  on: Pick<AutoTopUpPorts, "book" | "nowMs">,
+  wish: AutoTopUp,
+  how: { reason: string; failures: number; nextTryAtMs: number | null },
+): Promise<void> => on.book.failed(wish.organizationId, how, on.nowMs());

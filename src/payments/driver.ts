@@ -1,0 +1,76 @@
+// A way to be paid. Drivers know their service's words and nothing of the ledger: they open a page to pay on, charge a
+// saved card, and read verified events. What an event is worth is judged against our order (receive.ts).
+import type { NanoUsd } from "../contract/money.ts";
+import type { DriverName, PaymentMethod, PaymentOrder } from "./order.ts";
+
+export interface PaymentDriver {
+  readonly name: DriverName;
+  /** Asks for the money of an order. Safe to repeat: the same order opens the same session. */
+  open(order: PaymentOrder, ask: Ask): Promise<Opened>;
+  /** A delivery with a valid signature, in our words. Throws `WebhookRefusal` for every other one. */
+  read(delivery: Delivery): Promise<PaymentEvent>;
+  /** Charges a saved card for an order. Safe to repeat: the same order charges once. Throws `ServiceFailure`. */
+  charge(order: PaymentOrder, method: PaymentMethod): Promise<Charged>;
+  /** The card of a payment that was allowed to be kept; null when there is none. Throws `ServiceFailure`. */
+  methodOf(paymentId: string): Promise<Omit<PaymentMethod, "organizationId"> | null>;
+  /** The order that a payment was made for, as the service remembers it; null for payments of somebody else. */
+  orderOf(paymentId: string): Promise<string | null>;
+}
+
+export interface Ask {
+  /** Where the payer returns to; says nothing about whether money came. */
+  paidUrl: string;
+  leftUrl: string;
+  /** Keep the card, so that `charge` can use it. */
+  keepCard: boolean;
+}
+
+export type Opened =
+  | { kind: "page"; sessionId: string; url: string }
+  /** Nothing to click: somebody confirms the payment by hand. */
+  | { kind: "by_hand" };
+
+export interface Delivery {
+  /** The exact bytes. */
+  body: Uint8Array;
+  signature: string | null;
+  nowMs: number;
+}
+
+export type PaymentEvent = { id: string; type: string } & (
+  | {
+      kind: "paid";
+      /** A checkout page was paid, or a saved card charged. */
+      via: "session" | "charge";
+      sessionId: string;
+      paymentId: string | null;
+      orderId: string | null;
+      organizationId: string | null;
+      money: Money;
+      keepCard: boolean;
+    }
+  | { kind: "not_paid"; sessionId: string; state: "failed" | "expired"; reason: string }
+  /** The payer's bank or we took money back: `reversalId` is of the dispute or the refund. */
+  | { kind: "taken_back"; reversalId: string; paymentId: string | null; money: Money; reason: string }
+  /** A dispute was won, or a refund did not arrive: the money of `taken_back` is ours again. */
+  | { kind: "returned"; reversalId: string; paymentId: string | null; money: Money }
+  | { kind: "other" }
+);
+
+export interface Money {
+  amount: NanoUsd;
+  currency: string;
+}
+
+export type Charged =
+  | { kind: "paid"; paymentId: string; money: Money }
+  /** The card's bank said no; `reason` is for people. */
+  | { kind: "declined"; reason: string }
+  /** Under way: an event tells how it ends. */
+  | { kind: "pending"; paymentId: string };
+
+/** A delivery that is not believed: forged, changed, too old or no event at all. Nothing of it was used. */
+export class WebhookRefusal extends Error {}
+
+/** The payment service could not be reached or refused our call; the outcome is unknown or nothing happened. */
+export class ServiceFailure extends Error {}

@@ -1,0 +1,84 @@
+// Every verified event of a payment service with what came of it: what an operator looks at when money was seen but not
+// credited. One row per event; further deliveries count.
+import { type Page, type PageAsk, pageOf } from "../store/page.ts";
+import { numberOf, orNull, type Sql, type SqlRow, textOf } from "../store/sql.ts";
+import type { DriverName } from "./order.ts";
+
+export type EventOutcome =
+  | "credited"
+  | "repeated"
+  | "failed"
+  | "expired"
+  | "taken_back"
+  | "returned"
+  /** Nothing of ours, or nothing that we act on. */
+  | "ignored"
+  /** It contradicts our order; nothing was credited. */
+  | "refused"
+  /** It came before the event that it follows; the service sends it again. */
+  | "too_early";
+
+export interface EventRecord {
+  driver: DriverName;
+  id: string;
+  type: string;
+  organizationId: string | null;
+  orderId: string | null;
+  outcome: EventOutcome;
+  detail: string | null;
+  deliveries: number;
+  receivedAtMs: number;
+}
+
+export class EventLog {
+  constructor(private readonly sql: Sql) {}
+
+  /** The newest outcome stands, but what was credited or taken back once is not overwritten by its repetition. */
+  async note(event: Omit<EventRecord, "deliveries" | "receivedAtMs">, nowMs: number): Promise<void> {
+    await this.sql.rows(
+      `INSERT INTO payment_event (driver, event_id, type, org_id, order_id, outcome, detail, deliveries, received_at)
+       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 1, ?8)
+       ON CONFLICT (driver, event_id) DO UPDATE SET deliveries = payment_event.deliveries + 1,
+         outcome = CASE WHEN excluded.outcome = 'repeated' THEN payment_event.outcome ELSE excluded.outcome END,
+         detail = excluded.detail, org_id = excluded.org_id, order_id = excluded.order_id`,
+      event.driver,
+      event.id,
+      event.type,
+      event.organizationId,
+      event.orderId,
+      event.outcome,
+      event.detail,
+      nowMs,
+    );
+  }
+
+  /** Newest first; `organizationId` null means all. `after` is the page's start (store/page.ts). */
+  async page(
+    organizationId: string | null,
+    after: { atMs: number; id: string },
+    ask: Pick<PageAsk, "limit">,
+  ): Promise<Page<EventRecord>> {
+    const rows = await this.sql.rows(
+      `SELECT * FROM payment_event
+       WHERE (?1 = '' OR org_id = ?1) AND (received_at < ?2 OR (received_at = ?2 AND event_id < ?3))
+       ORDER BY received_at DESC, event_id DESC LIMIT ?4`,
+      organizationId ?? "",
+      after.atMs,
+      after.id,
+      ask.limit + 1,
+    );
+    return pageOf(rows.map(eventOf), ask, (row) => ({ atMs: row.receivedAtMs, id: row.id }));
+  }
+}
+
+const eventOf = (row: SqlRow): EventRecord => ({
+  driver: textOf(row["driver"]) as DriverName,
+  id: textOf(row["event_id"]),
+  type: textOf(row["type"]),
+  organizationId: orNull(row["org_id"], textOf),
+  orderId: orNull(row["order_id"], textOf),
+  outcome: textOf(row["outcome"]) as EventOutcome,
+  detail: orNull(row["detail"], textOf),
+  deliveries: numberOf(row["deliveries"]),
+  receivedAtMs: numberOf(row["received_at"]),
+});

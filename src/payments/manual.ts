@@ -1,0 +1,16 @@
+// Payments that arrive outside: a bank transfer, an invoice, a gift. An order waits until the operator confirms it with
+// the reference of the money (operator/payments.ts); nothing can be confirmed by a webhook.
+import { type PaymentDriver, ServiceFailure, WebhookRefusal } from "./driver.ts";
+
+export const manualDriver: PaymentDriver = {
+  name: "manual",
+  open: async () => ({ kind: "by_hand" }),
+  read: async () => {
+    throw new WebhookRefusal("This gateway takes no payment events; its operator confirms payments by hand.");
+  },
+  charge: async () => {
+    throw new ServiceFailure("There is no card to charge: the operator confirms payments by hand.");
+  },
+  methodOf: async () => null,
+  orderOf: async () => null,
+};

@@ -1,0 +1,220 @@
+// Orders, cards and the events of payment services, as rows. Each change is a compare-and-set on the order's state, so
+// events that come twice, late or together change it once.
+import type { NanoUsd } from "../contract/money.ts";
+import { randomBase62 } from "../lib/id.ts";
+import { type Page, type PageAsk, pageOf } from "../store/page.ts";
+import { moneyOf, numberOf, orNull, type Sql, type SqlRow, textOf } from "../store/sql.ts";
+import { CURRENCY, type DriverName, type PaymentMethod, type PaymentOrder } from "./order.ts";
+
+export interface NewOrder {
+  organizationId: string;
+  driver: DriverName;
+  purpose: PaymentOrder["purpose"];
+  amount: NanoUsd;
+  createdBy: string;
+  /** Of the form that asks; the same form asks once. */
+  formKey: string | null;
+}
+
+export class OrderBook {
+  constructor(private readonly sql: Sql) {}
+
+  /**
+   * A new order, or the one that this form (or, for automatic ones, this organization) has open already.
+   * Null when the organization does not exist.
+   */
+  async take(order: NewOrder, nowMs: number): Promise<{ order: PaymentOrder; fresh: boolean } | null> {
+    const { organizationId, driver, purpose, amount, createdBy, formKey } = order;
+    const [made] = await this.sql.rows(
+      `INSERT INTO payment_order (order_id, org_id, driver, purpose, amount, currency, state, created_by, created_at, form_key)
+       SELECT ?1, org_id, ?3, ?4, ?5, ?6, 'open', ?7, ?8, ?9 FROM organization WHERE org_id = ?2
+       ON CONFLICT DO NOTHING RETURNING *`,
+      `ord_${randomBase62(16)}`,
+      organizationId,
+      driver,
+      purpose,
+      amount,
+      CURRENCY,
+      createdBy,
+      nowMs,
+      formKey,
+    );
+    if (made !== undefined) return { order: orderOf(made), fresh: true };
+    const earlier = await this.one(
+      `org_id = ?1 AND (form_key = ?2 OR (purpose = 'auto_top_up' AND purpose = ?3 AND state = 'open'))`,
+      organizationId,
+      formKey,
+      purpose,
+    );
+    return earlier === null ? null : { order: earlier, fresh: false };
+  }
+
+  /** The session or charge that the service made for an order; only once. */
+  async opened(orderId: string, at: { sessionId: string; url: string | null }): Promise<void> {
+    await this.sql.rows(
+      "UPDATE payment_order SET session_id = ?2, pay_url = ?3 WHERE order_id = ?1 AND session_id IS NULL",
+      orderId,
+      at.sessionId,
+      at.url,
+    );
+  }
+
+  /** The ledger has it; the payment's id is kept for disputes. True when this call was the first to say so. */
+  async credited(
+    orderId: string,
+    paid: { sessionId: string; paymentId: string | null },
+    nowMs: number,
+  ): Promise<boolean> {
+    const rows = await this.sql.rows(
+      `UPDATE payment_order SET state = 'credited', reason = NULL, ended_at = ?4,
+         session_id = coalesce(session_id, ?2), payment_id = coalesce(payment_id, ?3)
+       WHERE order_id = ?1 AND state <> 'credited' RETURNING order_id`,
+      orderId,
+      paid.sessionId,
+      paid.paymentId,
+      nowMs,
+    );
+    return rows.length > 0;
+  }
+
+  /** An open order that came to nothing; a credited one stays credited. */
+  async ended(
+    orderId: string,
+    how: { state: "failed" | "expired"; reason: string },
+    nowMs: number,
+  ): Promise<boolean> {
+    const rows = await this.sql.rows(
+      `UPDATE payment_order SET state = ?2, reason = ?3, ended_at = ?4
+       WHERE order_id = ?1 AND state = 'open' RETURNING order_id`,
+      orderId,
+      how.state,
+      how.reason,
+      nowMs,
+    );
+    return rows.length > 0;
+  }
+
+  find(orderId: string): Promise<PaymentOrder | null> {
+    return this.one("order_id = ?1", orderId);
+  }
+
+  /** The last automatic order, whatever became of it. */
+  async lastAutomatic(organizationId: string): Promise<PaymentOrder | null> {
+    const [row] = await this.sql.rows(
+      `SELECT * FROM payment_order WHERE org_id = ?1 AND purpose = 'auto_top_up'
+       ORDER BY created_at DESC, order_id DESC LIMIT 1`,
+      organizationId,
+    );
+    return row === undefined ? null : orderOf(row);
+  }
+
+  openAutomatic(organizationId: string): Promise<PaymentOrder | null> {
+    return this.one("org_id = ?1 AND purpose = 'auto_top_up' AND state = 'open'", organizationId);
+  }
+
+  ofSession(driver: DriverName, sessionId: string): Promise<PaymentOrder | null> {
+    return this.one("driver = ?1 AND session_id = ?2", driver, sessionId);
+  }
+
+  ofPayment(driver: DriverName, paymentId: string): Promise<PaymentOrder | null> {
+    return this.one("driver = ?1 AND payment_id = ?2", driver, paymentId);
+  }
+
+  /** Newest first; `organizationId` null means all. `after` is the page's start (store/page.ts). */
+  async page(
+    organizationId: string | null,
+    after: { atMs: number; id: string },
+    ask: Pick<PageAsk, "limit">,
+  ): Promise<Page<PaymentOrder>> {
+    const rows = await this.sql.rows(
+      `SELECT * FROM payment_order
+       WHERE (?1 = '' OR org_id = ?1) AND (created_at < ?2 OR (created_at = ?2 AND order_id < ?3))
+       ORDER BY created_at DESC, order_id DESC LIMIT ?4`,
+      organizationId ?? "",
+      after.atMs,
+      after.id,
+      ask.limit + 1,
+    );
+    return pageOf(rows.map(orderOf), ask, (row) => ({ atMs: row.createdAtMs, id: row.id }));
+  }
+
+  /** What automatic orders of an organization came to since an instant, open ones included. */
+  async automaticSince(organizationId: string, sinceMs: number): Promise<NanoUsd> {
+    const [row] = await this.sql.rows(
+      `SELECT coalesce(sum(amount), 0) AS total FROM payment_order
+       WHERE org_id = ?1 AND purpose = 'auto_top_up' AND state IN ('open', 'credited') AND created_at >= ?2`,
+      organizationId,
+      sinceMs,
+    );
+    return moneyOf(row?.["total"]);
+  }
+
+  /** Whether the ledger has taken money of this order back under that dispute or refund. */
+  async wasTakenBack(order: PaymentOrder, reversalId: string): Promise<boolean> {
+    const found = await this.sql.rows(
+      "SELECT 1 FROM reversal WHERE org_id = ?1 AND source = ?2 AND external_id = ?3",
+      order.organizationId,
+      order.driver,
+      reversalId,
+    );
+    return found.length > 0;
+  }
+
+  async keepMethod(method: PaymentMethod, nowMs: number): Promise<void> {
+    const { organizationId, driver, customerId, methodId, label } = method;
+    await this.sql.rows(
+      `INSERT INTO payment_method (org_id, driver, customer_id, method_id, label, saved_at)
+       VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+       ON CONFLICT (org_id) DO UPDATE SET driver = excluded.driver, customer_id = excluded.customer_id,
+         method_id = excluded.method_id, label = excluded.label, saved_at = excluded.saved_at`,
+      organizationId,
+      driver,
+      customerId,
+      methodId,
+      label,
+      nowMs,
+    );
+  }
+
+  async forgetMethod(organizationId: string): Promise<boolean> {
+    const removed = await this.sql.rows(
+      "DELETE FROM payment_method WHERE org_id = ?1 RETURNING org_id",
+      organizationId,
+    );
+    return removed.length > 0;
+  }
+
+  async method(organizationId: string): Promise<PaymentMethod | null> {
+    const [row] = await this.sql.rows("SELECT * FROM payment_method WHERE org_id = ?1", organizationId);
+    if (row === undefined) return null;
+    return {
+      organizationId,
+      driver: textOf(row["driver"]) as DriverName,
+      customerId: textOf(row["customer_id"]),
+      methodId: textOf(row["method_id"]),
+      label: textOf(row["label"]),
+    };
+  }
+
+  private async one(where: string, ...values: (string | null)[]): Promise<PaymentOrder | null> {
+    const [row] = await this.sql.rows(`SELECT * FROM payment_order WHERE ${where}`, ...values);
+    return row === undefined ? null : orderOf(row);
+  }
+}
+
+const orderOf = (row: SqlRow): PaymentOrder => ({
+  id: textOf(row["order_id"]),
+  organizationId: textOf(row["org_id"]),
+  driver: textOf(row["driver"]) as DriverName,
+  purpose: textOf(row["purpose"]) as PaymentOrder["purpose"],
+  amount: moneyOf(row["amount"]),
+  currency: textOf(row["currency"]),
+  state: textOf(row["state"]) as PaymentOrder["state"],
+  sessionId: orNull(row["session_id"], textOf),
+  paymentId: orNull(row["payment_id"], textOf),
+  payUrl: orNull(row["pay_url"], textOf),
+  reason: orNull(row["reason"], textOf),
+  createdBy: textOf(row["created_by"]),
+  createdAtMs: numberOf(row["created_at"]),
+  endedAtMs: orNull(row["ended_at"], numberOf),
+});

@@ -1,0 +1,43 @@
+// What somebody is asked to pay. The order is ours: amount, currency and organization of a payment are compared with it
+// and never taken from an event (hardening.md S29).
+import type { NanoUsd } from "../contract/money.ts";
+
+export type DriverName = "stripe" | "manual" | "test";
+/** `checkout`: a person pays on a page. `auto_top_up`: a saved card is charged (auto-top-up.ts). */
+export type Purpose = "checkout" | "auto_top_up";
+export type OrderState = "open" | "credited" | "failed" | "expired";
+
+export const CURRENCY = "usd";
+
+export interface PaymentOrder {
+  /** `ord_…`. */
+  id: string;
+  organizationId: string;
+  driver: DriverName;
+  purpose: Purpose;
+  amount: NanoUsd;
+  currency: string;
+  state: OrderState;
+  /** The service's checkout page or charge; the external id of the top-up. */
+  sessionId: string | null;
+  /** The service's payment: what disputes and refunds name. */
+  paymentId: string | null;
+  payUrl: string | null;
+  /** Why it failed, for people. */
+  reason: string | null;
+  createdBy: string;
+  createdAtMs: number;
+  endedAtMs: number | null;
+}
+
+/** A card that an organization agreed to be charged on; the number stays with the payment service. */
+export interface PaymentMethod {
+  organizationId: string;
+  driver: DriverName;
+  customerId: string;
+  methodId: string;
+  /** `visa •••• 4242`. */
+  label: string;
+}
+
+export const NANO_PER_CENT = 10_000_000n;

@@ -1,0 +1,95 @@
+// The payments room, put together over the store, the ledger's till and one driver. The driver is loaded on first use:
+// most starts of a gateway take no payment.
+import type { NanoUsd } from "../contract/money.ts";
+import type { Sql } from "../store/sql.ts";
+import { AutoTopUpBook } from "./auto-top-up-book.ts";
+import { noteDeclined, topUpOne, topUpWhatRunsLow } from "./auto-top-up.ts";
+import { type Checkout, type CheckoutAsk, startCheckout } from "./checkout.ts";
+import type { PaymentDriver } from "./driver.ts";
+import { EventLog } from "./event-log.ts";
+import type { DriverName, PaymentOrder } from "./order.ts";
+import { OrderBook } from "./order-book.ts";
+import { creditOrder, receive, type Till, type Verdict } from "./receive.ts";
+
+export interface PaymentPorts {
+  sql: Sql;
+  till: Till;
+  availableOf: (organizationId: string) => Promise<NanoUsd | null>;
+  nowMs(): number;
+  driverName: DriverName;
+  loadDriver(): Promise<PaymentDriver>;
+  limits: { minimum: NanoUsd; maximum: NanoUsd };
+}
+
+export class Payments {
+  readonly orders: OrderBook;
+  readonly events: EventLog;
+  readonly automatic: AutoTopUpBook;
+
+  constructor(private readonly on: PaymentPorts) {
+    this.orders = new OrderBook(on.sql);
+    this.events = new EventLog(on.sql);
+    this.automatic = new AutoTopUpBook(on.sql);
+  }
+
+  get driver(): DriverName {
+    return this.on.driverName;
+  }
+
+  get limits(): PaymentPorts["limits"] {
+    return this.on.limits;
+  }
+
+  /** An order and the page to pay it on. Throws `ServiceFailure`. */
+  async checkout(ask: CheckoutAsk): Promise<Checkout> {
+    return startCheckout({ ...(await this.ports()), limits: this.on.limits }, ask);
+  }
+
+  /** One delivery of a payment service. Throws `WebhookRefusal` or `ServiceFailure`. */
+  async receive(delivery: { body: Uint8Array; signature: string | null }): Promise<Verdict> {
+    const ports = await this.ports();
+    return receive(
+      {
+        ...ports,
+        automatic: {
+          declined: (organizationId, reason) => noteDeclined(ports, organizationId, reason),
+          mayTryAgain: (organizationId) => this.automatic.succeeded(organizationId),
+        },
+      },
+      delivery,
+    );
+  }
+
+  /** The operator has the money of an order that is paid by hand; once, whatever the reference. */
+  async confirm(order: PaymentOrder, reference: string): Promise<"credited" | "repeated" | "refused"> {
+    const { orders } = this;
+    const paid = { sessionId: order.id, paymentId: reference };
+    return creditOrder({ orders, till: this.on.till, nowMs: () => this.on.nowMs() }, order, paid);
+  }
+
+  /** One round of automatic top-ups. */
+  async runAutomatic(failed: (error: unknown) => void): Promise<void> {
+    if (this.on.driverName === "manual") return;
+    if ((await this.automatic.due(this.on.nowMs())).length === 0) return;
+    await topUpWhatRunsLow(await this.ports(), failed);
+  }
+
+  /** A person asks for the next try now instead of waiting for it. */
+  async retryAutomatic(organizationId: string): Promise<void> {
+    const wish = await this.automatic.retry(organizationId, this.on.nowMs());
+    if (wish?.enabled === true) await topUpOne(await this.ports(), wish);
+  }
+
+  private async ports() {
+    const { till, availableOf } = this.on;
+    return {
+      driver: await this.on.loadDriver(),
+      orders: this.orders,
+      events: this.events,
+      book: this.automatic,
+      till,
+      availableOf,
+      nowMs: () => this.on.nowMs(),
+    };
+  }
+}

@@ -1,0 +1,235 @@
+// What an event of a payment service is worth: judged against our order, credited or taken back in the ledger's own
+// transaction under the payment's id, and only then answered (money.md §5, faults 67 and 68). Every step can be repeated:
+// a crash anywhere before the answer makes the service deliver again, and the ledger credits one reference once.
+import type { NanoUsd } from "../contract/money.ts";
+import { crashPoint } from "../lib/crash-point.ts";
+import type { PaymentDriver, PaymentEvent } from "./driver.ts";
+import type { EventLog, EventOutcome } from "./event-log.ts";
+import type { PaymentOrder } from "./order.ts";
+import type { OrderBook } from "./order-book.ts";
+
+/** The part of the ledger that payments use. */
+export interface Till {
+  topUp(
+    topUp: {
+      organizationId: string;
+      amount: NanoUsd;
+      kind: "purchase";
+      source: string;
+      externalId: string;
+    },
+    actor: string,
+  ): Promise<{ kind: "credited" | "repeated" | "conflict" | "unknown_organization" }>;
+  reverse(
+    reversal: {
+      organizationId: string;
+      amount: NanoUsd;
+      kind: "chargeback";
+      target: string;
+      source: string;
+      externalId: string;
+    },
+    actor: string,
+  ): Promise<{
+    kind: "reversed" | "repeated" | "conflict" | "exceeds" | "unknown_request" | "unknown_organization";
+  }>;
+}
+
+export interface ReceivePorts {
+  driver: PaymentDriver;
+  orders: OrderBook;
+  events: EventLog;
+  till: Till;
+  nowMs(): number;
+  automatic: {
+    /** An automatic order came to nothing. */
+    declined(organizationId: string, reason: string): Promise<void>;
+    /** One was paid after all, or there is a new card. */
+    mayTryAgain(organizationId: string): Promise<void>;
+  };
+}
+
+export interface Verdict {
+  outcome: EventOutcome;
+  detail: string | null;
+  order: PaymentOrder | null;
+}
+
+type Paid = Extract<PaymentEvent, { kind: "paid" }>;
+type Moved = Extract<PaymentEvent, { kind: "taken_back" | "returned" }>;
+
+/** Reads, judges and books one delivery, and notes what came of it. Throws `WebhookRefusal` for what is not believed. */
+export async function receive(
+  on: ReceivePorts,
+  delivery: { body: Uint8Array; signature: string | null },
+): Promise<Verdict> {
+  const event = await on.driver.read({ ...delivery, nowMs: on.nowMs() });
+  const verdict = await judge(on, event);
+  const { outcome, detail, order } = verdict;
+  await on.events.note(
+    {
+      driver: on.driver.name,
+      id: event.id,
+      type: event.type,
+      organizationId: order?.organizationId ?? null,
+      orderId: order?.id ?? null,
+      outcome,
+      detail,
+    },
+    on.nowMs(),
+  );
+  return verdict;
+}
+
+function judge(on: ReceivePorts, event: PaymentEvent): Promise<Verdict> | Verdict {
+  switch (event.kind) {
+    case "paid":
+      return paid(on, event);
+    case "not_paid":
+      return notPaid(on, event);
+    case "taken_back":
+    case "returned":
+      return moved(on, event);
+    case "other":
+      return { outcome: "ignored", detail: null, order: null };
+  }
+}
+
+async function paid(on: ReceivePorts, event: Paid): Promise<Verdict> {
+  if (event.orderId?.startsWith("ord_") !== true) return ignored("no order of this gateway", null);
+  const order = await on.orders.find(event.orderId);
+  if (order === null) return refused(`there is no order ${event.orderId}`, null);
+  // A checkout page is also a payment of its own; its page's event is the one that credits.
+  if (event.via === "charge" && order.purpose === "checkout")
+    return ignored("its checkout page credits", order);
+  const contradiction = contradictionOf(event, order, on.driver.name);
+  if (contradiction !== null) return refused(contradiction, order);
+  const outcome = await creditOrder(on, order, event);
+  if (outcome === "refused") return refused("its reference was credited with another amount", order);
+  if (order.purpose === "auto_top_up") await on.automatic.mayTryAgain(order.organizationId);
+  if (event.keepCard && event.paymentId !== null) await keepCard(on, order, event.paymentId);
+  return { outcome, detail: null, order };
+}
+
+function contradictionOf(event: Paid, order: PaymentOrder, driver: string): string | null {
+  const { money, sessionId, organizationId } = event;
+  if (order.driver !== driver) return `the order is of ${order.driver}`;
+  if (organizationId !== order.organizationId) return "the payment names another organization than its order";
+  if (order.sessionId !== null && order.sessionId !== sessionId) return "the order has another session";
+  if (order.sessionId === null && order.purpose === "checkout") return "the order has no session yet";
+  if (money.currency !== order.currency) return `paid in ${money.currency}, ordered in ${order.currency}`;
+  if (money.amount !== order.amount)
+    return `paid ${money.amount}, ordered ${order.amount} (billionths of a dollar)`;
+  return null;
+}
+
+/** One transaction holds the top-up's row and its ledger entry; that the order says so too follows, and may repeat. */
+export async function creditOrder(
+  on: Pick<ReceivePorts, "orders" | "nowMs"> & { till: Pick<Till, "topUp"> },
+  order: PaymentOrder,
+  paidBy: { sessionId: string; paymentId: string | null },
+): Promise<"credited" | "repeated" | "refused"> {
+  const { organizationId, amount, driver: source } = order;
+  crashPoint("payment_received");
+  const { kind } = await on.till.topUp(
+    { organizationId, amount, kind: "purchase", source, externalId: paidBy.sessionId },
+    `${order.driver} ${order.id}`,
+  );
+  if (kind === "conflict" || kind === "unknown_organization") return "refused";
+  crashPoint("payment_credited");
+  await on.orders.credited(order.id, paidBy, on.nowMs());
+  return kind;
+}
+
+/** Without the card the payment is as good; the organization is asked for one when automatic top-up needs it. */
+async function keepCard(on: ReceivePorts, order: PaymentOrder, paymentId: string): Promise<void> {
+  const found = await on.driver.methodOf(paymentId).catch(() => null);
+  if (found === null) return;
+  const { organizationId } = order;
+  await on.orders.keepMethod({ ...found, organizationId }, on.nowMs());
+  await on.automatic.mayTryAgain(organizationId);
+}
+
+async function notPaid(
+  on: ReceivePorts,
+  event: Extract<PaymentEvent, { kind: "not_paid" }>,
+): Promise<Verdict> {
+  const order = await on.orders.ofSession(on.driver.name, event.sessionId);
+  if (order === null) return ignored("no order of this gateway", null);
+  const ended = await on.orders.ended(order.id, event, on.nowMs());
+  if (!ended) return ignored(`the order is ${order.state} already`, order);
+  if (order.purpose === "auto_top_up") await on.automatic.declined(order.organizationId, event.reason);
+  return { outcome: event.state, detail: event.reason, order };
+}
+
+/** A dispute or refund of one of our payments, or its end. */
+async function moved(on: ReceivePorts, event: Moved): Promise<Verdict> {
+  const { paymentId, money } = event;
+  if (paymentId === null) return ignored("it names no payment", null);
+  const order = await on.orders.ofPayment(on.driver.name, paymentId);
+  if (order === null) return unknownPayment(on, paymentId);
+  if (money.currency !== order.currency) return refused(`${money.currency} is not the order's`, order);
+  if (money.amount > order.amount) return refused("more than the order was for", order);
+  return event.kind === "taken_back" ? takeBack(on, event, order) : giveAgain(on, event, order);
+}
+
+/** Of somebody else who uses the same account, or of ours whose payment was not credited yet. */
+async function unknownPayment(on: ReceivePorts, paymentId: string): Promise<Verdict> {
+  const orderId = await on.driver.orderOf(paymentId);
+  const order = orderId === null ? null : await on.orders.find(orderId);
+  if (order === null) return ignored("no payment of this gateway", null);
+  return { outcome: "too_early", detail: "the payment that it follows was not credited yet", order };
+}
+
+async function takeBack(on: ReceivePorts, event: Moved, order: PaymentOrder): Promise<Verdict> {
+  const { organizationId, driver: source } = order;
+  const { kind } = await on.till.reverse(
+    {
+      organizationId,
+      amount: event.money.amount,
+      kind: "chargeback",
+      target: event.paymentId ?? "",
+      source,
+      externalId: event.reversalId,
+    },
+    `${source} ${event.reversalId}`,
+  );
+  if (kind === "reversed")
+    return { outcome: "taken_back", detail: "reason" in event ? event.reason : null, order };
+  if (kind === "repeated") return { outcome: "repeated", detail: null, order };
+  return refused(`the ledger answered ${kind}`, order);
+}
+
+/** Only what was taken back before returns: an end that came before its beginning is delivered again. */
+async function giveAgain(on: ReceivePorts, event: Moved, order: PaymentOrder): Promise<Verdict> {
+  const { organizationId, driver: source } = order;
+  if (!(await on.orders.wasTakenBack(order, event.reversalId))) {
+    return event.type === "charge.dispute.funds_reinstated"
+      ? { outcome: "too_early", detail: "the dispute that it ends was not seen yet", order }
+      : ignored("it had taken nothing back", order);
+  }
+  const { kind } = await on.till.topUp(
+    {
+      organizationId,
+      amount: event.money.amount,
+      kind: "purchase",
+      source,
+      externalId: `${event.reversalId}/returned`,
+    },
+    `${source} ${event.reversalId}`,
+  );
+  if (kind === "credited") return { outcome: "returned", detail: null, order };
+  if (kind === "repeated") return { outcome: "repeated", detail: null, order };
+  return refused(`the ledger answered ${kind}`, order);
+}
+
+const ignored = (detail: string, order: PaymentOrder | null): Verdict => ({
+  outcome: "ignored",
+  detail,
+  order,
+});
+const refused = (detail: string, order: PaymentOrder | null): Verdict => ({
+  outcome: "refused",
+  detail,
+  order,
+});

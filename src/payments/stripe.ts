@@ -1,0 +1,191 @@
+// Stripe: Checkout pages, saved cards, signed events. The only importer of its library besides the double. Under Bun
+// only the library's asynchronous webhook functions work. Every call carries our order's id as its idempotency key, so
+// a call repeated after a crash or a timeout does not ask, or charge, twice.
+import Stripe from "stripe";
+import { formatUsd, nanoUsd } from "../contract/money.ts";
+import {
+  type Ask,
+  type Charged,
+  type Delivery,
+  type Opened,
+  type PaymentDriver,
+  type PaymentEvent,
+  ServiceFailure,
+  WebhookRefusal,
+} from "./driver.ts";
+import { NANO_PER_CENT, type PaymentMethod, type PaymentOrder } from "./order.ts";
+import { readRefund, readStripeEvent, refundOf } from "./stripe-event.ts";
+
+export interface StripeSettings {
+  /** `test`: money is pretended by the double; everything else is the same. */
+  name: "stripe" | "test";
+  secretKey: string;
+  webhookSecret: string;
+  /** Null is api.stripe.com. */
+  apiUrl: string | null;
+}
+
+const TOLERANCE_S = 300;
+const CALL_TIMEOUT_MS = 20_000;
+
+export class StripeDriver implements PaymentDriver {
+  readonly name: "stripe" | "test";
+  private readonly stripe: Stripe;
+  private readonly webhookSecret: string;
+
+  /** Throws without secrets: events signed with an empty secret are anybody's (hardening.md S11). */
+  constructor({ name, secretKey, webhookSecret, apiUrl }: StripeSettings) {
+    if (secretKey.trim() === "") throw new Error("the Stripe secret key is empty");
+    if (webhookSecret.trim() === "") throw new Error("the Stripe webhook secret is empty");
+    this.name = name;
+    this.webhookSecret = webhookSecret;
+    this.stripe = new Stripe(secretKey, {
+      ...(apiUrl !== null && placeOf(apiUrl)),
+      timeout: CALL_TIMEOUT_MS,
+      maxNetworkRetries: 1,
+      telemetry: false,
+      appInfo: { name: "Tollgate" },
+    });
+  }
+
+  async open(order: PaymentOrder, ask: Ask): Promise<Opened> {
+    const marks = { order: order.id, organization: order.organizationId };
+    const session = await this.call(() =>
+      this.stripe.checkout.sessions.create(
+        {
+          mode: "payment",
+          client_reference_id: order.id,
+          line_items: [
+            {
+              quantity: 1,
+              price_data: {
+                currency: order.currency,
+                unit_amount: centsOf(order),
+                product_data: { name: `Credits, $${dollarsOf(order)}` },
+              },
+            },
+          ],
+          metadata: { ...marks, keep_card: ask.keepCard ? "yes" : "no" },
+          payment_intent_data: {
+            metadata: marks,
+            ...(ask.keepCard && { setup_future_usage: "off_session" as const }),
+          },
+          ...(ask.keepCard && { customer_creation: "always" as const }),
+          success_url: ask.paidUrl,
+          cancel_url: ask.leftUrl,
+        },
+        { idempotencyKey: order.id },
+      ),
+    );
+    if (session.url === null) throw new ServiceFailure("Stripe opened a checkout without an address");
+    return { kind: "page", sessionId: session.id, url: session.url };
+  }
+
+  async read({ body, signature, nowMs }: Delivery): Promise<PaymentEvent> {
+    if (signature === null) throw new WebhookRefusal("The header Stripe-Signature is missing.");
+    // The library only looks for signatures that are too old.
+    const signedAtMs = Number(/(?:^|,)\s*t=(\d{1,12})(?:,|$)/.exec(signature)?.[1] ?? 0) * 1000;
+    if (signedAtMs - nowMs > TOLERANCE_S * 1000) throw new WebhookRefusal("The signature is of the future.");
+    try {
+      const event = await this.stripe.webhooks.constructEventAsync(
+        Buffer.from(body),
+        signature,
+        this.webhookSecret,
+        TOLERANCE_S,
+        undefined,
+        nowMs,
+      );
+      const refundId = refundOf(event);
+      if (refundId === null) return readStripeEvent(event);
+      // A refund can still fail after it succeeded, and its events come in any order: only how it stands now counts.
+      const refund = await this.call(() => this.stripe.refunds.retrieve(refundId));
+      return readRefund({ id: event.id, type: event.type }, refund);
+    } catch (error) {
+      if (error instanceof WebhookRefusal || error instanceof ServiceFailure) throw error;
+      if (error instanceof Stripe.errors.StripeSignatureVerificationError)
+        throw new WebhookRefusal(
+          "The signature does not fit this body, this endpoint's secret or the time: it must be at most 5 minutes old.",
+        );
+      throw new WebhookRefusal("The body is no event of Stripe.");
+    }
+  }
+
+  async charge(order: PaymentOrder, method: PaymentMethod): Promise<Charged> {
+    try {
+      const payment = await this.stripe.paymentIntents.create(
+        {
+          amount: centsOf(order),
+          currency: order.currency,
+          customer: method.customerId,
+          payment_method: method.methodId,
+          off_session: true,
+          confirm: true,
+          metadata: { order: order.id, organization: order.organizationId },
+        },
+        { idempotencyKey: order.id },
+      );
+      const money = {
+        amount: nanoUsd(BigInt(payment.amount_received) * NANO_PER_CENT),
+        currency: payment.currency,
+      };
+      return payment.status === "succeeded"
+        ? { kind: "paid", paymentId: payment.id, money }
+        : { kind: "pending", paymentId: payment.id };
+    } catch (error) {
+      if (error instanceof Stripe.errors.StripeCardError) return { kind: "declined", reason: error.message };
+      throw failureOf(error);
+    }
+  }
+
+  async methodOf(paymentId: string): Promise<Omit<PaymentMethod, "organizationId"> | null> {
+    const payment = await this.call(() =>
+      this.stripe.paymentIntents.retrieve(paymentId, { expand: ["payment_method"] }),
+    );
+    const { customer, payment_method: method } = payment;
+    if (customer === null || method === null || typeof method === "string") return null;
+    const label = method.card ? `${method.card.brand} •••• ${method.card.last4}` : method.type;
+    return {
+      driver: this.name,
+      customerId: typeof customer === "string" ? customer : customer.id,
+      methodId: method.id,
+      label,
+    };
+  }
+
+  async orderOf(paymentId: string): Promise<string | null> {
+    const payment = await this.call(() => this.stripe.paymentIntents.retrieve(paymentId));
+    return payment.metadata["order"] ?? null;
+  }
+
+  private async call<T>(ask: () => Promise<T>): Promise<T> {
+    try {
+      return await ask();
+    } catch (error) {
+      throw failureOf(error);
+    }
+  }
+}
+
+/** Stripe's messages name no secret: an invalid key is printed with all but its last characters starred out. */
+function failureOf(error: unknown): ServiceFailure {
+  if (error instanceof ServiceFailure) return error;
+  const said = error instanceof Error ? error.message : String(error);
+  return new ServiceFailure(`Stripe did not take the call: ${said}`);
+}
+
+function centsOf({ amount }: PaymentOrder): number {
+  if (amount % NANO_PER_CENT !== 0n) throw new Error(`an order of ${amount} nano-USD is no whole cents`);
+  return Number(amount / NANO_PER_CENT);
+}
+
+const dollarsOf = ({ amount }: PaymentOrder): string => formatUsd(amount).slice(0, -7);
+
+function placeOf(apiUrl: string): { host: string; port: number; protocol: "http" | "https" } {
+  const { hostname, port, protocol } = new URL(apiUrl);
+  const plain = protocol === "http:";
+  return {
+    host: hostname,
+    port: Number(port) || (plain ? 80 : 443),
+    protocol: plain ? "http" : "https",
+  };
+}

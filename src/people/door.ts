@@ -1,0 +1,97 @@
+// `/auth/*`: what of the sign-in library is open, and in which manner. Everything not named here is 404 (hardening.md
+// S8); errors come in our envelope; the session's token leaves in its cookie only.
+import type { Visitor } from "../contract/people.ts";
+import { Refusal } from "../contract/refusals.ts";
+import { trustedHeaders } from "./accounts.ts";
+import type { SignIn } from "./sign-in.ts";
+
+const OPEN = new Set([
+  "POST /auth/sign-in/email",
+  "POST /auth/sign-in/social",
+  "POST /auth/sign-out",
+  "POST /auth/two-factor/enable",
+  "POST /auth/two-factor/disable",
+  "POST /auth/two-factor/get-totp-uri",
+  "POST /auth/two-factor/verify-totp",
+  "POST /auth/two-factor/verify-backup-code",
+  "POST /auth/two-factor/generate-backup-codes",
+  "GET /auth/passkey/generate-register-options",
+  "POST /auth/passkey/verify-registration",
+  "GET /auth/passkey/generate-authenticate-options",
+  "POST /auth/passkey/verify-authentication",
+  "POST /auth/passkey/delete-passkey",
+  "POST /auth/passkey/update-passkey",
+]);
+const CALLBACK = /^GET \/auth\/callback\/[a-z0-9_-]{1,64}$/;
+const BODY_BYTES = 64 * 1024;
+
+/** Passes a request on to the library; `guard` has checked Origin and media type. */
+export async function handleAuth(
+  on: SignIn,
+  request: Request,
+  visitor: Visitor,
+  requestId: string,
+): Promise<Response> {
+  const url = new URL(request.url);
+  const target = `${request.method} ${url.pathname}`;
+  if (!OPEN.has(target) && !CALLBACK.test(target))
+    throw new Refusal("unknown_url", "There is nothing at this URL.");
+  const headers = trustedHeaders(visitor);
+  const body = request.method === "GET" ? null : await request.text();
+  if (body !== null && body.length > BODY_BYTES)
+    throw new Refusal("payload_too_large", `The body is larger than ${BODY_BYTES} bytes.`);
+  // The library resolves against its own base address; Host decides nothing (hardening.md S17).
+  const own = new URL(url.pathname + url.search, on.context.baseURL);
+  const answer = await on.auth.handler(
+    new Request(own.href, { method: request.method, headers, ...(body !== null && { body }) }),
+  );
+  return answer.status >= 400 ? refusalOf(answer, requestId) : await sealed(answer);
+}
+
+async function sealed(answer: Response): Promise<Response> {
+  const headers = new Headers(answer.headers);
+  headers.set("cache-control", "no-store");
+  const text = await answer.text();
+  return new Response(withoutToken(text), { status: answer.status, headers });
+}
+
+function withoutToken(text: string): string {
+  if (!text.includes('"token"')) return text;
+  const { token: _, ...rest } = JSON.parse(text) as Record<string, unknown>;
+  return JSON.stringify(rest);
+}
+
+async function refusalOf(answer: Response, requestId: string): Promise<Response> {
+  const { status } = answer;
+  const { code, message } =
+    status === 429 ? TOO_MANY : status >= 500 ? FAILED : readError(await answer.text());
+  const wait = answer.headers.get("x-retry-after");
+  const type = status === 429 ? "requests" : status >= 500 ? "server_error" : "invalid_request_error";
+  return new Response(
+    JSON.stringify({ error: { message, type, param: null, code, request_id: requestId } }),
+    {
+      status,
+      headers: {
+        "content-type": "application/json",
+        "cache-control": "no-store",
+        ...(wait !== null && { "retry-after": wait }),
+      },
+    },
+  );
+}
+
+const TOO_MANY = { code: "rate_limit_exceeded", message: "Too many tries from this address. Wait a little." };
+const FAILED = { code: "internal_error", message: "Signing in failed inside the gateway." };
+
+/** The library's own code, in our spelling. */
+function readError(text: string): { code: string; message: string } {
+  try {
+    const { code, message } = JSON.parse(text) as { code?: unknown; message?: unknown };
+    return {
+      code: typeof code === "string" ? code.toLowerCase().slice(0, 60) : "invalid_request",
+      message: typeof message === "string" && message !== "" ? message.slice(0, 200) : "Signing in failed.",
+    };
+  } catch {
+    return { code: "invalid_request", message: "Signing in failed." };
+  }
+}

@@ -1,0 +1,120 @@
+// Who belongs to which organization, with which role. An organization that has members keeps at least one owner.
+import { OperatorRefusal } from "../contract/admin-refusals.ts";
+import type { Membership, People } from "../contract/people.ts";
+import type { Role } from "../contract/roles.ts";
+import type { MembershipRow, RuleRow } from "./schema.ts";
+import type { SignIn } from "./sign-in.ts";
+
+type Records = SignIn["records"];
+type Memberships = Pick<People, "memberships" | "membership" | "join" | "changeRole" | "remove" | "seen">;
+
+const MODEL = "membership";
+/** `seenAt` is written at most this often. */
+const SEEN_EVERY_MS = 60_000;
+
+const placeOf = (organizationId: string, personId: string): string => `${organizationId} ${personId}`;
+const at = (organizationId: string, personId: string) => [
+  { field: "place", value: placeOf(organizationId, personId) },
+];
+
+export function memberships(
+  records: Records,
+  endSessions: (personId: string) => Promise<unknown>,
+): Memberships {
+  // One change at a time: two owners who step down together must not both see the other one.
+  let turn: Promise<unknown> = Promise.resolve();
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+    const mine = turn.then(work, work);
+    turn = mine.catch(() => {});
+    return mine;
+  };
+  const find = (organizationId: string, personId: string): Promise<MembershipRow | null> =>
+    records.findOne<MembershipRow>({ model: MODEL, where: at(organizationId, personId) });
+  const keepAnOwner = async (organizationId: string, leaving: MembershipRow): Promise<void> => {
+    if (leaving.role !== "owner") return;
+    const where = [
+      { field: "organizationId", value: organizationId },
+      { field: "role", value: "owner" },
+    ];
+    if ((await records.count({ model: MODEL, where })) > 1) return;
+    throw new OperatorRefusal(
+      "conflict",
+      "This is the organization's last owner. Make somebody else an owner first.",
+      "member",
+    );
+  };
+  return {
+    async memberships(by) {
+      const where =
+        by === "all"
+          ? []
+          : "personId" in by
+            ? [{ field: "personId", value: by.personId }]
+            : [{ field: "organizationId", value: by.organizationId }];
+      const sortBy = { field: "seenAt", direction: "desc" as const };
+      const rows = await records.findMany<MembershipRow>({ model: MODEL, where, sortBy, limit: 10_000 });
+      return rows.map(membershipOf);
+    },
+    async membership(organizationId, personId) {
+      const row = await find(organizationId, personId);
+      return row === null ? null : membershipOf(row);
+    },
+    join: (organizationId, personId, role) =>
+      inTurn(async () => {
+        if ((await find(organizationId, personId)) !== null) return;
+        const now = Date.now();
+        const place = placeOf(organizationId, personId);
+        await records.create({
+          model: MODEL,
+          data: { place, organizationId, personId, role, joinedAt: now, seenAt: now },
+        });
+      }),
+    changeRole: (organizationId, personId, role) =>
+      inTurn(async () => {
+        const row = await find(organizationId, personId);
+        if (row === null) throw unknownMember();
+        if (role !== "owner") await keepAnOwner(organizationId, row);
+        await records.update({ model: MODEL, where: at(organizationId, personId), update: { role } });
+        await endSessions(personId);
+        return membershipOf({ ...row, role });
+      }),
+    remove: (organizationId, personId) =>
+      inTurn(async () => {
+        const row = await find(organizationId, personId);
+        if (row === null) throw unknownMember();
+        await keepAnOwner(organizationId, row);
+        await records.delete({ model: MODEL, where: at(organizationId, personId) });
+      }),
+    async seen(organizationId, personId) {
+      const row = await find(organizationId, personId);
+      const now = Date.now();
+      if (row === null || Number(row.seenAt) > now - SEEN_EVERY_MS) return;
+      await records.update({ model: MODEL, where: at(organizationId, personId), update: { seenAt: now } });
+    },
+  };
+}
+
+export const rules = (records: Records): Pick<People, "rules" | "setRules"> => ({
+  async rules(organizationId) {
+    const where = [{ field: "organizationId", value: organizationId }];
+    const row = await records.findOne<RuleRow>({ model: "organizationRule", where });
+    return { requireTwoFactor: row?.requireTwoFactor === true };
+  },
+  async setRules(organizationId, { requireTwoFactor }) {
+    const where = [{ field: "organizationId", value: organizationId }];
+    const changed = await records.update({ model: "organizationRule", where, update: { requireTwoFactor } });
+    if (changed === null)
+      await records.create({ model: "organizationRule", data: { organizationId, requireTwoFactor } });
+  },
+});
+
+const unknownMember = (): OperatorRefusal =>
+  new OperatorRefusal("not_found", "There is no record of this id.", "member");
+
+const membershipOf = (row: MembershipRow): Membership => ({
+  organizationId: row.organizationId,
+  personId: row.personId,
+  role: row.role as Role,
+  joinedAtMs: Number(row.joinedAt),
+  seenAtMs: Number(row.seenAt),
+});

@@ -1,0 +1,75 @@
+// The tables that we add to those of the sign-in library; it creates them with its own, on both stores.
+const text = { type: "string", required: true, input: false } as const;
+const optional = { type: "string", required: false, input: false } as const;
+const whole = { type: "number", required: true, bigint: true, input: false } as const;
+const flag = { type: "boolean", required: true, input: false } as const;
+
+export const peopleSchema = {
+  user: {
+    fields: { operator: { type: "boolean", required: false, defaultValue: false, input: false } },
+  },
+  membership: {
+    fields: {
+      /** Organization and person in one, so that nobody is twice in one organization. */
+      place: { ...text, unique: true },
+      organizationId: { ...text, index: true },
+      personId: { ...text, index: true },
+      role: text,
+      joinedAt: whole,
+      seenAt: whole,
+    },
+  },
+  invitation: {
+    fields: {
+      /** SHA-256 of the token; the token itself is in the link only. */
+      digest: { ...text, unique: true },
+      organizationId: { ...optional, index: true },
+      email: text,
+      role: text,
+      invitedBy: text,
+      createdAt: whole,
+      expiresAt: whole,
+      state: text,
+    },
+  },
+  organizationRule: {
+    fields: { organizationId: { ...text, unique: true }, requireTwoFactor: flag },
+  },
+} as const;
+
+export interface MembershipRow {
+  id: string;
+  place: string;
+  organizationId: string;
+  personId: string;
+  role: string;
+  joinedAt: number;
+  seenAt: number;
+}
+
+export interface InvitationRow {
+  id: string;
+  digest: string;
+  organizationId: string | null;
+  email: string;
+  role: string;
+  invitedBy: string;
+  createdAt: number;
+  expiresAt: number;
+  state: string;
+}
+
+export interface UserRow {
+  id: string;
+  name: string;
+  email: string;
+  operator: boolean | null;
+  twoFactorEnabled: boolean | null;
+  createdAt: Date | string;
+}
+
+export interface RuleRow {
+  id: string;
+  organizationId: string;
+  requireTwoFactor: boolean;
+}

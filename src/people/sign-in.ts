@@ -1,0 +1,137 @@
+// The sign-in library, wrapped: the only importer of better-auth (docs/decisions/0009-sign-in.md). It owns passwords,
+// sessions, passkeys, one-time codes and company sign-in; organizations and roles are ours, beside the ledger.
+import { passkey } from "@better-auth/passkey";
+import { betterAuth, type BetterAuthOptions } from "better-auth";
+import { hashPassword, verifyPassword } from "better-auth/crypto";
+import { getMigrations } from "better-auth/db/migration";
+import { genericOAuth } from "better-auth/plugins/generic-oauth";
+import { twoFactor } from "better-auth/plugins/two-factor";
+import { Refusal } from "../contract/refusals.ts";
+import { randomBase62 } from "../lib/id.ts";
+import { peopleSchema } from "./schema.ts";
+import type { PeopleStore } from "./store.ts";
+import { Turnstile } from "./turnstile.ts";
+
+const DAY_S = 86_400;
+const SESSION_S = 7 * DAY_S;
+/** How long a session counts as fresh: changes of passkeys and second factors ask again after it. */
+const FRESH_S = 12 * 3_600;
+/** Our own header: what the socket says, set by `handle`; whatever a caller sends under this name is overwritten. */
+export const ADDRESS_HEADER = "x-tollgate-address";
+
+const PREFIXES: Record<string, string> = {
+  user: "usr",
+  session: "ses",
+  membership: "mem",
+  invitation: "inv",
+  passkey: "pky",
+};
+
+export interface OidcProvider {
+  id: string;
+  name: string;
+  discoveryUrl: string;
+  clientId: string;
+  clientSecret: string;
+}
+
+export interface SignInOptions {
+  store: PeopleStore;
+  secret: string;
+  /** Where people reach the dashboard: origin of links, cookies and passkeys. */
+  url: string;
+  /** Every origin that may send changes. */
+  origins: string[];
+  oidc: OidcProvider[];
+  signInsPerMinute: number;
+}
+
+export type SignIn = Awaited<ReturnType<typeof openSignIn>>;
+
+const busy = (): Refusal =>
+  new Refusal("rate_limit_exceeded", "Many people sign in right now. Try again in a few seconds.", {
+    retryAfterMs: 3000,
+  });
+
+/** Opens the library over its store, with its tables made or brought up to date. */
+export async function openSignIn(options: SignInOptions) {
+  const turnstile = new Turnstile(2, 64, busy);
+  const settings = {
+    ...betterAuthOptions(options),
+    plugins: [
+      twoFactor({ issuer: "Tollgate" }),
+      passkey({ rpName: "Tollgate", rpID: new URL(options.url).hostname, origin: options.origins }),
+      genericOAuth({ config: options.oidc.map(oidcConfig) }),
+      { id: "tollgate-people", schema: peopleSchema },
+    ],
+    emailAndPassword: {
+      enabled: true,
+      // Accounts come from the first-run link and from invitations only.
+      disableSignUp: true,
+      minPasswordLength: 10,
+      maxPasswordLength: 128,
+      password: {
+        hash: (password: string) => turnstile.pass(() => hashPassword(password)),
+        verify: (tried: { hash: string; password: string }) => turnstile.pass(() => verifyPassword(tried)),
+      },
+    },
+  } satisfies BetterAuthOptions;
+  await (await getMigrations(settings)).runMigrations();
+  const auth = betterAuth(settings);
+  const context = await auth.$context;
+  return { auth, context, records: context.adapter, internal: context.internalAdapter };
+}
+
+function betterAuthOptions({ store, secret, url, origins, signInsPerMinute }: SignInOptions) {
+  const secure = url.startsWith("https://");
+  return {
+    appName: "Tollgate",
+    baseURL: url,
+    basePath: "/auth",
+    secret,
+    database: store.database,
+    trustedOrigins: origins,
+    telemetry: { enabled: false },
+    logger: { disabled: true },
+    session: { expiresIn: SESSION_S, updateAge: DAY_S, freshAge: FRESH_S, cookieCache: { enabled: false } },
+    account: { accountLinking: { enabled: true, trustedProviders: [] } },
+    rateLimit: {
+      enabled: true,
+      storage: "database" as const,
+      window: 60,
+      max: 120,
+      customRules: {
+        "/sign-in/email": { window: 60, max: signInsPerMinute },
+        "/sign-in/social": { window: 60, max: signInsPerMinute },
+        "/two-factor/*": { window: 60, max: signInsPerMinute },
+        "/passkey/verify-authentication": { window: 60, max: signInsPerMinute },
+      },
+    },
+    advanced: {
+      // A name with `__Host-` is only taken over https, for this host, for all paths (hardening.md S25).
+      cookiePrefix: secure ? "__Host-tollgate" : "tollgate",
+      useSecureCookies: false,
+      // Said, because the library drops these checks by itself where NODE_ENV is "test".
+      disableCSRFCheck: false,
+      disableOriginCheck: false,
+      defaultCookieAttributes: { secure, httpOnly: true, sameSite: "lax" as const, path: "/" },
+      ipAddress: { ipAddressHeaders: [ADDRESS_HEADER] },
+      database: {
+        generateId: ({ model }: { model: string }) => `${PREFIXES[model] ?? "row"}_${randomBase62(16)}`,
+      },
+    },
+  } satisfies BetterAuthOptions;
+}
+
+/** Company sign-in lets in whom somebody invited: no account is made by it. */
+const oidcConfig = ({ id, discoveryUrl, clientId, clientSecret }: OidcProvider) => ({
+  providerId: id,
+  discoveryUrl,
+  clientId,
+  clientSecret,
+  scopes: ["openid", "email", "profile"],
+  pkce: true,
+  requireIdTokenVerification: true,
+  disableImplicitSignUp: true,
+  disableSignUp: true,
+});

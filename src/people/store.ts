@@ -1,0 +1,97 @@
+// Where people are kept: a SQLite file of its own in the data directory, or a schema of its own in PostgreSQL. Not the
+// ledger's file: the sign-in library holds transactions open across awaits, and a second writer would block the loop.
+import { Database } from "bun:sqlite";
+import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { randomBytes } from "node:crypto";
+import { privateFile } from "../store/private-file.ts";
+
+const FILE = "people.sqlite";
+const SECRET_FILE = "people.secret";
+const SCHEMA = "people";
+
+export interface PeopleStore {
+  /** What the sign-in library takes as its database. */
+  database: Database | import("pg").Pool;
+  close(): Promise<void>;
+}
+
+export interface PeoplePlace {
+  dataDir: string;
+  /** Null keeps people in the data directory. */
+  databaseUrl: string | null;
+}
+
+export async function openPeopleStore(place: PeoplePlace): Promise<PeopleStore> {
+  return place.databaseUrl === null ? openFile(place.dataDir) : openSchema(place.databaseUrl);
+}
+
+function openFile(dataDir: string): PeopleStore {
+  const path = join(dataDir, FILE);
+  privateFile(path);
+  const database = new Database(path, { create: true, readwrite: true });
+  for (const pragma of [
+    "journal_mode = WAL",
+    "synchronous = FULL",
+    "busy_timeout = 2000",
+    "foreign_keys = ON",
+  ])
+    database.run(`PRAGMA ${pragma}`);
+  return {
+    database,
+    close: async () => {
+      database.run("PRAGMA wal_checkpoint(TRUNCATE)");
+      database.close();
+    },
+  };
+}
+
+async function openSchema(connectionString: string): Promise<PeopleStore> {
+  const { default: pg } = await import("pg");
+  const pool = new pg.Pool({
+    connectionString,
+    max: 5,
+    application_name: "tollgate people",
+    statement_timeout: 10_000,
+    options: `-c search_path=${SCHEMA}`,
+  });
+  // An idle connection that breaks must not end the process; the next query opens another one.
+  pool.on("error", () => {});
+  await pool.query(`CREATE SCHEMA IF NOT EXISTS ${SCHEMA}`);
+  return { database: pool, close: () => pool.end() };
+}
+
+/** Whether the first account was made, asked without loading the sign-in library: the start banner needs no more. */
+export async function anybodyHere(place: PeoplePlace): Promise<boolean> {
+  if (place.databaseUrl === null && !existsSync(join(place.dataDir, FILE))) return false;
+  const store = await openPeopleStore(place);
+  try {
+    const { database } = store;
+    if (database instanceof Database) {
+      const [table] = database.query("SELECT 1 FROM sqlite_master WHERE name = 'user'").values();
+      return table !== undefined && database.query(`SELECT 1 FROM "user" LIMIT 1`).values().length > 0;
+    }
+    const table = await database.query<{ found: unknown }>(`SELECT to_regclass('${SCHEMA}.user') AS found`);
+    if (table.rows[0]?.found === null) return false;
+    return (await database.query(`SELECT 1 FROM ${SCHEMA}."user" LIMIT 1`)).rows.length > 0;
+  } finally {
+    await store.close();
+  }
+}
+
+/** The secret that signs cookies: made at random once, kept 0600. Throws when it is there but too short. */
+export function readSessionSecret(dataDir: string): string {
+  const path = join(dataDir, SECRET_FILE);
+  if (!existsSync(path)) {
+    const fresh = `${path}.${process.pid}`;
+    writeFileSync(fresh, randomBytes(32).toString("base64url"), { mode: 0o600 });
+    renameSync(fresh, path);
+  }
+  privateFile(path);
+  const secret = readFileSync(path, "utf8").trim();
+  if (secret.length < 43)
+    throw new Error(
+      `${path} does not hold a session secret. Remove it to get a new one; everybody signs in again.`,
+    );
+  return secret;
+}

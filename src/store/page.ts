@@ -1,0 +1,35 @@
+// One page of a list that is newest first: the cursor names the last row of the page before it.
+
+export interface PageAsk {
+  /** As an earlier page gave it; null is the first page. */
+  cursor: string | null;
+  limit: number;
+}
+
+/** Where the first page starts. */
+export const NEWEST = { atMs: Number.MAX_SAFE_INTEGER, id: "" };
+
+export interface Page<Row> {
+  rows: Row[];
+  nextCursor: string | null;
+}
+
+/** Where a page starts: rows older than this instant, or as old with a smaller id. Null for a text that is no cursor. */
+export function pageStart({ cursor }: Pick<PageAsk, "cursor">): { atMs: number; id: string } | null {
+  if (cursor === null) return NEWEST;
+  const [, at = "", id = ""] = /^(\d{1,16})\.([\w-]{1,100})$/.exec(cursor) ?? [];
+  return id === "" ? null : { atMs: Number(at), id };
+}
+
+/** `rows`: up to one more than the limit, which tells that there is a next page. */
+export function pageOf<Row>(
+  rows: Row[],
+  { limit }: Pick<PageAsk, "limit">,
+  place: (row: Row) => { atMs: number; id: string },
+): Page<Row> {
+  const shown = rows.slice(0, limit);
+  const last = shown.at(-1);
+  if (rows.length <= limit || last === undefined) return { rows: shown, nextCursor: null };
+  const { atMs, id } = place(last);
+  return { rows: shown, nextCursor: `${atMs}.${id}` };
+}

@@ -1,0 +1,73 @@
+// What an error of PostgreSQL means: try the transaction again, blame one operation, or stop until the database is back;
+// and at the start, what to tell the operator (money.md §7, hardening.md S11).
+import { StoreFailure } from "./store-failure.ts";
+
+/**
+ * `conflict`: rolled back for another transaction's sake, run it again. `operation`: one statement was refused, the
+ * database is well. `store`: the database cannot be relied on now.
+ */
+export type ErrorKind = "conflict" | "operation" | "store";
+
+const codeOf = (error: unknown): string | null =>
+  error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : null;
+
+/** Serialization, deadlock, lock timeout; and a row that was not as it was read (see `exactly` in postgres-write). */
+const CONFLICTS = new Set(["40001", "40P01", "55P03", "22012"]);
+/** Data, integrity and syntax errors: the database works. */
+const OPERATION = /^(0A|21|22|23|42|44|P0)/;
+const SQLSTATE = /^[0-9A-Z]{5}$/;
+
+export function errorKind(error: unknown): ErrorKind {
+  const code = codeOf(error);
+  if (code !== null && SQLSTATE.test(code)) {
+    if (CONFLICTS.has(code)) return "conflict";
+    return OPERATION.test(code) ? "operation" : "store";
+  }
+  return isConnectionError(error) ? "store" : "operation";
+}
+
+/** The server said no, in so many words: what it was asked did not happen. 40003 says that it does not know. */
+export function wasRefused(error: unknown): boolean {
+  const code = codeOf(error);
+  return code !== null && SQLSTATE.test(code) && code !== "40003" && !/^(08|57P)/.test(code);
+}
+
+/** The driver has no class for them; socket errors have a code of the system, the others only words. */
+const CONNECTION =
+  /connection|terminated|timeout|not queryable|socket|ECONN|EPIPE|ENOTFOUND|ETIMEDOUT|EHOST/i;
+const isConnectionError = (error: unknown): boolean =>
+  error instanceof Error && (CONNECTION.test(error.message) || /^E[A-Z]+$/.test(codeOf(error) ?? ""));
+
+/** Host, port and database of a URL: what may be printed of it. */
+export function placeOf(url: string): string {
+  try {
+    const { hostname, port, pathname } = new URL(url);
+    return `${hostname}${port === "" ? "" : `:${port}`}${pathname}`;
+  } catch {
+    return "DATABASE_URL";
+  }
+}
+
+const OPENING: Record<string, string> = {
+  "28000": "refused the user of DATABASE_URL",
+  "28P01": "refused the password of DATABASE_URL",
+  "3D000": "is not there: there is no such database; create it, or correct DATABASE_URL",
+  "25006": "is read-only, a standby perhaps; DATABASE_URL must name the primary",
+  "53100": "has no space left; make room and start again",
+  "42501": "may not be changed by the user of DATABASE_URL; grant it CREATE on the schema",
+  "55P03": "is being migrated by another gateway for more than a minute; start again when that is done",
+};
+
+/** Why the database did not open, as a sentence that says what to do; other errors come back as they are. */
+export function openingFailure(error: unknown, url: string): unknown {
+  if (error instanceof StoreFailure) return error;
+  const place = placeOf(url);
+  const said = error instanceof Error ? error.message : String(error);
+  const failed = (words: string): StoreFailure => new StoreFailure("database", words);
+  const known = OPENING[codeOf(error) ?? ""];
+  if (known !== undefined) return failed(`the database ${place} ${known} (${said})`);
+  if (errorKind(error) !== "store") return error;
+  return failed(
+    `the database ${place} cannot be reached: ${said}; check DATABASE_URL and that it is running`,
+  );
+}

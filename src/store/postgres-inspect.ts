@@ -1,0 +1,47 @@
+// What a PostgreSQL database is, without changing it: for `doctor` and `db`, which must tell before anything starts.
+import type pg from "pg";
+import { openingFailure } from "./postgres-error.ts";
+import { POSTGRES_MIGRATIONS } from "./postgres-migrate.ts";
+import { connectReader } from "./postgres.ts";
+
+export interface Inspection {
+  /** `18.4`. */
+  server: string;
+  /** 0: nothing of ours is in it yet. */
+  schema: number;
+  /** What this program would bring it to. */
+  newestSchema: number;
+  readOnly: boolean;
+  /** Gateways with a valid lease. */
+  gateways: number;
+}
+
+/** Throws `StoreFailure` when it cannot be reached. */
+export async function inspectPostgres(url: string): Promise<Inspection> {
+  const newestSchema = POSTGRES_MIGRATIONS.at(-1)?.version ?? 0;
+  let client: pg.Client | null = null;
+  try {
+    client = await connectReader(url);
+    const number = async (sql: string): Promise<number> => Number((await first(client, sql)) ?? 0);
+    const server = String(await first(client, "SHOW server_version")).split(" ")[0] ?? "";
+    const readOnly = (await first(client, "SELECT pg_is_in_recovery()")) === true;
+    const made = (await first(client, "SELECT to_regclass('schema_migration')")) !== null;
+    const schema = made ? await number("SELECT max(version) FROM schema_migration") : 0;
+    const gateways =
+      schema === 0
+        ? 0
+        : await number(
+            "SELECT count(*) FROM instance WHERE lease_until > (extract(epoch FROM clock_timestamp()) * 1000)::bigint",
+          );
+    return { server, schema, newestSchema, readOnly, gateways };
+  } catch (error) {
+    throw openingFailure(error, url);
+  } finally {
+    await client?.end();
+  }
+}
+
+async function first(client: pg.Client | null, sql: string): Promise<unknown> {
+  const result = await client?.query<unknown[]>({ text: sql, rowMode: "array" });
+  return result?.rows[0]?.[0] ?? null;
+}

@@ -1,0 +1,85 @@
+// Numbered migrations on PostgreSQL, with checksums: each runs once, in order. An advisory lock makes gateways that start
+// together take turns; a database that is newer than the program, or edited since, is refused (libraries.md §5).
+import { createHash } from "node:crypto";
+import type { ClientBase } from "pg";
+import { LEDGER_SCHEMA } from "./migrations/postgres/0001-ledger.ts";
+import { PAYMENTS_SCHEMA } from "./migrations/postgres/0003-payments.ts";
+import { JOURNAL_SCHEMA } from "./migrations/0004-journal.ts";
+import { ENTITLEMENT_NOTES_SCHEMA } from "./migrations/0005-entitlement-notes.ts";
+import { ALERTS_SCHEMA } from "./migrations/0006-alerts.ts";
+import { inPostgres } from "./migrations/postgres/in-postgres.ts";
+import type { Migration } from "./migrate.ts";
+import { StoreFailure } from "./store-failure.ts";
+
+export const POSTGRES_MIGRATIONS: readonly Migration[] = [
+  { version: 1, name: "ledger", sql: LEDGER_SCHEMA },
+  { version: 3, name: "payments", sql: PAYMENTS_SCHEMA },
+  { version: 4, name: "journal", sql: inPostgres(JOURNAL_SCHEMA) },
+  { version: 5, name: "entitlement notes", sql: inPostgres(ENTITLEMENT_NOTES_SCHEMA) },
+  { version: 6, name: "alerts", sql: inPostgres(ALERTS_SCHEMA) },
+];
+
+/** Any number that is ours: the lock that migrating gateways take turns with. */
+const MIGRATING = 8_041_990_771;
+
+const checksumOf = (migration: Migration): string => createHash("sha256").update(migration.sql).digest("hex");
+
+/** Runs `work` while no other gateway migrates this database, in one transaction. */
+export async function migrateThen<T>(
+  client: ClientBase,
+  work: () => Promise<T>,
+  migrations: readonly Migration[] = POSTGRES_MIGRATIONS,
+): Promise<T> {
+  await client.query("BEGIN");
+  try {
+    // A starting gateway may wait for another's migration, longer than any request may wait for a lock.
+    await client.query("SET LOCAL lock_timeout = '60s'; SET LOCAL statement_timeout = '600s'");
+    await client.query(`SELECT pg_advisory_xact_lock(${MIGRATING})`);
+    await migrate(client, migrations);
+    const result = await work();
+    await client.query("COMMIT");
+    return result;
+  } catch (error) {
+    await client.query("ROLLBACK").catch(() => {}); // the connection is gone with its transaction
+    throw error;
+  }
+}
+
+async function migrate(client: ClientBase, migrations: readonly Migration[]): Promise<void> {
+  await client.query(
+    `CREATE TABLE IF NOT EXISTS schema_migration (
+       version BIGINT NOT NULL PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL, applied_at BIGINT NOT NULL
+     )`,
+  );
+  const { rows } = await client.query<{ version: bigint; checksum: string }>(
+    "SELECT version, checksum FROM schema_migration",
+  );
+  const applied = new Map(rows.map(({ version, checksum }) => [Number(version), checksum]));
+  const newest = migrations.at(-1)?.version ?? 0;
+  const found = Math.max(0, ...applied.keys());
+  if (found > newest) {
+    throw new StoreFailure(
+      "newer_schema",
+      `the database has schema ${found}, this program knows ${newest}; start the newer program, or restore a backup`,
+    );
+  }
+  for (const migration of migrations) {
+    const checksum = applied.get(migration.version);
+    if (checksum === undefined) await apply(client, migration);
+    else if (checksum !== checksumOf(migration)) {
+      throw new StoreFailure(
+        "changed_migration",
+        `migration ${migration.version} (${migration.name}) differs from the one this database was made with; use the program it came from`,
+      );
+    }
+  }
+}
+
+async function apply(client: ClientBase, migration: Migration): Promise<void> {
+  await client.query(migration.sql);
+  await client.query(
+    `INSERT INTO schema_migration (version, name, checksum, applied_at)
+     VALUES ($1, $2, $3, (extract(epoch FROM clock_timestamp()) * 1000)::bigint)`,
+    [migration.version, migration.name, checksumOf(migration)],
+  );
+}

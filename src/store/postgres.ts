@@ -1,0 +1,161 @@
+// Opens the PostgreSQL store that any number of gateways share: migrated once, its data key checked, a number of its own
+// for this process. Sessions carry the time limits of money.md §7; all of them are off by default.
+import pg from "pg";
+import { dataKeyCheck, readDataKey } from "./data-key.ts";
+import { openingFailure } from "./postgres-error.ts";
+import { migrateThen } from "./postgres-migrate.ts";
+import { privateDirectory } from "./private-file.ts";
+import { StoreFailure } from "./store-failure.ts";
+
+export interface PostgresStore {
+  /** With its password: never printed. */
+  readonly url: string;
+  readonly dataDirectory: string;
+  readonly dataKey: Uint8Array;
+  /** For single statements, and for the operator's short transactions. */
+  readonly pool: pg.Pool;
+  /** A connection of one's own whose statements may be sent before the former ones are answered. */
+  connect(name: string): Promise<pg.Client>;
+  /** A number that no other process has or will have. */
+  nextEpoch(): Promise<number>;
+  close(): Promise<void>;
+}
+
+const POOL_CONNECTIONS = 6;
+const CONNECT_WITHIN_MS = 5_000;
+/** Longer than the server's own limit, so that it is the server that gives up wherever it still can. */
+const ANSWER_WITHIN_MS = 7_000;
+/** A batch that takes this long is one that people wait for: it is given up, and looked up if it was committing. */
+const BATCH_ANSWER_WITHIN_MS = 4_000;
+const SESSION = {
+  statement_timeout: "5s",
+  lock_timeout: "2s",
+  idle_in_transaction_session_timeout: "1s",
+  client_connection_check_interval: "1s",
+  tcp_user_timeout: "10s",
+  synchronous_commit: "on",
+  default_transaction_isolation: "read\\ committed",
+};
+
+/**
+ * Of batches: each statement is planned once per connection, and always by its keys, however small or stale the tables'
+ * statistics are. Planning anew costs more than running.
+ */
+const BATCH_SESSION = {
+  ...SESSION,
+  plan_cache_mode: "force_generic_plan",
+  enable_seqscan: "off",
+  enable_hashjoin: "off",
+  enable_mergejoin: "off",
+  jit: "off",
+};
+
+/** int8 is money or a time in milliseconds: never a float on the way. */
+const INT8 = pg.types.builtins.INT8;
+const types: pg.CustomTypesConfig = {
+  getTypeParser: ((id: number, format?: "text" | "binary") =>
+    id === INT8 && format !== "binary"
+      ? BigInt
+      : pg.types.getTypeParser(id, format as "text")) as pg.CustomTypesConfig["getTypeParser"],
+};
+
+const sessionOf = (url: string, name: string, session: object = SESSION): pg.ClientConfig => ({
+  connectionString: url,
+  application_name: `tollgate ${name}`,
+  options: Object.entries(session)
+    .map(([setting, value]) => `-c ${setting}=${value}`)
+    .join(" "),
+  connectionTimeoutMillis: CONNECT_WITHIN_MS,
+  query_timeout: ANSWER_WITHIN_MS,
+  keepAlive: true,
+  types,
+});
+
+/** Throws `StoreFailure` when the database cannot be reached, may not be written, or is not one of this program. */
+export async function openPostgresStore(url: string, dataDirectory: string): Promise<PostgresStore> {
+  try {
+    privateDirectory(dataDirectory);
+    const dataKey = await prepare(url, dataDirectory);
+    const pool = new pg.Pool({ ...sessionOf(url, "pool"), max: POOL_CONNECTIONS });
+    // A connection that the server ended while it was idle: the pool makes another when one is needed.
+    pool.on("error", () => {});
+    // One that is lost while it is in use: its statements fail, which is all that anybody needs to know.
+    pool.on("connect", (client) => client.on("error", () => {}));
+    return {
+      url,
+      dataDirectory,
+      dataKey,
+      pool,
+      connect: (name) =>
+        connected({
+          ...sessionOf(url, name, BATCH_SESSION),
+          pipeline: true,
+          query_timeout: BATCH_ANSWER_WITHIN_MS,
+        }),
+      nextEpoch: () => nextEpoch(pool),
+      close: () => pool.end(),
+    };
+  } catch (error) {
+    throw openingFailure(error, url);
+  }
+}
+
+/** A session for one long read, without the limits of requests; the caller ends it. */
+export const connectReader = (url: string): Promise<pg.Client> =>
+  connected({
+    ...sessionOf(url, "audit"),
+    options: "-c default_transaction_read_only=on",
+    query_timeout: 0,
+  });
+
+async function connected(config: pg.ClientConfig): Promise<pg.Client> {
+  const client = new pg.Client(config);
+  // Without a listener a lost connection would end the process; whoever uses it sees its statements fail.
+  client.on("error", () => {});
+  await client.connect();
+  return client;
+}
+
+/** Schema, data key: by one starting gateway at a time. */
+async function prepare(url: string, dataDirectory: string): Promise<Uint8Array> {
+  const client = await connected({ ...sessionOf(url, "start"), query_timeout: 0 });
+  try {
+    return await migrateThen(client, () => sharedDataKey(client, dataDirectory));
+  } finally {
+    await client.end();
+  }
+}
+
+async function sharedDataKey(client: pg.Client, dataDirectory: string): Promise<Uint8Array> {
+  const { rows } = await client.query<{ data_key_check: Buffer }>("SELECT data_key_check FROM store_state");
+  const [known] = rows;
+  const dataKey = readKey(dataDirectory, known === undefined ? "fresh" : "existing");
+  const check = Buffer.from(dataKeyCheck(dataKey));
+  if (known === undefined)
+    await client.query("INSERT INTO store_state (id, epoch, data_key_check) VALUES (1, 0, $1)", [check]);
+  else if (!known.data_key_check.equals(check)) throw foreignKey(dataDirectory);
+  return dataKey;
+}
+
+function readKey(dataDirectory: string, database: "fresh" | "existing"): Uint8Array {
+  try {
+    return readDataKey(dataDirectory, database);
+  } catch (error) {
+    throw error instanceof StoreFailure && error.reason === "data_key" ? foreignKey(dataDirectory) : error;
+  }
+}
+
+const foreignKey = (dataDirectory: string): StoreFailure =>
+  new StoreFailure(
+    "data_key",
+    `${dataDirectory}/data.key is not the data key of this database; copy the file from another gateway of it, or from its backup`,
+  );
+
+async function nextEpoch(pool: pg.Pool): Promise<number> {
+  const { rows } = await pool.query<{ epoch: bigint }>(
+    "UPDATE store_state SET epoch = epoch + 1 WHERE id = 1 RETURNING epoch",
+  );
+  const [state] = rows;
+  if (state === undefined) throw new Error("the database lost its state row");
+  return Number(state.epoch);
+}

@@ -1,0 +1,279 @@
+// Alerts as stories: figures of a real ledger cross a threshold, a customer's endpoint hears of it once, signed; what it
+// does not take is tried again. Rounds are run by hand; the clock is the test's.
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
+import type { Condition, Delivery } from "../../src/alerts/alert.ts";
+import { PAUSES_MS } from "../../src/alerts/deliver.ts";
+import { nanoUsd } from "../../src/contract/money.ts";
+import { NEWEST } from "../../src/store/page.ts";
+import { testClock } from "../support/clock.ts";
+import { type Customer, hello, startGateway, type TestGateway } from "../support/gateway.ts";
+import { MODELS } from "../support/models.ts";
+import { type Receiver, startReceiver } from "./receiver.ts";
+
+const clock = testClock();
+let gateway: TestGateway;
+let receiver: Receiver;
+let customer: Customer;
+let channelId: string;
+const failures: unknown[] = [];
+const usd = (dollars: number) => nanoUsd(BigInt(Math.round(dollars * 1e9)));
+const nothing: Omit<Condition, "kind"> = { amount: null, percent: null, days: null, keyId: null };
+
+beforeAll(async () => {
+  clock.set("2031-03-10T10:00:00Z");
+  gateway = await startGateway({
+    clock,
+    configure: (config) => {
+      config.alerts.privateTargets = true;
+    },
+  });
+});
+afterAll(async () => {
+  expect(failures).toEqual([]);
+  await gateway.stop();
+});
+beforeEach(async () => {
+  receiver = startReceiver();
+  customer = await gateway.customer({ usd: "10" });
+  const made = await gateway.alerts.addWebhook(customer.organizationId, {
+    name: "Pager",
+    target: receiver.url,
+  });
+  receiver.secret = made.secret;
+  channelId = made.channel.id;
+});
+afterEach(() => receiver.stop());
+
+const rule = (condition: Partial<Condition> & Pick<Condition, "kind">) =>
+  gateway.alerts.rules.add(
+    customer.organizationId,
+    { ...nothing, ...condition, channels: [channelId], enabled: true },
+    clock.nowMs(),
+  );
+const round = async () => {
+  await gateway.alerts.watch((error) => failures.push(error));
+  await gateway.alerts.deliver();
+};
+const listed = async (): Promise<Delivery[]> =>
+  (await gateway.alerts.outbox.page(customer.organizationId, NEWEST, { limit: 100 })).rows;
+const ofChannel = async () => (await listed()).filter((delivery) => delivery.channelId === channelId);
+/** Spends about this much, as requests do. */
+async function spend(dollars: number): Promise<void> {
+  const { organizationId } = customer;
+  const before = await gateway.balance(customer);
+  await gateway.chat(customer, hello());
+  const cost = before.available - (await gateway.balance(customer)).available;
+  // The rest is taken by a chargeback: for the balance it is all the same.
+  const rest = usd(dollars) - cost;
+  await gateway.ledger.reverse(
+    {
+      organizationId,
+      amount: nanoUsd(rest),
+      kind: "chargeback",
+      target: "pi",
+      source: "test",
+      externalId: crypto.randomUUID(),
+    },
+    "test",
+  );
+}
+
+test("a balance that falls below the threshold is one message, signed, and one row on the dashboard", async () => {
+  const made = await rule({ kind: "balance_below", amount: usd(5) });
+  await round();
+  expect(receiver.arrived).toEqual([]);
+  await spend(6);
+  await round();
+  await round();
+  expect(receiver.arrived).toHaveLength(1);
+  const [message] = receiver.arrived;
+  expect(message).toMatchObject({
+    genuine: true,
+    body: {
+      type: "alert.balance_below",
+      data: {
+        organization: customer.organizationId,
+        rule: made.id,
+        text: "The balance is $4.00, below $5.00.",
+        balance_usd: "4.000000000",
+        threshold_usd: "5.000000000",
+      },
+    },
+  });
+  const rows = await listed();
+  expect(new Map(rows.map(({ channelId: channel, state }) => [channel, state]))).toEqual(
+    new Map([
+      [channelId, "delivered"],
+      ["dashboard", "delivered"],
+    ]),
+  );
+  expect((await gateway.alerts.rules.find(customer.organizationId, made.id))?.firing).toBe(true);
+});
+
+test("after a top-up the next crossing is news again", async () => {
+  await rule({ kind: "balance_below", amount: usd(5) });
+  await spend(6);
+  await round();
+  await gateway.admin("POST", "/credits", { org: customer.organizationId, usd: "5", kind: "purchase" });
+  await round();
+  await spend(6);
+  await round();
+  expect(receiver.arrived.map(({ body }) => body.type)).toEqual([
+    "alert.balance_below",
+    "alert.balance_below",
+  ]);
+});
+
+test("credits held by running requests are no reason to ring", async () => {
+  await rule({ kind: "balance_below", amount: usd(9.99) });
+  const slow = { ...hello(), max_tokens: 1000 };
+  const running = Promise.all(Array.from({ length: 5 }, () => gateway.chat(customer, slow)));
+  await round();
+  await running;
+  expect(receiver.arrived).toEqual([]);
+});
+
+test("a key at a share of its limit rings once a month; a revoked key does not", async () => {
+  await rule({ kind: "key_limit", percent: 1 });
+  const limited = await gateway.key(customer.organizationId, { limitUsd: "0.0001" });
+  await gateway.chat(limited, hello());
+  await round();
+  await round();
+  expect(receiver.arrived.map(({ body }) => body.data["key"])).toEqual([limited.keyId]);
+  expect(receiver.arrived[0]?.body.data).toMatchObject({ month: "2031-03", percent: 1, key_name: "test" });
+  await gateway.admin("POST", `/keys/${limited.keyId}/revoke`);
+  await round();
+  expect(receiver.arrived).toHaveLength(1);
+});
+
+test("spend per day and days left are of the ledger's charges", async () => {
+  const week = await gateway.customer({ usd: "5" });
+  customer = { ...week };
+  const made = await gateway.alerts.addWebhook(customer.organizationId, { name: "W", target: receiver.url });
+  [channelId, receiver.secret] = [made.channel.id, made.secret];
+  await rule({ kind: "spend_per_day", amount: usd(0.000000001) });
+  await rule({ kind: "days_left_below", days: 365 });
+  await round();
+  expect(receiver.arrived).toEqual([]);
+  await gateway.chat(customer, hello());
+  const { available } = await gateway.balance(customer);
+  await gateway.ledger.reverse(
+    {
+      organizationId: customer.organizationId,
+      amount: nanoUsd(available - 1n),
+      kind: "chargeback",
+      target: "pi",
+      source: "test",
+      externalId: crypto.randomUUID(),
+    },
+    "test",
+  );
+  await round();
+  expect(receiver.arrived.map(({ body }) => body.type).toSorted()).toEqual([
+    "alert.days_left_below",
+    "alert.spend_per_day",
+  ]);
+});
+
+test("routes of models in use: a release about to expire, and one that did", async () => {
+  await gateway.chat(customer, hello());
+  await rule({ kind: "route_not_live" });
+  await round();
+  expect(receiver.arrived).toEqual([]);
+  clock.advance(28.5 * 86_400_000);
+  await gateway.chat(customer, hello());
+  await round();
+  const about = () => receiver.arrived.map(({ body }) => [body.type, body.data["state"]]);
+  expect(about()).toEqual([["alert.route_not_live", "live"]]);
+  clock.advance(2 * 86_400_000);
+  await round();
+  expect(about()).toEqual([
+    ["alert.route_not_live", "live"],
+    ["alert.route_not_live", "stale"],
+  ]);
+  for (const manifest of MODELS)
+    await gateway.publish({ ...manifest, version: (manifest.version ?? 1) + 10 }, { nowMs: clock.nowMs() });
+});
+
+test("a receiver that is down is tried with growing pauses, then given up, each try on record", async () => {
+  receiver.answers = 500;
+  const sent = await gateway.alerts.sendTest(customer.organizationId, channelId);
+  for (const pauseMs of PAUSES_MS) {
+    await gateway.alerts.deliver();
+    await gateway.alerts.deliver();
+    const [waiting] = await ofChannel();
+    expect(waiting).toMatchObject({ state: "waiting", status: 500, error: "It answered 500." });
+    clock.advance(pauseMs + 1);
+  }
+  await gateway.alerts.deliver();
+  const [given] = await ofChannel();
+  expect(given).toMatchObject({
+    id: sent.id,
+    state: "failed",
+    tries: PAUSES_MS.length + 1,
+    nextTryAtMs: null,
+  });
+  expect(await gateway.alerts.outbox.attempts(sent.id)).toHaveLength(PAUSES_MS.length + 1);
+  expect(new Set(receiver.arrived.map(({ id }) => id))).toEqual(new Set([sent.id]));
+  clock.advance(86_400_000);
+  await gateway.alerts.deliver();
+  expect(receiver.arrived).toHaveLength(PAUSES_MS.length + 1);
+});
+
+test("a receiver that comes back gets it; redirects are not followed; 410 ends it", async () => {
+  receiver.answers = 302;
+  await gateway.alerts.sendTest(customer.organizationId, channelId);
+  await gateway.alerts.deliver();
+  expect(receiver.arrived).toHaveLength(1);
+  expect((await ofChannel())[0]?.error).toContain("redirects are not followed");
+  receiver.answers = 200;
+  clock.advance(5_001);
+  await gateway.alerts.deliver();
+  expect((await ofChannel())[0]).toMatchObject({ state: "delivered", tries: 2, status: 200, error: null });
+  receiver.answers = 410;
+  await gateway.alerts.sendTest(customer.organizationId, channelId);
+  await gateway.alerts.deliver();
+  expect((await ofChannel()).map(({ state }) => state).toSorted()).toEqual(["delivered", "failed"]);
+});
+
+test("a crash between sending and noting sends the same message again, not another one", async () => {
+  const sent = await gateway.alerts.sendTest(customer.organizationId, channelId);
+  const { outbox } = gateway.alerts;
+  const tried = outbox.tried.bind(outbox);
+  outbox.tried = () => Promise.reject(new Error("killed here"));
+  expect(await gateway.alerts.deliver().catch(() => "died")).toBe("died");
+  outbox.tried = tried;
+  await gateway.alerts.deliver();
+  expect(receiver.arrived).toHaveLength(1);
+  clock.advance(60_001);
+  await gateway.alerts.deliver();
+  expect(receiver.arrived.map(({ id }) => id)).toEqual([sent.id, sent.id]);
+  expect((await ofChannel())[0]).toMatchObject({ state: "delivered", tries: 2 });
+});
+
+test("two rounds at once notice one crossing once", async () => {
+  await rule({ kind: "balance_below", amount: usd(20) });
+  await Promise.all([1, 2, 3].map(() => gateway.alerts.watch((error) => failures.push(error))));
+  await gateway.alerts.deliver();
+  expect(receiver.arrived).toHaveLength(1);
+});
+
+test("a channel that was removed gets nothing more, and its secret is gone", async () => {
+  await gateway.alerts.sendTest(customer.organizationId, channelId);
+  await gateway.alerts.rules.removeChannel(customer.organizationId, channelId, clock.nowMs());
+  await gateway.alerts.deliver();
+  expect(receiver.arrived).toEqual([]);
+  expect((await ofChannel())[0]).toMatchObject({ state: "failed", error: "The channel was removed." });
+});
+
+test("rules and channels of another organization do not exist", async () => {
+  const other = (await gateway.customer()).organizationId;
+  const { rules } = gateway.alerts;
+  const made = await rule({ kind: "balance_below", amount: usd(1) });
+  expect(await rules.find(other, made.id)).toBeNull();
+  expect(await rules.change(other, made.id, { ...made, enabled: false })).toBeNull();
+  expect(await rules.remove(other, made.id)).toBe(false);
+  expect(await rules.channel(other, channelId)).toBeNull();
+  expect(await rules.removeChannel(other, channelId, 0)).toBe(false);
+  expect((await rules.find(customer.organizationId, made.id))?.enabled).toBe(true);
+});

@@ -1,0 +1,101 @@
+// Company sign-in, with a service double: it lets in whom somebody invited, and nobody else. And the cookies of https.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { Browser, firstOperator, newMember, PASSWORD } from "../support/browser.ts";
+import { type Company, startCompany } from "../support/company.ts";
+import { startGateway, type TestGateway } from "../support/gateway.ts";
+
+let company: Company;
+let gateway: TestGateway;
+let org: string;
+
+beforeAll(async () => {
+  company = await startCompany("tollgate");
+  gateway = await startGateway({
+    configure: (config) => {
+      const { discoveryUrl } = company;
+      config.signIn.oidc = [
+        { id: "acme", name: "Acme", discoveryUrl, clientId: "tollgate", clientSecret: "s" },
+      ];
+    },
+  });
+  const root = await firstOperator(gateway);
+  org = (await root.app("POST /operator/organizations", {}, { name: "Acme" })).id;
+  await newMember(root, gateway, { org, role: "viewer", email: "vera@example.com" });
+});
+afterAll(async () => {
+  await gateway.stop();
+  await company.stop();
+});
+
+/** The whole way of a browser: to the company and back. Returns where it ends. */
+async function signInWithCompany(browser: Browser): Promise<string> {
+  const begun = await browser.send<{ url: string }>("POST", "/auth/sign-in/social", {
+    provider: "acme",
+    callbackURL: "/",
+    errorCallbackURL: "/sign-in",
+  });
+  expect(begun.status).toBe(200);
+  const back = new URL(company.approve(begun.json.url));
+  expect(back.pathname).toBe("/auth/callback/acme");
+  const ended = await browser.send("GET", back.pathname + back.search);
+  return `${ended.status} ${ended.headers.get("location")}`;
+}
+
+test("the sign-in page is told of it", async () => {
+  const { ways } = await new Browser(gateway.url).app("GET /session");
+  expect(ways.oidc).toEqual([{ id: "acme", name: "Acme" }]);
+});
+
+test("who was invited comes in with the company's word for their address", async () => {
+  company.person = { sub: "42", email: "vera@example.com", email_verified: true, name: "Vera" };
+  const browser = new Browser(gateway.url);
+  expect(await signInWithCompany(browser)).toBe("302 /");
+  const { person } = await browser.app("GET /session");
+  expect(person).toMatchObject({ email: "vera@example.com", memberships: [{ org, role: "viewer" }] });
+});
+
+test("who was not invited, or whose address the company did not check, gets no account and no session", async () => {
+  for (const person of [
+    { sub: "43", email: "eve@example.com", email_verified: true, name: "Eve" },
+    { sub: "44", email: "root@example.com", email_verified: false, name: "Mallory" },
+  ]) {
+    company.person = person;
+    const browser = new Browser(gateway.url);
+    expect(await signInWithCompany(browser)).toMatch(/^302 \/sign-in\?error=/);
+    expect((await browser.app("GET /session")).person).toBeNull();
+  }
+  const sent = await new Browser(gateway.url).send("POST", "/auth/sign-in/social", {
+    provider: "acme",
+    callbackURL: "https://evil.example/",
+  });
+  expect(sent.status).toBe(403);
+});
+
+test("over https the session's cookie is bound to this host and never sent in the clear", async () => {
+  const secure = await startGateway({
+    configure: (config) => (config.publicUrl = "https://gate.example.com"),
+  });
+  try {
+    expect(secure.signInLink).toStartWith("https://gate.example.com/welcome#token=");
+    const browser = new Browser(secure.url, "https://gate.example.com");
+    const token = secure.signInLink?.split("#token=")[1];
+    const answer = await browser.try(
+      "POST /welcome",
+      {},
+      { token, name: "R", email: "r@example.com", password: PASSWORD },
+    );
+    const [cookie = ""] = answer.headers.getSetCookie();
+    expect(cookie).toStartWith("__Host-tollgate.session_token=");
+    expect(cookie).toMatch(/; Secure/);
+    expect(cookie).toMatch(/; Path=\/(;|$)/);
+    expect(cookie).not.toMatch(/domain/i);
+    expect((await browser.app("GET /session")).ways.passkey).toBe(true);
+    const options = await browser.send<{ rp: { id: string } }>(
+      "GET",
+      "/auth/passkey/generate-register-options",
+    );
+    expect(options.json.rp.id).toBe("gate.example.com");
+  } finally {
+    await secure.stop();
+  }
+});

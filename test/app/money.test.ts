@@ -1,0 +1,122 @@
+// Buying credits and alerts through the dashboard's API, as people of different roles do it, paid through the double.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { StripeDouble } from "../../src/payments/double/server.ts";
+import { startReceiver } from "../alerts/receiver.ts";
+import { type Paying, startPaying } from "../payments/paying.ts";
+import { type Browser, firstOperator, newMember } from "../support/browser.ts";
+
+let paying: Paying;
+let double: StripeDouble;
+let root: Browser;
+let owner: Browser;
+let org: string;
+beforeAll(async () => {
+  paying = await startPaying(undefined, (config) => {
+    config.alerts.privateTargets = true;
+  });
+  ({ double } = paying);
+  root = await firstOperator(paying.gateway);
+  org = (await paying.gateway.customer({ usd: "0" })).organizationId;
+  owner = await newMember(root, paying.gateway, { org, role: "owner", email: "owner@example.com" });
+});
+afterAll(async () => {
+  await paying.gateway.assertSound();
+  await paying.stop();
+});
+
+test("an owner buys credits: the page, the event, the order, the balance; a double click orders once", async () => {
+  const headers = { "idempotency-key": "form-of-the-owner" };
+  const click = () =>
+    owner.try("POST /orgs/{org}/billing/orders", { org }, { amount_usd: "25", keep_card: true }, { headers });
+  const [first, second] = await Promise.all([click(), click()]);
+  expect([first.status, second.status]).toEqual([201, 201]);
+  const made = first.json as unknown as { id: string; pay_url: string };
+  expect((second.json as unknown as { id: string }).id).toBe(made.id);
+  await double.deliver(double.paid(double.session(made.pay_url)));
+  const order = await owner.app("GET /orgs/{org}/billing/orders/{order}", { org, order: made.id });
+  expect(order).toMatchObject({ state: "credited", amount_usd: "25.000000000", pay_url: null });
+  expect(await paying.available(org)).toBe(25);
+  const orders = await owner.app("GET /orgs/{org}/billing/orders", { org });
+  expect(orders.data.map(({ id }) => id)).toEqual([made.id]);
+});
+
+test("the card that was kept tops up by itself, once it is wished for", async () => {
+  const wish = { on: true, threshold_usd: "30", amount_usd: "10", monthly_cap_usd: null };
+  const set = await owner.app("PUT /orgs/{org}/billing/auto-top-up", { org }, wish);
+  expect(set).toMatchObject({ on: true, card: "visa •••• 4242", last_failure: null });
+  await paying.gateway.payments.runAutomatic(() => {});
+  expect(await paying.available(org)).toBe(35);
+  await owner.app("PUT /orgs/{org}/billing/auto-top-up", { org }, { ...wish, on: false });
+});
+
+test("a rule and a channel of the dashboard ring at a customer's endpoint", async () => {
+  const receiver = startReceiver();
+  const channel = await owner.app(
+    "POST /orgs/{org}/alerts/channels",
+    { org },
+    { kind: "webhook", name: "Pager", target: receiver.url },
+  );
+  receiver.secret = channel.secret ?? "";
+  const rule = await owner.app(
+    "POST /orgs/{org}/alerts/rules",
+    { org },
+    { kind: "balance_below", amount_usd: "100", channels: [channel.id], on: true },
+  );
+  await paying.gateway.alerts.watch((error) => {
+    throw error;
+  });
+  await paying.gateway.alerts.deliver();
+  expect(receiver.arrived).toMatchObject([{ genuine: true, body: { type: "alert.balance_below" } }]);
+  const rules = await owner.app("GET /orgs/{org}/alerts/rules", { org });
+  expect(rules.data).toMatchObject([{ id: rule.id, firing: true }]);
+  const deliveries = await owner.app("GET /orgs/{org}/alerts/deliveries", { org });
+  expect(new Set(deliveries.data.map((delivery) => delivery.channel))).toEqual(
+    new Set(["dashboard", channel.id]),
+  );
+  await owner.app("DELETE /orgs/{org}/alerts/rules/{rule}", { org, rule: rule.id });
+  await owner.app("DELETE /orgs/{org}/alerts/channels/{channel}", { org, channel: channel.id });
+  await receiver.stop();
+});
+
+test("roles: a billing member buys, a developer does not, a stranger finds nothing", async () => {
+  const member = (role: "billing" | "developer", email: string) =>
+    newMember(root, paying.gateway, { org, role, email });
+  const [billing, developer] = [
+    await member("billing", "billing@example.com"),
+    await member("developer", "developer@example.com"),
+  ];
+  const other = (await paying.gateway.customer({ usd: "0" })).organizationId;
+  const stranger = await newMember(root, paying.gateway, {
+    org: other,
+    role: "owner",
+    email: "stranger@example.com",
+  });
+  const buy = async (browser: Browser): Promise<number> =>
+    (await browser.try("POST /orgs/{org}/billing/orders", { org }, { amount_usd: "5" })).status;
+  expect([await buy(billing), await buy(developer), await buy(stranger)]).toEqual([201, 403, 404]);
+  const [made] = (await billing.app("GET /orgs/{org}/billing/orders", { org })).data;
+  const theirs = await stranger.try("GET /orgs/{org}/billing/orders/{order}", {
+    org: other,
+    order: made?.id ?? "",
+  });
+  expect(theirs.status).toBe(404);
+});
+
+test("refusals come in the one envelope with the field's name", async () => {
+  const refused = await owner.try("POST /orgs/{org}/billing/orders", { org }, { amount_usd: "1" });
+  expect([refused.status, refused.json.error]).toMatchObject([
+    400,
+    { code: "invalid_request", param: "amount_usd", request_id: refused.headers.get("x-request-id") },
+  ]);
+  double.away = true;
+  const away = await owner.try("POST /orgs/{org}/billing/orders", { org }, { amount_usd: "5" });
+  double.away = false;
+  expect([away.status, away.json.error.code]).toEqual([503, "payment_service_unavailable"]);
+});
+
+test("operators see every event with what came of it", async () => {
+  const events = await root.app("GET /operator/payments", {}, undefined, `?org=${org}`);
+  expect(events.data.map(({ outcome }) => outcome)).toContain("credited");
+  const nobody = await owner.try("GET /operator/payments");
+  expect([403, 404]).toContain(nobody.status);
+});

@@ -1,0 +1,156 @@
+// Research Mode by two people: who asks never decides; an approval opens one model for research keys, until it ends.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { AppAnswer } from "../../src/contract/app.ts";
+import { Browser, firstOperator, newMember, PASSWORD, tokenOf } from "../support/browser.ts";
+import { startGateway, type TestGateway } from "../support/gateway.ts";
+import { PLAIN, RESEARCH } from "../support/models.ts";
+
+let gateway: TestGateway;
+let root: Browser;
+let second: Browser;
+let researcher: Browser;
+let org: string;
+
+beforeAll(async () => {
+  gateway = await startGateway();
+  root = await firstOperator(gateway);
+  org = (await root.app("POST /operator/organizations", {}, { name: "Lab" })).id;
+  const grant = { org, amount_usd: "5", kind: "purchase", reference: "lab", reason: "test" };
+  await root.app("POST /operator/credits", {}, grant);
+  researcher = await newMember(root, gateway, { org, role: "developer", email: "rita@example.com" });
+  const { link } = await root.app("POST /operator/people", {}, { email: "second@example.com" });
+  second = new Browser(gateway.url);
+  await second.app(
+    "POST /invitations/accept",
+    {},
+    {
+      token: tokenOf(link),
+      account: { name: "Second", password: PASSWORD },
+    },
+  );
+});
+afterAll(() => gateway.stop());
+
+const tomorrow = () => new Date(Date.now() + 86_400_000).toISOString();
+const asked = { model: RESEARCH.model, project: "Folding", purpose: "A paper", until: "2027-01-01" };
+const ask = (browser: Browser): Promise<AppAnswer<"POST /orgs/{org}/research">> =>
+  browser.app("POST /orgs/{org}/research", { org }, asked);
+const complete = async (key: { id: string; secret: string | null }): Promise<number> =>
+  (
+    await gateway.chat(
+      { organizationId: org, keyId: key.id, secret: key.secret ?? "" },
+      { model: RESEARCH.model, messages: [{ role: "user", content: "hi" }], max_tokens: 8 },
+    )
+  ).status;
+
+test("a researcher asks, an operator approves, a research key works and a standard one does not", async () => {
+  const research = await researcher.app("POST /orgs/{org}/keys", { org }, { name: "R", scope: "research" });
+  const standard = await researcher.app("POST /orgs/{org}/keys", { org }, { name: "S" });
+  expect(await complete(research)).toBe(403);
+  const wish = await ask(researcher);
+  expect(wish).toMatchObject({ state: "requested", purpose: "A paper", asked_by: { name: "rita" } });
+  const [queued] = (await second.app("GET /operator/entitlements", {}, undefined, "?state=requested")).data;
+  expect(queued).toMatchObject({ id: wish.id, org_name: "Lab", decidable: true });
+  const approved = await second.app(
+    "POST /operator/entitlements/{entitlement}/approve",
+    { entitlement: wish.id },
+    { expires: tomorrow(), note: "one paper" },
+  );
+  expect(approved).toMatchObject({ state: "active", decided_by: { name: "Second" }, note: "one paper" });
+  expect(await complete(research)).toBe(200);
+  expect(await complete(standard)).toBe(403);
+  const model = (await researcher.app("GET /orgs/{org}/models", { org })).data.find(
+    ({ id }) => id === RESEARCH.model,
+  );
+  expect(model?.access).toBe("open");
+  const [shown] = (await researcher.app("GET /orgs/{org}/research", { org })).data;
+  expect(shown?.spend_usd).not.toBe("0.000000000");
+  const revoke = { reason: "finished" };
+  await second.app("POST /operator/entitlements/{entitlement}/revoke", { entitlement: wish.id }, revoke);
+  expect(await complete(research)).toBe(403);
+});
+
+test("an operator who asked cannot decide; another one can", async () => {
+  const token = (
+    await root.app(
+      "POST /operator/organizations/{org}/invitations",
+      { org },
+      { email: "root@example.com", role: "admin" },
+    )
+  ).link;
+  await root.app("POST /invitations/accept", {}, { token: tokenOf(token) });
+  const own = await ask(root);
+  for (const [route, body] of [
+    ["POST /operator/entitlements/{entitlement}/approve", { expires: tomorrow() }],
+    ["POST /operator/entitlements/{entitlement}/decline", { reason: "no" }],
+  ] as const) {
+    const answer = await root.try(route, { entitlement: own.id }, body);
+    expect([answer.status, answer.json.error.code]).toEqual([403, "second_person_required"]);
+  }
+  const declined = await second.app(
+    "POST /operator/entitlements/{entitlement}/decline",
+    { entitlement: own.id },
+    { reason: "not now" },
+  );
+  expect(declined).toMatchObject({ state: "declined", note: "not now" });
+  const late = await second.try(
+    "POST /operator/entitlements/{entitlement}/approve",
+    { entitlement: own.id },
+    { expires: tomorrow() },
+  );
+  expect(late.status).toBe(409);
+});
+
+test("who asked may withdraw, once; a standard model takes no entitlement", async () => {
+  const wish = await ask(researcher);
+  const withdrawn = await researcher.app("POST /orgs/{org}/research/{entitlement}/withdraw", {
+    org,
+    entitlement: wish.id,
+  });
+  expect(withdrawn.state).toBe("withdrawn");
+  expect(
+    (await researcher.try("POST /orgs/{org}/research/{entitlement}/withdraw", { org, entitlement: wish.id }))
+      .status,
+  ).toBe(409);
+  const standard = await researcher.try(
+    "POST /orgs/{org}/research",
+    { org },
+    { ...asked, model: PLAIN.model },
+  );
+  expect(standard.status).toBe(400);
+});
+
+test("routes: a signed file is checked before it is published, a route is closed with a reason", async () => {
+  const [route] = (await root.app("GET /operator/routes")).data.filter(({ model }) => model === PLAIN.model);
+  const closed = await root.app(
+    "POST /operator/routes/disable",
+    {},
+    { route: route?.route, reason: "bad answers" },
+  );
+  expect(closed).toMatchObject({ state: "disabled", reason: "bad answers" });
+  expect((await root.app("POST /operator/routes/enable", {}, { route: route?.route })).state).not.toBe(
+    "disabled",
+  );
+  const bad = await root.try("POST /operator/releases/verify", {}, { jws: "not.a.jws" });
+  expect([bad.status, bad.json.error.code]).toEqual([422, "release_refused"]);
+  const jws = await gateway.sign({
+    ...PLAIN,
+    version: 2,
+    pricing: { ...PLAIN.pricing, output_per_million: "3" },
+  });
+  const verified = await root.app("POST /operator/releases/verify", {}, { jws });
+  expect(verified.changes).toContainEqual({ field: "price.output_per_million", before: "2", after: "3" });
+  expect(
+    (await root.app("GET /operator/routes")).data.find(({ model }) => model === PLAIN.model)?.version,
+  ).toBe(1);
+  expect((await root.app("POST /operator/releases", {}, { jws })).version).toBe(2);
+  const again = await root.try("POST /operator/releases/verify", {}, { jws });
+  expect(again.status).toBe(422);
+  const history = await root.app(
+    "GET /operator/releases",
+    {},
+    undefined,
+    `?route=${encodeURIComponent(route?.route ?? "")}`,
+  );
+  expect(history.data.map(({ version }) => version)).toEqual([2, 1]);
+});

@@ -1,0 +1,200 @@
+// Every route of the contract by every role, and by everybody of another organization: generated over the table of
+// routes, so that a new route is in it the moment it is declared (hardening.md S7, S8, S10).
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type AppRoute, appRoutes } from "../../src/contract/app.ts";
+import type { RouteShape } from "../../src/contract/app/route.ts";
+import { ACTIONS, type Action, allowance, ROLES, type Standing } from "../../src/contract/roles.ts";
+import { Browser, firstOperator, newMember } from "../support/browser.ts";
+import { startGateway, type TestGateway } from "../support/gateway.ts";
+import { RESEARCH } from "../support/models.ts";
+
+let gateway: TestGateway;
+const people = {} as Record<Standing | "stranger" | "nobody", Browser>;
+let org: string;
+let theirs: Record<string, string>;
+
+beforeAll(async () => {
+  gateway = await startGateway({ configure: (config) => (config.signIn.perMinute = 1000) });
+  people.operator = await firstOperator(gateway);
+  people.nobody = new Browser(gateway.url);
+  org = (await people.operator.app("POST /operator/organizations", {}, { name: "Acme" })).id;
+  for (const role of ROLES)
+    people[role] = await newMember(people.operator, gateway, { org, role, email: `${role}@example.com` });
+  theirs = await anotherOrganization();
+});
+afterAll(() => gateway.stop());
+
+/** One of everything, in an organization of somebody else. */
+async function anotherOrganization(): Promise<Record<string, string>> {
+  const other = (await people.operator.app("POST /operator/organizations", {}, { name: "Other" })).id;
+  const at = { org: other, role: "owner", email: "stranger@example.com" } as const;
+  people.stranger = await newMember(people.operator, gateway, at);
+  await people.operator.app(
+    "POST /operator/credits",
+    {},
+    {
+      org: other,
+      amount_usd: "5",
+      kind: "purchase",
+      reference: "other",
+      reason: "test",
+    },
+  );
+  const key = await people.stranger.app("POST /orgs/{org}/keys", { org: other }, { name: "Other's" });
+  const reply = await gateway.chat<{ gateway: { request_id: string } }>(
+    { organizationId: other, keyId: key.id, secret: key.secret ?? "" },
+    { model: "plain-1", messages: [{ role: "user", content: "hi" }], max_tokens: 8 },
+  );
+  const invitation = await people.stranger.app(
+    "POST /orgs/{org}/invitations",
+    { org: other },
+    { email: "late@example.com", role: "viewer" },
+  );
+  const asked = { model: RESEARCH.model, project: "p", purpose: "q" };
+  const entitlement = await people.stranger.app("POST /orgs/{org}/research", { org: other }, asked);
+  const [member] = (await people.stranger.app("GET /orgs/{org}/team", { org: other })).data;
+  return {
+    org: other,
+    key: key.id,
+    request: reply.json.gateway.request_id,
+    invitation: invitation.id,
+    entitlement: entitlement.id,
+    member: member?.person.id ?? "",
+  };
+}
+
+const guarded = appRoutes().filter(
+  (entry): entry is [AppRoute, RouteShape & { may: Action }] =>
+    entry[1].may !== "open" && entry[1].may !== "signed_in",
+);
+/** Without a valid body it would do what it says. */
+const LEAVES: AppRoute = "POST /orgs/{org}/leave";
+const MADE_UP = {
+  key: "key_doesnotexist",
+  member: "usr_doesnotexist",
+  invitation: "inv_doesnotexist",
+  entitlement: "ent_doesnotexist",
+  request: "req_00000000000000000000000000000000",
+  order: "ord_doesnotexist",
+  rule: "alr_doesnotexist",
+  channel: "alc_doesnotexist",
+  person: "usr_doesnotexist",
+};
+/** A query that no schema takes, so that a stream does not begin. */
+const call = (browser: Browser, route: AppRoute, params: Record<string, string>, body: unknown = {}) =>
+  browser.try(route, params, body, { query: route.endsWith("/tail") ? "?after=never" : "" });
+
+describe("the table of roles", () => {
+  for (const [route, { may }] of guarded) {
+    test(`${route} is for ${Object.keys(ACTIONS[may]).join(", ")}`, async () => {
+      const params = { ...MADE_UP, org };
+      for (const standing of [...ROLES, "operator"] as const) {
+        if (route === LEAVES && standing !== "operator") continue;
+        const { status, json } = await call(people[standing], route, params);
+        const refused = status === 403 && json?.error?.code === "role_not_permitted";
+        expect({ standing, refused }).toEqual({ standing, refused: allowance(standing, may) === null });
+        expect({ standing, server: status >= 500 && status !== 501 }).toEqual({ standing, server: false });
+      }
+      const nobody = await call(people.nobody, route, params);
+      expect([nobody.status, nobody.json.error.code]).toEqual([401, "not_signed_in"]);
+      const stranger = await call(people.stranger, route, params);
+      expect(stranger.status).toBe(may === "operate" ? 403 : 404);
+    });
+  }
+});
+
+const BODIES: Partial<Record<AppRoute, unknown>> = {
+  "PATCH /orgs/{org}/team/{member}": { role: "viewer" },
+  "PATCH /orgs/{org}/keys/{key}": { limit_usd: null },
+};
+
+describe("another organization", () => {
+  test("does not exist: the same answer as for a made-up one, on every route", async () => {
+    for (const [route, { may }] of guarded.filter(
+      ([route]) => route.includes("/orgs/{org}") && route !== LEAVES,
+    )) {
+      if (may === "operate") continue;
+      const real = await call(people.owner, route, { ...MADE_UP, org: theirs["org"] ?? "" });
+      const madeUp = await call(people.owner, route, { ...MADE_UP, org: "org_doesnotexist" });
+      expect({ route, status: real.status }).toEqual({ route, status: 404 });
+      expect({ ...real.json.error, request_id: "" }).toEqual({ ...madeUp.json.error, request_id: "" });
+    }
+  });
+
+  test("its ids under our own organization are those of nothing", async () => {
+    for (const [route, { by, may }] of guarded) {
+      const names = [...route.matchAll(/\{(\w+)\}/g)]
+        .map(([, name = ""]) => name)
+        .filter((name) => name !== "org");
+      if (names.length === 0 || by !== "app" || may === "operate") continue;
+      const real = await call(people.owner, route, { ...MADE_UP, ...theirs, org }, BODIES[route]);
+      const madeUp = await call(people.owner, route, { ...MADE_UP, org }, BODIES[route]);
+      expect({ route, status: real.status }).toEqual({ route, status: 404 });
+      expect({ ...real.json.error, request_id: "" }).toEqual({ ...madeUp.json.error, request_id: "" });
+    }
+    const found = await people.owner.app(
+      "GET /orgs/{org}/activity",
+      { org },
+      undefined,
+      `?find=${theirs["request"]}`,
+    );
+    expect(found.data).toEqual([]);
+  });
+
+  test("nothing of it was changed by trying", async () => {
+    const key = await people.stranger.app("GET /orgs/{org}/keys/{key}", {
+      org: theirs["org"] ?? "",
+      key: theirs["key"] ?? "",
+    });
+    expect(key.state).toBe("active");
+    const [asked] = (await people.stranger.app("GET /orgs/{org}/research", { org: theirs["org"] ?? "" }))
+      .data;
+    expect(asked?.state).toBe("requested");
+  });
+});
+
+describe("a developer", () => {
+  test("changes the keys that they made, and no other", async () => {
+    const own = await people.developer.app("POST /orgs/{org}/keys", { org }, { name: "mine" });
+    const other = await people.owner.app("POST /orgs/{org}/keys", { org }, { name: "not mine" });
+    await people.developer.app("PATCH /orgs/{org}/keys/{key}", { org, key: own.id }, { limit_usd: "1" });
+    const refused = await people.developer.try("POST /orgs/{org}/keys/{key}/revoke", { org, key: other.id });
+    expect([refused.status, refused.json.error.code]).toEqual([403, "role_not_permitted"]);
+    await people.admin.app("POST /orgs/{org}/keys/{key}/revoke", { org, key: own.id });
+  });
+});
+
+describe("owners", () => {
+  const idOf = async (role: Standing): Promise<string> =>
+    (await people[role].app("GET /session")).person?.id ?? "";
+
+  test("are made, changed and removed by owners only; the last one stays", async () => {
+    const owner = { org, member: await idOf("owner") };
+    for (const [method, body] of [
+      ["PATCH", { role: "viewer" }],
+      ["DELETE", {}],
+    ] as const) {
+      const answer = await people.admin.try(`${method} /orgs/{org}/team/{member}`, owner, body);
+      expect([method, answer.status, answer.json.error.code]).toEqual([method, 403, "role_not_permitted"]);
+    }
+    const promoted = await people.admin.try(
+      "POST /orgs/{org}/invitations",
+      { org },
+      { email: "o@example.com", role: "owner" },
+    );
+    expect(promoted.status).toBe(403);
+    const last = await people.owner.try("POST /orgs/{org}/leave", { org });
+    expect([last.status, last.json.error.code]).toEqual([409, "conflict"]);
+  });
+
+  test("who change a role end that person's sessions", async () => {
+    const member = await idOf("viewer");
+    const changed = await people.owner.app(
+      "PATCH /orgs/{org}/team/{member}",
+      { org, member },
+      { role: "billing" },
+    );
+    expect(changed.role).toBe("billing");
+    expect((await people.viewer.try("GET /profile")).status).toBe(401);
+  });
+});

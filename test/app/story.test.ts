@@ -1,0 +1,258 @@
+// One organization's day on the dashboard's API: a key, a request, what it cost everywhere, a limit, a revocation.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { AppAnswer } from "../../src/contract/app.ts";
+import { Browser, firstOperator, newMember } from "../support/browser.ts";
+import { type Customer, startGateway, type TestGateway } from "../support/gateway.ts";
+
+let gateway: TestGateway;
+let root: Browser;
+let owner: Browser;
+let developer: Browser;
+let org: string;
+let key: AppAnswer<"POST /orgs/{org}/keys">;
+let customer: Customer;
+
+beforeAll(async () => {
+  gateway = await startGateway();
+  root = await firstOperator(gateway);
+  org = (await root.app("POST /operator/organizations", {}, { name: "Acme" })).id;
+  owner = await newMember(root, gateway, { org, role: "owner", email: "olga@example.com" });
+  developer = await newMember(root, gateway, { org, role: "developer", email: "dora@example.com" });
+});
+afterAll(() => gateway.stop());
+
+const ask = (text: string, more: object = {}) => ({
+  model: "plain-1",
+  messages: [{ role: "user", content: text }],
+  max_tokens: 64,
+  ...more,
+});
+
+test("an operator grants credits once per reference, and sees before and after", async () => {
+  const grant = { org, amount_usd: "5", kind: "purchase", reference: "INV-1", reason: "first invoice" };
+  const granted = await root.app("POST /operator/credits", {}, grant);
+  expect(granted).toMatchObject({ credited: true, before_usd: "0.000000000", after_usd: "5.000000000" });
+  expect((await root.app("POST /operator/credits", {}, grant)).credited).toBe(false);
+  const [credit] = (await root.app("GET /operator/credits")).data;
+  expect(credit).toMatchObject({ org, kind: "purchase", amount_usd: "5.000000000", by: { name: "Root" } });
+});
+
+test("a developer creates a key; the secret is in this one answer and in no later one", async () => {
+  const once = { headers: { "idempotency-key": "form-1-of-this-test" } };
+  const body = { name: "Dora's key", limit_usd: "1" };
+  const created = await developer.try("POST /orgs/{org}/keys", { org }, body, once);
+  expect(created.status).toBe(201);
+  expect(created.headers.get("cache-control")).toBe("no-store");
+  key = created.json as unknown as typeof key;
+  expect(key.secret).toStartWith("gw_sk_");
+  const again = await developer.try("POST /orgs/{org}/keys", { org }, body, once);
+  expect(again.json as unknown).toMatchObject({ id: key.id, secret: null });
+  const reused = await developer.try("POST /orgs/{org}/keys", { org }, { ...body, name: "other" }, once);
+  expect([reused.status, reused.json.error.code]).toEqual([422, "idempotency_key_reused"]);
+  const list = await developer.try("GET /orgs/{org}/keys", { org });
+  expect(list.text).not.toContain(key.secret ?? "?");
+  const { data } = list.json as unknown as AppAnswer<"GET /orgs/{org}/keys">;
+  expect(data).toHaveLength(1);
+  expect(data[0]).toMatchObject({
+    state: "active",
+    left_usd: "1.000000000",
+    changeable: true,
+    created_by: { name: "dora" },
+  });
+  customer = { organizationId: org, keyId: key.id, secret: key.secret ?? "" };
+});
+
+test("a request costs the same in its answer, activity, usage, billing and on the key", async () => {
+  const reply = await gateway.chat<{
+    gateway: { request_id: string; cost: { customer_charge_usd: number } };
+  }>(customer, ask("Say hello"), { "idempotency-key": "paid-once-1" });
+  expect(reply.status).toBe(200);
+  const { request_id: id, cost } = reply.json.gateway;
+  const { data } = await developer.app("GET /orgs/{org}/activity", { org });
+  expect(data[0]).toMatchObject({ id, state: "settled", model: "plain-1", key: { name: "Dora's key" } });
+  const charge = data[0]?.charge_usd ?? "";
+  expect(Number(charge)).toBe(cost.customer_charge_usd);
+  const detail = await developer.app("GET /orgs/{org}/activity/{request}", { org, request: id });
+  expect(detail.arithmetic?.charge_usd).toBe(charge);
+  expect(
+    detail.arithmetic?.minimum_applied ? detail.arithmetic.minimum_usd : detail.arithmetic?.sum_usd,
+  ).toBe(charge);
+  expect(detail.request?.gateway).toEqual(reply.json.gateway as never);
+  expect(detail.request?.attempts).toHaveLength(1);
+  for (const group_by of ["model", "key", "member", "scope"]) {
+    const used = await developer.app("GET /orgs/{org}/usage", { org }, undefined, `?group_by=${group_by}`);
+    expect(used.total).toMatchObject({ requests: 1, charge_usd: charge });
+    expect(used.rows).toHaveLength(1);
+    expect(used.rows[0]?.charge_usd).toBe(charge);
+  }
+  const billing = await owner.app("GET /orgs/{org}/billing", { org });
+  expect(billing).toMatchObject({
+    charges_usd: charge,
+    purchases_usd: "5.000000000",
+    drift_usd: "0.000000000",
+  });
+  const statement = await owner.app("GET /orgs/{org}/billing/ledger", { org });
+  expect(statement.data.map(({ kind }) => kind)).toEqual(["charge", "purchase"]);
+  expect(statement.data[0]?.amount_usd).toBe(`-${charge}`);
+  const [shown] = (await developer.app("GET /orgs/{org}/keys", { org })).data;
+  expect(shown?.month_spend_usd).toBe(charge);
+  const overview = await developer.app("GET /orgs/{org}/overview", { org });
+  expect(overview).toMatchObject({
+    spend_today_usd: charge,
+    requests: 1,
+    error_rate: 0,
+    steps: { first_request: true },
+  });
+});
+
+test("replays and refusals are rows too: free, with the request that was paid, with their code", async () => {
+  const replay = await gateway.chat(customer, ask("Say hello"), { "idempotency-key": "paid-once-1" });
+  expect(replay.status).toBe(200);
+  expect((await gateway.chat(customer, ask("hi", { max_tokens: 0 }))).status).toBe(400);
+  expect(
+    (await gateway.chat({ ...customer, secret: `${customer.secret.slice(0, -1)}x` }, ask("hi"))).status,
+  ).toBe(401);
+  const { data } = await owner.app("GET /orgs/{org}/activity", { org });
+  expect(data.map(({ state }) => state)).toEqual(["refused", "replay", "settled"]);
+  expect(data[0]).toMatchObject({ code: "integer_below_min_value", status: 400, charge_usd: "0.000000000" });
+  expect(data[1]?.replay_of).toBe(data[2]?.id ?? "");
+  const only = await owner.app(
+    "GET /orgs/{org}/activity",
+    { org },
+    undefined,
+    "?state=refused&code=integer_below_min_value",
+  );
+  expect(only.data).toHaveLength(1);
+  const original = await owner.app("GET /orgs/{org}/activity/{request}", { org, request: data[2]?.id ?? "" });
+  expect(original.idempotency).toMatchObject({ key: "paid-once-1", caller_supplied: true });
+  expect(original.idempotency?.replays.map(({ id }) => id)).toEqual([data[1]?.id ?? ""]);
+  const found = await owner.app("GET /orgs/{org}/activity", { org }, undefined, "?find=paid-once-1");
+  expect(found.data.map(({ id }) => id)).toEqual([data[2]?.id ?? ""]);
+  const overview = await owner.app("GET /orgs/{org}/overview", { org });
+  expect(overview.refusals).toEqual([{ code: "integer_below_min_value", requests: 1 }]);
+});
+
+test("pages of activity join without a gap, and a forged cursor is refused", async () => {
+  const seen: string[] = [];
+  let cursor = "";
+  do {
+    const page = await owner.app("GET /orgs/{org}/activity", { org }, undefined, `?limit=1${cursor}`);
+    seen.push(...page.data.map(({ id }) => id));
+    cursor = page.next_cursor === null ? "" : `&cursor=${page.next_cursor}`;
+  } while (cursor !== "");
+  expect(seen).toEqual((await owner.app("GET /orgs/{org}/activity", { org })).data.map(({ id }) => id));
+  const forged = await owner.try("GET /orgs/{org}/activity", { org }, undefined, {
+    query: "?cursor=' OR 1=1--",
+  });
+  expect([forged.status, forged.json.error.code]).toEqual([400, "invalid_request"]);
+});
+
+test("the key reaches its limit, the owner raises it, the next request is served; revoked, the next is 401", async () => {
+  const params = { org, key: key.id };
+  await owner.app("PATCH /orgs/{org}/keys/{key}", params, { limit_usd: "0.000000001" });
+  const [blocked] = (await owner.app("GET /orgs/{org}/keys", { org })).data;
+  expect(blocked).toMatchObject({ state: "blocked_by_limit", left_usd: "0.000000000" });
+  expect(blocked?.resets_at).toMatch(/-01T00:00:00.000Z$/);
+  expect((await gateway.chat(customer, ask("again"))).status).toBe(403);
+  await owner.app("PATCH /orgs/{org}/keys/{key}", params, { limit_usd: null });
+  expect((await gateway.chat(customer, ask("again"))).status).toBe(200);
+  const successor = await developer.app("POST /orgs/{org}/keys/{key}/replace", params);
+  expect(successor).toMatchObject({ name: "Dora's key", replaces: key.id, state: "active" });
+  expect((await gateway.chat(customer, ask("both work"))).status).toBe(200);
+  const revoked = await developer.app("POST /orgs/{org}/keys/{key}/revoke", params);
+  expect(revoked).toMatchObject({ state: "revoked", status: "revoked" });
+  expect((await gateway.chat(customer, ask("too late"))).status).toBe(401);
+  const mine = await owner.app("GET /orgs/{org}/keys/{key}", params);
+  expect(mine.last_day).toEqual([expect.objectContaining({ model: "plain-1", requests: 3 })]);
+});
+
+test("the playground spends by a chosen key, whole and streamed, and never shows a secret", async () => {
+  const created = await developer.app("POST /orgs/{org}/keys", { org }, { name: "Playground" });
+  const quoted = await developer.app(
+    "POST /orgs/{org}/playground/quote",
+    { org },
+    { key: created.id, request: ask("How are you?") },
+  );
+  expect(quoted).toMatchObject({ admissible: true });
+  const whole = await developer.try(
+    "POST /orgs/{org}/playground",
+    { org },
+    { key: created.id, request: ask("How are you?") },
+  );
+  expect(whole.status).toBe(200);
+  expect(whole.json as unknown).toMatchObject({
+    object: "chat.completion",
+    gateway: { public_model: "plain-1" },
+  });
+  const stream = await developer.try(
+    "POST /orgs/{org}/playground",
+    { org },
+    { key: created.id, request: ask("Count", { stream: true }) },
+  );
+  expect(stream.headers.get("content-type")).toStartWith("text/event-stream");
+  expect(stream.text).toEndWith("data: [DONE]\n\n");
+  const foreign = await gateway.customer();
+  const other = await developer.try(
+    "POST /orgs/{org}/playground",
+    { org },
+    { key: foreign.keyId, request: ask("x") },
+  );
+  expect(other.status).toBe(404);
+});
+
+test("the live tail tells of a request as it happens", async () => {
+  const created = await developer.app("POST /orgs/{org}/keys", { org }, { name: "Tail" });
+  const response = await fetch(`${gateway.url}/app/v1/orgs/${org}/activity/tail`, {
+    headers: { cookie: owner.cookie },
+  });
+  expect(response.headers.get("content-type")).toStartWith("text/event-stream");
+  const reader = response.body?.getReader();
+  await gateway.chat(
+    { organizationId: org, keyId: created.id, secret: created.secret ?? "" },
+    ask("tail me"),
+  );
+  let text = "";
+  while (!text.includes('"Tail"')) text += new TextDecoder().decode((await reader?.read())?.value);
+  expect(text).toContain("event: row");
+  await reader?.cancel();
+});
+
+test("CSV carries the filter, exact money, and no formulas", async () => {
+  await owner.app("POST /orgs/{org}/keys", { org }, { name: "=HYPERLINK(1)" });
+  const usage = await owner.send("GET", `/app/v1/orgs/${org}/usage.csv?group_by=model&range=7d`);
+  expect(usage.headers.get("content-disposition")).toContain(`usage-${org}`);
+  expect(usage.text.split("\r\n")[0]).toBe(
+    "hour_utc,model,requests,input_tokens,cached_tokens,output_tokens,charge_usd",
+  );
+  const ledger = await owner.send("GET", `/app/v1/orgs/${org}/billing/ledger.csv`);
+  const statement = await owner.app("GET /orgs/{org}/billing/ledger", { org });
+  expect(ledger.text.trim().split("\r\n")).toHaveLength(statement.data.length + 1);
+  const audit = await owner.send("GET", `/app/v1/orgs/${org}/audit.csv`);
+  expect(audit.text).not.toMatch(/,=HYPERLINK/);
+});
+
+test("every change is in the audit log with who did it; a developer sees their own, secrets never", async () => {
+  const all = await owner.try("GET /orgs/{org}/audit", { org }, undefined, { query: "?limit=200" });
+  const { data } = all.json as unknown as AppAnswer<"GET /orgs/{org}/audit">;
+  const actions = new Set(data.map(({ action }) => action));
+  for (const action of ["key.create", "key.limit", "key.revoke", "member.join", "credits.purchase"])
+    expect(actions).toContain(action);
+  expect(all.text).not.toContain(customer.secret);
+  const own = (await developer.app("GET /orgs/{org}/audit", { org })).data;
+  expect(own.length).toBeGreaterThan(0);
+  expect(new Set(own.map(({ actor }) => actor.name))).toEqual(new Set(["dora"]));
+});
+
+test("the house: health, providers, ledger audit with no drift", async () => {
+  const health = await root.app("GET /operator/health");
+  expect(health).toMatchObject({ ready: true, holds_open: 0, outcomes_unknown: 0 });
+  const [provider] = (await root.app("GET /operator/providers")).data;
+  expect(provider).toMatchObject({ name: "simulator", running: 0 });
+  const report = await root.app("POST /operator/ledger/audit");
+  expect(report).toMatchObject({
+    ok: true,
+    drift_usd: "0.000000000",
+    holds_past_deadline: 0,
+    violations: [],
+  });
+});

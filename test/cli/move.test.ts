@@ -1,0 +1,173 @@
+// `db move` and `db backup`: the same money in another place, counted, summed and audited; answers still replay.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { copyFileSync, existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import pg from "pg";
+import { printCutStream } from "../../src/gateway/cut-stream.ts";
+import type { Ledger } from "../../src/ledger/ledger.ts";
+import { openPostgresLedger } from "../../src/ledger/postgres.ts";
+import { openSqliteLedger } from "../../src/ledger/sqlite.ts";
+import { systemClock } from "../../src/lib/clock.ts";
+import { openPostgresStore } from "../../src/store/postgres.ts";
+import { openSqliteStore } from "../../src/store/sqlite.ts";
+import { type KeyInHand, World } from "../ledger/world.ts";
+import { type TestDatabase, testPostgres } from "../support/postgres.ts";
+
+const root = join(import.meta.dir, "../..");
+const DAY_MS = 86_400_000;
+const ports = {
+  idempotency: { bodyRetentionMs: DAY_MS, tombstoneRetentionMs: 30 * DAY_MS },
+  printCut: printCutStream,
+  sweepEveryMs: DAY_MS,
+};
+
+let folder: string;
+let database: TestDatabase;
+let key: KeyInHand;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "tollgate-move-"));
+  database = await (await testPostgres()).database();
+  await onSqlite(folder, fill);
+});
+afterAll(async () => {
+  await database.drop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function onSqlite<T>(directory: string, work: (ledger: Ledger) => Promise<T>): Promise<T> {
+  const store = openSqliteStore(directory);
+  const ledger = await openSqliteLedger({ store, clock: systemClock, ...ports });
+  try {
+    return await work(ledger);
+  } finally {
+    await ledger.close();
+    store.close();
+  }
+}
+
+async function onPostgres<T>(url: string, work: (ledger: Ledger) => Promise<T>): Promise<T> {
+  const store = await openPostgresStore(url, folder);
+  const ledger = await openPostgresLedger({ store, ...ports });
+  try {
+    return await work(ledger);
+  } finally {
+    await ledger.close();
+    await store.close();
+  }
+}
+
+/** Something in every table: a settled, a released and a running request, and a stream that was cut. */
+async function fill(ledger: Ledger): Promise<void> {
+  const world = new World(ledger);
+  await world.publish();
+  key = await world.key(await world.organization(5), { limit: 100 });
+  const settled = await world.admit(key, { hold: 1, idempotencyKey: "moved-answer" });
+  await world.settle(key, settled.id, { dollars: 0.5, answer: "kept" });
+  const released = await world.admit(key, { hold: 1 });
+  await world.void(key, released.id, true);
+  const streaming = await world.admit(key, { hold: 1, idempotencyKey: "moved-stream" });
+  await world.checkpoint(key, streaming.id, { tokens: 9, sent: { seq: 0, text: "id: 1\ndata: a\n\n" } });
+  await world.admit(key, { hold: 1 });
+  await ledger.requestEntitlement(
+    { id: "ent_moved", organizationId: key.organizationId, model: "m", project: "p" },
+    "alice",
+  );
+}
+
+async function run(...words: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+  const { DATABASE_URL: _, ...env } = process.env;
+  const child = Bun.spawn([join(root, "tollgate"), "--data-dir", folder, ...words], {
+    env,
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [stdout, stderr] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ]);
+  return { code: await child.exited, stdout, stderr };
+}
+
+describe("the embedded store", () => {
+  test("a backup opens beside the same data key, passes the audit and replays", async () => {
+    const file = join(folder, "backup.sqlite");
+    expect((await run("db", "backup", file)).code).toBe(0);
+    const restored = mkdtempSync(join(tmpdir(), "tollgate-restored-"));
+    copyFileSync(join(folder, "data.key"), join(restored, "data.key"));
+    copyFileSync(file, join(restored, "tollgate.sqlite"));
+    await onSqlite(restored, async (ledger) => {
+      expect((await ledger.audit()).violations).toEqual([]);
+      const world = new World(ledger);
+      expect((await world.admit(key, { hold: 1, idempotencyKey: "moved-answer" })).says).toBe("replay");
+    });
+    rmSync(restored, { recursive: true, force: true });
+  });
+
+  test("it is not moved while a gateway runs on it, nor to a database that holds anything", async () => {
+    const store = openSqliteStore(folder);
+    const busy = await run("db", "move", "--to", database.url);
+    expect([busy.code, busy.stderr]).toEqual([1, expect.stringContaining(String(process.pid))]);
+    store.close();
+    const taken = await (await testPostgres()).database();
+    await (await openPostgresStore(taken.url, folder)).close();
+    const client = new pg.Client({ connectionString: taken.url });
+    await client.connect();
+    await client.query("INSERT INTO organization VALUES ('org_x', 'x', 0)");
+    await client.end();
+    const refused = await run("db", "move", "--to", taken.url);
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("not empty")]);
+    expect(existsSync(join(folder, "tollgate.sqlite"))).toBe(true);
+    await taken.drop();
+  });
+
+  test("moved to PostgreSQL: counts, sums and audit agree, answers replay, traffic goes on", async () => {
+    const { code, stdout } = await run("db", "move", "--to", database.url, "--json");
+    expect(code).toBe(0);
+    const moved = JSON.parse(stdout) as {
+      rows: Record<string, number>;
+      sums_nano_usd: Record<string, string>;
+    };
+    expect(moved.rows).toMatchObject({ organization: 1, api_key: 1, request: 4, topup: 1, result: 2 });
+    expect(moved.sums_nano_usd).toMatchObject({ "org_balance.held": "0", "request.charge": "600000000" });
+    expect(existsSync(join(folder, "tollgate.sqlite"))).toBe(false);
+    await onPostgres(database.url, async (ledger) => {
+      const world = new World(ledger);
+      expect(await world.balance(key.organizationId)).toBe("4.40 0.00");
+      expect((await ledger.audit()).violations).toEqual([]);
+      expect((await world.admit(key, { hold: 1, idempotencyKey: "moved-answer" })).says).toBe("replay");
+      expect((await world.admit(key, { hold: 1, idempotencyKey: "moved-stream" })).says).toBe("replay");
+      const { id } = await world.admit(key, { hold: 1 });
+      await world.settle(key, id, { dollars: 0.1 });
+      await ledger.revokeKey(key.keyId, "bob");
+      const lines = await ledger.auditLog({ organizationId: key.organizationId, limit: 10 });
+      expect(lines.map(({ action }) => action)).toEqual([
+        "key.revoke",
+        "entitlement.request",
+        "key.create",
+        "credits.purchase",
+        "organization.create",
+      ]);
+      expect((await ledger.audit()).violations).toEqual([]);
+    });
+    const again = await run("db", "move", "--to", database.url);
+    expect([again.code, again.stderr]).toEqual([1, expect.stringContaining("no store")]);
+  });
+
+  test("a copy of the database, restored elsewhere, passes the audit", async () => {
+    const server = new URL(database.url);
+    const name = server.pathname.slice(1);
+    server.pathname = "/postgres";
+    const admin = new pg.Client({ connectionString: server.href });
+    await admin.connect();
+    await admin.query(`CREATE DATABASE ${name}_restored TEMPLATE ${name}`);
+    const restored = new URL(database.url);
+    restored.pathname = `/${name}_restored`;
+    await onPostgres(restored.href, async (ledger) => {
+      expect((await ledger.audit()).violations).toEqual([]);
+      expect(await new World(ledger).balance(key.organizationId)).toBe("4.30 0.00");
+    });
+    await admin.query(`DROP DATABASE ${name}_restored WITH (FORCE)`);
+    await admin.end();
+  });
+});

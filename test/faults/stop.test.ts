@@ -1,0 +1,87 @@
+// SIGTERM under load (money.md fault 60): no new request, running ones finish within the grace time, the rest is cut and
+// settled by evidence; the process exits 0 and nothing is held.
+import { expect, test } from "bun:test";
+import { ProcessGateway, type Received } from "../support/process-gateway.ts";
+
+const body = (n: number): object => ({
+  model: "plain-1",
+  messages: [{ role: "user", content: `Question ${n}` }],
+  max_tokens: 20,
+  stream: true,
+});
+
+test("200 open streams finish, new requests are turned away, and the process exits 0", async () => {
+  const gateway = await ProcessGateway.start();
+  try {
+    const { organizationId, secret } = await gateway.customer();
+    gateway.simulator.behave({ behaviour: { tokens_per_second: 15, completion_tokens: 20 } });
+    const streams = Array.from({ length: 200 }, (_, n) => gateway.chat(secret, body(n)));
+    while (gateway.simulator.bill().length < 200) await Bun.sleep(20);
+    await Bun.sleep(200);
+    const stopping = gateway.kill("SIGTERM");
+    await Bun.sleep(100);
+    const refused = await gateway.chat(secret, body(1_000));
+    expect(refused.status === 503 || refused.status === null).toBe(true);
+    const finished = await Promise.all(streams);
+    await stopping;
+    expect(gateway.exitCode).toBe(0);
+    expect(finished.filter(({ text }) => text.endsWith("data: [DONE]\n\n")).length).toBe(200);
+    await gateway.run();
+    expect(await soundBalance(gateway, organizationId)).toBe(chargesIn(finished));
+    expect(gateway.simulator.bill().length).toBe(200);
+  } finally {
+    await gateway.stop();
+  }
+});
+
+test("what outlasts the grace time is cut and settled by evidence, keyed streams included", async () => {
+  const gateway = await ProcessGateway.start({}, "limits: { stop_grace_ms: 300 }");
+  try {
+    const { organizationId, secret } = await gateway.customer();
+    gateway.simulator.behave({ behaviour: { tokens_per_second: 10, completion_tokens: 600 } });
+    const long = { ...body(1), max_tokens: 600 };
+    const unkeyed = gateway.chat(secret, long);
+    const keyed = gateway.chat(secret, long, { "idempotency-key": "outlasts-the-grace" });
+    const json = gateway.chat(secret, { ...long, stream: false }, { "idempotency-key": "outlasts-as-json" });
+    while (gateway.simulator.bill().length < 3) await Bun.sleep(20);
+    await Bun.sleep(500);
+    const startedAtMs = performance.now();
+    await gateway.kill("SIGTERM");
+    expect(performance.now() - startedAtMs).toBeLessThan(3_000);
+    expect(gateway.exitCode).toBe(0);
+    for (const cut of await Promise.all([unkeyed, keyed, json])) expect(cut.text).not.toContain("[DONE]");
+    await gateway.run();
+    const again = await gateway.chat(secret, long, { "idempotency-key": "outlasts-the-grace" });
+    expect(again.headers.get("idempotent-replayed")).toBe("true");
+    expect(again.text).toContain("The gateway stopped in the middle of the answer");
+    const asJson = await gateway.chat(
+      secret,
+      { ...long, stream: false },
+      { "idempotency-key": "outlasts-as-json" },
+    );
+    expect(asJson.status).toBe(502);
+    expect(asJson.text).toContain("The gateway stopped before the answer was there");
+    expect(await soundBalance(gateway, organizationId)).toBeGreaterThan(chargesIn([again]));
+    expect(gateway.simulator.bill().length).toBe(3);
+  } finally {
+    await gateway.stop();
+  }
+});
+
+/** Nano-dollars spent, once nothing is held and the audit is content. */
+async function soundBalance(gateway: ProcessGateway, organizationId: string): Promise<number> {
+  const balance = await gateway.admin<{ held_usd: string; spent_usd: string }>(
+    "GET",
+    `/credits?org=${organizationId}`,
+  );
+  expect(balance.held_usd).toBe("0.000000000");
+  expect((await gateway.admin<{ ok: boolean }>("GET", "/ledger/audit")).ok).toBe(true);
+  return nano(balance.spent_usd);
+}
+
+const nano = (usd: string): number => Math.round(Number(usd) * 1e9);
+
+const chargesIn = (answers: readonly Received[]): number =>
+  answers
+    .map(({ text }) => nano([...text.matchAll(/"customer_charge_usd":([0-9.e-]+)/g)].at(-1)?.[1] ?? "0"))
+    .reduce((sum, charge) => sum + charge, 0);

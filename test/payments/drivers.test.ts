@@ -1,0 +1,87 @@
+// The other two ways to be paid: the test driver's own page, as a person uses it, and payments confirmed by hand.
+import { expect, test } from "bun:test";
+import { orderInput } from "../../src/contract/app/billing.ts";
+import { startGateway, type TestGateway } from "../support/gateway.ts";
+
+async function paidBy(
+  driver: "test" | "manual",
+  story: (gateway: TestGateway, org: string) => Promise<void>,
+) {
+  const gateway = await startGateway({
+    models: [],
+    configure: (config) => {
+      config.payments.driver = driver;
+    },
+  });
+  try {
+    await story(gateway, (await gateway.customer({ usd: "0" })).organizationId);
+    await gateway.assertSound();
+  } finally {
+    await gateway.stop();
+  }
+}
+
+const by = { actor: "person_1", formKey: null };
+const available = async ({ ledger }: TestGateway, org: string): Promise<number> =>
+  Number((await ledger.balance(org))?.available ?? -1n) / 1e9;
+
+test("without Stripe a person pays on the gateway's own page, and the credits are there on return", () =>
+  paidBy("test", async (gateway, org) => {
+    const { paymentDesk } = gateway.desks;
+    const made = await paymentDesk.buy(org, orderInput.parse({ amount_usd: "25" }), by);
+    const page = await fetch(made.pay_url ?? "");
+    expect(page.status).toBe(200);
+    expect(await page.text()).toContain("no money moves");
+    const press = (what: string) =>
+      fetch(made.pay_url ?? "", {
+        method: "POST",
+        body: new URLSearchParams({ do: what }),
+        redirect: "manual",
+      });
+    const left = await press("decline");
+    expect([left.status, left.headers.get("location")]).toEqual([303, `${gateway.url}/o/${org}/billing`]);
+    expect(await available(gateway, org)).toBe(0);
+    const returned = await press("pay");
+    expect([returned.status, returned.headers.get("location")]).toEqual([
+      303,
+      `${gateway.url}/o/${org}/billing?order=${made.id}`,
+    ]);
+    await press("pay");
+    expect(await available(gateway, org)).toBe(25);
+    expect(await paymentDesk.order(org, made.id)).toMatchObject({ state: "credited", driver: "test" });
+    expect(await (await fetch(made.pay_url ?? "")).text()).toContain("used already");
+  }));
+
+test("paid by hand: the operator confirms an order once; no event can", () =>
+  paidBy("manual", async (gateway, org) => {
+    const { paymentDesk } = gateway.desks;
+    const made = await paymentDesk.buy(org, orderInput.parse({ amount_usd: "1000" }), by);
+    expect(made).toMatchObject({ state: "open", pay_url: null, driver: "manual" });
+    const forged = await fetch(`${gateway.url}/webhooks/stripe`, {
+      method: "POST",
+      headers: { "content-type": "application/json", "stripe-signature": "t=1,v1=00" },
+      body: "{}",
+    });
+    expect(forged.status).toBe(400);
+    const confirmed = await Promise.all([1, 2, 3].map(() => paymentDesk.confirm(made.id, "operator")));
+    expect(confirmed.map(({ state }) => state)).toEqual(["credited", "credited", "credited"]);
+    expect(await available(gateway, org)).toBe(1000);
+    const log = await gateway.ledger.auditLog({ organizationId: org, limit: 20 });
+    expect(log.filter(({ action }) => action === "order.confirm")).toHaveLength(1);
+  }));
+
+test("the webhook takes only POST with JSON, and bodies of at most a megabyte", () =>
+  paidBy("test", async (gateway) => {
+    const url = `${gateway.url}/webhooks/stripe`;
+    const send = async (init: RequestInit): Promise<number> => (await fetch(url, init)).status;
+    const json = { "content-type": "application/json" };
+    expect(await send({})).toBe(405);
+    expect(await send({ method: "POST", body: "{}", headers: { "content-type": "text/plain" } })).toBe(415);
+    expect(
+      await send({
+        method: "POST",
+        body: "x".repeat(1024 * 1024 + 1),
+        headers: { ...json, connection: "close" },
+      }),
+    ).toBe(413);
+  }));

@@ -1,0 +1,74 @@
+// A gateway that is paid through the Stripe double, with the shorthand that stories about money need.
+import type { Config } from "../../src/config.ts";
+import type { Clock } from "../../src/lib/clock.ts";
+import { parseUsd, ZERO_USD } from "../../src/contract/money.ts";
+import type { Session } from "../../src/payments/double/account.ts";
+import { StripeDouble } from "../../src/payments/double/server.ts";
+import type { PaymentOrder } from "../../src/payments/order.ts";
+import type { TestClock } from "../support/clock.ts";
+import { startGateway, type TestGateway } from "../support/gateway.ts";
+
+export const WEBHOOK_SECRET = "whsec_of_the_test";
+
+export interface Paying {
+  gateway: TestGateway;
+  double: StripeDouble;
+  /** Orders credits for an organization; the page that the payer sees. */
+  order(
+    organizationId: string,
+    usd?: string,
+    also?: { formKey?: string; keepCard?: boolean },
+  ): Promise<{ order: PaymentOrder; session: Session }>;
+  /** What is available, in dollars. */
+  available(organizationId: string): Promise<number>;
+  debt(organizationId: string): Promise<number>;
+  stop(): Promise<void>;
+}
+
+export async function startPaying(
+  clock?: TestClock & Clock,
+  configure: (config: Config) => void = () => {},
+): Promise<Paying> {
+  let webhookUrl = "";
+  const double = new StripeDouble({
+    webhookSecret: WEBHOOK_SECRET,
+    webhookUrl: () => webhookUrl,
+    ...(clock && { nowMs: () => clock.nowMs() }),
+  });
+  const gateway = await startGateway({
+    ...(clock && { clock }),
+    configure: (config) => {
+      const stripe = { secretKey: "sk_test_1", webhookSecret: WEBHOOK_SECRET, apiUrl: double.url };
+      Object.assign(config.payments, { driver: "stripe", stripe });
+      configure(config);
+    },
+  });
+  webhookUrl = `${gateway.url}/webhooks/stripe`;
+  const balance = async (organizationId: string) => {
+    const found = await gateway.ledger.balance(organizationId);
+    if (found === null) throw new Error(`no organization ${organizationId}`);
+    return found;
+  };
+  return {
+    gateway,
+    double,
+    order: async (organizationId, usd = "10", also = {}) => {
+      const checkout = await gateway.payments.checkout({
+        organizationId,
+        amount: parseUsd(usd) ?? ZERO_USD,
+        createdBy: "test",
+        formKey: also.formKey ?? null,
+        keepCard: also.keepCard ?? false,
+        returnUrl: "http://127.0.0.1/billing",
+      });
+      if (checkout.kind !== "ordered") throw new Error(`the checkout ended ${JSON.stringify(checkout.kind)}`);
+      return { order: checkout.order, session: double.session(checkout.order.payUrl ?? "") };
+    },
+    available: async (organizationId) => Number((await balance(organizationId)).available) / 1e9,
+    debt: async (organizationId) => Number((await balance(organizationId)).debt) / 1e9,
+    stop: async () => {
+      await gateway.stop();
+      await double.stop();
+    },
+  };
+}

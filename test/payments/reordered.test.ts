@@ -1,0 +1,92 @@
+// Whatever order the events of a payment come in, however often each: redelivered until they are taken, as the service
+// does, they leave the balance that their story says. Orders and repetitions are drawn at random (fault 67).
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import fc from "fast-check";
+import type { DoubleEvent } from "../../src/payments/double/account.ts";
+import { type Paying, startPaying } from "./paying.ts";
+
+let paying: Paying;
+beforeAll(async () => {
+  paying = await startPaying();
+});
+afterAll(async () => {
+  await paying.gateway.assertSound();
+  await paying.stop();
+});
+
+interface Story {
+  name: string;
+  /** What is available in the end, of $10 paid. */
+  left: number;
+  events(paid: DoubleEvent): DoubleEvent[];
+}
+
+const paymentOf = (paid: DoubleEvent) => {
+  const session = paid.data.object as { id: string };
+  return paying.double.account.pay(paying.double.session(session.id));
+};
+const again = (type: string, event: DoubleEvent) => paying.double.event(type, event.data.object as object);
+
+const STORIES: Story[] = [
+  {
+    name: "paid",
+    left: 10,
+    events: (paid) => [paid, again("checkout.session.async_payment_succeeded", paid)],
+  },
+  {
+    name: "paid after its page expired",
+    left: 10,
+    events: (paid) => [paid, again("checkout.session.expired", paid)],
+  },
+  {
+    name: "disputed",
+    left: 0,
+    events: (paid) => {
+      const dispute = paying.double.disputed(paymentOf(paid));
+      return [paid, dispute, again("charge.dispute.funds_withdrawn", dispute)];
+    },
+  },
+  {
+    name: "disputed and won",
+    left: 10,
+    events: (paid) => {
+      const dispute = paying.double.disputed(paymentOf(paid));
+      return [paid, dispute, again("charge.dispute.funds_reinstated", dispute)];
+    },
+  },
+  {
+    name: "refunded in two parts",
+    left: 3,
+    events: (paid) => {
+      const payment = paymentOf(paid);
+      return [paid, paying.double.refunded(payment, 300), paying.double.refunded(payment, 400)];
+    },
+  },
+  {
+    name: "refunded, but the refund failed",
+    left: 10,
+    events: (paid) => {
+      const made = paying.double.refunded(paymentOf(paid), 400);
+      return [paid, made, paying.double.refundFailed(made)];
+    },
+  },
+];
+
+test.each(STORIES)("$name: $left dollars are left, in every order", async ({ events, left }) => {
+  await fc.assert(
+    fc.asyncProperty(fc.infiniteStream(fc.nat()), async (draws) => {
+      const org = (await paying.gateway.customer({ usd: "0" })).organizationId;
+      const { session } = await paying.order(org);
+      const waiting = events(paying.double.paid(session)).flatMap((event) => [event, event]);
+      for (let tries = 0; waiting.length > 0 && tries < 200; tries++) {
+        const [draw = 0] = draws.take(1);
+        const [event] = waiting.splice(draw % waiting.length, 1);
+        const { status } = await paying.double.deliver(event ?? {});
+        if (status !== 200 && event !== undefined) waiting.push(event);
+      }
+      expect(waiting).toEqual([]);
+      expect(await paying.available(org)).toBe(left);
+    }),
+    { numRuns: 15 },
+  );
+});

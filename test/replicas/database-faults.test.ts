@@ -1,0 +1,124 @@
+// The database under two gateways goes away: killed and restarted under load, frozen for longer than any lease. Admission
+// is refused at once, streams go on, what was acknowledged is there, and everything recovers by itself (money.md §12).
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { PostgresServer } from "../support/postgres.ts";
+import { Replicas } from "../support/replicas.ts";
+
+let server: PostgresServer;
+let replicas: Replicas;
+beforeAll(async () => {
+  server = await PostgresServer.start();
+  replicas = await Replicas.start(2, server);
+}, 30_000);
+afterAll(async () => {
+  await replicas.stop();
+  await server.stop();
+});
+
+const ask = (content: string, more: object = {}): object => ({
+  model: "plain-1",
+  messages: [{ role: "user", content }],
+  max_tokens: 400,
+  ...more,
+});
+const ready = async (index: number): Promise<boolean> =>
+  (await replicas.at(index).get("/readyz")).status === 200;
+
+async function recovered(): Promise<void> {
+  while (!((await ready(0)) && (await ready(1)))) await Bun.sleep(50);
+}
+
+test("a database that is killed under load and restarted: no acknowledged answer is lost, none is paid twice", async () => {
+  const { organizationId, secret } = await replicas.first.customer();
+  const acknowledged: { charge: number }[] = [];
+  const statuses = new Set<number | null>();
+  let stop = false;
+  const client = async (n: number): Promise<void> => {
+    while (!stop) {
+      const answer = await replicas.at(n).chat(secret, ask("Hello"));
+      statuses.add(answer.status);
+      if (answer.status === 200) acknowledged.push({ charge: chargeIn(answer.text) });
+      else await Bun.sleep(50);
+    }
+  };
+  const clients = Array.from({ length: 12 }, (_, n) => client(n));
+  await Bun.sleep(700);
+  await server.crash();
+  const whileAway = await replicas.first.chat(secret, ask("Hello"));
+  expect([whileAway.status, whileAway.headers.get("retry-after")]).toEqual([503, "1"]);
+  expect(await ready(0)).toBe(false);
+  await Bun.sleep(500);
+  await server.begin();
+  await recovered();
+  await Bun.sleep(700);
+  stop = true;
+  await Promise.all(clients);
+  expect([...statuses].filter((status) => status !== 200 && status !== 503)).toEqual([]);
+  expect(acknowledged.length).toBeGreaterThan(50);
+  const { spent_usd, held_usd } = await settled(organizationId);
+  expect(held_usd).toBe("0.000000000");
+  const told = acknowledged.reduce((sum, { charge }) => sum + charge, 0);
+  expect(Number(spent_usd)).toBeCloseTo(told, 6);
+  expect(await replicas.audit()).toMatchObject({ ok: true, violations: [] });
+}, 60_000);
+
+test("a database that is frozen for half a minute: refused at once, streams go on, settlements follow", async () => {
+  await replicas.simulate({ tokens_per_second: 15, completion_tokens: 100 });
+  const { organizationId, secret } = await replicas.first.customer();
+  const streams = [0, 1, 2, 3].map((n) => replicas.at(n).chat(secret, ask("Tell me", { stream: true })));
+  await Bun.sleep(1000);
+  const thaw = server.freeze();
+  const asked = performance.now();
+  const refused = await Promise.all([0, 1].map((n) => replicas.at(n).chat(secret, ask("Hello"))));
+  expect(refused.map(({ status }) => status)).toEqual([503, 503]);
+  expect(performance.now() - asked).toBeLessThan(5_000);
+  const again = performance.now();
+  expect((await replicas.first.chat(secret, ask("Hello"))).status).toBe(503);
+  expect(performance.now() - again).toBeLessThan(500);
+  expect([await ready(0), await ready(1)]).toEqual([false, false]);
+  await Bun.sleep(25_000);
+  thaw();
+  await recovered();
+  const answers = await Promise.all(streams);
+  for (const { text, whole } of answers) {
+    expect(whole).toBe(true);
+    expect(text).toContain("data: [DONE]");
+  }
+  await replicas.simulate({});
+  const { spent_usd, held_usd } = await settled(organizationId);
+  expect(held_usd).toBe("0.000000000");
+  const told = answers.reduce((sum, { text }) => sum + chargeIn(text), 0);
+  expect(Number(spent_usd)).toBeCloseTo(told, 6);
+  expect(await replicas.audit()).toMatchObject({ ok: true, violations: [] });
+}, 90_000);
+
+test("a gateway that ends while the database is away leaves its settlements on disk, and the next start settles them", async () => {
+  await replicas.simulate({ latency_ms: 1500 });
+  const { organizationId, secret } = await replicas.first.customer();
+  const cut = replicas.first.chat(secret, ask("Hello"), { "idempotency-key": "spooled-one" });
+  await Bun.sleep(700);
+  await server.crash();
+  await Bun.sleep(1800); // its answer is there, and waits for the database
+  await replicas.first.kill();
+  await cut;
+  await server.begin();
+  await replicas.first.run({ DATABASE_URL: replicas.database.url });
+  const { spent_usd, held_usd } = await settled(organizationId);
+  expect([Number(spent_usd) > 0, held_usd]).toEqual([true, "0.000000000"]);
+  const retry = await replicas.at(1).chat(secret, ask("Hello"), { "idempotency-key": "spooled-one" });
+  expect([retry.status, retry.headers.get("idempotent-replayed")]).toEqual([200, "true"]);
+  await replicas.simulate({});
+  expect(await replicas.audit()).toMatchObject({ ok: true, violations: [] });
+}, 60_000);
+
+/** The balance once nothing is held any more: what was refused in doubt is taken back by itself. */
+async function settled(organizationId: string): ReturnType<Replicas["balance"]> {
+  for (let tries = 0; ; tries += 1) {
+    const balance = await replicas.balance(organizationId).catch(() => null);
+    if (balance !== null && (balance.held_usd === "0.000000000" || tries > 100)) return balance;
+    await Bun.sleep(200);
+  }
+}
+
+const chargeIn = (text: string): number =>
+  Number([...text.matchAll(/"customer_charge_usd":([0-9.e-]+)/g)].at(-1)?.[1]);

@@ -1,0 +1,121 @@
+// Three gateways, each a process of its own, on one database: what one decides holds for all, at once (money.md §10, §12).
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { testPostgres } from "../support/postgres.ts";
+import { Replicas } from "../support/replicas.ts";
+
+let replicas: Replicas;
+beforeAll(async () => {
+  replicas = await Replicas.start(3, await testPostgres());
+}, 30_000);
+afterAll(() => replicas.stop());
+
+const ask = (content: string, more: object = {}): object => ({
+  model: "plain-1",
+  messages: [{ role: "user", content }],
+  max_tokens: 100,
+  ...more,
+});
+
+test("a key revoked on one gateway is refused by the next request on another, a thousand times in a row", async () => {
+  const { organizationId } = await replicas.first.customer();
+  let accepted = 0;
+  const revokeAndAsk = async (round: number): Promise<void> => {
+    const by = replicas.at(round);
+    const { id, secret } = await by.admin<{ id: string; secret: string }>("POST", "/keys", {
+      org: organizationId,
+      name: `key ${round}`,
+    });
+    await by.admin("POST", `/keys/${id}/revoke`);
+    const { status } = await replicas.at(round + 1).chat(secret, ask("Hello"));
+    if (status !== 401) accepted += 1;
+  };
+  for (let round = 0; round < 1000; round += 4)
+    await Promise.all([0, 1, 2, 3].map((step) => revokeAndAsk(round + step)));
+  expect(accepted).toBe(0);
+  expect(await replicas.calls()).toBe(0);
+}, 120_000);
+
+test("200 at once over three gateways on credits for exactly 7: 7 are served, the provider sees 7", async () => {
+  await replicas.simulate({ latency_ms: 2500 });
+  const before = await replicas.calls();
+  const { organizationId, secret } = await replicas.first.customer();
+  const hold = await holdOf(organizationId, secret);
+  const { id } = await replicas.first.admin<{ id: string }>("POST", "/organizations", { name: "Exactly 7" });
+  await replicas.first.admin("POST", "/credits", { org: id, usd: (7 * hold).toFixed(9), kind: "purchase" });
+  const key = await replicas.first.admin<{ secret: string }>("POST", "/keys", { org: id, name: "test" });
+  const answers = await Promise.all(
+    Array.from({ length: 200 }, (_, n) => replicas.at(n).chat(key.secret, ask("Hello"))),
+  );
+  const count = (status: number): number => answers.filter((answer) => answer.status === status).length;
+  expect([count(200), count(402)]).toEqual([7, 193]);
+  expect(await replicas.calls()).toBe(before + 1 + 7);
+  expect((await replicas.balance(id)).held_usd).toBe("0.000000000");
+  await replicas.simulate({});
+}, 60_000);
+
+/** What a call of `ask("Hello")` holds, in dollars: seen while it runs. */
+async function holdOf(organizationId: string, secret: string): Promise<number> {
+  const running = replicas.first.chat(secret, ask("Hello"));
+  let held = 0;
+  while (held === 0) held = Number((await replicas.balance(organizationId)).held_usd);
+  await running;
+  return held;
+}
+
+test.each([false, true])(
+  "50 × one key over three gateways (stream: %p): one dispatch, 50 same answers",
+  async (stream) => {
+    await replicas.simulate({ tokens_per_second: 60, completion_tokens: 90 });
+    const before = await replicas.calls();
+    const { organizationId, secret } = await replicas.first.customer();
+    const headers = { "idempotency-key": `fifty-copies-${stream}` };
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, (_, n) => replicas.at(n).chat(secret, ask("Tell me", { stream }), headers)),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(Array<number>(50).fill(200));
+    const bodies = new Set(answers.map(({ text }) => withoutKeepAlive(text)));
+    expect(bodies.size).toBe(1);
+    expect([...bodies][0]).toContain(stream ? "[DONE]" : '"customer_charge_usd"');
+    expect(await replicas.calls()).toBe(before + 1);
+    const { spent_usd, held_usd } = await replicas.balance(organizationId);
+    expect([Number(spent_usd) > 0, held_usd]).toEqual([true, "0.000000000"]);
+    await replicas.simulate({});
+  },
+  30_000,
+);
+
+/** Comments keep a quiet stream open; they are nobody's bytes. */
+const withoutKeepAlive = (text: string): string => text.replaceAll(/^:.*\n\n?/gm, "");
+
+test("a route that one gateway closes is closed on the next request of the others", async () => {
+  const { secret } = await replicas.first.customer();
+  const [{ route }] = (await replicas.first.admin<{ data: [{ route: string }] }>("GET", "/routes")).data;
+  await replicas.first.admin("POST", "/routes/disable", { route, reason: "test" });
+  expect((await replicas.at(1).chat(secret, ask("Hello"))).status).toBe(503);
+  await replicas.first.admin("POST", "/routes/enable", { route });
+  while ((await replicas.at(1).chat(secret, ask("Hello"))).status !== 200) await Bun.sleep(100);
+});
+
+test("a gateway that is killed in mid-stream: the others charge what was delivered, and answer the retry", async () => {
+  await replicas.simulate({ tokens_per_second: 40, completion_tokens: 400 });
+  const { organizationId, secret } = await replicas.first.customer();
+  const headers = { "idempotency-key": "killed-in-stream" };
+  const body = ask("Tell me something long", { stream: true, max_tokens: 500 });
+  const before = await replicas.calls();
+  const doomed = replicas.at(2).chat(secret, body, headers);
+  await Bun.sleep(1500);
+  await replicas.at(2).kill();
+  await doomed;
+  const unkept = await replicas.at(1).chat(secret, body, headers); // follows the dead stream until it is swept
+  expect(unkept.status).toBe(200);
+  while ((await replicas.balance(organizationId)).held_usd !== "0.000000000") await Bun.sleep(200);
+  expect(Number((await replicas.balance(organizationId)).spent_usd)).toBeGreaterThan(0);
+  const retry = await replicas.at(0).chat(secret, body, headers);
+  expect([retry.status, retry.headers.get("idempotent-replayed")]).toEqual([200, "true"]);
+  expect(retry.text).toContain("provider_error");
+  expect(await replicas.calls()).toBe(before + 1);
+}, 60_000);
+
+test("the ledger is sound after all this", async () => {
+  expect(await replicas.audit()).toMatchObject({ ok: true, violations: [] });
+});

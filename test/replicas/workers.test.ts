@@ -1,0 +1,103 @@
+// `./tollgate serve --workers 3`: three processes on one port and one database, as one gateway.
+import { expect, test } from "bun:test";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import pg from "pg";
+import { testPostgres } from "../support/postgres.ts";
+
+const root = join(import.meta.dir, "../..");
+
+test("three workers on one port: all serve, one that dies is replaced, SIGTERM ends them all", async () => {
+  const database = await (await testPostgres()).database();
+  const folder = mkdtempSync(join(tmpdir(), "tollgate-workers-"));
+  const admin = new pg.Client({ connectionString: database.url });
+  await admin.connect();
+  const serve = Bun.spawn([join(root, "tollgate"), "serve", "--workers", "3", "--port", "0"], {
+    cwd: folder,
+    env: { ...process.env, DATABASE_URL: database.url, TOLLGATE_LOG_LEVEL: "silent" },
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const workers = async (): Promise<number[]> => {
+    const { rows } = await admin.query<{ pid: number }>(
+      "SELECT split_part(name, ' ', 2)::int AS pid FROM instance WHERE lease_until > (extract(epoch FROM now()) * 1000)",
+    );
+    return rows.map(({ pid }) => pid);
+  };
+  try {
+    const { baseUrl, key } = await banner(serve.stdout);
+    while ((await workers()).length < 3) await Bun.sleep(50);
+    const ask = async (): Promise<number> => {
+      const response = await fetch(`${baseUrl}/chat/completions`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${key}`, "content-type": "application/json", connection: "close" },
+        body: JSON.stringify({ model: "base-preview-v1", messages: [{ role: "user", content: "Hello" }] }),
+      });
+      await response.text();
+      return response.status;
+    };
+    await Bun.sleep(300);
+    expect(new Set(await Promise.all(Array.from({ length: 40 }, ask)))).toEqual(new Set([200]));
+    const { rows } = await admin.query<{ epochs: string }>(
+      "SELECT count(DISTINCT epoch)::text AS epochs FROM request",
+    );
+    expect(Number(rows[0]?.epochs)).toBe(3);
+
+    const [doomed = 0] = await workers();
+    process.kill(doomed, "SIGKILL");
+    while ((await workers()).filter((pid) => pid !== doomed).length < 3) await Bun.sleep(50);
+    expect(await ask()).toBe(200);
+    const { url, token } = JSON.parse(readFileSync(join(folder, "data/operator.json"), "utf8")) as Record<
+      string,
+      string
+    >;
+    const audit = await fetch(`${url}/admin/v1/ledger/audit`, {
+      headers: { authorization: `Bearer ${token}` },
+    });
+    expect(await audit.json()).toMatchObject({ ok: true });
+
+    const pids = (await workers()).filter((pid) => pid !== doomed);
+    serve.kill("SIGTERM");
+    expect(await serve.exited).toBe(0);
+    expect(pids.filter(isRunning)).toEqual([]);
+  } finally {
+    serve.kill("SIGTERM");
+    await serve.exited;
+    await admin.end();
+    await database.drop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}, 60_000);
+
+test("the embedded store is one process's: more workers are refused", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "tollgate-workers-"));
+  const { DATABASE_URL: _, ...env } = process.env;
+  const refused = Bun.spawn([join(root, "tollgate"), "serve", "--workers", "2"], {
+    cwd: folder,
+    env,
+    stderr: "pipe",
+  });
+  expect(await new Response(refused.stderr).text()).toContain("Set DATABASE_URL");
+  expect(await refused.exited).toBe(1);
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function banner(output: ReadableStream<Uint8Array>): Promise<{ baseUrl: string; key: string }> {
+  let text = "";
+  for await (const bytes of output) {
+    text += Buffer.from(bytes).toString();
+    const [baseUrl, key] = [/Base URL\s+(\S+)/.exec(text)?.[1], /Demo key\s+(\S+)/.exec(text)?.[1]];
+    if (baseUrl !== undefined && key !== undefined && text.includes("Ctrl-C")) return { baseUrl, key };
+  }
+  throw new Error(`it ended before it was ready: ${text}`);
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,41 @@
+// The torture harness in `npm test`: a fixed seed, a random one, and two of its mutants; about a minute in all. The other
+// mutants need longer: `npm run torture -- --mutants` runs every one, each beside a control without its bug.
+import { describe, expect, test } from "bun:test";
+import { MUTANTS } from "../../torture/mutants/list.ts";
+import { edit } from "../../torture/mutants/mutant.ts";
+import { prove } from "../../torture/mutants/run.ts";
+import { printTable } from "../../torture/report.ts";
+import { countViolations, torture } from "../../torture/torture.ts";
+
+const PLAYED_MS = 20_000;
+const LIMIT_MS = 150_000;
+const FIXED_SEED = 20_261_121;
+const PROVEN_HERE = ["keys-cached", "no-credits-guard"];
+
+for (const seed of [FIXED_SEED, Math.floor(Math.random() * 2 ** 31)])
+  test(
+    `after ${PLAYED_MS / 1000} s of random traffic and chaos every invariant holds (seed ${seed})`,
+    async () => {
+      const report = await torture({ seed, ms: PLAYED_MS, keep: true });
+      if (countViolations(report) > 0) throw new Error(printTable(report));
+      expect(report.figures["settled"]).toBeGreaterThan(20);
+    },
+    LIMIT_MS,
+  );
+
+describe("mutants", () => {
+  for (const mutant of MUTANTS) {
+    test(`${mutant.name} still applies to the source: ${mutant.bug}`, () => {
+      expect(edit(mutant).size).toBeGreaterThan(0);
+    });
+    if (!PROVEN_HERE.includes(mutant.name)) continue;
+    test(
+      `${mutant.name} is found`,
+      async () => {
+        const { found } = await prove(mutant, { seed: FIXED_SEED, control: false });
+        expect(Object.keys(found)).not.toBeEmpty();
+      },
+      LIMIT_MS,
+    );
+  }
+});

@@ -1,0 +1,127 @@
+// Opening the PostgreSQL store: by several gateways at once, and everything that must be refused with what to do.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import pg from "pg";
+import { openPostgresStore } from "../../src/store/postgres.ts";
+import { type TestDatabase, testPostgres } from "../support/postgres.ts";
+
+describe("PostgreSQL: opening the store", () => {
+  let database: TestDatabase;
+  let folder: string;
+  let admin: pg.Client;
+  beforeAll(async () => {
+    database = await (await testPostgres()).database();
+    folder = mkdtempSync(join(tmpdir(), "tollgate-store-"));
+    admin = new pg.Client({ connectionString: database.url });
+    await admin.connect();
+  });
+  afterAll(async () => {
+    await admin.end();
+    await database.drop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const refusal = async (url: string, directory = folder): Promise<string> => {
+    const opened = await openPostgresStore(url, directory).catch((error: unknown) => error);
+    if (!(opened instanceof Error)) throw new Error("it opened");
+    return opened.message;
+  };
+  const elsewhere = (change: (url: URL) => void): string => {
+    const url = new URL(database.url);
+    change(url);
+    return url.href;
+  };
+
+  test("five gateways that start at once migrate once, and get numbers of their own", async () => {
+    const stores = await Promise.all([1, 2, 3, 4, 5].map(() => openPostgresStore(database.url, folder)));
+    const epochs = await Promise.all(stores.map((store) => store.nextEpoch()));
+    expect(new Set(epochs).size).toBe(5);
+    const { rows } = await admin.query("SELECT version FROM schema_migration");
+    expect(rows).toEqual([{ version: "1" }]);
+    await Promise.all(stores.map((store) => store.close()));
+  });
+
+  test("every session has its time limits, and eight-byte integers arrive exact", async () => {
+    const store = await openPostgresStore(database.url, folder);
+    const client = await store.connect("test");
+    for (const [setting, value] of [
+      ["statement_timeout", "5s"],
+      ["lock_timeout", "2s"],
+      ["idle_in_transaction_session_timeout", "1s"],
+      ["synchronous_commit", "on"],
+    ] as const) {
+      const { rows } = await client.query<Record<string, string>>(`SHOW ${setting}`);
+      expect(rows[0]?.[setting]).toBe(value);
+    }
+    const { rows } = await client.query("SELECT 9223372036854775807::bigint AS most");
+    expect(rows).toEqual([{ most: 9223372036854775807n }]);
+    await client.end();
+    await store.close();
+  });
+
+  test("nobody listens there: the message names the place and never the password", async () => {
+    const said = await refusal("postgres://u:hunter2@127.0.0.1:1/nowhere");
+    expect(said).toContain("127.0.0.1:1/nowhere");
+    expect(said).toContain("cannot be reached");
+    expect(said).not.toContain("hunter2");
+  });
+
+  test("no such database", async () => {
+    const missing = elsewhere((url) => {
+      url.pathname = "/missing";
+    });
+    expect(await refusal(missing)).toContain("there is no such database");
+  });
+
+  test("a read-only database", async () => {
+    const name = new URL(database.url).pathname.slice(1);
+    await admin.query(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
+    expect(await refusal(database.url)).toContain("read-only");
+    await admin.query("SET default_transaction_read_only = off");
+    await admin.query(`ALTER DATABASE ${name} RESET default_transaction_read_only`);
+  });
+
+  test("another data key", async () => {
+    const stranger = mkdtempSync(join(tmpdir(), "tollgate-store-"));
+    expect(await refusal(database.url, stranger)).toContain("data.key");
+    rmSync(stranger, { recursive: true, force: true });
+  });
+
+  test("a newer schema, and an edited one", async () => {
+    await admin.query("INSERT INTO schema_migration VALUES (999, 'future', 'x', 0)");
+    expect(await refusal(database.url)).toContain("newer program");
+    await admin.query("DELETE FROM schema_migration WHERE version = 999");
+    const { rows } = await admin.query<{ checksum: string }>("SELECT checksum FROM schema_migration");
+    await admin.query("UPDATE schema_migration SET checksum = 'edited'");
+    expect(await refusal(database.url)).toContain("differs");
+    await admin.query("UPDATE schema_migration SET checksum = $1", [rows[0]?.checksum]);
+  });
+
+  test("what proves something cannot be changed by the gateway's own role", async () => {
+    const name = `tollgate_${crypto.randomUUID().slice(0, 8)}`;
+    const role = await (await testPostgres()).database();
+    const superuser = new pg.Client({ connectionString: role.url });
+    await superuser.connect();
+    await superuser.query(`CREATE ROLE ${name} LOGIN; GRANT ALL ON SCHEMA public TO ${name}`);
+    const url = new URL(role.url);
+    url.username = name;
+    const own = mkdtempSync(join(tmpdir(), "tollgate-store-"));
+    const store = await openPostgresStore(url.href, own);
+    for (const statement of [
+      "UPDATE ledger_entry SET amount = 1",
+      "DELETE FROM topup",
+      "TRUNCATE audit_log",
+      "DELETE FROM request",
+    ]) {
+      const refused: unknown = await store.pool.query(statement).catch((error: unknown) => error);
+      expect(refused).toMatchObject({ code: "42501" });
+    }
+    await store.close();
+    await superuser.query(`DROP OWNED BY ${name}; DROP ROLE ${name}`);
+    await superuser.end();
+    await role.drop();
+    rmSync(own, { recursive: true, force: true });
+  });
+});

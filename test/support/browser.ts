@@ -1,0 +1,128 @@
+// A person at the dashboard, without its pages: keeps cookies, says where it comes from, sends JSON.
+import type { AppAnswer, AppRoute } from "../../src/contract/app.ts";
+import type { Role } from "../../src/contract/roles.ts";
+import type { TestGateway } from "./gateway.ts";
+
+export const PASSWORD = "correct horse battery";
+
+export interface Answer<T = Record<string, unknown>> {
+  status: number;
+  headers: Headers;
+  text: string;
+  json: T;
+}
+
+export class Browser {
+  private readonly cookies = new Map<string, string>();
+
+  constructor(
+    private readonly url: string,
+    readonly origin = url,
+  ) {}
+
+  get cookie(): string {
+    return [...this.cookies].map(([name, value]) => `${name}=${value}`).join("; ");
+  }
+
+  /** A browser with the same cookies, from then on apart. */
+  copy(): Browser {
+    const copy = new Browser(this.url, this.origin);
+    for (const [name, value] of this.cookies) copy.cookies.set(name, value);
+    return copy;
+  }
+
+  async send<T = Record<string, unknown>>(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<Answer<T>> {
+    const changes = method !== "GET";
+    const response = await fetch(this.url + path, {
+      method,
+      redirect: "manual",
+      headers: {
+        ...(this.cookies.size > 0 && { cookie: this.cookie }),
+        ...(changes && { origin: this.origin, "content-type": "application/json" }),
+        ...headers,
+      },
+      ...(changes && { body: JSON.stringify(body ?? {}) }),
+    });
+    for (const line of response.headers.getSetCookie()) this.take(line);
+    const text = await response.text();
+    const isJson =
+      text !== "" && (response.headers.get("content-type")?.startsWith("application/json") ?? false);
+    return {
+      status: response.status,
+      headers: response.headers,
+      text,
+      json: (isJson ? JSON.parse(text) : null) as T,
+    };
+  }
+
+  /** A route of the contract; `path` is below `/app/v1`. Fails the test when it is refused. */
+  async app<R extends AppRoute>(
+    route: R,
+    params: Record<string, string> = {},
+    body?: unknown,
+    query = "",
+  ): Promise<AppAnswer<R>> {
+    const answer = await this.try(route, params, body, { query });
+    if (answer.status >= 400) throw new Error(`${route}: ${answer.status} ${answer.text}`);
+    return answer.json as AppAnswer<R>;
+  }
+
+  async try(
+    route: AppRoute,
+    params: Record<string, string> = {},
+    body?: unknown,
+    { query = "", headers = {} }: { query?: string; headers?: Record<string, string> } = {},
+  ): Promise<Answer<{ error: { code: string; message: string; request_id: string } }>> {
+    const [method = "", path = ""] = route.split(" ");
+    const filled = path.replace(/\{(\w+)\}/g, (_, name: string) =>
+      encodeURIComponent(params[name] ?? "missing"),
+    );
+    return await this.send(method, `/app/v1${filled}${query}`, body, headers);
+  }
+
+  private take(line: string): void {
+    const [pair = "", ...attributes] = line.split(";");
+    const name = pair.slice(0, pair.indexOf("="));
+    if (attributes.some((attribute) => attribute.trim().toLowerCase() === "max-age=0"))
+      this.cookies.delete(name);
+    else this.cookies.set(name, pair.slice(pair.indexOf("=") + 1));
+  }
+}
+
+/** Uses the link of the start banner: the first account, an operator. */
+export async function firstOperator(gateway: TestGateway, email = "root@example.com"): Promise<Browser> {
+  const browser = new Browser(gateway.url);
+  const token = tokenOf(gateway.signInLink);
+  await browser.app("POST /welcome", {}, { token, name: "Root", email, password: PASSWORD });
+  return browser;
+}
+
+export const tokenOf = (link: string | null): string => link?.split("#token=")[1] ?? "no link";
+
+/** A new person with this role in the organization, signed in. */
+export async function newMember(
+  operator: Browser,
+  gateway: TestGateway,
+  at: { org: string; role: Role; email: string },
+): Promise<Browser> {
+  const invited = await operator.app(
+    "POST /operator/organizations/{org}/invitations",
+    { org: at.org },
+    { email: at.email, role: at.role },
+  );
+  const browser = new Browser(gateway.url);
+  await browser.app(
+    "POST /invitations/accept",
+    {},
+    {
+      token: tokenOf(invited.link),
+      account: { name: at.email.split("@")[0], password: PASSWORD },
+    },
+  );
+  return browser;
+}

@@ -1,0 +1,68 @@
+// A company's sign-in service, as far as OpenID Connect needs it: discovery, keys, and a token for whoever it is told is there.
+import { exportJWK, generateKeyPair, SignJWT } from "jose";
+
+export interface Company {
+  discoveryUrl: string;
+  /** Who signs in next. */
+  person: { sub: string; email: string; email_verified: boolean; name: string };
+  /** Takes the gateway's redirection, as a browser would, and returns the way back. */
+  approve(authorizationUrl: string): string;
+  stop(): Promise<void>;
+}
+
+export async function startCompany(clientId: string): Promise<Company> {
+  const { publicKey, privateKey } = await generateKeyPair("RS256");
+  const jwk = { ...(await exportJWK(publicKey)), kid: "company", alg: "RS256", use: "sig" };
+  const nonces = new Map<string, string | null>();
+  let person: Company["person"] = { sub: "1", email: "", email_verified: true, name: "" };
+
+  async function tokens(issuer: string, code: string | null): Promise<object> {
+    const nonce = nonces.get(code ?? "") ?? null;
+    const id_token = await new SignJWT({ ...person, ...(nonce !== null && { nonce }) })
+      .setProtectedHeader({ alg: "RS256", kid: "company" })
+      .setIssuer(issuer)
+      .setAudience(clientId)
+      .setIssuedAt()
+      .setExpirationTime("5m")
+      .sign(privateKey);
+    return { access_token: "access", token_type: "Bearer", expires_in: 300, id_token };
+  }
+
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: async (request): Promise<Response> => {
+      const { pathname, origin } = new URL(request.url);
+      if (pathname === "/.well-known/openid-configuration") return Response.json(discovery(origin));
+      if (pathname === "/jwks") return Response.json({ keys: [jwk] });
+      if (pathname !== "/token") return new Response(null, { status: 404 });
+      return Response.json(await tokens(origin, new URLSearchParams(await request.text()).get("code")));
+    },
+  });
+  return {
+    discoveryUrl: `http://127.0.0.1:${server.port}/.well-known/openid-configuration`,
+    set person(next: Company["person"]) {
+      person = next;
+    },
+    approve: (authorizationUrl) => {
+      const { searchParams } = new URL(authorizationUrl);
+      const code = crypto.randomUUID();
+      nonces.set(code, searchParams.get("nonce"));
+      const back = new URL(searchParams.get("redirect_uri") ?? "");
+      back.searchParams.set("code", code);
+      back.searchParams.set("state", searchParams.get("state") ?? "");
+      return back.href;
+    },
+    stop: () => server.stop(true),
+  };
+}
+
+const discovery = (issuer: string): object => ({
+  issuer,
+  authorization_endpoint: `${issuer}/authorize`,
+  token_endpoint: `${issuer}/token`,
+  jwks_uri: `${issuer}/jwks`,
+  response_types_supported: ["code"],
+  subject_types_supported: ["public"],
+  id_token_signing_alg_values_supported: ["RS256"],
+});

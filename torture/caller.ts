@@ -1,0 +1,121 @@
+// One client of the run: sends a planned request, leaves when the plan says so, and writes down what came back, byte for
+// byte. It never retries: repeats are part of the plan.
+import type { Exchange } from "./history.ts";
+import type { Leave, PlannedRequest } from "./plan.ts";
+
+const WORDS = "count the silver bridges over the quiet river before the morning light returns".split(" ");
+/** Nothing in a run takes this long; a client that waits longer has found something. */
+const PATIENCE_MS = 45_000;
+
+/** The body of a planned request: the same request, the same bytes. */
+export function bodyOf(request: PlannedRequest): Record<string, unknown> {
+  const words = Array.from({ length: request.words }, (_, n) => WORDS[(request.id + n) % WORDS.length]);
+  return {
+    model: request.model,
+    messages: [{ role: "user", content: `${request.id}: ${words.join(" ")}` }],
+    ...(request.maxTokens !== null && { max_tokens: request.maxTokens }),
+    ...(request.stream && { stream: true }),
+    ...(request.stream && request.includeUsage && { stream_options: { include_usage: true } }),
+  };
+}
+
+export interface Sending {
+  url: string;
+  secret: string;
+  kind: Exchange["kind"];
+  request: PlannedRequest;
+  leave: Leave;
+  after: number | null;
+  healed: boolean;
+}
+
+export async function send(sending: Sending): Promise<Exchange> {
+  const { request, kind, after, healed, leave } = sending;
+  const exchange: Exchange = {
+    request,
+    kind,
+    after,
+    healed,
+    sentAtMs: Date.now(),
+    contentAtMs: null,
+    endedAtMs: 0,
+    ending: "cut",
+    status: null,
+    headers: {},
+    body: "",
+  };
+  const door = new AbortController();
+  const goes = (): void => {
+    exchange.ending = "left";
+    door.abort();
+  };
+  const leaves = leave !== null && "afterMs" in leave ? setTimeout(goes, leave.afterMs) : undefined;
+  const patience = setTimeout(() => door.abort(), PATIENCE_MS);
+  try {
+    const response = await fetch(`${sending.url}/v1/chat/completions`, {
+      method: "POST",
+      headers: headersOf(sending),
+      body: JSON.stringify(kind === "misuse" ? { ...bodyOf(request), top_p: 0.5 } : bodyOf(request)),
+      signal: door.signal,
+      keepalive: false, // a pooled connection that died with a gateway would fail in the name of the next one
+    });
+    exchange.status = response.status;
+    exchange.headers = Object.fromEntries(response.headers);
+    await read(response, exchange, leave !== null && "afterBytes" in leave ? leave.afterBytes : null, goes);
+  } catch {
+    // Left or cut; `ending` says which.
+  } finally {
+    clearTimeout(leaves);
+    clearTimeout(patience);
+    exchange.endedAtMs = Date.now();
+  }
+  return exchange;
+}
+
+function headersOf({ secret, request, after }: Sending): Record<string, string> {
+  return {
+    authorization: `Bearer ${secret}`,
+    "content-type": "application/json",
+    ...(request.idempotencyKey !== null && { "idempotency-key": request.idempotencyKey }),
+    ...(after !== null && { "last-event-id": String(after) }),
+  };
+}
+
+async function read(
+  response: Response,
+  exchange: Exchange,
+  leaveAt: number | null,
+  goes: () => void,
+): Promise<void> {
+  const decoder = new TextDecoder();
+  let bytes = 0;
+  for await (const part of response.body ?? []) {
+    exchange.body += decoder.decode(part, { stream: true });
+    if (exchange.contentAtMs === null && hasContent(exchange.body)) exchange.contentAtMs = Date.now();
+    bytes += part.byteLength;
+    if (leaveAt !== null && bytes >= leaveAt) {
+      goes();
+      return;
+    }
+  }
+  if (exchange.ending !== "left" && isWhole(exchange)) exchange.ending = "whole";
+}
+
+/** A connection that dies may look like an end: a stream is whole when its last event is `[DONE]` or an error. */
+function isWhole({ headers, body }: Exchange): boolean {
+  if (!(headers["content-type"] ?? "").startsWith("text/event-stream")) return parses(body);
+  const last = body.trimEnd().split("\n\n").at(-1) ?? "";
+  const data = last.slice(last.indexOf("data: "));
+  return data === "data: [DONE]" || data.startsWith('data: {"error":');
+}
+
+const hasContent = (body: string): boolean => /"content":"[^"]/.test(body);
+
+function parses(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,29 @@
+// Everything that must hold after a run, by name; the table prints one line for each.
+import { answers, accidents } from "./checks/answers.ts";
+import { closedRoutes, limits, refusals, revocations } from "./checks/access.ts";
+import { bill } from "./checks/bill.ts";
+import { clientView } from "./checks/client-view.ts";
+import { audits, balances, charges, moneyIn, nothingHeld } from "./checks/money.ts";
+import { replays } from "./checks/replays.ts";
+import type { Check, Evidence, Violation } from "./evidence.ts";
+
+const CHECKS: Record<string, Check> = {
+  "ledger audit clean": audits,
+  "nothing held, nothing unfinished": nothingHeld,
+  "ledger = bill, nothing runs twice": bill,
+  "client view = ledger": clientView,
+  "replays byte for byte": replays,
+  "charges recomputed": charges,
+  "balances never below zero": balances,
+  "money in, once": moneyIn,
+  "revoked keys refused": revocations,
+  "closed routes refused": closedRoutes,
+  "limits passed by one request at most": limits,
+  "refusals have their reason": refusals,
+  "answers have their reason": answers,
+  "no accidents": accidents,
+};
+
+/** Violations by check, in the order of the table. */
+export const judge = (evidence: Evidence): Map<string, Violation[]> =>
+  new Map(Object.entries(CHECKS).map(([name, check]) => [name, check(evidence)]));

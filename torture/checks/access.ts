@@ -1,0 +1,99 @@
+// Who may spend: revocations and closed routes hold on the next request, and a key passes its limit by at most the one
+// request that crosses it.
+import { type Check, errorCode, factsOf, type Violation } from "../evidence.ts";
+import type { KeyFacts } from "../history.ts";
+import type { RequestRow } from "../store.ts";
+
+export const revocations: Check = ({ found }) =>
+  [...found.history.keys.values()].flatMap((key): Violation[] => {
+    const since = key.revoked?.ackedMs ?? null;
+    if (since === null) return [];
+    const served = found.history.exchanges
+      .filter(({ request, sentAtMs }) => request.key === key.plan && sentAtMs > since)
+      .filter(({ status }) => status !== 401 && status !== null && status !== 503);
+    const admitted = found.rows.filter(
+      ({ keyId, admittedAtMs }) => keyId === key.keyId && admittedAtMs > since,
+    );
+    return [
+      ...served.map((exchange) => ({
+        broken: "a revoked key was served",
+        facts: { ...factsOf(exchange), revoked: key.revoked },
+      })),
+      ...admitted.map((row) => ({
+        broken: "a request of a revoked key was admitted",
+        facts: { row, revoked: key.revoked },
+      })),
+    ];
+  });
+
+export const closedRoutes: Check = ({ found }) =>
+  found.history.closings.flatMap(({ what, closedMs, openingMs }) => {
+    if (closedMs === null) return [];
+    const admitted = found.rows.filter(
+      ({ model, admittedAtMs }) =>
+        model === what && admittedAtMs > closedMs && admittedAtMs < (openingMs ?? Number.POSITIVE_INFINITY),
+    );
+    return admitted.map((row) => ({
+      broken: "a request was admitted while every route of its model was closed",
+      facts: { row, closedMs, openingMs },
+    }));
+  });
+
+/** Replays the admissions and settlements of each limited key in the order of their transactions. */
+export const limits: Check = ({ found }) =>
+  [...found.history.keys.values()].flatMap((key) => {
+    const highest = highestLimit(key);
+    if (highest === null) return [];
+    return passed(
+      found.rows.filter(({ keyId }) => keyId === key.keyId),
+      highest,
+    ).map((facts) => ({
+      broken: "a key passed its limit by more than the request that crossed it",
+      facts: { ...facts, key: key.keyId, limits: key.limits },
+    }));
+  });
+
+/** Of all limits that were ever in force; null = it had none for a while. */
+function highestLimit({ limits }: KeyFacts): bigint | null {
+  let highest = 0n;
+  for (const limit of limits) {
+    if (limit === null) return null;
+    if (limit > highest) highest = limit;
+  }
+  return highest;
+}
+
+function passed(rows: RequestRow[], limit: bigint): Record<string, unknown>[] {
+  const opened = Map.groupBy(rows, ({ openedTxn }) => openedTxn);
+  const closed = Map.groupBy(rows, ({ closedTxn }) => closedTxn);
+  const transactions = [...new Set([...opened.keys(), ...closed.keys()])].filter((txn) => txn !== null);
+  const found: Record<string, unknown>[] = [];
+  let used = 0n; // spent and held
+  for (const txn of transactions.sort((a, b) => a - b)) {
+    for (const { hold, charge } of closed.get(txn) ?? []) used += charge - hold;
+    // One transaction may admit several: in the kindest order the largest hold is the one that crosses.
+    const holds = (opened.get(txn) ?? []).map(({ hold }) => hold).sort((a, b) => (a < b ? -1 : 1));
+    for (const hold of holds) {
+      if (used >= limit)
+        found.push({ txn, used, limit, requests: opened.get(txn)?.map(({ requestId }) => requestId) });
+      used += hold;
+    }
+  }
+  return found;
+}
+
+/** 401, 402 and 403 need a reason in the books, too. */
+export const refusals: Check = (evidence) =>
+  evidence.found.history.exchanges.flatMap((exchange) => {
+    const key = evidence.key(exchange);
+    const kind = evidence.found.plan.customers[key.customer]?.kind;
+    const code = errorCode(exchange);
+    const wrong = (broken: string): Violation[] => [{ broken, facts: factsOf(exchange) }];
+    if (exchange.status === 401 && (key.revoked === null || key.revoked.askedMs > exchange.endedAtMs))
+      return wrong("a good key was refused");
+    if (code === "insufficient_credits" && kind !== "poor")
+      return wrong("credits that cover the request were refused");
+    if (code === "key_spend_limit_reached" && kind !== "limited")
+      return wrong("a key without a limit was refused for it");
+    return [];
+  });

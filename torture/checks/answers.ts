@@ -1,0 +1,55 @@
+// Every answer has its reason: from the plan (a provider that fails, a limit, a misuse) or from the chaos that was going
+// on. What nothing explains is a violation, a bare 500 always.
+import { type Check, type Evidence, errorCode, factsOf } from "../evidence.ts";
+import { type Exchange, touches } from "../history.ts";
+import { modelNamed } from "../models.ts";
+
+export const answers: Check = (evidence) =>
+  evidence.found.history.exchanges
+    .filter(({ ending }) => ending !== "left")
+    .filter((exchange) => !isExplained(evidence, exchange))
+    .map((exchange) => ({ broken: "an answer that nothing explains", facts: factsOf(exchange) }));
+
+function isExplained(evidence: Evidence, exchange: Exchange): boolean {
+  const { status, ending, sentAtMs, endedAtMs } = exchange;
+  const { downs, pauses, closings } = evidence.found.history;
+  if (ending === "cut") return touches(downs, sentAtMs, endedAtMs);
+  switch (errorCode(exchange)) {
+    case null:
+      return status === 200;
+    case "provider_error":
+    case "provider_timeout":
+      return (
+        !modelNamed(exchange.request.model).sound ||
+        evidence.wasDown(exchange) ||
+        evidence.stoodStill(exchange)
+      );
+    case "overloaded":
+      return touches([...downs, ...pauses], sentAtMs, endedAtMs);
+    case "route_disabled":
+      return touches(
+        closings.filter(({ what }) => what === exchange.request.model),
+        sentAtMs,
+        endedAtMs,
+      );
+    case "idempotency_outcome_unknown":
+      return exchange.request.idempotencyKey !== null && evidence.wasDown(exchange);
+    case "idempotency_in_progress":
+      return exchange.request.idempotencyKey !== null;
+    case "idempotency_key_reused":
+      return exchange.kind === "misuse";
+    // `refusals` asks for their reasons.
+    case "api_key_revoked":
+      return status === 401;
+    case "insufficient_credits":
+      return status === 402;
+    case "key_spend_limit_reached":
+      return status === 403;
+    default:
+      return false;
+  }
+}
+
+/** Processes that ended by themselves, errands of the operator that were refused. */
+export const accidents: Check = ({ found }) =>
+  found.history.accidents.map((facts) => ({ broken: "an accident", facts }));

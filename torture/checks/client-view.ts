@@ -1,0 +1,61 @@
+// What clients hold against what the ledger says: the figures of a final `gateway` object are those of the ledger,
+// whatever happened to the gateway afterwards, and what was delivered is paid for.
+import { formatUsd, nanoUsd, usdJsonNumber } from "../../src/contract/money.ts";
+import { type Check, type Evidence, factsOf, receiptsIn, type Violation } from "../evidence.ts";
+import type { Exchange } from "../history.ts";
+
+export const clientView: Check = (evidence) =>
+  evidence.found.history.exchanges.flatMap((exchange) => [
+    ...receipts(evidence, exchange),
+    ...answered(evidence, exchange),
+    ...delivered(evidence, exchange),
+  ]);
+
+function receipts({ rows }: Evidence, exchange: Exchange): Violation[] {
+  return receiptsIn(exchange).flatMap((receipt) => {
+    const row = rows.get(receipt.requestId);
+    const charge = nanoUsd(row?.charge ?? 0n);
+    const ended = row?.state === "settled" || (row?.state === "released" && charge === 0n);
+    const sameTokens =
+      row?.variance !== 0n ||
+      (receipt.inputTokens === (row.promptTokens ?? 0) &&
+        receipt.outputTokens === (row.completionTokens ?? 0));
+    if (ended && receipt.chargeUsd === usdJsonNumber(charge) && sameTokens) return [];
+    const facts = { ...factsOf(exchange), receipt, row: row ?? null, ledgerUsd: formatUsd(charge) };
+    return [{ broken: "a client holds figures that the ledger does not have", facts }];
+  });
+}
+
+/** A whole answer is a settled request. */
+function answered(evidence: Evidence, exchange: Exchange): Violation[] {
+  const { status, ending, body, headers } = exchange;
+  if (status !== 200 || ending !== "whole") return [];
+  const isStream = headers["content-type"]?.startsWith("text/event-stream") === true;
+  if (isStream && !body.endsWith("data: [DONE]\n\n")) return [];
+  const row = evidence.row(exchange);
+  if (row?.state === "settled") return [];
+  return [
+    { broken: "a client has a whole answer that was never settled", facts: { ...factsOf(exchange), row } },
+  ];
+}
+
+/** How long before the death of its gateway content must have arrived to be known for certain (money.md §4). */
+const KEPT_WITHIN_MS = { keyed: 1_200, unkeyed: 2_500 };
+
+/** Content that reached the client is charged, unless its gateway died right after it. */
+function delivered(evidence: Evidence, exchange: Exchange): Violation[] {
+  if (exchange.contentAtMs === null) return [];
+  const row = evidence.row(exchange);
+  if (row === undefined)
+    return [{ broken: "content of a request that the ledger does not know", facts: factsOf(exchange) }];
+  if (row.charge > 0n || (row.errorCode === "owner_lost" && !longKept(evidence, exchange))) return [];
+  return [{ broken: "content was delivered for nothing", facts: { ...factsOf(exchange), row } }];
+}
+
+function longKept(evidence: Evidence, exchange: Exchange): boolean {
+  const { contentAtMs, endedAtMs, request } = exchange;
+  if (contentAtMs === null || evidence.stoodStill(exchange)) return false;
+  const within = request.idempotencyKey === null ? KEPT_WITHIN_MS.unkeyed : KEPT_WITHIN_MS.keyed;
+  const replayed = exchange.headers["idempotent-replayed"] === "true";
+  return request.stream && !replayed && exchange.ending === "cut" && endedAtMs - contentAtMs > within;
+}

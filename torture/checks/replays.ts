@@ -1,0 +1,91 @@
+// Idempotency as callers see it: one key, one answer, the same bytes each time, and never another one after it.
+import { type Check, type Evidence, factsOf, type Violation } from "../evidence.ts";
+import { type Exchange, touches } from "../history.ts";
+
+export const replays: Check = (evidence) => [
+  ...[...evidence.claims.values()].flatMap((exchanges) => ofOneClaim(evidence, exchanges)),
+  ...misuses(evidence),
+];
+
+function ofOneClaim(evidence: Evidence, exchanges: Exchange[]): Violation[] {
+  const answers = exchanges.filter(({ status }) => status === 200);
+  const whole = answers.filter(
+    ({ ending, after, body }) => ending === "whole" && after === null && !isBroken(body),
+  );
+  const [first] = whole;
+  const wrong = (broken: string, exchange: Exchange): Violation => ({
+    broken,
+    facts: { ...factsOf(exchange), first: first === undefined ? null : factsOf(first) },
+  });
+  const originals = Map.groupBy(
+    answers.filter(({ headers }) => headers["idempotent-replayed"] !== "true"),
+    ({ headers }) => headers["x-request-id"],
+  );
+  const twice = [...originals.values()].flatMap(([, second]) =>
+    second === undefined ? [] : [wrong("an answer was sent twice without the replay header", second)],
+  );
+  if (first === undefined) return [...twice, ...brokenAlike(answers, wrong)];
+  const others = answers.flatMap((answer) =>
+    agrees(answer, first) ? [] : [wrong("a replay differs from the first answer", answer)],
+  );
+  const whatCameAfter = exchanges
+    .filter(({ sentAtMs, status }) => sentAtMs > first.endedAtMs && status !== 200)
+    .filter((exchange) => !mayBeRefused(evidence, exchange))
+    .map((exchange) => wrong("a retry of an answered request did not get its answer", exchange));
+  return [...twice, ...others, ...whatCameAfter];
+}
+
+/** Streams that broke: those of one request that came to an end came to the same one, and say what was sent before. */
+function brokenAlike(
+  answers: Exchange[],
+  wrong: (broken: string, exchange: Exchange) => Violation,
+): Violation[] {
+  const byRequest = Map.groupBy(
+    answers.filter(({ after }) => after === null),
+    ({ headers }) => headers["x-request-id"],
+  );
+  return [...byRequest.values()].flatMap((exchanges) => {
+    const ended = exchanges.find(({ ending }) => ending === "whole");
+    if (ended === undefined) return [];
+    return exchanges
+      .filter(({ body, ending }) => (ending === "whole" ? body !== ended.body : !isWayTo(body, ended.body)))
+      .map((exchange) => wrong("a replay of a broken stream differs from what was sent first", exchange));
+  });
+}
+
+/** Whether a cut stream and what was kept of it agree as far as both go; what was kept ends with an error event. */
+function isWayTo(cut: string, kept: string): boolean {
+  const before = kept.slice(0, kept.lastIndexOf("\n\n", kept.indexOf('data: {"error":')) + 2);
+  return cut.startsWith(before) || kept.startsWith(cut) || before.startsWith(cut);
+}
+
+/** Same request, same bytes, as far as they were received; from the event on after which the client asked. */
+function agrees(answer: Exchange, first: Exchange): boolean {
+  if (answer.headers["x-request-id"] !== first.headers["x-request-id"]) return false;
+  if (answer.after !== null)
+    return answer.ending === "whole" ? first.body.endsWith(answer.body) : first.body.includes(answer.body);
+  return answer.ending === "whole" ? answer.body === first.body : first.body.startsWith(answer.body);
+}
+
+/** Another body under a key that has its answer. */
+const misuses = (evidence: Evidence): Violation[] =>
+  evidence.found.history.exchanges
+    .filter(({ kind, status }) => kind === "misuse" && status !== 422)
+    .filter((exchange) => !mayBeRefused(evidence, exchange))
+    .map((exchange) => ({
+      broken: "another body under a taken key was not refused",
+      facts: factsOf(exchange),
+    }));
+
+const isBroken = (body: string): boolean =>
+  body.includes('\ndata: {"error":') || body.startsWith('data: {"error":');
+
+/** No connection, a gateway that is stopping, or a revoked key. */
+function mayBeRefused(evidence: Evidence, exchange: Exchange): boolean {
+  const { status, endedAtMs, sentAtMs, ending } = exchange;
+  if (ending === "left") return true;
+  if (status === 401)
+    return (evidence.key(exchange).revoked?.askedMs ?? Number.POSITIVE_INFINITY) <= endedAtMs;
+  const { downs, pauses } = evidence.found.history;
+  return (status === null || status === 503) && touches([...downs, ...pauses], sentAtMs, endedAtMs);
+}

@@ -1,0 +1,120 @@
+// What the checks judge: the history, the simulator's bill, the store's rows, and what the operator API says at the end;
+// with the look-ups that several checks share.
+import type { Exchange, History, KeyFacts } from "./history.ts";
+import { touches } from "./history.ts";
+import type { Plan } from "./plan.ts";
+import type { BilledCall } from "./simulator-process.ts";
+import type { RequestRow } from "./store.ts";
+
+export interface Violation {
+  /** The invariant, in a few words. */
+  broken: string;
+  /** What is needed to find it: ids, times, both numbers. */
+  facts: Record<string, unknown>;
+}
+
+export interface AuditJson {
+  ok: boolean;
+  checked: Record<string, number>;
+  violations: unknown[];
+}
+
+/** The final figures of a customer, as `GET /credits` prints them. */
+export type BalanceJson = Record<string, string | boolean>;
+
+export interface Found {
+  plan: Plan;
+  history: History;
+  bill: BilledCall[];
+  rows: RequestRow[];
+  /** Of `./tollgate ledger audit --json`, after the healing. */
+  audit: AuditJson;
+  /** By customer of the plan. */
+  balances: Map<number, BalanceJson>;
+}
+
+export type Check = (evidence: Evidence) => Violation[];
+
+export class Evidence {
+  readonly rows: ReadonlyMap<string, RequestRow>;
+  readonly calls: ReadonlyMap<string, BilledCall[]>;
+  /** Exchanges under one caller's key of one API key, misuses apart, in the order of sending. */
+  readonly claims: ReadonlyMap<string, Exchange[]>;
+  /** When each planned request was sent first. */
+  private readonly firstSent = new Map<number, number>();
+
+  constructor(readonly found: Found) {
+    this.rows = new Map(found.rows.map((row) => [row.requestId, row]));
+    this.calls = Map.groupBy(found.bill, ({ request_id }) => request_id ?? "none");
+    const sent = [...found.history.exchanges].sort((a, b) => a.sentAtMs - b.sentAtMs);
+    for (const { request, sentAtMs } of sent)
+      if (!this.firstSent.has(request.id)) this.firstSent.set(request.id, sentAtMs);
+    const keyed = sent.filter(({ request, kind }) => request.idempotencyKey !== null && kind !== "misuse");
+    this.claims = Map.groupBy(keyed, ({ request }) => `${request.key} ${request.idempotencyKey}`);
+  }
+
+  key(exchange: Exchange): KeyFacts {
+    const facts = this.found.history.keys.get(exchange.request.key);
+    if (facts === undefined) throw new Error(`an exchange under the unknown key ${exchange.request.key}`);
+    return facts;
+  }
+
+  row(exchange: Exchange): RequestRow | undefined {
+    return this.rows.get(exchange.headers["x-request-id"] ?? "");
+  }
+
+  /** Whether a gateway was down at some time between the first sending of this request and the end of the exchange. */
+  wasDown(exchange: Exchange): boolean {
+    return touches(this.found.history.downs, this.since(exchange), exchange.endedAtMs);
+  }
+
+  /** The same for a gateway, a provider or a store that stood still: timers fire late, and timeouts are met. */
+  stoodStill(exchange: Exchange): boolean {
+    return touches(this.found.history.pauses, this.since(exchange), exchange.endedAtMs);
+  }
+
+  private since(exchange: Exchange): number {
+    return this.firstSent.get(exchange.request.id) ?? exchange.sentAtMs;
+  }
+}
+
+/** The facts of an exchange that help to find it in the logs. */
+export const factsOf = (exchange: Exchange): Record<string, unknown> => ({
+  request: exchange.headers["x-request-id"] ?? null,
+  planned: exchange.request,
+  kind: exchange.kind,
+  healed: exchange.healed,
+  sentAtMs: exchange.sentAtMs,
+  endedAtMs: exchange.endedAtMs,
+  status: exchange.status,
+  ending: exchange.ending,
+  body:
+    exchange.body.length <= 600
+      ? exchange.body
+      : `${exchange.body.slice(0, 200)} … ${exchange.body.slice(-400)}`,
+});
+
+/** `error.code` of an answer; null when it is none. */
+export function errorCode({ body }: Exchange): string | null {
+  return /"error":\{"message":"(?:[^"\\]|\\.)*"(?:[^{}]*?)"code":"([a-z_]+)"/.exec(body)?.[1] ?? null;
+}
+
+export interface ReceivedReceipt {
+  requestId: string;
+  inputTokens: number;
+  outputTokens: number;
+  /** As printed: never through a float. */
+  chargeUsd: string;
+}
+
+/** Every final `gateway` object that the client has received, whole answer or not. */
+export function receiptsIn({ body }: Exchange): ReceivedReceipt[] {
+  const pattern =
+    /"gateway":\{"request_id":"(req_[^"]+)".*?"cost":\{"input_tokens":(\d+),"output_tokens":(\d+),"customer_charge_usd":([\d.eE+-]+)[,}]/g;
+  return [...body.matchAll(pattern)].map(([, requestId = "", input, output, chargeUsd = ""]) => ({
+    requestId,
+    inputTokens: Number(input),
+    outputTokens: Number(output),
+    chargeUsd,
+  }));
+}

@@ -1,0 +1,196 @@
+// One gateway of the run as a process of its own, started the way an operator starts it. It can be killed, paused,
+// stopped and armed with a crash point; whoever ends it, it is started again, and every end is written down.
+import { closeSync, openSync } from "node:fs";
+import { join } from "node:path";
+import type { History, Span } from "./history.ts";
+
+export interface GatewayFiles {
+  /** The source tree that is started: the checkout, or a mutant's copy of it. */
+  root: string;
+  settings: string;
+  dataDir: string;
+  log: string;
+  port: number;
+}
+
+const READY_WITHIN_MS = 20_000;
+const STOPPED_WITHIN_MS = 40_000;
+const NOTICED_WITHIN_MS = 100;
+
+export class GatewayProcess {
+  readonly url: string;
+  private child: Bun.Subprocess | null = null;
+  /** Whether the running child has a crash point. */
+  private armed = false;
+  /** What we end the running child with; null = nothing: without a crash point, its end is an accident. */
+  private endedBy: "killed" | "stopped" | null = null;
+  private down: Span | null = null;
+  private working: Promise<void> = Promise.resolve();
+  private waiting = 0;
+  private closing = false;
+
+  constructor(
+    readonly files: GatewayFiles,
+    private readonly history: History,
+  ) {
+    this.url = `http://127.0.0.1:${files.port}`;
+  }
+
+  /** Starts it and waits until it is ready. */
+  async start(crashAt: string | null = null): Promise<void> {
+    const { DATABASE_URL: _database, TOLLGATE_CONFIG: _config, PORT: _port, ...inherited } = process.env;
+    const log = openSync(this.files.log, "a");
+    const child = Bun.spawn([join(this.files.root, "tollgate"), "serve", "--config", this.files.settings], {
+      env: { ...inherited, ...(crashAt !== null && { TOLLGATE_CRASH_AT: crashAt }) },
+      stdin: "ignore",
+      stdout: log,
+      stderr: log,
+    });
+    closeSync(log);
+    this.child = child;
+    this.armed = crashAt !== null;
+    this.endedBy = null;
+    void child.exited.then(() => this.ended(child));
+    if (!(await this.ready(child))) return; // it stays down; `ended` starts it again
+    if (this.down !== null) this.down.endMs = Date.now();
+    this.down = null;
+  }
+
+  /** One stroke after another: a second one waits until the first has been taken and the gateway is up again. */
+  kill(downMs: number, crashAt: string | null = null): Promise<void> {
+    return this.turn(async () => {
+      await this.end("killed", "SIGKILL");
+      await Bun.sleep(downMs);
+      await this.start(crashAt);
+    });
+  }
+
+  /** SIGTERM: it drains, exits with 0, and is started again. */
+  restart(): Promise<void> {
+    return this.turn(async () => {
+      await this.end("stopped", "SIGTERM");
+      await this.start();
+    });
+  }
+
+  pause(ms: number): Promise<void> {
+    return this.turn(async () => {
+      const span: Span = { what: "pause", startMs: Date.now(), endMs: null };
+      this.history.pauses.push(span);
+      const { child } = this;
+      child?.kill("SIGSTOP");
+      await Bun.sleep(ms);
+      child?.kill("SIGCONT");
+      span.endMs = Date.now();
+    });
+  }
+
+  /** Something that must not meet a start; the gateway may stand still meanwhile. */
+  whileUp(act: () => Promise<void>): Promise<void> {
+    return this.turn(async () => {
+      const span: Span = { what: "store locked", startMs: Date.now(), endMs: null };
+      this.history.pauses.push(span);
+      await act();
+      if (this.child !== null) await this.ready(this.child);
+      span.endMs = Date.now();
+    });
+  }
+
+  /** Whatever is going on ends; the process runs afterwards, without a crash point. */
+  async heal(): Promise<void> {
+    await this.turn(async () => {
+      if (!this.armed) return;
+      await this.end("killed", "SIGKILL");
+      await this.start();
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.closing = true;
+    await this.working.catch(() => undefined);
+    const { child } = this;
+    if (child === null || child.exitCode !== null || child.signalCode !== null) return;
+    child.kill("SIGKILL");
+    await child.exited;
+  }
+
+  /** True when a stroke would have to wait behind another one that waits already. */
+  get busy(): boolean {
+    return this.waiting >= 2;
+  }
+
+  private turn(act: () => Promise<void>): Promise<void> {
+    this.waiting += 1;
+    const mine = this.working.then(act).finally(() => {
+      this.waiting -= 1;
+    });
+    this.working = mine.catch(() => undefined);
+    return mine;
+  }
+
+  private async end(how: "killed" | "stopped", signal: "SIGKILL" | "SIGTERM"): Promise<void> {
+    const { child } = this;
+    if (child === null) return;
+    this.goesDown(how);
+    this.endedBy = how;
+    child.kill(signal);
+    const hard = setTimeout(() => {
+      this.accident(`SIGTERM did not end the gateway within ${STOPPED_WITHIN_MS} ms`);
+      child.kill("SIGKILL");
+    }, STOPPED_WITHIN_MS);
+    await child.exited;
+    clearTimeout(hard);
+    if (how === "killed" || child.exitCode === 0) return;
+    if (this.crashed(child)) this.history.stroke("crash point hit");
+    else this.accident(`the gateway left SIGTERM with exit code ${child.exitCode} (${child.signalCode})`);
+  }
+
+  /** One that kills itself is noticed a little later than by its clients. */
+  private goesDown(what: string): void {
+    const sinceMs = this.armed ? NOTICED_WITHIN_MS : 0;
+    this.down ??= { what, startMs: Date.now() - sinceMs, endMs: null };
+    if (!this.history.downs.includes(this.down)) this.history.downs.push(this.down);
+  }
+
+  /** A crash point has fired, or nobody knows why it ended: either way it is started again. */
+  private ended(child: Bun.Subprocess): void {
+    if (child !== this.child || this.closing || this.endedBy !== null) return;
+    this.goesDown("crash point");
+    if (this.crashed(child)) this.history.stroke("crash point hit");
+    else this.accident(`the gateway ended by itself: exit code ${child.exitCode} (${child.signalCode})`);
+    void this.turn(async () => {
+      if (this.child === child) await this.start();
+    });
+  }
+
+  private crashed(child: Bun.Subprocess): boolean {
+    return this.armed && child.signalCode === "SIGKILL";
+  }
+
+  private accident(what: string): void {
+    this.history.accidents.push({ what, atMs: Date.now() });
+  }
+
+  private async ready(child: Bun.Subprocess): Promise<boolean> {
+    const untilMs = performance.now() + READY_WITHIN_MS;
+    while (performance.now() < untilMs) {
+      if (child.exitCode !== null || child.signalCode !== null) return false;
+      const ok = await fetch(`${this.url}/readyz`, { signal: AbortSignal.timeout(1_000) }).then(
+        (answer) => answer.ok,
+        () => false,
+      );
+      if (ok) return true;
+      await Bun.sleep(5);
+    }
+    this.accident(`the gateway was not ready within ${READY_WITHIN_MS} ms`);
+    return true;
+  }
+}
+
+/** A port that was free a moment ago. */
+export function freePort(): number {
+  const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data: () => undefined } });
+  const { port } = listener;
+  listener.stop(true);
+  return port;
+}

@@ -1,0 +1,85 @@
+// After the last step: every gateway runs again without a crash point, everything that hangs may end, and then each
+// caller's key that the ledger knows is retried once, since that is what callers do after an outage.
+import { send } from "./caller.ts";
+import type { Exchange } from "./history.ts";
+import type { PlannedRequest } from "./plan.ts";
+import { checkout, type World } from "./world.ts";
+import { join } from "node:path";
+import type { AuditJson, BalanceJson } from "./evidence.ts";
+
+const QUIET_WITHIN_MS = 45_000;
+const RETRIES_AT_ONCE = 24;
+/** The newest of them; a long run has more than anybody wants to wait for. */
+const RETRIES = 2_000;
+
+export async function heal(world: World, quietWithinMs = QUIET_WITHIN_MS): Promise<void> {
+  for (const gateway of world.gateways) await gateway.heal();
+  await quiet(world, quietWithinMs);
+  await retryAll(world);
+  await quiet(world, quietWithinMs);
+}
+
+/** Until no request is unfinished, or the time is over: the checks say what is left. */
+async function quiet({ store }: World, withinMs: number): Promise<void> {
+  for (const untilMs = performance.now() + withinMs; performance.now() < untilMs; await Bun.sleep(100)) {
+    const rows = await store.requests();
+    if (rows.every(({ state }) => state === "settled" || state === "released")) return;
+  }
+}
+
+async function retryAll({ store, history, gateways }: World): Promise<void> {
+  const known = new Set(
+    (await store.requests()).map(({ keyId, idempotencyKey }) => `${keyId} ${idempotencyKey}`),
+  );
+  const requests = new Map<number, PlannedRequest>();
+  for (const { request } of history.exchanges) {
+    const keyId = history.keys.get(request.key)?.keyId;
+    if (request.idempotencyKey !== null && known.has(`${keyId} ${request.idempotencyKey}`))
+      requests.set(request.id, request);
+  }
+  const waiting = [...requests.values()].slice(-RETRIES);
+  const worker = async (): Promise<void> => {
+    for (let request = waiting.pop(); request !== undefined; request = waiting.pop())
+      history.exchanges.push(await retry(request));
+  };
+  const retry = (request: PlannedRequest): Promise<Exchange> =>
+    send({
+      url: gateways[request.id % gateways.length]?.url ?? "",
+      secret: history.keys.get(request.key)?.secret ?? "",
+      kind: "repeat",
+      request,
+      leave: null,
+      after: null,
+      healed: true,
+    });
+  await Promise.all(Array.from({ length: RETRIES_AT_ONCE }, worker));
+}
+
+/** `./tollgate ledger audit --json`, as an operator runs it. */
+export async function audit({ dataDir, root }: World): Promise<AuditJson> {
+  const child = Bun.spawn([join(root, "tollgate"), "ledger", "audit", "--json"], {
+    cwd: checkout,
+    env: { ...process.env, TOLLGATE_DATA_DIR: dataDir },
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [out, complaint] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ]);
+  const code = await child.exited;
+  if (out === "") throw new Error(`ledger audit printed nothing: ${complaint}`);
+  const report = JSON.parse(out) as AuditJson;
+  if ((code === 0) !== (report.ok === true)) throw new Error(`ledger audit exited with ${code} for ${out}`);
+  return report;
+}
+
+export async function finalBalances({ operator, history }: World): Promise<Map<number, BalanceJson>> {
+  const balances = new Map<number, BalanceJson>();
+  for (const { plan, organizationId } of history.customers.values()) {
+    const { json } = await operator.call("GET", `/credits?org=${organizationId}`);
+    balances.set(plan, json as BalanceJson);
+  }
+  return balances;
+}

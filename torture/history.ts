@@ -1,0 +1,93 @@
+// What the run saw, from outside the gateway: every answer to every request, every word of the operator API, every
+// stroke of chaos. The checks read this, the simulator's bill and the store; they ask the gateway for nothing else.
+import type { PlannedRequest } from "./plan.ts";
+
+/** `whole`: to its proper end. `left`: we went away. `cut`: the connection broke or was never made. */
+export type Ending = "whole" | "left" | "cut";
+
+/** One HTTP request and what came back. Times are wall clock milliseconds, as the ledger's stamps are. */
+export interface Exchange {
+  request: PlannedRequest;
+  kind: "send" | "repeat" | "misuse";
+  /** `Last-Event-ID`, when it was sent. */
+  after: number | null;
+  /** After the gateway had healed. */
+  healed: boolean;
+  sentAtMs: number;
+  /** When the first word of the answer arrived. */
+  contentAtMs: number | null;
+  endedAtMs: number;
+  ending: Ending;
+  /** Null when no headers came. */
+  status: number | null;
+  headers: Record<string, string>;
+  body: string;
+}
+
+/** Something that had a beginning and an end; `endMs` is null while it goes on. */
+export interface Span {
+  what: string;
+  startMs: number;
+  endMs: number | null;
+}
+
+/** Routes of a model, closed for a while: for certain from `closedMs` to `openingMs`, perhaps at any time of the span. */
+export interface Closing extends Span {
+  closedMs: number | null;
+  openingMs: number | null;
+}
+
+/** A change through the operator API: in force at the latest when `ackedMs` was reached, perhaps from `askedMs` on. */
+export interface Change {
+  askedMs: number;
+  ackedMs: number | null;
+}
+
+export interface KeyFacts {
+  plan: number;
+  customer: number;
+  keyId: string;
+  secret: string;
+  /** Every limit that may ever have been in force, null = none. */
+  limits: (bigint | null)[];
+  revoked: Change | null;
+}
+
+export interface CustomerFacts {
+  plan: number;
+  organizationId: string;
+  /** Reference → amount of every top-up that was acknowledged. */
+  credited: Map<string, bigint>;
+}
+
+export interface ObservedBalance {
+  customer: number;
+  atMs: number;
+  balance: Record<string, string | boolean>;
+}
+
+export class History {
+  readonly exchanges: Exchange[] = [];
+  readonly keys = new Map<number, KeyFacts>();
+  readonly customers = new Map<number, CustomerFacts>();
+  readonly balances: ObservedBalance[] = [];
+  /** Audits that were not clean. */
+  readonly audits: { atMs: number; report: unknown }[] = [];
+  auditsTaken = 0;
+  /** From the signal that ended a gateway until the next one was ready. */
+  readonly downs: Span[] = [];
+  readonly pauses: Span[] = [];
+  readonly closings: Closing[] = [];
+  /** Strokes of chaos by name. */
+  readonly strokes = new Map<string, number>();
+  /** What must never happen to a process. */
+  readonly accidents: { what: string; atMs: number }[] = [];
+
+  stroke(name: string): void {
+    this.strokes.set(name, (this.strokes.get(name) ?? 0) + 1);
+  }
+}
+
+/** Whether any of the spans touches the time from `startMs` to `endMs`. */
+export const touches = (spans: readonly Span[], startMs: number, endMs: number): boolean =>
+  spans.some((span) => span.startMs <= endMs && (span.endMs ?? Number.POSITIVE_INFINITY) >= startMs);

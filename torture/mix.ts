@@ -1,0 +1,46 @@
+// How much of what a plan holds. A full run mixes everything; a run against a mutant leans on what its bug breaks.
+import type { Chaos, StandIn, Traffic } from "./plan.ts";
+
+export interface Mix {
+  /** Mean milliseconds between two steps of traffic. */
+  gapMs: number;
+  traffic: Record<
+    Exclude<Traffic["do"], "repeat" | "misuse" | "open_key"> | "repeat" | "misuse" | "burst",
+    number
+  >;
+  customers: Record<StandIn, number>;
+  /** Share of requests with a caller's key, of streams, and of clients that leave early. */
+  keyed: number;
+  streams: number;
+  leaving: number;
+  /** Mean milliseconds between two strokes of chaos; null = none. */
+  chaosGapMs: number | null;
+  chaos: Record<Chaos["do"], number>;
+  /** Share of store locks that last longer than the store waits. */
+  longLocks: number;
+  /** Only these models; all when absent. */
+  models?: readonly string[];
+}
+
+export const EVERYTHING: Mix = {
+  gapMs: 18,
+  traffic: {
+    send: 60,
+    repeat: 22,
+    misuse: 2,
+    burst: 0.35,
+    revoke: 1,
+    limit: 0.6,
+    top_up: 2,
+    switch: 0.5,
+    watch: 3,
+    audit: 0.3,
+  },
+  customers: { rich: 7, poor: 1, limited: 2 },
+  keyed: 0.6,
+  streams: 0.55,
+  leaving: 0.12,
+  chaosGapMs: 1_500,
+  chaos: { kill: 5, restart: 1.5, crash_at: 3, pause: 2, pause_provider: 1, lock_store: 1 },
+  longLocks: 0.2,
+};

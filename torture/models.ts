@@ -1,0 +1,97 @@
+// The models of a run: one upstream model per provider fault, so that a planned request always meets the same fault and
+// a crash in between changes nothing about it. Prices are easy to do by head: 2,000 nano-USD for every token.
+import type { ManifestInput } from "../src/releases/manifest.ts";
+
+export const NANO_PER_TOKEN = 2_000n;
+export const MINIMUM_NANO = 100_000n;
+export const PROVIDERS = ["alpha", "beta"] as const;
+type ProviderName = (typeof PROVIDERS)[number];
+
+export interface Model {
+  name: string;
+  /** How often plans choose it, against the others. */
+  weight: number;
+  /** What the simulator does on each route, in the order of trial; the first is `alpha`, the second `beta`. */
+  routes: Record<string, unknown>[];
+  /** Whether the provider answers well on some route: then only chaos, the caller or the books may spoil the answer. */
+  sound: boolean;
+  /** Whether what the provider reports differs from what its bill says. */
+  misreports?: boolean;
+  /** Whether plans close and open its routes. */
+  switched?: boolean;
+}
+
+const well = (name: string, weight: number, behaviour: Record<string, unknown> = {}): Model => ({
+  name,
+  weight,
+  routes: [behaviour],
+  sound: true,
+});
+const ill = (name: string, weight: number, ...routes: Record<string, unknown>[]): Model => ({
+  name,
+  weight,
+  routes,
+  sound: false,
+});
+
+export const MODELS: readonly Model[] = [
+  well("steady", 30),
+  well("slow", 20, { tokens_per_second: 40 }),
+  well("drip", 5, { tokens_per_second: 10 }),
+  well("late", 6, { latency_ms: 300 }),
+  { ...well("switched", 8), switched: true },
+  { ...well("second-route", 6), routes: [{ status: 503 }, {}] },
+  { ...well("silent-about-usage", 3, { no_usage: true }), misreports: true },
+  well("doubled", 2, { duplicate_events: true }),
+  well("talks-on", 2, { after_done: true }),
+  {
+    ...well("inflated", 3, { usage: { prompt_tokens: 900_000, completion_tokens: 900_000 } }),
+    misreports: true,
+  },
+  ill("overruns", 3, { overrun_tokens: 400, tokens_per_second: 2000 }),
+  ill("refuses", 4, { status: 429, retry_after_s: 1 }, { status: 503 }),
+  ill("resets", 3, { reset_before_headers: true }, {}),
+  ill("breaks", 4, { reset_after_events: 4 }),
+  ill("fails-at-once", 3, { error_after_events: 0, error_in_body: true }, {}),
+  ill("fails-later", 3, { error_after_events: 4, error_in_body: true }),
+  ill("falls-silent", 2, { hang_after_events: 4 }),
+  ill("never-answers", 1, { hang: true }),
+  ill("talks-nonsense", 2, { garbage: "html" }),
+  ill("ends-without-finish", 2, { no_finish: true }),
+];
+
+export const upstreamModel = (model: string, route: number): string => `sim-${model}-${route}`;
+
+/** The manifests of a model, one per route. */
+export function manifestsOf({ name, routes }: Model): ManifestInput[] {
+  return routes.map((_, route) => ({
+    model: name,
+    provider: PROVIDERS[route] as ProviderName,
+    upstream_model: upstreamModel(name, route),
+    region: "local",
+    version: 1,
+    tier: "standard",
+    context_window: 131_072,
+    max_output_tokens: 512,
+    default_output_tokens: 128,
+    tokenizer: "o200k_base",
+    priority: route + 1,
+    capabilities: { max_n: 1 },
+    pricing: {
+      currency: "USD",
+      input_per_million: "2",
+      cached_input_per_million: "2",
+      output_per_million: "2",
+      request_minimum: "0.0001",
+    },
+  }));
+}
+
+export const modelNamed = (name: string): Model => {
+  const model = MODELS.find((candidate) => candidate.name === name);
+  if (model === undefined) throw new Error(`no model ${name}`);
+  return model;
+};
+
+export const routeIds = ({ name, routes }: Model): string[] =>
+  routes.map((_, route) => `${name}@${PROVIDERS[route]}/local`);

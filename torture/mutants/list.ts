@@ -1,0 +1,215 @@
+// Bugs that gateways like this one have had (money.md §12 names some of them), each as a patch of the present source.
+import * as mixes from "./mixes.ts";
+import type { Edit, Mutant } from "./mutant.ts";
+
+/** Under a claim that is not unique any more, the store must not save the day. */
+const CLAIMS_OVERWRITE: Edit = {
+  file: "src/ledger/sqlite-write.ts",
+  find: "INSERT INTO claim (",
+  replace: "INSERT OR REPLACE INTO claim (",
+};
+
+export const MUTANTS: readonly Mutant[] = [
+  {
+    name: "no-credits-guard",
+    bug: "requests are admitted without looking at the balance",
+    edits: [
+      {
+        file: "src/ledger/decide-admission.ts",
+        find: "const covered = books.balance.available >= hold && books.balance.debt === 0n;",
+        replace: "const covered = true;",
+      },
+    ],
+    mix: mixes.bursts,
+    seconds: 4,
+  },
+  {
+    name: "no-limit-guard",
+    bug: "a key's spend limit is never looked at",
+    edits: [
+      {
+        file: "src/ledger/decide-admission.ts",
+        find: "if (key.limit === null || month.spent + month.held < key.limit) return null;",
+        replace: "if (key.limit === null || key.limit >= 0n) return null;",
+      },
+    ],
+    mix: mixes.bursts,
+    seconds: 6,
+  },
+  {
+    name: "limit-without-holds",
+    bug: "a key's limit counts what was spent, but not what is held by requests that run",
+    edits: [
+      {
+        file: "src/ledger/decide-admission.ts",
+        find: "if (key.limit === null || month.spent + month.held < key.limit) return null;",
+        replace: "if (key.limit === null || month.spent < key.limit) return null;",
+      },
+    ],
+    mix: mixes.bursts,
+    seconds: 6,
+  },
+  {
+    name: "keys-cached",
+    bug: "a key that was good is taken for good for another minute",
+    edits: [
+      {
+        file: "src/ledger/decide-key.ts",
+        find: "if (key.revokedAtMs !== null) return",
+        replace: `const seen: Map<string, number> = ((globalThis as { seen?: Map<string, number> }).seen ??= new Map());
+  if (key.revokedAtMs === null) seen.set(credential.keyId, Date.now());
+  if (key.revokedAtMs !== null && Date.now() - (seen.get(credential.keyId) ?? 0) > 60_000) return`,
+      },
+    ],
+    mix: mixes.revocations,
+    seconds: 4,
+  },
+  {
+    name: "claims-not-unique",
+    bug: "every request with an idempotency key is a new one",
+    edits: [
+      {
+        file: "src/ledger/decide-claim.ts",
+        find: 'if (taken === undefined) return { kind: "free" };',
+        replace: 'if (taken === undefined || taken.requestId !== "") return { kind: "free" };',
+      },
+      CLAIMS_OVERWRITE,
+    ],
+    mix: mixes.retries,
+    seconds: 4,
+  },
+  {
+    name: "unknown-is-free",
+    bug: "a request whose gateway died is dispatched again on its retry",
+    edits: [
+      {
+        file: "src/ledger/decide-claim.ts",
+        find: 'if (taken.state === "dispatched") return',
+        replace: `if (taken.state === "released" && taken.answerUntilMs === null) return { kind: "free" };
+  if (taken.state === "dispatched") return`,
+      },
+      CLAIMS_OVERWRITE,
+    ],
+    mix: mixes.kills,
+    seconds: 8,
+  },
+  {
+    name: "orphans-left",
+    bug: "what a dead process held stays held",
+    edits: [
+      {
+        file: "src/ledger/sqlite.ts",
+        find: "for (let orphans = commit.orphans(deadlineBeforeMs); orphans.length > 0; ) {",
+        replace: "for (let orphans = commit.orphans(deadlineBeforeMs).slice(0, 0); orphans.length > 0; ) {",
+      },
+    ],
+    mix: mixes.kills,
+    seconds: 4,
+  },
+  {
+    name: "nothing-kept-of-a-cut-stream",
+    bug: "a stream that a crash cuts is free, however much of it was delivered",
+    edits: [
+      {
+        file: "src/gateway/progress-log.ts",
+        find: "if (checkpoint === null || !this.followed.has(followed)) return;",
+        replace: "if (checkpoint !== undefined) return;",
+      },
+    ],
+    mix: mixes.cuts,
+    seconds: 10,
+  },
+  {
+    name: "settles-after-the-last-byte",
+    bug: "the last byte goes out half a second before the charge is durable",
+    edits: [
+      {
+        file: "src/gateway/hold.ts",
+        find: `    this.take();
+    const { organizationId, requestId } = this.admitted;
+    const outcome = await this.ledger.settle({`,
+        replace: `    this.take();
+    const { organizationId, requestId } = this.admitted;
+    setTimeout(() => void this.later(settlement), 500);
+    return true;
+  }
+
+  private async later(settlement: Omit<Settlement, "organizationId" | "requestId" | "attempts">): Promise<boolean> {
+    const { organizationId, requestId } = this.admitted;
+    const outcome = await this.ledger.settle({`,
+      },
+    ],
+    mix: mixes.kills,
+    seconds: 8,
+  },
+  {
+    name: "refund-on-a-settling-error",
+    bug: "a settlement that the store did not take at once is refunded instead of tried again",
+    edits: [
+      {
+        file: "src/ledger/operations.ts",
+        find: 'kind === "settle" || kind === "void";',
+        replace: 'kind === "void";',
+      },
+      {
+        file: "src/gateway/hold.ts",
+        find: `    const outcome = await this.ledger.settle({
+      ...settlement,
+      organizationId,
+      requestId,
+      attempts: this.attempts,
+    });`,
+        replace: `    const outcome = await this.ledger
+      .settle({ ...settlement, organizationId, requestId, attempts: this.attempts })
+      .catch(() =>
+        this.ledger.void({
+          ...{ organizationId, requestId, attempts: this.attempts, status: 500, totalMs: 0 },
+          ...{ errorCode: "settling_failed", freeClaim: true, answer: null },
+        }),
+      );`,
+      },
+    ],
+    mix: mixes.locks,
+    seconds: 14,
+  },
+  {
+    name: "charge-above-the-hold",
+    bug: "a provider that reports more tokens than were quoted is passed on to the customer",
+    edits: [
+      {
+        file: "src/pricing/charge.ts",
+        find: "const charge = minUsd(due, hold);",
+        replace: "const charge = minUsd(due, addUsd(hold, hold));",
+      },
+      { file: "src/pricing/charge.ts", find: "maxUsd, minUsd,", replace: "addUsd, maxUsd, minUsd," },
+    ],
+    mix: mixes.faults,
+    seconds: 4,
+  },
+  {
+    name: "failover-without-proof",
+    bug: "the next route is tried although the provider may have run the first call",
+    edits: [
+      {
+        file: "src/gateway/dispatch.ts",
+        find: 'if (last.executed !== "no" || CALLERS_OWN.has(last.reason)) throw last;',
+        replace: "if (CALLERS_OWN.has(last.reason)) throw last;",
+      },
+    ],
+    mix: mixes.faults,
+    seconds: 5,
+  },
+  {
+    name: "leaving-is-free",
+    bug: "a client that goes away before the end pays nothing for what it got",
+    edits: [
+      {
+        file: "src/gateway/bill.ts",
+        find: "if (completion === 0 && !arrived.complete) return NOTHING;",
+        replace: "if (!arrived.complete) return NOTHING;",
+      },
+    ],
+    mix: mixes.leavings,
+    seconds: 5,
+  },
+];

@@ -1,0 +1,66 @@
+// Traffic that leans on one promise, for runs of seconds.
+import { EVERYTHING, type Mix } from "../mix.ts";
+
+const NO_TRAFFIC = Object.fromEntries(
+  Object.keys(EVERYTHING.traffic).map((name) => [name, 0]),
+) as Mix["traffic"];
+const NO_CHAOS = Object.fromEntries(Object.keys(EVERYTHING.chaos).map((name) => [name, 0])) as Mix["chaos"];
+
+const quiet: Mix = { ...EVERYTHING, chaosGapMs: null, leaving: 0, models: ["steady", "slow"] };
+
+/** Many requests at once on money that does not cover them all. */
+export const bursts: Mix = { ...quiet, traffic: { ...NO_TRAFFIC, send: 10, burst: 4, top_up: 1, watch: 2 } };
+
+/** Keys that die while they are used. */
+export const revocations: Mix = { ...quiet, gapMs: 40, traffic: { ...NO_TRAFFIC, send: 20, revoke: 3 } };
+
+/** Retries of everything, at once and later. */
+export const retries: Mix = {
+  ...quiet,
+  keyed: 1,
+  traffic: { ...NO_TRAFFIC, send: 10, repeat: 10, misuse: 2 },
+};
+
+/** Gateways that die with answers under way, and callers who try again. */
+export const kills: Mix = {
+  ...retries,
+  chaosGapMs: 900,
+  chaos: { ...NO_CHAOS, kill: 1 },
+  models: ["slow", "steady", "late"],
+};
+
+/** Long streams, and gateways that die in the middle of them. */
+export const cuts: Mix = {
+  ...kills,
+  chaosGapMs: 2_800,
+  traffic: { ...NO_TRAFFIC, send: 10, repeat: 3 },
+  models: ["drip"],
+  streams: 0.9,
+};
+
+/** Providers that fail in every way there is. */
+export const faults: Mix = {
+  ...quiet,
+  traffic: { ...NO_TRAFFIC, send: 10 },
+  models: ["steady", "fails-at-once", "resets", "refuses", "second-route", "inflated", "overruns"],
+};
+
+/** Clients that go away in the middle. */
+export const leavings: Mix = {
+  ...quiet,
+  traffic: { ...NO_TRAFFIC, send: 10 },
+  models: ["slow"],
+  keyed: 0.2,
+  streams: 0.9,
+  leaving: 0.6,
+};
+
+/** A store that takes no writes for longer than it is waited for, while answers come in. */
+export const locks: Mix = {
+  ...quiet,
+  traffic: { ...NO_TRAFFIC, send: 10 },
+  models: ["late", "slow"],
+  chaosGapMs: 3_000,
+  chaos: { ...NO_CHAOS, lock_store: 1 },
+  longLocks: 1,
+};

@@ -1,0 +1,67 @@
+// The operator's hand in the run: the API of `/admin/v1`. A call is repeated until its outcome is known, as an operator
+// would, since the gateway may die under it; it reads its token anew each time, because every start makes another one.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Change } from "./history.ts";
+
+const AGAIN_AFTER_MS = 30;
+const KNOWN_WITHIN_MS = 60_000;
+
+export interface Answered {
+  status: number;
+  json: Record<string, unknown>;
+}
+
+export class Operator {
+  /** `urls`: any of the gateways will do; they are asked in turn. */
+  constructor(
+    private readonly dataDir: string,
+    private readonly urls: readonly string[],
+  ) {}
+
+  /** Calls until the answer is neither missing, 5xx nor the 401 of a token that has just been replaced. */
+  async call(method: string, path: string, body?: unknown): Promise<Answered> {
+    const untilMs = performance.now() + KNOWN_WITHIN_MS;
+    for (let n = 0; performance.now() < untilMs; n += 1) {
+      const answered = await this.once(this.urls[n % this.urls.length] ?? "", { method, path, body });
+      if (answered !== null && answered.status < 500 && answered.status !== 401) return answered;
+      await Bun.sleep(AGAIN_AFTER_MS);
+    }
+    throw new Error(`${method} ${path} was not answered within ${KNOWN_WITHIN_MS} ms`);
+  }
+
+  /** As `call`; throws what was refused, and notes from when until when it may have taken effect. */
+  async change(
+    change: Change,
+    method: string,
+    path: string,
+    body?: unknown,
+  ): Promise<Record<string, unknown>> {
+    const { status, json } = await this.call(method, path, body);
+    if (status >= 300) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(json)}`);
+    change.ackedMs = Date.now();
+    return json;
+  }
+
+  private async once(
+    url: string,
+    call: { method: string; path: string; body?: unknown },
+  ): Promise<Answered | null> {
+    try {
+      const { token } = JSON.parse(readFileSync(join(this.dataDir, "operator.json"), "utf8")) as {
+        token: string;
+      };
+      const answer = await fetch(`${url}/admin/v1${call.path}`, {
+        method: call.method,
+        headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+        ...(call.body !== undefined && { body: JSON.stringify(call.body) }),
+        signal: AbortSignal.timeout(15_000),
+      });
+      return { status: answer.status, json: (await answer.json()) as Record<string, unknown> };
+    } catch {
+      return null; // no connection, or one that broke: the outcome is not known
+    }
+  }
+}
+
+export const asked = (): Change => ({ askedMs: Date.now(), ackedMs: null });

@@ -1,0 +1,69 @@
+// The plan of a run: who does what, and when, drawn from one seed before anything is started. Replaying a seed replays
+// this plan; what the machine makes of it (where exactly a kill falls) differs a little each time.
+
+export type StandIn = "rich" | "poor" | "limited";
+
+/** An organization of the run. Its keys are those of the plan that name it. */
+export interface PlannedCustomer {
+  id: number;
+  kind: StandIn;
+  nano: bigint;
+}
+
+export interface PlannedKey {
+  id: number;
+  customer: number;
+  limitNano: bigint | null;
+}
+
+/** When a client leaves: after so many bytes of the body, or after so many milliseconds, whatever happened by then. */
+export type Leave = { afterBytes: number } | { afterMs: number } | null;
+
+export interface PlannedRequest {
+  id: number;
+  key: number;
+  model: string;
+  stream: boolean;
+  includeUsage: boolean;
+  maxTokens: number | null;
+  /** Words of the prompt. */
+  words: number;
+  /** The caller's Idempotency-Key; null = none sent. */
+  idempotencyKey: string | null;
+}
+
+export type Traffic =
+  | { do: "send"; request: PlannedRequest; leave: Leave }
+  /** The same again; `after` resumes a stream behind this event. */
+  | { do: "repeat"; request: PlannedRequest; leave: Leave; after: number | null }
+  /** Another body under the key of a request. */
+  | { do: "misuse"; request: PlannedRequest }
+  | { do: "open_key"; key: PlannedKey }
+  | { do: "revoke"; key: number }
+  | { do: "limit"; key: number; nano: bigint }
+  | { do: "top_up"; customer: number; nano: bigint; reference: string }
+  | { do: "switch"; model: string; ms: number }
+  | { do: "watch"; customer: number }
+  | { do: "audit" };
+
+export type Chaos =
+  | { do: "kill"; gateway: number; downMs: number }
+  | { do: "restart"; gateway: number }
+  /** Kills the gateway and starts one that kills itself at the `n`-th passing of a named point. */
+  | { do: "crash_at"; gateway: number; hook: string; n: number }
+  | { do: "pause"; gateway: number; ms: number }
+  | { do: "pause_provider"; ms: number }
+  /** Somebody else holds the write lock of the store. */
+  | { do: "lock_store"; ms: number };
+
+export type Step = { atMs: number } & (Traffic | Chaos);
+
+export interface Plan {
+  seed: number;
+  ms: number;
+  customers: PlannedCustomer[];
+  /** Those that exist when the run begins. */
+  keys: PlannedKey[];
+  /** In the order of `atMs`. */
+  steps: Step[];
+}

@@ -1,0 +1,44 @@
+// What a run prints: one page for people, or one JSON document.
+import { plain } from "./found.ts";
+import { countViolations, type Report } from "./torture.ts";
+
+/** Violations of one check that are printed with their facts; the rest is counted. */
+const SHOWN = 3;
+
+export function printTable(report: Report): string {
+  const figures = Object.entries(report.figures).map(
+    ([name, value]) => `  ${name.padEnd(36)}${String(value).padStart(8)}`,
+  );
+  const checks = [...report.violations].map(
+    ([name, list]) => `  ${name.padEnd(36)}${(list.length === 0 ? "ok" : String(list.length)).padStart(8)}`,
+  );
+  const total = countViolations(report);
+  return [
+    `torture  seed ${report.seed}  ${(report.ms / 60_000).toFixed(2)} minutes`,
+    "",
+    ...figures,
+    "",
+    ...checks,
+    "",
+    `  ${"violations".padEnd(36)}${String(total).padStart(8)}`,
+    ...(total === 0 ? [] : ["", printViolations(report)]),
+  ].join("\n");
+}
+
+function printViolations({ violations, seed, ms, directory }: Report): string {
+  const lines = [...violations].flatMap(([name, list]) => [
+    ...list.slice(0, SHOWN).map(({ broken, facts }) => `${name}: ${broken}\n${indent(json(facts, 2))}`),
+    ...(list.length > SHOWN ? [`${name}: ${list.length - SHOWN} more`] : []),
+  ]);
+  return [
+    ...lines,
+    `Again with the same plan: npm run torture -- --minutes ${ms / 60_000} --seed ${seed}`,
+    ...(directory === null ? [] : [`Store, settings, logs and all that was seen: ${directory}`]),
+  ].join("\n");
+}
+
+export const printJson = (report: Report): string => json(report);
+
+const json = (value: unknown, space?: number): string => JSON.stringify(value, plain, space);
+
+const indent = (text: string): string => text.replaceAll(/^/gm, "  ");

@@ -1,0 +1,55 @@
+// `npm run torture -- [--minutes N] [--seed S] [--json]` plays one run against real processes;
+// `npm run torture -- --mutants [NAME…]` proves that the harness finds known bugs. See docs/torture.md.
+import { parseArgs } from "node:util";
+import { runMutants } from "./mutants/run.ts";
+import { printJson, printTable } from "./report.ts";
+import { countViolations, torture } from "./torture.ts";
+
+const PROGRESS_EVERY_MS = 1_000;
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    minutes: { type: "string", default: "1" },
+    seed: { type: "string" },
+    mutants: { type: "boolean", default: false },
+    json: { type: "boolean", default: false },
+  },
+});
+
+function number(name: string, text: string, fits: (value: number) => boolean): number {
+  const value = Number(text);
+  if (text.trim() !== "" && fits(value)) return value;
+  console.error(`--${name} ${text} is not a number that fits.`);
+  process.exit(2);
+}
+
+const seed = number(
+  "seed",
+  values.seed ?? String(Math.floor(Math.random() * 2 ** 31)),
+  (value) => Number.isInteger(value) && value >= 0 && value < 2 ** 32,
+);
+process.exit(
+  values.mutants ? await runMutants({ seed, names: positionals, json: values.json }) : await runOnce(),
+);
+
+async function runOnce(): Promise<number> {
+  const minutes = number("minutes", values.minutes, (value) => value > 0 && value <= 24 * 60);
+  console.error(`torture: seed ${seed}, ${minutes} minutes`);
+  let saidAtMs = -PROGRESS_EVERY_MS;
+  const report = await torture({
+    seed,
+    ms: minutes * 60_000,
+    keep: true,
+    progress: (playedMs, { history }) => {
+      if (playedMs - saidAtMs < PROGRESS_EVERY_MS) return;
+      saidAtMs = playedMs;
+      const strokes = [...history.strokes.values()].reduce((sum, count) => sum + count, 0);
+      const line = `${(playedMs / 1000).toFixed(0)} s  ${history.exchanges.length} requests  ${strokes} strokes  ${history.accidents.length} accidents`;
+      process.stderr.write(process.stderr.isTTY ? `\r${line}\u001b[K` : `${line}\n`);
+    },
+  });
+  if (process.stderr.isTTY) process.stderr.write("\n");
+  console.log(values.json ? printJson(report) : printTable(report));
+  return countViolations(report) === 0 ? 0 : 1;
+}

@@ -1,0 +1,102 @@
+// One run: plan, world, play, heal, judge. What it found is a report; the world is gone afterwards, unless something was
+// broken and the caller wants to look at it.
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { judge } from "./checks.ts";
+import { Driver } from "./driver.ts";
+import { errorCode, Evidence, type Found, type Violation } from "./evidence.ts";
+import type { Exchange } from "./history.ts";
+import { audit, finalBalances, heal } from "./heal.ts";
+import { printFound } from "./found.ts";
+import { makePlan } from "./make-plan.ts";
+import type { Mix } from "./mix.ts";
+import { openWorld, type World } from "./world.ts";
+
+export interface Run {
+  seed: number;
+  ms: number;
+  mix?: Mix;
+  /** The source tree that the gateways run; the checkout when absent. */
+  root?: string;
+  /** How long the healed gateways may take to finish everything. */
+  quietWithinMs?: number;
+  /** Keeps the directory of a run that found something. */
+  keep?: boolean;
+  progress?(playedMs: number, world: World): void;
+}
+
+export interface Report {
+  seed: number;
+  ms: number;
+  figures: Record<string, number>;
+  /** By check. */
+  violations: Map<string, Violation[]>;
+  /** Of the store, the settings and the logs; null when it is gone. */
+  directory: string | null;
+}
+
+export async function torture(run: Run): Promise<Report> {
+  const { seed, ms, mix } = run;
+  const plan = makePlan({ seed, ms, gateways: 1, ...(mix && { mix }) });
+  const world = await openWorld(plan, run.root === undefined ? {} : { root: run.root });
+  let broken = true;
+  try {
+    await new Driver(world, (playedMs) => run.progress?.(playedMs, world)).play(plan);
+    await heal(world, run.quietWithinMs);
+    const found: Found = {
+      plan,
+      history: world.history,
+      audit: await audit(world),
+      balances: await finalBalances(world),
+      bill: await world.simulator.bill(),
+      rows: await world.store.requests(),
+    };
+    const violations = judge(new Evidence(found));
+    broken = [...violations.values()].some((list) => list.length > 0);
+    const directory = broken && run.keep === true ? world.directory : null;
+    if (directory !== null) writeFileSync(join(directory, "found.json"), printFound(found));
+    return { seed, ms, figures: figuresOf(found), violations, directory };
+  } finally {
+    await world.close({ keep: broken && run.keep === true });
+  }
+}
+
+export const countViolations = ({ violations }: Report): number =>
+  [...violations.values()].reduce((sum, list) => sum + list.length, 0);
+
+/** Answers with an error, by its code; a stream that broke is one of them. */
+function refusalsIn(exchanges: readonly Exchange[]): Record<string, number> {
+  const codes = exchanges.map(errorCode).filter((code) => code !== null);
+  const counts = [...Map.groupBy(codes, (code) => code)].map(
+    ([code, list]) => [`error ${code}`, list.length] as const,
+  );
+  return Object.fromEntries(counts.sort(([a], [b]) => a.localeCompare(b)));
+}
+
+function figuresOf({ history, bill, rows }: Found): Record<string, number> {
+  const { exchanges } = history;
+  const count = (fits: (exchange: Exchange) => boolean): number => exchanges.filter(fits).length;
+  const down = (what: string): number => history.downs.filter((span) => span.what === what).length;
+  return {
+    "requests sent": exchanges.length,
+    "answered whole": count(({ status, ending }) => status === 200 && ending === "whole"),
+    "replayed or followed": count(({ headers }) => headers["idempotent-replayed"] === "true"),
+    ...refusalsIn(exchanges),
+    "clients that left": count(({ ending }) => ending === "left"),
+    "connections cut": count(({ ending }) => ending === "cut"),
+    admitted: rows.length,
+    settled: rows.filter(({ state }) => state === "settled").length,
+    released: rows.filter(({ state }) => state === "released").length,
+    "released with their owner lost": rows.filter(({ errorCode }) => errorCode === "owner_lost").length,
+    "calls on the provider's bill": bill.length,
+    kills: down("killed"),
+    "crash points hit": history.strokes.get("crash point hit") ?? 0,
+    restarts: down("stopped"),
+    "pauses of the gateway": history.strokes.get("pause") ?? 0,
+    "pauses of the provider": history.strokes.get("pause_provider") ?? 0,
+    "store locked": history.strokes.get("lock_store") ?? 0,
+    "keys revoked": [...history.keys.values()].filter(({ revoked }) => revoked !== null).length,
+    "routes closed": history.closings.length,
+    "audits during the run": history.auditsTaken,
+  };
+}

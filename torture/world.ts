@@ -1,0 +1,145 @@
+// Everything a run is played on: a temporary directory, the simulator, the gateways on their store, signed releases of
+// every model, organizations with their credits and first keys. `close` ends every process that it started.
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { formatUsd, nanoUsd } from "../src/contract/money.ts";
+import { parseManifest } from "../src/releases/manifest.ts";
+import { generateReleaseKey, readReleaseKey } from "../src/releases/release-key.ts";
+import { signRelease } from "../src/releases/signature.ts";
+import { freePort, GatewayProcess } from "./gateway-process.ts";
+import { History } from "./history.ts";
+import { manifestsOf, MODELS, PROVIDERS } from "./models.ts";
+import { asked, Operator } from "./operator.ts";
+import type { Plan, PlannedKey } from "./plan.ts";
+import { SimulatorProcess } from "./simulator-process.ts";
+import { SqliteStore, type Store } from "./store.ts";
+
+export const checkout = join(import.meta.dir, "..");
+
+export interface World {
+  directory: string;
+  dataDir: string;
+  /** The source tree that the gateways run. */
+  root: string;
+  gateways: GatewayProcess[];
+  simulator: SimulatorProcess;
+  store: Store;
+  operator: Operator;
+  history: History;
+  close(options: { keep: boolean }): Promise<void>;
+}
+
+export async function openWorld(plan: Plan, options: { root?: string } = {}): Promise<World> {
+  const { root = checkout } = options;
+  const directory = mkdtempSync(join(tmpdir(), "tollgate-torture-"));
+  const dataDir = join(directory, "data");
+  mkdirSync(dataDir, { mode: 0o700 });
+  const history = new History();
+  const ports = { simulator: freePort(), gateway: freePort() };
+  const store = new SqliteStore(dataDir);
+  const settings = join(directory, "tollgate.yaml");
+  const sign = await signer(directory);
+  writeFileSync(settings, settingsOf({ ...ports, dataDir, store, trust: join(directory, "trust.jwk") }));
+  const files = { root, settings, dataDir, port: ports.gateway, log: join(directory, "gateway.log") };
+  const gateways = [new GatewayProcess(files, history)];
+  const simulatorFiles = { root: checkout, port: ports.simulator, log: join(directory, "simulator.log") };
+  const simulator = await SimulatorProcess.start(simulatorFiles, history);
+  const operator = new Operator(
+    dataDir,
+    gateways.map(({ url }) => url),
+  );
+  const world: World = {
+    directory,
+    dataDir,
+    root,
+    gateways,
+    simulator,
+    store,
+    operator,
+    history,
+    close: async ({ keep }) => {
+      await Promise.all([simulator.stop(), ...gateways.map((gateway) => gateway.stop())]);
+      if (!keep) rmSync(directory, { recursive: true, force: true });
+    },
+  };
+  try {
+    for (const gateway of gateways) await gateway.start();
+    for (const manifest of MODELS.flatMap(manifestsOf))
+      await operator.change(asked(), "POST", "/releases", { jws: await sign(manifest) });
+    await openAccounts(world, plan);
+  } catch (error) {
+    await world.close({ keep: true });
+    throw error;
+  }
+  return world;
+}
+
+async function openAccounts({ operator, history }: World, plan: Plan): Promise<void> {
+  for (const { id, nano } of plan.customers) {
+    const made = await operator.change(asked(), "POST", "/organizations", { name: `customer ${id}` });
+    const organizationId = String(made["id"]);
+    const reference = `opening-${id}`;
+    const grant = { org: organizationId, usd: formatUsd(nanoUsd(nano)), kind: "purchase", reference };
+    await operator.change(asked(), "POST", "/credits", grant);
+    history.customers.set(id, { plan: id, organizationId, credited: new Map([[reference, nano]]) });
+  }
+  for (const key of plan.keys) await openKey({ operator, history }, key);
+}
+
+export async function openKey(
+  { operator, history }: Pick<World, "operator" | "history">,
+  { id, customer, limitNano }: PlannedKey,
+): Promise<void> {
+  const facts = history.customers.get(customer);
+  if (facts === undefined) throw new Error(`no customer ${customer}`);
+  const made = await operator.change(asked(), "POST", "/keys", {
+    org: facts.organizationId,
+    name: `key ${id}`,
+    limit_usd: limitNano === null ? null : formatUsd(nanoUsd(limitNano)),
+  });
+  history.keys.set(id, {
+    plan: id,
+    customer,
+    limits: [limitNano],
+    revoked: null,
+    keyId: String(made["id"]),
+    secret: String(made["secret"]),
+  });
+}
+
+type Manifest = ReturnType<typeof manifestsOf>[number];
+
+async function signer(directory: string): Promise<(manifest: Manifest) => Promise<string>> {
+  const { privateJwk, publicJwk } = await generateReleaseKey();
+  writeFileSync(join(directory, "trust.jwk"), JSON.stringify(publicJwk));
+  const key = await readReleaseKey(privateJwk);
+  return (manifest) =>
+    signRelease(parseManifest(manifest), key, { expiresInMs: 30 * 86_400_000, nowMs: Date.now() });
+}
+
+interface Places {
+  gateway: number;
+  simulator: number;
+  dataDir: string;
+  trust: string;
+  store: Store;
+}
+
+/** Short timeouts, so that a silent provider costs a run seconds; circuits that do not open, so that faults keep coming. */
+const settingsOf = (places: Places): string => `
+listen: { host: 127.0.0.1, port: ${places.gateway} }
+data_dir: ${places.dataDir}
+${places.store.settings}
+limits: { answer_timeout_ms: 15000, request_timeout_ms: 20000 }
+idempotency: { attach_wait: 20s }
+trust: { release_keys: [ ${places.trust} ] }
+providers:
+${PROVIDERS.map(
+  (name) => `  - name: ${name}
+    kind: simulator
+    base_url: http://127.0.0.1:${places.simulator}/v1
+    health: { probe: null, open_after_failures: 1000 }
+    timeouts: { connect_ms: 3000, first_token_ms: 3000, idle_ms: 3000, total_ms: 20000 }`,
+).join("\n")}
+`;
