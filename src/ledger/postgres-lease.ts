@@ -22,6 +22,7 @@ export class Lease {
   private heldSinceMs = 0;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private released = false;
+  private renewing: Promise<void> = Promise.resolve();
 
   private constructor(
     private readonly store: PostgresStore,
@@ -49,6 +50,7 @@ export class Lease {
   async release(): Promise<void> {
     this.released = true;
     clearTimeout(this.timer);
+    await this.renewing; // or it would take the lease again
     await askOnce(this.store.pool, "UPDATE instance SET lease_until = 0 WHERE epoch = $1", [this.epoch]);
   }
 
@@ -88,7 +90,7 @@ export class Lease {
 
   private later(): void {
     this.timer = setTimeout(() => {
-      void this.renew()
+      this.renewing = this.renew()
         .catch(() => {}) // the lease runs out by itself if this goes on
         .finally(() => {
           if (!this.released) this.later();
@@ -109,6 +111,6 @@ export async function forgetInstances(on: Asking): Promise<void> {
   await askOnce(
     on,
     `DELETE FROM instance i WHERE condemned AND lease_until < ${DATABASE_NOW} - 86400000
-       AND NOT EXISTS (SELECT 1 FROM request r WHERE r.epoch = i.epoch AND r.state IN ('admitted', 'dispatched'))`,
+       AND NOT EXISTS (SELECT 1 FROM request r WHERE r.epoch = i.epoch AND r.closed_txn IS NULL)`,
   );
 }

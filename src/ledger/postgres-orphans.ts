@@ -30,7 +30,7 @@ export async function findOrphans(on: Asking, { dataKey, own, nowMs }: OrphansPo
   const rows = await askOnce(
     on,
     `SELECT ${REQUEST_COLUMNS}, epoch, delivered_tokens FROM request
-     WHERE state IN ('admitted', 'dispatched') AND (
+     WHERE closed_txn IS NULL AND (
        NOT EXISTS (SELECT 1 FROM instance i WHERE i.epoch = request.epoch AND NOT i.condemned)
        OR deadline_at < (CASE WHEN epoch = ANY($1::bigint[]) THEN $2::bigint ELSE $3::bigint END))
      LIMIT ${ORPHANS_AT_ONCE}`,

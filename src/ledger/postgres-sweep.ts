@@ -35,13 +35,16 @@ async function deleteExpired(on: Asking, nowMs: number): Promise<boolean> {
   return deleted.some(({ length }) => length === ROWS_PER_RUN);
 }
 
-/** Sweeps until the returned function is called. */
-export function keepSweeping(ports: SweepPorts): () => void {
+/** Sweeps until the returned function is called, which waits for a run that is under way. */
+export function keepSweeping(ports: SweepPorts): () => Promise<void> {
   let timer: ReturnType<typeof setTimeout>;
   let stopped = false;
+  let running = Promise.resolve();
   const later = (ms: number): void => {
     if (stopped) return;
-    timer = setTimeout(() => void run(), ms);
+    timer = setTimeout(() => {
+      running = run();
+    }, ms);
     timer.unref();
   };
   const run = async (): Promise<void> => {
@@ -60,8 +63,9 @@ export function keepSweeping(ports: SweepPorts): () => void {
     later(more ? BETWEEN_RUNS_MS : ports.everyMs);
   };
   later(ports.everyMs);
-  return () => {
+  return async () => {
     stopped = true;
     clearTimeout(timer);
+    await running;
   };
 }

@@ -61,7 +61,7 @@ class PostgresLedger {
   private readonly spool: Spool;
   private readonly firstEpoch: number;
   private transactions = 0;
-  private stopSweeping = (): void => {};
+  private stopSweeping = async (): Promise<void> => {};
 
   private constructor(
     private readonly ports: PostgresLedgerPorts,
@@ -264,7 +264,7 @@ class PostgresLedger {
   }
 
   private async close(): Promise<void> {
-    this.stopSweeping();
+    await this.stopSweeping();
     await this.lanes.close();
     await this.lease.release().catch(() => {}); // it runs out by itself
   }
