@@ -38,7 +38,8 @@ export function useFilters<S extends Shape>(shape: S): [Filters<S>, (change: Par
   return [filters, change];
 }
 
-export const parseSearch = (query: string): Record<string, string> => Object.fromEntries(new URLSearchParams(query));
+export const parseSearch = (query: string): Record<string, string> =>
+  Object.fromEntries(new URLSearchParams(query));
 
 export function stringifySearch(search: Record<string, unknown>): string {
   const set = Object.entries(search).filter((entry): entry is [string, string] => {

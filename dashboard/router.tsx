@@ -1,12 +1,18 @@
 // The table of pages, in code. Each page is a chunk of its own, loaded when it is opened or pointed at.
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet } from "@tanstack/react-router";
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  Outlet,
+} from "@tanstack/react-router";
 import { Front } from "./components/front.tsx";
 import { Link } from "./components/link.tsx";
 import { Failure, Loading } from "./components/states.tsx";
 import { parseSearch, stringifySearch } from "./filters.ts";
 import { HomePage } from "./pages/home.tsx";
 import { OrganizationLayout } from "./pages/organization-layout.tsx";
-import { OPERATOR_PAGES, ORGANIZATION_PAGES, path, type OperatorPage, type OrganizationPage } from "./path-builder.ts";
+import { ORGANIZATION_PAGES, path, type OrganizationPage } from "./path-builder.ts";
 import { texts } from "./texts.ts";
 
 type PageLoader = ReturnType<typeof lazyRouteComponent>;
@@ -14,7 +20,6 @@ type PageLoader = ReturnType<typeof lazyRouteComponent>;
 const organizationPages: Partial<Record<OrganizationPage, PageLoader>> = {
   keys: lazyRouteComponent(() => import("./pages/keys/page.tsx"), "KeysPage"),
 };
-const operatorPages: Partial<Record<OperatorPage, PageLoader>> = {};
 
 const NotFound = () => (
   <Front title={texts.states.notFound}>
@@ -30,10 +35,16 @@ const signIn = createRoute({
   component: lazyRouteComponent(() => import("./pages/sign-in.tsx"), "SignInPage"),
 });
 
-const organization = createRoute({ getParentRoute: () => root, path: "/o/$org", component: OrganizationLayout });
+const organization = createRoute({
+  getParentRoute: () => root,
+  path: "/o/$org",
+  component: OrganizationLayout,
+});
 const ofOrganization = ORGANIZATION_PAGES.flatMap((page) => {
   const component = organizationPages[page];
-  return component === undefined ? [] : [createRoute({ getParentRoute: () => organization, path: page, component })];
+  return component === undefined
+    ? []
+    : [createRoute({ getParentRoute: () => organization, path: page, component })];
 });
 
 export const router = createRouter({

@@ -206,7 +206,11 @@ function furnish(config: Config, rooms: Rooms): { server: Listening; desks: Desk
     clock,
     failed,
     router: new Router(
-      [...routeTable(routePorts), ...api.routes, ...dashboardRoutes({ assets: dashboardAssets(config.dataDir) })],
+      [
+        ...routeTable(routePorts),
+        ...api.routes,
+        ...dashboardRoutes({ assets: dashboardAssets(config.dataDir) }),
+      ],
       baseUrl,
     ),
     cors: new Cors(config.cors.origins),

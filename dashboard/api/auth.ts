@@ -16,7 +16,9 @@ export const signOut = (): Promise<unknown> => send("/auth/sign-out");
 
 /** The browser asks for the passkey; the server checks what it signed. */
 export async function signInWithPasskey(): Promise<void> {
-  const options = await get<PublicKeyCredentialRequestOptionsJSON>("/auth/passkey/generate-authenticate-options");
+  const options = await get<PublicKeyCredentialRequestOptionsJSON>(
+    "/auth/passkey/generate-authenticate-options",
+  );
   const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(options);
   const credential = await navigator.credentials.get({ publicKey });
   if (!(credential instanceof PublicKeyCredential)) throw new Error("The browser gave no passkey.");
@@ -24,7 +26,10 @@ export async function signInWithPasskey(): Promise<void> {
 }
 
 export async function addPasskey(name: string): Promise<void> {
-  const options = await get<PublicKeyCredentialCreationOptionsJSON>("/auth/passkey/generate-register-options", { name });
+  const options = await get<PublicKeyCredentialCreationOptionsJSON>(
+    "/auth/passkey/generate-register-options",
+    { name },
+  );
   const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(options);
   const credential = await navigator.credentials.create({ publicKey });
   if (!(credential instanceof PublicKeyCredential)) throw new Error("The browser made no passkey.");

@@ -1,15 +1,18 @@
 // The only place with `fetch`. Every answer is JSON or an error body with code and request id; a call that changes
 // something carries an `Idempotency-Key`, so that a double click or a retry acts once.
 export class ApiError extends Error {
-  constructor(
-    readonly status: number,
-    readonly code: string,
-    message: string,
-    readonly requestId: string | null,
-    readonly param: string | null = null,
-  ) {
-    super(message);
+  readonly status: number;
+  readonly code: string;
+  readonly requestId: string | null;
+  readonly param: string | null;
+
+  constructor(about: Pick<ApiError, "status" | "code" | "message" | "requestId" | "param">) {
+    super(about.message);
     this.name = "ApiError";
+    this.status = about.status;
+    this.code = about.code;
+    this.requestId = about.requestId;
+    this.param = about.param;
   }
 }
 
@@ -57,8 +60,12 @@ export async function open(url: string, init: RequestInit): Promise<Response> {
 }
 
 export function withQuery(url: string, query: Query): string {
-  const set = Object.entries(query).filter(([, value]) => value !== undefined && value !== null && value !== "");
-  return set.length === 0 ? url : `${url}?${new URLSearchParams(set.map(([name, value]) => [name, String(value)]))}`;
+  const set = Object.entries(query).filter(
+    ([, value]) => value !== undefined && value !== null && value !== "",
+  );
+  return set.length === 0
+    ? url
+    : `${url}?${new URLSearchParams(set.map(([name, value]) => [name, String(value)]))}`;
 }
 
 async function answerOf<Answer>(url: string, init: RequestInit): Promise<Answer> {
@@ -76,13 +83,13 @@ async function errorOf(response: Response): Promise<ApiError> {
     const value = field(error, name);
     return typeof value === "string" ? value : null;
   };
-  return new ApiError(
-    response.status,
-    text("code") ?? `http_${response.status}`,
-    text("message") ?? `The gateway answered ${response.status}.`,
-    text("request_id") ?? requestId,
-    text("param"),
-  );
+  return new ApiError({
+    status: response.status,
+    code: text("code") ?? `http_${response.status}`,
+    message: text("message") ?? `The gateway answered ${response.status}.`,
+    requestId: text("request_id") ?? requestId,
+    param: text("param"),
+  });
 }
 
 const field = (value: unknown, name: string): unknown =>

@@ -17,7 +17,17 @@ export interface ChartProps {
 }
 
 /** Told apart by lightness too, and never red against green. */
-const COLOURS = ["indigo.6", "cyan.5", "grape.5", "yellow.5", "indigo.3", "pink.5", "cyan.8", "grape.3", "gray.5"] as const;
+const COLOURS = [
+  "indigo.6",
+  "cyan.5",
+  "grape.5",
+  "yellow.5",
+  "indigo.3",
+  "pink.5",
+  "cyan.8",
+  "grape.3",
+  "gray.5",
+] as const;
 
 export default function Chart({ buckets, series, format, height = 260, onPick }: ChartProps) {
   return (
@@ -26,7 +36,10 @@ export default function Chart({ buckets, series, format, height = 260, onPick }:
       data={buckets.map(({ label, values }) => ({ label, ...values }))}
       dataKey="label"
       type="stacked"
-      series={series.map((name, index) => ({ name, color: COLOURS[Math.min(index, COLOURS.length - 1)] ?? "gray.5" }))}
+      series={series.map((name, index) => ({
+        name,
+        color: COLOURS[Math.min(index, COLOURS.length - 1)] ?? "gray.5",
+      }))}
       valueFormatter={format}
       withLegend={series.length > 1}
       legendProps={{ verticalAlign: "bottom" }}

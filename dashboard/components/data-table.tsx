@@ -32,7 +32,9 @@ export function DataTable<Row>({ label, rows, columns, rowKey, onOpen, more, foo
   const by = columns.find(({ title }) => title === order?.title)?.order;
   const shown = by === undefined ? rows : sorted(rows, by, order?.down ?? false);
   const turn = (title: string): void =>
-    setOrder((now) => (now?.title !== title ? { title, down: true } : now.down ? { title, down: false } : null));
+    setOrder((now) =>
+      now?.title !== title ? { title, down: true } : now.down ? { title, down: false } : null,
+    );
   return (
     <Paper withBorder style={{ overflow: "hidden" }}>
       <div className="table-scroll" role="region" aria-label={label} tabIndex={0}>
@@ -54,7 +56,11 @@ export function DataTable<Row>({ label, rows, columns, rowKey, onOpen, more, foo
                 }}
               >
                 {columns.map((column) => (
-                  <Table.Td key={column.title} className={cellClass(column)} ta={column.figures ? "right" : "left"}>
+                  <Table.Td
+                    key={column.title}
+                    className={cellClass(column)}
+                    ta={column.figures ? "right" : "left"}
+                  >
                     {column.cell(row)}
                   </Table.Td>
                 ))}

@@ -24,7 +24,17 @@ interface FormDialogProps {
 }
 
 export function FormDialog(props: FormDialogProps) {
-  const { title, opened, onClose, onSubmit, action, mutation, disabled = false, size = "md", children } = props;
+  const {
+    title,
+    opened,
+    onClose,
+    onSubmit,
+    action,
+    mutation,
+    disabled = false,
+    size = "md",
+    children,
+  } = props;
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     onSubmit();
@@ -70,7 +80,12 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
     <Modal opened={opened} onClose={close} title={title} size="lg">
       <form onSubmit={submit}>
         <Stack gap="md">
-          <Alert color="red" variant="light" icon={<Icon name="warning" />} styles={{ icon: { color: "var(--tone-bad)" } }}>
+          <Alert
+            color="red"
+            variant="light"
+            icon={<Icon name="warning" />}
+            styles={{ icon: { color: "var(--tone-bad)" } }}
+          >
             {children}
           </Alert>
           <TextInput

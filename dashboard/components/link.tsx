@@ -9,7 +9,9 @@ type Rest = Omit<AnchorHTMLAttributes<HTMLAnchorElement>, keyof AnchorProps> & {
 };
 
 const PlainAnchor = (props: AnchorProps & Rest) => <Anchor {...props} />;
-const PlainButton = (props: ButtonProps & Omit<Rest, keyof ButtonProps>) => <Button component="a" {...props} />;
+const PlainButton = (props: ButtonProps & Omit<Rest, keyof ButtonProps>) => (
+  <Button component="a" {...props} />
+);
 const PlainTile = (props: AnchorHTMLAttributes<HTMLAnchorElement> & { ref?: Ref<HTMLAnchorElement> }) => (
   <a {...props} />
 );

@@ -36,7 +36,15 @@ export interface PageProps {
 }
 
 /** A titled part of a page. */
-export const Section = ({ title, actions, children }: { title: string; actions?: ReactNode; children: ReactNode }) => (
+export const Section = ({
+  title,
+  actions,
+  children,
+}: {
+  title: string;
+  actions?: ReactNode;
+  children: ReactNode;
+}) => (
   <Stack gap="sm" component="section" aria-label={title}>
     <Group justify="space-between" gap="xs">
       <Title order={2}>{title}</Title>

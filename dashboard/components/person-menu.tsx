@@ -39,7 +39,9 @@ export function PersonMenu({ session, settings }: { session: Session; settings?:
           </Text>
         </Menu.Label>
         {settings !== undefined && (
-          <Menu.Item renderRoot={(props) => <BareLink to={settings} {...props} />}>{texts.pages.settings}</Menu.Item>
+          <Menu.Item renderRoot={(props) => <BareLink to={settings} {...props} />}>
+            {texts.pages.settings}
+          </Menu.Item>
         )}
         {operator && (
           <Menu.Item renderRoot={(props) => <BareLink to={path.operator()} {...props} />}>

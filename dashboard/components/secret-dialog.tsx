@@ -37,7 +37,12 @@ export function SecretDialog({ shown, baseUrl, model, onClose }: SecretDialogPro
     >
       {shown !== null && (
         <Stack gap="md">
-          <Alert color="yellow" variant="light" icon={<Icon name="warning" />} styles={{ icon: { color: "var(--tone-warning)" } }}>
+          <Alert
+            color="yellow"
+            variant="light"
+            icon={<Icon name="warning" />}
+            styles={{ icon: { color: "var(--tone-warning)" } }}
+          >
             {texts.secret.once}
           </Alert>
           <Text fw={600} className="name">
@@ -70,7 +75,10 @@ export function SecretDialog({ shown, baseUrl, model, onClose }: SecretDialogPro
 }
 
 function downloadEnv({ secret }: Secret, baseUrl: string): void {
-  download(`OPENAI_BASE_URL=${baseUrl}\nOPENAI_API_KEY=${secret}\n`, { name: "tollgate.env", type: "text/plain" });
+  download(`OPENAI_BASE_URL=${baseUrl}\nOPENAI_API_KEY=${secret}\n`, {
+    name: "tollgate.env",
+    type: "text/plain",
+  });
 }
 
 /** Hands a text to the browser as a file. */

@@ -16,7 +16,15 @@ export const Loading = ({ lines = 5, height = 36 }: { lines?: number; height?: n
 );
 
 /** Why there is nothing, and the one next action. */
-export const Empty = ({ icon, children, action }: { icon: IconName; children: ReactNode; action?: ReactNode }) => (
+export const Empty = ({
+  icon,
+  children,
+  action,
+}: {
+  icon: IconName;
+  children: ReactNode;
+  action?: ReactNode;
+}) => (
   <Paper withBorder p="xl">
     <Stack align="center" gap="sm" py="md">
       <Text c="dimmed" component="span" lh={0}>

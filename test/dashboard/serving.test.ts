@@ -10,7 +10,8 @@ afterAll(() => gateway.stop());
 
 const page = (path: string, headers: Record<string, string> = {}): Promise<Response> =>
   fetch(gateway.url + path, { headers, redirect: "manual" });
-const filesOf = (html: string): string[] => [...html.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, path = ""]) => path);
+const filesOf = (html: string): string[] =>
+  [...html.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, path = ""]) => path);
 
 test("every address of the dashboard answers with the page, a deep link too", async () => {
   for (const path of ["/", "/sign-in", "/o/org_1/keys", "/operator/health", "/o/x/activity?req=req_1"]) {
@@ -55,7 +56,10 @@ test("the page is asked for again and comes back as 304; hashed files are immuta
 test("the first page stays inside its budget: 200 KB of script, 45 KB of style, gzipped", async () => {
   const sizes = { js: 0, css: 0 };
   for (const path of filesOf(await (await page("/")).text())) {
-    const response = await fetch(gateway.url + path, { headers: { "accept-encoding": "gzip" }, decompress: false });
+    const response = await fetch(gateway.url + path, {
+      headers: { "accept-encoding": "gzip" },
+      decompress: false,
+    });
     expect(response.headers.get("content-encoding")).toBe("gzip");
     const kind = path.endsWith(".js") ? "js" : "css";
     if (/\.(?:js|css)$/.test(path)) sizes[kind] += (await response.arrayBuffer()).byteLength;

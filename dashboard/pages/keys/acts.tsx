@@ -24,11 +24,21 @@ export function KeyActs({ org, act, onClose }: ActProps & { act: Act | null }) {
   return (
     <>
       {(act?.kind === "create" || act?.kind === "replace") && (
-        <Create org={org} replaced={act.kind === "replace" ? act.key : null} onClose={onClose} onSecret={setSecret} />
+        <Create
+          org={org}
+          replaced={act.kind === "replace" ? act.key : null}
+          onClose={onClose}
+          onSecret={setSecret}
+        />
       )}
       {act?.kind === "limit" && <Limit org={org} of={act.key} onClose={onClose} />}
       {act?.kind === "revoke" && <Revoke org={org} of={act.key} onClose={onClose} />}
-      <SecretDialog shown={secret} baseUrl={baseUrl} model="base-preview-v1" onClose={() => setSecret(null)} />
+      <SecretDialog
+        shown={secret}
+        baseUrl={baseUrl}
+        model="base-preview-v1"
+        onClose={() => setSecret(null)}
+      />
     </>
   );
 }

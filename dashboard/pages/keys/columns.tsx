@@ -28,7 +28,13 @@ export const keyColumns = ({ org, mayChange, onAct }: ColumnTerms): Column<KeyJs
     order: ({ name }) => name.toLowerCase(),
     cell: (key) => (
       <Stack gap={0}>
-        <Link to={path.organization(org, "activity")} search={{ key: key.id }} size="sm" fw={600} className="name">
+        <Link
+          to={path.organization(org, "activity")}
+          search={{ key: key.id }}
+          size="sm"
+          fw={600}
+          className="name"
+        >
           {key.name}
         </Link>
         <Group gap={6}>
@@ -72,7 +78,12 @@ export const keyColumns = ({ org, mayChange, onAct }: ColumnTerms): Column<KeyJs
 
 function KeyStateBadge({ of }: { of: KeyJson }) {
   const state = stateOf(of);
-  return <StateBadge state={state} word={state === "limit" ? words.states.limit(nextMonth()) : words.states[state]} />;
+  return (
+    <StateBadge
+      state={state}
+      word={state === "limit" ? words.states.limit(nextMonth()) : words.states[state]}
+    />
+  );
 }
 
 function Spent({ of }: { of: KeyJson }) {

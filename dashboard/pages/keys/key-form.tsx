@@ -33,7 +33,9 @@ export function CreateKeyDialog(props: DialogProps<NewKey> & { replaced: KeyJson
       title={replaced === null ? words.create : words.replaceTitle(replaced.name)}
       opened={opened}
       onClose={onClose}
-      onSubmit={() => onSubmit({ name: name.trim(), scope, limit_usd: limit.trim() === "" ? null : limit.trim() })}
+      onSubmit={() =>
+        onSubmit({ name: name.trim(), scope, limit_usd: limit.trim() === "" ? null : limit.trim() })
+      }
       action={words.create}
       mutation={mutation}
       disabled={name.trim() === "" || problem !== null}
@@ -53,8 +55,18 @@ export function CreateKeyDialog(props: DialogProps<NewKey> & { replaced: KeyJson
         onChange={(value) => setScope(value === "research" ? "research" : "standard")}
       >
         <Stack gap="xs" mt={4}>
-          <Radio value="standard" label={words.standard} description={words.standardHelp} disabled={replaced !== null} />
-          <Radio value="research" label={words.research} description={words.researchHelp} disabled={replaced !== null} />
+          <Radio
+            value="standard"
+            label={words.standard}
+            description={words.standardHelp}
+            disabled={replaced !== null}
+          />
+          <Radio
+            value="research"
+            label={words.research}
+            description={words.researchHelp}
+            disabled={replaced !== null}
+          />
         </Stack>
       </Radio.Group>
       <LimitInput limit={limit} setLimit={setLimit} />

@@ -56,7 +56,11 @@ export function KeysPage() {
                   onAct: (kind, key) => setAct({ kind, key }),
                 })}
               />
-              <Hidden rows={data} shown={filters.state !== "not_revoked"} show={() => setFilters({ state: "all" })} />
+              <Hidden
+                rows={data}
+                shown={filters.state !== "not_revoked"}
+                show={() => setFilters({ state: "all" })}
+              />
             </>
           )
         }
