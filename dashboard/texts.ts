@@ -129,6 +129,12 @@ export const texts = {
     lastUse: "Last used",
     openHolds: "Open holds",
     ago24: "Past 24 hours",
+    noRequests: "no requests",
+    ofModel: (requests: string, model: string) => `${requests} × ${model},`,
+    noMaker: "command line",
+    left: "left",
+    orphans: (count: number) =>
+      `${count} active ${count === 1 ? "key was" : "keys were"} made by somebody who has left. ${count === 1 ? "It works" : "They work"} until ${count === 1 ? "it is" : "they are"} revoked.`,
     replayed: "This key had been made already. Its secret was shown then and is not shown again.",
     menu: (name: string) => `Actions for ${name}`,
     activity: "Activity",

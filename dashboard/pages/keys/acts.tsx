@@ -1,11 +1,12 @@
 // The dialogs of the keys page: create, limit, replace, revoke, and the one look at a new secret.
-import { List, Text } from "@mantine/core";
+import { Alert, List, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import type { KeyJson } from "../../../src/contract/admin.ts";
-import { useCreateKey, useLimitKey, useRevokeKey } from "../../api/keys.ts";
-import { ConfirmDialog } from "../../components/dialogs.tsx";
+import { type Key, keyQuery, useCreateKey, useLimitKey, useRevokeKey } from "../../api/keys.ts";
+import { ConfirmDialog, FormDialog } from "../../components/dialogs.tsx";
 import { Ago, Money } from "../../components/figures.tsx";
 import { type Secret, SecretDialog } from "../../components/secret-dialog.tsx";
+import { formatCount } from "../../format/count.ts";
 import { useMembership } from "../../membership.tsx";
 import { texts } from "../../texts.ts";
 import { CreateKeyDialog, LimitDialog } from "./key-form.tsx";
@@ -43,18 +44,35 @@ export function KeyActs({ org, act, onClose }: ActProps & { act: Act | null }) {
   );
 }
 
-function Create(props: ActProps & { replaced: KeyJson | null; onSecret: (secret: Secret) => void }) {
+function Create(props: ActProps & { replaced: Key | null; onSecret: (secret: Secret) => void }) {
   const { org, replaced, onClose, onSecret } = props;
   // Made when the form opens: a double click or a retry makes one key.
   const [idempotencyKey] = useState(() => crypto.randomUUID());
-  const create = useCreateKey(org, (key) => {
+  const [shownBefore, setShownBefore] = useState(false);
+  const create = useCreateKey(org, ({ name, secret }) => {
+    if (secret === null) return setShownBefore(true);
     onClose();
-    onSecret({ name: key.name, secret: key.secret });
+    onSecret({ name, secret });
   });
+  if (replaced !== null)
+    return (
+      <FormDialog
+        opened
+        title={words.replaceTitle(replaced.name)}
+        action={words.replace}
+        mutation={create}
+        disabled={shownBefore}
+        onClose={onClose}
+        onSubmit={() => create.mutate({ replaces: replaced.id, idempotencyKey })}
+      >
+        <Text size="sm">{words.replaceHelp}</Text>
+        {shownBefore && <Alert color="yellow">{words.replayed}</Alert>}
+      </FormDialog>
+    );
   return (
     <CreateKeyDialog
       opened
-      replaced={replaced}
+      shownBefore={shownBefore}
       mutation={create}
       onClose={onClose}
       onSubmit={(terms) => create.mutate({ ...terms, idempotencyKey })}
@@ -62,7 +80,7 @@ function Create(props: ActProps & { replaced: KeyJson | null; onSecret: (secret:
   );
 }
 
-function Limit({ org, of, onClose }: ActProps & { of: KeyJson }) {
+function Limit({ org, of, onClose }: ActProps & { of: Key }) {
   const limit = useLimitKey(org, onClose);
   return (
     <LimitDialog
@@ -75,8 +93,9 @@ function Limit({ org, of, onClose }: ActProps & { of: KeyJson }) {
   );
 }
 
-function Revoke({ org, of, onClose }: ActProps & { of: KeyJson }) {
+function Revoke({ org, of, onClose }: ActProps & { of: Key }) {
   const revoke = useRevokeKey(org, onClose);
+  const { data } = useQuery(keyQuery(org, of.id));
   return (
     <ConfirmDialog
       opened
@@ -93,7 +112,17 @@ function Revoke({ org, of, onClose }: ActProps & { of: KeyJson }) {
           {words.lastUse}: <Ago at={of.last_used_at} />
         </List.Item>
         <List.Item>
-          {words.openHolds}: <Money usd={of.held_usd} />
+          {words.openHolds}: {data === undefined ? "" : `${data.open_holds} · `}
+          <Money usd={of.held_usd} />
+        </List.Item>
+        <List.Item>
+          {words.ago24}: {data?.last_day.length === 0 && words.noRequests}
+          {data?.last_day.map(({ model, requests, charge_usd }, n) => (
+            <span key={model}>
+              {n > 0 && " · "}
+              {words.ofModel(formatCount(requests), model)} <Money usd={charge_usd} />
+            </span>
+          ))}
         </List.Item>
       </List>
     </ConfirmDialog>

@@ -1,13 +1,12 @@
 // The columns of the keys table.
 import { Code, Group, Stack, Text } from "@mantine/core";
-import type { KeyJson } from "../../../src/contract/admin.ts";
+import type { Key } from "../../api/keys.ts";
 import type { Column } from "../../components/data-table.tsx";
 import { Ago, Money } from "../../components/figures.tsx";
 import { Link } from "../../components/link.tsx";
 import { Meter } from "../../components/meter.tsx";
 import { StateBadge } from "../../components/state-badge.tsx";
-import { isNegative, subMoney } from "../../format/money.ts";
-import { nextMonth } from "../../format/time.ts";
+import { formatTime } from "../../format/time.ts";
 import { path } from "../../path-builder.ts";
 import { texts } from "../../texts.ts";
 import { type KeyAct, RowMenu } from "./row-menu.tsx";
@@ -17,11 +16,10 @@ const words = texts.keys;
 
 interface ColumnTerms {
   org: string;
-  mayChange: (key: KeyJson) => boolean;
-  onAct: (act: KeyAct, key: KeyJson) => void;
+  onAct: (act: KeyAct, key: Key) => void;
 }
 
-export const keyColumns = ({ org, mayChange, onAct }: ColumnTerms): Column<KeyJson>[] => [
+export const keyColumns = ({ org, onAct }: ColumnTerms): Column<Key>[] => [
   {
     title: words.columns.name,
     always: true,
@@ -57,11 +55,12 @@ export const keyColumns = ({ org, mayChange, onAct }: ColumnTerms): Column<KeyJs
   {
     title: words.columns.left,
     figures: true,
-    cell: ({ limit_usd, ...key }) => {
-      if (limit_usd === null) return words.limitNone;
-      const left = subMoney(limit_usd, usedOf({ limit_usd, ...key }));
-      return <Money usd={isNegative(left) ? "0" : left} />;
-    },
+    cell: ({ left_usd }) => (left_usd === null ? words.limitNone : <Money usd={left_usd} />),
+  },
+  {
+    title: words.columns.by,
+    order: ({ created_by }) => created_by?.name ?? "",
+    cell: ({ created_by }) => <Maker of={created_by} />,
   },
   {
     title: words.columns.lastUsed,
@@ -72,21 +71,31 @@ export const keyColumns = ({ org, mayChange, onAct }: ColumnTerms): Column<KeyJs
     title: words.columns.actions,
     always: true,
     figures: true,
-    cell: (key) => (key.status === "active" && mayChange(key) ? <RowMenu of={key} onAct={onAct} /> : null),
+    cell: (key) => (key.status === "active" && key.changeable ? <RowMenu of={key} onAct={onAct} /> : null),
   },
 ];
 
-function KeyStateBadge({ of }: { of: KeyJson }) {
+function KeyStateBadge({ of }: { of: Key }) {
   const state = stateOf(of);
   return (
     <StateBadge
       state={state}
-      word={state === "limit" ? words.states.limit(nextMonth()) : words.states[state]}
+      word={state === "limit" ? words.states.limit(formatTime(of.resets_at)) : words.states[state]}
     />
   );
 }
 
-function Spent({ of }: { of: KeyJson }) {
+/** Keys outlive the member who made them, so a member who left is named as one. */
+function Maker({ of }: { of: Key["created_by"] }) {
+  if (of === null) return words.noMaker;
+  return (
+    <span className="name">
+      {of.name ?? of.id} {of.left && <StateBadge state="warning" word={words.left} />}
+    </span>
+  );
+}
+
+function Spent({ of }: { of: Key }) {
   const percent = percentUsed(of);
   return (
     <Stack gap={0} align="flex-end">

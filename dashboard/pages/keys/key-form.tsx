@@ -1,7 +1,7 @@
 // The dialog that makes a key, and the one that changes a key's limit.
-import { Radio, Stack, Text, TextInput } from "@mantine/core";
+import { Alert, Radio, Stack, Text, TextInput } from "@mantine/core";
 import { useState } from "react";
-import type { KeyJson } from "../../../src/contract/admin.ts";
+import type { Key } from "../../api/keys.ts";
 import { FormDialog, type Mutation } from "../../components/dialogs.tsx";
 import { amountProblem, trimAmount } from "../../format/amount.ts";
 import { texts } from "../../texts.ts";
@@ -21,16 +21,16 @@ interface DialogProps<Value> {
   mutation: Mutation;
 }
 
-/** `replaced` gives the start values of a successor. */
-export function CreateKeyDialog(props: DialogProps<NewKey> & { replaced: KeyJson | null }) {
-  const { opened, onClose, onSubmit, mutation, replaced } = props;
-  const [name, setName] = useState(replaced?.name ?? "");
-  const [scope, setScope] = useState<NewKey["scope"]>(replaced?.scope ?? "standard");
-  const [limit, setLimit] = useState(trimAmount(replaced?.limit_usd ?? ""));
+/** `shownBefore`: the same form had made its key already, so there is no secret to show. */
+export function CreateKeyDialog(props: DialogProps<NewKey> & { shownBefore: boolean }) {
+  const { opened, onClose, onSubmit, mutation, shownBefore } = props;
+  const [name, setName] = useState("");
+  const [scope, setScope] = useState<NewKey["scope"]>("standard");
+  const [limit, setLimit] = useState("");
   const problem = amountProblem(limit);
   return (
     <FormDialog
-      title={replaced === null ? words.create : words.replaceTitle(replaced.name)}
+      title={words.create}
       opened={opened}
       onClose={onClose}
       onSubmit={() =>
@@ -38,9 +38,9 @@ export function CreateKeyDialog(props: DialogProps<NewKey> & { replaced: KeyJson
       }
       action={words.create}
       mutation={mutation}
-      disabled={name.trim() === "" || problem !== null}
+      disabled={name.trim() === "" || problem !== null || shownBefore}
     >
-      {replaced !== null && <Text size="sm">{words.replaceHelp}</Text>}
+      {shownBefore && <Alert color="yellow">{words.replayed}</Alert>}
       <TextInput
         label={words.name}
         description={words.nameHelp}
@@ -55,18 +55,8 @@ export function CreateKeyDialog(props: DialogProps<NewKey> & { replaced: KeyJson
         onChange={(value) => setScope(value === "research" ? "research" : "standard")}
       >
         <Stack gap="xs" mt={4}>
-          <Radio
-            value="standard"
-            label={words.standard}
-            description={words.standardHelp}
-            disabled={replaced !== null}
-          />
-          <Radio
-            value="research"
-            label={words.research}
-            description={words.researchHelp}
-            disabled={replaced !== null}
-          />
+          <Radio value="standard" label={words.standard} description={words.standardHelp} />
+          <Radio value="research" label={words.research} description={words.researchHelp} />
         </Stack>
       </Radio.Group>
       <LimitInput limit={limit} setLimit={setLimit} />
@@ -74,7 +64,7 @@ export function CreateKeyDialog(props: DialogProps<NewKey> & { replaced: KeyJson
   );
 }
 
-export function LimitDialog(props: DialogProps<string | null> & { of: KeyJson }) {
+export function LimitDialog(props: DialogProps<string | null> & { of: Key }) {
   const { opened, onClose, onSubmit, mutation, of } = props;
   const [limit, setLimit] = useState(trimAmount(of.limit_usd ?? ""));
   return (

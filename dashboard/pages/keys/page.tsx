@@ -1,9 +1,8 @@
 // Keys: make, find, limit, replace, revoke (specification 3 and 5).
-import { Button, Group, Select, Text, TextInput } from "@mantine/core";
+import { Alert, Button, Group, Select, Text, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import type { KeyJson } from "../../../src/contract/admin.ts";
-import { keysQuery } from "../../api/keys.ts";
+import { type Key, keysQuery } from "../../api/keys.ts";
 import { DataTable } from "../../components/data-table.tsx";
 import { Icon } from "../../components/icon.tsx";
 import { Page } from "../../components/page.tsx";
@@ -23,7 +22,7 @@ const SHAPE = {
   scope: oneOf(["all", "standard", "research"], "all"),
 };
 
-export type Act = { kind: "create" } | { kind: KeyAct; key: KeyJson };
+export type Act = { kind: "create" } | { kind: KeyAct; key: Key };
 
 export function KeysPage() {
   const { org, may } = useMembership();
@@ -45,6 +44,7 @@ export function KeysPage() {
             </Empty>
           ) : (
             <>
+              <Orphans rows={data} />
               <KeyFilters filters={filters} set={setFilters} />
               <DataTable
                 label={texts.pages.keys}
@@ -52,7 +52,6 @@ export function KeysPage() {
                 rowKey={({ id }) => id}
                 columns={keyColumns({
                   org: org.id,
-                  mayChange: (key) => may("keys.change") && key.status === "active",
                   onAct: (kind, key) => setAct({ kind, key }),
                 })}
               />
@@ -70,9 +69,14 @@ export function KeysPage() {
   );
 }
 
+function Orphans({ rows }: { rows: readonly Key[] }) {
+  const count = rows.filter(({ status, created_by }) => status === "active" && created_by?.left).length;
+  return count === 0 ? null : <Alert color="yellow">{words.orphans(count)}</Alert>;
+}
+
 const matching =
   ({ search, state, scope }: Filters<typeof SHAPE>) =>
-  (key: KeyJson): boolean => {
+  (key: Key): boolean => {
     const its = stateOf(key);
     return (
       (state === "all" || (state === "not_revoked" ? its !== "revoked" : its === state)) &&
@@ -122,7 +126,7 @@ const KeyFilters = ({ filters, set }: KeyFiltersProps) => (
   </Group>
 );
 
-function Hidden({ rows, shown, show }: { rows: readonly KeyJson[]; shown: boolean; show: () => void }) {
+function Hidden({ rows, shown, show }: { rows: readonly Key[]; shown: boolean; show: () => void }) {
   const count = rows.filter(({ status }) => status === "revoked").length;
   if (shown || count === 0) return null;
   return (

@@ -1,13 +1,13 @@
 // What can be done with one key.
 import { ActionIcon, Menu } from "@mantine/core";
-import type { KeyJson } from "../../../src/contract/admin.ts";
+import type { Key } from "../../api/keys.ts";
 import { Icon } from "../../components/icon.tsx";
 import { texts } from "../../texts.ts";
 
 export type KeyAct = "limit" | "replace" | "revoke";
 const words = texts.keys;
 
-export const RowMenu = ({ of, onAct }: { of: KeyJson; onAct: (act: KeyAct, key: KeyJson) => void }) => (
+export const RowMenu = ({ of, onAct }: { of: Key; onAct: (act: KeyAct, key: Key) => void }) => (
   <Menu position="bottom-end" withinPortal>
     <Menu.Target>
       <ActionIcon variant="subtle" color="gray" aria-label={words.menu(of.name)}>
