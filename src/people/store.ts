@@ -18,6 +18,8 @@ const FILE = "people.sqlite";
 const SECRET_FILE = "people.secret";
 const SCHEMA = "people";
 
+export const peopleFile = (dataDir: string): string => join(dataDir, FILE);
+
 export interface PeopleStore {
   /** What the sign-in library takes as its database. */
   database: Database | import("pg").Pool;
@@ -37,7 +39,7 @@ export async function openPeopleStore(place: PeoplePlace): Promise<PeopleStore> 
 }
 
 function openFile(dataDir: string): PeopleStore {
-  const path = join(dataDir, FILE);
+  const path = peopleFile(dataDir);
   privateFile(path);
   const database = new Database(path, { create: true, readwrite: true });
   for (const pragma of [
@@ -87,7 +89,7 @@ async function locked<T>(pool: import("pg").Pool, work: () => Promise<T>): Promi
 
 /** Whether the first account was made, asked without loading the sign-in library: the start banner needs no more. */
 export async function anybodyHere(place: PeoplePlace): Promise<boolean> {
-  if (place.databaseUrl === null && !existsSync(join(place.dataDir, FILE))) return false;
+  if (place.databaseUrl === null && !existsSync(peopleFile(place.dataDir))) return false;
   const store = await openPeopleStore(place);
   try {
     const { database } = store;

@@ -1,0 +1,62 @@
+// People on their way from the embedded store into PostgreSQL, row by row through the library's own adapters, so that each
+// store writes times and flags in its own manner. Sessions come along: nobody has to sign in again. What is there already
+// stays as it is, so that a copy that was cut short can be repeated.
+import { existsSync, renameSync } from "node:fs";
+import { openSignIn } from "./sign-in.ts";
+import { openPeopleStore, peopleFile, readSessionSecret } from "./store.ts";
+
+/** Parents first. Throttles and remembered forms stay behind: they last minutes. */
+const MODELS = [
+  "user",
+  "account",
+  "session",
+  "verification",
+  "twoFactor",
+  "passkey",
+  "membership",
+  "invitation",
+  "organizationRule",
+];
+const PAGE = 500;
+
+/** How many rows were copied; 0 where nobody ever signed in. */
+export async function copyPeople(dataDir: string, databaseUrl: string): Promise<number> {
+  if (!existsSync(peopleFile(dataDir))) return 0;
+  const settings = {
+    secret: readSessionSecret(dataDir),
+    url: "http://localhost",
+    origins: [],
+    oidc: [],
+    signInsPerMinute: 1,
+  };
+  const source = await openPeopleStore({ dataDir, databaseUrl: null });
+  const target = await openPeopleStore({ dataDir, databaseUrl });
+  try {
+    const { records: from } = await openSignIn({ ...settings, store: source });
+    const { records: into } = await openSignIn({ ...settings, store: target });
+    let copied = 0;
+    for (const model of MODELS) {
+      for (let offset = 0; ; offset += PAGE) {
+        const sortBy = { field: "id", direction: "asc" as const };
+        const rows = await from.findMany<{ id: string }>({ model, limit: PAGE, offset, sortBy });
+        for (const data of rows) {
+          const where = [{ field: "id", value: data.id }];
+          if ((await into.count({ model, where })) > 0) continue;
+          await into.create({ model, data, forceAllowId: true });
+          copied++;
+        }
+        if (rows.length < PAGE) break;
+      }
+    }
+    return copied;
+  } finally {
+    await source.close();
+    await target.close();
+  }
+}
+
+/** The old file steps aside, so that no gateway goes on with it by accident. */
+export function setPeopleAside(dataDir: string): void {
+  const file = peopleFile(dataDir);
+  if (existsSync(file)) renameSync(file, `${file}.moved`);
+}
