@@ -1,21 +1,12 @@
 // Where people are kept: a SQLite file of its own in the data directory, or a schema of its own in PostgreSQL. Not the
 // ledger's file: the sign-in library holds transactions open across awaits, and a second writer would block the loop.
 import { Database } from "bun:sqlite";
-import {
-  constants,
-  copyFileSync,
-  existsSync,
-  linkSync,
-  readFileSync,
-  unlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { randomBytes } from "node:crypto";
+import { createHmac } from "node:crypto";
 import { privateFile } from "../store/private-file.ts";
 
 const FILE = "people.sqlite";
-const SECRET_FILE = "people.secret";
 const SCHEMA = "people";
 
 export const peopleFile = (dataDir: string): string => join(dataDir, FILE);
@@ -105,30 +96,9 @@ export async function anybodyHere(place: PeoplePlace): Promise<boolean> {
   }
 }
 
-/** The secret that signs cookies: made at random once, kept 0600. Throws when it is there but too short. */
-export function readSessionSecret(dataDir: string): string {
-  const path = join(dataDir, SECRET_FILE);
-  if (!existsSync(path)) makeSecret(path);
-  privateFile(path);
-  const secret = readFileSync(path, "utf8").trim();
-  if (secret.length < 43)
-    throw new Error(
-      `${path} does not hold a session secret. Remove it to get a new one; everybody signs in again.`,
-    );
-  return secret;
-}
-
-/** Of several workers that start at once, the first one's stays: a link never replaces a file. */
-function makeSecret(path: string): void {
-  const fresh = `${path}.${process.pid}`;
-  writeFileSync(fresh, randomBytes(32).toString("base64url"), { mode: 0o600 });
-  try {
-    linkSync(fresh, path);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "EEXIST") return;
-    // A file system without links: whoever creates it first.
-    copyFileSync(fresh, path, constants.COPYFILE_EXCL);
-  } finally {
-    unlinkSync(fresh);
-  }
-}
+/**
+ * The secret that signs cookies, drawn from the data key: random, private to the data directory, and the same for every
+ * gateway of a store, which is refused at start with another data key.
+ */
+export const sessionSecret = (dataKey: Uint8Array): string =>
+  createHmac("sha256", dataKey).update("session secret of people").digest("base64url");
