@@ -96,7 +96,10 @@ async function startOn(
   const url = addressOf(config, house.server.port);
   if (worker !== "other") await writeOperatorFile(ledger, { dataDir: config.dataDir, url });
   releases.health.start();
-  const signInLink = worker === "other" ? null : await firstRunLink(config, config.publicUrl ?? url);
+  const signInLink =
+    worker === "other"
+      ? null
+      : await firstRunLink(config, { url: config.publicUrl ?? url, dataKey: store.dataKey });
   return { url, demoKey, signInLink, ledger, desks: house.desks, stop: () => house.stop() };
 }
 
@@ -180,6 +183,7 @@ function furnish(config: Config, rooms: Rooms): { server: Listening; desks: Desk
   const api = dashboardApi(config, {
     ledger,
     sql,
+    dataKey: store.dataKey,
     clock,
     publisher,
     address,
