@@ -1,11 +1,10 @@
 // Plays a plan on a world: each step at its time, many at once, until the plan or its time is over. What a step found out goes into the history; a step that
 // could not be taken is an accident of the run, never silence.
-import { formatUsd, nanoUsd } from "../src/contract/money.ts";
 import { send } from "./caller.ts";
-import type { Closing, Exchange, KeyFacts } from "./history.ts";
-import { modelNamed, routeIds } from "./models.ts";
-import { asked } from "./operator.ts";
+import * as errands from "./errands.ts";
+import type { Exchange, KeyFacts } from "./history.ts";
 import type { Chaos, Plan, Step, Traffic } from "./plan.ts";
+import { strike } from "./strike.ts";
 import { openKey, type World } from "./world.ts";
 
 /** Requests of ours that may be open at once; beyond it the driver waits, in the order of the plan. */
@@ -80,17 +79,19 @@ export class Driver {
         return made;
       }
       case "revoke":
-        return this.revoke(await this.key(step.key));
+        return errands.revoke(world, await this.key(step.key));
       case "limit":
-        return this.limit(await this.key(step.key), step.nano);
+        return errands.limit(world, await this.key(step.key), step.nano);
       case "top_up":
-        return this.topUp(step);
+        return errands.topUp(world, step);
       case "switch":
-        return this.switchOff(step);
+        return errands.switchOff(world, step);
+      case "publish":
+        return errands.publish(world, step);
       case "watch":
-        return this.watch(step.customer);
+        return errands.watch(world, step.customer);
       case "audit":
-        return this.audit();
+        return errands.audit(world);
       case "kill":
       case "restart":
       case "crash_at":
@@ -120,86 +121,7 @@ export class Driver {
     if (facts === undefined) throw new Error(`key ${plan} was never opened`);
     return facts;
   }
-
-  private async revoke(key: KeyFacts): Promise<void> {
-    key.revoked = asked();
-    await this.world.operator.change(key.revoked, "POST", `/keys/${key.keyId}/revoke`, {});
-  }
-
-  private async limit(key: KeyFacts, nano: bigint): Promise<void> {
-    key.limits.push(nano);
-    await this.world.operator.change(asked(), "POST", `/keys/${key.keyId}/limit`, {
-      usd: formatUsd(nanoUsd(nano)),
-    });
-  }
-
-  private async topUp({ customer, nano, reference }: Extract<Traffic, { do: "top_up" }>): Promise<void> {
-    const facts = this.world.history.customers.get(customer);
-    const grant = { org: facts?.organizationId, usd: formatUsd(nanoUsd(nano)), kind: "purchase", reference };
-    await this.world.operator.change(asked(), "POST", "/credits", grant);
-    facts?.credited.set(reference, nano);
-  }
-
-  /** Closes every route of the model, then opens them again. */
-  private async switchOff({ model, ms }: Extract<Traffic, { do: "switch" }>): Promise<void> {
-    const { operator, history } = this.world;
-    if (history.closings.some(({ what, endMs }) => what === model && endMs === null)) return;
-    const closing: Closing = {
-      what: model,
-      startMs: Date.now(),
-      closedMs: null,
-      openingMs: null,
-      endMs: null,
-    };
-    history.closings.push(closing);
-    const routes = routeIds(modelNamed(model));
-    for (const route of routes)
-      await operator.change(asked(), "POST", "/routes/disable", { route, reason: "torture" });
-    closing.closedMs = Date.now();
-    await Bun.sleep(ms);
-    closing.openingMs = Date.now();
-    for (const route of routes) await operator.change(asked(), "POST", "/routes/enable", { route });
-    closing.endMs = Date.now();
-  }
-
-  private async watch(customer: number): Promise<void> {
-    const { operator, history } = this.world;
-    const { json } = await operator.call(
-      "GET",
-      `/credits?org=${history.customers.get(customer)?.organizationId}`,
-    );
-    history.balances.push({ customer, atMs: Date.now(), balance: json as Record<string, string> });
-  }
-
-  private async audit(): Promise<void> {
-    const { operator, history } = this.world;
-    const { json } = await operator.call("GET", "/ledger/audit");
-    history.auditsTaken += 1;
-    if (json["ok"] !== true) history.audits.push({ atMs: Date.now(), report: json });
-  }
 }
 
 const isAnswerOf = ({ request, kind, ending, status, after }: Exchange, id: number): boolean =>
   request.id === id && kind !== "misuse" && ending === "whole" && status === 200 && after === null;
-
-async function strike({ gateways, simulator, store, history }: World, chaos: Chaos): Promise<void> {
-  if (chaos.do === "pause_provider") {
-    history.stroke(chaos.do);
-    return simulator.pause(chaos.ms);
-  }
-  const gateway = chaos.do === "lock_store" ? gateways[0] : gateways[chaos.gateway % gateways.length];
-  if (gateway === undefined || gateway.busy) return; // strokes do not pile up behind a slow one
-  history.stroke(chaos.do);
-  switch (chaos.do) {
-    case "kill":
-      return gateway.kill(chaos.downMs);
-    case "restart":
-      return gateway.restart();
-    case "crash_at":
-      return gateway.kill(0, `${chaos.hook}:${chaos.n}`);
-    case "pause":
-      return gateway.pause(chaos.ms);
-    case "lock_store":
-      return gateway.whileUp(() => store.lock(chaos.ms));
-  }
-}

@@ -37,6 +37,16 @@ export interface Closing extends Span {
   openingMs: number | null;
 }
 
+/** A release that was published, by the digest that requests are priced by. */
+export interface ReleaseFacts extends Change {
+  model: string;
+  route: string;
+  version: number;
+  nanoPerToken: bigint;
+  expiresAtMs: number;
+  digest: string | null;
+}
+
 /** A change through the operator API: in force at the latest when `ackedMs` was reached, perhaps from `askedMs` on. */
 export interface Change {
   askedMs: number;
@@ -78,6 +88,7 @@ export class History {
   readonly downs: Span[] = [];
   readonly pauses: Span[] = [];
   readonly closings: Closing[] = [];
+  readonly releases: ReleaseFacts[] = [];
   /** Strokes of chaos by name. */
   readonly strokes = new Map<string, number>();
   /** What must never happen to a process. */

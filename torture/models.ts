@@ -1,5 +1,6 @@
 // The models of a run: one upstream model per provider fault, so that a planned request always meets the same fault and
 // a crash in between changes nothing about it. Prices are easy to do by head: 2,000 nano-USD for every token.
+import { formatUsd, nanoUsd } from "../src/contract/money.ts";
 import type { ManifestInput } from "../src/releases/manifest.ts";
 
 export const NANO_PER_TOKEN = 2_000n;
@@ -19,6 +20,8 @@ export interface Model {
   misreports?: boolean;
   /** Whether plans close and open its routes. */
   switched?: boolean;
+  /** Whether plans publish releases of it, at other prices. */
+  repriced?: boolean;
 }
 
 const well = (name: string, weight: number, behaviour: Record<string, unknown> = {}): Model => ({
@@ -40,6 +43,7 @@ export const MODELS: readonly Model[] = [
   well("drip", 5, { tokens_per_second: 10 }),
   well("late", 6, { latency_ms: 300 }),
   { ...well("switched", 8), switched: true },
+  { ...well("repriced", 8), repriced: true },
   { ...well("second-route", 6), routes: [{ status: 503 }, {}] },
   { ...well("silent-about-usage", 3, { no_usage: true }), misreports: true },
   well("doubled", 2, { duplicate_events: true }),
@@ -63,13 +67,17 @@ export const MODELS: readonly Model[] = [
 export const upstreamModel = (model: string, route: number): string => `sim-${model}-${route}`;
 
 /** The manifests of a model, one per route. */
-export function manifestsOf({ name, routes }: Model): ManifestInput[] {
+export function manifestsOf(
+  { name, routes }: Model,
+  { version, nanoPerToken } = { version: 1, nanoPerToken: NANO_PER_TOKEN },
+): ManifestInput[] {
+  const rate = formatUsd(nanoUsd(nanoPerToken * 1_000_000n));
   return routes.map((_, route) => ({
     model: name,
     provider: PROVIDERS[route] as ProviderName,
     upstream_model: upstreamModel(name, route),
     region: "local",
-    version: 1,
+    version,
     tier: "standard",
     context_window: 131_072,
     max_output_tokens: 512,
@@ -79,9 +87,9 @@ export function manifestsOf({ name, routes }: Model): ManifestInput[] {
     capabilities: { max_n: 1 },
     pricing: {
       currency: "USD",
-      input_per_million: "2",
-      cached_input_per_million: "2",
-      output_per_million: "2",
+      input_per_million: rate,
+      cached_input_per_million: rate,
+      output_per_million: rate,
       request_minimum: "0.0001",
     },
   }));

@@ -43,6 +43,8 @@ export type Traffic =
   | { do: "limit"; key: number; nano: bigint }
   | { do: "top_up"; customer: number; nano: bigint; reference: string }
   | { do: "switch"; model: string; ms: number }
+  /** The next version of a model's release, at another price, perhaps for moments only; `older` tries the first again. */
+  | { do: "publish"; model: string; nanoPerToken: bigint; expiresInMs: number; older: boolean }
   | { do: "watch"; customer: number }
   | { do: "audit" };
 

@@ -15,6 +15,7 @@ export interface RequestRow {
   admittedAtMs: number;
   endedAtMs: number | null;
   month: string;
+  releaseDigest: string;
   hold: bigint;
   charge: bigint;
   variance: bigint;
@@ -89,6 +90,7 @@ function read(row: Row): RequestRow {
     admittedAtMs: count("admitted_at"),
     endedAtMs: countOrNull("ended_at"),
     month: text("month"),
+    releaseDigest: text("release_digest"),
     hold: BigInt(text("hold")),
     charge: BigInt(text("charge")),
     variance: BigInt(text("variance")),

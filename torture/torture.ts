@@ -97,6 +97,7 @@ function figuresOf({ history, bill, rows }: Found): Record<string, number> {
     "store locked": history.strokes.get("lock_store") ?? 0,
     "keys revoked": [...history.keys.values()].filter(({ revoked }) => revoked !== null).length,
     "routes closed": history.closings.length,
+    "releases published": history.releases.length,
     "audits during the run": history.auditsTaken,
   };
 }

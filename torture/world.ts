@@ -4,14 +4,13 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { formatUsd, nanoUsd } from "../src/contract/money.ts";
-import { parseManifest } from "../src/releases/manifest.ts";
-import { generateReleaseKey, readReleaseKey } from "../src/releases/release-key.ts";
-import { signRelease } from "../src/releases/signature.ts";
+import { generateReleaseKey, readReleaseKey, type ReleaseKey } from "../src/releases/release-key.ts";
 import { freePort, GatewayProcess } from "./gateway-process.ts";
 import { History } from "./history.ts";
-import { manifestsOf, MODELS, PROVIDERS } from "./models.ts";
+import { MODELS, PROVIDERS } from "./models.ts";
 import { asked, Operator } from "./operator.ts";
 import type { Plan, PlannedKey } from "./plan.ts";
+import { ReleaseDesk } from "./release-desk.ts";
 import { SimulatorProcess } from "./simulator-process.ts";
 import { SqliteStore, type Store } from "./store.ts";
 
@@ -26,6 +25,7 @@ export interface World {
   simulator: SimulatorProcess;
   store: Store;
   operator: Operator;
+  desk: ReleaseDesk;
   history: History;
   close(options: { keep: boolean }): Promise<void>;
 }
@@ -39,7 +39,7 @@ export async function openWorld(plan: Plan, options: { root?: string } = {}): Pr
   const ports = { simulator: freePort(), gateway: freePort() };
   const store = new SqliteStore(dataDir);
   const settings = join(directory, "tollgate.yaml");
-  const sign = await signer(directory);
+  const signer = await makeSigner(directory);
   writeFileSync(settings, settingsOf({ ...ports, dataDir, store, trust: join(directory, "trust.jwk") }));
   const files = { root, settings, dataDir, port: ports.gateway, log: join(directory, "gateway.log") };
   const gateways = [new GatewayProcess(files, history)];
@@ -57,6 +57,7 @@ export async function openWorld(plan: Plan, options: { root?: string } = {}): Pr
     simulator,
     store,
     operator,
+    desk: new ReleaseDesk(operator, history, signer),
     history,
     close: async ({ keep }) => {
       await Promise.all([simulator.stop(), ...gateways.map((gateway) => gateway.stop())]);
@@ -65,8 +66,7 @@ export async function openWorld(plan: Plan, options: { root?: string } = {}): Pr
   };
   try {
     for (const gateway of gateways) await gateway.start();
-    for (const manifest of MODELS.flatMap(manifestsOf))
-      await operator.change(asked(), "POST", "/releases", { jws: await sign(manifest) });
+    for (const model of MODELS) await world.desk.publish(model);
     await openAccounts(world, plan);
   } catch (error) {
     await world.close({ keep: true });
@@ -108,14 +108,10 @@ export async function openKey(
   });
 }
 
-type Manifest = ReturnType<typeof manifestsOf>[number];
-
-async function signer(directory: string): Promise<(manifest: Manifest) => Promise<string>> {
+async function makeSigner(directory: string): Promise<ReleaseKey> {
   const { privateJwk, publicJwk } = await generateReleaseKey();
   writeFileSync(join(directory, "trust.jwk"), JSON.stringify(publicJwk));
-  const key = await readReleaseKey(privateJwk);
-  return (manifest) =>
-    signRelease(parseManifest(manifest), key, { expiresInMs: 30 * 86_400_000, nowMs: Date.now() });
+  return await readReleaseKey(privateJwk);
 }
 
 interface Places {

@@ -31,8 +31,7 @@ export async function topUpWhatRunsLow(on: AutoTopUpPorts, failed: (error: unkno
 
 /** One organization's turn; nothing happens while enough is available. */
 export async function topUpOne(on: AutoTopUpPorts, wish: AutoTopUp): Promise<void> {
-  const available = await on.availableOf(wish.organizationId);
-  if (available === null || available >= wish.threshold) return;
+  if (!(await runsLow(on, wish))) return;
   const method = await on.orders.method(wish.organizationId);
   if (method === null || method.driver !== on.driver.name) {
     await stop(on, wish, "There is no saved card. Add credits once with “keep this card” to save one.");
@@ -41,6 +40,12 @@ export async function topUpOne(on: AutoTopUpPorts, wish: AutoTopUp): Promise<voi
   const order = await orderFor(on, wish);
   // A charge under way ends with an event.
   if (order === null || order.sessionId !== null) return;
+  // Another gateway may have topped up between our look at the balance and this order, the only one that is open now.
+  // What is there now tells; an order that was asked for before must be asked for again to know what became of it.
+  if (order.fresh && !(await runsLow(on, wish))) {
+    await on.orders.ended(order.id, { state: "expired", reason: "Not needed any more." }, on.nowMs());
+    return;
+  }
   try {
     await settle(on, { wish, order, charged: await on.driver.charge(order, method) });
   } catch (error) {
@@ -54,16 +59,24 @@ export async function topUpOne(on: AutoTopUpPorts, wish: AutoTopUp): Promise<voi
   }
 }
 
+async function runsLow(on: AutoTopUpPorts, { organizationId, threshold }: AutoTopUp): Promise<boolean> {
+  const available = await on.availableOf(organizationId);
+  return available !== null && available < threshold;
+}
+
 /** The first instant of the UTC month, milliseconds. */
 export const monthStartOf = (nowMs: number): number => Date.parse(`${utcMonth(nowMs)}-01`);
 
-/** The open order, or a new one within the month's cap. */
-async function orderFor(on: AutoTopUpPorts, wish: AutoTopUp): Promise<PaymentOrder | null> {
+/** The open order, or a fresh one within the month's cap: nobody has asked the service for that yet. */
+async function orderFor(
+  on: AutoTopUpPorts,
+  wish: AutoTopUp,
+): Promise<(PaymentOrder & { fresh: boolean }) | null> {
   const { organizationId, amount, monthlyCap } = wish;
   const nowMs = on.nowMs();
   const wanted = { organizationId, driver: on.driver.name, purpose: "auto_top_up", amount } as const;
   const open = await on.orders.openAutomatic(organizationId);
-  if (open !== null && nowMs - open.createdAtMs < ORDER_LIVES_MS) return open;
+  if (open !== null && nowMs - open.createdAtMs < ORDER_LIVES_MS) return { ...open, fresh: false };
   if (open !== null)
     await on.orders.ended(open.id, { state: "failed", reason: "The payment service never answered." }, nowMs);
   const spent = await on.orders.automaticSince(organizationId, monthStartOf(nowMs));
@@ -73,7 +86,7 @@ async function orderFor(on: AutoTopUpPorts, wish: AutoTopUp): Promise<PaymentOrd
     return null;
   }
   const taken = await on.orders.take({ ...wanted, createdBy: "auto top-up", formKey: null }, nowMs);
-  return taken?.order ?? null;
+  return taken && { ...taken.order, fresh: taken.fresh };
 }
 
 async function settle(

@@ -18,7 +18,7 @@ interface Story {
   name: string;
   /** What is available in the end, of $10 paid. */
   left: number;
-  events(paid: DoubleEvent): DoubleEvent[];
+  events: (paid: DoubleEvent) => DoubleEvent[];
 }
 
 const paymentOf = (paid: DoubleEvent) => {

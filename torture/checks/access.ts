@@ -39,6 +39,22 @@ export const closedRoutes: Check = ({ found }) =>
     }));
   });
 
+/** A release serves until it expires or a newer one is published, and never again afterwards. */
+export const releases: Check = ({ found }) =>
+  found.rows.flatMap((row) => {
+    const { admittedAtMs } = row;
+    const frozen = found.history.releases.find(({ digest }) => digest === row.releaseDigest);
+    if (frozen === undefined) return [];
+    const successor = found.history.releases.find(
+      ({ route, version, ackedMs }) =>
+        route === frozen.route && version > frozen.version && ackedMs !== null && ackedMs < admittedAtMs,
+    );
+    const facts = { row, frozen, successor: successor ?? null };
+    if (admittedAtMs >= frozen.expiresAtMs)
+      return [{ broken: "admitted on a release that had expired", facts }];
+    return successor === undefined ? [] : [{ broken: "admitted on a release that had a successor", facts }];
+  });
+
 /** Replays the admissions and settlements of each limited key in the order of their transactions. */
 export const limits: Check = ({ found }) =>
   [...found.history.keys.values()].flatMap((key) => {

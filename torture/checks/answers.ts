@@ -1,7 +1,7 @@
 // Every answer has its reason: from the plan (a provider that fails, a limit, a misuse) or from the chaos that was going
 // on. What nothing explains is a violation, a bare 500 always.
 import { type Check, type Evidence, errorCode, factsOf } from "../evidence.ts";
-import { type Exchange, touches } from "../history.ts";
+import { type Exchange, type ReleaseFacts, type Span, touches } from "../history.ts";
 import { modelNamed } from "../models.ts";
 
 export const answers: Check = (evidence) =>
@@ -12,7 +12,8 @@ export const answers: Check = (evidence) =>
 
 function isExplained(evidence: Evidence, exchange: Exchange): boolean {
   const { status, ending, sentAtMs, endedAtMs } = exchange;
-  const { downs, pauses, closings } = evidence.found.history;
+  const { found } = evidence;
+  const { downs, pauses, closings } = found.history;
   if (ending === "cut") return touches(downs, sentAtMs, endedAtMs);
   switch (errorCode(exchange)) {
     case null:
@@ -32,6 +33,8 @@ function isExplained(evidence: Evidence, exchange: Exchange): boolean {
         sentAtMs,
         endedAtMs,
       );
+    case "route_release_stale":
+      return touches(stale(found.history.releases, exchange.request.model), sentAtMs, endedAtMs);
     case "idempotency_outcome_unknown":
       return exchange.request.idempotencyKey !== null && evidence.wasDown(exchange);
     case "idempotency_in_progress":
@@ -48,6 +51,18 @@ function isExplained(evidence: Evidence, exchange: Exchange): boolean {
     default:
       return false;
   }
+}
+
+/** From the expiry of each release, or the word of its successor, until that one is known to be published. */
+function stale(releases: readonly ReleaseFacts[], model: string): Span[] {
+  const ours = releases.filter((release) => release.model === model);
+  return ours.map(({ route, version, expiresAtMs }) => {
+    const next = ours.find(
+      (release) => release.route === route && release.version > version && release.ackedMs,
+    );
+    const startMs = Math.min(expiresAtMs, next?.askedMs ?? expiresAtMs);
+    return { what: model, startMs, endMs: next?.ackedMs ?? null };
+  });
 }
 
 /** Processes that ended by themselves, errands of the operator that were refused. */

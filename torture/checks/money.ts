@@ -2,7 +2,7 @@
 // again here, in three lines that share nothing with the gateway's.
 import { parseUsd } from "../../src/contract/money.ts";
 import type { BalanceJson, Check, Violation } from "../evidence.ts";
-import { MINIMUM_NANO, NANO_PER_TOKEN } from "../models.ts";
+import { MINIMUM_NANO } from "../models.ts";
 
 export const audits: Check = ({ found }) => {
   const during = found.history.audits.map(({ atMs, report }) => ({
@@ -67,7 +67,11 @@ export const charges: Check = ({ found }) =>
   found.rows.flatMap((row): Violation[] => {
     if (row.state !== "settled") return [];
     const tokens = BigInt((row.promptTokens ?? 0) + (row.completionTokens ?? 0));
-    const worth = tokens * NANO_PER_TOKEN > MINIMUM_NANO ? tokens * NANO_PER_TOKEN : MINIMUM_NANO;
+    const release = found.history.releases.find(({ digest }) => digest === row.releaseDigest);
+    if (release === undefined)
+      return [{ broken: "a charge by a release that nobody published", facts: { ...row } }];
+    const price = tokens * release.nanoPerToken;
+    const worth = price > MINIMUM_NANO ? price : MINIMUM_NANO;
     const due = worth < row.hold ? worth : row.hold;
     if (row.charge === due && row.variance === worth - due) return [];
     return [{ broken: "a charge is not what its tokens cost within its hold", facts: { ...row, due } }];

@@ -1,0 +1,75 @@
+// What an operator does while a run goes on: keys, limits, credits, routes, releases, and a look at the books.
+import { formatUsd, nanoUsd } from "../src/contract/money.ts";
+import type { Closing, KeyFacts } from "./history.ts";
+import { modelNamed, routeIds } from "./models.ts";
+import { asked } from "./operator.ts";
+import type { Traffic } from "./plan.ts";
+import type { World } from "./world.ts";
+
+export async function revoke({ operator }: World, key: KeyFacts): Promise<void> {
+  key.revoked = asked();
+  await operator.change(key.revoked, "POST", `/keys/${key.keyId}/revoke`, {});
+}
+
+export async function limit({ operator }: World, key: KeyFacts, nano: bigint): Promise<void> {
+  key.limits.push(nano);
+  await operator.change(asked(), "POST", `/keys/${key.keyId}/limit`, {
+    usd: formatUsd(nanoUsd(nano)),
+  });
+}
+
+export async function topUp(
+  { operator, history }: World,
+  { customer, nano, reference }: Extract<Traffic, { do: "top_up" }>,
+): Promise<void> {
+  const facts = history.customers.get(customer);
+  const grant = { org: facts?.organizationId, usd: formatUsd(nanoUsd(nano)), kind: "purchase", reference };
+  await operator.change(asked(), "POST", "/credits", grant);
+  facts?.credited.set(reference, nano);
+}
+
+/** Closes every route of the model, then opens them again. */
+export async function switchOff(
+  { operator, history }: World,
+  { model, ms }: Extract<Traffic, { do: "switch" }>,
+): Promise<void> {
+  if (history.closings.some(({ what, endMs }) => what === model && endMs === null)) return;
+  const closing: Closing = {
+    what: model,
+    startMs: Date.now(),
+    closedMs: null,
+    openingMs: null,
+    endMs: null,
+  };
+  history.closings.push(closing);
+  const routes = routeIds(modelNamed(model));
+  for (const route of routes)
+    await operator.change(asked(), "POST", "/routes/disable", { route, reason: "torture" });
+  closing.closedMs = Date.now();
+  await Bun.sleep(ms);
+  closing.openingMs = Date.now();
+  for (const route of routes) await operator.change(asked(), "POST", "/routes/enable", { route });
+  closing.endMs = Date.now();
+}
+
+export async function publish(
+  { desk }: World,
+  { model, older, ...terms }: Extract<Traffic, { do: "publish" }>,
+): Promise<void> {
+  await desk.publish(modelNamed(model), terms);
+  if (older) await desk.publishOlder(modelNamed(model));
+}
+
+export async function watch({ operator, history }: World, customer: number): Promise<void> {
+  const { json } = await operator.call(
+    "GET",
+    `/credits?org=${history.customers.get(customer)?.organizationId}`,
+  );
+  history.balances.push({ customer, atMs: Date.now(), balance: json as Record<string, string> });
+}
+
+export async function audit({ operator, history }: World): Promise<void> {
+  const { json } = await operator.call("GET", "/ledger/audit");
+  history.auditsTaken += 1;
+  if (json["ok"] !== true) history.audits.push({ atMs: Date.now(), report: json });
+}

@@ -1,0 +1,84 @@
+// The requests of a plan and the keys that they are sent with.
+import type { Mix } from "./mix.ts";
+import { MODELS } from "./models.ts";
+import type { Leave, PlannedCustomer, PlannedKey, PlannedRequest, StandIn } from "./plan.ts";
+import type { Random } from "./random.ts";
+
+export const CUSTOMERS: readonly PlannedCustomer[] = [
+  { id: 0, kind: "rich", nano: 1_000_000_000_000n },
+  { id: 1, kind: "rich", nano: 1_000_000_000_000n },
+  { id: 2, kind: "poor", nano: 3_000_000n },
+  { id: 3, kind: "poor", nano: 3_000_000n },
+  { id: 4, kind: "limited", nano: 1_000_000_000_000n },
+];
+const KEYS_OF: Record<StandIn, number> = { rich: 3, poor: 1, limited: 2 };
+
+export class RequestPlanner {
+  /** All keys, in the order of their numbers. */
+  readonly keys: PlannedKey[] = [];
+  /** Those that nobody has revoked. */
+  readonly live = new Map<number, PlannedKey>();
+  /** Requests with a caller's key, in the order of their first sending. */
+  readonly keyed: PlannedRequest[] = [];
+  private requests = 0;
+  private readonly models: Record<string, number>;
+
+  constructor(
+    private readonly random: Random,
+    private readonly mix: Mix,
+    private readonly seed: number,
+  ) {
+    for (const { id, kind } of CUSTOMERS) for (let n = 0; n < KEYS_OF[kind]; n += 1) this.newKey(id);
+    const chosen = MODELS.filter(({ name }) => mix.models?.includes(name) ?? true);
+    this.models = Object.fromEntries(chosen.map(({ name, weight }) => [name, weight]));
+  }
+
+  request(key: PlannedKey, model?: string): PlannedRequest {
+    const { random, mix } = this;
+    const id = (this.requests += 1);
+    const request: PlannedRequest = {
+      id,
+      key: key.id,
+      model: model ?? random.weighted(this.models),
+      stream: random.chance(mix.streams),
+      includeUsage: random.chance(0.5),
+      maxTokens: random.chance(0.8) ? random.between(4, 48) : null,
+      words: random.between(1, 30),
+      idempotencyKey: random.chance(mix.keyed) ? this.idempotencyKey(key, id) : null,
+    };
+    if (request.idempotencyKey !== null) this.keyed.push(request);
+    return request;
+  }
+
+  /** Mostly fresh; now and then the string that another API key used, which is another request. */
+  private idempotencyKey(key: PlannedKey, id: number): string {
+    const other = this.keyed.at(-1);
+    const borrows = other !== undefined && other.key !== key.id && this.random.chance(0.05);
+    const taken =
+      borrows &&
+      this.keyed.some((request) => request.key === key.id && request.idempotencyKey === other.idempotencyKey);
+    return borrows && !taken ? (other.idempotencyKey ?? "") : `torture-${this.seed}-${id}`;
+  }
+
+  leave(): Leave {
+    const { random } = this;
+    if (!random.chance(this.mix.leaving)) return null;
+    return random.chance(0.5)
+      ? { afterMs: random.between(0, 400) }
+      : { afterBytes: random.between(1, 4_000) };
+  }
+
+  keyOf(kind: StandIn): PlannedKey {
+    const ids = CUSTOMERS.filter((customer) => customer.kind === kind).map(({ id }) => id);
+    return this.random.pick([...this.live.values()].filter(({ customer }) => ids.includes(customer)));
+  }
+
+  newKey(customer: number): PlannedKey {
+    const limited = CUSTOMERS[customer]?.kind === "limited";
+    const limitNano = limited ? BigInt(this.random.between(20, 120)) * 100_000n : null;
+    const key = { id: this.keys.length, customer, limitNano };
+    this.keys.push(key);
+    this.live.set(key.id, key);
+    return key;
+  }
+}
