@@ -2,6 +2,7 @@
 // the same lane, every decision taken on rows locked in the database, nothing about keys, limits or credits cached
 // (money.md §2, §7). An admission is durable twice before anything is sent: the hold, then the fence.
 import type { Clock } from "../lib/clock.ts";
+import { crashPoint } from "../lib/crash-point.ts";
 import type { PostgresStore } from "../store/postgres.ts";
 import { overloaded } from "./batch.ts";
 import { DatabaseClock } from "./database-clock.ts";
@@ -20,11 +21,12 @@ import { auditPostgres } from "./postgres-audit.ts";
 import { PostgresChanges } from "./postgres-changes.ts";
 import { type CommitPorts } from "./postgres-commit.ts";
 import { Lanes } from "./postgres-lanes.ts";
-import { condemnInstances, Lease } from "./postgres-lease.ts";
+import { condemnGone, condemnInstances, Lease } from "./postgres-lease.ts";
 import { loadKey, loadRows } from "./postgres-load.ts";
 import { makeMonths } from "./postgres-months.ts";
 import { findOrphans } from "./postgres-orphans.ts";
 import { type LaneOperation } from "./postgres-operations.ts";
+import { Predecessors } from "./predecessors.ts";
 import { available, records } from "./postgres-records.ts";
 import { readAnswer } from "./postgres-requests.ts";
 import { keepSweeping } from "./postgres-sweep.ts";
@@ -54,7 +56,17 @@ export async function openPostgresLedger(ports: PostgresLedgerPorts): Promise<Le
   return ledger.interface();
 }
 
+/** What makes this process one of the gateways. */
+interface Instance {
+  databaseClock: DatabaseClock;
+  lease: Lease;
+  predecessors: Predecessors;
+}
+
 class PostgresLedger {
+  private readonly databaseClock: DatabaseClock;
+  private readonly lease: Lease;
+  private readonly predecessors: Predecessors;
   private readonly lanes: Lanes;
   /** Which number each running request of this process was admitted under. */
   private readonly owners = new Map<string, number>();
@@ -65,9 +77,11 @@ class PostgresLedger {
 
   private constructor(
     private readonly ports: PostgresLedgerPorts,
-    private readonly databaseClock: DatabaseClock,
-    private readonly lease: Lease,
+    { databaseClock, lease, predecessors }: Instance,
   ) {
+    this.databaseClock = databaseClock;
+    this.lease = lease;
+    this.predecessors = predecessors;
     const { store, lanes = LANES } = ports;
     this.firstEpoch = lease.epoch;
     this.spool = new Spool(store.dataDirectory, store.dataKey, lease.epoch);
@@ -81,11 +95,15 @@ class PostgresLedger {
 
   static async open(ports: PostgresLedgerPorts): Promise<PostgresLedger> {
     const clock = new DatabaseClock();
-    const lease = await Lease.take(ports.store, clock);
-    const ledger = new PostgresLedger(ports, clock, lease);
+    const predecessors = new Predecessors(ports.store.dataDirectory);
+    const left = predecessors.left();
+    const lease = await Lease.take(ports.store, { clock, begins: (name) => predecessors.note(name) });
+    const ledger = new PostgresLedger(ports, { databaseClock: clock, lease, predecessors });
     await makeMonths(ports.store.pool, ledger.nowMs());
     await ledger.settleSpooled();
     await condemnInstances(ports.store.pool, "returned");
+    await condemnGone(ports.store.pool, left.names);
+    left.forget();
     await ledger.resolveOrphans();
     ledger.stopSweeping = keepSweeping({
       on: ports.store.pool,
@@ -191,6 +209,7 @@ class PostgresLedger {
     const { organizationId } = credential;
     try {
       const { kind } = await this.lanes.submit({ kind: "fence", organizationId, requestId });
+      crashPoint("after_fence");
       if (kind === "fenced") return decision;
     } catch (error) {
       this.takeBack(operation);
@@ -267,5 +286,6 @@ class PostgresLedger {
     await this.stopSweeping();
     await this.lanes.close();
     await this.lease.release().catch(() => {}); // it runs out by itself
+    this.predecessors.end();
   }
 }
