@@ -27,12 +27,11 @@ import { type Desks, openDesks } from "./main/desks.ts";
 import { openProviders, type Providers } from "./main/providers.ts";
 import { openReleases, type Releases } from "./main/releases.ts";
 import { type RoutePorts, routeTable } from "./main/routes.ts";
-import { sharedToken, tellReady, type Worker, workerOf } from "./main/workers.ts";
-import { dashboardApi, firstRunLink, firstRunOf } from "./main/people.ts";
+import { tellReady, type Worker, workerOf } from "./main/workers.ts";
+import { dashboardApi, firstRunLink } from "./main/people.ts";
 import { type OpenedStore, openStore } from "./main/store.ts";
 import { Journal } from "./operator/journal.ts";
 import type { People } from "./contract/people.ts";
-import type { FirstRun } from "./people/people.ts";
 import type { Sql } from "./store/sql.ts";
 import { stopCounting } from "./pricing/tokens.ts";
 
@@ -91,12 +90,11 @@ async function startOn(
     failed: (error) => log.error({ err: error }, "releases could not be renewed or followed"),
   });
   const demoKey = config.trust === null ? await firstStart(ledger) : null;
-  const firstRun = await firstRunOf(config, sharedToken(process.env));
-  const house = furnish(config, { clock, log, store, ledger, providers, releases, worker, firstRun });
+  const house = furnish(config, { clock, log, store, ledger, providers, releases, worker });
   const url = addressOf(config, house.server.port);
   if (worker !== "other") await writeOperatorFile(ledger, { dataDir: config.dataDir, url });
   releases.health.start();
-  const signInLink = firstRun === null ? null : firstRunLink(firstRun, config.publicUrl ?? url);
+  const signInLink = worker === "other" ? null : await firstRunLink(config, config.publicUrl ?? url);
   return { url, demoKey, signInLink, ledger, desks: house.desks, stop: () => house.stop() };
 }
 
@@ -136,7 +134,6 @@ interface Rooms {
   providers: Providers;
   releases: Releases;
   worker: Worker | null;
-  firstRun: FirstRun | null;
 }
 
 /** Connects the rooms and opens the port. */
@@ -178,26 +175,22 @@ function furnish(config: Config, rooms: Rooms): { server: Listening; desks: Desk
     draining: () => draining,
     heldNothing: (entry) => journal.note(entry),
   };
-  const api = dashboardApi(
-    config,
-    {
-      ledger,
-      sql,
-      clock,
-      publisher,
-      address,
-      chat: chat(routePorts),
-      preview: routePorts.complete,
-      startedAtMs: clock.nowMs(),
-      streamsOpen: () => streams.size,
-      flushJournal: () => journal.flush(),
-      forgotten: () => journal.forgotten,
-      paymentDrivers: [desks.payments.driver],
-      paymentDesk: desks.paymentDesk,
-      alertDesk: desks.alertDesk,
-    },
-    rooms.firstRun,
-  );
+  const api = dashboardApi(config, {
+    ledger,
+    sql,
+    clock,
+    publisher,
+    address,
+    chat: chat(routePorts),
+    preview: routePorts.complete,
+    startedAtMs: clock.nowMs(),
+    streamsOpen: () => streams.size,
+    flushJournal: () => journal.flush(),
+    forgotten: () => journal.forgotten,
+    paymentDrivers: [desks.payments.driver],
+    paymentDesk: desks.paymentDesk,
+    alertDesk: desks.alertDesk,
+  });
   const server: Listening = listen({
     ...config.listen,
     reusePort: rooms.worker !== null,

@@ -115,6 +115,16 @@ export interface People {
   endSessions(personId: string, which: { only: string } | { allBut: string } | "all"): Promise<boolean>;
   passkeys(personId: string): Promise<{ id: string; name: string | null; createdAtMs: number }[]>;
 
+  /** Answers to forms by their key; `answer` is null while the first one runs. */
+  answers: {
+    claim(
+      place: string,
+      fingerprint: string,
+    ): Promise<"mine" | { fingerprint: string; answer: string | null }>;
+    keep(place: string, answer: string): Promise<void>;
+    forget(place: string): Promise<void>;
+  };
+
   /** What an organization asks of its members. */
   rules(organizationId: string): Promise<{ requireTwoFactor: boolean }>;
   setRules(organizationId: string, rules: { requireTwoFactor: boolean }): Promise<void>;

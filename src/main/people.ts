@@ -1,9 +1,9 @@
 // The rooms behind the dashboard: people, and `/app/v1` over the same use-cases as the command line. Loaded on their
 // first request: a gateway that nobody looks at does not pay for them.
-import { randomBytes } from "node:crypto";
 import type { Config } from "../config.ts";
 import type { AlertDesk } from "../contract/alert-desk.ts";
 import type { People } from "../contract/people.ts";
+import { linkTo } from "../contract/links.ts";
 import type { PaymentDesk } from "../contract/payment-desk.ts";
 import type { PreviewPorts } from "../gateway/preview.ts";
 import type { AppHandler } from "../http/app/app.ts";
@@ -12,12 +12,11 @@ import type { Handler } from "../http/context.ts";
 import type { Method, Route } from "../http/router.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Clock } from "../lib/clock.ts";
-import type { FirstRun } from "../people/people.ts";
-import { anybodyHere } from "../people/store.ts";
+import { firstRunToken } from "../people/first-run.ts";
+import { anybodyHere, readSessionSecret } from "../people/store.ts";
 import type { Publisher } from "../releases/publish.ts";
 import type { Sql } from "../store/sql.ts";
 
-const LINK_MS = 3_600_000;
 const METHODS: readonly Method[] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 
 export interface PeopleRooms {
@@ -47,19 +46,16 @@ export interface DashboardApi {
   stop(): Promise<void>;
 }
 
-/** A link for whoever reads the terminal, as long as there is no account; null afterwards. Workers share its token. */
-export async function firstRunOf(config: Config, shared: string | null): Promise<FirstRun | null> {
+/** A link for whoever reads the terminal, as long as there is no account; null afterwards. */
+export async function firstRunLink(config: Config, url: string): Promise<string | null> {
   if (await anybodyHere(placeOf(config))) return null;
-  return { token: shared ?? randomBytes(24).toString("base64url"), untilMs: Date.now() + LINK_MS };
+  return linkTo("welcome", { url, token: firstRunToken(readSessionSecret(config.dataDir), Date.now()) });
 }
 
-export const firstRunLink = (firstRun: FirstRun, url: string): string =>
-  `${url}/welcome#token=${firstRun.token}`;
-
-export function dashboardApi(config: Config, rooms: PeopleRooms, firstRun: FirstRun | null): DashboardApi {
+export function dashboardApi(config: Config, rooms: PeopleRooms): DashboardApi {
   let opening: ReturnType<typeof open> | null = null;
   const loaded = (): ReturnType<typeof open> =>
-    (opening ??= open(config, rooms, firstRun).catch((error: unknown) => {
+    (opening ??= open(config, rooms).catch((error: unknown) => {
       opening = null;
       throw error;
     }));
@@ -89,7 +85,6 @@ export function dashboardApi(config: Config, rooms: PeopleRooms, firstRun: First
 async function open(
   config: Config,
   rooms: PeopleRooms,
-  firstRun: FirstRun | null,
 ): Promise<{ people: People; app: AppHandler; auth: AppHandler; close(): Promise<void> }> {
   const [
     { openPeople },
@@ -98,6 +93,7 @@ async function open(
     { authHandler },
     { createOperator },
     { createDesk },
+    { readingApart },
     { accounts },
     { auditNotes },
     { moneyHandlers },
@@ -109,6 +105,7 @@ async function open(
     import("../http/app/auth.ts"),
     import("../operator/operator.ts"),
     import("../operator/desk/desk.ts"),
+    import("../store/sqlite-reading.ts"),
     import("../operator/people.ts"),
     import("../operator/desk/audit-notes.ts"),
     import("../http/app/money.ts"),
@@ -123,7 +120,6 @@ async function open(
     origins,
     oidc: config.signIn.oidc,
     signInsPerMinute: config.signIn.perMinute,
-    firstRun,
   });
   const { paymentDesk, alertDesk } = rooms;
   const operator = createOperator({
@@ -133,8 +129,10 @@ async function open(
     payments: paymentDesk,
     people: accounts({ people: async () => people, url: () => url, note: auditNotes(rooms.sql, clock).note }),
   });
+  const reading = rooms.sql.dialect === "sqlite" ? readingApart(rooms.sql, config.dataDir) : null;
   const desk = createDesk({
     ...rooms,
+    sql: reading ?? rooms.sql,
     people,
     operator,
     providers: config.providers.map(({ name, kind, baseUrl, apiKey }) => ({
@@ -165,11 +163,13 @@ async function open(
       handlers: { ...handlers, ...moneyHandlers({ paymentDesk }), ...alertHandlers({ alertDesk }) },
       origins,
       completionBytes: config.limits.bodyBytes,
-      nowMs: () => clock.nowMs(),
       organizationExists: async (id) => (await ledger.organization(id)) !== null,
     }),
     auth: authHandler({ people, desk, origins }),
-    close: () => people.close(),
+    close: async () => {
+      reading?.stop();
+      await people.close();
+    },
   };
 }
 

@@ -1,7 +1,6 @@
 // `serve --workers N`: N gateways of one store on one port, each a process of its own. The kernel spreads connections
 // over them (SO_REUSEPORT); the first one starts alone, so that migrations, demo and operator's file are made once; one
 // that ends by itself is replaced.
-import { randomBytes } from "node:crypto";
 import type { Subprocess } from "bun";
 
 /** What a worker is told through its environment. */
@@ -12,11 +11,6 @@ export const workerOf = (env: Record<string, string | undefined>): Worker | null
   const given = env[WORKER];
   return given === "first" || given === "other" ? given : null;
 };
-
-/** The first-run link is printed by one worker and may be opened on any. */
-const FIRST_RUN = "TOLLGATE_FIRST_RUN";
-export const sharedToken = (env: Record<string, string | undefined>): string | null =>
-  workerOf(env) === null ? null : (env[FIRST_RUN] ?? null);
 
 /** A worker says that it listens, and where. */
 export const tellReady = (port: number): void => void process.send?.({ port });
@@ -39,7 +33,6 @@ export async function runWorkers(ports: WorkersPorts): Promise<number> {
 
 class Workers {
   private readonly running = new Set<Subprocess>();
-  private readonly firstRun = randomBytes(24).toString("base64url");
   private stopping = false;
   private exitCode = 0;
 
@@ -77,7 +70,7 @@ class Workers {
     const listening = Promise.withResolvers<number | null>();
     const child = Bun.spawn(this.ports.command(port), {
       stdio: ["ignore", "inherit", "inherit"],
-      env: { ...process.env, [WORKER]: worker, [FIRST_RUN]: this.firstRun },
+      env: { ...process.env, [WORKER]: worker },
       ipc: (message: { port: number }) => listening.resolve(message.port),
     });
     this.running.add(child);

@@ -2,6 +2,7 @@
 // there is nobody left to send one.
 import type { Operator } from "../contract/operator.ts";
 import { OperatorRefusal } from "../contract/admin-refusals.ts";
+import { linkTo } from "../contract/links.ts";
 import type { AuditNote } from "../contract/desk.ts";
 import type { People } from "../contract/people.ts";
 import { printList, printTime } from "./print.ts";
@@ -38,7 +39,7 @@ export const accounts = (on: AccountsPorts): Operator["people"] => ({
     if (two_factor) await people.removeTwoFactor(found.id);
     const after = { two_factor_removed: two_factor };
     await on.note({ actor, action: "person.reset", organizationId: null, target: found.id, after });
-    const link = `${on.url()}/reset#token=${made.token}`;
+    const link = linkTo("reset", { url: on.url(), token: made.token });
     return { email: found.email, link, expires_at: printTime(made.expiresAtMs) };
   },
 });

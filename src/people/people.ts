@@ -1,10 +1,11 @@
 // People, put together: the sign-in library with its store, memberships, invitations, the first-run link.
-import { createHash, timingSafeEqual } from "node:crypto";
 import { OperatorRefusal } from "../contract/admin-refusals.ts";
 import type { Arrival, NewAccount, People, Visitor } from "../contract/people.ts";
 import { Refusal } from "../contract/refusals.ts";
 import { createAccount, persons, sessionKeeping, sessionOf, signInWith } from "./accounts.ts";
+import { answers } from "./answers.ts";
 import { handleAuth } from "./door.ts";
+import { isFirstRunToken } from "./first-run.ts";
 import { invitations } from "./invitations.ts";
 import { resets } from "./resets.ts";
 import { memberships, rules } from "./memberships.ts";
@@ -18,14 +19,6 @@ export interface PeopleOptions {
   origins: string[];
   oidc: OidcProvider[];
   signInsPerMinute: number;
-  /** The first-run link of this process; null when an account exists. */
-  firstRun: FirstRun | null;
-}
-
-/** The one-time link lives in this process only: a restart prints another one as long as there is no account. */
-export interface FirstRun {
-  token: string;
-  untilMs: number;
 }
 
 export async function openPeople(options: PeopleOptions): Promise<People> {
@@ -42,6 +35,7 @@ export async function openPeople(options: PeopleOptions): Promise<People> {
     ...sessions,
     ...members,
     ...rules(on.records),
+    ...answers(on),
     invite: kept.invite,
     invitations: kept.invitations,
     withdrawInvitation: kept.withdrawInvitation,
@@ -55,7 +49,7 @@ export async function openPeople(options: PeopleOptions): Promise<People> {
     sessionOf: (visitor) => sessionOf(on, visitor),
     anybody: async () => (await on.records.count({ model: "user" })) > 0,
     persons: (ids) => persons(on, ids),
-    welcome: welcome(on, options.firstRun, throttle),
+    welcome: welcome(on, secret, throttle),
     async invitation(token) {
       const invitation = await kept.open(token);
       return { invitation, hasAccount: (await on.internal.findUserByEmail(invitation.email)) !== null };
@@ -108,25 +102,18 @@ async function arrive(
   return { person, cookies: await signInWith(on, { email, password: account.password }, visitor) };
 }
 
-function welcome(on: SignIn, firstRun: FirstRun | null, throttle: Throttle): People["welcome"] {
-  let open = firstRun;
+function welcome(on: SignIn, secret: string, throttle: Throttle): People["welcome"] {
+  const anybody = async (): Promise<boolean> => (await on.records.count({ model: "user" })) > 0;
   return async (token, account: NewAccount, visitor) => {
     slowDown(throttle, visitor);
-    const mine = open;
-    if (mine === null || Date.now() >= mine.untilMs || !same(token, mine.token)) throw usedLink();
-    // Taken before the first await: of two visitors with the same link, one gets in.
-    open = null;
-    // Of several gateways on one database, each with its link, one makes the first account.
+    if (!isFirstRunToken(token, secret, Date.now()) || (await anybody())) throw usedLink();
+    // Of all who come with a link, to whatever worker, one makes the first account.
     if (!(await reserveFirst(on))) throw usedLink();
     try {
-      if ((await on.records.count({ model: "user" })) > 0) throw usedLink();
       const person = await createAccount(on, { ...account, operator: true });
       return { person, cookies: await signInWith(on, account, visitor) };
     } catch (error) {
-      if ((await on.records.count({ model: "user" })) === 0) {
-        await on.internal.deleteVerificationByIdentifier(FIRST_ACCOUNT);
-        open = mine;
-      }
+      if (!(await anybody())) await on.internal.deleteVerificationByIdentifier(FIRST_ACCOUNT);
       throw error;
     }
   };
@@ -151,9 +138,6 @@ function slowDown(throttle: Throttle, { address }: Visitor): void {
 }
 
 const isBareAddress = (host: string): boolean => /^[\d.]+$|^\[/.test(host);
-
-const same = (a: string, b: string): boolean =>
-  timingSafeEqual(createHash("sha256").update(a).digest(), createHash("sha256").update(b).digest());
 
 const usedLink = (): OperatorRefusal =>
   new OperatorRefusal(

@@ -32,6 +32,15 @@ export const peopleSchema = {
       state: text,
     },
   },
+  /** Answers to forms, by their Idempotency-Key, without secrets; null while the first one runs. */
+  rememberedAnswer: {
+    fields: {
+      place: { ...text, unique: true },
+      fingerprint: text,
+      answer: optional,
+      expiresAt: { ...whole, index: true },
+    },
+  },
   organizationRule: {
     fields: { organizationId: { ...text, unique: true }, requireTwoFactor: flag },
   },
@@ -66,6 +75,14 @@ export interface UserRow {
   operator: boolean | null;
   twoFactorEnabled: boolean | null;
   createdAt: Date | string;
+}
+
+export interface RememberedRow {
+  id: string;
+  place: string;
+  fingerprint: string;
+  answer: string | null;
+  expiresAt: number;
 }
 
 export interface RuleRow {

@@ -76,7 +76,7 @@ export async function openSignIn(options: SignInOptions) {
       },
     },
   } satisfies BetterAuthOptions;
-  await options.store.migrating(async () => (await getMigrations(settings)).runMigrations());
+  await options.store.alone(async () => (await getMigrations(settings)).runMigrations());
   const auth = betterAuth(settings);
   const context = await auth.$context;
   return { auth, context, records: context.adapter, internal: context.internalAdapter };

@@ -1,7 +1,15 @@
 // Where people are kept: a SQLite file of its own in the data directory, or a schema of its own in PostgreSQL. Not the
 // ledger's file: the sign-in library holds transactions open across awaits, and a second writer would block the loop.
 import { Database } from "bun:sqlite";
-import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import {
+  constants,
+  copyFileSync,
+  existsSync,
+  linkSync,
+  readFileSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { randomBytes } from "node:crypto";
 import { privateFile } from "../store/private-file.ts";
@@ -9,14 +17,12 @@ import { privateFile } from "../store/private-file.ts";
 const FILE = "people.sqlite";
 const SECRET_FILE = "people.secret";
 const SCHEMA = "people";
-/** Any number that is ours: the lock that gateways take turns with when they make the tables. */
-const MIGRATING = 8_041_990_772;
 
 export interface PeopleStore {
   /** What the sign-in library takes as its database. */
   database: Database | import("pg").Pool;
-  /** Runs what makes the tables, while no other gateway does. */
-  migrating<T>(work: () => Promise<T>): Promise<T>;
+  /** Runs the work while no other process of this store runs its own. */
+  alone<T>(work: () => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
 
@@ -43,7 +49,8 @@ function openFile(dataDir: string): PeopleStore {
     database.run(`PRAGMA ${pragma}`);
   return {
     database,
-    migrating: (work) => work(),
+    // The data directory belongs to one process.
+    alone: (work) => work(),
     close: async () => {
       database.run("PRAGMA wal_checkpoint(TRUNCATE)");
       database.close();
@@ -63,17 +70,20 @@ async function openSchema(connectionString: string): Promise<PeopleStore> {
   // An idle connection that breaks must not end the process; the next query opens another one.
   pool.on("error", () => {});
   pool.on("connect", (client) => client.on("error", () => {}));
-  const migrating = async <T>(work: () => Promise<T>): Promise<T> => {
-    const lock = await pool.connect();
-    try {
-      await lock.query(`SELECT pg_advisory_lock(${MIGRATING})`);
-      await lock.query(`CREATE SCHEMA IF NOT EXISTS ${SCHEMA}`);
-      return await work();
-    } finally {
-      lock.release(true); // the lock goes with its session
-    }
-  };
-  return { database: pool, migrating, close: () => pool.end() };
+  const store: PeopleStore = { database: pool, alone: (work) => locked(pool, work), close: () => pool.end() };
+  await store.alone(() => pool.query(`CREATE SCHEMA IF NOT EXISTS ${SCHEMA}`));
+  return store;
+}
+
+/** The lock belongs to its connection: whoever dies gives it back. */
+async function locked<T>(pool: import("pg").Pool, work: () => Promise<T>): Promise<T> {
+  const client = await pool.connect();
+  try {
+    await client.query("SELECT pg_advisory_lock(hashtext($1))", [SCHEMA]);
+    return await work();
+  } finally {
+    client.release(true);
+  }
 }
 
 /** Whether the first account was made, asked without loading the sign-in library: the start banner needs no more. */
@@ -97,11 +107,7 @@ export async function anybodyHere(place: PeoplePlace): Promise<boolean> {
 /** The secret that signs cookies: made at random once, kept 0600. Throws when it is there but too short. */
 export function readSessionSecret(dataDir: string): string {
   const path = join(dataDir, SECRET_FILE);
-  if (!existsSync(path)) {
-    const fresh = `${path}.${process.pid}`;
-    writeFileSync(fresh, randomBytes(32).toString("base64url"), { mode: 0o600 });
-    renameSync(fresh, path);
-  }
+  if (!existsSync(path)) makeSecret(path);
   privateFile(path);
   const secret = readFileSync(path, "utf8").trim();
   if (secret.length < 43)
@@ -109,4 +115,19 @@ export function readSessionSecret(dataDir: string): string {
       `${path} does not hold a session secret. Remove it to get a new one; everybody signs in again.`,
     );
   return secret;
+}
+
+/** Of several workers that start at once, the first one's stays: a link never replaces a file. */
+function makeSecret(path: string): void {
+  const fresh = `${path}.${process.pid}`;
+  writeFileSync(fresh, randomBytes(32).toString("base64url"), { mode: 0o600 });
+  try {
+    linkSync(fresh, path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return;
+    // A file system without links: whoever creates it first.
+    copyFileSync(fresh, path, constants.COPYFILE_EXCL);
+  } finally {
+    unlinkSync(fresh);
+  }
 }

@@ -49,11 +49,19 @@ test("a developer creates a key; the secret is in this one answer and in no late
   expect(again.json as unknown).toMatchObject({ id: key.id, secret: null });
   const reused = await developer.try("POST /orgs/{org}/keys", { org }, { ...body, name: "other" }, once);
   expect([reused.status, reused.json.error.code]).toEqual([422, "idempotency_key_reused"]);
+  const refused = { headers: { "idempotency-key": "form-2-of-this-test" } };
+  expect((await developer.try("POST /orgs/{org}/keys", { org }, { name: "" }, refused)).status).toBe(400);
+  const clicks = await Promise.all(
+    [1, 2, 3].map(() => developer.try("POST /orgs/{org}/keys", { org }, { name: "clicked" }, refused)),
+  );
+  const ids = new Set(clicks.map(({ json }) => (json as unknown as { id: string }).id));
+  expect(ids.size).toBe(1);
+  await developer.app("POST /orgs/{org}/keys/{key}/revoke", { org, key: [...ids][0] ?? "" });
   const list = await developer.try("GET /orgs/{org}/keys", { org });
   expect(list.text).not.toContain(key.secret ?? "?");
   const { data } = list.json as unknown as AppAnswer<"GET /orgs/{org}/keys">;
-  expect(data).toHaveLength(1);
-  expect(data[0]).toMatchObject({
+  expect(data).toHaveLength(2);
+  expect(data[1]).toMatchObject({
     state: "active",
     left_usd: "1.000000000",
     changeable: true,
@@ -94,7 +102,7 @@ test("a request costs the same in its answer, activity, usage, billing and on th
   const statement = await owner.app("GET /orgs/{org}/billing/ledger", { org });
   expect(statement.data.map(({ kind }) => kind)).toEqual(["charge", "purchase"]);
   expect(statement.data[0]?.amount_usd).toBe(`-${charge}`);
-  const [shown] = (await developer.app("GET /orgs/{org}/keys", { org })).data;
+  const shown = (await developer.app("GET /orgs/{org}/keys", { org })).data.find((row) => row.id === key.id);
   expect(shown?.month_spend_usd).toBe(charge);
   const overview = await developer.app("GET /orgs/{org}/overview", { org });
   expect(overview).toMatchObject({
@@ -150,7 +158,7 @@ test("pages of activity join without a gap, and a forged cursor is refused", asy
 test("the key reaches its limit, the owner raises it, the next request is served; revoked, the next is 401", async () => {
   const params = { org, key: key.id };
   await owner.app("PATCH /orgs/{org}/keys/{key}", params, { limit_usd: "0.000000001" });
-  const [blocked] = (await owner.app("GET /orgs/{org}/keys", { org })).data;
+  const blocked = (await owner.app("GET /orgs/{org}/keys", { org })).data.find((row) => row.id === key.id);
   expect(blocked).toMatchObject({ state: "blocked_by_limit", left_usd: "0.000000000" });
   expect(blocked?.resets_at).toMatch(/-01T00:00:00.000Z$/);
   expect((await gateway.chat(customer, ask("again"))).status).toBe(403);

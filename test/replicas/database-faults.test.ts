@@ -103,6 +103,7 @@ test("a gateway that ends while the database is away leaves its settlements on d
   await cut;
   await server.begin();
   await replicas.first.run({ DATABASE_URL: replicas.database.url });
+  await recovered();
   const { spent_usd, held_usd } = await settled(organizationId);
   expect([Number(spent_usd) > 0, held_usd]).toEqual([true, "0.000000000"]);
   const retry = await replicas.at(1).chat(secret, ask("Hello"), { "idempotency-key": "spooled-one" });

@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
-import { openPostgresStore } from "../../src/store/postgres.ts";
 import { POSTGRES_MIGRATIONS } from "../../src/store/postgres-migrate.ts";
+import { openPostgresStore } from "../../src/store/postgres.ts";
 import { type TestDatabase, testPostgres } from "../support/postgres.ts";
 
 describe("PostgreSQL: opening the store", () => {
@@ -39,8 +39,8 @@ describe("PostgreSQL: opening the store", () => {
     const stores = await Promise.all([1, 2, 3, 4, 5].map(() => openPostgresStore(database.url, folder)));
     const epochs = await Promise.all(stores.map((store) => store.nextEpoch()));
     expect(new Set(epochs).size).toBe(5);
-    const { rows } = await admin.query("SELECT version::int FROM schema_migration ORDER BY version");
-    expect(rows).toEqual(POSTGRES_MIGRATIONS.map(({ version }) => ({ version })));
+    const { rows } = await admin.query("SELECT version FROM schema_migration ORDER BY version");
+    expect(rows).toEqual(POSTGRES_MIGRATIONS.map(({ version }) => ({ version: String(version) })));
     await Promise.all(stores.map((store) => store.close()));
   });
 

@@ -30,11 +30,12 @@ export const session = z.object({
   }),
   /** What to show in snippets, ends with `/v1`. */
   base_url: z.string(),
-  version: z.string(),
+  /** Null for those who are not signed in. */
+  version: z.string().nullable(),
 });
 
 const account = { name: line(100), email, password };
-/** First-run link and invitations: the token comes from the fragment of the link, `#token=…`. */
+/** The tokens of these inputs come from the fragment of the links in `contract/links.ts`. */
 export const welcomeInput = z.strictObject({ token: z.string().max(200), ...account });
 export const acceptInvitationInput = z.strictObject({
   token: z.string().max(200),

@@ -4,6 +4,7 @@ import { type Context, Hono } from "hono";
 import { OperatorRefusal } from "../../contract/admin-refusals.ts";
 import { APP_ROOT, type AppRoute, appRoutes } from "../../contract/app.ts";
 import type { RouteShape } from "../../contract/app/route.ts";
+import type { People } from "../../contract/people.ts";
 import { parseJson } from "../../contract/parse-json.ts";
 import { Refusal } from "../../contract/refusals.ts";
 import { readJsonBody } from "../body.ts";
@@ -13,7 +14,7 @@ import { foldPath } from "../router.ts";
 import { admit, type AdmitPorts } from "./admit.ts";
 import { type Call, type Handler, type Handlers, notFound } from "./call.ts";
 import { checkOrigin } from "./origin.ts";
-import { Remembered } from "./remember.ts";
+import { once } from "./remember.ts";
 
 const ID = /^[A-Za-z0-9_.:-]{1,100}$/;
 const BODY_BYTES = 256 * 1024;
@@ -24,7 +25,7 @@ export interface AppPorts extends AdmitPorts {
   origins: readonly string[];
   /** Of the playground, whose bodies are requests of `/v1`. */
   completionBytes: number;
-  nowMs(): number;
+  people: AdmitPorts["people"] & Pick<People, "answers">;
 }
 
 export type Exchange = Pick<Call, "visitor" | "requestId" | "receivedAtMs" | "setIdleTimeout">;
@@ -34,13 +35,12 @@ export type AppHandler = (request: Request, exchange: Exchange) => Promise<Respo
 
 export function createApp(on: AppPorts): AppHandler {
   const app = new Hono<Bindings>({ getPath: pathOf });
-  const remembered = new Remembered(() => on.nowMs());
   const methods = new Map<string, string[]>();
   for (const [name, shape] of appRoutes()) {
     const [method = "", path = ""] = name.split(" ");
     const pattern = APP_ROOT + path.replace(/\{(\w+)\}/g, ":$1");
     methods.set(pattern, [...(methods.get(pattern) ?? []), method]);
-    app.on(method, pattern, (context) => perform({ name, shape, context }, on, remembered));
+    app.on(method, pattern, (context) => perform({ name, shape, context }, on));
   }
   for (const [pattern, allowed] of methods)
     app.all(pattern, () => Promise.reject(wrongMethod(allowed.join(", "))));
@@ -55,11 +55,7 @@ interface Arrived {
   context: Context<Bindings>;
 }
 
-async function perform(
-  { name, shape, context }: Arrived,
-  on: AppPorts,
-  remembered: Remembered,
-): Promise<Response> {
+async function perform({ name, shape, context }: Arrived, on: AppPorts): Promise<Response> {
   const { raw: request } = context.req;
   const { visitor } = context.env;
   const changes = shape.body !== null;
@@ -86,20 +82,21 @@ async function perform(
     idempotencyKey: request.headers.get("idempotency-key"),
     cookies: [],
   } as unknown as Call;
-  return await answer({ shape, call, target: `${request.method} ${context.req.path}` }, handler, remembered);
+  return await answer({ shape, call, target: `${request.method} ${context.req.path}` }, handler, on);
 }
 
 async function answer(
   { shape, call, target }: { shape: RouteShape; call: Call; target: string },
   handler: Handler<AppRoute>,
-  remembered: Remembered,
+  { people }: AppPorts,
 ): Promise<Response> {
   // What streams, or carries a cookie of a new session, is not kept: the one is large, the other is a secret.
   if (shape.answer !== "json" || shape.body === null || call.who === null) {
     const result = await handler(call);
     return result instanceof Response ? result : json(JSON.stringify(result), shape.status, call.cookies);
   }
-  const text = await remembered.once(
+  const text = await once(
+    people,
     {
       personId: call.who.signedIn.person.id,
       target,

@@ -1,60 +1,60 @@
 // A form sent twice acts once: the answer to an `Idempotency-Key` is kept for a day, without its secrets, and belongs to
-// one person and one route. Kept in this process: what changes money is idempotent in the ledger as well.
+// one person and one route.
 import { createHash } from "node:crypto";
+import type { People } from "../../contract/people.ts";
 import { Refusal } from "../../contract/refusals.ts";
 
-const KEPT_MS = 86_400_000;
-const KEPT_MAX = 10_000;
 const KEY = /^[\x21-\x7e]{8,200}$/;
 /** Fields that leave once (hardening.md S28). */
 const SECRETS = ["secret", "link"];
+/** How long a second click waits for the first one's answer. */
+const WAIT_MS = 10_000;
+const ASK_MS = 50;
 
-interface Kept {
-  fingerprint: string;
-  untilMs: number;
-  /** Without its secrets. */
-  text: Promise<string>;
+interface Form {
+  personId: string;
+  /** Method and path. */
+  target: string;
+  key: string | null;
+  body: string;
 }
 
-export class Remembered {
-  private readonly kept = new Map<string, Kept>();
+const digestOf = (text: string): string => createHash("sha256").update(text).digest("base64url");
 
-  constructor(private readonly nowMs: () => number) {}
-
-  /** The answer of `work`, or the kept one of an earlier call under the same key. Failures are not kept. */
-  async once(
-    call: { personId: string; target: string; key: string | null; body: string },
-    work: () => Promise<string>,
-  ): Promise<string> {
-    if (call.key === null) return await work();
-    if (!KEY.test(call.key))
-      throw new Refusal(
-        "invalid_idempotency_key",
-        "Idempotency-Key takes 8 to 200 visible ASCII characters.",
-        {
-          param: "Idempotency-Key",
-        },
-      );
-    const place = JSON.stringify([call.personId, call.target, call.key]);
-    const fingerprint = createHash("sha256").update(call.body).digest("base64url");
-    const found = this.kept.get(place);
-    if (found !== undefined && found.untilMs > this.nowMs()) {
-      if (found.fingerprint !== fingerprint)
-        throw new Refusal("idempotency_key_reused", "This Idempotency-Key was used with another body.");
-      return await found.text;
-    }
-    const running = work();
-    const text = running.then(withoutSecrets);
-    text.catch(() => this.kept.delete(place));
-    this.keep(place, { fingerprint, untilMs: this.nowMs() + KEPT_MS, text });
-    return await running;
+/** The answer of `work`, or the kept one of an earlier form under the same key. Failures are not kept. */
+export async function once(
+  { answers }: Pick<People, "answers">,
+  { personId, target, key, body }: Form,
+  work: () => Promise<string>,
+): Promise<string> {
+  if (key === null) return await work();
+  if (!KEY.test(key))
+    throw new Refusal("invalid_idempotency_key", "Idempotency-Key takes 8 to 200 visible ASCII characters.", {
+      param: "Idempotency-Key",
+    });
+  const place = digestOf(JSON.stringify([personId, target, key]));
+  const fingerprint = digestOf(body);
+  for (let waitedMs = 0; waitedMs <= WAIT_MS; waitedMs += ASK_MS) {
+    const claimed = await answers.claim(place, fingerprint);
+    if (claimed === "mine") return await kept(answers, place, work);
+    if (claimed.fingerprint !== fingerprint)
+      throw new Refusal("idempotency_key_reused", "This Idempotency-Key was used with another body.");
+    if (claimed.answer !== null) return claimed.answer;
+    await Bun.sleep(ASK_MS);
   }
+  throw new Refusal("idempotency_in_progress", "The same form is still being worked on. Wait a moment.", {
+    retryAfterMs: 1000,
+  });
+}
 
-  private keep(place: string, kept: Kept): void {
-    this.kept.delete(place);
-    this.kept.set(place, kept);
-    const [oldest] = this.kept.keys();
-    if (this.kept.size > KEPT_MAX && oldest !== undefined) this.kept.delete(oldest);
+async function kept(answers: People["answers"], place: string, work: () => Promise<string>): Promise<string> {
+  try {
+    const text = await work();
+    await answers.keep(place, withoutSecrets(text));
+    return text;
+  } catch (error) {
+    await answers.forget(place);
+    throw error;
   }
 }
 

@@ -98,7 +98,7 @@ export async function printSession(on: SessionPorts, signedIn: SignedIn | null):
     first_run: !(await on.people.anybody()),
     ways: on.people.ways(),
     base_url: on.baseUrl,
-    version: on.version,
+    version: signedIn === null ? null : on.version,
   };
 }
 

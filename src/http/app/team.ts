@@ -2,6 +2,7 @@
 import type { AppAnswer } from "../../contract/app.ts";
 import { OperatorRefusal } from "../../contract/admin-refusals.ts";
 import type { Desk } from "../../contract/desk.ts";
+import { linkTo } from "../../contract/links.ts";
 import { formatUsd, nanoUsd } from "../../contract/money.ts";
 import type { Invitation, Membership, People } from "../../contract/people.ts";
 import type { Role } from "../../contract/roles.ts";
@@ -122,7 +123,7 @@ export async function invite(
   });
   const [printed] = await printInvitations(on, [invitation]);
   if (printed === undefined) throw notFound("invitation");
-  return { ...printed, link: `${on.url}/invitation#token=${token}` };
+  return { ...printed, link: linkTo("invitation", { url: on.url, token }) };
 }
 
 export async function printInvitations(

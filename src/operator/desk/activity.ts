@@ -44,7 +44,8 @@ export const activity = (on: ActivityPorts): Pick<Desk, "activity" | "activityOf
     const limit = query.limit ?? PAGE;
     if (query.cursor !== undefined && !CURSOR.test(query.cursor))
       throw new Refusal("invalid_request", "cursor is not one of ours.", { param: "cursor" });
-    const asked = { organizationId, query, limit: limit + 1 };
+    const found = query.find === undefined ? null : await requestsNamed(on.sql, organizationId, query.find);
+    const asked = { organizationId, query, found, limit: limit + 1 };
     const held = IN_JOURNAL.has(query.state) ? [] : await heldRows(on, asked);
     const journal =
       query.state === undefined || IN_JOURNAL.has(query.state) ? await journalRows(on, asked) : [];
@@ -96,10 +97,15 @@ export const activity = (on: ActivityPorts): Pick<Desk, "activity" | "activityOf
 interface Asked {
   organizationId: string;
   query: ActivityQuery;
+  /** Ids that were searched for; null without a search. */
+  found: string[] | null;
   limit: number;
 }
 
-function heldRows({ sql, clock }: ActivityPorts, { organizationId, query, limit }: Asked): Promise<SqlRow[]> {
+function heldRows(
+  { sql, clock }: ActivityPorts,
+  { organizationId, query, found, limit }: Asked,
+): Promise<SqlRow[]> {
   const conditions = common({ organizationId, query }, clock).and("error_code = ?", query.code);
   if (query.state === "running") conditions.also(stillRuns(sql));
   if (query.state === "settled") conditions.also("state = 'settled'");
@@ -107,7 +113,7 @@ function heldRows({ sql, clock }: ActivityPorts, { organizationId, query, limit 
     conditions.also("state = 'released'").and("error_code = ?", OWNER_LOST);
   if (query.state === "released")
     conditions.also("state = 'released'").and("(error_code IS NULL OR error_code <> ?)", OWNER_LOST);
-  if (query.find !== undefined) conditions.and("(request_id = ? OR idem_key = ?)", requestIdOf(query.find));
+  if (found !== null) conditions.also(`request_id IN (${found.map((id) => conditions.bind(id)).join(", ")})`);
   return newest(sql, "request", { columns: REQUEST_COLUMNS, conditions, limit });
 }
 
@@ -122,7 +128,10 @@ function journalRows(
   return newest(sql, "journal", { columns: JOURNAL_COLUMNS, conditions, limit });
 }
 
-function common({ organizationId, query }: Omit<Asked, "limit">, clock: Clock): Conditions {
+function common(
+  { organizationId, query }: Pick<Asked, "organizationId" | "query">,
+  clock: Clock,
+): Conditions {
   const { fromMs, toMs } = windowIfAsked(query, clock.nowMs());
   return new Conditions()
     .and("org_id = ?", organizationId)
@@ -141,6 +150,17 @@ const newest = (
   const end = `ORDER BY request_id DESC LIMIT ${conditions.bind(limit)}`;
   return sql.rows(`SELECT ${columns} FROM ${table} ${conditions.where} ${end}`, ...conditions.values);
 };
+
+/** A request's id, its completion's, or the Idempotency-Key that it was sent with: by index, whatever was asked for. */
+async function requestsNamed(sql: Sql, organizationId: string, text: string): Promise<string[]> {
+  const claims = await sql.rows(
+    `SELECT request_id FROM claim WHERE org_id = ?1 AND idem_key = ?2
+       AND key_id IN (SELECT key_id FROM api_key WHERE org_id = ?1)`,
+    organizationId,
+    text,
+  );
+  return [requestIdOf(text), ...claims.map((row) => textOf(row["request_id"]))];
+}
 
 /** A completion id is the request's, under another name. */
 const requestIdOf = (text: string): string => text.replace(COMPLETION, "req_$1");

@@ -1,0 +1,8 @@
+// The three links that people are given. The token is in the fragment, which browsers send to nobody: the page reads it
+// there and posts it to `/app/v1`.
+
+const PAGES = { welcome: "/welcome", invitation: "/invitation", reset: "/reset" } as const;
+
+/** `url` is where people reach the dashboard, without a slash at the end. */
+export const linkTo = (page: keyof typeof PAGES, { url, token }: { url: string; token: string }): string =>
+  `${url}${PAGES[page]}#token=${token}`;

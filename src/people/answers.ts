@@ -1,0 +1,47 @@
+// Answers to forms by their key, kept in the store of people, so that a form which is sent twice acts once on whichever
+// worker it lands.
+import type { People } from "../contract/people.ts";
+import type { RememberedRow } from "./schema.ts";
+import type { SignIn } from "./sign-in.ts";
+
+const MODEL = "rememberedAnswer";
+const KEPT_MS = 86_400_000;
+/** Whoever died while its form ran gives it back after this. */
+const RUNS_MS = 60_000;
+const SWEEP_EVERY_MS = 3_600_000;
+
+export function answers({ records }: Pick<SignIn, "records">): Pick<People, "answers"> {
+  let sweptAtMs = 0;
+  const at = (place: string) => [{ field: "place", value: place }];
+  const sweep = async (nowMs: number): Promise<void> => {
+    if (nowMs - sweptAtMs < SWEEP_EVERY_MS) return;
+    sweptAtMs = nowMs;
+    const where = [{ field: "expiresAt", operator: "lt" as const, value: nowMs }];
+    await records.deleteMany({ model: MODEL, where });
+  };
+  return {
+    answers: {
+      async claim(place, fingerprint) {
+        const nowMs = Date.now();
+        await sweep(nowMs);
+        const late = [...at(place), { field: "expiresAt", operator: "lt" as const, value: nowMs }];
+        await records.deleteMany({ model: MODEL, where: late });
+        const data = { place, fingerprint, answer: null, expiresAt: nowMs + RUNS_MS };
+        try {
+          await records.create({ model: MODEL, data });
+          return "mine";
+        } catch (error) {
+          // The place is taken; any other failure is its own.
+          const found = await records.findOne<RememberedRow>({ model: MODEL, where: at(place) });
+          if (found === null) throw error;
+          return { fingerprint: found.fingerprint, answer: found.answer };
+        }
+      },
+      async keep(place, answer) {
+        const update = { answer, expiresAt: Date.now() + KEPT_MS };
+        await records.update({ model: MODEL, where: at(place), update });
+      },
+      forget: (place) => records.delete({ model: MODEL, where: at(place) }),
+    },
+  };
+}

@@ -1,0 +1,21 @@
+// The token of the first-run link: its end, signed with the secret of the data directory. Every worker of the store knows
+// it without keeping it; that it works once is the store's word, since it makes only the first account.
+import { createHmac, timingSafeEqual } from "node:crypto";
+
+const OPEN_MS = 3_600_000;
+
+/** A token that ends in an hour. */
+export function firstRunToken(secret: string, nowMs: number): string {
+  const untilMs = String(nowMs + OPEN_MS);
+  return `${untilMs}.${signed(secret, untilMs)}`;
+}
+
+export function isFirstRunToken(token: string, secret: string, nowMs: number): boolean {
+  const [untilMs = "", signature = ""] = token.split(".");
+  if (!/^\d{1,15}$/.test(untilMs) || Number(untilMs) <= nowMs) return false;
+  const [given, wanted] = [Buffer.from(signature), Buffer.from(signed(secret, untilMs))];
+  return given.length === wanted.length && timingSafeEqual(given, wanted);
+}
+
+const signed = (secret: string, untilMs: string): string =>
+  createHmac("sha256", secret).update(`first run ${untilMs}`).digest("base64url");

@@ -1,0 +1,51 @@
+// Reads on a thread of their own: the loop goes on, writes are seen at once, errors are told.
+import { afterAll, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { readingApart } from "./sqlite-reading.ts";
+import { sqliteSql } from "./sqlite-sql.ts";
+import { openSqliteStore } from "./sqlite.ts";
+
+const dataDir = mkdtempSync(join(tmpdir(), "tollgate-reading-"));
+const store = openSqliteStore(dataDir);
+const sql = readingApart(sqliteSql(store), dataDir);
+afterAll(() => {
+  sql.stop();
+  store.close();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+const organizations = async (): Promise<number> =>
+  (await sql.rows("SELECT org_id FROM organization WHERE org_id >= ?1", "org_")).length;
+
+test("a read sees what was committed before it", async () => {
+  expect(await organizations()).toBe(0);
+  await sql.rows("INSERT INTO organization (org_id, name, created_at) VALUES (?1, 'A', 1)", "org_a");
+  expect(await organizations()).toBe(1);
+});
+
+test("a long read does not hold up the loop", async () => {
+  const long = sql.rows(
+    `SELECT count(*) AS n FROM (
+       WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < 2000000) SELECT x FROM c)`,
+  );
+  let longestMs = 0;
+  let done = false;
+  const finished = long.then((rows) => {
+    done = true;
+    return rows;
+  });
+  while (!done) {
+    const began = performance.now();
+    await Bun.sleep(1);
+    longestMs = Math.max(longestMs, performance.now() - began);
+  }
+  expect(Number((await finished)[0]?.["n"])).toBe(2_000_000);
+  expect(longestMs).toBeLessThan(200);
+});
+
+test("a failing read is an error of that read only", async () => {
+  expect(sql.rows("SELECT 1 FROM nowhere")).rejects.toThrow("nowhere");
+  expect(await organizations()).toBe(1);
+});

@@ -1,0 +1,53 @@
+// The SQL port with its reads on a thread of their own: SQLite answers synchronously, and on the gateway's thread a long
+// read would stop every request. Whatever changes something stays with the one writer. A read sees all that was committed
+// before it was asked for.
+import type { Sql, SqlRow, SqlValue } from "./sql.ts";
+import type { ReadAnswer, ReadQuestion } from "./sqlite-reading-worker.ts";
+
+interface Waiting {
+  resolve: (rows: SqlRow[]) => void;
+  reject: (error: Error) => void;
+}
+
+export interface ReadingApart extends Sql {
+  /** Ends the thread; what still waits is rejected. */
+  stop(): void;
+}
+
+const READS = /^\s*SELECT\b/;
+
+export function readingApart(sql: Sql, dataDirectory: string): ReadingApart {
+  const waiting = new Map<number, Waiting>();
+  let worker: Worker | null = null;
+  let asked = 0;
+  const end = (reason: string): void => {
+    worker?.terminate();
+    worker = null;
+    for (const { reject } of waiting.values()) reject(new Error(reason));
+    waiting.clear();
+  };
+  const begin = (): Worker => {
+    const begun = new Worker(new URL("./sqlite-reading-worker.ts", import.meta.url).href);
+    begun.addEventListener("message", ({ data }: MessageEvent<ReadAnswer>) => {
+      const answered = waiting.get(data.id);
+      waiting.delete(data.id);
+      if ("rows" in data) answered?.resolve(data.rows);
+      else answered?.reject(new Error(data.error));
+    });
+    begun.addEventListener("error", (event) => end(`the reading thread failed: ${event.message}`));
+    return begun;
+  };
+  const read = (text: string, values: readonly SqlValue[]): Promise<SqlRow[]> =>
+    new Promise((resolve, reject) => {
+      worker ??= begin();
+      const question: ReadQuestion = { id: asked++, dataDirectory, text, values };
+      waiting.set(question.id, { resolve, reject });
+      worker.postMessage(question);
+    });
+  return {
+    dialect: sql.dialect,
+    rows: (text, ...values) => (READS.test(text) ? read(text, values) : sql.rows(text, ...values)),
+    together: (statements) => sql.together(statements),
+    stop: () => end("the gateway stops"),
+  };
+}
