@@ -99,6 +99,7 @@ class PostgresLedger {
     const left = predecessors.left();
     const lease = await Lease.take(ports.store, { clock, begins: (name) => predecessors.note(name) });
     const ledger = new PostgresLedger(ports, { databaseClock: clock, lease, predecessors });
+    await ledger.lanes.open();
     await makeMonths(ports.store.pool, ledger.nowMs());
     await ledger.settleSpooled();
     await condemnInstances(ports.store.pool, "returned");

@@ -99,6 +99,7 @@ test("a gateway that ends while the database is away leaves its settlements on d
   await Bun.sleep(700);
   await server.crash();
   await Bun.sleep(1800); // its answer is there, and waits for the database
+  expect(await ready(1)).toBe(false); // noticed without a request
   await replicas.first.kill();
   await cut;
   await server.begin();
