@@ -6,6 +6,7 @@ import type { Handler } from "./http/context.ts";
 import { chat } from "./http/chat.ts";
 import { AccessLog } from "./http/access-log.ts";
 import { Cors } from "./http/cors.ts";
+import { dashboardRoutes } from "./http/dashboard.ts";
 import { Router } from "./http/router.ts";
 import { type Listening, listen } from "./http/server.ts";
 import { EventStreams } from "./http/sse.ts";
@@ -21,6 +22,7 @@ import { type Clock, systemClock } from "./lib/clock.ts";
 import { createLog, type Log } from "./lib/log.ts";
 import { Metrics } from "./lib/metrics.ts";
 import { banner } from "./main/banner.ts";
+import { dashboardAssets } from "./main/dashboard.ts";
 import { firstStart } from "./main/first-start.ts";
 import { writeOperatorFile } from "./main/operator-file.ts";
 import { type Desks, openDesks } from "./main/desks.ts";
@@ -94,7 +96,10 @@ async function startOn(
   const url = addressOf(config, house.server.port);
   if (worker !== "other") await writeOperatorFile(ledger, { dataDir: config.dataDir, url });
   releases.health.start();
-  const signInLink = worker === "other" ? null : await firstRunLink(config, config.publicUrl ?? url);
+  const signInLink =
+    worker === "other"
+      ? null
+      : await firstRunLink(config, { url: config.publicUrl ?? url, dataKey: store.dataKey });
   return { url, demoKey, signInLink, ledger, desks: house.desks, stop: () => house.stop() };
 }
 
@@ -178,6 +183,7 @@ function furnish(config: Config, rooms: Rooms): { server: Listening; desks: Desk
   const api = dashboardApi(config, {
     ledger,
     sql,
+    dataKey: store.dataKey,
     clock,
     publisher,
     address,
@@ -196,7 +202,14 @@ function furnish(config: Config, rooms: Rooms): { server: Listening; desks: Desk
     reusePort: rooms.worker !== null,
     clock,
     failed,
-    router: new Router([...routeTable(routePorts), ...api.routes], baseUrl),
+    router: new Router(
+      [
+        ...routeTable(routePorts),
+        ...api.routes,
+        ...dashboardRoutes({ assets: dashboardAssets(config.dataDir) }),
+      ],
+      baseUrl,
+    ),
     cors: new Cors(config.cors.origins),
     access: new AccessLog(log, clock, metrics),
     headerTimeoutMs: config.limits.headerTimeoutMs,

@@ -13,7 +13,7 @@ import type { Method, Route } from "../http/router.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Clock } from "../lib/clock.ts";
 import { firstRunToken } from "../people/first-run.ts";
-import { anybodyHere, readSessionSecret } from "../people/store.ts";
+import { anybodyHere, sessionSecret } from "../people/store.ts";
 import type { Publisher } from "../releases/publish.ts";
 import type { Sql } from "../store/sql.ts";
 
@@ -22,6 +22,7 @@ const METHODS: readonly Method[] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 export interface PeopleRooms {
   ledger: Ledger;
   sql: Sql;
+  dataKey: Uint8Array;
   clock: Clock;
   publisher: Publisher;
   paymentDesk: PaymentDesk;
@@ -47,9 +48,12 @@ export interface DashboardApi {
 }
 
 /** A link for whoever reads the terminal, as long as there is no account; null afterwards. */
-export async function firstRunLink(config: Config, url: string): Promise<string | null> {
+export async function firstRunLink(
+  config: Config,
+  { url, dataKey }: { url: string; dataKey: Uint8Array },
+): Promise<string | null> {
   if (await anybodyHere(placeOf(config))) return null;
-  return linkTo("welcome", { url, token: firstRunToken(readSessionSecret(config.dataDir), Date.now()) });
+  return linkTo("welcome", { url, token: firstRunToken(sessionSecret(dataKey), Date.now()) });
 }
 
 export function dashboardApi(config: Config, rooms: PeopleRooms): DashboardApi {
@@ -116,6 +120,7 @@ async function open(
   const origins = originsOf(config, rooms.address());
   const people = await openPeople({
     place: placeOf(config),
+    secret: sessionSecret(rooms.dataKey),
     url,
     origins,
     oidc: config.signIn.oidc,

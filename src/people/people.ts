@@ -10,11 +10,12 @@ import { invitations } from "./invitations.ts";
 import { resets } from "./resets.ts";
 import { memberships, rules } from "./memberships.ts";
 import { type OidcProvider, openSignIn, type SignIn } from "./sign-in.ts";
-import { openPeopleStore, type PeoplePlace, readSessionSecret } from "./store.ts";
+import { openPeopleStore, type PeoplePlace } from "./store.ts";
 import { Throttle } from "./turnstile.ts";
 
 export interface PeopleOptions {
   place: PeoplePlace;
+  secret: string;
   url: string;
   origins: string[];
   oidc: OidcProvider[];
@@ -23,8 +24,7 @@ export interface PeopleOptions {
 
 export async function openPeople(options: PeopleOptions): Promise<People> {
   const store = await openPeopleStore(options.place);
-  const { url, origins, oidc, signInsPerMinute } = options;
-  const secret = readSessionSecret(options.place.dataDir);
+  const { secret, url, origins, oidc, signInsPerMinute } = options;
   const on = await openSignIn({ store, secret, url, origins, oidc, signInsPerMinute });
   const sessions = sessionKeeping(on);
   const throttle = new Throttle(signInsPerMinute, 60_000);

@@ -1,22 +1,15 @@
 // Where people are kept: a SQLite file of its own in the data directory, or a schema of its own in PostgreSQL. Not the
 // ledger's file: the sign-in library holds transactions open across awaits, and a second writer would block the loop.
 import { Database } from "bun:sqlite";
-import {
-  constants,
-  copyFileSync,
-  existsSync,
-  linkSync,
-  readFileSync,
-  unlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { randomBytes } from "node:crypto";
+import { createHmac } from "node:crypto";
 import { privateFile } from "../store/private-file.ts";
 
 const FILE = "people.sqlite";
-const SECRET_FILE = "people.secret";
 const SCHEMA = "people";
+
+export const peopleFile = (dataDir: string): string => join(dataDir, FILE);
 
 export interface PeopleStore {
   /** What the sign-in library takes as its database. */
@@ -37,7 +30,7 @@ export async function openPeopleStore(place: PeoplePlace): Promise<PeopleStore> 
 }
 
 function openFile(dataDir: string): PeopleStore {
-  const path = join(dataDir, FILE);
+  const path = peopleFile(dataDir);
   privateFile(path);
   const database = new Database(path, { create: true, readwrite: true });
   for (const pragma of [
@@ -88,7 +81,7 @@ async function locked<T>(pool: import("pg").Pool, work: () => Promise<T>): Promi
 
 /** Whether the first account was made, asked without loading the sign-in library: the start banner needs no more. */
 export async function anybodyHere(place: PeoplePlace): Promise<boolean> {
-  if (place.databaseUrl === null && !existsSync(join(place.dataDir, FILE))) return false;
+  if (place.databaseUrl === null && !existsSync(peopleFile(place.dataDir))) return false;
   const store = await openPeopleStore(place);
   try {
     const { database } = store;
@@ -104,30 +97,9 @@ export async function anybodyHere(place: PeoplePlace): Promise<boolean> {
   }
 }
 
-/** The secret that signs cookies: made at random once, kept 0600. Throws when it is there but too short. */
-export function readSessionSecret(dataDir: string): string {
-  const path = join(dataDir, SECRET_FILE);
-  if (!existsSync(path)) makeSecret(path);
-  privateFile(path);
-  const secret = readFileSync(path, "utf8").trim();
-  if (secret.length < 43)
-    throw new Error(
-      `${path} does not hold a session secret. Remove it to get a new one; everybody signs in again.`,
-    );
-  return secret;
-}
-
-/** Of several workers that start at once, the first one's stays: a link never replaces a file. */
-function makeSecret(path: string): void {
-  const fresh = `${path}.${process.pid}`;
-  writeFileSync(fresh, randomBytes(32).toString("base64url"), { mode: 0o600 });
-  try {
-    linkSync(fresh, path);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "EEXIST") return;
-    // A file system without links: whoever creates it first.
-    copyFileSync(fresh, path, constants.COPYFILE_EXCL);
-  } finally {
-    unlinkSync(fresh);
-  }
-}
+/**
+ * The secret that signs cookies, drawn from the data key: random, private to the data directory, and the same for every
+ * gateway of a store, which is refused at start with another data key.
+ */
+export const sessionSecret = (dataKey: Uint8Array): string =>
+  createHmac("sha256", dataKey).update("session secret of people").digest("base64url");

@@ -30,19 +30,18 @@ test("a long read does not hold up the loop", async () => {
     `SELECT count(*) AS n FROM (
        WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < 2000000) SELECT x FROM c)`,
   );
-  let longestMs = 0;
+  let turns = 0;
   let done = false;
   const finished = long.then((rows) => {
     done = true;
     return rows;
   });
   while (!done) {
-    const began = performance.now();
     await Bun.sleep(1);
-    longestMs = Math.max(longestMs, performance.now() - began);
+    turns++;
   }
   expect(Number((await finished)[0]?.["n"])).toBe(2_000_000);
-  expect(longestMs).toBeLessThan(200);
+  expect(turns).toBeGreaterThan(10);
 });
 
 test("a failing read is an error of that read only", async () => {

@@ -51,9 +51,8 @@ test("a session survives a restart; there is no second first account", async () 
   expect((await browser.app("GET /session")).person?.name).toBe("Ada");
 });
 
-test("the files of people are closed to others", () => {
-  for (const file of ["people.sqlite", "people.secret"])
-    expect(statSync(join(dataDir, file)).mode & 0o077).toBe(0);
+test("the file of people is closed to others", () => {
+  expect(statSync(join(dataDir, "people.sqlite")).mode & 0o077).toBe(0);
 });
 
 /** RFC 6238, six digits, 30 seconds. */

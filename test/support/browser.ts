@@ -26,7 +26,12 @@ export class Browser {
 
   /** A browser with the same cookies, from then on apart. */
   copy(): Browser {
-    const copy = new Browser(this.url, this.origin);
+    return this.at(this.url);
+  }
+
+  /** The same at another gateway. */
+  at(url: string): Browser {
+    const copy = new Browser(url, this.origin);
     for (const [name, value] of this.cookies) copy.cookies.set(name, value);
     return copy;
   }

@@ -4,7 +4,7 @@ import { callerOf, type Handlers, personOf, type Who } from "./call.ts";
 import { csvResponse } from "./csv.ts";
 
 export interface CataloguePorts {
-  desk: Pick<Desk, "ask" | "audit" | "entitlements" | "estimate" | "models" | "withdraw">;
+  desk: Pick<Desk, "ask" | "audit" | "entitlements" | "estimate" | "models" | "note" | "withdraw">;
 }
 
 type Routes =
@@ -27,8 +27,13 @@ export const catalogueHandlers = ({ desk }: CataloguePorts): Handlers<Routes> =>
     next_cursor: null,
   }),
   "POST /orgs/{org}/research": (call) => desk.ask(call.params.org, call.body, personOf(call).id),
-  "POST /orgs/{org}/research/{entitlement}/withdraw": (call) =>
-    desk.withdraw(call.params.org, call.params.entitlement, personOf(call).id),
+  "POST /orgs/{org}/research/{entitlement}/withdraw": async (call) => {
+    const { org, entitlement: target } = call.params;
+    const actor = personOf(call).id;
+    const withdrawn = await desk.withdraw(org, target, actor);
+    await desk.note({ actor, action: "entitlement.withdraw", organizationId: org, target });
+    return withdrawn;
+  },
   "GET /orgs/{org}/audit": (call) =>
     desk.audit(call.params.org, { ...call.query, org: undefined }, onlyOf(callerOf(call))),
   "GET /orgs/{org}/audit.csv": async (call) => {

@@ -53,7 +53,16 @@ export const sessionHandlers = (on: SessionPorts): Handlers<Routes> => ({
   "PATCH /profile": async (call) => {
     const { signedIn } = callerOf(call);
     const name = call.body.name.trim();
-    await on.people.rename(signedIn.person.id, name);
+    const { id, name: before } = signedIn.person;
+    await on.people.rename(id, name);
+    await on.desk.note({
+      actor: id,
+      action: "person.rename",
+      organizationId: null,
+      target: id,
+      before: { name: before },
+      after: { name },
+    });
     return await printProfile(on, { ...signedIn, person: { ...signedIn.person, name } });
   },
   "POST /profile/password": async (call) => {

@@ -1,0 +1,76 @@
+// Two gateways on one PostgreSQL: a person is signed in at both or at neither, and a form acts once wherever it lands.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { loadConfig } from "../../src/config.ts";
+import { createLog } from "../../src/lib/log.ts";
+import { type Running, start } from "../../src/main.ts";
+import { Browser, PASSWORD, tokenOf } from "../support/browser.ts";
+import { type TestDatabase, testPostgres } from "../support/postgres.ts";
+
+const PUBLIC = "http://gate.example.com";
+const folders = [1, 2].map(() => mkdtempSync(join(tmpdir(), "tollgate-replica-")));
+let database: TestDatabase;
+let gateways: [Running, Running];
+let here: Browser;
+let there: Browser;
+
+async function run(dataDir: string): Promise<Running> {
+  const config = loadConfig({ env: {}, cwd: dataDir, flags: { port: "0", dataDir } });
+  config.databaseUrl = database.url;
+  config.publicUrl = PUBLIC;
+  return await start(config, { log: createLog("silent") });
+}
+
+beforeAll(async () => {
+  database = await (await testPostgres()).database();
+  const [one = "", two = ""] = folders;
+  const first = await run(one);
+  copyFileSync(join(one, "data.key"), join(two, "data.key"));
+  gateways = [first, await run(two)];
+});
+afterAll(async () => {
+  for (const gateway of gateways) await gateway.stop();
+  await database.drop();
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+
+const browsers = (): [Browser, Browser] => [
+  new Browser(gateways[0].url, PUBLIC),
+  new Browser(gateways[1].url, PUBLIC),
+];
+
+test("of two links one makes the first account, at whichever gateway it is used", async () => {
+  const links = gateways.map(({ signInLink }) => tokenOf(signInLink));
+  const [a, b] = browsers();
+  const account = { name: "Ada", password: PASSWORD };
+  const answers = await Promise.all([
+    a.try("POST /welcome", {}, { ...account, email: "a@example.com", token: links[1] }),
+    b.try("POST /welcome", {}, { ...account, email: "b@example.com", token: links[0] }),
+  ]);
+  expect(answers.map(({ status }) => status).toSorted((x, y) => x - y)).toEqual([200, 410]);
+  here = answers[0]?.status === 200 ? a : b;
+  there = here.at(here === a ? gateways[1].url : gateways[0].url);
+});
+
+test("the session holds at the other gateway", async () => {
+  expect((await there.app("GET /session")).person?.operator).toBe(true);
+});
+
+test("a form that lands on both acts once", async () => {
+  const org = (await here.app("GET /session")).person?.memberships[0]?.org ?? "";
+  const once = { headers: { "idempotency-key": "one-form-two-clicks" } };
+  const clicks = await Promise.all(
+    [here, there].map((browser) => browser.try("POST /orgs/{org}/keys", { org }, { name: "K" }, once)),
+  );
+  expect(clicks.map(({ status }) => status)).toEqual([201, 201]);
+  const keys = clicks.map(({ json }) => json as unknown as { id: string; secret: string | null });
+  expect(keys[0]?.id).toBe(keys[1]?.id ?? "");
+  expect(keys.filter(({ secret }) => secret !== null)).toHaveLength(1);
+});
+
+test("signing out here ends it there", async () => {
+  expect((await here.send("POST", "/auth/sign-out")).status).toBe(200);
+  expect((await there.try("GET /profile")).status).toBe(401);
+});
