@@ -1,6 +1,6 @@
 // Everything that must hold after a run, by name; the table prints one line for each.
 import { answers, accidents } from "./checks/answers.ts";
-import { closedRoutes, limits, refusals, releases, revocations } from "./checks/access.ts";
+import { closures, limits, refusals, releases, revocations } from "./checks/access.ts";
 import { bill } from "./checks/bill.ts";
 import { clientView } from "./checks/client-view.ts";
 import { audits, balances, charges, moneyIn, nothingHeld } from "./checks/money.ts";
@@ -17,7 +17,7 @@ const CHECKS: Record<string, Check> = {
   "balances never below zero": balances,
   "money in, once": moneyIn,
   "revoked keys refused": revocations,
-  "closed routes refused": closedRoutes,
+  "closed, not entitled: refused": closures,
   "expired and older releases refused": releases,
   "limits passed by one request at most": limits,
   "refusals have their reason": refusals,

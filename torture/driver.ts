@@ -3,7 +3,7 @@
 import { send } from "./caller.ts";
 import * as errands from "./errands.ts";
 import type { Exchange, KeyFacts } from "./history.ts";
-import type { Chaos, Plan, Step, Traffic } from "./plan.ts";
+import type { Chaos, Plan, PlannedCustomer, Step, Traffic } from "./plan.ts";
 import { strike } from "./strike.ts";
 import { openKey, type World } from "./world.ts";
 
@@ -13,6 +13,7 @@ const OUTAGE_MET_MS = 250;
 
 export class Driver {
   private open = 0;
+  private customers: readonly PlannedCustomer[] = [];
   private roomForOne: PromiseWithResolvers<void> | null = null;
   private readonly errands = new Set<Promise<void>>();
   /** Keys that are being made, by their number in the plan. */
@@ -24,6 +25,7 @@ export class Driver {
   ) {}
 
   async play(plan: Plan): Promise<void> {
+    this.customers = plan.customers;
     const startedMs = performance.now();
     let stoodMs = 0;
     const played = (): number => performance.now() - startedMs - stoodMs;
@@ -74,7 +76,7 @@ export class Driver {
       case "misuse":
         return this.exchange(step);
       case "open_key": {
-        const made = openKey(world, step.key);
+        const made = openKey(world, step.key, this.customers);
         this.opening.set(step.key.id, made);
         return made;
       }

@@ -4,7 +4,7 @@ import type { Closing, KeyFacts } from "./history.ts";
 import { modelNamed, routeIds } from "./models.ts";
 import { asked } from "./operator.ts";
 import type { Traffic } from "./plan.ts";
-import type { World } from "./world.ts";
+import { entitle, type World } from "./world.ts";
 
 export async function revoke({ operator }: World, key: KeyFacts): Promise<void> {
   key.revoked = asked();
@@ -28,12 +28,13 @@ export async function topUp(
   facts?.credited.set(reference, nano);
 }
 
-/** Closes every route of the model, then opens them again. */
+/** Takes the model's routes or the entitlements to it away, and gives them back. */
 export async function switchOff(
-  { operator, history }: World,
+  world: World,
   { model, ms }: Extract<Traffic, { do: "switch" }>,
 ): Promise<void> {
-  if (history.closings.some(({ what, endMs }) => what === model && endMs === null)) return;
+  const { closings } = world.history;
+  if (closings.some(({ what, endMs }) => what === model && endMs === null)) return;
   const closing: Closing = {
     what: model,
     startMs: Date.now(),
@@ -41,15 +42,35 @@ export async function switchOff(
     openingMs: null,
     endMs: null,
   };
-  history.closings.push(closing);
-  const routes = routeIds(modelNamed(model));
-  for (const route of routes)
-    await operator.change(asked(), "POST", "/routes/disable", { route, reason: "torture" });
+  closings.push(closing);
+  const reopen = await (modelNamed(model).switched === "entitlement"
+    ? disentitle(world)
+    : closeRoutes(world, model));
   closing.closedMs = Date.now();
   await Bun.sleep(ms);
   closing.openingMs = Date.now();
-  for (const route of routes) await operator.change(asked(), "POST", "/routes/enable", { route });
+  await reopen();
   closing.endMs = Date.now();
+}
+
+type Reopen = () => Promise<void>;
+
+async function closeRoutes({ operator }: World, model: string): Promise<Reopen> {
+  const routes = routeIds(modelNamed(model));
+  for (const route of routes)
+    await operator.change(asked(), "POST", "/routes/disable", { route, reason: "torture" });
+  return async () => {
+    for (const route of routes) await operator.change(asked(), "POST", "/routes/enable", { route });
+  };
+}
+
+async function disentitle({ operator, history }: World): Promise<Reopen> {
+  const entitled = [...history.customers.values()].filter(({ entitlementId }) => entitlementId !== null);
+  for (const { entitlementId } of entitled)
+    await operator.change(asked(), "POST", `/entitlements/${entitlementId}/revoke`, {});
+  return async () => {
+    for (const customer of entitled) await entitle(operator, customer);
+  };
 }
 
 export async function publish(

@@ -1,7 +1,6 @@
 // One gateway of the run as a process of its own, started the way an operator starts it. It can be killed, paused,
 // stopped and armed with a crash point; whoever ends it, it is started again, and every end is written down.
-import { closeSync, openSync } from "node:fs";
-import { join } from "node:path";
+import { tollgate } from "./children.ts";
 import type { History, Span } from "./history.ts";
 
 export interface GatewayFiles {
@@ -38,15 +37,9 @@ export class GatewayProcess {
 
   /** Starts it and waits until it is ready. */
   async start(crashAt: string | null = null): Promise<void> {
-    const { DATABASE_URL: _database, TOLLGATE_CONFIG: _config, PORT: _port, ...inherited } = process.env;
-    const log = openSync(this.files.log, "a");
-    const child = Bun.spawn([join(this.files.root, "tollgate"), "serve", "--config", this.files.settings], {
-      env: { ...inherited, ...(crashAt !== null && { TOLLGATE_CRASH_AT: crashAt }) },
-      stdin: "ignore",
-      stdout: log,
-      stderr: log,
-    });
-    closeSync(log);
+    const { root, settings, log } = this.files;
+    const env: Record<string, string> = crashAt === null ? {} : { TOLLGATE_CRASH_AT: crashAt };
+    const child = tollgate(root, ["serve", "--config", settings], { log, env });
     this.child = child;
     this.armed = crashAt !== null;
     this.endedBy = null;

@@ -31,7 +31,7 @@ export interface Span {
   endMs: number | null;
 }
 
-/** Routes of a model, closed for a while: for certain from `closedMs` to `openingMs`, perhaps at any time of the span. */
+/** The routes of a model, or the entitlements to it, gone for a while: for certain from `closedMs` to `openingMs`, perhaps at any time of the span. */
 export interface Closing extends Span {
   closedMs: number | null;
   openingMs: number | null;
@@ -66,6 +66,8 @@ export interface KeyFacts {
 export interface CustomerFacts {
   plan: number;
   organizationId: string;
+  /** The active one, for the customer of Research Mode. */
+  entitlementId: string | null;
   /** Reference → amount of every top-up that was acknowledged. */
   credited: Map<string, bigint>;
 }

@@ -37,7 +37,7 @@ export const EVERYTHING: Mix = {
     watch: 3,
     audit: 0.3,
   },
-  customers: { rich: 7, poor: 1, limited: 2 },
+  customers: { rich: 7, poor: 1, limited: 2, research: 0.8 },
   keyed: 0.6,
   streams: 0.55,
   leaving: 0.12,

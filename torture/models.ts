@@ -18,8 +18,8 @@ export interface Model {
   sound: boolean;
   /** Whether what the provider reports differs from what its bill says. */
   misreports?: boolean;
-  /** Whether plans close and open its routes. */
-  switched?: boolean;
+  /** What plans take away for a while and give back: its routes, or the entitlements to it. */
+  switched?: "routes" | "entitlement";
   /** Whether plans publish releases of it, at other prices. */
   repriced?: boolean;
 }
@@ -42,7 +42,8 @@ export const MODELS: readonly Model[] = [
   well("slow", 20, { tokens_per_second: 40 }),
   well("drip", 5, { tokens_per_second: 10 }),
   well("late", 6, { latency_ms: 300 }),
-  { ...well("switched", 8), switched: true },
+  { ...well("switched", 8), switched: "routes" },
+  { ...well("research", 1), switched: "entitlement" },
   { ...well("repriced", 8), repriced: true },
   { ...well("second-route", 6), routes: [{ status: 503 }, {}] },
   { ...well("silent-about-usage", 3, { no_usage: true }), misreports: true },
@@ -66,6 +67,11 @@ export const MODELS: readonly Model[] = [
 
 export const upstreamModel = (model: string, route: number): string => `sim-${model}-${route}`;
 
+/** Research Mode has one model, and keys of its own. */
+export const RESEARCH = "research";
+export const tierOf = (model: string): "standard" | "research" =>
+  model === RESEARCH ? "research" : "standard";
+
 /** The manifests of a model, one per route. */
 export function manifestsOf(
   { name, routes }: Model,
@@ -78,7 +84,7 @@ export function manifestsOf(
     upstream_model: upstreamModel(name, route),
     region: "local",
     version,
-    tier: "standard",
+    tier: tierOf(name),
     context_window: 131_072,
     max_output_tokens: 512,
     default_output_tokens: 128,

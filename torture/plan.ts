@@ -1,7 +1,7 @@
 // The plan of a run: who does what, and when, drawn from one seed before anything is started. Replaying a seed replays
 // this plan; what the machine makes of it (where exactly a kill falls) differs a little each time.
 
-export type StandIn = "rich" | "poor" | "limited";
+export type StandIn = "rich" | "poor" | "limited" | "research";
 
 /** An organization of the run. Its keys are those of the plan that name it. */
 export interface PlannedCustomer {

@@ -1,6 +1,6 @@
 // The requests of a plan and the keys that they are sent with.
 import type { Mix } from "./mix.ts";
-import { MODELS } from "./models.ts";
+import { MODELS, RESEARCH, tierOf } from "./models.ts";
 import type { Leave, PlannedCustomer, PlannedKey, PlannedRequest, StandIn } from "./plan.ts";
 import type { Random } from "./random.ts";
 
@@ -10,8 +10,15 @@ export const CUSTOMERS: readonly PlannedCustomer[] = [
   { id: 2, kind: "poor", nano: 3_000_000n },
   { id: 3, kind: "poor", nano: 3_000_000n },
   { id: 4, kind: "limited", nano: 1_000_000_000_000n },
+  { id: 5, kind: "research", nano: 1_000_000_000_000n },
 ];
-const KEYS_OF: Record<StandIn, number> = { rich: 3, poor: 1, limited: 2 };
+const KEYS_OF: Record<StandIn, number> = { rich: 3, poor: 1, limited: 2, research: 1 };
+
+const kindOf = ({ customer }: Pick<PlannedKey, "customer">): StandIn => {
+  const planned = CUSTOMERS[customer];
+  if (planned === undefined) throw new Error(`no customer ${customer}`);
+  return planned.kind;
+};
 
 export class RequestPlanner {
   /** All keys, in the order of their numbers. */
@@ -29,7 +36,9 @@ export class RequestPlanner {
     private readonly seed: number,
   ) {
     for (const { id, kind } of CUSTOMERS) for (let n = 0; n < KEYS_OF[kind]; n += 1) this.newKey(id);
-    const chosen = MODELS.filter(({ name }) => mix.models?.includes(name) ?? true);
+    const chosen = MODELS.filter(
+      ({ name }) => tierOf(name) === "standard" && (mix.models?.includes(name) ?? true),
+    );
     this.models = Object.fromEntries(chosen.map(({ name, weight }) => [name, weight]));
   }
 
@@ -39,7 +48,7 @@ export class RequestPlanner {
     const request: PlannedRequest = {
       id,
       key: key.id,
-      model: model ?? random.weighted(this.models),
+      model: model ?? (kindOf(key) === "research" ? RESEARCH : random.weighted(this.models)),
       stream: random.chance(mix.streams),
       includeUsage: random.chance(0.5),
       maxTokens: random.chance(0.8) ? random.between(4, 48) : null,
@@ -74,8 +83,8 @@ export class RequestPlanner {
   }
 
   newKey(customer: number): PlannedKey {
-    const limited = CUSTOMERS[customer]?.kind === "limited";
-    const limitNano = limited ? BigInt(this.random.between(20, 120)) * 100_000n : null;
+    const limitNano =
+      kindOf({ customer }) === "limited" ? BigInt(this.random.between(20, 120)) * 100_000n : null;
     const key = { id: this.keys.length, customer, limitNano };
     this.keys.push(key);
     this.live.set(key.id, key);

@@ -17,6 +17,8 @@ const { values, positionals } = parseArgs({
   },
 });
 
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => process.exit(130));
+
 function number(name: string, text: string, fits: (value: number) => boolean): number {
   const value = Number(text);
   if (text.trim() !== "" && fits(value)) return value;

@@ -1,7 +1,6 @@
 // The provider of the run: `./tollgate simulator` as a process of its own, whose bill is the oracle. It is paused now and
 // then and never killed: a provider's bill does not forget.
-import { openSync } from "node:fs";
-import { join } from "node:path";
+import { tollgate } from "./children.ts";
 import type { History, Span } from "./history.ts";
 import { MODELS, upstreamModel } from "./models.ts";
 
@@ -28,13 +27,9 @@ export class SimulatorProcess {
     files: { root: string; port: number; log: string },
     history: History,
   ): Promise<SimulatorProcess> {
-    const log = openSync(files.log, "a");
-    const child = Bun.spawn([join(files.root, "tollgate"), "simulator", "--port", String(files.port)], {
-      stdin: "ignore",
-      stdout: log,
-      stderr: log,
-    });
-    const simulator = new SimulatorProcess(`http://127.0.0.1:${files.port}`, child, history);
+    const { root, port, log } = files;
+    const child = tollgate(root, ["simulator", "--port", String(port)], { log });
+    const simulator = new SimulatorProcess(`http://127.0.0.1:${port}`, child, history);
     await simulator.listens();
     for (const model of MODELS)
       for (const [route, behaviour] of model.routes.entries())

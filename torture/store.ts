@@ -31,8 +31,6 @@ export interface RequestRow {
 export interface Store {
   /** Lines of `tollgate.yaml`. */
   readonly settings: string;
-  /** How many gateways may share it. */
-  readonly gatewaysMax: number;
   /** Somebody else holds the lock that every write needs. */
   lock(ms: number): Promise<void>;
   requests(): Promise<RequestRow[]>;
@@ -42,7 +40,6 @@ type Row = Record<string, string | bigint | null>;
 
 export class SqliteStore implements Store {
   readonly settings = "";
-  readonly gatewaysMax = 1;
 
   constructor(private readonly dataDir: string) {}
 

@@ -96,7 +96,7 @@ function figuresOf({ history, bill, rows }: Found): Record<string, number> {
     "pauses of the provider": history.strokes.get("pause_provider") ?? 0,
     "store locked": history.strokes.get("lock_store") ?? 0,
     "keys revoked": [...history.keys.values()].filter(({ revoked }) => revoked !== null).length,
-    "routes closed": history.closings.length,
+    "routes closed, entitlements revoked": history.closings.length,
     "releases published": history.releases.length,
     "audits during the run": history.auditsTaken,
   };

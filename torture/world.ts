@@ -6,10 +6,10 @@ import { join } from "node:path";
 import { formatUsd, nanoUsd } from "../src/contract/money.ts";
 import { generateReleaseKey, readReleaseKey, type ReleaseKey } from "../src/releases/release-key.ts";
 import { freePort, GatewayProcess } from "./gateway-process.ts";
-import { History } from "./history.ts";
-import { MODELS, PROVIDERS } from "./models.ts";
+import { type CustomerFacts, History } from "./history.ts";
+import { MODELS, PROVIDERS, RESEARCH } from "./models.ts";
 import { asked, Operator } from "./operator.ts";
-import type { Plan, PlannedKey } from "./plan.ts";
+import type { Plan, PlannedCustomer, PlannedKey } from "./plan.ts";
 import { ReleaseDesk } from "./release-desk.ts";
 import { SimulatorProcess } from "./simulator-process.ts";
 import { SqliteStore, type Store } from "./store.ts";
@@ -76,26 +76,30 @@ export async function openWorld(plan: Plan, options: { root?: string } = {}): Pr
 }
 
 async function openAccounts({ operator, history }: World, plan: Plan): Promise<void> {
-  for (const { id, nano } of plan.customers) {
+  for (const { id, kind, nano } of plan.customers) {
     const made = await operator.change(asked(), "POST", "/organizations", { name: `customer ${id}` });
     const organizationId = String(made["id"]);
     const reference = `opening-${id}`;
     const grant = { org: organizationId, usd: formatUsd(nanoUsd(nano)), kind: "purchase", reference };
     await operator.change(asked(), "POST", "/credits", grant);
-    history.customers.set(id, { plan: id, organizationId, credited: new Map([[reference, nano]]) });
+    const facts = { plan: id, organizationId, entitlementId: null, credited: new Map([[reference, nano]]) };
+    history.customers.set(id, facts);
+    if (kind === "research") await entitle(operator, facts);
   }
-  for (const key of plan.keys) await openKey({ operator, history }, key);
+  for (const key of plan.keys) await openKey({ operator, history }, key, plan.customers);
 }
 
 export async function openKey(
   { operator, history }: Pick<World, "operator" | "history">,
   { id, customer, limitNano }: PlannedKey,
+  customers: readonly PlannedCustomer[],
 ): Promise<void> {
   const facts = history.customers.get(customer);
   if (facts === undefined) throw new Error(`no customer ${customer}`);
   const made = await operator.change(asked(), "POST", "/keys", {
     org: facts.organizationId,
     name: `key ${id}`,
+    scope: customers[customer]?.kind === "research" ? "research" : "standard",
     limit_usd: limitNano === null ? null : formatUsd(nanoUsd(limitNano)),
   });
   history.keys.set(id, {
@@ -106,6 +110,15 @@ export async function openKey(
     keyId: String(made["id"]),
     secret: String(made["secret"]),
   });
+}
+
+/** Requests an entitlement to the model of Research Mode, and approves it. */
+export async function entitle(operator: Operator, customer: CustomerFacts): Promise<void> {
+  const wanted = { org: customer.organizationId, model: RESEARCH, project: "torture" };
+  const id = String((await operator.change(asked(), "POST", "/entitlements", wanted))["id"]);
+  const expires = new Date(Math.ceil(Date.now() / 1000) * 1000 + 30 * 86_400_000).toISOString();
+  await operator.change(asked(), "POST", `/entitlements/${id}/approve`, { expires });
+  customer.entitlementId = id;
 }
 
 async function makeSigner(directory: string): Promise<ReleaseKey> {

@@ -22,7 +22,7 @@ import type { Admitted } from "./hold.ts";
 import { idempotencyRecord, type IdempotencyKey } from "./idempotency.ts";
 import type { Incoming } from "./incoming.ts";
 import type { Flight } from "./in-flight.ts";
-import { afterEvent } from "./kept-stream.ts";
+import { storedAfter } from "./kept-stream.ts";
 import type { Rate, Taken } from "./rate.ts";
 import { printGateway, routeOf } from "./receipt.ts";
 
@@ -175,7 +175,7 @@ function headroomHeaders(ports: AdmitPorts, { amount, headroom }: Admitted): Rec
 function resumed(answer: StoredAnswer, lastEventId: string | null): StoredAnswer {
   const headers = { ...answer.headers, ...REPLAYED };
   if (lastEventId === null || answer.headers["content-type"] !== EVENT_STREAM) return { ...answer, headers };
-  const rest = afterEvent(Buffer.from(answer.body).toString(), lastEventId);
+  const rest = storedAfter(Buffer.from(answer.body).toString(), lastEventId);
   return { ...answer, headers, body: Buffer.from(rest) };
 }
 

@@ -88,7 +88,9 @@ export class Course implements Progressing {
     const { organizationId, requestId, request } = hold.admitted;
     const { release } = this.streaming.candidate;
     const bytes = kept.slice(this.logged.pieces, this.accepted);
-    this.logging = { pieces: this.accepted, tokens: await this.delivered.countAccepted() };
+    const pieces = this.accepted;
+    const { exactly, atLeast } = this.delivered.countAccepted();
+    this.logging = { pieces, tokens: await soon(exactly, atLeast) };
     const chunk = bytes === null ? null : { seq: this.logged.chunks, bytes };
     if (this.logging.tokens === this.logged.tokens && chunk === null) return null;
     this.prompt ??= promptTokens(request, release);
@@ -96,7 +98,7 @@ export class Course implements Progressing {
       organizationId,
       requestId,
       releaseDigest: release.digest,
-      promptTokens: await this.prompt,
+      promptTokens: await soon(this.prompt, 0),
       deliveredTokens: this.logging.tokens,
       attempts: hold.attempts,
       chunk,
@@ -144,5 +146,20 @@ export class Course implements Progressing {
       }
     }
     return text;
+  }
+}
+
+/** A tokenizer that is still being loaded must not keep the log waiting: the next checkpoint has the count. */
+const SOON_MS = 20;
+
+async function soon(count: Promise<number>, atLeast: number): Promise<number> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<number>((resolve) => {
+    timer = setTimeout(resolve, SOON_MS, atLeast);
+  });
+  try {
+    return await Promise.race([count, late]);
+  } finally {
+    clearTimeout(timer);
   }
 }

@@ -15,6 +15,7 @@ export class Delivered {
   private pending = 0;
   /** How many of the texts the client has accepted. */
   private accepted = 0;
+  private words = 0;
   private deltas = 0;
   private folded: Promise<number> = Promise.resolve(0);
   private checkAtDeltas: number;
@@ -54,15 +55,19 @@ export class Delivered {
     this.accepted = this.texts.length;
   }
 
-  /** Tokens of what was accepted, without its last word: tokens do not cross the space before one, and it may go on. */
-  countAccepted(): Promise<number> {
+  /**
+   * Tokens of what was accepted, without its last word: tokens do not cross the space before one, and it may go on.
+   * `atLeast` is known at once: no tokenizer makes fewer tokens than there are words.
+   */
+  countAccepted(): { exactly: Promise<number>; atLeast: number } {
     const text = this.texts.splice(0, this.accepted).join("");
     const lastWord = Math.max(0, text.lastIndexOf(" "));
     this.texts.unshift(text.slice(lastWord));
     this.accepted = 1;
     this.pending -= lastWord;
+    this.words += text.slice(0, lastWord).match(/\S+/g)?.length ?? 0;
     this.addCount([text.slice(0, lastWord)]);
-    return this.folded;
+    return { exactly: this.folded, atLeast: this.words };
   }
 
   /** Whether a cheap sign says that the maximum may be passed; then `overrun` decides. */

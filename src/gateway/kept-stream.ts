@@ -73,6 +73,17 @@ export class KeptStream {
   }
 }
 
+/**
+ * What a stored stream has for a reader that lost it after this event. Its reader may have seen as much or more, where a
+ * crash cut the stream behind what was kept: it still learns how the stream ended.
+ */
+export function storedAfter(text: string, lastEventId: string | null): string {
+  const last = text.slice(text.lastIndexOf("\n\nid: ") + 2);
+  const ended = Number.parseInt(last.slice("id: ".length), 10);
+  if (lastEventId !== null && Number(lastEventId) > ended) return last;
+  return afterEvent(text, lastEventId) || last;
+}
+
 /** What follows the event with this number; the whole text when it is not in it. Data lines hold no raw line ends. */
 export function afterEvent(text: string, lastEventId: string | null): string {
   if (lastEventId === null || !/^[1-9]\d{0,9}$/.test(lastEventId)) return text;

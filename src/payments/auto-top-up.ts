@@ -1,6 +1,6 @@
 // Tops organizations up before they run dry, away from every request. One order is open per organization and carries
 // the charge's idempotency key, so a try whose answer was lost is asked again and never charged twice.
-import { addUsd, formatUsd, type NanoUsd } from "../contract/money.ts";
+import { formatUsd, type NanoUsd } from "../contract/money.ts";
 import { nextUtcMonth, utcMonth } from "../lib/clock.ts";
 import type { AutoTopUp, AutoTopUpBook } from "./auto-top-up-book.ts";
 import { type PaymentDriver, ServiceFailure } from "./driver.ts";
@@ -31,16 +31,17 @@ export async function topUpWhatRunsLow(on: AutoTopUpPorts, failed: (error: unkno
 
 /** One organization's turn; nothing happens while enough is available. */
 export async function topUpOne(on: AutoTopUpPorts, wish: AutoTopUp): Promise<void> {
-  const available = await on.availableOf(wish.organizationId);
-  if (available === null || available >= wish.threshold) return;
+  if (!(await runsLow(on, wish))) return;
   const method = await on.orders.method(wish.organizationId);
   if (method === null || method.driver !== on.driver.name) {
     await stop(on, wish, "There is no saved card. Add credits once with “keep this card” to save one.");
     return;
   }
-  const order = await orderFor(on, wish);
+  const taken = await orderFor(on, wish);
   // A charge under way ends with an event.
-  if (order === null || order.sessionId !== null) return;
+  if (taken === null || taken.order.sessionId !== null) return;
+  if (!(await mayCharge(on, wish, taken))) return;
+  const { order } = taken;
   try {
     await settle(on, { wish, order, charged: await on.driver.charge(order, method) });
   } catch (error) {
@@ -54,26 +55,56 @@ export async function topUpOne(on: AutoTopUpPorts, wish: AutoTopUp): Promise<voi
   }
 }
 
+async function runsLow(on: AutoTopUpPorts, { organizationId, threshold }: AutoTopUp): Promise<boolean> {
+  const available = await on.availableOf(organizationId);
+  return available !== null && available < threshold;
+}
+
 /** The first instant of the UTC month, milliseconds. */
 export const monthStartOf = (nowMs: number): number => Date.parse(`${utcMonth(nowMs)}-01`);
 
-/** The open order, or a new one within the month's cap. */
-async function orderFor(on: AutoTopUpPorts, wish: AutoTopUp): Promise<PaymentOrder | null> {
-  const { organizationId, amount, monthlyCap } = wish;
+/** The open order, or a new one. */
+async function orderFor(
+  on: AutoTopUpPorts,
+  { organizationId, amount }: AutoTopUp,
+): Promise<{ order: PaymentOrder; fresh: boolean } | null> {
   const nowMs = on.nowMs();
-  const wanted = { organizationId, driver: on.driver.name, purpose: "auto_top_up", amount } as const;
   const open = await on.orders.openAutomatic(organizationId);
-  if (open !== null && nowMs - open.createdAtMs < ORDER_LIVES_MS) return open;
+  if (open !== null && nowMs - open.createdAtMs < ORDER_LIVES_MS) return { order: open, fresh: false };
   if (open !== null)
     await on.orders.ended(open.id, { state: "failed", reason: "The payment service never answered." }, nowMs);
-  const spent = await on.orders.automaticSince(organizationId, monthStartOf(nowMs));
-  if (monthlyCap !== null && addUsd(spent, amount) > monthlyCap) {
-    const reason = `The monthly cap of $${formatUsd(monthlyCap).slice(0, -7)} is reached.`;
-    await note(on, wish, { reason, failures: 0, nextTryAtMs: nextUtcMonth(nowMs) });
-    return null;
+  const wanted = { organizationId, driver: on.driver.name, purpose: "auto_top_up", amount } as const;
+  return on.orders.take({ ...wanted, createdBy: "auto top-up", formKey: null }, nowMs);
+}
+
+/**
+ * Whether a new order is still needed and within the month's cap; it ends here when not. Another gateway may have topped
+ * up since the balance was read: its credit was there before its order closed, and only then could this one be opened,
+ * so a look from here on tells.
+ */
+async function mayCharge(
+  on: AutoTopUpPorts,
+  wish: AutoTopUp,
+  { order, fresh }: { order: PaymentOrder; fresh: boolean },
+): Promise<boolean> {
+  const { organizationId, monthlyCap } = wish;
+  const nowMs = on.nowMs();
+  if (!(await runsLow(on, wish))) {
+    // One that was open before may be somebody's, in the midst of its charge.
+    const reason = "It was topped up already.";
+    if (fresh) await on.orders.ended(order.id, { state: "expired", reason }, nowMs);
+    return false;
   }
-  const taken = await on.orders.take({ ...wanted, createdBy: "auto top-up", formKey: null }, nowMs);
-  return taken?.order ?? null;
+  // The order counts itself while it is open, and one is open at a time: so whoever asks sees the same sum. Whether it
+  // was ended meanwhile is asked afterwards.
+  const asked = await on.orders.automaticSince(organizationId, monthStartOf(nowMs));
+  if (monthlyCap === null || asked <= monthlyCap)
+    return fresh || (await on.orders.find(order.id))?.state === "open";
+  if (!fresh) return false;
+  const reason = `The monthly cap of $${formatUsd(monthlyCap).slice(0, -7)} is reached.`;
+  await on.orders.ended(order.id, { state: "failed", reason }, nowMs);
+  await note(on, wish, { reason, failures: 0, nextTryAtMs: nextUtcMonth(nowMs) });
+  return false;
 }
 
 async function settle(

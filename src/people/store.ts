@@ -62,6 +62,7 @@ async function openSchema(connectionString: string): Promise<PeopleStore> {
   });
   // An idle connection that breaks must not end the process; the next query opens another one.
   pool.on("error", () => {});
+  pool.on("connect", (client) => client.on("error", () => {}));
   const store: PeopleStore = { database: pool, alone: (work) => locked(pool, work), close: () => pool.end() };
   await store.alone(() => pool.query(`CREATE SCHEMA IF NOT EXISTS ${SCHEMA}`));
   return store;

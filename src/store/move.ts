@@ -30,7 +30,7 @@ export interface Moved {
   sums: Record<string, bigint>;
 }
 
-type Value = bigint | string | Uint8Array | null;
+type Value = bigint | number | string | Uint8Array | null;
 
 /** `source`: a reader with exact integers. Throws, and changes nothing, when the target holds anything or differs. */
 export async function copyStore(source: Database, target: ClientBase): Promise<Moved> {
@@ -52,24 +52,25 @@ export async function copyStore(source: Database, target: ClientBase): Promise<M
   }
 }
 
-const tablesOf = (source: Database): string[] =>
+export const tablesOf = (source: Database): string[] =>
   (source.query("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name").values() as [string][])
     .map(([name]) => name)
     .filter((name) => !BOOKKEEPING.has(name) && !name.startsWith("sqlite_"));
 
-async function assertEmpty(target: ClientBase, tables: readonly string[]): Promise<void> {
+export async function assertEmpty(target: ClientBase, tables: readonly string[]): Promise<void> {
   for (const table of tables) {
-    const { rows } = await target.query(`SELECT 1 FROM ${table} LIMIT 1`);
+    const { rows } = await target.query(`SELECT 1 FROM "${table}" LIMIT 1`);
     if (rows.length > 0)
       throw new StoreFailure("database", `the database is not empty: ${table} has rows; give an empty one`);
   }
 }
 
-async function copyTable(source: Database, target: ClientBase, table: string): Promise<number> {
+/** Copies the rows into the table of that name in the target's schema; returns how many. */
+export async function copyTable(source: Database, target: ClientBase, table: string): Promise<number> {
   const columns = await columnsOf(source, target, table);
-  const names = columns.map(({ name }) => name).join(", ");
+  const names = columns.map(({ name }) => `"${name}"`).join(", ");
   const arrays = columns.map(({ type }, index) => `$${index + 1}::${type}[]`).join(", ");
-  const insert = `INSERT INTO ${table} (${names}) SELECT * FROM unnest(${arrays})`;
+  const insert = `INSERT INTO "${table}" (${names}) SELECT * FROM unnest(${arrays})`;
   let copied = 0;
   let batch: unknown[][] = [];
   let bytes = 0;
@@ -83,15 +84,26 @@ async function copyTable(source: Database, target: ClientBase, table: string): P
     batch = [];
     bytes = 0;
   };
-  const rows = source.query(`SELECT ${columns.map(({ from }) => from).join(", ")} FROM ${table}`).iterate();
+  const rows = source.query(`SELECT ${columns.map(({ from }) => from).join(", ")} FROM "${table}"`).iterate();
   for (const row of rows as Iterable<Record<string, Value>>) {
     const values = Object.values(row);
-    batch.push(values.map((value, index) => (columns[index]?.type === "boolean" ? value === 1n : value)));
-    bytes += values.reduce((sum, value) => sum + (value instanceof Uint8Array ? value.byteLength : 0), 0);
+    batch.push(values.map((value, index) => converted(value, columns[index]?.type)));
+    bytes += values.reduce<number>(
+      (sum, value) => sum + (value instanceof Uint8Array ? value.byteLength : 0),
+      0,
+    );
     if (batch.length >= ROWS_AT_ONCE || bytes >= BYTES_AT_ONCE) await flush();
   }
   await flush();
   return copied;
+}
+
+/** SQLite has neither truth values nor times of its own. */
+function converted(value: Value, type: string | undefined): unknown {
+  if (value === null) return null;
+  if (type === "boolean") return Number(value) === 1;
+  if (type?.startsWith("timestamp") && typeof value !== "string") return new Date(Number(value));
+  return value;
 }
 
 interface Column {
@@ -120,7 +132,7 @@ async function columnsOf(source: Database, target: ClientBase, table: string): P
   return named.map((name) => ({
     name,
     type: theirs.get(name) ?? "",
-    from: table === "audit_log" && name === "id" ? AUDIT_ID : name,
+    from: table === "audit_log" && name === "id" ? AUDIT_ID : `"${name}"`,
   }));
 }
 

@@ -11,7 +11,11 @@ import { openSqliteLedger } from "../../src/ledger/sqlite.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { openPostgresStore } from "../../src/store/postgres.ts";
 import { openSqliteStore } from "../../src/store/sqlite.ts";
+import { loadConfig } from "../../src/config.ts";
+import { createLog } from "../../src/lib/log.ts";
+import { type Running, start } from "../../src/main.ts";
 import { type KeyInHand, World } from "../ledger/world.ts";
+import { Browser, PASSWORD, tokenOf } from "../support/browser.ts";
 import { type TestDatabase, testPostgres } from "../support/postgres.ts";
 
 const root = join(import.meta.dir, "../..");
@@ -170,4 +174,41 @@ describe("the embedded store", () => {
     await admin.query(`DROP DATABASE ${name}_restored WITH (FORCE)`);
     await admin.end();
   });
+});
+
+test("people move with the store: a session goes on where the ledger is now", async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), "tollgate-people-"));
+  const target = await (await testPostgres()).database();
+  const { url } = target;
+  const run = (port: string, databaseUrl: string | null): Promise<Running> => {
+    const config = loadConfig({ env: {}, cwd: dataDir, flags: { port, dataDir } });
+    config.databaseUrl = databaseUrl;
+    return start(config, { log: createLog("silent") });
+  };
+  let gateway = await run("0", null);
+  const { port } = new URL(gateway.url);
+  const browser = new Browser(gateway.url);
+  const account = { name: "Ada", email: "ada@example.com", password: PASSWORD };
+  await browser.app("POST /welcome", {}, { token: tokenOf(gateway.signInLink), ...account });
+  await gateway.stop();
+  const moved = Bun.spawn(
+    [join(root, "tollgate"), "--data-dir", dataDir, "db", "move", "--to", url, "--json"],
+    {
+      stdout: "pipe",
+    },
+  );
+  const { rows } = (await new Response(moved.stdout).json()) as { rows: Record<string, number> };
+  expect(rows).toMatchObject({
+    organization: 1,
+    "people.user": 1,
+    "people.session": 1,
+    "people.membership": 1,
+  });
+  gateway = await run(port, url);
+  const { person } = await browser.app("GET /session");
+  expect(person).toMatchObject({ name: "Ada", operator: true });
+  expect(person?.memberships).toEqual([expect.objectContaining({ name: "Demo", role: "owner" })]);
+  await gateway.stop();
+  await target.drop();
+  rmSync(dataDir, { recursive: true, force: true });
 });

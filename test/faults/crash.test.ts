@@ -74,6 +74,27 @@ test.each(named)("$name: retry sees $retry", async ({ at, stream, slow, behaviou
   }
 });
 
+test("a reader that saw more than was kept, or just as much, is told how the stream ended", async () => {
+  const gateway = await ProcessGateway.start({ TOLLGATE_CRASH_AT: "mid_stream:2" });
+  try {
+    await simulate(gateway, { tokens_per_second: 40, completion_tokens: 400 });
+    const { secret } = await gateway.customer();
+    const messages = [{ role: "user", content: "Tell me something long" }];
+    const body = { model: "plain-1", messages, stream: true };
+    await gateway.chat(secret, body, KEY);
+    await gateway.run();
+    const whole = readEvents((await gateway.chat(secret, body, KEY)).text);
+    const last = Number(whole.ids.at(-1));
+    const after = async (id: number): Promise<string[]> =>
+      readEvents((await gateway.chat(secret, body, { ...KEY, "last-event-id": String(id) })).text).ids;
+    expect(await after(last - 2)).toEqual([String(last - 1), String(last)]);
+    for (const seen of [last - 1, last, last + 7]) expect(await after(seen)).toEqual([String(last)]);
+    expect(whole.chunks.at(-1)?.error?.code).toBe("provider_error");
+  } finally {
+    await gateway.stop();
+  }
+});
+
 test("an unkeyed stream is charged for what was delivered at least a second before the crash", async () => {
   const gateway = await ProcessGateway.start({ TOLLGATE_CRASH_AT: "mid_stream:2" });
   try {

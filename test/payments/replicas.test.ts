@@ -78,10 +78,29 @@ test("two gateways that top up at once charge once", async () => {
   const terms = { organizationId: org, enabled: true, threshold: usd(20), amount: usd(25), monthlyCap: null };
   await gateways[0].payments.automatic.set(terms);
   await Promise.all(
-    gateways.flatMap(({ payments }) => [payments, payments]).map((room) => room.runAutomatic(failed)),
+    gateways
+      .flatMap(({ payments }) => Array.from({ length: 5 }, () => payments))
+      .map((room) => room.runAutomatic(failed)),
   );
   expect(await available()).toBe(25);
   expect((await gateways[1].desks.paymentDesk.autoTopUp(org)).spent_this_month_usd).toBe("25.000000000");
+});
+
+test("two gateways that top up at once stay within the month's cap", async () => {
+  const terms = { organizationId: org, enabled: true, threshold: usd(500), amount: usd(25) };
+  await gateways[0].payments.automatic.set({ ...terms, monthlyCap: usd(100) });
+  for (let round = 0; round < 4; round++)
+    await Promise.all(
+      gateways
+        .flatMap(({ payments }) => Array.from({ length: 5 }, () => payments))
+        .map((room) => room.runAutomatic(failed)),
+    );
+  expect(await available()).toBe(100);
+  const { last_failure, spent_this_month_usd } = await gateways[1].desks.paymentDesk.autoTopUp(org);
+  expect([spent_this_month_usd, last_failure?.reason]).toEqual([
+    "100.000000000",
+    "The monthly cap of $100.00 is reached.",
+  ]);
 });
 
 test("one crossing seen by two gateways is one message, delivered by one of them", async () => {
@@ -91,7 +110,7 @@ test("one crossing seen by two gateways is one message, delivered by one of them
   receiver.secret = made.secret;
   const condition = {
     kind: "balance_below",
-    amount: usd(100),
+    amount: usd(1000),
     percent: null,
     days: null,
     keyId: null,

@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
+import { Browser, PASSWORD, tokenOf } from "../support/browser.ts";
 import { testPostgres } from "../support/postgres.ts";
 
 const root = join(import.meta.dir, "../..");
@@ -27,7 +28,7 @@ test("three workers on one port: all serve, one that dies is replaced, SIGTERM e
     return rows.map(({ pid }) => pid);
   };
   try {
-    const { baseUrl, key } = await banner(serve.stdout);
+    const { baseUrl, key, link } = await banner(serve.stdout);
     while ((await workers()).length < 3) await Bun.sleep(50);
     const ask = async (): Promise<number> => {
       const response = await fetch(`${baseUrl}/chat/completions`, {
@@ -44,6 +45,12 @@ test("three workers on one port: all serve, one that dies is replaced, SIGTERM e
       "SELECT count(DISTINCT epoch)::text AS epochs FROM request",
     );
     expect(Number(rows[0]?.epochs)).toBe(3);
+
+    const browser = new Browser(new URL(baseUrl).origin);
+    const account = { name: "Ada", email: "ada@example.com", password: PASSWORD };
+    await browser.app("POST /welcome", {}, { token: tokenOf(link), ...account });
+    const seen = await Promise.all(Array.from({ length: 20 }, () => browser.app("GET /session")));
+    expect(new Set(seen.map(({ person }) => person?.name))).toEqual(new Set(["Ada"]));
 
     const [doomed = 0] = await workers();
     process.kill(doomed, "SIGKILL");
@@ -84,12 +91,20 @@ test("the embedded store is one process's: more workers are refused", async () =
   rmSync(folder, { recursive: true, force: true });
 });
 
-async function banner(output: ReadableStream<Uint8Array>): Promise<{ baseUrl: string; key: string }> {
+interface Banner {
+  baseUrl: string;
+  key: string;
+  link: string;
+}
+
+async function banner(output: ReadableStream<Uint8Array>): Promise<Banner> {
   let text = "";
   for await (const bytes of output) {
     text += Buffer.from(bytes).toString();
-    const [baseUrl, key] = [/Base URL\s+(\S+)/.exec(text)?.[1], /Demo key\s+(\S+)/.exec(text)?.[1]];
-    if (baseUrl !== undefined && key !== undefined && text.includes("Ctrl-C")) return { baseUrl, key };
+    const found = (words: string): string | undefined => new RegExp(`${words}\\s+(\\S+)`).exec(text)?.[1];
+    const [baseUrl, key, link] = [found("Base URL"), found("Demo key"), found("Sign in")];
+    if (baseUrl !== undefined && key !== undefined && link !== undefined && text.includes("Ctrl-C"))
+      return { baseUrl, key, link };
   }
   throw new Error(`it ended before it was ready: ${text}`);
 }

@@ -1,6 +1,8 @@
 // The torture harness in `npm test`: a fixed seed, a random one, and two of its mutants; about a minute in all. The other
 // mutants need longer: `npm run torture -- --mutants` runs every one, each beside a control without its bug.
 import { describe, expect, test } from "bun:test";
+import { plain } from "../../torture/found.ts";
+import { makePlan } from "../../torture/make-plan.ts";
 import { MUTANTS } from "../../torture/mutants/list.ts";
 import { edit } from "../../torture/mutants/mutant.ts";
 import { prove } from "../../torture/mutants/run.ts";
@@ -22,6 +24,12 @@ for (const seed of [FIXED_SEED, Math.floor(Math.random() * 2 ** 31)])
     },
     LIMIT_MS,
   );
+
+test("one seed is one plan, whatever it meets", () => {
+  const plan = (seed: number): string => JSON.stringify(makePlan({ seed, ms: 5_000, gateways: 1 }), plain);
+  expect(plan(FIXED_SEED)).toBe(plan(FIXED_SEED));
+  expect(plan(FIXED_SEED)).not.toBe(plan(FIXED_SEED + 1));
+});
 
 describe("mutants", () => {
   for (const mutant of MUTANTS) {

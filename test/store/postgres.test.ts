@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
-import { openPostgresStore } from "../../src/store/postgres.ts";
 import { POSTGRES_MIGRATIONS } from "../../src/store/postgres-migrate.ts";
+import { openPostgresStore } from "../../src/store/postgres.ts";
 import { type TestDatabase, testPostgres } from "../support/postgres.ts";
 
 describe("PostgreSQL: opening the store", () => {

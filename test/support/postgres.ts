@@ -1,7 +1,17 @@
 // A real PostgreSQL for tests: `TEST_DATABASE_URL` when it is set, else the binaries from npm on a free port with a
 // temporary directory. The server hangs on a pipe that this process holds: however the process ends, the server ends.
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { chownSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import {
+  chownSync,
+  closeSync,
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+} from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
@@ -112,19 +122,21 @@ export class PostgresServer implements TestPostgres {
       `${name}=${value}`,
     ]);
     const command = [join(this.binaries, "postgres"), "-D", this.data, "-p", String(this.port), ...settings];
+    const log = join(this.home, "log");
+    const written = openSync(log, "a");
     this.supervisor = spawn("sh", ["-c", HANGING_ON_A_PIPE, "tollgate-postgres", ...command], {
       ...UNPRIVILEGED,
       cwd: this.home,
-      stdio: ["pipe", "ignore", "pipe"],
+      stdio: ["pipe", written, written],
       env: { LC_ALL: "C" },
     });
-    let said = "";
-    this.supervisor.stderr?.on("data", (bytes: Buffer) => {
-      said = `${said}${bytes.toString()}`.slice(-2000);
-    });
+    closeSync(written);
+    // A program that has nothing else to do may end, and its server with it.
+    this.supervisor.unref();
     const lateAt = Date.now() + START_WITHIN_MS;
     while (!(await answers(this.url))) {
-      if (Date.now() > lateAt) throw new Error(`PostgreSQL did not start: ${said}`);
+      if (Date.now() > lateAt)
+        throw new Error(`PostgreSQL did not start: ${readFileSync(log, "utf8").slice(-2000)}`);
       await Bun.sleep(20);
     }
   }
@@ -169,6 +181,7 @@ export class PostgresServer implements TestPostgres {
     const { supervisor } = this;
     this.supervisor = null;
     if (supervisor === null) return;
+    supervisor.ref();
     const gone = new Promise((ended) => supervisor.once("exit", ended));
     supervisor.stdin?.end(word);
     await gone;
@@ -196,7 +209,8 @@ function removeLeftovers(home: string): void {
     const pidFile = join(left, "data", "postmaster.pid");
     const inUse = existsSync(pidFile) && isRunning(Number(readFileSync(pidFile, "utf8").split("\n")[0]));
     // One that another test process makes right now has no pid file yet.
-    const abandoned = Date.now() - statSync(left).mtimeMs > LEFT_FOR_MS;
+    const madeMs = statSync(left, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
+    const abandoned = Date.now() - madeMs > LEFT_FOR_MS;
     if (left !== home && abandoned && existsSync(join(left, "data", "PG_VERSION")) && !inUse)
       rmSync(left, { recursive: true, force: true });
   }

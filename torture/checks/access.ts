@@ -26,7 +26,7 @@ export const revocations: Check = ({ found }) =>
     ];
   });
 
-export const closedRoutes: Check = ({ found }) =>
+export const closures: Check = ({ found }) =>
   found.history.closings.flatMap(({ what, closedMs, openingMs }) => {
     if (closedMs === null) return [];
     const admitted = found.rows.filter(
@@ -34,7 +34,8 @@ export const closedRoutes: Check = ({ found }) =>
         model === what && admittedAtMs > closedMs && admittedAtMs < (openingMs ?? Number.POSITIVE_INFINITY),
     );
     return admitted.map((row) => ({
-      broken: "a request was admitted while every route of its model was closed",
+      broken:
+        "a request was admitted while the routes of its model were closed, or nobody was entitled to it",
       facts: { row, closedMs, openingMs },
     }));
   });

@@ -28,6 +28,7 @@ function isExplained(evidence: Evidence, exchange: Exchange): boolean {
     case "overloaded":
       return touches([...downs, ...pauses], sentAtMs, endedAtMs);
     case "route_disabled":
+    case "research_entitlement_required":
       return touches(
         closings.filter(({ what }) => what === exchange.request.model),
         sentAtMs,

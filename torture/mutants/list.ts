@@ -212,4 +212,48 @@ export const MUTANTS: readonly Mutant[] = [
     mix: mixes.leavings,
     seconds: 5,
   },
+  {
+    name: "top-up-twice",
+    bug: "a payment that is reported again is credited again",
+    edits: [
+      {
+        file: "src/ledger/decide-top-up.ts",
+        find: "if (earlier !== undefined) {",
+        replace: "if (earlier !== undefined && earlier.amount !== amount) {",
+      },
+      {
+        file: "src/ledger/sqlite-write.ts",
+        find: "INSERT INTO topup (",
+        replace: "INSERT OR IGNORE INTO topup (",
+      },
+    ],
+    mix: mixes.topUps,
+    seconds: 4,
+  },
+  {
+    name: "minimum-forgotten",
+    bug: "small requests are charged less than the minimum, in the books and in their audit alike",
+    edits: [
+      {
+        file: "src/pricing/charge.ts",
+        find: "const due = minUsd(maxUsd(worth, price.requestMinimum), MAX_NANO_USD);",
+        replace: "const due = minUsd(worth, MAX_NANO_USD);",
+      },
+    ],
+    mix: mixes.retries,
+    seconds: 4,
+  },
+  {
+    name: "entitlement-forgotten",
+    bug: "nobody asks whether an organization is still entitled to Research Mode",
+    edits: [
+      {
+        file: "src/ledger/decide-admission.ts",
+        find: 'if (asked.plan.tier !== "research") return null;',
+        replace: "if (asked.atMs >= 0) return null;",
+      },
+    ],
+    mix: mixes.research,
+    seconds: 5,
+  },
 ];

@@ -45,6 +45,16 @@ export const faults: Mix = {
   models: ["steady", "fails-at-once", "resets", "refuses", "second-route", "inflated", "overruns"],
 };
 
+/** Payments that are reported more than once. */
+export const topUps: Mix = { ...quiet, traffic: { ...NO_TRAFFIC, send: 5, top_up: 5, watch: 2 } };
+
+/** Entitlements that come and go under requests of Research Mode. */
+export const research: Mix = {
+  ...quiet,
+  traffic: { ...NO_TRAFFIC, send: 20, switch: 2 },
+  customers: { rich: 0, poor: 0, limited: 0, research: 1 },
+};
+
 /** Clients that go away in the middle. */
 export const leavings: Mix = {
   ...quiet,

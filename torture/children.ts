@@ -1,0 +1,28 @@
+// Every process of a run is started here, and none outlives the harness, however that one ends.
+import { closeSync, openSync } from "node:fs";
+import { join } from "node:path";
+
+const running = new Set<Bun.Subprocess>();
+process.on("exit", () => {
+  for (const child of running) child.kill("SIGKILL"); // a stopped one, too
+});
+
+/** `./tollgate …` of a source tree; both outputs go to the log. */
+export function tollgate(
+  root: string,
+  args: string[],
+  options: { log: string; env?: Record<string, string> },
+): Bun.Subprocess {
+  const { DATABASE_URL: _database, TOLLGATE_CONFIG: _config, PORT: _port, ...inherited } = process.env;
+  const log = openSync(options.log, "a");
+  const child = Bun.spawn([join(root, "tollgate"), ...args], {
+    env: { ...inherited, ...options.env },
+    stdin: "ignore",
+    stdout: log,
+    stderr: log,
+  });
+  closeSync(log);
+  running.add(child);
+  void child.exited.then(() => running.delete(child));
+  return child;
+}
