@@ -6,6 +6,7 @@ const bin = (tool: string): string[] => ["--bun", `node_modules/.bin/${tool}`];
 
 const steps: { name: string; args: string[] }[] = [
   { name: "types", args: [...bin("tsc"), "-p", "tsconfig.json"] },
+  { name: "dashboard types", args: [...bin("tsc"), "-p", "dashboard/tsconfig.json"] },
   {
     name: "lint",
     args: [
@@ -16,6 +17,7 @@ const steps: { name: string; args: string[] }[] = [
       "cli",
       "bench",
       "torture",
+      "dashboard",
       "test",
       "scripts",
     ],

@@ -38,7 +38,8 @@ for await (const path of new Glob("src/**/*.ts").scan(".")) {
       violations.push(`${path} imports ${target}: ${from} may not use ${to}`);
   }
 }
-for (const path of [...new Glob("cli/**/*.ts").scanSync("."), ...new Glob("bench/**/*.ts").scanSync(".")]) {
+const CLIENTS = ["cli/**/*.ts", "bench/**/*.ts", "dashboard/**/*.{ts,tsx}"];
+for (const path of CLIENTS.flatMap((pattern) => [...new Glob(pattern).scanSync(".")])) {
   for (const [, target = ""] of (await Bun.file(path).text()).matchAll(/from "(\.[^"]+)"/g)) {
     const to = normalize(join(dirname(path), target));
     if (to.startsWith("src/") && !to.startsWith("src/contract/") && !STANDALONE.has(path))

@@ -6,6 +6,7 @@ import type { Handler } from "./http/context.ts";
 import { chat } from "./http/chat.ts";
 import { AccessLog } from "./http/access-log.ts";
 import { Cors } from "./http/cors.ts";
+import { dashboardRoutes } from "./http/dashboard.ts";
 import { Router } from "./http/router.ts";
 import { type Listening, listen } from "./http/server.ts";
 import { EventStreams } from "./http/sse.ts";
@@ -21,6 +22,7 @@ import { type Clock, systemClock } from "./lib/clock.ts";
 import { createLog, type Log } from "./lib/log.ts";
 import { Metrics } from "./lib/metrics.ts";
 import { banner } from "./main/banner.ts";
+import { dashboardAssets } from "./main/dashboard.ts";
 import { firstStart } from "./main/first-start.ts";
 import { writeOperatorFile } from "./main/operator-file.ts";
 import { type Desks, openDesks } from "./main/desks.ts";
@@ -200,7 +202,14 @@ function furnish(config: Config, rooms: Rooms): { server: Listening; desks: Desk
     reusePort: rooms.worker !== null,
     clock,
     failed,
-    router: new Router([...routeTable(routePorts), ...api.routes], baseUrl),
+    router: new Router(
+      [
+        ...routeTable(routePorts),
+        ...api.routes,
+        ...dashboardRoutes({ assets: dashboardAssets(config.dataDir) }),
+      ],
+      baseUrl,
+    ),
     cors: new Cors(config.cors.origins),
     access: new AccessLog(log, clock, metrics),
     headerTimeoutMs: config.limits.headerTimeoutMs,

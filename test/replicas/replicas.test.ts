@@ -36,7 +36,9 @@ test("a key revoked on one gateway is refused by the next request on another, a 
 }, 120_000);
 
 test("200 at once over three gateways on credits for exactly 7: 7 are served, the provider sees 7", async () => {
-  await replicas.simulate({ latency_ms: 2500 });
+  // Every call costs its whole hold, so that a slow machine, where some end before others arrive, admits no more.
+  const usage = { prompt_tokens: 100_000, completion_tokens: 100_000 };
+  await replicas.simulate({ latency_ms: 500, usage });
   const before = await replicas.calls();
   const { organizationId, secret } = await replicas.first.customer();
   const hold = await holdOf(organizationId, secret);

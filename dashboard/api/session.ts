@@ -1,0 +1,32 @@
+// Who is signed in, and where they may go. The server answers everybody; for the pages, nobody signed in is a 401.
+import { queryOptions } from "@tanstack/react-query";
+import type { AppAnswer } from "../../src/contract/app.ts";
+import type { Role } from "../../src/contract/roles.ts";
+import { ApiError, get } from "./client.ts";
+
+export type { Role };
+type Answer = AppAnswer<"GET /session">;
+export interface Session extends Omit<Answer, "person"> {
+  person: NonNullable<Answer["person"]>;
+  organizations: { id: string; name: string; role: Role }[];
+}
+
+export const sessionQuery = queryOptions({
+  queryKey: ["session"],
+  queryFn: async ({ signal }): Promise<Session> => {
+    const answer = await get<Answer>("/app/v1/session", {}, signal);
+    if (answer.person === null) throw signedOut();
+    const organizations = answer.person.memberships.map(({ org, name, role }) => ({ id: org, name, role }));
+    return { ...answer, person: answer.person, organizations };
+  },
+  staleTime: 60_000,
+});
+
+const signedOut = (): ApiError =>
+  new ApiError({
+    status: 401,
+    code: "not_signed_in",
+    message: "Sign in first.",
+    requestId: null,
+    param: null,
+  });

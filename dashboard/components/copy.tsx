@@ -1,0 +1,28 @@
+// Copies a text and says so, to the eye and to a screen reader.
+import { Button, Code, Group } from "@mantine/core";
+import { useClipboard } from "@mantine/hooks";
+import { texts } from "../texts.ts";
+import { Icon } from "./icon.tsx";
+
+export function CopyButton({ text, label = texts.copy.copy }: { text: string; label?: string }) {
+  const { copy, copied } = useClipboard({ timeout: 2000 });
+  return (
+    <Button
+      size="compact-sm"
+      variant="default"
+      leftSection={<Icon name={copied ? "check" : "copy"} size={14} />}
+      onClick={() => copy(text)}
+      aria-live="polite"
+    >
+      {copied ? texts.copy.copied : label}
+    </Button>
+  );
+}
+
+/** An id or a code with its copy button. */
+export const Copyable = ({ text, label }: { text: string; label?: string }) => (
+  <Group gap="xs" wrap="nowrap" align="center">
+    <Code className="name">{text}</Code>
+    <CopyButton text={text} {...(label !== undefined && { label })} />
+  </Group>
+);

@@ -1,0 +1,126 @@
+// The one table: a link in the first cell, figures to the right, order by header, pages by cursor; narrow screens keep
+// the columns marked `always`.
+import { Button, Group, Paper, Table, Text } from "@mantine/core";
+import { type ReactNode, useState } from "react";
+import { texts } from "../texts.ts";
+
+export interface Column<Row> {
+  title: string;
+  cell: (row: Row) => ReactNode;
+  /** Figures stand on the right. */
+  figures?: boolean;
+  /** Kept on narrow screens. */
+  always?: boolean;
+  /** Makes the header a button that orders the rows on screen by this. */
+  order?: (row: Row) => string | number;
+}
+
+interface DataTableProps<Row> {
+  label: string;
+  rows: readonly Row[];
+  columns: readonly Column<Row>[];
+  rowKey: (row: Row) => string;
+  /** An extra for the pointer; the first cell's link is the way for everybody. */
+  onOpen?: (row: Row) => void;
+  /** Loads the next page; absent on the last. */
+  more?: { load: () => void; loading: boolean } | undefined;
+  foot?: ReactNode;
+}
+
+export function DataTable<Row>({ label, rows, columns, rowKey, onOpen, more, foot }: DataTableProps<Row>) {
+  const [order, setOrder] = useState<{ title: string; down: boolean } | null>(null);
+  const by = columns.find(({ title }) => title === order?.title)?.order;
+  const shown = by === undefined ? rows : sorted(rows, by, order?.down ?? false);
+  const turn = (title: string): void =>
+    setOrder((now) =>
+      now?.title !== title ? { title, down: true } : now.down ? { title, down: false } : null,
+    );
+  return (
+    <Paper withBorder style={{ overflow: "hidden" }}>
+      <div className="table-scroll" role="region" aria-label={label} tabIndex={0}>
+        <Table verticalSpacing="xs" highlightOnHover={onOpen !== undefined} fz="sm">
+          <Table.Thead>
+            <Table.Tr>
+              {columns.map((column) => (
+                <Head key={column.title} column={column} order={order} turn={turn} />
+              ))}
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {shown.map((row) => (
+              <Table.Tr
+                key={rowKey(row)}
+                data-opens={onOpen === undefined ? undefined : ""}
+                onClick={(event) => {
+                  if (!(event.target as Element).closest("a, button, input")) onOpen?.(row);
+                }}
+              >
+                {columns.map((column) => (
+                  <Table.Td
+                    key={column.title}
+                    className={cellClass(column)}
+                    ta={column.figures ? "right" : "left"}
+                  >
+                    {column.cell(row)}
+                  </Table.Td>
+                ))}
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+          {foot !== undefined && <Table.Tfoot>{foot}</Table.Tfoot>}
+        </Table>
+      </div>
+      {more !== undefined && (
+        <Group justify="center" p="xs">
+          <Button variant="subtle" onClick={more.load} loading={more.loading}>
+            {texts.table.more}
+          </Button>
+        </Group>
+      )}
+      {shown.length === 0 && (
+        <Text c="dimmed" ta="center" p="lg" size="sm">
+          {texts.table.noMatch}
+        </Text>
+      )}
+    </Paper>
+  );
+}
+
+function Head<Row>({
+  column,
+  order,
+  turn,
+}: {
+  column: Column<Row>;
+  order: { title: string; down: boolean } | null;
+  turn: (title: string) => void;
+}) {
+  const { title, figures } = column;
+  const mine = order?.title === title;
+  return (
+    <Table.Th
+      className={cellClass(column)}
+      ta={figures ? "right" : "left"}
+      aria-sort={mine ? (order.down ? "descending" : "ascending") : undefined}
+    >
+      {column.order === undefined ? (
+        title
+      ) : (
+        <button type="button" className="sort" onClick={() => turn(title)}>
+          {title} <span aria-hidden="true">{mine ? (order.down ? "↓" : "↑") : "↕"}</span>
+        </button>
+      )}
+    </Table.Th>
+  );
+}
+
+const cellClass = <Row,>({ figures, always }: Column<Row>): string =>
+  `${figures ? "figures" : ""} ${always ? "" : "wide-only"}`.trim();
+
+function sorted<Row>(rows: readonly Row[], by: (row: Row) => string | number, down: boolean): Row[] {
+  const compare = (a: Row, b: Row): number => {
+    const [left, right] = [by(a), by(b)];
+    return left < right ? -1 : left > right ? 1 : 0;
+  };
+  return [...rows].sort((a, b) => (down ? compare(b, a) : compare(a, b)));
+}

@@ -1,0 +1,118 @@
+// Dialogs that change something: a form, and a confirmation that asks to type the name. Focus starts on Cancel where
+// the act cannot be undone; the button carries the verb.
+import { Alert, Button, Group, Modal, Stack, Text, TextInput } from "@mantine/core";
+import { type FormEvent, type ReactNode, useState } from "react";
+import { texts } from "../texts.ts";
+import { Failure } from "./states.tsx";
+import { Icon } from "./icon.tsx";
+
+export interface Mutation {
+  isPending: boolean;
+  error: unknown;
+}
+
+interface FormDialogProps {
+  title: string;
+  opened: boolean;
+  onClose: () => void;
+  onSubmit: () => void;
+  action: string;
+  mutation: Mutation;
+  disabled?: boolean;
+  size?: string;
+  children: ReactNode;
+}
+
+export function FormDialog(props: FormDialogProps) {
+  const {
+    title,
+    opened,
+    onClose,
+    onSubmit,
+    action,
+    mutation,
+    disabled = false,
+    size = "md",
+    children,
+  } = props;
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    onSubmit();
+  };
+  return (
+    <Modal opened={opened} onClose={onClose} title={title} size={size}>
+      <form onSubmit={submit}>
+        <Stack gap="md">
+          {children}
+          {mutation.error !== null && mutation.error !== undefined && <Failure error={mutation.error} />}
+          <Group justify="flex-end" gap="xs">
+            <Button variant="default" onClick={onClose}>
+              {texts.dialog.cancel}
+            </Button>
+            <Button type="submit" loading={mutation.isPending} disabled={disabled}>
+              {action}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}
+
+interface ConfirmDialogProps extends Omit<FormDialogProps, "disabled" | "size"> {
+  /** What has to be typed. */
+  name: string;
+}
+
+export function ConfirmDialog(props: ConfirmDialogProps) {
+  const { title, opened, onClose, onSubmit, action, mutation, name, children } = props;
+  const [typed, setTyped] = useState("");
+  const matches = typed.trim() === name.trim();
+  const close = (): void => {
+    setTyped("");
+    onClose();
+  };
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    if (matches) onSubmit();
+  };
+  return (
+    <Modal opened={opened} onClose={close} title={title} size="lg">
+      <form onSubmit={submit}>
+        <Stack gap="md">
+          <Alert
+            color="red"
+            variant="light"
+            icon={<Icon name="warning" />}
+            styles={{ icon: { color: "var(--tone-bad)" } }}
+          >
+            {children}
+          </Alert>
+          <TextInput
+            label={
+              <>
+                {texts.dialog.typeName}:{" "}
+                <Text span ff="monospace" className="name">
+                  {name}
+                </Text>
+              </>
+            }
+            value={typed}
+            onChange={(event) => setTyped(event.currentTarget.value)}
+            autoComplete="off"
+            spellCheck={false}
+          />
+          {mutation.error !== null && mutation.error !== undefined && <Failure error={mutation.error} />}
+          <Group justify="flex-end" gap="xs">
+            <Button variant="default" onClick={close} data-autofocus>
+              {texts.dialog.cancel}
+            </Button>
+            <Button type="submit" color="red" loading={mutation.isPending} disabled={!matches}>
+              {action}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}

@@ -1,0 +1,49 @@
+// A chart with its table beside it: the same data, one switch, and a sentence for those who see neither.
+import { Group, Paper, SegmentedControl, Skeleton, Text, Title } from "@mantine/core";
+import { lazy, type ReactNode, Suspense, useState } from "react";
+import { texts } from "../texts.ts";
+import type { ChartProps } from "./chart.tsx";
+
+const Chart = lazy(() => import("./chart.tsx"));
+
+interface FigureProps extends ChartProps {
+  /** With the unit. */
+  title: string;
+  summary: string;
+  table: ReactNode;
+}
+
+export function Figure({ title, summary, table, ...chart }: FigureProps) {
+  const [shown, setShown] = useState<"chart" | "table">("chart");
+  return (
+    <Paper withBorder p="md">
+      <Group justify="space-between" mb="sm" gap="xs">
+        <div>
+          <Title order={2}>{title}</Title>
+          <Text size="sm" c="dimmed">
+            {summary}
+          </Text>
+        </div>
+        <SegmentedControl
+          size="xs"
+          aria-label={texts.figure.view}
+          value={shown}
+          onChange={(value) => setShown(value === "table" ? "table" : "chart")}
+          data={[
+            { value: "chart", label: texts.figure.chart },
+            { value: "table", label: texts.figure.table },
+          ]}
+        />
+      </Group>
+      {shown === "table" ? (
+        table
+      ) : (
+        <Suspense fallback={<Skeleton height={chart.height ?? 260} />}>
+          <div role="img" aria-label={`${title}. ${summary}`}>
+            <Chart {...chart} />
+          </div>
+        </Suspense>
+      )}
+    </Paper>
+  );
+}

@@ -1,0 +1,12 @@
+// How much of a limit is used, as a bar with its figures beside it; the bar never says it alone.
+import { Progress } from "@mantine/core";
+
+export const Meter = ({ percent, label }: { percent: number; label: string }) => (
+  <Progress.Root size="sm" mt={4} miw={80}>
+    <Progress.Section
+      value={percent}
+      color={percent >= 100 ? "red" : percent >= 75 ? "yellow" : "indigo"}
+      aria-label={label}
+    />
+  </Progress.Root>
+);

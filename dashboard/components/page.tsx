@@ -1,0 +1,55 @@
+// The frame of every page: title of the tab, one heading that takes the focus after navigation, actions beside it.
+import { Box, Group, Stack, Text, Title } from "@mantine/core";
+import { type ReactNode, useEffect, useRef } from "react";
+
+export function Page({ title, lead, actions, children }: PageProps) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    document.title = `${title} · Tollgate`;
+    heading.current?.focus({ preventScroll: true });
+  }, [title]);
+  return (
+    <Stack gap="lg">
+      <Group justify="space-between" align="flex-start" gap="sm">
+        <Box maw={680} miw={0}>
+          <Title order={1} ref={heading} tabIndex={-1} className="name">
+            {title}
+          </Title>
+          {lead !== undefined && (
+            <Text c="dimmed" size="sm" mt={4}>
+              {lead}
+            </Text>
+          )}
+        </Box>
+        {actions !== undefined && <Group gap="xs">{actions}</Group>}
+      </Group>
+      {children}
+    </Stack>
+  );
+}
+
+export interface PageProps {
+  title: string;
+  lead?: ReactNode;
+  actions?: ReactNode;
+  children: ReactNode;
+}
+
+/** A titled part of a page. */
+export const Section = ({
+  title,
+  actions,
+  children,
+}: {
+  title: string;
+  actions?: ReactNode;
+  children: ReactNode;
+}) => (
+  <Stack gap="sm" component="section" aria-label={title}>
+    <Group justify="space-between" gap="xs">
+      <Title order={2}>{title}</Title>
+      {actions}
+    </Group>
+    {children}
+  </Stack>
+);

@@ -1,0 +1,73 @@
+// A state as word and icon; its colour only repeats what they say.
+import { Badge } from "@mantine/core";
+import { Icon, type IconName } from "./icon.tsx";
+
+type Tone = "good" | "bad" | "waiting" | "warning" | "neutral";
+const COLOURS: Record<Tone, string> = {
+  good: "green",
+  bad: "red",
+  waiting: "indigo",
+  warning: "yellow",
+  neutral: "gray",
+};
+const ICONS: Record<Tone, IconName> = {
+  good: "check",
+  bad: "cross",
+  waiting: "clock",
+  warning: "warning",
+  neutral: "dash",
+};
+
+/** One word per state, everywhere the same. */
+const TONES: Record<string, Tone> = {
+  active: "good",
+  live: "good",
+  settled: "good",
+  credited: "good",
+  answered: "good",
+  closed: "good",
+  ok: "good",
+  delivered: "good",
+  paid: "good",
+  accepted: "good",
+  running: "waiting",
+  requested: "waiting",
+  waiting: "waiting",
+  pending: "waiting",
+  open: "waiting",
+  half_open: "waiting",
+  replay: "neutral",
+  released: "neutral",
+  revoked: "neutral",
+  expired: "neutral",
+  declined: "neutral",
+  withdrawn: "neutral",
+  not_executed: "neutral",
+  limit: "warning",
+  stale: "warning",
+  unhealthy: "bad",
+  disabled: "neutral",
+  refused: "warning",
+  indeterminate: "warning",
+  outcome_unknown: "warning",
+  unknown: "warning",
+  failed: "bad",
+  broken: "bad",
+};
+
+export function StateBadge({ state, word }: { state: string; word?: string }) {
+  const tone = TONES[state] ?? "neutral";
+  return (
+    <Badge
+      variant="light"
+      color={COLOURS[tone]}
+      c={`var(--tone-${tone})`}
+      leftSection={<Icon name={ICONS[tone]} size={12} />}
+      tt="none"
+      fw={600}
+      style={{ flex: "none" }}
+    >
+      {word ?? state.replaceAll("_", " ")}
+    </Badge>
+  );
+}

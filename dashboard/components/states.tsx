@@ -1,0 +1,92 @@
+// What a page shows while there is nothing to show: loading, empty, refused, unreachable.
+import { Alert, Button, Code, Group, Paper, Skeleton, Stack, Text } from "@mantine/core";
+import type { UseQueryResult } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import { ApiError } from "../api/client.ts";
+import { texts } from "../texts.ts";
+import { Icon, type IconName } from "./icon.tsx";
+
+/** Grey lines in the shape of what comes. */
+export const Loading = ({ lines = 5, height = 36 }: { lines?: number; height?: number }) => (
+  <Stack gap="xs" role="status" aria-label={texts.states.loading}>
+    {Array.from({ length: lines }, (_, line) => (
+      <Skeleton key={line} height={height} />
+    ))}
+  </Stack>
+);
+
+/** Why there is nothing, and the one next action. */
+export const Empty = ({
+  icon,
+  children,
+  action,
+}: {
+  icon: IconName;
+  children: ReactNode;
+  action?: ReactNode;
+}) => (
+  <Paper withBorder p="xl">
+    <Stack align="center" gap="sm" py="md">
+      <Text c="dimmed" component="span" lh={0}>
+        <Icon name={icon} size={32} />
+      </Text>
+      <Text c="dimmed" ta="center" maw={460}>
+        {children}
+      </Text>
+      {action}
+    </Stack>
+  </Paper>
+);
+
+/** The sentence, the code, the request id, and a way on. */
+export function Failure({ error, retry }: { error: unknown; retry?: () => void }) {
+  const { code, requestId } =
+    error instanceof ApiError ? error : { code: texts.states.unreachableCode, requestId: null };
+  const forbidden = error instanceof ApiError && error.status === 403;
+  return (
+    <Alert
+      color={forbidden ? "yellow" : "red"}
+      variant="light"
+      icon={<Icon name="warning" />}
+      title={forbidden ? texts.states.forbidden : texts.states.failed}
+      styles={{ title: { color: "var(--mantine-color-text)" }, icon: { color: "var(--mantine-color-text)" } }}
+      role="alert"
+    >
+      <Stack gap="xs">
+        <Text size="sm" className="name">
+          {error instanceof Error ? error.message : texts.states.failed}
+        </Text>
+        <Group gap="xs">
+          <Code>{code}</Code>
+          {requestId !== null && <Code className="name">{requestId}</Code>}
+          {retry !== undefined && (
+            <Button size="compact-sm" variant="default" onClick={retry}>
+              {texts.states.retry}
+            </Button>
+          )}
+        </Group>
+      </Stack>
+    </Alert>
+  );
+}
+
+/** The query's data, or its skeleton, or what went wrong; kept data stay on screen while a retry runs. */
+export function Loaded<Data>({
+  query,
+  children,
+  loading = <Loading />,
+}: {
+  query: UseQueryResult<Data>;
+  children: (data: Data) => ReactNode;
+  loading?: ReactNode;
+}) {
+  const { data, error, isPending } = query;
+  const retry = (): void => void query.refetch();
+  if (data === undefined) return isPending ? loading : <Failure error={error} retry={retry} />;
+  return (
+    <>
+      {error !== null && <Failure error={error} retry={retry} />}
+      {children(data)}
+    </>
+  );
+}

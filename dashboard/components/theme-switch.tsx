@@ -1,0 +1,31 @@
+// Light, dark, or as the system says.
+import { SegmentedControl, useMantineColorScheme, VisuallyHidden } from "@mantine/core";
+import { texts } from "../texts.ts";
+import { Icon } from "./icon.tsx";
+
+const CHOICES = [
+  { value: "light", icon: "sun", word: texts.shell.light },
+  { value: "dark", icon: "moon", word: texts.shell.dark },
+  { value: "auto", icon: "screen", word: texts.shell.system },
+] as const;
+
+export function ThemeSwitch() {
+  const { colorScheme, setColorScheme } = useMantineColorScheme();
+  return (
+    <SegmentedControl
+      aria-label={texts.shell.theme}
+      size="xs"
+      value={colorScheme}
+      onChange={(value) => setColorScheme(value === "light" || value === "dark" ? value : "auto")}
+      data={CHOICES.map(({ value, icon, word }) => ({
+        value,
+        label: (
+          <span title={word}>
+            <Icon name={icon} size={14} />
+            <VisuallyHidden>{word}</VisuallyHidden>
+          </span>
+        ),
+      }))}
+    />
+  );
+}

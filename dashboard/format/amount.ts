@@ -1,0 +1,13 @@
+// Amounts as people type them: decimal strings, checked by the same rule as on the server.
+import { parseUsd } from "../../src/contract/money.ts";
+import { texts } from "../texts.ts";
+
+/** Null when the text is blank or an amount; otherwise what to write instead. */
+export const amountProblem = (typed: string): string | null =>
+  typed.trim() === "" || parseUsd(typed.trim()) !== null ? null : texts.keys.limitWrong;
+
+/** True for an amount above zero. */
+export const isAmount = (typed: string): boolean => (parseUsd(typed.trim()) ?? 0n) > 0n;
+
+/** `"25.000000000"` → `"25"`: how a person would have typed it. */
+export const trimAmount = (usd: string): string => (usd.includes(".") ? usd.replace(/\.?0+$/, "") : usd);

@@ -1,0 +1,55 @@
+// Times are shown in UTC; the reader's own time is in the tooltip. Days are `YYYY-MM-DD` strings throughout, so no
+// local midnight creeps in.
+
+const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"] as const;
+const two = (value: number): string => String(value).padStart(2, "0");
+const dayOf = (at: Date): string => `${at.getUTCDate()} ${MONTHS[at.getUTCMonth()] ?? ""}`;
+
+/** `21 Nov 09:30:05 UTC`; with the year when it is not this one. */
+export function formatTime(rfc3339: string, now: Date = new Date()): string {
+  const at = new Date(rfc3339);
+  if (Number.isNaN(at.getTime())) return rfc3339;
+  const clock = `${two(at.getUTCHours())}:${two(at.getUTCMinutes())}:${two(at.getUTCSeconds())}`;
+  return `${dayWithYear(at, now)} ${clock} UTC`;
+}
+
+/** `21 Nov`; with the year when it is not this one. Takes a day or a whole time. */
+export function formatDay(day: string, now: Date = new Date()): string {
+  const at = new Date(day.length === 10 ? `${day}T00:00:00Z` : day);
+  return Number.isNaN(at.getTime()) ? day : dayWithYear(at, now);
+}
+
+const dayWithYear = (at: Date, now: Date): string =>
+  at.getUTCFullYear() === now.getUTCFullYear() ? dayOf(at) : `${dayOf(at)} ${at.getUTCFullYear()}`;
+
+/** `Sat 21 Nov 2026, 10:30:05 GMT+1` in the reader's own zone, for the tooltip. */
+export const localTime = (rfc3339: string): string =>
+  new Date(rfc3339).toLocaleString(undefined, { dateStyle: "full", timeStyle: "long" });
+
+/** `3 min ago`, `in 12 d`; whole units, rounded down. */
+export function relativeTime(rfc3339: string, now: number = Date.now()): string {
+  const ms = new Date(rfc3339).getTime() - now;
+  const span = formatSpan(Math.abs(ms));
+  if (Math.abs(ms) < 10_000) return "just now";
+  return ms < 0 ? `${span} ago` : `in ${span}`;
+}
+
+/** A length of time in its largest unit: `850 ms`, `12 s`, `3 min`, `5 h`, `12 d`. */
+export function formatSpan(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  if (ms < 10_000) return `${(ms / 1000).toFixed(1)} s`;
+  const seconds = Math.floor(ms / 1000);
+  if (seconds < 120) return `${seconds} s`;
+  if (seconds < 7200) return `${Math.floor(seconds / 60)} min`;
+  if (seconds < 172_800) return `${Math.floor(seconds / 3600)} h`;
+  return `${Math.floor(seconds / 86_400)} d`;
+}
+
+/** Today in UTC as `YYYY-MM-DD`. */
+export const today = (now: Date = new Date()): string => now.toISOString().slice(0, 10);
+
+/** `1 Dec 00:00 UTC`: when monthly limits start again. */
+export function nextMonth(now: Date = new Date()): string {
+  const first = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1));
+  return `${dayOf(first)} 00:00 UTC`;
+}

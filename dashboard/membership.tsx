@@ -1,0 +1,47 @@
+// The organization in the address and what the signed-in person may do there. Hidden buttons are a courtesy: the server
+// decides each time, by the same table (docs/dashboard.md).
+import { createContext, useContext } from "react";
+import type { Role, Session } from "./api/session.ts";
+
+export type Act =
+  | "keys.create"
+  | "keys.change"
+  | "play"
+  | "credits.buy"
+  | "team.change"
+  | "research.ask"
+  | "alerts.change"
+  | "settings.change";
+
+const MAY: Record<Act, readonly Role[]> = {
+  "keys.create": ["owner", "admin", "developer"],
+  "keys.change": ["owner", "admin", "developer"],
+  play: ["owner", "admin", "developer"],
+  "credits.buy": ["owner", "billing"],
+  "team.change": ["owner", "admin"],
+  "research.ask": ["owner", "admin", "developer"],
+  "alerts.change": ["owner", "admin", "billing"],
+  "settings.change": ["owner", "admin"],
+};
+
+export interface Membership {
+  org: Session["organizations"][number];
+  session: Session;
+  baseUrl: string;
+  may: (act: Act) => boolean;
+}
+
+export const MembershipContext = createContext<Membership | null>(null);
+
+export function useMembership(): Membership {
+  const membership = useContext(MembershipContext);
+  if (membership === null) throw new Error("this page needs an organization");
+  return membership;
+}
+
+export const membershipOf = (session: Session, org: Session["organizations"][number]): Membership => ({
+  org,
+  session,
+  baseUrl: session.base_url,
+  may: (act) => MAY[act].includes(org.role),
+});

@@ -1,0 +1,130 @@
+// The dialogs of the keys page: create, limit, replace, revoke, and the one look at a new secret.
+import { Alert, List, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { type Key, keyQuery, useCreateKey, useLimitKey, useRevokeKey } from "../../api/keys.ts";
+import { ConfirmDialog, FormDialog } from "../../components/dialogs.tsx";
+import { Ago, Money } from "../../components/figures.tsx";
+import { type Secret, SecretDialog } from "../../components/secret-dialog.tsx";
+import { formatCount } from "../../format/count.ts";
+import { useMembership } from "../../membership.tsx";
+import { texts } from "../../texts.ts";
+import { CreateKeyDialog, LimitDialog } from "./key-form.tsx";
+import type { Act } from "./page.tsx";
+
+const words = texts.keys;
+
+interface ActProps {
+  org: string;
+  onClose: () => void;
+}
+
+export function KeyActs({ org, act, onClose }: ActProps & { act: Act | null }) {
+  const [secret, setSecret] = useState<Secret | null>(null);
+  const { baseUrl } = useMembership();
+  return (
+    <>
+      {(act?.kind === "create" || act?.kind === "replace") && (
+        <Create
+          org={org}
+          replaced={act.kind === "replace" ? act.key : null}
+          onClose={onClose}
+          onSecret={setSecret}
+        />
+      )}
+      {act?.kind === "limit" && <Limit org={org} of={act.key} onClose={onClose} />}
+      {act?.kind === "revoke" && <Revoke org={org} of={act.key} onClose={onClose} />}
+      <SecretDialog
+        shown={secret}
+        baseUrl={baseUrl}
+        model="base-preview-v1"
+        onClose={() => setSecret(null)}
+      />
+    </>
+  );
+}
+
+function Create(props: ActProps & { replaced: Key | null; onSecret: (secret: Secret) => void }) {
+  const { org, replaced, onClose, onSecret } = props;
+  // Made when the form opens: a double click or a retry makes one key.
+  const [idempotencyKey] = useState(() => crypto.randomUUID());
+  const [shownBefore, setShownBefore] = useState(false);
+  const create = useCreateKey(org, ({ name, secret }) => {
+    if (secret === null) return setShownBefore(true);
+    onClose();
+    onSecret({ name, secret });
+  });
+  if (replaced !== null)
+    return (
+      <FormDialog
+        opened
+        title={words.replaceTitle(replaced.name)}
+        action={words.replace}
+        mutation={create}
+        disabled={shownBefore}
+        onClose={onClose}
+        onSubmit={() => create.mutate({ replaces: replaced.id, idempotencyKey })}
+      >
+        <Text size="sm">{words.replaceHelp}</Text>
+        {shownBefore && <Alert color="yellow">{words.replayed}</Alert>}
+      </FormDialog>
+    );
+  return (
+    <CreateKeyDialog
+      opened
+      shownBefore={shownBefore}
+      mutation={create}
+      onClose={onClose}
+      onSubmit={(terms) => create.mutate({ ...terms, idempotencyKey })}
+    />
+  );
+}
+
+function Limit({ org, of, onClose }: ActProps & { of: Key }) {
+  const limit = useLimitKey(org, onClose);
+  return (
+    <LimitDialog
+      opened
+      of={of}
+      mutation={limit}
+      onClose={onClose}
+      onSubmit={(usd) => limit.mutate({ key: of.id, usd })}
+    />
+  );
+}
+
+function Revoke({ org, of, onClose }: ActProps & { of: Key }) {
+  const revoke = useRevokeKey(org, onClose);
+  const { data } = useQuery(keyQuery(org, of.id));
+  return (
+    <ConfirmDialog
+      opened
+      title={words.revokeTitle(of.name)}
+      name={of.name}
+      action={words.revokeAction(of.name)}
+      mutation={revoke}
+      onClose={onClose}
+      onSubmit={() => revoke.mutate({ key: of.id })}
+    >
+      <Text size="sm">{words.revokeHelp}</Text>
+      <List size="sm" mt="xs">
+        <List.Item>
+          {words.lastUse}: <Ago at={of.last_used_at} />
+        </List.Item>
+        <List.Item>
+          {words.openHolds}: {data === undefined ? "" : `${data.open_holds} · `}
+          <Money usd={of.held_usd} />
+        </List.Item>
+        <List.Item>
+          {words.ago24}: {data?.last_day.length === 0 && words.noRequests}
+          {data?.last_day.map(({ model, requests, charge_usd }, n) => (
+            <span key={model}>
+              {n > 0 && " · "}
+              {words.ofModel(formatCount(requests), model)} <Money usd={charge_usd} />
+            </span>
+          ))}
+        </List.Item>
+      </List>
+    </ConfirmDialog>
+  );
+}

@@ -1,0 +1,114 @@
+// The columns of the keys table.
+import { Code, Group, Stack, Text } from "@mantine/core";
+import type { Key } from "../../api/keys.ts";
+import type { Column } from "../../components/data-table.tsx";
+import { Ago, Money } from "../../components/figures.tsx";
+import { Link } from "../../components/link.tsx";
+import { Meter } from "../../components/meter.tsx";
+import { StateBadge } from "../../components/state-badge.tsx";
+import { formatTime } from "../../format/time.ts";
+import { path } from "../../path-builder.ts";
+import { texts } from "../../texts.ts";
+import { type KeyAct, RowMenu } from "./row-menu.tsx";
+import { percentUsed, stateOf, usedOf } from "./state.ts";
+
+const words = texts.keys;
+
+interface ColumnTerms {
+  org: string;
+  onAct: (act: KeyAct, key: Key) => void;
+}
+
+export const keyColumns = ({ org, onAct }: ColumnTerms): Column<Key>[] => [
+  {
+    title: words.columns.name,
+    always: true,
+    order: ({ name }) => name.toLowerCase(),
+    cell: (key) => (
+      <Stack gap={0}>
+        <Link
+          to={path.organization(org, "activity")}
+          search={{ key: key.id }}
+          size="sm"
+          fw={600}
+          className="name"
+        >
+          {key.name}
+        </Link>
+        <Group gap={6}>
+          <Code>{key.prefix}…</Code>
+          <Text size="xs" c="dimmed">
+            {key.scope === "research" ? words.research : words.standard}
+          </Text>
+        </Group>
+      </Stack>
+    ),
+  },
+  { title: words.columns.state, order: stateOf, cell: (key) => <KeyStateBadge of={key} /> },
+  {
+    title: words.columns.month,
+    always: true,
+    figures: true,
+    order: (key) => Number.parseFloat(usedOf(key)),
+    cell: (key) => <Spent of={key} />,
+  },
+  {
+    title: words.columns.left,
+    figures: true,
+    cell: ({ left_usd }) => (left_usd === null ? words.limitNone : <Money usd={left_usd} />),
+  },
+  {
+    title: words.columns.by,
+    order: ({ created_by }) => created_by?.name ?? "",
+    cell: ({ created_by }) => <Maker of={created_by} />,
+  },
+  {
+    title: words.columns.lastUsed,
+    order: ({ last_used_at }) => last_used_at ?? "",
+    cell: ({ last_used_at }) => <Ago at={last_used_at} />,
+  },
+  {
+    title: words.columns.actions,
+    always: true,
+    figures: true,
+    cell: (key) => (key.status === "active" && key.changeable ? <RowMenu of={key} onAct={onAct} /> : null),
+  },
+];
+
+function KeyStateBadge({ of }: { of: Key }) {
+  const state = stateOf(of);
+  return (
+    <StateBadge
+      state={state}
+      word={state === "limit" ? words.states.limit(formatTime(of.resets_at)) : words.states[state]}
+    />
+  );
+}
+
+/** Keys outlive the member who made them, so a member who left is named as one. */
+function Maker({ of }: { of: Key["created_by"] }) {
+  if (of === null) return words.noMaker;
+  return (
+    <span className="name">
+      {of.name ?? of.id} {of.left && <StateBadge state="warning" word={words.left} />}
+    </span>
+  );
+}
+
+function Spent({ of }: { of: Key }) {
+  const percent = percentUsed(of);
+  return (
+    <Stack gap={0} align="flex-end">
+      <span>
+        <Money usd={usedOf(of)} />
+        {of.limit_usd !== null && (
+          <>
+            {" "}
+            {words.of} <Money usd={of.limit_usd} />
+          </>
+        )}
+      </span>
+      {of.limit_usd !== null && <Meter percent={percent} label={words.ofLimit(percent.toFixed(0))} />}
+    </Stack>
+  );
+}

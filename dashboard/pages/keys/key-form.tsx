@@ -1,0 +1,97 @@
+// The dialog that makes a key, and the one that changes a key's limit.
+import { Alert, Radio, Stack, Text, TextInput } from "@mantine/core";
+import { useState } from "react";
+import type { Key } from "../../api/keys.ts";
+import { FormDialog, type Mutation } from "../../components/dialogs.tsx";
+import { amountProblem, trimAmount } from "../../format/amount.ts";
+import { texts } from "../../texts.ts";
+
+const words = texts.keys;
+
+export interface NewKey {
+  name: string;
+  scope: "standard" | "research";
+  limit_usd: string | null;
+}
+
+interface DialogProps<Value> {
+  opened: boolean;
+  onClose: () => void;
+  onSubmit: (value: Value) => void;
+  mutation: Mutation;
+}
+
+/** `shownBefore`: the same form had made its key already, so there is no secret to show. */
+export function CreateKeyDialog(props: DialogProps<NewKey> & { shownBefore: boolean }) {
+  const { opened, onClose, onSubmit, mutation, shownBefore } = props;
+  const [name, setName] = useState("");
+  const [scope, setScope] = useState<NewKey["scope"]>("standard");
+  const [limit, setLimit] = useState("");
+  const problem = amountProblem(limit);
+  return (
+    <FormDialog
+      title={words.create}
+      opened={opened}
+      onClose={onClose}
+      onSubmit={() =>
+        onSubmit({ name: name.trim(), scope, limit_usd: limit.trim() === "" ? null : limit.trim() })
+      }
+      action={words.create}
+      mutation={mutation}
+      disabled={name.trim() === "" || problem !== null || shownBefore}
+    >
+      {shownBefore && <Alert color="yellow">{words.replayed}</Alert>}
+      <TextInput
+        label={words.name}
+        description={words.nameHelp}
+        value={name}
+        maxLength={200}
+        data-autofocus
+        onChange={(event) => setName(event.currentTarget.value)}
+      />
+      <Radio.Group
+        label={words.scope}
+        value={scope}
+        onChange={(value) => setScope(value === "research" ? "research" : "standard")}
+      >
+        <Stack gap="xs" mt={4}>
+          <Radio value="standard" label={words.standard} description={words.standardHelp} />
+          <Radio value="research" label={words.research} description={words.researchHelp} />
+        </Stack>
+      </Radio.Group>
+      <LimitInput limit={limit} setLimit={setLimit} />
+    </FormDialog>
+  );
+}
+
+export function LimitDialog(props: DialogProps<string | null> & { of: Key }) {
+  const { opened, onClose, onSubmit, mutation, of } = props;
+  const [limit, setLimit] = useState(trimAmount(of.limit_usd ?? ""));
+  return (
+    <FormDialog
+      title={words.editTitle(of.name)}
+      opened={opened}
+      onClose={onClose}
+      onSubmit={() => onSubmit(limit.trim() === "" ? null : limit.trim())}
+      action={texts.dialog.save}
+      mutation={mutation}
+      disabled={amountProblem(limit) !== null}
+    >
+      <Text size="sm">{words.editHelp}</Text>
+      <LimitInput limit={limit} setLimit={setLimit} />
+    </FormDialog>
+  );
+}
+
+const LimitInput = ({ limit, setLimit }: { limit: string; setLimit: (limit: string) => void }) => (
+  <TextInput
+    label={words.limit}
+    description={words.limitHelp}
+    placeholder={words.limitNone}
+    inputMode="decimal"
+    leftSection="$"
+    value={limit}
+    error={amountProblem(limit)}
+    onChange={(event) => setLimit(event.currentTarget.value)}
+  />
+);

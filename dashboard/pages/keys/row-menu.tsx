@@ -1,0 +1,26 @@
+// What can be done with one key.
+import { ActionIcon, Menu } from "@mantine/core";
+import type { Key } from "../../api/keys.ts";
+import { Icon } from "../../components/icon.tsx";
+import { texts } from "../../texts.ts";
+
+export type KeyAct = "limit" | "replace" | "revoke";
+const words = texts.keys;
+
+export const RowMenu = ({ of, onAct }: { of: Key; onAct: (act: KeyAct, key: Key) => void }) => (
+  <Menu position="bottom-end" withinPortal>
+    <Menu.Target>
+      <ActionIcon variant="subtle" color="gray" aria-label={words.menu(of.name)}>
+        <Icon name="down" />
+      </ActionIcon>
+    </Menu.Target>
+    <Menu.Dropdown>
+      <Menu.Item onClick={() => onAct("limit", of)}>{words.edit}</Menu.Item>
+      <Menu.Item onClick={() => onAct("replace", of)}>{words.replace}</Menu.Item>
+      <Menu.Divider />
+      <Menu.Item c="var(--tone-bad)" onClick={() => onAct("revoke", of)}>
+        {words.revoke}
+      </Menu.Item>
+    </Menu.Dropdown>
+  </Menu>
+);

@@ -1,0 +1,14 @@
+// What a key's row says about it, derived once for badge, filter and search.
+import type { Key } from "../../api/keys.ts";
+import { addMoney, percentOf } from "../../format/money.ts";
+
+export type KeyState = "active" | "limit" | "revoked";
+
+export const stateOf = ({ status, blocked_by_limit }: Key): KeyState =>
+  status === "revoked" ? "revoked" : blocked_by_limit ? "limit" : "active";
+
+/** Spend of the month plus open holds: what the limit is compared with. */
+export const usedOf = ({ month_spend_usd, held_usd }: Key): string => addMoney(month_spend_usd, held_usd);
+
+export const percentUsed = (key: Key): number =>
+  key.limit_usd === null ? 0 : percentOf(usedOf(key), key.limit_usd);

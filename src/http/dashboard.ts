@@ -1,0 +1,73 @@
+// Serves the dashboard's files: hashed ones for ever, the page itself never without asking, both gzipped and behind a
+// Content-Security-Policy that lets nothing run or load that we did not ship.
+import { Refusal } from "../contract/refusals.ts";
+import type { Handler, HttpContext } from "./context.ts";
+import type { Route } from "./router.ts";
+
+export interface Asset {
+  type: string;
+  bytes: Uint8Array<ArrayBuffer>;
+  gzipped: Uint8Array<ArrayBuffer> | null;
+  etag: string;
+}
+
+/** The built dashboard: path without leading slash → file. Must hold `index.html`. */
+export type Assets = ReadonlyMap<string, Asset>;
+
+/** Mantine writes its variables into a style element; scripts come from our own files only. */
+const POLICY = [
+  "default-src 'self'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "object-src 'none'",
+  "frame-ancestors 'none'",
+  "base-uri 'none'",
+  "form-action 'self'",
+].join("; ");
+
+const PAGE_HEADERS = {
+  "content-security-policy": POLICY,
+  "cross-origin-opener-policy": "same-origin",
+  "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=()",
+  "x-frame-options": "DENY",
+};
+
+/** Addresses that answer with the page; the page's own router does the rest. */
+const PAGES = ["/", "/sign-in", "/welcome", "/device", "/invitation/*", "/o/*", "/operator/*"];
+
+export function dashboardRoutes(ports: { assets: () => Promise<Assets> }): Route[] {
+  const get = { methods: ["GET"], door: "public", metered: false } as const;
+  const page: Handler = async (context) => {
+    const asset = (await ports.assets()).get("index.html");
+    if (asset === undefined) throw new Error("the built dashboard has no index.html");
+    return reply(context, asset, { ...PAGE_HEADERS, "cache-control": "no-cache" });
+  };
+  const file: Handler = async (context) => {
+    const asset = (await ports.assets()).get(`assets/${context.rest}`);
+    if (asset === undefined) throw new Refusal("unknown_url", "The dashboard has no such file.");
+    return reply(context, asset, { "cache-control": "public, max-age=31536000, immutable" });
+  };
+  return [
+    ...PAGES.map((path) => ({ path, ...get, handler: page })),
+    { path: "/assets/*", ...get, handler: file },
+  ];
+}
+
+function reply(context: HttpContext, asset: Asset, also: Record<string, string>): Response {
+  const { headers: asked } = context.request;
+  const headers: Record<string, string> = {
+    ...also,
+    etag: asset.etag,
+    vary: "accept-encoding",
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "same-origin",
+    "x-request-id": context.requestId,
+  };
+  if (asked.get("if-none-match")?.includes(asset.etag)) return new Response(null, { status: 304, headers });
+  headers["content-type"] = asset.type;
+  const gzip = asset.gzipped !== null && /\bgzip\b/.test(asked.get("accept-encoding") ?? "");
+  if (gzip) headers["content-encoding"] = "gzip";
+  return new Response(gzip ? asset.gzipped : asset.bytes, { headers });
+}

