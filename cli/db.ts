@@ -64,11 +64,11 @@ function addMove(db: Command): void {
         if (!existsSync(file))
           throw new Problem(`There is no store at ${file}.`, "Name the data directory with --data-dir.");
         const { moveToPostgres } = await import("../src/main/move.ts");
-        const { rows, sums, keptAs } = await moveToPostgres(dataDir, to);
+        const { rows, sums, people, keptAs } = await moveToPostgres(dataDir, to);
         const printed = Object.fromEntries(Object.entries(sums).map(([name, sum]) => [name, sum.toString()]));
         const total = Object.values(rows).reduce((sum, count) => sum + count, 0);
         return {
-          json: JSON.stringify({ moved: true, rows, sums_nano_usd: printed, kept_as: keptAs }),
+          json: JSON.stringify({ moved: true, rows, sums_nano_usd: printed, people, kept_as: keptAs }),
           text: `${total} rows moved; counts, sums and the audit agree. The old store is kept as ${keptAs}.\n→ Set DATABASE_URL and start the gateway: ./tollgate serve`,
         };
       }),

@@ -7,13 +7,15 @@ import { auditPostgres } from "../ledger/postgres-audit.ts";
 import { makeMonths } from "../ledger/postgres-months.ts";
 import { openSqliteLedger } from "../ledger/sqlite.ts";
 import { systemClock } from "../lib/clock.ts";
-import { movePeople } from "../people/move.ts";
+import { copyPeople, setPeopleAside } from "../people/move.ts";
 import { copyStore, type Moved } from "../store/move.ts";
 import { openPostgresStore, type PostgresStore } from "../store/postgres.ts";
 import { openSqliteStore, type SqliteStore } from "../store/sqlite.ts";
 import { StoreFailure } from "../store/store-failure.ts";
 
 export interface MoveResult extends Moved {
+  /** Rows of accounts, sessions and memberships. */
+  people: number;
   /** Where the old store is kept. */
   keptAs: string;
 }
@@ -29,13 +31,14 @@ export async function moveToPostgres(dataDirectory: string, url: string): Promis
     const target = await openPostgresStore(url, dataDirectory);
     const moved = await copyInto(target, source);
     await assertSound(target);
+    const people = await copyPeople(dataDirectory, url);
     source.writer.run("PRAGMA wal_checkpoint(TRUNCATE)");
     source.close();
     closed = true;
     const keptAs = join(dataDirectory, "tollgate.sqlite.moved");
     renameSync(join(dataDirectory, "tollgate.sqlite"), keptAs);
-    const people = await movePeople({ dataDir: dataDirectory, databaseUrl: url });
-    return { ...moved, rows: { ...moved.rows, ...people }, keptAs };
+    setPeopleAside(dataDirectory);
+    return { ...moved, people, keptAs };
   } finally {
     if (!closed) source.close();
   }

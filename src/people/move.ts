@@ -1,55 +1,63 @@
-// People from their file into PostgreSQL, with `db move`: accounts, sessions, second factors, memberships, invitations.
-import { Database } from "bun:sqlite";
+// People on their way from the embedded store into PostgreSQL, row by row through the library's own adapters, so that each
+// store writes times and flags in its own manner. Sessions come along: nobody has to sign in again. What is there already
+// stays as it is, so that a copy that was cut short can be repeated.
 import { existsSync, renameSync } from "node:fs";
-import type { Pool } from "pg";
-import { assertEmpty, copyTable, tablesOf } from "../store/move.ts";
 import { openSignIn } from "./sign-in.ts";
-import { openPeopleStore, type PeoplePlace, type PeopleStore, peopleFile } from "./store.ts";
+import { openPeopleStore, peopleFile } from "./store.ts";
 
-/** Counts of sign-ins of the last minute stay behind. */
-const LEFT_BEHIND = new Set(["rateLimit"]);
+/** Parents first. Throttles and remembered forms stay behind: they last minutes. */
+const MODELS = [
+  "user",
+  "account",
+  "session",
+  "verification",
+  "twoFactor",
+  "passkey",
+  "membership",
+  "invitation",
+  "organizationRule",
+];
+const PAGE = 500;
+const NOTHING_IS_SIGNED = "rows are copied as they are, sealed ones too";
 
-/** Table → rows; nothing when nobody ever had an account. Throws, and changes nothing, when people are there already. */
-export async function movePeople(
-  place: PeoplePlace & { databaseUrl: string },
-): Promise<Record<string, number>> {
-  const file = peopleFile(place.dataDir);
-  if (!existsSync(file)) return {};
-  const from = await openMade({ ...place, databaseUrl: null });
-  const to = await openMade(place);
+/** How many rows were copied; 0 where nobody ever signed in. */
+export async function copyPeople(dataDir: string, databaseUrl: string): Promise<number> {
+  if (!existsSync(peopleFile(dataDir))) return 0;
+  const settings = {
+    secret: NOTHING_IS_SIGNED,
+    url: "http://localhost",
+    origins: [],
+    oidc: [],
+    signInsPerMinute: 1,
+  };
+  const source = await openPeopleStore({ dataDir, databaseUrl: null });
+  const target = await openPeopleStore({ dataDir, databaseUrl });
   try {
-    if (!(from.database instanceof Database) || to.database instanceof Database)
-      throw new Error("people are moved from a file into a database");
-    const rows = await copyAll(from.database, to.database);
-    await from.close();
-    renameSync(file, `${file}.moved`);
-    return rows;
+    const { records: from } = await openSignIn({ ...settings, store: source });
+    const { records: into } = await openSignIn({ ...settings, store: target });
+    let copied = 0;
+    for (const model of MODELS) {
+      for (let offset = 0; ; offset += PAGE) {
+        const sortBy = { field: "id", direction: "asc" as const };
+        const rows = await from.findMany<{ id: string }>({ model, limit: PAGE, offset, sortBy });
+        for (const data of rows) {
+          const where = [{ field: "id", value: data.id }];
+          if ((await into.count({ model, where })) > 0) continue;
+          await into.create({ model, data, forceAllowId: true });
+          copied++;
+        }
+        if (rows.length < PAGE) break;
+      }
+    }
+    return copied;
   } finally {
-    await to.close();
+    await source.close();
+    await target.close();
   }
 }
 
-/** With its tables as this program knows them. */
-async function openMade(place: PeoplePlace): Promise<PeopleStore> {
-  const store = await openPeopleStore(place);
-  const secret = "rows are copied as they are, sealed ones too";
-  await openSignIn({ store, secret, url: "http://127.0.0.1", origins: [], oidc: [], signInsPerMinute: 1 });
-  return store;
-}
-
-async function copyAll(from: Database, to: Pool): Promise<Record<string, number>> {
-  // Accounts first: the others name them.
-  const others = tablesOf(from).filter((table) => table !== "user" && !LEFT_BEHIND.has(table));
-  const tables = ["user", ...others];
-  const client = await to.connect();
-  try {
-    await client.query("BEGIN");
-    await assertEmpty(client, tables);
-    const rows: Record<string, number> = {};
-    for (const table of tables) rows[`people.${table}`] = await copyTable(from, client, table);
-    await client.query("COMMIT");
-    return rows;
-  } finally {
-    client.release(true); // and with it whatever was not committed
-  }
+/** The old file steps aside, so that no gateway goes on with it by accident. */
+export function setPeopleAside(dataDir: string): void {
+  const file = peopleFile(dataDir);
+  if (existsSync(file)) renameSync(file, `${file}.moved`);
 }

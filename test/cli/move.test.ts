@@ -197,13 +197,12 @@ test("people move with the store: a session goes on where the ledger is now", as
       stdout: "pipe",
     },
   );
-  const { rows } = (await new Response(moved.stdout).json()) as { rows: Record<string, number> };
-  expect(rows).toMatchObject({
-    organization: 1,
-    "people.user": 1,
-    "people.session": 1,
-    "people.membership": 1,
-  });
+  const { rows, people } = (await new Response(moved.stdout).json()) as {
+    rows: Record<string, number>;
+    people: number;
+  };
+  expect(rows).toMatchObject({ organization: 1 });
+  expect(people).toBeGreaterThanOrEqual(3); // account, session, membership
   gateway = await run(port, url);
   const { person } = await browser.app("GET /session");
   expect(person).toMatchObject({ name: "Ada", operator: true });
