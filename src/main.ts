@@ -70,8 +70,7 @@ export async function start(config: Config, ports: StartPorts = {}): Promise<Run
   try {
     return await startOn(store, config, { clock, log, worker: ports.worker ?? null });
   } catch (error) {
-    await store.ledger.close();
-    await store.close();
+    await closeStore(store);
     throw error;
   }
 }
@@ -94,13 +93,27 @@ async function startOn(
   const demoKey = config.trust === null ? await firstStart(ledger) : null;
   const house = furnish(config, { clock, log, store, ledger, providers, releases, worker });
   const url = addressOf(config, house.server.port);
-  if (worker !== "other") await writeOperatorFile(ledger, { dataDir: config.dataDir, url });
-  releases.health.start();
-  const signInLink =
-    worker === "other"
-      ? null
-      : await firstRunLink(config, { url: config.publicUrl ?? url, dataKey: store.dataKey });
-  return { url, demoKey, signInLink, ledger, desks: house.desks, stop: () => house.stop() };
+  try {
+    if (worker !== "other") await writeOperatorFile(ledger, { dataDir: config.dataDir, url });
+    releases.health.start();
+    const signInLink =
+      worker === "other"
+        ? null
+        : await firstRunLink(config, { url: config.publicUrl ?? url, dataKey: store.dataKey });
+    const stop = async (): Promise<void> => {
+      await house.stop();
+      await closeStore(store);
+    };
+    return { url, demoKey, signInLink, ledger, desks: house.desks, stop };
+  } catch (error) {
+    await house.stop(); // it would answer for ever, without a store
+    throw error;
+  }
+}
+
+async function closeStore(store: OpenedStore): Promise<void> {
+  await store.ledger.close();
+  await store.close();
 }
 
 /** `start`, then the banner. SIGTERM and SIGINT stop it, from its first moment on: the port opens before `start` ends. */
@@ -227,8 +240,6 @@ function furnish(config: Config, rooms: Rooms): { server: Listening; desks: Desk
     await journal.stop();
     releases.stop();
     await providers.stop();
-    await ledger.close();
-    await store.close();
     stopCounting();
     log.flush();
   };

@@ -1,5 +1,7 @@
 // One gateway of the run as a process of its own, started the way an operator starts it. It can be killed, paused,
 // stopped and armed with a crash point; whoever ends it, it is started again, and every end is written down.
+import { statSync } from "node:fs";
+import { join } from "node:path";
 import { tollgate } from "./children.ts";
 import type { History, Span } from "./history.ts";
 
@@ -23,6 +25,7 @@ export class GatewayProcess {
   private armed = false;
   /** What we end the running child with; null = nothing: without a crash point, its end is an accident. */
   private endedBy: "killed" | "stopped" | null = null;
+  private spawnedAtMs = 0;
   private down: Span | null = null;
   private working: Promise<void> = Promise.resolve();
   private waiting = 0;
@@ -39,8 +42,10 @@ export class GatewayProcess {
   async start(crashAt: string | null = null): Promise<void> {
     const { root, settings, log } = this.files;
     const env: Record<string, string> = crashAt === null ? {} : { TOLLGATE_CRASH_AT: crashAt };
+    const spawnedAtMs = Date.now();
     const child = tollgate(root, ["serve", "--config", settings], { log, env });
     this.child = child;
+    this.spawnedAtMs = spawnedAtMs;
     this.armed = crashAt !== null;
     this.endedBy = null;
     void child.exited.then(() => this.ended(child));
@@ -164,6 +169,12 @@ export class GatewayProcess {
     this.history.accidents.push({ what, atMs: Date.now() });
   }
 
+  /** The last thing that a start does is to tell the operator; its port is open before. */
+  private hasStarted(): boolean {
+    const operatorFile = statSync(join(this.files.dataDir, "operator.json"), { throwIfNoEntry: false });
+    return operatorFile !== undefined && operatorFile.mtimeMs >= this.spawnedAtMs;
+  }
+
   private async ready(child: Bun.Subprocess): Promise<boolean> {
     const untilMs = performance.now() + READY_WITHIN_MS;
     while (performance.now() < untilMs) {
@@ -172,7 +183,7 @@ export class GatewayProcess {
         (answer) => answer.ok,
         () => false,
       );
-      if (ok) return true;
+      if (ok && this.hasStarted()) return true;
       await Bun.sleep(5);
     }
     this.accident(`the gateway was not ready within ${READY_WITHIN_MS} ms`);

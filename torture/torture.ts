@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { judge } from "./checks.ts";
 import { Driver } from "./driver.ts";
-import { errorCode, Evidence, type Found, type Violation } from "./evidence.ts";
+import { type BalanceJson, errorCode, Evidence, type Found, type Violation } from "./evidence.ts";
 import type { Exchange } from "./history.ts";
 import { audit, finalBalances, heal } from "./heal.ts";
 import { printFound } from "./found.ts";
@@ -46,8 +46,15 @@ export async function torture(run: Run): Promise<Report> {
     const found: Found = {
       plan,
       history: world.history,
-      audit: await audit(world),
-      balances: await finalBalances(world),
+      audit: await audit(world).catch((error: unknown) => ({
+        ok: false,
+        checked: {},
+        violations: [String(error)],
+      })),
+      balances: await finalBalances(world).catch((error: unknown) => {
+        world.history.accidents.push({ what: String(error), atMs: Date.now() });
+        return new Map<number, BalanceJson>();
+      }),
       bill: await world.simulator.bill(),
       rows: await world.store.requests(),
     };

@@ -55,7 +55,8 @@ export const balances: Check = (evidence) => {
 export const moneyIn: Check = ({ found }) =>
   [...found.history.customers.values()].flatMap(({ plan, credited }): Violation[] => {
     const expected = [...credited.values()].reduce((sum, nano) => sum + nano, 0n);
-    const balance = found.balances.get(plan) ?? {};
+    const balance = found.balances.get(plan);
+    if (balance === undefined) return []; // `torture` has noted why there is none
     const came = usd(balance, "purchased_usd") + usd(balance, "granted_usd");
     if (came === expected) return [];
     return [
