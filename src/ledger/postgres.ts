@@ -99,25 +99,36 @@ class PostgresLedger {
     const left = predecessors.left();
     const lease = await Lease.take(ports.store, { clock, begins: (name) => predecessors.note(name) });
     const ledger = new PostgresLedger(ports, { databaseClock: clock, lease, predecessors });
-    await ledger.lanes.open();
-    await makeMonths(ports.store.pool, ledger.nowMs());
-    await ledger.settleSpooled();
-    await condemnInstances(ports.store.pool, "returned");
-    await condemnGone(ports.store.pool, left.names);
+    try {
+      await ledger.begin(left);
+      return ledger;
+    } catch (error) {
+      await ledger.close();
+      throw error;
+    }
+  }
+
+  /** Ends what earlier processes left, then keeps doing so. */
+  private async begin(left: ReturnType<Predecessors["left"]>): Promise<void> {
+    const { pool } = this.ports.store;
+    await this.lanes.open();
+    await makeMonths(pool, this.nowMs());
+    await this.settleSpooled();
+    await condemnInstances(pool, "returned");
+    await condemnGone(pool, left.names);
     left.forget();
-    await ledger.resolveOrphans();
-    ledger.stopSweeping = keepSweeping({
-      on: ports.store.pool,
-      nowMs: () => ledger.nowMs(),
-      ready: () => ledger.ready(),
-      everyMs: ports.sweepEveryMs ?? 5_000,
+    await this.resolveOrphans();
+    this.stopSweeping = keepSweeping({
+      on: pool,
+      nowMs: () => this.nowMs(),
+      ready: () => this.ready(),
+      everyMs: this.ports.sweepEveryMs ?? 5_000,
       resolveOrphans: async () => {
-        await ledger.settleSpooled();
-        await condemnInstances(ports.store.pool, lease.mayCondemn ? "overdue" : "returned");
-        await ledger.resolveOrphans();
+        await this.settleSpooled();
+        await condemnInstances(pool, this.lease.mayCondemn ? "overdue" : "returned");
+        await this.resolveOrphans();
       },
     });
-    return ledger;
   }
 
   interface(): Ledger {
