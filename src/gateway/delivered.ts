@@ -65,7 +65,6 @@ export class Delivered {
     this.texts.unshift(text.slice(lastWord));
     this.accepted = 1;
     this.pending -= lastWord;
-    this.words += text.slice(0, lastWord).match(/\S+/g)?.length ?? 0;
     this.addCount([text.slice(0, lastWord)]);
     return { exactly: this.folded, atLeast: this.words };
   }
@@ -93,6 +92,7 @@ export class Delivered {
 
   private addCount(texts: string[]): void {
     if (texts.every((text) => text === "")) return;
+    this.words += texts.join("").match(/\S+/g)?.length ?? 0;
     const counted = countTokens(texts, this.tokenizer);
     this.folded = this.folded.then(async (sum) => sum + (await counted));
   }

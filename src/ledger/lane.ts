@@ -51,6 +51,11 @@ export class Lane {
     return !this.away && !this.closed;
   }
 
+  /** Connects, so that the first request need not, and so that a lost database is noticed before it. */
+  async open(): Promise<void> {
+    if ((await this.connected()) === null) this.start();
+  }
+
   /** Resolves when the operation is durable. Rejects with `overloaded` when it cannot be taken now. */
   submit(operation: LaneOperation): Promise<LaneOutcome> {
     return new Promise((resolve, reject) => {
@@ -196,12 +201,20 @@ export class Lane {
       await assertTakesWrites(client);
       if (this.doubt !== null) await this.clear(client, this.doubt);
       this.client = client;
+      client.once("end", () => this.ended(client));
       this.away = false;
       this.reconnectInMs = RECONNECT_FIRST_MS;
     } catch {
       this.lost(client, []); // tried again until it works
     }
     return this.client;
+  }
+
+  /** Lost while nothing was under way: better to find out now than with the next request. */
+  private ended(client: Client | null): void {
+    if (this.closed || this.running || this.client !== client) return;
+    this.lost(client, []);
+    this.start();
   }
 
   private async clear(client: Client, { batch, about }: { batch: Waiting[]; about: Doubt }): Promise<void> {

@@ -31,6 +31,10 @@ export class Lanes {
     );
   }
 
+  async open(): Promise<void> {
+    await Promise.all(this.lanes.map((lane) => lane.open()));
+  }
+
   get ready(): boolean {
     return this.lanes.every(({ ready }) => ready);
   }

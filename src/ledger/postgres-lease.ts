@@ -2,6 +2,7 @@
 // clock. Whoever cannot renew it stops admitting by itself. One that stays away is condemned by another, for good: from
 // then on the others resolve what it left, and should it come back, then under a new number (money.md §2, §9).
 import { hostname } from "node:os";
+import { randomBase62 } from "../lib/id.ts";
 import type { PostgresStore } from "../store/postgres.ts";
 import type { DatabaseClock } from "./database-clock.ts";
 import { int } from "./postgres-cell.ts";
@@ -13,6 +14,12 @@ const RENEW_EVERY_MS = 2_000;
 const GRACE_MS = 5_000;
 
 export const DATABASE_NOW = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
+
+export interface LeasePorts {
+  clock: DatabaseClock;
+  /** Told of every instance before it owns anything. */
+  begins(name: string): void;
+}
 
 export class Lease {
   /** The number that this process admits under now. */
@@ -26,11 +33,11 @@ export class Lease {
 
   private constructor(
     private readonly store: PostgresStore,
-    private readonly clock: DatabaseClock,
+    private readonly ports: LeasePorts,
   ) {}
 
-  static async take(store: PostgresStore, clock: DatabaseClock): Promise<Lease> {
-    const lease = new Lease(store, clock);
+  static async take(store: PostgresStore, ports: LeasePorts): Promise<Lease> {
+    const lease = new Lease(store, ports);
     await lease.begin();
     lease.later();
     return lease;
@@ -56,15 +63,16 @@ export class Lease {
 
   private async begin(): Promise<void> {
     const epoch = await this.store.nextEpoch();
+    const name = `${hostname()} ${process.pid} ${randomBase62(8)}`;
+    this.ports.begins(name);
     const askedAtMs = performance.now();
-    const name = `${hostname()} ${process.pid}`;
     const [row] = await askOnce(
       this.store.pool,
       `INSERT INTO instance (epoch, name, started_at, lease_until)
        VALUES ($1, $2, ${DATABASE_NOW}, ${DATABASE_NOW} + ${LEASE_MS}) RETURNING started_at`,
       [epoch, name],
     );
-    this.clock.read(int(row?.[0]));
+    this.ports.clock.read(int(row?.[0]));
     this.epoch = epoch;
     this.extend(askedAtMs);
   }
@@ -84,7 +92,7 @@ export class Lease {
     );
     // Condemned: the others resolve what it owned. A new number owns none of that.
     if (row === undefined) return await this.begin();
-    this.clock.read(int(row[0]));
+    this.ports.clock.read(int(row[0]));
     this.extend(askedAtMs);
   }
 
@@ -104,6 +112,14 @@ export class Lease {
 export async function condemnInstances(on: Asking, which: "returned" | "overdue"): Promise<void> {
   const before = which === "returned" ? "1" : `${DATABASE_NOW} - ${GRACE_MS}`;
   await askOnce(on, `UPDATE instance SET condemned = true WHERE NOT condemned AND lease_until < ${before}`);
+}
+
+/** Ends the ownership of processes that are known to be gone. */
+export async function condemnGone(on: Asking, names: readonly string[]): Promise<void> {
+  if (names.length > 0)
+    await askOnce(on, "UPDATE instance SET condemned = true, lease_until = 0 WHERE name = ANY($1::text[])", [
+      names,
+    ]);
 }
 
 /** Forgets instances that ended long ago and own nothing any more. */

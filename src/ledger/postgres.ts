@@ -2,6 +2,7 @@
 // the same lane, every decision taken on rows locked in the database, nothing about keys, limits or credits cached
 // (money.md §2, §7). An admission is durable twice before anything is sent: the hold, then the fence.
 import type { Clock } from "../lib/clock.ts";
+import { crashPoint } from "../lib/crash-point.ts";
 import type { PostgresStore } from "../store/postgres.ts";
 import { overloaded } from "./batch.ts";
 import { DatabaseClock } from "./database-clock.ts";
@@ -20,11 +21,12 @@ import { auditPostgres } from "./postgres-audit.ts";
 import { PostgresChanges } from "./postgres-changes.ts";
 import { type CommitPorts } from "./postgres-commit.ts";
 import { Lanes } from "./postgres-lanes.ts";
-import { condemnInstances, Lease } from "./postgres-lease.ts";
+import { condemnGone, condemnInstances, Lease } from "./postgres-lease.ts";
 import { loadKey, loadRows } from "./postgres-load.ts";
 import { makeMonths } from "./postgres-months.ts";
 import { findOrphans } from "./postgres-orphans.ts";
 import { type LaneOperation } from "./postgres-operations.ts";
+import { Predecessors } from "./predecessors.ts";
 import { available, records } from "./postgres-records.ts";
 import { readAnswer } from "./postgres-requests.ts";
 import { keepSweeping } from "./postgres-sweep.ts";
@@ -54,7 +56,17 @@ export async function openPostgresLedger(ports: PostgresLedgerPorts): Promise<Le
   return ledger.interface();
 }
 
+/** What makes this process one of the gateways. */
+interface Instance {
+  databaseClock: DatabaseClock;
+  lease: Lease;
+  predecessors: Predecessors;
+}
+
 class PostgresLedger {
+  private readonly databaseClock: DatabaseClock;
+  private readonly lease: Lease;
+  private readonly predecessors: Predecessors;
   private readonly lanes: Lanes;
   /** Which number each running request of this process was admitted under. */
   private readonly owners = new Map<string, number>();
@@ -65,9 +77,11 @@ class PostgresLedger {
 
   private constructor(
     private readonly ports: PostgresLedgerPorts,
-    private readonly databaseClock: DatabaseClock,
-    private readonly lease: Lease,
+    { databaseClock, lease, predecessors }: Instance,
   ) {
+    this.databaseClock = databaseClock;
+    this.lease = lease;
+    this.predecessors = predecessors;
     const { store, lanes = LANES } = ports;
     this.firstEpoch = lease.epoch;
     this.spool = new Spool(store.dataDirectory, store.dataKey, lease.epoch);
@@ -81,24 +95,40 @@ class PostgresLedger {
 
   static async open(ports: PostgresLedgerPorts): Promise<PostgresLedger> {
     const clock = new DatabaseClock();
-    const lease = await Lease.take(ports.store, clock);
-    const ledger = new PostgresLedger(ports, clock, lease);
-    await makeMonths(ports.store.pool, ledger.nowMs());
-    await ledger.settleSpooled();
-    await condemnInstances(ports.store.pool, "returned");
-    await ledger.resolveOrphans();
-    ledger.stopSweeping = keepSweeping({
-      on: ports.store.pool,
-      nowMs: () => ledger.nowMs(),
-      ready: () => ledger.ready(),
-      everyMs: ports.sweepEveryMs ?? 5_000,
+    const predecessors = new Predecessors(ports.store.dataDirectory);
+    const left = predecessors.left();
+    const lease = await Lease.take(ports.store, { clock, begins: (name) => predecessors.note(name) });
+    const ledger = new PostgresLedger(ports, { databaseClock: clock, lease, predecessors });
+    try {
+      await ledger.begin(left);
+      return ledger;
+    } catch (error) {
+      await ledger.close();
+      throw error;
+    }
+  }
+
+  /** Ends what earlier processes left, then keeps doing so. */
+  private async begin(left: ReturnType<Predecessors["left"]>): Promise<void> {
+    const { pool } = this.ports.store;
+    await this.lanes.open();
+    await makeMonths(pool, this.nowMs());
+    await this.settleSpooled();
+    await condemnInstances(pool, "returned");
+    await condemnGone(pool, left.names);
+    left.forget();
+    await this.resolveOrphans();
+    this.stopSweeping = keepSweeping({
+      on: pool,
+      nowMs: () => this.nowMs(),
+      ready: () => this.ready(),
+      everyMs: this.ports.sweepEveryMs ?? 5_000,
       resolveOrphans: async () => {
-        await ledger.settleSpooled();
-        await condemnInstances(ports.store.pool, lease.mayCondemn ? "overdue" : "returned");
-        await ledger.resolveOrphans();
+        await this.settleSpooled();
+        await condemnInstances(pool, this.lease.mayCondemn ? "overdue" : "returned");
+        await this.resolveOrphans();
       },
     });
-    return ledger;
   }
 
   interface(): Ledger {
@@ -191,6 +221,7 @@ class PostgresLedger {
     const { organizationId } = credential;
     try {
       const { kind } = await this.lanes.submit({ kind: "fence", organizationId, requestId });
+      crashPoint("after_fence");
       if (kind === "fenced") return decision;
     } catch (error) {
       this.takeBack(operation);
@@ -267,5 +298,6 @@ class PostgresLedger {
     await this.stopSweeping();
     await this.lanes.close();
     await this.lease.release().catch(() => {}); // it runs out by itself
+    this.predecessors.end();
   }
 }

@@ -116,7 +116,7 @@ type Printed =
   | (Owned<"void"> & { voiding: Omit<Voiding, "answer"> & { answer: string | null } });
 
 /** Whether another process of this number runs; in containers ours often has the number of the one before. */
-function runsBeside(pid: number): boolean {
+export function runsBeside(pid: number): boolean {
   if (pid === process.pid) return false;
   try {
     return process.kill(pid, 0);

@@ -1,6 +1,5 @@
 // Every code of the table of refusals is provoked over HTTP and documented: code ⇔ docs/errors.md ⇔ test (specification 7).
 // The record below is complete by type: a new code without a way to provoke it does not compile.
-import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -57,12 +56,10 @@ const faulty = (behaviour: Parameters<TestGateway["simulator"]["behave"]>[0]["be
   gateway.simulator.behave({ behaviour, calls });
 
 /** A keyed request that succeeded, whose stored result something then happened to. */
-async function afterKeyed(change: (store: Database, requestId: string) => void): Promise<ErrorReply> {
+async function afterKeyed(...changes: string[]): Promise<ErrorReply> {
   const headers = { "idempotency-key": crypto.randomUUID() };
   const first = await gateway.chat(customer, hello(), headers);
-  const store = new Database(join(gateway.dataDir, "tollgate.sqlite"));
-  change(store, first.headers.get("x-request-id") ?? "");
-  store.close();
+  for (const change of changes) await gateway.tamper(change, first.headers.get("x-request-id") ?? "");
   return gateway.chat<ErrorJson>(customer, hello(), headers);
 }
 
@@ -116,13 +113,10 @@ const PROVOKE: Record<RefusalCode, () => Promise<ErrorReply>> = {
     return second;
   },
   idempotency_outcome_unknown: () =>
-    afterKeyed((store, id) => {
-      store.run("DELETE FROM result WHERE request_id = ?1", [id]);
-      store.run(
-        "UPDATE request SET state = 'released', error_code = 'owner_lost', answer_until = NULL, charge = 0 WHERE request_id = ?1",
-        [id],
-      );
-    }),
+    afterKeyed(
+      "DELETE FROM result WHERE request_id = ?1",
+      "UPDATE request SET state = 'released', error_code = 'owner_lost', answer_until = NULL, charge = 0 WHERE request_id = ?1",
+    ),
   idempotency_key_expired: async () => {
     const headers = { "idempotency-key": crypto.randomUUID() };
     const other = await gateway.customer();
@@ -130,8 +124,7 @@ const PROVOKE: Record<RefusalCode, () => Promise<ErrorReply>> = {
     clock.advance(86_400_000 + 1);
     return gateway.chat<ErrorJson>(other, hello(), headers);
   },
-  idempotency_result_not_retained: () =>
-    afterKeyed((store, id) => store.run("DELETE FROM result WHERE request_id = ?1", [id])),
+  idempotency_result_not_retained: () => afterKeyed("DELETE FROM result WHERE request_id = ?1"),
   idempotency_key_reused: async () => {
     const headers = { "idempotency-key": crypto.randomUUID() };
     await gateway.chat(customer, hello(), headers);
@@ -149,10 +142,7 @@ const PROVOKE: Record<RefusalCode, () => Promise<ErrorReply>> = {
     await busy.stop();
     return reply;
   },
-  internal_error: () =>
-    afterKeyed((store, id) =>
-      store.run("UPDATE result SET sealed = zeroblob(64) WHERE request_id = ?1", [id]),
-    ),
+  internal_error: () => afterKeyed("UPDATE result SET sealed = substr(sealed, 2) WHERE request_id = ?1"),
   provider_error: () => {
     faulty({ status: 400 });
     return chat();

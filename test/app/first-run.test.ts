@@ -1,5 +1,6 @@
 // The start of a gateway that nobody owns, its restart, and second factors.
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { Database } from "bun:sqlite";
 import { createHmac } from "node:crypto";
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -141,6 +142,19 @@ test("whoever holds the management key makes such a link too, by address", async
   expect(await admin("POST", "/people/reset", { person: "nobody@example.com" })).toMatchObject({
     error: { code: "not_found" },
   });
+});
+
+test("an old sign-in reads on but changes no money, keys or people; an expired session is none", async () => {
+  const sessions = new Database(join(dataDir, "people.sqlite"));
+  const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000).toISOString();
+  sessions.run("UPDATE session SET createdAt = ?1", [hoursAgo(13)]);
+  const create = await browser.try("POST /operator/organizations", {}, { name: "late" });
+  expect([create.status, create.json.error.code]).toEqual([403, "sign_in_again"]);
+  await browser.app("GET /operator/organizations");
+  sessions.run("UPDATE session SET expiresAt = ?1", [hoursAgo(1)]);
+  expect((await browser.try("GET /operator/organizations")).status).toBe(401);
+  sessions.close();
+  await browser.send("POST", "/auth/sign-in/email", { email: "ada@example.com", password: PASSWORD });
 });
 
 test("sign-ins, sign-outs and settings are in the operator's audit log", async () => {

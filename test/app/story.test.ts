@@ -87,7 +87,7 @@ test("a request costs the same in its answer, activity, usage, billing and on th
   ).toBe(charge);
   expect(detail.request?.gateway).toEqual(reply.json.gateway as never);
   expect(detail.request?.attempts).toHaveLength(1);
-  for (const group_by of ["model", "key", "member", "scope"]) {
+  for (const group_by of ["model", "key", "member", "scope", "provider", "region"]) {
     const used = await developer.app("GET /orgs/{org}/usage", { org }, undefined, `?group_by=${group_by}`);
     expect(used.total).toMatchObject({ requests: 1, charge_usd: charge });
     expect(used.rows).toHaveLength(1);

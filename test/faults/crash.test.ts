@@ -1,8 +1,9 @@
 // A gateway that dies at each named point of money.md §3, and comes back: the money, the provider's bill, and what the
 // retry with the same key sees. The process really dies, by SIGKILL, and the provider's bill outlives it.
-import { expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import type { CrashPoint } from "../../src/lib/crash-point.ts";
 import { readEvents } from "../support/events.ts";
+import { type TestDatabase, testPostgres } from "../support/postgres.ts";
 import { ProcessGateway, type Received } from "../support/process-gateway.ts";
 
 const KEY = { "idempotency-key": "crash-test-1" };
@@ -16,13 +17,18 @@ interface Case {
   /** What the simulator does with the first call. */
   behaviour?: object;
   calls: number;
-  retry: "new" | "unknown" | "answer" | "prefix";
+  retry: Retry;
+  /** Where PostgreSQL knows more: between hold and fence nothing was sent. Null: there is no such place. */
+  retryOnSqlite?: Retry | null;
 }
+
+type Retry = "new" | "unknown" | "answer" | "prefix";
 
 const CASES: Case[] = [
   { at: "before_commit1", stream: false, calls: 0, retry: "new" },
-  { at: "after_commit1", stream: false, calls: 0, retry: "unknown" },
-  { at: "after_commit1", stream: true, calls: 0, retry: "unknown" },
+  { at: "after_commit1", stream: false, calls: 0, retry: "new", retryOnSqlite: "unknown" },
+  { at: "after_commit1", stream: true, calls: 0, retry: "new", retryOnSqlite: "unknown" },
+  { at: "after_fence", stream: false, calls: 0, retry: "unknown", retryOnSqlite: null },
   { at: "after_request_bytes", stream: false, calls: 1, retry: "unknown" },
   { at: "after_request_bytes", stream: true, calls: 1, retry: "unknown" },
   { at: "after_provider_refusal", stream: false, behaviour: { status: 503 }, calls: 1, retry: "unknown" },
@@ -40,8 +46,33 @@ const named = CASES.map((one) => ({
   name: `${one.at}, ${one.slow ? "slow " : ""}${one.stream ? "stream" : "JSON"}`,
 }));
 
-test.each(named)("$name: retry sees $retry", async ({ at, stream, slow, behaviour, calls, retry }) => {
-  const gateway = await ProcessGateway.start({ TOLLGATE_CRASH_AT: at });
+const databases: TestDatabase[] = [];
+afterAll(async () => {
+  for (const database of databases) await database.drop();
+});
+
+const STORES: Record<string, () => Promise<Record<string, string>>> = {
+  SQLite: async () => ({}),
+  PostgreSQL: async () => {
+    const database = await (await testPostgres()).database();
+    databases.push(database);
+    return { DATABASE_URL: database.url };
+  },
+};
+
+describe.each(Object.keys(STORES))("%s", (store) => {
+  const here = named
+    .map((one) => ({ ...one, retry: store === "SQLite" ? (one.retryOnSqlite ?? one.retry) : one.retry }))
+    .filter(({ retryOnSqlite }) => store !== "SQLite" || retryOnSqlite !== null);
+  test.each(here)("$name: retry sees $retry", (one) => crashAndRetry(one, STORES[store] ?? STORES["SQLite"]));
+});
+
+async function crashAndRetry(
+  { at, stream, slow, behaviour, calls, retry }: Case,
+  store: (() => Promise<Record<string, string>>) | undefined,
+): Promise<void> {
+  const env = (await store?.()) ?? {};
+  const gateway = await ProcessGateway.start({ TOLLGATE_CRASH_AT: at, ...env });
   try {
     if (behaviour !== undefined) await simulate(gateway, behaviour);
     if (slow) await simulate(gateway, { tokens_per_second: 40, completion_tokens: 120 });
@@ -56,7 +87,7 @@ test.each(named)("$name: retry sees $retry", async ({ at, stream, slow, behaviou
     expect(await gateway.ended()).toBe("SIGKILL");
     expect(await billedCalls(gateway)).toBe(calls);
 
-    await gateway.run();
+    await gateway.run(env);
     const balance = await balanceOf(gateway, customer.organizationId);
     expect(balance.held_usd).toBe("0.000000000");
     const again = await gateway.chat(customer.secret, body, KEY);
@@ -72,7 +103,7 @@ test.each(named)("$name: retry sees $retry", async ({ at, stream, slow, behaviou
   } finally {
     await gateway.stop();
   }
-});
+}
 
 test("a reader that saw more than was kept, or just as much, is told how the stream ended", async () => {
   const gateway = await ProcessGateway.start({ TOLLGATE_CRASH_AT: "mid_stream:2" });

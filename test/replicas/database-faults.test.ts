@@ -99,10 +99,12 @@ test("a gateway that ends while the database is away leaves its settlements on d
   await Bun.sleep(700);
   await server.crash();
   await Bun.sleep(1800); // its answer is there, and waits for the database
+  expect(await ready(1)).toBe(false); // noticed without a request
   await replicas.first.kill();
   await cut;
   await server.begin();
   await replicas.first.run({ DATABASE_URL: replicas.database.url });
+  await recovered();
   const { spent_usd, held_usd } = await settled(organizationId);
   expect([Number(spent_usd) > 0, held_usd]).toEqual([true, "0.000000000"]);
   const retry = await replicas.at(1).chat(secret, ask("Hello"), { "idempotency-key": "spooled-one" });

@@ -14,7 +14,7 @@ export class CuttingProxy {
 
   private constructor(
     private readonly server: Server,
-    private readonly target: { host: string; port: number },
+    private target: { host: string; port: number },
   ) {}
 
   static async start(databaseUrl: string): Promise<CuttingProxy> {
@@ -48,6 +48,13 @@ export class CuttingProxy {
 
   restore(): void {
     this.open = true;
+  }
+
+  /** From now on another server answers, as after a failover. */
+  moveTo(databaseUrl: string): void {
+    const { hostname, port } = new URL(databaseUrl);
+    this.target = { host: hostname, port: Number(port || 5432) };
+    for (const socket of this.sockets) socket.destroy();
   }
 
   async stop(): Promise<void> {

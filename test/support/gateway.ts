@@ -1,8 +1,10 @@
 // A whole gateway for one test file: the real server on a loopback port, its own store in a temporary directory, its own
 // simulator as the provider, releases signed for it. Everything ends with `stop`.
+import { Database } from "bun:sqlite";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import pg from "pg";
 import { type Config, loadConfig } from "../../src/config.ts";
 import { parseUsd } from "../../src/contract/money.ts";
 import type { BalanceRecord, Ledger, RequestRecord } from "../../src/ledger/ledger.ts";
@@ -82,6 +84,8 @@ export interface TestGateway {
   get<T = Record<string, unknown>>(customer: Customer, path: string): Promise<Reply<T>>;
   balance(customer: Customer): Promise<BalanceRecord>;
   request(id: string): Promise<RequestRecord>;
+  /** Runs a statement of both dialects on the store behind the gateway's back; `?1` is the value. */
+  tamper(statement: string, value: string): Promise<void>;
   /** Fails when an invariant of the ledger does not hold, or a hold is left. */
   assertSound(): Promise<void>;
   stop(): Promise<void>;
@@ -119,6 +123,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
     dataDir,
     token,
     key: signer.key,
+    databaseUrl: config.databaseUrl,
   });
   gateway.stopping = async () => {
     await running.stop();
@@ -153,6 +158,7 @@ interface Parts {
   dataDir: string;
   token: string;
   key: ReleaseKey;
+  databaseUrl: string | null;
 }
 
 class RunningGateway implements TestGateway {
@@ -254,6 +260,19 @@ class RunningGateway implements TestGateway {
     const record = await this.ledger.request(id);
     if (record === null) throw new Error(`no request ${id}`);
     return record;
+  }
+
+  async tamper(statement: string, value: string): Promise<void> {
+    if (this.parts.databaseUrl === null) {
+      const store = new Database(join(this.dataDir, "tollgate.sqlite"));
+      store.run(statement, [value]);
+      store.close();
+      return;
+    }
+    const client = new pg.Client({ connectionString: this.parts.databaseUrl });
+    await client.connect();
+    await client.query(statement.replaceAll("?1", "$1"), [value]);
+    await client.end();
   }
 
   async assertSound(): Promise<void> {

@@ -2,6 +2,8 @@
 // temporary directory. The server hangs on a pipe that this process holds: however the process ends, the server ends.
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import {
+  appendFileSync,
+  chmodSync,
   chownSync,
   closeSync,
   cpSync,
@@ -11,6 +13,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  writeFileSync,
 } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -107,6 +110,30 @@ export class PostgresServer implements TestPostgres {
 
   database(): Promise<TestDatabase> {
     return databasesAt(this.url).database();
+  }
+
+  /** A server that follows this one; from now on this one answers a commit only once the other one has it, too. */
+  async standby(): Promise<PostgresServer> {
+    await this.ended("keep\n");
+    const home = mkdtempSync(join(tmpdir(), "tollgate-postgres-"));
+    cpSync(this.data, join(home, "data"), { recursive: true });
+    writeFileSync(join(home, "data", "standby.signal"), "");
+    const follows = `primary_conninfo = 'host=127.0.0.1 port=${this.port} user=postgres'\n`;
+    appendFileSync(join(home, "data", "postgresql.auto.conf"), follows);
+    if (UNPRIVILEGED.uid !== undefined)
+      spawnSync("chown", ["-R", `${UNPRIVILEGED.uid}:${UNPRIVILEGED.gid}`, home]);
+    chmodSync(join(home, "data"), 0o700);
+    await this.begin();
+    const standby = new PostgresServer(home, this.binaries, await freePort(), this.given);
+    await standby.begin();
+    await runOn(this.url, "ALTER SYSTEM SET synchronous_standby_names = '*'");
+    await runOn(this.url, "SELECT pg_reload_conf()");
+    return standby;
+  }
+
+  /** Makes a standby the primary. */
+  async promote(): Promise<void> {
+    await runOn(this.url, "SELECT pg_promote()");
   }
 
   /** Ends every server process without a word to anyone, as a crash does. */

@@ -66,7 +66,7 @@ export const overview = z.object({
 
 // ── Usage ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
-export const usageGroup = z.enum(["model", "key", "member", "scope"]);
+export const usageGroup = z.enum(["model", "key", "member", "scope", "provider", "region"]);
 export const usageQuery = z.strictObject({
   ...window,
   group_by: usageGroup.optional(),

@@ -28,7 +28,7 @@ export interface DeskPorts extends Omit<HousePorts, "ledger" | "standings"> {
 }
 
 export function createDesk(ports: DeskPorts): Desk {
-  const { sql, clock, ledger, people, publisher } = ports;
+  const { sql, clock, ledger, publisher } = ports;
   const on = { ...ports, labels: new LabelBook(sql, ledger), standings: () => publisher.standings() };
   const notes = auditNotes(sql, clock);
   const makers = keyMakers(sql, clock);
@@ -47,7 +47,7 @@ export function createDesk(ports: DeskPorts): Desk {
     ...usage({
       sql,
       clock,
-      namesOf: usageGroups({ sql, people, keyMakers: (organizationId) => makers.keyMakers(organizationId) }),
+      namesOf: usageGroups({ ...on, keyMakers: (organizationId) => makers.keyMakers(organizationId) }),
     }),
   };
 }

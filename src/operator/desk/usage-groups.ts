@@ -2,11 +2,22 @@
 import type { People } from "../../contract/people.ts";
 import { type Sql, textOf } from "../../store/sql.ts";
 import type { Desk } from "../../contract/desk.ts";
-import type { UsagePorts } from "./usage.ts";
+import type { LabelBook } from "./labels.ts";
+import type { UsageCell, UsagePorts } from "./usage.ts";
 
 export const usageGroups =
-  (on: { sql: Sql; keyMakers: Desk["keyMakers"]; people: Pick<People, "persons"> }): UsagePorts["namesOf"] =>
-  async (organizationId, group) => {
+  (on: {
+    sql: Sql;
+    keyMakers: Desk["keyMakers"];
+    people: Pick<People, "persons">;
+    labels: LabelBook;
+  }): UsagePorts["namesOf"] =>
+  async (organizationId, group, cells) => {
+    if (group === "provider" || group === "region") {
+      const releases = await on.labels.releasesOf(cells.flatMap(({ digest }) => digest ?? []));
+      const of = ({ digest }: UsageCell) => releases.get(digest ?? "")?.[group] ?? null;
+      return { of, label: (name) => name ?? "–" };
+    }
     if (group === "model") return { of: ({ model }) => model, label: (name) => name ?? "–" };
     const rows = await on.sql.rows(
       "SELECT key_id, name, scope FROM api_key WHERE org_id = ?1",

@@ -4,8 +4,9 @@ import type { AppAnswer } from "../../contract/app.ts";
 import type { Desk, UsageQuery } from "../../contract/desk.ts";
 import { formatUsd, nanoUsd } from "../../contract/money.ts";
 import type { Clock } from "../../lib/clock.ts";
-import { moneyOf, numberOf, type Sql, textOf } from "../../store/sql.ts";
+import { moneyOf, numberOf, orNull, type Sql, type SqlRow, textOf } from "../../store/sql.ts";
 import { Conditions } from "./conditions.ts";
+import { sinceRequest } from "./request-time.ts";
 import { dayOf, windowOf } from "./windows.ts";
 
 type Usage = AppAnswer<"GET /orgs/{org}/usage">;
@@ -26,20 +27,25 @@ interface Sums {
 }
 
 /** What one key spent on one model within one bucket. */
-interface UsageCell extends Sums {
+export interface UsageCell extends Sums {
   key: string;
   model: string;
+  /** Of the release that served; only where it was asked for. */
+  digest: string | null;
   bucket: number;
+}
+
+export interface GroupNames {
+  /** Null where a cell belongs to no group. */
+  of(cell: UsageCell): string | null;
+  label(group: string | null): string;
 }
 
 export interface UsagePorts {
   sql: Sql;
   clock: Clock;
   /** Names of the groups: key ids, person ids. */
-  namesOf(
-    organizationId: string,
-    group: Group,
-  ): Promise<{ of(cell: UsageCell): string | null; label(group: string | null): string }>;
+  namesOf(organizationId: string, group: Group, cells: readonly UsageCell[]): Promise<GroupNames>;
 }
 
 export const usage = (on: UsagePorts): Pick<Desk, "usage"> => ({
@@ -48,7 +54,7 @@ export const usage = (on: UsagePorts): Pick<Desk, "usage"> => ({
     const { fromMs, toMs, bucketMs } = bucketsOf(query, nowMs);
     const cells = await cellsOf(on.sql, { organizationId, query, fromMs, toMs, bucketMs });
     const group = query.group_by ?? null;
-    const names = group === null ? null : await on.namesOf(organizationId, group);
+    const names = group === null ? null : await on.namesOf(organizationId, group, cells);
     const at = Array.from({ length: Math.ceil((toMs - fromMs) / bucketMs) }, (_, i) => fromMs + i * bucketMs);
     const groups = new Map<string | null, { total: Sums; buckets: Map<number, Sums> }>();
     const total = none();
@@ -118,10 +124,21 @@ function bucketsOf(query: UsageQuery, nowMs: number): { fromMs: number; toMs: nu
   return { fromMs: Math.max(fromMs, toMs - BUCKETS_MAX * bucketMs), toMs, bucketMs };
 }
 
-async function cellsOf(
-  sql: Sql,
-  asked: { organizationId: string; query: UsageQuery; fromMs: number; toMs: number; bucketMs: number },
-): Promise<UsageCell[]> {
+interface Asked {
+  organizationId: string;
+  query: UsageQuery;
+  fromMs: number;
+  toMs: number;
+  bucketMs: number;
+}
+
+/** Who served is not in the roll-ups: by provider or region, the requests themselves are added up. */
+const cellsOf = (sql: Sql, asked: Asked): Promise<UsageCell[]> =>
+  asked.query.group_by === "provider" || asked.query.group_by === "region"
+    ? fromRequests(sql, asked)
+    : fromRollUps(sql, asked);
+
+async function fromRollUps(sql: Sql, asked: Asked): Promise<UsageCell[]> {
   const conditions = new Conditions()
     .and("org_id = ?", asked.organizationId)
     .and("hour >= ?", asked.fromMs / HOUR_MS)
@@ -136,14 +153,40 @@ async function cellsOf(
      FROM usage_hour ${conditions.where} GROUP BY key_id, model, ${bucket}`,
     ...conditions.values,
   );
-  return rows.map((row) => ({
-    key: textOf(row["key_id"]),
-    model: textOf(row["model"]),
-    bucket: numberOf(row["bucket"]),
-    requests: numberOf(row["requests"]),
-    input: numberOf(row["input_tokens"]),
-    cached: numberOf(row["cached_tokens"]),
-    output: numberOf(row["output_tokens"]),
-    charge: moneyOf(row["charge"]),
-  }));
+  return rows.map(cellOf);
 }
+
+/** An id is given when a request arrives, its time is that of its admission: a little later. */
+const ADMITTED_WITHIN_MS = HOUR_MS;
+
+async function fromRequests(sql: Sql, asked: Asked): Promise<UsageCell[]> {
+  const conditions = new Conditions()
+    .and("org_id = ?", asked.organizationId)
+    .and("request_id >= ?", sinceRequest(asked.fromMs - ADMITTED_WITHIN_MS))
+    .and("admitted_at >= ?", asked.fromMs)
+    .and("admitted_at < ?", asked.toMs)
+    .and("key_id = ?", asked.query.key)
+    .and("model = ?", asked.query.model)
+    .also("state = 'settled'");
+  const bucket = `(admitted_at - ${asked.fromMs}) / ${asked.bucketMs}`;
+  const rows = await sql.rows(
+    `SELECT key_id, model, release_digest, ${bucket} AS bucket, count(*) AS requests,
+       COALESCE(sum(prompt_tokens), 0) AS input_tokens, COALESCE(sum(cached_tokens), 0) AS cached_tokens,
+       COALESCE(sum(completion_tokens), 0) AS output_tokens, sum(charge) AS charge
+     FROM request ${conditions.where} GROUP BY key_id, model, release_digest, ${bucket}`,
+    ...conditions.values,
+  );
+  return rows.map(cellOf);
+}
+
+const cellOf = (row: SqlRow): UsageCell => ({
+  key: textOf(row["key_id"]),
+  model: textOf(row["model"]),
+  digest: orNull(row["release_digest"], textOf),
+  bucket: numberOf(row["bucket"]),
+  requests: numberOf(row["requests"]),
+  input: numberOf(row["input_tokens"]),
+  cached: numberOf(row["cached_tokens"]),
+  output: numberOf(row["output_tokens"]),
+  charge: moneyOf(row["charge"]),
+});
