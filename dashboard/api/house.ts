@@ -1,0 +1,67 @@
+// What only operators ask: routes and releases, providers, health, the ledger's audit, the audit log of everybody.
+import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import type { AppAnswer } from "../../src/contract/app.ts";
+import { get, type Query, send } from "./client.ts";
+import { api } from "./paths.ts";
+
+export type Health = AppAnswer<"GET /operator/health">;
+export type LedgerReport = AppAnswer<"POST /operator/ledger/audit">;
+export type Provider = AppAnswer<"GET /operator/providers">["data"][number];
+export type OperatedRoute = AppAnswer<"GET /operator/routes">["data"][number];
+export type VerifiedRelease = AppAnswer<"POST /operator/releases/verify">;
+type AuditPage = AppAnswer<"GET /operator/audit">;
+export type OperatorAuditRow = AuditPage["data"][number];
+
+const HEALTH_EVERY_MS = 5_000;
+const ROUTES = ["operator", "routes"] as const;
+
+export const healthQuery = queryOptions({
+  queryKey: ["operator", "health"],
+  queryFn: ({ signal }) => get<Health>(api.operatorHealth, {}, signal),
+  refetchInterval: HEALTH_EVERY_MS,
+});
+
+export const providersQuery = queryOptions({
+  queryKey: ["operator", "providers"],
+  queryFn: ({ signal }) => get<AppAnswer<"GET /operator/providers">>(api.operatorProviders, {}, signal),
+  refetchInterval: HEALTH_EVERY_MS,
+});
+
+export const routesQuery = queryOptions({
+  queryKey: ROUTES,
+  queryFn: ({ signal }) => get<AppAnswer<"GET /operator/routes">>(api.operatorRoutes, {}, signal),
+  refetchInterval: HEALTH_EVERY_MS,
+});
+
+export const fetchOperatorAudit = (query: Query, signal: AbortSignal): Promise<AuditPage> =>
+  get<AuditPage>(api.operatorAudit, query, signal);
+
+/** Takes as long as the ledger is large; nothing of it is kept. */
+export const useLedgerAudit = () =>
+  useMutation({ mutationFn: () => send<LedgerReport>(api.operatorLedgerAudit) });
+
+export const useDisableRoute = (onDone: () => void) =>
+  useRouteChange(onDone, (body: { route: string; reason: string }) =>
+    send(api.operatorDisableRoute, { body }),
+  );
+
+export const useEnableRoute = (onDone: () => void) =>
+  useRouteChange(onDone, (body: { route: string }) => send(api.operatorEnableRoute, { body }));
+
+export const usePublish = (onDone: () => void) =>
+  useRouteChange(onDone, (body: { jws: string }) => send(api.operatorReleases, { body }));
+
+/** Checks a signed file without publishing it. */
+export const useVerify = () =>
+  useMutation({
+    mutationFn: (jws: string) => send<VerifiedRelease>(api.operatorVerifyRelease, { body: { jws } }),
+  });
+
+function useRouteChange<Terms>(onDone: () => void, change: (terms: Terms) => Promise<unknown>) {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: change,
+    onSuccess: onDone,
+    onSettled: () => queries.invalidateQueries({ queryKey: ROUTES }),
+  });
+}

@@ -1,0 +1,83 @@
+// The providers of the configuration: whether they answer, what fails, and what the house paid for them.
+import { Code, Group, Paper, SimpleGrid, Stack, Text, Title } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { type Provider, providersQuery } from "../../../api/house.ts";
+import { type Column, DataTable } from "../../../components/data-table.tsx";
+import { Ago, ExactMoney } from "../../../components/figures.tsx";
+import { Page } from "../../../components/page.tsx";
+import { StateBadge } from "../../../components/state-badge.tsx";
+import { Empty, Loaded } from "../../../components/states.tsx";
+import { formatCount } from "../../../format/count.ts";
+import { texts } from "../../../texts.ts";
+
+const words = texts.operatorProviders;
+
+export function ProvidersPage() {
+  const providers = useQuery(providersQuery);
+  return (
+    <Page title={texts.operatorPages.providers} lead={words.lead}>
+      <Loaded query={providers}>
+        {({ data }) =>
+          data.length === 0 ? (
+            <Empty icon="providers">{words.empty}</Empty>
+          ) : (
+            data.map((provider) => <Card key={provider.name} of={provider} />)
+          )
+        }
+      </Loaded>
+    </Page>
+  );
+}
+
+const Card = ({ of }: { of: Provider }) => (
+  <Paper withBorder p="md" component="section" aria-label={of.name}>
+    <Stack gap="md">
+      <Group justify="space-between" gap="xs">
+        <Group gap="xs">
+          <Title order={2} className="name">
+            {of.name}
+          </Title>
+          <Code>{of.kind}</Code>
+          {of.host !== null && <Text className="name">{of.host}</Text>}
+        </Group>
+        <Text size="sm" c="dimmed">
+          {of.secret_set ? words.secretSet : words.noSecret}
+        </Text>
+      </Group>
+      <SimpleGrid cols={{ base: 1, sm: 3 }}>
+        <Figure title={words.running}>{formatCount(of.running)}</Figure>
+        <Figure title={words.variance}>
+          <ExactMoney usd={of.variance_usd} />
+        </Figure>
+        <Figure title={words.errors}>
+          {of.errors.length === 0
+            ? words.noErrors
+            : of.errors.map((error) => `${error.class}: ${formatCount(error.attempts)}`).join(", ")}
+        </Figure>
+      </SimpleGrid>
+      <DataTable
+        label={words.routesOf(of.name)}
+        rows={of.routes}
+        rowKey={({ route }) => route}
+        columns={COLUMNS}
+      />
+    </Stack>
+  </Paper>
+);
+
+const Figure = ({ title, children }: { title: string; children: React.ReactNode }) => (
+  <div>
+    <Text size="sm" c="dimmed">
+      {title}
+    </Text>
+    <Text className="name">{children}</Text>
+  </div>
+);
+
+const COLUMNS: Column<Provider["routes"][number]>[] = [
+  { title: words.columns.route, always: true, cell: ({ route }) => <span className="name">{route}</span> },
+  { title: words.columns.state, always: true, cell: ({ state }) => <StateBadge state={state} /> },
+  { title: words.columns.circuit, cell: ({ circuit }) => words.circuits[circuit] },
+  { title: words.columns.failures, figures: true, cell: ({ failures }) => formatCount(failures) },
+  { title: words.columns.probe, cell: ({ next_probe_at }) => <Ago at={next_probe_at} never="–" /> },
+];

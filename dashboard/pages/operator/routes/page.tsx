@@ -1,0 +1,159 @@
+// Routes and their signed releases: state with its reason, freshness, prices; publish, disable, enable. Signing is never
+// in the browser: private keys stay with `./tollgate release sign`.
+import { Button, Menu, Stack, Text, ActionIcon } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { type OperatedRoute, routesQuery } from "../../../api/house.ts";
+import { type Column, DataTable } from "../../../components/data-table.tsx";
+import { Ago } from "../../../components/figures.tsx";
+import { Icon } from "../../../components/icon.tsx";
+import { Meter } from "../../../components/meter.tsx";
+import { Page } from "../../../components/page.tsx";
+import { StateBadge } from "../../../components/state-badge.tsx";
+import { Empty, Loaded } from "../../../components/states.tsx";
+import { formatCount, formatShare } from "../../../format/count.ts";
+import { formatSpan } from "../../../format/time.ts";
+import { texts } from "../../../texts.ts";
+import { DisableDialog, EnableDialog, PublishDialog } from "./acts.tsx";
+
+const words = texts.operatorRoutes;
+type Act = { kind: "publish" } | { kind: "disable" | "enable"; route: string };
+
+export function RoutesPage() {
+  const routes = useQuery(routesQuery);
+  const [act, setAct] = useState<Act | null>(null);
+  const close = (): void => setAct(null);
+  const publish = (
+    <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setAct({ kind: "publish" })}>
+      {words.publish}
+    </Button>
+  );
+  return (
+    <Page title={texts.operatorPages.routes} lead={words.lead} actions={publish}>
+      <Loaded query={routes}>
+        {({ data }) =>
+          data.length === 0 ? (
+            <Empty icon="routes" action={publish}>
+              {words.empty}
+            </Empty>
+          ) : (
+            <DataTable
+              label={texts.operatorPages.routes}
+              rows={data}
+              rowKey={({ route }) => route}
+              columns={columns(setAct)}
+            />
+          )
+        }
+      </Loaded>
+      {act?.kind === "publish" && <PublishDialog onClose={close} />}
+      {act?.kind === "disable" && <DisableDialog route={act.route} onClose={close} />}
+      {act?.kind === "enable" && <EnableDialog route={act.route} onClose={close} />}
+    </Page>
+  );
+}
+
+const columns = (setAct: (act: Act) => void): Column<OperatedRoute>[] => [
+  {
+    title: words.columns.route,
+    always: true,
+    order: ({ route }) => route,
+    cell: (row) => (
+      <Stack gap={0}>
+        <Text size="sm" fw={600} className="name">
+          {row.model}
+        </Text>
+        <Text size="xs" c="dimmed" className="name">
+          {row.provider} · {row.region} · {row.tier}
+        </Text>
+      </Stack>
+    ),
+  },
+  {
+    title: words.columns.state,
+    always: true,
+    order: ({ state }) => state,
+    cell: ({ state, reason, since }) => (
+      <Stack gap={2}>
+        <StateBadge state={state} />
+        {reason !== null && (
+          <Text size="xs" c="dimmed" className="name">
+            {reason}
+            {since !== null && (
+              <>
+                {" "}
+                · <Ago at={since} />
+              </>
+            )}
+          </Text>
+        )}
+      </Stack>
+    ),
+  },
+  {
+    title: words.columns.release,
+    cell: ({ version, highest_version, signed_by }) => (
+      <Stack gap={0}>
+        <span>
+          {version === highest_version ? words.version(version) : words.behind(version, highest_version)}
+        </span>
+        <Text size="xs" c="dimmed" className="name">
+          {words.signedBy(signed_by.slice(0, 12))}
+        </Text>
+      </Stack>
+    ),
+  },
+  { title: words.columns.expires, order: ({ expires_at }) => expires_at, cell: (row) => <Expiry of={row} /> },
+  {
+    title: words.columns.price,
+    figures: true,
+    cell: ({ price }) => `$${price.input_per_million} / $${price.output_per_million}`,
+  },
+  {
+    title: words.columns.recent,
+    figures: true,
+    cell: ({ recent }) => (
+      <Stack gap={0} align="flex-end">
+        <span>{words.requests(formatCount(recent.requests))}</span>
+        <Text size="xs" c="dimmed">
+          {words.errors(formatShare(recent.error_rate * 100, 100))}
+          {recent.first_part_ms_p50 !== null && ` · ${formatSpan(recent.first_part_ms_p50)}`}
+        </Text>
+      </Stack>
+    ),
+  },
+  {
+    title: words.columns.actions,
+    always: true,
+    cell: ({ route, state }) => (
+      <Menu position="bottom-end" withinPortal>
+        <Menu.Target>
+          <ActionIcon variant="subtle" color="gray" aria-label={words.menu(route)}>
+            <Icon name="down" />
+          </ActionIcon>
+        </Menu.Target>
+        <Menu.Dropdown>
+          {state === "disabled" ? (
+            <Menu.Item onClick={() => setAct({ kind: "enable", route })}>{words.enable}</Menu.Item>
+          ) : (
+            <Menu.Item c="var(--tone-bad)" onClick={() => setAct({ kind: "disable", route })}>
+              {words.disable}
+            </Menu.Item>
+          )}
+        </Menu.Dropdown>
+      </Menu>
+    ),
+  },
+];
+
+/** How much of the release's life is over. */
+function Expiry({ of }: { of: OperatedRoute }) {
+  const [from, to] = [Date.parse(of.issued_at), Date.parse(of.expires_at)];
+  const percent = Math.min(100, Math.max(0, ((Date.now() - from) / (to - from)) * 100));
+  return (
+    <Stack gap={0}>
+      <Ago at={of.expires_at} />
+      <Meter percent={percent} label={words.lifeOver(percent.toFixed(0))} />
+    </Stack>
+  );
+}
