@@ -11,8 +11,15 @@ import { Link } from "./components/link.tsx";
 import { Failure, Loading } from "./components/states.tsx";
 import { parseSearch, stringifySearch } from "./filters.ts";
 import { HomePage } from "./pages/home.tsx";
+import { OperatorLayout } from "./pages/operator-layout.tsx";
 import { OrganizationLayout } from "./pages/organization-layout.tsx";
-import { ORGANIZATION_PAGES, path, type OrganizationPage } from "./path-builder.ts";
+import {
+  OPERATOR_PAGES,
+  type OperatorPage,
+  ORGANIZATION_PAGES,
+  type OrganizationPage,
+  path,
+} from "./path-builder.ts";
 import { texts } from "./texts.ts";
 
 type PageLoader = ReturnType<typeof lazyRouteComponent>;
@@ -20,6 +27,8 @@ type PageLoader = ReturnType<typeof lazyRouteComponent>;
 const organizationPages: Partial<Record<OrganizationPage, PageLoader>> = {
   keys: lazyRouteComponent(() => import("./pages/keys/page.tsx"), "KeysPage"),
 };
+
+const operatorPages: Partial<Record<OperatorPage, PageLoader>> = {};
 
 const NotFound = () => (
   <Front title={texts.states.notFound}>
@@ -47,8 +56,25 @@ const ofOrganization = ORGANIZATION_PAGES.flatMap((page) => {
     : [createRoute({ getParentRoute: () => organization, path: page, component })];
 });
 
+const operator = createRoute({
+  getParentRoute: () => root,
+  path: "/operator",
+  component: OperatorLayout,
+});
+const ofOperator = OPERATOR_PAGES.flatMap((page) => {
+  const component = operatorPages[page];
+  return component === undefined
+    ? []
+    : [createRoute({ getParentRoute: () => operator, path: page, component })];
+});
+
 export const router = createRouter({
-  routeTree: root.addChildren([home, signIn, organization.addChildren(ofOrganization)]),
+  routeTree: root.addChildren([
+    home,
+    signIn,
+    organization.addChildren(ofOrganization),
+    operator.addChildren(ofOperator),
+  ]),
   parseSearch,
   stringifySearch,
   defaultPreload: "intent",

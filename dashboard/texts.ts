@@ -21,6 +21,7 @@ export const texts = {
     organization: "Organization",
     operator: "Operator",
     operatorArea: "Operator pages",
+    back: "My organization",
     account: "Account",
     signOut: "Sign out",
     theme: "Theme",

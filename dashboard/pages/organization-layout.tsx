@@ -1,33 +1,20 @@
 // The frame around the pages of one organization.
 import { Select } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
-import { Navigate, useLocation, useNavigate, useParams } from "@tanstack/react-router";
+import { Navigate, useNavigate, useParams } from "@tanstack/react-router";
 import { useEffect } from "react";
-import { ApiError } from "../api/client.ts";
-import { type Session, sessionQuery } from "../api/session.ts";
-import { Front } from "../components/front.tsx";
+import type { Session } from "../api/session.ts";
 import { PersonMenu } from "../components/person-menu.tsx";
 import { type NavigationGroup, Shell } from "../components/shell.tsx";
-import { Failure, Loading } from "../components/states.tsx";
 import { ThemeSwitch } from "../components/theme-switch.tsx";
 import { rememberOrganization } from "../last-organization.ts";
 import { MembershipContext, membershipOf } from "../membership.tsx";
 import { ORGANIZATION_PAGES, type OrganizationPage, path } from "../path-builder.ts";
 import { texts } from "../texts.ts";
+import { SignedIn } from "./signed-in.tsx";
 
-export function OrganizationLayout() {
-  const session = useQuery(sessionQuery);
-  const { href } = useLocation();
-  if (session.data !== undefined) return <Organization session={session.data} />;
-  if (session.isPending) return <Loading lines={6} />;
-  if (session.error instanceof ApiError && session.error.status === 401)
-    return <Navigate to={path.signIn()} search={{ next: href }} replace />;
-  return (
-    <Front title={texts.product}>
-      <Failure error={session.error} retry={() => void session.refetch()} />
-    </Front>
-  );
-}
+export const OrganizationLayout = () => (
+  <SignedIn>{(session) => <Organization session={session} />}</SignedIn>
+);
 
 function Organization({ session }: { session: Session }) {
   const { org: id = "" } = useParams({ strict: false }) as { org?: string };

@@ -1,0 +1,52 @@
+// The frame around the operator's pages. Others are sent home; the server refuses them anyway.
+import { Group, Text } from "@mantine/core";
+import { Navigate } from "@tanstack/react-router";
+import type { Session } from "../api/session.ts";
+import { ButtonLink } from "../components/link.tsx";
+import { PersonMenu } from "../components/person-menu.tsx";
+import { type NavigationGroup, Shell } from "../components/shell.tsx";
+import { ThemeSwitch } from "../components/theme-switch.tsx";
+import { type OperatorPage, path } from "../path-builder.ts";
+import { texts } from "../texts.ts";
+import { SignedIn } from "./signed-in.tsx";
+
+export const OperatorLayout = () => (
+  <SignedIn>
+    {(session) =>
+      session.person.operator ? <Operator session={session} /> : <Navigate to={path.home()} replace />
+    }
+  </SignedIn>
+);
+
+const Operator = ({ session }: { session: Session }) => (
+  <Shell
+    groups={NAVIGATION}
+    place={
+      <Group gap="sm" wrap="nowrap">
+        <Text fw={600}>{texts.shell.operator}</Text>
+        {session.organizations.length > 0 && (
+          <ButtonLink to={path.home()} variant="default" size="compact-sm">
+            {texts.shell.back}
+          </ButtonLink>
+        )}
+      </Group>
+    }
+    person={
+      <>
+        <ThemeSwitch />
+        <PersonMenu session={session} />
+      </>
+    }
+  />
+);
+
+const GROUPS: { title: string; pages: OperatorPage[] }[] = [
+  { title: texts.shell.groups.money, pages: ["organizations", "entitlements", "credits"] },
+  { title: texts.shell.groups.house, pages: ["routes", "providers", "health", "ledger"] },
+  { title: texts.shell.groups.rule, pages: ["people", "audit"] },
+];
+
+const NAVIGATION: NavigationGroup[] = GROUPS.map(({ title, pages }) => ({
+  title,
+  entries: pages.map((page) => ({ to: path.operator(page), label: texts.operatorPages[page], icon: page })),
+}));
