@@ -28,7 +28,13 @@ const organizationPages: Partial<Record<OrganizationPage, PageLoader>> = {
   keys: lazyRouteComponent(() => import("./pages/keys/page.tsx"), "KeysPage"),
 };
 
-const operatorPages: Partial<Record<OperatorPage, PageLoader>> = {};
+const operatorPages: Partial<Record<OperatorPage, PageLoader>> = {
+  routes: lazyRouteComponent(() => import("./pages/operator/routes/page.tsx"), "RoutesPage"),
+  providers: lazyRouteComponent(() => import("./pages/operator/providers/page.tsx"), "ProvidersPage"),
+  health: lazyRouteComponent(() => import("./pages/operator/health/page.tsx"), "HealthPage"),
+  ledger: lazyRouteComponent(() => import("./pages/operator/ledger/page.tsx"), "LedgerPage"),
+  audit: lazyRouteComponent(() => import("./pages/operator/audit/page.tsx"), "OperatorAuditPage"),
+};
 
 const NotFound = () => (
   <Front title={texts.states.notFound}>

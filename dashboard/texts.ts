@@ -223,7 +223,6 @@ export const texts = {
       at: "Time",
       actor: "Who",
       action: "Action",
-      org: "Organization",
       target: "Target",
       change: "Before → after",
     },

@@ -65,6 +65,7 @@ export function StateBadge({ state, word }: { state: string; word?: string }) {
       leftSection={<Icon name={ICONS[tone]} size={12} />}
       tt="none"
       fw={600}
+      miw="max-content"
       style={{ flex: "none" }}
     >
       {word ?? state.replaceAll("_", " ")}

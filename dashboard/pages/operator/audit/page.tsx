@@ -1,5 +1,5 @@
 // Who changed what, in all organizations and on the platform; the log only grows.
-import { Group, Text, TextInput } from "@mantine/core";
+import { Code, Group, Stack, Text, TextInput } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { withQuery } from "../../../api/client.ts";
 import { fetchOperatorAudit, type OperatorAuditRow } from "../../../api/house.ts";
@@ -9,6 +9,7 @@ import { Time } from "../../../components/figures.tsx";
 import { ButtonLink } from "../../../components/link.tsx";
 import { Page } from "../../../components/page.tsx";
 import { Failure, Loading } from "../../../components/states.tsx";
+import { formatChange } from "../../../format/change.ts";
 import { text, useFilters } from "../../../filters.ts";
 import { texts } from "../../../texts.ts";
 
@@ -64,21 +65,31 @@ export function OperatorAuditPage() {
 
 const COLUMNS: Column<OperatorAuditRow>[] = [
   { title: words.columns.at, always: true, cell: ({ at }) => <Time at={at} /> },
+  { title: words.columns.actor, cell: ({ actor }) => actor.name ?? actor.id },
   {
-    title: words.columns.actor,
-    cell: ({ actor }) => <span className="name">{actor.name ?? actor.id}</span>,
+    title: words.columns.action,
+    always: true,
+    cell: ({ action }) => <Code style={{ whiteSpace: "nowrap" }}>{action}</Code>,
   },
-  { title: words.columns.action, always: true, cell: ({ action }) => <span className="name">{action}</span> },
-  { title: words.columns.org, cell: ({ org }) => org ?? words.platform },
-  { title: words.columns.target, cell: ({ target }) => <span className="name">{target}</span> },
+  {
+    title: words.columns.target,
+    cell: ({ org, target }) => (
+      <Stack gap={0}>
+        <Text size="sm" className="name">
+          {target}
+        </Text>
+        <Text size="xs" c="dimmed">
+          {org ?? words.platform}
+        </Text>
+      </Stack>
+    ),
+  },
   {
     title: words.columns.change,
     cell: ({ before, after }) =>
-      before === null && after === null ? (
-        ""
-      ) : (
-        <Text size="sm" className="name" component="span">
-          {before ?? "–"} → {after ?? "–"}
+      before === null && after === null ? null : (
+        <Text size="sm" className="name" title={`${before ?? "–"} → ${after ?? "–"}`}>
+          {formatChange(before)} → {formatChange(after)}
         </Text>
       ),
   },

@@ -1,4 +1,5 @@
 // The providers of the configuration: whether they answer, what fails, and what the house paid for them.
+import type { ReactNode } from "react";
 import { Code, Group, Paper, SimpleGrid, Stack, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { type Provider, providersQuery } from "../../../api/house.ts";
@@ -65,7 +66,7 @@ const Card = ({ of }: { of: Provider }) => (
   </Paper>
 );
 
-const Figure = ({ title, children }: { title: string; children: React.ReactNode }) => (
+const Figure = ({ title, children }: { title: string; children: ReactNode }) => (
   <div>
     <Text size="sm" c="dimmed">
       {title}
