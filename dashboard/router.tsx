@@ -25,7 +25,11 @@ import { texts } from "./texts.ts";
 type PageLoader = ReturnType<typeof lazyRouteComponent>;
 
 const organizationPages: Partial<Record<OrganizationPage, PageLoader>> = {
+  overview: lazyRouteComponent(() => import("./pages/overview/page.tsx"), "OverviewPage"),
   keys: lazyRouteComponent(() => import("./pages/keys/page.tsx"), "KeysPage"),
+  activity: lazyRouteComponent(() => import("./pages/activity/page.tsx"), "ActivityPage"),
+  usage: lazyRouteComponent(() => import("./pages/usage/page.tsx"), "UsagePage"),
+  billing: lazyRouteComponent(() => import("./pages/billing/page.tsx"), "BillingPage"),
 };
 
 const operatorPages: Partial<Record<OperatorPage, PageLoader>> = {

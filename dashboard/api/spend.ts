@@ -1,0 +1,39 @@
+// What was used and what it cost: activity, usage, overview.
+import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
+import type { AppAnswer } from "../../src/contract/app.ts";
+import { get, type Query } from "./client.ts";
+import { api } from "./paths.ts";
+
+type Activity = AppAnswer<"GET /orgs/{org}/activity">;
+export type ActivityRow = Activity["data"][number];
+export type RequestDetail = AppAnswer<"GET /orgs/{org}/activity/{request}">;
+export type Usage = AppAnswer<"GET /orgs/{org}/usage">;
+export type Overview = AppAnswer<"GET /orgs/{org}/overview">;
+
+export const activityQuery = (org: string, filters: Query) =>
+  infiniteQueryOptions({
+    queryKey: ["organization", org, "activity", filters],
+    initialPageParam: "",
+    queryFn: ({ pageParam, signal }) =>
+      get<Activity>(api.activity(org), { ...filters, cursor: pageParam }, signal),
+    getNextPageParam: ({ next_cursor }) => next_cursor,
+  });
+
+export const requestQuery = (org: string, request: string) =>
+  queryOptions({
+    queryKey: ["organization", org, "request", request],
+    queryFn: ({ signal }) => get<RequestDetail>(api.request(org, request), {}, signal),
+  });
+
+export const usageQuery = (org: string, filters: Query) =>
+  queryOptions({
+    queryKey: ["organization", org, "usage", filters],
+    queryFn: ({ signal }) => get<Usage>(api.usage(org), filters, signal),
+  });
+
+export const overviewQuery = (org: string, range: string) =>
+  queryOptions({
+    queryKey: ["organization", org, "overview", range],
+    queryFn: ({ signal }) => get<Overview>(api.overview(org), { range }, signal),
+    refetchInterval: 15_000,
+  });

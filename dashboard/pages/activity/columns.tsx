@@ -1,0 +1,72 @@
+// The columns of the activity table.
+import { Code, Stack, Text, UnstyledButton } from "@mantine/core";
+import type { ActivityRow } from "../../api/spend.ts";
+import type { Column } from "../../components/data-table.tsx";
+import { Money, Time } from "../../components/figures.tsx";
+import { StateBadge } from "../../components/state-badge.tsx";
+import { formatCount } from "../../format/count.ts";
+import { formatSpan } from "../../format/time.ts";
+import { texts } from "../../texts.ts";
+
+const words = texts.activity;
+
+export const activityColumns = (open: (id: string) => void): Column<ActivityRow>[] => [
+  {
+    title: words.columns.time,
+    always: true,
+    cell: (row) => (
+      <UnstyledButton
+        fz="sm"
+        fw={600}
+        c="var(--mantine-color-anchor)"
+        aria-label={words.openRow(row.id)}
+        onClick={() => open(row.id)}
+      >
+        <Time at={row.at} />
+      </UnstyledButton>
+    ),
+  },
+  {
+    title: words.columns.state,
+    always: true,
+    cell: (row) => (
+      <Stack gap={2} align="flex-start">
+        <StateBadge state={row.state} word={words.states[row.state]} />
+        {row.code !== null && <Code>{row.code}</Code>}
+      </Stack>
+    ),
+  },
+  {
+    title: words.columns.model,
+    cell: (row) => (
+      <Stack gap={0}>
+        <span className="name">{row.model ?? "–"}</span>
+        <Text size="xs" c="dimmed" className="name">
+          {row.key.name}
+        </Text>
+      </Stack>
+    ),
+  },
+  {
+    title: words.columns.tokens,
+    figures: true,
+    cell: ({ input_tokens, output_tokens }) =>
+      input_tokens === null ? "–" : `${formatCount(input_tokens)} → ${formatCount(output_tokens ?? 0)}`,
+  },
+  {
+    title: words.columns.charge,
+    always: true,
+    figures: true,
+    cell: ({ charge_usd }) => <Money usd={charge_usd} />,
+  },
+  {
+    title: words.columns.first,
+    figures: true,
+    cell: ({ first_part_ms }) => (first_part_ms === null ? "–" : formatSpan(first_part_ms)),
+  },
+  {
+    title: words.columns.total,
+    figures: true,
+    cell: ({ total_ms }) => (total_ms === null ? "–" : formatSpan(total_ms)),
+  },
+];

@@ -1,0 +1,232 @@
+// One request, whole: what it cost and why, the calls that were made for it, its key, its route, its receipt.
+import { Button, Code, Drawer, Group, Stack, Table, Text, Title } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import { type ActivityRow, type RequestDetail, requestQuery } from "../../api/spend.ts";
+import { Copyable } from "../../components/copy.tsx";
+import { ExactMoney, Time } from "../../components/figures.tsx";
+import { Link } from "../../components/link.tsx";
+import { download } from "../../components/secret-dialog.tsx";
+import { StateBadge } from "../../components/state-badge.tsx";
+import { Loaded } from "../../components/states.tsx";
+import { formatCount } from "../../format/count.ts";
+import { formatSpan } from "../../format/time.ts";
+import { texts } from "../../texts.ts";
+
+const words = texts.activity;
+
+interface DrawerProps {
+  org: string;
+  /** Empty: closed. */
+  request: string;
+  /** The list behind it, for the arrows. */
+  rows: readonly ActivityRow[];
+  open: (id: string) => void;
+  onClose: () => void;
+}
+
+export function RequestDrawer({ org, request, rows, open, onClose }: DrawerProps) {
+  const at = rows.findIndex(({ id }) => id === request);
+  const step = (to: number, label: string): ReactNode => {
+    const next = at === -1 ? undefined : rows[to];
+    return (
+      <Button
+        size="compact-sm"
+        variant="default"
+        disabled={next === undefined}
+        onClick={() => next && open(next.id)}
+      >
+        {label}
+      </Button>
+    );
+  };
+  return (
+    <Drawer
+      opened={request !== ""}
+      onClose={onClose}
+      position="right"
+      size="lg"
+      title={
+        <Group gap="xs">
+          {words.request} {step(at - 1, words.newer)} {step(at + 1, words.older)}
+        </Group>
+      }
+    >
+      {request !== "" && <Detail org={org} request={request} />}
+    </Drawer>
+  );
+}
+
+function Detail({ org, request }: { org: string; request: string }) {
+  const detail = useQuery(requestQuery(org, request));
+  return (
+    <Loaded query={detail}>
+      {(found) => (
+        <Stack gap="lg">
+          <Headline of={found} />
+          {found.arithmetic !== null && <Arithmetic of={found.arithmetic} />}
+          {found.request !== null && <Timeline of={found.request} />}
+          {found.request !== null && found.request.attempts.length > 0 && <Attempts of={found.request} />}
+          {found.idempotency !== null && <Idempotency of={found.idempotency} />}
+          {found.route !== null && <Route of={found.route} />}
+          {found.request !== null && <Raw of={found.request} />}
+        </Stack>
+      )}
+    </Loaded>
+  );
+}
+
+const Part = ({ title, children }: { title: string; children: ReactNode }) => (
+  <Stack gap={6} component="section" aria-label={title}>
+    <Title order={3} size="h5">
+      {title}
+    </Title>
+    {children}
+  </Stack>
+);
+
+const Headline = ({ of: { row, sentence } }: { of: RequestDetail }) => (
+  <Stack gap="xs">
+    <Group gap="xs">
+      <StateBadge state={row.state} word={words.states[row.state]} />
+      {row.status !== null && <Code>{row.status}</Code>}
+      {row.code !== null && <Code>{row.code}</Code>}
+      <Text fw={600}>
+        <ExactMoney usd={row.charge_usd} />
+      </Text>
+    </Group>
+    {sentence !== null && <Text size="sm">{sentence}</Text>}
+    <Text size="sm" className="name">
+      {row.model ?? "–"} · {row.key.name} · <Time at={row.at} />
+    </Text>
+    <Copyable text={row.id} />
+    {row.replay_of !== null && (
+      <Text size="sm">
+        {words.replayOf}{" "}
+        <Link to="." search={{ req: row.replay_of }}>
+          {row.replay_of}
+        </Link>
+      </Text>
+    )}
+  </Stack>
+);
+
+const Arithmetic = ({ of }: { of: NonNullable<RequestDetail["arithmetic"]> }) => (
+  <Part title={words.cost}>
+    <Table fz="sm" withRowBorders={false} verticalSpacing={2}>
+      <Table.Tbody>
+        {of.lines.map(({ name, tokens, usd_per_million, amount_usd }) => (
+          <Sum
+            key={name}
+            label={`${words.lines[name]}: ${formatCount(tokens)} × $${usd_per_million} / 1 M`}
+            usd={amount_usd}
+          />
+        ))}
+        <Sum label={words.sum} usd={of.sum_usd} />
+        <Sum label={of.minimum_applied ? words.minimumApplied : words.minimumNot} usd={of.minimum_usd} />
+        <Sum label={words.charged} usd={of.charge_usd} strong />
+        <Sum label={words.held} usd={of.hold_usd} />
+        <Sum label={words.returned} usd={of.returned_usd} />
+      </Table.Tbody>
+    </Table>
+    <Text size="xs" c="dimmed">
+      {words.evidence[of.evidence ?? "none"]} {words.priceOf(of.release_version)}
+    </Text>
+  </Part>
+);
+
+const Sum = ({ label, usd, strong = false }: { label: string; usd: string; strong?: boolean }) => (
+  <Table.Tr fw={strong ? 700 : 400}>
+    <Table.Td pl={0}>{label}</Table.Td>
+    <Table.Td pr={0} ta="right">
+      <ExactMoney usd={usd} />
+    </Table.Td>
+  </Table.Tr>
+);
+
+type Request = NonNullable<RequestDetail["request"]>;
+
+const Timeline = ({ of: { timings, bounds, stream, finish_reason } }: { of: Request }) => (
+  <Part title={words.timeline}>
+    <Text size="sm">
+      {[
+        timings.first_part_ms === null ? null : words.firstPart(formatSpan(timings.first_part_ms)),
+        timings.total_ms === null ? null : words.total(formatSpan(timings.total_ms)),
+        stream ? words.streamed : words.whole,
+        finish_reason === null ? null : words.finished(finish_reason),
+      ]
+        .filter((one) => one !== null)
+        .join(" · ")}
+    </Text>
+    <Text size="xs" c="dimmed">
+      {words.bounds(formatCount(bounds.prompt_tokens), formatCount(bounds.output_tokens))}
+    </Text>
+  </Part>
+);
+
+const Attempts = ({ of: { attempts } }: { of: Request }) => (
+  <Part title={words.attempts}>
+    {attempts.map((attempt) => (
+      <Group key={attempt.n} gap="xs">
+        <Text size="sm" className="name">
+          {attempt.n}. {attempt.route}
+        </Text>
+        <StateBadge state={attempt.outcome} />
+        <Text size="sm" c="dimmed" className="name">
+          {[attempt.status, attempt.error_class, formatSpan(attempt.ms), attempt.upstream_id]
+            .filter((one) => one !== null)
+            .join(" · ")}
+        </Text>
+      </Group>
+    ))}
+  </Part>
+);
+
+const Idempotency = ({ of }: { of: NonNullable<RequestDetail["idempotency"]> }) => (
+  <Part title={words.idempotency}>
+    <Text size="sm" className="name">
+      {of.key} · {of.caller_supplied ? words.fromCaller : words.generated}
+    </Text>
+    {of.replays.map(({ id, at }) => (
+      <Text key={id} size="sm">
+        {words.replayed} <Time at={at} />
+      </Text>
+    ))}
+  </Part>
+);
+
+const Route = ({ of }: { of: NonNullable<RequestDetail["route"]> }) => (
+  <Part title={words.route}>
+    <Text size="sm" className="name">
+      {of.route} · {words.version(of.release_version)} · {of.tier}
+    </Text>
+    <Text size="xs" c="dimmed" className="name">
+      {words.signedBy} {of.signed_by} · {words.expires} <Time at={of.expires_at} />
+    </Text>
+  </Part>
+);
+
+function Raw({ of }: { of: Request }) {
+  const json = JSON.stringify(of.gateway, null, 2);
+  return (
+    <Part title={words.raw}>
+      <Code block className="name">
+        {json}
+      </Code>
+      <Group>
+        <Button
+          size="compact-sm"
+          variant="default"
+          onClick={() =>
+            download(`${JSON.stringify(of, null, 2)}\n`, { name: `${of.id}.json`, type: "application/json" })
+          }
+        >
+          {words.download}
+        </Button>
+        <Text size="xs" c="dimmed">
+          {words.notStored}
+        </Text>
+      </Group>
+    </Part>
+  );
+}

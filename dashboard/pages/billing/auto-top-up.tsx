@@ -1,0 +1,85 @@
+// Automatic top-up: below a threshold the kept card is charged, within a monthly cap; the last failure with its reason.
+import { Alert, Button, Group, Paper, Stack, Switch, Text, TextInput } from "@mantine/core";
+import { useState } from "react";
+import { type AutoTopUp, useAutoTopUp, useRetryAutoTopUp } from "../../api/billing.ts";
+import { ExactMoney, Time } from "../../components/figures.tsx";
+import { Failure } from "../../components/states.tsx";
+import { amountProblem, isAmount, trimAmount } from "../../format/amount.ts";
+import { texts } from "../../texts.ts";
+
+const words = texts.billing;
+
+export function AutoTopUpCard({ org, of }: { org: string; of: AutoTopUp }) {
+  const [on, setOn] = useState(of.on);
+  const [threshold, setThreshold] = useState(trimAmount(of.threshold_usd ?? "5"));
+  const [amount, setAmount] = useState(trimAmount(of.amount_usd ?? "25"));
+  const [cap, setCap] = useState(trimAmount(of.monthly_cap_usd ?? ""));
+  const save = useAutoTopUp(org, () => {});
+  const retry = useRetryAutoTopUp(org);
+  const field = (label: string, value: string, set: (text: string) => void) => (
+    <TextInput
+      label={label}
+      w={170}
+      inputMode="decimal"
+      leftSection="$"
+      value={value}
+      error={amountProblem(value)}
+      onChange={(event) => set(event.currentTarget.value)}
+    />
+  );
+  const ready = isAmount(threshold) && isAmount(amount) && (cap.trim() === "" || isAmount(cap));
+  return (
+    <Paper withBorder p="md">
+      <Stack gap="sm">
+        <Text size="sm">
+          {of.card === null ? words.noCard : words.card(of.card)} {words.spent}{" "}
+          <ExactMoney usd={of.spent_this_month_usd} />.
+        </Text>
+        {of.last_failure !== null && (
+          <Alert color="yellow" variant="light">
+            <Group justify="space-between" gap="xs">
+              <Text size="sm" className="name">
+                <Time at={of.last_failure.at} />: {of.last_failure.reason}
+              </Text>
+              <Button
+                size="compact-sm"
+                variant="default"
+                loading={retry.isPending}
+                onClick={() => retry.mutate()}
+              >
+                {texts.states.retry}
+              </Button>
+            </Group>
+          </Alert>
+        )}
+        {save.error !== null && <Failure error={save.error} />}
+        {retry.error !== null && <Failure error={retry.error} />}
+        <Group gap="sm" align="flex-end">
+          <Switch
+            label={words.autoOn}
+            checked={on}
+            onChange={(event) => setOn(event.currentTarget.checked)}
+            pb={8}
+          />
+          {field(words.threshold, threshold, setThreshold)}
+          {field(words.topUpBy, amount, setAmount)}
+          {field(words.cap, cap, setCap)}
+          <Button
+            loading={save.isPending}
+            disabled={!ready}
+            onClick={() =>
+              save.mutate({
+                on,
+                threshold_usd: threshold.trim(),
+                amount_usd: amount.trim(),
+                monthly_cap_usd: cap.trim() === "" ? null : cap.trim(),
+              })
+            }
+          >
+            {texts.dialog.save}
+          </Button>
+        </Group>
+      </Stack>
+    </Paper>
+  );
+}

@@ -1,0 +1,75 @@
+// Buying credits: an order is made, paid where its service says, and credited by the service's event only.
+import { Alert, Button, Checkbox, Group, Text, TextInput } from "@mantine/core";
+import { useState } from "react";
+import { type Order, useOrder } from "../../api/billing.ts";
+import { FormDialog } from "../../components/dialogs.tsx";
+import { amountProblem, isAmount, trimAmount } from "../../format/amount.ts";
+import { formatMoney } from "../../format/money.ts";
+import { texts } from "../../texts.ts";
+
+const words = texts.billing;
+
+interface OrderDialogProps {
+  org: string;
+  presets: readonly string[];
+  onClose: () => void;
+}
+
+export function OrderDialog({ org, presets, onClose }: OrderDialogProps) {
+  // Made when the form opens: a double click or a retry orders once.
+  const [idempotencyKey] = useState(() => crypto.randomUUID());
+  const [amount, setAmount] = useState(trimAmount(presets[1] ?? presets[0] ?? "25"));
+  const [keepCard, setKeepCard] = useState(false);
+  const [made, setMade] = useState<Order | null>(null);
+  const order = useOrder(org, (answer) => {
+    if (answer.pay_url !== null) location.assign(answer.pay_url);
+    else setMade(answer);
+  });
+  return (
+    <FormDialog
+      opened
+      title={words.add}
+      action={made === null ? words.pay : texts.dialog.close}
+      mutation={order}
+      disabled={!isAmount(amount)}
+      onClose={onClose}
+      onSubmit={() =>
+        made === null
+          ? order.mutate({ amount_usd: amount.trim(), keep_card: keepCard, idempotencyKey })
+          : onClose()
+      }
+    >
+      {made === null ? (
+        <>
+          <Group gap="xs">
+            {presets.map((usd) => (
+              <Button key={usd} variant="default" onClick={() => setAmount(trimAmount(usd))}>
+                {formatMoney(usd)}
+              </Button>
+            ))}
+          </Group>
+          <TextInput
+            label={words.amount}
+            inputMode="decimal"
+            leftSection="$"
+            value={amount}
+            error={amountProblem(amount)}
+            onChange={(event) => setAmount(event.currentTarget.value)}
+          />
+          <Checkbox
+            label={words.keepCard}
+            checked={keepCard}
+            onChange={(event) => setKeepCard(event.currentTarget.checked)}
+          />
+          <Text size="sm" c="dimmed">
+            {words.creditedWhen}
+          </Text>
+        </>
+      ) : (
+        <Alert color="indigo" variant="light">
+          {words.ordered(made.id)}
+        </Alert>
+      )}
+    </FormDialog>
+  );
+}

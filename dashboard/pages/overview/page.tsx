@@ -1,0 +1,227 @@
+// How the organization stands: credits with what is held, spend, requests, what was refused and why, what needs a look.
+import { Alert, Anchor, Group, SegmentedControl, SimpleGrid, Stack, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { type Overview, overviewQuery } from "../../api/spend.ts";
+import { type Column, DataTable } from "../../components/data-table.tsx";
+import { Ago, ExactMoney, Money } from "../../components/figures.tsx";
+import { Icon } from "../../components/icon.tsx";
+import { BareLink, ButtonLink } from "../../components/link.tsx";
+import { Page, Section } from "../../components/page.tsx";
+import { StateBadge } from "../../components/state-badge.tsx";
+import { Loaded } from "../../components/states.tsx";
+import { Tile } from "../../components/tile.tsx";
+import { oneOf, useFilters } from "../../filters.ts";
+import { formatCount, formatShare } from "../../format/count.ts";
+import { isZero } from "../../format/money.ts";
+import { formatSpan } from "../../format/time.ts";
+import { useMembership } from "../../membership.tsx";
+import { type OrganizationPage, path } from "../../path-builder.ts";
+import { texts } from "../../texts.ts";
+
+const words = texts.overview;
+const RANGES = ["24h", "7d", "30d", "month"] as const;
+const SHAPE = { range: oneOf(RANGES, "24h") };
+
+export function OverviewPage() {
+  const { org } = useMembership();
+  const [{ range }, setFilters] = useFilters(SHAPE);
+  const overview = useQuery(overviewQuery(org.id, range));
+  return (
+    <Page
+      title={texts.pages.overview}
+      lead={words.lead}
+      actions={
+        <SegmentedControl
+          aria-label={words.range}
+          size="xs"
+          value={range}
+          onChange={(value) => setFilters({ range: SHAPE.range(value) })}
+          data={RANGES.map((value) => ({ value, label: words.ranges[value] }))}
+        />
+      }
+    >
+      <Loaded query={overview}>{(of) => <Figures org={org.id} range={range} of={of} />}</Loaded>
+    </Page>
+  );
+}
+
+interface FiguresProps {
+  org: string;
+  range: (typeof RANGES)[number];
+  of: Overview;
+}
+
+const Figures = ({ org, range, of }: FiguresProps) => (
+  <>
+    <Attention org={org} of={of} />
+    <Steps org={org} of={of} />
+    <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }}>
+      <Tile title={words.available} note={<Held of={of} />} to={path.organization(org, "billing")}>
+        <Money usd={of.balance.available_usd} />
+      </Tile>
+      <Tile
+        title={words.daysLeft}
+        note={
+          <>
+            {words.burn} <Money usd={of.burn_usd_per_day} />
+          </>
+        }
+      >
+        {of.days_left === null ? "–" : formatCount(of.days_left)}
+      </Tile>
+      <Tile title={words.today} to={path.organization(org, "usage")} search={{ range: "24h" }}>
+        <Money usd={of.spend_today_usd} />
+      </Tile>
+      <Tile title={words.month} to={path.organization(org, "usage")} search={{ range: "month" }}>
+        <Money usd={of.spend_month_usd} />
+      </Tile>
+      <Tile
+        title={words.requests}
+        note={words.running(formatCount(of.running))}
+        to={path.organization(org, "activity")}
+        search={{ range }}
+      >
+        {formatCount(of.requests)}
+      </Tile>
+      <Tile title={words.errors} note={words.errorsNote}>
+        {formatShare(of.error_rate * 100, 100)}
+      </Tile>
+      <Tile
+        title={words.firstPart}
+        note={words.p95(of.first_part_ms.p95 === null ? "–" : formatSpan(of.first_part_ms.p95))}
+      >
+        {of.first_part_ms.p50 === null ? "–" : formatSpan(of.first_part_ms.p50)}
+      </Tile>
+      <Tile
+        title={words.refused}
+        note={
+          of.refusals.length === 0
+            ? words.noRefusals
+            : of.refusals.map(({ code, requests }) => `${code} ${formatCount(requests)}`).join(", ")
+        }
+        to={path.organization(org, "activity")}
+        search={{ range, state: "refused" }}
+      >
+        {formatCount(of.refusals.reduce((sum, { requests }) => sum + requests, 0))}
+      </Tile>
+    </SimpleGrid>
+    <SimpleGrid cols={{ base: 1, md: 2 }}>
+      <Section title={words.topModels}>
+        <DataTable
+          label={words.topModels}
+          rows={of.top_models}
+          rowKey={({ model }) => model}
+          columns={MODELS}
+        />
+      </Section>
+      <Section title={words.topKeys}>
+        <DataTable label={words.topKeys} rows={of.top_keys} rowKey={({ key }) => key} columns={KEYS} />
+      </Section>
+    </SimpleGrid>
+    {of.routes.length > 0 && (
+      <Section title={words.routes}>
+        <DataTable label={words.routes} rows={of.routes} rowKey={({ route }) => route} columns={ROUTES} />
+      </Section>
+    )}
+  </>
+);
+
+const Held = ({ of: { balance } }: { of: Overview }) => (
+  <>
+    {words.held} <ExactMoney usd={balance.held_usd} />
+    {!isZero(balance.debt_usd) && (
+      <>
+        {" · "}
+        {words.debt} <ExactMoney usd={balance.debt_usd} />
+      </>
+    )}
+  </>
+);
+
+const TARGETS: Record<Overview["attention"][number]["kind"], OrganizationPage> = {
+  key_near_limit: "keys",
+  key_at_limit: "keys",
+  entitlement_ends: "research",
+  low_balance: "billing",
+  debt: "billing",
+  route_closed: "models",
+};
+
+const Attention = ({ org, of: { attention } }: { org: string; of: Overview }) =>
+  attention.length === 0 ? null : (
+    <Alert
+      color="yellow"
+      variant="light"
+      title={words.attention}
+      icon={<Icon name="warning" />}
+      styles={{ title: { color: "var(--mantine-color-text)" }, icon: { color: "var(--mantine-color-text)" } }}
+    >
+      <Stack gap={4}>
+        {attention.map(({ kind, target, text }) => (
+          <Anchor
+            key={`${kind} ${target}`}
+            size="sm"
+            c="var(--mantine-color-text)"
+            td="underline"
+            className="name"
+            renderRoot={(props) => <BareLink to={path.organization(org, TARGETS[kind])} {...props} />}
+          >
+            {text}
+          </Anchor>
+        ))}
+      </Stack>
+    </Alert>
+  );
+
+/** What a new organization has not done yet. */
+function Steps({ org, of: { steps } }: { org: string; of: Overview }) {
+  const open = (["key", "first_request", "credits", "invited"] as const).filter((step) => !steps[step]);
+  if (open.length === 0) return null;
+  const pages = { key: "keys", first_request: "playground", credits: "billing", invited: "team" } as const;
+  return (
+    <Group gap="xs">
+      <Text size="sm" c="dimmed">
+        {words.next}
+      </Text>
+      {open.map((step) => (
+        <ButtonLink key={step} size="compact-sm" variant="light" to={path.organization(org, pages[step])}>
+          {words.steps[step]}
+        </ButtonLink>
+      ))}
+    </Group>
+  );
+}
+
+const requests = {
+  title: words.requests,
+  figures: true,
+  cell: (row: { requests: number }) => formatCount(row.requests),
+};
+const spend = {
+  title: words.spend,
+  figures: true,
+  always: true,
+  cell: (row: { charge_usd: string }) => <Money usd={row.charge_usd} />,
+};
+const MODELS: Column<Overview["top_models"][number]>[] = [
+  { title: words.model, always: true, cell: ({ model }) => <span className="name">{model}</span> },
+  requests,
+  spend,
+];
+const KEYS: Column<Overview["top_keys"][number]>[] = [
+  { title: words.key, always: true, cell: ({ name }) => <span className="name">{name}</span> },
+  requests,
+  spend,
+];
+const ROUTES: Column<Overview["routes"][number]>[] = [
+  { title: words.model, always: true, cell: ({ model }) => <span className="name">{model}</span> },
+  { title: words.provider, cell: ({ provider, region }) => `${provider} · ${region}` },
+  {
+    title: words.state,
+    always: true,
+    cell: ({ state, reason }) => (
+      <StateBadge state={state} word={reason === null ? state : `${state}: ${reason}`} />
+    ),
+  },
+  { title: words.expires, cell: ({ expires_at }) => <Ago at={expires_at} /> },
+];
