@@ -10,6 +10,7 @@ import { download } from "../../components/secret-dialog.tsx";
 import { StateBadge } from "../../components/state-badge.tsx";
 import { Loaded } from "../../components/states.tsx";
 import { formatCount } from "../../format/count.ts";
+import { exactMoney } from "../../format/money.ts";
 import { formatSpan } from "../../format/time.ts";
 import { texts } from "../../texts.ts";
 
@@ -118,7 +119,7 @@ const Arithmetic = ({ of }: { of: NonNullable<RequestDetail["arithmetic"]> }) =>
         {of.lines.map(({ name, tokens, usd_per_million, amount_usd }) => (
           <Sum
             key={name}
-            label={`${words.lines[name]}: ${formatCount(tokens)} × $${usd_per_million} / 1 M`}
+            label={`${words.lines[name]}: ${formatCount(tokens)} × ${exactMoney(usd_per_million)} / 1 M`}
             usd={amount_usd}
           />
         ))}
