@@ -35,6 +35,12 @@ const signIn = createRoute({
   component: lazyRouteComponent(() => import("./pages/sign-in.tsx"), "SignInPage"),
 });
 
+const welcome = createRoute({
+  getParentRoute: () => root,
+  path: "/welcome",
+  component: lazyRouteComponent(() => import("./pages/welcome/page.tsx"), "WelcomePage"),
+});
+
 const organization = createRoute({
   getParentRoute: () => root,
   path: "/o/$org",
@@ -48,7 +54,7 @@ const ofOrganization = ORGANIZATION_PAGES.flatMap((page) => {
 });
 
 export const router = createRouter({
-  routeTree: root.addChildren([home, signIn, organization.addChildren(ofOrganization)]),
+  routeTree: root.addChildren([home, signIn, welcome, organization.addChildren(ofOrganization)]),
   parseSearch,
   stringifySearch,
   defaultPreload: "intent",

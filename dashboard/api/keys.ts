@@ -36,7 +36,7 @@ export const useRevokeKey = (org: string, onDone: () => void) =>
 
 export const useLimitKey = (org: string, onDone: () => void) =>
   useKeyChange(org, onDone, ({ key, usd }: { key: string; usd: string | null }) =>
-    send<KeyJson>(api.limitKey(org, key), { body: { usd } }),
+    send<KeyJson>(api.key(org, key), { method: "PATCH", body: { limit_usd: usd } }),
   );
 
 function useKeyChange<Terms>(org: string, onDone: () => void, change: (terms: Terms) => Promise<KeyJson>) {
