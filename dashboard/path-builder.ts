@@ -35,7 +35,8 @@ export const path = {
   home: () => "/",
   signIn: () => "/sign-in",
   welcome: () => "/welcome",
-  invitation: (id: string) => `/invitation/${encodeURIComponent(id)}`,
+  invitation: () => "/invitation",
+  reset: () => "/reset",
   organization: (org: string, page: OrganizationPage = "overview") => `/o/${encodeURIComponent(org)}/${page}`,
   operator: (page: OperatorPage = "organizations") => `/operator/${page}`,
 };

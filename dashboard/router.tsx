@@ -26,6 +26,8 @@ type PageLoader = ReturnType<typeof lazyRouteComponent>;
 
 const organizationPages: Partial<Record<OrganizationPage, PageLoader>> = {
   overview: lazyRouteComponent(() => import("./pages/overview/page.tsx"), "OverviewPage"),
+  models: lazyRouteComponent(() => import("./pages/models/page.tsx"), "ModelsPage"),
+  playground: lazyRouteComponent(() => import("./pages/playground/page.tsx"), "PlaygroundPage"),
   keys: lazyRouteComponent(() => import("./pages/keys/page.tsx"), "KeysPage"),
   activity: lazyRouteComponent(() => import("./pages/activity/page.tsx"), "ActivityPage"),
   usage: lazyRouteComponent(() => import("./pages/usage/page.tsx"), "UsagePage"),
@@ -52,6 +54,23 @@ const signIn = createRoute({
   getParentRoute: () => root,
   path: "/sign-in",
   component: lazyRouteComponent(() => import("./pages/sign-in.tsx"), "SignInPage"),
+});
+
+const welcome = createRoute({
+  getParentRoute: () => root,
+  path: "/welcome",
+  component: lazyRouteComponent(() => import("./pages/welcome/page.tsx"), "WelcomePage"),
+});
+
+const invitation = createRoute({
+  getParentRoute: () => root,
+  path: "/invitation",
+  component: lazyRouteComponent(() => import("./pages/invitation.tsx"), "InvitationPage"),
+});
+const reset = createRoute({
+  getParentRoute: () => root,
+  path: "/reset",
+  component: lazyRouteComponent(() => import("./pages/reset.tsx"), "ResetPage"),
 });
 
 const organization = createRoute({
@@ -82,6 +101,9 @@ export const router = createRouter({
   routeTree: root.addChildren([
     home,
     signIn,
+    welcome,
+    invitation,
+    reset,
     organization.addChildren(ofOrganization),
     operator.addChildren(ofOperator),
   ]),

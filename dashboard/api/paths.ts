@@ -1,5 +1,6 @@
 // Every address of the API that the dashboard calls.
 const org = (id: string): string => `/app/v1/orgs/${encodeURIComponent(id)}`;
+const below = (parent: string, id: string): string => `${parent}/${encodeURIComponent(id)}`;
 
 export const api = {
   keys: (id: string) => `${org(id)}/keys`,
@@ -33,4 +34,34 @@ export const api = {
   operatorLedgerAudit: "/app/v1/operator/ledger/audit",
   operatorAudit: "/app/v1/operator/audit",
   operatorAuditCsv: "/app/v1/operator/audit.csv",
+
+  session: () => "/app/v1/session",
+  welcome: () => "/app/v1/welcome",
+  showInvitation: () => "/app/v1/invitations/show",
+  acceptInvitation: () => "/app/v1/invitations/accept",
+  reset: () => "/app/v1/reset",
+  profile: () => "/app/v1/profile",
+  changePassword: () => "/app/v1/profile/password",
+  personSession: (session: string) => below("/app/v1/profile/sessions", session),
+  endOtherSessions: () => "/app/v1/profile/sessions/end-others",
+  models: (id: string) => `${org(id)}/models`,
+  estimate: (id: string) => `${org(id)}/models/estimate`,
+  playground: (id: string) => `${org(id)}/playground`,
+  quote: (id: string) => `${org(id)}/playground/quote`,
+  research: (id: string) => `${org(id)}/research`,
+  withdraw: (id: string, entitlement: string) => `${below(`${org(id)}/research`, entitlement)}/withdraw`,
+  team: (id: string) => `${org(id)}/team`,
+  member: (id: string, member: string) => below(`${org(id)}/team`, member),
+  leave: (id: string) => `${org(id)}/leave`,
+  invitations: (id: string) => `${org(id)}/invitations`,
+  invitation: (id: string, invitation: string) => below(`${org(id)}/invitations`, invitation),
+  alertRules: (id: string) => `${org(id)}/alerts/rules`,
+  alertRule: (id: string, rule: string) => below(`${org(id)}/alerts/rules`, rule),
+  alertChannels: (id: string) => `${org(id)}/alerts/channels`,
+  alertChannel: (id: string, channel: string) => below(`${org(id)}/alerts/channels`, channel),
+  testChannel: (id: string, channel: string) => `${below(`${org(id)}/alerts/channels`, channel)}/test`,
+  alertDeliveries: (id: string) => `${org(id)}/alerts/deliveries`,
+  audit: (id: string) => `${org(id)}/audit`,
+  auditCsv: (id: string) => `${org(id)}/audit.csv`,
+  settings: (id: string) => `${org(id)}/settings`,
 };

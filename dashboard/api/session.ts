@@ -3,6 +3,7 @@ import { queryOptions } from "@tanstack/react-query";
 import type { AppAnswer } from "../../src/contract/app.ts";
 import type { Role } from "../../src/contract/roles.ts";
 import { ApiError, get } from "./client.ts";
+import { api } from "./paths.ts";
 
 export type { Role };
 type Answer = AppAnswer<"GET /session">;
@@ -11,10 +12,19 @@ export interface Session extends Omit<Answer, "person"> {
   organizations: { id: string; name: string; role: Role }[];
 }
 
+/** What everybody may ask: somebody signed in or nobody, and the ways to sign in. */
+export type Visit = Answer;
+
+export const visitQuery = queryOptions({
+  queryKey: ["visit"],
+  queryFn: ({ signal }) => get<Visit>(api.session(), {}, signal),
+});
+
+/** Fails with 401 where nobody is signed in. */
 export const sessionQuery = queryOptions({
   queryKey: ["session"],
   queryFn: async ({ signal }): Promise<Session> => {
-    const answer = await get<Answer>("/app/v1/session", {}, signal);
+    const answer = await get<Answer>(api.session(), {}, signal);
     if (answer.person === null) throw signedOut();
     const organizations = answer.person.memberships.map(({ org, name, role }) => ({ id: org, name, role }));
     return { ...answer, person: answer.person, organizations };

@@ -33,7 +33,7 @@ function useReturn(): () => void {
   const [{ next }] = useFilters({ next: text() });
   return () => {
     queryClient.clear();
-    const target = /^\/(?:o|operator|device|invitation)\//.test(next) ? next : path.home();
+    const target = /^\/(?:o\/|operator\/|device$|invitation$|welcome$)/.test(next) ? next : path.home();
     void navigate({ href: target, replace: true });
   };
 }

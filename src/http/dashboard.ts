@@ -35,7 +35,7 @@ const PAGE_HEADERS = {
 };
 
 /** Addresses that answer with the page; the page's own router does the rest. */
-const PAGES = ["/", "/sign-in", "/welcome", "/device", "/invitation/*", "/o/*", "/operator/*"];
+const PAGES = ["/", "/sign-in", "/welcome", "/device", "/invitation", "/reset", "/o/*", "/operator/*"];
 
 export function dashboardRoutes(ports: { assets: () => Promise<Assets> }): Route[] {
   const get = { methods: ["GET"], door: "public", metered: false } as const;

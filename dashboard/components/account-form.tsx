@@ -1,0 +1,86 @@
+// Name, address and password of a new account.
+import { Button, PasswordInput, Stack, TextInput } from "@mantine/core";
+import { type FormEvent, type ReactNode, useState } from "react";
+import { texts } from "../texts.ts";
+import type { Mutation } from "./dialogs.tsx";
+import { Failure } from "./states.tsx";
+
+export interface Account {
+  name: string;
+  email: string;
+  password: string;
+}
+
+interface AccountFormProps {
+  action: string;
+  mutation: Mutation;
+  onSubmit: (account: Account) => void;
+  /** Of an invitation: cannot be chosen. */
+  email?: string;
+  children?: ReactNode;
+}
+
+export const MINIMUM_PASSWORD = 10;
+const words = texts.account;
+
+export function AccountForm({ action, mutation, onSubmit, email: invited, children }: AccountFormProps) {
+  const [name, setName] = useState("");
+  const [email, setEmail] = useState(invited ?? "");
+  const [password, setPassword] = useState("");
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    onSubmit({ name: name.trim(), email: email.trim(), password });
+  };
+  return (
+    <form onSubmit={submit}>
+      <Stack gap="md">
+        <TextInput
+          label={words.name}
+          autoComplete="name"
+          required
+          withAsterisk={false}
+          maxLength={100}
+          value={name}
+          data-autofocus
+          onChange={(event) => setName(event.currentTarget.value)}
+        />
+        <TextInput
+          label={words.email}
+          type="email"
+          autoComplete="username"
+          required
+          withAsterisk={false}
+          readOnly={invited !== undefined}
+          value={email}
+          onChange={(event) => setEmail(event.currentTarget.value)}
+        />
+        <NewPassword value={password} onChange={setPassword} />
+        {children}
+        {mutation.error !== null && mutation.error !== undefined && <Failure error={mutation.error} />}
+        <Button
+          type="submit"
+          fullWidth
+          loading={mutation.isPending}
+          disabled={name.trim() === "" || email.trim() === "" || password.length < MINIMUM_PASSWORD}
+        >
+          {action}
+        </Button>
+      </Stack>
+    </form>
+  );
+}
+
+export const NewPassword = (props: { value: string; onChange: (value: string) => void; label?: string }) => (
+  <PasswordInput
+    label={props.label ?? words.password}
+    description={words.passwordHelp}
+    autoComplete="new-password"
+    required
+    withAsterisk={false}
+    minLength={MINIMUM_PASSWORD}
+    maxLength={128}
+    value={props.value}
+    onChange={(event) => props.onChange(event.currentTarget.value)}
+    visibilityToggleButtonProps={{ "aria-label": texts.signIn.show }}
+  />
+);

@@ -1,0 +1,145 @@
+// What a streamed request says: its progress in figures, reasoning apart, the text, and what became of it.
+import { Accordion, Badge, Code, Group, Paper, Stack, Text } from "@mantine/core";
+import { useEffect, useState } from "react";
+import { type Completion, chargeOf, isRunning } from "../completion.ts";
+import { formatCount } from "../format/count.ts";
+import { formatSpan } from "../format/time.ts";
+import { texts } from "../texts.ts";
+import { ExactMoney, Money } from "./figures.tsx";
+import { Refused } from "./refused.tsx";
+import { StateBadge } from "./state-badge.tsx";
+
+const words = texts.answer;
+
+export function Answer({ of, org }: { of: Completion; org: string }) {
+  const { phase, content, reasoning, error } = of;
+  if (phase === "idle") return null;
+  return (
+    <Stack gap="sm">
+      <Progress of={of} />
+      {reasoning !== "" && (
+        <Accordion variant="contained" defaultValue="reasoning">
+          <Accordion.Item value="reasoning">
+            <Accordion.Control>
+              <Text size="sm">{words.reasoning}</Text>
+            </Accordion.Control>
+            <Accordion.Panel>
+              <Text size="sm" c="dimmed" className="name" style={{ whiteSpace: "pre-wrap" }}>
+                {reasoning}
+              </Text>
+            </Accordion.Panel>
+          </Accordion.Item>
+        </Accordion>
+      )}
+      {content !== "" && (
+        <Paper withBorder p="md">
+          <Text
+            className="name"
+            style={{ whiteSpace: "pre-wrap" }}
+            aria-live="polite"
+            aria-busy={isRunning(of)}
+          >
+            {content}
+          </Text>
+        </Paper>
+      )}
+      {phase === "refused" && <Refused error={error} org={org} />}
+      {phase === "stopped" && (
+        <Text size="sm" c="dimmed">
+          {words.stoppedHelp}
+        </Text>
+      )}
+      {of.gateway?.cost !== undefined && <Gateway of={of} />}
+    </Stack>
+  );
+}
+
+const STATES = {
+  sending: "waiting",
+  waiting: "waiting",
+  streaming: "running",
+  settled: "settled",
+  stopped: "released",
+  refused: "refused",
+} as const;
+
+function Progress({ of }: { of: Completion }) {
+  const { phase, heldUsd, parts, firstPartMs, totalMs, usage } = of;
+  const now = useElapsed(of);
+  if (phase === "idle") return null;
+  const charge = chargeOf(of);
+  const runMs = (totalMs ?? now) - (firstPartMs ?? 0);
+  const tokens = usage?.completion_tokens ?? parts;
+  return (
+    <Group gap="xs">
+      <span role="status">
+        <StateBadge state={STATES[phase]} word={words.phases[phase]} />
+      </span>
+      {heldUsd !== null && (
+        <Badge variant="default" tt="none" fw={500}>
+          <Money usd={heldUsd} /> {charge === null ? words.held : words.wasHeld}
+        </Badge>
+      )}
+      {charge !== null && (
+        <Badge variant="default" tt="none" fw={600}>
+          <Money usd={charge} /> {words.charged}
+        </Badge>
+      )}
+      <Text size="xs" c="dimmed" className="figures">
+        {firstPartMs === null
+          ? `${words.waited} ${formatSpan(totalMs ?? now)}`
+          : words.first(formatSpan(firstPartMs))}
+      </Text>
+      {tokens > 0 && (
+        <Text size="xs" c="dimmed" className="figures">
+          {words.tokens(formatCount(tokens), usage !== null)}
+          {runMs > 200 && ` · ${words.pace(Math.round(tokens / (runMs / 1000)))}`}
+        </Text>
+      )}
+      {totalMs !== null && (
+        <Text size="xs" c="dimmed" className="figures">
+          {words.total(formatSpan(totalMs))}
+        </Text>
+      )}
+    </Group>
+  );
+}
+
+/** Milliseconds since the start, ten times a second while it runs. */
+function useElapsed(of: Completion): number {
+  const [now, setNow] = useState(0);
+  const running = isRunning(of);
+  const { startedAtMs } = of;
+  useEffect(() => {
+    if (!running) return undefined;
+    const tick = setInterval(() => setNow(performance.now() - startedAtMs), 100);
+    return () => clearInterval(tick);
+  }, [running, startedAtMs]);
+  return now;
+}
+
+function Gateway({ of }: { of: Completion }) {
+  const charge = chargeOf(of);
+  return (
+    <Accordion variant="contained">
+      <Accordion.Item value="gateway">
+        <Accordion.Control>
+          <Text size="sm">
+            {words.gateway}
+            {charge !== null && of.heldUsd !== null && (
+              <>
+                : {words.heldThen} <ExactMoney usd={of.heldUsd} />, {words.chargedThen}{" "}
+                <ExactMoney usd={charge} />
+              </>
+            )}
+          </Text>
+        </Accordion.Control>
+        <Accordion.Panel>
+          <Code block className="pre" tabIndex={0}>
+            {JSON.stringify(of.gateway, null, 2)}
+          </Code>
+        </Accordion.Panel>
+      </Accordion.Item>
+    </Accordion>
+  );
+}

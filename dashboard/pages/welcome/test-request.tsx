@@ -1,0 +1,57 @@
+// One small streamed request from the browser, paid by a key of the organization: what was held, what it cost.
+import { Button, Group, Stack, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { keysQuery } from "../../api/keys.ts";
+import { modelsQuery } from "../../api/models.ts";
+import { isRunning, useCompletion } from "../../completion.ts";
+import { Answer } from "../../components/answer.tsx";
+import { Icon } from "../../components/icon.tsx";
+import { Link } from "../../components/link.tsx";
+import { path } from "../../path-builder.ts";
+import { texts } from "../../texts.ts";
+
+const words = texts.welcome;
+
+export function TestRequest({ org }: { org: string }) {
+  const models = useQuery(modelsQuery(org));
+  const keys = useQuery(keysQuery(org));
+  const { completion, start } = useCompletion(org);
+  const model = models.data?.data.find(
+    ({ access, state, tier }) => access === "open" && state === "live" && tier === "standard",
+  );
+  const key = keys.data?.data.find(({ status, scope }) => status === "active" && scope === "standard");
+  if (models.isPending || keys.isPending) return null;
+  const missing = key === undefined ? words.needsKey : model === undefined ? words.needsModel : null;
+  return (
+    <Stack gap="sm">
+      <Text size="sm" c="dimmed">
+        {missing ?? words.requestHelp(model?.id ?? "", key?.name ?? "")}
+      </Text>
+      <Group gap="sm">
+        <Button
+          leftSection={<Icon name="playground" size={16} />}
+          disabled={missing !== null}
+          loading={isRunning(completion)}
+          onClick={() =>
+            void start({
+              key: key?.id ?? "",
+              request: {
+                model: model?.id,
+                messages: [{ role: "user", content: words.prompt }],
+                max_tokens: 200,
+              },
+            })
+          }
+        >
+          {words.send}
+        </Button>
+        {completion.phase === "settled" && completion.requestId !== null && (
+          <Link to={path.organization(org, "activity")} search={{ req: completion.requestId }} size="sm">
+            {words.itsRow}
+          </Link>
+        )}
+      </Group>
+      <Answer of={completion} org={org} />
+    </Stack>
+  );
+}
