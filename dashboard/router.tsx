@@ -11,8 +11,6 @@ import { Link } from "./components/link.tsx";
 import { Failure, Loading } from "./components/states.tsx";
 import { parseSearch, stringifySearch } from "./filters.ts";
 import { HomePage } from "./pages/home.tsx";
-import { OperatorLayout } from "./pages/operator-layout.tsx";
-import { OrganizationLayout } from "./pages/organization-layout.tsx";
 import {
   OPERATOR_PAGES,
   type OperatorPage,
@@ -76,7 +74,7 @@ const reset = createRoute({
 const organization = createRoute({
   getParentRoute: () => root,
   path: "/o/$org",
-  component: OrganizationLayout,
+  component: lazyRouteComponent(() => import("./pages/organization-layout.tsx"), "OrganizationLayout"),
 });
 const ofOrganization = ORGANIZATION_PAGES.flatMap((page) => {
   const component = organizationPages[page];
@@ -88,7 +86,7 @@ const ofOrganization = ORGANIZATION_PAGES.flatMap((page) => {
 const operator = createRoute({
   getParentRoute: () => root,
   path: "/operator",
-  component: OperatorLayout,
+  component: lazyRouteComponent(() => import("./pages/operator-layout.tsx"), "OperatorLayout"),
 });
 const ofOperator = OPERATOR_PAGES.flatMap((page) => {
   const component = operatorPages[page];
