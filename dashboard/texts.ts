@@ -304,7 +304,6 @@ export const texts = {
       first: "First part",
       total: "Total",
     },
-    openRow: (id: string) => `Open request ${id}`,
     request: "Request",
     newer: "Newer",
     older: "Older",

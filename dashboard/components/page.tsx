@@ -45,7 +45,7 @@ export const Section = ({
   actions?: ReactNode;
   children: ReactNode;
 }) => (
-  <Stack gap="sm" component="section" aria-label={title}>
+  <Stack gap="sm" component="section">
     <Group justify="space-between" gap="xs">
       <Title order={2}>{title}</Title>
       {actions}

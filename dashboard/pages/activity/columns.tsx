@@ -15,13 +15,7 @@ export const activityColumns = (open: (id: string) => void): Column<ActivityRow>
     title: words.columns.time,
     always: true,
     cell: (row) => (
-      <UnstyledButton
-        fz="sm"
-        fw={600}
-        c="var(--mantine-color-anchor)"
-        aria-label={words.openRow(row.id)}
-        onClick={() => open(row.id)}
-      >
+      <UnstyledButton fz="sm" fw={600} c="var(--mantine-color-anchor)" onClick={() => open(row.id)}>
         <Time at={row.at} />
       </UnstyledButton>
     ),

@@ -1,0 +1,151 @@
+// The dashboard in a real Chromium on a real gateway, for one test file: people sign in through the pages, and whatever
+// the browser complains about (console errors, broken policies, exceptions) fails the test that asks for it.
+import AxeBuilder from "@axe-core/playwright";
+import type { Browser as Chromium, BrowserContext, Page } from "playwright-core";
+import { texts } from "../../dashboard/texts.ts";
+import { type Browser, firstOperator, PASSWORD } from "../support/browser.ts";
+import { type GatewayOptions, startGateway, type TestGateway } from "../support/gateway.ts";
+import { launchBrowser } from "./chromium.ts";
+
+export type Scheme = "light" | "dark";
+/** Widths of the pictures, and of the narrowest screen that has to work. */
+export const DESKTOP = { width: 1280, height: 860 };
+export const PHONE = { width: 390, height: 844 };
+export const NARROW = { width: 360, height: 740 };
+
+const TRANSITION_MS = 350;
+
+export interface Dashboard {
+  gateway: TestGateway;
+  /** The first account, an operator, without pages. */
+  root: Browser;
+  /** Somebody at a browser of their own, signed in when an address is given. */
+  visitor(email?: string, viewport?: { width: number; height: number }): Promise<Visitor>;
+  stop(): Promise<void>;
+}
+
+export const OPERATOR = "root@example.com";
+
+export async function startDashboard(options: GatewayOptions = {}): Promise<Dashboard> {
+  const gateway = await startGateway({
+    ...options,
+    configure: (config) => {
+      config.signIn.perMinute = 1000;
+      options.configure?.(config);
+    },
+  });
+  const [root, chromium] = await Promise.all([firstOperator(gateway, OPERATOR), launchBrowser()]);
+  return {
+    gateway,
+    root,
+    visitor: async (email, viewport = DESKTOP) => {
+      const visitor = await Visitor.come(chromium, gateway.url, viewport);
+      if (email !== undefined) await visitor.signIn(email);
+      return visitor;
+    },
+    stop: async () => {
+      await chromium.close();
+      await gateway.stop();
+    },
+  };
+}
+
+/** `about` where the refusal is what the test is about: a browser reports every 4xx as an error. */
+interface Complaints {
+  about?: RegExp;
+}
+
+export class Visitor {
+  private readonly complaints: string[] = [];
+
+  private constructor(
+    readonly page: Page,
+    private readonly context: BrowserContext,
+    private readonly url: string,
+  ) {}
+
+  static async come(
+    chromium: Chromium,
+    url: string,
+    viewport: { width: number; height: number },
+  ): Promise<Visitor> {
+    const context = await chromium.newContext({ viewport, reducedMotion: "reduce", locale: "en-US" });
+    const page = await context.newPage();
+    page.setDefaultTimeout(10_000);
+    const visitor = new Visitor(page, context, url);
+    page.on("pageerror", (error) => visitor.complaints.push(`exception: ${error.message}`));
+    page.on("console", (message) => {
+      if (message.type() === "error" || message.type() === "warning")
+        visitor.complaints.push(`${message.type()}: ${message.text()}`);
+    });
+    page.on("request", (request) => {
+      if (!request.url().startsWith(url) && /^https?:/.test(request.url()))
+        visitor.complaints.push(`another host: ${request.url()}`);
+    });
+    await page.addInitScript(`addEventListener("securitypolicyviolation", (event) =>
+      console.error("policy: " + event.violatedDirective + " " + event.blockedURI));`);
+    return visitor;
+  }
+
+  async signIn(email: string, password = PASSWORD): Promise<void> {
+    await this.page.goto(`${this.url}/sign-in`);
+    await this.page.getByLabel(texts.signIn.email).fill(email);
+    await this.page.getByLabel(texts.signIn.password, { exact: true }).fill(password);
+    await this.page.getByRole("button", { name: texts.signIn.submit, exact: true }).click();
+    await this.page.waitForURL((url) => !url.pathname.startsWith("/sign-in"));
+  }
+
+  /** Opens the address and waits until it stands still. False where the dashboard has no such page. */
+  async open(path: string): Promise<boolean> {
+    await this.page.goto(this.url + path);
+    await this.settled();
+    return !(await this.page.getByRole("heading", { name: texts.states.notFound }).isVisible());
+  }
+
+  /** A heading is there, and no skeleton any more. */
+  async settled(): Promise<void> {
+    await this.page.getByRole("heading", { level: 1 }).first().waitFor();
+    const loading = this.page.getByRole("status", { name: texts.states.loading });
+    while ((await loading.count()) > 0) await this.page.waitForTimeout(20);
+  }
+
+  async scheme(colorScheme: Scheme): Promise<void> {
+    await this.page.emulateMedia({ colorScheme });
+    await this.still();
+  }
+
+  /** A page of another width, once its frame has moved. */
+  async resize(viewport: { width: number; height: number }): Promise<void> {
+    await this.page.setViewportSize(viewport);
+    await this.still();
+  }
+
+  /** Longer than any transition of a frame or colour. */
+  private still(): Promise<void> {
+    return this.page.waitForTimeout(TRANSITION_MS);
+  }
+
+  /** What axe finds, as one line each; nothing is the only good answer. */
+  async axe(): Promise<string[]> {
+    const { violations } = await new AxeBuilder({ page: this.page })
+      .withTags(["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"])
+      .analyze();
+    return violations.flatMap(({ id, nodes }) =>
+      nodes.map(({ html, any }) => `${id}: ${html.slice(0, 160)} ${any[0]?.message ?? ""}`),
+    );
+  }
+
+  /** By how many pixels the page is wider than the screen. */
+  overflow(): Promise<number> {
+    return this.page.evaluate<number>("document.documentElement.scrollWidth - window.innerWidth");
+  }
+
+  /** What the browser complained about since the last call. */
+  complained({ about }: Complaints = {}): string[] {
+    return this.complaints.splice(0).filter((line) => about === undefined || !about.test(line));
+  }
+
+  async leave(): Promise<void> {
+    await this.context.close();
+  }
+}
