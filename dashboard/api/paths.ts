@@ -23,4 +23,9 @@ export const api = {
   autoTopUp: (id: string) => `${org(id)}/billing/auto-top-up`,
   retryAutoTopUp: (id: string) => `${org(id)}/billing/auto-top-up/retry`,
   card: (id: string) => `${org(id)}/billing/card`,
+  team: (id: string) => `${org(id)}/team`,
+  member: (id: string, member: string) => `${org(id)}/team/${encodeURIComponent(member)}`,
+  leave: (id: string) => `${org(id)}/leave`,
+  invitations: (id: string) => `${org(id)}/invitations`,
+  invitation: (id: string, invitation: string) => `${org(id)}/invitations/${encodeURIComponent(invitation)}`,
 };
