@@ -30,6 +30,7 @@ const organizationPages: Partial<Record<OrganizationPage, PageLoader>> = {
   activity: lazyRouteComponent(() => import("./pages/activity/page.tsx"), "ActivityPage"),
   usage: lazyRouteComponent(() => import("./pages/usage/page.tsx"), "UsagePage"),
   billing: lazyRouteComponent(() => import("./pages/billing/page.tsx"), "BillingPage"),
+  team: lazyRouteComponent(() => import("./pages/team/page.tsx"), "TeamPage"),
 };
 
 const operatorPages: Partial<Record<OperatorPage, PageLoader>> = {

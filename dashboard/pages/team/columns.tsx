@@ -1,0 +1,72 @@
+// The columns of the members table.
+import { Group, Stack, Text } from "@mantine/core";
+import type { Member } from "../../api/team.ts";
+import type { Column } from "../../components/data-table.tsx";
+import { Ago, Money } from "../../components/figures.tsx";
+import { StateBadge } from "../../components/state-badge.tsx";
+import { formatDay } from "../../format/time.ts";
+import { texts } from "../../texts.ts";
+import { RowMenu, type RowMenuProps } from "./row-menu.tsx";
+
+const words = texts.team;
+
+export const memberColumns = (terms: Omit<RowMenuProps, "of">): Column<Member>[] => [
+  {
+    title: words.columns.member,
+    always: true,
+    order: ({ person, email }) => (person.name ?? email).toLowerCase(),
+    cell: ({ person, email, you }) => (
+      <Stack gap={0}>
+        <Group gap={6}>
+          <Text size="sm" fw={600} className="name">
+            {person.name ?? person.id}
+          </Text>
+          {you && (
+            <Text size="xs" c="dimmed">
+              ({words.you})
+            </Text>
+          )}
+        </Group>
+        <Text size="xs" c="dimmed" className="name">
+          {email}
+        </Text>
+      </Stack>
+    ),
+  },
+  {
+    title: words.columns.role,
+    always: true,
+    order: ({ role }) => role,
+    cell: ({ role }) => words.roles[role],
+  },
+  {
+    title: words.columns.twoFactor,
+    order: ({ two_factor }) => (two_factor ? 1 : 0),
+    cell: ({ two_factor }) => (
+      <StateBadge state={two_factor ? "ok" : "disabled"} word={two_factor ? words.on : words.off} />
+    ),
+  },
+  {
+    title: words.columns.lastSeen,
+    order: ({ last_seen_at }) => last_seen_at ?? "",
+    cell: ({ last_seen_at }) => <Ago at={last_seen_at} />,
+  },
+  {
+    title: words.columns.joined,
+    order: ({ joined_at }) => joined_at,
+    cell: ({ joined_at }) => formatDay(joined_at),
+  },
+  { title: words.columns.keys, figures: true, order: ({ keys }) => keys, cell: ({ keys }) => keys },
+  {
+    title: words.columns.month,
+    figures: true,
+    order: ({ month_spend_usd }) => Number.parseFloat(month_spend_usd),
+    cell: ({ month_spend_usd }) => <Money usd={month_spend_usd} />,
+  },
+  {
+    title: words.columns.actions,
+    always: true,
+    figures: true,
+    cell: (member) => <RowMenu of={member} {...terms} />,
+  },
+];

@@ -1,0 +1,70 @@
+// Invitations that nobody has taken yet.
+import { Button, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { type Invitation, invitationsQuery, useWithdrawInvitation } from "../../api/team.ts";
+import { type Column, DataTable } from "../../components/data-table.tsx";
+import { Ago } from "../../components/figures.tsx";
+import { Section } from "../../components/page.tsx";
+import { Failure, Loaded } from "../../components/states.tsx";
+import { texts } from "../../texts.ts";
+
+const words = texts.team;
+
+export function OpenInvitations({ org, changeable }: { org: string; changeable: boolean }) {
+  const invitations = useQuery(invitationsQuery(org));
+  const withdraw = useWithdrawInvitation(org);
+  return (
+    <Section title={words.invitations}>
+      {withdraw.error !== null && <Failure error={withdraw.error} />}
+      <Loaded query={invitations}>
+        {({ data }) => {
+          const open = data.filter(({ state }) => state === "open");
+          return open.length === 0 ? (
+            <Text size="sm" c="dimmed">
+              {words.noInvitations}
+            </Text>
+          ) : (
+            <DataTable
+              label={words.invitations}
+              rows={open}
+              rowKey={({ id }) => id}
+              columns={[...COLUMNS, ...(changeable ? [actions(withdraw)] : [])]}
+            />
+          );
+        }}
+      </Loaded>
+    </Section>
+  );
+}
+
+const COLUMNS: Column<Invitation>[] = [
+  {
+    title: words.email,
+    always: true,
+    cell: ({ email }) => (
+      <Text size="sm" fw={600} className="name">
+        {email}
+      </Text>
+    ),
+  },
+  { title: words.role, cell: ({ role }) => words.roles[role] },
+  { title: words.invitedBy, cell: ({ invited_by }) => invited_by.name ?? invited_by.id },
+  { title: words.expires, always: true, cell: ({ expires_at }) => <Ago at={expires_at} /> },
+];
+
+const actions = (withdraw: ReturnType<typeof useWithdrawInvitation>): Column<Invitation> => ({
+  title: words.columns.actions,
+  always: true,
+  figures: true,
+  cell: ({ id, email }) => (
+    <Button
+      size="compact-sm"
+      variant="subtle"
+      aria-label={words.withdrawFor(email)}
+      loading={withdraw.isPending && withdraw.variables === id}
+      onClick={() => withdraw.mutate(id)}
+    >
+      {words.withdraw}
+    </Button>
+  ),
+});

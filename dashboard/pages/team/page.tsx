@@ -1,0 +1,54 @@
+// Team: who belongs to the organization, invitations, roles, removal.
+import { Button } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { type Member, teamQuery } from "../../api/team.ts";
+import { DataTable } from "../../components/data-table.tsx";
+import { Icon } from "../../components/icon.tsx";
+import { Page, Section } from "../../components/page.tsx";
+import { Loaded } from "../../components/states.tsx";
+import { useMembership } from "../../membership.tsx";
+import { texts } from "../../texts.ts";
+import { TeamActs } from "./acts.tsx";
+import { memberColumns } from "./columns.tsx";
+import { OpenInvitations } from "./invitations.tsx";
+import type { MemberAct } from "./row-menu.tsx";
+
+const words = texts.team;
+
+export type Act = { kind: "invite" } | { kind: MemberAct; member: Member };
+
+export function TeamPage() {
+  const { org, may } = useMembership();
+  const team = useQuery(teamQuery(org.id));
+  const [act, setAct] = useState<Act | null>(null);
+  const invite = may("team.change") ? (
+    <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setAct({ kind: "invite" })}>
+      {words.invite}
+    </Button>
+  ) : undefined;
+  return (
+    <Page title={texts.pages.team} lead={words.lead} actions={invite}>
+      <Loaded query={team}>
+        {({ data }) => (
+          <>
+            <Section title={words.members}>
+              <DataTable
+                label={words.members}
+                rows={data}
+                rowKey={({ person }) => person.id}
+                columns={memberColumns({
+                  role: org.role,
+                  owners: data.filter(({ role }) => role === "owner").length,
+                  onAct: (kind, member) => setAct({ kind, member }),
+                })}
+              />
+            </Section>
+            <OpenInvitations org={org.id} changeable={may("team.change")} />
+          </>
+        )}
+      </Loaded>
+      <TeamActs org={org} act={act} onClose={() => setAct(null)} />
+    </Page>
+  );
+}

@@ -1,0 +1,52 @@
+// What can be done with one member. An admin changes everybody but owners; the last owner stays and stays an owner.
+import { ActionIcon, Menu, Text } from "@mantine/core";
+import type { Role } from "../../api/session.ts";
+import type { Member } from "../../api/team.ts";
+import { Icon } from "../../components/icon.tsx";
+import { texts } from "../../texts.ts";
+
+export type MemberAct = "role" | "remove" | "leave";
+const words = texts.team;
+
+export interface RowMenuProps {
+  of: Member;
+  /** Of the person who looks. */
+  role: Role;
+  owners: number;
+  onAct: (act: MemberAct, member: Member) => void;
+}
+
+export function RowMenu({ of, role, owners, onAct }: RowMenuProps) {
+  const changeable = role === "owner" || (role === "admin" && of.role !== "owner");
+  if (!changeable && !of.you) return null;
+  const last = of.role === "owner" && owners === 1;
+  const leaving = of.you ? "leave" : "remove";
+  return (
+    <Menu position="bottom-end" withinPortal width={230}>
+      <Menu.Target>
+        <ActionIcon variant="subtle" color="gray" aria-label={words.menu(of.email)}>
+          <Icon name="down" />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {last && (
+          <Menu.Label>
+            <Text size="xs">{words.lastOwner}</Text>
+          </Menu.Label>
+        )}
+        {changeable && (
+          <Menu.Item disabled={last} onClick={() => onAct("role", of)}>
+            {words.changeRole}
+          </Menu.Item>
+        )}
+        <Menu.Item
+          disabled={last}
+          {...(!last && { c: "var(--tone-bad)" })}
+          onClick={() => onAct(leaving, of)}
+        >
+          {words[leaving]}
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
