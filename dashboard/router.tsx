@@ -19,6 +19,7 @@ type PageLoader = ReturnType<typeof lazyRouteComponent>;
 
 const organizationPages: Partial<Record<OrganizationPage, PageLoader>> = {
   keys: lazyRouteComponent(() => import("./pages/keys/page.tsx"), "KeysPage"),
+  research: lazyRouteComponent(() => import("./pages/research/page.tsx"), "ResearchPage"),
 };
 
 const NotFound = () => (

@@ -23,4 +23,8 @@ export const api = {
   autoTopUp: (id: string) => `${org(id)}/billing/auto-top-up`,
   retryAutoTopUp: (id: string) => `${org(id)}/billing/auto-top-up/retry`,
   card: (id: string) => `${org(id)}/billing/card`,
+  models: (id: string) => `${org(id)}/models`,
+  research: (id: string) => `${org(id)}/research`,
+  withdraw: (id: string, entitlement: string) =>
+    `${org(id)}/research/${encodeURIComponent(entitlement)}/withdraw`,
 };
