@@ -64,4 +64,5 @@ export const api = {
   audit: (id: string) => `${org(id)}/audit`,
   auditCsv: (id: string) => `${org(id)}/audit.csv`,
   settings: (id: string) => `${org(id)}/settings`,
+    `${org(id)}/research/${encodeURIComponent(entitlement)}/withdraw`,
 };

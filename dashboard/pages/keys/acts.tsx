@@ -28,6 +28,7 @@ export function KeyActs({ org, act, onClose }: ActProps & { act: Act | null }) {
         <Create
           org={org}
           replaced={act.kind === "replace" ? act.key : null}
+          scope={act.kind === "create" ? act.scope : act.key.scope}
           onClose={onClose}
           onSecret={setSecret}
         />
@@ -44,8 +45,13 @@ export function KeyActs({ org, act, onClose }: ActProps & { act: Act | null }) {
   );
 }
 
-function Create(props: ActProps & { replaced: Key | null; onSecret: (secret: Secret) => void }) {
-  const { org, replaced, onClose, onSecret } = props;
+interface CreateProps extends ActProps {
+  replaced: Key | null;
+  scope: Key["scope"];
+  onSecret: (secret: Secret) => void;
+}
+
+function Create({ org, replaced, scope, onClose, onSecret }: CreateProps) {
   // Made when the form opens: a double click or a retry makes one key.
   const [idempotencyKey] = useState(() => crypto.randomUUID());
   const [shownBefore, setShownBefore] = useState(false);
@@ -73,6 +79,7 @@ function Create(props: ActProps & { replaced: Key | null; onSecret: (secret: Sec
     <CreateKeyDialog
       opened
       shownBefore={shownBefore}
+      startScope={scope}
       mutation={create}
       onClose={onClose}
       onSubmit={(terms) => create.mutate({ ...terms, idempotencyKey })}

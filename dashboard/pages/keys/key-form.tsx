@@ -21,11 +21,16 @@ interface DialogProps<Value> {
   mutation: Mutation;
 }
 
-/** `shownBefore`: the same form had made its key already, so there is no secret to show. */
-export function CreateKeyDialog(props: DialogProps<NewKey> & { shownBefore: boolean }) {
-  const { opened, onClose, onSubmit, mutation, shownBefore } = props;
+interface CreateKeyProps extends DialogProps<NewKey> {
+  /** The same form had made its key already, so there is no secret to show. */
+  shownBefore: boolean;
+  startScope: NewKey["scope"];
+}
+
+export function CreateKeyDialog(props: CreateKeyProps) {
+  const { opened, onClose, onSubmit, mutation, shownBefore, startScope } = props;
   const [name, setName] = useState("");
-  const [scope, setScope] = useState<NewKey["scope"]>("standard");
+  const [scope, setScope] = useState(startScope);
   const [limit, setLimit] = useState("");
   const problem = amountProblem(limit);
   return (

@@ -20,17 +20,28 @@ const SHAPE = {
   search: text(),
   state: oneOf(["not_revoked", "active", "limit", "revoked", "all"], "not_revoked"),
   scope: oneOf(["all", "standard", "research"], "all"),
+  /** A link from elsewhere opens the form with this scope. */
+  create: oneOf(["", "standard", "research"], ""),
 };
 
-export type Act = { kind: "create" } | { kind: KeyAct; key: Key };
+export type Act = { kind: "create"; scope: Key["scope"] } | { kind: KeyAct; key: Key };
 
 export function KeysPage() {
   const { org, may } = useMembership();
   const keys = useQuery(keysQuery(org.id));
   const [filters, setFilters] = useFilters(SHAPE);
-  const [act, setAct] = useState<Act | null>(null);
+  const [act, setAct] = useState<Act | null>(() =>
+    filters.create === "" || !may("keys.create") ? null : { kind: "create", scope: filters.create },
+  );
+  const close = (): void => {
+    setAct(null);
+    if (filters.create !== "") setFilters({ create: "" });
+  };
   const create = may("keys.create") ? (
-    <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setAct({ kind: "create" })}>
+    <Button
+      leftSection={<Icon name="plus" size={16} />}
+      onClick={() => setAct({ kind: "create", scope: "standard" })}
+    >
       {words.create}
     </Button>
   ) : undefined;
@@ -64,7 +75,7 @@ export function KeysPage() {
           )
         }
       </Loaded>
-      <KeyActs org={org.id} act={act} onClose={() => setAct(null)} />
+      <KeyActs org={org.id} act={act} onClose={close} />
     </Page>
   );
 }

@@ -1,0 +1,98 @@
+// Research Mode: which models this organization may use for which project, until when, and what they cost so far
+// (specification 4).
+import { Alert, Button, Group, Select, TextInput } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { type Entitlement, entitlementsQuery } from "../../api/research.ts";
+import { DataTable } from "../../components/data-table.tsx";
+import { Icon } from "../../components/icon.tsx";
+import { Page } from "../../components/page.tsx";
+import { Empty, Loaded } from "../../components/states.tsx";
+import { type Filters, oneOf, text, useFilters } from "../../filters.ts";
+import { useMembership } from "../../membership.tsx";
+import { texts } from "../../texts.ts";
+import { entitlementColumns } from "./columns.tsx";
+import { AskDialog, WithdrawDialog } from "./dialogs.tsx";
+
+const words = texts.research;
+const STATES = ["requested", "active", "expired", "revoked", "declined", "withdrawn"] as const;
+const SHAPE = { search: text(), state: oneOf(["all", ...STATES], "all") };
+
+type Act = { kind: "ask" } | { kind: "withdraw"; entitlement: Entitlement };
+
+export function ResearchPage() {
+  const { org, may } = useMembership();
+  const entitlements = useQuery(entitlementsQuery(org.id));
+  const [filters, setFilters] = useFilters(SHAPE);
+  const [act, setAct] = useState<Act | null>(null);
+  const close = (): void => setAct(null);
+  const ask = may("research.ask") ? (
+    <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setAct({ kind: "ask" })}>
+      {words.ask}
+    </Button>
+  ) : undefined;
+  return (
+    <Page title={texts.pages.research} lead={words.lead} actions={ask}>
+      <Alert color="indigo" variant="light" icon={<Icon name="routes" />}>
+        {words.never}
+      </Alert>
+      <Loaded query={entitlements}>
+        {({ data }) =>
+          data.length === 0 ? (
+            <Empty icon="research" action={ask}>
+              {words.empty}
+            </Empty>
+          ) : (
+            <>
+              <EntitlementFilters filters={filters} set={setFilters} />
+              <DataTable
+                label={texts.pages.research}
+                rows={data.filter(matching(filters))}
+                rowKey={({ id }) => id}
+                columns={entitlementColumns({
+                  org: org.id,
+                  mayAsk: may("research.ask"),
+                  mayMakeKeys: may("keys.create"),
+                  onWithdraw: (entitlement) => setAct({ kind: "withdraw", entitlement }),
+                })}
+              />
+            </>
+          )
+        }
+      </Loaded>
+      {act?.kind === "ask" && <AskDialog org={org.id} onClose={close} />}
+      {act?.kind === "withdraw" && <WithdrawDialog org={org.id} of={act.entitlement} onClose={close} />}
+    </Page>
+  );
+}
+
+const matching =
+  ({ search, state }: Filters<typeof SHAPE>) =>
+  (entitlement: Entitlement): boolean =>
+    (state === "all" || entitlement.state === state) &&
+    `${entitlement.model} ${entitlement.project} ${entitlement.asked_by?.name ?? ""} ${entitlement.id}`
+      .toLowerCase()
+      .includes(search.toLowerCase());
+
+interface FilterProps {
+  filters: Filters<typeof SHAPE>;
+  set: (change: Partial<Filters<typeof SHAPE>>) => void;
+}
+
+const EntitlementFilters = ({ filters, set }: FilterProps) => (
+  <Group gap="sm" align="flex-end">
+    <TextInput
+      label={words.search}
+      value={filters.search}
+      onChange={(event) => set({ search: event.currentTarget.value })}
+    />
+    <Select
+      label={words.columns.state}
+      w={170}
+      allowDeselect={false}
+      value={filters.state}
+      onChange={(value) => set({ state: SHAPE.state(value ?? undefined) })}
+      data={[{ value: "all", label: words.all }, ...STATES]}
+    />
+  </Group>
+);
