@@ -28,7 +28,9 @@ const organizationPages: Partial<Record<OrganizationPage, PageLoader>> = {
   keys: lazyRouteComponent(() => import("./pages/keys/page.tsx"), "KeysPage"),
 };
 
-const operatorPages: Partial<Record<OperatorPage, PageLoader>> = {};
+const operatorPages: Partial<Record<OperatorPage, PageLoader>> = {
+  organizations: lazyRouteComponent(() => import("./pages/organizations/page.tsx"), "OrganizationsPage"),
+};
 
 const NotFound = () => (
   <Front title={texts.states.notFound}>

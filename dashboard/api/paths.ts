@@ -1,5 +1,6 @@
 // Every address of the API that the dashboard calls.
 const org = (id: string): string => `/app/v1/orgs/${encodeURIComponent(id)}`;
+const OPERATOR = "/app/v1/operator";
 
 export const api = {
   keys: (id: string) => `${org(id)}/keys`,
@@ -23,4 +24,7 @@ export const api = {
   autoTopUp: (id: string) => `${org(id)}/billing/auto-top-up`,
   retryAutoTopUp: (id: string) => `${org(id)}/billing/auto-top-up/retry`,
   card: (id: string) => `${org(id)}/billing/card`,
+  settings: (id: string) => `${org(id)}/settings`,
+  organizations: () => `${OPERATOR}/organizations`,
+  ownerInvitations: (id: string) => `${OPERATOR}/organizations/${encodeURIComponent(id)}/invitations`,
 };
