@@ -1,7 +1,8 @@
 // The organization in the address and what the signed-in person may do there. Hidden buttons are a courtesy: the server
 // decides each time, by the same table (docs/dashboard.md).
 import { createContext, useContext } from "react";
-import type { Role, Session } from "./api/session.ts";
+import type { Standing } from "../src/contract/roles.ts";
+import type { Session } from "./api/session.ts";
 
 export type Act =
   | "keys.create"
@@ -13,9 +14,9 @@ export type Act =
   | "alerts.change"
   | "settings.change";
 
-const MAY: Record<Act, readonly Role[]> = {
-  "keys.create": ["owner", "admin", "developer"],
-  "keys.change": ["owner", "admin", "developer"],
+const MAY: Record<Act, readonly Standing[]> = {
+  "keys.create": ["owner", "admin", "developer", "operator"],
+  "keys.change": ["owner", "admin", "developer", "operator"],
   play: ["owner", "admin", "developer"],
   "credits.buy": ["owner", "billing"],
   "team.change": ["owner", "admin"],
@@ -24,8 +25,15 @@ const MAY: Record<Act, readonly Role[]> = {
   "settings.change": ["owner", "admin"],
 };
 
+/** `operator` looks into an organization without being a member. */
+export interface OwnStanding {
+  id: string;
+  name: string;
+  role: Standing;
+}
+
 export interface Membership {
-  org: Session["organizations"][number];
+  org: OwnStanding;
   session: Session;
   baseUrl: string;
   may: (act: Act) => boolean;
@@ -39,7 +47,7 @@ export function useMembership(): Membership {
   return membership;
 }
 
-export const membershipOf = (session: Session, org: Session["organizations"][number]): Membership => ({
+export const membershipOf = (session: Session, org: OwnStanding): Membership => ({
   org,
   session,
   baseUrl: session.base_url,

@@ -1,4 +1,5 @@
 // Every text of the dashboard, page by page. One word per idea, the same as in the documentation and the API.
+import { formatTime } from "./format/time.ts";
 
 export const texts = {
   product: "Tollgate",
@@ -711,5 +712,42 @@ export const texts = {
     noEnd: "no date asked for",
     wanted: "asked for",
     noRoutes: "no route has this model",
+  },
+  link: {
+    once: (until: string) =>
+      `This is the only time the link is shown. It works once, until ${formatTime(until)}.`,
+    shownBefore: "This form had been sent already. Its link was shown then and is not shown again.",
+  },
+  organizations: {
+    lead: "Every organization of this gateway, with what it has and what it spends. A name opens its pages as its members see them.",
+    create: "Create organization",
+    name: "Name",
+    nameHelp: "Its members and its receipts carry this name.",
+    search: "Search by name or whole id",
+    empty: "No organization yet. Keys, credits and members belong to one.",
+    columns: {
+      name: "Name",
+      available: "Available",
+      held: "Held",
+      spend: "Charged in 30 days",
+      keys: "Keys",
+      members: "Members",
+      lastRequest: "Last request",
+      actions: "Actions",
+    },
+    asked: (count: number) => `${count} ${count === 1 ? "entitlement waits" : "entitlements wait"}`,
+    debt: "debt",
+    paid: "paid workspace",
+    invite: "Invite owner",
+    inviteTitle: (name: string) => `Invite an owner of ${name}`,
+    inviteFirst:
+      "Nobody belongs to this organization yet. The owner makes keys, buys credits and invites the others.",
+    inviteMore: (members: number) =>
+      `This organization has ${members} ${members === 1 ? "member" : "members"}. A further owner may do everything in it.`,
+    email: "Email",
+    invited: (email: string, name: string) => `${email} is invited to ${name}`,
+    sendLink: "Send this link to the person yourself; the gateway sends no mail for it.",
+    viewing: "You look at this organization as an operator. What you change is in its audit under your name.",
+    backToAll: "All organizations",
   },
 } as const;

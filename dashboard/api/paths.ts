@@ -1,6 +1,7 @@
 // Every address of the API that the dashboard calls.
 const org = (id: string): string => `/app/v1/orgs/${encodeURIComponent(id)}`;
 const below = (parent: string, id: string): string => `${parent}/${encodeURIComponent(id)}`;
+const OPERATOR = "/app/v1/operator";
 
 export const api = {
   keys: (id: string) => `${org(id)}/keys`,
@@ -65,4 +66,6 @@ export const api = {
   auditCsv: (id: string) => `${org(id)}/audit.csv`,
   settings: (id: string) => `${org(id)}/settings`,
     `${org(id)}/research/${encodeURIComponent(entitlement)}/withdraw`,
+  organizations: () => `${OPERATOR}/organizations`,
+  ownerInvitations: (id: string) => `${OPERATOR}/organizations/${encodeURIComponent(id)}/invitations`,
 };

@@ -1,0 +1,55 @@
+// The one time a link with a token is shown: an invitation or a reset. It lives in the state of the page that made it
+// and here, nowhere else. Escape and a click outside do nothing.
+import { Alert, Button, Group, Modal, Stack, Text } from "@mantine/core";
+import type { ReactNode } from "react";
+import { texts } from "../texts.ts";
+import { Copyable } from "./copy.tsx";
+import { Icon } from "./icon.tsx";
+
+export interface ShownLink {
+  title: string;
+  /** Null when the same form had shown it before. */
+  link: string | null;
+  expiresAt: string;
+}
+
+interface LinkDialogProps {
+  shown: ShownLink | null;
+  onClose: () => void;
+  /** What to do with it. */
+  children: ReactNode;
+}
+
+export const LinkDialog = ({ shown, onClose, children }: LinkDialogProps) => (
+  <Modal
+    opened={shown !== null}
+    onClose={onClose}
+    title={shown?.title}
+    size="lg"
+    closeOnEscape={false}
+    closeOnClickOutside={false}
+    withCloseButton={false}
+  >
+    {shown !== null && (
+      <Stack gap="md">
+        <Alert
+          color="yellow"
+          variant="light"
+          icon={<Icon name="warning" />}
+          styles={{ icon: { color: "var(--tone-warning)" } }}
+        >
+          {shown.link === null ? texts.link.shownBefore : texts.link.once(shown.expiresAt)}
+        </Alert>
+        {shown.link !== null && (
+          <>
+            <Text size="sm">{children}</Text>
+            <Copyable text={shown.link} />
+          </>
+        )}
+        <Group justify="flex-end">
+          <Button onClick={onClose}>{texts.secret.done}</Button>
+        </Group>
+      </Stack>
+    )}
+  </Modal>
+);

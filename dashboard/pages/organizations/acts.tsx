@@ -1,0 +1,76 @@
+// The dialogs of the organizations page: make one, and invite the person who owns it.
+import { Text, TextInput } from "@mantine/core";
+import { useState } from "react";
+import {
+  type OrganizationRow,
+  type OwnerInvitation,
+  useCreateOrganization,
+  useInviteOwner,
+} from "../../api/organizations.ts";
+import { FormDialog } from "../../components/dialogs.tsx";
+import { texts } from "../../texts.ts";
+
+const words = texts.organizations;
+
+interface CreateProps {
+  onClose: () => void;
+  onCreated: (organization: OrganizationRow) => void;
+}
+
+export function CreateOrganization({ onClose, onCreated }: CreateProps) {
+  const [name, setName] = useState("");
+  const create = useCreateOrganization(onCreated);
+  return (
+    <FormDialog
+      opened
+      title={words.create}
+      action={words.create}
+      mutation={create}
+      disabled={name.trim() === ""}
+      onClose={onClose}
+      onSubmit={() => create.mutate({ name: name.trim() })}
+    >
+      <TextInput
+        label={words.name}
+        description={words.nameHelp}
+        value={name}
+        maxLength={200}
+        data-autofocus
+        onChange={(event) => setName(event.currentTarget.value)}
+      />
+    </FormDialog>
+  );
+}
+
+interface InviteProps {
+  to: Pick<OrganizationRow, "id" | "name" | "members">;
+  onClose: () => void;
+  onInvited: (invitation: OwnerInvitation) => void;
+}
+
+export function InviteOwner({ to, onClose, onInvited }: InviteProps) {
+  const [email, setEmail] = useState("");
+  const invite = useInviteOwner(to.id, onInvited);
+  return (
+    <FormDialog
+      opened
+      title={words.inviteTitle(to.name)}
+      action={words.invite}
+      mutation={invite}
+      disabled={email.trim() === ""}
+      onClose={onClose}
+      onSubmit={() => invite.mutate({ email: email.trim() })}
+    >
+      <Text size="sm">{to.members === 0 ? words.inviteFirst : words.inviteMore(to.members)}</Text>
+      <TextInput
+        type="email"
+        label={words.email}
+        value={email}
+        maxLength={254}
+        autoComplete="off"
+        data-autofocus
+        onChange={(event) => setEmail(event.currentTarget.value)}
+      />
+    </FormDialog>
+  );
+}

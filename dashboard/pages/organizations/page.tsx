@@ -1,0 +1,78 @@
+// Organizations: find one, make one, bring in its owner, look into its pages.
+import { Button, TextInput } from "@mantine/core";
+import { useDebouncedValue } from "@mantine/hooks";
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { type OrganizationRow, organizationsQuery } from "../../api/organizations.ts";
+import { moreOf } from "../../api/paged.ts";
+import { DataTable } from "../../components/data-table.tsx";
+import { Icon } from "../../components/icon.tsx";
+import { LinkDialog, type ShownLink } from "../../components/link-dialog.tsx";
+import { Page } from "../../components/page.tsx";
+import { Empty, Loaded } from "../../components/states.tsx";
+import { text, useFilters } from "../../filters.ts";
+import { texts } from "../../texts.ts";
+import { CreateOrganization, InviteOwner } from "./acts.tsx";
+import { organizationColumns } from "./columns.tsx";
+
+const words = texts.organizations;
+const SHAPE = { search: text() };
+type Act = { kind: "create" } | { kind: "invite"; to: OrganizationRow };
+
+export function OrganizationsPage() {
+  const [{ search }, setFilters] = useFilters(SHAPE);
+  const [asked] = useDebouncedValue(search.trim(), 250);
+  const organizations = useInfiniteQuery(organizationsQuery(asked));
+  const [act, setAct] = useState<Act | null>(null);
+  const [link, setLink] = useState<ShownLink | null>(null);
+  const close = (): void => setAct(null);
+  const create = (
+    <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setAct({ kind: "create" })}>
+      {words.create}
+    </Button>
+  );
+  return (
+    <Page title={texts.operatorPages.organizations} lead={words.lead} actions={create}>
+      <TextInput
+        label={words.search}
+        maw={360}
+        value={search}
+        maxLength={200}
+        onChange={(event) => setFilters({ search: event.currentTarget.value })}
+      />
+      <Loaded query={organizations}>
+        {(rows) =>
+          rows.length === 0 && asked === "" ? (
+            <Empty icon="organizations" action={create}>
+              {words.empty}
+            </Empty>
+          ) : (
+            <DataTable
+              label={texts.operatorPages.organizations}
+              rows={rows}
+              rowKey={({ id }) => id}
+              columns={organizationColumns((to) => setAct({ kind: "invite", to }))}
+              more={moreOf(organizations)}
+            />
+          )
+        }
+      </Loaded>
+      {act?.kind === "create" && (
+        <CreateOrganization onClose={close} onCreated={(to) => setAct({ kind: "invite", to })} />
+      )}
+      {act?.kind === "invite" && (
+        <InviteOwner
+          to={act.to}
+          onClose={close}
+          onInvited={({ email, link: made, expires_at }) => {
+            close();
+            setLink({ title: words.invited(email, act.to.name), link: made, expiresAt: expires_at });
+          }}
+        />
+      )}
+      <LinkDialog shown={link} onClose={() => setLink(null)}>
+        {words.sendLink}
+      </LinkDialog>
+    </Page>
+  );
+}
