@@ -30,10 +30,12 @@ const organizationPages: Partial<Record<OrganizationPage, PageLoader>> = {
   activity: lazyRouteComponent(() => import("./pages/activity/page.tsx"), "ActivityPage"),
   usage: lazyRouteComponent(() => import("./pages/usage/page.tsx"), "UsagePage"),
   billing: lazyRouteComponent(() => import("./pages/billing/page.tsx"), "BillingPage"),
+  research: lazyRouteComponent(() => import("./pages/research/page.tsx"), "ResearchPage"),
   team: lazyRouteComponent(() => import("./pages/team/page.tsx"), "TeamPage"),
 };
 
 const operatorPages: Partial<Record<OperatorPage, PageLoader>> = {
+  organizations: lazyRouteComponent(() => import("./pages/organizations/page.tsx"), "OrganizationsPage"),
   routes: lazyRouteComponent(() => import("./pages/operator/routes/page.tsx"), "RoutesPage"),
   providers: lazyRouteComponent(() => import("./pages/operator/providers/page.tsx"), "ProvidersPage"),
   health: lazyRouteComponent(() => import("./pages/operator/health/page.tsx"), "HealthPage"),

@@ -65,7 +65,6 @@ export const api = {
   audit: (id: string) => `${org(id)}/audit`,
   auditCsv: (id: string) => `${org(id)}/audit.csv`,
   settings: (id: string) => `${org(id)}/settings`,
-    `${org(id)}/research/${encodeURIComponent(entitlement)}/withdraw`,
   organizations: () => `${OPERATOR}/organizations`,
   ownerInvitations: (id: string) => `${OPERATOR}/organizations/${encodeURIComponent(id)}/invitations`,
 };
