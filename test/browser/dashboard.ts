@@ -13,7 +13,7 @@ export const DESKTOP = { width: 1280, height: 860 };
 export const PHONE = { width: 390, height: 844 };
 export const NARROW = { width: 360, height: 740 };
 
-const TRANSITION_MS = 350;
+const TRANSITION_MS = 150;
 
 export interface Dashboard {
   gateway: TestGateway;
@@ -99,6 +99,7 @@ export class Visitor {
   async open(path: string): Promise<boolean> {
     await this.page.goto(this.url + path);
     await this.settled();
+    await this.page.addStyleTag({ content: "* { transition: none !important; animation: none !important }" });
     return !(await this.page.getByRole("heading", { name: texts.states.notFound }).isVisible());
   }
 
@@ -111,6 +112,7 @@ export class Visitor {
 
   async scheme(colorScheme: Scheme): Promise<void> {
     await this.page.emulateMedia({ colorScheme });
+    await this.page.locator(`html[data-mantine-color-scheme=${colorScheme}]`).waitFor();
     await this.still();
   }
 
@@ -120,7 +122,7 @@ export class Visitor {
     await this.still();
   }
 
-  /** Longer than any transition of a frame or colour. */
+  /** Transitions are off; what a page does in answer to a change of the screen is not. */
   private still(): Promise<void> {
     return this.page.waitForTimeout(TRANSITION_MS);
   }

@@ -1,4 +1,5 @@
 // One role out of five, each with what it may do. Only an owner makes owners.
+import type { Standing } from "../../../src/contract/roles.ts";
 import { Radio, Stack } from "@mantine/core";
 import { ROLES } from "../../../src/contract/roles.ts";
 import type { Role } from "../../api/session.ts";
@@ -10,7 +11,7 @@ interface RoleChoiceProps {
   role: Role;
   setRole: (role: Role) => void;
   /** Of the person who chooses. */
-  by: Role;
+  by: Standing;
 }
 
 export const RoleChoice = ({ role, setRole, by }: RoleChoiceProps) => (

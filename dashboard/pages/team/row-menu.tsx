@@ -1,6 +1,6 @@
 // What can be done with one member. An admin changes everybody but owners; the last owner stays and stays an owner.
+import type { Standing } from "../../../src/contract/roles.ts";
 import { ActionIcon, Menu, Text } from "@mantine/core";
-import type { Role } from "../../api/session.ts";
 import type { Member } from "../../api/team.ts";
 import { Icon } from "../../components/icon.tsx";
 import { texts } from "../../texts.ts";
@@ -11,7 +11,7 @@ const words = texts.team;
 export interface RowMenuProps {
   of: Member;
   /** Of the person who looks. */
-  role: Role;
+  role: Standing;
   owners: number;
   onAct: (act: MemberAct, member: Member) => void;
 }
