@@ -20,7 +20,7 @@ export function bodyOf(request: PlannedRequest): Record<string, unknown> {
 }
 
 export interface Sending {
-  url: string;
+  gateway: { url: string; number: number };
   secret: string;
   kind: Exchange["kind"];
   request: PlannedRequest;
@@ -30,10 +30,11 @@ export interface Sending {
 }
 
 export async function send(sending: Sending): Promise<Exchange> {
-  const { request, kind, after, healed, leave } = sending;
+  const { request, kind, after, healed, leave, gateway } = sending;
   const exchange: Exchange = {
     request,
     kind,
+    gateway: gateway.number,
     after,
     healed,
     sentAtMs: Date.now(),
@@ -52,7 +53,7 @@ export async function send(sending: Sending): Promise<Exchange> {
   const leaves = leave !== null && "afterMs" in leave ? setTimeout(goes, leave.afterMs) : undefined;
   const patience = setTimeout(() => door.abort(), PATIENCE_MS);
   try {
-    const response = await fetch(`${sending.url}/v1/chat/completions`, {
+    const response = await fetch(`${gateway.url}/v1/chat/completions`, {
       method: "POST",
       headers: headersOf(sending),
       body: JSON.stringify(kind === "misuse" ? { ...bodyOf(request), top_p: 0.5 } : bodyOf(request)),

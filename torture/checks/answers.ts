@@ -1,7 +1,7 @@
 // Every answer has its reason: from the plan (a provider that fails, a limit, a misuse) or from the chaos that was going
 // on. What nothing explains is a violation, a bare 500 always.
 import { type Check, type Evidence, errorCode, factsOf } from "../evidence.ts";
-import { type Exchange, type ReleaseFacts, type Span, touches } from "../history.ts";
+import { type Exchange, type ReleaseFacts, type Span, touches, touchesHere } from "../history.ts";
 import { modelNamed } from "../models.ts";
 
 export const answers: Check = (evidence) =>
@@ -11,10 +11,10 @@ export const answers: Check = (evidence) =>
     .map((exchange) => ({ broken: "an answer that nothing explains", facts: factsOf(exchange) }));
 
 function isExplained(evidence: Evidence, exchange: Exchange): boolean {
-  const { status, ending, sentAtMs, endedAtMs } = exchange;
+  const { status, sentAtMs, endedAtMs, ending } = exchange;
   const { found } = evidence;
   const { downs, pauses, closings } = found.history;
-  if (ending === "cut") return touches(downs, sentAtMs, endedAtMs);
+  if (ending === "cut") return touchesHere(downs, exchange);
   switch (errorCode(exchange)) {
     case null:
       return status === 200;
@@ -26,7 +26,7 @@ function isExplained(evidence: Evidence, exchange: Exchange): boolean {
         evidence.stoodStill(exchange)
       );
     case "overloaded":
-      return touches([...downs, ...pauses], sentAtMs, endedAtMs);
+      return touchesHere([...downs, ...pauses], exchange);
     case "route_disabled":
     case "research_entitlement_required":
       return touches(
