@@ -1,7 +1,6 @@
 // One gateway of the run as a process of its own, started the way an operator starts it. It can be killed, paused,
 // stopped and armed with a crash point; whoever ends it, it is started again, and every end is written down.
 import { statSync } from "node:fs";
-import { join } from "node:path";
 import { tollgate } from "./children.ts";
 import type { Absence, History } from "./history.ts";
 import type { StartGate } from "./start-gate.ts";
@@ -20,6 +19,7 @@ export interface GatewayFiles {
 const READY_WITHIN_MS = 20_000;
 const STOPPED_WITHIN_MS = 40_000;
 const NOTICED_WITHIN_MS = 100;
+const BANNER = "Tollgate is ready.";
 
 export class GatewayProcess {
   readonly url: string;
@@ -28,7 +28,8 @@ export class GatewayProcess {
   private armed = false;
   /** What we end the running child with; null = nothing: without a crash point, its end is an accident. */
   private endedBy: "killed" | "stopped" | null = null;
-  private spawnedAtMs = 0;
+  /** Where the output of the running child begins in the log. */
+  private logFrom = 0;
   private down: Absence | null = null;
   private paused: Absence | null = null;
   private working: Promise<void> = Promise.resolve();
@@ -65,10 +66,10 @@ export class GatewayProcess {
   private async run(crashAt: string | null): Promise<void> {
     const { root, settings, log } = this.files;
     const env: Record<string, string> = crashAt === null ? {} : { TOLLGATE_CRASH_AT: crashAt };
-    const spawnedAtMs = Date.now();
+    const logFrom = statSync(log, { throwIfNoEntry: false })?.size ?? 0;
     const child = tollgate(root, ["serve", "--config", settings], { log, env });
     this.child = child;
-    this.spawnedAtMs = spawnedAtMs;
+    this.logFrom = logFrom;
     this.armed = crashAt !== null;
     this.endedBy = null;
     void child.exited.then(() => this.ended(child));
@@ -203,10 +204,10 @@ export class GatewayProcess {
     this.history.accidents.push({ what, atMs: Date.now() });
   }
 
-  /** The last thing that a start does is to tell the operator; its port is open before. */
-  private hasStarted(): boolean {
-    const operatorFile = statSync(join(this.files.dataDir, "operator.json"), { throwIfNoEntry: false });
-    return operatorFile !== undefined && operatorFile.mtimeMs >= this.spawnedAtMs;
+  /** The last thing that a start does is to print its banner; its port is open before. */
+  private async hasStarted(): Promise<boolean> {
+    const output = await Bun.file(this.files.log).slice(this.logFrom).text();
+    return output.includes(BANNER);
   }
 
   private async ready(child: Bun.Subprocess): Promise<boolean> {
@@ -218,7 +219,7 @@ export class GatewayProcess {
         (answer) => answer.ok,
         () => false,
       );
-      if (ok && this.hasStarted()) return true;
+      if (ok && (await this.hasStarted())) return true;
       await Bun.sleep(5);
     }
     this.accident(`the gateway was not ready within ${READY_WITHIN_MS} ms`);

@@ -35,6 +35,8 @@ export interface World {
   close(options: { keep: boolean }): Promise<void>;
 }
 
+const OFFERED_WITHIN_MS = 10_000;
+
 export interface Ground {
   /** The source tree that the gateways run; the checkout when absent. */
   root?: string;
@@ -82,6 +84,7 @@ export async function openWorld(plan: Plan, { root = checkout, database }: Groun
     await startAll(gateways);
     for (const model of MODELS) await world.desk.publish(model);
     await openAccounts(world, plan);
+    await Promise.all(gateways.map((gateway) => offered(gateway, history)));
   } catch (error) {
     await world.close({ keep: true });
     throw error;
@@ -107,6 +110,24 @@ async function startAll([first, ...others]: GatewayProcess[]): Promise<void> {
   const key = (gateway: GatewayProcess | undefined): string => join(gateway?.files.dataDir ?? "", "data.key");
   for (const other of others) copyFileSync(key(first), key(other));
   await Promise.all(others.map((other) => other.start()));
+}
+
+/** Until this gateway, too, has learned of the releases: a new model needs a moment to be offered everywhere. */
+async function offered({ url, number }: GatewayProcess, { keys }: History): Promise<void> {
+  const secrets = [...keys.values()].map(({ secret }) => secret);
+  for (
+    const untilMs = performance.now() + OFFERED_WITHIN_MS;
+    performance.now() < untilMs;
+    await Bun.sleep(20)
+  ) {
+    const lists = secrets.map(async (secret) => {
+      const headers = { authorization: `Bearer ${secret}` };
+      return await (await fetch(`${url}/v1/models`, { headers })).text();
+    });
+    const text = (await Promise.all(lists)).join();
+    if (MODELS.every(({ name }) => text.includes(`"${name}"`))) return;
+  }
+  throw new Error(`gateway ${number} does not offer every model`);
 }
 
 async function openAccounts({ operator, history }: World, plan: Plan): Promise<void> {

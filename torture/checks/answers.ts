@@ -1,7 +1,7 @@
 // Every answer has its reason: from the plan (a provider that fails, a limit, a misuse) or from the chaos that was going
 // on. What nothing explains is a violation, a bare 500 always.
 import { type Check, type Evidence, errorCode, factsOf } from "../evidence.ts";
-import { type Exchange, type ReleaseFacts, type Span, touches, touchesHere } from "../history.ts";
+import { type Exchange, type History, type Span, touches, touchesHere } from "../history.ts";
 import { modelNamed } from "../models.ts";
 
 export const answers: Check = (evidence) =>
@@ -14,7 +14,11 @@ function isExplained(evidence: Evidence, exchange: Exchange): boolean {
   const { status, sentAtMs, endedAtMs, ending } = exchange;
   const { found } = evidence;
   const { downs, pauses, closings } = found.history;
-  if (ending === "cut") return touchesHere(downs, exchange);
+  // One that followed a stream of another gateway goes with that one.
+  if (ending === "cut")
+    return exchange.request.idempotencyKey === null
+      ? touchesHere(downs, exchange)
+      : evidence.wasDown(exchange);
   switch (errorCode(exchange)) {
     case null:
       return status === 200;
@@ -35,7 +39,7 @@ function isExplained(evidence: Evidence, exchange: Exchange): boolean {
         endedAtMs,
       );
     case "route_release_stale":
-      return touches(stale(found.history.releases, exchange.request.model), sentAtMs, endedAtMs);
+      return touches(stale(found.history, exchange.request.model), sentAtMs, endedAtMs);
     case "idempotency_outcome_unknown":
       return exchange.request.idempotencyKey !== null && evidence.wasDown(exchange);
     case "idempotency_in_progress":
@@ -54,15 +58,26 @@ function isExplained(evidence: Evidence, exchange: Exchange): boolean {
   }
 }
 
-/** From the expiry of each release, or the word of its successor, until that one is known to be published. */
-function stale(releases: readonly ReleaseFacts[], model: string): Span[] {
+/** Other gateways look for new releases every second; a busy machine is late. */
+const OFFERED_WITHIN_MS = 2_000;
+
+/** From the expiry of each release, or the word of its successor, until that one is known to be offered everywhere. */
+function stale({ releases, pauses }: History, model: string): Span[] {
   const ours = releases.filter((release) => release.model === model);
   return ours.map(({ route, version, expiresAtMs }) => {
     const next = ours.find(
       (release) => release.route === route && release.version > version && release.ackedMs,
     );
     const startMs = Math.min(expiresAtMs, next?.askedMs ?? expiresAtMs);
-    return { what: model, startMs, endMs: next?.ackedMs ?? null };
+    if (!next?.ackedMs) return { what: model, startMs, endMs: null };
+    const disturbed = pauses.filter((pause) =>
+      touches([pause], startMs, (next.ackedMs ?? 0) + OFFERED_WITHIN_MS),
+    );
+    const publishedMs = disturbed.reduce(
+      (latest, { endMs }) => Math.max(latest, endMs ?? Number.POSITIVE_INFINITY),
+      next.ackedMs,
+    );
+    return { what: model, startMs, endMs: publishedMs + OFFERED_WITHIN_MS };
   });
 }
 
