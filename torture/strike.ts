@@ -5,10 +5,13 @@ import type { PostgresStore } from "./postgres-store.ts";
 import type { World } from "./world.ts";
 
 /** The longest absence of the last gateway that serves; others have to be there for a longer one to matter. */
-const LAST_ONE_MS = 500;
+const LAST_ONE_MS = 900;
+
+/** The end of an outage is noticed connection by connection: before that, a gateway may look well and not be. */
+const NOTICED_WITHIN_MS = 500;
 
 export async function strike(world: World, chaos: Chaos): Promise<void> {
-  const { gateways, simulator, store, history } = world;
+  const { simulator, store, history } = world;
   switch (chaos.do) {
     case "pause_provider":
       history.stroke(chaos.do);
@@ -21,23 +24,29 @@ export async function strike(world: World, chaos: Chaos): Promise<void> {
     case "promote_standby":
       if (store.kind === "postgres") return outage(world, store, chaos);
       return;
-    default: {
-      const gateway = gateways[chaos.gateway % gateways.length];
-      if (gateway === undefined || gateway.busy) return; // strokes do not pile up behind a slow one
-      const alone = gateways.every((other) => other === gateway || other.awayForMs > 0);
-      const within = (ms: number): number => (alone ? Math.min(ms, LAST_ONE_MS) : ms);
-      history.stroke(chaos.do);
-      switch (chaos.do) {
-        case "kill":
-          return gateway.kill(within(chaos.downMs));
-        case "restart":
-          return gateway.restart();
-        case "crash_at":
-          return gateway.kill(0, `${chaos.hook}:${chaos.n}`);
-        case "pause":
-          return gateway.pause(within(chaos.ms));
-      }
-    }
+    case "kill":
+    case "restart":
+    case "crash_at":
+    case "pause":
+      return hit(world, chaos);
+  }
+}
+
+async function hit({ gateways, history }: World, chaos: Extract<Chaos, { gateway: number }>): Promise<void> {
+  const gateway = gateways[chaos.gateway % gateways.length];
+  if (gateway === undefined || gateway.busy) return; // strokes do not pile up behind a slow one
+  const alone = gateways.every((other) => other === gateway || other.awayForMs > 0);
+  const within = (ms: number): number => (alone ? Math.min(ms, LAST_ONE_MS) : ms);
+  history.stroke(chaos.do);
+  switch (chaos.do) {
+    case "kill":
+      return gateway.kill(within(chaos.downMs));
+    case "restart":
+      return gateway.restart();
+    case "crash_at":
+      return gateway.kill(0, `${chaos.hook}:${chaos.n}`);
+    case "pause":
+      return gateway.pause(within(chaos.ms));
   }
 }
 
@@ -60,6 +69,7 @@ async function outage(world: World, store: PostgresStore, chaos: Outage): Promis
     const span: Absence = { what: chaos.do, gateway: null, startMs: Date.now(), endMs: null };
     history.pauses.push(span);
     await taken(store, chaos);
+    await Bun.sleep(NOTICED_WITHIN_MS);
     await Promise.all(gateways.map((gateway) => gateway.recovered()));
     span.endMs = Date.now();
   });

@@ -19,9 +19,9 @@ test("a follower whose client has left ends, though the stream that it followed 
   const untilMs = systemClock.monotonicMs() + 5_000;
   const attached = await attach(ports, place, { incoming, stream: true, untilMs });
   if (attached.kind !== "follow") throw new Error(attached.kind);
-  const { frames, leave } = attached.relayed;
-  expect((await frames.next()).value).toContain("id: 1");
-  const next = frames.next();
-  leave();
+  const { relayed } = attached;
+  expect((await relayed.frames.next()).value).toContain("id: 1");
+  const next = relayed.frames.next();
+  relayed.leave();
   expect((await next).done).toBe(true);
 }, 5_000);

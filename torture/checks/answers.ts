@@ -34,7 +34,9 @@ function isExplained(evidence: Evidence, exchange: Exchange): boolean {
     case "route_disabled":
     case "research_entitlement_required":
       return touches(
-        closings.filter(({ what }) => what === exchange.request.model),
+        closings
+          .filter(({ what }) => what === exchange.request.model)
+          .map((closing) => everywhere(closing, pauses)),
         sentAtMs,
         endedAtMs,
       );
@@ -58,8 +60,8 @@ function isExplained(evidence: Evidence, exchange: Exchange): boolean {
   }
 }
 
-/** Other gateways look for new releases every second; a busy machine is late. */
-const OFFERED_WITHIN_MS = 2_000;
+/** Other gateways look for what is published and switched every second; a busy machine is late. */
+const LEARNED_WITHIN_MS = 2_000;
 
 /** From the expiry of each release, or the word of its successor, until that one is known to be offered everywhere. */
 function stale({ releases, pauses }: History, model: string): Span[] {
@@ -69,16 +71,16 @@ function stale({ releases, pauses }: History, model: string): Span[] {
       (release) => release.route === route && release.version > version && release.ackedMs,
     );
     const startMs = Math.min(expiresAtMs, next?.askedMs ?? expiresAtMs);
-    if (!next?.ackedMs) return { what: model, startMs, endMs: null };
-    const disturbed = pauses.filter((pause) =>
-      touches([pause], startMs, (next.ackedMs ?? 0) + OFFERED_WITHIN_MS),
-    );
-    const publishedMs = disturbed.reduce(
-      (latest, { endMs }) => Math.max(latest, endMs ?? Number.POSITIVE_INFINITY),
-      next.ackedMs,
-    );
-    return { what: model, startMs, endMs: publishedMs + OFFERED_WITHIN_MS };
+    return everywhere({ what: model, startMs, endMs: next?.ackedMs ?? null }, pauses);
   });
+}
+
+/** What ended with a change through one gateway ends at the others when they have learned of it. */
+function everywhere({ what, startMs, endMs }: Span, pauses: readonly Span[]): Span {
+  if (endMs === null) return { what, startMs, endMs };
+  const meanwhile = pauses.filter((pause) => touches([pause], endMs, endMs + LEARNED_WITHIN_MS));
+  const knownMs = Math.max(endMs, ...meanwhile.map((pause) => pause.endMs ?? Number.POSITIVE_INFINITY));
+  return { what, startMs, endMs: knownMs + LEARNED_WITHIN_MS };
 }
 
 /** Processes that ended by themselves, errands of the operator that were refused. */
