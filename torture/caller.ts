@@ -19,6 +19,9 @@ export function bodyOf(request: PlannedRequest): Record<string, unknown> {
   };
 }
 
+/** Sent into silences, and no part of the answer: a replay has other silences. */
+const COMMENT = /^: .*\n\n/gm;
+
 export interface Sending {
   gateway: { url: string; number: number };
   secret: string;
@@ -69,6 +72,7 @@ export async function send(sending: Sending): Promise<Exchange> {
     clearTimeout(leaves);
     clearTimeout(patience);
     exchange.endedAtMs = Date.now();
+    exchange.body = exchange.body.replaceAll(COMMENT, "");
   }
   return exchange;
 }

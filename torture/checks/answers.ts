@@ -1,7 +1,7 @@
 // Every answer has its reason: from the plan (a provider that fails, a limit, a misuse) or from the chaos that was going
 // on. What nothing explains is a violation, a bare 500 always.
 import { type Check, type Evidence, errorCode, factsOf } from "../evidence.ts";
-import { type Exchange, type History, type Span, touches, touchesHere } from "../history.ts";
+import { type Absence, type Exchange, type History, type Span, touches, touchesHere } from "../history.ts";
 import { modelNamed } from "../models.ts";
 
 export const answers: Check = (evidence) =>
@@ -14,11 +14,8 @@ function isExplained(evidence: Evidence, exchange: Exchange): boolean {
   const { status, sentAtMs, endedAtMs, ending } = exchange;
   const { found } = evidence;
   const { downs, pauses, closings } = found.history;
-  // One that followed a stream of another gateway goes with that one.
   if (ending === "cut")
-    return exchange.request.idempotencyKey === null
-      ? touchesHere(downs, exchange)
-      : evidence.wasDown(exchange);
+    return touchesHere([...downs, ...condemned(pauses)], exchange) || followedTheDead(evidence, exchange);
   switch (errorCode(exchange)) {
     case null:
       return status === 200;
@@ -59,6 +56,18 @@ function isExplained(evidence: Evidence, exchange: Exchange): boolean {
       return false;
   }
 }
+
+const LEASE_MS = 10_000;
+
+/** A gateway that stood still for longer than its lease may wake up to find its requests ended by another. */
+const condemned = (pauses: readonly Absence[]): Absence[] =>
+  pauses.filter(
+    ({ gateway, startMs, endMs }) => gateway !== null && (endMs ?? startMs) - startMs >= LEASE_MS,
+  );
+
+/** A stream that another gateway was sending goes with that one. */
+const followedTheDead = (evidence: Evidence, exchange: Exchange): boolean =>
+  exchange.headers["idempotent-replayed"] === "true" && evidence.wasDown(exchange);
 
 /** Other gateways look for what is published and switched every second; a busy machine is late. */
 const LEARNED_WITHIN_MS = 2_000;
