@@ -19,8 +19,11 @@ export function bodyOf(request: PlannedRequest): Record<string, unknown> {
   };
 }
 
+/** Sent into silences, and no part of the answer: a replay has other silences. */
+const COMMENT = /^: .*\n\n/gm;
+
 export interface Sending {
-  url: string;
+  gateway: { url: string; number: number };
   secret: string;
   kind: Exchange["kind"];
   request: PlannedRequest;
@@ -30,10 +33,11 @@ export interface Sending {
 }
 
 export async function send(sending: Sending): Promise<Exchange> {
-  const { request, kind, after, healed, leave } = sending;
+  const { request, kind, after, healed, leave, gateway } = sending;
   const exchange: Exchange = {
     request,
     kind,
+    gateway: gateway.number,
     after,
     healed,
     sentAtMs: Date.now(),
@@ -52,7 +56,7 @@ export async function send(sending: Sending): Promise<Exchange> {
   const leaves = leave !== null && "afterMs" in leave ? setTimeout(goes, leave.afterMs) : undefined;
   const patience = setTimeout(() => door.abort(), PATIENCE_MS);
   try {
-    const response = await fetch(`${sending.url}/v1/chat/completions`, {
+    const response = await fetch(`${gateway.url}/v1/chat/completions`, {
       method: "POST",
       headers: headersOf(sending),
       body: JSON.stringify(kind === "misuse" ? { ...bodyOf(request), top_p: 0.5 } : bodyOf(request)),
@@ -68,6 +72,7 @@ export async function send(sending: Sending): Promise<Exchange> {
     clearTimeout(leaves);
     clearTimeout(patience);
     exchange.endedAtMs = Date.now();
+    exchange.body = exchange.body.replaceAll(COMMENT, "");
   }
   return exchange;
 }

@@ -4,12 +4,12 @@ import { send } from "./caller.ts";
 import * as errands from "./errands.ts";
 import type { Exchange, KeyFacts } from "./history.ts";
 import type { Chaos, Plan, PlannedCustomer, Step, Traffic } from "./plan.ts";
+import { OUTAGE_MET_MS } from "./doors.ts";
 import { strike } from "./strike.ts";
 import { openKey, type World } from "./world.ts";
 
 /** Requests of ours that may be open at once; beyond it the driver waits, in the order of the plan. */
 const OPEN_AT_MOST = 160;
-const OUTAGE_MET_MS = 250;
 /** A start that takes longer is an accident of its own; the plan goes on. */
 const OUTAGE_ENDS_WITHIN_MS = 60_000;
 
@@ -47,10 +47,10 @@ export class Driver {
    * clock stands still meanwhile. Returns for how many milliseconds.
    */
   private async whileDown(): Promise<number> {
-    const down = this.world.history.downs.at(-1);
-    if (down === undefined || down.endMs !== null || Date.now() - down.startMs < OUTAGE_MET_MS) return 0;
+    const nobody = (): boolean => this.world.gateways.every(({ downForMs }) => downForMs >= OUTAGE_MET_MS);
+    if (!nobody()) return 0;
     const sinceMs = performance.now();
-    while (down.endMs === null && performance.now() - sinceMs < OUTAGE_ENDS_WITHIN_MS) await Bun.sleep(10);
+    while (nobody() && performance.now() - sinceMs < OUTAGE_ENDS_WITHIN_MS) await Bun.sleep(10);
     return performance.now() - sinceMs;
   }
 
@@ -102,21 +102,25 @@ export class Driver {
       case "pause":
       case "pause_provider":
       case "lock_store":
+      case "kill_database":
+      case "freeze_database":
+      case "promote_standby":
         return strike(world, step);
     }
   }
 
   private async exchange(step: Extract<Traffic, { request: unknown }>): Promise<void> {
     const { secret } = await this.key(step.request.key);
-    const { history, gateways } = this.world;
+    const { history, doors } = this.world;
     // A misuse needs an answer that is kept: before that, its body would be the first one.
     if (step.do === "misuse" && !history.exchanges.some((other) => isAnswerOf(other, step.request.id)))
       return;
-    const url = gateways[step.request.id % gateways.length]?.url ?? "";
     const { request, do: kind } = step;
     const leave = step.do === "misuse" ? null : step.leave;
     const after = step.do === "repeat" ? step.after : null;
-    history.exchanges.push(await send({ url, secret, kind, request, leave, after, healed: false }));
+    history.exchanges.push(
+      await send({ gateway: doors.next(request.id), secret, kind, request, leave, after, healed: false }),
+    );
   }
 
   private async key(plan: number): Promise<KeyFacts> {

@@ -1,11 +1,13 @@
 // One gateway of the run as a process of its own, started the way an operator starts it. It can be killed, paused,
 // stopped and armed with a crash point; whoever ends it, it is started again, and every end is written down.
 import { statSync } from "node:fs";
-import { join } from "node:path";
 import { tollgate } from "./children.ts";
-import type { History, Span } from "./history.ts";
+import type { Absence, History } from "./history.ts";
+import type { StartGate } from "./start-gate.ts";
 
 export interface GatewayFiles {
+  /** Among the gateways of the run. */
+  number: number;
   /** The source tree that is started: the checkout, or a mutant's copy of it. */
   root: string;
   settings: string;
@@ -17,6 +19,7 @@ export interface GatewayFiles {
 const READY_WITHIN_MS = 20_000;
 const STOPPED_WITHIN_MS = 40_000;
 const NOTICED_WITHIN_MS = 100;
+const BANNER = "Tollgate is ready.";
 
 export class GatewayProcess {
   readonly url: string;
@@ -25,8 +28,10 @@ export class GatewayProcess {
   private armed = false;
   /** What we end the running child with; null = nothing: without a crash point, its end is an accident. */
   private endedBy: "killed" | "stopped" | null = null;
-  private spawnedAtMs = 0;
-  private down: Span | null = null;
+  /** Where the output of the running child begins in the log. */
+  private logFrom = 0;
+  private down: Absence | null = null;
+  private paused: Absence | null = null;
   private working: Promise<void> = Promise.resolve();
   private waiting = 0;
   private closing = false;
@@ -34,18 +39,37 @@ export class GatewayProcess {
   constructor(
     readonly files: GatewayFiles,
     private readonly history: History,
+    private readonly gate: StartGate,
   ) {
     this.url = `http://127.0.0.1:${files.port}`;
   }
 
+  get number(): number {
+    return this.files.number;
+  }
+
+  /** For how long it has been down; 0 when it is not. */
+  get downForMs(): number {
+    return this.down === null ? 0 : Date.now() - this.down.startMs;
+  }
+
+  /** For how long it has been down or stood still. */
+  get awayForMs(): number {
+    return Math.max(this.downForMs, this.paused === null ? 0 : Date.now() - this.paused.startMs);
+  }
+
   /** Starts it and waits until it is ready. */
-  async start(crashAt: string | null = null): Promise<void> {
+  start(crashAt: string | null = null): Promise<void> {
+    return this.gate.start(() => this.run(crashAt));
+  }
+
+  private async run(crashAt: string | null): Promise<void> {
     const { root, settings, log } = this.files;
     const env: Record<string, string> = crashAt === null ? {} : { TOLLGATE_CRASH_AT: crashAt };
-    const spawnedAtMs = Date.now();
+    const logFrom = statSync(log, { throwIfNoEntry: false })?.size ?? 0;
     const child = tollgate(root, ["serve", "--config", settings], { log, env });
     this.child = child;
-    this.spawnedAtMs = spawnedAtMs;
+    this.logFrom = logFrom;
     this.armed = crashAt !== null;
     this.endedBy = null;
     void child.exited.then(() => this.ended(child));
@@ -73,12 +97,14 @@ export class GatewayProcess {
 
   pause(ms: number): Promise<void> {
     return this.turn(async () => {
-      const span: Span = { what: "pause", startMs: Date.now(), endMs: null };
+      const span = this.absence("pause");
       this.history.pauses.push(span);
+      this.paused = span;
       const { child } = this;
       child?.kill("SIGSTOP");
       await Bun.sleep(ms);
       child?.kill("SIGCONT");
+      this.paused = null;
       span.endMs = Date.now();
     });
   }
@@ -86,12 +112,17 @@ export class GatewayProcess {
   /** Something that must not meet a start; the gateway may stand still meanwhile. */
   whileUp(act: () => Promise<void>): Promise<void> {
     return this.turn(async () => {
-      const span: Span = { what: "store locked", startMs: Date.now(), endMs: null };
+      const span = this.absence("store locked");
       this.history.pauses.push(span);
       await act();
       if (this.child !== null) await this.ready(this.child);
       span.endMs = Date.now();
     });
+  }
+
+  /** Resolves when it serves again; at once while it is away by a stroke of its own. */
+  async recovered(): Promise<void> {
+    if (this.child !== null && this.awayForMs === 0) await this.ready(this.child);
   }
 
   /** Whatever is going on ends; the process runs afterwards, without a crash point. */
@@ -146,7 +177,7 @@ export class GatewayProcess {
   /** One that kills itself is noticed a little later than by its clients. */
   private goesDown(what: string): void {
     const sinceMs = this.armed ? NOTICED_WITHIN_MS : 0;
-    this.down ??= { what, startMs: Date.now() - sinceMs, endMs: null };
+    this.down ??= this.absence(what, Date.now() - sinceMs);
     if (!this.history.downs.includes(this.down)) this.history.downs.push(this.down);
   }
 
@@ -161,6 +192,10 @@ export class GatewayProcess {
     });
   }
 
+  private absence(what: string, startMs = Date.now()): Absence {
+    return { what, gateway: this.number, startMs, endMs: null };
+  }
+
   private crashed(child: Bun.Subprocess): boolean {
     return this.armed && child.signalCode === "SIGKILL";
   }
@@ -169,21 +204,22 @@ export class GatewayProcess {
     this.history.accidents.push({ what, atMs: Date.now() });
   }
 
-  /** The last thing that a start does is to tell the operator; its port is open before. */
-  private hasStarted(): boolean {
-    const operatorFile = statSync(join(this.files.dataDir, "operator.json"), { throwIfNoEntry: false });
-    return operatorFile !== undefined && operatorFile.mtimeMs >= this.spawnedAtMs;
+  /** The last thing that a start does is to print its banner; its port is open before. */
+  private async hasStarted(): Promise<boolean> {
+    const output = await Bun.file(this.files.log).slice(this.logFrom).text();
+    return output.includes(BANNER);
   }
 
   private async ready(child: Bun.Subprocess): Promise<boolean> {
     const untilMs = performance.now() + READY_WITHIN_MS;
     while (performance.now() < untilMs) {
       if (child.exitCode !== null || child.signalCode !== null) return false;
+      if (this.paused !== null) return true;
       const ok = await fetch(`${this.url}/readyz`, { signal: AbortSignal.timeout(1_000) }).then(
         (answer) => answer.ok,
         () => false,
       );
-      if (ok && this.hasStarted()) return true;
+      if (ok && (await this.hasStarted())) return true;
       await Bun.sleep(5);
     }
     this.accident(`the gateway was not ready within ${READY_WITHIN_MS} ms`);

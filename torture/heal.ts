@@ -22,12 +22,11 @@ export async function heal(world: World, quietWithinMs = QUIET_WITHIN_MS): Promi
 /** Until no request is unfinished, or the time is over: the checks say what is left. */
 async function quiet({ store }: World, withinMs: number): Promise<void> {
   for (const untilMs = performance.now() + withinMs; performance.now() < untilMs; await Bun.sleep(100)) {
-    const rows = await store.requests();
-    if (rows.every(({ state }) => state === "settled" || state === "released")) return;
+    if ((await store.unfinished()) === 0) return;
   }
 }
 
-async function retryAll({ store, history, gateways }: World): Promise<void> {
+async function retryAll({ store, history, doors }: World): Promise<void> {
   const known = new Set(
     (await store.requests()).map(({ keyId, idempotencyKey }) => `${keyId} ${idempotencyKey}`),
   );
@@ -44,7 +43,7 @@ async function retryAll({ store, history, gateways }: World): Promise<void> {
   };
   const retry = (request: PlannedRequest): Promise<Exchange> =>
     send({
-      url: gateways[request.id % gateways.length]?.url ?? "",
+      gateway: doors.next(request.id),
       secret: history.keys.get(request.key)?.secret ?? "",
       kind: "repeat",
       request,
@@ -56,10 +55,10 @@ async function retryAll({ store, history, gateways }: World): Promise<void> {
 }
 
 /** `./tollgate ledger audit --json`, as an operator runs it. */
-export async function audit({ dataDir, root }: World): Promise<AuditJson> {
+export async function audit({ gateways, root }: World): Promise<AuditJson> {
   const child = Bun.spawn([join(root, "tollgate"), "ledger", "audit", "--json"], {
     cwd: checkout,
-    env: { ...process.env, TOLLGATE_DATA_DIR: dataDir },
+    env: { ...process.env, TOLLGATE_DATA_DIR: gateways[0]?.files.dataDir },
     stdin: "ignore",
     stdout: "pipe",
     stderr: "pipe",

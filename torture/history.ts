@@ -9,6 +9,8 @@ export type Ending = "whole" | "left" | "cut";
 export interface Exchange {
   request: PlannedRequest;
   kind: "send" | "repeat" | "misuse";
+  /** The number of the gateway that it went to. */
+  gateway: number;
   /** `Last-Event-ID`, when it was sent. */
   after: number | null;
   /** After the gateway had healed. */
@@ -29,6 +31,11 @@ export interface Span {
   what: string;
   startMs: number;
   endMs: number | null;
+}
+
+/** Of a gateway, by its number; of the provider or the store, which all of them need: null. */
+export interface Absence extends Span {
+  gateway: number | null;
 }
 
 /** The routes of a model, or the entitlements to it, gone for a while: for certain from `closedMs` to `openingMs`, perhaps at any time of the span. */
@@ -87,8 +94,8 @@ export class History {
   readonly audits: { atMs: number; report: unknown }[] = [];
   auditsTaken = 0;
   /** From the signal that ended a gateway until the next one was ready. */
-  readonly downs: Span[] = [];
-  readonly pauses: Span[] = [];
+  readonly downs: Absence[] = [];
+  readonly pauses: Absence[] = [];
   readonly closings: Closing[] = [];
   readonly releases: ReleaseFacts[] = [];
   /** Strokes of chaos by name. */
@@ -104,3 +111,14 @@ export class History {
 /** Whether any of the spans touches the time from `startMs` to `endMs`. */
 export const touches = (spans: readonly Span[], startMs: number, endMs: number): boolean =>
   spans.some((span) => span.startMs <= endMs && (span.endMs ?? Number.POSITIVE_INFINITY) >= startMs);
+
+/** Whether any of them touches the exchange at its own gateway, or at what all gateways need. */
+export const touchesHere = (
+  absences: readonly Absence[],
+  { gateway, sentAtMs, endedAtMs }: Exchange,
+): boolean =>
+  touches(
+    absences.filter((absence) => absence.gateway === null || absence.gateway === gateway),
+    sentAtMs,
+    endedAtMs,
+  );

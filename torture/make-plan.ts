@@ -10,8 +10,20 @@ import { TrafficPlanner } from "./traffic-plan.ts";
 const FIRST_STROKE_MS = 500;
 const BETWEEN_STROKES_MS = 200;
 
-export function makePlan(from: { seed: number; ms: number; gateways: number; mix?: Mix }): Plan {
-  const { seed, ms, gateways, mix = EVERYTHING } = from;
+/** When a standby takes over, as a share of the run. */
+const PROMOTED_AT = 0.6;
+
+export interface PlanOrder {
+  seed: number;
+  ms: number;
+  gateways: number;
+  mix?: Mix;
+  /** Whether the database has a standby, which takes over once. */
+  standby?: boolean;
+}
+
+export function makePlan(order: PlanOrder): Plan {
+  const { seed, ms, gateways, mix = EVERYTHING, standby = false } = order;
   const random = new Random(seed);
   const planner = new TrafficPlanner(random.fork("traffic"), mix, seed);
   const keys = planner.keys();
@@ -24,6 +36,7 @@ export function makePlan(from: { seed: number; ms: number; gateways: number; mix
     for (let atMs = FIRST_STROKE_MS; atMs < ms; atMs += gapMs())
       steps.push({ atMs, ...stroke(fate, mix, gateways) });
   }
+  if (standby) steps.push({ atMs: Math.floor(ms * PROMOTED_AT), do: "promote_standby" });
   steps.sort((a, b) => a.atMs - b.atMs);
   return { seed, ms, customers: [...CUSTOMERS], keys, steps };
 }

@@ -15,9 +15,11 @@ export interface Mix {
   leaving: number;
   /** Mean milliseconds between two strokes of chaos; null = none. */
   chaosGapMs: number | null;
-  chaos: Record<Chaos["do"], number>;
+  chaos: Record<Exclude<Chaos["do"], "promote_standby">, number>;
   /** Share of store locks that last longer than the store waits. */
   longLocks: number;
+  /** Share of pauses, and of kills, after which a gateway stays away for longer than its lease. */
+  longAbsences: number;
   /** Only these models; all when absent. */
   models?: readonly string[];
 }
@@ -42,6 +44,33 @@ export const EVERYTHING: Mix = {
   streams: 0.55,
   leaving: 0.12,
   chaosGapMs: 1_500,
-  chaos: { kill: 5, restart: 1.5, crash_at: 3, pause: 2, pause_provider: 1, lock_store: 1 },
+  chaos: {
+    kill: 5,
+    restart: 1.5,
+    crash_at: 3,
+    pause: 2,
+    pause_provider: 1,
+    lock_store: 1,
+    kill_database: 0,
+    freeze_database: 0,
+  },
   longLocks: 0.2,
+  longAbsences: 0,
+};
+
+/** Several gateways on one database. */
+export const REPLICATED: Mix = {
+  ...EVERYTHING,
+  chaosGapMs: 1_200,
+  chaos: {
+    kill: 5,
+    restart: 1.5,
+    crash_at: 4,
+    pause: 3,
+    pause_provider: 0.7,
+    lock_store: 0.8,
+    kill_database: 1.2,
+    freeze_database: 1,
+  },
+  longAbsences: 0.3,
 };

@@ -2,10 +2,14 @@
 // would, since the gateway may die under it; it reads its token anew each time, because every start makes another one.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Doors } from "./doors.ts";
+import type { GatewayProcess } from "./gateway-process.ts";
 import type { Change } from "./history.ts";
 
 const AGAIN_AFTER_MS = 30;
-const KNOWN_WITHIN_MS = 60_000;
+/** Longer than any pause: a call that was given up would still be carried out when its gateway wakes. */
+const ANSWERED_WITHIN_MS = 30_000;
+const KNOWN_WITHIN_MS = 90_000;
 
 export interface Answered {
   status: number;
@@ -13,17 +17,17 @@ export interface Answered {
 }
 
 export class Operator {
-  /** `urls`: any of the gateways will do; they are asked in turn. */
-  constructor(
-    private readonly dataDir: string,
-    private readonly urls: readonly string[],
-  ) {}
+  private calls = 0;
+
+  /** Any of the gateways will do; they are asked in turn. */
+  constructor(private readonly doors: Doors) {}
 
   /** Calls until the answer is neither missing, 5xx nor the 401 of a token that has just been replaced. */
   async call(method: string, path: string, body?: unknown): Promise<Answered> {
     const untilMs = performance.now() + KNOWN_WITHIN_MS;
-    for (let n = 0; performance.now() < untilMs; n += 1) {
-      const answered = await this.once(this.urls[n % this.urls.length] ?? "", { method, path, body });
+    while (performance.now() < untilMs) {
+      this.calls += 1;
+      const answered = await this.once(this.doors.from(this.calls), { method, path, body });
       if (answered !== null && answered.status < 500 && answered.status !== 401) return answered;
       await Bun.sleep(AGAIN_AFTER_MS);
     }
@@ -44,18 +48,18 @@ export class Operator {
   }
 
   private async once(
-    url: string,
+    { url, files }: GatewayProcess,
     call: { method: string; path: string; body?: unknown },
   ): Promise<Answered | null> {
     try {
-      const { token } = JSON.parse(readFileSync(join(this.dataDir, "operator.json"), "utf8")) as {
+      const { token } = JSON.parse(readFileSync(join(files.dataDir, "operator.json"), "utf8")) as {
         token: string;
       };
       const answer = await fetch(`${url}/admin/v1${call.path}`, {
         method: call.method,
         headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
         ...(call.body !== undefined && { body: JSON.stringify(call.body) }),
-        signal: AbortSignal.timeout(15_000),
+        signal: AbortSignal.timeout(ANSWERED_WITHIN_MS),
       });
       return { status: answer.status, json: (await answer.json()) as Record<string, unknown> };
     } catch {

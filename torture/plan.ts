@@ -56,7 +56,11 @@ export type Chaos =
   | { do: "pause"; gateway: number; ms: number }
   | { do: "pause_provider"; ms: number }
   /** Somebody else holds the write lock of the store. */
-  | { do: "lock_store"; ms: number };
+  | { do: "lock_store"; ms: number }
+  | { do: "kill_database"; downMs: number }
+  | { do: "freeze_database"; ms: number }
+  /** The database dies for good, and its synchronous standby takes over. */
+  | { do: "promote_standby" };
 
 export type Step = { atMs: number } & (Traffic | Chaos);
 

@@ -1,4 +1,5 @@
-// `npm run torture -- [--minutes N] [--seed S] [--json]` plays one run against real processes;
+// `npm run torture -- [--minutes N] [--seed S] [--json]` plays one run against real processes, and with
+// `--store postgres [--replicas 3] [--standby]` against several gateways on one database;
 // `npm run torture -- --mutants [NAME…]` proves that the harness finds known bugs. See docs/torture.md.
 import { parseArgs } from "node:util";
 import { runMutants } from "./mutants/run.ts";
@@ -14,6 +15,9 @@ const { values, positionals } = parseArgs({
     seed: { type: "string" },
     mutants: { type: "boolean", default: false },
     json: { type: "boolean", default: false },
+    store: { type: "string", default: "sqlite" },
+    replicas: { type: "string", default: "3" },
+    standby: { type: "boolean", default: false },
   },
 });
 
@@ -37,12 +41,14 @@ process.exit(
 
 async function runOnce(): Promise<number> {
   const minutes = number("minutes", values.minutes, (value) => value > 0 && value <= 24 * 60);
+  const database = databaseWanted();
   console.error(`torture: seed ${seed}, ${minutes} minutes`);
   let saidAtMs = -PROGRESS_EVERY_MS;
   const report = await torture({
     seed,
     ms: minutes * 60_000,
     keep: true,
+    ...(database !== null && { database }),
     progress: (playedMs, { history }) => {
       if (playedMs - saidAtMs < PROGRESS_EVERY_MS) return;
       saidAtMs = playedMs;
@@ -54,4 +60,19 @@ async function runOnce(): Promise<number> {
   if (process.stderr.isTTY) process.stderr.write("\n");
   console.log(values.json ? printJson(report) : printTable(report));
   return countViolations(report) === 0 ? 0 : 1;
+}
+
+function databaseWanted(): { gateways: number; standby: boolean } | null {
+  const { store, replicas, standby } = values;
+  if (store === "postgres") {
+    const fits = (value: number): boolean => Number.isInteger(value) && value >= 1 && value <= 16;
+    return { gateways: number("replicas", replicas, fits), standby };
+  }
+  if (store === "sqlite" && !standby) return null;
+  console.error(
+    store === "sqlite"
+      ? "--standby needs --store postgres."
+      : `There is no store ${store}: sqlite or postgres.`,
+  );
+  process.exit(2);
 }

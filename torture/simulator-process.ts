@@ -1,7 +1,7 @@
 // The provider of the run: `./tollgate simulator` as a process of its own, whose bill is the oracle. It is paused now and
 // then and never killed: a provider's bill does not forget.
 import { tollgate } from "./children.ts";
-import type { History, Span } from "./history.ts";
+import type { Absence, History } from "./history.ts";
 import { MODELS, upstreamModel } from "./models.ts";
 
 /** A line of the bill, as `GET /_sim/ledger` prints it. */
@@ -43,7 +43,7 @@ export class SimulatorProcess {
   }
 
   async pause(ms: number): Promise<void> {
-    const span: Span = { what: "provider pause", startMs: Date.now(), endMs: null };
+    const span: Absence = { what: "provider pause", gateway: null, startMs: Date.now(), endMs: null };
     this.history.pauses.push(span);
     this.child.kill("SIGSTOP");
     await Bun.sleep(ms);

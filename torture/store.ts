@@ -1,8 +1,7 @@
 // The store under the gateways, as the harness needs it: what belongs into their settings, how it is hurt, and its rows
-// at the end. The SQLite store is the one there is; a database with replicas is another implementation of `Store`, and
-// its world starts more gateways (docs/torture.md, "PostgreSQL").
-import { Database } from "bun:sqlite";
-import { join } from "node:path";
+// at the end.
+import type { PostgresStore } from "./postgres-store.ts";
+import type { SqliteStore } from "./sqlite-store.ts";
 
 export interface RequestRow {
   organizationId: string;
@@ -24,54 +23,28 @@ export interface RequestRow {
   completionTokens: number | null;
   outputBound: number;
   errorCode: string | null;
+  /** In the order in which the transactions of the organization took effect. */
   openedTxn: number;
   closedTxn: number | null;
 }
 
-export interface Store {
+export interface StoreUnderTest {
   /** Lines of `tollgate.yaml`. */
   readonly settings: string;
   /** Somebody else holds the lock that every write needs. */
   lock(ms: number): Promise<void>;
+  /** How many requests have not ended. */
+  unfinished(): Promise<number>;
   requests(): Promise<RequestRow[]>;
+  close(): Promise<void>;
 }
 
-type Row = Record<string, string | bigint | null>;
+export type Store = SqliteStore | PostgresStore;
 
-export class SqliteStore implements Store {
-  readonly settings = "";
+/** As a driver hands it out. */
+export type StoredRow = Record<string, string | bigint | boolean | null>;
 
-  constructor(private readonly dataDir: string) {}
-
-  async lock(ms: number): Promise<void> {
-    const database = this.open();
-    try {
-      database.run("PRAGMA busy_timeout = 1000");
-      database.run("BEGIN IMMEDIATE");
-      await Bun.sleep(ms);
-      database.run("ROLLBACK");
-    } finally {
-      database.close();
-    }
-  }
-
-  async requests(): Promise<RequestRow[]> {
-    const database = this.open();
-    try {
-      return (database.query("SELECT * FROM request ORDER BY admitted_at, request_id").all() as Row[]).map(
-        read,
-      );
-    } finally {
-      database.close();
-    }
-  }
-
-  private open(): Database {
-    return new Database(join(this.dataDir, "tollgate.sqlite"), { readwrite: true, safeIntegers: true });
-  }
-}
-
-function read(row: Row): RequestRow {
+export function readRow(row: StoredRow): RequestRow {
   const text = (name: string): string => String(row[name]);
   const textOrNull = (name: string): string | null => (row[name] === null ? null : text(name));
   const count = (name: string): number => Number(row[name]);
@@ -82,7 +55,7 @@ function read(row: Row): RequestRow {
     keyId: text("key_id"),
     idempotencyKey: textOrNull("idem_key"),
     model: text("model"),
-    stream: row["stream"] === 1n,
+    stream: row["stream"] === 1n || row["stream"] === true,
     state: text("state") as RequestRow["state"],
     admittedAtMs: count("admitted_at"),
     endedAtMs: countOrNull("ended_at"),

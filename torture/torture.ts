@@ -5,19 +5,17 @@ import { join } from "node:path";
 import { judge } from "./checks.ts";
 import { Driver } from "./driver.ts";
 import { type BalanceJson, errorCode, Evidence, type Found, type Violation } from "./evidence.ts";
-import type { Exchange } from "./history.ts";
+import type { Exchange, History } from "./history.ts";
 import { audit, finalBalances, heal } from "./heal.ts";
 import { printFound } from "./found.ts";
 import { makePlan } from "./make-plan.ts";
-import type { Mix } from "./mix.ts";
-import { openWorld, type World } from "./world.ts";
+import { type Mix, REPLICATED } from "./mix.ts";
+import { type Ground, openWorld, type World } from "./world.ts";
 
-export interface Run {
+export interface Run extends Ground {
   seed: number;
   ms: number;
   mix?: Mix;
-  /** The source tree that the gateways run; the checkout when absent. */
-  root?: string;
   /** How long the healed gateways may take to finish everything. */
   quietWithinMs?: number;
   /** Keeps the directory of a run that found something. */
@@ -36,9 +34,10 @@ export interface Report {
 }
 
 export async function torture(run: Run): Promise<Report> {
-  const { seed, ms, mix } = run;
-  const plan = makePlan({ seed, ms, gateways: 1, ...(mix && { mix }) });
-  const world = await openWorld(plan, run.root === undefined ? {} : { root: run.root });
+  const { seed, ms, database, mix = database && REPLICATED } = run;
+  const { gateways = 1, standby = false } = database ?? {};
+  const plan = makePlan({ seed, ms, gateways, standby, ...(mix && { mix }) });
+  const world = await openWorld(plan, run);
   let broken = true;
   try {
     await new Driver(world, (playedMs) => run.progress?.(playedMs, world)).play(plan);
@@ -80,6 +79,21 @@ function refusalsIn(exchanges: readonly Exchange[]): Record<string, number> {
   return Object.fromEntries(counts.sort(([a], [b]) => a.localeCompare(b)));
 }
 
+/** None on an embedded store. */
+function databaseStrokes({ strokes }: History): Record<string, number> {
+  const names = {
+    kill_database: "kills of the database",
+    freeze_database: "freezes of the database",
+    promote_standby: "promotions of its standby",
+  };
+  return Object.fromEntries(
+    Object.entries(names).flatMap(([stroke, name]) => {
+      const count = strokes.get(stroke);
+      return count === undefined ? [] : [[name, count]];
+    }),
+  );
+}
+
 function figuresOf({ history, bill, rows }: Found): Record<string, number> {
   const { exchanges } = history;
   const count = (fits: (exchange: Exchange) => boolean): number => exchanges.filter(fits).length;
@@ -102,6 +116,7 @@ function figuresOf({ history, bill, rows }: Found): Record<string, number> {
     "pauses of the gateway": history.strokes.get("pause") ?? 0,
     "pauses of the provider": history.strokes.get("pause_provider") ?? 0,
     "store locked": history.strokes.get("lock_store") ?? 0,
+    ...databaseStrokes(history),
     "keys revoked": [...history.keys.values()].filter(({ revoked }) => revoked !== null).length,
     "routes closed, entitlements revoked": history.closings.length,
     "releases published": history.releases.length,

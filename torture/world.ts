@@ -1,27 +1,32 @@
 // Everything a run is played on: a temporary directory, the simulator, the gateways on their store, signed releases of
 // every model, organizations with their credits and first keys. `close` ends every process that it started.
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { formatUsd, nanoUsd } from "../src/contract/money.ts";
 import { generateReleaseKey, readReleaseKey, type ReleaseKey } from "../src/releases/release-key.ts";
-import { freePort, GatewayProcess } from "./gateway-process.ts";
+import { Doors } from "./doors.ts";
+import { freePort, type GatewayFiles, GatewayProcess } from "./gateway-process.ts";
 import { type CustomerFacts, History } from "./history.ts";
 import { MODELS, PROVIDERS, RESEARCH } from "./models.ts";
 import { asked, Operator } from "./operator.ts";
 import type { Plan, PlannedCustomer, PlannedKey } from "./plan.ts";
 import { ReleaseDesk } from "./release-desk.ts";
 import { SimulatorProcess } from "./simulator-process.ts";
-import { SqliteStore, type Store } from "./store.ts";
+import { PostgresStore } from "./postgres-store.ts";
+import { SqliteStore } from "./sqlite-store.ts";
+import { StartGate } from "./start-gate.ts";
+import type { Store } from "./store.ts";
 
 export const checkout = join(import.meta.dir, "..");
 
 export interface World {
   directory: string;
-  dataDir: string;
   /** The source tree that the gateways run. */
   root: string;
   gateways: GatewayProcess[];
+  doors: Doors;
+  startGate: StartGate;
   simulator: SimulatorProcess;
   store: Store;
   operator: Operator;
@@ -30,30 +35,40 @@ export interface World {
   close(options: { keep: boolean }): Promise<void>;
 }
 
-export async function openWorld(plan: Plan, options: { root?: string } = {}): Promise<World> {
-  const { root = checkout } = options;
+const OFFERED_WITHIN_MS = 10_000;
+
+export interface Ground {
+  /** The source tree that the gateways run; the checkout when absent. */
+  root?: string;
+  /** A database under so many gateways; one gateway on its embedded store when absent. */
+  database?: { gateways: number; standby: boolean };
+}
+
+export async function openWorld(plan: Plan, { root = checkout, database }: Ground = {}): Promise<World> {
   const directory = mkdtempSync(join(tmpdir(), "tollgate-torture-"));
-  const dataDir = join(directory, "data");
-  mkdirSync(dataDir, { mode: 0o700 });
   const history = new History();
-  const ports = { simulator: freePort(), gateway: freePort() };
-  const store = new SqliteStore(dataDir);
-  const settings = join(directory, "tollgate.yaml");
+  const startGate = new StartGate();
+  const dataDirs = Array.from({ length: database?.gateways ?? 1 }, (_, n) => join(directory, `data-${n}`));
+  for (const dataDir of dataDirs) mkdirSync(dataDir, { mode: 0o700 });
+  const store: Store =
+    database === undefined ? new SqliteStore(dataDirs[0] ?? "") : await PostgresStore.start(database);
   const signer = await makeSigner(directory);
-  writeFileSync(settings, settingsOf({ ...ports, dataDir, store, trust: join(directory, "trust.jwk") }));
-  const files = { root, settings, dataDir, port: ports.gateway, log: join(directory, "gateway.log") };
-  const gateways = [new GatewayProcess(files, history)];
-  const simulatorFiles = { root: checkout, port: ports.simulator, log: join(directory, "simulator.log") };
+  const simulatorFiles = { root: checkout, port: freePort(), log: join(directory, "simulator.log") };
+  const gateways = dataDirs.map((dataDir, number) => {
+    const files = filesOf(directory, { root, dataDir, number });
+    const places = { gateway: files.port, simulator: simulatorFiles.port, dataDir, store };
+    writeFileSync(files.settings, settingsOf({ ...places, trust: join(directory, "trust.jwk") }));
+    return new GatewayProcess(files, history, startGate);
+  });
   const simulator = await SimulatorProcess.start(simulatorFiles, history);
-  const operator = new Operator(
-    dataDir,
-    gateways.map(({ url }) => url),
-  );
+  const doors = new Doors(gateways);
+  const operator = new Operator(doors);
   const world: World = {
     directory,
-    dataDir,
     root,
     gateways,
+    doors,
+    startGate,
     simulator,
     store,
     operator,
@@ -61,18 +76,58 @@ export async function openWorld(plan: Plan, options: { root?: string } = {}): Pr
     history,
     close: async ({ keep }) => {
       await Promise.all([simulator.stop(), ...gateways.map((gateway) => gateway.stop())]);
+      await store.close();
       if (!keep) rmSync(directory, { recursive: true, force: true });
     },
   };
   try {
-    for (const gateway of gateways) await gateway.start();
+    await startAll(gateways);
     for (const model of MODELS) await world.desk.publish(model);
     await openAccounts(world, plan);
+    await Promise.all(gateways.map((gateway) => offered(gateway, history)));
   } catch (error) {
     await world.close({ keep: true });
     throw error;
   }
   return world;
+}
+
+const filesOf = (
+  directory: string,
+  { root, dataDir, number }: { root: string; dataDir: string; number: number },
+): GatewayFiles => ({
+  number,
+  root,
+  dataDir,
+  settings: join(directory, `tollgate-${number}.yaml`),
+  log: join(directory, `gateway-${number}.log`),
+  port: freePort(),
+});
+
+/** The first makes the installation's data key; the others are given it. */
+async function startAll([first, ...others]: GatewayProcess[]): Promise<void> {
+  await first?.start();
+  const key = (gateway: GatewayProcess | undefined): string => join(gateway?.files.dataDir ?? "", "data.key");
+  for (const other of others) copyFileSync(key(first), key(other));
+  await Promise.all(others.map((other) => other.start()));
+}
+
+/** Until this gateway, too, has learned of the releases: a new model needs a moment to be offered everywhere. */
+async function offered({ url, number }: GatewayProcess, { keys }: History): Promise<void> {
+  const secrets = [...keys.values()].map(({ secret }) => secret);
+  for (
+    const untilMs = performance.now() + OFFERED_WITHIN_MS;
+    performance.now() < untilMs;
+    await Bun.sleep(20)
+  ) {
+    const lists = secrets.map(async (secret) => {
+      const headers = { authorization: `Bearer ${secret}` };
+      return await (await fetch(`${url}/v1/models`, { headers })).text();
+    });
+    const text = (await Promise.all(lists)).join();
+    if (MODELS.every(({ name }) => text.includes(`"${name}"`))) return;
+  }
+  throw new Error(`gateway ${number} does not offer every model`);
 }
 
 async function openAccounts({ operator, history }: World, plan: Plan): Promise<void> {

@@ -56,6 +56,7 @@ export class Elsewhere {
       finish(stream, seen.answer);
       break;
     }
+    stream.kept.end("whole"); // when nobody wants it any more, those who followed it have left: they are told to go
     watch.end();
   }
 }

@@ -32,11 +32,12 @@ const SETTINGS = {
   fsync: "off",
   full_page_writes: "off",
 };
-/** Ends the server when the pipe on its input closes, in whatever way its owner went; "keep" keeps its directory. */
+/** Ends the server, a frozen one too, when the pipe on its input closes, in whatever way its owner went; "keep" keeps its directory. */
 const HANGING_ON_A_PIPE = `
   "$@" & server=$!
   read -r word
   kill -QUIT $server 2> /dev/null
+  kill -CONT $server 2> /dev/null
   wait $server
   [ "$word" = keep ] || rm -rf "$PWD"`;
 
@@ -138,8 +139,11 @@ export class PostgresServer implements TestPostgres {
 
   /** Ends every server process without a word to anyone, as a crash does. */
   async crash(): Promise<void> {
-    process.kill(this.postmaster(), "SIGKILL");
+    const processes = this.processes();
+    for (const pid of processes) if (isRunning(pid)) process.kill(pid, "SIGKILL");
     await this.ended("keep\n");
+    // One that lives on would keep the next server from the memory that it holds.
+    while (processes.some(isRunning)) await Bun.sleep(5);
   }
 
   /** Starts again what `crash` ended. */

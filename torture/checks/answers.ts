@@ -1,7 +1,7 @@
 // Every answer has its reason: from the plan (a provider that fails, a limit, a misuse) or from the chaos that was going
 // on. What nothing explains is a violation, a bare 500 always.
 import { type Check, type Evidence, errorCode, factsOf } from "../evidence.ts";
-import { type Exchange, type ReleaseFacts, type Span, touches } from "../history.ts";
+import { type Absence, type Exchange, type History, type Span, touches, touchesHere } from "../history.ts";
 import { modelNamed } from "../models.ts";
 
 export const answers: Check = (evidence) =>
@@ -11,10 +11,11 @@ export const answers: Check = (evidence) =>
     .map((exchange) => ({ broken: "an answer that nothing explains", facts: factsOf(exchange) }));
 
 function isExplained(evidence: Evidence, exchange: Exchange): boolean {
-  const { status, ending, sentAtMs, endedAtMs } = exchange;
+  const { status, sentAtMs, endedAtMs, ending } = exchange;
   const { found } = evidence;
   const { downs, pauses, closings } = found.history;
-  if (ending === "cut") return touches(downs, sentAtMs, endedAtMs);
+  if (ending === "cut")
+    return touchesHere([...downs, ...condemned(pauses)], exchange) || followedTheDead(evidence, exchange);
   switch (errorCode(exchange)) {
     case null:
       return status === 200;
@@ -26,16 +27,18 @@ function isExplained(evidence: Evidence, exchange: Exchange): boolean {
         evidence.stoodStill(exchange)
       );
     case "overloaded":
-      return touches([...downs, ...pauses], sentAtMs, endedAtMs);
+      return touchesHere([...downs, ...pauses], exchange);
     case "route_disabled":
     case "research_entitlement_required":
       return touches(
-        closings.filter(({ what }) => what === exchange.request.model),
+        closings
+          .filter(({ what }) => what === exchange.request.model)
+          .map((closing) => everywhere(closing, pauses)),
         sentAtMs,
         endedAtMs,
       );
     case "route_release_stale":
-      return touches(stale(found.history.releases, exchange.request.model), sentAtMs, endedAtMs);
+      return touches(stale(found.history, exchange.request.model), sentAtMs, endedAtMs);
     case "idempotency_outcome_unknown":
       return exchange.request.idempotencyKey !== null && evidence.wasDown(exchange);
     case "idempotency_in_progress":
@@ -54,16 +57,39 @@ function isExplained(evidence: Evidence, exchange: Exchange): boolean {
   }
 }
 
-/** From the expiry of each release, or the word of its successor, until that one is known to be published. */
-function stale(releases: readonly ReleaseFacts[], model: string): Span[] {
+const LEASE_MS = 10_000;
+
+/** A gateway that stood still for longer than its lease may wake up to find its requests ended by another. */
+const condemned = (pauses: readonly Absence[]): Absence[] =>
+  pauses.filter(
+    ({ gateway, startMs, endMs }) => gateway !== null && (endMs ?? startMs) - startMs >= LEASE_MS,
+  );
+
+/** A stream that another gateway was sending goes with that one. */
+const followedTheDead = (evidence: Evidence, exchange: Exchange): boolean =>
+  exchange.headers["idempotent-replayed"] === "true" && evidence.wasDown(exchange);
+
+/** Other gateways look for what is published and switched every second; a busy machine is late. */
+const LEARNED_WITHIN_MS = 2_000;
+
+/** From the expiry of each release, or the word of its successor, until that one is known to be offered everywhere. */
+function stale({ releases, pauses }: History, model: string): Span[] {
   const ours = releases.filter((release) => release.model === model);
   return ours.map(({ route, version, expiresAtMs }) => {
     const next = ours.find(
       (release) => release.route === route && release.version > version && release.ackedMs,
     );
     const startMs = Math.min(expiresAtMs, next?.askedMs ?? expiresAtMs);
-    return { what: model, startMs, endMs: next?.ackedMs ?? null };
+    return everywhere({ what: model, startMs, endMs: next?.ackedMs ?? null }, pauses);
   });
+}
+
+/** What ended with a change through one gateway ends at the others when they have learned of it. */
+function everywhere({ what, startMs, endMs }: Span, pauses: readonly Span[]): Span {
+  if (endMs === null) return { what, startMs, endMs };
+  const meanwhile = pauses.filter((pause) => touches([pause], endMs, endMs + LEARNED_WITHIN_MS));
+  const knownMs = Math.max(endMs, ...meanwhile.map((pause) => pause.endMs ?? Number.POSITIVE_INFINITY));
+  return { what, startMs, endMs: knownMs + LEARNED_WITHIN_MS };
 }
 
 /** Processes that ended by themselves, errands of the operator that were refused. */

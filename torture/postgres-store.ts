@@ -1,0 +1,114 @@
+// A PostgreSQL server of the run's own under all gateways, perhaps with a synchronous standby behind it. It can be killed,
+// frozen and locked, and the standby can take its place; the gateways reach either through one address.
+import pg from "pg";
+import { CuttingProxy } from "../test/support/cutting-proxy.ts";
+import { PostgresServer } from "../test/support/postgres.ts";
+import { readRow, type RequestRow, type StoredRow, type StoreUnderTest } from "./store.ts";
+
+/** A standby finds its primary again at once; five seconds of refusals after each kill would test nothing new. */
+const SERVER = { wal_retrieve_retry_interval: "100ms" };
+
+/** The transactions of an organization in their order: numbers of several gateways do not tell it, versions do. */
+const REQUESTS = `
+  WITH txn AS (SELECT org_id, txn, min(version) AS version FROM ledger_entry GROUP BY org_id, txn)
+  SELECT r.*, opened.version AS opened_txn, closed.version AS closed_txn
+  FROM request r
+    LEFT JOIN txn opened ON opened.org_id = r.org_id AND opened.txn = r.opened_txn
+    LEFT JOIN txn closed ON closed.org_id = r.org_id AND closed.txn = r.closed_txn
+  ORDER BY r.admitted_at, r.request_id`;
+
+export class PostgresStore implements StoreUnderTest {
+  readonly kind = "postgres";
+  readonly settings: string;
+
+  private constructor(
+    private primary: PostgresServer,
+    private standby: PostgresServer | null,
+    private readonly name: string,
+    private readonly proxy: CuttingProxy,
+  ) {
+    this.settings = `database_url: ${proxy.through(this.url)}`;
+  }
+
+  static async start(options: { standby: boolean }): Promise<PostgresStore> {
+    const primary = await PostgresServer.start(SERVER);
+    try {
+      const standby = options.standby ? await primary.standby() : null;
+      const { url } = await primary.database();
+      const name = new URL(url).pathname;
+      return new PostgresStore(primary, standby, name, await CuttingProxy.start(url));
+    } catch (error) {
+      await primary.stop();
+      throw error;
+    }
+  }
+
+  /** Ends every process of the server, as a machine that loses power does, and starts it again. */
+  async kill(downMs: number): Promise<void> {
+    await this.primary.crash();
+    await Bun.sleep(downMs);
+    await this.primary.begin();
+  }
+
+  async freeze(ms: number): Promise<void> {
+    const thaw = this.primary.freeze();
+    await Bun.sleep(ms);
+    thaw();
+  }
+
+  /** The primary dies, and its standby takes over: nothing that was acknowledged may be missing there. */
+  async promote(): Promise<void> {
+    const { standby, primary } = this;
+    if (standby === null) throw new Error("there is no standby");
+    await primary.crash();
+    await standby.promote();
+    this.primary = standby;
+    this.standby = null;
+    this.proxy.moveTo(this.url);
+    await primary.stop();
+  }
+
+  /** Somebody else has every balance locked. */
+  async lock(ms: number): Promise<void> {
+    await this.asked(
+      "BEGIN",
+      "SELECT 1 FROM org_balance ORDER BY org_id FOR UPDATE",
+      `SELECT pg_sleep(${ms / 1000})`,
+    );
+  }
+
+  async unfinished(): Promise<number> {
+    const [row] = await this.asked("SELECT count(*) AS n FROM request WHERE closed_txn IS NULL");
+    return Number(row?.["n"]);
+  }
+
+  async requests(): Promise<RequestRow[]> {
+    return (await this.asked(REQUESTS)).map(readRow);
+  }
+
+  async close(): Promise<void> {
+    await this.proxy.stop();
+    await this.standby?.stop();
+    await this.primary.stop();
+  }
+
+  private get url(): string {
+    const url = new URL(this.primary.url);
+    url.pathname = this.name;
+    return url.href;
+  }
+
+  /** The rows of the last statement; the connection and its locks end with it. */
+  private async asked(...statements: string[]): Promise<StoredRow[]> {
+    const client = new pg.Client({ connectionString: this.url });
+    client.on("error", () => {}); // told by the statement, too
+    await client.connect();
+    try {
+      let rows: StoredRow[] = [];
+      for (const statement of statements) ({ rows } = await client.query<StoredRow>(statement));
+      return rows;
+    } finally {
+      await client.end();
+    }
+  }
+}
