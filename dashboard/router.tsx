@@ -36,6 +36,12 @@ const organizationPages: Partial<Record<OrganizationPage, PageLoader>> = {
 
 const operatorPages: Partial<Record<OperatorPage, PageLoader>> = {
   organizations: lazyRouteComponent(() => import("./pages/organizations/page.tsx"), "OrganizationsPage"),
+  credits: lazyRouteComponent(() => import("./pages/operator/credits/page.tsx"), "CreditsPage"),
+  entitlements: lazyRouteComponent(
+    () => import("./pages/operator/entitlements/page.tsx"),
+    "EntitlementsPage",
+  ),
+  people: lazyRouteComponent(() => import("./pages/operator/people/page.tsx"), "PeoplePage"),
   routes: lazyRouteComponent(() => import("./pages/operator/routes/page.tsx"), "RoutesPage"),
   providers: lazyRouteComponent(() => import("./pages/operator/providers/page.tsx"), "ProvidersPage"),
   health: lazyRouteComponent(() => import("./pages/operator/health/page.tsx"), "HealthPage"),

@@ -67,4 +67,12 @@ export const api = {
   settings: (id: string) => `${org(id)}/settings`,
   organizations: () => `${OPERATOR}/organizations`,
   ownerInvitations: (id: string) => `${OPERATOR}/organizations/${encodeURIComponent(id)}/invitations`,
+  operatorEntitlements: `${OPERATOR}/entitlements`,
+  decideEntitlement: (id: string, act: "approve" | "decline" | "revoke") =>
+    `${below(`${OPERATOR}/entitlements`, id)}/${act}`,
+  operatorCredits: `${OPERATOR}/credits`,
+  operatorPeople: `${OPERATOR}/people`,
+  resetPerson: (person: string) => `${below(`${OPERATOR}/people`, person)}/reset`,
+  operatorManagementKeys: `${OPERATOR}/management-keys`,
+  revokeManagementKey: (key: string) => `${below(`${OPERATOR}/management-keys`, key)}/revoke`,
 };

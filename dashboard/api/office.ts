@@ -1,0 +1,85 @@
+// What operators decide: entitlements, credits, people and management keys.
+import { queryOptions } from "@tanstack/react-query";
+import type { AppAnswer, AppBody } from "../../src/contract/app.ts";
+import { useChange } from "./change.ts";
+import { get, type Query, send } from "./client.ts";
+import { pagedQuery } from "./paged.ts";
+import { api } from "./paths.ts";
+
+export type EntitlementRow = AppAnswer<"GET /operator/entitlements">["data"][number];
+export type Credit = AppAnswer<"GET /operator/credits">["data"][number];
+export type Granted = AppAnswer<"POST /operator/credits">;
+export type OperatorPerson = AppAnswer<"GET /operator/people">["data"][number];
+export type ManagementKey = AppAnswer<"GET /operator/management-keys">["data"][number];
+export type ResetLink = AppAnswer<"POST /operator/people/{person}/reset">;
+
+const ENTITLEMENTS = ["operator", "entitlements"] as const;
+const CREDITS = ["operator", "credits"] as const;
+const PEOPLE = ["operator", "people"] as const;
+const MANAGEMENT_KEYS = ["operator", "management-keys"] as const;
+
+export const entitlementsQuery = (filters: Query) =>
+  pagedQuery<EntitlementRow>(ENTITLEMENTS, api.operatorEntitlements, filters);
+export const creditsQuery = (filters: Query) => pagedQuery<Credit>(CREDITS, api.operatorCredits, filters);
+export const peopleQuery = queryOptions({
+  queryKey: PEOPLE,
+  queryFn: ({ signal }) => get<AppAnswer<"GET /operator/people">>(api.operatorPeople, {}, signal),
+});
+export const managementKeysQuery = queryOptions({
+  queryKey: MANAGEMENT_KEYS,
+  queryFn: ({ signal }) =>
+    get<AppAnswer<"GET /operator/management-keys">>(api.operatorManagementKeys, {}, signal),
+});
+
+export const useApprove = (id: string, onDone: () => void) =>
+  useChange({
+    send: (body: AppBody<"POST /operator/entitlements/{entitlement}/approve">, idempotencyKey) =>
+      send<EntitlementRow>(api.decideEntitlement(id, "approve"), { body, idempotencyKey }),
+    onDone,
+    stale: ENTITLEMENTS,
+  });
+export const useDecline = (id: string, onDone: () => void) =>
+  useChange({
+    send: (body: { reason: string }, idempotencyKey) =>
+      send<EntitlementRow>(api.decideEntitlement(id, "decline"), { body, idempotencyKey }),
+    onDone,
+    stale: ENTITLEMENTS,
+  });
+export const useRevokeEntitlement = (id: string, onDone: () => void) =>
+  useChange({
+    send: (_: null, idempotencyKey) =>
+      send<EntitlementRow>(api.decideEntitlement(id, "revoke"), { idempotencyKey }),
+    onDone,
+    stale: ENTITLEMENTS,
+  });
+
+export const useGrant = (onDone: (granted: Granted) => void) =>
+  useChange({
+    send: (body: AppBody<"POST /operator/credits">, idempotencyKey) =>
+      send<Granted>(api.operatorCredits, { body, idempotencyKey }),
+    onDone,
+    stale: CREDITS,
+  });
+
+export const useResetPerson = (person: string, onDone: (link: ResetLink) => void) =>
+  useChange({
+    send: (body: { two_factor: boolean }, idempotencyKey) =>
+      send<ResetLink>(api.resetPerson(person), { body, idempotencyKey }),
+    onDone,
+    stale: PEOPLE,
+  });
+
+type NewManagementKey = AppAnswer<"POST /operator/management-keys">;
+export const useCreateManagementKey = (onDone: (made: NewManagementKey) => void) =>
+  useChange({
+    send: (body: { name: string }, idempotencyKey) =>
+      send<NewManagementKey>(api.operatorManagementKeys, { body, idempotencyKey }),
+    onDone,
+    stale: MANAGEMENT_KEYS,
+  });
+export const useRevokeManagementKey = (key: string, onDone: () => void) =>
+  useChange({
+    send: (_: null, idempotencyKey) => send<ManagementKey>(api.revokeManagementKey(key), { idempotencyKey }),
+    onDone,
+    stale: MANAGEMENT_KEYS,
+  });

@@ -1,0 +1,115 @@
+// Requests for Research Mode and what became of them. Nobody approves their own request; an approval never opens a route
+// that is not live.
+import { Button, Group, Select, Stack, Text } from "@mantine/core";
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { type EntitlementRow, entitlementsQuery } from "../../../api/office.ts";
+import { moreOf } from "../../../api/paged.ts";
+import { type Column, DataTable } from "../../../components/data-table.tsx";
+import { Ago, Money } from "../../../components/figures.tsx";
+import { Page } from "../../../components/page.tsx";
+import { StateBadge } from "../../../components/state-badge.tsx";
+import { Empty, Loaded } from "../../../components/states.tsx";
+import { oneOf, useFilters } from "../../../filters.ts";
+import { texts } from "../../../texts.ts";
+import { ApproveDialog, DeclineDialog, RevokeDialog } from "./acts.tsx";
+
+const words = texts.operatorEntitlements;
+const STATES = ["requested", "active", "expired", "revoked", "declined", "withdrawn"] as const;
+const SHAPE = { state: oneOf(["", ...STATES], "") };
+type Act = { kind: "approve" | "decline" | "revoke"; of: EntitlementRow };
+
+export function EntitlementsPage() {
+  const [filters, setFilters] = useFilters(SHAPE);
+  const entitlements = useInfiniteQuery(entitlementsQuery(filters));
+  const [act, setAct] = useState<Act | null>(null);
+  const close = (): void => setAct(null);
+  return (
+    <Page title={texts.operatorPages.entitlements} lead={words.lead}>
+      <Select
+        label={words.state}
+        w={180}
+        allowDeselect={false}
+        value={filters.state}
+        onChange={(value) => setFilters({ state: SHAPE.state(value ?? undefined) })}
+        data={[{ value: "", label: words.all }, ...STATES.map((value) => ({ value, label: value }))]}
+      />
+      <Loaded query={entitlements}>
+        {(rows) =>
+          rows.length === 0 && filters.state === "" ? (
+            <Empty icon="entitlements">{words.empty}</Empty>
+          ) : (
+            <DataTable
+              label={texts.operatorPages.entitlements}
+              rows={rows}
+              rowKey={({ id }) => id}
+              columns={columns(setAct)}
+              more={moreOf(entitlements)}
+            />
+          )
+        }
+      </Loaded>
+      {act?.kind === "approve" && <ApproveDialog of={act.of} onClose={close} />}
+      {act?.kind === "decline" && <DeclineDialog of={act.of} onClose={close} />}
+      {act?.kind === "revoke" && <RevokeDialog of={act.of} onClose={close} />}
+    </Page>
+  );
+}
+
+const columns = (setAct: (act: Act) => void): Column<EntitlementRow>[] => [
+  {
+    title: words.columns.who,
+    always: true,
+    cell: ({ org_name, project, asked_by }) => (
+      <Stack gap={0}>
+        <Text size="sm" fw={600} className="name">
+          {org_name}
+        </Text>
+        <Text size="xs" c="dimmed" className="name">
+          {project} · {asked_by?.name ?? "–"}
+        </Text>
+      </Stack>
+    ),
+  },
+  {
+    title: words.columns.model,
+    cell: ({ model, purpose }) => (
+      <Stack gap={0}>
+        <span className="name">{model}</span>
+        <Text size="xs" c="dimmed" className="name">
+          {purpose ?? ""}
+        </Text>
+      </Stack>
+    ),
+  },
+  { title: words.columns.state, always: true, cell: ({ state }) => <StateBadge state={state} /> },
+  { title: words.columns.asked, cell: ({ created_at }) => <Ago at={created_at} /> },
+  {
+    title: words.columns.until,
+    cell: ({ expires_at, wanted_until }) => <Ago at={expires_at ?? wanted_until} never="–" />,
+  },
+  { title: words.columns.spend, figures: true, cell: ({ spend_usd }) => <Money usd={spend_usd} /> },
+  { title: words.columns.actions, always: true, cell: (of) => <Acts of={of} setAct={setAct} /> },
+];
+
+function Acts({ of, setAct }: { of: EntitlementRow; setAct: (act: Act) => void }) {
+  const button = (kind: Act["kind"]) => (
+    <Button size="compact-sm" variant="default" onClick={() => setAct({ kind, of })}>
+      {words[kind]}
+    </Button>
+  );
+  if (of.state === "active") return button("revoke");
+  if (of.state !== "requested") return null;
+  if (!of.decidable)
+    return (
+      <Text size="xs" c="dimmed">
+        {words.notYours}
+      </Text>
+    );
+  return (
+    <Group gap={6} wrap="nowrap">
+      {button("approve")}
+      {button("decline")}
+    </Group>
+  );
+}
