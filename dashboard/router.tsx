@@ -31,6 +31,9 @@ const organizationPages: Partial<Record<OrganizationPage, PageLoader>> = {
   usage: lazyRouteComponent(() => import("./pages/usage/page.tsx"), "UsagePage"),
   billing: lazyRouteComponent(() => import("./pages/billing/page.tsx"), "BillingPage"),
   research: lazyRouteComponent(() => import("./pages/research/page.tsx"), "ResearchPage"),
+  alerts: lazyRouteComponent(() => import("./pages/alerts/page.tsx"), "AlertsPage"),
+  audit: lazyRouteComponent(() => import("./pages/audit/page.tsx"), "AuditPage"),
+  settings: lazyRouteComponent(() => import("./pages/settings/page.tsx"), "SettingsPage"),
   team: lazyRouteComponent(() => import("./pages/team/page.tsx"), "TeamPage"),
 };
 

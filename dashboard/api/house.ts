@@ -1,7 +1,7 @@
 // What only operators ask: routes and releases, providers, health, the ledger's audit, the audit log of everybody.
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 import type { AppAnswer } from "../../src/contract/app.ts";
-import { get, type Query, send } from "./client.ts";
+import { get, send } from "./client.ts";
 import { api } from "./paths.ts";
 
 export type Health = AppAnswer<"GET /operator/health">;
@@ -9,8 +9,6 @@ export type LedgerReport = AppAnswer<"POST /operator/ledger/audit">;
 export type Provider = AppAnswer<"GET /operator/providers">["data"][number];
 export type OperatedRoute = AppAnswer<"GET /operator/routes">["data"][number];
 export type VerifiedRelease = AppAnswer<"POST /operator/releases/verify">;
-type AuditPage = AppAnswer<"GET /operator/audit">;
-export type OperatorAuditRow = AuditPage["data"][number];
 
 const HEALTH_EVERY_MS = 5_000;
 const ROUTES = ["operator", "routes"] as const;
@@ -32,9 +30,6 @@ export const routesQuery = queryOptions({
   queryFn: ({ signal }) => get<AppAnswer<"GET /operator/routes">>(api.operatorRoutes, {}, signal),
   refetchInterval: HEALTH_EVERY_MS,
 });
-
-export const fetchOperatorAudit = (query: Query, signal: AbortSignal): Promise<AuditPage> =>
-  get<AuditPage>(api.operatorAudit, query, signal);
 
 /** Takes as long as the ledger is large; nothing of it is kept. */
 export const useLedgerAudit = () =>

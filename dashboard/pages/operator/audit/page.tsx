@@ -1,15 +1,14 @@
 // Who changed what, in all organizations and on the platform; the log only grows.
-import { Code, Group, Stack, Text, TextInput } from "@mantine/core";
+import { Group, TextInput } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { withQuery } from "../../../api/client.ts";
-import { fetchOperatorAudit, type OperatorAuditRow } from "../../../api/house.ts";
+import { moreOf, pagedQuery } from "../../../api/paged.ts";
 import { api } from "../../../api/paths.ts";
-import { type Column, DataTable } from "../../../components/data-table.tsx";
-import { Time } from "../../../components/figures.tsx";
+import { AUDIT_COLUMNS, type AuditRow } from "../../../components/audit-columns.tsx";
+import { DataTable } from "../../../components/data-table.tsx";
 import { ButtonLink } from "../../../components/link.tsx";
 import { Page } from "../../../components/page.tsx";
-import { Failure, Loading } from "../../../components/states.tsx";
-import { formatChange } from "../../../format/change.ts";
+import { Loaded, Loading } from "../../../components/states.tsx";
 import { text, useFilters } from "../../../filters.ts";
 import { texts } from "../../../texts.ts";
 
@@ -18,12 +17,7 @@ const SHAPE = { org: text(), actor: text(), action: text(), target: text() };
 
 export function OperatorAuditPage() {
   const [filters, setFilters] = useFilters(SHAPE);
-  const log = useInfiniteQuery({
-    queryKey: ["operator", "audit", filters],
-    initialPageParam: "",
-    queryFn: ({ pageParam, signal }) => fetchOperatorAudit({ ...filters, cursor: pageParam }, signal),
-    getNextPageParam: ({ next_cursor }) => next_cursor,
-  });
+  const log = useInfiniteQuery(pagedQuery<AuditRow>(["operator", "audit"], api.operatorAudit, filters));
   return (
     <Page
       title={texts.operatorPages.audit}
@@ -44,53 +38,17 @@ export function OperatorAuditPage() {
           />
         ))}
       </Group>
-      {log.error !== null && <Failure error={log.error} retry={() => void log.refetch()} />}
-      {log.isPending && <Loading lines={8} />}
-      {log.data !== undefined && (
-        <DataTable
-          label={texts.operatorPages.audit}
-          rows={log.data.pages.flatMap(({ data }) => data)}
-          rowKey={({ id }) => id}
-          columns={COLUMNS}
-          more={
-            log.hasNextPage
-              ? { load: () => void log.fetchNextPage(), loading: log.isFetchingNextPage }
-              : undefined
-          }
-        />
-      )}
+      <Loaded query={log} loading={<Loading lines={8} />}>
+        {(rows) => (
+          <DataTable
+            label={texts.operatorPages.audit}
+            rows={rows}
+            rowKey={({ id }) => id}
+            columns={AUDIT_COLUMNS}
+            more={moreOf(log)}
+          />
+        )}
+      </Loaded>
     </Page>
   );
 }
-
-const COLUMNS: Column<OperatorAuditRow>[] = [
-  { title: words.columns.at, always: true, cell: ({ at }) => <Time at={at} /> },
-  { title: words.columns.actor, cell: ({ actor }) => actor.name ?? actor.id },
-  {
-    title: words.columns.action,
-    always: true,
-    cell: ({ action }) => <Code style={{ whiteSpace: "nowrap" }}>{action}</Code>,
-  },
-  {
-    title: words.columns.target,
-    cell: ({ org, target }) => (
-      <Stack gap={0}>
-        <Text size="sm" className="name">
-          {target}
-        </Text>
-        <Text size="xs" c="dimmed">
-          {org ?? words.platform}
-        </Text>
-      </Stack>
-    ),
-  },
-  {
-    title: words.columns.change,
-    cell: ({ before, after }) =>
-      before === null && after === null ? null : (
-        <Text size="sm" className="name" title={`${before ?? "–"} → ${after ?? "–"}`}>
-          {formatChange(before)} → {formatChange(after)}
-        </Text>
-      ),
-  },
-];

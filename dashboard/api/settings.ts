@@ -1,0 +1,74 @@
+// What an organization and a person set for themselves.
+import { queryOptions } from "@tanstack/react-query";
+import type { AppAnswer, AppBody } from "../../src/contract/app.ts";
+import { useChange } from "./change.ts";
+import { get, send } from "./client.ts";
+import { api } from "./paths.ts";
+
+export type Settings = AppAnswer<"GET /orgs/{org}/settings">;
+export type Profile = AppAnswer<"GET /profile">;
+
+const PROFILE = ["profile"] as const;
+
+export const settingsQuery = (org: string) =>
+  queryOptions({
+    queryKey: ["organization", org, "settings"],
+    queryFn: ({ signal }) => get<Settings>(api.settings(org), {}, signal),
+  });
+export const profileQuery = queryOptions({
+  queryKey: PROFILE,
+  queryFn: ({ signal }) => get<Profile>(api.profile(), {}, signal),
+});
+
+export const useChangeSettings = (org: string) =>
+  useChange({
+    send: (body: AppBody<"PATCH /orgs/{org}/settings">, idempotencyKey) =>
+      send<Settings>(api.settings(org), { method: "PATCH", body, idempotencyKey }),
+    onDone: () => {},
+    stale: ["organization", org],
+  });
+export const useRename = () =>
+  useChange({
+    send: (body: { name: string }, idempotencyKey) =>
+      send<Profile>(api.profile(), { method: "PATCH", body, idempotencyKey }),
+    onDone: () => {},
+    stale: PROFILE,
+  });
+export const useChangePassword = (onDone: () => void) =>
+  useChange({
+    send: (body: AppBody<"POST /profile/password">, idempotencyKey) =>
+      send<unknown>(api.changePassword(), { body, idempotencyKey }),
+    onDone,
+    stale: PROFILE,
+  });
+export const useEndSession = () =>
+  useChange({
+    send: (id: string, idempotencyKey) =>
+      send<unknown>(api.personSession(id), { method: "DELETE", idempotencyKey }),
+    onDone: () => {},
+    stale: PROFILE,
+  });
+
+/** Of the sign-in library: what an authenticator app takes in, and codes for the day the phone is lost. */
+export interface SecondFactor {
+  totpURI: string;
+  backupCodes: string[];
+}
+export const useBeginSecondFactor = (onDone: (made: SecondFactor) => void) =>
+  useChange({
+    send: (password: string) => send<SecondFactor>("/auth/two-factor/enable", { body: { password } }),
+    onDone,
+    stale: PROFILE,
+  });
+export const useFinishSecondFactor = (onDone: () => void) =>
+  useChange({
+    send: (code: string) => send<unknown>("/auth/two-factor/verify-totp", { body: { code } }),
+    onDone,
+    stale: PROFILE,
+  });
+export const useEndSecondFactor = () =>
+  useChange({
+    send: (password: string) => send<unknown>("/auth/two-factor/disable", { body: { password } }),
+    onDone: () => {},
+    stale: PROFILE,
+  });

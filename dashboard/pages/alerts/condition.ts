@@ -1,0 +1,13 @@
+// An alert rule as a sentence.
+import type { AlertRule } from "../../api/alerts.ts";
+import { formatMoney } from "../../format/money.ts";
+import { texts } from "../../texts.ts";
+
+/** What a rule waits for, with its threshold in place of `value`. */
+export const SENTENCES: Record<AlertRule["kind"], (value: string) => string> = texts.alerts.conditions;
+
+export function conditionOf({ kind, amount_usd, percent, days }: AlertRule): string {
+  if (amount_usd !== null) return SENTENCES[kind](formatMoney(amount_usd));
+  if (percent !== null) return SENTENCES[kind](`${percent} %`);
+  return SENTENCES[kind](String(days ?? ""));
+}

@@ -1,0 +1,108 @@
+// The form of an alert rule: what is watched, from where on, and who is told.
+import { MultiSelect, NumberInput, Select, Switch, TextInput } from "@mantine/core";
+import { useState } from "react";
+import { type AlertChannel, type AlertRule, type RuleInput, useSaveRule } from "../../api/alerts.ts";
+import { FormDialog } from "../../components/dialogs.tsx";
+import { amountProblem, isAmount, trimAmount } from "../../format/amount.ts";
+import { texts } from "../../texts.ts";
+import { SENTENCES } from "./condition.ts";
+
+const words = texts.alerts;
+const KINDS = [
+  "balance_below",
+  "days_left_below",
+  "key_limit",
+  "spend_per_day",
+  "error_rate",
+  "route_not_live",
+  "auto_top_up_failed",
+] as const;
+type Kind = AlertRule["kind"];
+/** What each kind is measured in. */
+const UNIT: Record<Kind, "usd" | "percent" | "days" | null> = {
+  balance_below: "usd",
+  spend_per_day: "usd",
+  key_limit: "percent",
+  error_rate: "percent",
+  days_left_below: "days",
+  route_not_live: null,
+  auto_top_up_failed: null,
+};
+
+interface RuleDialogProps {
+  org: string;
+  /** Null makes a new one. */
+  of: AlertRule | null;
+  channels: readonly AlertChannel[];
+  onClose: () => void;
+}
+
+export function RuleDialog({ org, of, channels, onClose }: RuleDialogProps) {
+  const [kind, setKind] = useState<Kind>(of?.kind ?? "balance_below");
+  const [amount, setAmount] = useState(trimAmount(of?.amount_usd ?? "5"));
+  const [percent, setPercent] = useState(of?.percent ?? 90);
+  const [days, setDays] = useState(of?.days ?? 7);
+  const [told, setTold] = useState(of?.channels ?? channels.map(({ id }) => id));
+  const [on, setOn] = useState(of?.on ?? true);
+  const save = useSaveRule(org, of?.id ?? null, onClose);
+  const unit = UNIT[kind];
+  const rule: RuleInput = {
+    kind,
+    amount_usd: unit === "usd" ? amount.trim() : null,
+    percent: unit === "percent" ? percent : null,
+    days: unit === "days" ? days : null,
+    key: of?.key ?? null,
+    channels: told,
+    on,
+  };
+  return (
+    <FormDialog
+      opened
+      title={of === null ? words.addRule : words.editRule}
+      action={texts.dialog.save}
+      mutation={save}
+      disabled={unit === "usd" && !isAmount(amount)}
+      onClose={onClose}
+      onSubmit={() => save.mutate(rule)}
+    >
+      <Select
+        label={words.when}
+        allowDeselect={false}
+        data={KINDS.map((value) => ({ value, label: SENTENCES[value]("…") }))}
+        value={kind}
+        onChange={(value) => setKind(KINDS.find((one) => one === value) ?? kind)}
+      />
+      {unit === "usd" && (
+        <TextInput
+          label={words.amount}
+          inputMode="decimal"
+          leftSection="$"
+          value={amount}
+          error={amountProblem(amount)}
+          onChange={(event) => setAmount(event.currentTarget.value)}
+        />
+      )}
+      {unit === "percent" && <Whole label={words.percent} max={100} value={percent} set={setPercent} />}
+      {unit === "days" && <Whole label={words.days} max={365} value={days} set={setDays} />}
+      <MultiSelect
+        label={words.tell}
+        description={words.tellHelp}
+        data={channels.map(({ id, name }) => ({ value: id, label: name }))}
+        value={told}
+        onChange={setTold}
+      />
+      <Switch label={words.on} checked={on} onChange={(event) => setOn(event.currentTarget.checked)} />
+    </FormDialog>
+  );
+}
+
+const Whole = (props: { label: string; max: number; value: number; set: (value: number) => void }) => (
+  <NumberInput
+    label={props.label}
+    min={1}
+    max={props.max}
+    allowDecimal={false}
+    value={props.value}
+    onChange={(value) => typeof value === "number" && props.set(value)}
+  />
+);

@@ -1,0 +1,58 @@
+// Who changed what in this organization; rows are only ever added.
+import { Group, TextInput } from "@mantine/core";
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { withQuery } from "../../api/client.ts";
+import { moreOf, pagedQuery } from "../../api/paged.ts";
+import { api } from "../../api/paths.ts";
+import { AUDIT_COLUMNS, type AuditRow } from "../../components/audit-columns.tsx";
+import { DataTable } from "../../components/data-table.tsx";
+import { ButtonLink } from "../../components/link.tsx";
+import { Page } from "../../components/page.tsx";
+import { Loaded, Loading } from "../../components/states.tsx";
+import { text, useFilters } from "../../filters.ts";
+import { useMembership } from "../../membership.tsx";
+import { texts } from "../../texts.ts";
+
+const words = texts.operatorAudit;
+const SHAPE = { actor: text(), action: text(), target: text() };
+
+export function AuditPage() {
+  const { org } = useMembership();
+  const [filters, setFilters] = useFilters(SHAPE);
+  const log = useInfiniteQuery(
+    pagedQuery<AuditRow>(["organization", org.id, "audit"], api.audit(org.id), filters),
+  );
+  return (
+    <Page
+      title={texts.pages.audit}
+      lead={texts.audit.lead}
+      actions={
+        <ButtonLink to={withQuery(api.auditCsv(org.id), filters)} reloadDocument variant="default">
+          {words.csv}
+        </ButtonLink>
+      }
+    >
+      <Group gap="sm" align="flex-end">
+        {(["actor", "action", "target"] as const).map((name) => (
+          <TextInput
+            key={name}
+            label={words.filters[name]}
+            value={filters[name]}
+            onChange={(event) => setFilters({ [name]: event.currentTarget.value })}
+          />
+        ))}
+      </Group>
+      <Loaded query={log} loading={<Loading lines={8} />}>
+        {(rows) => (
+          <DataTable
+            label={texts.pages.audit}
+            rows={rows}
+            rowKey={({ id }) => id}
+            columns={AUDIT_COLUMNS}
+            more={moreOf(log)}
+          />
+        )}
+      </Loaded>
+    </Page>
+  );
+}

@@ -1,0 +1,52 @@
+// Changing one's password ends every other session.
+import { Button, Group, PasswordInput, Stack, Text } from "@mantine/core";
+import { type FormEvent, useState } from "react";
+import { useChangePassword } from "../../api/settings.ts";
+import { MINIMUM_PASSWORD, NewPassword } from "../../components/account-form.tsx";
+import { Failure } from "../../components/states.tsx";
+import { texts } from "../../texts.ts";
+
+const words = texts.settings;
+
+export function PasswordForm() {
+  const [current, setCurrent] = useState("");
+  const [next, setNext] = useState("");
+  const change = useChangePassword(() => {
+    setCurrent("");
+    setNext("");
+  });
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    change.mutate({ current, next });
+  };
+  return (
+    <form onSubmit={submit}>
+      <Stack gap="sm" maw={420}>
+        <PasswordInput
+          label={words.currentPassword}
+          autoComplete="current-password"
+          value={current}
+          onChange={(event) => setCurrent(event.currentTarget.value)}
+          visibilityToggleButtonProps={{ "aria-label": texts.signIn.show }}
+        />
+        <NewPassword label={words.newPassword} value={next} onChange={setNext} />
+        {change.error !== null && <Failure error={change.error} />}
+        <Group gap="sm">
+          <Button
+            type="submit"
+            variant="default"
+            loading={change.isPending}
+            disabled={current === "" || next.length < MINIMUM_PASSWORD}
+          >
+            {words.changePassword}
+          </Button>
+          {change.isSuccess && (
+            <Text size="sm" role="status">
+              {words.changed}
+            </Text>
+          )}
+        </Group>
+      </Stack>
+    </form>
+  );
+}
