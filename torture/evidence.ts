@@ -33,7 +33,8 @@ export interface Found {
   balances: Map<number, BalanceJson>;
 }
 
-const TABLES_WITHIN_MS = 3_000;
+/** The tokenizer's tables are loaded for the first count; several gateways that start on two cores take their time. */
+const TABLES_WITHIN_MS = 6_000;
 
 export type Check = (evidence: Evidence) => Violation[];
 
@@ -78,7 +79,7 @@ export class Evidence {
     return touches(this.found.history.pauses, this.since(exchange), exchange.endedAtMs);
   }
 
-  /** Whether its gateway was still loading its tables when the first words went out: it cannot count them yet. */
+  /** Whether its gateway may still have been loading its tables when the first words went out: it cannot count them yet. */
   hadJustStarted({ gateway, sentAtMs, contentAtMs }: Exchange): boolean {
     const start = [...this.found.history.downs]
       .filter((down) => down.gateway === gateway && (down.endMs ?? Number.POSITIVE_INFINITY) <= sentAtMs)

@@ -19,6 +19,8 @@ export interface GatewayFiles {
 const READY_WITHIN_MS = 20_000;
 const STOPPED_WITHIN_MS = 40_000;
 const NOTICED_WITHIN_MS = 100;
+/** What slept finds its connections gone and its lease run out, one after the other. */
+const AWAKE_WITHIN_MS = 500;
 const BANNER = "Tollgate is ready.";
 
 export class GatewayProcess {
@@ -105,6 +107,7 @@ export class GatewayProcess {
       await Bun.sleep(ms);
       child?.kill("SIGCONT");
       this.paused = null;
+      await Bun.sleep(AWAKE_WITHIN_MS);
       span.endMs = Date.now();
     });
   }

@@ -12,6 +12,8 @@ const BETWEEN_STROKES_MS = 200;
 
 /** When a standby takes over, as a share of the run. */
 const PROMOTED_AT = 0.6;
+/** Longer than any session waits for an answer: what is not on the standby by then must not count as done. */
+const LAG_AT_MOST_MS = 9_000;
 
 export interface PlanOrder {
   seed: number;
@@ -36,7 +38,10 @@ export function makePlan(order: PlanOrder): Plan {
     for (let atMs = FIRST_STROKE_MS; atMs < ms; atMs += gapMs())
       steps.push({ atMs, ...stroke(fate, mix, gateways) });
   }
-  if (standby) steps.push({ atMs: Math.floor(ms * PROMOTED_AT), do: "promote_standby" });
+  if (standby) {
+    const lagMs = random.fork("standby").between(0, LAG_AT_MOST_MS);
+    steps.push({ atMs: Math.floor(ms * PROMOTED_AT), do: "promote_standby", lagMs });
+  }
   steps.sort((a, b) => a.atMs - b.atMs);
   return { seed, ms, customers: [...CUSTOMERS], keys, steps };
 }

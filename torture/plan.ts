@@ -59,8 +59,8 @@ export type Chaos =
   | { do: "lock_store"; ms: number }
   | { do: "kill_database"; downMs: number }
   | { do: "freeze_database"; ms: number }
-  /** The database dies for good, and its synchronous standby takes over. */
-  | { do: "promote_standby" };
+  /** The database dies for good, and its synchronous standby takes over, which has stood still for a while before. */
+  | { do: "promote_standby"; lagMs: number };
 
 export type Step = { atMs: number } & (Traffic | Chaos);
 

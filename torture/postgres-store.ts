@@ -56,11 +56,14 @@ export class PostgresStore implements StoreUnderTest {
     thaw();
   }
 
-  /** The primary dies, and its standby takes over: nothing that was acknowledged may be missing there. */
-  async promote(): Promise<void> {
+  /** The primary dies, and its standby, which got nothing any more, takes over: what was acknowledged may not be missing. */
+  async promote(lagMs: number): Promise<void> {
     const { standby, primary } = this;
     if (standby === null) throw new Error("there is no standby");
+    const thaw = standby.freeze();
+    await Bun.sleep(lagMs);
     await primary.crash();
+    thaw();
     await standby.promote();
     this.primary = standby;
     this.standby = null;

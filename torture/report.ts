@@ -25,16 +25,21 @@ export function printTable(report: Report): string {
   ].join("\n");
 }
 
-function printViolations({ violations, seed, ms, directory }: Report): string {
+function printViolations({ violations, seed, ms, database, directory }: Report): string {
   const lines = [...violations].flatMap(([name, list]) => [
     ...list.slice(0, SHOWN).map(({ broken, facts }) => `${name}: ${broken}\n${indent(json(facts, 2))}`),
     ...(list.length > SHOWN ? [`${name}: ${list.length - SHOWN} more`] : []),
   ]);
   return [
     ...lines,
-    `Again with the same plan: npm run torture -- --minutes ${ms / 60_000} --seed ${seed}`,
+    `Again with the same plan: npm run torture -- ${[...flagsOf(database), `--minutes ${ms / 60_000} --seed ${seed}`].join(" ")}`,
     ...(directory === null ? [] : [`Store, settings, logs and all that was seen: ${directory}`]),
   ].join("\n");
+}
+
+function flagsOf(database: Report["database"]): string[] {
+  if (database === null) return [];
+  return [`--store postgres --replicas ${database.gateways}`, ...(database.standby ? ["--standby"] : [])];
 }
 
 export const printJson = (report: Report): string => json(report);

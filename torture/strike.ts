@@ -84,6 +84,6 @@ function taken(store: PostgresStore, chaos: Outage): Promise<void> {
     case "freeze_database":
       return store.freeze(chaos.ms);
     case "promote_standby":
-      return store.promote();
+      return store.promote(chaos.lagMs);
   }
 }

@@ -26,6 +26,8 @@ export interface Run extends Ground {
 export interface Report {
   seed: number;
   ms: number;
+  /** Null on an embedded store. */
+  database: NonNullable<Ground["database"]> | null;
   figures: Record<string, number>;
   /** By check. */
   violations: Map<string, Violation[]>;
@@ -61,7 +63,7 @@ export async function torture(run: Run): Promise<Report> {
     broken = [...violations.values()].some((list) => list.length > 0);
     const directory = broken && run.keep === true ? world.directory : null;
     if (directory !== null) writeFileSync(join(directory, "found.json"), printFound(found));
-    return { seed, ms, figures: figuresOf(found), violations, directory };
+    return { seed, ms, database: database ?? null, figures: figuresOf(found), violations, directory };
   } finally {
     await world.close({ keep: broken && run.keep === true });
   }
