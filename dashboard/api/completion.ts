@@ -1,6 +1,7 @@
 // One streamed chat completion of the playground, read as it comes: what was held, each part, what it cost.
 import type { GatewayObject } from "../../src/contract/gateway-object.ts";
 import { ApiError, open } from "./client.ts";
+import { eventsOf } from "./event-stream.ts";
 import { api } from "./paths.ts";
 
 export interface Paying {
@@ -80,26 +81,3 @@ const printCall = ({ function: called }: ToolCallPart): string =>
 
 const errorOf = (error: NonNullable<Chunk["error"]>, status: number): ApiError =>
   new ApiError({ ...error, status, requestId: error.request_id });
-
-/** The data of each server-sent event up to `[DONE]`. */
-async function* eventsOf(response: Response): AsyncGenerator<string> {
-  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
-  if (reader === undefined) return;
-  let rest = "";
-  try {
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) return;
-      const events = (rest + value).split("\n\n");
-      rest = events.pop() ?? "";
-      for (const event of events) {
-        if (!event.startsWith("data: ")) continue;
-        const data = event.slice("data: ".length);
-        if (data === "[DONE]") return;
-        yield data;
-      }
-    }
-  } finally {
-    await reader.cancel().catch(() => undefined);
-  }
-}

@@ -1,0 +1,56 @@
+// The playground reads the streams that the gateway really sends, numbered ones too.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { eventsOf } from "../../dashboard/api/event-stream.ts";
+import { Browser, firstOperator, newMember } from "../support/browser.ts";
+import { startGateway, type TestGateway } from "../support/gateway.ts";
+
+let gateway: TestGateway;
+let owner: Browser;
+let address: string;
+let key: string;
+
+beforeAll(async () => {
+  gateway = await startGateway();
+  const { organizationId: org, keyId } = await gateway.customer();
+  owner = await newMember(await firstOperator(gateway), gateway, {
+    org,
+    role: "owner",
+    email: "olga@example.com",
+  });
+  address = `${gateway.url}/app/v1/orgs/${org}/playground`;
+  key = keyId;
+});
+afterAll(() => gateway.stop());
+
+const play = (headers: Record<string, string>): Promise<Response> =>
+  fetch(address, {
+    method: "POST",
+    headers: {
+      cookie: owner.cookie,
+      origin: gateway.url,
+      "content-type": "application/json",
+      ...headers,
+    },
+    body: JSON.stringify({
+      key,
+      request: { model: "base-preview-v1", messages: [{ role: "user", content: "Say hello" }], stream: true },
+    }),
+  });
+
+interface Chunk {
+  choices: { delta?: { content?: string } }[];
+  gateway?: { cost?: { customer_charge_usd: number } };
+}
+
+test.each([
+  ["without a key", {}],
+  ["with an Idempotency-Key, whose events are numbered", { "idempotency-key": "played-once" }],
+])("a streamed answer %s is read to its charge", async (_, headers) => {
+  const chunks: Chunk[] = [];
+  for await (const data of eventsOf(await play(headers))) chunks.push(JSON.parse(data) as Chunk);
+  const text = chunks.flatMap(({ choices }) => choices.map(({ delta }) => delta?.content ?? "")).join("");
+  expect(text).not.toBe("");
+  expect(chunks.findLast((chunk) => chunk.gateway?.cost !== undefined)?.gateway?.cost).toMatchObject({
+    customer_charge_usd: expect.any(Number),
+  });
+});
