@@ -269,6 +269,7 @@ function completePorts(
     inFlight,
     elsewhere: store.look === null ? null : new Elsewhere({ inFlight, look: store.look }),
     attachWaitMs: config.idempotency.attachWaitMs,
+    refreshShelf: releases.refresh,
     showHeadroom: config.headers.headroom,
     timeouts: {
       answerMs: limits.answerTimeoutMs,

@@ -7,7 +7,7 @@ import { type Simulator, startSimulator } from "../../src/providers/simulator/se
 import { parseManifest } from "../../src/releases/manifest.ts";
 import { generateReleaseKey, readReleaseKey, type ReleaseKey } from "../../src/releases/release-key.ts";
 import { signRelease } from "../../src/releases/signature.ts";
-import { PLAIN } from "./models.ts";
+import { PLAIN, type TestManifest } from "./models.ts";
 
 const root = join(import.meta.dir, "../..");
 const DAY_MS = 86_400_000;
@@ -51,11 +51,7 @@ ${settings}
     );
     const gateway = new ProcessGateway(folder, simulator, await readReleaseKey(privateJwk));
     await gateway.run(env);
-    const jws = await signRelease(parseManifest(structuredClone(PLAIN)), gateway.signer, {
-      expiresInMs: 30 * DAY_MS,
-      nowMs: Date.now(),
-    });
-    await gateway.admin("POST", "/releases", { jws });
+    await gateway.publish(PLAIN);
     return gateway;
   }
 
@@ -121,6 +117,15 @@ ${settings}
     });
     if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
     return (await response.json()) as T;
+  }
+
+  /** Signs the manifest for a month, and publishes it through this gateway. */
+  async publish(manifest: TestManifest): Promise<void> {
+    const jws = await signRelease(parseManifest(structuredClone(manifest)), this.signer, {
+      expiresInMs: 30 * DAY_MS,
+      nowMs: Date.now(),
+    });
+    await this.admin("POST", "/releases", { jws });
   }
 
   /** A new organization with five dollars, and its key. */
