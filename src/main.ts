@@ -183,6 +183,7 @@ function furnish(config: Config, rooms: Rooms): { server: Listening; desks: Desk
       releases,
       payments: desks.paymentDesk,
       sql,
+      flushJournal: () => journal.flush(),
       people: () => api.people(),
       url: () => config.publicUrl ?? address(),
     }),
@@ -295,10 +296,11 @@ function adminHandler(on: {
   releases: Releases;
   payments: Desks["paymentDesk"];
   sql: Sql;
+  flushJournal(): Promise<void>;
   people(): Promise<People>;
   url(): string;
 }): Handler {
-  const { ledger, clock, releases, payments } = on;
+  const { ledger, clock, releases } = on;
   const loaded = lazily(async () => {
     const [{ createAdminApp }, { createOperator }, { accounts }, { auditNotes }] = await Promise.all([
       import("./http/admin/app.ts"),
@@ -310,7 +312,7 @@ function adminHandler(on: {
     const people = accounts({ people: () => on.people(), url: () => on.url(), note });
     return createAdminApp({
       ledger,
-      operator: createOperator({ ledger, clock, publisher: releases.publisher, payments, people }),
+      operator: createOperator({ ...on, publisher: releases.publisher, people }),
     });
   });
   return async ({ request, requestId }) => (await loaded())(request, { requestId });

@@ -30,6 +30,7 @@ import type {
   ResetPerson,
   UsageQuery,
 } from "./admin-input.ts";
+import type { RequestListJson, RequestsQuery } from "./app/spend.ts";
 
 export interface Operator {
   organizations: {
@@ -66,7 +67,11 @@ export interface Operator {
     enable(route: string, actor: string): Promise<RouteJson>;
   };
   usage: { show(query: UsageQuery): Promise<UsageListJson> };
-  requests: { show(id: string): Promise<RequestJson> };
+  requests: {
+    show(id: string): Promise<RequestJson>;
+    /** Newest first, refusals and replays included; `next_cursor` goes back in time. */
+    list(query: RequestsQuery): Promise<RequestListJson>;
+  };
   people: {
     list(): Promise<ListJson<PersonJson>>;
     /** A link that sets a new password, once; sessions end when it is used. */

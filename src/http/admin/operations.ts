@@ -42,6 +42,7 @@ import {
   resetPersonInput,
   usageQuery,
 } from "../../contract/admin-input.ts";
+import { activityList, requestsQuery } from "../../contract/app/spend.ts";
 import { order, orderList } from "../../contract/app/billing.ts";
 import { paymentEventList } from "../../contract/app/operator.ts";
 import { type Operation, operation } from "./operation.ts";
@@ -259,6 +260,14 @@ const reports: Operation[] = [
     query: usageQuery,
     output: usageListSchema,
     run: (operator, { query }) => operator.usage.show(query),
+  }),
+  operation("GET /requests", {
+    noun: "requests",
+    audit: null,
+    summary: "List an organization's requests, newest first, refusals and replays included",
+    query: requestsQuery,
+    output: activityList,
+    run: (operator, { query }) => operator.requests.list(query),
   }),
   operation("GET /requests/{id}", {
     noun: "requests",
