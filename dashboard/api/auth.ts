@@ -35,7 +35,9 @@ export async function signInWithPasskey(): Promise<SignedIn> {
   const options = await get<PublicKeyCredentialRequestOptionsJSON>(
     "/auth/passkey/generate-authenticate-options",
   );
-  const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(options);
+  // The server takes nothing less: the passkey stands for the second factor too.
+  const asked = { ...options, userVerification: "required" };
+  const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(asked);
   const response = await signed(() => navigator.credentials.get({ publicKey }));
   await send("/auth/passkey/verify-authentication", { body: { response } });
   return { kind: "signed_in" };

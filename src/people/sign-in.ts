@@ -65,7 +65,7 @@ export async function openSignIn(options: SignInOptions) {
         rpID: passkeyHost(options.url) ?? new URL(options.url).hostname,
         origin: options.origins,
         // Signing in starts without an address, so the device has to know whose passkey it is.
-        authenticatorSelection: { residentKey: "required", userVerification: "preferred" },
+        authenticatorSelection: { residentKey: "required", userVerification: "required" },
       }),
       genericOAuth({ config: options.oidc.map(oidcConfig) }),
       { id: "tollgate-people", schema: peopleSchema },

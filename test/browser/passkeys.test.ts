@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { CDPSession, Locator } from "playwright-core";
 import { path } from "../../dashboard/path-builder.ts";
 import { texts } from "../../dashboard/texts.ts";
+import { ageSessions } from "../support/aged-sessions.ts";
 import { newMember } from "../support/browser.ts";
 import { type Dashboard, startDashboard, type Visitor } from "./dashboard.ts";
 import { inspect } from "./inspect.ts";
@@ -68,11 +69,48 @@ test("a device that holds one is told so", async () => {
   await inspect(visitor, "a passkey that is there already");
 });
 
-test("it signs in without address and password", async () => {
+test("it signs in without address and password, and the session's token is only in the cookie", async () => {
   await signOut();
   await inspect(visitor, "the sign-in page with passkeys");
+  const [answer] = await Promise.all([
+    visitor.page.waitForResponse((response) => response.url().endsWith("/verify-authentication")),
+    button(texts.signIn.passkey).click(),
+  ]);
+  expect([answer.status(), await answer.text()]).toEqual([
+    200,
+    expect.not.stringContaining("token") as string,
+  ]);
+  await visitor.page.waitForURL((url) => url.pathname === path.organization(org, "overview"));
+});
+
+test("a touch alone signs nobody in: a passkey stands for the second factor too", async () => {
+  await device.send("WebAuthn.setUserVerified", { authenticatorId, isUserVerified: false });
+  await signOut();
+  const answer = await visitor.page.evaluate<{ status: number; error: { message: string } }>(`(async () => {
+    const options = await (await fetch("/auth/passkey/generate-authenticate-options")).json();
+    const asked = { ...options, userVerification: "discouraged" };
+    const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(asked);
+    const response = (await navigator.credentials.get({ publicKey })).toJSON();
+    const answer = await fetch("/auth/passkey/verify-authentication", {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ response }),
+    });
+    return { status: answer.status, ...(await answer.json()) };
+  })()`);
+  expect(answer).toMatchObject({ status: 400, error: { message: expect.stringContaining("PIN") as string } });
+  await device.send("WebAuthn.setUserVerified", { authenticatorId, isUserVerified: true });
+  visitor.complained({ about: REFUSED });
   await button(texts.signIn.passkey).click();
   await visitor.page.waitForURL((url) => url.pathname === path.organization(org, "overview"));
+});
+
+test("a passkey is not added by a sign-in of yesterday", async () => {
+  ageSessions(dashboard.gateway, 26 * 3_600_000);
+  await visitor.open(path.organization(org, "settings"));
+  await add("another device");
+  await visitor.page.getByText(texts.states.signInAgain, { exact: true }).waitFor();
+  await inspect(visitor, "a passkey asks for a newer sign-in", { about: /status of 403/ });
 });
 
 test("a passkey that was removed signs nobody in", async () => {
@@ -84,8 +122,7 @@ test("a passkey that was removed signs nobody in", async () => {
   await dialog.waitFor();
   await inspect(visitor, "removing a passkey");
   await dialog.getByRole("button", { name: words.remove, exact: true }).click();
-  await dialog.waitFor({ state: "detached" });
-  expect(await row("work laptop").count()).toBe(0);
+  await row("work laptop").waitFor({ state: "detached" });
   await signOut();
   await button(texts.signIn.passkey).click();
   await visitor.page.getByRole("alert").waitFor();

@@ -76,8 +76,13 @@ async function signOut(): Promise<void> {
 const signedIn = (): Promise<void> =>
   visitor.page.waitForURL((url) => url.pathname.startsWith(path.organization(org, "overview")));
 
-test("the code on the screen can be scanned in light and dark, and says what the secret beside it says", async () => {
-  await visitor.open(path.organization(org, "settings"));
+test("the page that asks for it leads to it; the code on the screen can be scanned in light and dark, and says what the secret beside it says", async () => {
+  await visitor.open(path.organization(org, "models"));
+  const alert = visitor.page.getByRole("alert");
+  await alert.getByText(texts.states.secondFactorNeeded).waitFor();
+  await inspect(visitor, "an organization that asks for a second factor", { about: REFUSED });
+  await alert.getByRole("link", { name: texts.states.secondFactorAction }).click();
+  await visitor.page.getByRole("heading", { level: 1, name: texts.pages.settings }).waitFor();
   visitor.complained({ about: REFUSED });
   await field(words.passwordForThis).fill(PASSWORD);
   await button(words.turnOn).click();
