@@ -28,7 +28,8 @@ export const useChangeSettings = (org: string) =>
     send: (body: AppBody<"PATCH /orgs/{org}/settings">, idempotencyKey) =>
       send<Settings>(api.settings(org), { method: "PATCH", body, idempotencyKey }),
     onDone: () => {},
-    stale: ["organization", org],
+    // The name is in the session's memberships as well.
+    stale: EVERYTHING,
   });
 export const useRename = () =>
   useChange({

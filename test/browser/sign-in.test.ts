@@ -1,9 +1,11 @@
-// Signing in on the way to a page: a stranger with a link signs in and is where the link leads.
+// Signing in on the way to a page: a stranger with a link, and somebody whose sign-in is too old for a change.
 import { afterAll, beforeAll, test } from "bun:test";
 import { path } from "../../dashboard/path-builder.ts";
 import { texts } from "../../dashboard/texts.ts";
+import { ageSessions } from "../support/aged-sessions.ts";
 import { newMember, PASSWORD } from "../support/browser.ts";
 import { type Dashboard, startDashboard } from "./dashboard.ts";
+import { inspect } from "./inspect.ts";
 
 const EMAIL = "vera@example.com";
 
@@ -14,7 +16,7 @@ beforeAll(async () => {
   dashboard = await startDashboard();
   const { root, gateway } = dashboard;
   org = (await root.app("POST /operator/organizations", {}, { name: "Acme Robotics" })).id;
-  await newMember(root, gateway, { org, role: "viewer", email: EMAIL });
+  await newMember(root, gateway, { org, role: "owner", email: EMAIL });
 });
 afterAll(() => dashboard.stop());
 
@@ -27,4 +29,26 @@ test("a stranger with a link signs in and is where the link leads", async () => 
   await page.getByLabel(texts.signIn.password, { exact: true }).fill(PASSWORD);
   await page.getByRole("button", { name: texts.signIn.submit, exact: true }).click();
   await page.waitForURL((url) => url.pathname + url.search === address);
+});
+
+test("a sign-in of yesterday is asked for again before a delicate change, which then works", async () => {
+  const visitor = await dashboard.visitor(EMAIL);
+  const { page } = visitor;
+  ageSessions(dashboard.gateway, 26 * 3_600_000);
+  await visitor.open(path.organization(org, "settings"));
+  await page.getByLabel(texts.settings.name, { exact: true }).fill("Acme Machines");
+  const save = page.getByRole("button", { name: texts.dialog.save }).first();
+  await save.click();
+  const alert = page.getByRole("alert");
+  await alert.getByText(texts.states.signInAgain).first().waitFor();
+  await inspect(visitor, "a sign-in that is too old", { about: /status of 403/ });
+  await alert.getByRole("link", { name: texts.states.signInAgainAction }).click();
+  await visitor.settled();
+  await page.getByLabel(texts.signIn.email).fill(EMAIL);
+  await page.getByLabel(texts.signIn.password, { exact: true }).fill(PASSWORD);
+  await page.getByRole("button", { name: texts.signIn.submit, exact: true }).click();
+  await page.waitForURL((url) => url.pathname === path.organization(org, "settings"));
+  await page.getByLabel(texts.settings.name, { exact: true }).fill("Acme Machines");
+  await save.click();
+  await page.getByRole("banner").locator("input[value='Acme Machines']").waitFor();
 });
