@@ -1,4 +1,5 @@
-// Signing in on the way to a page: a stranger with a link, and somebody whose sign-in is too old for a change.
+// Signing in on the way to a page: a stranger with a link, somebody who signed out
+// elsewhere, and somebody whose sign-in is too old for a change.
 import { afterAll, beforeAll, test } from "bun:test";
 import { path } from "../../dashboard/path-builder.ts";
 import { texts } from "../../dashboard/texts.ts";
@@ -29,6 +30,23 @@ test("a stranger with a link signs in and is where the link leads", async () => 
   await page.getByLabel(texts.signIn.password, { exact: true }).fill(PASSWORD);
   await page.getByRole("button", { name: texts.signIn.submit, exact: true }).click();
   await page.waitForURL((url) => url.pathname + url.search === address);
+});
+
+test("a person sees where they are signed in, and signs out everywhere else", async () => {
+  const elsewhere = await dashboard.visitor(EMAIL);
+  const here = await dashboard.visitor(EMAIL);
+  await here.open(path.organization(org, "settings"));
+  const sessions = here.page.getByRole("region", { name: texts.settings.sessions });
+  await sessions
+    .getByRole("row", { name: /^Chrome on Linux/ })
+    .nth(1)
+    .waitFor();
+  await here.page.getByRole("button", { name: texts.settings.endOthers }).click();
+  await sessions.getByRole("row").nth(2).waitFor({ state: "detached" });
+  await sessions.getByRole("row", { name: texts.settings.thisOne }).waitFor();
+  await inspect(here, "one session");
+  await elsewhere.page.goto(`${dashboard.gateway.url}${path.organization(org, "settings")}`);
+  await elsewhere.page.waitForURL((url) => url.pathname === path.signIn());
 });
 
 test("a sign-in of yesterday is asked for again before a delicate change, which then works", async () => {
