@@ -130,6 +130,12 @@ test("a passkey that was removed signs nobody in", async () => {
   await inspect(visitor, "a refused passkey", { about: REFUSED });
 });
 
+test("both are in the audit log, and nothing that was refused", async () => {
+  const lines = await dashboard.gateway.ledger.auditLog({ limit: 100 });
+  const actions = lines.map(({ action }) => action).filter((action) => action.startsWith("person.passkey"));
+  expect(actions.reverse()).toEqual(["person.passkey_add", "person.passkey_remove"]);
+});
+
 test("a question that nobody answers says so", async () => {
   await device.send("WebAuthn.clearCredentials", { authenticatorId });
   await device.send("WebAuthn.setUserVerified", { authenticatorId, isUserVerified: false });
