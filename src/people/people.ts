@@ -9,7 +9,7 @@ import { isFirstRunToken } from "./first-run.ts";
 import { invitations } from "./invitations.ts";
 import { resets } from "./resets.ts";
 import { memberships, rules } from "./memberships.ts";
-import { type OidcProvider, openSignIn, type SignIn } from "./sign-in.ts";
+import { type OidcProvider, openSignIn, passkeyHost, type SignIn } from "./sign-in.ts";
 import { openPeopleStore, type PeoplePlace } from "./store.ts";
 import { Throttle } from "./turnstile.ts";
 
@@ -40,10 +40,9 @@ export async function openPeople(options: PeopleOptions): Promise<People> {
     invitations: kept.invitations,
     withdrawInvitation: kept.withdrawInvitation,
     handle: (request, visitor, requestId) => handleAuth(on, request, visitor, requestId),
-    // A passkey belongs to a domain name; browsers refuse them for bare addresses.
     ways: () => ({
       password: true,
-      passkey: !isBareAddress(new URL(url).hostname),
+      passkey: passkeyHost(url) !== null,
       oidc: oidc.map(({ id, name }) => ({ id, name })),
     }),
     sessionOf: (visitor) => sessionOf(on, visitor),
@@ -136,8 +135,6 @@ function slowDown(throttle: Throttle, { address }: Visitor): void {
       retryAfterMs: waitMs,
     });
 }
-
-const isBareAddress = (host: string): boolean => /^[\d.]+$|^\[/.test(host);
 
 const usedLink = (): OperatorRefusal =>
   new OperatorRefusal(

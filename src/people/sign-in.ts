@@ -60,7 +60,13 @@ export async function openSignIn(options: SignInOptions) {
     ...betterAuthOptions(options),
     plugins: [
       twoFactor({ issuer: "Tollgate" }),
-      passkey({ rpName: "Tollgate", rpID: new URL(options.url).hostname, origin: options.origins }),
+      passkey({
+        rpName: "Tollgate",
+        rpID: passkeyHost(options.url) ?? new URL(options.url).hostname,
+        origin: options.origins,
+        // Signing in starts without an address, so the device has to know whose passkey it is.
+        authenticatorSelection: { residentKey: "required", userVerification: "required" },
+      }),
       genericOAuth({ config: options.oidc.map(oidcConfig) }),
       { id: "tollgate-people", schema: peopleSchema },
     ],
@@ -82,6 +88,13 @@ export async function openSignIn(options: SignInOptions) {
   return { auth, context, records: context.adapter, internal: context.internalAdapter };
 }
 
+/** The host that passkeys belong to: browsers take a name, never a bare address; for loopback that is `localhost`. */
+export function passkeyHost(url: string): string | null {
+  const { hostname } = new URL(url);
+  if (hostname === "127.0.0.1" || hostname === "[::1]") return "localhost";
+  return /^[\d.]+$|^\[/.test(hostname) ? null : hostname;
+}
+
 function betterAuthOptions({ store, secret, url, origins, signInsPerMinute }: SignInOptions) {
   const secure = url.startsWith("https://");
   return {
@@ -92,6 +105,8 @@ function betterAuthOptions({ store, secret, url, origins, signInsPerMinute }: Si
     database: store.database,
     trustedOrigins: origins,
     telemetry: { enabled: false },
+    // Where a company's sign-in ends that cannot be told whose it is: with `error` in the query.
+    onAPIError: { errorURL: "/sign-in" },
     logger: { disabled: true },
     session: { expiresIn: SESSION_S, updateAge: DAY_S, freshAge: FRESH_S, cookieCache: { enabled: false } },
     account: { accountLinking: { enabled: true, trustedProviders: [] } },
