@@ -30,7 +30,7 @@ export async function openPeople(options: PeopleOptions): Promise<People> {
   const throttle = new Throttle(signInsPerMinute, 60_000);
   const endAll = (personId: string): Promise<unknown> => sessions.endSessions(personId, "all");
   const kept = invitations(on);
-  const members = memberships(on.records, endAll);
+  const members = memberships({ records: on.records, store }, endAll);
   return {
     ...sessions,
     ...members,

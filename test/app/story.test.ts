@@ -28,6 +28,16 @@ const ask = (text: string, more: object = {}) => ({
   ...more,
 });
 
+test("an operator finds an organization by its name or its id", async () => {
+  const found = async (search: string): Promise<string[]> =>
+    (await root.app("GET /operator/organizations", {}, undefined, `?search=${search}`)).data.map(
+      ({ id }) => id,
+    );
+  expect(await found("acm")).toEqual([org]);
+  expect(await found(org)).toEqual([org]);
+  expect(await found("nobody")).toEqual([]);
+});
+
 test("an operator grants credits once per reference, and sees before and after", async () => {
   const grant = { org, amount_usd: "5", kind: "purchase", reference: "INV-1", reason: "first invoice" };
   const granted = await root.app("POST /operator/credits", {}, grant);

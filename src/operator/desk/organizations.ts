@@ -32,11 +32,11 @@ type Mine = Pick<Desk, "allOrganizations" | "organizationRow" | "allCredits" | "
 export const organizationsDesk = (on: OrganizationsPorts): Mine => ({
   async allOrganizations({ search, cursor, limit = PAGE }) {
     const conditions = new Conditions().and("organization.org_id > ?", organizationCursor(cursor));
-    if (search !== undefined && search !== "")
-      conditions.and(
-        "(lower(organization.name) LIKE ? ESCAPE '!' OR organization.org_id = ?)",
-        `%${search.toLowerCase().replace(/[!%_]/g, "!$&")}%`,
-      );
+    if (search !== undefined && search !== "") {
+      const part = conditions.bind(`%${search.toLowerCase().replace(/[!%_]/g, "!$&")}%`);
+      const id = conditions.bind(search);
+      conditions.also(`(lower(organization.name) LIKE ${part} ESCAPE '!' OR organization.org_id = ${id})`);
+    }
     const rows = await organizationRows(on, conditions, limit + 1);
     const data = rows.slice(0, limit);
     return { data, next_cursor: rows.length > limit ? (data.at(-1)?.id ?? null) : null };
