@@ -666,7 +666,7 @@ export const texts = {
     linkOnce: "This is the only time the link is shown. Send it to the person yourself.",
     linkCopy: "Copy link",
     linkReplayed:
-      "This invitation had been made already. Its link was shown then; withdraw it and invite again for a new one.",
+      "This invitation had been made already. Its link was shown then. Invite the address again for a new link; the old one ends with it.",
     linkDone: "Done",
   },
   research: {

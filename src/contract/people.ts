@@ -86,6 +86,7 @@ export interface People {
   remove(organizationId: string, personId: string): Promise<void>;
   seen(organizationId: string, personId: string): Promise<void>;
 
+  /** Replaces what is open for the address in the same organization. */
   invite(invitation: {
     organizationId: string | null;
     email: string;

@@ -15,7 +15,7 @@ export interface PeopleStore {
   /** What the sign-in library takes as its database. */
   database: Database | import("pg").Pool;
   /** One statement of ours, all or nothing; how many rows it changed. Parameters are written `?1`. */
-  change(text: string, ...values: string[]): Promise<number>;
+  change(text: string, ...values: (string | number)[]): Promise<number>;
   /** `FOR UPDATE` where several processes write at once; nothing in a file that one process has for itself. */
   locking: "" | "FOR UPDATE";
   /** Runs the work while no other process of this store runs its own. */
