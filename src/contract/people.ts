@@ -49,7 +49,7 @@ export interface PersonSession {
 /** What came in, as far as signing in needs it. */
 export interface Visitor {
   headers: Headers;
-  /** As the socket says it; null when it is not known. */
+  /** Of the client, past trusted proxies; null when it is not known. */
   address: string | null;
 }
 
