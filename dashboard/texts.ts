@@ -116,9 +116,10 @@ export const texts = {
     revokedHidden: (count: number) => `${count} revoked ${count === 1 ? "key is" : "keys are"} hidden.`,
     showRevoked: "Show",
     empty: "No keys yet. A program needs one to call a model; it is shown once, when it is made.",
-    edit: "Change limit",
-    editTitle: (name: string) => `Limit of ${name}`,
-    editHelp: "The new limit holds from the next request.",
+    edit: "Edit",
+    editTitle: (name: string) => `Edit ${name}`,
+    editHelp:
+      "A new limit holds from the next request. A new name is shown everywhere, also for past requests.",
     replace: "Replace",
     replaceTitle: (name: string) => `Replace ${name}`,
     replaceHelp:
