@@ -155,9 +155,10 @@ export const texts = {
     revokedHidden: (count: number) => `${count} revoked ${count === 1 ? "key is" : "keys are"} hidden.`,
     showRevoked: "Show",
     empty: "No keys yet. A program needs one to call a model; it is shown once, when it is made.",
-    edit: "Change limit",
-    editTitle: (name: string) => `Limit of ${name}`,
-    editHelp: "The new limit holds from the next request.",
+    edit: "Edit",
+    editTitle: (name: string) => `Edit ${name}`,
+    editHelp:
+      "A new limit holds from the next request. A new name is shown everywhere, also for past requests.",
     replace: "Replace",
     replaceTitle: (name: string) => `Replace ${name}`,
     replaceHelp:
@@ -705,7 +706,7 @@ export const texts = {
     linkOnce: "This is the only time the link is shown. Send it to the person yourself.",
     linkCopy: "Copy link",
     linkReplayed:
-      "This invitation had been made already. Its link was shown then; withdraw it and invite again for a new one.",
+      "This invitation had been made already. Its link was shown then. Invite the address again for a new link; the old one ends with it.",
     linkDone: "Done",
   },
   research: {

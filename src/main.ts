@@ -5,6 +5,7 @@ import type { Config } from "./config.ts";
 import type { Handler } from "./http/context.ts";
 import { chat } from "./http/chat.ts";
 import { AccessLog } from "./http/access-log.ts";
+import { ClientAddress } from "./http/client-address.ts";
 import { Cors } from "./http/cors.ts";
 import { dashboardRoutes } from "./http/dashboard.ts";
 import { Router } from "./http/router.ts";
@@ -226,6 +227,7 @@ function furnish(config: Config, rooms: Rooms): { server: Listening; desks: Desk
     ),
     cors: new Cors(config.cors.origins),
     access: new AccessLog(log, clock, metrics),
+    clients: new ClientAddress(config.server.trustedProxies),
     headerTimeoutMs: config.limits.headerTimeoutMs,
     maxBodyBytes: PARSER_BODY_BYTES,
   });

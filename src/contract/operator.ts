@@ -49,6 +49,7 @@ export interface Operator {
     create(input: CreateKey, actor: string): Promise<CreatedKeyJson>;
     list(org: string): Promise<ListJson<KeyJson>>;
     revoke(key: string, actor: string): Promise<KeyJson>;
+    rename(change: { key: string; name: string }, actor: string): Promise<KeyJson>;
     limit(change: { key: string; usd: string | null }, actor: string): Promise<KeyJson>;
   };
   entitlements: {

@@ -371,6 +371,7 @@ export interface Ledger {
   key(keyId: string): Promise<KeyRecord | null>;
   /** Null when there is no such key; revoking twice keeps the first instant. */
   revokeKey(keyId: string, actor: Actor): Promise<KeyRecord | null>;
+  renameKey(keyId: string, name: string, actor: Actor): Promise<KeyRecord | null>;
   setKeyLimit(keyId: string, limit: NanoUsd | null, actor: Actor): Promise<KeyRecord | null>;
 
   requestEntitlement(

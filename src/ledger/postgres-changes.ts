@@ -19,6 +19,7 @@ type OperatorChanges = Pick<
   | "createOrganization"
   | "createKey"
   | "revokeKey"
+  | "renameKey"
   | "setKeyLimit"
   | "requestEntitlement"
   | "approveEntitlement"
@@ -44,6 +45,8 @@ export class PostgresChanges {
         this.change((on, now) => organizations.createOrganization(on, { ...organization, actor }, now)),
       createKey: (key, actor) => this.change((on, now) => keys.createKey(on, { ...key, actor }, now)),
       revokeKey: (keyId, actor) => this.change((on, now) => keys.revokeKey(on, { keyId, actor }, now)),
+      renameKey: (keyId, name, actor) =>
+        this.change((on, now) => keys.renameKey(on, { keyId, name, actor }, now)),
       setKeyLimit: (keyId, limit, actor) =>
         this.change((on, now) => keys.setKeyLimit(on, { keyId, limit, actor }, now)),
       requestEntitlement: (entitlement, actor) =>

@@ -192,6 +192,7 @@ type OperatorChanges = Pick<
   | "createOrganization"
   | "createKey"
   | "revokeKey"
+  | "renameKey"
   | "setKeyLimit"
   | "requestEntitlement"
   | "approveEntitlement"
@@ -216,6 +217,7 @@ function operatorChanges(commit: SqliteCommit, batches: Batches): OperatorChange
       change((on, now) => on.organizations.create(organization, actor, now)),
     createKey: (key, actor) => change((on, now) => on.keys.create(key, actor, now)),
     revokeKey: (keyId, actor) => change((on, now) => on.keys.revoke(keyId, actor, now)),
+    renameKey: (keyId, name, actor) => change((on, now) => on.keys.rename(keyId, { name, actor }, now)),
     setKeyLimit: (keyId, limit, actor) => change((on, now) => on.keys.setLimit(keyId, { limit, actor }, now)),
     requestEntitlement: (entitlement, actor) =>
       change((on, now) => on.entitlements.request(entitlement, actor, now)),

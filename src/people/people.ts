@@ -29,8 +29,8 @@ export async function openPeople(options: PeopleOptions): Promise<People> {
   const sessions = sessionKeeping(on);
   const throttle = new Throttle(signInsPerMinute, 60_000);
   const endAll = (personId: string): Promise<unknown> => sessions.endSessions(personId, "all");
-  const kept = invitations(on);
-  const members = memberships(on.records, endAll);
+  const kept = invitations({ records: on.records, store });
+  const members = memberships({ records: on.records, store }, endAll);
   return {
     ...sessions,
     ...members,

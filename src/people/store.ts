@@ -14,6 +14,10 @@ export const peopleFile = (dataDir: string): string => join(dataDir, FILE);
 export interface PeopleStore {
   /** What the sign-in library takes as its database. */
   database: Database | import("pg").Pool;
+  /** One statement of ours, all or nothing; how many rows it changed. Parameters are written `?1`. */
+  change(text: string, ...values: (string | number)[]): Promise<number>;
+  /** `FOR UPDATE` where several processes write at once; nothing in a file that one process has for itself. */
+  locking: "" | "FOR UPDATE";
   /** Runs the work while no other process of this store runs its own. */
   alone<T>(work: () => Promise<T>): Promise<T>;
   close(): Promise<void>;
@@ -42,6 +46,8 @@ function openFile(dataDir: string): PeopleStore {
     database.run(`PRAGMA ${pragma}`);
   return {
     database,
+    change: async (text, ...values) => database.query(text).run(...values).changes,
+    locking: "",
     // The data directory belongs to one process.
     alone: (work) => work(),
     close: async () => {
@@ -63,7 +69,14 @@ async function openSchema(connectionString: string): Promise<PeopleStore> {
   // An idle connection that breaks must not end the process; the next query opens another one.
   pool.on("error", () => {});
   pool.on("connect", (client) => client.on("error", () => {}));
-  const store: PeopleStore = { database: pool, alone: (work) => locked(pool, work), close: () => pool.end() };
+  const store: PeopleStore = {
+    database: pool,
+    change: async (text, ...values) =>
+      (await pool.query(text.replaceAll(/\?(\d+)/g, "$$$1"), values)).rowCount ?? 0,
+    locking: "FOR UPDATE",
+    alone: (work) => locked(pool, work),
+    close: () => pool.end(),
+  };
   await store.alone(() => pool.query(`CREATE SCHEMA IF NOT EXISTS ${SCHEMA}`));
   return store;
 }

@@ -37,6 +37,7 @@ import {
   paymentOrdersQuery,
   publishReleaseInput,
   refundCreditsInput,
+  renameKeyInput,
   requestEntitlementInput,
   requestParams,
   resetPersonInput,
@@ -142,6 +143,16 @@ const keys: Operation[] = [
     params: keyParams,
     output: keySchema,
     run: (operator, { params }, actor) => operator.keys.revoke(params.key, actor),
+  }),
+  operation("POST /keys/{key}/rename", {
+    noun: "keys",
+    audit: "key.rename",
+    summary: "Give an API key another name",
+    params: keyParams,
+    body: renameKeyInput,
+    output: keySchema,
+    run: (operator, { params, body }, actor) =>
+      operator.keys.rename({ key: params.key, name: body.name }, actor),
   }),
   operation("POST /keys/{key}/limit", {
     noun: "keys",
