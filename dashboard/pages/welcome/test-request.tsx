@@ -36,9 +36,10 @@ export function TestRequest({ org }: { org: string }) {
             void start({
               key: key?.id ?? "",
               request: {
-                model: model?.id,
+                model: model?.id ?? "",
                 messages: [{ role: "user", content: words.prompt }],
                 max_tokens: 200,
+                stream: true,
               },
             })
           }
