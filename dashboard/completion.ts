@@ -80,7 +80,7 @@ export function useCompletion(org: string) {
     };
     show(now);
     try {
-      const terms = { request, idempotencyKey: crypto.randomUUID(), signal: mine.signal };
+      const terms = { request, signal: mine.signal };
       for await (const event of complete({ org, key }, terms)) show(after(now, event));
     } catch (error) {
       const phase = mine.signal.aborted ? "stopped" : "refused";

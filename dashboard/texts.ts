@@ -383,6 +383,7 @@ export const texts = {
     debt: "debt",
     daysLeft: "Days left",
     burn: "at a daily",
+    longer: "over 10 years",
     today: "Spend today (UTC)",
     month: "Spend this month (UTC)",
     requests: "Requests",
@@ -533,6 +534,7 @@ export const texts = {
     makeKey: "Make a key",
     anotherKey: "Make another key",
     needsKey: "Make a key first: it pays for the request.",
+    noModel: "MODEL",
     needsModel: "No model can be called right now. The models page says why.",
     requestHelp: (model: string, key: string) =>
       `Asks ${model} a short question. It is a real request: the key “${key}” pays for it.`,
@@ -715,6 +717,7 @@ export const texts = {
     withdraw: "Withdraw",
     withdrawHelp: "Takes the question back before anybody has decided. You can ask again.",
     makeKey: "Create research key",
+    menu: (project: string) => `Actions for ${project}`,
     search: "Search models and projects",
     all: "All",
     columns: {
@@ -723,7 +726,7 @@ export const texts = {
       asked: "Asked by",
       decided: "Decided by",
       ends: "Ends",
-      spend: "Spend on the model",
+      spend: "Spend",
       routes: "Routes now",
       actions: "Actions",
     },
@@ -737,7 +740,7 @@ export const texts = {
       declined: (name: string) => `declined by ${name}`,
       withdrawn: (name: string) => `withdrawn by ${name}`,
     },
-    noEnd: "no date asked for",
+    noEnd: "no date",
     wanted: "asked for",
     noRoutes: "no route has this model",
   },
@@ -767,6 +770,7 @@ export const texts = {
     debt: "debt",
     paid: "paid workspace",
     invite: "Invite owner",
+    menu: (name: string) => `Actions for ${name}`,
     inviteTitle: (name: string) => `Invite an owner of ${name}`,
     inviteFirst:
       "Nobody belongs to this organization yet. The owner makes keys, buys credits and invites the others.",
@@ -780,7 +784,10 @@ export const texts = {
   },
   operatorEntitlements: {
     lead: "Requests for Research Mode. Nobody approves their own request, and an approval never opens a route that is disabled, unhealthy or stale.",
-    empty: "Nobody has asked for Research Mode yet.",
+    empty:
+      "Nobody has asked for Research Mode yet. Organizations ask on their own Research Mode page; requests wait here for a decision.",
+    nobodyWaits: "Nobody waits for a decision.",
+    menu: (project: string) => `Actions for ${project}`,
     state: "State",
     all: "all",
     approve: "Approve",

@@ -68,18 +68,18 @@ interface Chunk {
 
 interface Terms {
   request: ChatBody;
-  idempotencyKey: string;
   signal: AbortSignal;
 }
 
+/** Without an `Idempotency-Key`: with one, a request that is stopped would run to its end and be paid whole. */
 export async function* complete(
   { org, key }: Paying,
-  { request, idempotencyKey, signal }: Terms,
+  { request, signal }: Terms,
 ): AsyncGenerator<CompletionEvent> {
   const response = await open(api.playground(org), {
     method: "POST",
     signal,
-    headers: { "content-type": "application/json", "idempotency-key": idempotencyKey },
+    headers: { "content-type": "application/json" },
     body: JSON.stringify({
       key,
       request: { ...request, ...(request.stream && { stream_options: { include_usage: true } }) },

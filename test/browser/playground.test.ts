@@ -158,8 +158,9 @@ test("what is stopped is charged for what came, and says so", async () => {
     .waitFor();
   await button(words.stop).click();
   await side(REASONING).getByText(texts.answer.stoppedHelp).waitFor();
-  const { state, charge, hold } = await newest();
+  const { state, charge, hold, usage } = await newest();
   expect(state).toBe("settled");
+  expect(usage?.completionTokens).toBeLessThan(200);
   expect(charge).toBeGreaterThan(0n);
   expect(charge).toBeLessThan(hold);
 });
