@@ -288,6 +288,7 @@ export const texts = {
     model: "Model",
     all: "All",
     everyKey: "Show every key",
+    window: (from: string, to: string) => `${from} – ${to}: show all`,
     states: {
       running: "running",
       settled: "settled",
@@ -351,6 +352,12 @@ export const texts = {
     empty: "Nothing was used in this time.",
     range: "Time",
     groupBy: "Group by",
+    thenBy: "Then by",
+    noSecond: "–",
+    cumulative: "Cumulative",
+    picked: "A bar opens its requests.",
+    time: "Time (UTC)",
+    course: "Usage over time",
     measure: "Measure",
     groups: {
       model: "Model",
