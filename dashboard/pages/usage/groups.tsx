@@ -72,7 +72,7 @@ export function Groups({ of, requestsOf, activity }: GroupsProps) {
     <DataTable
       label={words.table}
       rows={of.rows}
-      rowKey={({ group, then }) => JSON.stringify([group, then])}
+      rowKey={({ group, second }) => JSON.stringify([group, second])}
       columns={columns}
       foot={
         <Table.Tr fw={700}>

@@ -85,8 +85,8 @@ function Used({ of, org, filters }: { of: Usage; org: string; filters: UsageShap
       <Groups
         of={of}
         activity={activity}
-        requestsOf={({ group, then }) => {
-          const search = filterOf(of, [group, then]);
+        requestsOf={({ group, second }) => {
+          const search = filterOf(of, [group, second]);
           return search === null ? null : { ...narrowed, ...search, range };
         }}
       />

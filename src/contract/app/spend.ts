@@ -95,7 +95,7 @@ export const usage = z.object({
   total: z.object(figures),
   /** Dearest group first; the sum of any column is the total's. One row with null without grouping. */
   rows: z.array(
-    z.object({ group: z.string().nullable(), then: z.string().nullable(), label: z.string(), ...figures }),
+    z.object({ group: z.string().nullable(), second: z.string().nullable(), label: z.string(), ...figures }),
   ),
   /** At most 400 starts of buckets, UTC. */
   at: z.array(time),
@@ -103,7 +103,7 @@ export const usage = z.object({
   series: z.array(
     z.object({
       group: z.string().nullable(),
-      then: z.string().nullable(),
+      second: z.string().nullable(),
       figures: z.array(z.object(figures).nullable()),
     }),
   ),

@@ -54,9 +54,9 @@ export const usage = (on: UsagePorts): Pick<Desk, "usage"> => ({
     const { fromMs, toMs, bucketMs } = bucketsOf(query, nowMs);
     const cells = await cellsOf(on.sql, { organizationId, query, fromMs, toMs, bucketMs });
     const { group_by: group = null, then_by: second = null } = query;
-    const names = await Promise.all(
-      [group, second].map((one) => (one === null ? null : on.namesOf(organizationId, one, cells))),
-    );
+    const namesOf = async (one: Group | null): Promise<GroupNames | null> =>
+      one === null ? null : await on.namesOf(organizationId, one, cells);
+    const names = [await namesOf(group), await namesOf(second)];
     const at = Array.from({ length: Math.ceil((toMs - fromMs) / bucketMs) }, (_, i) => fromMs + i * bucketMs);
     const groups = new Map<string, UsageGroup>();
     const total = none();
@@ -114,7 +114,7 @@ const emptyGroup = (place: UsageGroup["place"]): UsageGroup => ({
   total: none(),
   buckets: new Map(),
 });
-const placed = ({ place: [group = null, then = null] }: UsageGroup) => ({ group, then });
+const placed = ({ place: [group = null, second = null] }: UsageGroup) => ({ group, second });
 
 const time = (ms: number): string => new Date(ms).toISOString();
 const none = (): Sums => ({ requests: 0, input: 0, cached: 0, output: 0, charge: 0n });
