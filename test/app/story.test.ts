@@ -134,6 +134,14 @@ test("a request costs the same in its answer, activity, usage, billing and on th
     expect(used.rows).toHaveLength(1);
     expect(used.rows[0]?.charge_usd).toBe(charge);
   }
+  const twice = "?group_by=model&then_by=key";
+  const used = await developer.app("GET /orgs/{org}/usage", { org }, undefined, twice);
+  expect(used.rows).toMatchObject([
+    { group: "plain-1", second: customer.keyId, label: "plain-1 · Dora's key", charge_usd: charge },
+  ]);
+  expect(used.series).toMatchObject([{ group: "plain-1", second: customer.keyId }]);
+  const csv = await developer.send("GET", `/app/v1/orgs/${org}/usage.csv${twice}`);
+  expect(csv.text.split("\r\n")[0]).toContain(",model,key,requests,");
   const billing = await owner.app("GET /orgs/{org}/billing", { org });
   expect(billing).toMatchObject({
     charges_usd: charge,

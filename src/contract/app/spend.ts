@@ -71,6 +71,8 @@ export const usageGroup = z.enum(["model", "key", "member", "scope", "provider",
 export const usageQuery = z.strictObject({
   ...window,
   group_by: usageGroup.optional(),
+  /** A second grouping inside the first. */
+  then_by: usageGroup.optional(),
   key: z.string().max(60).optional(),
   model: z.string().max(200).optional(),
 });
@@ -90,13 +92,22 @@ export const usage = z.object({
   /** Start of the bucket that still runs, if it is in the window. */
   running_bucket: time.nullable(),
   group_by: usageGroup.nullable(),
+  then_by: usageGroup.nullable(),
   total: z.object(figures),
   /** Dearest group first; the sum of any column is the total's. One row with null without grouping. */
-  rows: z.array(z.object({ group: z.string().nullable(), label: z.string(), ...figures })),
+  rows: z.array(
+    z.object({ group: z.string().nullable(), second: z.string().nullable(), label: z.string(), ...figures }),
+  ),
   /** At most 400 starts of buckets, UTC. */
   at: z.array(time),
   /** Series of the same groups, in the order of `rows`; `figures[i]` is of bucket `at[i]`, null where nothing was used. */
-  series: z.array(z.object({ group: z.string().nullable(), figures: z.array(z.object(figures).nullable()) })),
+  series: z.array(
+    z.object({
+      group: z.string().nullable(),
+      second: z.string().nullable(),
+      figures: z.array(z.object(figures).nullable()),
+    }),
+  ),
 });
 
 // ── Activity ────────────────────────────────────────────────────────────────────────────────────────────────────
