@@ -61,7 +61,8 @@ export async function admit(ports: AdmitPorts, incoming: Incoming): Promise<Admi
   for (;;) {
     const outcome = await ports.ledger.admit(admissionOf(ports, asking, by)); //                   5, COMMIT 1
     if (outcome.kind === "running") {
-      const wait = { incoming, stream: asking.request?.stream === true, untilMs };
+      const { idempotency, request } = asking;
+      const wait = { incoming, idempotency, stream: request?.stream === true, untilMs };
       const place = { organizationId: credential.organizationId, requestId: outcome.requestId };
       const attached = await attach(ports, place, wait);
       if (attached.kind === "ended") continue; // the ledger has its answer now

@@ -414,6 +414,8 @@ export interface Ledger {
   audit(): Promise<AuditReport>;
   /** Whether the store takes writes right now; `/readyz`. */
   ready(): boolean;
+  /** Why it does not, for the log; says nothing while it does. */
+  trouble(): string;
   /** Finishes what is queued, then closes the store. */
   close(): Promise<void>;
 }

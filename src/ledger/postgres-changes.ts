@@ -1,9 +1,9 @@
 // The operator's changes on PostgreSQL: each a short transaction of its own that locks what it changes first, so that
 // admissions on every gateway come before it or after it, and run again when it met another (money.md §7, §10).
 import type { Pool, PoolClient } from "pg";
+import { overloaded } from "../contract/overloaded.ts";
 import type { Clock } from "../lib/clock.ts";
 import { errorKind } from "../store/postgres-error.ts";
-import { overloaded } from "./batch.ts";
 import type { Ledger } from "./ledger.ts";
 import { int } from "./postgres-cell.ts";
 import * as entitlements from "./postgres-entitlements.ts";

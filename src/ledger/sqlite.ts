@@ -78,6 +78,7 @@ export async function openSqliteLedger({
     audit: () =>
       auditStore({ dataDirectory: store.dataDirectory, dataKey: store.dataKey, nowMs: clock.nowMs() }),
     ready: () => batches.ready,
+    trouble: () => batches.trouble,
     close: async () => {
       stopSweeping();
       await batches.close();

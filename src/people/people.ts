@@ -4,6 +4,7 @@ import type { Arrival, NewAccount, People, Visitor } from "../contract/people.ts
 import { Refusal } from "../contract/refusals.ts";
 import { createAccount, persons, sessionKeeping, sessionOf, signInWith } from "./accounts.ts";
 import { answers } from "./answers.ts";
+import { refusingWhileAway } from "./away.ts";
 import { handleAuth } from "./door.ts";
 import { isFirstRunToken } from "./first-run.ts";
 import { invitations } from "./invitations.ts";
@@ -31,7 +32,7 @@ export async function openPeople(options: PeopleOptions): Promise<People> {
   const endAll = (personId: string): Promise<unknown> => sessions.endSessions(personId, "all");
   const kept = invitations({ records: on.records, store });
   const members = memberships({ records: on.records, store }, endAll);
-  return {
+  const people: People = {
     ...sessions,
     ...members,
     ...rules(on.records),
@@ -74,6 +75,7 @@ export async function openPeople(options: PeopleOptions): Promise<People> {
     },
     close: () => store.close(),
   };
+  return refusingWhileAway(people, store);
 }
 
 /** Accepts as who is signed in with the invited address, or makes the account. */
