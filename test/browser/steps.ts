@@ -62,6 +62,16 @@ export async function findRequest(visitor: Visitor, org: string, request: string
 export const rowsOf = ({ page }: Visitor, table: string): Locator =>
   page.getByRole("region", { name: table, exact: true }).locator("tbody tr");
 
+/** Turns the pages of a table until there is no further one. Looked for and clicked in one go: it goes away by itself. */
+export async function showAll({ page }: Visitor): Promise<void> {
+  const turn = `(() => {
+    const more = [...document.querySelectorAll("button")].find((one) => one.innerText === "${texts.table.more}");
+    more?.click();
+    return more !== undefined;
+  })()`;
+  while (await page.evaluate<boolean>(turn)) await Bun.sleep(50);
+}
+
 /** The value beside a label of a table of sums. */
 export const amountAt = (part: Locator, label: string | RegExp): Promise<string> =>
   part
