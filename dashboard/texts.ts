@@ -853,6 +853,7 @@ export const texts = {
     note: "Note",
     declineTitle: (model: string, org: string) => `Decline ${model} for ${org}`,
     reason: "Reason, shown to the organization",
+    noReason: "Revoked by an operator",
     revokeTitle: (model: string, org: string) => `Revoke ${model} of ${org}`,
     revokeHelp:
       "Research keys of the organization are refused on this model from their next request. Running streams finish and are charged.",
