@@ -11,7 +11,7 @@ export const texts = {
     unreachableCode: "unreachable",
     notFound: "There is no such page",
     home: "Go to the start page",
-    signedOut: "Your session has ended. Sign in again.",
+    signedOut: "Your session has ended",
     signInAgain: "Sign in again first",
     signInAgainAction: "Sign in again",
     secondFactorNeeded: "A second factor is needed",
