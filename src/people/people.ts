@@ -4,6 +4,7 @@ import type { Arrival, NewAccount, People, Visitor } from "../contract/people.ts
 import { Refusal } from "../contract/refusals.ts";
 import { createAccount, persons, sessionKeeping, sessionOf, signInWith } from "./accounts.ts";
 import { answers } from "./answers.ts";
+import { refusingWhileAway } from "./away.ts";
 import { handleAuth } from "./door.ts";
 import { isFirstRunToken } from "./first-run.ts";
 import { invitations } from "./invitations.ts";
@@ -29,9 +30,9 @@ export async function openPeople(options: PeopleOptions): Promise<People> {
   const sessions = sessionKeeping(on);
   const throttle = new Throttle(signInsPerMinute, 60_000);
   const endAll = (personId: string): Promise<unknown> => sessions.endSessions(personId, "all");
-  const kept = invitations(on);
-  const members = memberships(on.records, endAll);
-  return {
+  const kept = invitations({ records: on.records, store });
+  const members = memberships({ records: on.records, store }, endAll);
+  const people: People = {
     ...sessions,
     ...members,
     ...rules(on.records),
@@ -74,6 +75,7 @@ export async function openPeople(options: PeopleOptions): Promise<People> {
     },
     close: () => store.close(),
   };
+  return refusingWhileAway(people, store);
 }
 
 /** Accepts as who is signed in with the invited address, or makes the account. */

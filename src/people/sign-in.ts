@@ -1,8 +1,10 @@
 // The sign-in library, wrapped: the only importer of better-auth (docs/decisions/0009-sign-in.md). It owns passwords,
 // sessions, passkeys, one-time codes and company sign-in; organizations and roles are ours, beside the ledger.
 import { passkey } from "@better-auth/passkey";
+import { createOTP } from "@better-auth/utils/otp";
 import { betterAuth, type BetterAuthOptions } from "better-auth";
-import { hashPassword, verifyPassword } from "better-auth/crypto";
+import { APIError, createAuthMiddleware, getSessionFromCtx } from "better-auth/api";
+import { hashPassword, symmetricDecrypt, verifyPassword } from "better-auth/crypto";
 import { getMigrations } from "better-auth/db/migration";
 import { genericOAuth } from "better-auth/plugins/generic-oauth";
 import { twoFactor } from "better-auth/plugins/two-factor";
@@ -68,7 +70,11 @@ export async function openSignIn(options: SignInOptions) {
         authenticatorSelection: { residentKey: "required", userVerification: "required" },
       }),
       genericOAuth({ config: options.oidc.map(oidcConfig) }),
-      { id: "tollgate-people", schema: peopleSchema },
+      {
+        id: "tollgate-people",
+        schema: peopleSchema,
+        hooks: { before: [{ matcher: ({ path }) => path === VERIFY_CODE, handler: codeWorksOnce }] },
+      },
     ],
     emailAndPassword: {
       enabled: true,
@@ -137,6 +143,44 @@ function betterAuthOptions({ store, secret, url, origins, signInsPerMinute }: Si
     },
   } satisfies BetterAuthOptions;
 }
+
+const VERIFY_CODE = "/two-factor/verify-totp";
+const CODE_STEP_MS = 30_000;
+/** The library takes the codes of the step before and after, too. */
+const CODE_STEPS = [-1, 0, 1];
+
+/**
+ * A code of an authenticator app opens something once, at whichever gateway (RFC 6238 §5.2): its step is reserved in the
+ * store before the library looks at the code. Every other refusal is the library's, with its count of tries.
+ */
+const codeWorksOnce = createAuthMiddleware(async (ctx) => {
+  const { internalAdapter: internal, adapter, secret, secretConfig } = ctx.context;
+  const { code } = ctx.body as { code?: unknown };
+  if (typeof code !== "string" || !/^\d{6}$/.test(code)) return;
+  const pending = ctx.context.createAuthCookie("two_factor").name;
+  const challenge = (await ctx.getSignedCookie(pending, secret)) || null;
+  const userId =
+    (await getSessionFromCtx(ctx))?.user.id ??
+    (challenge === null ? null : (await internal.findVerificationValue(challenge))?.value);
+  if (userId === null || userId === undefined) return;
+  const factor = await adapter.findOne<{ secret: string }>({
+    model: "twoFactor",
+    where: [{ field: "userId", value: userId }],
+  });
+  if (factor === null) return;
+  const otp = createOTP(await symmetricDecrypt({ key: secretConfig, data: factor.secret }));
+  const now = Math.floor(Date.now() / CODE_STEP_MS);
+  for (const step of CODE_STEPS.map((offset) => now + offset)) {
+    if ((await otp.hotp(step)) !== code) continue;
+    const identifier = `code ${userId} ${step}`;
+    const expiresAt = new Date((step + 3) * CODE_STEP_MS);
+    if (await internal.reserveVerificationValue({ identifier, value: "used", expiresAt })) return;
+    throw new APIError("UNAUTHORIZED", {
+      code: "CODE_USED",
+      message: "This code was used already. Wait for the next one.",
+    });
+  }
+});
 
 /** Company sign-in lets in whom somebody invited: no account is made by it. */
 const oidcConfig = ({ id, discoveryUrl, clientId, clientSecret }: OidcProvider) => ({

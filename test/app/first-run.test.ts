@@ -9,7 +9,7 @@ import { createLog } from "../../src/lib/log.ts";
 import { banner } from "../../src/main/banner.ts";
 import { type Running, start } from "../../src/main.ts";
 import { Browser, PASSWORD, tokenOf } from "../support/browser.ts";
-import { totp } from "../support/totp.ts";
+import { codeOf, nextCodeOf } from "../support/totp.ts";
 
 const dataDir = mkdtempSync(join(tmpdir(), "tollgate-first-run-"));
 let gateway: Running;
@@ -69,7 +69,7 @@ test("a second factor is set up, asked for at sign-in, and an organization can i
   expect(enabled.status).toBe(200);
   expect(enabled.headers.get("cache-control")).toBe("no-store");
   const verified = await browser.send("POST", "/auth/two-factor/verify-totp", {
-    code: totp(enabled.json.totpURI),
+    code: codeOf(enabled.json.totpURI),
   });
   expect(verified.status).toBe(200);
   await browser.app("GET /orgs/{org}/overview", { org });
@@ -85,7 +85,7 @@ test("a second factor is set up, asked for at sign-in, and an organization can i
     code: "000000",
   });
   expect(wrong.status).toBe(401);
-  await fresh.send("POST", "/auth/two-factor/verify-totp", { code: totp(enabled.json.totpURI) });
+  await fresh.send("POST", "/auth/two-factor/verify-totp", { code: nextCodeOf(enabled.json.totpURI) });
   expect((await fresh.app("GET /session")).person).toMatchObject({ name: "Ada", two_factor: true });
 });
 

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Browser, firstOperator, PASSWORD } from "../support/browser.ts";
 import { startGateway, type TestGateway } from "../support/gateway.ts";
-import { totp } from "../support/totp.ts";
+import { codeOf, nextCodeOf } from "../support/totp.ts";
 
 let gateway: TestGateway;
 let root: Browser;
@@ -29,7 +29,7 @@ const change = <T = Record<string, unknown>>(path: string, body: object) =>
 
 test("turning it on, new backup codes and turning it off are one line each", async () => {
   const made = await change<{ totpURI: string }>("enable", { password: PASSWORD });
-  const code = totp(made.json.totpURI);
+  const code = codeOf(made.json.totpURI);
   const wrong = code === "000000" ? "000001" : "000000";
   expect(await noted(() => change("verify-totp", { code: wrong }))).toEqual([]);
   expect(await noted(() => change("verify-totp", { code }))).toEqual(["person.second_factor_on"]);
@@ -43,12 +43,12 @@ test("turning it on, new backup codes and turning it off are one line each", asy
 
 test("a sign-in with it is noted when the code was right, not when the password was", async () => {
   const made = await change<{ totpURI: string }>("enable", { password: PASSWORD });
-  await change("verify-totp", { code: totp(made.json.totpURI) });
+  await change("verify-totp", { code: codeOf(made.json.totpURI) });
   const browser = new Browser(gateway.url);
   const credentials = { email: "root@example.com", password: PASSWORD };
   expect(await noted(() => browser.send("POST", "/auth/sign-in/email", credentials))).toEqual([]);
   expect((await browser.app("GET /session")).person).toBeNull();
-  const code = totp(made.json.totpURI);
+  const code = nextCodeOf(made.json.totpURI);
   const verify = () => browser.send("POST", "/auth/two-factor/verify-totp", { code });
   expect(await noted(verify)).toEqual(["person.sign_in"]);
 });

@@ -80,6 +80,10 @@ export class Visitor {
     page.setDefaultTimeout(10_000);
     const visitor = new Visitor(page, context, url);
     page.on("pageerror", (error) => visitor.complaints.push(`exception: ${error.message}`));
+    page.on("dialog", (dialog) => {
+      visitor.complaints.push(`${dialog.type()}: ${dialog.message()}`);
+      void dialog.dismiss();
+    });
     page.on("console", (message) => {
       if (message.type() === "error" || message.type() === "warning")
         visitor.complaints.push(`${message.type()}: ${message.text()}`);
@@ -99,6 +103,12 @@ export class Visitor {
     await this.page.getByLabel(texts.signIn.password, { exact: true }).fill(password);
     await this.page.getByRole("button", { name: texts.signIn.submit, exact: true }).click();
     await this.page.waitForURL((url) => !url.pathname.startsWith("/sign-in"));
+  }
+
+  /** What this browser sends to the gateway, for calls beside the pages. */
+  async cookie(): Promise<string> {
+    const cookies = await this.context.cookies(this.url);
+    return cookies.map(({ name, value }) => `${name}=${value}`).join("; ");
   }
 
   /** Opens the address and waits until it stands still. False where the dashboard has no such page. */

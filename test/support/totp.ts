@@ -1,22 +1,25 @@
-// An authenticator app: the code that an `otpauth:` address shows at a time (RFC 6238).
+// Codes of an authenticator app: RFC 6238, six digits, 30 seconds.
 import { createHmac } from "node:crypto";
 
-const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
-const STEP_MS = 30_000;
+export const STEP_MS = 30_000;
 
-export function totp(address: string, nowMs = Date.now()): string {
-  const secret = bytesOf(new URL(address).searchParams.get("secret") ?? "");
+/** The code of the secret in an otpauth URI. */
+export function codeOf(uri: string, atMs = Date.now()): string {
+  const secret = base32(new URL(uri).searchParams.get("secret") ?? "");
   const counter = Buffer.alloc(8);
-  counter.writeBigUInt64BE(BigInt(Math.floor(nowMs / STEP_MS)));
-  const mac = createHmac("sha1", secret).update(counter).digest();
-  const number = mac.readUInt32BE((mac.at(-1) ?? 0) & 0xf) & 0x7fff_ffff;
-  return String(number % 1_000_000).padStart(6, "0");
+  counter.writeBigUInt64BE(BigInt(Math.floor(atMs / STEP_MS)));
+  const digest = createHmac("sha1", secret).update(counter).digest();
+  const at = (digest.at(-1) ?? 0) & 15;
+  return String((digest.readUInt32BE(at) & 0x7fff_ffff) % 1_000_000).padStart(6, "0");
 }
 
-/** Base32, as authenticator apps take secrets. */
-function bytesOf(text: string): Buffer {
-  const bits = Array.from(text.replace(/=+$/, ""))
-    .map((letter) => ALPHABET.indexOf(letter).toString(2).padStart(5, "0"))
+/** Of the next 30 seconds; a clock may run ahead by one step. */
+export const nextCodeOf = (uri: string): string => codeOf(uri, Date.now() + STEP_MS);
+
+function base32(text: string): Buffer {
+  const bits = text
+    .split("")
+    .map((letter) => "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".indexOf(letter).toString(2).padStart(5, "0"))
     .join("");
   return Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
 }
