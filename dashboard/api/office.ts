@@ -13,6 +13,7 @@ export type OrderRow = AppAnswer<"GET /operator/orders">["data"][number];
 export type PaymentEvent = AppAnswer<"GET /operator/payments">["data"][number];
 export type OperatorPerson = AppAnswer<"GET /operator/people">["data"][number];
 export type ManagementKey = AppAnswer<"GET /operator/management-keys">["data"][number];
+export type OperatorInvitation = AppAnswer<"POST /operator/people">;
 export type ResetLink = AppAnswer<"POST /operator/people/{person}/reset">;
 
 const ENTITLEMENTS = ["operator", "entitlements"] as const;
@@ -72,6 +73,21 @@ export const useConfirmOrder = (order: string, onDone: () => void) =>
     send: (_: null, idempotencyKey) => send<OrderRow>(api.confirmOrder(order), { idempotencyKey }),
     onDone,
     stale: CREDITS,
+  });
+
+export const useInviteOperator = (onDone: (invitation: OperatorInvitation) => void) =>
+  useChange({
+    send: (body: AppBody<"POST /operator/people">, idempotencyKey) =>
+      send<OperatorInvitation>(api.operatorPeople, { body, idempotencyKey }),
+    onDone,
+    stale: PEOPLE,
+  });
+export const useRemoveOperator = (person: string, onDone: () => void) =>
+  useChange({
+    send: (_: null, idempotencyKey) =>
+      send<unknown>(api.operatorPerson(person), { method: "DELETE", idempotencyKey }),
+    onDone,
+    stale: PEOPLE,
   });
 
 export const useResetPerson = (person: string, onDone: (link: ResetLink) => void) =>

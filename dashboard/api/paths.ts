@@ -75,6 +75,7 @@ export const api = {
   confirmOrder: (order: string) => `${below(`${OPERATOR}/orders`, order)}/confirm`,
   operatorPayments: `${OPERATOR}/payments`,
   operatorPeople: `${OPERATOR}/people`,
+  operatorPerson: (person: string) => below(`${OPERATOR}/people`, person),
   resetPerson: (person: string) => `${below(`${OPERATOR}/people`, person)}/reset`,
   operatorManagementKeys: `${OPERATOR}/management-keys`,
   revokeManagementKey: (key: string) => `${below(`${OPERATOR}/management-keys`, key)}/revoke`,

@@ -1,5 +1,5 @@
-// Accounts of people, a way back in for those who lost theirs, and the management keys of scripts.
-import { Button, Checkbox, Code, Stack, Text, TextInput } from "@mantine/core";
+// Accounts of people, who of them operates this gateway, and the management keys of scripts.
+import { Button, Code, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import {
@@ -7,25 +7,23 @@ import {
   managementKeysQuery,
   type OperatorPerson,
   peopleQuery,
-  useCreateManagementKey,
-  useResetPerson,
-  useRevokeManagementKey,
 } from "../../../api/office.ts";
-import { Copyable } from "../../../components/copy.tsx";
+import { sessionQuery } from "../../../api/session.ts";
 import { type Column, DataTable } from "../../../components/data-table.tsx";
-import { ConfirmDialog, FormDialog } from "../../../components/dialogs.tsx";
 import { Ago, Time } from "../../../components/figures.tsx";
 import { Icon } from "../../../components/icon.tsx";
 import { LinkDialog, type ShownLink } from "../../../components/link-dialog.tsx";
 import { Page, Section } from "../../../components/page.tsx";
+import { RowActs } from "../../../components/row-acts.tsx";
 import { StateBadge } from "../../../components/state-badge.tsx";
 import { Loaded } from "../../../components/states.tsx";
 import { texts } from "../../../texts.ts";
+import { CreateKeyDialog, InviteDialog, RemoveDialog, ResetDialog, RevokeKeyDialog } from "./acts.tsx";
 
 const words = texts.operatorPeople;
 type Act =
-  | { kind: "reset"; of: OperatorPerson }
-  | { kind: "createKey" }
+  | { kind: "invite" | "createKey" }
+  | { kind: "reset" | "remove"; of: OperatorPerson }
   | { kind: "revokeKey"; of: ManagementKey };
 
 export function PeoplePage() {
@@ -33,16 +31,26 @@ export function PeoplePage() {
   const keys = useQuery(managementKeysQuery);
   const [act, setAct] = useState<Act | null>(null);
   const [link, setLink] = useState<ShownLink | null>(null);
+  const { data: session } = useQuery(sessionQuery);
   const close = (): void => setAct(null);
+  const showLink = (shown: ShownLink): void => {
+    close();
+    setLink(shown);
+  };
+  const invite = (
+    <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setAct({ kind: "invite" })}>
+      {words.invite}
+    </Button>
+  );
   return (
-    <Page title={texts.operatorPages.people} lead={words.lead}>
+    <Page title={texts.operatorPages.people} lead={words.lead} actions={invite}>
       <Loaded query={people}>
         {({ data }) => (
           <DataTable
             label={texts.operatorPages.people}
             rows={data}
             rowKey={({ person }) => person.id}
-            columns={personColumns((of) => setAct({ kind: "reset", of }))}
+            columns={personColumns(session?.person.id, (kind, of) => setAct({ kind, of }))}
           />
         )}
       </Loaded>
@@ -69,16 +77,9 @@ export function PeoplePage() {
           )}
         </Loaded>
       </Section>
-      {act?.kind === "reset" && (
-        <ResetDialog
-          of={act.of}
-          onClose={close}
-          onLink={(shown) => {
-            close();
-            setLink(shown);
-          }}
-        />
-      )}
+      {act?.kind === "invite" && <InviteDialog onClose={close} onLink={showLink} />}
+      {act?.kind === "remove" && <RemoveDialog of={act.of} onClose={close} />}
+      {act?.kind === "reset" && <ResetDialog of={act.of} onClose={close} onLink={showLink} />}
       {act?.kind === "createKey" && <CreateKeyDialog onClose={close} />}
       {act?.kind === "revokeKey" && <RevokeKeyDialog of={act.of} onClose={close} />}
       <LinkDialog shown={link} onClose={() => setLink(null)}>
@@ -88,7 +89,10 @@ export function PeoplePage() {
   );
 }
 
-const personColumns = (reset: (of: OperatorPerson) => void): Column<OperatorPerson>[] => [
+const personColumns = (
+  you: string | undefined,
+  act: (kind: "reset" | "remove", of: OperatorPerson) => void,
+): Column<OperatorPerson>[] => [
   {
     title: words.columns.name,
     always: true,
@@ -113,10 +117,17 @@ const personColumns = (reset: (of: OperatorPerson) => void): Column<OperatorPers
   {
     title: words.columns.actions,
     always: true,
+    acts: true,
     cell: (of) => (
-      <Button size="compact-sm" variant="default" onClick={() => reset(of)}>
-        {words.reset}
-      </Button>
+      <RowActs
+        label={words.menu(of.email)}
+        acts={[
+          { label: words.reset, act: () => act("reset", of) },
+          ...(of.operator && of.person.id !== you
+            ? [{ label: words.remove, act: () => act("remove", of) }]
+            : []),
+        ]}
+      />
     ),
   },
 ];
@@ -140,83 +151,3 @@ const keyColumns = (revoke: (of: ManagementKey) => void): Column<ManagementKey>[
       ),
   },
 ];
-
-interface ResetProps {
-  of: OperatorPerson;
-  onClose: () => void;
-  onLink: (link: ShownLink) => void;
-}
-
-function ResetDialog({ of, onClose, onLink }: ResetProps) {
-  const [twoFactor, setTwoFactor] = useState(false);
-  const reset = useResetPerson(of.person.id, ({ email, link, expires_at }) =>
-    onLink({ title: words.linkFor(email), link, expiresAt: expires_at }),
-  );
-  return (
-    <FormDialog
-      opened
-      title={words.resetTitle(of.email)}
-      action={words.reset}
-      mutation={reset}
-      onClose={onClose}
-      onSubmit={() => reset.mutate({ two_factor: twoFactor })}
-    >
-      <Text size="sm">{words.resetHelp}</Text>
-      <Checkbox
-        label={words.alsoTwoFactor}
-        checked={twoFactor}
-        onChange={(event) => setTwoFactor(event.currentTarget.checked)}
-      />
-    </FormDialog>
-  );
-}
-
-function CreateKeyDialog({ onClose }: { onClose: () => void }) {
-  const [name, setName] = useState("");
-  const [secret, setSecret] = useState<string | null>(null);
-  const create = useCreateManagementKey((made) => setSecret(made.secret));
-  return (
-    <FormDialog
-      opened
-      title={words.createKey}
-      action={secret === null ? words.createKey : texts.secret.done}
-      mutation={create}
-      disabled={name.trim() === ""}
-      onClose={onClose}
-      onSubmit={() => (secret === null ? create.mutate({ name: name.trim() }) : onClose())}
-    >
-      {secret === null ? (
-        <TextInput
-          label={words.columns.name}
-          description={words.keyHelp}
-          maxLength={200}
-          value={name}
-          data-autofocus
-          onChange={(event) => setName(event.currentTarget.value)}
-        />
-      ) : (
-        <>
-          <Text size="sm">{texts.secret.once}</Text>
-          <Copyable text={secret} />
-        </>
-      )}
-    </FormDialog>
-  );
-}
-
-function RevokeKeyDialog({ of, onClose }: { of: ManagementKey; onClose: () => void }) {
-  const revoke = useRevokeManagementKey(of.id, onClose);
-  return (
-    <ConfirmDialog
-      opened
-      title={words.revokeTitle(of.name)}
-      name={of.name}
-      action={words.revokeKey}
-      mutation={revoke}
-      onClose={onClose}
-      onSubmit={() => revoke.mutate(null)}
-    >
-      <Text size="sm">{words.revokeHelp}</Text>
-    </ConfirmDialog>
-  );
-}
