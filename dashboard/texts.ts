@@ -60,6 +60,7 @@ export const texts = {
     ledger: "Ledger audit",
     people: "People",
     audit: "Audit",
+    account: "Account",
   },
   figure: { view: "View", chart: "Chart", table: "Table" },
   signIn: {
@@ -190,6 +191,7 @@ export const texts = {
     use: "Use it",
     replayed: "This had been made already. Its secret was shown then and is not shown again.",
   },
+  operatorAccount: { lead: "Your own account at this gateway: how you sign in, and how times are shown." },
   operatorLedger: {
     lead: "Checks every invariant of the ledger in one snapshot while traffic runs, the same as ./tollgate ledger audit.",
     run: "Run the audit",

@@ -12,7 +12,13 @@ import { BareLink } from "./link.tsx";
 
 const words = texts.shell;
 
-export function PersonMenu({ session, settings }: { session: Session; settings?: string }) {
+interface PersonMenuProps {
+  session: Session;
+  /** Where this person's own account is. */
+  settings: string;
+}
+
+export function PersonMenu({ session, settings }: PersonMenuProps) {
   const navigate = useNavigate();
   const leave = useMutation({
     mutationFn: signOut,
@@ -38,11 +44,9 @@ export function PersonMenu({ session, settings }: { session: Session; settings?:
             {email}
           </Text>
         </Menu.Label>
-        {settings !== undefined && (
-          <Menu.Item renderRoot={(props) => <BareLink to={settings} {...props} />}>
-            {texts.pages.settings}
-          </Menu.Item>
-        )}
+        <Menu.Item renderRoot={(props) => <BareLink to={settings} {...props} />}>
+          {texts.pages.settings}
+        </Menu.Item>
         {operator && (
           <Menu.Item renderRoot={(props) => <BareLink to={path.operator()} {...props} />}>
             {words.operatorArea}
