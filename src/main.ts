@@ -215,7 +215,6 @@ function furnish(config: Config, rooms: Rooms): { server: Listening; desks: Desk
     streamsOpen: () => streams.size,
     flushJournal: () => journal.flush(),
     forgotten: () => journal.forgotten,
-    paymentDrivers: [desks.payments.driver],
     paymentDesk: desks.paymentDesk,
     alertDesk: desks.alertDesk,
   });

@@ -56,7 +56,7 @@ export interface Desk {
 
   billing(
     organizationId: string,
-  ): Promise<Omit<AppAnswer<"GET /orgs/{org}/billing">, "drivers" | "presets_usd">>;
+  ): Promise<Omit<AppAnswer<"GET /orgs/{org}/billing">, "drivers" | "presets_usd" | "minimum_usd" | "maximum_usd">>;
   holds(organizationId: string, page: PageQuery): Promise<AppAnswer<"GET /orgs/{org}/billing/holds">>;
   ledgerPage(
     organizationId: string,

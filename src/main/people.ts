@@ -37,7 +37,6 @@ export interface PeopleRooms {
   flushJournal(): Promise<void>;
   /** Journal entries that found no room. */
   forgotten(): number;
-  paymentDrivers: ("stripe" | "manual" | "test")[];
 }
 
 export interface DashboardApi {
@@ -155,13 +154,13 @@ async function open(
     people,
     operator,
     desk,
+    paymentDesk,
     url,
     baseUrl: `${url}/v1`,
     version: VERSION,
     nowMs: () => clock.nowMs(),
     chat: rooms.chat,
     preview: rooms.preview,
-    paymentDrivers: rooms.paymentDrivers,
   });
   return {
     people,
