@@ -4,6 +4,8 @@ import { readFile } from "node:fs/promises";
 import type { Config } from "../config.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Clock } from "../lib/clock.ts";
+import type { Sql } from "../store/sql.ts";
+import { Breakers } from "../releases/breakers.ts";
 import { ensureDemoKey, keepDemoFresh, renewDemo } from "../releases/demo.ts";
 import { Health, type HealthTarget } from "../releases/health.ts";
 import { Publisher } from "../releases/publish.ts";
@@ -13,6 +15,7 @@ import { Shelf } from "../releases/shelf.ts";
 export interface Releases {
   shelf: Shelf;
   health: Health;
+  breakers: Breakers;
   publisher: Publisher;
   /** Ends the probes and the renewal of the demo. */
   stop(): void;
@@ -21,6 +24,7 @@ export interface Releases {
 export interface ReleasesPorts {
   config: Config;
   ledger: Ledger;
+  sql: Sql;
   clock: Clock;
   targets: HealthTarget[];
   /** Whether other gateways publish to the same store. */
@@ -32,6 +36,7 @@ export interface ReleasesPorts {
 export async function openReleases({
   config,
   ledger,
+  sql,
   clock,
   targets,
   shared,
@@ -39,6 +44,8 @@ export async function openReleases({
 }: ReleasesPorts): Promise<Releases> {
   const health = new Health(clock, targets);
   const shelf = new Shelf({ clock, health });
+  const breakers = new Breakers({ sql, clock, health });
+  await breakers.load();
   const { trusted, demoKey } = await signers(config);
   const publisher = new Publisher({ store: ledger, shelf, trusted, clock });
   await publisher.load();
@@ -46,10 +53,13 @@ export async function openReleases({
     demoKey === null
       ? null
       : await startDemo({ publisher, shelf, key: demoKey, clock }, (error) => ports.failed(error));
-  const stopFollowing = shared ? followOthers(publisher, ledger, (error) => ports.failed(error)) : null;
+  const stopFollowing = shared
+    ? followOthers({ publisher, breakers, ledger }, (error) => ports.failed(error))
+    : null;
   return {
     shelf,
     health,
+    breakers,
     publisher,
     stop: () => {
       stopFollowing?.();
@@ -101,11 +111,15 @@ const FOLLOW_EVERY_MS = 1_000;
  * Takes over what other gateways publish and switch. COMMIT 1 asks the database itself, so a closed route serves nobody in
  * the meantime; this is how long a new release may take to be offered everywhere.
  */
-function followOthers(publisher: Publisher, ledger: Ledger, failed: (error: unknown) => void): () => void {
+function followOthers(
+  { publisher, breakers, ledger }: { publisher: Publisher; breakers: Breakers; ledger: Ledger },
+  failed: (error: unknown) => void,
+): () => void {
   let seen = "";
   const timer = setInterval(() => {
     if (!ledger.ready()) return;
     void (async () => {
+      await breakers.load();
       const now = JSON.stringify(await ledger.routes());
       if (now !== seen) await publisher.load();
       seen = now;
