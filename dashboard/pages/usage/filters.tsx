@@ -1,5 +1,5 @@
 // What is shown of the usage: all of it is in the address.
-import { Button, Group, SegmentedControl, Select } from "@mantine/core";
+import { Button, Group, Select } from "@mantine/core";
 import { type Filters, oneOf, text } from "../../filters.ts";
 import { texts } from "../../texts.ts";
 import { MEASURES } from "./buckets.ts";
@@ -54,18 +54,10 @@ export const UsageFilters = ({ filters, set }: UsageFiltersProps) => (
         })),
       ]}
     />
-    <SegmentedControl
-      aria-label={words.measure}
-      value={filters.measure}
-      onChange={(value) => set({ measure: SHAPE.measure(value) })}
-      data={MEASURES.map((value) => ({ value, label: words.measures[value] }))}
-      visibleFrom="lg"
-    />
     <Select
       label={words.measure}
       w={160}
       allowDeselect={false}
-      hiddenFrom="lg"
       value={filters.measure}
       onChange={(value) => set({ measure: SHAPE.measure(value ?? undefined) })}
       data={MEASURES.map((value) => ({ value, label: words.measures[value] }))}
