@@ -53,8 +53,8 @@ export const useDecline = (id: string, onDone: () => void) =>
   });
 export const useRevokeEntitlement = (id: string, onDone: () => void) =>
   useChange({
-    send: (_: null, idempotencyKey) =>
-      send<EntitlementRow>(api.decideEntitlement(id, "revoke"), { idempotencyKey }),
+    send: (body: { reason: string }, idempotencyKey) =>
+      send<EntitlementRow>(api.decideEntitlement(id, "revoke"), { body, idempotencyKey }),
     onDone,
     stale: ENTITLEMENTS,
   });

@@ -1,9 +1,9 @@
 // `/`: on to the organization the person looked at last, to the operator's pages, or to the sign-in.
 import { useQuery } from "@tanstack/react-query";
-import { Navigate } from "@tanstack/react-router";
 import { ApiError } from "../api/client.ts";
 import { sessionQuery } from "../api/session.ts";
 import { Front } from "../components/front.tsx";
+import { Redirect } from "../components/redirect.tsx";
 import { Failure, Loading } from "../components/states.tsx";
 import { lastOrganization } from "../last-organization.ts";
 import { path } from "../path-builder.ts";
@@ -12,7 +12,7 @@ import { texts } from "../texts.ts";
 export function HomePage() {
   const { data, error, isPending, refetch } = useQuery(sessionQuery);
   if (isPending) return <Loading lines={6} />;
-  if (error instanceof ApiError && error.status === 401) return <Navigate to={path.signIn()} replace />;
+  if (error instanceof ApiError && error.status === 401) return <Redirect to={path.signIn()} />;
   if (data === undefined)
     return (
       <Front title={texts.product}>
@@ -21,7 +21,7 @@ export function HomePage() {
     );
   const last = lastOrganization();
   const org = data.organizations.find(({ id }) => id === last) ?? data.organizations[0];
-  if (org !== undefined) return <Navigate to={path.organization(org.id)} replace />;
-  if (data.person.operator) return <Navigate to={path.operator()} replace />;
-  return <Navigate to={path.welcome()} replace />;
+  if (org !== undefined) return <Redirect to={path.organization(org.id)} />;
+  if (data.person.operator) return <Redirect to={path.operator()} />;
+  return <Redirect to={path.welcome()} />;
 }

@@ -1,9 +1,9 @@
 // The frame around the operator's pages. Others are sent home; the server refuses them anyway.
 import { Group, Text } from "@mantine/core";
-import { Navigate } from "@tanstack/react-router";
 import type { Session } from "../api/session.ts";
 import { ButtonLink } from "../components/link.tsx";
 import { PersonMenu } from "../components/person-menu.tsx";
+import { Redirect } from "../components/redirect.tsx";
 import { type NavigationGroup, Shell } from "../components/shell.tsx";
 import { ThemeSwitch } from "../components/theme-switch.tsx";
 import { type OperatorPage, path } from "../path-builder.ts";
@@ -12,9 +12,7 @@ import { SignedIn } from "./signed-in.tsx";
 
 export const OperatorLayout = () => (
   <SignedIn>
-    {(session) =>
-      session.person.operator ? <Operator session={session} /> : <Navigate to={path.home()} replace />
-    }
+    {(session) => (session.person.operator ? <Operator session={session} /> : <Redirect to={path.home()} />)}
   </SignedIn>
 );
 

@@ -1,13 +1,14 @@
 // The frame around the pages of one organization.
 import { Alert, Group, Select, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { Navigate, useNavigate, useParams } from "@tanstack/react-router";
+import { useNavigate, useParams } from "@tanstack/react-router";
 import { type ReactNode, useEffect } from "react";
 import { organizationNameQuery } from "../api/organizations.ts";
 import type { Session } from "../api/session.ts";
 import { Front } from "../components/front.tsx";
 import { ButtonLink, Link } from "../components/link.tsx";
 import { PersonMenu } from "../components/person-menu.tsx";
+import { Redirect } from "../components/redirect.tsx";
 import { type NavigationGroup, Shell } from "../components/shell.tsx";
 import { Failure, Loading } from "../components/states.tsx";
 import { ThemeSwitch } from "../components/theme-switch.tsx";
@@ -29,11 +30,7 @@ function Organization({ session }: { session: Session }) {
     if (org !== undefined) rememberOrganization(org.id);
   }, [org]);
   if (org === undefined)
-    return session.person.operator ? (
-      <AsOperator session={session} id={id} />
-    ) : (
-      <Navigate to={path.home()} replace />
-    );
+    return session.person.operator ? <AsOperator session={session} id={id} /> : <Redirect to={path.home()} />;
   return (
     <Frame
       session={session}

@@ -1,10 +1,11 @@
 // Nobody passes without a session: those who have none sign in first and come back to where they wanted to go.
 import { useQuery } from "@tanstack/react-query";
-import { Navigate, useLocation } from "@tanstack/react-router";
+import { useLocation } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { ApiError } from "../api/client.ts";
 import { type Session, sessionQuery } from "../api/session.ts";
 import { Front } from "../components/front.tsx";
+import { Redirect } from "../components/redirect.tsx";
 import { Failure, Loading } from "../components/states.tsx";
 import { path } from "../path-builder.ts";
 import { texts } from "../texts.ts";
@@ -15,7 +16,7 @@ export function SignedIn({ children }: { children: (session: Session) => ReactNo
   if (session.data !== undefined) return children(session.data);
   if (session.isPending) return <Loading lines={6} />;
   if (session.error instanceof ApiError && session.error.status === 401)
-    return <Navigate to={path.signIn()} search={{ next: href }} replace />;
+    return <Redirect to={path.signIn()} search={{ next: href }} />;
   return (
     <Front title={texts.product}>
       <Failure error={session.error} retry={() => void session.refetch()} />

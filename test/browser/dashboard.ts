@@ -26,7 +26,12 @@ export interface Dashboard {
 
 export const OPERATOR = "root@example.com";
 
-export async function startDashboard(options: GatewayOptions = {}): Promise<Dashboard> {
+export interface DashboardOptions extends GatewayOptions {
+  /** The name by which people reach it; without one they come to the bare address. */
+  host?: string;
+}
+
+export async function startDashboard(options: DashboardOptions = {}): Promise<Dashboard> {
   const gateway = await startGateway({
     ...options,
     configure: (config) => {
@@ -34,12 +39,13 @@ export async function startDashboard(options: GatewayOptions = {}): Promise<Dash
       options.configure?.(config);
     },
   });
+  const url = gateway.url.replace("127.0.0.1", options.host ?? "127.0.0.1");
   const [root, chromium] = await Promise.all([firstOperator(gateway, OPERATOR), launchBrowser()]);
   return {
     gateway,
     root,
     visitor: async (email, viewport = DESKTOP) => {
-      const visitor = await Visitor.come(chromium, gateway.url, viewport);
+      const visitor = await Visitor.come(chromium, url, viewport);
       if (email !== undefined) await visitor.signIn(email);
       return visitor;
     },
@@ -74,6 +80,10 @@ export class Visitor {
     page.setDefaultTimeout(10_000);
     const visitor = new Visitor(page, context, url);
     page.on("pageerror", (error) => visitor.complaints.push(`exception: ${error.message}`));
+    page.on("dialog", (dialog) => {
+      visitor.complaints.push(`${dialog.type()}: ${dialog.message()}`);
+      void dialog.dismiss();
+    });
     page.on("console", (message) => {
       if (message.type() === "error" || message.type() === "warning")
         visitor.complaints.push(`${message.type()}: ${message.text()}`);
@@ -93,6 +103,12 @@ export class Visitor {
     await this.page.getByLabel(texts.signIn.password, { exact: true }).fill(password);
     await this.page.getByRole("button", { name: texts.signIn.submit, exact: true }).click();
     await this.page.waitForURL((url) => !url.pathname.startsWith("/sign-in"));
+  }
+
+  /** What this browser sends to the gateway, for calls beside the pages. */
+  async cookie(): Promise<string> {
+    const cookies = await this.context.cookies(this.url);
+    return cookies.map(({ name, value }) => `${name}=${value}`).join("; ");
   }
 
   /** Opens the address and waits until it stands still. False where the dashboard has no such page. */

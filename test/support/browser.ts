@@ -113,7 +113,7 @@ export const tokenOf = (link: string | null): string => link?.split("#token=")[1
 export async function newMember(
   operator: Browser,
   gateway: TestGateway,
-  at: { org: string; role: Role; email: string },
+  at: { org: string; role: Role; email: string; name?: string },
 ): Promise<Browser> {
   const invited = await operator.app(
     "POST /operator/organizations/{org}/invitations",
@@ -126,7 +126,7 @@ export async function newMember(
     {},
     {
       token: tokenOf(invited.link),
-      account: { name: at.email.split("@")[0], password: PASSWORD },
+      account: { name: at.name ?? at.email.split("@")[0], password: PASSWORD },
     },
   );
   return browser;

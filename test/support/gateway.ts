@@ -8,8 +8,8 @@ import pg from "pg";
 import { type Config, loadConfig } from "../../src/config.ts";
 import { parseUsd } from "../../src/contract/money.ts";
 import type { BalanceRecord, Ledger, RequestRecord } from "../../src/ledger/ledger.ts";
-import { createLog } from "../../src/lib/log.ts";
-import { start } from "../../src/main.ts";
+import { createLog, type Log } from "../../src/lib/log.ts";
+import { type Running, start } from "../../src/main.ts";
 import type { Desks } from "../../src/main/desks.ts";
 import { type Simulator, startSimulator } from "../../src/providers/simulator/server.ts";
 import { parseManifest } from "../../src/releases/manifest.ts";
@@ -25,11 +25,19 @@ const DAY_MS = 86_400_000;
 export interface GatewayOptions {
   models?: readonly TestManifest[];
   clock?: TestClock;
+  /** Silent when left out. */
+  log?: Log;
   /** Changes to the configuration before the start. */
   configure?(config: Config): void;
   /** Base URLs of further providers by name; `simulator` is always there. */
   providers?: Record<string, string>;
+  /** Without it TOLLGATE_TEST_STORE decides. */
+  store?: Store;
 }
+
+/** For stories that hold on both. */
+export const STORES = ["sqlite", "postgres"] as const;
+export type Store = (typeof STORES)[number];
 
 export interface Customer {
   organizationId: string;
@@ -88,6 +96,8 @@ export interface TestGateway {
   tamper(statement: string, value: string): Promise<void>;
   /** Fails when an invariant of the ledger does not hold, or a hold is left. */
   assertSound(): Promise<void>;
+  /** Stops and starts on the same store and the same port. */
+  restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -106,27 +116,28 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
     baseUrl,
     health: { ...provider.health, probe: null },
   }));
-  const database = process.env["TOLLGATE_TEST_STORE"] === "postgres" ? await postgresDatabase() : null;
+  const store = options.store ?? process.env["TOLLGATE_TEST_STORE"];
+  const database = store === "postgres" ? await postgresDatabase() : null;
   config.databaseUrl = database?.url ?? null;
   options.configure?.(config);
-  const running = await start(config, {
-    ...(options.clock && { clock: options.clock }),
-    log: createLog("silent"),
-  });
-  const token = (JSON.parse(readFileSync(join(dataDir, "operator.json"), "utf8")) as { token: string }).token;
-  const gateway = new RunningGateway({
-    url: running.url,
-    ledger: running.ledger,
-    desks: running.desks,
-    signInLink: running.signInLink,
+  const begin = (): Promise<Running> =>
+    start(config, {
+      ...(options.clock && { clock: options.clock }),
+      log: options.log ?? createLog("silent"),
+    });
+  const gateway = new RunningGateway(await begin(), {
     simulator,
     dataDir,
-    token,
     key: signer.key,
     databaseUrl: config.databaseUrl,
   });
+  gateway.restarting = async () => {
+    await gateway.running.stop();
+    config.listen.port = Number(new URL(gateway.url).port);
+    return begin();
+  };
   gateway.stopping = async () => {
-    await running.stop();
+    await gateway.running.stop();
     await simulator.stop();
     await database?.drop();
     rmSync(dataDir, { recursive: true, force: true });
@@ -150,39 +161,54 @@ async function makeSigner(directory: string): Promise<{ key: ReleaseKey; trustFi
 }
 
 interface Parts {
-  url: string;
-  ledger: Ledger;
-  desks: Desks;
-  signInLink: string | null;
   simulator: Simulator;
   dataDir: string;
-  token: string;
   key: ReleaseKey;
   databaseUrl: string | null;
 }
 
 class RunningGateway implements TestGateway {
   stopping: () => Promise<void> = async () => {};
-  readonly url: string;
-  readonly baseUrl: string;
-  readonly ledger: Ledger;
-  readonly payments: Desks["payments"];
-  readonly alerts: Desks["alerts"];
-  readonly desks: Desks;
-  readonly signInLink: string | null;
+  restarting: () => Promise<Running> = async () => this.running;
   readonly simulator: Simulator;
   readonly dataDir: string;
+  private token: string;
 
-  constructor(private readonly parts: Parts) {
-    this.url = parts.url;
-    this.baseUrl = `${parts.url}/v1`;
-    this.ledger = parts.ledger;
-    this.payments = parts.desks.payments;
-    this.alerts = parts.desks.alerts;
-    this.desks = parts.desks;
-    this.signInLink = parts.signInLink;
+  constructor(
+    public running: Running,
+    private readonly parts: Parts,
+  ) {
     this.simulator = parts.simulator;
     this.dataDir = parts.dataDir;
+    this.token = readToken(parts.dataDir);
+  }
+
+  get url(): string {
+    return this.running.url;
+  }
+
+  get baseUrl(): string {
+    return `${this.url}/v1`;
+  }
+
+  get ledger(): Ledger {
+    return this.running.ledger;
+  }
+
+  get desks(): Desks {
+    return this.running.desks;
+  }
+
+  get payments(): Desks["payments"] {
+    return this.desks.payments;
+  }
+
+  get alerts(): Desks["alerts"] {
+    return this.desks.alerts;
+  }
+
+  get signInLink(): string | null {
+    return this.running.signInLink;
   }
 
   async customer(options: Parameters<TestGateway["customer"]>[0] = {}): Promise<Customer> {
@@ -209,7 +235,7 @@ class RunningGateway implements TestGateway {
     return read(
       await fetch(`${this.url}/admin/v1${path}`, {
         method,
-        headers: { authorization: `Bearer ${this.parts.token}`, "content-type": "application/json" },
+        headers: { authorization: `Bearer ${this.token}`, "content-type": "application/json" },
         ...(body !== undefined && { body: JSON.stringify(body) }),
       }),
     );
@@ -284,6 +310,11 @@ class RunningGateway implements TestGateway {
     }
   }
 
+  async restart(): Promise<void> {
+    this.running = await this.restarting();
+    this.token = readToken(this.dataDir);
+  }
+
   stop(): Promise<void> {
     return this.stopping();
   }
@@ -296,6 +327,9 @@ class RunningGateway implements TestGateway {
     });
   }
 }
+
+const readToken = (dataDir: string): string =>
+  (JSON.parse(readFileSync(join(dataDir, "operator.json"), "utf8")) as { token: string }).token;
 
 async function read<T>(response: Response): Promise<Reply<T>> {
   const text = await response.text();

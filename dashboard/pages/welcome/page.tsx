@@ -1,13 +1,14 @@
 // The first run: the one-time link of the start banner makes the first account; then four steps to a first request.
 import { Text } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
-import { Navigate, useNavigate } from "@tanstack/react-router";
+import { useNavigate } from "@tanstack/react-router";
 import { makeFirstAccount } from "../../api/account.ts";
 import { queryClient } from "../../api/query-client.ts";
 import { sessionQuery, type Visit, visitQuery } from "../../api/session.ts";
 import { AccountForm } from "../../components/account-form.tsx";
 import { Front } from "../../components/front.tsx";
 import { ButtonLink } from "../../components/link.tsx";
+import { Redirect } from "../../components/redirect.tsx";
 import { Failure, Loading } from "../../components/states.tsx";
 import { useLinkToken } from "../../one-time-link.ts";
 import { path } from "../../path-builder.ts";
@@ -26,7 +27,7 @@ export function WelcomePage() {
       </Front>
     );
   if (data.person !== null) return <SignedIn visit={data} />;
-  if (!data.first_run) return <Navigate to={path.signIn()} search={{ next: path.welcome() }} replace />;
+  if (!data.first_run) return <Redirect to={path.signIn()} search={{ next: path.welcome() }} />;
   if (token !== null) return <FirstAccount token={token} />;
   return (
     <Front title={words.title}>

@@ -2,6 +2,7 @@
 // browser.
 import { z } from "zod";
 import { balanceSchema, requestSchema } from "../admin.ts";
+import { orgQuery } from "../admin-input.ts";
 import { count, listOf, milliseconds, page, tier, time, usd, window } from "./shapes.ts";
 
 // ── Overview ────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -155,6 +156,10 @@ export const activityRow = z.object({
   replay_of: z.string().nullable(),
 });
 export const activityList = listOf(activityRow);
+/** The same for operators, who name the organization. */
+export const requestsQuery = activityQuery.extend(orgQuery.shape);
+export type RequestsQuery = z.output<typeof requestsQuery>;
+export type RequestListJson = z.output<typeof activityList>;
 /** Server-sent events: `event: row` with an `activityRow` (again when it changed), `event: ping` every 15 s. */
 export const tailQuery = z.strictObject({ after: time.optional() });
 

@@ -83,6 +83,7 @@ export function DeclineDialog({ of, onClose }: ActProps) {
 }
 
 export function RevokeDialog({ of, onClose }: ActProps) {
+  const [reason, setReason] = useState("");
   const revoke = useRevokeEntitlement(of.id, onClose);
   return (
     <ConfirmDialog
@@ -92,9 +93,17 @@ export function RevokeDialog({ of, onClose }: ActProps) {
       action={words.revoke}
       mutation={revoke}
       onClose={onClose}
-      onSubmit={() => revoke.mutate(null)}
+      onSubmit={() => revoke.mutate({ reason: reason.trim() || words.noReason })}
     >
-      <Text size="sm">{words.revokeHelp}</Text>
+      <Text size="sm" mb="xs">
+        {words.revokeHelp}
+      </Text>
+      <TextInput
+        label={words.reason}
+        maxLength={500}
+        value={reason}
+        onChange={(event) => setReason(event.currentTarget.value)}
+      />
     </ConfirmDialog>
   );
 }

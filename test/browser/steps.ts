@@ -1,0 +1,93 @@
+// What people do on more than one page of the stories, as they do it: by what they read on the screen.
+import type { Locator } from "playwright-core";
+import { path } from "../../dashboard/path-builder.ts";
+import { texts } from "../../dashboard/texts.ts";
+import type { Dashboard, Visitor } from "./dashboard.ts";
+
+const { keys, secret: once, activity } = texts;
+
+/** An organization with five dollars that were paid for. */
+export async function newOrganization({ root }: Dashboard, name: string): Promise<string> {
+  const { id: org } = await root.app("POST /operator/organizations", {}, { name });
+  const paid = { org, amount_usd: "5", kind: "purchase", reference: `${name}-1`, reason: "agreed by mail" };
+  await root.app("POST /operator/credits", {}, paid);
+  return org;
+}
+
+export interface KeyTerms {
+  name: string;
+  limit?: string;
+  scope?: "standard" | "research";
+}
+
+/** Makes a key on the page of keys, up to the dialog that shows its secret. */
+export async function createKey({ page }: Visitor, terms: KeyTerms): Promise<string> {
+  await page.getByRole("button", { name: keys.create, exact: true }).first().click();
+  const form = page.getByRole("dialog", { name: keys.create });
+  await form.getByLabel(keys.name, { exact: true }).fill(terms.name);
+  if (terms.scope !== undefined) await form.getByLabel(keys[terms.scope], { exact: true }).check();
+  if (terms.limit !== undefined) await form.getByLabel(keys.limit).fill(terms.limit);
+  await form.getByRole("button", { name: keys.create, exact: true }).click();
+  const shown = page.getByRole("dialog", { name: once.title });
+  return shown.getByText(/^gw_sk_[0-9A-Za-z_-]+$/).innerText();
+}
+
+export async function closeSecret({ page }: Visitor): Promise<void> {
+  await page.getByLabel(once.stored).check();
+  await page.getByRole("button", { name: once.done, exact: true }).click();
+  await page.getByRole("dialog", { name: once.title }).waitFor({ state: "hidden" });
+}
+
+/** Chooses what to do with a key; the dialog that it opens. */
+export async function keyAct(
+  { page }: Visitor,
+  name: string,
+  act: "edit" | "replace" | "revoke",
+): Promise<Locator> {
+  await page.getByRole("button", { name: keys.menu(name), exact: true }).click();
+  await page.getByRole("menuitem", { name: keys[act], exact: true }).click();
+  return page.getByRole("dialog", { name: keys[`${act}Title`](name) });
+}
+
+/** Finds a request by its id in Activity: its row. */
+export async function findRequest(visitor: Visitor, org: string, request: string): Promise<Locator> {
+  await visitor.open(path.organization(org, "activity"));
+  await visitor.page.getByLabel(activity.find).fill(request);
+  const rows = rowsOf(visitor, texts.pages.activity);
+  await waitFor(async () => (await rows.count()) === 1, "one row");
+  return rows.first();
+}
+
+/** The rows of the table with this name, without its head. */
+export const rowsOf = ({ page }: Visitor, table: string): Locator =>
+  page.getByRole("region", { name: table, exact: true }).locator("tbody tr");
+
+/** Turns the pages of a table until there is no further one. Looked for and clicked in one go: it goes away by itself. */
+export async function showAll({ page }: Visitor): Promise<void> {
+  const turn = `(() => {
+    const more = [...document.querySelectorAll("button")].find((one) => one.innerText === "${texts.table.more}");
+    more?.click();
+    return more !== undefined;
+  })()`;
+  while (await page.evaluate<boolean>(turn)) await Bun.sleep(50);
+}
+
+/** The value beside a label of a table of sums. */
+export const amountAt = (part: Locator, label: string | RegExp): Promise<string> =>
+  part
+    .getByRole("row")
+    .filter({ has: part.page().getByRole("cell", { name: label }) })
+    .getByRole("cell")
+    .last()
+    .innerText();
+
+const PATIENCE_MS = 10_000;
+
+/** Until it holds; fails with `what` when it does not. */
+export async function waitFor(holds: () => Promise<boolean>, what: string): Promise<void> {
+  const until = performance.now() + PATIENCE_MS;
+  while (!(await holds())) {
+    if (performance.now() > until) throw new Error(`waited in vain for ${what}`);
+    await Bun.sleep(20);
+  }
+}

@@ -1,0 +1,140 @@
+// A buyer's errand: credits are ordered on the billing page, paid on the payment service's own, and there once, however
+// often the pages are opened again. Who may not buy cannot.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { path } from "../../../dashboard/path-builder.ts";
+import { texts } from "../../../dashboard/texts.ts";
+import { type Browser, newMember } from "../../support/browser.ts";
+import { STORES } from "../../support/gateway.ts";
+import { type Dashboard, startDashboard, type Visitor } from "../dashboard.ts";
+import { amountOf, exact, nano } from "../figures.ts";
+import { newOrganization, rowsOf } from "../steps.ts";
+
+const words = texts.billing;
+/** The payment service's page is not ours. */
+const ELSEWHERE = /^another host/;
+
+describe.each(STORES)("on %s", (store) => {
+  let dashboard: Dashboard;
+  let org: string;
+  let developer: Browser;
+  let bill: Visitor;
+  let paidAt: string;
+
+  beforeAll(async () => {
+    dashboard = await startDashboard({
+      store,
+      configure: (config) => {
+        config.payments.driver = "test";
+      },
+    });
+    org = await newOrganization(dashboard, "Acme");
+    const member = (role: "billing" | "developer"): Promise<Browser> =>
+      newMember(dashboard.root, dashboard.gateway, { org, role, email: `${role}@example.com` });
+    await member("billing");
+    developer = await member("developer");
+    bill = await dashboard.visitor("billing@example.com");
+  });
+  afterAll(() => dashboard.stop());
+
+  const billing = (): string => path.organization(org, "billing");
+  const available = async (): Promise<bigint> =>
+    (await dashboard.gateway.ledger.balance(org))?.available ?? -1n;
+
+  /** Time, kind, reference, amount and balance of each row, newest first. */
+  const ledger = async (): Promise<string[][]> => {
+    const rows = await rowsOf(bill, words.ledger).all();
+    return Promise.all(rows.map((row) => row.getByRole("cell").allInnerTexts()));
+  };
+
+  async function order(usd: string): Promise<void> {
+    const { page } = bill;
+    await page.getByRole("button", { name: words.add, exact: true }).click();
+    const dialog = page.getByRole("dialog", { name: words.add });
+    await dialog.getByLabel(words.amount).fill(usd);
+    await dialog.getByRole("button", { name: words.pay }).click();
+    await page.getByRole("heading", { name: `Test payment of $${usd}` }).waitFor();
+    paidAt = page.url();
+  }
+
+  test("leaving the payment page without paying credits nothing", async () => {
+    await bill.open(billing());
+    await order("40.00");
+    await bill.page.getByRole("link").click();
+    await bill.page.waitForURL((url) => url.pathname === billing());
+    await bill.settled();
+    expect(await available()).toBe(nano("5"));
+    expect(await ledger()).toHaveLength(1);
+  });
+
+  test("a paid order raises the balance by exactly its amount, once, however often the page is loaded", async () => {
+    const { page } = bill;
+    await order("25.50");
+    expect(await available()).toBe(nano("5"));
+    await page.getByRole("button", { name: "Pay $25.50" }).click();
+    await page.waitForURL((url) => url.pathname === billing());
+    for (let look = 1; look <= 3; look++) {
+      await bill.settled();
+      await page.getByText("$30.50").first().waitFor();
+      expect((await ledger()).map(([, kind, , amount, balance]) => [kind, amount, balance])).toEqual([
+        [words.kinds.purchase, "$25.50", "$30.50"],
+        [words.kinds.purchase, "$5.00", "$5.00"],
+      ]);
+      expect(await available()).toBe(nano("30.50"));
+      await page.reload();
+    }
+  });
+
+  test("the used payment page credits no second time", async () => {
+    await bill.page.goto(paidAt);
+    await bill.page.getByText("This page was used already.").waitFor();
+    await fetch(paidAt, { method: "POST", body: new URLSearchParams({ do: "pay" }), redirect: "manual" });
+    expect(await available()).toBe(nano("30.50"));
+    const { data } = await dashboard.root.app("GET /operator/payments", {}, undefined, `?org=${org}`);
+    expect(data.filter(({ outcome }) => outcome === "credited")).toHaveLength(1);
+  });
+
+  test("the running balance of every row is the one before it and its amount", async () => {
+    const { gateway } = dashboard;
+    const customer = await gateway.key(org);
+    const body = { model: "plain-1", messages: [{ role: "user", content: "Say hello" }] };
+    expect((await gateway.chat(customer, body)).status).toBe(200);
+    await bill.open(billing());
+    await order("10.00");
+    await bill.page.getByRole("button", { name: "Pay $10.00" }).click();
+    await bill.page.waitForURL((url) => url.pathname === billing());
+    await bill.settled();
+    const rows = await ledger();
+    expect(rows.map(([, kind]) => kind)).toEqual([
+      words.kinds.purchase,
+      words.kinds.charge,
+      words.kinds.purchase,
+      words.kinds.purchase,
+    ]);
+    let balance = 0n;
+    for (const [, , , amount = "", shown = ""] of rows.reverse()) {
+      balance += amountOf(amount);
+      expect(shown).toBe(exact(balance));
+    }
+    expect(await available()).toBe(balance);
+    await gateway.assertSound();
+    expect(bill.complained({ about: ELSEWHERE })).toEqual([]);
+  });
+
+  test("a developer has no button, and the server refuses the order; a stranger finds no such organization", async () => {
+    const dora = await dashboard.visitor("developer@example.com");
+    await dora.open(billing());
+    expect(await dora.page.getByRole("button", { name: words.add, exact: true }).count()).toBe(0);
+    const before = await available();
+    const refused = await developer.try("POST /orgs/{org}/billing/orders", { org }, { amount_usd: "25" });
+    expect(refused.status).toBe(403);
+    const other = await newOrganization(dashboard, "Other");
+    const found = await developer.try(
+      "POST /orgs/{org}/billing/orders",
+      { org: other },
+      { amount_usd: "25" },
+    );
+    expect(found.status).toBe(404);
+    expect(await available()).toBe(before);
+    await dora.leave();
+  });
+});

@@ -1,0 +1,148 @@
+// A developer's day: a key, a call, what it cost, a limit that stops it, an admin who raises it and ends the key. What
+// the pages show is what the ledger and the provider's bill say.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { path } from "../../../dashboard/path-builder.ts";
+import { texts } from "../../../dashboard/texts.ts";
+import type { NanoUsd } from "../../../src/contract/money.ts";
+import { newMember } from "../../support/browser.ts";
+import { type Customer, type Reply, STORES } from "../../support/gateway.ts";
+import { type Dashboard, startDashboard, type Visitor } from "../dashboard.ts";
+import { amountOf, exact, nano } from "../figures.ts";
+import { amountAt, closeSecret, createKey, findRequest, keyAct, newOrganization, rowsOf } from "../steps.ts";
+
+const NAME = "Nightly batch";
+const LIMIT = "0.0008";
+const CALLS_AT_MOST = 12;
+const { activity, keys } = texts;
+
+interface Answer {
+  gateway: { request_id: string; cost: { customer_charge_usd: number } };
+  error: { code: string; request_id: string };
+}
+
+describe.each(STORES)("on %s", (store) => {
+  let dashboard: Dashboard;
+  let org: string;
+  let dora: Visitor;
+  let ada: Visitor;
+  let customer: Customer;
+  const charges: NanoUsd[] = [];
+
+  beforeAll(async () => {
+    dashboard = await startDashboard({ store });
+    org = await newOrganization(dashboard, "Acme");
+    for (const role of ["developer", "admin"] as const)
+      await newMember(dashboard.root, dashboard.gateway, { org, role, email: `${role}@example.com` });
+    [dora, ada] = await Promise.all([
+      dashboard.visitor("developer@example.com"),
+      dashboard.visitor("admin@example.com"),
+    ]);
+  });
+  afterAll(() => dashboard.stop());
+
+  async function call(): Promise<Reply<Answer>> {
+    const content = "Sort these words by length. ".repeat(20);
+    const body = { model: "plain-1", messages: [{ role: "user", content }], max_tokens: 64 };
+    const reply = await dashboard.gateway.chat<Answer>(customer, body);
+    if (reply.status === 200) charges.push(chargeOf(reply));
+    return reply;
+  }
+
+  test("a key is made on the page; its secret is read there once and nowhere later", async () => {
+    const { page } = dora;
+    await dora.open(path.organization(org, "keys"));
+    const secret = await createKey(dora, { name: NAME, limit: LIMIT });
+    await page.keyboard.press("Escape");
+    expect(await page.getByText(secret, { exact: true }).isVisible()).toBe(true);
+    await closeSecret(dora);
+    const kept = "JSON.stringify([{...localStorage}, {...sessionStorage}, location.href, document.cookie])";
+    for (const look of ["closed", "reloaded"]) {
+      expect({ look, there: (await page.content()).includes(secret) }).toEqual({ look, there: false });
+      expect(await page.evaluate<string>(kept)).not.toContain(secret);
+      await dora.open(path.organization(org, "keys"));
+    }
+    expect(await rowsOf(dora, texts.pages.keys).allInnerTexts()).toEqual([expect.stringContaining(NAME)]);
+    const [key] = (await dashboard.root.app("GET /orgs/{org}/keys", { org })).data;
+    customer = { organizationId: org, keyId: key?.id ?? "", secret };
+  });
+
+  test("a call with it is in Activity at exactly the cost that its answer named, drawer included", async () => {
+    const reply = await call();
+    expect(reply.status).toBe(200);
+    const charge = chargeOf(reply);
+    const row = await findRequest(dora, org, reply.json.gateway.request_id);
+    expect(await row.innerText()).toContain(NAME);
+    expect(await row.getByTitle(exact(charge), { exact: true }).count()).toBe(1);
+    await row.getByRole("button").first().click();
+    const drawer = dora.page.getByRole("dialog");
+    await drawer.getByText(reply.json.gateway.request_id, { exact: true }).waitFor();
+    const cost = drawer.getByRole("region", { name: activity.cost });
+    const at = async (label: string | RegExp): Promise<bigint> => amountOf(await amountAt(cost, label));
+    const sum = (await at(/^Input:/)) + (await at(/^Output:/));
+    expect(await at(activity.sum)).toBe(sum);
+    expect(await at(activity.charged)).toBe(charge);
+    expect(sum).toBe(charge);
+    expect(await at(activity.returned)).toBe((await at(activity.held)) - charge);
+  });
+
+  test("calls go on until the limit refuses one, which is a row that cost nothing", async () => {
+    let refused = await call();
+    for (let n = 0; n < CALLS_AT_MOST && refused.status === 200; n++) refused = await call();
+    expect([refused.status, refused.json.error.code]).toEqual([403, "key_spend_limit_reached"]);
+    expect(sumOf(charges)).toBeGreaterThanOrEqual(nano(LIMIT));
+    expect(sumOf(charges.slice(0, -1))).toBeLessThan(nano(LIMIT));
+    const row = await findRequest(dora, org, refused.json.error.request_id);
+    const text = await row.innerText();
+    for (const part of [activity.states.refused, "key_spend_limit_reached", "$0.00"])
+      expect(text).toContain(part);
+    await dora.open(path.organization(org, "keys"));
+    expect(await rowsOf(dora, texts.pages.keys).first().innerText()).toContain(keys.states.limit("").trim());
+  });
+
+  test("an admin raises the limit, and the next call is served", async () => {
+    await ada.open(path.organization(org, "keys"));
+    const dialog = await keyAct(ada, NAME, "edit");
+    expect(await dialog.getByLabel(keys.limit).inputValue()).toBe(LIMIT);
+    await dialog.getByLabel(keys.limit).fill("1");
+    await dialog.getByRole("button", { name: texts.dialog.save }).click();
+    await dialog.waitFor({ state: "hidden" });
+    expect((await call()).status).toBe(200);
+  });
+
+  test("an admin revokes it by typing its name, and the next call is 401", async () => {
+    const dialog = await keyAct(ada, NAME, "revoke");
+    const revoke = dialog.getByRole("button", { name: keys.revokeAction(NAME) });
+    await dialog.getByRole("textbox").fill(NAME.toUpperCase());
+    expect(await revoke.isDisabled()).toBe(true);
+    await dialog.getByRole("textbox").fill(NAME);
+    await revoke.click();
+    await dialog.waitFor({ state: "hidden" });
+    const ended = await call();
+    expect([ended.status, ended.json.error.code]).toEqual([401, "api_key_revoked"]);
+    await ada.page.getByText(keys.revokedHidden(1)).waitFor();
+  });
+
+  test("the balance, the ledger and the provider's bill tell the same story", async () => {
+    const { gateway } = dashboard;
+    await gateway.assertSound();
+    const spent = sumOf(charges);
+    expect((await gateway.balance(customer)).available).toBe((nano("5") - spent) as NanoUsd);
+    const bill = gateway.simulator.bill();
+    expect(bill.map(({ outcome, billed }) => [outcome, billed])).toEqual(
+      charges.map(() => ["finished", true]),
+    );
+    const nanoPerToken = 2000;
+    expect(
+      bill.map(({ prompt_tokens, completion_tokens }) =>
+        BigInt((prompt_tokens + completion_tokens) * nanoPerToken),
+      ),
+    ).toEqual(charges);
+    await ada.open(path.organization(org, "billing"));
+    const line = ada.page.getByText(texts.billing.availableHeld);
+    expect(await line.first().innerText()).toContain(exact(nano("5") - spent));
+    expect([dora.complained(), ada.complained()]).toEqual([[], []]);
+  });
+});
+
+const chargeOf = ({ json }: Reply<Answer>): NanoUsd => nano(json.gateway.cost.customer_charge_usd.toFixed(9));
+const sumOf = (charges: readonly NanoUsd[]): bigint => charges.reduce<bigint>((sum, one) => sum + one, 0n);

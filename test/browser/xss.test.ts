@@ -1,0 +1,183 @@
+// Whoever can write a text writes markup and script into it. Every page prints it as it is: nothing runs, nothing is
+// loaded, no policy has to step in (hardening.md 144 and S27).
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import {
+  OPERATOR_PAGES,
+  type OperatorPage,
+  ORGANIZATION_PAGES,
+  type OrganizationPage,
+  path,
+} from "../../dashboard/path-builder.ts";
+import { texts } from "../../dashboard/texts.ts";
+import { parseManifest } from "../../src/releases/manifest.ts";
+import { MODELS, PLAIN } from "../support/models.ts";
+import { type Dashboard, DESKTOP, NARROW, OPERATOR, startDashboard, type Visitor } from "./dashboard.ts";
+import {
+  furnishHostile,
+  HEADER,
+  HOSTILE,
+  HOSTILE_MODELS,
+  HOSTILE_TEXTS,
+  type HostileHouse,
+  startHostileProvider,
+} from "./hostile.ts";
+import { ALIVE, all, PAYLOADS, READABLE, written } from "./payloads.ts";
+import { keyAct, showAll } from "./steps.ts";
+
+const provider = startHostileProvider();
+let dashboard: Dashboard;
+let house: HostileHouse;
+let owner: Visitor;
+let operator: Visitor;
+
+beforeAll(async () => {
+  dashboard = await startDashboard({
+    models: [...MODELS, ...HOSTILE_MODELS],
+    providers: { hostile: provider.url },
+  });
+  house = await furnishHostile(dashboard);
+  [owner, operator] = await Promise.all([dashboard.visitor(house.owner), dashboard.visitor(OPERATOR)]);
+});
+afterAll(async () => {
+  await dashboard.stop();
+  await provider.stop();
+});
+
+/** Shows every text as it was written, and runs none. */
+async function inert(visitor: Visitor, shown: readonly string[]): Promise<void> {
+  await showAll(visitor);
+  const { page } = visitor;
+  const readable = await page.evaluate<string>(READABLE);
+  expect({
+    missing: shown.filter((text) => !readable.includes(text)),
+    alive: await page.evaluate<string[]>(ALIVE),
+    complained: visitor.complained(),
+  }).toEqual({ missing: [], alive: [], complained: [] });
+}
+
+/** Long names break, wherever they stand. */
+async function narrow(visitor: Visitor): Promise<void> {
+  await visitor.resize(NARROW);
+  expect(await visitor.overflow()).toBe(0);
+  await visitor.page.setViewportSize(DESKTOP);
+}
+
+/** What an audit log has room for. */
+const CUT = PAYLOADS.map((payload) => payload.slice(0, 24));
+
+/** What has to be readable there. */
+const OF_ORGANIZATION: Record<OrganizationPage, readonly string[]> = {
+  overview: [],
+  keys: [...all("key"), ...all("person")],
+  usage: [],
+  activity: all("key"),
+  billing: all("reference"),
+  models: all("closed"),
+  playground: [],
+  research: [...all("project"), ...all("person"), ...all("note")],
+  team: all("person"),
+  alerts: [...all("channel"), ...all("key")],
+  audit: [...CUT, ...all("person")],
+  settings: [written(PAYLOADS[0], "person"), written(PAYLOADS[1], "organization")],
+};
+const OF_OPERATOR: Record<OperatorPage, readonly string[]> = {
+  organizations: all("organization"),
+  credits: all("reference"),
+  routes: all("closed"),
+  entitlements: [...all("project"), ...all("purpose"), ...all("person")],
+  providers: [],
+  health: [],
+  ledger: [],
+  people: [...all("person"), ...all("operator key")],
+  audit: [...CUT, ...all("reference"), ...all("person")],
+};
+
+test("what this file looks for is found where a page does take a text for markup", async () => {
+  const visitor = await dashboard.visitor();
+  await visitor.open(path.signIn());
+  for (const payload of PAYLOADS.filter((text) => /img|svg|iframe|<b /.test(text))) {
+    await visitor.page.evaluate<void>(`document.querySelector("h1").innerHTML = ${JSON.stringify(payload)}`);
+    await visitor.page.waitForTimeout(50);
+    const signs = [...(await visitor.page.evaluate<string[]>(ALIVE)), ...visitor.complained()];
+    expect({ payload, noticed: signs.length > 0 }).toEqual({ payload, noticed: true });
+  }
+  await visitor.leave();
+});
+
+for (const page of ORGANIZATION_PAGES)
+  test(`organization: ${page}`, async () => {
+    await owner.open(path.organization(house.org, page));
+    await inert(owner, OF_ORGANIZATION[page]);
+    await narrow(owner);
+  });
+
+for (const page of OPERATOR_PAGES)
+  test(`operator: ${page}`, async () => {
+    await operator.open(path.operator(page));
+    await inert(operator, OF_OPERATOR[page]);
+    await narrow(operator);
+  });
+
+test("an operator looks into the organizations", async () => {
+  for (const { id } of (await dashboard.root.app("GET /operator/organizations")).data.slice(0, 3)) {
+    await operator.open(path.organization(id));
+    await inert(operator, []);
+  }
+});
+
+test("usage by key and by member names them all", async () => {
+  for (const [group, kind] of Object.entries({ key: "key", member: "person" } as const)) {
+    await owner.open(`${path.organization(house.org, "usage")}?group_by=${group}`);
+    await inert(owner, all(kind));
+  }
+});
+
+test("an address that carries a payload in every filter", async () => {
+  const names = ["find", "model", "key", "req", "search", "state", "range", "create", "order", "next"];
+  for (const payload of PAYLOADS.slice(0, 4)) {
+    const query = new URLSearchParams(Object.fromEntries(names.map((name) => [name, payload])));
+    await owner.open(`${path.organization(house.org, "activity")}?${query.toString()}`);
+    expect(await owner.page.evaluate<string[]>(ALIVE)).toEqual([]);
+    expect(owner.complained({ about: /status of 40[04]/ })).toEqual([]);
+  }
+});
+
+test("a request's drawer, and the dialogs that ask to type a key's name", async () => {
+  await owner.open(`${path.organization(house.org, "activity")}?req=${house.request}`);
+  await owner.page.getByRole("dialog").getByText(house.request, { exact: true }).waitFor();
+  await inert(owner, [HEADER]);
+  await owner.open(path.organization(house.org, "keys"));
+  for (const name of all("key").slice(-3)) {
+    const dialog = await keyAct(owner, name, "revoke");
+    const revoke = dialog.getByRole("button", { name: texts.keys.revokeAction(name) });
+    await dialog.getByRole("textbox").fill(name);
+    expect(await revoke.isEnabled()).toBe(true);
+    await inert(owner, [texts.keys.revokeTitle(name)]);
+    await dialog.getByRole("button", { name: texts.dialog.cancel }).click();
+    await dialog.waitFor({ state: "hidden" });
+  }
+});
+
+test("the playground prints a hostile model's reasoning, text and tool call", async () => {
+  const { page } = owner;
+  const { key } = house;
+  await dashboard.root.app(
+    "PATCH /orgs/{org}/keys/{key}",
+    { org: house.org, key: key.id },
+    { limit_usd: null },
+  );
+  await owner.open(`${path.organization(house.org, "playground")}?model=${HOSTILE}`);
+  await page.getByRole("combobox", { name: texts.playground.key }).click();
+  await inert(owner, all("key"));
+  await page.getByRole("option", { name: key.name, exact: true }).click();
+  await page.getByLabel(texts.playground.message, { exact: true }).fill(PAYLOADS.join("\n"));
+  await page.getByRole("button", { name: texts.playground.send, exact: true }).click();
+  await page.getByText(texts.answer.phases.settled, { exact: true }).waitFor();
+  await inert(owner, Object.values(HOSTILE_TEXTS));
+});
+
+test("releases cannot carry such names: model, provider, region and route are plain words", () => {
+  for (const payload of PAYLOADS.filter((text) => /[^\w]/.test(text)))
+    for (const field of ["model", "provider", "region", "route"])
+      expect(() => parseManifest({ ...PLAIN, [field]: payload })).toThrow(field);
+});
