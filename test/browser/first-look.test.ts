@@ -43,6 +43,7 @@ test("a request tells its course from the arrival to the last part, in order", a
   await visitor.open(path.organization(org, "activity"));
   await visitor.page.getByRole("row").nth(1).getByRole("button").click();
   const course = visitor.page.getByRole("region", { name: texts.activity.timeline });
+  await course.waitFor();
   const rows = await course.getByRole("row").allInnerTexts();
   const { steps } = texts.activity;
   expect(rows.map((row) => row.split("\t")[0])).toEqual([steps.held, steps.call(1), steps.first, steps.last]);
