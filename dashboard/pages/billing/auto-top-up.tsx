@@ -1,5 +1,5 @@
 // Automatic top-up: below a threshold the kept card is charged, within a monthly cap; the last failure with its reason.
-import { Alert, Button, Group, Paper, Stack, Switch, Text, TextInput } from "@mantine/core";
+import { Alert, Button, Group, Paper, SimpleGrid, Stack, Switch, Text, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { type AutoTopUp, useAutoTopUp, useRemoveCard, useRetryAutoTopUp } from "../../api/billing.ts";
 import { ConfirmDialog } from "../../components/dialogs.tsx";
@@ -24,10 +24,10 @@ export function AutoTopUpCard({ org, of, mayChange }: AutoTopUpProps) {
   const [removing, setRemoving] = useState(false);
   const save = useAutoTopUp(org);
   const retry = useRetryAutoTopUp(org);
-  const field = (label: string, value: string, set: (text: string) => void) => (
+  const field = (label: string, value: string, set: (text: string) => void, placeholder = "") => (
     <TextInput
       label={label}
-      w={170}
+      placeholder={placeholder}
       inputMode="decimal"
       leftSection="$"
       value={value}
@@ -72,17 +72,18 @@ export function AutoTopUpCard({ org, of, mayChange }: AutoTopUpProps) {
         )}
         {save.error !== null && <Failure error={save.error} />}
         {retry.error !== null && <Failure error={retry.error} />}
-        <Group gap="sm" align="flex-end">
-          <Switch
-            label={words.autoOn}
-            disabled={!mayChange}
-            checked={on}
-            onChange={(event) => setOn(event.currentTarget.checked)}
-            pb={8}
-          />
+        <Switch
+          label={words.autoOn}
+          disabled={!mayChange}
+          checked={on}
+          onChange={(event) => setOn(event.currentTarget.checked)}
+        />
+        <SimpleGrid cols={{ base: 1, xs: 3 }} spacing="sm" verticalSpacing="sm" maw={640}>
           {field(words.threshold, threshold, setThreshold)}
           {field(words.topUpBy, amount, setAmount)}
-          {field(words.cap, cap, setCap)}
+          {field(words.cap, cap, setCap, words.noCap)}
+        </SimpleGrid>
+        <div>
           <Button
             loading={save.isPending}
             disabled={!ready || !mayChange}
@@ -97,7 +98,7 @@ export function AutoTopUpCard({ org, of, mayChange }: AutoTopUpProps) {
           >
             {texts.dialog.save}
           </Button>
-        </Group>
+        </div>
       </Stack>
       {removing && of.card !== null && (
         <RemoveCard org={org} card={of.card} onClose={() => setRemoving(false)} />

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { count, listOf, page, time, usd, usdInput, window } from "./shapes.ts";
 
-/** purchases + grants − refunds − charges − chargebacks = available + held − debt; `drift` is 0.000000000 or a bug. */
+/** purchases + grants + refunds − charges − chargebacks = available + held − debt; `drift` is 0.000000000 or a bug. */
 export const billing = z.object({
   purchases_usd: usd,
   grants_usd: usd,

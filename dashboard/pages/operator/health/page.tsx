@@ -34,7 +34,7 @@ export function HealthPage() {
 
 const Figures = ({ now }: { now: Health }) => (
   <>
-    <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }}>
+    <SimpleGrid cols={{ base: 2, md: 4 }} spacing={{ base: "xs", sm: "md" }}>
       <Tile title={words.ready}>
         <StateBadge state={now.ready ? "ok" : "broken"} word={now.ready ? words.yes : words.no} />
       </Tile>

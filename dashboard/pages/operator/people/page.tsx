@@ -1,6 +1,6 @@
 // Accounts of people, a way back in for those who lost theirs, and the management keys of scripts.
 import { Button, Checkbox, Code, Stack, Text, TextInput } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import {
   type ManagementKey,
@@ -11,6 +11,7 @@ import {
   useResetPerson,
   useRevokeManagementKey,
 } from "../../../api/office.ts";
+import { organizationsQuery } from "../../../api/organizations.ts";
 import { Copyable } from "../../../components/copy.tsx";
 import { type Column, DataTable } from "../../../components/data-table.tsx";
 import { ConfirmDialog, FormDialog } from "../../../components/dialogs.tsx";
@@ -18,6 +19,7 @@ import { Ago, Time } from "../../../components/figures.tsx";
 import { Icon } from "../../../components/icon.tsx";
 import { LinkDialog, type ShownLink } from "../../../components/link-dialog.tsx";
 import { Page, Section } from "../../../components/page.tsx";
+import { RowActs } from "../../../components/row-acts.tsx";
 import { StateBadge } from "../../../components/state-badge.tsx";
 import { Loaded } from "../../../components/states.tsx";
 import { texts } from "../../../texts.ts";
@@ -34,6 +36,8 @@ export function PeoplePage() {
   const [act, setAct] = useState<Act | null>(null);
   const [link, setLink] = useState<ShownLink | null>(null);
   const close = (): void => setAct(null);
+  const organizations = useInfiniteQuery(organizationsQuery(""));
+  const nameOf = (org: string): string => organizations.data?.find(({ id }) => id === org)?.name ?? org;
   return (
     <Page title={texts.operatorPages.people} lead={words.lead}>
       <Loaded query={people}>
@@ -42,7 +46,7 @@ export function PeoplePage() {
             label={texts.operatorPages.people}
             rows={data}
             rowKey={({ person }) => person.id}
-            columns={personColumns((of) => setAct({ kind: "reset", of }))}
+            columns={personColumns(nameOf, (of) => setAct({ kind: "reset", of }))}
           />
         )}
       </Loaded>
@@ -88,7 +92,10 @@ export function PeoplePage() {
   );
 }
 
-const personColumns = (reset: (of: OperatorPerson) => void): Column<OperatorPerson>[] => [
+const personColumns = (
+  nameOf: (org: string) => string,
+  reset: (of: OperatorPerson) => void,
+): Column<OperatorPerson>[] => [
   {
     title: words.columns.name,
     always: true,
@@ -107,16 +114,16 @@ const personColumns = (reset: (of: OperatorPerson) => void): Column<OperatorPers
   { title: words.columns.twoFactor, cell: ({ two_factor }) => (two_factor ? words.on : words.off) },
   {
     title: words.columns.organizations,
-    cell: ({ memberships }) => memberships.map(({ org, role }) => `${org} (${role})`).join(", ") || "–",
+    cell: ({ memberships }) =>
+      memberships.map(({ org, role }) => `${nameOf(org)} (${role})`).join(", ") || "–",
   },
   { title: words.columns.seen, cell: ({ last_seen_at }) => <Ago at={last_seen_at} /> },
   {
     title: words.columns.actions,
+    acts: true,
     always: true,
     cell: (of) => (
-      <Button size="compact-sm" variant="default" onClick={() => reset(of)}>
-        {words.reset}
-      </Button>
+      <RowActs label={words.menu(of.email)} acts={[{ label: words.reset, act: () => reset(of) }]} />
     ),
   },
 ];
@@ -131,12 +138,11 @@ const keyColumns = (revoke: (of: ManagementKey) => void): Column<ManagementKey>[
   },
   {
     title: words.columns.actions,
+    acts: true,
     always: true,
     cell: (of) =>
       of.revoked_at === null && (
-        <Button size="compact-sm" variant="default" onClick={() => revoke(of)}>
-          {words.revokeKey}
-        </Button>
+        <RowActs label={words.menu(of.name)} acts={[{ label: words.revokeKey, act: () => revoke(of) }]} />
       ),
   },
 ];
