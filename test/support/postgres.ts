@@ -193,6 +193,11 @@ export class PostgresServer implements TestPostgres {
     rmSync(this.home, { recursive: true, force: true });
   }
 
+  /** Belongs to the user that the server runs as. */
+  get directory(): string {
+    return this.home;
+  }
+
   private get data(): string {
     return join(this.home, "data");
   }
