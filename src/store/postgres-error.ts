@@ -62,7 +62,8 @@ const OPENING: Record<string, string> = {
   "25006": "is read-only, a standby perhaps; DATABASE_URL must name the primary",
   "53100": "has no space left; make room and start again",
   "42501": "may not be changed by the user of DATABASE_URL; grant it CREATE on the schema",
-  "55P03": "is being migrated by another gateway for more than a minute; start again when that is done",
+  "55P03":
+    "is being migrated by another gateway, or read by a long transaction, for more than a minute; start again when that is done",
 };
 
 const SCHEMA: ReadonlySet<string> = new Set<StoreFailureReason>(["newer_schema", "changed_migration"]);
