@@ -38,6 +38,7 @@ import { type OpenedStore, openStore } from "./main/store.ts";
 import { Journal } from "./operator/journal.ts";
 import type { People } from "./contract/people.ts";
 import type { Sql } from "./store/sql.ts";
+import { lostWhileStarting } from "./store/postgres-error.ts";
 import { stopCounting } from "./pricing/tokens.ts";
 
 /** Above every limit of ours, whose refusals can be read; beyond it Bun answers a bare 413 (hardening.md §1). */
@@ -73,8 +74,11 @@ export async function start(config: Config, ports: StartPorts = {}): Promise<Run
   try {
     return await startOn(store, config, { clock, log, worker: ports.worker ?? null });
   } catch (error) {
+    const trouble = store.ledger.trouble();
     await closeStore(store);
-    throw error;
+    throw config.databaseUrl !== null && isOverloaded(error)
+      ? lostWhileStarting(error, config.databaseUrl, trouble)
+      : error;
   }
 }
 
@@ -85,20 +89,27 @@ async function startOn(
 ): Promise<Running> {
   const { ledger } = store;
   const providers = await openProviders(config.providers);
-  const releases = await openReleases({
-    config,
-    ledger,
-    clock,
-    targets: providers.targets,
-    shared: store.look !== null,
-    failed: (error) => {
-      if (!isOverloaded(error)) log.error({ err: error }, "releases could not be renewed or followed");
-    },
-  });
-  const demoKey = config.trust === null ? await firstStart(ledger) : null;
-  const house = furnish(config, { clock, log, store, ledger, providers, releases, worker });
-  const url = addressOf(config, house.server.port);
+  let shut = (): Promise<void> => providers.stop();
   try {
+    const releases = await openReleases({
+      config,
+      ledger,
+      sql: store.sql,
+      clock,
+      targets: providers.targets,
+      shared: store.look !== null,
+      failed: (error) => {
+        if (!isOverloaded(error)) log.error({ err: error }, "releases could not be renewed or followed");
+      },
+    });
+    shut = async () => {
+      releases.stop();
+      await providers.stop();
+    };
+    const demoKey = config.trust === null ? await firstStart(ledger) : null;
+    const house = furnish(config, { clock, log, store, ledger, providers, releases, worker });
+    shut = () => house.stop(); // or it would answer for ever, without a store
+    const url = addressOf(config, house.server.port);
     if (worker !== "other") await writeOperatorFile(ledger, { dataDir: config.dataDir, url });
     releases.health.start();
     const signInLink =
@@ -111,7 +122,7 @@ async function startOn(
     };
     return { url, demoKey, signInLink, ledger, desks: house.desks, stop };
   } catch (error) {
-    await house.stop(); // it would answer for ever, without a store
+    await shut();
     throw error;
   }
 }
@@ -208,6 +219,8 @@ function furnish(config: Config, rooms: Rooms): { server: Listening; desks: Desk
     dataKey: store.dataKey,
     clock,
     publisher,
+    health: releases.health,
+    breakers: releases.breakers,
     address,
     chat: chat(routePorts),
     preview: routePorts.complete,
@@ -215,7 +228,6 @@ function furnish(config: Config, rooms: Rooms): { server: Listening; desks: Desk
     streamsOpen: () => streams.size,
     flushJournal: () => journal.flush(),
     forgotten: () => journal.forgotten,
-    paymentDrivers: [desks.payments.driver],
     paymentDesk: desks.paymentDesk,
     alertDesk: desks.alertDesk,
   });

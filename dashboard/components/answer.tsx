@@ -28,7 +28,7 @@ export function Answer({ of, org }: { of: Completion; org: string }) {
             </Accordion.Control>
             <Accordion.Panel>
               <Text size="sm" c="dimmed" className="name" style={{ whiteSpace: "pre-wrap" }}>
-                {reasoning}
+                {reasoning.trimStart()}
               </Text>
             </Accordion.Panel>
           </Accordion.Item>
@@ -42,7 +42,7 @@ export function Answer({ of, org }: { of: Completion; org: string }) {
             aria-live="polite"
             aria-busy={isRunning(of)}
           >
-            {content}
+            {content.trimStart()}
           </Text>
         </Paper>
       )}

@@ -1,7 +1,7 @@
 // The columns of an audit log, for an organization and for operators.
 import { Code, Stack, Text } from "@mantine/core";
 import type { AppAnswer } from "../../src/contract/app.ts";
-import { formatChange } from "../format/change.ts";
+import { formatChange, formatTarget } from "../format/change.ts";
 import { texts } from "../texts.ts";
 import type { Column } from "./data-table.tsx";
 import { Time } from "./figures.tsx";
@@ -15,14 +15,21 @@ export const AUDIT_COLUMNS: Column<AuditRow>[] = [
   {
     title: words.columns.action,
     always: true,
-    cell: ({ action }) => <Code style={{ whiteSpace: "nowrap" }}>{action}</Code>,
+    cell: ({ action, actor }) => (
+      <Stack gap={2} align="flex-start">
+        <Code style={{ whiteSpace: "nowrap" }}>{action}</Code>
+        <Text size="xs" c="dimmed" className="name" hiddenFrom="sm">
+          {actor.name ?? actor.id}
+        </Text>
+      </Stack>
+    ),
   },
   {
     title: words.columns.target,
     cell: ({ org, target }) => (
       <Stack gap={0}>
         <Text size="sm" className="name">
-          {target}
+          {formatTarget(target)}
         </Text>
         <Text size="xs" c="dimmed">
           {org ?? words.platform}
@@ -35,7 +42,7 @@ export const AUDIT_COLUMNS: Column<AuditRow>[] = [
     cell: ({ before, after }) =>
       before === null && after === null ? null : (
         <Text size="sm" className="name" title={`${before ?? "–"} → ${after ?? "–"}`}>
-          {formatChange(before)} → {formatChange(after)}
+          {before === null ? formatChange(after) : `${formatChange(before)} → ${formatChange(after)}`}
         </Text>
       ),
   },

@@ -27,9 +27,20 @@ interface DataTableProps<Row> {
   /** Loads the next page; absent on the last. */
   more?: { load: () => void; loading: boolean } | undefined;
   foot?: ReactNode;
+  /** Said where there are no rows; otherwise that nothing matches. */
+  none?: string;
 }
 
-export function DataTable<Row>({ label, rows, columns, rowKey, onOpen, more, foot }: DataTableProps<Row>) {
+export function DataTable<Row>({
+  label,
+  rows,
+  columns,
+  rowKey,
+  onOpen,
+  more,
+  foot,
+  none,
+}: DataTableProps<Row>) {
   const [order, setOrder] = useState<{ title: string; down: boolean } | null>(null);
   const by = columns.find(({ title }) => title === order?.title)?.order;
   const shown = by === undefined ? rows : sorted(rows, by, order?.down ?? false);
@@ -61,7 +72,7 @@ export function DataTable<Row>({ label, rows, columns, rowKey, onOpen, more, foo
                   <Table.Td
                     key={column.title}
                     className={cellClass(column)}
-                    ta={column.figures ? "right" : "left"}
+                    ta={column.figures || column.acts ? "right" : "left"}
                   >
                     {column.cell(row)}
                   </Table.Td>
@@ -81,7 +92,7 @@ export function DataTable<Row>({ label, rows, columns, rowKey, onOpen, more, foo
       )}
       {shown.length === 0 && (
         <Text c="dimmed" ta="center" p="lg" size="sm">
-          {texts.table.noMatch}
+          {none ?? texts.table.noMatch}
         </Text>
       )}
     </Paper>

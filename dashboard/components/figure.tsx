@@ -1,7 +1,8 @@
 // A chart with its table beside it: the same data, one switch, and a sentence for those who see neither.
-import { Group, Paper, SegmentedControl, Skeleton, Text, Title } from "@mantine/core";
+import { Group, Paper, SegmentedControl, Text, Title } from "@mantine/core";
 import { lazy, type ReactNode, Suspense, useState } from "react";
 import { texts } from "../texts.ts";
+import { Loading } from "./states.tsx";
 import type { ChartProps } from "./chart.tsx";
 
 const Chart = lazy(() => import("./chart.tsx"));
@@ -38,7 +39,7 @@ export function Figure({ title, summary, table, ...chart }: FigureProps) {
       {shown === "table" ? (
         table
       ) : (
-        <Suspense fallback={<Skeleton height={chart.height ?? 260} />}>
+        <Suspense fallback={<Loading lines={1} height={chart.height ?? 260} />}>
           <div role="img" aria-label={`${title}. ${summary}`}>
             <Chart {...chart} />
           </div>

@@ -17,7 +17,7 @@ export function Tile({ title, children, note, to, search }: TileProps) {
       <Text size="sm" c="dimmed" component="div">
         {title}
       </Text>
-      <Text fz={26} fw={650} lh={1.3} component="div" className="figures">
+      <Text fz={{ base: 20, sm: 26 }} fw={650} lh={1.3} component="div" className="figures">
         {children}
       </Text>
       {note !== undefined && (
@@ -29,14 +29,14 @@ export function Tile({ title, children, note, to, search }: TileProps) {
   );
   if (to === undefined)
     return (
-      <Paper withBorder p="md" className="tile">
+      <Paper withBorder p={{ base: "sm", sm: "md" }} className="tile">
         {body}
       </Paper>
     );
   return (
     <Paper
       withBorder
-      p="md"
+      p={{ base: "sm", sm: "md" }}
       className="tile"
       renderRoot={(props) => <BareLink to={to} search={search ?? {}} {...props} />}
     >

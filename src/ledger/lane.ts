@@ -4,7 +4,7 @@
 import type { Client } from "pg";
 import { overloaded } from "../contract/overloaded.ts";
 import { messageOf } from "../lib/message.ts";
-import { errorKind } from "../store/postgres-error.ts";
+import { errorKind, wasRefused } from "../store/postgres-error.ts";
 import { type Committed } from "./batch.ts";
 import { Doubt } from "./postgres-commit.ts";
 import { type LaneOperation, type LaneOutcome, outlives, rankOf } from "./postgres-operations.ts";
@@ -42,6 +42,8 @@ export class Lane {
   private client: Client | null = null;
   private running = false;
   private away = false;
+  /** The database answers, and its last answer to a batch was that it takes none: full, or read-only. */
+  private refusing = false;
   private closed = false;
   private reconnectInMs = RECONNECT_FIRST_MS;
   private failure: unknown = null;
@@ -121,6 +123,7 @@ export class Lane {
         client,
         batch.map(({ operation }) => operation),
       );
+      if (this.refusing) this.takesAgain();
       this.tell(batch, outcomes);
     } catch (error) {
       await this.failed(client, batch, { error, tries });
@@ -150,8 +153,12 @@ export class Lane {
       return;
     }
     const kind = errorKind(error);
-    if (kind === "store" || (kind === "conflict" && tries >= CONFLICTS_AT_MOST))
-      return this.lost(client, batch);
+    if (kind === "store" || (kind === "conflict" && tries >= CONFLICTS_AT_MOST)) {
+      this.lost(client, batch);
+      if (kind === "conflict" || !wasRefused(error)) return;
+      this.refusing = true;
+      return await this.reconnectLater(); // it would answer the same at once, over and over
+    }
     if (kind === "conflict") {
       await new Promise((resolve) => setTimeout(resolve, Math.random() * 2 ** tries));
       return await this.commit(client, batch, tries + 1);
@@ -211,13 +218,19 @@ export class Lane {
       if (this.doubt !== null) await this.clear(client, this.doubt);
       this.client = client;
       client.once("end", () => this.ended(client));
-      this.away = false;
-      this.reconnectInMs = RECONNECT_FIRST_MS;
+      if (!this.refusing) this.takesAgain();
+      this.away &&= this.waiting > 0; // until what waits is taken; without it, the next request finds out
     } catch (error) {
       this.failure = error;
       this.lost(client, []); // tried again until it works
     }
     return this.client;
+  }
+
+  private takesAgain(): void {
+    this.away = false;
+    this.refusing = false;
+    this.reconnectInMs = RECONNECT_FIRST_MS;
   }
 
   /** Lost while nothing was under way: better to find out now than with the next request. */

@@ -30,7 +30,11 @@ type OperatorChanges = Pick<
   | "revokeManagementKey"
 >;
 
+/** Two that meet need a few tries; one that meets a commit which waits for its standby has none to win. */
 const TRIES = 5;
+const TRY_WITHIN_MS = 3_000;
+/** Nobody waits longer for a standby that does not confirm; the server sets no limit to that wait. */
+const COMMIT = { text: "COMMIT", query_timeout: 4_000 };
 
 export class PostgresChanges {
   constructor(
@@ -67,12 +71,14 @@ export class PostgresChanges {
   }
 
   private async change<T>(apply: (on: Asking, nowMs: number) => Promise<T>): Promise<T> {
+    const beganMs = performance.now();
     for (let tries = 1; ; tries += 1) {
       try {
         return await this.once(apply);
       } catch (error) {
         const kind = errorKind(error);
-        if (kind === "store") throw overloaded();
+        const late = performance.now() - beganMs > TRY_WITHIN_MS;
+        if (kind === "store" || (kind === "conflict" && (late || tries === TRIES))) throw overloaded();
         // Two that make the same thing at once: the second finds it made.
         const again = kind === "conflict" || (error as { code?: string }).code === "23505";
         if (!again || tries === TRIES) throw error;
@@ -87,9 +93,13 @@ export class PostgresChanges {
       await client.query("BEGIN");
       const [row] = await askOnce(client, `SELECT ${DATABASE_NOW}`);
       const result = await apply(client, this.stamps?.nowMs() ?? int(row?.[0]));
-      await client.query("COMMIT");
+      await client.query(COMMIT);
       return result;
     } catch (error) {
+      if (errorKind(error) === "store") {
+        broken = error instanceof Error ? error : new Error(String(error)); // it may not answer a ROLLBACK either
+        throw error;
+      }
       await client.query("ROLLBACK").catch((rollback: unknown) => {
         broken = rollback instanceof Error ? rollback : new Error(String(rollback));
       });

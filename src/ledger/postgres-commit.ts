@@ -57,7 +57,10 @@ export async function commitBatch(
   const txn = ports.nextTransaction();
   const { decided, changes } = await decideBatch(client, money, { ...ports, txn });
   if (isEmpty(changes) && fences.length === 0) {
-    client.query("ROLLBACK").catch(() => {}); // nothing was to be written: nothing depends on it
+    // Nothing was to be written. What was found may be said only if it will not be lost with this server; a commit
+    // behind its locks waits for the standby.
+    if (decided.some(tellsOfEarlier)) await client.query("COMMIT");
+    else client.query("ROLLBACK").catch(() => {});
     return decided;
   }
   const passing = fence(client, fences, ports);
@@ -81,6 +84,13 @@ export async function commitBatch(
   }
   crashAround(money, "after");
   return outcomes;
+}
+
+/** Acknowledges what an earlier transaction has done, which may have happened on this server alone so far. */
+function tellsOfEarlier(committed: Committed<LaneOutcome>): boolean {
+  if (committed.kind !== "outcome") return false;
+  const { kind } = committed.outcome;
+  return kind === "replay" || kind === "repeated" || kind === "done";
 }
 
 const NOTHING: ReadonlySet<string> = new Set();

@@ -160,7 +160,7 @@ class PostgresLedger {
       ...changes.interface(),
       audit: () => available(auditPostgres({ url: store.url, dataKey: store.dataKey, nowMs: this.nowMs() })),
       ready: () => this.ready(),
-      trouble: () => this.lanes.trouble ?? "the lease of this gateway could not be renewed",
+      trouble: () => this.lanes.trouble ?? (this.lease.valid ? "a statement got no answer" : "no lease"),
       close: () => this.close(),
     };
   }

@@ -5,6 +5,7 @@ import type { ElsewherePorts } from "../gateway/elsewhere.ts";
 import { printCutStream } from "../gateway/cut-stream.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { type Clock, systemClock } from "../lib/clock.ts";
+import { lostWhileStarting } from "../store/postgres-error.ts";
 import type { Sql } from "../store/sql.ts";
 
 export interface OpenedStore {
@@ -66,6 +67,6 @@ async function openPostgres(
     };
   } catch (error) {
     await store.close();
-    throw error;
+    throw lostWhileStarting(error, url);
   }
 }

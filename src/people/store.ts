@@ -4,6 +4,7 @@ import { Database } from "bun:sqlite";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { createHmac } from "node:crypto";
+import { confirmCommits } from "../store/postgres-confirmed.ts";
 import { errorKind, toldAway } from "../store/postgres-error.ts";
 import { privateFile } from "../store/private-file.ts";
 
@@ -80,7 +81,10 @@ async function openSchema(connectionString: string): Promise<PeopleStore> {
   let losses = 0;
   const lost = (): void => void (losses += 1);
   pool.on("error", lost);
-  pool.on("connect", (client) => client.on("error", lost));
+  pool.on("connect", (client) => {
+    client.on("error", lost);
+    confirmCommits(client);
+  });
   const store: PeopleStore = {
     database: pool,
     change: async (text, ...values) =>

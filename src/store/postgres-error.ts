@@ -1,8 +1,8 @@
 // What an error of PostgreSQL means: try the transaction again, blame one operation, or stop until the database is back;
 // and at the start, what to tell the operator (money.md §7, hardening.md S11).
-import { overloaded } from "../contract/overloaded.ts";
+import { isOverloaded, overloaded } from "../contract/overloaded.ts";
 import { messageOf } from "../lib/message.ts";
-import { StoreFailure } from "./store-failure.ts";
+import { StoreFailure, type StoreFailureReason } from "./store-failure.ts";
 
 /**
  * `conflict`: rolled back for another transaction's sake, run it again. `operation`: one statement was refused, the
@@ -38,7 +38,9 @@ export function wasRefused(error: unknown): boolean {
 const CONNECTION =
   /connection|terminated|timeout|not queryable|socket|ECONN|EPIPE|ENOTFOUND|ETIMEDOUT|EHOST/i;
 const isConnectionError = (error: unknown): boolean =>
-  error instanceof Error && (CONNECTION.test(error.message) || /^E[A-Z_]+$/.test(codeOf(error) ?? ""));
+  error instanceof Error &&
+  !("path" in error) && // a file's error
+  (CONNECTION.test(error.message) || /^E[A-Z_]+$/.test(codeOf(error) ?? ""));
 
 /** A database that is away, as those are told who asked for something; any other error as it is. */
 export const toldAway = (error: unknown): unknown => (errorKind(error) === "store" ? overloaded() : error);
@@ -60,13 +62,31 @@ const OPENING: Record<string, string> = {
   "25006": "is read-only, a standby perhaps; DATABASE_URL must name the primary",
   "53100": "has no space left; make room and start again",
   "42501": "may not be changed by the user of DATABASE_URL; grant it CREATE on the schema",
-  "55P03": "is being migrated by another gateway for more than a minute; start again when that is done",
+  "55P03":
+    "is being migrated by another gateway, or read by a long transaction, for more than a minute; start again when that is done",
 };
+
+const SCHEMA: ReadonlySet<string> = new Set<StoreFailureReason>(["newer_schema", "changed_migration"]);
+
+/**
+ * Why a start failed on a database that had opened; other errors come back as they are. `trouble`: what the ledger knows
+ * where callers were only told to come back.
+ */
+export function lostWhileStarting(error: unknown, url: string, trouble?: string): unknown {
+  if (error instanceof StoreFailure) return error;
+  if (!isOverloaded(error) && errorKind(error) !== "store") return error;
+  const said = (isOverloaded(error) ? trouble : undefined) ?? messageOf(error);
+  return new StoreFailure(
+    "database",
+    `the database ${placeOf(url)} went away during the start: ${said}; check that it is running, and start again`,
+  );
+}
 
 /** Why the database did not open, as a sentence that says what to do; other errors come back as they are. */
 export function openingFailure(error: unknown, url: string): unknown {
-  if (error instanceof StoreFailure) return error;
   const place = placeOf(url);
+  if (error instanceof StoreFailure)
+    return SCHEMA.has(error.reason) ? new StoreFailure(error.reason, `${place}: ${error.message}`) : error;
   const said = messageOf(error);
   const failed = (words: string): StoreFailure => new StoreFailure("database", words);
   const known = OPENING[codeOf(error) ?? ""];

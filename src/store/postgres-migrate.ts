@@ -7,6 +7,7 @@ import { PAYMENTS_SCHEMA } from "./migrations/postgres/0003-payments.ts";
 import { JOURNAL_SCHEMA } from "./migrations/0004-journal.ts";
 import { ENTITLEMENT_NOTES_SCHEMA } from "./migrations/0005-entitlement-notes.ts";
 import { ALERTS_SCHEMA } from "./migrations/0006-alerts.ts";
+import { BREAKERS_SCHEMA } from "./migrations/0007-breakers.ts";
 import { inPostgres } from "./migrations/postgres/in-postgres.ts";
 import type { Migration } from "./migrate.ts";
 import { StoreFailure } from "./store-failure.ts";
@@ -17,6 +18,7 @@ export const POSTGRES_MIGRATIONS: readonly Migration[] = [
   { version: 4, name: "journal", sql: inPostgres(JOURNAL_SCHEMA) },
   { version: 5, name: "entitlement notes", sql: inPostgres(ENTITLEMENT_NOTES_SCHEMA) },
   { version: 6, name: "alerts", sql: inPostgres(ALERTS_SCHEMA) },
+  { version: 7, name: "breakers", sql: inPostgres(BREAKERS_SCHEMA) },
 ];
 
 /** Any number that is ours: the lock that migrating gateways take turns with. */
@@ -24,17 +26,47 @@ const MIGRATING = 8_041_990_771;
 
 const checksumOf = (migration: Migration): string => createHash("sha256").update(migration.sql).digest("hex");
 
-/** Runs `work` while no other gateway migrates this database, in one transaction. */
+const GIVE_UP_AFTER_MS = 60_000;
+/**
+ * For a table that somebody reads at length, a dump or an audit: whoever waits for it keeps all requests waiting behind
+ * himself, so a migration waits for half a second and tries again.
+ */
+const TABLE_WITHIN_MS = 500;
+const BETWEEN_TRIES_MS = 1_000;
+const LOCK_NOT_AVAILABLE = "55P03";
+
+/**
+ * Runs `work` while no other gateway migrates this database, in one transaction. Older gateways serve on meanwhile, and
+ * afterwards: a migration may add what they do not know, and take nothing away.
+ */
 export async function migrateThen<T>(
   client: ClientBase,
   work: () => Promise<T>,
   migrations: readonly Migration[] = POSTGRES_MIGRATIONS,
 ): Promise<T> {
+  const lateAtMs = performance.now() + GIVE_UP_AFTER_MS;
+  for (;;) {
+    try {
+      return await once(client, work, migrations);
+    } catch (error) {
+      const taken = error instanceof Error && "code" in error && error.code === LOCK_NOT_AVAILABLE;
+      if (!taken || performance.now() > lateAtMs) throw error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, BETWEEN_TRIES_MS));
+  }
+}
+
+async function once<T>(
+  client: ClientBase,
+  work: () => Promise<T>,
+  migrations: readonly Migration[],
+): Promise<T> {
   await client.query("BEGIN");
   try {
     // A starting gateway may wait for another's migration, longer than any request may wait for a lock.
-    await client.query("SET LOCAL lock_timeout = '60s'; SET LOCAL statement_timeout = '600s'");
+    await client.query(`SET LOCAL lock_timeout = ${GIVE_UP_AFTER_MS}; SET LOCAL statement_timeout = '600s'`);
     await client.query(`SELECT pg_advisory_xact_lock(${MIGRATING})`);
+    await client.query(`SET LOCAL lock_timeout = ${TABLE_WITHIN_MS}`);
     await migrate(client, migrations);
     const result = await work();
     await client.query("COMMIT");

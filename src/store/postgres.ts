@@ -2,6 +2,7 @@
 // for this process. Sessions carry the time limits of money.md §7; all of them are off by default.
 import pg from "pg";
 import { dataKeyCheck, readDataKey } from "./data-key.ts";
+import { confirmCommits } from "./postgres-confirmed.ts";
 import { openingFailure } from "./postgres-error.ts";
 import { migrateThen } from "./postgres-migrate.ts";
 import { privateDirectory } from "./private-file.ts";
@@ -80,7 +81,10 @@ export async function openPostgresStore(url: string, dataDirectory: string): Pro
     // A connection that the server ended while it was idle: the pool makes another when one is needed.
     pool.on("error", () => {});
     // One that is lost while it is in use: its statements fail, which is all that anybody needs to know.
-    pool.on("connect", (client) => client.on("error", () => {}));
+    pool.on("connect", (client) => {
+      client.on("error", () => {});
+      confirmCommits(client);
+    });
     return {
       url,
       dataDirectory,
@@ -112,6 +116,7 @@ async function connected(config: pg.ClientConfig): Promise<pg.Client> {
   const client = new pg.Client(config);
   // Without a listener a lost connection would end the process; whoever uses it sees its statements fail.
   client.on("error", () => {});
+  confirmCommits(client);
   await client.connect();
   return client;
 }

@@ -173,7 +173,7 @@ test("two models answer side by side, each with its own bound and charge", async
   for (const model of [REASONING, SECOND])
     await visitor.page
       .getByRole("status")
-      .filter({ hasText: `${model}: ${words.upTo}` })
+      .filter({ hasText: `${words.isHeld} · ${model}` })
       .waitFor();
   expect(await visitor.axe()).toEqual([]);
   await button(words.send).click();

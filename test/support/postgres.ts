@@ -137,6 +137,13 @@ export class PostgresServer implements TestPostgres {
     await runOn(this.url, "SELECT pg_promote()");
   }
 
+  /** From now on this user is asked for a password; all others are believed. */
+  async askPasswordOf(user: string): Promise<void> {
+    const rules = join(this.data, "pg_hba.conf");
+    writeFileSync(rules, `host all ${user} all scram-sha-256\n${readFileSync(rules, "utf8")}`);
+    await runOn(this.url, "SELECT pg_reload_conf()");
+  }
+
   /** Ends every server process without a word to anyone, as a crash does. */
   async crash(): Promise<void> {
     const processes = this.processes();
@@ -184,6 +191,11 @@ export class PostgresServer implements TestPostgres {
   async stop(): Promise<void> {
     await this.ended("");
     rmSync(this.home, { recursive: true, force: true });
+  }
+
+  /** Belongs to the user that the server runs as. */
+  get directory(): string {
+    return this.home;
   }
 
   private get data(): string {

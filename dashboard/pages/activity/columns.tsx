@@ -26,7 +26,7 @@ export const activityColumns = (open: (id: string) => void): Column<ActivityRow>
     cell: (row) => (
       <Stack gap={2} align="flex-start">
         <StateBadge state={row.state} word={words.states[row.state]} />
-        {row.code !== null && <Code>{row.code}</Code>}
+        {row.code !== null && <Code className="name">{row.code}</Code>}
       </Stack>
     ),
   },

@@ -1,5 +1,5 @@
 // Alerts: what is watched, where messages go, and what became of them. One message per crossing, not per request.
-import { Button, Code, Group, Stack, Text } from "@mantine/core";
+import { Button, Code, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import {
@@ -17,6 +17,7 @@ import { type Column, DataTable } from "../../components/data-table.tsx";
 import { Ago, Time } from "../../components/figures.tsx";
 import { Icon } from "../../components/icon.tsx";
 import { Page, Section } from "../../components/page.tsx";
+import { RowActs } from "../../components/row-acts.tsx";
 import { StateBadge } from "../../components/state-badge.tsx";
 import { Empty, Failure, Loaded } from "../../components/states.tsx";
 import { useMembership } from "../../membership.tsx";
@@ -37,25 +38,19 @@ export function AlertsPage() {
   const close = (): void => setAct(null);
   const mayChange = may("alerts.change");
   const named = new Map((channels.data?.data ?? []).map(({ id, name }) => [id, name]));
+  const add = mayChange && (
+    <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setAct({ kind: "rule", of: null })}>
+      {words.addRule}
+    </Button>
+  );
   return (
-    <Page
-      title={texts.pages.alerts}
-      lead={words.lead}
-      actions={
-        mayChange && (
-          <Button
-            leftSection={<Icon name="plus" size={16} />}
-            onClick={() => setAct({ kind: "rule", of: null })}
-          >
-            {words.addRule}
-          </Button>
-        )
-      }
-    >
+    <Page title={texts.pages.alerts} lead={words.lead} actions={add}>
       <Loaded query={rules}>
         {({ data }) =>
           data.length === 0 ? (
-            <Empty icon="alerts">{words.noRules}</Empty>
+            <Empty icon="alerts" action={add}>
+              {words.noRules}
+            </Empty>
           ) : (
             <Rules org={org.id} rows={data} named={named} edit={mayChange ? setAct : null} />
           )
@@ -83,6 +78,7 @@ export function AlertsPage() {
               rows={data}
               rowKey={({ id }) => id}
               columns={deliveryColumns(named)}
+              none={words.noDeliveries}
             />
           )}
         </Loaded>
@@ -127,17 +123,17 @@ function Rules({ org, rows, named, edit }: RulesProps) {
     { title: words.columns.fired, cell: ({ last_fired_at }) => <Ago at={last_fired_at} /> },
     {
       title: words.columns.actions,
+      acts: true,
       always: true,
       cell: (of) =>
         edit !== null && (
-          <Group gap={6} wrap="nowrap">
-            <Button size="compact-sm" variant="default" onClick={() => edit({ kind: "rule", of })}>
-              {words.edit}
-            </Button>
-            <Button size="compact-sm" variant="default" onClick={() => remove.mutate(of.id)}>
-              {words.remove}
-            </Button>
-          </Group>
+          <RowActs
+            label={words.menu(conditionOf(of))}
+            acts={[
+              { label: words.edit, act: () => edit({ kind: "rule", of }) },
+              { label: words.remove, act: () => remove.mutate(of.id) },
+            ]}
+          />
         ),
     },
   ];
@@ -166,17 +162,17 @@ function Channels({
     { title: words.columns.target, cell: ({ target }) => <Code className="name">{target ?? "–"}</Code> },
     {
       title: words.columns.actions,
+      acts: true,
       always: true,
-      cell: ({ id }) =>
+      cell: ({ id, name }) =>
         mayChange && (
-          <Group gap={6} wrap="nowrap">
-            <Button size="compact-sm" variant="default" onClick={() => test.mutate(id)}>
-              {words.test}
-            </Button>
-            <Button size="compact-sm" variant="default" onClick={() => remove.mutate(id)}>
-              {words.remove}
-            </Button>
-          </Group>
+          <RowActs
+            label={words.menu(name)}
+            acts={[
+              { label: words.test, act: () => test.mutate(id) },
+              { label: words.remove, act: () => remove.mutate(id) },
+            ]}
+          />
         ),
     },
   ];

@@ -1,5 +1,5 @@
 // Who changed what in this organization; rows are only ever added.
-import { Group, TextInput } from "@mantine/core";
+import { SimpleGrid, TextInput } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { withQuery } from "../../api/client.ts";
 import { moreOf, pagedQuery } from "../../api/paged.ts";
@@ -32,7 +32,7 @@ export function AuditPage() {
         </ButtonLink>
       }
     >
-      <Group gap="sm" align="flex-end">
+      <SimpleGrid cols={{ base: 2, sm: 4 }} spacing="sm" verticalSpacing="sm">
         {(["actor", "action", "target"] as const).map((name) => (
           <TextInput
             key={name}
@@ -41,7 +41,7 @@ export function AuditPage() {
             onChange={(event) => setFilters({ [name]: event.currentTarget.value })}
           />
         ))}
-      </Group>
+      </SimpleGrid>
       <Loaded query={log} loading={<Loading lines={8} />}>
         {(rows) => (
           <DataTable

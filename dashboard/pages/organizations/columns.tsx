@@ -23,7 +23,7 @@ export const organizationColumns = (onInvite: (of: OrganizationRow) => void): Co
         <Link to={path.organization(id)} size="sm" fw={600} className="name">
           {name}
         </Link>
-        <Code className="name">{id}</Code>
+        <Code className="figures">{id}</Code>
         {open_entitlements > 0 && (
           <Link to={path.operator("entitlements")} search={{ org: id }} size="xs">
             {words.asked(open_entitlements)}

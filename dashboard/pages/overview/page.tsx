@@ -55,7 +55,7 @@ const Figures = ({ org, range, of }: FiguresProps) => (
   <>
     <Attention org={org} of={of} />
     <Steps org={org} of={of} />
-    <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }}>
+    <SimpleGrid cols={{ base: 2, md: 4 }} spacing={{ base: "xs", sm: "md" }}>
       <Tile title={words.available} note={<Held of={of} />} to={path.organization(org, "billing")}>
         <Money usd={of.balance.available_usd} />
       </Tile>
@@ -63,7 +63,7 @@ const Figures = ({ org, range, of }: FiguresProps) => (
         title={words.daysLeft}
         note={
           <>
-            {words.burn} <Money usd={of.burn_usd_per_day} />
+            {words.burn} <Money usd={of.burn_usd_per_day} /> {words.perDay}
           </>
         }
       >

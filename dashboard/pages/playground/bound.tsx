@@ -31,8 +31,8 @@ export function Bound({ org, paidBy, request, onAffordable, named }: BoundProps)
     <>
       {max_charge_usd !== null && (
         <Text size="sm" c="dimmed" role="status" className="name">
-          {named && `${request.model}: `}
           {words.upTo} <Money usd={max_charge_usd} /> {words.isHeld}
+          {named && ` · ${request.model}`}
         </Text>
       )}
       {refusal !== null && (

@@ -65,6 +65,7 @@ export const memberColumns = (terms: Omit<RowMenuProps, "of">): Column<Member>[]
   },
   {
     title: words.columns.actions,
+    acts: true,
     always: true,
     figures: true,
     cell: (member) => <RowMenu of={member} {...terms} />,

@@ -54,6 +54,7 @@ const COLUMNS: Column<Invitation>[] = [
 
 const actions = (withdraw: ReturnType<typeof useWithdrawInvitation>): Column<Invitation> => ({
   title: words.columns.actions,
+  acts: true,
   always: true,
   figures: true,
   cell: ({ id, email }) => (

@@ -1,5 +1,5 @@
 // What is shown of the usage: all of it is in the address.
-import { Button, Group, SegmentedControl, Select } from "@mantine/core";
+import { Button, Select, SimpleGrid } from "@mantine/core";
 import { type Filters, oneOf, text } from "../../filters.ts";
 import { texts } from "../../texts.ts";
 import { MEASURES } from "./buckets.ts";
@@ -23,10 +23,9 @@ interface UsageFiltersProps {
 }
 
 export const UsageFilters = ({ filters, set }: UsageFiltersProps) => (
-  <Group gap="sm" align="flex-end">
+  <SimpleGrid cols={{ base: 2, sm: 3, lg: 5 }} spacing="sm" verticalSpacing="sm">
     <Select
       label={words.range}
-      w={160}
       allowDeselect={false}
       value={filters.range}
       onChange={(value) => set({ range: SHAPE.range(value ?? undefined) })}
@@ -34,7 +33,6 @@ export const UsageFilters = ({ filters, set }: UsageFiltersProps) => (
     />
     <Select
       label={words.groupBy}
-      w={130}
       allowDeselect={false}
       value={filters.group_by}
       onChange={(value) => set({ group_by: SHAPE.group_by(value ?? undefined), then_by: "" })}
@@ -42,7 +40,6 @@ export const UsageFilters = ({ filters, set }: UsageFiltersProps) => (
     />
     <Select
       label={words.thenBy}
-      w={130}
       allowDeselect={false}
       value={filters.then_by}
       onChange={(value) => set({ then_by: SHAPE.then_by(value ?? undefined) })}
@@ -54,28 +51,20 @@ export const UsageFilters = ({ filters, set }: UsageFiltersProps) => (
         })),
       ]}
     />
-    <SegmentedControl
-      aria-label={words.measure}
-      value={filters.measure}
-      onChange={(value) => set({ measure: SHAPE.measure(value) })}
-      data={MEASURES.map((value) => ({ value, label: words.measures[value] }))}
-      visibleFrom="lg"
-    />
     <Select
       label={words.measure}
-      w={160}
       allowDeselect={false}
-      hiddenFrom="lg"
       value={filters.measure}
       onChange={(value) => set({ measure: SHAPE.measure(value ?? undefined) })}
       data={MEASURES.map((value) => ({ value, label: words.measures[value] }))}
     />
     <Button
+      style={{ alignSelf: "flex-end" }}
       variant={filters.cumulative === "" ? "default" : "filled"}
       aria-pressed={filters.cumulative !== ""}
       onClick={() => set({ cumulative: filters.cumulative === "" ? "true" : "" })}
     >
       {words.cumulative}
     </Button>
-  </Group>
+  </SimpleGrid>
 );

@@ -123,7 +123,7 @@ const CourseTable = ({ of: { series, rows } }: { of: Course }) => {
 };
 
 const Totals = ({ of }: { of: Usage["total"] }) => (
-  <SimpleGrid cols={{ base: 2, md: 4 }}>
+  <SimpleGrid cols={{ base: 2, md: 4 }} spacing={{ base: "xs", sm: "md" }}>
     <Tile title={words.measures.charge_usd}>
       <Money usd={of.charge_usd} />
     </Tile>

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { count, listOf, page, time, usd, usdInput, window } from "./shapes.ts";
 
-/** purchases + grants − refunds − charges − chargebacks = available + held − debt; `drift` is 0.000000000 or a bug. */
+/** purchases + grants + refunds − charges − chargebacks = available + held − debt; `drift` is 0.000000000 or a bug. */
 export const billing = z.object({
   purchases_usd: usd,
   grants_usd: usd,
@@ -18,6 +18,9 @@ export const billing = z.object({
   /** How this gateway is paid; empty: only an operator grants. */
   drivers: z.array(z.enum(["stripe", "manual", "test"])),
   presets_usd: z.array(usd),
+  /** What one order may be. */
+  minimum_usd: usd,
+  maximum_usd: usd,
 });
 
 export const hold = z.object({

@@ -1,5 +1,5 @@
 // Who changed what, in all organizations and on the platform; the log only grows.
-import { Group, TextInput } from "@mantine/core";
+import { SimpleGrid, TextInput } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { withQuery } from "../../../api/client.ts";
 import { moreOf, pagedQuery } from "../../../api/paged.ts";
@@ -28,7 +28,7 @@ export function OperatorAuditPage() {
         </ButtonLink>
       }
     >
-      <Group gap="sm" align="flex-end">
+      <SimpleGrid cols={{ base: 2, sm: 4 }} spacing="sm" verticalSpacing="sm">
         {(["org", "actor", "action", "target"] as const).map((name) => (
           <TextInput
             key={name}
@@ -37,7 +37,7 @@ export function OperatorAuditPage() {
             onChange={(event) => setFilters({ [name]: event.currentTarget.value })}
           />
         ))}
-      </Group>
+      </SimpleGrid>
       <Loaded query={log} loading={<Loading lines={8} />}>
         {(rows) => (
           <DataTable

@@ -47,11 +47,11 @@ const COLUMNS: Column<Credit>[] = [
   {
     title: words.columns.org,
     always: true,
-    cell: ({ org_name, at }) => (
+    cell: ({ org_name, at, kind }) => (
       <Stack gap={0}>
         <span className="name">{org_name}</span>
         <Text size="xs" c="dimmed" hiddenFrom="sm">
-          <Time at={at} />
+          {words.kinds[kind]}, <Time at={at} />
         </Text>
       </Stack>
     ),

@@ -54,7 +54,7 @@ const Report = ({ report }: { report: LedgerReport }) => (
         {formatSpan(report.ms)}
       </Text>
     </Alert>
-    <SimpleGrid cols={{ base: 2, md: 4 }}>
+    <SimpleGrid cols={{ base: 2, md: 4 }} spacing={{ base: "xs", sm: "md" }}>
       <Tile title={words.drift} note={words.driftNote}>
         <ExactMoney usd={report.drift_usd} />
       </Tile>

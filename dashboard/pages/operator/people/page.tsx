@@ -1,6 +1,6 @@
 // Accounts of people, who of them operates this gateway, and the management keys of scripts.
 import { Button, Code, Stack, Text } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import {
   type ManagementKey,
@@ -8,6 +8,7 @@ import {
   type OperatorPerson,
   peopleQuery,
 } from "../../../api/office.ts";
+import { organizationsQuery } from "../../../api/organizations.ts";
 import { sessionQuery } from "../../../api/session.ts";
 import { type Column, DataTable } from "../../../components/data-table.tsx";
 import { Ago, Time } from "../../../components/figures.tsx";
@@ -42,6 +43,8 @@ export function PeoplePage() {
       {words.invite}
     </Button>
   );
+  const organizations = useInfiniteQuery(organizationsQuery(""));
+  const nameOf = (org: string): string => organizations.data?.find(({ id }) => id === org)?.name ?? org;
   return (
     <Page title={texts.operatorPages.people} lead={words.lead} actions={invite}>
       <Loaded query={people}>
@@ -50,7 +53,11 @@ export function PeoplePage() {
             label={texts.operatorPages.people}
             rows={data}
             rowKey={({ person }) => person.id}
-            columns={personColumns(session?.person.id, (kind, of) => setAct({ kind, of }))}
+            columns={personColumns({
+              you: session?.person.id,
+              nameOf,
+              act: (kind, of) => setAct({ kind, of }),
+            })}
           />
         )}
       </Loaded>
@@ -89,10 +96,14 @@ export function PeoplePage() {
   );
 }
 
-const personColumns = (
-  you: string | undefined,
-  act: (kind: "reset" | "remove", of: OperatorPerson) => void,
-): Column<OperatorPerson>[] => [
+interface PersonTerms {
+  /** Nobody takes the role from themselves. */
+  you: string | undefined;
+  nameOf: (org: string) => string;
+  act: (kind: "reset" | "remove", of: OperatorPerson) => void;
+}
+
+const personColumns = ({ you, nameOf, act }: PersonTerms): Column<OperatorPerson>[] => [
   {
     title: words.columns.name,
     always: true,
@@ -111,13 +122,14 @@ const personColumns = (
   { title: words.columns.twoFactor, cell: ({ two_factor }) => (two_factor ? words.on : words.off) },
   {
     title: words.columns.organizations,
-    cell: ({ memberships }) => memberships.map(({ org, role }) => `${org} (${role})`).join(", ") || "–",
+    cell: ({ memberships }) =>
+      memberships.map(({ org, role }) => `${nameOf(org)} (${role})`).join(", ") || "–",
   },
   { title: words.columns.seen, cell: ({ last_seen_at }) => <Ago at={last_seen_at} /> },
   {
     title: words.columns.actions,
-    always: true,
     acts: true,
+    always: true,
     cell: (of) => (
       <RowActs
         label={words.menu(of.email)}
@@ -142,12 +154,11 @@ const keyColumns = (revoke: (of: ManagementKey) => void): Column<ManagementKey>[
   },
   {
     title: words.columns.actions,
+    acts: true,
     always: true,
     cell: (of) =>
       of.revoked_at === null && (
-        <Button size="compact-sm" variant="default" onClick={() => revoke(of)}>
-          {words.revokeKey}
-        </Button>
+        <RowActs label={words.menu(of.name)} acts={[{ label: words.revokeKey, act: () => revoke(of) }]} />
       ),
   },
 ];

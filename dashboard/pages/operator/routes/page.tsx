@@ -124,6 +124,7 @@ const columns = (setAct: (act: Act) => void): Column<OperatedRoute>[] => [
   },
   {
     title: words.columns.actions,
+    acts: true,
     always: true,
     cell: ({ route, state }) => (
       <Menu position="bottom-end" withinPortal>

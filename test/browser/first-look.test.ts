@@ -1,0 +1,57 @@
+// A gateway whose only model is its own, seen on the first day: the snippets name that model, the overview promises no
+// centuries, and a request tells its course.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { path } from "../../dashboard/path-builder.ts";
+import { texts } from "../../dashboard/texts.ts";
+import { newMember } from "../support/browser.ts";
+import { PLAIN } from "../support/models.ts";
+import { type Dashboard, startDashboard, type Visitor } from "./dashboard.ts";
+
+let dashboard: Dashboard;
+let visitor: Visitor;
+let org: string;
+
+beforeAll(async () => {
+  dashboard = await startDashboard({ models: [PLAIN] });
+  const { root, gateway } = dashboard;
+  ({ id: org } = await root.app("POST /operator/organizations", {}, { name: "Acme" }));
+  await newMember(root, gateway, { org, role: "owner", email: "olga@example.com" });
+  const credits = { org, kind: "purchase", amount_usd: "500", reference: "one", reason: "test" };
+  await root.app("POST /operator/credits", {}, credits);
+  visitor = await dashboard.visitor("olga@example.com");
+});
+afterAll(() => dashboard.stop());
+
+test("the first run names a model that can be called, and its test request is answered", async () => {
+  await visitor.open(path.welcome());
+  await visitor.page.getByRole("button", { name: texts.welcome.makeKey }).click();
+  const snippet = await visitor.page.getByRole("tabpanel", { name: "curl" }).innerText();
+  expect(snippet).toContain(`"model":"${PLAIN.model}"`);
+  await visitor.page.getByLabel(texts.secret.stored).check();
+  await visitor.page.getByRole("button", { name: texts.secret.done, exact: true }).click();
+  await visitor.page.getByRole("button", { name: texts.welcome.send }).click();
+  await visitor.page.getByText(texts.answer.phases.settled, { exact: true }).waitFor();
+});
+
+test("the pace of a first day is not counted in centuries", async () => {
+  await visitor.open(path.organization(org));
+  const tile = visitor.page.getByText(texts.overview.daysLeft, { exact: true }).locator("..");
+  expect(await tile.innerText()).toContain(texts.overview.longer);
+});
+
+test("a request tells its course from the arrival to the last part, in order", async () => {
+  await visitor.open(path.organization(org, "activity"));
+  await visitor.page.getByRole("row").nth(1).getByRole("button").click();
+  const course = visitor.page.getByRole("region", { name: texts.activity.timeline });
+  await course.waitFor();
+  const rows = await course.getByRole("row").allInnerTexts();
+  const { steps } = texts.activity;
+  expect(rows.map((row) => row.split("\t")[0])).toEqual([steps.held, steps.call(1), steps.first, steps.last]);
+  const spans = rows.map((row) => {
+    const [, figure = "", unit] = /\t([\d.]+) (ms|s)$/.exec(row) ?? [];
+    return Number(figure) * (unit === "s" ? 1000 : 1);
+  });
+  expect(spans).toEqual(spans.toSorted((a, b) => a - b));
+  expect(await visitor.axe()).toEqual([]);
+  expect(visitor.complained()).toEqual([]);
+});

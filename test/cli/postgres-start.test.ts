@@ -1,0 +1,207 @@
+// `./tollgate serve` on a PostgreSQL that is not what it should be, or that goes away while it starts: it ends with exit
+// code 1 and says which database, what is wrong with it and what to do, and never the password (hardening.md S11).
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import pg from "pg";
+import { CuttingProxy } from "../support/cutting-proxy.ts";
+import { PostgresServer, type TestDatabase } from "../support/postgres.ts";
+
+const root = join(import.meta.dir, "../..");
+const PASSWORD = "hunter2-hunter2";
+
+let server: PostgresServer;
+let database: TestDatabase;
+let admin: pg.Client;
+let folder: string;
+beforeAll(async () => {
+  server = await PostgresServer.start();
+  database = await server.database();
+  folder = mkdtempSync(join(tmpdir(), "tollgate-start-"));
+  admin = new pg.Client({ connectionString: database.url });
+  await admin.connect();
+}, 30_000);
+afterAll(async () => {
+  await admin.end();
+  await server.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Where the test's database is, otherwise; the password is never asked for, and must not be told. */
+function elsewhere(change: (url: URL) => void = () => {}, from = database.url): string {
+  const url = new URL(from);
+  url.password = PASSWORD;
+  change(url);
+  return url.href;
+}
+
+const placeOf = (url: string): string => `${new URL(url).host}${new URL(url).pathname}`;
+
+/** What it says until it ends. */
+async function serve(url: string, directory = "data"): Promise<{ code: number; said: string }> {
+  const gateway = Bun.spawn(
+    [join(root, "tollgate"), "serve", "--port", "0", "--data-dir", join(folder, directory)],
+    {
+      cwd: folder,
+      env: { ...process.env, DATABASE_URL: url, TOLLGATE_LOG_LEVEL: "silent" },
+      stdin: "ignore",
+      stdout: "ignore",
+      stderr: "pipe",
+    },
+  );
+  const tooLong = setTimeout(() => gateway.kill("SIGKILL"), 25_000);
+  const said = await new Response(gateway.stderr).text();
+  const code = await gateway.exited;
+  clearTimeout(tooLong);
+  return { code, said };
+}
+
+async function refusedWith(url: string, words: RegExp): Promise<void> {
+  const { code, said } = await serve(url);
+  expect(said).toMatch(words);
+  expect(said).toContain(placeOf(url));
+  expect(said).not.toContain(PASSWORD);
+  expect(said).not.toMatch(/\n\s+at /); // no stack: a sentence
+  expect(code).toBe(1);
+}
+
+describe("refused with what to do", () => {
+  test("nobody listens at the address", async () => {
+    await refusedWith(
+      elsewhere((url) => {
+        url.port = "1";
+      }),
+      /cannot be reached: connect ECONNREFUSED.*check DATABASE_URL and that it is running/,
+    );
+  }, 30_000);
+
+  test("a host that is not there", async () => {
+    await refusedWith(
+      elsewhere((url) => {
+        url.hostname = "no-such-host.invalid";
+      }),
+      /cannot be reached: .*check DATABASE_URL/,
+    );
+  }, 30_000);
+
+  test("not a URL at all", async () => {
+    const { code, said } = await serve(`postgres:/${PASSWORD}@`);
+    expect([code, said.includes("DATABASE_URL"), said.includes(PASSWORD)]).toEqual([1, true, false]);
+  }, 30_000);
+
+  test("a database that is not there", async () => {
+    await refusedWith(
+      elsewhere((url) => {
+        url.pathname = "/missing";
+      }),
+      /there is no such database; create it, or correct DATABASE_URL/,
+    );
+  }, 30_000);
+
+  test("a password that is wrong, and a user that is not known", async () => {
+    await admin.query("CREATE ROLE guarded LOGIN SUPERUSER PASSWORD 'another one'");
+    await server.askPasswordOf("guarded");
+    await refusedWith(
+      elsewhere((url) => {
+        url.username = "guarded";
+      }),
+      /refused the password of DATABASE_URL/,
+    );
+    await refusedWith(
+      elsewhere((url) => {
+        url.username = "nobody-knows";
+      }),
+      /refused the user of DATABASE_URL/,
+    );
+  }, 30_000);
+
+  test("a user who may not create tables", async () => {
+    await admin.query("CREATE ROLE powerless LOGIN");
+    await refusedWith(
+      elsewhere((url) => {
+        url.username = "powerless";
+      }),
+      /grant it CREATE on the schema/,
+    );
+  }, 30_000);
+
+  test("a database that takes no writes", async () => {
+    const name = new URL(database.url).pathname.slice(1);
+    await admin.query(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
+    await refusedWith(elsewhere(), /is read-only.*must name the primary/);
+    const session = new pg.Client({
+      connectionString: database.url,
+      options: "-c default_transaction_read_only=off",
+    });
+    await session.connect();
+    await session.query(`ALTER DATABASE ${name} RESET default_transaction_read_only`);
+    await session.end();
+  }, 30_000);
+
+  test("a schema of a newer program", async () => {
+    const newer = await server.database();
+    const client = new pg.Client({ connectionString: newer.url });
+    await client.connect();
+    await client.query(
+      "CREATE TABLE schema_migration (version BIGINT PRIMARY KEY, name TEXT, checksum TEXT, applied_at BIGINT)",
+    );
+    await client.query("INSERT INTO schema_migration VALUES (999, 'future', 'x', 0)");
+    await client.end();
+    await refusedWith(
+      elsewhere(undefined, newer.url),
+      /has schema 999, this program knows \d+; start the newer program/,
+    );
+  }, 30_000);
+});
+
+test("a hot standby is refused with the word that it is one", async () => {
+  const primary = await PostgresServer.start();
+  const standby = await primary.standby();
+  try {
+    await refusedWith(
+      elsewhere(undefined, standby.url),
+      /is read-only, a standby perhaps; DATABASE_URL must name the primary/,
+    );
+  } finally {
+    await standby.stop();
+    await primary.stop();
+  }
+}, 60_000);
+
+describe("the database goes away while a gateway starts", () => {
+  /** In the order of the start. */
+  const MOMENTS = {
+    "before anything": "pg_advisory_xact_lock",
+    "at its number": "UPDATE store_state SET epoch",
+    "at its lease": "INSERT INTO instance",
+    "at its first lane": "SHOW transaction_read_only",
+    "at what others left": "SET condemned = true",
+    "at its releases": "JOIN route_release",
+    "at its operator's key": "INSERT INTO management_key",
+    "at its people": "CREATE SCHEMA IF NOT EXISTS",
+  };
+
+  test.each(Object.entries(MOMENTS).map(([moment, word]) => ({ moment, word })))(
+    "$moment",
+    async ({ moment, word }) => {
+      const fresh = await server.database();
+      const proxy = await CuttingProxy.start(fresh.url);
+      try {
+        proxy.cutAt(word, "after, and stay away");
+        const url = elsewhere(undefined, proxy.through(fresh.url));
+        const { code, said } = await serve(url, `data of ${moment}`);
+        expect(proxy.cuts).toBe(1);
+        expect(said).toContain(`the database ${placeOf(url)} `);
+        expect(said).toMatch(/cannot be reached|went away during the start/);
+        expect(said).toMatch(/check|start again/);
+        expect(said).not.toContain(PASSWORD);
+        expect(code).toBe(1);
+      } finally {
+        await proxy.stop();
+        await fresh.drop();
+      }
+    },
+    40_000,
+  );
+});

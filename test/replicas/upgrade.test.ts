@@ -1,0 +1,95 @@
+// A rolling upgrade: gateways of this program serve while a newer one brings the database to its schema, and after it. They
+// settle their own requests and those of each other; one that starts again is refused with what to do (money.md fault 61).
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import pg from "pg";
+import { migrateThen, POSTGRES_MIGRATIONS } from "../../src/store/postgres-migrate.ts";
+import { type TestDatabase, testPostgres } from "../support/postgres.ts";
+import { Replicas } from "../support/replicas.ts";
+
+/** What a newer program adds: columns and tables, as migrations may while older programs run. */
+const NEWER = {
+  version: 999,
+  name: "of a newer program",
+  sql: `ALTER TABLE request ADD COLUMN novelty TEXT;
+        ALTER TABLE org_balance ADD COLUMN novelty BIGINT NOT NULL DEFAULT 0;
+        ALTER TABLE ledger_entry ADD COLUMN novelty BIGINT;
+        CREATE TABLE novelty (org_id TEXT PRIMARY KEY);`,
+};
+
+let replicas: Replicas;
+let database: TestDatabase;
+const clients: pg.Client[] = [];
+beforeAll(async () => {
+  replicas = await Replicas.start(2, await testPostgres());
+  ({ database } = replicas);
+}, 30_000);
+afterAll(async () => {
+  for (const client of clients) await client.end();
+  await replicas.stop();
+});
+
+async function client(): Promise<pg.Client> {
+  const made = new pg.Client({ connectionString: database.url });
+  await made.connect();
+  clients.push(made);
+  return made;
+}
+
+const ask = (more: object = {}): object => ({
+  model: "plain-1",
+  messages: [{ role: "user", content: "Hello" }],
+  max_tokens: 200,
+  ...more,
+});
+
+test("a newer program migrates under traffic, behind somebody's long read: nobody waits for it, and all go on on its schema", async () => {
+  const { organizationId, secret } = await replicas.first.customer();
+  const answers: { status: number | null; ms: number }[] = [];
+  let stop = false;
+  const traffic = [0, 1, 2, 3].map(async (n) => {
+    while (!stop) {
+      const askedMs = performance.now();
+      const { status } = await replicas.at(n).chat(secret, ask());
+      answers.push({ status, ms: performance.now() - askedMs });
+    }
+  });
+  // An audit or a dump: it reads the tables, and holds them until it ends.
+  const reader = await client();
+  await reader.query("BEGIN");
+  await reader.query("SELECT count(*) FROM request");
+  const migrating = migrateThen(await client(), async () => {}, [...POSTGRES_MIGRATIONS, NEWER]);
+  await Bun.sleep(6_000);
+  await reader.query("COMMIT");
+  await migrating;
+  const before = answers.length;
+  await Bun.sleep(1_000);
+  stop = true;
+  await Promise.all(traffic);
+  expect(answers.length).toBeGreaterThan(before);
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+  expect(Math.max(...answers.map(({ ms }) => ms))).toBeLessThan(2_500);
+  expect((await replicas.balance(organizationId)).held_usd).toBe("0.000000000");
+}, 60_000);
+
+test("on the newer schema a gateway ends what another one left, and one that starts again is refused", async () => {
+  const behaviour = { tokens_per_second: 30, completion_tokens: 200 };
+  await replicas.simulate(behaviour);
+  const { organizationId, secret } = await replicas.first.customer();
+  const headers = { "idempotency-key": "across-schemas" };
+  const doomed = replicas.at(1).chat(secret, ask({ stream: true }), headers);
+  await Bun.sleep(1_500);
+  await replicas.at(1).kill();
+  await doomed;
+  const refused: unknown = await replicas
+    .at(1)
+    .run({ DATABASE_URL: database.url, TOLLGATE_LOG_LEVEL: "error" })
+    .catch((error: unknown) => error);
+  expect(String(refused)).toContain("ended at its start: 1");
+  expect(replicas.at(1).log).toMatch(/has schema 999, this program knows \d+; start the newer program/);
+  expect(replicas.at(1).log).toContain(new URL(database.url).pathname);
+  while ((await replicas.balance(organizationId)).held_usd !== "0.000000000") await Bun.sleep(200);
+  expect(Number((await replicas.balance(organizationId)).spent_usd)).toBeGreaterThan(0);
+  const retry = await replicas.first.chat(secret, ask({ stream: true }), headers);
+  expect([retry.status, retry.headers.get("idempotent-replayed")]).toEqual([200, "true"]);
+  expect(await replicas.audit()).toMatchObject({ ok: true, violations: [] });
+}, 60_000);
