@@ -5,14 +5,19 @@ export class ApiError extends Error {
   readonly code: string;
   readonly requestId: string | null;
   readonly param: string | null;
+  /** The check of a release that failed. */
+  readonly step: string | null;
 
-  constructor(about: Pick<ApiError, "status" | "code" | "message" | "requestId" | "param">) {
+  constructor(
+    about: Pick<ApiError, "status" | "code" | "message" | "requestId" | "param"> & { step?: string | null },
+  ) {
     super(about.message);
     this.name = "ApiError";
     this.status = about.status;
     this.code = about.code;
     this.requestId = about.requestId;
     this.param = about.param;
+    this.step = about.step ?? null;
   }
 }
 
@@ -89,6 +94,7 @@ async function errorOf(response: Response): Promise<ApiError> {
     message: text("message") ?? `The gateway answered ${response.status}.`,
     requestId: text("request_id") ?? requestId,
     param: text("param"),
+    step: text("step"),
   });
 }
 

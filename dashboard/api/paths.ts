@@ -34,6 +34,7 @@ export const api = {
   operatorDisableRoute: "/app/v1/operator/routes/disable",
   operatorEnableRoute: "/app/v1/operator/routes/enable",
   operatorReleases: "/app/v1/operator/releases",
+  operatorTrustedKeys: "/app/v1/operator/trusted-keys",
   operatorVerifyRelease: "/app/v1/operator/releases/verify",
   operatorLedgerAudit: "/app/v1/operator/ledger/audit",
   operatorAudit: "/app/v1/operator/audit",

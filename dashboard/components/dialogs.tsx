@@ -64,15 +64,15 @@ export function FormDialog(props: FormDialogProps) {
   );
 }
 
-interface ConfirmDialogProps extends Omit<FormDialogProps, "disabled" | "done" | "size"> {
+interface ConfirmDialogProps extends Omit<FormDialogProps, "done" | "size"> {
   /** What has to be typed. */
   name: string;
 }
 
 export function ConfirmDialog(props: ConfirmDialogProps) {
-  const { title, opened, onClose, onSubmit, action, mutation, name, children } = props;
+  const { title, opened, onClose, onSubmit, action, mutation, disabled = false, name, children } = props;
   const [typed, setTyped] = useState("");
-  const matches = typed.trim() === name.trim();
+  const matches = typed.trim() === name.trim() && !disabled;
   const close = (): void => {
     setTyped("");
     onClose();

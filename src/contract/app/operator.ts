@@ -99,7 +99,9 @@ export const verifiedRelease = z.object({
     z.object({ field: z.string(), before: z.string().nullable(), after: z.string().nullable() }),
   ),
 });
-export const releaseHistory = listOf(releaseSchema.omit({ state: true }).extend({ published_at: time }));
+export const releaseHistory = listOf(
+  releaseSchema.omit({ state: true }).extend({ published_at: time, published_by: personRef.nullable() }),
+);
 export const releasesQuery = z.strictObject({ ...page, route: z.string().max(400).optional() });
 
 export const entitlementRow = entitlement.extend({
