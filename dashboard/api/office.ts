@@ -9,6 +9,8 @@ import { api } from "./paths.ts";
 export type EntitlementRow = AppAnswer<"GET /operator/entitlements">["data"][number];
 export type Credit = AppAnswer<"GET /operator/credits">["data"][number];
 export type Granted = AppAnswer<"POST /operator/credits">;
+export type Refundable = AppAnswer<"GET /operator/requests/{request}">;
+export type Refunded = AppAnswer<"POST /operator/refunds">;
 export type OrderRow = AppAnswer<"GET /operator/orders">["data"][number];
 export type PaymentEvent = AppAnswer<"GET /operator/payments">["data"][number];
 export type OperatorPerson = AppAnswer<"GET /operator/people">["data"][number];
@@ -64,6 +66,23 @@ export const useGrant = (onDone: (granted: Granted) => void) =>
   useChange({
     send: (body: AppBody<"POST /operator/credits">, idempotencyKey) =>
       send<Granted>(api.operatorCredits, { body, idempotencyKey }),
+    onDone,
+    stale: CREDITS,
+  });
+
+/** Asked for once a whole id was typed. */
+export const refundableQuery = (request: string) =>
+  queryOptions({
+    queryKey: [...CREDITS, "refundable", request],
+    queryFn: ({ signal }) => get<Refundable>(api.operatorRequest(request), {}, signal),
+    enabled: /^req_[0-9a-f]{32}$/.test(request),
+    retry: false,
+  });
+
+export const useRefund = (onDone: (refunded: Refunded) => void) =>
+  useChange({
+    send: (body: AppBody<"POST /operator/refunds">, idempotencyKey) =>
+      send<Refunded>(api.operatorRefunds, { body, idempotencyKey }),
     onDone,
     stale: CREDITS,
   });

@@ -173,7 +173,7 @@ async function open(
     people,
     app: createApp({
       people,
-      handlers: { ...handlers, ...moneyHandlers({ paymentDesk }), ...alertHandlers({ alertDesk }) },
+      handlers: { ...handlers, ...moneyHandlers({ paymentDesk, operator }), ...alertHandlers({ alertDesk }) },
       origins,
       completionBytes: config.limits.bodyBytes,
       organizationExists: async (id) => (await ledger.organization(id)) !== null,

@@ -15,6 +15,7 @@ import { LabelBook } from "./labels.ts";
 import { organizationsDesk } from "./organizations.ts";
 import { overview } from "./overview.ts";
 import { providersDesk, type ProvidersPorts } from "./providers.ts";
+import { refunds } from "./refunds.ts";
 import { research } from "./research.ts";
 import { routesDesk } from "./routes.ts";
 import { supportBundle, type SupportPorts } from "./support-bundle.ts";
@@ -55,6 +56,7 @@ export function createDesk(ports: DeskPorts): Desk {
     ...ofProviders,
     ...supportBundle(on, { ...ofRoutes, ...ofHouse, ...ofProviders }),
     ...organizationsDesk({ ...on, note }),
+    ...refunds({ ...on, note }),
     ...usage({
       sql,
       clock,

@@ -1,6 +1,6 @@
 // Accounts of people, who of them operates this gateway, and the management keys of scripts.
 import { Button, Code, Stack, Text } from "@mantine/core";
-import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import {
   type ManagementKey,
@@ -8,7 +8,6 @@ import {
   type OperatorPerson,
   peopleQuery,
 } from "../../../api/office.ts";
-import { organizationsQuery } from "../../../api/organizations.ts";
 import { sessionQuery } from "../../../api/session.ts";
 import { type Column, DataTable } from "../../../components/data-table.tsx";
 import { Ago, Time } from "../../../components/figures.tsx";
@@ -43,8 +42,6 @@ export function PeoplePage() {
       {words.invite}
     </Button>
   );
-  const organizations = useInfiniteQuery(organizationsQuery(""));
-  const nameOf = (org: string): string => organizations.data?.find(({ id }) => id === org)?.name ?? org;
   return (
     <Page title={texts.operatorPages.people} lead={words.lead} actions={invite}>
       <Loaded query={people}>
@@ -55,7 +52,6 @@ export function PeoplePage() {
             rowKey={({ person }) => person.id}
             columns={personColumns({
               you: session?.person.id,
-              nameOf,
               act: (kind, of) => setAct({ kind, of }),
             })}
           />
@@ -99,11 +95,10 @@ export function PeoplePage() {
 interface PersonTerms {
   /** Nobody takes the role from themselves. */
   you: string | undefined;
-  nameOf: (org: string) => string;
   act: (kind: "reset" | "remove", of: OperatorPerson) => void;
 }
 
-const personColumns = ({ you, nameOf, act }: PersonTerms): Column<OperatorPerson>[] => [
+const personColumns = ({ you, act }: PersonTerms): Column<OperatorPerson>[] => [
   {
     title: words.columns.name,
     always: true,
@@ -122,8 +117,7 @@ const personColumns = ({ you, nameOf, act }: PersonTerms): Column<OperatorPerson
   { title: words.columns.twoFactor, cell: ({ two_factor }) => (two_factor ? words.on : words.off) },
   {
     title: words.columns.organizations,
-    cell: ({ memberships }) =>
-      memberships.map(({ org, role }) => `${nameOf(org)} (${role})`).join(", ") || "–",
+    cell: ({ memberships }) => memberships.map(({ name, role }) => `${name} (${role})`).join(", ") || "–",
   },
   { title: words.columns.seen, cell: ({ last_seen_at }) => <Ago at={last_seen_at} /> },
   {
