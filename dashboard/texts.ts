@@ -462,6 +462,12 @@ export const texts = {
     creditedWhen: "Credits appear when the payment service has confirmed the payment, once per payment.",
     pay: "Go to payment",
     ordered: (id: string) => `Order ${id} was made. Credits appear when the operator confirms your payment.`,
+    waiting: (amount: string) => `The payment of ${amount} waits for its confirmation.`,
+    late: (id: string) =>
+      `Not confirmed yet. Nothing is lost: credits appear as soon as the payment service confirms order ${id}.`,
+    arrived: (amount: string) => `The payment of ${amount} is confirmed and credited.`,
+    notPaid: (id: string, reason: string | null) =>
+      `Order ${id} was not paid${reason === null ? "" : `: ${reason}`}. Nothing was credited.`,
     noCard: "No card is kept yet. Add credits once and keep the card.",
     card: (card: string) => `Charges ${card}.`,
     spent: "Topped up automatically this month:",

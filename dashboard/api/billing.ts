@@ -42,6 +42,16 @@ export const autoTopUpQuery = (org: string) =>
     queryFn: ({ signal }) => get<AutoTopUp>(api.autoTopUp(org), {}, signal),
   });
 
+const ASKED_EVERY_MS = 2_000;
+
+/** One order, asked again until the payment service has spoken. */
+export const orderQuery = (org: string, id: string) =>
+  queryOptions({
+    queryKey: ["organization", org, "order", id],
+    queryFn: ({ signal }) => get<Order>(api.order(org, id), {}, signal),
+    refetchInterval: ({ state: { data } }) => (data?.state === "open" ? ASKED_EVERY_MS : false),
+  });
+
 type OrderTerms = AppBody<"POST /orgs/{org}/billing/orders"> & { idempotencyKey: string };
 export const useOrder = (org: string, onOrder: (order: Order) => void) =>
   useBillingChange(

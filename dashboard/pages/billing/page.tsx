@@ -20,22 +20,28 @@ import { ButtonLink, Link } from "../../components/link.tsx";
 import { Page, Section } from "../../components/page.tsx";
 import { Failure, Loaded, Loading } from "../../components/states.tsx";
 import { Tile } from "../../components/tile.tsx";
-import { oneOf, useFilters } from "../../filters.ts";
+import { oneOf, text, useFilters } from "../../filters.ts";
 import { formatCount } from "../../format/count.ts";
 import { isNegative, isZero } from "../../format/money.ts";
 import { useMembership } from "../../membership.tsx";
 import { path } from "../../path-builder.ts";
 import { texts } from "../../texts.ts";
 import { AutoTopUpCard } from "./auto-top-up.tsx";
+import { OrderCourse } from "./order-course.tsx";
 import { OrderDialog } from "./order.tsx";
 
 const words = texts.billing;
-const SHAPE = { holds: oneOf(["false", "true"], "false") };
+const SHAPE = {
+  holds: oneOf(["false", "true"], "false"),
+  /** The payment page sends back with it. */
+  order: text(),
+};
 
 export function BillingPage() {
   const { org, may } = useMembership();
   const billing = useQuery(billingQuery(org.id));
   const [ordering, setOrdering] = useState(false);
+  const [{ order }, setFilters] = useFilters(SHAPE);
   const mayBuy = may("credits.buy") && billing.data !== undefined && billing.data.drivers.length > 0;
   return (
     <Page
@@ -52,6 +58,9 @@ export function BillingPage() {
       <Loaded query={billing}>
         {(of) => (
           <>
+            {order !== "" && (
+              <OrderCourse org={org.id} order={order} onClose={() => setFilters({ order: "" })} />
+            )}
             <Balance of={of} />
             {of.open_holds > 0 && <Holds org={org.id} />}
             {mayBuy && <Auto org={org.id} />}
@@ -149,8 +158,8 @@ function Auto({ org }: { org: string }) {
 }
 
 function Ledger({ org }: { org: string }) {
-  const [filters, setFilters] = useFilters(SHAPE);
-  const ledger = useInfiniteQuery(ledgerQuery(org, filters));
+  const [{ holds }, setFilters] = useFilters(SHAPE);
+  const ledger = useInfiniteQuery(ledgerQuery(org, { holds }));
   return (
     <Section
       title={words.ledger}
@@ -158,10 +167,15 @@ function Ledger({ org }: { org: string }) {
         <Group gap="sm">
           <Checkbox
             label={words.showHolds}
-            checked={filters.holds === "true"}
+            checked={holds === "true"}
             onChange={(event) => setFilters({ holds: event.currentTarget.checked ? "true" : "false" })}
           />
-          <ButtonLink to={withQuery(api.ledgerCsv(org), filters)} reloadDocument variant="default" size="xs">
+          <ButtonLink
+            to={withQuery(api.ledgerCsv(org), { holds })}
+            reloadDocument
+            variant="default"
+            size="xs"
+          >
             {words.csv}
           </ButtonLink>
         </Group>
