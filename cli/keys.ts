@@ -1,4 +1,4 @@
-// `keys create`, `keys list`, `keys revoke`, `keys limit`. The secret is printed once, by `create`.
+// `keys create`, `keys list`, `keys revoke`, `keys rename`, `keys limit`. The secret is printed once, by `create`.
 import type { Command } from "commander";
 import type { CreatedKeyJson, KeyJson, ListJson } from "../src/contract/admin.ts";
 import { confirm } from "./confirm.ts";
@@ -17,6 +17,7 @@ export function addKeys(program: Command): void {
   addCreate(keys);
   addList(keys);
   addRevoke(keys);
+  addRename(keys);
   addLimit(keys);
 }
 
@@ -80,6 +81,21 @@ function addRevoke(keys: Command): void {
         await confirm(context, { what: "A revoked key cannot be restored.", name: key, yes: options.yes });
         const { text, value } = await gateway.post<KeyJson>(`/keys/${encodeURIComponent(key)}/revoke`);
         return { json: text, text: `${value.id} is revoked since ${value.revoked_at}.` };
+      }),
+    );
+}
+
+function addRename(keys: Command): void {
+  keys
+    .command("rename <key>")
+    .description("give a key another name")
+    .requiredOption("--name <name>", "what the key is for")
+    .action((key: string, options: { name: string }, command: Command) =>
+      report(command, async (context) => {
+        const gateway = await context.gateway();
+        const path = `/keys/${encodeURIComponent(key)}/rename`;
+        const { text, value } = await gateway.post<KeyJson>(path, { name: options.name });
+        return { json: text, text: `${value.id} is named ${value.name}.` };
       }),
     );
 }

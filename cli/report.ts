@@ -2,6 +2,7 @@
 // everything else goes to stderr. Exit codes: 0 done, 1 refused or failed (interfaces.md §2).
 import type { Command } from "commander";
 import { type DoorOptions, findDoor, type Gateway, openGateway } from "./gateway.ts";
+import { Problem } from "./problem.ts";
 
 export interface GlobalOptions extends DoorOptions {
   json?: boolean;
@@ -31,6 +32,34 @@ export async function report(command: Command, work: (context: Context) => Promi
   const outcome = await work({ options, gateway, interactive });
   process.stdout.write(`${options.json === true ? outcome.json : outcome.text}\n`);
   if (outcome.exitCode !== undefined) process.exitCode = outcome.exitCode;
+}
+
+/** What `--watch` says of itself; its default is the second value. */
+export const WATCH = ["--watch [seconds]", "show it again every so often, until Ctrl-C"] as const;
+const WATCH_SECONDS = 2;
+
+/** `report`, or with `--watch` the same again and again. */
+export async function reportWatched(
+  command: Command,
+  watch: string | boolean | undefined,
+  work: (context: Context) => Promise<Outcome>,
+): Promise<void> {
+  if (watch === undefined) return await report(command, work);
+  const seconds = watch === true ? WATCH_SECONDS : Number(watch);
+  if (!(seconds >= 0.1 && seconds <= 86_400))
+    throw new Problem(`--watch ${watch} is not a number of seconds.`, "Give one from 0.1 to 86400, or none.");
+  notWithJson(command, "--watch");
+  for (;;) {
+    if (process.stdout.isTTY) process.stdout.write("\u001b[2J\u001b[H");
+    await report(command, work);
+    await Bun.sleep(seconds * 1000);
+  }
+}
+
+/** What goes on and on is no one document. */
+export function notWithJson(command: Command, what: string): void {
+  if (command.optsWithGlobals<GlobalOptions>().json === true)
+    throw new Problem(`${what} and --json exclude each other.`, "Leave out one of them.");
 }
 
 /** A line for people that is no result: it goes to stderr, so that stdout stays one document. */

@@ -1,13 +1,14 @@
-// `request show`: the receipt of one request, with its hold, attempts and timings.
+// `request show|list|tail`: the receipt of one request; many of them, as they were or as they come.
 import type { Command } from "commander";
 import type { RequestJson } from "../src/contract/admin.ts";
-import { report } from "./report.ts";
-import { dollars, fields, table } from "./table.ts";
+import type { RequestListJson } from "../src/contract/app/spend.ts";
+import type { Answer, Gateway } from "./gateway.ts";
+import { notWithJson, report } from "./report.ts";
+import { dollars, fields, plain, table } from "./table.ts";
 
 export function addRequest(program: Command): void {
-  program
-    .command("request")
-    .description("requests as the ledger knows them")
+  const request = program.command("request").description("requests as the ledger knows them");
+  request
     .command("show <request>")
     .description("show a request's receipt, hold, attempts and timings")
     .action((id: string, _: object, command: Command) =>
@@ -18,6 +19,87 @@ export function addRequest(program: Command): void {
         return { json: text, text: describe(value) };
       }),
     );
+  withFilters(request.command("list"))
+    .description("list an organization's requests, newest first, refusals and replays included")
+    .option("--limit <n>", "how many, at most 200", "50")
+    .option("--cursor <cursor>", "next_cursor of the page before")
+    .action((options: Filters & Page, command: Command) =>
+      report(command, async (context) => {
+        const { limit, cursor } = options;
+        const { text, value } = await listed(await context.gateway(), options, { limit, cursor });
+        return { json: text, text: table(value.data, COLUMNS) };
+      }),
+    );
+  withFilters(request.command("tail"))
+    .description("print an organization's requests as they end, until Ctrl-C")
+    .action(async (options: Filters, command: Command) => {
+      notWithJson(command, "request tail");
+      await report(command, async (context) => tail(await context.gateway(), options));
+    });
+}
+
+interface Filters {
+  org: string;
+  key?: string;
+  model?: string;
+  status?: string;
+  code?: string;
+}
+
+interface Page {
+  limit: string;
+  cursor?: string | undefined;
+}
+
+const withFilters = (command: Command): Command =>
+  command
+    .requiredOption("--org <org>", "the organization's id")
+    .option("--key <key>", "of one key")
+    .option("--model <model>", "of one model")
+    .option("--status <state>", "running, settled, released, outcome_unknown, refused or replay")
+    .option("--code <code>", "with this error code");
+
+const listed = (gateway: Gateway, filters: Filters, page: Page): Promise<Answer<RequestListJson>> => {
+  const { org, key, model, status, code } = filters;
+  return gateway.get("/requests", { org, key, model, state: status, code, ...page });
+};
+
+type Row = RequestListJson["data"][number];
+
+const COLUMNS = {
+  REQUEST: (row: Row) => row.id,
+  AT: (row: Row) => row.at,
+  STATE: (row: Row) => row.state,
+  STATUS: (row: Row) => row.status,
+  CODE: (row: Row) => row.code,
+  MODEL: (row: Row) => row.model,
+  KEY: (row: Row) => row.key.name,
+  TOKENS: (row: Row) => (row.input_tokens === null ? null : `${row.input_tokens} + ${row.output_tokens}`),
+  CHARGE: (row: Row) => dollars(row.charge_usd),
+  MS: (row: Row) => row.total_ms,
+};
+
+const LOOK_EVERY_MS = 1_000;
+const AT_ONCE = 200;
+const FIRST_SHOWN = 10;
+
+/** The last ones first, then each one once it has ended; of more than 200 within a second the newest 200. */
+async function tail(gateway: Gateway, filters: Filters): Promise<never> {
+  const print = (row: Row): void => {
+    const cells = Object.values(COLUMNS).map((cell) => plain(cell(row)));
+    process.stdout.write(`${cells.join("  ")}\n`);
+  };
+  const look = async (): Promise<Row[]> => {
+    const { value } = await listed(gateway, filters, { limit: String(AT_ONCE) });
+    return value.data.filter(({ state }) => state !== "running" || filters.status === "running").toReversed();
+  };
+  const first = await look();
+  first.slice(-FIRST_SHOWN).forEach(print);
+  for (let seen = new Set(first.map(({ id }) => id)); ; await Bun.sleep(LOOK_EVERY_MS)) {
+    const rows = await look();
+    rows.filter(({ id }) => !seen.has(id)).forEach(print);
+    seen = new Set(rows.map(({ id }) => id));
+  }
 }
 
 function describe(request: RequestJson): string {

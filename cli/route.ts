@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import type { ListJson, RouteJson } from "../src/contract/admin.ts";
 import { confirm } from "./confirm.ts";
-import { report } from "./report.ts";
+import { report, reportWatched, WATCH } from "./report.ts";
 import { table } from "./table.ts";
 
 export function addRoute(program: Command): void {
@@ -26,8 +26,9 @@ function addList(route: Command): void {
   route
     .command("list")
     .description("list routes with state and health")
-    .action((_: object, command: Command) =>
-      report(command, async (context) => {
+    .option(...WATCH)
+    .action(({ watch }: { watch?: string | boolean }, command: Command) =>
+      reportWatched(command, watch, async (context) => {
         const { text, value } = await (await context.gateway()).get<ListJson<RouteJson>>("/routes");
         const columns = {
           ROUTE: (row: RouteJson) => row.route,

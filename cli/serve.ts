@@ -1,5 +1,6 @@
 // `serve` runs the gateway in this process until SIGTERM; `dev` runs `serve` again whenever a source file changes.
 import type { Command } from "commander";
+import { ownCommand } from "../src/lib/program.ts";
 import { Problem } from "./problem.ts";
 
 interface ServeOptions {
@@ -49,7 +50,7 @@ async function runAll(count: number, flags: ServeOptions): Promise<number> {
   const { say } = await import("./report.ts");
   const command = (port: number | null): string[] => {
     const ours = port === null ? flags : { ...flags, port: String(port) };
-    return [process.execPath, process.argv[1] ?? "", "serve", ...printFlags(ours)];
+    return [...ownCommand(), "serve", ...printFlags(ours)];
   };
   return await runWorkers({ count, command, say });
 }
@@ -75,8 +76,13 @@ function printFlags({ config, port, host, dataDir }: ServeOptions): string[] {
 }
 
 async function watch(flags: string[]): Promise<number> {
-  const program = process.argv[1] ?? "";
-  const child = Bun.spawn([process.execPath, "--watch", program, "serve", ...flags], {
+  const [bun = "", program] = ownCommand();
+  if (program === undefined)
+    throw new Problem(
+      "The single executable has no source to watch.",
+      "Run serve, or npm run dev in the project.",
+    );
+  const child = Bun.spawn([bun, "--watch", program, "serve", ...flags], {
     stdio: ["inherit", "inherit", "inherit"],
   });
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => child.kill(signal));

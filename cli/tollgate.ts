@@ -2,6 +2,7 @@
 // The command line (interfaces.md §2): noun–verb commands, each noun in its own file. Exit codes: 0 done, 1 refused or
 // failed, 2 wrong usage. Rooms of the gateway are loaded only by the commands that run without one.
 import { Command, CommanderError } from "commander";
+import { addCompletion } from "./completion.ts";
 import { addCredits } from "./credits.ts";
 import { addDb } from "./db.ts";
 import { addDoctor } from "./doctor.ts";
@@ -38,6 +39,7 @@ const NOUNS = [
   addLedger,
   addPeople,
   addDb,
+  addCompletion,
 ];
 
 function buildProgram(): Command {

@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import type { UsageListJson } from "../src/contract/admin.ts";
 import { csv } from "./csv.ts";
 import { Problem } from "./problem.ts";
-import { report } from "./report.ts";
+import { reportWatched, WATCH } from "./report.ts";
 import { dollars, table } from "./table.ts";
 
 interface UsageOptions {
@@ -14,6 +14,7 @@ interface UsageOptions {
   to?: string;
   groupBy?: string;
   csv?: boolean;
+  watch?: string | boolean;
 }
 
 type Row = UsageListJson["data"][number];
@@ -29,8 +30,9 @@ export function addUsage(program: Command): void {
     .option("--to <time>", "before")
     .option("--group-by <what>", "key, model or day")
     .option("--csv", "print CSV (RFC 4180)")
+    .option(...WATCH)
     .action((options: UsageOptions, command: Command) =>
-      report(command, async (context) => {
+      reportWatched(command, options.watch, async (context) => {
         if (options.csv === true && context.options.json === true)
           throw new Problem("--csv and --json exclude each other.", "Choose one of them.");
         const { org, key, model, from, to, groupBy } = options;

@@ -1,14 +1,26 @@
 // The state of one request of the playground while it runs: admitted, waiting, streaming, settled.
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
-import { complete, type CompletionEvent, type Settled, type Usage } from "./api/completion.ts";
+import {
+  type ChatBody,
+  complete,
+  type CompletionEvent,
+  type Settled,
+  type ToolCall,
+  type ToolCallPart,
+  type Usage,
+} from "./api/completion.ts";
 
 export interface Completion {
   phase: "idle" | "sending" | "waiting" | "streaming" | "settled" | "stopped" | "refused";
   content: string;
   reasoning: string;
+  calls: readonly ToolCall[];
   /** Parts that arrived: about as many as tokens. */
   parts: number;
+  /** What it would cost so far is asked of the gateway by these; null where the bound was not asked for. */
+  model: string;
+  promptTokens: number | null;
   startedAtMs: number;
   firstPartMs: number | null;
   totalMs: number | null;
@@ -24,7 +36,10 @@ const IDLE: Completion = {
   phase: "idle",
   content: "",
   reasoning: "",
+  calls: [],
   parts: 0,
+  model: "",
+  promptTokens: null,
   startedAtMs: 0,
   firstPartMs: null,
   totalMs: null,
@@ -38,7 +53,9 @@ const IDLE: Completion = {
 
 export interface Sending {
   key: string;
-  request: object;
+  request: ChatBody;
+  /** Bound of the prompt, where it is known. */
+  promptTokens?: number | null;
 }
 
 export const isRunning = ({ phase }: Completion): boolean =>
@@ -50,18 +67,20 @@ export function useCompletion(org: string) {
   const queries = useQueryClient();
   useEffect(() => () => abort.current?.abort(), []);
 
-  const start = async ({ key, request }: Sending): Promise<void> => {
+  /** Runs to its end, and says how it ended. */
+  const start = async ({ key, request, promptTokens = null }: Sending): Promise<Completion> => {
     abort.current?.abort();
     const mine = new AbortController();
     abort.current = mine;
-    let now: Completion = { ...IDLE, phase: "sending", startedAtMs: performance.now() };
+    const about = { model: request.model, promptTokens, startedAtMs: performance.now() };
+    let now: Completion = { ...IDLE, ...about, phase: "sending" };
     const show = (next: Completion): void => {
       now = next;
       if (abort.current === mine) setCompletion(next);
     };
     show(now);
     try {
-      const terms = { request, idempotencyKey: crypto.randomUUID(), signal: mine.signal };
+      const terms = { request, signal: mine.signal };
       for await (const event of complete({ org, key }, terms)) show(after(now, event));
     } catch (error) {
       const phase = mine.signal.aborted ? "stopped" : "refused";
@@ -69,6 +88,7 @@ export function useCompletion(org: string) {
     }
     // Balance, activity and the steps of the first run have changed.
     void queries.invalidateQueries({ queryKey: ["organization", org] });
+    return now;
   };
   return {
     completion,
@@ -88,6 +108,7 @@ function after(now: Completion, event: CompletionEvent): Completion {
         phase: "streaming",
         content: now.content + event.content,
         reasoning: now.reasoning + event.reasoning,
+        calls: event.calls.reduce(withPart, now.calls),
         parts: now.parts + 1,
         firstPartMs: now.firstPartMs ?? since(now),
       };
@@ -96,6 +117,20 @@ function after(now: Completion, event: CompletionEvent): Completion {
       return { ...now, phase: "settled", finishReason, usage, gateway, totalMs: since(now) };
     }
   }
+}
+
+/** A call's first piece has id and name; the pieces of its arguments follow under the same index. */
+function withPart(calls: readonly ToolCall[], { index = calls.length, id, function: said }: ToolCallPart) {
+  const begun = calls[index];
+  const next: ToolCall = {
+    id: begun?.id ?? id ?? "",
+    type: "function",
+    function: {
+      name: (begun?.function.name ?? "") + (said?.name ?? ""),
+      arguments: (begun?.function.arguments ?? "") + (said?.arguments ?? ""),
+    },
+  };
+  return begun === undefined ? [...calls, next] : calls.with(index, next);
 }
 
 const since = ({ startedAtMs }: Completion): number => performance.now() - startedAtMs;

@@ -63,7 +63,7 @@ const home = createRoute({ getParentRoute: () => root, path: "/", component: Hom
 const signIn = createRoute({
   getParentRoute: () => root,
   path: "/sign-in",
-  component: lazyRouteComponent(() => import("./pages/sign-in.tsx"), "SignInPage"),
+  component: lazyRouteComponent(() => import("./pages/sign-in/page.tsx"), "SignInPage"),
 });
 
 const welcome = createRoute({

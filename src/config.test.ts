@@ -43,6 +43,7 @@ describe("defaults", () => {
     expect(config).toMatchObject({
       file: null,
       listen: { host: "127.0.0.1", port: 8080 },
+      server: { trustedProxies: [] },
       dataDir: join(cwd, "data"),
       databaseUrl: null,
       trust: null,
@@ -147,6 +148,12 @@ describe("refused with the path", () => {
     ["an unknown field on top", "a: 1\nlog: {}\n", /:1: a: there is no such setting/],
     ["__proto__", "listen: { __proto__: { host: x } }", /listen\.__proto__: there is no such setting/],
     ["port 70000", "listen:\n  port: 70000", /:2: listen\.port: .*65535/],
+    [
+      "a proxy by name",
+      "server: { trusted_proxies: [proxy] }",
+      /server\.trusted_proxies.*: must be an address/,
+    ],
+    ["a network too long", "server: { trusted_proxies: [10.0.0.0/33] }", /must be an address or a network/],
     ["a fractional port", "listen: { port: 80.5 }", /listen\.port: /],
     ["text for a number", "limits: { body_bytes: 8MB }", /limits\.body_bytes: .*number/],
     ["a duration without unit", "idempotency: { attach_wait: 60 }", /idempotency\.attach_wait: /],

@@ -2,9 +2,11 @@
 // releases, everything before the port opens; stop order is the reverse.
 import { createHmac } from "node:crypto";
 import type { Config } from "./config.ts";
+import { isOverloaded } from "./contract/overloaded.ts";
 import type { Handler } from "./http/context.ts";
 import { chat } from "./http/chat.ts";
 import { AccessLog } from "./http/access-log.ts";
+import { ClientAddress } from "./http/client-address.ts";
 import { Cors } from "./http/cors.ts";
 import { dashboardRoutes } from "./http/dashboard.ts";
 import { Router } from "./http/router.ts";
@@ -26,6 +28,7 @@ import { dashboardAssets } from "./main/dashboard.ts";
 import { firstStart } from "./main/first-start.ts";
 import { writeOperatorFile } from "./main/operator-file.ts";
 import { type Desks, openDesks } from "./main/desks.ts";
+import { tellOutages } from "./main/outages.ts";
 import { openProviders, type Providers } from "./main/providers.ts";
 import { openReleases, type Releases } from "./main/releases.ts";
 import { type RoutePorts, routeTable } from "./main/routes.ts";
@@ -88,7 +91,9 @@ async function startOn(
     clock,
     targets: providers.targets,
     shared: store.look !== null,
-    failed: (error) => log.error({ err: error }, "releases could not be renewed or followed"),
+    failed: (error) => {
+      if (!isOverloaded(error)) log.error({ err: error }, "releases could not be renewed or followed");
+    },
   });
   const demoKey = config.trust === null ? await firstStart(ledger) : null;
   const house = furnish(config, { clock, log, store, ledger, providers, releases, worker });
@@ -158,8 +163,11 @@ interface Rooms {
 function furnish(config: Config, rooms: Rooms): { server: Listening; desks: Desks; stop(): Promise<void> } {
   const { clock, log, ledger, releases, providers, store } = rooms;
   let draining = false;
-  const failed = (error: unknown, id?: string): void =>
-    log.error({ id, err: error }, "a request failed inside the gateway");
+  /** A store that is away is no bug of whoever asked it: `tellOutages` has one line for all of them. */
+  const failed = (error: unknown, id?: string): void => {
+    if (!isOverloaded(error)) log.error({ id, err: error }, "a request failed inside the gateway");
+  };
+  const outages = tellOutages({ ledger, clock: systemClock, log });
   const streams = new EventStreams(clock, { failed });
   const lifelines = new Lifelines();
   const metrics = new Metrics(() => streams.size);
@@ -183,6 +191,7 @@ function furnish(config: Config, rooms: Rooms): { server: Listening; desks: Desk
       releases,
       payments: desks.paymentDesk,
       sql,
+      flushJournal: () => journal.flush(),
       people: () => api.people(),
       url: () => config.publicUrl ?? address(),
     }),
@@ -225,6 +234,7 @@ function furnish(config: Config, rooms: Rooms): { server: Listening; desks: Desk
     ),
     cors: new Cors(config.cors.origins),
     access: new AccessLog(log, clock, metrics),
+    clients: new ClientAddress(config.server.trustedProxies),
     headerTimeoutMs: config.limits.headerTimeoutMs,
     maxBodyBytes: PARSER_BODY_BYTES,
   });
@@ -234,16 +244,30 @@ function furnish(config: Config, rooms: Rooms): { server: Listening; desks: Desk
     await within(config.limits.stopGraceMs, server.stop("drain"));
     void server.stop("cut");
     lifelines.cutAll();
-    await Promise.all([lifelines.idle(), streams.idle()]);
+    await settled(Promise.all([lifelines.idle(), streams.idle()]), ledger);
     await desks.stop();
     await api.stop();
     await journal.stop();
     releases.stop();
     await providers.stop();
     stopCounting();
+    await outages.stop();
     log.flush();
   };
   return { server, desks, stop };
+}
+
+/** What a store that stays away has not taken by then is on disk, and the next start settles it. */
+const STORE_AWAY_MS = 3_000;
+
+/** Waits for the end of what was cut, unless the store stays away. */
+async function settled(cut: Promise<unknown>, ledger: Pick<Ledger, "ready">): Promise<void> {
+  let ended = false;
+  const ending = cut.then(() => {
+    ended = true;
+  });
+  for (let awayMs = 0; !ended && awayMs < STORE_AWAY_MS; awayMs = ledger.ready() ? 0 : awayMs + 100)
+    await within(100, ending);
 }
 
 /** Where this process answers. */
@@ -269,6 +293,7 @@ function completePorts(
     inFlight,
     elsewhere: store.look === null ? null : new Elsewhere({ inFlight, look: store.look }),
     attachWaitMs: config.idempotency.attachWaitMs,
+    refreshShelf: releases.refresh,
     showHeadroom: config.headers.headroom,
     timeouts: {
       answerMs: limits.answerTimeoutMs,
@@ -294,10 +319,11 @@ function adminHandler(on: {
   releases: Releases;
   payments: Desks["paymentDesk"];
   sql: Sql;
+  flushJournal(): Promise<void>;
   people(): Promise<People>;
   url(): string;
 }): Handler {
-  const { ledger, clock, releases, payments } = on;
+  const { ledger, clock, releases } = on;
   const loaded = lazily(async () => {
     const [{ createAdminApp }, { createOperator }, { accounts }, { auditNotes }] = await Promise.all([
       import("./http/admin/app.ts"),
@@ -309,7 +335,7 @@ function adminHandler(on: {
     const people = accounts({ people: () => on.people(), url: () => on.url(), note });
     return createAdminApp({
       ledger,
-      operator: createOperator({ ledger, clock, publisher: releases.publisher, payments, people }),
+      operator: createOperator({ ...on, publisher: releases.publisher, people }),
     });
   });
   return async ({ request, requestId }) => (await loaded())(request, { requestId });

@@ -33,9 +33,6 @@ export interface Found {
   balances: Map<number, BalanceJson>;
 }
 
-/** The tokenizer's tables are loaded for the first count; several gateways that start on two cores take their time. */
-const TABLES_WITHIN_MS = 6_000;
-
 export type Check = (evidence: Evidence) => Violation[];
 
 export class Evidence {
@@ -43,8 +40,6 @@ export class Evidence {
   readonly calls: ReadonlyMap<string, BilledCall[]>;
   /** Exchanges under one caller's key of one API key, misuses apart, in the order of sending. */
   readonly claims: ReadonlyMap<string, Exchange[]>;
-  /** When the first request was sent. */
-  private readonly beganMs: number;
   /** When each planned request was sent first. */
   private readonly firstSent = new Map<number, number>();
 
@@ -52,7 +47,6 @@ export class Evidence {
     this.rows = new Map(found.rows.map((row) => [row.requestId, row]));
     this.calls = Map.groupBy(found.bill, ({ request_id }) => request_id ?? "none");
     const sent = [...found.history.exchanges].sort((a, b) => a.sentAtMs - b.sentAtMs);
-    this.beganMs = sent[0]?.sentAtMs ?? 0;
     for (const { request, sentAtMs } of sent)
       if (!this.firstSent.has(request.id)) this.firstSent.set(request.id, sentAtMs);
     const keyed = sent.filter(({ request, kind }) => request.idempotencyKey !== null && kind !== "misuse");
@@ -77,14 +71,6 @@ export class Evidence {
   /** The same for a gateway, a provider or a store that stood still: timers fire late, and timeouts are met. */
   stoodStill(exchange: Exchange): boolean {
     return touches(this.found.history.pauses, this.since(exchange), exchange.endedAtMs);
-  }
-
-  /** Whether its gateway may still have been loading its tables when the first words went out: it cannot count them yet. */
-  hadJustStarted({ gateway, sentAtMs, contentAtMs }: Exchange): boolean {
-    const start = [...this.found.history.downs]
-      .filter((down) => down.gateway === gateway && (down.endMs ?? Number.POSITIVE_INFINITY) <= sentAtMs)
-      .reduce((latest, { endMs }) => Math.max(latest, endMs ?? 0), this.beganMs);
-    return (contentAtMs ?? sentAtMs) - start < TABLES_WITHIN_MS;
   }
 
   private since(exchange: Exchange): number {

@@ -1,8 +1,9 @@
 // Signing in and out. These are the paths of the sign-in library behind `/auth`; everything else is our own contract.
-import { get, send } from "./client.ts";
+import { texts } from "../texts.ts";
+import { ApiError, get, send } from "./client.ts";
 
-/** The session cookie is set, or a second factor is asked for. */
-export type SignedIn = { kind: "signed_in" } | { kind: "code_needed" };
+/** The session cookie is set, a second factor is asked for, or the browser is on its way to another host. */
+export type SignedIn = { kind: "signed_in" } | { kind: "code_needed" } | { kind: "leaving" };
 
 export async function signIn(credentials: { email: string; password: string }): Promise<SignedIn> {
   const answer = await send<{ twoFactorRedirect?: boolean }>("/auth/sign-in/email", { body: credentials });
@@ -12,29 +13,63 @@ export async function signIn(credentials: { email: string; password: string }): 
 export const verifyCode = (code: string): Promise<unknown> =>
   send("/auth/two-factor/verify-totp", { body: { code } });
 
+/** Each of these codes works once. */
+export const verifyBackupCode = (code: string): Promise<unknown> =>
+  send("/auth/two-factor/verify-backup-code", { body: { code } });
+
 export const signOut = (): Promise<unknown> => send("/auth/sign-out");
 
+/** Sends the browser to the company's sign-in, which sends it back to `target`, or to `refused` with an `error`. */
+export async function signInWithCompany(
+  provider: string,
+  { target, refused }: { target: string; refused: string },
+): Promise<SignedIn> {
+  const body = { provider, callbackURL: target, errorCallbackURL: refused };
+  const { url } = await send<{ url: string }>("/auth/sign-in/social", { body });
+  location.assign(url);
+  return { kind: "leaving" };
+}
+
 /** The browser asks for the passkey; the server checks what it signed. */
-export async function signInWithPasskey(): Promise<void> {
+export async function signInWithPasskey(): Promise<SignedIn> {
   const options = await get<PublicKeyCredentialRequestOptionsJSON>(
     "/auth/passkey/generate-authenticate-options",
   );
-  const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(options);
-  const credential = await navigator.credentials.get({ publicKey });
-  if (!(credential instanceof PublicKeyCredential)) throw new Error("The browser gave no passkey.");
-  await send("/auth/passkey/verify-authentication", { body: { response: credential.toJSON() } });
+  // The server takes nothing less: the passkey stands for the second factor too.
+  const asked = { ...options, userVerification: "required" };
+  const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(asked);
+  const response = await signed(() => navigator.credentials.get({ publicKey }));
+  await send("/auth/passkey/verify-authentication", { body: { response } });
+  return { kind: "signed_in" };
 }
 
 export async function addPasskey(name: string): Promise<void> {
   const options = await get<PublicKeyCredentialCreationOptionsJSON>(
     "/auth/passkey/generate-register-options",
-    { name },
   );
   const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(options);
-  const credential = await navigator.credentials.create({ publicKey });
-  if (!(credential instanceof PublicKeyCredential)) throw new Error("The browser made no passkey.");
-  await send("/auth/passkey/verify-registration", { body: { response: credential.toJSON(), name } });
+  const response = await signed(() => navigator.credentials.create({ publicKey }));
+  await send("/auth/passkey/verify-registration", { body: { response, name } });
 }
 
+/** What the passkey signed, or why there is none: the browser's own names for that, in our words. */
+async function signed(ask: () => Promise<Credential | null>): Promise<unknown> {
+  const reasons: Record<string, string> = texts.passkeys.failed;
+  try {
+    const credential = await ask();
+    if (credential instanceof PublicKeyCredential) return credential.toJSON();
+  } catch (error) {
+    if (!(error instanceof DOMException)) throw error;
+    throw withoutPasskey(reasons[error.name] ?? error.message);
+  }
+  throw withoutPasskey(texts.passkeys.failed.NotAllowedError);
+}
+
+const withoutPasskey = (message: string): ApiError =>
+  new ApiError({ status: 400, code: "no_passkey", message, requestId: null, param: null });
+
+/** Whether this browser has them, and has them here: they belong to a host's name, not to an address such as 127.0.0.1. */
 export const canUsePasskeys = (): boolean =>
-  typeof PublicKeyCredential === "function" && "parseRequestOptionsFromJSON" in PublicKeyCredential;
+  typeof PublicKeyCredential === "function" &&
+  "parseRequestOptionsFromJSON" in PublicKeyCredential &&
+  !/^[\d.]+$|^\[/.test(location.hostname);

@@ -1,4 +1,4 @@
-// One streamed chat completion of the playground, read as it comes: what was held, each part, what it cost.
+// One chat completion of the playground, read as it comes: what was held, each part, what it cost.
 import type { GatewayObject } from "../../src/contract/gateway-object.ts";
 import { ApiError, open } from "./client.ts";
 import { eventsOf } from "./event-stream.ts";
@@ -10,10 +10,38 @@ export interface Paying {
   key: string;
 }
 
+/** A body of POST /v1/chat/completions, as far as the dashboard fills it in. */
+export interface ChatBody {
+  model: string;
+  messages: readonly Message[];
+  stream: boolean;
+  max_tokens?: number;
+  reasoning_effort?: string;
+  tools?: readonly object[];
+}
+
+export type Message =
+  | { role: "system" | "user"; content: string }
+  | { role: "assistant"; content: string | null; tool_calls?: readonly ToolCall[] }
+  | { role: "tool"; tool_call_id: string; content: string };
+
+export interface ToolCall {
+  id: string;
+  type: "function";
+  function: { name: string; arguments: string };
+}
+
 export type CompletionEvent =
   | { kind: "admitted"; requestId: string | null; heldUsd: string | null }
-  | { kind: "part"; content: string; reasoning: string }
+  | { kind: "part"; content: string; reasoning: string; calls: readonly ToolCallPart[] }
   | { kind: "ended"; finishReason: string | null; usage: Usage | null; gateway: Settled | null };
+
+/** A piece of a tool call; `index` says of which. */
+export interface ToolCallPart {
+  index?: number;
+  id?: string;
+  function?: { name?: string; arguments?: string };
+}
 
 export interface Usage {
   prompt_tokens: number;
@@ -24,30 +52,37 @@ export interface Usage {
 /** `cost` is left out while the request runs. */
 export type Settled = Omit<GatewayObject, "cost"> & { cost?: GatewayObject["cost"] };
 
+interface Said {
+  content?: string | null;
+  reasoning_content?: string | null;
+  tool_calls?: readonly ToolCallPart[];
+}
+
+/** An event of a stream, or the whole answer: the one says `delta`, the other `message`. */
 interface Chunk {
-  choices?: {
-    delta?: { content?: string | null; reasoning_content?: string | null; tool_calls?: ToolCallPart[] };
-    finish_reason?: string | null;
-  }[];
+  choices?: { delta?: Said; message?: Said; finish_reason?: string | null }[];
   usage?: Usage | null;
   gateway?: Settled;
   error?: { message: string; code: string; param: string | null; request_id: string };
 }
-interface ToolCallPart {
-  function?: { name?: string; arguments?: string };
+
+interface Terms {
+  request: ChatBody;
+  signal: AbortSignal;
 }
 
+/** Without an `Idempotency-Key`: with one, a request that is stopped would run to its end and be paid whole. */
 export async function* complete(
   { org, key }: Paying,
-  { request, idempotencyKey, signal }: { request: object; idempotencyKey: string; signal: AbortSignal },
+  { request, signal }: Terms,
 ): AsyncGenerator<CompletionEvent> {
   const response = await open(api.playground(org), {
     method: "POST",
     signal,
-    headers: { "content-type": "application/json", "idempotency-key": idempotencyKey },
+    headers: { "content-type": "application/json" },
     body: JSON.stringify({
       key,
-      request: { ...request, stream: true, stream_options: { include_usage: true } },
+      request: { ...request, ...(request.stream && { stream_options: { include_usage: true } }) },
     }),
   });
   yield {
@@ -61,23 +96,27 @@ export async function* complete(
     usage: null,
     gateway: null,
   };
-  for await (const data of eventsOf(response)) {
-    const { choices = [], usage, gateway, error } = JSON.parse(data) as Chunk;
+  for await (const { choices = [], usage, gateway, error } of chunksOf(response, request.stream)) {
     if (gateway !== undefined) end.gateway = gateway;
     if (error !== undefined) throw errorOf(error, response.status);
     if (usage) end.usage = usage;
-    for (const { delta, finish_reason } of choices) {
+    for (const { delta, message, finish_reason } of choices) {
       if (finish_reason) end.finishReason = finish_reason;
-      const content = (delta?.content ?? "") + (delta?.tool_calls ?? []).map(printCall).join("");
-      const reasoning = delta?.reasoning_content ?? "";
-      if (content !== "" || reasoning !== "") yield { kind: "part", content, reasoning };
+      const said = delta ?? message;
+      const content = said?.content ?? "";
+      const reasoning = said?.reasoning_content ?? "";
+      const calls = said?.tool_calls ?? [];
+      if (content !== "" || reasoning !== "" || calls.length > 0)
+        yield { kind: "part", content, reasoning, calls };
     }
   }
   yield end;
 }
 
-const printCall = ({ function: called }: ToolCallPart): string =>
-  `${called?.name === undefined ? "" : `\n${called.name} `}${called?.arguments ?? ""}`;
+async function* chunksOf(response: Response, streamed: boolean): AsyncGenerator<Chunk> {
+  if (streamed) for await (const data of eventsOf(response)) yield JSON.parse(data) as Chunk;
+  else yield (await response.json()) as Chunk;
+}
 
 const errorOf = (error: NonNullable<Chunk["error"]>, status: number): ApiError =>
   new ApiError({ ...error, status, requestId: error.request_id });

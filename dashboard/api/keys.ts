@@ -48,9 +48,12 @@ export const useCreateKey = (org: string, onCreated: (key: CreatedKey) => void) 
 export const useRevokeKey = (org: string, onDone: () => void) =>
   useKeyChange(org, onDone, ({ key }: { key: string }) => send<Key>(api.revokeKey(org, key)));
 
-export const useLimitKey = (org: string, onDone: () => void) =>
-  useKeyChange(org, onDone, ({ key, usd }: { key: string; usd: string | null }) =>
-    send<Key>(api.key(org, key), { method: "PATCH", body: { limit_usd: usd } }),
+/** What is left out stays as it is. */
+export type KeyEdit = AppBody<"PATCH /orgs/{org}/keys/{key}">;
+
+export const useEditKey = (org: string, onDone: () => void) =>
+  useKeyChange(org, onDone, ({ key, edit }: { key: string; edit: KeyEdit }) =>
+    send<Key>(api.key(org, key), { method: "PATCH", body: edit }),
   );
 
 function useKeyChange<Terms>(org: string, onDone: () => void, change: (terms: Terms) => Promise<Key>) {

@@ -14,6 +14,10 @@ export const modelsQuery = (org: string) =>
     refetchInterval: 15_000,
   });
 
+/** What a first request can be sent to: the snippets name it, the test request asks it. */
+export const callableModel = (models: readonly Model[] = []): Model | undefined =>
+  models.find(({ access, state, tier }) => access === "open" && state === "live" && tier === "standard");
+
 export interface EstimateTerms {
   model: string;
   input_tokens: number;

@@ -9,6 +9,8 @@ import { api } from "./paths.ts";
 export type EntitlementRow = AppAnswer<"GET /operator/entitlements">["data"][number];
 export type Credit = AppAnswer<"GET /operator/credits">["data"][number];
 export type Granted = AppAnswer<"POST /operator/credits">;
+export type OrderRow = AppAnswer<"GET /operator/orders">["data"][number];
+export type PaymentEvent = AppAnswer<"GET /operator/payments">["data"][number];
 export type OperatorPerson = AppAnswer<"GET /operator/people">["data"][number];
 export type ManagementKey = AppAnswer<"GET /operator/management-keys">["data"][number];
 export type ResetLink = AppAnswer<"POST /operator/people/{person}/reset">;
@@ -21,6 +23,10 @@ const MANAGEMENT_KEYS = ["operator", "management-keys"] as const;
 export const entitlementsQuery = (filters: Query) =>
   pagedQuery<EntitlementRow>(ENTITLEMENTS, api.operatorEntitlements, filters);
 export const creditsQuery = (filters: Query) => pagedQuery<Credit>(CREDITS, api.operatorCredits, filters);
+export const ordersQuery = (filters: Query) =>
+  pagedQuery<OrderRow>([...CREDITS, "orders"], api.operatorOrders, filters);
+export const paymentsQuery = (filters: Query) =>
+  pagedQuery<PaymentEvent>([...CREDITS, "payments"], api.operatorPayments, filters);
 export const peopleQuery = queryOptions({
   queryKey: PEOPLE,
   queryFn: ({ signal }) => get<AppAnswer<"GET /operator/people">>(api.operatorPeople, {}, signal),
@@ -57,6 +63,13 @@ export const useGrant = (onDone: (granted: Granted) => void) =>
   useChange({
     send: (body: AppBody<"POST /operator/credits">, idempotencyKey) =>
       send<Granted>(api.operatorCredits, { body, idempotencyKey }),
+    onDone,
+    stale: CREDITS,
+  });
+
+export const useConfirmOrder = (order: string, onDone: () => void) =>
+  useChange({
+    send: (_: null, idempotencyKey) => send<OrderRow>(api.confirmOrder(order), { idempotencyKey }),
     onDone,
     stale: CREDITS,
   });

@@ -71,6 +71,9 @@ export const api = {
   decideEntitlement: (id: string, act: "approve" | "decline" | "revoke") =>
     `${below(`${OPERATOR}/entitlements`, id)}/${act}`,
   operatorCredits: `${OPERATOR}/credits`,
+  operatorOrders: `${OPERATOR}/orders`,
+  confirmOrder: (order: string) => `${below(`${OPERATOR}/orders`, order)}/confirm`,
+  operatorPayments: `${OPERATOR}/payments`,
   operatorPeople: `${OPERATOR}/people`,
   resetPerson: (person: string) => `${below(`${OPERATOR}/people`, person)}/reset`,
   operatorManagementKeys: `${OPERATOR}/management-keys`,

@@ -1,6 +1,7 @@
 // What an organization and a person set for themselves.
 import { queryOptions } from "@tanstack/react-query";
 import type { AppAnswer, AppBody } from "../../src/contract/app.ts";
+import { addPasskey, verifyCode } from "./auth.ts";
 import { useChange } from "./change.ts";
 import { get, send } from "./client.ts";
 import { api } from "./paths.ts";
@@ -9,6 +10,8 @@ export type Settings = AppAnswer<"GET /orgs/{org}/settings">;
 export type Profile = AppAnswer<"GET /profile">;
 
 const PROFILE = ["profile"] as const;
+/** An organization may have asked for the second factor before it showed anything. */
+const EVERYTHING = [] as const;
 
 export const settingsQuery = (org: string) =>
   queryOptions({
@@ -25,7 +28,8 @@ export const useChangeSettings = (org: string) =>
     send: (body: AppBody<"PATCH /orgs/{org}/settings">, idempotencyKey) =>
       send<Settings>(api.settings(org), { method: "PATCH", body, idempotencyKey }),
     onDone: () => {},
-    stale: ["organization", org],
+    // The name is in the session's memberships as well.
+    stale: EVERYTHING,
   });
 export const useRename = () =>
   useChange({
@@ -48,21 +52,47 @@ export const useEndSession = () =>
     onDone: () => {},
     stale: PROFILE,
   });
+export const useEndOtherSessions = () =>
+  useChange({
+    send: (_: void, idempotencyKey) => send<unknown>(api.endOtherSessions(), { idempotencyKey }),
+    onDone: () => {},
+    stale: PROFILE,
+  });
+
+export const useAddPasskey = (onDone: () => void) =>
+  useChange({ send: (name: string) => addPasskey(name), onDone, stale: PROFILE });
+export const useRemovePasskey = (onDone: () => void) =>
+  useChange({
+    send: (id: string) => send<unknown>("/auth/passkey/delete-passkey", { body: { id } }),
+    onDone,
+    stale: PROFILE,
+  });
 
 /** Of the sign-in library: what an authenticator app takes in, and codes for the day the phone is lost. */
-export interface SecondFactor {
+export interface NewSecondFactor {
   totpURI: string;
   backupCodes: string[];
 }
-export const useBeginSecondFactor = (onDone: (made: SecondFactor) => void) =>
+export const useBeginSecondFactor = (onDone: (made: NewSecondFactor) => void) =>
   useChange({
-    send: (password: string) => send<SecondFactor>("/auth/two-factor/enable", { body: { password } }),
+    send: (password: string) => send<NewSecondFactor>("/auth/two-factor/enable", { body: { password } }),
     onDone,
     stale: PROFILE,
   });
 export const useFinishSecondFactor = (onDone: () => void) =>
   useChange({
-    send: (code: string) => send<unknown>("/auth/two-factor/verify-totp", { body: { code } }),
+    send: (code: string) => verifyCode(code),
+    onDone,
+    stale: EVERYTHING,
+  });
+export const useNewBackupCodes = (onDone: (codes: readonly string[]) => void) =>
+  useChange({
+    send: async (password: string) =>
+      (
+        await send<Pick<NewSecondFactor, "backupCodes">>("/auth/two-factor/generate-backup-codes", {
+          body: { password },
+        })
+      ).backupCodes,
     onDone,
     stale: PROFILE,
   });
@@ -70,5 +100,5 @@ export const useEndSecondFactor = () =>
   useChange({
     send: (password: string) => send<unknown>("/auth/two-factor/disable", { body: { password } }),
     onDone: () => {},
-    stale: PROFILE,
+    stale: EVERYTHING,
   });

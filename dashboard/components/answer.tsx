@@ -1,6 +1,9 @@
 // What a streamed request says: its progress in figures, reasoning apart, the text, and what became of it.
 import { Accordion, Badge, Code, Group, Paper, Stack, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
+import type { ToolCall } from "../api/completion.ts";
+import { estimateQuery } from "../api/models.ts";
 import { type Completion, chargeOf, isRunning } from "../completion.ts";
 import { formatCount } from "../format/count.ts";
 import { formatSpan } from "../format/time.ts";
@@ -16,7 +19,7 @@ export function Answer({ of, org }: { of: Completion; org: string }) {
   if (phase === "idle") return null;
   return (
     <Stack gap="sm">
-      <Progress of={of} />
+      <Progress of={of} org={org} />
       {reasoning !== "" && (
         <Accordion variant="contained" defaultValue="reasoning">
           <Accordion.Item value="reasoning">
@@ -43,6 +46,9 @@ export function Answer({ of, org }: { of: Completion; org: string }) {
           </Text>
         </Paper>
       )}
+      {of.calls.map((call) => (
+        <Called key={call.id} of={call} />
+      ))}
       {phase === "refused" && <Refused error={error} org={org} />}
       {phase === "stopped" && (
         <Text size="sm" c="dimmed">
@@ -63,7 +69,7 @@ const STATES = {
   refused: "refused",
 } as const;
 
-function Progress({ of }: { of: Completion }) {
+function Progress({ of, org }: { of: Completion; org: string }) {
   const { phase, heldUsd, parts, firstPartMs, totalMs, usage } = of;
   const now = useElapsed(of);
   if (phase === "idle") return null;
@@ -96,12 +102,35 @@ function Progress({ of }: { of: Completion }) {
           {runMs > 200 && ` · ${words.pace(Math.round(tokens / (runMs / 1000)))}`}
         </Text>
       )}
+      {phase === "streaming" && of.promptTokens !== null && (
+        <CostSoFar org={org} of={of} promptTokens={of.promptTokens} />
+      )}
       {totalMs !== null && (
         <Text size="xs" c="dimmed" className="figures">
           {words.total(formatSpan(totalMs))}
         </Text>
       )}
     </Group>
+  );
+}
+
+/** Asked again only this often, so that a long answer asks a few dozen times. */
+const TOKENS_PER_ESTIMATE = 50;
+
+/** Priced by the gateway, as if the answer ended here. */
+function CostSoFar({ org, of, promptTokens }: { org: string; of: Completion; promptTokens: number }) {
+  const { data } = useQuery(
+    estimateQuery(org, {
+      model: of.model,
+      input_tokens: promptTokens,
+      cached_tokens: 0,
+      output_tokens: Math.ceil(of.parts / TOKENS_PER_ESTIMATE) * TOKENS_PER_ESTIMATE,
+    }),
+  );
+  return data === undefined ? null : (
+    <Text size="xs" c="dimmed" className="figures">
+      {words.about} <Money usd={data.charge_usd} /> {words.soFar}
+    </Text>
   );
 }
 
@@ -116,6 +145,28 @@ function useElapsed(of: Completion): number {
     return () => clearInterval(tick);
   }, [running, startedAtMs]);
   return now;
+}
+
+const Called = ({ of: { function: called } }: { of: ToolCall }) => (
+  <Paper withBorder p="md">
+    <Stack gap="xs">
+      <Text size="sm" fw={600} className="name">
+        {words.calls(called.name)}
+      </Text>
+      <Code block className="pre" tabIndex={0} role="region" aria-label={words.arguments(called.name)}>
+        {pretty(called.arguments)}
+      </Code>
+    </Stack>
+  </Paper>
+);
+
+/** As it came where it is not JSON: half of it, or a model's slip. */
+function pretty(json: string): string {
+  try {
+    return JSON.stringify(JSON.parse(json), null, 2);
+  } catch {
+    return json;
+  }
 }
 
 function Gateway({ of }: { of: Completion }) {

@@ -13,6 +13,7 @@ export function CopyButton({ text, label = texts.copy.copy }: { text: string; la
       leftSection={<Icon name={copied ? "check" : "copy"} size={14} />}
       onClick={() => copy(text)}
       aria-live="polite"
+      style={{ flex: "none" }}
     >
       {copied ? texts.copy.copied : label}
     </Button>

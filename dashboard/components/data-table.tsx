@@ -1,6 +1,6 @@
 // The one table: a link in the first cell, figures to the right, order by header, pages by cursor; narrow screens keep
 // the columns marked `always`.
-import { Button, Group, Paper, Table, Text } from "@mantine/core";
+import { Button, Group, Paper, Table, Text, VisuallyHidden } from "@mantine/core";
 import { type ReactNode, useState } from "react";
 import { texts } from "../texts.ts";
 
@@ -11,6 +11,8 @@ export interface Column<Row> {
   figures?: boolean;
   /** Kept on narrow screens. */
   always?: boolean;
+  /** Buttons say themselves what they do: the title is for screen readers only. */
+  acts?: boolean;
   /** Makes the header a button that orders the rows on screen by this. */
   order?: (row: Row) => string | number;
 }
@@ -95,7 +97,7 @@ function Head<Row>({
   order: { title: string; down: boolean } | null;
   turn: (title: string) => void;
 }) {
-  const { title, figures } = column;
+  const { title, figures, acts } = column;
   const mine = order?.title === title;
   return (
     <Table.Th
@@ -103,7 +105,9 @@ function Head<Row>({
       ta={figures ? "right" : "left"}
       aria-sort={mine ? (order.down ? "descending" : "ascending") : undefined}
     >
-      {column.order === undefined ? (
+      {acts ? (
+        <VisuallyHidden>{title}</VisuallyHidden>
+      ) : column.order === undefined ? (
         title
       ) : (
         <button type="button" className="sort" onClick={() => turn(title)}>

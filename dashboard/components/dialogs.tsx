@@ -19,6 +19,8 @@ interface FormDialogProps {
   action: string;
   mutation: Mutation;
   disabled?: boolean;
+  /** The act is done: nothing is left to cancel. */
+  done?: boolean;
   size?: string;
   children: ReactNode;
 }
@@ -32,6 +34,7 @@ export function FormDialog(props: FormDialogProps) {
     action,
     mutation,
     disabled = false,
+    done = false,
     size = "md",
     children,
   } = props;
@@ -47,11 +50,13 @@ export function FormDialog(props: FormDialogProps) {
           {mutation.error !== null && mutation.error !== undefined && <Failure error={mutation.error} />}
           <Group justify="flex-end" gap="xs">
             <Button variant="default" onClick={onClose}>
-              {texts.dialog.cancel}
+              {done ? texts.dialog.close : texts.dialog.cancel}
             </Button>
-            <Button type="submit" loading={mutation.isPending} disabled={disabled}>
-              {action}
-            </Button>
+            {!done && (
+              <Button type="submit" loading={mutation.isPending} disabled={disabled}>
+                {action}
+              </Button>
+            )}
           </Group>
         </Stack>
       </form>
@@ -59,7 +64,7 @@ export function FormDialog(props: FormDialogProps) {
   );
 }
 
-interface ConfirmDialogProps extends Omit<FormDialogProps, "disabled" | "size"> {
+interface ConfirmDialogProps extends Omit<FormDialogProps, "disabled" | "done" | "size"> {
   /** What has to be typed. */
   name: string;
 }

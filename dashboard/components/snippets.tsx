@@ -1,6 +1,5 @@
 // A first request in five ways, with the base URL and, while it is on screen, the key filled in.
-import { Code, Group, Stack, Tabs } from "@mantine/core";
-import { CopyButton } from "./copy.tsx";
+import { CodeTabs } from "./code-tabs.tsx";
 
 interface SnippetTerms {
   baseUrl: string;
@@ -9,37 +8,11 @@ interface SnippetTerms {
   model: string;
 }
 
-const WAYS = ["curl", "Python", "Node", "AI SDK", ".env"] as const;
-type Way = (typeof WAYS)[number];
+export const Snippets = ({ baseUrl, secret = "gw_sk_…", model }: SnippetTerms) => (
+  <CodeTabs code={snippets({ baseUrl, secret, model })} />
+);
 
-export function Snippets({ baseUrl, secret = "gw_sk_…", model }: SnippetTerms) {
-  const text = snippets({ baseUrl, secret, model });
-  return (
-    <Tabs defaultValue="curl" keepMounted={false}>
-      <Tabs.List>
-        {WAYS.map((way) => (
-          <Tabs.Tab key={way} value={way}>
-            {way}
-          </Tabs.Tab>
-        ))}
-      </Tabs.List>
-      {WAYS.map((way) => (
-        <Tabs.Panel key={way} value={way} pt="xs">
-          <Stack gap="xs">
-            <Code block className="pre" tabIndex={0}>
-              {text[way]}
-            </Code>
-            <Group justify="flex-end">
-              <CopyButton text={text[way]} />
-            </Group>
-          </Stack>
-        </Tabs.Panel>
-      ))}
-    </Tabs>
-  );
-}
-
-export function snippets({ baseUrl, secret, model }: Required<SnippetTerms>): Record<Way, string> {
+export function snippets({ baseUrl, secret, model }: Required<SnippetTerms>): Record<string, string> {
   return {
     curl: `curl ${baseUrl}/chat/completions \\
   -H "Authorization: Bearer ${secret}" \\

@@ -1,10 +1,13 @@
 // What a page shows while there is nothing to show: loading, empty, refused, unreachable.
 import { Alert, Button, Code, Group, Paper, Skeleton, Stack, Text } from "@mantine/core";
 import type { UseQueryResult } from "@tanstack/react-query";
+import { useParams, useRouterState } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { ApiError } from "../api/client.ts";
+import { path } from "../path-builder.ts";
 import { texts } from "../texts.ts";
 import { Icon, type IconName } from "./icon.tsx";
+import { ButtonLink } from "./link.tsx";
 
 /** Grey lines in the shape of what comes. */
 export const Loading = ({ lines = 5, height = 36 }: { lines?: number; height?: number }) => (
@@ -42,13 +45,14 @@ export const Empty = ({
 export function Failure({ error, retry }: { error: unknown; retry?: () => void }) {
   const { code, requestId } =
     error instanceof ApiError ? error : { code: texts.states.unreachableCode, requestId: null };
+  const asked = ASKED[code];
   const forbidden = error instanceof ApiError && error.status === 403;
   return (
     <Alert
       color={forbidden ? "yellow" : "red"}
       variant="light"
       icon={<Icon name="warning" />}
-      title={forbidden ? texts.states.forbidden : texts.states.failed}
+      title={asked?.title ?? (forbidden ? texts.states.forbidden : texts.states.failed)}
       styles={{ title: { color: "var(--mantine-color-text)" }, icon: { color: "var(--mantine-color-text)" } }}
       role="alert"
     >
@@ -59,6 +63,7 @@ export function Failure({ error, retry }: { error: unknown; retry?: () => void }
         <Group gap="xs">
           <Code>{code}</Code>
           {requestId !== null && <Code className="name">{requestId}</Code>}
+          {asked !== undefined && <asked.Way />}
           {retry !== undefined && (
             <Button size="compact-sm" variant="default" onClick={retry}>
               {texts.states.retry}
@@ -69,6 +74,32 @@ export function Failure({ error, retry }: { error: unknown; retry?: () => void }
     </Alert>
   );
 }
+
+/** To the sign-in and back to this page. */
+function SignInAgain() {
+  const next = useRouterState({ select: ({ location }) => location.href });
+  return (
+    <ButtonLink to={path.signIn()} search={{ next }} size="compact-sm" variant="default">
+      {texts.states.signInAgainAction}
+    </ButtonLink>
+  );
+}
+
+function SetUpSecondFactor() {
+  const { org } = useParams({ strict: false }) as { org?: string };
+  if (org === undefined) return null;
+  return (
+    <ButtonLink to={path.organization(org, "settings")} size="compact-sm" variant="default">
+      {texts.states.secondFactorAction}
+    </ButtonLink>
+  );
+}
+
+/** Refusals that are about the person's own sign-in, with the way to mend it. */
+const ASKED: Record<string, { title: string; Way: () => ReactNode }> = {
+  sign_in_again: { title: texts.states.signInAgain, Way: SignInAgain },
+  two_factor_required: { title: texts.states.secondFactorNeeded, Way: SetUpSecondFactor },
+};
 
 /** The query's data, or its skeleton, or what went wrong; kept data stay on screen while a retry runs. */
 export function Loaded<Data>({

@@ -34,6 +34,12 @@ export function relativeTime(rfc3339: string, now: number = Date.now()): string 
   return ms < 0 ? `${span} ago` : `in ${span}`;
 }
 
+/** When a request arrived: its id is a UUIDv7 and begins with the millisecond. Null for another id. */
+export function receivedAt(requestId: string): number | null {
+  const [, ms] = /^req_([0-9a-f]{12})7[0-9a-f]{19}$/.exec(requestId) ?? [];
+  return ms === undefined ? null : Number.parseInt(ms, 16);
+}
+
 /** A length of time in its largest unit: `850 ms`, `12 s`, `3 min`, `5 h`, `12 d`. */
 export function formatSpan(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)} ms`;

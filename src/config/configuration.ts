@@ -19,6 +19,8 @@ export interface Config {
   /** The file that was read, absolute; null when there was none. */
   file: string | null;
   listen: { host: string; port: number };
+  /** Addresses and networks of the reverse proxies in front. */
+  server: { trustedProxies: string[] };
   /** Without a slash at the end. */
   publicUrl: string | null;
   dataDir: string;
@@ -68,6 +70,7 @@ export function toConfig(
   return {
     file: at.file,
     listen,
+    server: { trustedProxies: settings.server.trusted_proxies },
     publicUrl: settings.public_url?.replace(/\/+$/, "") ?? null,
     dataDir: at.dataDir,
     databaseUrl: settings.database_url ?? null,

@@ -1,6 +1,7 @@
 // The settings as operators write them (interfaces.md §3): the one description behind the check at start, the defaults
 // and the editor's JSON schema. Every object is strict: a misspelt field is refused, never ignored.
 import { z } from "zod";
+import { parseNetwork } from "../lib/networks.ts";
 import { parseDurationMs } from "./duration.ts";
 
 const text = z.string().min(1, "must not be empty");
@@ -84,6 +85,17 @@ const providers = z
 const listen = z.strictObject({
   host: text.default("127.0.0.1"),
   port: port.default(8080).describe("0 takes any free port."),
+});
+
+const server = z.strictObject({
+  trusted_proxies: z
+    .array(
+      text.refine((value) => parseNetwork(value) !== null, "must be an address or a network like 10.0.0.0/8"),
+    )
+    .default([])
+    .describe(
+      "Reverse proxies whose X-Forwarded-For is believed: for the address that tries to sign in are counted by, and in logs.",
+    ),
 });
 
 const limits = z.strictObject({
@@ -190,6 +202,7 @@ const signIn = z.strictObject({
 
 export const settingsSchema = z.strictObject({
   listen: listen.prefault({}),
+  server: server.prefault({}),
   public_url: webUrl.optional().describe("Where clients reach the gateway, without /v1. Used in links."),
   data_dir: text.default("./data"),
   database_url: text

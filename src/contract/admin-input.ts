@@ -79,6 +79,7 @@ export const createKeyInput = z
   })
   .meta({ id: "CreateKey" });
 
+export const renameKeyInput = z.strictObject({ name }).meta({ id: "RenameKey" });
 export const limitKeyInput = z.strictObject({ usd: usd.nullable() }).meta({ id: "LimitKey" });
 
 export const requestEntitlementInput = z

@@ -168,6 +168,7 @@ const OPERATOR = {
     created,
   ),
   "GET /operator/payments": as(read("operate", operator.paymentEventList, operator.creditsQuery), paid),
+  "GET /operator/orders": as(read("operate", billing.orderList, operator.creditsQuery), paid),
   "POST /operator/orders/{order}/confirm": as(change("operate", "order.confirm", billing.order), paid),
   "GET /operator/routes": read("operate", operator.routeList),
   "POST /operator/routes/disable": change("operate", "route.disable", operator.route, operator.disableInput),

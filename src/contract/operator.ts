@@ -30,6 +30,7 @@ import type {
   ResetPerson,
   UsageQuery,
 } from "./admin-input.ts";
+import type { RequestListJson, RequestsQuery } from "./app/spend.ts";
 
 export interface Operator {
   organizations: {
@@ -48,6 +49,7 @@ export interface Operator {
     create(input: CreateKey, actor: string): Promise<CreatedKeyJson>;
     list(org: string): Promise<ListJson<KeyJson>>;
     revoke(key: string, actor: string): Promise<KeyJson>;
+    rename(change: { key: string; name: string }, actor: string): Promise<KeyJson>;
     limit(change: { key: string; usd: string | null }, actor: string): Promise<KeyJson>;
   };
   entitlements: {
@@ -66,7 +68,11 @@ export interface Operator {
     enable(route: string, actor: string): Promise<RouteJson>;
   };
   usage: { show(query: UsageQuery): Promise<UsageListJson> };
-  requests: { show(id: string): Promise<RequestJson> };
+  requests: {
+    show(id: string): Promise<RequestJson>;
+    /** Newest first, refusals and replays included; `next_cursor` goes back in time. */
+    list(query: RequestsQuery): Promise<RequestListJson>;
+  };
   people: {
     list(): Promise<ListJson<PersonJson>>;
     /** A link that sets a new password, once; sessions end when it is used. */

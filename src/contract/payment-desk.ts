@@ -38,6 +38,8 @@ export interface PaymentDesk {
   /** Tries now; the order of that try. */
   retryAutoTopUp(org: string, actor: string): Promise<OrderJson>;
   removeCard(org: string, actor: string): Promise<void>;
+  /** Operators: what was asked to be paid, of every organization or of one. */
+  allOrders(ask: ListAsk & { org?: string | undefined }): Promise<ListOf<OrderJson>>;
   /** Operators: events of the payment service, those that credited nothing included. */
   events(ask: ListAsk & { org?: string | undefined }): Promise<ListOf<PaymentEventJson>>;
   /** Operators: the money of an order that is paid by hand has arrived. */

@@ -49,7 +49,7 @@ export interface PersonSession {
 /** What came in, as far as signing in needs it. */
 export interface Visitor {
   headers: Headers;
-  /** As the socket says it; null when it is not known. */
+  /** Of the client, past trusted proxies; null when it is not known. */
   address: string | null;
 }
 
@@ -86,6 +86,7 @@ export interface People {
   remove(organizationId: string, personId: string): Promise<void>;
   seen(organizationId: string, personId: string): Promise<void>;
 
+  /** Replaces what is open for the address in the same organization. */
   invite(invitation: {
     organizationId: string | null;
     email: string;

@@ -29,6 +29,8 @@ import { printGateway, routeOf } from "./receipt.ts";
 export interface AdmitPorts extends AskingPorts, AttachPorts {
   ledger: Pick<Ledger, "admit">;
   rate: Rate;
+  /** Learns what other gateways published and switched; null when no others share the store. */
+  refreshShelf: (() => Promise<void>) | null;
   /** Whether the headroom headers are shown (`headers.headroom`). */
   showHeadroom: boolean;
 }
@@ -51,13 +53,16 @@ export async function admit(ports: AdmitPorts, incoming: Incoming): Promise<Admi
   const credential = credentialOf(incoming.authorization); //                                      1
   const body = await incoming.readBody(); //                                                       2
   const taken = ports.rate.take(credential.keyId);
-  let asking = readAsking(ports, incoming, { body, limited: taken.refusal }); //                  2–4
+  const from = { body, limited: taken.refusal };
+  let asking = readAsking(ports, incoming, from); //                                              2–4
   const by = { requestId: incoming.requestId, credential };
   const untilMs = ports.clock.monotonicMs() + ports.attachWaitMs;
+  let refreshed = ports.refreshShelf === null;
   for (;;) {
     const outcome = await ports.ledger.admit(admissionOf(ports, asking, by)); //                   5, COMMIT 1
     if (outcome.kind === "running") {
-      const wait = { incoming, stream: asking.request?.stream === true, untilMs };
+      const { idempotency, request } = asking;
+      const wait = { incoming, idempotency, stream: request?.stream === true, untilMs };
       const place = { organizationId: credential.organizationId, requestId: outcome.requestId };
       const attached = await attach(ports, place, wait);
       if (attached.kind === "ended") continue; // the ledger has its answer now
@@ -65,9 +70,15 @@ export async function admit(ports: AdmitPorts, incoming: Incoming): Promise<Admi
       taken.release();
       return attached;
     }
-    if (!asksToCount(asking, outcome))
+    if (asksToCount(asking, outcome)) {
+      asking = await counted(asking);
+    } else if (!refreshed && foundClosed(outcome)) {
+      await ports.refreshShelf?.();
+      refreshed = true;
+      asking = readAsking(ports, incoming, from);
+    } else {
       return conclude(ports, outcome, { incoming, credential, asking, taken });
-    asking = await counted(asking);
+    }
   }
 }
 
@@ -77,6 +88,12 @@ const asksToCount = (asking: Asking, outcome: AdmitOutcome): boolean =>
   outcome.authenticated &&
   !asking.counted &&
   onlyTheBoundRefused(asking, outcome.refusal);
+
+/** Another gateway may just have published or switched what this one's shelf, or COMMIT 1, finds closed. */
+const foundClosed = (outcome: AdmitOutcome): boolean =>
+  outcome.kind === "refused" &&
+  outcome.authenticated &&
+  ["model_not_found", "route_disabled", "route_release_stale"].includes(outcome.refusal.code);
 
 /** The ledger's word, as the line goes on. */
 function conclude(

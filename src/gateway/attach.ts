@@ -4,7 +4,9 @@ import type { Clock } from "../lib/clock.ts";
 import type { Elsewhere, Place } from "./elsewhere.ts";
 import type { InFlight, Joined } from "./in-flight.ts";
 import type { Incoming } from "./incoming.ts";
+import { printLostStream } from "./cut-stream.ts";
 import { EVENT_STREAM, KEEP_ALIVE } from "./frames.ts";
+import type { IdempotencyKey } from "./idempotency.ts";
 import type { KeptStream } from "./kept-stream.ts";
 import type { Relayed } from "./relay.ts";
 
@@ -30,12 +32,16 @@ export type Attached = Followed | { kind: "ended" } | { kind: "late" };
 
 export const REPLAYED = { "idempotent-replayed": "true" };
 
-/** Waits at most until `untilMs` (monotonic). `late`: it has its most waiters, or takes longer. */
-export async function attach(
-  ports: AttachPorts,
-  place: Place,
-  wait: { incoming: Pick<Incoming, "signal" | "lastEventId">; stream: boolean; untilMs: number },
-): Promise<Attached> {
+export interface Wait {
+  incoming: Pick<Incoming, "signal" | "lastEventId">;
+  idempotency: IdempotencyKey;
+  stream: boolean;
+  /** Monotonic. */
+  untilMs: number;
+}
+
+/** Waits at most until `untilMs`. `late`: it has its most waiters, or takes longer. */
+export async function attach(ports: AttachPorts, place: Place, wait: Wait): Promise<Attached> {
   ports.elsewhere?.watch(place);
   const joined = ports.inFlight.join(place.requestId);
   if (joined === null) return { kind: "late" };
@@ -44,18 +50,18 @@ export async function attach(
     news,
     over(wait.incoming.signal, wait.untilMs - ports.clock.monotonicMs()),
   ]);
-  if (arrived !== null && arrived !== "late") return follow(joined, arrived, wait.incoming.lastEventId);
+  if (arrived !== null && arrived !== "late") return follow(joined, arrived, wait);
   joined.leave();
   return { kind: arrived === null ? "ended" : "late" };
 }
 
-function follow(joined: Joined, kept: KeptStream, lastEventId: string | null): Followed {
+function follow(joined: Joined, kept: KeptStream, wait: Wait): Followed {
   return {
     kind: "follow",
     requestId: joined.requestId,
     headers: { "content-type": EVENT_STREAM, ...REPLAYED },
     relayed: {
-      frames: frames(joined, kept, lastEventId),
+      frames: frames(joined, kept, wait),
       filler: () => KEEP_ALIVE,
       leave: () => joined.leave(),
     },
@@ -65,10 +71,10 @@ function follow(joined: Joined, kept: KeptStream, lastEventId: string | null): F
 async function* frames(
   joined: Joined,
   kept: KeptStream,
-  lastEventId: string | null,
+  { incoming, idempotency }: Wait,
 ): AsyncGenerator<string, void, void> {
   try {
-    yield* kept.follow(lastEventId);
+    yield* kept.follow(incoming.lastEventId, printLostStream(joined.requestId, idempotency));
   } finally {
     joined.leave();
   }

@@ -11,13 +11,14 @@ test("a follower whose client has left ends, though the stream that it followed 
   const chunks = [Buffer.from("id: 1\ndata: {}\n\n")];
   const elsewhere = new Elsewhere({
     inFlight,
-    look: async (_, from) => ({ running: true, chunks: chunks.slice(from), answer: null }),
+    look: async (_, from) => ({ state: "running", chunks: chunks.slice(from), answer: null }),
   });
   const place = { organizationId: "org_1", requestId: "req_1" };
   const ports = { inFlight, elsewhere, attachWaitMs: 5_000, clock: systemClock };
   const incoming = { signal: new AbortController().signal, lastEventId: null };
+  const idempotency = { value: "some-key-1", callerSupplied: true };
   const untilMs = systemClock.monotonicMs() + 5_000;
-  const attached = await attach(ports, place, { incoming, stream: true, untilMs });
+  const attached = await attach(ports, place, { incoming, idempotency, stream: true, untilMs });
   if (attached.kind !== "follow") throw new Error(attached.kind);
   const { relayed } = attached;
   expect((await relayed.frames.next()).value).toContain("id: 1");

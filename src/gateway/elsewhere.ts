@@ -15,7 +15,7 @@ export interface Place {
 
 /** What a store shows of a request that somebody runs. */
 export interface Seen {
-  running: boolean;
+  state: "running" | "settled" | "released";
   /** What was sent since, in order and without a gap; empty when nothing is stored. */
   chunks: Uint8Array[];
   /** Once it has ended, if its answer is kept. */
@@ -52,8 +52,8 @@ export class Elsewhere {
         watch.streams(stream.kept);
         waitMs = POLL_FIRST_MS;
       }
-      if (seen.running) continue;
-      finish(stream, seen.answer);
+      if (seen.state === "running") continue;
+      finish(stream, seen);
       break;
     }
     stream.kept.end("whole"); // when nobody wants it any more, those who followed it have left: they are told to go
@@ -62,9 +62,9 @@ export class Elsewhere {
 }
 
 /** The stored answer is the whole stream: what of it has not been passed on yet ends it. */
-function finish(stream: { kept: KeptStream; bytes: number }, answer: StoredAnswer | null): void {
+function finish(stream: { kept: KeptStream; bytes: number }, { state, answer }: Seen): void {
   if (answer === null || answer.headers["content-type"] !== EVENT_STREAM) {
-    stream.kept.end("broken");
+    stream.kept.end(state === "settled" ? "unkept" : "broken");
     return;
   }
   stream.kept.add(Buffer.from(answer.body.subarray(stream.bytes)).toString());

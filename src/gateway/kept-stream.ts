@@ -1,13 +1,19 @@
 // The exact bytes of a keyed stream, kept for its replay (money.md §8.6): followed live by duplicates that arrive while
 // it runs, stored when it has ended. Past the cap nothing is kept: the retry is told so, and money is unaffected.
 
+/** How a stream ends for those who follow it: with all that was sent, in the middle, or past what is kept of it. */
+export type KeptEnd = "whole" | "broken" | "unkept";
+
+/** Prints the event that ends a stream in the place of its own end; `number` counts on from what was kept. */
+export type PrintLost = (end: Exclude<KeptEnd, "whole">, number: number) => string;
+
 /** One stored result holds at most this much (money.md §8.10). */
 const KEPT_BYTES_MAX = 8 * 1024 * 1024;
 
 export class KeptStream {
   private pieces: string[] | null;
   private size = 0;
-  private ended: "no" | "whole" | "broken" = "no";
+  private ended: "no" | KeptEnd = "no";
   private grown: PromiseWithResolvers<void> | null = null;
 
   constructor(keyed: boolean) {
@@ -25,7 +31,7 @@ export class KeptStream {
   }
 
   /** The stream has ended: `whole` when all that was added was also sent, settled and is final. */
-  end(how: "whole" | "broken"): void {
+  end(how: KeptEnd): void {
     if (this.ended !== "no") return;
     this.ended = how;
     this.wake();
@@ -52,17 +58,19 @@ export class KeptStream {
     return { text: this.pieces.slice(from).join(""), next: this.pieces.length };
   }
 
-  /** Every byte from the first on, then live; after event `lastEventId` when that one is known. Throws when it is cut. */
-  async *follow(lastEventId: string | null): AsyncGenerator<string, void, void> {
-    let next = 0;
+  /** Every byte from the first on, then live; after event `lastEventId` when that one is known. */
+  async *follow(lastEventId: string | null, printLost: PrintLost): AsyncGenerator<string, void, void> {
+    let [next, newest] = [0, ""];
     for (;;) {
+      const { ended } = this;
       const kept = this.since(next);
-      if (kept === null || this.ended === "broken")
-        throw new Error("the stream that was followed is not kept");
+      if (kept === null) return yield printLost("unkept", lastEventOf(newest) + 1);
       const text = next === 0 ? afterEvent(kept.text, lastEventId) : kept.text;
       next = kept.next;
+      newest = kept.text || newest;
       if (text !== "") yield text;
-      else if (this.ended === "whole") return;
+      else if (ended === "whole") return;
+      else if (ended !== "no") return yield printLost(ended, lastEventOf(newest) + 1);
       else await (this.grown ??= Promise.withResolvers<void>()).promise;
     }
   }
@@ -82,6 +90,12 @@ export function storedAfter(text: string, lastEventId: string | null): string {
   const ended = Number.parseInt(last.slice("id: ".length), 10);
   if (lastEventId !== null && Number(lastEventId) > ended) return last;
   return afterEvent(text, lastEventId) || last;
+}
+
+/** The number of the last whole event; 0 when there is none. */
+export function lastEventOf(text: string): number {
+  const at = text.lastIndexOf("\n\nid: ");
+  return Number.parseInt(at === -1 ? text.slice("id: ".length) : text.slice(at + "\n\nid: ".length), 10) || 0;
 }
 
 /** What follows the event with this number; the whole text when it is not in it. Data lines hold no raw line ends. */

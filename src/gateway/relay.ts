@@ -79,8 +79,9 @@ async function* run(stream: Run, dispatched: Promise<Streaming>): AsyncGenerator
     crashPoint("after_first_part");
     for (let text = await course.next(); text !== null; text = await course.next())
       if (text !== "") yield kept.add(text);
+    const end = await course.end(); // may have to count, and a count may wait for its tables: kept until then
     stopLogging();
-    yield ended(stream, await settled(stream, await course.end()));
+    yield ended(stream, await settled(stream, end));
     crashPoint("after_last_byte");
   } finally {
     stopLogging();

@@ -17,18 +17,23 @@ export class AccessLog {
     this.log = log.child({}, { redact: [] });
   }
 
-  note(request: Request, response: Response, about: { requestId: string; receivedAtMs: number }): void {
+  note(
+    response: Response,
+    { request, requestId, receivedAtMs }: { request: Request; requestId: string; receivedAtMs: number },
+    addressOf: () => string | null,
+  ): void {
     this.metrics.responded(response.status);
     if (isUnkeyedRetry(request)) this.metrics.unkeyedRetry();
     if (!this.on) return;
     const url = request.url;
     const start = url.indexOf("/", 8);
     this.log.info({
-      id: about.requestId,
+      id: requestId,
       method: request.method,
       path: url.slice(start, start + 100).split("?", 1)[0],
       status: response.status,
-      ms: this.clock.nowMs() - about.receivedAtMs,
+      address: addressOf(),
+      ms: this.clock.nowMs() - receivedAtMs,
     });
   }
 }

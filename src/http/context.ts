@@ -12,6 +12,8 @@ export interface HttpContext {
   rest: string;
   query: URLSearchParams;
   /** The peer's address as the socket says it. */
+  peer: string | null;
+  /** The client's: what trusted proxies say of it, else the peer's. */
   address: string | null;
   /** Seconds of silence after which the socket is closed; 0 = never. */
   setIdleTimeout(this: void, seconds: number): void;

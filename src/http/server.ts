@@ -4,6 +4,7 @@ import { Refusal } from "../contract/refusals.ts";
 import type { Clock } from "../lib/clock.ts";
 import { newRequestId } from "../lib/id.ts";
 import type { AccessLog } from "./access-log.ts";
+import type { ClientAddress } from "./client-address.ts";
 import type { Cors } from "./cors.ts";
 import { refusalFrom, replyRefusal } from "./reply.ts";
 import { foldPath, type Router } from "./router.ts";
@@ -17,6 +18,7 @@ export interface ServerOptions {
   cors: Cors;
   clock: Clock;
   access: AccessLog;
+  clients: ClientAddress;
   /** Deadline for a whole header block, and for anything that a handler gives no other. */
   headerTimeoutMs: number;
   /** Above the product's own limit, whose refusal is readable (hardening.md §1). */
@@ -56,22 +58,33 @@ type BunServer = Bun.Server<undefined>;
 async function serve(options: ServerOptions, request: Request, bun: BunServer): Promise<Response> {
   const requestId = newRequestId();
   const receivedAtMs = options.clock.nowMs();
+  const arrived = { request, requestId, receivedAtMs, bun };
   let response: Response;
   try {
-    response = await route(options, { request, requestId, receivedAtMs, bun });
+    response = await route(options, arrived);
   } catch (error) {
     if (!(error instanceof Refusal)) options.failed(error, requestId);
     response = replyRefusal(requestId, refusalFrom(error));
   }
   options.cors.expose(request, response);
-  options.access.note(request, response, { requestId, receivedAtMs });
+  options.access.note(response, arrived, () => addressOf(options, arrived));
   return response;
 }
 
-function route(
-  { router, cors }: ServerOptions,
-  arrived: { request: Request; requestId: string; receivedAtMs: number; bun: BunServer },
-): Response | Promise<Response> {
+interface Arrived {
+  request: Request;
+  requestId: string;
+  receivedAtMs: number;
+  bun: BunServer;
+}
+
+const peerOf = ({ request, bun }: Arrived): string | null => bun.requestIP(request)?.address ?? null;
+
+const addressOf = ({ clients }: ServerOptions, arrived: Arrived): string | null =>
+  clients.of(peerOf(arrived), arrived.request.headers.get("x-forwarded-for"));
+
+function route(options: ServerOptions, arrived: Arrived): Response | Promise<Response> {
+  const { router, cors } = options;
   const { request, requestId, receivedAtMs, bun } = arrived;
   const { path, query } = targetOf(request);
   if (request.method === "OPTIONS")
@@ -86,8 +99,11 @@ function route(
     get query() {
       return new URLSearchParams(query);
     },
+    get peer() {
+      return peerOf(arrived);
+    },
     get address() {
-      return bun.requestIP(request)?.address ?? null;
+      return addressOf(options, arrived);
     },
     setIdleTimeout: (seconds) => bun.timeout(request, seconds),
   });

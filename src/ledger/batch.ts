@@ -1,7 +1,8 @@
 // Group commit: the operations of one event-loop tick form one transaction, and while it runs the next batch gathers.
 // A lone operation waits for no timer; one that the store refuses fails alone; settlements outlive a store that is
 // down, everything else is refused at once (money.md §7, performance.md §3).
-import { Refusal } from "../contract/refusals.ts";
+import { overloaded } from "../contract/overloaded.ts";
+import { messageOf } from "../lib/message.ts";
 
 /** What came of one operation of a committed batch. */
 export type Committed<Outcome> = { kind: "outcome"; outcome: Outcome } | { kind: "bug"; error: unknown };
@@ -37,11 +38,6 @@ interface Waiting<Operation, Outcome> {
 const RESTORE_FIRST_MS = 50;
 const RESTORE_AT_MOST_MS = 2_000;
 
-export const overloaded = (): Refusal =>
-  new Refusal("overloaded", "The gateway cannot take this request right now. Try again in a moment.", {
-    retryAfterMs: 1_000,
-  });
-
 export class Batcher<Operation, Outcome> {
   /** One queue per rank. */
   private readonly queues: Waiting<Operation, Outcome>[][] = [[], [], []];
@@ -50,6 +46,7 @@ export class Batcher<Operation, Outcome> {
   private restoring = false;
   private closed = false;
   private restoreInMs = RESTORE_FIRST_MS;
+  private failure: unknown = null;
   private whenIdle: (() => void)[] = [];
 
   constructor(
@@ -60,6 +57,11 @@ export class Batcher<Operation, Outcome> {
   /** False while the store takes no writes. */
   get ready(): boolean {
     return this.takes === "all" && !this.closed;
+  }
+
+  /** What the store failed with, last. */
+  get trouble(): string {
+    return messageOf(this.failure);
   }
 
   /** Resolves when the operation is durable. Rejects with `overloaded` when the queue is full or the store is down. */
@@ -124,6 +126,7 @@ export class Batcher<Operation, Outcome> {
   /** Halves a batch that one of its operations spoiled, until that one stands alone. */
   private rolledBack(batch: Waiting<Operation, Outcome>[], error: unknown): void {
     if (this.ports.isStoreFailure(error)) {
+      this.failure = error;
       this.storeFailed(batch);
       return;
     }

@@ -2,8 +2,10 @@
 // timer. Conflicts run again, an operation that the database refuses fails alone, settlements outlive a database that
 // is away, everything else is refused at once; a commit without an answer is looked up (money.md §7).
 import type { Client } from "pg";
+import { overloaded } from "../contract/overloaded.ts";
+import { messageOf } from "../lib/message.ts";
 import { errorKind } from "../store/postgres-error.ts";
-import { type Committed, overloaded } from "./batch.ts";
+import { type Committed } from "./batch.ts";
 import { Doubt } from "./postgres-commit.ts";
 import { type LaneOperation, type LaneOutcome, outlives, rankOf } from "./postgres-operations.ts";
 
@@ -42,6 +44,7 @@ export class Lane {
   private away = false;
   private closed = false;
   private reconnectInMs = RECONNECT_FIRST_MS;
+  private failure: unknown = null;
   private doubt: { batch: Waiting[]; about: Doubt } | null = null;
 
   constructor(private readonly ports: LanePorts) {}
@@ -49,6 +52,11 @@ export class Lane {
   /** False while the database takes no writes from here. */
   get ready(): boolean {
     return !this.away && !this.closed;
+  }
+
+  /** What the database was lost with; null while it is there. */
+  get trouble(): string | null {
+    return this.away ? messageOf(this.failure) : null;
   }
 
   /** Connects, so that the first request need not, and so that a lost database is noticed before it. */
@@ -134,6 +142,7 @@ export class Lane {
     batch: Waiting[],
     { error, tries }: { error: unknown; tries: number },
   ): Promise<void> {
+    this.failure = error instanceof Doubt ? error.cause : error;
     if (error instanceof Doubt) {
       this.doubt = { batch, about: error };
       this.lost(client, []);
@@ -204,7 +213,8 @@ export class Lane {
       client.once("end", () => this.ended(client));
       this.away = false;
       this.reconnectInMs = RECONNECT_FIRST_MS;
-    } catch {
+    } catch (error) {
+      this.failure = error;
       this.lost(client, []); // tried again until it works
     }
     return this.client;
@@ -213,6 +223,7 @@ export class Lane {
   /** Lost while nothing was under way: better to find out now than with the next request. */
   private ended(client: Client | null): void {
     if (this.closed || this.running || this.client !== client) return;
+    this.failure = new Error("the database closed the connection");
     this.lost(client, []);
     this.start();
   }

@@ -371,6 +371,7 @@ export interface Ledger {
   key(keyId: string): Promise<KeyRecord | null>;
   /** Null when there is no such key; revoking twice keeps the first instant. */
   revokeKey(keyId: string, actor: Actor): Promise<KeyRecord | null>;
+  renameKey(keyId: string, name: string, actor: Actor): Promise<KeyRecord | null>;
   setKeyLimit(keyId: string, limit: NanoUsd | null, actor: Actor): Promise<KeyRecord | null>;
 
   requestEntitlement(
@@ -413,6 +414,8 @@ export interface Ledger {
   audit(): Promise<AuditReport>;
   /** Whether the store takes writes right now; `/readyz`. */
   ready(): boolean;
+  /** Why it does not, for the log; says nothing while it does. */
+  trouble(): string;
   /** Finishes what is queued, then closes the store. */
   close(): Promise<void>;
 }

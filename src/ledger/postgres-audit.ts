@@ -1,10 +1,11 @@
 // The audit of a PostgreSQL store, in a thread of its own beside traffic, on one instant of it (money.md §5).
+import { ownThread } from "../lib/program.ts";
 import type { AuditReport } from "./ledger.ts";
 import type { PostgresAuditAnswer, PostgresAuditQuestion } from "./postgres-audit-worker.ts";
 
 /** Checks every invariant. Rejects when the store cannot be read. */
 export function auditPostgres(question: PostgresAuditQuestion): Promise<AuditReport> {
-  const worker = new Worker(new URL("./postgres-audit-worker.ts", import.meta.url).href);
+  const worker = new Worker(ownThread("src/ledger/postgres-audit-worker.ts"));
   return new Promise<AuditReport>((resolve, reject) => {
     worker.addEventListener("message", ({ data }: MessageEvent<PostgresAuditAnswer>) => {
       if ("report" in data) resolve(data.report);

@@ -1,9 +1,9 @@
 // The operator's changes on PostgreSQL: each a short transaction of its own that locks what it changes first, so that
 // admissions on every gateway come before it or after it, and run again when it met another (money.md §7, §10).
 import type { Pool, PoolClient } from "pg";
+import { overloaded } from "../contract/overloaded.ts";
 import type { Clock } from "../lib/clock.ts";
 import { errorKind } from "../store/postgres-error.ts";
-import { overloaded } from "./batch.ts";
 import type { Ledger } from "./ledger.ts";
 import { int } from "./postgres-cell.ts";
 import * as entitlements from "./postgres-entitlements.ts";
@@ -19,6 +19,7 @@ type OperatorChanges = Pick<
   | "createOrganization"
   | "createKey"
   | "revokeKey"
+  | "renameKey"
   | "setKeyLimit"
   | "requestEntitlement"
   | "approveEntitlement"
@@ -44,6 +45,8 @@ export class PostgresChanges {
         this.change((on, now) => organizations.createOrganization(on, { ...organization, actor }, now)),
       createKey: (key, actor) => this.change((on, now) => keys.createKey(on, { ...key, actor }, now)),
       revokeKey: (keyId, actor) => this.change((on, now) => keys.revokeKey(on, { keyId, actor }, now)),
+      renameKey: (keyId, name, actor) =>
+        this.change((on, now) => keys.renameKey(on, { keyId, name, actor }, now)),
       setKeyLimit: (keyId, limit, actor) =>
         this.change((on, now) => keys.setKeyLimit(on, { keyId, limit, actor }, now)),
       requestEntitlement: (entitlement, actor) =>

@@ -64,6 +64,26 @@ export async function revokeKey(
   return { ...key, revokedAtMs };
 }
 
+export async function renameKey(
+  on: Asking,
+  { keyId, name, actor }: { keyId: string; name: string; actor: string },
+  nowMs: number,
+): Promise<KeyRecord | null> {
+  const locked = await lockedKey(on, keyId, nowMs);
+  if (locked === null) return null;
+  const { key } = locked;
+  if (key.name === name) return key;
+  const { organizationId } = key;
+  await askOnce(on, "UPDATE api_key SET name = $3 WHERE org_id = $1 AND key_id = $2", [
+    organizationId,
+    keyId,
+    name,
+  ]);
+  const values = { before: printedValue({ name: key.name }), after: printedValue({ name }) };
+  await log(on, key, { actor, action: "key.rename", atMs: nowMs, ...values });
+  return { ...key, name };
+}
+
 export async function setKeyLimit(
   on: Asking,
   { keyId, limit, actor }: { keyId: string; limit: NanoUsd | null; actor: string },

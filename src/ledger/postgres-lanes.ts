@@ -39,6 +39,11 @@ export class Lanes {
     return this.lanes.every(({ ready }) => ready);
   }
 
+  /** Why one of them takes nothing; null while all of them do. */
+  get trouble(): string | null {
+    return this.lanes.find(({ trouble }) => trouble !== null)?.trouble ?? null;
+  }
+
   submit(operation: LaneOperation): Promise<LaneOutcome> {
     const lane = this.lanes[hashOf(organizationOf(operation)) % this.lanes.length];
     if (lane === undefined) throw new Error("a ledger without lanes");

@@ -2,12 +2,13 @@
 import type { PostgresStore } from "../store/postgres.ts";
 import { openChunk } from "./answer-vault.ts";
 import type { StoredAnswer } from "./ledger.ts";
-import { bytes, int } from "./postgres-cell.ts";
+import { bytes, type Cell, int } from "./postgres-cell.ts";
 import { ask, statement } from "./postgres-query.ts";
 import { readAnswer } from "./postgres-requests.ts";
 
 export interface Progress {
-  running: boolean;
+  /** A request that is not there was released with the row that a failover lost. */
+  state: "running" | "settled" | "released";
   /** From the asked one on, in order and without a gap. */
   chunks: Uint8Array[];
   /** Once it has ended, if its answer is kept. */
@@ -29,12 +30,16 @@ export async function lookAt(
   from: number,
 ): Promise<Progress> {
   const rows = await ask(pool, LOOK, [place.organizationId, place.requestId, from]);
-  const state = rows[0]?.[0];
-  const running = state === "admitted" || state === "dispatched";
+  const state = stateOf(rows[0]?.[0]);
   const chunks = rows
     .filter(([, seq]) => seq !== null)
     .map(([, seq, sealed]) => ({ seq: int(seq), bytes: bytes(sealed) }))
     .filter(({ seq }, index) => seq === from + index)
     .map((chunk) => openChunk(dataKey, place, chunk));
-  return { running, chunks, answer: running ? null : await readAnswer(pool, place, dataKey) };
+  return { state, chunks, answer: state === "running" ? null : await readAnswer(pool, place, dataKey) };
+}
+
+function stateOf(state: Cell | undefined): Progress["state"] {
+  if (state === "admitted" || state === "dispatched") return "running";
+  return state === "settled" ? "settled" : "released";
 }

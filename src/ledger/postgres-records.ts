@@ -1,6 +1,6 @@
 // What the ledger knows, read from the database at the time of asking; 503 while it is away.
+import { overloaded } from "../contract/overloaded.ts";
 import { errorKind } from "../store/postgres-error.ts";
-import { overloaded } from "./batch.ts";
 import type { Ledger } from "./ledger.ts";
 import { readAuditLog } from "./postgres-audit-log.ts";
 import { allEntitlements } from "./postgres-entitlements.ts";

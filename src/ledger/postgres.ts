@@ -1,10 +1,10 @@
 // The ledger on PostgreSQL, for any number of gateways: a few lanes of batches per process, each organization always in
 // the same lane, every decision taken on rows locked in the database, nothing about keys, limits or credits cached
 // (money.md §2, §7). An admission is durable twice before anything is sent: the hold, then the fence.
+import { overloaded } from "../contract/overloaded.ts";
 import type { Clock } from "../lib/clock.ts";
 import { crashPoint } from "../lib/crash-point.ts";
 import type { PostgresStore } from "../store/postgres.ts";
-import { overloaded } from "./batch.ts";
 import { DatabaseClock } from "./database-clock.ts";
 import { decide, type MoneyOperation } from "./decide.ts";
 import type { AdmitDecision } from "./decide-admission.ts";
@@ -160,6 +160,7 @@ class PostgresLedger {
       ...changes.interface(),
       audit: () => available(auditPostgres({ url: store.url, dataKey: store.dataKey, nowMs: this.nowMs() })),
       ready: () => this.ready(),
+      trouble: () => this.lanes.trouble ?? "the lease of this gateway could not be renewed",
       close: () => this.close(),
     };
   }
@@ -295,8 +296,8 @@ class PostgresLedger {
   }
 
   private async close(): Promise<void> {
-    await this.stopSweeping();
-    await this.lanes.close();
+    // Together: a sweep may be waiting for a database that is away, which the lanes give up on.
+    await Promise.all([this.stopSweeping(), this.lanes.close()]);
     await this.lease.release().catch(() => {}); // it runs out by itself
     this.predecessors.end();
   }

@@ -1,11 +1,12 @@
 // The audit of an SQLite store: one snapshot, read on a connection of its own in a thread of its own, so that it runs
 // beside traffic and sees one instant (money.md §5).
+import { ownThread } from "../lib/program.ts";
 import type { AuditReport } from "./ledger.ts";
 import type { AuditAnswer, AuditQuestion } from "./sqlite-audit-worker.ts";
 
 /** Checks every invariant. Rejects when the store cannot be read. */
 export function auditStore(question: AuditQuestion): Promise<AuditReport> {
-  const worker = new Worker(new URL("./sqlite-audit-worker.ts", import.meta.url).href);
+  const worker = new Worker(ownThread("src/ledger/sqlite-audit-worker.ts"));
   return new Promise<AuditReport>((resolve, reject) => {
     worker.addEventListener("message", ({ data }: MessageEvent<AuditAnswer>) => {
       if ("report" in data) resolve(data.report);

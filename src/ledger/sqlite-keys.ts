@@ -1,4 +1,4 @@
-// API keys on SQLite: made, limited, revoked for good. Stored is the digest, never the key (hardening.md S1); when a key
+// API keys on SQLite: made, renamed, limited, revoked for good. Stored is the digest, never the key (hardening.md S1); when a key
 // was last used is derived from its months, so that no request writes for it.
 import type { Database } from "bun:sqlite";
 import type { Tier } from "../contract/gateway-object.ts";
@@ -57,6 +57,18 @@ export class SqliteKeys {
     const after = printedValue({ revoked_at: new Date(revokedAtMs).toISOString() });
     this.log(key, { actor, action: "key.revoke", after }, nowMs);
     return { ...key, revokedAtMs };
+  }
+
+  rename(keyId: string, change: { name: string; actor: string }, nowMs: number): KeyRecord | null {
+    const key = this.find(keyId, nowMs);
+    const { name, actor } = change;
+    if (key === null || key.name === name) return key;
+    this.database
+      .query("UPDATE api_key SET name = ?3 WHERE org_id = ?1 AND key_id = ?2")
+      .run(key.organizationId, keyId, name);
+    const values = { before: printedValue({ name: key.name }), after: printedValue({ name }) };
+    this.log(key, { actor, action: "key.rename", ...values }, nowMs);
+    return { ...key, name };
   }
 
   setLimit(keyId: string, change: { limit: NanoUsd | null; actor: string }, nowMs: number): KeyRecord | null {

@@ -78,6 +78,7 @@ export async function openSqliteLedger({
     audit: () =>
       auditStore({ dataDirectory: store.dataDirectory, dataKey: store.dataKey, nowMs: clock.nowMs() }),
     ready: () => batches.ready,
+    trouble: () => batches.trouble,
     close: async () => {
       stopSweeping();
       await batches.close();
@@ -192,6 +193,7 @@ type OperatorChanges = Pick<
   | "createOrganization"
   | "createKey"
   | "revokeKey"
+  | "renameKey"
   | "setKeyLimit"
   | "requestEntitlement"
   | "approveEntitlement"
@@ -216,6 +218,7 @@ function operatorChanges(commit: SqliteCommit, batches: Batches): OperatorChange
       change((on, now) => on.organizations.create(organization, actor, now)),
     createKey: (key, actor) => change((on, now) => on.keys.create(key, actor, now)),
     revokeKey: (keyId, actor) => change((on, now) => on.keys.revoke(keyId, actor, now)),
+    renameKey: (keyId, name, actor) => change((on, now) => on.keys.rename(keyId, { name, actor }, now)),
     setKeyLimit: (keyId, limit, actor) => change((on, now) => on.keys.setLimit(keyId, { limit, actor }, now)),
     requestEntitlement: (entitlement, actor) =>
       change((on, now) => on.entitlements.request(entitlement, actor, now)),

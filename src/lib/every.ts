@@ -1,7 +1,7 @@
 // A task that repeats in the background: never twice at once, and no failure ends it.
 
 export interface Repeating {
-  /** Runs it now, after a run that is under way; resolves when that run ended. */
+  /** Runs it now, after a run that is under way; those who ask before it begins share it. Resolves at its end. */
   now(): Promise<void>;
   /** No further run; resolves when the last one ended. */
   stop(): Promise<void>;
@@ -16,13 +16,15 @@ export function every(
   let last: Promise<void> = Promise.resolve();
   let stopped = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
+  let next: Promise<void> | null = null;
   const run = (): Promise<void> => {
     clearTimeout(timer);
-    last = last
-      .then(() => (stopped ? undefined : task()))
-      .catch(failed)
-      .then(plan);
-    return last;
+    next ??= last = last.then(begin).catch(failed).then(plan);
+    return next;
+  };
+  const begin = (): Promise<void> | undefined => {
+    next = null;
+    return stopped ? undefined : task();
   };
   const plan = (): void => {
     clearTimeout(timer);

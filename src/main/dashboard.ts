@@ -1,13 +1,15 @@
 // The built dashboard, made at first use and kept in the data directory under the fingerprint of its sources: a start
 // never waits for it, an unchanged dashboard is never built twice (docs/decisions/0010-dashboard-is-built-at-first-use.md).
+// The single executable brings it along.
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { Glob } from "bun";
+import { inExecutable, ownFile } from "../lib/program.ts";
 import type { Asset, Assets } from "../http/dashboard.ts";
 
-const ROOT = join(import.meta.dir, "../..");
+const ROOT = ownFile("");
 const SOURCES = ["dashboard/**", "src/contract/*.ts", "scripts/dashboard.ts", "package-lock.json"];
 
 /** The assets, built on the first call; a failed build is tried again by the next call. */
@@ -23,6 +25,7 @@ export function dashboardAssets(dataDir: string): () => Promise<Assets> {
 }
 
 async function load(dataDir: string): Promise<Assets> {
+  if (inExecutable) return read(ownFile("dashboard"));
   const shelf = join(dataDir, "dashboard");
   const name = await fingerprint();
   const folder = join(shelf, name);

@@ -129,6 +129,8 @@ async function open(
   const { paymentDesk, alertDesk } = rooms;
   const operator = createOperator({
     ledger,
+    sql: rooms.sql,
+    flushJournal: () => rooms.flushJournal(),
     publisher,
     clock,
     payments: paymentDesk,

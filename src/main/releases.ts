@@ -4,6 +4,7 @@ import { readFile } from "node:fs/promises";
 import type { Config } from "../config.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Clock } from "../lib/clock.ts";
+import { every } from "../lib/every.ts";
 import { ensureDemoKey, keepDemoFresh, renewDemo } from "../releases/demo.ts";
 import { Health, type HealthTarget } from "../releases/health.ts";
 import { Publisher } from "../releases/publish.ts";
@@ -14,6 +15,8 @@ export interface Releases {
   shelf: Shelf;
   health: Health;
   publisher: Publisher;
+  /** Learns at once what other gateways published and switched; null when no others share the store. */
+  refresh: (() => Promise<void>) | null;
   /** Ends the probes and the renewal of the demo. */
   stop(): void;
 }
@@ -46,13 +49,16 @@ export async function openReleases({
     demoKey === null
       ? null
       : await startDemo({ publisher, shelf, key: demoKey, clock }, (error) => ports.failed(error));
-  const stopFollowing = shared ? followOthers(publisher, ledger, (error) => ports.failed(error)) : null;
+  const following = shared
+    ? every(FOLLOW_EVERY_MS, followOthers(publisher, ledger), (error) => ports.failed(error))
+    : null;
   return {
     shelf,
     health,
     publisher,
+    refresh: following && (() => following.now()),
     stop: () => {
-      stopFollowing?.();
+      void following?.stop();
       stopRenewal?.();
       health.stop();
     },
@@ -98,19 +104,15 @@ async function startDemo(
 const FOLLOW_EVERY_MS = 1_000;
 
 /**
- * Takes over what other gateways publish and switch. COMMIT 1 asks the database itself, so a closed route serves nobody in
- * the meantime; this is how long a new release may take to be offered everywhere.
+ * Takes over what other gateways publish and switch: every second for what is shown, and at once for a request that the
+ * shelf or COMMIT 1 would refuse over it.
  */
-function followOthers(publisher: Publisher, ledger: Ledger, failed: (error: unknown) => void): () => void {
+function followOthers(publisher: Publisher, ledger: Ledger): () => Promise<void> {
   let seen = "";
-  const timer = setInterval(() => {
+  return async () => {
     if (!ledger.ready()) return;
-    void (async () => {
-      const now = JSON.stringify(await ledger.routes());
-      if (now !== seen) await publisher.load();
-      seen = now;
-    })().catch(failed);
-  }, FOLLOW_EVERY_MS);
-  timer.unref();
-  return () => clearInterval(timer);
+    const now = JSON.stringify(await ledger.routes());
+    if (now !== seen) await publisher.load();
+    seen = now;
+  };
 }

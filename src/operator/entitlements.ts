@@ -3,12 +3,11 @@
 import type { EntitlementJson } from "../contract/admin.ts";
 import { OperatorRefusal } from "../contract/admin-refusals.ts";
 import type { Operator } from "../contract/operator.ts";
-import { Refusal } from "../contract/refusals.ts";
 import type { EntitlementRecord, Ledger } from "../ledger/ledger.ts";
 import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/id.ts";
 import { printList, printTime, printTimeOrNull } from "./print.ts";
-import { readTime } from "./read.ts";
+import { readFutureTime } from "./read.ts";
 import { unknownRecord } from "./unknown-record.ts";
 
 type Store = Pick<
@@ -24,9 +23,7 @@ export const entitlements = (ledger: Store, clock: Clock): Operator["entitlement
     return printEntitlement(record);
   },
   async approve({ id, expires }, actor) {
-    const expiresAtMs = readTime(expires, "expires");
-    if (expiresAtMs <= clock.nowMs())
-      throw new Refusal("invalid_request", "expires must lie in the future.", { param: "expires" });
+    const expiresAtMs = readFutureTime(expires, "expires", clock.nowMs());
     const record = await ledger.approveEntitlement(id, expiresAtMs, actor);
     if (record === null) throw unknownRecord("entitlement", id, "id");
     if (record.status !== "active" || record.expiresAtMs !== expiresAtMs) throw notRequested(record);

@@ -1,6 +1,7 @@
 // Keeps the journal of requests that held nothing: gathered in memory, written once a second in one transaction, never
 // on a request's way. Beyond its room entries are forgotten and counted: a flood of refusals must not fill the store.
 import type { JournalEntry } from "../contract/journal.ts";
+import { isOverloaded } from "../contract/overloaded.ts";
 import type { Clock } from "../lib/clock.ts";
 import { every } from "../lib/every.ts";
 import { type Sql, type Statement, statement } from "../store/sql.ts";
@@ -20,7 +21,7 @@ export class Journal {
   constructor(
     private readonly sql: Sql,
     private readonly clock: Clock,
-    failed: (error: unknown) => void,
+    private readonly failed: (error: unknown) => void,
   ) {
     this.flushing = every(FLUSH_MS, () => this.flush(), failed);
   }
@@ -40,12 +41,25 @@ export class Journal {
       this.sweptAtMs = nowMs;
       statements.push(statement("DELETE FROM journal WHERE at < ?1", nowMs - KEPT_MS));
     }
-    if (statements.length > 0) await this.sql.together(statements);
+    if (statements.length === 0) return;
+    try {
+      await this.sql.together(statements);
+    } catch (error) {
+      if (isOverloaded(error)) this.putBack(entries);
+      throw error;
+    }
+  }
+
+  /** A store that is away gets them with the next run, as far as there is room. */
+  private putBack(entries: JournalEntry[]): void {
+    const kept = [...entries, ...this.waiting];
+    this.waiting = kept.slice(0, ROOM);
+    this.forgotten += kept.length - this.waiting.length;
   }
 
   async stop(): Promise<void> {
     await this.flushing.stop();
-    await this.flush();
+    await this.flush().catch(this.failed);
   }
 }
 

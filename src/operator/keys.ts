@@ -1,4 +1,4 @@
-// API keys: made (the secret leaves once, here), listed, revoked for good, limited (specification 2.3 and 3).
+// API keys: made (the secret leaves once, here), listed, revoked for good, renamed, limited (specification 2.3 and 3).
 import type { KeyJson } from "../contract/admin.ts";
 import { addUsd, formatUsd } from "../contract/money.ts";
 import type { Operator } from "../contract/operator.ts";
@@ -9,7 +9,7 @@ import { printList, printTime, printTimeOrNull } from "./print.ts";
 import { readUsd } from "./read.ts";
 import { unknownRecord } from "./unknown-record.ts";
 
-type Store = Pick<Ledger, "createKey" | "keys" | "organization" | "revokeKey" | "setKeyLimit">;
+type Store = Pick<Ledger, "createKey" | "keys" | "organization" | "renameKey" | "revokeKey" | "setKeyLimit">;
 
 export const keys = (ledger: Store): Operator["keys"] => ({
   async create({ org, name, scope, limit_usd }, actor) {
@@ -28,6 +28,11 @@ export const keys = (ledger: Store): Operator["keys"] => ({
   },
   async revoke(key, actor) {
     const record = await ledger.revokeKey(key, actor);
+    if (record === null) throw unknownRecord("key", key, "key");
+    return printKey(record);
+  },
+  async rename({ key, name }, actor) {
+    const record = await ledger.renameKey(key, name, actor);
     if (record === null) throw unknownRecord("key", key, "key");
     return printKey(record);
   },

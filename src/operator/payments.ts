@@ -154,8 +154,14 @@ function automatic({ payments, note, nowMs }: PaymentDeskPorts): Automatic {
   };
 }
 
-function forOperators({ payments, note }: PaymentDeskPorts): Pick<PaymentDesk, "events" | "confirm"> {
+type ForOperators = Pick<PaymentDesk, "allOrders" | "events" | "confirm">;
+
+function forOperators({ payments, note }: PaymentDeskPorts): ForOperators {
   return {
+    async allOrders({ org, ...ask }) {
+      const { after, limit } = startOf(ask);
+      return listOf(await payments.orders.page(org ?? null, after, { limit }), printOrder);
+    },
     async events({ org, ...ask }) {
       const { after, limit } = startOf(ask);
       return listOf(await payments.events.page(org ?? null, after, { limit }), printEvent);

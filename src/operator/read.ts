@@ -17,3 +17,10 @@ export function readTime(text: string, param: string): number {
   if (Number.isFinite(ms)) return ms;
   throw new Refusal("invalid_request", `${param} must be a time like 2026-12-31T00:00:00Z.`, { param });
 }
+
+/** A time that is still to come. */
+export function readFutureTime(text: string, param: string, nowMs: number): number {
+  const ms = readTime(text, param);
+  if (ms > nowMs) return ms;
+  throw new Refusal("invalid_request", `${param} must lie in the future.`, { param });
+}

@@ -10,7 +10,7 @@ import { unknownRecord } from "./unknown-record.ts";
 
 type Store = Pick<Ledger, "release" | "request">;
 
-export const requests = (ledger: Store): Operator["requests"] => ({
+export const requests = (ledger: Store): Pick<Operator["requests"], "show"> => ({
   async show(id) {
     const record = await ledger.request(id);
     if (record === null) throw unknownRecord("request", id, "id");

@@ -23,7 +23,13 @@ const OPEN = new Set([
   "POST /auth/passkey/update-passkey",
 ]);
 const CALLBACK = /^GET \/auth\/callback\/[a-z0-9_-]{1,64}$/;
+const PASSKEY_SIGN_IN = "/auth/passkey/verify-authentication";
 const BODY_BYTES = 64 * 1024;
+/** Exactly this, so that the library reads the bytes that are read here. */
+const BASE64URL = /^[\w-]+$/;
+/** In WebAuthn's authenticator data: behind the digest of the host. */
+const FLAGS_AT = 32;
+const USER_VERIFIED = 0x04;
 
 /** Passes a request on to the library; `guard` has checked Origin and media type. */
 export async function handleAuth(
@@ -40,6 +46,11 @@ export async function handleAuth(
   const body = request.method === "GET" ? null : await request.text();
   if (body !== null && body.length > BODY_BYTES)
     throw new Refusal("payload_too_large", `The body is larger than ${BODY_BYTES} bytes.`);
+  if (url.pathname === PASSKEY_SIGN_IN && !userVerified(body ?? ""))
+    throw new Refusal(
+      "invalid_request",
+      "Unlock the passkey with a finger, a face or a PIN; a touch is not enough.",
+    );
   // The library resolves against its own base address; Host decides nothing (hardening.md S17).
   const own = new URL(url.pathname + url.search, on.context.baseURL);
   const answer = await on.auth.handler(
@@ -55,10 +66,25 @@ async function sealed(answer: Response): Promise<Response> {
   return new Response(withoutToken(text), { status: answer.status, headers });
 }
 
+/** The session's token, wherever the library put it. */
 function withoutToken(text: string): string {
   if (!text.includes('"token"')) return text;
-  const { token: _, ...rest } = JSON.parse(text) as Record<string, unknown>;
-  return JSON.stringify(rest);
+  return JSON.stringify(JSON.parse(text, (name, value: unknown) => (name === "token" ? undefined : value)));
+}
+
+/**
+ * Whether the device asked for a finger or a PIN. A passkey stands for password and second factor, and the library takes
+ * a mere touch too. The flag lies in what the passkey signed, so it cannot be set on the way.
+ */
+function userVerified(body: string): boolean {
+  try {
+    const { response } = JSON.parse(body) as { response?: { response?: { authenticatorData?: unknown } } };
+    const data = response?.response?.authenticatorData;
+    if (typeof data !== "string" || !BASE64URL.test(data)) return false;
+    return ((Buffer.from(data, "base64url")[FLAGS_AT] ?? 0) & USER_VERIFIED) !== 0;
+  } catch {
+    return false;
+  }
 }
 
 async function refusalOf(answer: Response, requestId: string): Promise<Response> {
@@ -81,12 +107,17 @@ async function refusalOf(answer: Response, requestId: string): Promise<Response>
 }
 
 const TOO_MANY = { code: "rate_limit_exceeded", message: "Too many tries from this address. Wait a little." };
+const TOO_OLD = {
+  code: "sign_in_again",
+  message: "Your sign-in is older than 12 hours. Sign in again, then repeat this.",
+};
 const FAILED = { code: "internal_error", message: "Signing in failed inside the gateway." };
 
 /** The library's own code, in our spelling. */
 function readError(text: string): { code: string; message: string } {
   try {
     const { code, message } = JSON.parse(text) as { code?: unknown; message?: unknown };
+    if (code === "SESSION_NOT_FRESH") return TOO_OLD;
     return {
       code: typeof code === "string" ? code.toLowerCase().slice(0, 60) : "invalid_request",
       message: typeof message === "string" && message !== "" ? message.slice(0, 200) : "Signing in failed.",

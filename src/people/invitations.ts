@@ -1,10 +1,12 @@
-// Invitations: a link with a token, for one address, used once, for seven days. Only the token's digest is kept.
+// Invitations: a link with a token, for one address, used once, for seven days; a new one replaces the one before it.
+// Only the token's digest is kept.
 import { createHash, randomBytes } from "node:crypto";
 import { OperatorRefusal } from "../contract/admin-refusals.ts";
 import type { Invitation, People } from "../contract/people.ts";
 import type { Role } from "../contract/roles.ts";
 import type { InvitationRow } from "./schema.ts";
 import type { SignIn } from "./sign-in.ts";
+import type { PeopleStore } from "./store.ts";
 
 const MODEL = "invitation";
 const OPEN_MS = 7 * 86_400_000;
@@ -19,7 +21,19 @@ type Kept = Pick<People, "invite" | "invitations" | "withdrawInvitation"> & {
   close(token: string): Promise<boolean>;
 };
 
-export function invitations({ records }: Pick<SignIn, "records">): Kept {
+/** Of the open invitations of an address every one that has a newer one beside it. */
+const REPLACED = `UPDATE invitation SET state = 'withdrawn'
+  WHERE "organizationId" = ?1 AND email = ?2 AND state = 'open' AND "expiresAt" > ?3 AND EXISTS (
+    SELECT 1 FROM invitation AS newer
+    WHERE newer."organizationId" = ?1 AND newer.email = ?2 AND newer.state = 'open'
+      AND (newer."createdAt", newer.id) > (invitation."createdAt", invitation.id))`;
+
+interface Ports {
+  records: SignIn["records"];
+  store: Pick<PeopleStore, "change">;
+}
+
+export function invitations({ records, store }: Ports): Kept {
   const byId = (organizationId: string | null, id: string) => [
     { field: "id", value: id },
     { field: "organizationId", value: organizationId ?? OPERATORS },
@@ -41,6 +55,8 @@ export function invitations({ records }: Pick<SignIn, "records">): Kept {
           state: "open",
         },
       });
+      // An address that is invited again was not reached, or was meant to come as somebody else: one link is open.
+      await store.change(REPLACED, row.organizationId ?? OPERATORS, row.email, createdAt);
       return { invitation: invitationOf(row), token };
     },
     async invitations(organizationId) {
@@ -67,7 +83,7 @@ export function invitations({ records }: Pick<SignIn, "records">): Kept {
       if (invitation?.state === "open") return invitation;
       throw new OperatorRefusal(
         "not_found",
-        "This invitation is not open: it was used, withdrawn or is older than 7 days. Ask for a new one.",
+        "This invitation is not open: it was used, withdrawn, replaced by a newer one, or is older than 7 days. Ask for a new one.",
         "token",
       );
     },

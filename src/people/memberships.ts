@@ -4,6 +4,7 @@ import type { Membership, People } from "../contract/people.ts";
 import type { Role } from "../contract/roles.ts";
 import type { MembershipRow, RuleRow } from "./schema.ts";
 import type { SignIn } from "./sign-in.ts";
+import type { PeopleStore } from "./store.ts";
 
 type Records = SignIn["records"];
 type Memberships = Pick<People, "memberships" | "membership" | "join" | "changeRole" | "remove" | "seen">;
@@ -18,25 +19,25 @@ const at = (organizationId: string, personId: string) => [
 ];
 
 export function memberships(
-  records: Records,
+  { records, store }: { records: Records; store: Pick<PeopleStore, "change" | "locking"> },
   endSessions: (personId: string) => Promise<unknown>,
 ): Memberships {
-  // One change at a time: two owners who step down together must not both see the other one.
-  let turn: Promise<unknown> = Promise.resolve();
-  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
-    const mine = turn.then(work, work);
-    turn = mine.catch(() => {});
-    return mine;
-  };
   const find = (organizationId: string, personId: string): Promise<MembershipRow | null> =>
     records.findOne<MembershipRow>({ model: MODEL, where: at(organizationId, personId) });
-  const keepAnOwner = async (organizationId: string, leaving: MembershipRow): Promise<void> => {
-    if (leaving.role !== "owner") return;
-    const where = [
-      { field: "organizationId", value: organizationId },
-      { field: "role", value: "owner" },
-    ];
-    if ((await records.count({ model: MODEL, where })) > 1) return;
+  // The owners are counted in the statement that takes one away, and kept as they are until it is done: of two owners who
+  // step down together, at whichever gateways, the second one finds itself alone.
+  const unlessLast = (work: string): string =>
+    `WITH owners AS (
+       SELECT id FROM membership WHERE "organizationId" = ?1 AND role = 'owner' ORDER BY id ${store.locking}
+     ) ${work} WHERE place = ?2 AND (role <> 'owner' OR (SELECT count(*) FROM owners) > 1)`;
+  const stepDown = async (
+    { organizationId, personId }: { organizationId: string; personId: string },
+    work: string,
+    ...values: string[]
+  ): Promise<void> => {
+    const place = placeOf(organizationId, personId);
+    if ((await store.change(unlessLast(work), organizationId, place, ...values)) > 0) return;
+    if ((await find(organizationId, personId)) === null) throw unknownMember();
     throw new OperatorRefusal(
       "conflict",
       "This is the organization's last owner. Make somebody else an owner first.",
@@ -59,32 +60,28 @@ export function memberships(
       const row = await find(organizationId, personId);
       return row === null ? null : membershipOf(row);
     },
-    join: (organizationId, personId, role) =>
-      inTurn(async () => {
-        if ((await find(organizationId, personId)) !== null) return;
-        const now = Date.now();
-        const place = placeOf(organizationId, personId);
-        await records.create({
-          model: MODEL,
-          data: { place, organizationId, personId, role, joinedAt: now, seenAt: now },
-        });
-      }),
-    changeRole: (organizationId, personId, role) =>
-      inTurn(async () => {
-        const row = await find(organizationId, personId);
-        if (row === null) throw unknownMember();
-        if (role !== "owner") await keepAnOwner(organizationId, row);
+    async join(organizationId, personId, role) {
+      if ((await find(organizationId, personId)) !== null) return;
+      const now = Date.now();
+      const place = placeOf(organizationId, personId);
+      const data = { place, organizationId, personId, role, joinedAt: now, seenAt: now };
+      try {
+        await records.create({ model: MODEL, data });
+      } catch (error) {
+        // Joined at the same moment by another link; any other failure is its own.
+        if ((await find(organizationId, personId)) === null) throw error;
+      }
+    },
+    async changeRole(organizationId, personId, role) {
+      const row = await find(organizationId, personId);
+      if (row === null) throw unknownMember();
+      if (role === "owner")
         await records.update({ model: MODEL, where: at(organizationId, personId), update: { role } });
-        await endSessions(personId);
-        return membershipOf({ ...row, role });
-      }),
-    remove: (organizationId, personId) =>
-      inTurn(async () => {
-        const row = await find(organizationId, personId);
-        if (row === null) throw unknownMember();
-        await keepAnOwner(organizationId, row);
-        await records.delete({ model: MODEL, where: at(organizationId, personId) });
-      }),
+      else await stepDown({ organizationId, personId }, "UPDATE membership SET role = ?3", role);
+      await endSessions(personId);
+      return membershipOf({ ...row, role });
+    },
+    remove: (organizationId, personId) => stepDown({ organizationId, personId }, "DELETE FROM membership"),
     async seen(organizationId, personId) {
       const row = await find(organizationId, personId);
       const now = Date.now();

@@ -4,12 +4,13 @@ import type { Arrival, NewAccount, People, Visitor } from "../contract/people.ts
 import { Refusal } from "../contract/refusals.ts";
 import { createAccount, persons, sessionKeeping, sessionOf, signInWith } from "./accounts.ts";
 import { answers } from "./answers.ts";
+import { refusingWhileAway } from "./away.ts";
 import { handleAuth } from "./door.ts";
 import { isFirstRunToken } from "./first-run.ts";
 import { invitations } from "./invitations.ts";
 import { resets } from "./resets.ts";
 import { memberships, rules } from "./memberships.ts";
-import { type OidcProvider, openSignIn, type SignIn } from "./sign-in.ts";
+import { type OidcProvider, openSignIn, passkeyHost, type SignIn } from "./sign-in.ts";
 import { openPeopleStore, type PeoplePlace } from "./store.ts";
 import { Throttle } from "./turnstile.ts";
 
@@ -29,9 +30,9 @@ export async function openPeople(options: PeopleOptions): Promise<People> {
   const sessions = sessionKeeping(on);
   const throttle = new Throttle(signInsPerMinute, 60_000);
   const endAll = (personId: string): Promise<unknown> => sessions.endSessions(personId, "all");
-  const kept = invitations(on);
-  const members = memberships(on.records, endAll);
-  return {
+  const kept = invitations({ records: on.records, store });
+  const members = memberships({ records: on.records, store }, endAll);
+  const people: People = {
     ...sessions,
     ...members,
     ...rules(on.records),
@@ -40,10 +41,9 @@ export async function openPeople(options: PeopleOptions): Promise<People> {
     invitations: kept.invitations,
     withdrawInvitation: kept.withdrawInvitation,
     handle: (request, visitor, requestId) => handleAuth(on, request, visitor, requestId),
-    // A passkey belongs to a domain name; browsers refuse them for bare addresses.
     ways: () => ({
       password: true,
-      passkey: !isBareAddress(new URL(url).hostname),
+      passkey: passkeyHost(url) !== null,
       oidc: oidc.map(({ id, name }) => ({ id, name })),
     }),
     sessionOf: (visitor) => sessionOf(on, visitor),
@@ -75,6 +75,7 @@ export async function openPeople(options: PeopleOptions): Promise<People> {
     },
     close: () => store.close(),
   };
+  return refusingWhileAway(people, store);
 }
 
 /** Accepts as who is signed in with the invited address, or makes the account. */
@@ -136,8 +137,6 @@ function slowDown(throttle: Throttle, { address }: Visitor): void {
       retryAfterMs: waitMs,
     });
 }
-
-const isBareAddress = (host: string): boolean => /^[\d.]+$|^\[/.test(host);
 
 const usedLink = (): OperatorRefusal =>
   new OperatorRefusal(

@@ -1,8 +1,10 @@
 // The sign-in library, wrapped: the only importer of better-auth (docs/decisions/0009-sign-in.md). It owns passwords,
 // sessions, passkeys, one-time codes and company sign-in; organizations and roles are ours, beside the ledger.
 import { passkey } from "@better-auth/passkey";
+import { createOTP } from "@better-auth/utils/otp";
 import { betterAuth, type BetterAuthOptions } from "better-auth";
-import { hashPassword, verifyPassword } from "better-auth/crypto";
+import { APIError, createAuthMiddleware, getSessionFromCtx } from "better-auth/api";
+import { hashPassword, symmetricDecrypt, verifyPassword } from "better-auth/crypto";
 import { getMigrations } from "better-auth/db/migration";
 import { genericOAuth } from "better-auth/plugins/generic-oauth";
 import { twoFactor } from "better-auth/plugins/two-factor";
@@ -60,9 +62,19 @@ export async function openSignIn(options: SignInOptions) {
     ...betterAuthOptions(options),
     plugins: [
       twoFactor({ issuer: "Tollgate" }),
-      passkey({ rpName: "Tollgate", rpID: new URL(options.url).hostname, origin: options.origins }),
+      passkey({
+        rpName: "Tollgate",
+        rpID: passkeyHost(options.url) ?? new URL(options.url).hostname,
+        origin: options.origins,
+        // Signing in starts without an address, so the device has to know whose passkey it is.
+        authenticatorSelection: { residentKey: "required", userVerification: "required" },
+      }),
       genericOAuth({ config: options.oidc.map(oidcConfig) }),
-      { id: "tollgate-people", schema: peopleSchema },
+      {
+        id: "tollgate-people",
+        schema: peopleSchema,
+        hooks: { before: [{ matcher: ({ path }) => path === VERIFY_CODE, handler: codeWorksOnce }] },
+      },
     ],
     emailAndPassword: {
       enabled: true,
@@ -82,6 +94,13 @@ export async function openSignIn(options: SignInOptions) {
   return { auth, context, records: context.adapter, internal: context.internalAdapter };
 }
 
+/** The host that passkeys belong to: browsers take a name, never a bare address; for loopback that is `localhost`. */
+export function passkeyHost(url: string): string | null {
+  const { hostname } = new URL(url);
+  if (hostname === "127.0.0.1" || hostname === "[::1]") return "localhost";
+  return /^[\d.]+$|^\[/.test(hostname) ? null : hostname;
+}
+
 function betterAuthOptions({ store, secret, url, origins, signInsPerMinute }: SignInOptions) {
   const secure = url.startsWith("https://");
   return {
@@ -92,6 +111,8 @@ function betterAuthOptions({ store, secret, url, origins, signInsPerMinute }: Si
     database: store.database,
     trustedOrigins: origins,
     telemetry: { enabled: false },
+    // Where a company's sign-in ends that cannot be told whose it is: with `error` in the query.
+    onAPIError: { errorURL: "/sign-in" },
     logger: { disabled: true },
     session: { expiresIn: SESSION_S, updateAge: DAY_S, freshAge: FRESH_S, cookieCache: { enabled: false } },
     account: { accountLinking: { enabled: true, trustedProviders: [] } },
@@ -122,6 +143,44 @@ function betterAuthOptions({ store, secret, url, origins, signInsPerMinute }: Si
     },
   } satisfies BetterAuthOptions;
 }
+
+const VERIFY_CODE = "/two-factor/verify-totp";
+const CODE_STEP_MS = 30_000;
+/** The library takes the codes of the step before and after, too. */
+const CODE_STEPS = [-1, 0, 1];
+
+/**
+ * A code of an authenticator app opens something once, at whichever gateway (RFC 6238 §5.2): its step is reserved in the
+ * store before the library looks at the code. Every other refusal is the library's, with its count of tries.
+ */
+const codeWorksOnce = createAuthMiddleware(async (ctx) => {
+  const { internalAdapter: internal, adapter, secret, secretConfig } = ctx.context;
+  const { code } = ctx.body as { code?: unknown };
+  if (typeof code !== "string" || !/^\d{6}$/.test(code)) return;
+  const pending = ctx.context.createAuthCookie("two_factor").name;
+  const challenge = (await ctx.getSignedCookie(pending, secret)) || null;
+  const userId =
+    (await getSessionFromCtx(ctx))?.user.id ??
+    (challenge === null ? null : (await internal.findVerificationValue(challenge))?.value);
+  if (userId === null || userId === undefined) return;
+  const factor = await adapter.findOne<{ secret: string }>({
+    model: "twoFactor",
+    where: [{ field: "userId", value: userId }],
+  });
+  if (factor === null) return;
+  const otp = createOTP(await symmetricDecrypt({ key: secretConfig, data: factor.secret }));
+  const now = Math.floor(Date.now() / CODE_STEP_MS);
+  for (const step of CODE_STEPS.map((offset) => now + offset)) {
+    if ((await otp.hotp(step)) !== code) continue;
+    const identifier = `code ${userId} ${step}`;
+    const expiresAt = new Date((step + 3) * CODE_STEP_MS);
+    if (await internal.reserveVerificationValue({ identifier, value: "used", expiresAt })) return;
+    throw new APIError("UNAUTHORIZED", {
+      code: "CODE_USED",
+      message: "This code was used already. Wait for the next one.",
+    });
+  }
+});
 
 /** Company sign-in lets in whom somebody invited: no account is made by it. */
 const oidcConfig = ({ id, discoveryUrl, clientId, clientSecret }: OidcProvider) => ({

@@ -4,6 +4,7 @@ import { Database } from "bun:sqlite";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { createHmac } from "node:crypto";
+import { errorKind, toldAway } from "../store/postgres-error.ts";
 import { privateFile } from "../store/private-file.ts";
 
 const FILE = "people.sqlite";
@@ -14,8 +15,16 @@ export const peopleFile = (dataDir: string): string => join(dataDir, FILE);
 export interface PeopleStore {
   /** What the sign-in library takes as its database. */
   database: Database | import("pg").Pool;
+  /** One statement of ours, all or nothing; how many rows it changed. Parameters are written `?1`. */
+  change(text: string, ...values: (string | number)[]): Promise<number>;
+  /** `FOR UPDATE` where several processes write at once; nothing in a file that one process has for itself. */
+  locking: "" | "FOR UPDATE";
   /** Runs the work while no other process of this store runs its own. */
   alone<T>(work: () => Promise<T>): Promise<T>;
+  /** Connections that the database has ended or lost, so far. */
+  losses(): number;
+  /** Whether the database cannot be asked right now. */
+  away(): Promise<boolean>;
   close(): Promise<void>;
 }
 
@@ -42,8 +51,12 @@ function openFile(dataDir: string): PeopleStore {
     database.run(`PRAGMA ${pragma}`);
   return {
     database,
+    change: async (text, ...values) => database.query(text).run(...values).changes,
+    locking: "",
     // The data directory belongs to one process.
     alone: (work) => work(),
+    losses: () => 0,
+    away: async () => false,
     close: async () => {
       database.run("PRAGMA wal_checkpoint(TRUNCATE)");
       database.close();
@@ -58,14 +71,42 @@ async function openSchema(connectionString: string): Promise<PeopleStore> {
     max: 5,
     application_name: "tollgate people",
     statement_timeout: 10_000,
+    // A database that stands still answers neither: nobody at the dashboard waits for it for ever.
+    query_timeout: 12_000,
+    connectionTimeoutMillis: 5_000,
     options: `-c search_path=${SCHEMA}`,
   });
   // An idle connection that breaks must not end the process; the next query opens another one.
-  pool.on("error", () => {});
-  pool.on("connect", (client) => client.on("error", () => {}));
-  const store: PeopleStore = { database: pool, alone: (work) => locked(pool, work), close: () => pool.end() };
-  await store.alone(() => pool.query(`CREATE SCHEMA IF NOT EXISTS ${SCHEMA}`));
-  return store;
+  let losses = 0;
+  const lost = (): void => void (losses += 1);
+  pool.on("error", lost);
+  pool.on("connect", (client) => client.on("error", lost));
+  const store: PeopleStore = {
+    database: pool,
+    change: async (text, ...values) =>
+      (await pool.query(text.replaceAll(/\?(\d+)/g, "$$$1"), values)).rowCount ?? 0,
+    locking: "FOR UPDATE",
+    alone: (work) => locked(pool, work),
+    losses: () => losses,
+    away: () => isAway(pool),
+    close: () => pool.end(),
+  };
+  try {
+    await store.alone(() => pool.query(`CREATE SCHEMA IF NOT EXISTS ${SCHEMA}`));
+    return store;
+  } catch (error) {
+    await pool.end();
+    throw toldAway(error);
+  }
+}
+
+async function isAway(pool: import("pg").Pool): Promise<boolean> {
+  try {
+    await pool.query("SELECT 1");
+    return false;
+  } catch (error) {
+    return errorKind(error) === "store";
+  }
 }
 
 /** The lock belongs to its connection: whoever dies gives it back. */

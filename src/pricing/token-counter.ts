@@ -1,5 +1,6 @@
 // Asks the counting thread, chunk by chunk: many texts take turns, one question is short enough to bound, and a thread
 // that died or hangs is replaced. If it cannot be had at all, this thread counts in small steps (hardening S22).
+import { ownThread } from "../lib/program.ts";
 import { countText, cutAt, type TableName } from "./token-pieces.ts";
 
 /** One question takes at most about 60 ms of counting. */
@@ -23,18 +24,13 @@ interface Waiter {
   reject(error: Error): void;
 }
 
-/** Where the thread's code lies: beside this file, or in a single file under the entry point's own path. */
-const WORKER = import.meta.url.includes("/$bunfs/")
-  ? new URL("./src/pricing/token-worker.ts", import.meta.url)
-  : new URL("./token-worker.ts", import.meta.url);
-
 export class TokenCounter {
   private worker: Worker | null = null;
   private readonly waiting = new Map<number, Waiter>();
   private watchdog: Timer | null = null;
   private nextId = 1;
 
-  constructor(private readonly source: URL = WORKER) {}
+  constructor(private readonly source = ownThread("src/pricing/token-worker.ts")) {}
 
   /** Tokens of a text. Null when the time limit passed first; without a limit it always answers. */
   async count(

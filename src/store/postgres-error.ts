@@ -1,5 +1,7 @@
 // What an error of PostgreSQL means: try the transaction again, blame one operation, or stop until the database is back;
 // and at the start, what to tell the operator (money.md §7, hardening.md S11).
+import { overloaded } from "../contract/overloaded.ts";
+import { messageOf } from "../lib/message.ts";
 import { StoreFailure } from "./store-failure.ts";
 
 /**
@@ -36,7 +38,10 @@ export function wasRefused(error: unknown): boolean {
 const CONNECTION =
   /connection|terminated|timeout|not queryable|socket|ECONN|EPIPE|ENOTFOUND|ETIMEDOUT|EHOST/i;
 const isConnectionError = (error: unknown): boolean =>
-  error instanceof Error && (CONNECTION.test(error.message) || /^E[A-Z]+$/.test(codeOf(error) ?? ""));
+  error instanceof Error && (CONNECTION.test(error.message) || /^E[A-Z_]+$/.test(codeOf(error) ?? ""));
+
+/** A database that is away, as those are told who asked for something; any other error as it is. */
+export const toldAway = (error: unknown): unknown => (errorKind(error) === "store" ? overloaded() : error);
 
 /** Host, port and database of a URL: what may be printed of it. */
 export function placeOf(url: string): string {
@@ -62,7 +67,7 @@ const OPENING: Record<string, string> = {
 export function openingFailure(error: unknown, url: string): unknown {
   if (error instanceof StoreFailure) return error;
   const place = placeOf(url);
-  const said = error instanceof Error ? error.message : String(error);
+  const said = messageOf(error);
   const failed = (words: string): StoreFailure => new StoreFailure("database", words);
   const known = OPENING[codeOf(error) ?? ""];
   if (known !== undefined) return failed(`the database ${place} ${known} (${said})`);

@@ -1,6 +1,7 @@
 // The SQL port with its reads on a thread of their own: SQLite answers synchronously, and on the gateway's thread a long
 // read would stop every request. Whatever changes something stays with the one writer. A read sees all that was committed
 // before it was asked for.
+import { ownThread } from "../lib/program.ts";
 import type { Sql, SqlRow, SqlValue } from "./sql.ts";
 import type { ReadAnswer, ReadQuestion } from "./sqlite-reading-worker.ts";
 
@@ -27,7 +28,7 @@ export function readingApart(sql: Sql, dataDirectory: string): ReadingApart {
     waiting.clear();
   };
   const begin = (): Worker => {
-    const begun = new Worker(new URL("./sqlite-reading-worker.ts", import.meta.url).href);
+    const begun = new Worker(ownThread("src/store/sqlite-reading-worker.ts"));
     begun.addEventListener("message", ({ data }: MessageEvent<ReadAnswer>) => {
       const answered = waiting.get(data.id);
       waiting.delete(data.id);

@@ -134,3 +134,13 @@ test("a request that runs over midnight is booked to the month of its admission"
   expect(record.charge).toBe(nanoUsd(100_000n));
   expect((await keyOf(customer.organizationId, customer.keyId))?.month_spend_usd).toBe("0.000000000");
 });
+
+test("an operator renames a key; what it may do stays", async () => {
+  const customer = await gateway.customer();
+  const { json } = await gateway.admin("POST", `/keys/${customer.keyId}/rename`, { name: "Batch" });
+  expect(json).toMatchObject({ id: customer.keyId, name: "Batch", status: "active" });
+  expect((await gateway.chat(customer, hello())).status).toBe(200);
+  const blank = await gateway.admin("POST", `/keys/${customer.keyId}/rename`, { name: " " });
+  expect(blank.status).toBe(400);
+  expect((await gateway.admin("POST", "/keys/key_doesnotexist/rename", { name: "x" })).status).toBe(404);
+});

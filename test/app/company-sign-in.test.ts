@@ -71,6 +71,18 @@ test("who was not invited, or whose address the company did not check, gets no a
   expect(sent.status).toBe(403);
 });
 
+test("a return that belongs to no sign-in ends on the sign-in page, with the reason", async () => {
+  for (const query of ["?code=x&state=unknown", "?code=x", ""]) {
+    const browser = new Browser(gateway.url);
+    const ended = await browser.send("GET", `/auth/callback/acme${query}`);
+    expect([query, ended.status, ended.headers.get("location")]).toEqual([
+      query,
+      302,
+      expect.stringMatching(/^\/sign-in\?error=[a-z_]+$/) as string,
+    ]);
+  }
+});
+
 test("over https the session's cookie is bound to this host and never sent in the clear", async () => {
   const secure = await startGateway({
     configure: (config) => (config.publicUrl = "https://gate.example.com"),

@@ -1,7 +1,6 @@
 // The start of a gateway that nobody owns, its restart, and second factors.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Database } from "bun:sqlite";
-import { createHmac } from "node:crypto";
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,6 +9,7 @@ import { createLog } from "../../src/lib/log.ts";
 import { banner } from "../../src/main/banner.ts";
 import { type Running, start } from "../../src/main.ts";
 import { Browser, PASSWORD, tokenOf } from "../support/browser.ts";
+import { codeOf, nextCodeOf } from "../support/totp.ts";
 
 const dataDir = mkdtempSync(join(tmpdir(), "tollgate-first-run-"));
 let gateway: Running;
@@ -56,24 +56,6 @@ test("the file of people is closed to others", () => {
   expect(statSync(join(dataDir, "people.sqlite")).mode & 0o077).toBe(0);
 });
 
-/** RFC 6238, six digits, 30 seconds. */
-function codeOf(uri: string): string {
-  const secret = base32(new URL(uri).searchParams.get("secret") ?? "");
-  const counter = Buffer.alloc(8);
-  counter.writeBigUInt64BE(BigInt(Math.floor(Date.now() / 30_000)));
-  const digest = createHmac("sha1", secret).update(counter).digest();
-  const at = (digest.at(-1) ?? 0) & 15;
-  return String((digest.readUInt32BE(at) & 0x7fff_ffff) % 1_000_000).padStart(6, "0");
-}
-
-function base32(text: string): Buffer {
-  const bits = text
-    .split("")
-    .map((letter) => "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".indexOf(letter).toString(2).padStart(5, "0"))
-    .join("");
-  return Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
-}
-
 test("a second factor is set up, asked for at sign-in, and an organization can insist on it", async () => {
   const org = (await browser.app("GET /session")).person?.memberships[0]?.org ?? "";
   await browser.app("PATCH /orgs/{org}/settings", { org }, { require_two_factor: true });
@@ -103,7 +85,7 @@ test("a second factor is set up, asked for at sign-in, and an organization can i
     code: "000000",
   });
   expect(wrong.status).toBe(401);
-  await fresh.send("POST", "/auth/two-factor/verify-totp", { code: codeOf(enabled.json.totpURI) });
+  await fresh.send("POST", "/auth/two-factor/verify-totp", { code: nextCodeOf(enabled.json.totpURI) });
   expect((await fresh.app("GET /session")).person).toMatchObject({ name: "Ada", two_factor: true });
 });
 

@@ -15,11 +15,13 @@ let database: TestDatabase;
 let gateways: [Running, Running];
 let here: Browser;
 let there: Browser;
+let email: string;
 
 async function run(dataDir: string): Promise<Running> {
   const config = loadConfig({ env: {}, cwd: dataDir, flags: { port: "0", dataDir } });
   config.databaseUrl = database.url;
   config.publicUrl = PUBLIC;
+  config.signIn.perMinute = 1000;
   return await start(config, { log: createLog("silent") });
 }
 
@@ -51,6 +53,7 @@ test("of two links one makes the first account, at whichever gateway it is used"
   ]);
   expect(answers.map(({ status }) => status).toSorted((x, y) => x - y)).toEqual([200, 410]);
   here = answers[0]?.status === 200 ? a : b;
+  email = here === a ? "a@example.com" : "b@example.com";
   there = here.at(here === a ? gateways[1].url : gateways[0].url);
 });
 
@@ -73,4 +76,56 @@ test("a form that lands on both acts once", async () => {
 test("signing out here ends it there", async () => {
   expect((await here.send("POST", "/auth/sign-out")).status).toBe(200);
   expect((await there.try("GET /profile")).status).toBe(401);
+});
+
+const signIn = (browser: Browser, as: string) =>
+  browser.send("POST", "/auth/sign-in/email", { email: as, password: PASSWORD });
+
+/** A new organization with two owners: who is signed in at the first gateway, and Eve at the second one. */
+async function twoOwners(ada: Browser, eve: Browser): Promise<string> {
+  const { id: org } = await ada.app("POST /operator/organizations", {}, { name: "Two owners" });
+  for (const browser of [ada, eve]) {
+    const { person } = await browser.app("GET /session");
+    const to = { email: person?.email ?? "eve@example.com", role: "owner" };
+    const { link } = await ada.app("POST /operator/organizations/{org}/invitations", { org }, to);
+    const account = { name: "Eve", password: PASSWORD };
+    await browser.app(
+      "POST /invitations/accept",
+      {},
+      { token: tokenOf(link), ...(person === null && { account }) },
+    );
+  }
+  return org;
+}
+
+const ownersOf = async (browser: Browser, org: string): Promise<number> =>
+  (await browser.app("GET /orgs/{org}/team", { org })).data.filter(({ role }) => role === "owner").length;
+
+test("of two owners who leave at once, at two gateways, one stays", async () => {
+  const eve = browsers()[1];
+  await signIn(here, email);
+  for (let round = 0; round < 8; round++) {
+    const org = await twoOwners(here, eve);
+    const answers = await Promise.all(
+      [here, eve].map((browser) => browser.try("POST /orgs/{org}/leave", { org })),
+    );
+    expect(answers.map(({ status }) => status).toSorted((x, y) => x - y)).toEqual([200, 409]);
+    expect(await ownersOf(here, org)).toBe(1);
+  }
+});
+
+test("of two owners who step down at once, at two gateways, one stays", async () => {
+  const eve = browsers()[1];
+  await signIn(eve, "eve@example.com");
+  const org = await twoOwners(here, eve);
+  const answers = await Promise.all(
+    [here, eve].map(async (browser) => {
+      const member = (await browser.app("GET /session")).person?.id ?? "";
+      return await browser.try("PATCH /orgs/{org}/team/{member}", { org, member }, { role: "viewer" });
+    }),
+  );
+  expect(answers.map(({ status }) => status).filter((status) => status === 409)).toHaveLength(1);
+  // A changed role ends sessions.
+  await signIn(here, email);
+  expect(await ownersOf(here, org)).toBe(1);
 });

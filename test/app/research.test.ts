@@ -70,6 +70,62 @@ test("a researcher asks, an operator approves, a research key works and a standa
   expect(await complete(research)).toBe(403);
 });
 
+test("the spend of an entitlement begins with its approval and ends with it", async () => {
+  const { id, secret } = await researcher.app(
+    "POST /orgs/{org}/keys",
+    { org },
+    { name: "R", scope: "research" },
+  );
+  const approve = async (): Promise<string> => {
+    const { id: entitlement } = await ask(researcher);
+    await second.app(
+      "POST /operator/entitlements/{entitlement}/approve",
+      { entitlement },
+      { expires: tomorrow() },
+    );
+    return entitlement;
+  };
+  const revoke = (entitlement: string) =>
+    second.app("POST /operator/entitlements/{entitlement}/revoke", { entitlement }, { reason: "finished" });
+  const spendOf = async (entitlement: string): Promise<string | undefined> =>
+    (await researcher.app("GET /orgs/{org}/research", { org })).data.find((row) => row.id === entitlement)
+      ?.spend_usd;
+  const nothing = "0.000000000";
+  const earlier = await approve();
+  expect(await spendOf(earlier)).toBe(nothing);
+  expect(await complete({ id, secret })).toBe(200);
+  const spent = await spendOf(earlier);
+  expect(spent).not.toBe(nothing);
+  await revoke(earlier);
+  const waiting = (await ask(researcher)).id;
+  expect(await spendOf(waiting)).toBe(nothing);
+  const later = await approve();
+  expect(await spendOf(later)).toBe(nothing);
+  expect(await complete({ id, secret })).toBe(200);
+  expect([await spendOf(earlier), await spendOf(later), await spendOf(waiting)]).toEqual([
+    spent,
+    spent,
+    nothing,
+  ]);
+  // Over whole hours the roll-up answers; both ways count the same.
+  const all = (
+    await researcher.app("GET /orgs/{org}/usage", { org }, undefined, `?range=24h&model=${RESEARCH.model}`)
+  ).total;
+  await gateway.tamper("UPDATE entitlement SET approved_at = approved_at - 7200000 WHERE id = ?1", later);
+  expect(await spendOf(later)).toBe(all.charge_usd);
+  await revoke(later);
+});
+
+test("a day that is over cannot be asked for", async () => {
+  for (const until of ["2020-01-01", new Date(Date.now() - 1000).toISOString()]) {
+    const refused = await researcher.try("POST /orgs/{org}/research", { org }, { ...asked, until });
+    expect([refused.status, refused.json.error]).toMatchObject([
+      400,
+      { code: "invalid_request", param: "until", message: "until must lie in the future." },
+    ]);
+  }
+});
+
 test("an operator who asked cannot decide; another one can", async () => {
   const token = (
     await root.app(

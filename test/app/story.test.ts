@@ -28,6 +28,16 @@ const ask = (text: string, more: object = {}) => ({
   ...more,
 });
 
+test("an operator finds an organization by its name or its id", async () => {
+  const found = async (search: string): Promise<string[]> =>
+    (await root.app("GET /operator/organizations", {}, undefined, `?search=${search}`)).data.map(
+      ({ id }) => id,
+    );
+  expect(await found("acm")).toEqual([org]);
+  expect(await found(org)).toEqual([org]);
+  expect(await found("nobody")).toEqual([]);
+});
+
 test("an operator grants credits once per reference, and sees before and after", async () => {
   const grant = { org, amount_usd: "5", kind: "purchase", reference: "INV-1", reason: "first invoice" };
   const granted = await root.app("POST /operator/credits", {}, grant);
@@ -70,6 +80,37 @@ test("a developer creates a key; the secret is in this one answer and in no late
   customer = { organizationId: org, keyId: key.id, secret: key.secret ?? "" };
 });
 
+test("a key is renamed and limited in one form; each change is one line of the audit log", async () => {
+  const edit = (body: object) => developer.try("PATCH /orgs/{org}/keys/{key}", { org, key: key.id }, body);
+  const renamed = await developer.app(
+    "PATCH /orgs/{org}/keys/{key}",
+    { org, key: key.id },
+    { name: "Batch", limit_usd: "2" },
+  );
+  expect(renamed).toMatchObject({ name: "Batch", limit_usd: "2.000000000" });
+  const audited = async (action: string) =>
+    (await owner.app("GET /orgs/{org}/audit", { org }, undefined, `?target=${key.id}&action=${action}`)).data;
+  expect(await audited("key.rename")).toMatchObject([
+    { actor: { name: "dora" }, before: '{"name":"Dora\'s key"}', after: '{"name":"Batch"}' },
+  ]);
+  expect(await audited("key.limit")).toHaveLength(1);
+  // What is left out stays, and what stays leaves no line.
+  expect(
+    await developer.app("PATCH /orgs/{org}/keys/{key}", { org, key: key.id }, { name: "Batch" }),
+  ).toMatchObject({
+    limit_usd: "2.000000000",
+  });
+  for (const body of [{}, { name: " " }, { name: "a\nb" }, { name: "x".repeat(201) }, { name: null }])
+    expect([body, (await edit(body)).status]).toEqual([body, 400]);
+  expect((await edit({ name: "Nightly", limit_usd: "1e9" })).status).toBe(400);
+  await developer.app(
+    "PATCH /orgs/{org}/keys/{key}",
+    { org, key: key.id },
+    { name: "Dora's key", limit_usd: "1" },
+  );
+  expect(await audited("key.rename")).toHaveLength(2);
+});
+
 test("a request costs the same in its answer, activity, usage, billing and on the key", async () => {
   const reply = await gateway.chat<{
     gateway: { request_id: string; cost: { customer_charge_usd: number } };
@@ -93,6 +134,14 @@ test("a request costs the same in its answer, activity, usage, billing and on th
     expect(used.rows).toHaveLength(1);
     expect(used.rows[0]?.charge_usd).toBe(charge);
   }
+  const twice = "?group_by=model&then_by=key";
+  const used = await developer.app("GET /orgs/{org}/usage", { org }, undefined, twice);
+  expect(used.rows).toMatchObject([
+    { group: "plain-1", second: customer.keyId, label: "plain-1 · Dora's key", charge_usd: charge },
+  ]);
+  expect(used.series).toMatchObject([{ group: "plain-1", second: customer.keyId }]);
+  const csv = await developer.send("GET", `/app/v1/orgs/${org}/usage.csv${twice}`);
+  expect(csv.text.split("\r\n")[0]).toContain(",model,key,requests,");
   const billing = await owner.app("GET /orgs/{org}/billing", { org });
   expect(billing).toMatchObject({
     charges_usd: charge,

@@ -26,7 +26,12 @@ export interface Dashboard {
 
 export const OPERATOR = "root@example.com";
 
-export async function startDashboard(options: GatewayOptions = {}): Promise<Dashboard> {
+export interface DashboardOptions extends GatewayOptions {
+  /** The name by which people reach it; without one they come to the bare address. */
+  host?: string;
+}
+
+export async function startDashboard(options: DashboardOptions = {}): Promise<Dashboard> {
   const gateway = await startGateway({
     ...options,
     configure: (config) => {
@@ -34,12 +39,13 @@ export async function startDashboard(options: GatewayOptions = {}): Promise<Dash
       options.configure?.(config);
     },
   });
+  const url = gateway.url.replace("127.0.0.1", options.host ?? "127.0.0.1");
   const [root, chromium] = await Promise.all([firstOperator(gateway, OPERATOR), launchBrowser()]);
   return {
     gateway,
     root,
     visitor: async (email, viewport = DESKTOP) => {
-      const visitor = await Visitor.come(chromium, gateway.url, viewport);
+      const visitor = await Visitor.come(chromium, url, viewport);
       if (email !== undefined) await visitor.signIn(email);
       return visitor;
     },

@@ -1,9 +1,9 @@
-// Every page that exists, as a person would meet it: light and dark, wide and narrow. axe finds nothing, nothing is
-// wider than the screen, the browser complains about nothing.
+// Every page that exists, as a person would meet it: light and dark, wide and narrow.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { OPERATOR_PAGES, ORGANIZATION_PAGES, path } from "../../dashboard/path-builder.ts";
-import { type Dashboard, DESKTOP, NARROW, OPERATOR, startDashboard, type Visitor } from "./dashboard.ts";
+import { type Dashboard, OPERATOR, startDashboard, type Visitor } from "./dashboard.ts";
 import { furnish, type Furnished } from "./furnish.ts";
+import { inspect } from "./inspect.ts";
 
 let dashboard: Dashboard;
 let house: Furnished;
@@ -16,31 +16,17 @@ beforeAll(async () => {
 });
 afterAll(() => dashboard.stop());
 
-async function inspect(address: string): Promise<void> {
-  for (const scheme of ["light", "dark"] as const) {
-    await visitor.scheme(scheme);
-    expect({ address, scheme, axe: await visitor.axe() }).toEqual({ address, scheme, axe: [] });
-  }
-  await visitor.resize(NARROW);
-  expect({ address, overflow: await visitor.overflow() }).toEqual({ address, overflow: 0 });
-  await visitor.resize(DESKTOP);
-  expect({ address, complained: visitor.complained() }).toEqual({ address, complained: [] });
-}
-
 test("the sign-in page", async () => {
   const stranger = await dashboard.visitor();
-  const signedIn = visitor;
-  visitor = stranger;
   await stranger.open(path.signIn());
-  await inspect(path.signIn());
+  await inspect(stranger, path.signIn());
   await stranger.leave();
-  visitor = signedIn;
 });
 
 for (const page of ORGANIZATION_PAGES)
   test(`organization: ${page}`, async () => {
     const address = path.organization(house.org, page);
-    if (await visitor.open(address)) await inspect(address);
+    if (await visitor.open(address)) await inspect(visitor, address);
     else missing.push(address);
   });
 
@@ -52,7 +38,7 @@ test("the operator signs in", async () => {
 for (const page of OPERATOR_PAGES)
   test(`operator: ${page}`, async () => {
     const address = path.operator(page);
-    if (await visitor.open(address)) await inspect(address);
+    if (await visitor.open(address)) await inspect(visitor, address);
     else missing.push(address);
   });
 

@@ -34,6 +34,8 @@ const CASES: Case[] = [
   { at: "after_provider_refusal", stream: false, behaviour: { status: 503 }, calls: 1, retry: "unknown" },
   { at: "after_first_part", stream: true, calls: 1, retry: "unknown" },
   { at: "mid_stream:2", stream: true, slow: true, calls: 1, retry: "prefix" },
+  // The first count of a gateway waits for its tables: what was delivered is kept while it does.
+  { at: "mid_stream", stream: true, behaviour: { no_usage: true }, calls: 1, retry: "prefix" },
   { at: "before_commit2", stream: false, calls: 1, retry: "unknown" },
   { at: "before_commit2", stream: true, slow: true, calls: 1, retry: "prefix" },
   { at: "after_commit2", stream: false, calls: 1, retry: "answer" },

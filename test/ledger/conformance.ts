@@ -565,10 +565,14 @@ export function ledgerConformance(store: string, open: OpenLedger): void {
     test("every change of the operator is in the audit log, newest first", async () => {
       const key = await customer(5);
       await ledger.setKeyLimit(key.keyId, 5n as never, "alice");
+      expect(await ledger.renameKey(key.keyId, "Batch", "carol")).toMatchObject({ name: "Batch", limit: 5n });
+      expect(await ledger.renameKey(key.keyId, "Batch", "carol")).toMatchObject({ name: "Batch" });
+      expect(await ledger.renameKey("key_doesnotexist", "Batch", "carol")).toBeNull();
       await ledger.revokeKey(key.keyId, "bob");
       const lines = await ledger.auditLog({ organizationId: key.organizationId, limit: 10 });
       expect(lines.map(({ action, actor }) => [action, actor])).toEqual([
         ["key.revoke", "bob"],
+        ["key.rename", "carol"],
         ["key.limit", "alice"],
         ["key.create", "test"],
         ["credits.purchase", "test"],

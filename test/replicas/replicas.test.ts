@@ -1,5 +1,6 @@
 // Three gateways, each a process of its own, on one database: what one decides holds for all, at once (money.md §10, §12).
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { PLAIN } from "../support/models.ts";
 import { testPostgres } from "../support/postgres.ts";
 import { Replicas } from "../support/replicas.ts";
 
@@ -89,13 +90,22 @@ test.each([false, true])(
 /** Comments keep a quiet stream open; they are nobody's bytes. */
 const withoutKeepAlive = (text: string): string => text.replaceAll(/^:.*\n\n?/gm, "");
 
-test("a route that one gateway closes is closed on the next request of the others", async () => {
+test("what one gateway publishes, closes and opens holds for the next request of the others", async () => {
   const { secret } = await replicas.first.customer();
   const [{ route }] = (await replicas.first.admin<{ data: [{ route: string }] }>("GET", "/routes")).data;
-  await replicas.first.admin("POST", "/routes/disable", { route, reason: "test" });
-  expect((await replicas.at(1).chat(secret, ask("Hello"))).status).toBe(503);
-  await replicas.first.admin("POST", "/routes/enable", { route });
-  while ((await replicas.at(1).chat(secret, ask("Hello"))).status !== 200) await Bun.sleep(100);
+  const next = async (round: number): Promise<number | null> =>
+    (await replicas.at(round + 1).chat(secret, ask("Hello"))).status;
+  for (let round = 0; round < 12; round += 1) {
+    await replicas.at(round).admin("POST", "/routes/disable", { route, reason: "test" });
+    expect(await next(round)).toBe(503);
+    await replicas.at(round).admin("POST", "/routes/enable", { route });
+    expect(await next(round)).toBe(200);
+    await replicas.at(round).publish({ ...PLAIN, version: round + 2 });
+    expect(await next(round)).toBe(200);
+    await replicas.at(round).publish({ ...PLAIN, model: `new-${round}` });
+    const answer = await replicas.at(round + 1).chat(secret, ask("Hello", { model: `new-${round}` }));
+    expect(answer.status).toBe(200);
+  }
 });
 
 test("a gateway that is killed in mid-stream: the others charge what was delivered, and answer the retry", async () => {

@@ -21,3 +21,18 @@ export function testClock(): TestClock {
     },
   };
 }
+
+/** Its wall time stands still until it is moved: whatever happens, happens in the same millisecond. */
+export function stoppedClock(): TestClock {
+  let nowMs = Date.now();
+  return {
+    nowMs: () => nowMs,
+    monotonicMs: () => performance.now(),
+    advance: (ms) => {
+      nowMs += ms;
+    },
+    set: (iso) => {
+      nowMs = Date.parse(iso);
+    },
+  };
+}

@@ -3,8 +3,8 @@ import { exportJWK, generateKeyPair, SignJWT } from "jose";
 
 export interface Company {
   discoveryUrl: string;
-  /** Who signs in next. */
-  person: { sub: string; email: string; email_verified: boolean; name: string };
+  /** Who signs in next; null declines. */
+  person: { sub: string; email: string; email_verified: boolean; name: string } | null;
   /** Takes the gateway's redirection, as a browser would, and returns the way back. */
   approve(authorizationUrl: string): string;
   stop(): Promise<void>;
@@ -15,6 +15,20 @@ export async function startCompany(clientId: string): Promise<Company> {
   const jwk = { ...(await exportJWK(publicKey)), kid: "company", alg: "RS256", use: "sig" };
   const nonces = new Map<string, string | null>();
   let person: Company["person"] = { sub: "1", email: "", email_verified: true, name: "" };
+
+  function approve(authorizationUrl: string): string {
+    const { searchParams } = new URL(authorizationUrl);
+    const back = new URL(searchParams.get("redirect_uri") ?? "");
+    back.searchParams.set("state", searchParams.get("state") ?? "");
+    if (person === null) {
+      back.searchParams.set("error", "access_denied");
+      return back.href;
+    }
+    const code = crypto.randomUUID();
+    nonces.set(code, searchParams.get("nonce"));
+    back.searchParams.set("code", code);
+    return back.href;
+  }
 
   async function tokens(issuer: string, code: string | null): Promise<object> {
     const nonce = nonces.get(code ?? "") ?? null;
@@ -34,6 +48,7 @@ export async function startCompany(clientId: string): Promise<Company> {
     fetch: async (request): Promise<Response> => {
       const { pathname, origin } = new URL(request.url);
       if (pathname === "/.well-known/openid-configuration") return Response.json(discovery(origin));
+      if (pathname === "/authorize") return Response.redirect(approve(request.url));
       if (pathname === "/jwks") return Response.json({ keys: [jwk] });
       if (pathname !== "/token") return new Response(null, { status: 404 });
       return Response.json(await tokens(origin, new URLSearchParams(await request.text()).get("code")));
@@ -44,15 +59,7 @@ export async function startCompany(clientId: string): Promise<Company> {
     set person(next: Company["person"]) {
       person = next;
     },
-    approve: (authorizationUrl) => {
-      const { searchParams } = new URL(authorizationUrl);
-      const code = crypto.randomUUID();
-      nonces.set(code, searchParams.get("nonce"));
-      const back = new URL(searchParams.get("redirect_uri") ?? "");
-      back.searchParams.set("code", code);
-      back.searchParams.set("state", searchParams.get("state") ?? "");
-      return back.href;
-    },
+    approve,
     stop: () => server.stop(true),
   };
 }

@@ -8,7 +8,7 @@ import pg from "pg";
 import { type Config, loadConfig } from "../../src/config.ts";
 import { parseUsd } from "../../src/contract/money.ts";
 import type { BalanceRecord, Ledger, RequestRecord } from "../../src/ledger/ledger.ts";
-import { createLog } from "../../src/lib/log.ts";
+import { createLog, type Log } from "../../src/lib/log.ts";
 import { type Running, start } from "../../src/main.ts";
 import type { Desks } from "../../src/main/desks.ts";
 import { type Simulator, startSimulator } from "../../src/providers/simulator/server.ts";
@@ -25,6 +25,8 @@ const DAY_MS = 86_400_000;
 export interface GatewayOptions {
   models?: readonly TestManifest[];
   clock?: TestClock;
+  /** Silent when left out. */
+  log?: Log;
   /** Changes to the configuration before the start. */
   configure?(config: Config): void;
   /** Base URLs of further providers by name; `simulator` is always there. */
@@ -119,7 +121,10 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
   config.databaseUrl = database?.url ?? null;
   options.configure?.(config);
   const begin = (): Promise<Running> =>
-    start(config, { ...(options.clock && { clock: options.clock }), log: createLog("silent") });
+    start(config, {
+      ...(options.clock && { clock: options.clock }),
+      log: options.log ?? createLog("silent"),
+    });
   const gateway = new RunningGateway(await begin(), {
     simulator,
     dataDir,

@@ -1,13 +1,23 @@
 // A gateway as a process of its own, for tests that kill it: `tollgate serve` on a store of its own, with this test's
 // simulator as the provider, so that the provider's bill outlives the gateway. Ended by its id, with `stop`.
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Simulator, startSimulator } from "../../src/providers/simulator/server.ts";
 import { parseManifest } from "../../src/releases/manifest.ts";
 import { generateReleaseKey, readReleaseKey, type ReleaseKey } from "../../src/releases/release-key.ts";
 import { signRelease } from "../../src/releases/signature.ts";
-import { PLAIN } from "./models.ts";
+import { PLAIN, type TestManifest } from "./models.ts";
 
 const root = join(import.meta.dir, "../..");
 const DAY_MS = 86_400_000;
@@ -51,11 +61,7 @@ ${settings}
     );
     const gateway = new ProcessGateway(folder, simulator, await readReleaseKey(privateJwk));
     await gateway.run(env);
-    const jws = await signRelease(parseManifest(structuredClone(PLAIN)), gateway.signer, {
-      expiresInMs: 30 * DAY_MS,
-      nowMs: Date.now(),
-    });
-    await gateway.admin("POST", "/releases", { jws });
+    await gateway.publish(PLAIN);
     return gateway;
   }
 
@@ -75,6 +81,8 @@ ${settings}
   /** Starts the process; resolves when it is ready. Rejects when it ends before. */
   async run(env: Record<string, string> = {}): Promise<void> {
     rmSync(this.operatorFile, { force: true });
+    // What a test asks to be logged is for the test to read; anything else that is said there is for whoever runs it.
+    const written = env["TOLLGATE_LOG_LEVEL"] === undefined ? null : openSync(this.logFile, "a");
     const child = Bun.spawn(
       [join(root, "tollgate"), "serve", "--config", join(this.folder, "tollgate.yaml")],
       {
@@ -82,9 +90,10 @@ ${settings}
         cwd: this.folder,
         stdin: "ignore",
         stdout: "ignore",
-        stderr: "inherit",
+        stderr: written ?? "inherit",
       },
     );
+    if (written !== null) closeSync(written);
     this.child = child;
     while (child.exitCode === null && child.signalCode === null) {
       const operator = readOperator(this.operatorFile);
@@ -95,6 +104,11 @@ ${settings}
       await Bun.sleep(5);
     }
     throw new Error(`the gateway ended at its start: ${child.signalCode ?? child.exitCode}`);
+  }
+
+  /** What it has said on stderr in all of its runs that were given a log level; lines reach it within a second. */
+  get log(): string {
+    return existsSync(this.logFile) ? readFileSync(this.logFile, "utf8") : "";
   }
 
   /** Resolves with the signal that ended the process, null when it exited by itself. */
@@ -121,6 +135,15 @@ ${settings}
     });
     if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
     return (await response.json()) as T;
+  }
+
+  /** Signs the manifest for a month, and publishes it through this gateway. */
+  async publish(manifest: TestManifest): Promise<void> {
+    const jws = await signRelease(parseManifest(structuredClone(manifest)), this.signer, {
+      expiresInMs: 30 * DAY_MS,
+      nowMs: Date.now(),
+    });
+    await this.admin("POST", "/releases", { jws });
   }
 
   /** A new organization with five dollars, and its key. */
@@ -153,6 +176,10 @@ ${settings}
     }
     if (this.ownsSimulator) await this.simulator.stop();
     rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  private get logFile(): string {
+    return join(this.folder, "log");
   }
 
   private get operatorFile(): string {

@@ -11,7 +11,7 @@ export const answers: Check = (evidence) =>
     .map((exchange) => ({ broken: "an answer that nothing explains", facts: factsOf(exchange) }));
 
 function isExplained(evidence: Evidence, exchange: Exchange): boolean {
-  const { status, sentAtMs, endedAtMs, ending } = exchange;
+  const { status, ending } = exchange;
   const { found } = evidence;
   const { downs, pauses, closings } = found.history;
   if (ending === "cut")
@@ -30,15 +30,13 @@ function isExplained(evidence: Evidence, exchange: Exchange): boolean {
       return touchesHere([...downs, ...pauses], exchange);
     case "route_disabled":
     case "research_entitlement_required":
-      return touches(
-        closings
-          .filter(({ what }) => what === exchange.request.model)
-          .map((closing) => everywhere(closing, pauses)),
-        sentAtMs,
-        endedAtMs,
+      return explains(
+        evidence,
+        closings.filter(({ what }) => what === exchange.request.model),
+        exchange,
       );
     case "route_release_stale":
-      return touches(stale(found.history, exchange.request.model), sentAtMs, endedAtMs);
+      return explains(evidence, stale(found.history, exchange.request.model), exchange);
     case "idempotency_outcome_unknown":
       return exchange.request.idempotencyKey !== null && evidence.wasDown(exchange);
     case "idempotency_in_progress":
@@ -69,27 +67,20 @@ const condemned = (pauses: readonly Absence[]): Absence[] =>
 const followedTheDead = (evidence: Evidence, exchange: Exchange): boolean =>
   exchange.headers["idempotent-replayed"] === "true" && evidence.wasDown(exchange);
 
-/** Other gateways look for what is published and switched every second; a busy machine is late. */
-const LEARNED_WITHIN_MS = 2_000;
+/** What one gateway published or switched, the others read from the database before they refuse over it, if they can. */
+const explains = (evidence: Evidence, closed: readonly Span[], exchange: Exchange): boolean =>
+  touches(closed, exchange.sentAtMs, exchange.endedAtMs) || evidence.stoodStill(exchange);
 
-/** From the expiry of each release, or the word of its successor, until that one is known to be offered everywhere. */
-function stale({ releases, pauses }: History, model: string): Span[] {
+/** From the expiry of each release, or the word of its successor, until that one is published. */
+function stale({ releases }: History, model: string): Span[] {
   const ours = releases.filter((release) => release.model === model);
   return ours.map(({ route, version, expiresAtMs }) => {
     const next = ours.find(
       (release) => release.route === route && release.version > version && release.ackedMs,
     );
     const startMs = Math.min(expiresAtMs, next?.askedMs ?? expiresAtMs);
-    return everywhere({ what: model, startMs, endMs: next?.ackedMs ?? null }, pauses);
+    return { what: model, startMs, endMs: next?.ackedMs ?? null };
   });
-}
-
-/** What ended with a change through one gateway ends at the others when they have learned of it. */
-function everywhere({ what, startMs, endMs }: Span, pauses: readonly Span[]): Span {
-  if (endMs === null) return { what, startMs, endMs };
-  const meanwhile = pauses.filter((pause) => touches([pause], endMs, endMs + LEARNED_WITHIN_MS));
-  const knownMs = Math.max(endMs, ...meanwhile.map((pause) => pause.endMs ?? Number.POSITIVE_INFINITY));
-  return { what, startMs, endMs: knownMs + LEARNED_WITHIN_MS };
 }
 
 /** Processes that ended by themselves, errands of the operator that were refused. */

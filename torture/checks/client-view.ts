@@ -54,8 +54,7 @@ function delivered(evidence: Evidence, exchange: Exchange): Violation[] {
 
 function longKept(evidence: Evidence, exchange: Exchange): boolean {
   const { contentAtMs, endedAtMs, request } = exchange;
-  if (contentAtMs === null || evidence.stoodStill(exchange) || evidence.hadJustStarted(exchange))
-    return false;
+  if (contentAtMs === null || evidence.stoodStill(exchange)) return false;
   const within = request.idempotencyKey === null ? KEPT_WITHIN_MS.unkeyed : KEPT_WITHIN_MS.keyed;
   const replayed = exchange.headers["idempotent-replayed"] === "true";
   return request.stream && !replayed && exchange.ending === "cut" && endedAtMs - contentAtMs > within;

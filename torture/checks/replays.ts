@@ -45,19 +45,31 @@ function brokenAlike(
     ({ headers }) => headers["x-request-id"],
   );
   return [...byRequest.values()].flatMap((exchanges) => {
-    const ended = exchanges.find(({ ending }) => ending === "whole");
+    const isWhole = ({ ending, body }: Exchange): boolean => ending === "whole" && !isLost(body);
+    const ended = exchanges.find(isWhole);
     if (ended === undefined) return [];
     return exchanges
-      .filter(({ body, ending }) => (ending === "whole" ? body !== ended.body : !isWayTo(body, ended.body)))
+      .filter((exchange) =>
+        isWhole(exchange) ? exchange.body !== ended.body : !isWayTo(sentOf(exchange.body), ended.body),
+      )
       .map((exchange) => wrong("a replay of a broken stream differs from what was sent first", exchange));
   });
 }
 
 /** Whether a cut stream and what was kept of it agree as far as both go; what was kept ends with an error event. */
 function isWayTo(cut: string, kept: string): boolean {
-  const before = kept.slice(0, kept.lastIndexOf("\n\n", kept.indexOf('data: {"error":')) + 2);
+  const before = sentOf(kept);
   return cut.startsWith(before) || kept.startsWith(cut) || before.startsWith(cut);
 }
+
+/** What came before the error event; everything when there is none. */
+function sentOf(body: string): string {
+  return isBroken(body) ? body.slice(0, body.lastIndexOf("\n\n", body.indexOf('data: {"error":')) + 2) : body;
+}
+
+/** Ends as the stream of a dead gateway does for one who followed it, wherever that one had got to. */
+const isLost = (body: string): boolean =>
+  isBroken(body) && body.includes("was lost in the middle of the answer");
 
 /** Same request, same bytes, as far as they were received; from the event on after which the client asked. */
 function agrees(answer: Exchange, first: Exchange): boolean {

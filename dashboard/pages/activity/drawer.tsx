@@ -11,7 +11,7 @@ import { StateBadge } from "../../components/state-badge.tsx";
 import { Loaded } from "../../components/states.tsx";
 import { formatCount } from "../../format/count.ts";
 import { exactMoney } from "../../format/money.ts";
-import { formatSpan } from "../../format/time.ts";
+import { formatSpan, receivedAt } from "../../format/time.ts";
 import { texts } from "../../texts.ts";
 
 const words = texts.activity;
@@ -147,23 +147,47 @@ const Sum = ({ label, usd, strong = false }: { label: string; usd: string; stron
 
 type Request = NonNullable<RequestDetail["request"]>;
 
-const Timeline = ({ of: { timings, bounds, stream, finish_reason } }: { of: Request }) => (
+const Timeline = ({ of }: { of: Request }) => (
   <Part title={words.timeline}>
-    <Text size="sm">
-      {[
-        timings.first_part_ms === null ? null : words.firstPart(formatSpan(timings.first_part_ms)),
-        timings.total_ms === null ? null : words.total(formatSpan(timings.total_ms)),
-        stream ? words.streamed : words.whole,
-        finish_reason === null ? null : words.finished(finish_reason),
-      ]
-        .filter((one) => one !== null)
-        .join(" · ")}
+    <Table fz="sm" withRowBorders={false} verticalSpacing={2}>
+      <Table.Tbody>
+        {stepsOf(of).map(({ step, span }) => (
+          <Table.Tr key={step}>
+            <Table.Td pl={0}>{step}</Table.Td>
+            <Table.Td pr={0} ta="right" className="figures">
+              {span}
+            </Table.Td>
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
+    <Text size="xs" c="dimmed">
+      {of.stream ? words.streamed : words.whole}
+      {of.finish_reason !== null && ` · ${words.finished(of.finish_reason)}`}. {words.since}
     </Text>
     <Text size="xs" c="dimmed">
-      {words.bounds(formatCount(bounds.prompt_tokens), formatCount(bounds.output_tokens))}
+      {words.bounds(formatCount(of.bounds.prompt_tokens), formatCount(of.bounds.output_tokens))}
     </Text>
   </Part>
 );
+
+/** Each step, counted from the arrival. The first call goes out once the hold is durable. */
+function stepsOf({ id, admitted_at, attempts, timings }: Request): { step: string; span: string }[] {
+  const arrived = receivedAt(id) ?? Date.parse(admitted_at);
+  const held = Date.parse(admitted_at);
+  const durable = Date.parse(attempts[0]?.started_at ?? admitted_at);
+  const calls = attempts.map(({ n, started_at }) => ({
+    step: words.steps.call(n),
+    at: Date.parse(started_at),
+  }));
+  const later = (step: string, ms: number | null) => (ms === null ? [] : [{ step, at: durable + ms }]);
+  return [
+    { step: words.steps.held, at: held },
+    ...calls,
+    ...later(words.steps.first, timings.first_part_ms),
+    ...later(words.steps.last, timings.total_ms),
+  ].map(({ step, at }) => ({ step, span: formatSpan(Math.max(0, at - arrived)) }));
+}
 
 const Attempts = ({ of: { attempts } }: { of: Request }) => (
   <Part title={words.attempts}>

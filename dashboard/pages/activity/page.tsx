@@ -11,6 +11,7 @@ import { ButtonLink } from "../../components/link.tsx";
 import { Page } from "../../components/page.tsx";
 import { Empty, Failure, Loading } from "../../components/states.tsx";
 import { type Filters, oneOf, text, useFilters } from "../../filters.ts";
+import { formatTime } from "../../format/time.ts";
 import { useMembership } from "../../membership.tsx";
 import { path } from "../../path-builder.ts";
 import { texts } from "../../texts.ts";
@@ -25,6 +26,9 @@ const SHAPE = {
   state: oneOf(["", ...STATES], ""),
   model: text(),
   key: text(),
+  /** Instead of `range`: two instants, as a bar of the usage page names them. */
+  from: text(),
+  to: text(),
   find: text(),
   req: text(),
 };
@@ -33,7 +37,8 @@ export function ActivityPage() {
   const { org } = useMembership();
   const [filters, setFilters] = useFilters(SHAPE);
   const [live, setLive] = useState(false);
-  const { req, ...asked } = filters;
+  const { req, range, ...others } = filters;
+  const asked = others.from === "" ? { range, ...others } : others;
   const activity = useInfiniteQuery(activityQuery(org.id, asked));
   const fresh = useTail(org.id, live);
   const rows = merged(fresh, activity.data?.pages.flatMap(({ data }) => data) ?? []);
@@ -121,7 +126,7 @@ const ActivityFilters = ({ filters, set }: FiltersProps) => (
       w={150}
       allowDeselect={false}
       value={filters.range}
-      onChange={(value) => set({ range: SHAPE.range(value ?? undefined) })}
+      onChange={(value) => set({ range: SHAPE.range(value ?? undefined), from: "", to: "" })}
       data={Object.entries(texts.ranges).map(([value, label]) => ({ value, label }))}
     />
     <Select
@@ -141,6 +146,11 @@ const ActivityFilters = ({ filters, set }: FiltersProps) => (
       value={filters.model}
       onChange={(event) => set({ model: event.currentTarget.value.trim() })}
     />
+    {filters.from !== "" && (
+      <Button variant="subtle" onClick={() => set({ from: "", to: "" })}>
+        {words.window(formatTime(filters.from), formatTime(filters.to))}
+      </Button>
+    )}
     {filters.key !== "" && (
       <Button variant="subtle" onClick={() => set({ key: "" })}>
         {words.everyKey}

@@ -29,15 +29,12 @@ export function OrderDialog({ org, presets, onClose }: OrderDialogProps) {
     <FormDialog
       opened
       title={words.add}
-      action={made === null ? words.pay : texts.dialog.close}
+      action={words.pay}
+      done={made !== null}
       mutation={order}
       disabled={!isAmount(amount)}
       onClose={onClose}
-      onSubmit={() =>
-        made === null
-          ? order.mutate({ amount_usd: amount.trim(), keep_card: keepCard, idempotencyKey })
-          : onClose()
-      }
+      onSubmit={() => order.mutate({ amount_usd: amount.trim(), keep_card: keepCard, idempotencyKey })}
     >
       {made === null ? (
         <>

@@ -1,15 +1,15 @@
-// The dialogs of the keys page: create, limit, replace, revoke, and the one look at a new secret.
+// The dialogs of the keys page: create, edit, replace, revoke, and the one look at a new secret.
 import { Alert, List, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { type Key, keyQuery, useCreateKey, useLimitKey, useRevokeKey } from "../../api/keys.ts";
+import { type Key, keyQuery, useCreateKey, useEditKey, useRevokeKey } from "../../api/keys.ts";
 import { ConfirmDialog, FormDialog } from "../../components/dialogs.tsx";
 import { Ago, Money } from "../../components/figures.tsx";
 import { type Secret, SecretDialog } from "../../components/secret-dialog.tsx";
 import { formatCount } from "../../format/count.ts";
 import { useMembership } from "../../membership.tsx";
 import { texts } from "../../texts.ts";
-import { CreateKeyDialog, LimitDialog } from "./key-form.tsx";
+import { CreateKeyDialog, EditKeyDialog } from "./key-form.tsx";
 import type { Act } from "./page.tsx";
 
 const words = texts.keys;
@@ -33,7 +33,7 @@ export function KeyActs({ org, act, onClose }: ActProps & { act: Act | null }) {
           onSecret={setSecret}
         />
       )}
-      {act?.kind === "limit" && <Limit org={org} of={act.key} onClose={onClose} />}
+      {act?.kind === "edit" && <Edit org={org} of={act.key} onClose={onClose} />}
       {act?.kind === "revoke" && <Revoke org={org} of={act.key} onClose={onClose} />}
       <SecretDialog
         shown={secret}
@@ -87,15 +87,15 @@ function Create({ org, replaced, scope, onClose, onSecret }: CreateProps) {
   );
 }
 
-function Limit({ org, of, onClose }: ActProps & { of: Key }) {
-  const limit = useLimitKey(org, onClose);
+function Edit({ org, of, onClose }: ActProps & { of: Key }) {
+  const change = useEditKey(org, onClose);
   return (
-    <LimitDialog
+    <EditKeyDialog
       opened
       of={of}
-      mutation={limit}
+      mutation={change}
       onClose={onClose}
-      onSubmit={(usd) => limit.mutate({ key: of.id, usd })}
+      onSubmit={(edit) => change.mutate({ key: of.id, edit })}
     />
   );
 }

@@ -1,7 +1,7 @@
-// The dialog that makes a key, and the one that changes a key's limit.
+// The dialog that makes a key, and the one that changes a key's name and limit.
 import { Alert, Radio, Stack, Text, TextInput } from "@mantine/core";
 import { useState } from "react";
-import type { Key } from "../../api/keys.ts";
+import type { Key, KeyEdit } from "../../api/keys.ts";
 import { FormDialog, type Mutation } from "../../components/dialogs.tsx";
 import { amountProblem, trimAmount } from "../../format/amount.ts";
 import { texts } from "../../texts.ts";
@@ -46,14 +46,7 @@ export function CreateKeyDialog(props: CreateKeyProps) {
       disabled={name.trim() === "" || problem !== null || shownBefore}
     >
       {shownBefore && <Alert color="yellow">{words.replayed}</Alert>}
-      <TextInput
-        label={words.name}
-        description={words.nameHelp}
-        value={name}
-        maxLength={200}
-        data-autofocus
-        onChange={(event) => setName(event.currentTarget.value)}
-      />
+      <NameInput name={name} setName={setName} />
       <Radio.Group
         label={words.scope}
         value={scope}
@@ -69,24 +62,37 @@ export function CreateKeyDialog(props: CreateKeyProps) {
   );
 }
 
-export function LimitDialog(props: DialogProps<string | null> & { of: Key }) {
+export function EditKeyDialog(props: DialogProps<KeyEdit> & { of: Key }) {
   const { opened, onClose, onSubmit, mutation, of } = props;
+  const [name, setName] = useState(of.name);
   const [limit, setLimit] = useState(trimAmount(of.limit_usd ?? ""));
   return (
     <FormDialog
       title={words.editTitle(of.name)}
       opened={opened}
       onClose={onClose}
-      onSubmit={() => onSubmit(limit.trim() === "" ? null : limit.trim())}
+      onSubmit={() => onSubmit({ name: name.trim(), limit_usd: limit.trim() === "" ? null : limit.trim() })}
       action={texts.dialog.save}
       mutation={mutation}
-      disabled={amountProblem(limit) !== null}
+      disabled={name.trim() === "" || amountProblem(limit) !== null}
     >
       <Text size="sm">{words.editHelp}</Text>
+      <NameInput name={name} setName={setName} />
       <LimitInput limit={limit} setLimit={setLimit} />
     </FormDialog>
   );
 }
+
+const NameInput = ({ name, setName }: { name: string; setName: (name: string) => void }) => (
+  <TextInput
+    label={words.name}
+    description={words.nameHelp}
+    value={name}
+    maxLength={200}
+    data-autofocus
+    onChange={(event) => setName(event.currentTarget.value)}
+  />
+);
 
 const LimitInput = ({ limit, setLimit }: { limit: string; setLimit: (limit: string) => void }) => (
   <TextInput

@@ -4,7 +4,7 @@ import type { Key } from "../../api/keys.ts";
 import { Icon } from "../../components/icon.tsx";
 import { texts } from "../../texts.ts";
 
-export type KeyAct = "limit" | "replace" | "revoke";
+export type KeyAct = "edit" | "replace" | "revoke";
 const words = texts.keys;
 
 export const RowMenu = ({ of, onAct }: { of: Key; onAct: (act: KeyAct, key: Key) => void }) => (
@@ -15,7 +15,7 @@ export const RowMenu = ({ of, onAct }: { of: Key; onAct: (act: KeyAct, key: Key)
       </ActionIcon>
     </Menu.Target>
     <Menu.Dropdown>
-      <Menu.Item onClick={() => onAct("limit", of)}>{words.edit}</Menu.Item>
+      <Menu.Item onClick={() => onAct("edit", of)}>{words.edit}</Menu.Item>
       <Menu.Item onClick={() => onAct("replace", of)}>{words.replace}</Menu.Item>
       <Menu.Divider />
       <Menu.Item c="var(--tone-bad)" onClick={() => onAct("revoke", of)}>

@@ -1,9 +1,10 @@
 // The columns of the organizations table.
-import { Button, Code, Group, Stack } from "@mantine/core";
+import { Code, Group, Stack } from "@mantine/core";
 import type { OrganizationRow } from "../../api/organizations.ts";
 import type { Column } from "../../components/data-table.tsx";
 import { Ago, Money } from "../../components/figures.tsx";
 import { Link } from "../../components/link.tsx";
+import { RowActs } from "../../components/row-acts.tsx";
 import { StateBadge } from "../../components/state-badge.tsx";
 import { formatCount } from "../../format/count.ts";
 import { isZero } from "../../format/money.ts";
@@ -70,11 +71,9 @@ export const organizationColumns = (onInvite: (of: OrganizationRow) => void): Co
   {
     title: words.columns.actions,
     always: true,
-    figures: true,
+    acts: true,
     cell: (row) => (
-      <Button variant="default" size="compact-sm" onClick={() => onInvite(row)}>
-        {words.invite}
-      </Button>
+      <RowActs label={words.menu(row.name)} acts={[{ label: words.invite, act: () => onInvite(row) }]} />
     ),
   },
 ];

@@ -67,7 +67,7 @@ const Figures = ({ org, range, of }: FiguresProps) => (
           </>
         }
       >
-        {of.days_left === null ? "–" : formatCount(of.days_left)}
+        {printDays(of.days_left)}
       </Tile>
       <Tile title={words.today} to={path.organization(org, "usage")} search={{ range: "24h" }}>
         <Money usd={of.spend_today_usd} />
@@ -84,7 +84,7 @@ const Figures = ({ org, range, of }: FiguresProps) => (
         {formatCount(of.requests)}
       </Tile>
       <Tile title={words.errors} note={words.errorsNote}>
-        {formatShare(of.error_rate * 100, 100)}
+        {of.requests === 0 ? "–" : formatShare(of.error_rate * 100, 100)}
       </Tile>
       <Tile
         title={words.firstPart}
@@ -125,6 +125,12 @@ const Figures = ({ org, range, of }: FiguresProps) => (
     )}
   </>
 );
+
+/** The pace of a first day says nothing about decades. */
+const DAYS_AT_MOST = 3650;
+
+const printDays = (days: number | null): string =>
+  days === null ? "–" : days > DAYS_AT_MOST ? words.longer : formatCount(days);
 
 const Held = ({ of: { balance } }: { of: Overview }) => (
   <>

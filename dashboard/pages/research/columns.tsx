@@ -1,10 +1,10 @@
 // The columns of the entitlements table.
-import { Button, Stack, Text } from "@mantine/core";
+import { Stack, Text } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { Entitlement } from "../../api/research.ts";
 import type { Column } from "../../components/data-table.tsx";
 import { Ago, Money, Time } from "../../components/figures.tsx";
-import { ButtonLink } from "../../components/link.tsx";
+import { RowActs } from "../../components/row-acts.tsx";
 import { StateBadge } from "../../components/state-badge.tsx";
 import { path } from "../../path-builder.ts";
 import { texts } from "../../texts.ts";
@@ -25,8 +25,19 @@ export const entitlementColumns = (terms: ColumnTerms): Column<Entitlement>[] =>
     always: true,
     order: ({ model, project }) => `${model} ${project}`,
     cell: ({ model, project, purpose }) => (
-      <Cell small={project}>
-        <Text span size="sm" fw={600} className="name" title={purpose ?? undefined}>
+      <Cell
+        small={
+          <>
+            {project}
+            {purpose !== null && (
+              <Text size="xs" lineClamp={2} title={purpose}>
+                {purpose}
+              </Text>
+            )}
+          </>
+        }
+      >
+        <Text span size="sm" fw={600} className="name">
           {model}
         </Text>
       </Cell>
@@ -69,7 +80,7 @@ export const entitlementColumns = (terms: ColumnTerms): Column<Entitlement>[] =>
     cell: ({ routes }) => (
       <Stack gap={4}>
         {routes.map(({ route, state, reason }) => (
-          <Cell key={route} small={reason === null ? route : `${route}: ${reason}`}>
+          <Cell key={route} small={placeOf(route) + (reason === null ? "" : `: ${reason}`)}>
             <StateBadge state={state} />
           </Cell>
         ))}
@@ -80,10 +91,13 @@ export const entitlementColumns = (terms: ColumnTerms): Column<Entitlement>[] =>
   {
     title: columns.actions,
     always: true,
-    figures: true,
+    acts: true,
     cell: (entitlement) => <Acts of={entitlement} {...terms} />,
   },
 ];
+
+/** The model stands in the row already. */
+const placeOf = (route: string): string => route.slice(route.indexOf("@") + 1);
 
 /** Approved, and still nothing answers. */
 const isShut = ({ state, routes }: Entitlement): boolean =>
@@ -124,22 +138,12 @@ function End({ of: { state, expires_at, wanted_until } }: { of: Entitlement }) {
 }
 
 function Acts({ of, org, mayAsk, mayMakeKeys, onWithdraw }: ColumnTerms & { of: Entitlement }) {
+  const label = words.menu(of.project);
   if (of.state === "requested" && mayAsk)
-    return (
-      <Button size="compact-sm" variant="default" onClick={() => onWithdraw(of)}>
-        {words.withdraw}
-      </Button>
-    );
-  if (of.state === "active" && mayMakeKeys)
-    return (
-      <ButtonLink
-        to={path.organization(org, "keys")}
-        search={{ create: "research" }}
-        size="compact-sm"
-        variant="default"
-      >
-        {words.makeKey}
-      </ButtonLink>
-    );
+    return <RowActs label={label} acts={[{ label: words.withdraw, act: () => onWithdraw(of) }]} />;
+  if (of.state === "active" && mayMakeKeys) {
+    const act = { to: path.organization(org, "keys"), search: { create: "research" } };
+    return <RowActs label={label} acts={[{ label: words.makeKey, act }]} />;
+  }
   return null;
 }

@@ -1,4 +1,4 @@
-// The organization's name and rules, and one's own account: name, password, second factor, sessions.
+// The organization's name and rules, and one's own account: name, password, second factor, passkeys, sessions.
 import { Button, Group, Paper, Stack, Switch, Text, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
@@ -8,18 +8,17 @@ import {
   type Settings,
   settingsQuery,
   useChangeSettings,
-  useEndSession,
   useRename,
 } from "../../api/settings.ts";
 import { Copyable } from "../../components/copy.tsx";
-import { type Column, DataTable } from "../../components/data-table.tsx";
-import { Ago, Time } from "../../components/figures.tsx";
 import { Page, Section } from "../../components/page.tsx";
 import { Failure, Loaded } from "../../components/states.tsx";
 import { useMembership } from "../../membership.tsx";
 import { texts } from "../../texts.ts";
+import { Passkeys } from "./passkeys.tsx";
 import { PasswordForm } from "./password.tsx";
 import { SecondFactorCard } from "./second-factor.tsx";
+import { Sessions } from "./sessions.tsx";
 
 const words = texts.settings;
 
@@ -85,7 +84,6 @@ function Organization({ org, of, mayChange }: { org: string; of: Settings; mayCh
 function Account({ of }: { of: Profile }) {
   const [name, setName] = useState(of.person.name);
   const rename = useRename();
-  const end = useEndSession();
   return (
     <>
       <Section title={words.account}>
@@ -112,48 +110,16 @@ function Account({ of }: { of: Profile }) {
               </Button>
             </Group>
             <PasswordForm />
-            <SecondFactorCard on={of.person.two_factor} />
           </Stack>
         </Paper>
       </Section>
-      <Section title={words.sessions}>
-        {end.error !== null && <Failure error={end.error} />}
-        <DataTable
-          label={words.sessions}
-          rows={of.sessions}
-          rowKey={({ id }) => id}
-          columns={sessionColumns((id) => end.mutate(id))}
-        />
+      <Section title={words.secondFactor}>
+        <Paper withBorder p="md">
+          <SecondFactorCard on={of.person.two_factor} />
+        </Paper>
       </Section>
+      <Passkeys of={of.passkeys} />
+      <Sessions of={of.sessions} />
     </>
   );
 }
-
-const sessionColumns = (end: (id: string) => void): Column<Profile["sessions"][number]>[] => [
-  {
-    title: words.columns.where,
-    always: true,
-    cell: ({ agent, address, current }) => (
-      <Stack gap={0}>
-        <Text size="sm" className="name">
-          {agent ?? "–"}
-        </Text>
-        <Text size="xs" c="dimmed">
-          {address ?? ""} {current && words.thisOne}
-        </Text>
-      </Stack>
-    ),
-  },
-  { title: words.columns.since, cell: ({ created_at }) => <Time at={created_at} /> },
-  { title: words.columns.seen, cell: ({ last_seen_at }) => <Ago at={last_seen_at} /> },
-  {
-    title: words.columns.actions,
-    always: true,
-    cell: ({ id, current }) =>
-      !current && (
-        <Button size="compact-sm" variant="default" onClick={() => end(id)}>
-          {words.end}
-        </Button>
-      ),
-  },
-];

@@ -1,50 +1,43 @@
-// The second factor: a code from an authenticator app, and codes for the day the phone is lost.
-import { Button, Code, Group, PasswordInput, Stack, Text, TextInput } from "@mantine/core";
+// The second factor: on or off, and new codes for the day the phone is lost. Each change asks for the password.
+import { Button, Group, PasswordInput, Stack, Text } from "@mantine/core";
 import { type FormEvent, useState } from "react";
 import {
-  type SecondFactor,
+  type NewSecondFactor,
   useBeginSecondFactor,
   useEndSecondFactor,
-  useFinishSecondFactor,
+  useNewBackupCodes,
 } from "../../api/settings.ts";
-import { Copyable } from "../../components/copy.tsx";
 import { Failure } from "../../components/states.tsx";
 import { texts } from "../../texts.ts";
+import { BackupCodes } from "./backup-codes.tsx";
+import { Enrol } from "./enrol.tsx";
 
 const words = texts.settings;
 
 export function SecondFactorCard({ on }: { on: boolean }) {
+  const [made, setMade] = useState<NewSecondFactor | null>(null);
+  const [codes, setCodes] = useState<readonly string[] | null>(null);
+  if (made !== null) return <Enrol made={made} onClose={() => setMade(null)} />;
+  if (codes !== null) return <NewCodes codes={codes} onClose={() => setCodes(null)} />;
+  return on ? <TurnedOn onCodes={setCodes} /> : <TurnedOff onMade={setMade} />;
+}
+
+function TurnedOff({ onMade }: { onMade: (made: NewSecondFactor) => void }) {
   const [password, setPassword] = useState("");
-  const [made, setMade] = useState<SecondFactor | null>(null);
-  const begin = useBeginSecondFactor(setMade);
-  const end = useEndSecondFactor();
-  if (made !== null) return <Enrol made={made} onDone={() => setMade(null)} />;
-  const error = begin.error ?? end.error;
+  const begin = useBeginSecondFactor(onMade);
   const submit = (event: FormEvent): void => {
     event.preventDefault();
-    if (on) end.mutate(password);
-    else begin.mutate(password);
+    begin.mutate(password);
   };
   return (
     <form onSubmit={submit}>
       <Stack gap="sm" maw={420}>
-        <Text size="sm">{on ? words.twoFactorOn : words.twoFactorOff}</Text>
-        {error !== null && <Failure error={error} />}
-        <PasswordInput
-          label={words.passwordForThis}
-          autoComplete="current-password"
-          value={password}
-          onChange={(event) => setPassword(event.currentTarget.value)}
-          visibilityToggleButtonProps={{ "aria-label": texts.signIn.show }}
-        />
+        <Text size="sm">{words.twoFactorOff}</Text>
+        {begin.error !== null && <Failure error={begin.error} />}
+        <OwnPassword value={password} onChange={setPassword} />
         <Group>
-          <Button
-            type="submit"
-            variant="default"
-            loading={begin.isPending || end.isPending}
-            disabled={password === ""}
-          >
-            {on ? words.turnOff : words.turnOn}
+          <Button type="submit" variant="default" loading={begin.isPending} disabled={password === ""}>
+            {words.turnOn}
           </Button>
         </Group>
       </Stack>
@@ -52,37 +45,70 @@ export function SecondFactorCard({ on }: { on: boolean }) {
   );
 }
 
-function Enrol({ made, onDone }: { made: SecondFactor; onDone: () => void }) {
-  const [code, setCode] = useState("");
-  const finish = useFinishSecondFactor(onDone);
+function TurnedOn({ onCodes }: { onCodes: (codes: readonly string[]) => void }) {
+  const [password, setPassword] = useState("");
+  const end = useEndSecondFactor();
+  const renew = useNewBackupCodes(onCodes);
+  const pending = end.isPending || renew.isPending;
+  const error = end.error ?? renew.error;
   const submit = (event: FormEvent): void => {
     event.preventDefault();
-    finish.mutate(code.trim());
+    end.reset();
+    renew.mutate(password);
   };
   return (
     <form onSubmit={submit}>
-      <Stack gap="sm">
-        <Text size="sm">{words.scan}</Text>
-        <Copyable text={made.totpURI} />
-        <Text size="sm">{words.backupCodes}</Text>
-        <Code block tabIndex={0}>
-          {made.backupCodes.join("\n")}
-        </Code>
-        {finish.error !== null && <Failure error={finish.error} />}
-        <TextInput
-          label={texts.signIn.code}
-          inputMode="numeric"
-          autoComplete="one-time-code"
-          maw={200}
-          value={code}
-          onChange={(event) => setCode(event.currentTarget.value)}
-        />
-        <Group>
-          <Button type="submit" loading={finish.isPending} disabled={code.trim().length < 6}>
-            {texts.signIn.verify}
+      <Stack gap="sm" maw={420}>
+        <Text size="sm">{words.twoFactorOn}</Text>
+        {error !== null && <Failure error={error} />}
+        <OwnPassword value={password} onChange={setPassword} />
+        <Group gap="xs">
+          <Button
+            type="submit"
+            variant="default"
+            loading={renew.isPending}
+            disabled={password === "" || pending}
+          >
+            {words.newBackupCodes}
+          </Button>
+          <Button
+            variant="default"
+            loading={end.isPending}
+            disabled={password === "" || pending}
+            onClick={() => {
+              renew.reset();
+              end.mutate(password);
+            }}
+          >
+            {words.turnOff}
           </Button>
         </Group>
       </Stack>
     </form>
   );
 }
+
+function NewCodes({ codes, onClose }: { codes: readonly string[]; onClose: () => void }) {
+  const [stored, setStored] = useState(false);
+  return (
+    <Stack gap="sm">
+      <Text size="sm">{words.oldCodesDead}</Text>
+      <BackupCodes codes={codes} stored={stored} onStored={setStored} />
+      <Group>
+        <Button disabled={!stored} onClick={onClose}>
+          {texts.secret.done}
+        </Button>
+      </Group>
+    </Stack>
+  );
+}
+
+const OwnPassword = ({ value, onChange }: { value: string; onChange: (value: string) => void }) => (
+  <PasswordInput
+    label={words.passwordForThis}
+    autoComplete="current-password"
+    value={value}
+    onChange={(event) => onChange(event.currentTarget.value)}
+    visibilityToggleButtonProps={{ "aria-label": texts.signIn.show }}
+  />
+);

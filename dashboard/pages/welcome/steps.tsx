@@ -4,6 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { stepsQuery } from "../../api/account.ts";
 import { useCreateKey } from "../../api/keys.ts";
+import { callableModel, modelsQuery } from "../../api/models.ts";
 import { Icon } from "../../components/icon.tsx";
 import { ButtonLink } from "../../components/link.tsx";
 import { type Secret, SecretDialog } from "../../components/secret-dialog.tsx";
@@ -79,6 +80,7 @@ const Step = ({ done, title, children }: { done: boolean; title: string; childre
 
 function KeyStep({ org, baseUrl, done }: { org: string; baseUrl: string; done: boolean }) {
   const [secret, setSecret] = useState<Secret | null>(null);
+  const models = useQuery(modelsQuery(org));
   const [idempotencyKey] = useState(() => crypto.randomUUID());
   const create = useCreateKey(org, ({ name, secret: shown }) => {
     if (shown !== null) setSecret({ name, secret: shown });
@@ -101,7 +103,7 @@ function KeyStep({ org, baseUrl, done }: { org: string; baseUrl: string; done: b
       <SecretDialog
         shown={secret}
         baseUrl={baseUrl}
-        model="base-preview-v1"
+        model={callableModel(models.data?.data)?.id ?? words.noModel}
         onClose={() => setSecret(null)}
       />
     </>

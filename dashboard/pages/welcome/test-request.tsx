@@ -2,7 +2,7 @@
 import { Button, Group, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { keysQuery } from "../../api/keys.ts";
-import { modelsQuery } from "../../api/models.ts";
+import { callableModel, modelsQuery } from "../../api/models.ts";
 import { isRunning, useCompletion } from "../../completion.ts";
 import { Answer } from "../../components/answer.tsx";
 import { Icon } from "../../components/icon.tsx";
@@ -16,9 +16,7 @@ export function TestRequest({ org }: { org: string }) {
   const models = useQuery(modelsQuery(org));
   const keys = useQuery(keysQuery(org));
   const { completion, start } = useCompletion(org);
-  const model = models.data?.data.find(
-    ({ access, state, tier }) => access === "open" && state === "live" && tier === "standard",
-  );
+  const model = callableModel(models.data?.data);
   const key = keys.data?.data.find(({ status, scope }) => status === "active" && scope === "standard");
   if (models.isPending || keys.isPending) return null;
   const missing = key === undefined ? words.needsKey : model === undefined ? words.needsModel : null;
@@ -36,9 +34,10 @@ export function TestRequest({ org }: { org: string }) {
             void start({
               key: key?.id ?? "",
               request: {
-                model: model?.id,
+                model: model?.id ?? "",
                 messages: [{ role: "user", content: words.prompt }],
                 max_tokens: 200,
+                stream: true,
               },
             })
           }

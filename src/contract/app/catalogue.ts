@@ -79,7 +79,7 @@ export const entitlement = entitlementSchema.extend({
   /** Of the operator: with a refusal or an approval. */
   note: z.string().nullable(),
   state: z.enum(["requested", "active", "expired", "revoked", "declined", "withdrawn"]),
-  /** Charges of the model since the approval. */
+  /** Charges of the model from the approval until the entitlement ended. */
   spend_usd: usd,
   routes: z.array(z.object({ route: z.string(), state: routeState, reason: z.string().nullable() })),
 });

@@ -29,4 +29,7 @@ export const createKeyInput = z.strictObject({
 });
 /** The only answer with the secret; null when the same Idempotency-Key had shown it before. */
 export const createdKey = key.extend({ secret: z.string().nullable(), replaces: z.string().nullable() });
-export const editKeyInput = z.strictObject({ limit_usd: usdInput.nullable() });
+/** What is left out stays as it is. */
+export const editKeyInput = z
+  .strictObject({ name: line().optional(), limit_usd: usdInput.nullable().optional() })
+  .refine((change) => Object.keys(change).length > 0, "needs a name or a limit");

@@ -23,6 +23,7 @@ export const organizationList = listOf(organization);
 export const organizationsQuery = z.strictObject({ ...page, search: z.string().max(200).optional() });
 export const createOrganizationInput = z.strictObject({ name: line() });
 
+/** Of credits, orders and payment events. */
 export const creditsQuery = z.strictObject({ ...page, org: z.string().max(60).optional() });
 export const credit = z.object({
   at: time,

@@ -2,6 +2,7 @@
 // browser.
 import { z } from "zod";
 import { balanceSchema, requestSchema } from "../admin.ts";
+import { orgQuery } from "../admin-input.ts";
 import { count, listOf, milliseconds, page, tier, time, usd, window } from "./shapes.ts";
 
 // ── Overview ────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -70,6 +71,8 @@ export const usageGroup = z.enum(["model", "key", "member", "scope", "provider",
 export const usageQuery = z.strictObject({
   ...window,
   group_by: usageGroup.optional(),
+  /** A second grouping inside the first. */
+  then_by: usageGroup.optional(),
   key: z.string().max(60).optional(),
   model: z.string().max(200).optional(),
 });
@@ -89,13 +92,22 @@ export const usage = z.object({
   /** Start of the bucket that still runs, if it is in the window. */
   running_bucket: time.nullable(),
   group_by: usageGroup.nullable(),
+  then_by: usageGroup.nullable(),
   total: z.object(figures),
   /** Dearest group first; the sum of any column is the total's. One row with null without grouping. */
-  rows: z.array(z.object({ group: z.string().nullable(), label: z.string(), ...figures })),
+  rows: z.array(
+    z.object({ group: z.string().nullable(), second: z.string().nullable(), label: z.string(), ...figures }),
+  ),
   /** At most 400 starts of buckets, UTC. */
   at: z.array(time),
   /** Series of the same groups, in the order of `rows`; `figures[i]` is of bucket `at[i]`, null where nothing was used. */
-  series: z.array(z.object({ group: z.string().nullable(), figures: z.array(z.object(figures).nullable()) })),
+  series: z.array(
+    z.object({
+      group: z.string().nullable(),
+      second: z.string().nullable(),
+      figures: z.array(z.object(figures).nullable()),
+    }),
+  ),
 });
 
 // ── Activity ────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -144,6 +156,10 @@ export const activityRow = z.object({
   replay_of: z.string().nullable(),
 });
 export const activityList = listOf(activityRow);
+/** The same for operators, who name the organization. */
+export const requestsQuery = activityQuery.extend(orgQuery.shape);
+export type RequestsQuery = z.output<typeof requestsQuery>;
+export type RequestListJson = z.output<typeof activityList>;
 /** Server-sent events: `event: row` with an `activityRow` (again when it changed), `event: ping` every 15 s. */
 export const tailQuery = z.strictObject({ after: time.optional() });
 

@@ -37,11 +37,13 @@ import {
   paymentOrdersQuery,
   publishReleaseInput,
   refundCreditsInput,
+  renameKeyInput,
   requestEntitlementInput,
   requestParams,
   resetPersonInput,
   usageQuery,
 } from "../../contract/admin-input.ts";
+import { activityList, requestsQuery } from "../../contract/app/spend.ts";
 import { order, orderList } from "../../contract/app/billing.ts";
 import { paymentEventList } from "../../contract/app/operator.ts";
 import { type Operation, operation } from "./operation.ts";
@@ -141,6 +143,16 @@ const keys: Operation[] = [
     params: keyParams,
     output: keySchema,
     run: (operator, { params }, actor) => operator.keys.revoke(params.key, actor),
+  }),
+  operation("POST /keys/{key}/rename", {
+    noun: "keys",
+    audit: "key.rename",
+    summary: "Give an API key another name",
+    params: keyParams,
+    body: renameKeyInput,
+    output: keySchema,
+    run: (operator, { params, body }, actor) =>
+      operator.keys.rename({ key: params.key, name: body.name }, actor),
   }),
   operation("POST /keys/{key}/limit", {
     noun: "keys",
@@ -259,6 +271,14 @@ const reports: Operation[] = [
     query: usageQuery,
     output: usageListSchema,
     run: (operator, { query }) => operator.usage.show(query),
+  }),
+  operation("GET /requests", {
+    noun: "requests",
+    audit: null,
+    summary: "List an organization's requests, newest first, refusals and replays included",
+    query: requestsQuery,
+    output: activityList,
+    run: (operator, { query }) => operator.requests.list(query),
   }),
   operation("GET /requests/{id}", {
     noun: "requests",

@@ -1,12 +1,9 @@
 // The reference page at `/admin/v1/docs`: Scalar's standalone script, served from here (no CDN) under a strict
 // content security policy. It shows the OpenAPI document, which holds no secrets.
-import { join } from "node:path";
 import { Refusal } from "../../contract/refusals.ts";
+import { ownFile } from "../../lib/program.ts";
 
-const SCRIPT = join(
-  import.meta.dir,
-  "../../../node_modules/@scalar/api-reference/dist/browser/standalone.js",
-);
+const SCRIPT = ownFile("node_modules/@scalar/api-reference/dist/browser/standalone.js");
 
 const POLICY = [
   "default-src 'none'",

@@ -1,5 +1,5 @@
-// `/auth/*`: the sign-in library's door, behind our own checks of Origin and media type. Each sign-in and sign-out leaves
-// a line in the audit log.
+// `/auth/*`: the sign-in library's door, behind our own checks of Origin and media type. Each sign-in and sign-out, and
+// each change of what signs a person in, leaves a line in the audit log.
 import { OperatorRefusal } from "../../contract/admin-refusals.ts";
 import type { Desk } from "../../contract/desk.ts";
 import type { People } from "../../contract/people.ts";
@@ -15,6 +15,18 @@ export interface AuthPorts {
   origins: readonly string[];
 }
 
+const TURNED_ON = "person.second_factor_on";
+
+/** What somebody who is signed in does to their own ways in. They may set a new cookie, and are no sign-in. */
+const CHANGES: Record<string, string> = {
+  "/auth/sign-out": "person.sign_out",
+  "/auth/two-factor/verify-totp": TURNED_ON,
+  "/auth/two-factor/disable": "person.second_factor_off",
+  "/auth/two-factor/generate-backup-codes": "person.backup_codes",
+  "/auth/passkey/verify-registration": "person.passkey_add",
+  "/auth/passkey/delete-passkey": "person.passkey_remove",
+};
+
 const JSON_TYPE = /^application\/json(?:\s*;|$)/i;
 
 export function authHandler(on: AuthPorts): AppHandler {
@@ -25,10 +37,12 @@ export function authHandler(on: AuthPorts): AppHandler {
         throw new Refusal("unsupported_media_type", "Send the body as Content-Type: application/json.", {
           param: "Content-Type",
         });
-      const leaving = request.url.includes("/auth/sign-out") ? await on.people.sessionOf(visitor) : null;
+      const action = CHANGES[new URL(request.url).pathname];
+      const before = action === undefined ? null : await on.people.sessionOf(visitor);
       const response = await on.people.handle(request, visitor, requestId);
-      await noteSignIn(on, response);
-      if (leaving !== null && response.ok) await note(on, "person.sign_out", leaving.person.id);
+      if (action === undefined || before === null) await noteSignIn(on, response);
+      else if (response.ok && !(action === TURNED_ON && before.person.twoFactor))
+        await note(on, action, before.person.id);
       response.headers.set("x-request-id", requestId);
       response.headers.set("x-content-type-options", "nosniff");
       response.headers.set("referrer-policy", "no-referrer");

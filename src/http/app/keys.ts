@@ -41,8 +41,12 @@ export const keysHandlers = (on: KeysPorts): Handlers<Routes> => ({
   },
   "PATCH /orgs/{org}/keys/{key}": async (call) => {
     const who = callerOf(call);
-    mayChange(await keyOf(on, call.params, who));
-    await on.operator.keys.limit({ key: call.params.key, usd: call.body.limit_usd }, who.signedIn.person.id);
+    const { id: key } = mayChange(await keyOf(on, call.params, who));
+    const actor = who.signedIn.person.id;
+    const { name, limit_usd: usd } = call.body;
+    // The limit first: an amount that cannot be taken changes nothing.
+    if (usd !== undefined) await on.operator.keys.limit({ key, usd }, actor);
+    if (name !== undefined) await on.operator.keys.rename({ key, name }, actor);
     return await keyOf(on, call.params, who);
   },
   "POST /orgs/{org}/keys/{key}/replace": async (call) => {

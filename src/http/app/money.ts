@@ -15,6 +15,7 @@ type Routes =
   | "POST /orgs/{org}/billing/auto-top-up/retry"
   | "DELETE /orgs/{org}/billing/card"
   | "GET /operator/payments"
+  | "GET /operator/orders"
   | "POST /operator/orders/{order}/confirm";
 
 export const moneyHandlers = ({ paymentDesk: desk }: MoneyPorts): Handlers<Routes> => ({
@@ -32,5 +33,6 @@ export const moneyHandlers = ({ paymentDesk: desk }: MoneyPorts): Handlers<Route
     return { done: true };
   },
   "GET /operator/payments": ({ query }) => desk.events(query),
+  "GET /operator/orders": ({ query }) => desk.allOrders(query),
   "POST /operator/orders/{order}/confirm": (call) => desk.confirm(call.params.order, personOf(call).id),
 });

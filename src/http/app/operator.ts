@@ -14,7 +14,7 @@ export interface OperatorPorts extends TeamPorts {
   operator: Pick<Operator, "organizations" | "people" | "releases" | "routes">;
 }
 
-type Payments = "GET /operator/payments" | "POST /operator/orders/{order}/confirm";
+type Payments = "GET /operator/payments" | "GET /operator/orders" | "POST /operator/orders/{order}/confirm";
 type Routes = Exclude<Extract<keyof Handlers, `${string} /operator/${string}`>, Payments>;
 type Row = AppAnswer<"GET /operator/entitlements">["data"][number];
 

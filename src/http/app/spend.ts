@@ -25,9 +25,9 @@ export const spendHandlers = ({ desk }: SpendPorts): Handlers<Routes> => ({
   "GET /orgs/{org}/usage.csv": async ({ params, query }) => {
     const used = await desk.usage(params.org, query);
     const rows = used.at.flatMap((start, i) =>
-      used.series.flatMap(({ group, figures }) => {
+      used.series.flatMap(({ group, second, figures }) => {
         const sums = figures[i];
-        return sums === null || sums === undefined ? [] : [{ start, group, ...sums }];
+        return sums === null || sums === undefined ? [] : [{ start, group, second, ...sums }];
       }),
     );
     return csvResponse({
@@ -35,6 +35,7 @@ export const spendHandlers = ({ desk }: SpendPorts): Handlers<Routes> => ({
       columns: {
         [`${used.bucket}_utc`]: (row: (typeof rows)[number]) => row.start,
         [used.group_by ?? "group"]: (row) => row.group,
+        ...(used.then_by !== null && { [used.then_by]: (row: (typeof rows)[number]) => row.second }),
         requests: (row) => row.requests,
         input_tokens: (row) => row.input_tokens,
         cached_tokens: (row) => row.cached_tokens,

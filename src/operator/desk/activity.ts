@@ -2,7 +2,6 @@
 import { OperatorRefusal } from "../../contract/admin-refusals.ts";
 import type { AppAnswer } from "../../contract/app.ts";
 import type { ActivityQuery, Desk } from "../../contract/desk.ts";
-import { Refusal } from "../../contract/refusals.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import { OWNER_LOST } from "../../ledger/recovery.ts";
 import type { Clock } from "../../lib/clock.ts";
@@ -17,6 +16,7 @@ import {
 } from "./activity-rows.ts";
 import { arithmeticOf } from "./arithmetic.ts";
 import { Conditions } from "./conditions.ts";
+import { requestCursor } from "./cursors.ts";
 import type { LabelBook } from "./labels.ts";
 import { sinceRequest, stillRuns } from "./request-time.ts";
 import { windowIfAsked } from "./windows.ts";
@@ -34,7 +34,6 @@ export interface ActivityPorts {
 
 const PAGE = 50;
 const REPLAYS_SHOWN = 50;
-const CURSOR = /^req_[0-9a-f]{32}$/;
 const COMPLETION = /^chatcmpl-([0-9a-f]{32})$/;
 const IN_JOURNAL = new Set<string | undefined>(["refused", "replay"]);
 
@@ -42,8 +41,6 @@ export const activity = (on: ActivityPorts): Pick<Desk, "activity" | "activityOf
   async activity(organizationId, query) {
     await on.flushJournal();
     const limit = query.limit ?? PAGE;
-    if (query.cursor !== undefined && !CURSOR.test(query.cursor))
-      throw new Refusal("invalid_request", "cursor is not one of ours.", { param: "cursor" });
     const found = query.find === undefined ? null : await requestsNamed(on.sql, organizationId, query.find);
     const asked = { organizationId, query, found, limit: limit + 1 };
     const held = IN_JOURNAL.has(query.state) ? [] : await heldRows(on, asked);
@@ -135,7 +132,7 @@ function common(
   const { fromMs, toMs } = windowIfAsked(query, clock.nowMs());
   return new Conditions()
     .and("org_id = ?", organizationId)
-    .and("request_id < ?", query.cursor)
+    .and("request_id < ?", requestCursor(query.cursor))
     .and("request_id >= ?", fromMs === undefined ? undefined : sinceRequest(fromMs))
     .and("request_id < ?", toMs === undefined ? undefined : sinceRequest(toMs))
     .and("key_id = ?", query.key)

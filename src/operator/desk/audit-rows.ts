@@ -2,11 +2,10 @@
 import type { AppAnswer } from "../../contract/app.ts";
 import type { AuditQuery, Desk } from "../../contract/desk.ts";
 import type { People } from "../../contract/people.ts";
-import { Refusal } from "../../contract/refusals.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { numberOf, orNull, type Sql, type SqlRow, textOf } from "../../store/sql.ts";
-import { numberedCursor } from "./billing.ts";
 import { Conditions } from "./conditions.ts";
+import { auditCursor, numberedCursor } from "./cursors.ts";
 import { windowIfAsked } from "./windows.ts";
 
 type Row = AppAnswer<"GET /orgs/{org}/audit">["data"][number];
@@ -60,11 +59,8 @@ function conditionsOf(
     .and("target = ?", query.target);
 }
 
-function placeOf(cursor: string, place: "seq" | "id"): string | number {
-  if (place === "seq") return numberedCursor(cursor);
-  if (/^[0-9A-Za-z_-]{1,80}$/.test(cursor)) return cursor;
-  throw new Refusal("invalid_request", "cursor is not one of ours.", { param: "cursor" });
-}
+const placeOf = (cursor: string, place: "seq" | "id"): string | number | undefined =>
+  place === "seq" ? numberedCursor(cursor) : auditCursor(cursor);
 
 function printed(row: SqlRow, names: ReadonlyMap<string, string>): Row {
   const actor = textOf(row["actor"]);

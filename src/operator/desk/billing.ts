@@ -2,11 +2,12 @@
 import type { AppAnswer } from "../../contract/app.ts";
 import type { Desk, LedgerQuery } from "../../contract/desk.ts";
 import { addUsd, formatUsd, subUsd, ZERO_USD, type NanoUsd } from "../../contract/money.ts";
-import { Refusal } from "../../contract/refusals.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { moneyOf, numberOf, orNull, type Sql, type SqlRow, textOf } from "../../store/sql.ts";
 import { Conditions } from "./conditions.ts";
+import { numberedCursor, requestCursor } from "./cursors.ts";
 import type { LabelBook } from "./labels.ts";
+import { movesPage } from "./moves.ts";
 import { stillRuns } from "./request-time.ts";
 import { windowIfAsked } from "./windows.ts";
 
@@ -43,7 +44,7 @@ export const billing = (on: BillingPorts): Pick<Desk, "billing" | "holds" | "led
   async holds(organizationId, { cursor, limit = PAGE }) {
     const conditions = new Conditions()
       .and("org_id = ?", organizationId)
-      .and("request_id < ?", cursor)
+      .and("request_id < ?", requestCursor(cursor))
       .also(stillRuns(on.sql));
     const end = `ORDER BY request_id DESC LIMIT ${conditions.bind(limit + 1)}`;
     const rows = await on.sql.rows(
@@ -73,22 +74,8 @@ export const billing = (on: BillingPorts): Pick<Desk, "billing" | "holds" | "led
     return { data, next_cursor: rows.length > limit ? String(data.at(-1)?.n) : null };
   },
   async topUps(organizationId, { cursor, limit = PAGE }) {
-    const rows = await on.sql.rows(
-      `SELECT * FROM (
-         SELECT at, kind, amount, source, external_id, balance_after, txn FROM topup WHERE org_id = ?1
-         UNION ALL
-         SELECT at, kind, amount, source, external_id, balance_after, txn FROM reversal WHERE org_id = ?1
-       ) AS moves WHERE txn < ?2 ORDER BY txn DESC LIMIT ?3`,
-      organizationId,
-      cursor === undefined ? Number.MAX_SAFE_INTEGER : numberedCursor(cursor),
-      limit + 1,
-    );
-    const data = rows.slice(0, limit).map(topUpOf);
-    const last = rows[limit - 1];
-    return {
-      data,
-      next_cursor: rows.length > limit && last !== undefined ? String(numberOf(last["txn"])) : null,
-    };
+    const { rows, nextCursor } = await movesPage(on.sql, { organizationId, cursor, limit });
+    return { data: rows.map(topUpOf), next_cursor: nextCursor };
   },
 });
 
@@ -131,12 +118,6 @@ function entryConditions({ clock }: BillingPorts, organizationId: string, query:
   if (query.holds !== "true" && query.kind === undefined)
     conditions.also(`kind NOT IN (${HOLD_MOVES.map((kind) => `'${kind}'`).join(", ")})`);
   return conditions;
-}
-
-export function numberedCursor(cursor: string): number {
-  if (!/^\d{1,15}$/.test(cursor))
-    throw new Refusal("invalid_request", "cursor is not one of ours.", { param: "cursor" });
-  return Number(cursor);
 }
 
 function entryOf(row: SqlRow): Entry {

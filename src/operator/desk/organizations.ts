@@ -8,8 +8,10 @@ import { Refusal } from "../../contract/refusals.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { moneyOf, numberOf, orNull, type Sql, type SqlRow, textOf } from "../../store/sql.ts";
 import { unknownRecord } from "../unknown-record.ts";
-import { numberedCursor, topUpOf } from "./billing.ts";
+import { topUpOf } from "./billing.ts";
 import { Conditions } from "./conditions.ts";
+import { organizationCursor } from "./cursors.ts";
+import { movesPage } from "./moves.ts";
 
 type Organization = AppAnswer<"GET /operator/organizations">["data"][number];
 
@@ -29,12 +31,12 @@ type Mine = Pick<Desk, "allOrganizations" | "organizationRow" | "allCredits" | "
 
 export const organizationsDesk = (on: OrganizationsPorts): Mine => ({
   async allOrganizations({ search, cursor, limit = PAGE }) {
-    const conditions = new Conditions().and("organization.org_id > ?", cursor);
-    if (search !== undefined && search !== "")
-      conditions.and(
-        "(lower(organization.name) LIKE ? ESCAPE '!' OR organization.org_id = ?)",
-        `%${search.toLowerCase().replace(/[!%_]/g, "!$&")}%`,
-      );
+    const conditions = new Conditions().and("organization.org_id > ?", organizationCursor(cursor));
+    if (search !== undefined && search !== "") {
+      const part = conditions.bind(`%${search.toLowerCase().replace(/[!%_]/g, "!$&")}%`);
+      const id = conditions.bind(search);
+      conditions.also(`(lower(organization.name) LIKE ${part} ESCAPE '!' OR organization.org_id = ${id})`);
+    }
     const rows = await organizationRows(on, conditions, limit + 1);
     const data = rows.slice(0, limit);
     return { data, next_cursor: rows.length > limit ? (data.at(-1)?.id ?? null) : null };
@@ -45,26 +47,15 @@ export const organizationsDesk = (on: OrganizationsPorts): Mine => ({
     return row;
   },
   async allCredits({ org, cursor, limit = PAGE }) {
-    const conditions = new Conditions()
-      .and("moves.org_id = ?", org)
-      .and("moves.at <= ?", cursor === undefined ? undefined : numberedCursor(cursor));
-    const end = `ORDER BY moves.at DESC, moves.org_id, moves.txn DESC LIMIT ${conditions.bind(limit + 1)}`;
-    const columns = "org_id, at, kind, amount, source, external_id, balance_after, txn";
-    const rows = await on.sql.rows(
-      `SELECT moves.*, organization.name FROM (
-         SELECT ${columns} FROM topup UNION ALL SELECT ${columns} FROM reversal
-       ) AS moves JOIN organization ON organization.org_id = moves.org_id ${conditions.where} ${end}`,
-      ...conditions.values,
-    );
+    const { rows, nextCursor } = await movesPage(on.sql, { organizationId: org, cursor, limit });
     const makers = await grantersOf(on, rows);
-    const data = rows.slice(0, limit).map((row) => ({
+    const data = rows.map((row) => ({
       ...topUpOf(row),
       org: textOf(row["org_id"]),
       org_name: textOf(row["name"]),
       by: makers(row),
     }));
-    const next = rows[limit];
-    return { data, next_cursor: next === undefined ? null : String(numberOf(next["at"])) };
+    return { data, next_cursor: nextCursor };
   },
   async grant({ org, amount_usd, kind, reference, reason }, actor) {
     const amount = parseUsd(amount_usd);
@@ -142,16 +133,26 @@ async function grantersOf(
   if (rows.length === 0) return () => null;
   const oldest = Math.min(...rows.map((row) => numberOf(row["at"])));
   const lines = await sql.rows(
-    "SELECT org_id, at, actor FROM audit_log WHERE at >= ?1 AND action LIKE 'credits.%'",
+    "SELECT org_id, action, target, actor FROM audit_log WHERE at >= ?1 AND action LIKE 'credits.%'",
     oldest,
   );
-  const place = (row: SqlRow): string => `${textOf(row["org_id"])} ${numberOf(row["at"])}`;
-  const actors = new Map(lines.map((line) => [place(line), textOf(line["actor"])]));
+  const actors = new Map(
+    lines.map((line) => {
+      const target = textOf(line["target"]);
+      // Of a reversal the line first names what was reversed.
+      const reference = target.slice(Math.max(0, target.indexOf('["')));
+      return [`${textOf(line["org_id"])} ${textOf(line["action"])} ${reference}`, textOf(line["actor"])];
+    }),
+  );
+  const lineOf = (row: SqlRow): string => {
+    const reference = JSON.stringify([textOf(row["source"]), textOf(row["external_id"])]);
+    return `${textOf(row["org_id"])} credits.${textOf(row["kind"])} ${reference}`;
+  };
   const names = new Map(
     (await people.persons([...new Set(actors.values())])).map(({ id, name }) => [id, name]),
   );
   return (row) => {
-    const actor = actors.get(place(row));
+    const actor = actors.get(lineOf(row));
     return actor === undefined ? null : { id: actor, name: names.get(actor) ?? null };
   };
 }

@@ -3,16 +3,17 @@
 import { OperatorRefusal } from "../../contract/admin-refusals.ts";
 import type { AppAnswer } from "../../contract/app.ts";
 import type { Desk } from "../../contract/desk.ts";
-import { formatUsd } from "../../contract/money.ts";
+import { formatUsd, ZERO_USD } from "../../contract/money.ts";
 import type { People } from "../../contract/people.ts";
 import { Refusal } from "../../contract/refusals.ts";
 import type { EntitlementRecord, Ledger } from "../../ledger/ledger.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { newId } from "../../lib/id.ts";
 import type { RouteStanding } from "../../releases/standing.ts";
-import { moneyOf, numberOf, orNull, type Sql, textOf } from "../../store/sql.ts";
+import { numberOf, orNull, type Sql, textOf } from "../../store/sql.ts";
 import { printTime, printTimeOrNull } from "../print.ts";
-import { readTime } from "../read.ts";
+import { readFutureTime } from "../read.ts";
+import { spendsOf } from "./entitlement-spend.ts";
 
 type Entitlement = AppAnswer<"GET /orgs/{org}/research">["data"][number];
 
@@ -36,7 +37,7 @@ type Research = Pick<Desk, "ask" | "decide" | "entitlement" | "entitlements" | "
 
 export const research = (on: ResearchPorts): Research => ({
   async ask(organizationId, { model, project, purpose, until }, actor) {
-    const untilMs = until === null ? null : readTime(until, "until");
+    const untilMs = until === null ? null : readFutureTime(until, "until", on.clock.nowMs());
     const standing = on.standings().find(({ release }) => release.model === model);
     if (standing?.release.tier !== "research")
       throw new Refusal("invalid_request", "Only a research model takes an entitlement.", { param: "model" });
@@ -78,9 +79,7 @@ export const research = (on: ResearchPorts): Research => ({
       );
     if (decision.kind !== "revoke" && record.status !== "requested") throw notRequested(record);
     if (decision.kind === "approve") {
-      const expiresAtMs = readTime(decision.expires, "expires");
-      if (expiresAtMs <= on.clock.nowMs())
-        throw new Refusal("invalid_request", "expires must lie in the future.", { param: "expires" });
+      const expiresAtMs = readFutureTime(decision.expires, "expires", on.clock.nowMs());
       await remember(on.sql, id, { outcome: null, decidedBy: actor, note: decision.note });
       const after = await on.ledger.approveEntitlement(id, expiresAtMs, actor);
       if (after?.status !== "active" || after.approvedBy !== actor) throw notRequested(after ?? record);
@@ -139,7 +138,7 @@ async function printed(on: ResearchPorts, records: readonly EntitlementRecord[])
   ]);
   const names = new Map((await on.people.persons([...new Set(ids)])).map(({ id, name }) => [id, name]));
   const standings = on.standings();
-  const spends = await spendsOf(on.sql);
+  const spends = await spendsOf(on.sql, new Set(records.map(({ id }) => id)));
   return records.map((record) => {
     const note = notes.get(record.id);
     const decider = record.approvedBy ?? note?.decidedBy ?? null;
@@ -159,7 +158,7 @@ async function printed(on: ResearchPorts, records: readonly EntitlementRecord[])
       wanted_until: printTimeOrNull(note?.wantedUntilMs ?? null),
       note: note?.note ?? null,
       state: record.status === "revoked" ? (note?.outcome ?? "revoked") : record.status,
-      spend_usd: formatUsd(spends.get(`${record.organizationId} ${record.model}`) ?? moneyOf(0)),
+      spend_usd: formatUsd(spends.get(record.id) ?? ZERO_USD),
       routes: standings
         .filter(({ release }) => release.model === record.model)
         .map(({ release, state, reason }) => ({ route: release.route, state, reason })),
@@ -180,16 +179,5 @@ async function notesOf(sql: Sql): Promise<Map<string, Note>> {
         note: orNull(row["note"], textOf),
       },
     ]),
-  );
-}
-
-/** Charges by organization and model; only for models that some entitlement names. */
-async function spendsOf(sql: Sql): Promise<Map<string, ReturnType<typeof moneyOf>>> {
-  const rows = await sql.rows(
-    `SELECT org_id, model, sum(charge) AS charge FROM usage_hour
-     WHERE model IN (SELECT model FROM entitlement) GROUP BY org_id, model`,
-  );
-  return new Map(
-    rows.map((row) => [`${textOf(row["org_id"])} ${textOf(row["model"])}`, moneyOf(row["charge"])]),
   );
 }

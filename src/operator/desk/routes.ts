@@ -9,9 +9,9 @@ import type { Publisher } from "../../releases/publish.ts";
 import { numberOf, orNull, type Sql, textOf } from "../../store/sql.ts";
 import { printRelease, printRoute } from "../releases.ts";
 import { unknownRecord } from "../unknown-record.ts";
-import { numberedCursor } from "./billing.ts";
 import { priceOf } from "./catalogue.ts";
 import { Conditions } from "./conditions.ts";
+import { readCursor } from "./cursors.ts";
 import type { LabelBook } from "./labels.ts";
 import { sinceRequest } from "./request-time.ts";
 
@@ -28,6 +28,7 @@ export interface RoutesPorts {
 
 const RECENT_MS = 5 * 60_000;
 const PAGE = 50;
+const DIGEST = /^[0-9a-f]{64}$/;
 const LIVE_MS = 60_000;
 
 type Mine = Pick<Desk, "allRoutes" | "routeRow" | "verifyRelease" | "releaseHistory" | "trustedKeys">;
@@ -52,10 +53,9 @@ export const routesDesk = (on: RoutesPorts): Mine => ({
     };
   },
   async releaseHistory({ route, cursor, limit = PAGE }) {
-    const conditions = new Conditions()
-      .and("route = ?", route)
-      .and("published_at < ?", cursor === undefined ? undefined : numberedCursor(cursor));
-    const end = `ORDER BY published_at DESC, route, version DESC LIMIT ${conditions.bind(limit + 1)}`;
+    const conditions = new Conditions().and("route = ?", route);
+    if (cursor !== undefined) conditions.also(olderThan(conditions, cursor));
+    const end = `ORDER BY published_at DESC, version DESC, digest DESC LIMIT ${conditions.bind(limit + 1)}`;
     const rows = await on.sql.rows(
       `SELECT digest, published_at FROM route_release ${conditions.where} ${end}`,
       ...conditions.values,
@@ -68,10 +68,17 @@ export const routesDesk = (on: RoutesPorts): Mine => ({
       return [{ ...printed, published_at: new Date(numberOf(row["published_at"])).toISOString() }];
     });
     const last = rows[limit - 1];
-    return { data, next_cursor: rows.length > limit && last ? String(numberOf(last["published_at"])) : null };
+    return { data, next_cursor: rows.length > limit && last ? textOf(last["digest"]) : null };
   },
   trustedKeys: () => on.publisher.trustedKeys().map((id) => ({ id })),
 });
+
+/** Of the releases of one instant the higher version is the newer one; the digest tells the rest apart. */
+function olderThan(conditions: Conditions, cursor: string): string {
+  const digest = conditions.bind(readCursor(cursor, DIGEST)[0]);
+  const of = (column: string): string => `(SELECT ${column} FROM route_release WHERE digest = ${digest})`;
+  return `(published_at, version, digest) < (${of("published_at")}, ${of("version")}, ${digest})`;
+}
 
 async function routeRows(on: RoutesPorts): Promise<RouteRow[]> {
   const stored = new Map((await on.ledger.routes()).map((row) => [row.route, row]));

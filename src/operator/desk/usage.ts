@@ -53,22 +53,27 @@ export const usage = (on: UsagePorts): Pick<Desk, "usage"> => ({
     const nowMs = on.clock.nowMs();
     const { fromMs, toMs, bucketMs } = bucketsOf(query, nowMs);
     const cells = await cellsOf(on.sql, { organizationId, query, fromMs, toMs, bucketMs });
-    const group = query.group_by ?? null;
-    const names = group === null ? null : await on.namesOf(organizationId, group, cells);
+    const { group_by: group = null, then_by: second = null } = query;
+    const namesOf = async (one: Group | null): Promise<GroupNames | null> =>
+      one === null ? null : await on.namesOf(organizationId, one, cells);
+    const names = [await namesOf(group), await namesOf(second)];
     const at = Array.from({ length: Math.ceil((toMs - fromMs) / bucketMs) }, (_, i) => fromMs + i * bucketMs);
-    const groups = new Map<string | null, { total: Sums; buckets: Map<number, Sums> }>();
+    const groups = new Map<string, UsageGroup>();
     const total = none();
     for (const cell of cells) {
-      const name = names === null ? null : names.of(cell);
-      const entry = groups.get(name) ?? { total: none(), buckets: new Map<number, Sums>() };
+      const place = names.map((one) => one?.of(cell) ?? null);
+      const name = JSON.stringify(place);
+      const entry = groups.get(name) ?? emptyGroup(place);
       groups.set(name, entry);
       const start = fromMs + cell.bucket * bucketMs;
       const bucket = entry.buckets.get(start) ?? none();
       entry.buckets.set(start, bucket);
       for (const sums of [total, entry.total, bucket]) add(sums, cell);
     }
-    if (group === null && groups.size === 0) groups.set(null, { total: none(), buckets: new Map() });
-    const ordered = [...groups].toSorted(([, a], [, b]) => (a.total.charge < b.total.charge ? 1 : -1));
+    if (group === null && second === null && groups.size === 0) groups.set("", emptyGroup([null, null]));
+    const ordered = [...groups.values()].toSorted((a, b) => (a.total.charge < b.total.charge ? 1 : -1));
+    const labelOf = ({ place }: UsageGroup): string =>
+      names.flatMap((one, i) => one?.label(place[i] ?? null) ?? []).join(" · ") || "Total";
     const running = fromMs + Math.floor((nowMs - fromMs) / bucketMs) * bucketMs;
     return {
       org: organizationId,
@@ -77,23 +82,39 @@ export const usage = (on: UsagePorts): Pick<Desk, "usage"> => ({
       bucket: bucketMs === HOUR_MS ? "hour" : "day",
       running_bucket: nowMs >= fromMs && nowMs < toMs ? time(running) : null,
       group_by: group,
+      then_by: second,
       total: printed(total),
-      rows: ordered.map(([name, entry]) => ({
-        group: name,
-        label: names?.label(name) ?? "Total",
+      rows: ordered.map((entry) => ({
+        ...placed(entry),
+        label: labelOf(entry),
         ...printed(entry.total),
       })),
       at: at.map(time),
-      series: ordered.map(([name, { buckets }]) => ({
-        group: name,
+      series: ordered.map((entry) => ({
+        ...placed(entry),
         figures: at.map((start) => {
-          const sums = buckets.get(start);
+          const sums = entry.buckets.get(start);
           return sums === undefined ? null : printed(sums);
         }),
       })),
     };
   },
 });
+
+interface UsageGroup {
+  /** In the first grouping and in the second. */
+  place: readonly (string | null)[];
+  total: Sums;
+  /** By the start of the bucket. */
+  buckets: Map<number, Sums>;
+}
+
+const emptyGroup = (place: UsageGroup["place"]): UsageGroup => ({
+  place,
+  total: none(),
+  buckets: new Map(),
+});
+const placed = ({ place: [group = null, second = null] }: UsageGroup) => ({ group, second });
 
 const time = (ms: number): string => new Date(ms).toISOString();
 const none = (): Sums => ({ requests: 0, input: 0, cached: 0, output: 0, charge: 0n });
@@ -134,7 +155,7 @@ interface Asked {
 
 /** Who served is not in the roll-ups: by provider or region, the requests themselves are added up. */
 const cellsOf = (sql: Sql, asked: Asked): Promise<UsageCell[]> =>
-  asked.query.group_by === "provider" || asked.query.group_by === "region"
+  [asked.query.group_by, asked.query.then_by].some((group) => group === "provider" || group === "region")
     ? fromRequests(sql, asked)
     : fromRollUps(sql, asked);
 

@@ -30,6 +30,7 @@ export function ApproveDialog({ of, onClose }: ActProps) {
       onClose={onClose}
       onSubmit={() => approve.mutate({ expires, note: note.trim() === "" ? null : note.trim() })}
     >
+      <Asked of={of} />
       <Text size="sm">{words.approveHelp}</Text>
       <TextInput
         type="date"
@@ -48,6 +49,14 @@ export function ApproveDialog({ of, onClose }: ActProps) {
   );
 }
 
+/** What is decided about, by whom it was asked, and what for. */
+const Asked = ({ of: { project, asked_by, purpose } }: Pick<ActProps, "of">) => (
+  <Text size="sm" c="dimmed" className="name">
+    {project} · {asked_by?.name ?? "–"}
+    {purpose !== null && `: ${purpose}`}
+  </Text>
+);
+
 export function DeclineDialog({ of, onClose }: ActProps) {
   const [reason, setReason] = useState("");
   const decline = useDecline(of.id, onClose);
@@ -61,6 +70,7 @@ export function DeclineDialog({ of, onClose }: ActProps) {
       onClose={onClose}
       onSubmit={() => decline.mutate({ reason: reason.trim() })}
     >
+      <Asked of={of} />
       <TextInput
         label={words.reason}
         maxLength={500}

@@ -1,6 +1,6 @@
 // Requests for Research Mode and what became of them. Nobody approves their own request; an approval never opens a route
 // that is not live.
-import { Button, Group, Select, Stack, Text } from "@mantine/core";
+import { Select, Stack, Text } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { type EntitlementRow, entitlementsQuery } from "../../../api/office.ts";
@@ -8,6 +8,7 @@ import { moreOf } from "../../../api/paged.ts";
 import { type Column, DataTable } from "../../../components/data-table.tsx";
 import { Ago, Money } from "../../../components/figures.tsx";
 import { Page } from "../../../components/page.tsx";
+import { RowActs } from "../../../components/row-acts.tsx";
 import { StateBadge } from "../../../components/state-badge.tsx";
 import { Empty, Loaded } from "../../../components/states.tsx";
 import { oneOf, useFilters } from "../../../filters.ts";
@@ -36,8 +37,8 @@ export function EntitlementsPage() {
       />
       <Loaded query={entitlements}>
         {(rows) =>
-          rows.length === 0 && filters.state === "" ? (
-            <Empty icon="entitlements">{words.empty}</Empty>
+          rows.length === 0 && (filters.state === "" || filters.state === "requested") ? (
+            <Empty icon="entitlements">{filters.state === "" ? words.empty : words.nobodyWaits}</Empty>
           ) : (
             <DataTable
               label={texts.operatorPages.entitlements}
@@ -60,13 +61,16 @@ const columns = (setAct: (act: Act) => void): Column<EntitlementRow>[] => [
   {
     title: words.columns.who,
     always: true,
-    cell: ({ org_name, project, asked_by }) => (
+    cell: ({ org_name, project, asked_by, model, purpose }) => (
       <Stack gap={0}>
         <Text size="sm" fw={600} className="name">
           {org_name}
         </Text>
         <Text size="xs" c="dimmed" className="name">
           {project} · {asked_by?.name ?? "–"}
+        </Text>
+        <Text size="xs" c="dimmed" className="name" hiddenFrom="sm">
+          {model}: {purpose ?? "–"}
         </Text>
       </Stack>
     ),
@@ -89,16 +93,17 @@ const columns = (setAct: (act: Act) => void): Column<EntitlementRow>[] => [
     cell: ({ expires_at, wanted_until }) => <Ago at={expires_at ?? wanted_until} never="–" />,
   },
   { title: words.columns.spend, figures: true, cell: ({ spend_usd }) => <Money usd={spend_usd} /> },
-  { title: words.columns.actions, always: true, cell: (of) => <Acts of={of} setAct={setAct} /> },
+  { title: words.columns.actions, always: true, acts: true, cell: (of) => <Acts of={of} setAct={setAct} /> },
 ];
 
 function Acts({ of, setAct }: { of: EntitlementRow; setAct: (act: Act) => void }) {
-  const button = (kind: Act["kind"]) => (
-    <Button size="compact-sm" variant="default" onClick={() => setAct({ kind, of })}>
-      {words[kind]}
-    </Button>
+  const acts = (...kinds: Act["kind"][]) => (
+    <RowActs
+      label={words.menu(of.project)}
+      acts={kinds.map((kind) => ({ label: words[kind], act: () => setAct({ kind, of }) }))}
+    />
   );
-  if (of.state === "active") return button("revoke");
+  if (of.state === "active") return acts("revoke");
   if (of.state !== "requested") return null;
   if (!of.decidable)
     return (
@@ -106,10 +111,5 @@ function Acts({ of, setAct }: { of: EntitlementRow; setAct: (act: Act) => void }
         {words.notYours}
       </Text>
     );
-  return (
-    <Group gap={6} wrap="nowrap">
-      {button("approve")}
-      {button("decline")}
-    </Group>
-  );
+  return acts("approve", "decline");
 }

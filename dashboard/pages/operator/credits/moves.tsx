@@ -1,0 +1,83 @@
+// Purchases, grants, refunds and chargebacks of the ledger, with the balance after each.
+import { Stack, Text } from "@mantine/core";
+import { useInfiniteQuery } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import { type Credit, creditsQuery } from "../../../api/office.ts";
+import { moreOf } from "../../../api/paged.ts";
+import { type Column, DataTable } from "../../../components/data-table.tsx";
+import { ExactMoney, Time } from "../../../components/figures.tsx";
+import { Empty, Loaded } from "../../../components/states.tsx";
+import { texts } from "../../../texts.ts";
+
+const words = texts.operatorCredits;
+
+export interface ListProps {
+  /** Empty: all. */
+  org: string;
+  nameOf: (org: string) => string;
+  /** What makes the first row. */
+  grant: ReactNode;
+}
+
+export function Moves({ org, grant }: ListProps) {
+  const credits = useInfiniteQuery(creditsQuery({ org }));
+  return (
+    <Loaded query={credits}>
+      {(rows) =>
+        rows.length === 0 ? (
+          <Empty icon="credits" action={grant}>
+            {words.empty}
+          </Empty>
+        ) : (
+          <DataTable
+            label={words.shown.moves}
+            rows={rows}
+            rowKey={({ org: id, source, reference, kind }) => `${id} ${source} ${reference} ${kind}`}
+            columns={COLUMNS}
+            more={moreOf(credits)}
+          />
+        )
+      }
+    </Loaded>
+  );
+}
+
+const COLUMNS: Column<Credit>[] = [
+  { title: words.columns.at, cell: ({ at }) => <Time at={at} /> },
+  {
+    title: words.columns.org,
+    always: true,
+    cell: ({ org_name, at }) => (
+      <Stack gap={0}>
+        <span className="name">{org_name}</span>
+        <Text size="xs" c="dimmed" hiddenFrom="sm">
+          <Time at={at} />
+        </Text>
+      </Stack>
+    ),
+  },
+  { title: words.columns.kind, cell: ({ kind }) => words.kinds[kind] },
+  {
+    title: words.columns.reference,
+    cell: ({ source, reference }) => (
+      <Stack gap={0}>
+        <span className="name">{reference}</span>
+        <Text size="xs" c="dimmed">
+          {source}
+        </Text>
+      </Stack>
+    ),
+  },
+  { title: words.columns.by, cell: ({ by }) => <span className="name">{by?.name ?? by?.id ?? "–"}</span> },
+  {
+    title: words.columns.amount,
+    always: true,
+    figures: true,
+    cell: ({ amount_usd }) => <ExactMoney usd={amount_usd} />,
+  },
+  {
+    title: words.columns.balance,
+    figures: true,
+    cell: ({ balance_after_usd }) => <ExactMoney usd={balance_after_usd} />,
+  },
+];

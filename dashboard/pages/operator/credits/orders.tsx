@@ -1,0 +1,119 @@
+// What organizations ordered. An order that is paid by hand waits for an operator who has seen the money.
+import { Code, Stack, Text } from "@mantine/core";
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { type OrderRow, ordersQuery, useConfirmOrder } from "../../../api/office.ts";
+import { moreOf } from "../../../api/paged.ts";
+import { type Column, DataTable } from "../../../components/data-table.tsx";
+import { ConfirmDialog } from "../../../components/dialogs.tsx";
+import { ExactMoney, Time } from "../../../components/figures.tsx";
+import { RowActs } from "../../../components/row-acts.tsx";
+import { StateBadge } from "../../../components/state-badge.tsx";
+import { Empty, Loaded } from "../../../components/states.tsx";
+import { texts } from "../../../texts.ts";
+import type { ListProps } from "./moves.tsx";
+
+const words = texts.operatorCredits;
+
+export function Orders({ org, nameOf }: ListProps) {
+  const orders = useInfiniteQuery(ordersQuery({ org }));
+  const [confirming, setConfirming] = useState<OrderRow | null>(null);
+  return (
+    <>
+      <Loaded query={orders}>
+        {(rows) =>
+          rows.length === 0 ? (
+            <Empty icon="billing">{words.ordersEmpty}</Empty>
+          ) : (
+            <DataTable
+              label={words.shown.orders}
+              rows={rows}
+              rowKey={({ id }) => id}
+              columns={columns(nameOf, setConfirming)}
+              more={moreOf(orders)}
+            />
+          )
+        }
+      </Loaded>
+      {confirming !== null && (
+        <Confirm of={confirming} name={nameOf(confirming.org)} onClose={() => setConfirming(null)} />
+      )}
+    </>
+  );
+}
+
+const columns = (nameOf: (org: string) => string, confirm: (of: OrderRow) => void): Column<OrderRow>[] => [
+  { title: words.columns.at, cell: ({ created_at }) => <Time at={created_at} /> },
+  {
+    title: words.columns.org,
+    always: true,
+    cell: ({ org, purpose }) => (
+      <Stack gap={0}>
+        <span className="name">{nameOf(org)}</span>
+        <Text size="xs" c="dimmed">
+          {purpose === "checkout" ? words.checkout : words.automatic}
+        </Text>
+      </Stack>
+    ),
+  },
+  {
+    title: words.columns.order,
+    cell: ({ id, driver }) => (
+      <Stack gap={0} align="flex-start">
+        <Code className="name">{id}</Code>
+        <Text size="xs" c="dimmed">
+          {driver}
+        </Text>
+      </Stack>
+    ),
+  },
+  {
+    title: words.columns.state,
+    cell: ({ state, reason }) => (
+      <Stack gap={2} align="flex-start">
+        <StateBadge state={state} />
+        {reason !== null && (
+          <Text size="xs" c="dimmed" className="name">
+            {reason}
+          </Text>
+        )}
+      </Stack>
+    ),
+  },
+  {
+    title: words.columns.amount,
+    always: true,
+    figures: true,
+    cell: ({ amount_usd }) => <ExactMoney usd={amount_usd} />,
+  },
+  {
+    title: words.columns.actions,
+    always: true,
+    acts: true,
+    cell: (of) =>
+      of.state === "open" &&
+      of.driver === "manual" && (
+        <RowActs label={words.menu(of.id)} acts={[{ label: words.confirm, act: () => confirm(of) }]} />
+      ),
+  },
+];
+
+function Confirm({ of, name, onClose }: { of: OrderRow; name: string; onClose: () => void }) {
+  const confirm = useConfirmOrder(of.id, onClose);
+  return (
+    <ConfirmDialog
+      opened
+      title={words.confirmTitle(name)}
+      name={name}
+      action={words.confirm}
+      mutation={confirm}
+      onClose={onClose}
+      onSubmit={() => confirm.mutate(null)}
+    >
+      <Text size="sm">
+        <ExactMoney usd={of.amount_usd} /> · {of.id}
+      </Text>
+      <Text size="sm">{words.confirmHelp}</Text>
+    </ConfirmDialog>
+  );
+}

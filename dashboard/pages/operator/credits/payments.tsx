@@ -1,0 +1,70 @@
+// Every event of a payment service with what came of it: where to look when money was seen but not credited.
+import { Code, Stack, Text } from "@mantine/core";
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { type PaymentEvent, paymentsQuery } from "../../../api/office.ts";
+import { moreOf } from "../../../api/paged.ts";
+import { type Column, DataTable } from "../../../components/data-table.tsx";
+import { Time } from "../../../components/figures.tsx";
+import { StateBadge } from "../../../components/state-badge.tsx";
+import { Empty, Loaded } from "../../../components/states.tsx";
+import { texts } from "../../../texts.ts";
+import type { ListProps } from "./moves.tsx";
+
+const words = texts.operatorCredits;
+
+export function Payments({ org, nameOf }: ListProps) {
+  const payments = useInfiniteQuery(paymentsQuery({ org }));
+  return (
+    <Loaded query={payments}>
+      {(rows) =>
+        rows.length === 0 ? (
+          <Empty icon="billing">{words.paymentsEmpty}</Empty>
+        ) : (
+          <DataTable
+            label={words.shown.payments}
+            rows={rows}
+            rowKey={({ driver, id }) => `${driver} ${id}`}
+            columns={columns(nameOf)}
+            more={moreOf(payments)}
+          />
+        )
+      }
+    </Loaded>
+  );
+}
+
+const columns = (nameOf: (org: string) => string): Column<PaymentEvent>[] => [
+  { title: words.columns.at, cell: ({ received_at }) => <Time at={received_at} /> },
+  {
+    title: words.columns.event,
+    always: true,
+    cell: ({ type, id, driver }) => (
+      <Stack gap={0}>
+        <span className="name">{type}</span>
+        <Text size="xs" c="dimmed" className="name">
+          {driver} · {id}
+        </Text>
+      </Stack>
+    ),
+  },
+  {
+    title: words.columns.org,
+    cell: ({ org }) => <span className="name">{org === null ? "–" : nameOf(org)}</span>,
+  },
+  {
+    title: words.columns.order,
+    cell: ({ order }) => (order === null ? "–" : <Code className="name">{order}</Code>),
+  },
+  {
+    title: words.columns.outcome,
+    always: true,
+    cell: ({ outcome, detail, deliveries }) => (
+      <Stack gap={2} align="flex-start">
+        <StateBadge state={outcome} />
+        <Text size="xs" c="dimmed" className="name">
+          {detail ?? words.deliveries(deliveries)}
+        </Text>
+      </Stack>
+    ),
+  },
+];

@@ -1,0 +1,51 @@
+// What a request would hold, asked of the gateway itself; or why it would be refused, and what to do then.
+import { Button, Group, Text } from "@mantine/core";
+import { useDebouncedValue } from "@mantine/hooks";
+import { useQuery } from "@tanstack/react-query";
+import { ApiError } from "../../api/client.ts";
+import type { ChatBody } from "../../api/completion.ts";
+import { quoteQuery } from "../../api/playground.ts";
+import { Money } from "../../components/figures.tsx";
+import { Refused } from "../../components/refused.tsx";
+import { formatCount } from "../../format/count.ts";
+import { texts } from "../../texts.ts";
+
+const words = texts.playground;
+
+interface BoundProps {
+  org: string;
+  paidBy: string;
+  request: ChatBody;
+  onAffordable: (tokens: number) => void;
+  /** Named where two are asked. */
+  named: boolean;
+}
+
+export function Bound({ org, paidBy, request, onAffordable, named }: BoundProps) {
+  const [typed] = useDebouncedValue(JSON.stringify(request), 400);
+  const quote = useQuery(quoteQuery(org, { key: paidBy, request: JSON.parse(typed) as ChatBody }));
+  if (quote.error !== null) return <Refused error={quote.error} org={org} />;
+  if (quote.data === undefined) return null;
+  const { refusal, max_charge_usd, affordable_max_tokens } = quote.data;
+  return (
+    <>
+      {max_charge_usd !== null && (
+        <Text size="sm" c="dimmed" role="status" className="name">
+          {named && `${request.model}: `}
+          {words.upTo} <Money usd={max_charge_usd} /> {words.isHeld}
+        </Text>
+      )}
+      {refusal !== null && (
+        <Refused error={new ApiError({ ...refusal, requestId: null, param: null })} org={org} />
+      )}
+      {refusal?.code === "insufficient_credits" && affordable_max_tokens > 0 && (
+        <Group gap="xs">
+          <Text size="sm">{words.affordable(formatCount(affordable_max_tokens))}</Text>
+          <Button size="compact-sm" variant="default" onClick={() => onAffordable(affordable_max_tokens)}>
+            {words.useAffordable}
+          </Button>
+        </Group>
+      )}
+    </>
+  );
+}

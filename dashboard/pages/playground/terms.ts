@@ -1,0 +1,80 @@
+// What is chosen and typed in the playground, and the request that comes of it.
+import { useState } from "react";
+import type { ChatBody, Message } from "../../api/completion.ts";
+import type { Key } from "../../api/keys.ts";
+import type { Model } from "../../api/models.ts";
+import { text, useFilters } from "../../filters.ts";
+import { readTools } from "./tools.ts";
+
+const SHAPE = { model: text(), second: text() };
+
+export interface Choices {
+  models: readonly Model[];
+  keys: readonly Key[];
+}
+
+/** One model that is asked; the address names it. */
+export interface Asked {
+  model: Model;
+  effort: string | null;
+  setModel: (id: string) => void;
+  setEffort: (mode: string | null) => void;
+}
+
+export function useTerms({ models, keys }: Choices) {
+  const [named, setNamed] = useFilters(SHAPE);
+  const [efforts, setEfforts] = useState<Record<string, string | null>>({});
+  const [key, setKey] = useState<string | null>(null);
+  const [maxTokens, setMaxTokens] = useState<number | null>(512);
+  const [system, setSystem] = useState("");
+  const [tools, setTools] = useState("");
+  const [stream, setStream] = useState(true);
+  const askedAs = (which: keyof typeof SHAPE, model: Model): Asked => ({
+    model,
+    effort: model.reasoning === null ? null : (efforts[model.id] ?? null),
+    setModel: (id) => setNamed({ [which]: id }),
+    setEffort: (mode) => setEfforts({ ...efforts, [model.id]: mode }),
+  });
+  const first = models.find(({ id }) => id === named.model) ?? models.find(isReady) ?? models[0];
+  const second = models.find(({ id }) => id === named.second);
+  const fitting = keys.find(({ scope }) => scope === first?.tier) ?? keys[0];
+  return {
+    models,
+    keys,
+    first: first && askedAs("model", first),
+    second: second && askedAs("second", second),
+    compare: () =>
+      setNamed({ second: (models.find((one) => isReady(one) && one !== first) ?? models[0])?.id ?? "" }),
+    single: () => setNamed({ second: "" }),
+    key: key ?? fitting?.id ?? "",
+    setKey,
+    maxTokens,
+    setMaxTokens,
+    system,
+    setSystem,
+    tools,
+    setTools,
+    stream,
+    setStream,
+    toolsProblem: readTools(tools).problem,
+    /** The body that asks a model these messages. */
+    bodyOf: ({ model, effort }: Asked, messages: readonly Message[]): ChatBody => {
+      const { found } = readTools(tools);
+      return {
+        model: model.id,
+        messages: [
+          ...(system.trim() === "" ? [] : [{ role: "system" as const, content: system }]),
+          ...messages,
+        ],
+        ...(maxTokens !== null && { max_tokens: maxTokens }),
+        ...(effort !== null && { reasoning_effort: effort }),
+        ...(found.length > 0 && { tools: found }),
+        stream,
+      };
+    },
+  };
+}
+
+export type Terms = ReturnType<typeof useTerms>;
+
+const isReady = ({ access, state }: Model): boolean => access === "open" && state === "live";

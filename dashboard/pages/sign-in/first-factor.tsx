@@ -1,0 +1,135 @@
+// Who somebody is: by password, by passkey, or by the word of their company.
+import { Button, Divider, PasswordInput, Stack, Text, TextInput } from "@mantine/core";
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import {
+  canUsePasskeys,
+  type SignedIn,
+  signIn,
+  signInWithCompany,
+  signInWithPasskey,
+} from "../../api/auth.ts";
+import { visitQuery } from "../../api/session.ts";
+import { Failure } from "../../components/states.tsx";
+import { texts } from "../../texts.ts";
+
+const words = texts.signIn;
+
+interface FirstFactorProps {
+  /** Where to go once signed in. */
+  target: string;
+  /** Why a company's sign-in came back without a session. */
+  returned: Error | null;
+  done: () => void;
+  askFactor: () => void;
+}
+
+type Way =
+  | { kind: "password"; email: string; password: string }
+  | { kind: "passkey" }
+  | { kind: "company"; id: string };
+
+export function FirstFactor({ target, returned, done, askFactor }: FirstFactorProps) {
+  const [email, setEmail] = useState("");
+  const [password, setPassword] = useState("");
+  const entry = useMutation({
+    mutationFn: (way: Way) => enter(way, target),
+    onSuccess: ({ kind }) => {
+      if (kind === "signed_in") done();
+      if (kind === "code_needed") askFactor();
+    },
+  });
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    entry.mutate({ kind: "password", email, password });
+  };
+  const error = entry.isIdle ? returned : entry.error;
+  return (
+    <form onSubmit={submit}>
+      <Stack gap="md">
+        <TextInput
+          label={words.email}
+          type="email"
+          autoComplete="username webauthn"
+          required
+          withAsterisk={false}
+          value={email}
+          onChange={(event) => setEmail(event.currentTarget.value)}
+        />
+        <PasswordInput
+          label={words.password}
+          autoComplete="current-password"
+          required
+          withAsterisk={false}
+          value={password}
+          onChange={(event) => setPassword(event.currentTarget.value)}
+          visibilityToggleButtonProps={{ "aria-label": words.show }}
+        />
+        {error !== null && <Failure error={error} />}
+        <Button type="submit" loading={entry.isPending && entry.variables.kind === "password"} fullWidth>
+          {words.submit}
+        </Button>
+        <OtherWays begun={entry.isPending ? entry.variables : null} begin={entry.mutate} />
+        <Text size="xs" c="dimmed">
+          {words.lost}
+        </Text>
+      </Stack>
+    </form>
+  );
+}
+
+function enter(way: Way, target: string): Promise<SignedIn> {
+  switch (way.kind) {
+    case "password":
+      return signIn({ email: way.email, password: way.password });
+    case "passkey":
+      return signInWithPasskey();
+    case "company":
+      return signInWithCompany(way.id, {
+        target,
+        refused: location.pathname + withoutError(location.search),
+      });
+  }
+}
+
+/** The answer of an earlier attempt does not belong to the next. */
+function withoutError(query: string): string {
+  const rest = new URLSearchParams(query);
+  rest.delete("error");
+  rest.delete("error_description");
+  return rest.size === 0 ? "" : `?${rest}`;
+}
+
+/** What this gateway and this browser offer beside the password. */
+function OtherWays({ begun, begin }: { begun: Way | null; begin: (way: Way) => void }) {
+  const { data } = useQuery(visitQuery);
+  const companies = data?.ways.oidc ?? [];
+  const passkey = data?.ways.passkey === true && canUsePasskeys();
+  if (companies.length === 0 && !passkey) return null;
+  return (
+    <>
+      <Divider label={words.or} />
+      {companies.map(({ id, name }) => (
+        <Button
+          key={id}
+          variant="default"
+          fullWidth
+          loading={begun?.kind === "company" && begun.id === id}
+          onClick={() => begin({ kind: "company", id })}
+        >
+          {words.with(name)}
+        </Button>
+      ))}
+      {passkey && (
+        <Button
+          variant="default"
+          fullWidth
+          loading={begun?.kind === "passkey"}
+          onClick={() => begin({ kind: "passkey" })}
+        >
+          {words.passkey}
+        </Button>
+      )}
+    </>
+  );
+}

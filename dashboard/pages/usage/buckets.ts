@@ -1,0 +1,62 @@
+// The same figures twice: as heights for the chart, where a float is enough, and to the last digit for its table.
+import type { Usage } from "../../api/spend.ts";
+import type { Bucket } from "../../components/chart.tsx";
+import { formatCount } from "../../format/count.ts";
+import { addMoney, exactMoney, heightOf } from "../../format/money.ts";
+import { formatDay, formatTime } from "../../format/time.ts";
+import { texts } from "../../texts.ts";
+
+export const MEASURES = ["charge_usd", "requests", "input_tokens", "cached_tokens", "output_tokens"] as const;
+export type Measure = (typeof MEASURES)[number];
+
+/** More would not be told apart; the rest is one series. */
+const SERIES_AT_MOST = 8;
+const NOTHING = "0.000000000";
+
+export interface Course {
+  series: string[];
+  buckets: Bucket[];
+  /** The start of each bucket, by what the chart calls it. */
+  startOf: ReadonlyMap<string, string>;
+  /** What was used, bucket by bucket, as text; buckets without any use are left out. */
+  rows: { label: string; figures: string[] }[];
+}
+
+export function courseOf(usage: Usage, measure: Measure, cumulative: boolean): Course {
+  const names = usage.rows.map(({ label }) => label);
+  const series =
+    names.length <= SERIES_AT_MOST ? names : [...names.slice(0, SERIES_AT_MOST), texts.usage.other];
+  const running = series.map(() => NOTHING);
+  const course: Course = { series, buckets: [], startOf: new Map(), rows: [] };
+  const starts = new Map<string, string>();
+  for (const [at, start] of usage.at.entries()) {
+    const label = labelOf(start, usage.bucket);
+    const amounts = series.map(() => NOTHING);
+    for (const [index, { figures }] of usage.series.entries()) {
+      const one = Math.min(index, series.length - 1);
+      amounts[one] = addMoney(amounts[one] ?? NOTHING, decimalOf(figures[at], measure));
+    }
+    for (const [one, amount] of amounts.entries()) running[one] = addMoney(running[one] ?? NOTHING, amount);
+    const shown = cumulative ? [...running] : amounts;
+    starts.set(label, start);
+    course.buckets.push({
+      label,
+      values: Object.fromEntries(shown.map((amount, one) => [series[one] ?? "", heightOf(amount)])),
+    });
+    if (usage.series.some(({ figures }) => figures[at] !== null))
+      course.rows.push({ label, figures: shown.map((amount) => textOf(amount, measure)) });
+  }
+  return { ...course, startOf: starts };
+}
+
+type Figures = Usage["series"][number]["figures"][number];
+
+/** Counts are decimal strings too while they are added up. */
+const decimalOf = (figures: Figures | undefined, measure: Measure): string =>
+  figures === null || figures === undefined ? NOTHING : String(figures[measure]);
+
+const textOf = (amount: string, measure: Measure): string =>
+  measure === "charge_usd" ? exactMoney(amount) : formatCount(heightOf(amount));
+
+const labelOf = (start: string, bucket: Usage["bucket"]): string =>
+  bucket === "day" ? formatDay(start) : formatTime(start).replace(/:00 UTC$/, "");

@@ -1,0 +1,99 @@
+// One row per group with every measure; the last row is the ledger's own total.
+import { Table } from "@mantine/core";
+import type { Usage } from "../../api/spend.ts";
+import { type Column, DataTable } from "../../components/data-table.tsx";
+import { ExactMoney } from "../../components/figures.tsx";
+import { Link } from "../../components/link.tsx";
+import { formatCount } from "../../format/count.ts";
+import { heightOf } from "../../format/money.ts";
+import { texts } from "../../texts.ts";
+
+const words = texts.usage;
+
+interface GroupsProps {
+  of: Usage;
+  /** Where the requests of a group are; null where no filter shows just them. */
+  requestsOf: (row: Usage["rows"][number]) => Record<string, string> | null;
+  activity: string;
+}
+
+export function Groups({ of, requestsOf, activity }: GroupsProps) {
+  const columns: Column<Usage["rows"][number]>[] = [
+    {
+      title: [of.group_by ?? "model", of.then_by]
+        .flatMap((group) => (group === null ? [] : words.groups[group]))
+        .join(" · "),
+      always: true,
+      cell: (row) => {
+        const search = requestsOf(row);
+        return search === null ? (
+          <span className="name">{row.label}</span>
+        ) : (
+          <Link to={activity} search={search} size="sm" className="name">
+            {row.label}
+          </Link>
+        );
+      },
+    },
+    {
+      title: words.measures.requests,
+      figures: true,
+      order: ({ requests }) => requests,
+      cell: ({ requests }) => formatCount(requests),
+    },
+    {
+      title: words.measures.input_tokens,
+      figures: true,
+      order: ({ input_tokens }) => input_tokens,
+      cell: ({ input_tokens }) => formatCount(input_tokens),
+    },
+    {
+      title: words.measures.cached_tokens,
+      figures: true,
+      order: ({ cached_tokens }) => cached_tokens,
+      cell: ({ cached_tokens }) => formatCount(cached_tokens),
+    },
+    {
+      title: words.measures.output_tokens,
+      figures: true,
+      order: ({ output_tokens }) => output_tokens,
+      cell: ({ output_tokens }) => formatCount(output_tokens),
+    },
+    {
+      title: words.measures.charge_usd,
+      always: true,
+      figures: true,
+      order: ({ charge_usd }) => heightOf(charge_usd),
+      cell: ({ charge_usd }) => <ExactMoney usd={charge_usd} />,
+    },
+  ];
+  const { total } = of;
+  return (
+    <DataTable
+      label={words.table}
+      rows={of.rows}
+      rowKey={({ group, second }) => JSON.stringify([group, second])}
+      columns={columns}
+      foot={
+        <Table.Tr fw={700}>
+          <Table.Td>{words.total}</Table.Td>
+          <Table.Td ta="right" className="figures wide-only">
+            {formatCount(total.requests)}
+          </Table.Td>
+          <Table.Td ta="right" className="figures wide-only">
+            {formatCount(total.input_tokens)}
+          </Table.Td>
+          <Table.Td ta="right" className="figures wide-only">
+            {formatCount(total.cached_tokens)}
+          </Table.Td>
+          <Table.Td ta="right" className="figures wide-only">
+            {formatCount(total.output_tokens)}
+          </Table.Td>
+          <Table.Td ta="right">
+            <ExactMoney usd={total.charge_usd} />
+          </Table.Td>
+        </Table.Tr>
+      }
+    />
+  );
+}

@@ -1,0 +1,41 @@
+// Tells the log once that the store has gone away and once that it is back: who is refused meanwhile has no line but its
+// own, so that an outage does not bury its cause.
+import type { Ledger } from "../ledger/ledger.ts";
+import type { Clock } from "../lib/clock.ts";
+import { every, type Repeating } from "../lib/every.ts";
+import type { Log } from "../lib/log.ts";
+
+const LOOK_EVERY_MS = 250;
+/** Back for good: the first commits after an outage may still meet it. */
+const STEADY_MS = 1_000;
+
+export interface OutagesPorts {
+  ledger: Pick<Ledger, "ready" | "trouble">;
+  clock: Clock;
+  log: Log;
+}
+
+/** Watches the store until it is stopped. */
+export function tellOutages({ ledger, clock, log }: OutagesPorts): Repeating {
+  let sinceMs: number | null = null;
+  let backAtMs: number | null = null;
+  const look = async (): Promise<void> => {
+    const nowMs = clock.monotonicMs();
+    if (!ledger.ready()) {
+      if (sinceMs === null)
+        log.error(
+          { cause: ledger.trouble() },
+          "the store is away: requests get 503 until it is back, settlements wait for it",
+        );
+      sinceMs ??= nowMs;
+      backAtMs = null;
+      return;
+    }
+    if (sinceMs === null) return;
+    backAtMs ??= nowMs;
+    if (nowMs - backAtMs < STEADY_MS) return;
+    log.info({ away_ms: Math.round(backAtMs - sinceMs) }, "the store is back");
+    sinceMs = null;
+  };
+  return every(LOOK_EVERY_MS, look, (error) => log.error({ err: error }, "the store is not watched"));
+}

@@ -1,0 +1,123 @@
+// Every paged list, walked over many rows of one millisecond: each row comes once, whatever the length of a page, and a
+// cursor that no page gave is refused (hardening.md 142). Generated over the contract, so that a new list is in it.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type AppRoute, appRoutes } from "../../src/contract/app.ts";
+import { startReceiver } from "../alerts/receiver.ts";
+import { type Paying, startPaying } from "../payments/paying.ts";
+import { type Browser, firstOperator, newMember } from "../support/browser.ts";
+import { stoppedClock } from "../support/clock.ts";
+import type { TestGateway } from "../support/gateway.ts";
+import { PLAIN, RESEARCH } from "../support/models.ts";
+import { type TestDatabase, testPostgres } from "../support/postgres.ts";
+
+const ROWS = 7;
+const times = <T>(work: (i: number) => Promise<T>): Promise<T[]> =>
+  Promise.all(Array.from({ length: ROWS }, (_, i) => work(i)));
+
+const LISTS = appRoutes().filter(([, { query, answer }]) => "cursor" in query.shape && answer === "json");
+/** They take a cursor, and are one page for now. */
+const WHOLE: AppRoute[] = ["GET /operator/entitlements"];
+/** Nothing is held while nothing runs. */
+const EMPTY: AppRoute[] = ["GET /orgs/{org}/billing/holds"];
+
+describe.each(["sqlite", "postgresql"] as const)("on %s", (store) => {
+  let database: TestDatabase | null = null;
+  let paying: Paying;
+  let gateway: TestGateway;
+  let root: Browser;
+  let owner: Browser;
+  let org: string;
+
+  beforeAll(async () => {
+    const clock = stoppedClock();
+    if (store === "postgresql") database = await (await testPostgres()).database();
+    paying = await startPaying(clock, (config) => {
+      config.databaseUrl = database?.url ?? null;
+      config.alerts.privateTargets = true;
+    });
+    ({ gateway } = paying);
+    root = await firstOperator(gateway);
+    const customer = await gateway.customer();
+    org = customer.organizationId;
+    owner = await newMember(root, gateway, { org, role: "owner", email: "olga@example.com" });
+    const others = await times(() => gateway.customer({ usd: "0" }));
+    for (const at of [org, others[0]?.organizationId ?? ""])
+      await times((i) => gateway.admin("POST", "/credits", { org: at, usd: "1", reference: `grant ${i}` }));
+    await times((i) => gateway.publish({ ...PLAIN, model: `model-${i}` }, { nowMs: clock.nowMs() }));
+    await times(async (i) => {
+      const request = { model: PLAIN.model, messages: [{ role: "user", content: `${i}` }], max_tokens: 4 };
+      expect((await gateway.chat(customer, request)).status).toBe(200);
+    });
+    await times(() =>
+      owner.app("POST /orgs/{org}/research", { org }, { model: RESEARCH.model, project: "p", purpose: "q" }),
+    );
+    await times(async () => {
+      const { session } = await paying.order(org);
+      await paying.double.deliver(paying.double.paid(session));
+    });
+    const receiver = startReceiver();
+    const channel = await owner.app(
+      "POST /orgs/{org}/alerts/channels",
+      { org },
+      { kind: "webhook", name: "Pager", target: receiver.url },
+    );
+    await times(() =>
+      owner.app("POST /orgs/{org}/alerts/channels/{channel}/test", { org, channel: channel.id }),
+    );
+    await receiver.stop();
+  }, 60_000);
+  afterAll(async () => {
+    await paying.stop();
+    await database?.drop();
+  });
+
+  test("GET /operator/credits names who granted, of several in one millisecond", async () => {
+    const grant = { org, amount_usd: "1", kind: "grant", reference: "by hand", reason: "test" };
+    await Promise.all([
+      root.app("POST /operator/credits", {}, grant),
+      gateway.admin("POST", "/credits", { org, usd: "1", reference: "by key" }),
+    ]);
+    const { data } = await root.app("GET /operator/credits", {}, undefined, `?org=${org}&limit=200`);
+    const named = data.filter(({ by }) => by?.name === "Root").map(({ reference }) => reference);
+    expect(named).toEqual(["by hand"]);
+  });
+
+  interface List {
+    data: unknown[];
+    next_cursor: string | null;
+  }
+  const pageOf = (route: AppRoute, query: string): Promise<List> =>
+    (route.includes("/operator/") ? root : owner).app(route, { org }, undefined, query) as Promise<List>;
+
+  for (const [route] of LISTS.filter(([name]) => !WHOLE.includes(name))) {
+    test(`${route} gives each row once, in pages of any length`, async () => {
+      const whole = await pageOf(route, "?limit=200");
+      expect(whole.next_cursor).toBeNull();
+      if (!EMPTY.includes(route)) expect(whole.data.length).toBeGreaterThanOrEqual(ROWS);
+      for (const limit of [1, 3, whole.data.length]) {
+        if (limit === 0) continue;
+        const walked: unknown[] = [];
+        let cursor: string | null = "";
+        while (cursor !== null) {
+          const page: List = await pageOf(
+            route,
+            `?limit=${limit}${cursor && `&cursor=${encodeURIComponent(cursor)}`}`,
+          );
+          expect(page.data.length).toBeLessThanOrEqual(limit);
+          walked.push(...page.data);
+          cursor = walked.length > whole.data.length ? null : page.next_cursor;
+        }
+        expect({ limit, walked }).toEqual({ limit, walked: whole.data });
+      }
+    });
+
+    test(`${route} refuses a forged cursor`, async () => {
+      for (const forged of ["x", "' OR 1=1--", "1.", "-1", "1.x.y.z", "🧾"]) {
+        const browser = route.includes("/operator/") ? root : owner;
+        const query = `?cursor=${encodeURIComponent(forged)}`;
+        const answer = await browser.try(route, { org }, undefined, { query });
+        expect([forged, answer.status, answer.json.error?.code]).toEqual([forged, 400, "invalid_request"]);
+      }
+    });
+  }
+});

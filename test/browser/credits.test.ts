@@ -1,0 +1,134 @@
+// The operator's credits: what a grant will do before it is made, orders that wait for their money, what payment services
+// told, each for one organization or for all.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Locator } from "playwright-core";
+import { path } from "../../dashboard/path-builder.ts";
+import { texts } from "../../dashboard/texts.ts";
+import { StripeDouble } from "../../src/payments/double/server.ts";
+import { type Browser, newMember } from "../support/browser.ts";
+import { type Dashboard, OPERATOR, startDashboard, type Visitor } from "./dashboard.ts";
+
+const words = texts.operatorCredits;
+const WEBHOOK_SECRET = "whsec_of_the_test";
+
+let byHand: Dashboard;
+let visitor: Visitor;
+let owner: Browser;
+let org: string;
+
+beforeAll(async () => {
+  byHand = await startDashboard({
+    configure: (config) => Object.assign(config.payments, { driver: "manual" }),
+  });
+  ({ org, owner } = await customer(byHand, "Acme"));
+  await customer(byHand, "Basalt");
+  visitor = await byHand.visitor(OPERATOR);
+});
+afterAll(() => byHand.stop());
+
+async function customer(of: Dashboard, name: string): Promise<{ org: string; owner: Browser }> {
+  const { id } = await of.root.app("POST /operator/organizations", {}, { name });
+  const at = { org: id, role: "owner", email: `${name.toLowerCase()}@example.com` } as const;
+  return { org: id, owner: await newMember(of.root, of.gateway, at) };
+}
+
+const button = (name: string): Locator => visitor.page.getByRole("button", { name, exact: true });
+const field = (name: string): Locator => visitor.page.getByRole("dialog").getByLabel(name, { exact: true });
+const openCredits = (query: string): Promise<boolean> => visitor.open(`${path.operator("credits")}${query}`);
+const available = async (): Promise<string> =>
+  (await owner.app("GET /orgs/{org}/billing", { org })).available_usd;
+
+async function choose(name: string): Promise<void> {
+  await visitor.page.getByRole("dialog").getByRole("combobox", { name: words.org }).click();
+  await visitor.page.getByRole("option", { name, exact: true }).click();
+}
+
+async function fillGrant(usd: string, reference: string): Promise<void> {
+  await openCredits("");
+  await button(words.grant).first().click();
+  await choose("Acme");
+  await field(words.amount).fill(usd);
+  await field(words.reference).fill(reference);
+  await field(words.reason).fill("agreed by mail");
+}
+
+test("a grant shows the balance before and after, and ends with nothing to cancel", async () => {
+  await fillGrant("25", "grant-1");
+  const preview = visitor.page.getByRole("dialog").getByRole("status");
+  expect(await preview.innerText()).toBe(`${words.available} $0.00, ${words.after} $25.00`);
+  await visitor.page.getByRole("dialog").getByRole("button", { name: words.grant, exact: true }).click();
+  await visitor.page.getByText(words.credited).waitFor();
+  expect(await available()).toBe("25.000000000");
+  expect(await button(texts.dialog.cancel).count()).toBe(0);
+  expect(await visitor.axe()).toEqual([]);
+  await visitor.page.getByRole("dialog").getByText(texts.dialog.close, { exact: true }).click();
+  await visitor.page.getByRole("dialog").waitFor({ state: "hidden" });
+  expect(await visitor.page.getByRole("cell", { name: "grant-1" }).count()).toBe(1);
+});
+
+test("a large grant asks for the name of the organization", async () => {
+  await fillGrant("1000", "grant-2");
+  const act = visitor.page.getByRole("dialog").getByRole("button", { name: words.grant, exact: true });
+  expect(await act.isDisabled()).toBe(true);
+  await field(words.largeHelp("Acme")).fill("Basalt");
+  expect(await act.isDisabled()).toBe(true);
+  await field(words.largeHelp("Acme")).fill("Acme");
+  await act.click();
+  await visitor.page.getByText(words.credited).waitFor();
+  expect(await available()).toBe("1025.000000000");
+});
+
+test("an order that is paid by hand waits until an operator has seen the money", async () => {
+  const order = await owner.app("POST /orgs/{org}/billing/orders", { org }, { amount_usd: "10" });
+  await openCredits("?show=orders");
+  await visitor.page.getByText(order.id).waitFor();
+  await button(words.confirm).click();
+  const act = visitor.page.getByRole("dialog").getByRole("button", { name: words.confirm, exact: true });
+  expect(await act.isDisabled()).toBe(true);
+  await visitor.page.getByRole("dialog").getByRole("textbox").fill("Acme");
+  await act.click();
+  await visitor.page.getByRole("dialog").waitFor({ state: "hidden" });
+  await visitor.page.getByText("credited", { exact: true }).waitFor();
+  expect(await button(words.confirm).count()).toBe(0);
+  expect(await available()).toBe("1035.000000000");
+  expect(await visitor.axe()).toEqual([]);
+  expect(visitor.complained()).toEqual([]);
+});
+
+test("one organization alone, and the address keeps it", async () => {
+  await openCredits(`?org=${org}`);
+  expect(await visitor.page.getByRole("row").count()).toBe(4);
+  await visitor.page.getByRole("combobox", { name: words.org }).click();
+  await visitor.page.getByRole("option", { name: "Basalt", exact: true }).click();
+  await visitor.page.getByText(words.empty).waitFor();
+  await visitor.page.reload();
+  await visitor.page.getByText(words.empty).waitFor();
+});
+
+test("what a payment service told stands there with what came of it", async () => {
+  let webhookUrl = "";
+  const double = new StripeDouble({ webhookSecret: WEBHOOK_SECRET, webhookUrl: () => webhookUrl });
+  const stripe = { secretKey: "sk_test_1", webhookSecret: WEBHOOK_SECRET, apiUrl: double.url };
+  const paid = await startDashboard({
+    configure: (config) => Object.assign(config.payments, { driver: "stripe", stripe }),
+  });
+  try {
+    webhookUrl = `${paid.gateway.url}/webhooks/stripe`;
+    const { org: payer, owner: buyer } = await customer(paid, "Payer");
+    const order = await buyer.app("POST /orgs/{org}/billing/orders", { org: payer }, { amount_usd: "25" });
+    await double.deliver(double.paid(double.session(order.pay_url ?? "")));
+    const at = await paid.visitor(OPERATOR);
+    await at.open(`${path.operator("credits")}?show=payments`);
+    const row = at.page.getByRole("row").filter({ hasText: order.id });
+    expect(await row.innerText()).toContain("Payer");
+    expect(await row.innerText()).toContain("credited");
+    expect(await at.axe()).toEqual([]);
+    // Stripe's own event credits: there is nothing to confirm by hand.
+    await at.open(`${path.operator("credits")}?show=orders`);
+    await at.page.getByText(order.id).waitFor();
+    expect(await at.page.getByRole("button", { name: words.confirm }).count()).toBe(0);
+  } finally {
+    await paid.stop();
+    await double.stop();
+  }
+});

@@ -1,0 +1,27 @@
+// One state of a page as everybody may meet it: axe finds nothing in light and dark, nothing is wider than a narrow
+// screen, no label is cut on it, and the browser complains about nothing.
+import { expect } from "bun:test";
+import { DESKTOP, NARROW, type Visitor } from "./dashboard.ts";
+
+/** Words of buttons and states that do not fit into them. */
+const CUT_LABELS = `[...document.querySelectorAll(".mantine-Button-label, .mantine-Badge-label")]
+  .filter((label) => label.scrollWidth > label.clientWidth)
+  .map((label) => label.textContent)`;
+
+/** `about` is what the browser may complain of: the refusal that the state shows. */
+export async function inspect(
+  visitor: Visitor,
+  state: string,
+  { about }: { about?: RegExp } = {},
+): Promise<void> {
+  for (const scheme of ["light", "dark"] as const) {
+    await visitor.scheme(scheme);
+    expect({ state, scheme, axe: await visitor.axe() }).toEqual({ state, scheme, axe: [] });
+  }
+  await visitor.resize(NARROW);
+  expect({ state, overflow: await visitor.overflow() }).toEqual({ state, overflow: 0 });
+  expect({ state, cut: await visitor.page.evaluate<string[]>(CUT_LABELS) }).toEqual({ state, cut: [] });
+  await visitor.resize(DESKTOP);
+  const complained = visitor.complained(about && { about });
+  expect({ state, complained }).toEqual({ state, complained: [] });
+}

@@ -1,0 +1,269 @@
+// The playground as a developer uses it: the bound before, the stream with its reasoning apart, tools, two models, stop,
+// and a charge that is the ledger's to the last digit.
+import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import type { Locator } from "playwright-core";
+import { exactMoney } from "../../dashboard/format/money.ts";
+import { path } from "../../dashboard/path-builder.ts";
+import { texts } from "../../dashboard/texts.ts";
+import { formatUsd, type NanoUsd, parseUsd } from "../../src/contract/money.ts";
+import type { RequestRecord } from "../../src/ledger/ledger.ts";
+import { type Browser, newMember } from "../support/browser.ts";
+import { type Dashboard, startDashboard, type Visitor } from "./dashboard.ts";
+
+const words = texts.playground;
+const { phases } = texts.answer;
+const REASONING = "base-preview-v1";
+const SECOND = "base-preview-v2";
+
+let dashboard: Dashboard;
+let owner: Browser;
+let visitor: Visitor;
+let org: string;
+let key: { id: string; secret: string };
+
+beforeAll(async () => {
+  dashboard = await startDashboard();
+  const { root, gateway } = dashboard;
+  ({ id: org } = await root.app("POST /operator/organizations", {}, { name: "Acme" }));
+  owner = await newMember(root, gateway, { org, role: "owner", email: "olga@example.com" });
+  const credits = { org, kind: "purchase", amount_usd: "5", reference: "one", reason: "test" };
+  await root.app("POST /operator/credits", {}, credits);
+  const made = await owner.app("POST /orgs/{org}/keys", { org }, { name: "Playing" });
+  key = { id: made.id, secret: made.secret ?? "" };
+  visitor = await dashboard.visitor("olga@example.com");
+});
+afterAll(() => dashboard.stop());
+
+beforeEach(async () => {
+  await fetch(`${dashboard.gateway.simulator.url}/_sim`, { method: "DELETE" });
+  await visitor.open(`${path.organization(org, "playground")}?model=${REASONING}`);
+});
+
+const button = (name: string): Locator => visitor.page.getByRole("button", { name, exact: true });
+const side = (model: string): Locator => visitor.page.getByRole("region", { name: model, exact: true });
+const type = (message: string): Promise<void> =>
+  visitor.page.getByLabel(words.message, { exact: true }).fill(message);
+const ended = (model = REASONING, turn = 0): Promise<void> =>
+  side(model).getByText(phases.settled, { exact: true }).nth(turn).waitFor();
+const simulate = (behaviour: object): Promise<Response> =>
+  fetch(`${dashboard.gateway.simulator.url}/_sim`, { method: "POST", body: JSON.stringify({ behaviour }) });
+
+async function choose(label: string, option: string): Promise<void> {
+  await visitor.page.getByRole("combobox", { name: label, exact: true }).first().click();
+  await visitor.page.getByRole("option", { name: option, exact: true }).click();
+}
+
+async function requests(): Promise<RequestRecord[]> {
+  const { data } = await owner.app("GET /orgs/{org}/activity", { org });
+  return await Promise.all(
+    data.filter(({ state }) => state !== "refused").map(({ id }) => dashboard.gateway.request(id)),
+  );
+}
+
+/** The newest request, once the ledger has settled it. */
+async function newest(): Promise<RequestRecord> {
+  for (;;) {
+    const [record] = await requests();
+    if (record !== undefined && record.state !== "running") return record;
+    await Bun.sleep(20);
+  }
+}
+
+const boundOnScreen = async (): Promise<NanoUsd> => {
+  const bound = visitor.page.getByText(words.isHeld);
+  const shown = await bound.locator("[title]").first().getAttribute("title");
+  return parseUsd((shown ?? "").replace("$", "")) ?? (-1n as NanoUsd);
+};
+
+test("a streamed answer: its bound before, reasoning apart, and the very charge of the ledger", async () => {
+  await choose(words.effort, "high");
+  await type("What is a toll gate?");
+  await visitor.page.getByText(words.isHeld).waitFor();
+  const bound = await boundOnScreen();
+  await button(words.send).click();
+  await ended();
+  const { charge, hold } = await newest();
+  expect(bound).toBe(hold);
+  expect(charge).toBeLessThanOrEqual(bound);
+  const money = [hold, charge].map((amount) => exactMoney(formatUsd(amount)));
+  const receipt = side(REASONING).getByRole("button", { name: texts.answer.gateway });
+  expect(await receipt.innerText()).toBe(
+    `${texts.answer.gateway}: ${texts.answer.heldThen} ${money[0]}, ${texts.answer.chargedThen} ${money[1]}`,
+  );
+  const reasoning = side(REASONING).getByRole("button", { name: texts.answer.reasoning });
+  expect(await reasoning.getAttribute("aria-expanded")).toBe("true");
+  const thought = await side(REASONING).getByRole("region", { name: texts.answer.reasoning }).innerText();
+  expect(thought.trim().split(" ").length).toBeGreaterThan(20);
+  expect(await side(REASONING).locator("[aria-live]").innerText()).not.toContain(thought.trim().slice(0, 40));
+  expect(await visitor.axe()).toEqual([]);
+  expect(visitor.complained()).toEqual([]);
+});
+
+test("an answer in one piece costs and says the same", async () => {
+  await visitor.page.getByRole("switch", { name: words.stream }).click();
+  await type("In one piece");
+  await button(words.send).click();
+  await ended();
+  expect((await newest()).stream).toBe(false);
+  expect(await side(REASONING).locator("[aria-live]").innerText()).not.toBe("");
+});
+
+test("a tool is called with its arguments in sight, and its result goes on with the conversation", async () => {
+  await button(`${words.tools} ${words.toolsCount(0)}`).click();
+  const editor = visitor.page.getByRole("textbox", { name: words.tools });
+  await editor.fill('[{"type":"function","function":{"name":"bad name"}}]');
+  await visitor.page.getByText("must consist of letters").first().waitFor();
+  await type("Please get_weather for me");
+  expect(await button(words.send).isDisabled()).toBe(true);
+  await editor.fill("");
+  await button(words.toolsExample).click();
+  await button(words.send).click();
+  await ended();
+  const called = side(REASONING).getByRole("region", { name: texts.answer.arguments("get_weather") });
+  expect(JSON.parse(await called.innerText())).toEqual({ city: "text" });
+  expect(await button(words.send).isDisabled()).toBe(true);
+  expect(await visitor.axe()).toEqual([]);
+  await visitor.page.getByLabel(words.result("get_weather")).fill("sunny, 21 °C");
+  await button(words.sendResults).click();
+  await ended(REASONING, 1);
+  const [second, first] = await requests();
+  expect(second?.finishReason).toBe("stop");
+  expect(first?.finishReason).toBe("tool_calls");
+  expect(await visitor.overflow()).toBe(0);
+  expect(visitor.complained()).toEqual([]);
+});
+
+test("a second message takes the first and its answer along", async () => {
+  await type("One");
+  await button(words.send).click();
+  await ended();
+  await type("Two");
+  await button(words.send).click();
+  await ended(REASONING, 1);
+  const [second, first] = await requests();
+  const tokens = [first, second].map((record) => record?.usage?.promptTokens ?? 0);
+  expect(tokens[1]).toBeGreaterThan((tokens[0] ?? 0) + 8);
+  await button(words.clear).click();
+  expect(await side(REASONING).count()).toBe(0);
+});
+
+test("what is stopped is charged for what came, and says so", async () => {
+  await simulate({ completion_tokens: 400, tokens_per_second: 20 });
+  await type("A long one");
+  await button(words.send).click();
+  await side(REASONING).getByText(phases.streaming, { exact: true }).waitFor();
+  // Priced by the gateway while it runs.
+  await side(REASONING)
+    .getByText(new RegExp(`^${texts.answer.about} .*${texts.answer.soFar}$`))
+    .waitFor();
+  await button(words.stop).click();
+  await side(REASONING).getByText(texts.answer.stoppedHelp).waitFor();
+  const { state, charge, hold, usage } = await newest();
+  expect(state).toBe("settled");
+  expect(usage?.completionTokens).toBeLessThan(200);
+  expect(charge).toBeGreaterThan(0n);
+  expect(charge).toBeLessThan(hold);
+});
+
+test("two models answer side by side, each with its own bound and charge", async () => {
+  const before = (await requests()).length;
+  await button(words.compare).click();
+  await choose(words.second, SECOND);
+  await type("Compare yourselves");
+  for (const model of [REASONING, SECOND])
+    await visitor.page
+      .getByRole("status")
+      .filter({ hasText: `${model}: ${words.upTo}` })
+      .waitFor();
+  expect(await visitor.axe()).toEqual([]);
+  await button(words.send).click();
+  await Promise.all([ended(REASONING), ended(SECOND)]);
+  const made = await requests();
+  expect(made.length - before).toBe(2);
+  expect(new Set(made.slice(0, 2).map(({ model }) => model))).toEqual(new Set([REASONING, SECOND]));
+  await visitor.resize({ width: 320, height: 740 });
+  expect(await visitor.overflow()).toBe(0);
+  await visitor.resize({ width: 1280, height: 860 });
+});
+
+test("what would be refused says so before it is sent, with the next step", async () => {
+  await visitor.open(`${path.organization(org, "playground")}?model=base-research-1`);
+  await type("May I?");
+  await visitor.page.getByText("scope_not_permitted").waitFor();
+  const next = visitor.page.getByRole("link", { name: texts.answer.next.keys });
+  expect(await next.getAttribute("href")).toBe(path.organization(org, "keys"));
+  await button(words.send).click();
+  await side("base-research-1").getByText(phases.refused, { exact: true }).waitFor();
+  // Nothing was said, so nothing is lost.
+  expect(await visitor.page.getByLabel(words.message, { exact: true }).inputValue()).toBe("May I?");
+  visitor.complained({ about: /403/ });
+});
+
+test("where the credits are short, the output that they cover is one click away", async () => {
+  const { id: poor } = await dashboard.root.app("POST /operator/organizations", {}, { name: "Poor" });
+  const member = { org: poor, role: "owner", email: "paul@example.com" } as const;
+  const paul = await newMember(dashboard.root, dashboard.gateway, member);
+  await dashboard.root.app(
+    "POST /operator/credits",
+    {},
+    { org: poor, kind: "purchase", amount_usd: "0.005", reference: "two", reason: "test" },
+  );
+  await paul.app("POST /orgs/{org}/keys", { org: poor }, { name: "Short" });
+  const mine = visitor;
+  visitor = await dashboard.visitor("paul@example.com");
+  try {
+    await visitor.open(path.organization(poor, "playground"));
+    await visitor.page.getByLabel(words.maxTokens, { exact: true }).fill("8000");
+    await type("Too long");
+    await visitor.page.getByText("insufficient_credits").waitFor();
+    await button(words.useAffordable).click();
+    await visitor.page.getByText(words.isHeld).waitFor();
+    await button(words.send).click();
+    await visitor.page.getByText(phases.settled, { exact: true }).waitFor();
+  } finally {
+    await visitor.leave();
+    visitor = mine;
+  }
+});
+
+test("the shown code runs as it stands, in each language that is at hand", async () => {
+  await type('A "quoted" word, it\'s 100 % ☂');
+  await button(words.code).click();
+  const code = async (way: string): Promise<string> => {
+    await visitor.page.getByRole("tab", { name: way, exact: true }).click();
+    return await visitor.page.getByRole("tabpanel", { name: way }).locator("pre").innerText();
+  };
+  const before = (await requests()).length;
+  const env = { ...process.env, TOLLGATE_KEY: key.secret };
+  const run = async (command: string[]): Promise<string> => {
+    const child = Bun.spawn(command, {
+      env,
+      stdout: "pipe",
+      stderr: "pipe",
+      cwd: `${import.meta.dir}/../..`,
+    });
+    const said = await new Response(child.stdout).text();
+    expect({ exit: await child.exited, said: said !== "" }).toEqual({ exit: 0, said: true });
+    return said;
+  };
+  if (Bun.which("curl") !== null)
+    expect(await run(["sh", "-c", `${await code("curl")} -sS`])).toContain("[DONE]");
+  await run([process.execPath, "-e", await code("TypeScript")]);
+  const python = Bun.which("python3");
+  if (python !== null)
+    await run([
+      python,
+      "-c",
+      `import ast, sys; print(ast.dump(ast.parse(sys.argv[1])))`,
+      await code("Python"),
+    ]);
+  expect((await requests()).length).toBeGreaterThan(before);
+});
+
+test("who may not spend is told who may", async () => {
+  await newMember(dashboard.root, dashboard.gateway, { org, role: "viewer", email: "vera@example.com" });
+  const vera = await dashboard.visitor("vera@example.com");
+  await vera.open(path.organization(org, "playground"));
+  await vera.page.getByText(words.mayNot).waitFor();
+  await vera.leave();
+});

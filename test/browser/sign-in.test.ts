@@ -1,0 +1,72 @@
+// Signing in on the way to a page: a stranger with a link, somebody who signed out
+// elsewhere, and somebody whose sign-in is too old for a change.
+import { afterAll, beforeAll, test } from "bun:test";
+import { path } from "../../dashboard/path-builder.ts";
+import { texts } from "../../dashboard/texts.ts";
+import { ageSessions } from "../support/aged-sessions.ts";
+import { newMember, PASSWORD } from "../support/browser.ts";
+import { type Dashboard, startDashboard } from "./dashboard.ts";
+import { inspect } from "./inspect.ts";
+
+const EMAIL = "vera@example.com";
+
+let dashboard: Dashboard;
+let org: string;
+
+beforeAll(async () => {
+  dashboard = await startDashboard();
+  const { root, gateway } = dashboard;
+  org = (await root.app("POST /operator/organizations", {}, { name: "Acme Robotics" })).id;
+  await newMember(root, gateway, { org, role: "owner", email: EMAIL });
+});
+afterAll(() => dashboard.stop());
+
+test("a stranger with a link signs in and is where the link leads", async () => {
+  const { page } = await dashboard.visitor();
+  const address = `${path.organization(org, "models")}?tier=paid`;
+  await page.goto(dashboard.gateway.url + address);
+  await page.waitForURL((url) => url.pathname === path.signIn());
+  await page.getByLabel(texts.signIn.email).fill(EMAIL);
+  await page.getByLabel(texts.signIn.password, { exact: true }).fill(PASSWORD);
+  await page.getByRole("button", { name: texts.signIn.submit, exact: true }).click();
+  await page.waitForURL((url) => url.pathname + url.search === address);
+});
+
+test("a person sees where they are signed in, and signs out everywhere else", async () => {
+  const elsewhere = await dashboard.visitor(EMAIL);
+  const here = await dashboard.visitor(EMAIL);
+  await here.open(path.organization(org, "settings"));
+  const sessions = here.page.getByRole("region", { name: texts.settings.sessions });
+  await sessions
+    .getByRole("row", { name: /^Chrome on Linux/ })
+    .nth(1)
+    .waitFor();
+  await here.page.getByRole("button", { name: texts.settings.endOthers }).click();
+  await sessions.getByRole("row").nth(2).waitFor({ state: "detached" });
+  await sessions.getByRole("row", { name: texts.settings.thisOne }).waitFor();
+  await inspect(here, "one session");
+  await elsewhere.page.goto(`${dashboard.gateway.url}${path.organization(org, "settings")}`);
+  await elsewhere.page.waitForURL((url) => url.pathname === path.signIn());
+});
+
+test("a sign-in of yesterday is asked for again before a delicate change, which then works", async () => {
+  const visitor = await dashboard.visitor(EMAIL);
+  const { page } = visitor;
+  ageSessions(dashboard.gateway, 26 * 3_600_000);
+  await visitor.open(path.organization(org, "settings"));
+  await page.getByLabel(texts.settings.name, { exact: true }).fill("Acme Machines");
+  const save = page.getByRole("button", { name: texts.dialog.save }).first();
+  await save.click();
+  const alert = page.getByRole("alert");
+  await alert.getByText(texts.states.signInAgain).first().waitFor();
+  await inspect(visitor, "a sign-in that is too old", { about: /status of 403/ });
+  await alert.getByRole("link", { name: texts.states.signInAgainAction }).click();
+  await visitor.settled();
+  await page.getByLabel(texts.signIn.email).fill(EMAIL);
+  await page.getByLabel(texts.signIn.password, { exact: true }).fill(PASSWORD);
+  await page.getByRole("button", { name: texts.signIn.submit, exact: true }).click();
+  await page.waitForURL((url) => url.pathname === path.organization(org, "settings"));
+  await page.getByLabel(texts.settings.name, { exact: true }).fill("Acme Machines");
+  await save.click();
+  await page.getByRole("banner").locator("input[value='Acme Machines']").waitFor();
+});

@@ -1,0 +1,136 @@
+// `npm run build`: one file that needs nothing beside it, run in an empty folder with an empty environment. What lies
+// in files of its own in the project (threads, the dashboard, the operator API's reference) is inside.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { createHash } from "node:crypto";
+import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { testPostgres } from "../support/postgres.ts";
+
+const root = join(import.meta.dir, "../..");
+const built = mkdtempSync(join(tmpdir(), "tollgate-built-"));
+const folder = mkdtempSync(join(tmpdir(), "tollgate-alone-"));
+const program = join(folder, "tollgate");
+/** Only what a shell always has. */
+const environment = { HOME: folder, TOLLGATE_LOG_LEVEL: "silent" };
+
+interface Started {
+  banner: string;
+  url: string;
+  secret: string;
+  stop(): Promise<number>;
+}
+
+async function serve(env: Record<string, string> = {}, ...flags: string[]): Promise<Started> {
+  const process = Bun.spawn([program, "serve", "--port", "0", ...flags], {
+    cwd: folder,
+    env: { ...environment, ...env },
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "inherit",
+  });
+  let banner = "";
+  for await (const bytes of process.stdout) {
+    banner += new TextDecoder().decode(bytes);
+    if (banner.includes("Ctrl-C")) break;
+  }
+  return {
+    banner,
+    url: /http:\/\/\S+(?=\/v1)/.exec(banner)?.[0] ?? "",
+    secret: /gw_sk_\w+/.exec(banner)?.[0] ?? "",
+    stop: async () => {
+      process.kill("SIGTERM");
+      return await process.exited;
+    },
+  };
+}
+
+async function run(...args: string[]): Promise<{ code: number; out: string; err: string }> {
+  const child = Bun.spawn([program, ...args], {
+    cwd: folder,
+    env: environment,
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [out, err, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+  return { out, err, code };
+}
+
+const chat = ({ url, secret }: Started, body: object = {}): Promise<Response> =>
+  fetch(`${url}/v1/chat/completions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${secret}`, "content-type": "application/json" },
+    body: JSON.stringify({ model: "base-preview-v1", messages: [{ role: "user", content: "hi" }], ...body }),
+  });
+
+let gateway: Started;
+beforeAll(async () => {
+  const build = Bun.spawn([process.execPath, "scripts/build.ts", join(built, "tollgate")], { cwd: root });
+  expect(await build.exited).toBe(0);
+  copyFileSync(join(built, "tollgate"), program);
+  gateway = await serve();
+}, 120_000);
+afterAll(async () => {
+  await gateway.stop();
+  for (const path of [built, folder]) rmSync(path, { recursive: true, force: true });
+});
+
+test("beside the file lie its checksum and the licences of what is inside, nothing else", () => {
+  const digest = createHash("sha256")
+    .update(readFileSync(join(built, "tollgate")))
+    .digest("hex");
+  expect(readdirSync(built).toSorted()).toEqual(["THIRD-PARTY-NOTICES.txt", "tollgate", "tollgate.sha256"]);
+  expect(readFileSync(join(built, "tollgate.sha256"), "utf8")).toBe(`${digest}  tollgate\n`);
+  const notices = readFileSync(join(built, "THIRD-PARTY-NOTICES.txt"), "utf8");
+  for (const name of ["better-auth", "react", "pg", "@scalar/api-reference"])
+    expect(notices).toContain(`\n${name} `);
+  expect(notices).not.toContain("\nplaywright-core ");
+});
+
+test("it serves a metered completion, counts with its tokenizer, and its ledger is sound", async () => {
+  const answer = (await (await chat(gateway)).json()) as {
+    gateway: { cost: { customer_charge_usd: number } };
+  };
+  expect(answer.gateway.cost.customer_charge_usd).toBeGreaterThan(0);
+  // Only an exact count lets so long a prompt in: by its bytes it would pass the context window.
+  const content = "a long and quite ordinary sentence ".repeat(12_000);
+  expect((await chat(gateway, { messages: [{ role: "user", content }], max_tokens: 1 })).status).toBe(200);
+  expect(await run("ledger", "audit")).toMatchObject({ code: 0, err: "" });
+  const [org] = (JSON.parse((await run("org", "list", "--json")).out) as { data: { id: string }[] }).data;
+  expect((await run("usage", "--org", org?.id ?? "", "--json")).out).toContain('"requests":2');
+});
+
+test("the dashboard and the operator API's reference are inside", async () => {
+  const page = await fetch(`${gateway.url}/sign-in`);
+  expect(page.headers.get("content-security-policy")).toContain("script-src 'self';");
+  const scripts = [...(await page.text()).matchAll(/(?:src|href)="(\/[^"]+\.(?:js|css))"/g)].map(
+    ([, path]) => path,
+  );
+  expect(scripts.length).toBeGreaterThan(1);
+  for (const path of [...scripts, "/admin/v1/docs/reference.js"])
+    expect((await fetch(gateway.url + path)).status).toBe(200);
+  expect((await fetch(`${gateway.url}/app/v1/session`)).status).toBe(200);
+  expect(readdirSync(join(folder, "data"))).not.toContain("dashboard");
+});
+
+test("it opens as many upstream connections as ./tollgate does, and has no source to watch", async () => {
+  expect((await run("doctor", "--json")).out).toContain("65336");
+  expect(await run("dev")).toMatchObject({ code: 1, err: expect.stringContaining("no source to watch") });
+});
+
+test("its workers are itself: two of them on one port and one PostgreSQL", async () => {
+  const database = await (await testPostgres()).database();
+  const workers = await serve(
+    { DATABASE_URL: database.url },
+    "--data-dir",
+    join(folder, "shared"),
+    "--workers",
+    "2",
+  );
+  try {
+    expect((await chat(workers)).status).toBe(200);
+  } finally {
+    expect(await workers.stop()).toBe(0);
+    await database.drop();
+  }
+});

@@ -1,0 +1,101 @@
+// Commands that go on: `request tail`, `--watch`; and what the shell completes, against a gateway of the command line.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { join } from "node:path";
+import { ProcessGateway } from "../support/process-gateway.ts";
+
+const tollgate = join(import.meta.dir, "../../tollgate");
+let gateway: ProcessGateway;
+let customer: { organizationId: string; secret: string };
+beforeAll(async () => {
+  gateway = await ProcessGateway.start();
+  customer = await gateway.customer();
+}, 20_000);
+afterAll(() => gateway.stop());
+
+const start = (...args: string[]): Bun.Subprocess<"ignore", "pipe", "pipe"> =>
+  Bun.spawn([tollgate, ...args, "--data-dir", join(gateway.folder, "data")], {
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+
+async function run(...args: string[]): Promise<{ code: number; out: string; err: string }> {
+  const child = start(...args);
+  const [out, err, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+  return { out, err, code };
+}
+
+/** What a command prints until it has said `word` so many times; then it is ended. */
+async function until(child: ReturnType<typeof start>, word: string, times: number): Promise<string> {
+  let text = "";
+  for await (const bytes of child.stdout) {
+    text += new TextDecoder().decode(bytes);
+    if (text.split(word).length > times) break;
+  }
+  child.kill();
+  await child.exited;
+  return text;
+}
+
+const ask = (content: string): Promise<unknown> =>
+  gateway.chat(customer.secret, { model: "plain-1", messages: [{ role: "user", content }], max_tokens: 5 });
+
+test("request list: answers and refusals, newest first, page by page, by state", async () => {
+  await ask("one");
+  await ask("two");
+  await gateway.chat(customer.secret, {
+    model: "nobody-knows-it",
+    messages: [{ role: "user", content: "x" }],
+  });
+  const list = async (
+    ...more: string[]
+  ): Promise<{ data: { id: string; state: string }[]; next_cursor: string | null }> =>
+    JSON.parse((await run("request", "list", "--org", customer.organizationId, "--json", ...more)).out);
+  const { data } = await list();
+  expect(data.map(({ state }) => state)).toEqual(["refused", "settled", "settled"]);
+  const first = await list("--limit", "2");
+  const rest = await list("--limit", "2", "--cursor", first.next_cursor ?? "");
+  expect([...first.data, ...rest.data]).toEqual(data);
+  expect((await list("--status", "refused")).data).toEqual(data.slice(0, 1));
+  expect(await run("request", "list", "--org", "org_unknown")).toMatchObject({ code: 1, out: "" });
+});
+
+test("request tail prints each request that ends, once; it is no JSON document", async () => {
+  const tail = start("request", "tail", "--org", customer.organizationId, "--status", "settled");
+  const told = until(tail, "settled", 4);
+  await Bun.sleep(1500); // the two of before are shown
+  await Promise.all([ask("three"), ask("four")]);
+  const lines = (await told).trim().split("\n");
+  expect(lines.length).toBe(4);
+  expect(new Set(lines).size).toBe(4);
+  const refused = await run("request", "tail", "--org", customer.organizationId, "--json");
+  expect(refused).toMatchObject({ code: 1, err: expect.stringContaining("exclude each other") });
+}, 20_000);
+
+test("--watch shows a list again and again, and sees what changes", async () => {
+  const watch = until(start("usage", "--org", customer.organizationId, "--watch", "0.2"), "REQUESTS", 4);
+  expect((await watch).match(/^total +4 /gm)?.length).toBeGreaterThanOrEqual(3);
+  const routes = until(start("route", "list", "--watch", "0.1"), "disabled", 1);
+  const [{ route }] = (await gateway.admin<{ data: [{ route: string }] }>("GET", "/routes")).data;
+  await gateway.admin("POST", "/routes/disable", { route });
+  expect(await routes).toContain("disabled");
+  expect(await run("route", "list", "--watch", "never")).toMatchObject({ code: 1 });
+  expect(await run("route", "list", "--watch", "--json")).toMatchObject({ code: 1 });
+}, 20_000);
+
+test.each([
+  ["tollgate ", ["keys", "request", "completion"]],
+  ["tollgate keys cr", ["create"]],
+  ["tollgate request tail --s", ["--status"]],
+  ["tollgate keys limit key_1 --u", ["--url", "--usd"]],
+  ["tollgate completion f", ["fish"]],
+])("bash completes %p", async (typed, expected) => {
+  const words = typed.split(" ").map((word) => `"${word}"`);
+  const script = `${(await run("completion", "bash")).out}
+    COMP_WORDS=(${words.join(" ")}); COMP_CWORD=${words.length - 1}; _tollgate; printf '%s\\n' "\${COMPREPLY[@]}"`;
+  const bash = Bun.spawn(["bash", "-c", script], { stdout: "pipe", stderr: "pipe" });
+  expect([await bash.stderr.text(), (await bash.stdout.text()).split("\n")]).toEqual([
+    "",
+    expect.arrayContaining(expected),
+  ]);
+});
