@@ -1,8 +1,9 @@
 // The organization in the address and what the signed-in person may do there. Hidden buttons are a courtesy: the server
 // decides each time, by the same table (docs/dashboard.md).
 import { createContext, useContext } from "react";
-import type { Standing } from "../src/contract/roles.ts";
+import { type Action, allowance, type Standing } from "../src/contract/roles.ts";
 import type { Session } from "./api/session.ts";
+import type { OrganizationPage } from "./path-builder.ts";
 
 export type Act =
   | "keys.create"
@@ -24,6 +25,26 @@ const MAY: Record<Act, readonly Standing[]> = {
   "alerts.change": ["owner", "admin", "billing"],
   "settings.change": ["owner", "admin"],
 };
+
+/** What a page asks of who opens it. */
+const ASKS: Record<OrganizationPage, Action> = {
+  overview: "overview.see",
+  keys: "keys.see",
+  usage: "usage.see",
+  activity: "activity.see",
+  billing: "billing.see",
+  models: "models.see",
+  playground: "playground.use",
+  research: "research.see",
+  team: "team.see",
+  alerts: "alerts.see",
+  audit: "audit.see",
+  settings: "settings.see",
+};
+
+/** A page that would refuse somebody has no entry in their navigation. */
+export const maySee = (standing: Standing, page: OrganizationPage): boolean =>
+  allowance(standing, ASKS[page]) !== null;
 
 /** `operator` looks into an organization without being a member. */
 export interface OwnStanding {

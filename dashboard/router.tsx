@@ -3,6 +3,7 @@ import {
   createRootRoute,
   createRoute,
   createRouter,
+  redirect,
   lazyRouteComponent,
   Outlet,
 } from "@tanstack/react-router";
@@ -88,6 +89,14 @@ const organization = createRoute({
   path: "/o/$org",
   component: lazyRouteComponent(() => import("./pages/organization-layout.tsx"), "OrganizationLayout"),
 });
+/** A bare address goes on to the first page, and leaves no step behind that "back" would run into. */
+const toOverview = createRoute({
+  getParentRoute: () => organization,
+  path: "/",
+  beforeLoad: ({ params }) => {
+    throw redirect({ to: path.organization(params.org), replace: true });
+  },
+});
 const ofOrganization = ORGANIZATION_PAGES.flatMap((page) => {
   const component = organizationPages[page];
   return component === undefined
@@ -99,6 +108,13 @@ const operator = createRoute({
   getParentRoute: () => root,
   path: "/operator",
   component: lazyRouteComponent(() => import("./pages/operator-layout.tsx"), "OperatorLayout"),
+});
+const toOrganizations = createRoute({
+  getParentRoute: () => operator,
+  path: "/",
+  beforeLoad: () => {
+    throw redirect({ to: path.operator(), replace: true });
+  },
 });
 const ofOperator = OPERATOR_PAGES.flatMap((page) => {
   const component = operatorPages[page];
@@ -114,8 +130,8 @@ export const router = createRouter({
     welcome,
     invitation,
     reset,
-    organization.addChildren(ofOrganization),
-    operator.addChildren(ofOperator),
+    organization.addChildren([toOverview, ...ofOrganization]),
+    operator.addChildren([toOrganizations, ...ofOperator]),
   ]),
   parseSearch,
   stringifySearch,

@@ -88,6 +88,7 @@ async function startOn(
   const releases = await openReleases({
     config,
     ledger,
+    sql: store.sql,
     clock,
     targets: providers.targets,
     shared: store.look !== null,
@@ -208,6 +209,8 @@ function furnish(config: Config, rooms: Rooms): { server: Listening; desks: Desk
     dataKey: store.dataKey,
     clock,
     publisher,
+    health: releases.health,
+    breakers: releases.breakers,
     address,
     chat: chat(routePorts),
     preview: routePorts.complete,
@@ -215,7 +218,6 @@ function furnish(config: Config, rooms: Rooms): { server: Listening; desks: Desk
     streamsOpen: () => streams.size,
     flushJournal: () => journal.flush(),
     forgotten: () => journal.forgotten,
-    paymentDrivers: [desks.payments.driver],
     paymentDesk: desks.paymentDesk,
     alertDesk: desks.alertDesk,
   });

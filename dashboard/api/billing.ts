@@ -1,17 +1,18 @@
 // Credits: the arithmetic, open holds, the ledger, orders and automatic top-up.
-import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { queryOptions } from "@tanstack/react-query";
 import type { AppAnswer, AppBody } from "../../src/contract/app.ts";
+import { useChange } from "./change.ts";
 import { get, type Query, send } from "./client.ts";
+import { pagedQuery } from "./paged.ts";
 import { api } from "./paths.ts";
 
 export type Billing = AppAnswer<"GET /orgs/{org}/billing">;
-type LedgerPage = AppAnswer<"GET /orgs/{org}/billing/ledger">;
-export type LedgerEntry = LedgerPage["data"][number];
+export type LedgerEntry = AppAnswer<"GET /orgs/{org}/billing/ledger">["data"][number];
 export type OpenHold = AppAnswer<"GET /orgs/{org}/billing/holds">["data"][number];
 export type Order = AppAnswer<"POST /orgs/{org}/billing/orders">;
 export type AutoTopUp = AppAnswer<"GET /orgs/{org}/billing/auto-top-up">;
 
-const billingOf = (org: string) => ["organization", org, "billing"] as const;
+export const billingOf = (org: string) => ["organization", org, "billing"] as const;
 
 export const billingQuery = (org: string) =>
   queryOptions({
@@ -20,20 +21,22 @@ export const billingQuery = (org: string) =>
     refetchInterval: 10_000,
   });
 
-export const holdsQuery = (org: string) =>
-  queryOptions({
-    queryKey: [...billingOf(org), "holds"],
-    queryFn: ({ signal }) => get<AppAnswer<"GET /orgs/{org}/billing/holds">>(api.holds(org), {}, signal),
-    refetchInterval: 10_000,
-  });
+export const holdsQuery = (org: string) => ({
+  ...pagedQuery<OpenHold>([...billingOf(org), "holds"], api.holds(org)),
+  refetchInterval: 10_000,
+});
 
 export const ledgerQuery = (org: string, filters: Query) =>
-  infiniteQueryOptions({
-    queryKey: [...billingOf(org), "ledger", filters],
-    initialPageParam: "",
-    queryFn: ({ pageParam, signal }) =>
-      get<LedgerPage>(api.ledger(org), { ...filters, cursor: pageParam }, signal),
-    getNextPageParam: ({ next_cursor }) => next_cursor,
+  pagedQuery<LedgerEntry>([...billingOf(org), "ledger"], api.ledger(org), filters);
+
+export const ordersQuery = (org: string) => pagedQuery<Order>([...billingOf(org), "orders"], api.orders(org));
+
+/** Asked again while the payment service has not told how it went. */
+export const orderQuery = (org: string, order: string) =>
+  queryOptions({
+    queryKey: [...billingOf(org), "order", order],
+    queryFn: ({ signal }) => get<Order>(api.order(org, order), {}, signal),
+    refetchInterval: ({ state }) => (state.data === undefined || state.data.state === "open" ? 2_000 : false),
   });
 
 export const autoTopUpQuery = (org: string) =>
@@ -42,38 +45,32 @@ export const autoTopUpQuery = (org: string) =>
     queryFn: ({ signal }) => get<AutoTopUp>(api.autoTopUp(org), {}, signal),
   });
 
-type OrderTerms = AppBody<"POST /orgs/{org}/billing/orders"> & { idempotencyKey: string };
 export const useOrder = (org: string, onOrder: (order: Order) => void) =>
-  useBillingChange(
-    org,
-    ({ idempotencyKey, ...body }: OrderTerms) => send<Order>(api.orders(org), { body, idempotencyKey }),
-    onOrder,
-  );
+  useChange({
+    send: (body: AppBody<"POST /orgs/{org}/billing/orders">, idempotencyKey) =>
+      send<Order>(api.orders(org), { body, idempotencyKey }),
+    onDone: onOrder,
+    stale: billingOf(org),
+  });
 
-type AutoTerms = AppBody<"PUT /orgs/{org}/billing/auto-top-up">;
-export const useAutoTopUp = (org: string, onDone: () => void) =>
-  useBillingChange(
-    org,
-    (body: AutoTerms) => send<AutoTopUp>(api.autoTopUp(org), { method: "PUT", body }),
-    onDone,
-  );
+export const useAutoTopUp = (org: string) =>
+  useChange({
+    send: (body: AppBody<"PUT /orgs/{org}/billing/auto-top-up">, idempotencyKey) =>
+      send<AutoTopUp>(api.autoTopUp(org), { method: "PUT", body, idempotencyKey }),
+    onDone: () => {},
+    stale: billingOf(org),
+  });
 
 export const useRetryAutoTopUp = (org: string) =>
-  useBillingChange(
-    org,
-    () => send<Order>(api.retryAutoTopUp(org)),
-    () => {},
-  );
-
-function useBillingChange<Terms, Answer>(
-  org: string,
-  change: (terms: Terms) => Promise<Answer>,
-  onDone: (answer: Answer) => void,
-) {
-  const queries = useQueryClient();
-  return useMutation({
-    mutationFn: change,
-    onSuccess: onDone,
-    onSettled: () => queries.invalidateQueries({ queryKey: billingOf(org) }),
+  useChange({
+    send: (_: null, idempotencyKey) => send<Order>(api.retryAutoTopUp(org), { idempotencyKey }),
+    onDone: () => {},
+    stale: billingOf(org),
   });
-}
+
+export const useRemoveCard = (org: string, onDone: () => void) =>
+  useChange({
+    send: (_: null, idempotencyKey) => send(api.card(org), { method: "DELETE", idempotencyKey }),
+    onDone,
+    stale: billingOf(org),
+  });

@@ -7,11 +7,13 @@ import { api } from "./paths.ts";
 export type Health = AppAnswer<"GET /operator/health">;
 export type LedgerReport = AppAnswer<"POST /operator/ledger/audit">;
 export type Provider = AppAnswer<"GET /operator/providers">["data"][number];
+export type ProbeResult = AppAnswer<"POST /operator/providers/{provider}/probe">;
 export type OperatedRoute = AppAnswer<"GET /operator/routes">["data"][number];
 export type VerifiedRelease = AppAnswer<"POST /operator/releases/verify">;
 
 const HEALTH_EVERY_MS = 5_000;
 const ROUTES = ["operator", "routes"] as const;
+const PROVIDERS = ["operator", "providers"] as const;
 
 export const healthQuery = queryOptions({
   queryKey: ["operator", "health"],
@@ -20,10 +22,17 @@ export const healthQuery = queryOptions({
 });
 
 export const providersQuery = queryOptions({
-  queryKey: ["operator", "providers"],
+  queryKey: PROVIDERS,
   queryFn: ({ signal }) => get<AppAnswer<"GET /operator/providers">>(api.operatorProviders, {}, signal),
   refetchInterval: HEALTH_EVERY_MS,
 });
+
+/** Asked for when somebody copies it; kept by nobody. */
+export const useSupportBundle = (onMade: (text: string) => void) =>
+  useMutation({
+    gcTime: 0,
+    mutationFn: async () => onMade(JSON.stringify(await get<unknown>(api.operatorSupportBundle), null, 2)),
+  });
 
 export const routesQuery = queryOptions({
   queryKey: ROUTES,
@@ -51,6 +60,32 @@ export const useVerify = () =>
   useMutation({
     mutationFn: (jws: string) => send<VerifiedRelease>(api.operatorVerifyRelease, { body: { jws } }),
   });
+
+export const useProbe = (provider: string) =>
+  useProviderChange(
+    () => {},
+    () => send<ProbeResult>(api.operatorProvider(provider, "probe")),
+  );
+
+export const useOpenBreaker = (provider: string, onDone: () => void) =>
+  useProviderChange(onDone, (body: { reason: string }) =>
+    send<Provider>(api.operatorProvider(provider, "open"), { body }),
+  );
+
+export const useCloseBreaker = (provider: string, onDone: () => void) =>
+  useProviderChange(onDone, () => send<Provider>(api.operatorProvider(provider, "close")));
+
+function useProviderChange<Terms = void, Result = unknown>(
+  onDone: () => void,
+  change: (terms: Terms) => Promise<Result>,
+) {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: change,
+    onSuccess: onDone,
+    onSettled: () => queries.invalidateQueries({ queryKey: PROVIDERS }),
+  });
+}
 
 function useRouteChange<Terms>(onDone: () => void, change: (terms: Terms) => Promise<unknown>) {
   const queries = useQueryClient();

@@ -27,6 +27,9 @@ export const api = {
   card: (id: string) => `${org(id)}/billing/card`,
   operatorHealth: "/app/v1/operator/health",
   operatorProviders: "/app/v1/operator/providers",
+  operatorProvider: (provider: string, act: "probe" | "open" | "close") =>
+    `${OPERATOR}/providers/${encodeURIComponent(provider)}/${act}`,
+  operatorSupportBundle: "/app/v1/operator/support-bundle",
   operatorRoutes: "/app/v1/operator/routes",
   operatorDisableRoute: "/app/v1/operator/routes/disable",
   operatorEnableRoute: "/app/v1/operator/routes/enable",

@@ -97,6 +97,7 @@ function SetUpSecondFactor() {
 
 /** Refusals that are about the person's own sign-in, with the way to mend it. */
 const ASKED: Record<string, { title: string; Way: () => ReactNode }> = {
+  not_signed_in: { title: texts.states.signedOut, Way: SignInAgain },
   sign_in_again: { title: texts.states.signInAgain, Way: SignInAgain },
   two_factor_required: { title: texts.states.secondFactorNeeded, Way: SetUpSecondFactor },
 };

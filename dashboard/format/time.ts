@@ -13,6 +13,21 @@ export function formatTime(rfc3339: string, now: Date = new Date()): string {
   return `${dayWithYear(at, now)} ${clock} UTC`;
 }
 
+/** `21 Nov 15:15:05 GMT+5:45` in the reader's own zone. */
+export function formatLocalTime(rfc3339: string, now: Date = new Date()): string {
+  const at = new Date(rfc3339);
+  if (Number.isNaN(at.getTime())) return rfc3339;
+  const day = `${at.getDate()} ${MONTHS[at.getMonth()] ?? ""}`;
+  const year = at.getFullYear() === now.getFullYear() ? "" : ` ${at.getFullYear()}`;
+  const clock = `${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`;
+  return `${day}${year} ${clock} ${zoneOf(at)}`;
+}
+
+const zoneOf = (at: Date): string =>
+  new Intl.DateTimeFormat("en", { timeZoneName: "short" })
+    .formatToParts(at)
+    .find(({ type }) => type === "timeZoneName")?.value ?? "";
+
 /** `21 Nov`; with the year when it is not this one. Takes a day or a whole time. */
 export function formatDay(day: string, now: Date = new Date()): string {
   const at = new Date(day.length === 10 ? `${day}T00:00:00Z` : day);

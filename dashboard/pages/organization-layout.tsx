@@ -13,8 +13,8 @@ import { type NavigationGroup, Shell } from "../components/shell.tsx";
 import { Failure, Loading } from "../components/states.tsx";
 import { ThemeSwitch } from "../components/theme-switch.tsx";
 import { rememberOrganization } from "../last-organization.ts";
-import { MembershipContext, membershipOf, type OwnStanding } from "../membership.tsx";
-import { ORGANIZATION_PAGES, type OrganizationPage, path } from "../path-builder.ts";
+import { maySee, MembershipContext, membershipOf, type OwnStanding } from "../membership.tsx";
+import { type OrganizationPage, path } from "../path-builder.ts";
 import { texts } from "../texts.ts";
 import { SignedIn } from "./signed-in.tsx";
 
@@ -94,7 +94,7 @@ interface FrameProps {
 const Frame = ({ session, org, place, banner }: FrameProps) => (
   <MembershipContext value={membershipOf(session, org)}>
     <Shell
-      groups={navigationOf(org.id)}
+      groups={navigationOf(org)}
       place={place}
       banner={banner}
       person={
@@ -114,10 +114,10 @@ const GROUPS: { title: string | null; pages: OrganizationPage[] }[] = [
   { title: texts.shell.groups.rule, pages: ["team", "alerts", "audit", "settings"] },
 ];
 
-const navigationOf = (org: string): NavigationGroup[] =>
+const navigationOf = ({ id, role }: OwnStanding): NavigationGroup[] =>
   GROUPS.map(({ title, pages }) => ({
     title,
     entries: pages
-      .filter((page) => ORGANIZATION_PAGES.includes(page))
-      .map((page) => ({ to: path.organization(org, page), label: texts.pages[page], icon: page })),
+      .filter((page) => maySee(role, page))
+      .map((page) => ({ to: path.organization(id, page), label: texts.pages[page], icon: page })),
   }));

@@ -56,7 +56,9 @@ export interface Desk {
 
   billing(
     organizationId: string,
-  ): Promise<Omit<AppAnswer<"GET /orgs/{org}/billing">, "drivers" | "presets_usd">>;
+  ): Promise<
+    Omit<AppAnswer<"GET /orgs/{org}/billing">, "drivers" | "presets_usd" | "minimum_usd" | "maximum_usd">
+  >;
   holds(organizationId: string, page: PageQuery): Promise<AppAnswer<"GET /orgs/{org}/billing/holds">>;
   ledgerPage(
     organizationId: string,
@@ -108,6 +110,18 @@ export interface Desk {
   releaseHistory(query: QueryOf<"GET /operator/releases">): Promise<AppAnswer<"GET /operator/releases">>;
   trustedKeys(): AppAnswer<"GET /operator/trusted-keys">["data"];
   providers(): Promise<AppAnswer<"GET /operator/providers">["data"]>;
+  /** Throws for a provider that is not probed. */
+  probe(provider: string): Promise<AppAnswer<"POST /operator/providers/{provider}/probe">>;
+  openBreaker(
+    provider: string,
+    reason: string,
+    actor: string,
+  ): Promise<AppAnswer<"POST /operator/providers/{provider}/open">>;
+  closeBreaker(
+    provider: string,
+    actor: string,
+  ): Promise<AppAnswer<"POST /operator/providers/{provider}/close">>;
+  supportBundle(): Promise<AppAnswer<"GET /operator/support-bundle">>;
   health(): Promise<AppAnswer<"GET /operator/health">>;
   ledgerReport(): Promise<AppAnswer<"POST /operator/ledger/audit">>;
   managementKeys(): Promise<AppAnswer<"GET /operator/management-keys">["data"]>;

@@ -35,7 +35,17 @@ const PAGE_HEADERS = {
 };
 
 /** Addresses that answer with the page; the page's own router does the rest. */
-const PAGES = ["/", "/sign-in", "/welcome", "/device", "/invitation", "/reset", "/o/*", "/operator/*"];
+const PAGES = [
+  "/",
+  "/sign-in",
+  "/welcome",
+  "/device",
+  "/invitation",
+  "/reset",
+  "/o/*",
+  "/operator",
+  "/operator/*",
+];
 
 export function dashboardRoutes(ports: { assets: () => Promise<Assets> }): Route[] {
   const get = { methods: ["GET"], door: "public", metered: false } as const;

@@ -1,6 +1,7 @@
 // The rooms behind the dashboard: people, and `/app/v1` over the same use-cases as the command line. Loaded on their
 // first request: a gateway that nobody looks at does not pay for them.
 import type { Config } from "../config.ts";
+import { shownSettings } from "../config/shown-settings.ts";
 import type { AlertDesk } from "../contract/alert-desk.ts";
 import type { People } from "../contract/people.ts";
 import { linkTo } from "../contract/links.ts";
@@ -14,6 +15,8 @@ import type { Ledger } from "../ledger/ledger.ts";
 import type { Clock } from "../lib/clock.ts";
 import { firstRunToken } from "../people/first-run.ts";
 import { anybodyHere, sessionSecret } from "../people/store.ts";
+import type { Breakers } from "../releases/breakers.ts";
+import type { Health } from "../releases/health.ts";
 import type { Publisher } from "../releases/publish.ts";
 import type { Sql } from "../store/sql.ts";
 
@@ -25,6 +28,8 @@ export interface PeopleRooms {
   dataKey: Uint8Array;
   clock: Clock;
   publisher: Publisher;
+  health: Health;
+  breakers: Breakers;
   paymentDesk: PaymentDesk;
   alertDesk: AlertDesk;
   /** Where this process answers. */
@@ -37,7 +42,6 @@ export interface PeopleRooms {
   flushJournal(): Promise<void>;
   /** Journal entries that found no room. */
   forgotten(): number;
-  paymentDrivers: ("stripe" | "manual" | "test")[];
 }
 
 export interface DashboardApi {
@@ -142,26 +146,28 @@ async function open(
     sql: reading ?? rooms.sql,
     people,
     operator,
-    providers: config.providers.map(({ name, kind, baseUrl, apiKey }) => ({
+    providers: config.providers.map(({ name, kind, baseUrl, apiKey, health }) => ({
       name,
       kind,
       baseUrl,
       hasSecret: apiKey !== null,
+      probed: baseUrl !== null && health.probe !== null,
     })),
     version: VERSION,
+    settings: shownSettings(config),
     store: config.databaseUrl === null ? "sqlite" : "postgresql",
   });
   const handlers = appHandlers({
     people,
     operator,
     desk,
+    paymentDesk,
     url,
     baseUrl: `${url}/v1`,
     version: VERSION,
     nowMs: () => clock.nowMs(),
     chat: rooms.chat,
     preview: rooms.preview,
-    paymentDrivers: rooms.paymentDrivers,
   });
   return {
     people,

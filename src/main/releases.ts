@@ -5,6 +5,8 @@ import type { Config } from "../config.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Clock } from "../lib/clock.ts";
 import { every } from "../lib/every.ts";
+import type { Sql } from "../store/sql.ts";
+import { Breakers } from "../releases/breakers.ts";
 import { ensureDemoKey, keepDemoFresh, renewDemo } from "../releases/demo.ts";
 import { Health, type HealthTarget } from "../releases/health.ts";
 import { Publisher } from "../releases/publish.ts";
@@ -14,6 +16,7 @@ import { Shelf } from "../releases/shelf.ts";
 export interface Releases {
   shelf: Shelf;
   health: Health;
+  breakers: Breakers;
   publisher: Publisher;
   /** Learns at once what other gateways published and switched; null when no others share the store. */
   refresh: (() => Promise<void>) | null;
@@ -24,6 +27,7 @@ export interface Releases {
 export interface ReleasesPorts {
   config: Config;
   ledger: Ledger;
+  sql: Sql;
   clock: Clock;
   targets: HealthTarget[];
   /** Whether other gateways publish to the same store. */
@@ -35,6 +39,7 @@ export interface ReleasesPorts {
 export async function openReleases({
   config,
   ledger,
+  sql,
   clock,
   targets,
   shared,
@@ -42,6 +47,8 @@ export async function openReleases({
 }: ReleasesPorts): Promise<Releases> {
   const health = new Health(clock, targets);
   const shelf = new Shelf({ clock, health });
+  const breakers = new Breakers({ sql, clock, health });
+  await breakers.load();
   const { trusted, demoKey } = await signers(config);
   const publisher = new Publisher({ store: ledger, shelf, trusted, clock });
   await publisher.load();
@@ -50,11 +57,12 @@ export async function openReleases({
       ? null
       : await startDemo({ publisher, shelf, key: demoKey, clock }, (error) => ports.failed(error));
   const following = shared
-    ? every(FOLLOW_EVERY_MS, followOthers(publisher, ledger), (error) => ports.failed(error))
+    ? every(FOLLOW_EVERY_MS, followOthers({ publisher, breakers, ledger }), (error) => ports.failed(error))
     : null;
   return {
     shelf,
     health,
+    breakers,
     publisher,
     refresh: following && (() => following.now()),
     stop: () => {
@@ -103,14 +111,21 @@ async function startDemo(
 
 const FOLLOW_EVERY_MS = 1_000;
 
+interface Followed {
+  publisher: Publisher;
+  breakers: Breakers;
+  ledger: Ledger;
+}
+
 /**
  * Takes over what other gateways publish and switch: every second for what is shown, and at once for a request that the
  * shelf or COMMIT 1 would refuse over it.
  */
-function followOthers(publisher: Publisher, ledger: Ledger): () => Promise<void> {
+function followOthers({ publisher, breakers, ledger }: Followed): () => Promise<void> {
   let seen = "";
   return async () => {
     if (!ledger.ready()) return;
+    await breakers.load();
     const now = JSON.stringify(await ledger.routes());
     if (now !== seen) await publisher.load();
     seen = now;

@@ -11,7 +11,8 @@ type Noun =
   | "card"
   | "rule"
   | "channel"
-  | "management_key";
+  | "management_key"
+  | "provider";
 
 export const unknownRecord = (noun: Noun, id: string, param: string): OperatorRefusal =>
   new OperatorRefusal("not_found", `There is no ${noun.replace("_", " ")} ${JSON.stringify(id)}.`, param);

@@ -163,7 +163,7 @@ const codeWorksOnce = createAuthMiddleware(async (ctx) => {
     (await getSessionFromCtx(ctx))?.user.id ??
     (challenge === null ? null : (await internal.findVerificationValue(challenge))?.value);
   if (userId === null || userId === undefined) return;
-  const factor = await adapter.findOne<{ secret: string }>({
+  const factor = await adapter.findOne<{ id: string; secret: string }>({
     model: "twoFactor",
     where: [{ field: "userId", value: userId }],
   });
@@ -172,7 +172,7 @@ const codeWorksOnce = createAuthMiddleware(async (ctx) => {
   const now = Math.floor(Date.now() / CODE_STEP_MS);
   for (const step of CODE_STEPS.map((offset) => now + offset)) {
     if ((await otp.hotp(step)) !== code) continue;
-    const identifier = `code ${userId} ${step}`;
+    const identifier = `code ${factor.id} ${step}`;
     const expiresAt = new Date((step + 3) * CODE_STEP_MS);
     if (await internal.reserveVerificationValue({ identifier, value: "used", expiresAt })) return;
     throw new APIError("UNAUTHORIZED", {

@@ -35,7 +35,7 @@ export interface HealthTarget extends CircuitLimits {
 export interface RouteHealth {
   circuit: Circuit["phase"];
   failures: number;
-  reason: "circuit_open" | "account_refused" | "probe_failing" | null;
+  reason: "circuit_open" | "account_refused" | "probe_failing" | "opened_by_hand" | null;
   /** When the next call or probe may find it well again; null while it is well. Milliseconds since the epoch. */
   nextProbeAtMs: number | null;
 }
@@ -44,6 +44,8 @@ interface ProviderHealth {
   target: HealthTarget;
   account: Circuit;
   probeFailing: boolean;
+  /** An operator opened the breaker; only an operator closes it. */
+  heldOpen: boolean;
   lastProbeAtMs: number;
   lastAnswerAtMs: number;
   timer: Timer | null;
@@ -64,6 +66,7 @@ export class Health {
     const blank = {
       account: CLOSED,
       probeFailing: false,
+      heldOpen: false,
       lastProbeAtMs: Number.NEGATIVE_INFINITY,
       lastAnswerAtMs: Number.NEGATIVE_INFINITY,
       timer: null,
@@ -76,7 +79,7 @@ export class Health {
     const provider = this.providers.get(route.provider);
     if (provider === undefined) return true;
     const circuit = this.circuits.get(route.route);
-    if (provider.probeFailing) return false;
+    if (provider.probeFailing || provider.heldOpen) return false;
     if (circuit === undefined && provider.account === CLOSED) return true;
     const nowMs = this.clock.monotonicMs();
     return permits(provider.account, nowMs) && permits(circuit ?? CLOSED, nowMs);
@@ -117,6 +120,8 @@ export class Health {
     const account = provider?.account ?? CLOSED;
     const circuit = account.phase === "closed" ? own : account;
     const { phase, failures, retryAtMs } = circuit;
+    if (provider?.heldOpen === true)
+      return { circuit: "open", failures, reason: "opened_by_hand", nextProbeAtMs: null };
     if (provider?.probeFailing === true) {
       const nextAtMs = provider.lastProbeAtMs + provider.target.intervalMs;
       return { circuit: phase, failures, reason: "probe_failing", nextProbeAtMs: this.wallTime(nextAtMs) };
@@ -124,6 +129,19 @@ export class Health {
     if (phase === "closed") return { circuit: phase, failures, reason: null, nextProbeAtMs: null };
     const reason = circuit === own ? "circuit_open" : "account_refused";
     return { circuit: phase, failures, reason, nextProbeAtMs: this.wallTime(retryAtMs) };
+  }
+
+  /** The providers that get no calls until an operator says otherwise. */
+  holdOpen(names: ReadonlySet<string>): void {
+    for (const [name, provider] of this.providers) provider.heldOpen = names.has(name);
+  }
+
+  /** How the newest probe of a provider went; null where there was none. */
+  lastProbe(name: string): { failing: boolean; atMs: number } | null {
+    const provider = this.providers.get(name);
+    if (provider === undefined || provider.lastProbeAtMs === Number.NEGATIVE_INFINITY) return null;
+    const agoMs = this.clock.monotonicMs() - provider.lastProbeAtMs;
+    return { failing: provider.probeFailing, atMs: Math.round(this.clock.nowMs() - agoMs) };
   }
 
   /** Probes every provider now and then at its interval, until `stop`. */
@@ -136,18 +154,23 @@ export class Health {
     for (const { timer } of this.providers.values()) if (timer !== null) clearTimeout(timer);
   }
 
-  /** Probes one provider once. A failed probe counts unless a call was answered since the probe before it. */
-  async probe(name: string): Promise<void> {
+  /**
+   * Probes one provider once: whether it is well, or null where nothing is probed. A failed probe counts unless a call
+   * was answered since the probe before it.
+   */
+  async probe(name: string): Promise<boolean | null> {
     const provider = this.providers.get(name);
     const probe = provider?.target.probe ?? null;
-    if (provider === undefined || probe === null) return;
+    if (provider === undefined || probe === null) return null;
     const sinceMs = provider.lastProbeAtMs;
     provider.lastProbeAtMs = this.clock.monotonicMs();
     try {
       await probe(AbortSignal.any([this.stopping.signal, AbortSignal.timeout(PROBE_TIMEOUT_MS)]));
       provider.probeFailing = false;
+      return true;
     } catch {
       if (!this.stopping.signal.aborted) provider.probeFailing = provider.lastAnswerAtMs <= sinceMs;
+      return false;
     }
   }
 

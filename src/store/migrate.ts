@@ -8,6 +8,7 @@ import { PAYMENTS_SCHEMA } from "./migrations/0003-payments.ts";
 import { JOURNAL_SCHEMA } from "./migrations/0004-journal.ts";
 import { ENTITLEMENT_NOTES_SCHEMA } from "./migrations/0005-entitlement-notes.ts";
 import { ALERTS_SCHEMA } from "./migrations/0006-alerts.ts";
+import { BREAKERS_SCHEMA } from "./migrations/0007-breakers.ts";
 import { StoreFailure } from "./store-failure.ts";
 
 export interface Migration {
@@ -23,6 +24,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 4, name: "journal", sql: JOURNAL_SCHEMA },
   { version: 5, name: "entitlement notes", sql: ENTITLEMENT_NOTES_SCHEMA },
   { version: 6, name: "alerts", sql: ALERTS_SCHEMA },
+  { version: 7, name: "breakers", sql: BREAKERS_SCHEMA },
 ];
 
 const checksumOf = (migration: Migration): string => createHash("sha256").update(migration.sql).digest("hex");

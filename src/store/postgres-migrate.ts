@@ -7,6 +7,7 @@ import { PAYMENTS_SCHEMA } from "./migrations/postgres/0003-payments.ts";
 import { JOURNAL_SCHEMA } from "./migrations/0004-journal.ts";
 import { ENTITLEMENT_NOTES_SCHEMA } from "./migrations/0005-entitlement-notes.ts";
 import { ALERTS_SCHEMA } from "./migrations/0006-alerts.ts";
+import { BREAKERS_SCHEMA } from "./migrations/0007-breakers.ts";
 import { inPostgres } from "./migrations/postgres/in-postgres.ts";
 import type { Migration } from "./migrate.ts";
 import { StoreFailure } from "./store-failure.ts";
@@ -17,6 +18,7 @@ export const POSTGRES_MIGRATIONS: readonly Migration[] = [
   { version: 4, name: "journal", sql: inPostgres(JOURNAL_SCHEMA) },
   { version: 5, name: "entitlement notes", sql: inPostgres(ENTITLEMENT_NOTES_SCHEMA) },
   { version: 6, name: "alerts", sql: inPostgres(ALERTS_SCHEMA) },
+  { version: 7, name: "breakers", sql: inPostgres(BREAKERS_SCHEMA) },
 ];
 
 /** Any number that is ours: the lock that migrating gateways take turns with. */

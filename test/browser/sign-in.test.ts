@@ -32,6 +32,30 @@ test("a stranger with a link signs in and is where the link leads", async () => 
   await page.waitForURL((url) => url.pathname + url.search === address);
 });
 
+test("a stranger at the front door comes to the sign-in page, a member of another organization to their own", async () => {
+  const stranger = await dashboard.visitor();
+  await stranger.page.goto(`${dashboard.gateway.url}/`);
+  await stranger.page.waitForURL((url) => url.pathname === path.signIn());
+  const { page } = await dashboard.visitor(EMAIL);
+  await page.goto(dashboard.gateway.url + path.organization("org_of_others", "keys"));
+  await page.waitForURL((url) => url.pathname === path.organization(org, "overview"));
+});
+
+test("a session that ended under an open page leads to the sign-in and back", async () => {
+  const visitor = await dashboard.visitor(EMAIL);
+  const { page } = visitor;
+  await visitor.open(path.organization(org, "settings"));
+  await page.context().clearCookies();
+  await page.getByRole("button", { name: texts.settings.endOthers }).click();
+  const alert = page.getByRole("alert").first();
+  await alert.getByText(texts.states.signedOut).waitFor();
+  await alert.getByRole("link", { name: texts.states.signInAgainAction }).click();
+  await page.getByLabel(texts.signIn.email).fill(EMAIL);
+  await page.getByLabel(texts.signIn.password, { exact: true }).fill(PASSWORD);
+  await page.getByRole("button", { name: texts.signIn.submit, exact: true }).click();
+  await page.waitForURL((url) => url.pathname === path.organization(org, "settings"));
+});
+
 test("a person sees where they are signed in, and signs out everywhere else", async () => {
   const elsewhere = await dashboard.visitor(EMAIL);
   const here = await dashboard.visitor(EMAIL);

@@ -14,7 +14,16 @@ const filesOf = (html: string): string[] =>
   [...html.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, path = ""]) => path);
 
 test("every address of the dashboard answers with the page, a deep link too", async () => {
-  for (const path of ["/", "/sign-in", "/o/org_1/keys", "/operator/health", "/o/x/activity?req=req_1"]) {
+  for (const path of [
+    "/",
+    "/sign-in",
+    "/o/org_1",
+    "/o/org_1/keys",
+    "/operator",
+    "/operator/",
+    "/operator/health",
+    "/o/x/activity?req=req_1",
+  ]) {
     const response = await page(path);
     expect([path, response.status]).toEqual([path, 200]);
     expect(await response.text()).toContain('<div id="root">');

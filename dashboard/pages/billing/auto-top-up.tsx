@@ -1,7 +1,8 @@
 // Automatic top-up: below a threshold the kept card is charged, within a monthly cap; the last failure with its reason.
 import { Alert, Button, Group, Paper, SimpleGrid, Stack, Switch, Text, TextInput } from "@mantine/core";
 import { useState } from "react";
-import { type AutoTopUp, useAutoTopUp, useRetryAutoTopUp } from "../../api/billing.ts";
+import { type AutoTopUp, useAutoTopUp, useRemoveCard, useRetryAutoTopUp } from "../../api/billing.ts";
+import { ConfirmDialog } from "../../components/dialogs.tsx";
 import { ExactMoney, Time } from "../../components/figures.tsx";
 import { Failure } from "../../components/states.tsx";
 import { amountProblem, isAmount, trimAmount } from "../../format/amount.ts";
@@ -9,12 +10,19 @@ import { texts } from "../../texts.ts";
 
 const words = texts.billing;
 
-export function AutoTopUpCard({ org, of }: { org: string; of: AutoTopUp }) {
+interface AutoTopUpProps {
+  org: string;
+  of: AutoTopUp;
+  mayChange: boolean;
+}
+
+export function AutoTopUpCard({ org, of, mayChange }: AutoTopUpProps) {
   const [on, setOn] = useState(of.on);
   const [threshold, setThreshold] = useState(trimAmount(of.threshold_usd ?? "5"));
   const [amount, setAmount] = useState(trimAmount(of.amount_usd ?? "25"));
   const [cap, setCap] = useState(trimAmount(of.monthly_cap_usd ?? ""));
-  const save = useAutoTopUp(org, () => {});
+  const [removing, setRemoving] = useState(false);
+  const save = useAutoTopUp(org);
   const retry = useRetryAutoTopUp(org);
   const field = (label: string, value: string, set: (text: string) => void, placeholder = "") => (
     <TextInput
@@ -23,6 +31,7 @@ export function AutoTopUpCard({ org, of }: { org: string; of: AutoTopUp }) {
       inputMode="decimal"
       leftSection="$"
       value={value}
+      disabled={!mayChange}
       error={amountProblem(value)}
       onChange={(event) => set(event.currentTarget.value)}
     />
@@ -31,30 +40,44 @@ export function AutoTopUpCard({ org, of }: { org: string; of: AutoTopUp }) {
   return (
     <Paper withBorder p="md">
       <Stack gap="sm">
-        <Text size="sm">
-          {of.card === null ? words.noCard : words.card(of.card)} {words.spent}{" "}
-          <ExactMoney usd={of.spent_this_month_usd} />.
-        </Text>
+        <Group justify="space-between" gap="sm">
+          <Text size="sm">
+            {of.card === null ? words.noCard : words.card(of.card)} {words.spent}{" "}
+            <ExactMoney usd={of.spent_this_month_usd} />.
+          </Text>
+          {of.card !== null && mayChange && (
+            <Button size="compact-sm" variant="default" onClick={() => setRemoving(true)}>
+              {words.removeCard}
+            </Button>
+          )}
+        </Group>
         {of.last_failure !== null && (
           <Alert color="yellow" variant="light">
             <Group justify="space-between" gap="xs">
               <Text size="sm" className="name">
                 <Time at={of.last_failure.at} />: {of.last_failure.reason}
               </Text>
-              <Button
-                size="compact-sm"
-                variant="default"
-                loading={retry.isPending}
-                onClick={() => retry.mutate()}
-              >
-                {texts.states.retry}
-              </Button>
+              {mayChange && (
+                <Button
+                  size="compact-sm"
+                  variant="default"
+                  loading={retry.isPending}
+                  onClick={() => retry.mutate(null)}
+                >
+                  {texts.states.retry}
+                </Button>
+              )}
             </Group>
           </Alert>
         )}
         {save.error !== null && <Failure error={save.error} />}
         {retry.error !== null && <Failure error={retry.error} />}
-        <Switch label={words.autoOn} checked={on} onChange={(event) => setOn(event.currentTarget.checked)} />
+        <Switch
+          label={words.autoOn}
+          disabled={!mayChange}
+          checked={on}
+          onChange={(event) => setOn(event.currentTarget.checked)}
+        />
         <SimpleGrid cols={{ base: 1, xs: 3 }} spacing="sm" verticalSpacing="sm" maw={640}>
           {field(words.threshold, threshold, setThreshold)}
           {field(words.topUpBy, amount, setAmount)}
@@ -63,7 +86,7 @@ export function AutoTopUpCard({ org, of }: { org: string; of: AutoTopUp }) {
         <div>
           <Button
             loading={save.isPending}
-            disabled={!ready}
+            disabled={!ready || !mayChange}
             onClick={() =>
               save.mutate({
                 on,
@@ -77,6 +100,26 @@ export function AutoTopUpCard({ org, of }: { org: string; of: AutoTopUp }) {
           </Button>
         </div>
       </Stack>
+      {removing && of.card !== null && (
+        <RemoveCard org={org} card={of.card} onClose={() => setRemoving(false)} />
+      )}
     </Paper>
+  );
+}
+
+function RemoveCard({ org, card, onClose }: { org: string; card: string; onClose: () => void }) {
+  const remove = useRemoveCard(org, onClose);
+  return (
+    <ConfirmDialog
+      opened
+      title={words.removeCard}
+      name={card}
+      action={words.removeCardAction(card)}
+      mutation={remove}
+      onClose={onClose}
+      onSubmit={() => remove.mutate(null)}
+    >
+      <Text size="sm">{words.removeCardHelp}</Text>
+    </ConfirmDialog>
   );
 }

@@ -1,7 +1,7 @@
 // Buying credits: an order is made, paid where its service says, and credited by the service's event only.
 import { Alert, Button, Checkbox, Group, Text, TextInput } from "@mantine/core";
 import { useState } from "react";
-import { type Order, useOrder } from "../../api/billing.ts";
+import { type Billing, type Order, useOrder } from "../../api/billing.ts";
 import { FormDialog } from "../../components/dialogs.tsx";
 import { amountProblem, isAmount, trimAmount } from "../../format/amount.ts";
 import { formatMoney } from "../../format/money.ts";
@@ -11,13 +11,13 @@ const words = texts.billing;
 
 interface OrderDialogProps {
   org: string;
-  presets: readonly string[];
+  of: Billing;
   onClose: () => void;
 }
 
-export function OrderDialog({ org, presets, onClose }: OrderDialogProps) {
-  // Made when the form opens: a double click or a retry orders once.
-  const [idempotencyKey] = useState(() => crypto.randomUUID());
+export function OrderDialog({ org, of, onClose }: OrderDialogProps) {
+  const { presets_usd: presets, minimum_usd, maximum_usd } = of;
+  const byHand = of.drivers.every((driver) => driver === "manual");
   const [amount, setAmount] = useState(trimAmount(presets[1] ?? presets[0] ?? "25"));
   const [keepCard, setKeepCard] = useState(false);
   const [made, setMade] = useState<Order | null>(null);
@@ -29,12 +29,12 @@ export function OrderDialog({ org, presets, onClose }: OrderDialogProps) {
     <FormDialog
       opened
       title={words.add}
-      action={words.pay}
+      action={byHand ? words.order : words.pay}
       done={made !== null}
       mutation={order}
       disabled={!isAmount(amount)}
       onClose={onClose}
-      onSubmit={() => order.mutate({ amount_usd: amount.trim(), keep_card: keepCard, idempotencyKey })}
+      onSubmit={() => order.mutate({ amount_usd: amount.trim(), keep_card: keepCard })}
     >
       {made === null ? (
         <>
@@ -47,19 +47,22 @@ export function OrderDialog({ org, presets, onClose }: OrderDialogProps) {
           </Group>
           <TextInput
             label={words.amount}
+            description={words.bounds(formatMoney(minimum_usd), formatMoney(maximum_usd))}
             inputMode="decimal"
             leftSection="$"
             value={amount}
             error={amountProblem(amount)}
             onChange={(event) => setAmount(event.currentTarget.value)}
           />
-          <Checkbox
-            label={words.keepCard}
-            checked={keepCard}
-            onChange={(event) => setKeepCard(event.currentTarget.checked)}
-          />
+          {!byHand && (
+            <Checkbox
+              label={words.keepCard}
+              checked={keepCard}
+              onChange={(event) => setKeepCard(event.currentTarget.checked)}
+            />
+          )}
           <Text size="sm" c="dimmed">
-            {words.creditedWhen}
+            {byHand ? words.creditedByHand : words.creditedWhen}
           </Text>
         </>
       ) : (

@@ -15,6 +15,7 @@ import { Page, Section } from "../../components/page.tsx";
 import { Failure, Loaded } from "../../components/states.tsx";
 import { useMembership } from "../../membership.tsx";
 import { texts } from "../../texts.ts";
+import { Display } from "./display.tsx";
 import { Passkeys } from "./passkeys.tsx";
 import { PasswordForm } from "./password.tsx";
 import { SecondFactorCard } from "./second-factor.tsx";
@@ -120,6 +121,7 @@ function Account({ of }: { of: Profile }) {
       </Section>
       <Passkeys of={of.passkeys} />
       <Sessions of={of.sessions} />
+      <Display />
     </>
   );
 }

@@ -18,6 +18,9 @@ export const billing = z.object({
   /** How this gateway is paid; empty: only an operator grants. */
   drivers: z.array(z.enum(["stripe", "manual", "test"])),
   presets_usd: z.array(usd),
+  /** What one order may be. */
+  minimum_usd: usd,
+  maximum_usd: usd,
 });
 
 export const hold = z.object({

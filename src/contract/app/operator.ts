@@ -133,7 +133,16 @@ export const provider = z.object({
   errors: z.array(z.object({ class: z.string(), attempts: count })),
   /** What the house paid in 30 days: price above holds. */
   variance_usd: usd,
+  /** Null where this provider is not probed, or was not yet; of the gateway that answers. */
+  last_probe: z.object({ at: time, failing: z.boolean() }).nullable(),
+  /** Whether there is anything to probe. */
+  probed: z.boolean(),
+  /** The breaker as an operator opened it; null while it follows the calls. */
+  opened: z.object({ reason: z.string(), by: personRef, at: time }).nullable(),
 });
+/** A probe on request: whether the provider answered well, and how long that took. */
+export const probeResult = z.object({ provider, well: z.boolean(), ms: milliseconds });
+export const openBreakerInput = z.strictObject({ reason: line() });
 export const providerList = listOf(provider);
 
 export const health = z.object({
@@ -150,6 +159,16 @@ export const health = z.object({
   memory_bytes: count,
   event_loop_delay_ms: milliseconds.nullable(),
   refusals_forgotten: count,
+});
+
+/** What to send along with a question: states and figures, no secret, no name of a person, no content. */
+export const supportBundle = z.object({
+  made_at: time,
+  health,
+  runtime: z.object({ bun: z.string(), platform: z.string(), arch: z.string(), schema_version: count }),
+  settings: z.record(z.string(), z.unknown()),
+  providers: z.array(provider.omit({ opened: true }).extend({ opened: z.boolean() })),
+  routes: z.array(route),
 });
 
 export const ledgerReport = auditReportSchema.extend({

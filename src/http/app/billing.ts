@@ -1,13 +1,13 @@
 // Billing: the arithmetic line, open holds, the statement, top-ups. Buying is served by `payments`.
 import type { AppAnswer } from "../../contract/app.ts";
 import type { Desk } from "../../contract/desk.ts";
+import type { PaymentDesk } from "../../contract/payment-desk.ts";
 import type { Handlers } from "./call.ts";
 import { csvResponse } from "./csv.ts";
 
 export interface BillingPorts {
   desk: Pick<Desk, "billing" | "holds" | "ledgerPage" | "topUps">;
-  /** How this gateway is paid; empty: only an operator grants. */
-  paymentDrivers: AppAnswer<"GET /orgs/{org}/billing">["drivers"];
+  paymentDesk: Pick<PaymentDesk, "terms">;
 }
 
 type Routes =
@@ -20,12 +20,11 @@ type Routes =
 const PRESETS = ["10.000000000", "50.000000000", "200.000000000", "1000.000000000"];
 const PAGE = 200;
 
-export const billingHandlers = ({ desk, paymentDrivers }: BillingPorts): Handlers<Routes> => ({
-  "GET /orgs/{org}/billing": async ({ params }) => ({
-    ...(await desk.billing(params.org)),
-    drivers: paymentDrivers,
-    presets_usd: PRESETS,
-  }),
+export const billingHandlers = ({ desk, paymentDesk }: BillingPorts): Handlers<Routes> => ({
+  "GET /orgs/{org}/billing": async ({ params }) => {
+    const { driver, ...bounds } = paymentDesk.terms();
+    return { ...(await desk.billing(params.org)), drivers: [driver], presets_usd: PRESETS, ...bounds };
+  },
   "GET /orgs/{org}/billing/holds": ({ params, query }) => desk.holds(params.org, query),
   "GET /orgs/{org}/billing/ledger": ({ params, query }) => desk.ledgerPage(params.org, query),
   "GET /orgs/{org}/billing/ledger.csv": async ({ params, query }) =>

@@ -26,6 +26,12 @@ export const operatorHandlers = (on: OperatorPorts): Handlers<Routes> => ({
   ...entitlements(on),
   ...people(on),
   "GET /operator/providers": async () => whole(await on.desk.providers()),
+  "POST /operator/providers/{provider}/probe": ({ params }) => on.desk.probe(params.provider),
+  "POST /operator/providers/{provider}/open": (call) =>
+    on.desk.openBreaker(call.params.provider, call.body.reason, personOf(call).id),
+  "POST /operator/providers/{provider}/close": (call) =>
+    on.desk.closeBreaker(call.params.provider, personOf(call).id),
+  "GET /operator/support-bundle": () => on.desk.supportBundle(),
   "GET /operator/health": () => on.desk.health(),
   "POST /operator/ledger/audit": () => on.desk.ledgerReport(),
   "GET /operator/management-keys": async () => whole(await on.desk.managementKeys()),

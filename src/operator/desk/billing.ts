@@ -14,7 +14,7 @@ import { windowIfAsked } from "./windows.ts";
 type Billing = AppAnswer<"GET /orgs/{org}/billing">;
 type Entry = AppAnswer<"GET /orgs/{org}/billing/ledger">["data"][number];
 type TopUp = AppAnswer<"GET /orgs/{org}/billing/top-ups">["data"][number];
-export type Sums = Omit<Billing, "drivers" | "presets_usd">;
+export type Sums = Omit<Billing, "drivers" | "presets_usd" | "minimum_usd" | "maximum_usd">;
 
 export interface BillingPorts {
   sql: Sql;

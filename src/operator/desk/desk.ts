@@ -14,12 +14,17 @@ import { keyMakers } from "./key-makers.ts";
 import { LabelBook } from "./labels.ts";
 import { organizationsDesk } from "./organizations.ts";
 import { overview } from "./overview.ts";
+import { providersDesk, type ProvidersPorts } from "./providers.ts";
 import { research } from "./research.ts";
 import { routesDesk } from "./routes.ts";
+import { supportBundle, type SupportPorts } from "./support-bundle.ts";
 import { usage } from "./usage.ts";
 import { usageGroups } from "./usage-groups.ts";
 
-export interface DeskPorts extends Omit<HousePorts, "ledger" | "standings"> {
+export interface DeskPorts
+  extends Omit<HousePorts, "ledger">,
+    Pick<ProvidersPorts, "breakers" | "health" | "providers">,
+    SupportPorts {
   ledger: Ledger;
   people: People;
   operator: Operator;
@@ -32,6 +37,10 @@ export function createDesk(ports: DeskPorts): Desk {
   const on = { ...ports, labels: new LabelBook(sql, ledger), standings: () => publisher.standings() };
   const notes = auditNotes(sql, clock);
   const makers = keyMakers(sql, clock);
+  const note: Desk["note"] = (line) => notes.note(line);
+  const ofHouse = house(on);
+  const ofRoutes = routesDesk(on);
+  const ofProviders = providersDesk({ ...on, note });
   return {
     ...notes,
     ...makers,
@@ -41,9 +50,11 @@ export function createDesk(ports: DeskPorts): Desk {
     ...catalogue(on),
     ...research(on),
     ...auditRows(on),
-    ...routesDesk(on),
-    ...house(on),
-    ...organizationsDesk({ ...on, note: (note) => notes.note(note) }),
+    ...ofRoutes,
+    ...ofHouse,
+    ...ofProviders,
+    ...supportBundle(on, { ...ofRoutes, ...ofHouse, ...ofProviders }),
+    ...organizationsDesk({ ...on, note }),
     ...usage({
       sql,
       clock,

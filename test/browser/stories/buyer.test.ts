@@ -16,6 +16,7 @@ const ELSEWHERE = /^another host/;
 describe.each(STORES)("on %s", (store) => {
   let dashboard: Dashboard;
   let org: string;
+  let buyer: Browser;
   let developer: Browser;
   let bill: Visitor;
   let paidAt: string;
@@ -30,7 +31,7 @@ describe.each(STORES)("on %s", (store) => {
     org = await newOrganization(dashboard, "Acme");
     const member = (role: "billing" | "developer"): Promise<Browser> =>
       newMember(dashboard.root, dashboard.gateway, { org, role, email: `${role}@example.com` });
-    await member("billing");
+    buyer = await member("billing");
     developer = await member("developer");
     bill = await dashboard.visitor("billing@example.com");
   });
@@ -72,6 +73,7 @@ describe.each(STORES)("on %s", (store) => {
     expect(await available()).toBe(nano("5"));
     await page.getByRole("button", { name: "Pay $25.50" }).click();
     await page.waitForURL((url) => url.pathname === billing());
+    await page.getByRole("status").getByText(words.payment.titles.credited).waitFor();
     for (let look = 1; look <= 3; look++) {
       await bill.settled();
       await page.getByText("$30.50").first().waitFor();
@@ -84,13 +86,51 @@ describe.each(STORES)("on %s", (store) => {
     }
   });
 
+  test("an order that is not confirmed yet is waited for; its confirmation shows without a reload", async () => {
+    const { page } = bill;
+    await bill.open(billing());
+    await order("12.00");
+    const unpaid = paidAt;
+    const [newest] = (await buyer.app("GET /orgs/{org}/billing/orders", { org })).data;
+    const id = newest?.id ?? "";
+    await bill.open(`${billing()}?order=${id}`);
+    const notice = page.getByRole("status").filter({ hasText: words.payment.titles.open });
+    await notice.waitFor();
+    expect(await bill.axe()).toEqual([]);
+    await fetch(unpaid, { method: "POST", body: new URLSearchParams({ do: "pay" }), redirect: "manual" });
+    await page.getByRole("status").getByText(words.payment.titles.credited).waitFor();
+    await page.getByText("$42.50").first().waitFor();
+    await page.getByRole("button", { name: texts.dialog.close, exact: true }).click();
+    await page.waitForURL((url) => !url.search.includes("order"));
+    const orders = await rowsOf(bill, words.orders).all();
+    const states = await Promise.all(orders.map((row) => row.getByRole("cell").nth(2).innerText()));
+    expect(states.map((state) => state.trim())).toEqual(["credited", "credited", "open"]);
+    await page.getByRole("link", { name: words.payNow }).waitFor();
+  });
+
+  test("the ledger of one month and one kind, on the page and as CSV", async () => {
+    const { page } = bill;
+    const month = new Date().toISOString().slice(0, 7);
+    await bill.open(`${billing()}?month=${month}&kind=purchase`);
+    expect((await ledger()).length).toBe(3);
+    await bill.open(`${billing()}?month=2020-01`);
+    expect((await ledger()).length).toBe(0);
+    await bill.open(`${billing()}?month=${month}&kind=charge`);
+    expect((await ledger()).length).toBe(0);
+    const [file] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("link", { name: words.csv }).click(),
+    ]);
+    expect(file.suggestedFilename()).toContain(month);
+  });
+
   test("the used payment page credits no second time", async () => {
     await bill.page.goto(paidAt);
     await bill.page.getByText("This page was used already.").waitFor();
     await fetch(paidAt, { method: "POST", body: new URLSearchParams({ do: "pay" }), redirect: "manual" });
-    expect(await available()).toBe(nano("30.50"));
+    expect(await available()).toBe(nano("42.50"));
     const { data } = await dashboard.root.app("GET /operator/payments", {}, undefined, `?org=${org}`);
-    expect(data.filter(({ outcome }) => outcome === "credited")).toHaveLength(1);
+    expect(data.filter(({ outcome }) => outcome === "credited")).toHaveLength(2);
   });
 
   test("the running balance of every row is the one before it and its amount", async () => {
@@ -107,6 +147,7 @@ describe.each(STORES)("on %s", (store) => {
     expect(rows.map(([, kind]) => kind)).toEqual([
       words.kinds.purchase,
       words.kinds.charge,
+      words.kinds.purchase,
       words.kinds.purchase,
       words.kinds.purchase,
     ]);

@@ -1,5 +1,5 @@
 // How this gateway is doing right now; asked again every few seconds while somebody looks.
-import { SimpleGrid, Text } from "@mantine/core";
+import { Anchor, Group, SimpleGrid, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { type Health, healthQuery } from "../../../api/house.ts";
 import { Ago } from "../../../components/figures.tsx";
@@ -10,6 +10,7 @@ import { Tile } from "../../../components/tile.tsx";
 import { formatCount } from "../../../format/count.ts";
 import { formatSpan } from "../../../format/time.ts";
 import { texts } from "../../../texts.ts";
+import { SupportBundle } from "./support-bundle.tsx";
 
 const words = texts.operatorHealth;
 const MEGABYTE = 1024 * 1024;
@@ -17,8 +18,16 @@ const MEGABYTE = 1024 * 1024;
 export function HealthPage() {
   const health = useQuery(healthQuery);
   return (
-    <Page title={texts.operatorPages.health} lead={words.lead}>
+    <Page title={texts.operatorPages.health} lead={words.lead} actions={<SupportBundle />}>
       <Loaded query={health}>{(now) => <Figures now={now} />}</Loaded>
+      <Group gap="md">
+        <Anchor href="/metrics" target="_blank" rel="noreferrer" size="sm">
+          {words.metrics}
+        </Anchor>
+        <Anchor href="/readyz" target="_blank" rel="noreferrer" size="sm">
+          {words.readiness}
+        </Anchor>
+      </Group>
     </Page>
   );
 }

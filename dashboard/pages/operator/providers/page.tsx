@@ -1,6 +1,6 @@
 // The providers of the configuration: whether they answer, what fails, and what the house paid for them.
 import type { ReactNode } from "react";
-import { Code, Group, Paper, SimpleGrid, Stack, Text, Title } from "@mantine/core";
+import { Alert, Code, Group, Paper, SimpleGrid, Stack, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { type Provider, providersQuery } from "../../../api/house.ts";
 import { type Column, DataTable } from "../../../components/data-table.tsx";
@@ -10,6 +10,7 @@ import { StateBadge } from "../../../components/state-badge.tsx";
 import { Empty, Loaded } from "../../../components/states.tsx";
 import { formatCount } from "../../../format/count.ts";
 import { texts } from "../../../texts.ts";
+import { Acts } from "./acts.tsx";
 
 const words = texts.operatorProviders;
 
@@ -45,7 +46,24 @@ const Card = ({ of }: { of: Provider }) => (
           {of.secret_set ? words.secretSet : words.noSecret}
         </Text>
       </Group>
-      <SimpleGrid cols={{ base: 1, sm: 3 }}>
+      <Acts of={of} />
+      {of.opened !== null && (
+        <Alert color="orange" variant="light" title={words.opened}>
+          <Text size="sm" className="name">
+            {of.opened.reason} · {of.opened.by.name ?? of.opened.by.id} · <Ago at={of.opened.at} />
+          </Text>
+        </Alert>
+      )}
+      <SimpleGrid cols={{ base: 1, sm: 4 }}>
+        <Figure title={words.lastProbe}>
+          {of.last_probe === null ? (
+            words.notProbed
+          ) : (
+            <>
+              {of.last_probe.failing ? words.failing : words.answered} · <Ago at={of.last_probe.at} />
+            </>
+          )}
+        </Figure>
         <Figure title={words.running}>{formatCount(of.running)}</Figure>
         <Figure title={words.variance}>
           <ExactMoney usd={of.variance_usd} />

@@ -1,0 +1,81 @@
+// What this organization ordered: paid, still to be paid, failed with the reason.
+import { Button, Code, Stack, Text } from "@mantine/core";
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { type Order, ordersQuery } from "../../api/billing.ts";
+import { moreOf } from "../../api/paged.ts";
+import { type Column, DataTable } from "../../components/data-table.tsx";
+import { ExactMoney, Time } from "../../components/figures.tsx";
+import { Section } from "../../components/page.tsx";
+import { StateBadge } from "../../components/state-badge.tsx";
+import { Loaded } from "../../components/states.tsx";
+import { texts } from "../../texts.ts";
+
+const words = texts.billing;
+
+export function Orders({ org, mayPay }: { org: string; mayPay: boolean }) {
+  const orders = useInfiniteQuery(ordersQuery(org));
+  if (orders.data?.length === 0) return null;
+  return (
+    <Section title={words.orders}>
+      <Loaded query={orders}>
+        {(rows) => (
+          <DataTable
+            label={words.orders}
+            rows={rows}
+            rowKey={({ id }) => id}
+            columns={mayPay ? [...COLUMNS, PAY] : COLUMNS}
+            more={moreOf(orders)}
+          />
+        )}
+      </Loaded>
+    </Section>
+  );
+}
+
+const COLUMNS: Column<Order>[] = [
+  { title: words.columns.at, cell: ({ created_at }) => <Time at={created_at} /> },
+  {
+    title: words.columns.order,
+    always: true,
+    cell: ({ id, purpose }) => (
+      <Stack gap={0} align="flex-start">
+        <Code className="name">{id}</Code>
+        <Text size="xs" c="dimmed">
+          {words.purposes[purpose]}
+        </Text>
+      </Stack>
+    ),
+  },
+  {
+    title: words.columns.state,
+    cell: ({ state, reason }) => (
+      <Stack gap={2} align="flex-start">
+        <StateBadge state={state} />
+        {reason !== null && (
+          <Text size="xs" c="dimmed" className="name">
+            {reason}
+          </Text>
+        )}
+      </Stack>
+    ),
+  },
+  {
+    title: words.columns.amount,
+    always: true,
+    figures: true,
+    cell: ({ amount_usd }) => <ExactMoney usd={amount_usd} />,
+  },
+];
+
+const PAY: Column<Order> = {
+  title: words.columns.actions,
+  always: true,
+  acts: true,
+  cell: ({ state, pay_url }) =>
+    state === "open" &&
+    pay_url !== null && (
+      <Button component="a" href={pay_url} variant="default" size="compact-sm">
+        {words.payNow}
+      </Button>
+    ),
+};

@@ -1,0 +1,18 @@
+// The settings that may be shown to others: named one by one, so that a new secret is hidden until somebody decides.
+import type { Config } from "./configuration.ts";
+
+export const shownSettings = (config: Config): Record<string, unknown> => ({
+  listen: config.listen,
+  trusted_proxies: config.server.trustedProxies.length,
+  public_url: config.publicUrl !== null,
+  limits: config.limits,
+  headroom: config.headers.headroom,
+  cors_origins: config.cors.origins.length,
+  release_keys: config.trust?.releaseKeys.length ?? null,
+  providers: config.providers.map(({ name, kind, health, timeouts }) => ({ name, kind, health, timeouts })),
+  idempotency: config.idempotency,
+  payments: { driver: config.payments.driver },
+  alerts: config.alerts,
+  log: config.log,
+  sign_in: { oidc: config.signIn.oidc.length, per_minute: config.signIn.perMinute },
+});

@@ -1,0 +1,68 @@
+// Breakers that an operator opened by hand. They stand in the store, so that they outlast a restart and hold at every
+// gateway of it; each gateway tells its own health of them.
+import type { Clock } from "../lib/clock.ts";
+import { numberOf, type Sql, textOf } from "../store/sql.ts";
+import type { Health } from "./health.ts";
+
+export interface OpenedBreaker {
+  reason: string;
+  /** Of a person. */
+  openedBy: string;
+  openedAtMs: number;
+}
+
+export interface BreakersPorts {
+  sql: Sql;
+  clock: Clock;
+  health: Pick<Health, "holdOpen">;
+}
+
+export class Breakers {
+  private opened: ReadonlyMap<string, OpenedBreaker> = new Map();
+
+  constructor(private readonly on: BreakersPorts) {}
+
+  of(provider: string): OpenedBreaker | null {
+    return this.opened.get(provider) ?? null;
+  }
+
+  /** Takes over what the store holds. */
+  async load(): Promise<void> {
+    const rows = await this.on.sql.rows("SELECT * FROM provider_breaker");
+    this.opened = new Map(
+      rows.map((row) => [
+        textOf(row["provider"]),
+        {
+          reason: textOf(row["reason"]),
+          openedBy: textOf(row["opened_by"]),
+          openedAtMs: numberOf(row["opened_at"]),
+        },
+      ]),
+    );
+    this.on.health.holdOpen(new Set(this.opened.keys()));
+  }
+
+  /** False when it was open already; the first reason stays. */
+  async open(provider: string, { reason, actor }: { reason: string; actor: string }): Promise<boolean> {
+    const changed = await this.on.sql.rows(
+      `INSERT INTO provider_breaker (provider, reason, opened_by, opened_at) VALUES (?1, ?2, ?3, ?4)
+       ON CONFLICT (provider) DO NOTHING RETURNING provider`,
+      provider,
+      reason,
+      actor,
+      this.on.clock.nowMs(),
+    );
+    await this.load();
+    return changed.length > 0;
+  }
+
+  /** False when it was not open. */
+  async close(provider: string): Promise<boolean> {
+    const changed = await this.on.sql.rows(
+      "DELETE FROM provider_breaker WHERE provider = ?1 RETURNING provider",
+      provider,
+    );
+    await this.load();
+    return changed.length > 0;
+  }
+}

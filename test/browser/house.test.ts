@@ -1,0 +1,65 @@
+// The operator's hands on the house: a provider is probed, its breaker opened and closed; a support bundle is copied.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { path } from "../../dashboard/path-builder.ts";
+import { texts } from "../../dashboard/texts.ts";
+import { hello } from "../support/gateway.ts";
+import { type Dashboard, OPERATOR, startDashboard, type Visitor } from "./dashboard.ts";
+
+let dashboard: Dashboard;
+let visitor: Visitor;
+
+beforeAll(async () => {
+  dashboard = await startDashboard({
+    configure: (config) => {
+      for (const provider of config.providers)
+        provider.health = { ...provider.health, probe: "/models", intervalMs: 3_600_000 };
+    },
+  });
+  visitor = await dashboard.visitor(OPERATOR);
+});
+afterAll(() => dashboard.stop());
+
+test("an operator probes a provider, opens its breaker and closes it", async () => {
+  const words = texts.operatorProviders;
+  const { page } = visitor;
+  const customer = await dashboard.gateway.customer();
+  const status = async (): Promise<number> => (await dashboard.gateway.chat(customer, hello())).status;
+  await visitor.open(path.operator("providers"));
+  await page.getByRole("button", { name: words.probeOf("simulator") }).click();
+  await page.getByText(/^It answered after/).waitFor();
+  await page.getByRole("button", { name: words.openOf("simulator") }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel(words.reason).fill("answers with nonsense");
+  await dialog
+    .getByLabel(/simulator/)
+    .last()
+    .fill("simulator");
+  expect(await visitor.axe()).toEqual([]);
+  await dialog.getByRole("button", { name: words.open }).click();
+  await page.getByText(words.opened).waitFor();
+  expect(await page.getByText(/answers with nonsense · Root/).count()).toBe(1);
+  expect(await visitor.axe()).toEqual([]);
+  expect(await status()).toBe(503);
+  await page.getByRole("button", { name: words.closeOf("simulator") }).click();
+  await dialog.getByRole("button", { name: words.close, exact: true }).click();
+  await page.getByText(words.opened).waitFor({ state: "detached" });
+  expect(await status()).toBe(200);
+  expect(visitor.complained()).toEqual([]);
+}, 60_000);
+
+test("an operator copies the support bundle; without a clipboard it is there to select", async () => {
+  const words = texts.operatorHealth;
+  const { page } = visitor;
+  await visitor.open(path.operator("health"));
+  const button = page.getByRole("button", { name: words.bundle });
+  await page.evaluate("navigator.clipboard.writeText = async (text) => { window.copied = text; }");
+  await button.click();
+  await page.getByText(words.bundleCopied).waitFor();
+  expect(JSON.parse(await page.evaluate<string>("window.copied"))).toMatchObject({ health: { ready: true } });
+  await page.evaluate("navigator.clipboard.writeText = () => Promise.reject(new Error('no'))");
+  await button.click();
+  await page.getByText(words.bundleFailed).waitFor();
+  expect(JSON.parse(await page.getByRole("textbox").inputValue())).toMatchObject({ health: { ready: true } });
+  expect(await visitor.axe()).toEqual([]);
+  expect(visitor.complained()).toEqual([]);
+}, 60_000);

@@ -1,0 +1,47 @@
+// How a browser shows the dashboard: in its own zone where its person wants that, and still so tomorrow.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { path } from "../../dashboard/path-builder.ts";
+import { texts } from "../../dashboard/texts.ts";
+import { newMember } from "../support/browser.ts";
+import { type Dashboard, startDashboard } from "./dashboard.ts";
+import { inspect } from "./inspect.ts";
+
+const EMAIL = "vera@example.com";
+const words = texts.settings;
+
+let dashboard: Dashboard;
+let org: string;
+
+beforeAll(async () => {
+  dashboard = await startDashboard();
+  const { root, gateway } = dashboard;
+  org = (await root.app("POST /operator/organizations", {}, { name: "Acme Robotics" })).id;
+  await newMember(root, gateway, { org, role: "viewer", email: EMAIL });
+});
+afterAll(() => dashboard.stop());
+
+test("times are UTC until a person chooses their own zone, which this browser remembers", async () => {
+  const visitor = await dashboard.visitor(EMAIL);
+  const { page } = visitor;
+  const cdp = await page.context().newCDPSession(page);
+  await cdp.send("Emulation.setTimezoneOverride", { timezoneId: "Asia/Kathmandu" });
+  await visitor.open(path.organization(org, "settings"));
+  const since = page.getByRole("region", { name: words.sessions }).locator("time").first();
+  const clock = async () => /(\d\d:\d\d):\d\d (\S+)$/.exec(await since.innerText())?.slice(1) ?? [];
+  const [utc = "", zone] = await clock();
+  expect(zone).toBe("UTC");
+  await page.getByText(words.timeDisplays.local, { exact: true }).click();
+  await inspect(visitor, "settings with own times");
+  const [local, own] = await clock();
+  expect(own).toBe("GMT+5:45");
+  expect(minutesOf(local ?? "")).toBe((minutesOf(utc) + 345) % 1440);
+  expect(await since.getAttribute("title")).toContain(`${utc}:`);
+  await page.reload();
+  await visitor.settled();
+  expect(await clock()).toEqual([local ?? "", "GMT+5:45"]);
+});
+
+function minutesOf(clock: string): number {
+  const [hours = Number.NaN, minutes = Number.NaN] = clock.split(":").map(Number);
+  return hours * 60 + minutes;
+}
