@@ -595,6 +595,12 @@ export const texts = {
     removeCardHelp:
       "Nothing is charged to it any more, and automatic top-up stops. Credits stay as they are.",
     ordered: (id: string) => `Order ${id} was made. Credits appear when the operator confirms your payment.`,
+    waiting: (amount: string) => `The payment of ${amount} waits for its confirmation.`,
+    late: (id: string) =>
+      `Not confirmed yet. Nothing is lost: credits appear as soon as the payment service confirms order ${id}.`,
+    arrived: (amount: string) => `The payment of ${amount} is confirmed and credited.`,
+    notPaid: (id: string, reason: string | null) =>
+      `Order ${id} was not paid${reason === null ? "" : `: ${reason}`}. Nothing was credited.`,
     noCard: "No card is kept yet. Add credits once and keep the card.",
     card: (card: string) => `Charges ${card}.`,
     spent: "Topped up automatically this month:",
@@ -602,21 +608,6 @@ export const texts = {
     threshold: "When below",
     topUpBy: "Add",
     cap: "At most a month",
-    payment: {
-      titles: {
-        open: "Waiting for the payment",
-        credited: "The payment has arrived",
-        failed: "The payment failed",
-        expired: "The payment was not made in time",
-      },
-      waiting: (amount: string) =>
-        `The payment service has not confirmed ${amount} yet. This page looks again every two seconds.`,
-      late: (amount: string, order: string) =>
-        `${amount} is not confirmed yet, and nothing is lost: credits appear as soon as it is, also when you leave this page. Reference: ${order}`,
-      credited: (amount: string, order: string) => `${amount} of credits were added. Reference: ${order}`,
-      ended: (reason: string | null, order: string) =>
-        `${reason ?? "No credits were added, and nothing was charged."} Reference: ${order}`,
-    },
     noCap: "no cap",
   },
   account: {

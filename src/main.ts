@@ -347,6 +347,7 @@ function adminHandler(on: {
     const people = accounts({ people: () => on.people(), url: () => on.url(), note });
     return createAdminApp({
       ledger,
+      people: () => on.people(),
       operator: createOperator({ ...on, publisher: releases.publisher, people }),
     });
   });

@@ -12,7 +12,7 @@ export type OpenHold = AppAnswer<"GET /orgs/{org}/billing/holds">["data"][number
 export type Order = AppAnswer<"POST /orgs/{org}/billing/orders">;
 export type AutoTopUp = AppAnswer<"GET /orgs/{org}/billing/auto-top-up">;
 
-export const billingOf = (org: string) => ["organization", org, "billing"] as const;
+const billingOf = (org: string) => ["organization", org, "billing"] as const;
 
 export const billingQuery = (org: string) =>
   queryOptions({
@@ -31,12 +31,14 @@ export const ledgerQuery = (org: string, filters: Query) =>
 
 export const ordersQuery = (org: string) => pagedQuery<Order>([...billingOf(org), "orders"], api.orders(org));
 
-/** Asked again while the payment service has not told how it went. */
-export const orderQuery = (org: string, order: string) =>
+const ASKED_EVERY_MS = 2_000;
+
+/** One order, asked again until the payment service has spoken. */
+export const orderQuery = (org: string, id: string) =>
   queryOptions({
-    queryKey: [...billingOf(org), "order", order],
-    queryFn: ({ signal }) => get<Order>(api.order(org, order), {}, signal),
-    refetchInterval: ({ state }) => (state.data === undefined || state.data.state === "open" ? 2_000 : false),
+    queryKey: ["organization", org, "order", id],
+    queryFn: ({ signal }) => get<Order>(api.order(org, id), {}, signal),
+    refetchInterval: ({ state: { data } }) => (data?.state === "open" ? ASKED_EVERY_MS : false),
   });
 
 export const autoTopUpQuery = (org: string) =>

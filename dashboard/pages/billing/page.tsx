@@ -18,9 +18,9 @@ import { texts } from "../../texts.ts";
 import { AutoTopUpCard } from "./auto-top-up.tsx";
 import { Holds } from "./holds.tsx";
 import { Ledger } from "./ledger.tsx";
+import { OrderCourse } from "./order-course.tsx";
 import { OrderDialog } from "./order.tsx";
 import { Orders } from "./orders.tsx";
-import { PaymentNotice } from "./payment.tsx";
 
 const words = texts.billing;
 /** The payment service sends people back with the order that they paid. */
@@ -49,7 +49,7 @@ export function BillingPage() {
         {(of) => (
           <>
             {order !== "" && (
-              <PaymentNotice org={org.id} order={order} dismiss={() => setFilters({ order: "" })} />
+              <OrderCourse org={org.id} order={order} onClose={() => setFilters({ order: "" })} />
             )}
             <Balance of={of} />
             {of.open_holds > 0 && <Holds org={org.id} />}

@@ -73,7 +73,7 @@ describe.each(STORES)("on %s", (store) => {
     expect(await available()).toBe(nano("5"));
     await page.getByRole("button", { name: "Pay $25.50" }).click();
     await page.waitForURL((url) => url.pathname === billing());
-    await page.getByRole("status").getByText(words.payment.titles.credited).waitFor();
+    await page.getByRole("status").getByText(words.arrived("$25.50")).waitFor();
     for (let look = 1; look <= 3; look++) {
       await bill.settled();
       await page.getByText("$30.50").first().waitFor();
@@ -94,11 +94,11 @@ describe.each(STORES)("on %s", (store) => {
     const [newest] = (await buyer.app("GET /orgs/{org}/billing/orders", { org })).data;
     const id = newest?.id ?? "";
     await bill.open(`${billing()}?order=${id}`);
-    const notice = page.getByRole("status").filter({ hasText: words.payment.titles.open });
+    const notice = page.getByRole("status").filter({ hasText: words.waiting("$12.00") });
     await notice.waitFor();
     expect(await bill.axe()).toEqual([]);
     await fetch(unpaid, { method: "POST", body: new URLSearchParams({ do: "pay" }), redirect: "manual" });
-    await page.getByRole("status").getByText(words.payment.titles.credited).waitFor();
+    await page.getByRole("status").getByText(words.arrived("$12.00")).waitFor();
     await page.getByText("$42.50").first().waitFor();
     await page.getByRole("button", { name: texts.dialog.close, exact: true }).click();
     await page.waitForURL((url) => !url.search.includes("order"));

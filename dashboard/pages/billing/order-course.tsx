@@ -1,0 +1,60 @@
+// Back from the payment page: what became of the order. Coming back credits nothing, so the page waits for the event.
+import { Alert, Text } from "@mantine/core";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useEffect, useState } from "react";
+import { billingQuery, type Order, orderQuery } from "../../api/billing.ts";
+import { Loaded } from "../../components/states.tsx";
+import { formatMoney } from "../../format/money.ts";
+import { texts } from "../../texts.ts";
+
+const words = texts.billing;
+const LATE_MS = 60_000;
+const COLOURS = { open: "indigo", credited: "green", failed: "red", expired: "yellow" } as const;
+
+interface CourseProps {
+  org: string;
+  order: string;
+  onClose: () => void;
+}
+
+export function OrderCourse({ org, order, onClose }: CourseProps) {
+  const [since] = useState(() => Date.now());
+  const queries = useQueryClient();
+  const course = useQuery(orderQuery(org, order));
+  const state = course.data?.state;
+  useEffect(() => {
+    // Balance and ledger have changed.
+    if (state === "credited") void queries.invalidateQueries(billingQuery(org));
+  }, [queries, org, state]);
+  return (
+    <Loaded query={course} loading={null}>
+      {(of) => (
+        <Alert
+          color={COLOURS[of.state]}
+          variant="light"
+          role="status"
+          withCloseButton
+          closeButtonLabel={texts.dialog.close}
+          onClose={onClose}
+        >
+          <Text size="sm" className="name">
+            {sentence(of, course.dataUpdatedAt - since > LATE_MS)}
+          </Text>
+        </Alert>
+      )}
+    </Loaded>
+  );
+}
+
+function sentence({ id, state, amount_usd, reason }: Order, late: boolean): string {
+  const amount = formatMoney(amount_usd);
+  switch (state) {
+    case "open":
+      return late ? words.late(id) : words.waiting(amount);
+    case "credited":
+      return words.arrived(amount);
+    case "failed":
+    case "expired":
+      return words.notPaid(id, reason);
+  }
+}
