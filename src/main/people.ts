@@ -42,6 +42,8 @@ export interface PeopleRooms {
   flushJournal(): Promise<void>;
   /** Journal entries that found no room. */
   forgotten(): number;
+  /** Requests refused with `overloaded` since the start. */
+  overloadRefusals(): number;
 }
 
 export interface DashboardApi {

@@ -194,6 +194,21 @@ export const health = z.object({
   memory_bytes: count,
   event_loop_delay_ms: milliseconds.nullable(),
   refusals_forgotten: count,
+  /** Of this process since its start. */
+  overload_refusals: count,
+  schema_version: count,
+  last_sweep_at: time.nullable(),
+  /** Of the last commits of this process, 1,024 at most; null before the first. */
+  commits: z.object({
+    waiting: count,
+    of: count,
+    operations_mean: z.number().nullable(),
+    operations_most: count.nullable(),
+    ms_p50: milliseconds.nullable(),
+    ms_p99: milliseconds.nullable(),
+  }),
+  /** The gateways of a PostgreSQL store; none on SQLite, which has one. */
+  gateways: z.array(z.object({ name: z.string(), started_at: time, lease_until: time, valid: z.boolean() })),
 });
 
 /** What to send along with a question: states and figures, no secret, no name of a person, no content. */

@@ -11,19 +11,21 @@ import { newId } from "../../lib/id.ts";
 import { moneyOf, numberOf, orNull, type Sql, type SqlRow, textOf } from "../../store/sql.ts";
 import { unknownRecord } from "../unknown-record.ts";
 import { sinceRequest, stillRuns } from "./request-time.ts";
+import { storeHealth } from "./store-health.ts";
 
 type Key = AppAnswer<"GET /operator/management-keys">["data"][number];
 
 export interface HousePorts {
   sql: Sql;
   clock: Clock;
-  ledger: Pick<Ledger, "createManagementKey" | "ready" | "revokeManagementKey">;
+  ledger: Pick<Ledger, "createManagementKey" | "pulse" | "ready" | "revokeManagementKey">;
   operator: Pick<Operator, "ledger">;
   version: string;
   store: "sqlite" | "postgresql";
   startedAtMs: number;
   streamsOpen(): number;
   forgotten(): number;
+  overloadRefusals(): number;
 }
 
 const DAY_MS = 86_400_000;
@@ -60,6 +62,8 @@ export const house = (on: HousePorts): Mine => ({
       memory_bytes: process.memoryUsage().rss,
       event_loop_delay_ms: await loopDelayMs(),
       refusals_forgotten: on.forgotten(),
+      overload_refusals: on.overloadRefusals(),
+      ...(await storeHealth(on)),
     };
   },
   async ledgerReport() {
