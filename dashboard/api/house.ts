@@ -1,6 +1,7 @@
 // What only operators ask: routes and releases, providers, health, the ledger's audit, the audit log of everybody.
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 import type { AppAnswer } from "../../src/contract/app.ts";
+import { useChange } from "./change.ts";
 import { get, send } from "./client.ts";
 import { api } from "./paths.ts";
 
@@ -45,15 +46,28 @@ export const useLedgerAudit = () =>
   useMutation({ mutationFn: () => send<LedgerReport>(api.operatorLedgerAudit) });
 
 export const useDisableRoute = (onDone: () => void) =>
-  useRouteChange(onDone, (body: { route: string; reason: string }) =>
-    send(api.operatorDisableRoute, { body }),
-  );
+  useChange({
+    send: (body: { route: string; reason: string }, idempotencyKey) =>
+      send<OperatedRoute>(api.operatorDisableRoute, { body, idempotencyKey }),
+    onDone,
+    stale: ROUTES,
+  });
 
 export const useEnableRoute = (onDone: () => void) =>
-  useRouteChange(onDone, (body: { route: string }) => send(api.operatorEnableRoute, { body }));
+  useChange({
+    send: (body: { route: string }, idempotencyKey) =>
+      send<OperatedRoute>(api.operatorEnableRoute, { body, idempotencyKey }),
+    onDone,
+    stale: ROUTES,
+  });
 
-export const usePublish = (onDone: () => void) =>
-  useRouteChange(onDone, (body: { jws: string }) => send(api.operatorReleases, { body }));
+export const usePublish = (onDone: (route: OperatedRoute) => void) =>
+  useChange({
+    send: (body: { jws: string }, idempotencyKey) =>
+      send<OperatedRoute>(api.operatorReleases, { body, idempotencyKey }),
+    onDone,
+    stale: ROUTES,
+  });
 
 /** Checks a signed file without publishing it. */
 export const useVerify = () =>
@@ -61,37 +75,27 @@ export const useVerify = () =>
     mutationFn: (jws: string) => send<VerifiedRelease>(api.operatorVerifyRelease, { body: { jws } }),
   });
 
-export const useProbe = (provider: string) =>
-  useProviderChange(
-    () => {},
-    () => send<ProbeResult>(api.operatorProvider(provider, "probe")),
-  );
-
-export const useOpenBreaker = (provider: string, onDone: () => void) =>
-  useProviderChange(onDone, (body: { reason: string }) =>
-    send<Provider>(api.operatorProvider(provider, "open"), { body }),
-  );
-
-export const useCloseBreaker = (provider: string, onDone: () => void) =>
-  useProviderChange(onDone, () => send<Provider>(api.operatorProvider(provider, "close")));
-
-function useProviderChange<Terms = void, Result = unknown>(
-  onDone: () => void,
-  change: (terms: Terms) => Promise<Result>,
-) {
+/** A question: each click asks anew. */
+export const useProbe = (provider: string) => {
   const queries = useQueryClient();
   return useMutation({
-    mutationFn: change,
-    onSuccess: onDone,
+    mutationFn: () => send<ProbeResult>(api.operatorProvider(provider, "probe")),
     onSettled: () => queries.invalidateQueries({ queryKey: PROVIDERS }),
   });
-}
+};
 
-function useRouteChange<Terms>(onDone: () => void, change: (terms: Terms) => Promise<unknown>) {
-  const queries = useQueryClient();
-  return useMutation({
-    mutationFn: change,
-    onSuccess: onDone,
-    onSettled: () => queries.invalidateQueries({ queryKey: ROUTES }),
+export const useOpenBreaker = (provider: string, onDone: () => void) =>
+  useChange({
+    send: (body: { reason: string }, idempotencyKey) =>
+      send<Provider>(api.operatorProvider(provider, "open"), { body, idempotencyKey }),
+    onDone,
+    stale: PROVIDERS,
   });
-}
+
+export const useCloseBreaker = (provider: string, onDone: () => void) =>
+  useChange({
+    send: (_: void, idempotencyKey) =>
+      send<Provider>(api.operatorProvider(provider, "close"), { idempotencyKey }),
+    onDone,
+    stale: PROVIDERS,
+  });

@@ -38,7 +38,6 @@ export function SearchField({ value, onSearch, ...rest }: SearchFieldProps) {
         setTyped(event.currentTarget.value);
         ask(event.currentTarget.value.trim());
       }}
-      onBlur={() => ask.flush()}
     />
   );
 }

@@ -12,6 +12,7 @@ import { Loaded } from "../../components/states.tsx";
 import { formatCount } from "../../format/count.ts";
 import { exactMoney } from "../../format/money.ts";
 import { formatSpan, receivedAt } from "../../format/time.ts";
+import { useStepKeys } from "../../keyboard.tsx";
 import { texts } from "../../texts.ts";
 
 const words = texts.activity;
@@ -28,8 +29,13 @@ interface DrawerProps {
 
 export function RequestDrawer({ org, request, rows, open, onClose }: DrawerProps) {
   const at = rows.findIndex(({ id }) => id === request);
-  const step = (to: number, label: string): ReactNode => {
-    const next = at === -1 ? undefined : rows[to];
+  const beside = (by: -1 | 1): ActivityRow | undefined => (at === -1 ? undefined : rows[at + by]);
+  useStepKeys(request !== "", (by) => {
+    const next = beside(by);
+    if (next !== undefined) open(next.id);
+  });
+  const step = (by: -1 | 1, label: string): ReactNode => {
+    const next = beside(by);
     return (
       <Button
         size="compact-sm"
@@ -49,7 +55,7 @@ export function RequestDrawer({ org, request, rows, open, onClose }: DrawerProps
       size="lg"
       title={
         <Group gap="xs">
-          {words.request} {step(at - 1, words.newer)} {step(at + 1, words.older)}
+          {words.request} {step(-1, words.newer)} {step(1, words.older)}
         </Group>
       }
     >
