@@ -7,6 +7,7 @@ import { Copyable } from "../../components/copy.tsx";
 import { ExactMoney, Time } from "../../components/figures.tsx";
 import { Link } from "../../components/link.tsx";
 import { download } from "../../components/secret-dialog.tsx";
+import { NextStep } from "../../components/next-step.tsx";
 import { StateBadge } from "../../components/state-badge.tsx";
 import { Loaded } from "../../components/states.tsx";
 import { formatCount } from "../../format/count.ts";
@@ -70,7 +71,7 @@ function Detail({ org, request }: { org: string; request: string }) {
     <Loaded query={detail}>
       {(found) => (
         <Stack gap="lg">
-          <Headline of={found} />
+          <Headline of={found} org={org} />
           {found.arithmetic !== null && <Arithmetic of={found.arithmetic} />}
           {found.request !== null && <Timeline of={found.request} />}
           {found.request !== null && found.request.attempts.length > 0 && <Attempts of={found.request} />}
@@ -92,12 +93,13 @@ const Part = ({ title, children }: { title: string; children: ReactNode }) => (
   </Stack>
 );
 
-const Headline = ({ of: { row, sentence } }: { of: RequestDetail }) => (
+const Headline = ({ of: { row, sentence }, org }: { of: RequestDetail; org: string }) => (
   <Stack gap="xs">
     <Group gap="xs">
       <StateBadge state={row.state} word={words.states[row.state]} />
       {row.status !== null && <Code>{row.status}</Code>}
       {row.code !== null && <Code>{row.code}</Code>}
+      {row.code !== null && <NextStep code={row.code} of={{ org, key: row.key.id, model: row.model }} />}
       <Text fw={600}>
         <ExactMoney usd={row.charge_usd} />
       </Text>

@@ -10,7 +10,7 @@ import { Icon } from "../../components/icon.tsx";
 import { ButtonLink } from "../../components/link.tsx";
 import { Page } from "../../components/page.tsx";
 import { SearchField } from "../../components/search-field.tsx";
-import { Empty, Failure, Loading } from "../../components/states.tsx";
+import { Empty, Loading, Trouble } from "../../components/states.tsx";
 import { type Filters, oneOf, type SetFilters, text, useFilters } from "../../filters.ts";
 import { formatTime } from "../../format/time.ts";
 import { useMembership } from "../../membership.tsx";
@@ -65,7 +65,7 @@ export function ActivityPage() {
       }
     >
       <ActivityFilters filters={filters} set={setFilters} />
-      {activity.error !== null && <Failure error={activity.error} retry={() => void activity.refetch()} />}
+      <Trouble query={activity} />
       {activity.isPending && <Loading lines={8} />}
       {activity.data !== undefined &&
         (rows.length === 0 && !filtered ? (
@@ -80,7 +80,7 @@ export function ActivityPage() {
             label={texts.pages.activity}
             rows={rows}
             rowKey={({ id }) => id}
-            columns={activityColumns((id) => setFilters({ req: id }))}
+            columns={activityColumns(org.id)}
             onOpen={({ id }) => setFilters({ req: id })}
             more={
               activity.hasNextPage
