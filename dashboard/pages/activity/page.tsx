@@ -1,5 +1,5 @@
 // Every request of the organization, refusals and replays included, newest first; a row opens the drawer beside it.
-import { Button, Group, Select, TextInput } from "@mantine/core";
+import { Button, Group, Select } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { withQuery } from "../../api/client.ts";
@@ -9,8 +9,9 @@ import { DataTable } from "../../components/data-table.tsx";
 import { Icon } from "../../components/icon.tsx";
 import { ButtonLink } from "../../components/link.tsx";
 import { Page } from "../../components/page.tsx";
-import { Empty, Failure, Loading } from "../../components/states.tsx";
-import { type Filters, oneOf, text, useFilters } from "../../filters.ts";
+import { SearchField } from "../../components/search-field.tsx";
+import { Empty, Loading, Trouble } from "../../components/states.tsx";
+import { type Filters, oneOf, type SetFilters, text, useFilters } from "../../filters.ts";
 import { formatTime } from "../../format/time.ts";
 import { useMembership } from "../../membership.tsx";
 import { path } from "../../path-builder.ts";
@@ -64,7 +65,7 @@ export function ActivityPage() {
       }
     >
       <ActivityFilters filters={filters} set={setFilters} />
-      {activity.error !== null && <Failure error={activity.error} retry={() => void activity.refetch()} />}
+      <Trouble query={activity} />
       {activity.isPending && <Loading lines={8} />}
       {activity.data !== undefined &&
         (rows.length === 0 && !filtered ? (
@@ -79,7 +80,7 @@ export function ActivityPage() {
             label={texts.pages.activity}
             rows={rows}
             rowKey={({ id }) => id}
-            columns={activityColumns((id) => setFilters({ req: id }))}
+            columns={activityColumns(org.id)}
             onOpen={({ id }) => setFilters({ req: id })}
             more={
               activity.hasNextPage
@@ -109,17 +110,17 @@ function merged(fresh: readonly ActivityRow[], listed: readonly ActivityRow[]): 
 
 interface FiltersProps {
   filters: Filters<typeof SHAPE>;
-  set: (change: Partial<Filters<typeof SHAPE>>) => void;
+  set: SetFilters<typeof SHAPE>;
 }
 
 const ActivityFilters = ({ filters, set }: FiltersProps) => (
   <Group gap="sm" align="flex-end">
-    <TextInput
+    <SearchField
       label={words.find}
       placeholder={words.findHint}
       w={{ base: "100%", sm: 260 }}
       value={filters.find}
-      onChange={(event) => set({ find: event.currentTarget.value.trim() })}
+      onSearch={(find) => set({ find }, { typed: true })}
     />
     <Select
       label={words.range}
@@ -140,11 +141,11 @@ const ActivityFilters = ({ filters, set }: FiltersProps) => (
         ...STATES.map((value) => ({ value, label: words.states[value] })),
       ]}
     />
-    <TextInput
+    <SearchField
       label={words.model}
       w={170}
       value={filters.model}
-      onChange={(event) => set({ model: event.currentTarget.value.trim() })}
+      onSearch={(model) => set({ model }, { typed: true })}
     />
     {filters.from !== "" && (
       <Button variant="subtle" onClick={() => set({ from: "", to: "" })}>
