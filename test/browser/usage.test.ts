@@ -1,10 +1,11 @@
 // Usage in two groupings, as a chart and as its table; a group and a bar lead to the requests behind them.
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { exactMoney } from "../../dashboard/format/money.ts";
+import { exactMoney, heightOf } from "../../dashboard/format/money.ts";
 import { path } from "../../dashboard/path-builder.ts";
 import { texts } from "../../dashboard/texts.ts";
 import { type Dashboard, startDashboard, type Visitor } from "./dashboard.ts";
 import { furnish, type Furnished } from "./furnish.ts";
+import { waitFor } from "./steps.ts";
 
 const words = texts.usage;
 let dashboard: Dashboard;
@@ -31,8 +32,8 @@ test("a group of two groupings has the ledger's charge, and leads to its request
   expect(await row.getByRole("cell").last().innerText()).toBe(await charged());
   await row.getByRole("link").click();
   await visitor.page.waitForURL(/\/activity\?/);
-  await visitor.settled();
-  expect(await visitor.page.getByRole("row").filter({ hasText: "settled" }).count()).toBe(3);
+  const settled = visitor.page.getByRole("row").filter({ hasText: "settled" });
+  await waitFor(async () => (await settled.count()) === 3, "three requests");
 });
 
 test("the table of the chart ends at the total when it is cumulative", async () => {
@@ -49,9 +50,34 @@ test("a bar opens the requests of its hour", async () => {
   await bar.hover();
   await bar.click();
   await visitor.page.waitForURL(/from=/);
-  await visitor.settled();
-  expect(await visitor.page.getByRole("row").filter({ hasText: "settled" }).count()).toBe(3);
+  const settled = visitor.page.getByRole("row").filter({ hasText: "settled" });
+  await waitFor(async () => (await settled.count()) === 3, "three requests");
   await visitor.page.getByRole("button", { name: /show all/ }).click();
   await visitor.page.waitForURL((url) => !url.searchParams.has("from"));
+  expect(visitor.complained()).toEqual([]);
+});
+
+test("two keys of one name have a bar each, and names that differ", async () => {
+  const made = await dashboard.root.app(
+    "POST /orgs/{org}/keys",
+    { org: house.org },
+    { name: "Nightly batch" },
+  );
+  const twin = { organizationId: house.org, keyId: made.id, secret: made.secret ?? "" };
+  await dashboard.gateway.chat(twin, { model: "plain-1", messages: [{ role: "user", content: "again" }] });
+  await openUsage("group_by=key");
+  const bars = visitor.page.locator(".recharts-bar-rectangle path");
+  await bars.first().waitFor();
+  const heights = await Promise.all((await bars.all()).map(async (bar) => (await bar.boundingBox())?.height));
+  const used = await dashboard.root.app(
+    "GET /orgs/{org}/usage",
+    { org: house.org },
+    undefined,
+    "?group_by=key",
+  );
+  const [most, least] = used.rows.map(({ charge_usd }) => heightOf(charge_usd));
+  expect(heights).toHaveLength(2);
+  expect((heights[0] ?? 0) / (heights[1] ?? 1)).toBeCloseTo((most ?? 0) / (least ?? 1), 0);
+  expect(new Set(await visitor.page.locator(".recharts-legend-wrapper p").allInnerTexts()).size).toBe(2);
   expect(visitor.complained()).toEqual([]);
 });

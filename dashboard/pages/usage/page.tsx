@@ -14,7 +14,7 @@ import { Empty, Loaded } from "../../components/states.tsx";
 import { Tile } from "../../components/tile.tsx";
 import { useFilters } from "../../filters.ts";
 import { formatCount, shortCount } from "../../format/count.ts";
-import { formatMoney } from "../../format/money.ts";
+import { formatHeight } from "../../format/money.ts";
 import { useMembership } from "../../membership.tsx";
 import { path } from "../../path-builder.ts";
 import { texts } from "../../texts.ts";
@@ -78,7 +78,7 @@ function Used({ of, org, filters }: { of: Usage; org: string; filters: UsageShap
         summary={`${words.summary(of.rows.length, texts.ranges[range])}. ${words.picked}`}
         series={course.series}
         buckets={course.buckets}
-        format={measure === "charge_usd" ? (value) => formatMoney(String(value)) : shortCount}
+        format={measure === "charge_usd" ? formatHeight : shortCount}
         table={<CourseTable of={course} />}
         onPick={openBucket}
       />
