@@ -341,6 +341,7 @@ export const texts = {
     lead: "Every request: served, refused, replayed. A replay costs nothing and names the request that was paid.",
     live: "Live",
     stop: "Stop following",
+    waiting: (count: string) => `${count} new`,
     csv: "Download CSV",
     send: "Send one",
     empty: "No requests in this time.",
