@@ -337,6 +337,14 @@ export const texts = {
     },
   },
   ranges: { "24h": "24 hours", "7d": "7 days", "30d": "30 days", month: "This month (UTC)" },
+  window: {
+    label: "Time (UTC)",
+    all: "All time",
+    last: "Last month (UTC)",
+    own: "Days of your own",
+    from: "First day (UTC)",
+    to: "Last day (UTC)",
+  },
   activity: {
     lead: "Every request: served, refused, replayed. A replay costs nothing and names the request that was paid.",
     live: "Live",

@@ -1,9 +1,11 @@
 // Usage in two groupings, as a chart and as its table; a group and a bar lead to the requests behind them.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { exactMoney, heightOf } from "../../dashboard/format/money.ts";
+import { lastMonths } from "../../dashboard/format/month.ts";
+import { addDays, today } from "../../dashboard/format/time.ts";
 import { path } from "../../dashboard/path-builder.ts";
 import { texts } from "../../dashboard/texts.ts";
-import { type Dashboard, startDashboard, type Visitor } from "./dashboard.ts";
+import { type Dashboard, DESKTOP, NARROW, startDashboard, type Visitor } from "./dashboard.ts";
 import { furnish, type Furnished } from "./furnish.ts";
 import { waitFor } from "./steps.ts";
 
@@ -79,5 +81,32 @@ test("two keys of one name have a bar each, and names that differ", async () => 
   expect(heights).toHaveLength(2);
   expect((heights[0] ?? 0) / (heights[1] ?? 1)).toBeCloseTo((most ?? 0) / (least ?? 1), 0);
   expect(new Set(await visitor.page.locator(".recharts-legend-wrapper p").allInnerTexts()).size).toBe(2);
+  expect(visitor.complained()).toEqual([]);
+});
+
+test("days of one's own are days in UTC: today's use is in today, not in yesterday", async () => {
+  const day = (days: number): string => addDays(today(), days);
+  await openUsage("group_by=model&measure=requests");
+  const { page } = visitor;
+  await page.getByRole("combobox", { name: texts.window.label }).click();
+  await page.getByRole("option", { name: texts.window.own }).click();
+  await page.getByLabel(texts.window.from).fill(day(-1));
+  await page.waitForURL(new RegExp(`from=${day(-1)}&to=${day(1)}`));
+  await visitor.settled();
+  const table = page.getByRole("region", { name: words.table });
+  await waitFor(
+    async () => (await table.getByRole("link", { name: "plain-1" }).count()) === 1,
+    "today's use",
+  );
+  expect(await visitor.axe()).toEqual([]);
+  await page.getByLabel(texts.window.to).fill(day(-1));
+  await page.getByText(words.empty).waitFor();
+  await visitor.resize(NARROW);
+  expect(await visitor.overflow()).toBeLessThanOrEqual(0);
+  await visitor.resize(DESKTOP);
+  await page.getByRole("combobox", { name: texts.window.label }).click();
+  await page.getByRole("option", { name: texts.window.last }).click();
+  const [month = ""] = lastMonths(2).slice(1);
+  await page.waitForURL(new RegExp(`from=${month}-01&to=${today().slice(0, 7)}-01`));
   expect(visitor.complained()).toEqual([]);
 });

@@ -9,6 +9,7 @@ import { Icon } from "../../components/icon.tsx";
 import { ButtonLink } from "../../components/link.tsx";
 import { Page } from "../../components/page.tsx";
 import { Empty, Failure, Loading } from "../../components/states.tsx";
+import { askedWindow, TimeWindow, windowShape } from "../../components/time-window.tsx";
 import { type Filters, oneOf, text, useFilters } from "../../filters.ts";
 import { formatCount } from "../../format/count.ts";
 import { formatTime } from "../../format/time.ts";
@@ -23,15 +24,12 @@ import { useTail } from "./tail.ts";
 const words = texts.activity;
 const STATES = ["running", "settled", "released", "outcome_unknown", "refused", "replay"] as const;
 const SHAPE = {
-  range: oneOf(["24h", "7d", "30d", "month"], "7d"),
+  ...windowShape("7d"),
   state: oneOf(["", ...STATES], ""),
   model: text(),
   key: text(),
   code: text(),
   live: oneOf(["", "true"], ""),
-  /** Instead of `range`: two instants, as a bar of the usage page names them. */
-  from: text(),
-  to: text(),
   find: text(),
   req: text(),
 };
@@ -46,7 +44,7 @@ export function ActivityPage() {
   const { rows, waiting } = useLiveRows(fresh, activity.data?.pages.flatMap(({ data }) => data) ?? [], {
     state: filters.state,
     code: filters.code,
-    grows: filters.find === "" && filters.from === "",
+    grows: filters.find === "" && filters.from === "" && filters.to === "",
   });
   const filtered = Object.entries(asked).some(([name, value]) => name !== "range" && value !== "");
   return (
@@ -111,10 +109,10 @@ export function ActivityPage() {
 }
 
 /** A search goes through all time: whoever has an id rarely knows its day. */
-function askedOf({ range, from, to, state, model, key, code, find }: Filters<typeof SHAPE>): Query {
+function askedOf(filters: Filters<typeof SHAPE>): Query {
+  const { state, model, key, code, find } = filters;
   const others = { state, model, key, code };
-  if (find !== "") return { ...others, find };
-  return from === "" ? { range, ...others } : { from, to, ...others };
+  return find === "" ? { ...askedWindow(filters), ...others } : { find, ...others };
 }
 
 interface FiltersProps {
@@ -131,14 +129,7 @@ const ActivityFilters = ({ filters, set }: FiltersProps) => (
       value={filters.find}
       onChange={(event) => set({ find: event.currentTarget.value.trim() })}
     />
-    <Select
-      label={words.range}
-      w={150}
-      allowDeselect={false}
-      value={filters.range}
-      onChange={(value) => set({ range: SHAPE.range(value ?? undefined), from: "", to: "" })}
-      data={Object.entries(texts.ranges).map(([value, label]) => ({ value, label }))}
-    />
+    <TimeWindow filters={filters} set={set} />
     <Select
       label={words.state}
       w={170}
