@@ -1,5 +1,4 @@
-// The only place with `fetch`. Every answer is JSON or an error body with code and request id; a call that changes
-// something carries an `Idempotency-Key`, so that a double click or a retry acts once.
+// The only place with `fetch`. Every answer is JSON or an error body with code and request id.
 export class ApiError extends Error {
   readonly status: number;
   readonly code: string;
@@ -37,7 +36,7 @@ export const get = <Answer>(url: string, query: Query = {}, signal?: AbortSignal
 export interface Change {
   method?: "POST" | "PATCH" | "PUT" | "DELETE";
   body?: unknown;
-  /** Made when the form opened. */
+  /** Made when the form opened (`change.ts`), so that a double click or a retry acts once. Questions have none. */
   idempotencyKey?: string;
 }
 
@@ -46,7 +45,7 @@ export const send = <Answer>(url: string, change: Change = {}): Promise<Answer> 
     method: change.method ?? "POST",
     headers: {
       "content-type": "application/json",
-      "idempotency-key": change.idempotencyKey ?? crypto.randomUUID(),
+      ...(change.idempotencyKey !== undefined && { "idempotency-key": change.idempotencyKey }),
     },
     body: JSON.stringify(change.body ?? {}),
   });

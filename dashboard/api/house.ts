@@ -86,28 +86,27 @@ export const useVerify = () =>
     mutationFn: (jws: string) => send<VerifiedRelease>(api.operatorVerifyRelease, { body: { jws } }),
   });
 
-export const useProbe = (provider: string) =>
-  useProviderChange(
-    () => {},
-    () => send<ProbeResult>(api.operatorProvider(provider, "probe")),
-  );
-
-export const useOpenBreaker = (provider: string, onDone: () => void) =>
-  useProviderChange(onDone, (body: { reason: string }) =>
-    send<Provider>(api.operatorProvider(provider, "open"), { body }),
-  );
-
-export const useCloseBreaker = (provider: string, onDone: () => void) =>
-  useProviderChange(onDone, () => send<Provider>(api.operatorProvider(provider, "close")));
-
-function useProviderChange<Terms = void, Result = unknown>(
-  onDone: () => void,
-  change: (terms: Terms) => Promise<Result>,
-) {
+/** A question: each click asks anew. */
+export const useProbe = (provider: string) => {
   const queries = useQueryClient();
   return useMutation({
-    mutationFn: change,
-    onSuccess: onDone,
+    mutationFn: () => send<ProbeResult>(api.operatorProvider(provider, "probe")),
     onSettled: () => queries.invalidateQueries({ queryKey: PROVIDERS }),
   });
-}
+};
+
+export const useOpenBreaker = (provider: string, onDone: () => void) =>
+  useChange({
+    send: (body: { reason: string }, idempotencyKey) =>
+      send<Provider>(api.operatorProvider(provider, "open"), { body, idempotencyKey }),
+    onDone,
+    stale: PROVIDERS,
+  });
+
+export const useCloseBreaker = (provider: string, onDone: () => void) =>
+  useChange({
+    send: (_: void, idempotencyKey) =>
+      send<Provider>(api.operatorProvider(provider, "close"), { idempotencyKey }),
+    onDone,
+    stale: PROVIDERS,
+  });

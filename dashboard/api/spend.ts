@@ -10,9 +10,11 @@ export type RequestDetail = AppAnswer<"GET /orgs/{org}/activity/{request}">;
 export type Usage = AppAnswer<"GET /orgs/{org}/usage">;
 export type Overview = AppAnswer<"GET /orgs/{org}/overview">;
 
+export const activityOf = (org: string) => ["organization", org, "activity"] as const;
+
 export const activityQuery = (org: string, filters: Query) =>
   infiniteQueryOptions({
-    queryKey: ["organization", org, "activity", filters],
+    queryKey: [...activityOf(org), filters],
     initialPageParam: "",
     queryFn: ({ pageParam, signal }) =>
       get<Activity>(api.activity(org), { ...filters, cursor: pageParam }, signal),

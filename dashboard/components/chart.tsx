@@ -4,7 +4,8 @@ import { BarChart } from "@mantine/charts";
 
 export interface Bucket {
   label: string;
-  values: Readonly<Record<string, number>>;
+  /** One height per series. */
+  values: readonly number[];
 }
 
 export interface ChartProps {
@@ -29,15 +30,22 @@ const COLOURS = [
   "gray.5",
 ] as const;
 
+/** By its place: two series may have one name, and a name may be anything. */
+const keyOf = (index: number): string => `series${index}`;
+
 export default function Chart({ buckets, series, format, height = 260, onPick }: ChartProps) {
   return (
     <BarChart
       h={height}
-      data={buckets.map(({ label, values }) => ({ label, ...values }))}
+      data={buckets.map(({ label, values }) => ({
+        label,
+        ...Object.fromEntries(values.map((value, at) => [keyOf(at), value])),
+      }))}
       dataKey="label"
       type="stacked"
-      series={series.map((name, index) => ({
-        name,
+      series={series.map((label, index) => ({
+        name: keyOf(index),
+        label,
         color: COLOURS[Math.min(index, COLOURS.length - 1)] ?? "gray.5",
       }))}
       valueFormatter={format}

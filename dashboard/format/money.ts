@@ -46,8 +46,10 @@ export function percentOf(part: string, whole: string): number {
   return tenths <= 0n ? 0 : tenths >= 1000n ? 100 : Number(tenths) / 10;
 }
 
-/** For the height of a bar in a chart, where a float is enough; never shown as text. */
+/** For the height of a bar in a chart, where a float is enough. */
 export const heightOf = (usd: string): number => Number.parseFloat(usd);
+/** A height at the axis and under the pointer: `5e-7` → `$0.0000005`. */
+export const formatHeight = (height: number): string => formatMoney(height.toFixed(9));
 
 function nano(usd: string): bigint {
   const parts = split(usd);

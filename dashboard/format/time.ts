@@ -69,6 +69,12 @@ export function formatSpan(ms: number): string {
 /** Today in UTC as `YYYY-MM-DD`. */
 export const today = (now: Date = new Date()): string => now.toISOString().slice(0, 10);
 
+/** The day so many days later; `""` for what is no day. */
+export function addDays(day: string, days: number): string {
+  const at = Date.parse(`${day}T00:00:00Z`);
+  return Number.isNaN(at) ? "" : new Date(at + days * 86_400_000).toISOString().slice(0, 10);
+}
+
 /** `1 Dec 00:00 UTC`: when monthly limits start again. */
 export function nextMonth(now: Date = new Date()): string {
   const first = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1));

@@ -11,4 +11,6 @@ export interface JournalEntry {
   model: string | null;
   stream: boolean;
   replayOf: string | null;
+  /** As the caller sent it; null without one. */
+  idempotencyKey: string | null;
 }

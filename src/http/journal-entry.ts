@@ -4,8 +4,11 @@ import type { JournalEntry } from "../contract/journal.ts";
 import type { Completion } from "../gateway/complete.ts";
 import { credentialOf } from "../gateway/credential.ts";
 
+/** Of a key that can be valid: a longer one is refused, and found by its beginning. */
+const KEY_LENGTH_MAX = 200;
+
 interface Met {
-  context: { requestId: string; receivedAtMs: number };
+  context: { request: Pick<Request, "headers">; requestId: string; receivedAtMs: number };
   authorization: string | Credential | null;
 }
 
@@ -14,8 +17,9 @@ export function journalEntry(completion: Completion, { context, authorization }:
   if (completion.kind === "answer" || completion.kind === "stream") return null;
   if (completion.kind === "refused" && completion.gateway === null) return null;
   const { organizationId, keyId } = credentialOf(authorization);
-  const { requestId, receivedAtMs: atMs } = context;
-  const base = { requestId, organizationId, keyId, atMs };
+  const { request, requestId, receivedAtMs: atMs } = context;
+  const idempotencyKey = request.headers.get("idempotency-key")?.slice(0, KEY_LENGTH_MAX) ?? null;
+  const base = { requestId, organizationId, keyId, atMs, idempotencyKey };
   switch (completion.kind) {
     case "refused": {
       const { status, code } = completion.refusal;

@@ -65,8 +65,9 @@ export class Journal {
 
 const insert = (entry: JournalEntry): Statement =>
   statement(
-    `INSERT INTO journal (request_id, org_id, key_id, kind, at, status, code, model, stream, replay_of)
-     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT DO NOTHING`,
+    `INSERT INTO journal (request_id, org_id, key_id, kind, at, status, code, model, stream, replay_of,
+       idempotency_key)
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) ON CONFLICT DO NOTHING`,
     entry.requestId,
     entry.organizationId,
     entry.keyId,
@@ -77,4 +78,5 @@ const insert = (entry: JournalEntry): Statement =>
     entry.model,
     entry.stream ? 1 : 0,
     entry.replayOf,
+    entry.idempotencyKey,
   );

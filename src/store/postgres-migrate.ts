@@ -8,6 +8,7 @@ import { JOURNAL_SCHEMA } from "./migrations/0004-journal.ts";
 import { ENTITLEMENT_NOTES_SCHEMA } from "./migrations/0005-entitlement-notes.ts";
 import { ALERTS_SCHEMA } from "./migrations/0006-alerts.ts";
 import { BREAKERS_SCHEMA } from "./migrations/0007-breakers.ts";
+import { JOURNAL_KEYS_SCHEMA } from "./migrations/0008-journal-keys.ts";
 import { inPostgres } from "./migrations/postgres/in-postgres.ts";
 import type { Migration } from "./migrate.ts";
 import { StoreFailure } from "./store-failure.ts";
@@ -19,6 +20,7 @@ export const POSTGRES_MIGRATIONS: readonly Migration[] = [
   { version: 5, name: "entitlement notes", sql: inPostgres(ENTITLEMENT_NOTES_SCHEMA) },
   { version: 6, name: "alerts", sql: inPostgres(ALERTS_SCHEMA) },
   { version: 7, name: "breakers", sql: inPostgres(BREAKERS_SCHEMA) },
+  { version: 8, name: "journal keys", sql: inPostgres(JOURNAL_KEYS_SCHEMA) },
 ];
 
 /** Any number that is ours: the lock that migrating gateways take turns with. */

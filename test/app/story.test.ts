@@ -184,7 +184,7 @@ test("replays and refusals are rows too: free, with the request that was paid, w
   expect(original.idempotency).toMatchObject({ key: "paid-once-1", caller_supplied: true });
   expect(original.idempotency?.replays.map(({ id }) => id)).toEqual([data[1]?.id ?? ""]);
   const found = await owner.app("GET /orgs/{org}/activity", { org }, undefined, "?find=paid-once-1");
-  expect(found.data.map(({ id }) => id)).toEqual([data[2]?.id ?? ""]);
+  expect(found.data.map(({ id }) => id)).toEqual([data[1]?.id ?? "", data[2]?.id ?? ""]);
   const overview = await owner.app("GET /orgs/{org}/overview", { org });
   expect(overview.refusals).toEqual([{ code: "integer_below_min_value", requests: 1 }]);
 });
@@ -272,6 +272,55 @@ test("the live tail tells of a request as it happens", async () => {
   while (!text.includes('"Tail"')) text += new TextDecoder().decode((await reader?.read())?.value);
   expect(text).toContain("event: row");
   await reader?.cancel();
+});
+
+test("the live tail keeps to the filter, and after a lost connection tells what was missed", async () => {
+  const named = async (name: string): Promise<Customer> => {
+    const { id, secret } = await developer.app("POST /orgs/{org}/keys", { org }, { name });
+    return { organizationId: org, keyId: id, secret: secret ?? "" };
+  };
+  const [mine, other] = [await named("Mine"), await named("Other")];
+  const follow = async (headers: Record<string, string> = {}) => {
+    const address = `${gateway.url}/app/v1/orgs/${org}/activity/tail?key=${mine.keyId}`;
+    const { body } = await fetch(address, { headers: { cookie: owner.cookie, ...headers } });
+    return { reader: body?.getReader(), text: "" };
+  };
+  type Tail = Awaited<ReturnType<typeof follow>>;
+  const until = async (tail: Tail, count: number): Promise<string[]> => {
+    const ids = () => [...tail.text.matchAll(/^id: (req_\w+)$/gm)].map(([, id = ""]) => id);
+    while (new Set(ids()).size < count)
+      tail.text += new TextDecoder().decode((await tail.reader?.read())?.value);
+    return [...new Set(ids())];
+  };
+  await gateway.chat(mine, ask("before anybody looks"));
+  const first = await follow();
+  await until(first, 0);
+  await first.reader?.read();
+  await gateway.chat(other, ask("of another key"));
+  await gateway.chat(mine, ask("seen"));
+  const [seen = ""] = await until(first, 1);
+  expect(first.text).not.toContain('"Other"');
+  await first.reader?.cancel();
+  await gateway.chat(mine, ask("missed"));
+  const again = await follow({ "last-event-id": seen });
+  const { data } = await owner.app("GET /orgs/{org}/activity", { org }, undefined, `?key=${mine.keyId}`);
+  expect(data.map(({ id }) => id)).toContain(seen);
+  expect(await until(again, 2)).toEqual([seen, data[0]?.id ?? ""]);
+  await again.reader?.cancel();
+});
+
+test("an Idempotency-Key finds the request that was paid, its replays, and what was refused with it", async () => {
+  const { id, secret } = await developer.app("POST /orgs/{org}/keys", { org }, { name: "Searched" });
+  const caller = { organizationId: org, keyId: id, secret: secret ?? "" };
+  const [paid, refused] = ["search-paid-1", "search-refused-1"];
+  for (const _ of [1, 2]) await gateway.chat(caller, ask("once"), { "idempotency-key": paid });
+  await gateway.chat(caller, ask("never", { max_tokens: 0 }), { "idempotency-key": refused });
+  const states = async (key: string): Promise<string[]> =>
+    (await owner.app("GET /orgs/{org}/activity", { org }, undefined, `?find=${key}`)).data.map(
+      ({ state }) => state,
+    );
+  expect(await states(paid)).toEqual(["replay", "settled"]);
+  expect(await states(refused)).toEqual(["refused"]);
 });
 
 test("CSV carries the filter, exact money, and no formulas", async () => {

@@ -1,10 +1,13 @@
 // Usage in two groupings, as a chart and as its table; a group and a bar lead to the requests behind them.
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { exactMoney } from "../../dashboard/format/money.ts";
+import { exactMoney, heightOf } from "../../dashboard/format/money.ts";
+import { lastMonths } from "../../dashboard/format/month.ts";
+import { addDays, today } from "../../dashboard/format/time.ts";
 import { path } from "../../dashboard/path-builder.ts";
 import { texts } from "../../dashboard/texts.ts";
-import { type Dashboard, startDashboard, type Visitor } from "./dashboard.ts";
+import { type Dashboard, DESKTOP, NARROW, startDashboard, type Visitor } from "./dashboard.ts";
 import { furnish, type Furnished } from "./furnish.ts";
+import { waitFor } from "./steps.ts";
 
 const words = texts.usage;
 let dashboard: Dashboard;
@@ -31,8 +34,8 @@ test("a group of two groupings has the ledger's charge, and leads to its request
   expect(await row.getByRole("cell").last().innerText()).toBe(await charged());
   await row.getByRole("link").click();
   await visitor.page.waitForURL(/\/activity\?/);
-  await visitor.settled();
-  expect(await visitor.page.getByRole("row").filter({ hasText: "settled" }).count()).toBe(3);
+  const settled = visitor.page.getByRole("row").filter({ hasText: "settled" });
+  await waitFor(async () => (await settled.count()) === 3, "three requests");
 });
 
 test("the table of the chart ends at the total when it is cumulative", async () => {
@@ -49,9 +52,61 @@ test("a bar opens the requests of its hour", async () => {
   await bar.hover();
   await bar.click();
   await visitor.page.waitForURL(/from=/);
-  await visitor.settled();
-  expect(await visitor.page.getByRole("row").filter({ hasText: "settled" }).count()).toBe(3);
+  const settled = visitor.page.getByRole("row").filter({ hasText: "settled" });
+  await waitFor(async () => (await settled.count()) === 3, "three requests");
   await visitor.page.getByRole("button", { name: /show all/ }).click();
   await visitor.page.waitForURL((url) => !url.searchParams.has("from"));
+  expect(visitor.complained()).toEqual([]);
+});
+
+test("two keys of one name have a bar each, and names that differ", async () => {
+  const made = await dashboard.root.app(
+    "POST /orgs/{org}/keys",
+    { org: house.org },
+    { name: "Nightly batch" },
+  );
+  const twin = { organizationId: house.org, keyId: made.id, secret: made.secret ?? "" };
+  await dashboard.gateway.chat(twin, { model: "plain-1", messages: [{ role: "user", content: "again" }] });
+  await openUsage("group_by=key");
+  const bars = visitor.page.locator(".recharts-bar-rectangle path");
+  await bars.first().waitFor();
+  const heights = await Promise.all((await bars.all()).map(async (bar) => (await bar.boundingBox())?.height));
+  const used = await dashboard.root.app(
+    "GET /orgs/{org}/usage",
+    { org: house.org },
+    undefined,
+    "?group_by=key",
+  );
+  const [most, least] = used.rows.map(({ charge_usd }) => heightOf(charge_usd));
+  expect(heights).toHaveLength(2);
+  expect((heights[0] ?? 0) / (heights[1] ?? 1)).toBeCloseTo((most ?? 0) / (least ?? 1), 0);
+  expect(new Set(await visitor.page.locator(".recharts-legend-wrapper p").allInnerTexts()).size).toBe(2);
+  expect(visitor.complained()).toEqual([]);
+});
+
+test("days of one's own are days in UTC: today's use is in today, not in yesterday", async () => {
+  const day = (days: number): string => addDays(today(), days);
+  await openUsage("group_by=model&measure=requests");
+  const { page } = visitor;
+  await page.getByRole("combobox", { name: texts.window.label }).click();
+  await page.getByRole("option", { name: texts.window.own }).click();
+  await page.getByLabel(texts.window.from).fill(day(-1));
+  await page.waitForURL(new RegExp(`from=${day(-1)}&to=${day(1)}`));
+  await visitor.settled();
+  const table = page.getByRole("region", { name: words.table });
+  await waitFor(
+    async () => (await table.getByRole("link", { name: "plain-1" }).count()) === 1,
+    "today's use",
+  );
+  expect(await visitor.axe()).toEqual([]);
+  await page.getByLabel(texts.window.to).fill(day(-1));
+  await page.getByText(words.empty).waitFor();
+  await visitor.resize(NARROW);
+  expect(await visitor.overflow()).toBeLessThanOrEqual(0);
+  await visitor.resize(DESKTOP);
+  await page.getByRole("combobox", { name: texts.window.label }).click();
+  await page.getByRole("option", { name: texts.window.last }).click();
+  const [month = ""] = lastMonths(2).slice(1);
+  await page.waitForURL(new RegExp(`from=${month}-01&to=${today().slice(0, 7)}-01`));
   expect(visitor.complained()).toEqual([]);
 });

@@ -1,34 +1,36 @@
 // Every request of the organization, refusals and replays included, newest first; a row opens the drawer beside it.
-import { Button, Group, Select, TextInput } from "@mantine/core";
+import { Button, Group, Select } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
-import { useState } from "react";
-import { withQuery } from "../../api/client.ts";
+import { type Query, withQuery } from "../../api/client.ts";
 import { api } from "../../api/paths.ts";
-import { type ActivityRow, activityQuery } from "../../api/spend.ts";
+import { activityQuery } from "../../api/spend.ts";
 import { DataTable } from "../../components/data-table.tsx";
 import { Icon } from "../../components/icon.tsx";
 import { ButtonLink } from "../../components/link.tsx";
 import { Page } from "../../components/page.tsx";
-import { Empty, Failure, Loading } from "../../components/states.tsx";
-import { type Filters, oneOf, text, useFilters } from "../../filters.ts";
+import { SearchField } from "../../components/search-field.tsx";
+import { Empty, Loading, Trouble } from "../../components/states.tsx";
+import { askedWindow, TimeWindow, windowShape } from "../../components/time-window.tsx";
+import { type Filters, oneOf, type SetFilters, text, useFilters } from "../../filters.ts";
+import { formatCount } from "../../format/count.ts";
 import { formatTime } from "../../format/time.ts";
 import { useMembership } from "../../membership.tsx";
 import { path } from "../../path-builder.ts";
 import { texts } from "../../texts.ts";
 import { activityColumns } from "./columns.tsx";
 import { RequestDrawer } from "./drawer.tsx";
+import { scrollToTop, useLiveRows } from "./live-rows.ts";
 import { useTail } from "./tail.ts";
 
 const words = texts.activity;
 const STATES = ["running", "settled", "released", "outcome_unknown", "refused", "replay"] as const;
 const SHAPE = {
-  range: oneOf(["24h", "7d", "30d", "month"], "7d"),
+  ...windowShape("7d"),
   state: oneOf(["", ...STATES], ""),
   model: text(),
   key: text(),
-  /** Instead of `range`: two instants, as a bar of the usage page names them. */
-  from: text(),
-  to: text(),
+  code: text(),
+  live: oneOf(["", "true"], ""),
   find: text(),
   req: text(),
 };
@@ -36,12 +38,15 @@ const SHAPE = {
 export function ActivityPage() {
   const { org } = useMembership();
   const [filters, setFilters] = useFilters(SHAPE);
-  const [live, setLive] = useState(false);
-  const { req, range, ...others } = filters;
-  const asked = others.from === "" ? { range, ...others } : others;
+  const asked = askedOf(filters);
   const activity = useInfiniteQuery(activityQuery(org.id, asked));
-  const fresh = useTail(org.id, live);
-  const rows = merged(fresh, activity.data?.pages.flatMap(({ data }) => data) ?? []);
+  const live = filters.live !== "";
+  const fresh = useTail(org.id, { on: live, key: filters.key, model: filters.model });
+  const { rows, waiting } = useLiveRows(fresh, activity.data?.pages.flatMap(({ data }) => data) ?? [], {
+    state: filters.state,
+    code: filters.code,
+    grows: filters.find === "" && filters.from === "" && filters.to === "",
+  });
   const filtered = Object.entries(asked).some(([name, value]) => name !== "range" && value !== "");
   return (
     <Page
@@ -53,7 +58,7 @@ export function ActivityPage() {
             variant={live ? "filled" : "default"}
             aria-pressed={live}
             leftSection={<Icon name={live ? "pause" : "activity"} size={16} />}
-            onClick={() => setLive(!live)}
+            onClick={() => setFilters({ live: live ? "" : "true" })}
           >
             {live ? words.stop : words.live}
           </Button>
@@ -64,7 +69,12 @@ export function ActivityPage() {
       }
     >
       <ActivityFilters filters={filters} set={setFilters} />
-      {activity.error !== null && <Failure error={activity.error} retry={() => void activity.refetch()} />}
+      {waiting > 0 && (
+        <Button className="waiting-rows" size="compact-sm" onClick={scrollToTop}>
+          {words.waiting(formatCount(waiting))}
+        </Button>
+      )}
+      <Trouble query={activity} />
       {activity.isPending && <Loading lines={8} />}
       {activity.data !== undefined &&
         (rows.length === 0 && !filtered ? (
@@ -79,7 +89,7 @@ export function ActivityPage() {
             label={texts.pages.activity}
             rows={rows}
             rowKey={({ id }) => id}
-            columns={activityColumns((id) => setFilters({ req: id }))}
+            columns={activityColumns(org.id)}
             onOpen={({ id }) => setFilters({ req: id })}
             more={
               activity.hasNextPage
@@ -90,7 +100,7 @@ export function ActivityPage() {
         ))}
       <RequestDrawer
         org={org.id}
-        request={req}
+        request={filters.req}
         rows={rows}
         open={(id) => setFilters({ req: id })}
         onClose={() => setFilters({ req: "" })}
@@ -99,36 +109,28 @@ export function ActivityPage() {
   );
 }
 
-/** What the tail told is newer than what the list has; a row that changed is shown as it is now. */
-function merged(fresh: readonly ActivityRow[], listed: readonly ActivityRow[]): ActivityRow[] {
-  const known = new Map(fresh.map((row) => [row.id, row]));
-  const changed = listed.map((row) => known.get(row.id) ?? row);
-  const ids = new Set(listed.map(({ id }) => id));
-  return [...fresh.filter(({ id }) => !ids.has(id)), ...changed];
+/** A search goes through all time: whoever has an id rarely knows its day. */
+function askedOf(filters: Filters<typeof SHAPE>): Query {
+  const { state, model, key, code, find } = filters;
+  const others = { state, model, key, code };
+  return find === "" ? { ...askedWindow(filters), ...others } : { find, ...others };
 }
 
 interface FiltersProps {
   filters: Filters<typeof SHAPE>;
-  set: (change: Partial<Filters<typeof SHAPE>>) => void;
+  set: SetFilters<typeof SHAPE>;
 }
 
 const ActivityFilters = ({ filters, set }: FiltersProps) => (
   <Group gap="sm" align="flex-end">
-    <TextInput
+    <SearchField
       label={words.find}
       placeholder={words.findHint}
       w={{ base: "100%", sm: 260 }}
       value={filters.find}
-      onChange={(event) => set({ find: event.currentTarget.value.trim() })}
+      onSearch={(find) => set({ find }, { typed: true })}
     />
-    <Select
-      label={words.range}
-      w={150}
-      allowDeselect={false}
-      value={filters.range}
-      onChange={(value) => set({ range: SHAPE.range(value ?? undefined), from: "", to: "" })}
-      data={Object.entries(texts.ranges).map(([value, label]) => ({ value, label }))}
-    />
+    <TimeWindow filters={filters} set={set} />
     <Select
       label={words.state}
       w={170}
@@ -140,11 +142,11 @@ const ActivityFilters = ({ filters, set }: FiltersProps) => (
         ...STATES.map((value) => ({ value, label: words.states[value] })),
       ]}
     />
-    <TextInput
+    <SearchField
       label={words.model}
       w={170}
       value={filters.model}
-      onChange={(event) => set({ model: event.currentTarget.value.trim() })}
+      onSearch={(model) => set({ model }, { typed: true })}
     />
     {filters.from !== "" && (
       <Button variant="subtle" onClick={() => set({ from: "", to: "" })}>

@@ -14,6 +14,7 @@ const SERIES_AT_MOST = 8;
 const NOTHING = "0.000000000";
 
 export interface Course {
+  /** What each series is called; unlike among themselves. */
   series: string[];
   buckets: Bucket[];
   /** The start of each bucket, by what the chart calls it. */
@@ -23,7 +24,7 @@ export interface Course {
 }
 
 export function courseOf(usage: Usage, measure: Measure, cumulative: boolean): Course {
-  const names = usage.rows.map(({ label }) => label);
+  const names = distinctLabels(usage.rows);
   const series =
     names.length <= SERIES_AT_MOST ? names : [...names.slice(0, SERIES_AT_MOST), texts.usage.other];
   const running = series.map(() => NOTHING);
@@ -39,14 +40,23 @@ export function courseOf(usage: Usage, measure: Measure, cumulative: boolean): C
     for (const [one, amount] of amounts.entries()) running[one] = addMoney(running[one] ?? NOTHING, amount);
     const shown = cumulative ? [...running] : amounts;
     starts.set(label, start);
-    course.buckets.push({
-      label,
-      values: Object.fromEntries(shown.map((amount, one) => [series[one] ?? "", heightOf(amount)])),
-    });
+    course.buckets.push({ label, values: shown.map(heightOf) });
     if (usage.series.some(({ figures }) => figures[at] !== null))
       course.rows.push({ label, figures: shown.map((amount) => textOf(amount, measure)) });
   }
   return { ...course, startOf: starts };
+}
+
+/** Keys and members may share a name: such groups are told apart by the end of their ids. */
+export function distinctLabels(
+  rows: readonly Pick<Usage["rows"][number], "label" | "group" | "second">[],
+): string[] {
+  const times = new Map<string, number>();
+  for (const { label } of rows) times.set(label, (times.get(label) ?? 0) + 1);
+  return rows.map(({ label, group, second }) => {
+    if (times.get(label) === 1) return label;
+    return [label, ...[group, second].flatMap((id) => (id === null ? [] : id.slice(-4)))].join(" … ");
+  });
 }
 
 type Figures = Usage["series"][number]["figures"][number];

@@ -1,5 +1,6 @@
 // What is shown of the usage: all of it is in the address.
-import { Button, Select, SimpleGrid } from "@mantine/core";
+import { Button, Select, SimpleGrid, Stack } from "@mantine/core";
+import { TimeWindow, windowShape } from "../../components/time-window.tsx";
 import { type Filters, oneOf, text } from "../../filters.ts";
 import { texts } from "../../texts.ts";
 import { MEASURES } from "./buckets.ts";
@@ -7,7 +8,7 @@ import { MEASURES } from "./buckets.ts";
 const words = texts.usage;
 const GROUPS = ["model", "key", "member", "scope", "provider", "region"] as const;
 export const SHAPE = {
-  range: oneOf(["24h", "7d", "30d", "month"], "30d"),
+  ...windowShape("30d"),
   group_by: oneOf(GROUPS, "model"),
   then_by: oneOf(["", ...GROUPS], ""),
   measure: oneOf(MEASURES, "charge_usd"),
@@ -23,48 +24,44 @@ interface UsageFiltersProps {
 }
 
 export const UsageFilters = ({ filters, set }: UsageFiltersProps) => (
-  <SimpleGrid cols={{ base: 2, sm: 3, lg: 5 }} spacing="sm" verticalSpacing="sm">
-    <Select
-      label={words.range}
-      allowDeselect={false}
-      value={filters.range}
-      onChange={(value) => set({ range: SHAPE.range(value ?? undefined) })}
-      data={Object.entries(texts.ranges).map(([value, label]) => ({ value, label }))}
-    />
-    <Select
-      label={words.groupBy}
-      allowDeselect={false}
-      value={filters.group_by}
-      onChange={(value) => set({ group_by: SHAPE.group_by(value ?? undefined), then_by: "" })}
-      data={GROUPS.map((value) => ({ value, label: words.groups[value] }))}
-    />
-    <Select
-      label={words.thenBy}
-      allowDeselect={false}
-      value={filters.then_by}
-      onChange={(value) => set({ then_by: SHAPE.then_by(value ?? undefined) })}
-      data={[
-        { value: "", label: words.noSecond },
-        ...GROUPS.filter((value) => value !== filters.group_by).map((value) => ({
-          value,
-          label: words.groups[value],
-        })),
-      ]}
-    />
-    <Select
-      label={words.measure}
-      allowDeselect={false}
-      value={filters.measure}
-      onChange={(value) => set({ measure: SHAPE.measure(value ?? undefined) })}
-      data={MEASURES.map((value) => ({ value, label: words.measures[value] }))}
-    />
-    <Button
-      style={{ alignSelf: "flex-end" }}
-      variant={filters.cumulative === "" ? "default" : "filled"}
-      aria-pressed={filters.cumulative !== ""}
-      onClick={() => set({ cumulative: filters.cumulative === "" ? "true" : "" })}
-    >
-      {words.cumulative}
-    </Button>
-  </SimpleGrid>
+  <Stack gap="sm">
+    <TimeWindow filters={filters} set={set} />
+    <SimpleGrid cols={{ base: 2, sm: 3, lg: 4 }} spacing="sm" verticalSpacing="sm">
+      <Select
+        label={words.groupBy}
+        allowDeselect={false}
+        value={filters.group_by}
+        onChange={(value) => set({ group_by: SHAPE.group_by(value ?? undefined), then_by: "" })}
+        data={GROUPS.map((value) => ({ value, label: words.groups[value] }))}
+      />
+      <Select
+        label={words.thenBy}
+        allowDeselect={false}
+        value={filters.then_by}
+        onChange={(value) => set({ then_by: SHAPE.then_by(value ?? undefined) })}
+        data={[
+          { value: "", label: words.noSecond },
+          ...GROUPS.filter((value) => value !== filters.group_by).map((value) => ({
+            value,
+            label: words.groups[value],
+          })),
+        ]}
+      />
+      <Select
+        label={words.measure}
+        allowDeselect={false}
+        value={filters.measure}
+        onChange={(value) => set({ measure: SHAPE.measure(value ?? undefined) })}
+        data={MEASURES.map((value) => ({ value, label: words.measures[value] }))}
+      />
+      <Button
+        style={{ alignSelf: "flex-end" }}
+        variant={filters.cumulative === "" ? "default" : "filled"}
+        aria-pressed={filters.cumulative !== ""}
+        onClick={() => set({ cumulative: filters.cumulative === "" ? "true" : "" })}
+      >
+        {words.cumulative}
+      </Button>
+    </SimpleGrid>
+  </Stack>
 );

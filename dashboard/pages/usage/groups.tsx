@@ -7,6 +7,7 @@ import { Link } from "../../components/link.tsx";
 import { formatCount } from "../../format/count.ts";
 import { heightOf } from "../../format/money.ts";
 import { texts } from "../../texts.ts";
+import { distinctLabels } from "./buckets.ts";
 
 const words = texts.usage;
 
@@ -18,6 +19,8 @@ interface GroupsProps {
 }
 
 export function Groups({ of, requestsOf, activity }: GroupsProps) {
+  const labels = distinctLabels(of.rows);
+  const rows = of.rows.map((row, at) => ({ ...row, label: labels[at] ?? row.label }));
   const columns: Column<Usage["rows"][number]>[] = [
     {
       title: [of.group_by ?? "model", of.then_by]
@@ -71,7 +74,7 @@ export function Groups({ of, requestsOf, activity }: GroupsProps) {
   return (
     <DataTable
       label={words.table}
-      rows={of.rows}
+      rows={rows}
       rowKey={({ group, second }) => JSON.stringify([group, second])}
       columns={columns}
       foot={

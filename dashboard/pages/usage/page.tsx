@@ -12,9 +12,10 @@ import { ButtonLink } from "../../components/link.tsx";
 import { Page } from "../../components/page.tsx";
 import { Empty, Loaded } from "../../components/states.tsx";
 import { Tile } from "../../components/tile.tsx";
+import { askedWindow, windowName } from "../../components/time-window.tsx";
 import { useFilters } from "../../filters.ts";
 import { formatCount, shortCount } from "../../format/count.ts";
-import { formatMoney } from "../../format/money.ts";
+import { formatHeight } from "../../format/money.ts";
 import { useMembership } from "../../membership.tsx";
 import { path } from "../../path-builder.ts";
 import { texts } from "../../texts.ts";
@@ -27,7 +28,8 @@ const words = texts.usage;
 export function UsagePage() {
   const { org } = useMembership();
   const [filters, setFilters] = useFilters(SHAPE);
-  const { measure: _, cumulative: __, ...asked } = filters;
+  const { group_by, then_by, key, model } = filters;
+  const asked = { ...askedWindow(filters), group_by, then_by, key, model };
   const usage = useQuery(usageQuery(org.id, asked));
   return (
     <Page
@@ -59,7 +61,7 @@ export function UsagePage() {
 }
 
 function Used({ of, org, filters }: { of: Usage; org: string; filters: UsageShape }) {
-  const { measure, range, key, model } = filters;
+  const { measure, key, model } = filters;
   const navigate = useNavigate();
   const course = courseOf(of, measure, filters.cumulative !== "");
   const activity = path.organization(org, "activity");
@@ -75,10 +77,10 @@ function Used({ of, org, filters }: { of: Usage; org: string; filters: UsageShap
       <Totals of={of.total} />
       <Figure
         title={words.measures[measure]}
-        summary={`${words.summary(of.rows.length, texts.ranges[range])}. ${words.picked}`}
+        summary={`${words.summary(of.rows.length, windowName(filters))}. ${words.picked}`}
         series={course.series}
         buckets={course.buckets}
-        format={measure === "charge_usd" ? (value) => formatMoney(String(value)) : shortCount}
+        format={measure === "charge_usd" ? formatHeight : shortCount}
         table={<CourseTable of={course} />}
         onPick={openBucket}
       />
@@ -87,7 +89,7 @@ function Used({ of, org, filters }: { of: Usage; org: string; filters: UsageShap
         activity={activity}
         requestsOf={({ group, second }) => {
           const search = filterOf(of, [group, second]);
-          return search === null ? null : { ...narrowed, ...search, range };
+          return search === null ? null : { ...narrowed, ...search, ...askedWindow(filters) };
         }}
       />
     </>

@@ -160,8 +160,11 @@ export const activityList = listOf(activityRow);
 export const requestsQuery = activityQuery.extend(orgQuery.shape);
 export type RequestsQuery = z.output<typeof requestsQuery>;
 export type RequestListJson = z.output<typeof activityList>;
-/** Server-sent events: `event: row` with an `activityRow` (again when it changed), `event: ping` every 15 s. */
-export const tailQuery = z.strictObject({ after: time.optional() });
+/**
+ * Server-sent events: `event: row` with an `activityRow` (again when it changed), `event: ping` every 15 s. Without
+ * `after` or a `Last-Event-ID`: what runs now and what comes.
+ */
+export const tailQuery = activityQuery.pick({ key: true, model: true }).extend({ after: time.optional() });
 
 const priced = z.object({
   name: z.enum(["input", "cached_input", "output"]),

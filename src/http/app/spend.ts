@@ -76,7 +76,9 @@ export const spendHandlers = ({ desk }: SpendPorts): Handlers<Routes> => ({
     }),
   "GET /orgs/{org}/activity/tail": async ({ params, query, request, setIdleTimeout }) => {
     setIdleTimeout(60);
-    return tailResponse(desk, { org: params.org, after: query.after, signal: request.signal });
+    const { after, ...filter } = query;
+    const lastEventId = request.headers.get("last-event-id");
+    return tailResponse(desk, { org: params.org, filter, after, lastEventId, signal: request.signal });
   },
   "GET /orgs/{org}/activity/{request}": ({ params }) => desk.activityOf(params.org, params.request),
 });

@@ -1,6 +1,6 @@
 // The live tail of the activity page: server-sent events, a row when it appears and again when it changes. It asks the
 // store once a second while somebody looks, at most this many at a time.
-import type { Desk } from "../../contract/desk.ts";
+import type { ActivityQuery, Desk } from "../../contract/desk.ts";
 import { Refusal } from "../../contract/refusals.ts";
 
 const ASK_MS = 1000;
@@ -10,12 +10,21 @@ const TAILS_MAX = 100;
 /** After this the page opens a new one, with its session checked again. */
 const LIVES_MS = 15 * 60_000;
 
+/** Requests that began before a tail are followed to their end when they are not older than this. */
+const RUNS_MS = 15 * 60_000;
+
+export interface Followed {
+  org: string;
+  filter: Pick<ActivityQuery, "key" | "model">;
+  after: string | undefined;
+  /** Of a browser that lost its tail: the last row that it was told. */
+  lastEventId: string | null;
+  signal: AbortSignal;
+}
+
 let open = 0;
 
-export function tailResponse(
-  desk: Pick<Desk, "activity">,
-  at: { org: string; after: string | undefined; signal: AbortSignal },
-): Response {
+export function tailResponse(desk: Pick<Desk, "activity">, at: Followed): Response {
   if (open >= TAILS_MAX)
     throw new Refusal("overloaded", "Too many pages follow the activity right now.", {
       retryAfterMs: 10_000,
@@ -45,21 +54,27 @@ export function tailResponse(
 
 async function* eventsOf(
   desk: Pick<Desk, "activity">,
-  { org, after, signal }: { org: string; after: string | undefined; signal: AbortSignal },
+  { org, filter, after, lastEventId, signal }: Followed,
 ): AsyncGenerator<string, void> {
   const told = new Map<string, string>();
-  const from = after ?? new Date().toISOString();
+  const nowMs = Date.now();
+  const missedSinceMs = after !== undefined ? Date.parse(after) : (arrivedAt(lastEventId) ?? nowMs);
+  const from = new Date(Math.min(missedSinceMs, nowMs - RUNS_MS)).toISOString();
+  let first = true;
   const untilMs = Date.now() + LIVES_MS;
   let pingedAtMs = Date.now();
   yield "retry: 2000\n\n";
   while (!signal.aborted && Date.now() < untilMs) {
-    const { data } = await desk.activity(org, { from, limit: ROWS });
+    const { data } = await desk.activity(org, { ...filter, from, limit: ROWS });
     for (const row of data.toReversed()) {
       const text = JSON.stringify(row);
       if (told.get(row.id) === text) continue;
+      const isListed = first && row.state !== "running" && Date.parse(row.at) < missedSinceMs;
       told.set(row.id, text);
+      if (isListed) continue;
       yield `event: row\nid: ${row.id}\ndata: ${text}\n\n`;
     }
+    first = false;
     for (const id of told.keys()) {
       if (told.size <= 2 * ROWS) break;
       told.delete(id);
@@ -70,4 +85,10 @@ async function* eventsOf(
     }
     await Bun.sleep(ASK_MS);
   }
+}
+
+/** Request ids begin with the millisecond of their arrival (UUIDv7). Null for another id. */
+function arrivedAt(requestId: string | null): number | null {
+  const [, ms] = /^req_([0-9a-f]{12})7[0-9a-f]{19}$/.exec(requestId ?? "") ?? [];
+  return ms === undefined ? null : Number.parseInt(ms, 16);
 }

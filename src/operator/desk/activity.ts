@@ -116,12 +116,16 @@ function heldRows(
 
 function journalRows(
   { sql, clock }: ActivityPorts,
-  { organizationId, query, limit }: Asked,
+  { organizationId, query, found, limit }: Asked,
 ): Promise<SqlRow[]> {
   const conditions = common({ organizationId, query }, clock)
     .and("code = ?", query.code)
-    .and("kind = ?", query.state)
-    .and("(request_id = ? OR replay_of = ?)", query.find && requestIdOf(query.find));
+    .and("kind = ?", query.state);
+  if (found !== null) {
+    const ids = found.map((id) => conditions.bind(id)).join(", ");
+    const key = conditions.bind(query.find ?? "");
+    conditions.also(`(request_id IN (${ids}) OR replay_of IN (${ids}) OR idempotency_key = ${key})`);
+  }
   return newest(sql, "journal", { columns: JOURNAL_COLUMNS, conditions, limit });
 }
 

@@ -1,0 +1,131 @@
+// The one control for a window of time: a range that ends now, last month, or days of one's own. Days are UTC and
+// `YYYY-MM-DD` strings; the address holds what the server is asked: `range`, or `from` and, excluded, `to`.
+import { Group, Select, TextInput } from "@mantine/core";
+import { useState } from "react";
+import { type Filter, oneOf } from "../filters.ts";
+import { lastMonths, monthWindow } from "../format/month.ts";
+import { addDays, formatTime, today } from "../format/time.ts";
+import { texts } from "../texts.ts";
+
+const words = texts.window;
+const RANGES = ["24h", "7d", "30d", "month"] as const;
+type Range = "" | (typeof RANGES)[number];
+
+/** A day or a whole time; anything else falls back. */
+const instant: Filter<string> = (text) =>
+  text !== undefined && /^\d{4}-\d\d-\d\d(T|$)/.test(text) && !Number.isNaN(Date.parse(text)) ? text : "";
+
+/** The filters of a page with a window; `""` goes back to the beginning, where that is what a page falls back to. */
+export const windowShape = (fallback: Range) => ({
+  range: oneOf<Range>(fallback === "" ? ["", ...RANGES] : RANGES, fallback),
+  from: instant,
+  to: instant,
+});
+
+export interface WindowFilters {
+  range: Range;
+  from: string;
+  to: string;
+}
+
+const isOwn = ({ from, to }: WindowFilters): boolean => from !== "" || to !== "";
+
+/** What the server is asked for. */
+export const askedWindow = (filters: WindowFilters): Partial<WindowFilters> =>
+  isOwn(filters) ? { from: filters.from, to: filters.to } : { range: filters.range };
+
+const DAY = /^\d{4}-\d\d-\d\d/;
+const dayOf = (text: string): string => DAY.exec(text)?.[0] ?? "";
+/** The last day that is in it: `to` is not. */
+const lastDayOf = (to: string): string => {
+  const day = dayOf(to);
+  return day === "" || !/^[^T]*(T00:00(:00(\.0+)?)?Z)?$/.test(to) ? day : addDays(day, -1);
+};
+
+/** As a person would say it: `7 days`, `1 Nov 00:00:00 UTC – 30 Nov 23:00:00 UTC`. */
+export const windowName = (filters: WindowFilters): string =>
+  isOwn(filters)
+    ? [filters.from, filters.to].map((at) => (at === "" ? "…" : formatTime(at))).join(" – ")
+    : filters.range === ""
+      ? words.all
+      : texts.ranges[filters.range];
+
+function lastMonth(): { from: string; to: string } {
+  const { from = "", to = "" } = monthWindow(lastMonths(2)[1] ?? "");
+  return { from: dayOf(from), to: dayOf(to) };
+}
+
+interface TimeWindowProps {
+  filters: WindowFilters;
+  set: (change: Partial<WindowFilters>) => void;
+  /** Offers everything since the beginning. */
+  all?: boolean;
+}
+
+export function TimeWindow({ filters, set, all = false }: TimeWindowProps) {
+  const { from, to } = filters;
+  const month = lastMonth();
+  const chosen = !isOwn(filters)
+    ? filters.range
+    : dayOf(from) === month.from && lastDayOf(to) === addDays(month.to, -1)
+      ? "last"
+      : "own";
+  const choose = (value: string | null): void => {
+    if (value === "last") set({ ...month });
+    else if (value === "own") set({ from: addDays(today(), -6), to: addDays(today(), 1) });
+    else set({ range: RANGES.find((one) => one === value) ?? "", from: "", to: "" });
+  };
+  return (
+    <Group gap="sm" align="flex-end">
+      <Select
+        label={words.label}
+        w={170}
+        allowDeselect={false}
+        value={chosen}
+        onChange={choose}
+        data={[
+          ...(all ? [{ value: "", label: words.all }] : []),
+          ...RANGES.map((value) => ({ value: value as string, label: texts.ranges[value] })),
+          { value: "last", label: words.last },
+          { value: "own", label: words.own },
+        ]}
+      />
+      {isOwn(filters) && (
+        <>
+          <Day
+            label={words.from}
+            value={dayOf(from)}
+            choose={(day) =>
+              set({ from: day, ...(to !== "" && lastDayOf(to) < day && { to: addDays(day, 1) }) })
+            }
+          />
+          <Day
+            label={words.to}
+            value={lastDayOf(to)}
+            choose={(day) => set({ to: addDays(day, 1), ...(dayOf(from) > day && { from: day }) })}
+          />
+        </>
+      )}
+    </Group>
+  );
+}
+
+/** While it is typed, a date is none for some time: only whole ones of this age are taken. */
+function Day({ label, value, choose }: { label: string; value: string; choose: (day: string) => void }) {
+  const [typed, setTyped] = useState<string | null>(null);
+  return (
+    <TextInput
+      label={label}
+      type="date"
+      w={160}
+      min="2000-01-01"
+      max="2999-12-31"
+      value={typed ?? value}
+      onChange={({ currentTarget }) => {
+        setTyped(currentTarget.value);
+        if (/^2\d{3}-/.test(currentTarget.value)) choose(currentTarget.value);
+      }}
+      onBlur={() => setTyped(null)}
+    />
+  );
+}

@@ -1,0 +1,61 @@
+// The list with what the tail told: changed rows as they are now, new ones on top, unless somebody reads further down.
+import { useEffect, useState } from "react";
+import type { ActivityRow } from "../../api/spend.ts";
+
+interface Matching {
+  state: string;
+  code: string;
+  /** False where the list is of a search or of a time that is over: then rows only change. */
+  grows: boolean;
+}
+
+export interface LiveRows {
+  rows: ActivityRow[];
+  /** New rows that are held back. */
+  waiting: number;
+}
+
+export function useLiveRows(
+  fresh: readonly ActivityRow[],
+  listed: readonly ActivityRow[],
+  { state, code, grows }: Matching,
+): LiveRows {
+  const down = useScrolledDown();
+  const [held, setHeld] = useState<ReadonlySet<string> | null>(null);
+  const matches = (row: ActivityRow): boolean =>
+    (state === "" || row.state === state) && (code === "" || row.code === code);
+  const known = new Map(fresh.map((row) => [row.id, row]));
+  const ids = new Set(listed.map(({ id }) => id));
+  const changed = listed.map((row) => known.get(row.id) ?? row).filter(matches);
+  const added = grows ? fresh.filter((row) => !ids.has(row.id) && matches(row)) : [];
+  useEffect(() => {
+    setHeld(down ? new Set(fresh.map(({ id }) => id)) : null);
+    // Only the moment of turning counts: what was on the screen then stays.
+  }, [down]);
+  const shown = held === null ? added : added.filter(({ id }) => held.has(id));
+  return { rows: newestFirst([...shown, ...changed]), waiting: added.length - shown.length };
+}
+
+/** Ids begin with the time: a row that changed late stays where it belongs. */
+const newestFirst = (rows: ActivityRow[]): ActivityRow[] => rows.toSorted((a, b) => (a.id < b.id ? 1 : -1));
+
+const A_LITTLE = 40;
+
+/** Whether the page, or a table that scrolls by itself, stands below its beginning. */
+function useScrolledDown(): boolean {
+  const [down, setDown] = useState(false);
+  useEffect(() => {
+    const look = (): void => {
+      const boxes = [...document.querySelectorAll(".table-scroll")];
+      setDown(window.scrollY > A_LITTLE || boxes.some(({ scrollTop }) => scrollTop > A_LITTLE));
+    };
+    document.addEventListener("scroll", look, { capture: true, passive: true });
+    return () => document.removeEventListener("scroll", look, { capture: true });
+  }, []);
+  return down;
+}
+
+export function scrollToTop(): void {
+  for (const box of document.querySelectorAll(".table-scroll")) box.scrollTop = 0;
+  window.scrollTo({ top: 0 });
+}

@@ -1,0 +1,69 @@
+// Activity at the desk of somebody who looks for one request, or watches them come.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { path } from "../../dashboard/path-builder.ts";
+import { texts } from "../../dashboard/texts.ts";
+import type { Customer } from "../support/gateway.ts";
+import { type Dashboard, startDashboard, type Visitor } from "./dashboard.ts";
+import { furnish, type Furnished } from "./furnish.ts";
+import { rowsOf, waitFor } from "./steps.ts";
+
+const words = texts.activity;
+let dashboard: Dashboard;
+let house: Furnished;
+let visitor: Visitor;
+let customer: Customer;
+
+beforeAll(async () => {
+  dashboard = await startDashboard();
+  house = await furnish(dashboard);
+  visitor = await dashboard.visitor(house.owner);
+  const key = await dashboard.root.app("POST /orgs/{org}/keys", { org: house.org }, { name: "Watched" });
+  customer = { organizationId: house.org, keyId: key.id, secret: key.secret ?? "" };
+});
+afterAll(() => dashboard.stop());
+
+const openActivity = (query: string): Promise<boolean> =>
+  visitor.open(`${path.organization(house.org, "activity")}?${query}`);
+const rows = () => rowsOf(visitor, texts.pages.activity);
+const send = (more: object = {}) =>
+  dashboard.gateway.chat(customer, {
+    model: "plain-1",
+    messages: [{ role: "user", content: "hi" }],
+    ...more,
+  });
+const listed = async (query: string) =>
+  (await dashboard.root.app("GET /orgs/{org}/activity", { org: house.org }, undefined, query)).data;
+
+test("an id is found whatever time is chosen", async () => {
+  const [newest] = await listed("?limit=1");
+  await openActivity(`from=2020-01-01T00:00:00Z&to=2020-01-02T00:00:00Z&find=${newest?.id}`);
+  await waitFor(async () => (await rows().count()) === 1, "the row of the id");
+  expect(visitor.complained()).toEqual([]);
+});
+
+test("the live tail is in the address and keeps to the filter", async () => {
+  await openActivity("live=true&state=refused&key=" + customer.keyId);
+  expect(await rows().count()).toBe(0);
+  await send();
+  await send({ max_tokens: 0 });
+  await waitFor(async () => (await rows().count()) > 0, "the refused row");
+  expect(await rows().filter({ hasText: words.states.settled }).count()).toBe(0);
+  expect(await rows().filter({ hasText: words.states.refused }).count()).toBe(1);
+});
+
+test("whoever reads further down keeps their place; new rows are counted until they want them", async () => {
+  await visitor.resize({ width: 1280, height: 360 });
+  await openActivity("live=true");
+  const before = await rows().count();
+  await visitor.page.mouse.wheel(0, 300);
+  await waitFor(() => visitor.page.evaluate<boolean>("window.scrollY > 40"), "the page further down");
+  await send();
+  const waiting = visitor.page.getByRole("button", { name: words.waiting("1"), exact: true });
+  await waiting.waitFor();
+  expect(await rows().count()).toBe(before);
+  expect(await visitor.axe()).toEqual([]);
+  await waiting.click();
+  await waitFor(async () => (await rows().count()) === before + 1, "the new row");
+  await visitor.resize({ width: 1280, height: 860 });
+  expect(visitor.complained()).toEqual([]);
+});
