@@ -259,6 +259,7 @@ export const auditReportSchema = z
   .object({
     ok: z.boolean(),
     checked: z.record(z.string(), count).describe("Invariant of money.md → rows checked."),
+    took_ms: z.record(z.string(), z.number()).describe("Invariant of money.md → milliseconds that it took."),
     violations: z.array(
       z.object({
         invariant: z.string(),

@@ -278,6 +278,8 @@ export interface AuditReport {
   ok: boolean;
   /** Invariant → rows checked. */
   checked: Record<string, number>;
+  /** Invariant → milliseconds that it took. */
+  tookMs: Record<string, number>;
   violations: {
     invariant: string;
     organizationId: string | null;

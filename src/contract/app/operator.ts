@@ -222,6 +222,18 @@ export const supportBundle = z.object({
 });
 
 export const ledgerReport = auditReportSchema.extend({
+  violations: z.array(auditReportSchema.shape.violations.element.extend({ org_name: z.string().nullable() })),
+  /** The oldest first, 100 at most. */
+  late_holds: z.array(
+    z.object({
+      request: z.string(),
+      org: z.string(),
+      org_name: z.string(),
+      held_usd: usd,
+      admitted_at: time,
+      deadline_at: time,
+    }),
+  ),
   started_at: time,
   ms: milliseconds,
   drift_usd: usd,

@@ -1,6 +1,6 @@
 // The operator's pages: organizations, credits, routes and releases, entitlements, people, the house.
 import type { AppAnswer } from "../../contract/app.ts";
-import type { Desk } from "../../contract/desk.ts";
+import type { AuditQuery, Desk } from "../../contract/desk.ts";
 import type { Operator } from "../../contract/operator.ts";
 import type { People } from "../../contract/people.ts";
 import { OperatorRefusal } from "../../contract/admin-refusals.ts";
@@ -41,8 +41,12 @@ export const operatorHandlers = (on: OperatorPorts): Handlers<Routes> => ({
     on.desk.revokeManagementKey(call.params.key, personOf(call).id),
   "GET /operator/audit": ({ query }) => on.desk.audit(null, query, null),
   "GET /operator/audit.csv": async ({ query }) =>
-    auditCsv("audit", (cursor) => on.desk.audit(null, { ...query, cursor, limit: 200 }, null)),
+    auditCsv(auditName(query), (cursor) => on.desk.audit(null, { ...query, cursor, limit: 200 }, null)),
 });
+
+/** Of the file: what it holds. */
+const auditName = ({ org, range, from, to }: AuditQuery): string =>
+  ["audit", org ?? "all", range, from, to].filter((part) => part !== undefined).join("-");
 
 type Organizations =
   | "GET /operator/organizations"
