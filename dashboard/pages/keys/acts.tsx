@@ -6,6 +6,7 @@ import { type Key, keyQuery, useCreateKey, useEditKey, useRevokeKey } from "../.
 import { callableModel, modelsQuery } from "../../api/models.ts";
 import { ConfirmDialog, FormDialog } from "../../components/dialogs.tsx";
 import { Ago, Money } from "../../components/figures.tsx";
+import { useOpener } from "../../components/opener.ts";
 import { type Secret, SecretDialog } from "../../components/secret-dialog.tsx";
 import { formatCount } from "../../format/count.ts";
 import { useMembership } from "../../membership.tsx";
@@ -29,6 +30,7 @@ interface KeyActsProps extends ActProps {
 export function KeyActs({ org, act, onClose, onReplaced }: KeyActsProps) {
   const [secret, setSecret] = useState<Secret | null>(null);
   const { baseUrl } = useMembership();
+  const giveFocusBack = useOpener(act !== null);
   const models = useQuery(modelsQuery(org));
   return (
     <>
@@ -48,7 +50,10 @@ export function KeyActs({ org, act, onClose, onReplaced }: KeyActsProps) {
         shown={secret}
         baseUrl={baseUrl}
         model={callableModel(models.data?.data)?.id ?? texts.welcome.noModel}
-        onClose={() => setSecret(null)}
+        onClose={() => {
+          setSecret(null);
+          giveFocusBack();
+        }}
       />
     </>
   );
