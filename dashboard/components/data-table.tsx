@@ -1,11 +1,12 @@
 // The one table: a link in the first cell, figures to the right, order by header, pages by cursor; narrow screens keep
 // the columns marked `always`. The order is in the address, and so are the filters that can be cleared when nothing
 // matches them.
-import { Button, Group, Paper, Stack, Table, Text, VisuallyHidden } from "@mantine/core";
+import { Button, Group, Paper, Table, VisuallyHidden } from "@mantine/core";
 import { useResizeObserver } from "@mantine/hooks";
-import { useNavigate, useSearch } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { texts } from "../texts.ts";
+import { NoMatch, Sentence } from "./no-match.tsx";
+import { type Order, useOrder } from "./order.ts";
 
 export interface Column<Row> {
   title: string;
@@ -99,68 +100,10 @@ export function DataTable<Row>({
           </Button>
         </Group>
       )}
-      {shown.length === 0 && (
-        <Stack align="center" gap="xs" p="lg">
-          <Text c="dimmed" ta="center" size="sm">
-            {none ?? texts.table.noMatch}
-          </Text>
-          {none === undefined && <ClearFilters />}
-        </Stack>
-      )}
+      {shown.length === 0 && (none === undefined ? <NoMatch /> : <Sentence>{none}</Sentence>)}
     </Paper>
   );
 }
-
-const SORT = "sort";
-
-function ClearFilters() {
-  const { [SORT]: _, ...filters }: Record<string, unknown> = useSearch({ strict: false });
-  const navigate = useNavigate();
-  if (Object.keys(filters).length === 0) return null;
-  return (
-    <Button
-      variant="default"
-      size="compact-sm"
-      onClick={() =>
-        void navigate({
-          to: ".",
-          search: ({ [SORT]: sort }: Record<string, unknown>) => ({ [SORT]: sort }),
-          resetScroll: false,
-        })
-      }
-    >
-      {texts.table.clear}
-    </Button>
-  );
-}
-
-interface Order {
-  title: string;
-  down: boolean;
-}
-
-/** As the address has it: `name` upwards, `-name` downwards. A further click turns it, the third leaves it. */
-function useOrder<Row>(columns: readonly Column<Row>[]): [Order | null, (title: string) => void] {
-  const { [SORT]: sort }: Record<string, unknown> = useSearch({ strict: false });
-  const navigate = useNavigate();
-  const wanted = typeof sort === "string" ? sort : "";
-  const down = wanted.startsWith("-");
-  const column = columns.find(
-    ({ title, order }) => order !== undefined && slug(title) === (down ? wanted.slice(1) : wanted),
-  );
-  const turn = (title: string): void => {
-    const next = column?.title !== title ? `-${slug(title)}` : down ? slug(title) : undefined;
-    void navigate({
-      to: ".",
-      search: (now: Record<string, unknown>) => ({ ...now, [SORT]: next }),
-      replace: true,
-      resetScroll: false,
-    });
-  };
-  return [column === undefined ? null : { title: column.title, down }, turn];
-}
-
-const slug = (title: string): string => title.toLowerCase().replace(/[^a-z0-9]+/g, "-");
 
 function Head<Row>({
   column,

@@ -11,7 +11,7 @@ export type Scheme = "light" | "dark";
 /** Widths of the pictures, and of the narrowest screen that has to work. */
 export const DESKTOP = { width: 1280, height: 860 };
 export const PHONE = { width: 390, height: 844 };
-export const NARROW = { width: 360, height: 740 };
+export const NARROW = { width: 320, height: 740 };
 
 const TRANSITION_MS = 150;
 

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { path } from "../../dashboard/path-builder.ts";
 import { texts } from "../../dashboard/texts.ts";
+import { PASSWORD } from "../support/browser.ts";
 import { type Dashboard, startDashboard, type Visitor } from "./dashboard.ts";
 import { furnish, type Furnished } from "./furnish.ts";
 import { rowsOf, waitFor } from "./steps.ts";
@@ -97,3 +98,75 @@ test("? lists the shortcuts, and turns them off for this browser", async () => {
   await at("keys");
   expect(visitor.complained()).toEqual([]);
 });
+
+test("a key is made and revoked without a mouse, from the sign-in on", async () => {
+  const person = await dashboard.visitor();
+  const { page } = person;
+  const { keys, secret } = texts;
+  const press = (key: string): Promise<void> => page.keyboard.press(key);
+  /** Moves on by Tab until what has the focus is called so. */
+  const tabTo = async (name: string | RegExp): Promise<void> => {
+    for (let presses = 0; presses < 60; presses++) {
+      if (await isCalled(person, name)) return;
+      await press("Tab");
+    }
+    throw new Error(`Tab does not lead to ${name}`);
+  };
+  await person.open(path.signIn());
+  await tabTo(texts.signIn.email);
+  await page.keyboard.type(house.owner);
+  await tabTo(texts.signIn.password);
+  await page.keyboard.type(PASSWORD);
+  await press("Enter");
+  await page.waitForURL(/\/overview/);
+  await person.settled();
+  await tabTo(texts.pages.keys);
+  await press("Enter");
+  await page.waitForURL(/\/keys/);
+  await person.settled();
+  await tabTo(keys.create);
+  await press("Enter");
+  await tabTo(keys.name);
+  await page.keyboard.type("By hand");
+  await press("Enter");
+  await page.getByRole("dialog", { name: secret.title }).waitFor();
+  await tabTo(secret.stored);
+  await press("Space");
+  await tabTo(secret.done);
+  await press("Enter");
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  await waitFor(() => isCalled(person, keys.create), "the focus to come back to where the form was opened");
+  await tabTo(keys.menu("By hand"));
+  await press("Enter");
+  await page.getByRole("menuitem", { name: keys.revoke }).waitFor();
+  await waitFor(async () => {
+    if (await isCalled(person, keys.revoke)) return true;
+    await press("ArrowDown");
+    return false;
+  }, "the entry of the menu");
+  await press("Enter");
+  const question = page.getByRole("dialog", { name: keys.revokeTitle("By hand") });
+  await question.waitFor();
+  await waitFor(() => isCalled(person, texts.dialog.cancel), "the focus on Cancel");
+  await press("Shift+Tab");
+  await page.keyboard.type("By hand");
+  await press("Enter");
+  await question.waitFor({ state: "detached" });
+  await waitFor(async () => {
+    const { data } = await dashboard.root.app("GET /orgs/{org}/keys", { org: house.org });
+    return data.find(({ name }) => name === "By hand")?.status === "revoked";
+  }, "the key to be revoked");
+  expect(person.complained()).toEqual([]);
+  await person.leave();
+}, 60_000);
+
+/** Whether that is the accessible name of what has the focus. */
+async function isCalled({ page }: Visitor, name: string | RegExp): Promise<boolean> {
+  const called = await page.evaluate<string>(`(() => {
+    const one = document.activeElement;
+    if (!one.matches("a, button, input")) return "";
+    const label = one.labels?.[0]?.innerText ?? one.getAttribute("aria-label") ?? one.innerText ?? "";
+    return label.trim();
+  })()`);
+  return typeof name === "string" ? called === name : name.test(called);
+}

@@ -1,20 +1,24 @@
 // Who changed what in this organization; rows are only ever added.
-import { SimpleGrid, TextInput } from "@mantine/core";
-import { useInfiniteQuery } from "@tanstack/react-query";
+import { Select, SimpleGrid } from "@mantine/core";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { ORGANIZATION_ACTIONS } from "../../../src/contract/audit-actions.ts";
 import { withQuery } from "../../api/client.ts";
 import { moreOf, pagedQuery } from "../../api/paged.ts";
 import { api } from "../../api/paths.ts";
+import { teamQuery } from "../../api/team.ts";
 import { AUDIT_COLUMNS, type AuditRow } from "../../components/audit-columns.tsx";
 import { DataTable } from "../../components/data-table.tsx";
 import { ButtonLink } from "../../components/link.tsx";
 import { Page } from "../../components/page.tsx";
+import { SearchField } from "../../components/search-field.tsx";
 import { Loaded, Loading } from "../../components/states.tsx";
 import { askedWindow, TimeWindow, windowShape } from "../../components/time-window.tsx";
-import { text, useFilters } from "../../filters.ts";
-import { useMembership } from "../../membership.tsx";
+import { type SetFilters, text, useFilters } from "../../filters.ts";
+import { maySee, useMembership } from "../../membership.tsx";
 import { texts } from "../../texts.ts";
 
 const words = texts.operatorAudit;
+const ALL = { value: "", label: words.all };
 const SHAPE = { ...windowShape(""), actor: text(), action: text(), target: text() };
 
 export function AuditPage() {
@@ -37,14 +41,20 @@ export function AuditPage() {
     >
       <TimeWindow filters={filters} set={setFilters} all />
       <SimpleGrid cols={{ base: 2, sm: 4 }} spacing="sm" verticalSpacing="sm">
-        {(["actor", "action", "target"] as const).map((name) => (
-          <TextInput
-            key={name}
-            label={words.filters[name]}
-            value={filters[name]}
-            onChange={(event) => setFilters({ [name]: event.currentTarget.value })}
-          />
-        ))}
+        <Who org={org.id} actor={filters.actor} rows={log.data ?? []} set={setFilters} />
+        <Select
+          label={words.filters.action}
+          searchable
+          allowDeselect={false}
+          value={filters.action}
+          onChange={(action) => setFilters({ action: action ?? "" })}
+          data={[ALL, ...ORGANIZATION_ACTIONS]}
+        />
+        <SearchField
+          label={words.filters.target}
+          value={filters.target}
+          onSearch={(target) => setFilters({ target }, { typed: true })}
+        />
       </SimpleGrid>
       <Loaded query={log} loading={<Loading lines={8} />}>
         {(rows) => (
@@ -58,5 +68,33 @@ export function AuditPage() {
         )}
       </Loaded>
     </Page>
+  );
+}
+
+interface WhoProps {
+  org: string;
+  actor: string;
+  rows: readonly AuditRow[];
+  set: SetFilters<typeof SHAPE>;
+}
+
+/** Members, and whoever else has a row on the page: operators, management keys, the gateway, people who left. */
+function Who({ org, actor, rows, set }: WhoProps) {
+  const { role } = useMembership().org;
+  const team = useQuery({ ...teamQuery(org), enabled: maySee(role, "team") });
+  const names = new Map([
+    ...(actor === "" ? [] : [[actor, actor] as const]),
+    ...rows.map((row) => [row.actor.id, row.actor.name ?? row.actor.id] as const),
+    ...(team.data?.data ?? []).map(({ person, email }) => [person.id, person.name ?? email] as const),
+  ]);
+  return (
+    <Select
+      label={words.filters.actor}
+      searchable
+      allowDeselect={false}
+      value={actor}
+      onChange={(chosen) => set({ actor: chosen ?? "" })}
+      data={[ALL, ...[...names].map(([value, label]) => ({ value, label }))]}
+    />
   );
 }

@@ -3,8 +3,10 @@ import { Alert, List, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { type Key, keyQuery, useCreateKey, useEditKey, useRevokeKey } from "../../api/keys.ts";
+import { callableModel, modelsQuery } from "../../api/models.ts";
 import { ConfirmDialog, FormDialog } from "../../components/dialogs.tsx";
 import { Ago, Money } from "../../components/figures.tsx";
+import { useOpener } from "../../components/opener.ts";
 import { type Secret, SecretDialog } from "../../components/secret-dialog.tsx";
 import { formatCount } from "../../format/count.ts";
 import { useMembership } from "../../membership.tsx";
@@ -19,9 +21,17 @@ interface ActProps {
   onClose: () => void;
 }
 
-export function KeyActs({ org, act, onClose }: ActProps & { act: Act | null }) {
+interface KeyActsProps extends ActProps {
+  act: Act | null;
+  /** A successor was made; both keys work now. */
+  onReplaced: (made: string, old: string) => void;
+}
+
+export function KeyActs({ org, act, onClose, onReplaced }: KeyActsProps) {
   const [secret, setSecret] = useState<Secret | null>(null);
   const { baseUrl } = useMembership();
+  const giveFocusBack = useOpener(act !== null);
+  const models = useQuery(modelsQuery(org));
   return (
     <>
       {(act?.kind === "create" || act?.kind === "replace") && (
@@ -31,6 +41,7 @@ export function KeyActs({ org, act, onClose }: ActProps & { act: Act | null }) {
           scope={act.kind === "create" ? act.scope : act.key.scope}
           onClose={onClose}
           onSecret={setSecret}
+          onReplaced={onReplaced}
         />
       )}
       {act?.kind === "edit" && <Edit org={org} of={act.key} onClose={onClose} />}
@@ -38,8 +49,11 @@ export function KeyActs({ org, act, onClose }: ActProps & { act: Act | null }) {
       <SecretDialog
         shown={secret}
         baseUrl={baseUrl}
-        model="base-preview-v1"
-        onClose={() => setSecret(null)}
+        model={callableModel(models.data?.data)?.id ?? texts.welcome.noModel}
+        onClose={() => {
+          setSecret(null);
+          giveFocusBack();
+        }}
       />
     </>
   );
@@ -49,11 +63,13 @@ interface CreateProps extends ActProps {
   replaced: Key | null;
   scope: Key["scope"];
   onSecret: (secret: Secret) => void;
+  onReplaced: KeyActsProps["onReplaced"];
 }
 
-function Create({ org, replaced, scope, onClose, onSecret }: CreateProps) {
+function Create({ org, replaced, scope, onClose, onSecret, onReplaced }: CreateProps) {
   const [shownBefore, setShownBefore] = useState(false);
-  const create = useCreateKey(org, ({ name, secret }) => {
+  const create = useCreateKey(org, ({ id, name, secret, replaces }) => {
+    if (replaces !== null) onReplaced(id, replaces);
     if (secret === null) return setShownBefore(true);
     onClose();
     onSecret({ name, secret });

@@ -1,12 +1,12 @@
 // The columns of the keys table.
-import { Code, Group, Stack, Text } from "@mantine/core";
+import { Button, Code, Group, Stack, Text } from "@mantine/core";
 import type { Key } from "../../api/keys.ts";
 import type { Column } from "../../components/data-table.tsx";
 import { Ago, Money } from "../../components/figures.tsx";
 import { Link } from "../../components/link.tsx";
 import { Meter } from "../../components/meter.tsx";
 import { StateBadge } from "../../components/state-badge.tsx";
-import { formatTime } from "../../format/time.ts";
+import { formatDay, formatTime } from "../../format/time.ts";
 import { path } from "../../path-builder.ts";
 import { texts } from "../../texts.ts";
 import { type KeyAct, RowMenu } from "./row-menu.tsx";
@@ -17,9 +17,11 @@ const words = texts.keys;
 interface ColumnTerms {
   org: string;
   onAct: (act: KeyAct, key: Key) => void;
+  /** The key that this one took the place of just now, while it still works. */
+  replacedBy: (key: Key) => Key | undefined;
 }
 
-export const keyColumns = ({ org, onAct }: ColumnTerms): Column<Key>[] => [
+export const keyColumns = ({ org, onAct, replacedBy }: ColumnTerms): Column<Key>[] => [
   {
     title: words.columns.name,
     always: true,
@@ -37,14 +39,22 @@ export const keyColumns = ({ org, onAct }: ColumnTerms): Column<Key>[] => [
         </Link>
         <Group gap={6}>
           <Code>{key.prefix}…</Code>
-          <Text size="xs" c="dimmed">
-            {key.scope === "research" ? words.research : words.standard}
-          </Text>
         </Group>
+        <RevokeOld of={replacedBy(key)} onAct={onAct} />
       </Stack>
     ),
   },
-  { title: words.columns.state, order: stateOf, cell: (key) => <KeyStateBadge of={key} /> },
+  { title: words.columns.scope, order: ({ scope }) => scope, cell: ({ scope }) => words[scope] },
+  {
+    title: words.columns.state,
+    order: stateOf,
+    cell: (key) => (
+      <Stack gap={2} align="flex-start">
+        <KeyStateBadge of={key} />
+        {key.revoked_at !== null && <Day at={key.revoked_at} />}
+      </Stack>
+    ),
+  },
   {
     title: words.columns.month,
     always: true,
@@ -60,7 +70,12 @@ export const keyColumns = ({ org, onAct }: ColumnTerms): Column<Key>[] => [
   {
     title: words.columns.by,
     order: ({ created_by }) => created_by?.name ?? "",
-    cell: ({ created_by }) => <Maker of={created_by} />,
+    cell: ({ created_by, created_at }) => (
+      <Stack gap={0}>
+        <Maker of={created_by} />
+        <Day at={created_at} />
+      </Stack>
+    ),
   },
   {
     title: words.columns.lastUsed,
@@ -74,6 +89,24 @@ export const keyColumns = ({ org, onAct }: ColumnTerms): Column<Key>[] => [
     cell: (key) => (key.status === "active" && key.changeable ? <RowMenu of={key} onAct={onAct} /> : null),
   },
 ];
+
+/** Of an act long ago: the day is enough, the rest is in the tooltip. */
+const Day = ({ at }: { at: string }) => (
+  <Text size="xs" c="dimmed" title={formatTime(at)}>
+    {formatDay(at)} UTC
+  </Text>
+);
+
+function RevokeOld({ of, onAct }: { of: Key | undefined; onAct: ColumnTerms["onAct"] }) {
+  if (of === undefined) return null;
+  return (
+    <Group gap={6} mt={4}>
+      <Button className="names" size="compact-xs" variant="light" onClick={() => onAct("revoke", of)}>
+        {words.revokeOld(of.prefix)}
+      </Button>
+    </Group>
+  );
+}
 
 function KeyStateBadge({ of }: { of: Key }) {
   const state = stateOf(of);

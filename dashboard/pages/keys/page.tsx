@@ -21,6 +21,8 @@ const SHAPE = {
   search: text(),
   state: oneOf(["not_revoked", "active", "limit", "revoked", "all"], "not_revoked"),
   scope: oneOf(["all", "standard", "research"], "all"),
+  /** Who made it: a person, or `left` for everybody who is no longer of the organization. */
+  by: text(),
   /** A link from elsewhere opens the form with this scope. */
   create: oneOf(["", "standard", "research"], ""),
 };
@@ -34,6 +36,8 @@ export function KeysPage() {
   const [act, setAct] = useState<Act | null>(() =>
     filters.create === "" || !may("keys.create") ? null : { kind: "create", scope: filters.create },
   );
+  // Kept while the page is open: what a successor replaced is named in no later answer.
+  const [replaced, setReplaced] = useState<ReadonlyMap<string, string>>(new Map());
   const close = (): void => {
     setAct(null);
     if (filters.create !== "") setFilters({ create: "" });
@@ -56,8 +60,8 @@ export function KeysPage() {
             </Empty>
           ) : (
             <>
-              <Orphans rows={data} />
-              <KeyFilters filters={filters} set={setFilters} />
+              <Orphans rows={data} show={() => setFilters({ by: LEFT, state: "not_revoked" })} />
+              <KeyFilters filters={filters} set={setFilters} makers={makersOf(data)} />
               <DataTable
                 label={texts.pages.keys}
                 rows={data.filter(matching(filters))}
@@ -65,6 +69,8 @@ export function KeysPage() {
                 columns={keyColumns({
                   org: org.id,
                   onAct: (kind, key) => setAct({ kind, key }),
+                  replacedBy: ({ id }) =>
+                    data.find((old) => old.id === replaced.get(id) && old.status === "active"),
                 })}
               />
               <Hidden
@@ -76,23 +82,49 @@ export function KeysPage() {
           )
         }
       </Loaded>
-      <KeyActs org={org.id} act={act} onClose={close} />
+      <KeyActs
+        org={org.id}
+        act={act}
+        onClose={close}
+        onReplaced={(made, old) => setReplaced((known) => new Map(known).set(made, old))}
+      />
     </Page>
   );
 }
 
-function Orphans({ rows }: { rows: readonly Key[] }) {
+const LEFT = "left";
+
+function Orphans({ rows, show }: { rows: readonly Key[]; show: () => void }) {
   const count = rows.filter(({ status, created_by }) => status === "active" && created_by?.left).length;
-  return count === 0 ? null : <Alert color="yellow">{words.orphans(count)}</Alert>;
+  if (count === 0) return null;
+  return (
+    <Alert color="yellow">
+      <Group justify="space-between" gap="xs">
+        <Text size="sm">{words.orphans(count)}</Text>
+        <Button variant="default" size="compact-sm" onClick={show}>
+          {words.showOrphans}
+        </Button>
+      </Group>
+    </Alert>
+  );
 }
 
+/** Everybody who made one of these keys. */
+const makersOf = (rows: readonly Key[]): { value: string; label: string }[] => {
+  const names = new Map(
+    rows.flatMap(({ created_by: by }) => (by === null ? [] : [[by.id, by.name ?? by.id]])),
+  );
+  return [...names].map(([value, label]) => ({ value, label }));
+};
+
 const matching =
-  ({ search, state, scope }: Filters<typeof SHAPE>) =>
+  ({ search, state, scope, by }: Filters<typeof SHAPE>) =>
   (key: Key): boolean => {
     const its = stateOf(key);
     return (
       (state === "all" || (state === "not_revoked" ? its !== "revoked" : its === state)) &&
       (scope === "all" || key.scope === scope) &&
+      (by === "" || (by === LEFT ? key.created_by?.left === true : key.created_by?.id === by)) &&
       `${key.name} ${key.prefix} ${key.id}`.toLowerCase().includes(search.toLowerCase())
     );
   };
@@ -100,9 +132,10 @@ const matching =
 interface KeyFiltersProps {
   filters: Filters<typeof SHAPE>;
   set: SetFilters<typeof SHAPE>;
+  makers: readonly { value: string; label: string }[];
 }
 
-const KeyFilters = ({ filters, set }: KeyFiltersProps) => (
+const KeyFilters = ({ filters, set, makers }: KeyFiltersProps) => (
   <Group gap="sm" align="flex-end">
     <SearchField
       label={words.search}
@@ -134,6 +167,14 @@ const KeyFilters = ({ filters, set }: KeyFiltersProps) => (
         { value: "standard", label: words.standard },
         { value: "research", label: words.research },
       ]}
+    />
+    <Select
+      label={words.columns.by}
+      w={200}
+      allowDeselect={false}
+      value={filters.by}
+      onChange={(value) => set({ by: value ?? "" })}
+      data={[{ value: "", label: words.all }, { value: LEFT, label: words.makersLeft }, ...makers]}
     />
   </Group>
 );

@@ -87,7 +87,7 @@ const Figures = ({ org, range, of }: FiguresProps) => (
         {of.requests === 0 ? "–" : formatShare(of.error_rate * 100, 100)}
       </Tile>
       <Tile
-        title={words.firstPart}
+        title={words.firstToken}
         note={words.p95(of.first_part_ms.p95 === null ? "–" : formatSpan(of.first_part_ms.p95))}
       >
         {of.first_part_ms.p50 === null ? "–" : formatSpan(of.first_part_ms.p50)}

@@ -43,6 +43,7 @@ export const Settings = ({ terms }: { terms: Terms }) => (
     </SimpleGrid>
     <Group gap="md">
       <Button
+        className="names"
         variant="default"
         size="compact-sm"
         onClick={terms.second === undefined ? terms.compare : terms.single}

@@ -14,8 +14,9 @@ interface DialogProps {
   onClose: () => void;
 }
 
-export function AskDialog({ org, onClose }: DialogProps) {
-  const [model, setModel] = useState<string | null>(null);
+/** `wanted` is the model that somebody came from. */
+export function AskDialog({ org, wanted, onClose }: DialogProps & { wanted: string }) {
+  const [model, setModel] = useState<string | null>(wanted === "" ? null : wanted);
   const [project, setProject] = useState("");
   const [purpose, setPurpose] = useState("");
   const [until, setUntil] = useState("");

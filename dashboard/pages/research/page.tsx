@@ -17,7 +17,12 @@ import { AskDialog, WithdrawDialog } from "./dialogs.tsx";
 
 const words = texts.research;
 const STATES = ["requested", "active", "expired", "revoked", "declined", "withdrawn"] as const;
-const SHAPE = { search: text(), state: oneOf(["all", ...STATES], "all") };
+const SHAPE = {
+  search: text(),
+  state: oneOf(["all", ...STATES], "all"),
+  /** A link from elsewhere opens the form with this model. */
+  ask: text(),
+};
 
 type Act = { kind: "ask" } | { kind: "withdraw"; entitlement: Entitlement };
 
@@ -25,8 +30,13 @@ export function ResearchPage() {
   const { org, may } = useMembership();
   const entitlements = useQuery(entitlementsQuery(org.id));
   const [filters, setFilters] = useFilters(SHAPE);
-  const [act, setAct] = useState<Act | null>(null);
-  const close = (): void => setAct(null);
+  const [act, setAct] = useState<Act | null>(() =>
+    filters.ask === "" || !may("research.ask") ? null : { kind: "ask" },
+  );
+  const close = (): void => {
+    setAct(null);
+    if (filters.ask !== "") setFilters({ ask: "" });
+  };
   const ask = may("research.ask") ? (
     <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setAct({ kind: "ask" })}>
       {words.ask}
@@ -61,7 +71,7 @@ export function ResearchPage() {
           )
         }
       </Loaded>
-      {act?.kind === "ask" && <AskDialog org={org.id} onClose={close} />}
+      {act?.kind === "ask" && <AskDialog org={org.id} wanted={filters.ask} onClose={close} />}
       {act?.kind === "withdraw" && <WithdrawDialog org={org.id} of={act.entitlement} onClose={close} />}
     </Page>
   );

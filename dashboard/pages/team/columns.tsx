@@ -3,14 +3,20 @@ import { Group, Stack, Text } from "@mantine/core";
 import type { Member } from "../../api/team.ts";
 import type { Column } from "../../components/data-table.tsx";
 import { Ago, Money } from "../../components/figures.tsx";
+import { Link } from "../../components/link.tsx";
 import { StateBadge } from "../../components/state-badge.tsx";
 import { formatDay } from "../../format/time.ts";
+import { path } from "../../path-builder.ts";
 import { texts } from "../../texts.ts";
 import { RowMenu, type RowMenuProps } from "./row-menu.tsx";
 
 const words = texts.team;
 
-export const memberColumns = (terms: Omit<RowMenuProps, "of">): Column<Member>[] => [
+interface ColumnTerms extends Omit<RowMenuProps, "of"> {
+  org: string;
+}
+
+export const memberColumns = ({ org, ...terms }: ColumnTerms): Column<Member>[] => [
   {
     title: words.columns.member,
     always: true,
@@ -56,7 +62,24 @@ export const memberColumns = (terms: Omit<RowMenuProps, "of">): Column<Member>[]
     order: ({ joined_at }) => joined_at,
     cell: ({ joined_at }) => formatDay(joined_at),
   },
-  { title: words.columns.keys, figures: true, order: ({ keys }) => keys, cell: ({ keys }) => keys },
+  {
+    title: words.columns.keys,
+    figures: true,
+    order: ({ keys }) => keys,
+    cell: ({ keys, person, email }) =>
+      keys === 0 ? (
+        keys
+      ) : (
+        <Link
+          to={path.organization(org, "keys")}
+          search={{ by: person.id }}
+          size="sm"
+          aria-label={words.keysOf(keys, person.name ?? email)}
+        >
+          {keys}
+        </Link>
+      ),
+  },
   {
     title: words.columns.month,
     figures: true,

@@ -38,6 +38,7 @@ export function TeamPage() {
                 rows={data}
                 rowKey={({ person }) => person.id}
                 columns={memberColumns({
+                  org: org.id,
                   role: org.role,
                   owners: data.filter(({ role }) => role === "owner").length,
                   onAct: (kind, member) => setAct({ kind, member }),

@@ -1,0 +1,40 @@
+// What a list says that has nothing to show, and the way out of the filters that nothing matches.
+import { Button, Stack, Text } from "@mantine/core";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import { texts } from "../texts.ts";
+import { SORT } from "./order.ts";
+
+export const Sentence = ({ children }: { children: ReactNode }) => (
+  <Text c="dimmed" ta="center" p="lg" size="sm">
+    {children}
+  </Text>
+);
+
+export const NoMatch = () => (
+  <Stack align="center" gap={0} pb="lg">
+    <Sentence>{texts.table.noMatch}</Sentence>
+    <ClearFilters />
+  </Stack>
+);
+
+function ClearFilters() {
+  const { [SORT]: _, ...filters }: Record<string, unknown> = useSearch({ strict: false });
+  const navigate = useNavigate();
+  if (Object.keys(filters).length === 0) return null;
+  return (
+    <Button
+      variant="default"
+      size="compact-sm"
+      onClick={() =>
+        void navigate({
+          to: ".",
+          search: ({ [SORT]: sort }: Record<string, unknown>) => ({ [SORT]: sort }),
+          resetScroll: false,
+        })
+      }
+    >
+      {texts.table.clear}
+    </Button>
+  );
+}

@@ -1,0 +1,38 @@
+// The filter of an organization's audit log offers every action that can stand in it.
+import { expect, test } from "bun:test";
+import { appRoutes } from "../../src/contract/app.ts";
+import { ORGANIZATION_ACTIONS } from "../../src/contract/audit-actions.ts";
+import { firstOperator, newMember } from "../support/browser.ts";
+import { startGateway } from "../support/gateway.ts";
+
+const offered: readonly string[] = ORGANIZATION_ACTIONS;
+
+test("every change of an organization's routes is offered", () => {
+  const named = appRoutes()
+    .filter(([route]) => route.includes("/orgs/{org}") || route.includes("/entitlements/"))
+    .flatMap(([, { audit }]) => (audit === null ? [] : [audit]));
+  expect(named.length).toBeGreaterThan(15);
+  expect(named.filter((action) => !offered.includes(action))).toEqual([]);
+});
+
+test("what the ledger and the operator write into it is offered", async () => {
+  const gateway = await startGateway();
+  try {
+    const root = await firstOperator(gateway);
+    const { id: org } = await root.app("POST /operator/organizations", {}, { name: "Acme" });
+    const olga = await newMember(root, gateway, { org, role: "owner", email: "olga@example.com" });
+    for (const kind of ["purchase", "grant"])
+      await root.app(
+        "POST /operator/credits",
+        {},
+        { org, amount_usd: "5", kind, reference: kind, reason: "agreed" },
+      );
+    const key = await olga.app("POST /orgs/{org}/keys", { org }, { name: "one" });
+    await olga.app("PATCH /orgs/{org}/keys/{key}", { org, key: key.id }, { name: "two", limit_usd: "5" });
+    const { data } = await olga.app("GET /orgs/{org}/audit", { org });
+    expect(data.length).toBeGreaterThan(6);
+    expect(data.map(({ action }) => action).filter((action) => !offered.includes(action))).toEqual([]);
+  } finally {
+    await gateway.stop();
+  }
+});

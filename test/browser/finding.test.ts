@@ -1,0 +1,131 @@
+// Finding things: keys by maker and after a replacement, models by what they can, the log by person and action.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Locator } from "playwright-core";
+import { path } from "../../dashboard/path-builder.ts";
+import { texts } from "../../dashboard/texts.ts";
+import { PLAIN, RESEARCH } from "../support/models.ts";
+import { type Dashboard, startDashboard, type Visitor } from "./dashboard.ts";
+import { furnish, type Furnished } from "./furnish.ts";
+import { inspect } from "./inspect.ts";
+import { closeSecret, keyAct, rowsOf, waitFor } from "./steps.ts";
+
+const words = texts.keys;
+let dashboard: Dashboard;
+let house: Furnished;
+let visitor: Visitor;
+
+beforeAll(async () => {
+  dashboard = await startDashboard();
+  house = await furnish(dashboard);
+  visitor = await dashboard.visitor(house.owner);
+});
+afterAll(() => dashboard.stop());
+
+const keyRows = (): Locator => rowsOf(visitor, texts.pages.keys);
+const choose = async (label: string, option: string | RegExp): Promise<void> => {
+  await visitor.page.getByRole("combobox", { name: label, exact: true }).click();
+  await visitor.page.getByRole("option", { name: option, exact: true }).click();
+};
+const count = (rows: Locator, wanted: number): Promise<void> =>
+  waitFor(async () => (await rows.count()) === wanted, `${wanted} rows`);
+
+test("a row says when its key was made and when it was revoked", async () => {
+  await visitor.open(`${path.organization(house.org, "keys")}?state=all`);
+  const day = /\d+ \w{3} UTC/;
+  const laptop = keyRows().filter({ hasText: "Laptop" });
+  expect(await laptop.getByText(day).count()).toBe(2);
+  expect(await keyRows().filter({ hasText: "Production" }).getByText(day).count()).toBe(1);
+  expect(await laptop.getByRole("cell", { name: words.standard, exact: true }).count()).toBe(1);
+});
+
+test("the successor of a key offers to revoke the old one, until that is done", async () => {
+  const { page } = visitor;
+  await visitor.open(path.organization(house.org, "keys"));
+  const form = await keyAct(visitor, "Production", "replace");
+  await form.getByRole("button", { name: words.replace, exact: true }).click();
+  await page.getByRole("dialog", { name: texts.secret.title }).waitFor();
+  await closeSecret(visitor);
+  await count(keyRows().filter({ hasText: "Production" }), 2);
+  const offer = page.getByRole("button", { name: /^Revoke the old / });
+  expect(await offer.count()).toBe(1);
+  await inspect(visitor, "a successor");
+  await offer.click();
+  const question = page.getByRole("dialog", { name: words.revokeTitle("Production") });
+  await question.getByRole("textbox").fill("Production");
+  await question.getByRole("button", { name: words.revokeAction("Production") }).click();
+  await count(keyRows().filter({ hasText: "Production" }), 1);
+  expect(await offer.count()).toBe(0);
+});
+
+test("the team leads to a person's keys, and the banner to those of people who left", async () => {
+  const { page } = visitor;
+  await visitor.open(path.organization(house.org, "team"));
+  await page.getByRole("link", { name: texts.team.keysOf(1, "dora") }).click();
+  await page.waitForURL(/\/keys\?by=/);
+  await visitor.settled();
+  expect(await keyRows().count()).toBe(1);
+  expect(await keyRows().innerText()).toContain("Nightly batch");
+  const { data } = await dashboard.root.app("GET /orgs/{org}/team", { org: house.org });
+  const dora = data.find(({ email }) => email === house.developer)?.person.id ?? "";
+  const session = await visitor.page.request.delete(
+    `${dashboard.gateway.url}/app/v1/orgs/${house.org}/team/${dora}`,
+    { headers: { origin: dashboard.gateway.url }, data: {} },
+  );
+  expect(session.ok()).toBe(true);
+  await visitor.open(path.organization(house.org, "keys"));
+  await inspect(visitor, "keys of somebody who left");
+  await page.getByRole("button", { name: words.showOrphans }).click();
+  await count(keyRows(), 1);
+  expect(await keyRows().innerText()).toContain("Nightly batch");
+  expect(visitor.complained()).toEqual([]);
+});
+
+test("models are found by what they can, show how they are called, and lead to the question for one", async () => {
+  const { page } = visitor;
+  const model = texts.models;
+  await visitor.open(path.organization(house.org, "models"));
+  const cards = page.getByRole("main").locator("section[aria-label]");
+  expect(await cards.count()).toBeGreaterThan(1);
+  await choose(model.filters.tier, "research");
+  await count(cards, 1);
+  expect(await cards.innerText()).toContain(RESEARCH.model);
+  await choose(model.filters.state, "stale");
+  await page.getByText(texts.table.noMatch).waitFor();
+  await page.getByRole("button", { name: texts.table.clear }).click();
+  await page.getByRole("region", { name: PLAIN.model, exact: true }).waitFor();
+  const plain = page.getByRole("region", { name: PLAIN.model, exact: true });
+  await plain.getByRole("button", { name: model.code }).click();
+  expect(await plain.getByRole("tabpanel").innerText()).toContain(`"model":"${PLAIN.model}"`);
+  await inspect(visitor, "a model with its code");
+  await page.getByRole("region", { name: RESEARCH.model, exact: true }).getByRole("link").click();
+  const form = page.getByRole("dialog", { name: texts.research.ask });
+  const field = form.getByRole("combobox", { name: texts.research.model });
+  await waitFor(async () => (await field.inputValue()).startsWith(RESEARCH.model), "the model in the form");
+  await page.keyboard.press("Escape");
+  await page.waitForURL((url) => url.search === "");
+});
+
+test("the audit log is filtered by a person and by an action, each chosen by name", async () => {
+  const { page } = visitor;
+  const audit = texts.operatorAudit;
+  const log = await dashboard.root.app(
+    "GET /orgs/{org}/audit",
+    { org: house.org },
+    undefined,
+    "?action=key.create",
+  );
+  const byOlga = log.data.filter(({ actor }) => actor.name === "olga").length;
+  expect(byOlga).toBeLessThan(log.data.length);
+  await visitor.open(path.organization(house.org, "audit"));
+  await choose(audit.filters.action, "key.create");
+  await page.waitForURL(/action=key\.create/);
+  await choose(audit.filters.actor, "olga");
+  await page.waitForURL(/actor=usr_/);
+  await visitor.settled();
+  const rows = rowsOf(visitor, texts.pages.audit);
+  await count(rows, byOlga);
+  for (const text of await rows.allInnerTexts()) expect(text).toMatch(/olga[^]*key\.create/);
+  await inspect(visitor, "a filtered log");
+  await choose(audit.filters.actor, audit.all);
+  await count(rows, log.data.length);
+});
