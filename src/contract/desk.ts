@@ -43,6 +43,10 @@ export interface Desk {
   renameOrganization(organizationId: string, name: string, actor: string): Promise<void>;
 
   activity(organizationId: string, query: ActivityQuery): Promise<AppAnswer<"GET /orgs/{org}/activity">>;
+  activityHistogram(
+    organizationId: string,
+    query: QueryOf<"GET /orgs/{org}/activity/histogram">,
+  ): Promise<AppAnswer<"GET /orgs/{org}/activity/histogram">>;
   /** Throws when there is no such request of this organization. */
   activityOf(
     organizationId: string,

@@ -309,6 +309,30 @@ test("the live tail keeps to the filter, and after a lost connection tells what 
   await again.reader?.cancel();
 });
 
+test("the histogram counts the rows of the list, by state and for the same filter", async () => {
+  for (const filter of [
+    "",
+    "&state=refused",
+    "&state=settled",
+    `&key=${key.id}`,
+    "&code=integer_below_min_value",
+  ]) {
+    const query = `?range=24h${filter}`;
+    const { data } = await owner.app("GET /orgs/{org}/activity", { org }, undefined, `${query}&limit=200`);
+    const histogram = await owner.app("GET /orgs/{org}/activity/histogram", { org }, undefined, query);
+    const counted = histogram.states.flatMap(({ state, counts }) => {
+      const sum = counts.reduce((total, one) => total + one, 0);
+      return sum === 0 ? [] : [[state, sum]];
+    });
+    const listed = Map.groupBy(data, ({ state }) => state);
+    expect(data.length).toBeGreaterThan(0);
+    expect(Object.fromEntries(counted)).toEqual(
+      Object.fromEntries([...listed].map(([state, rows]) => [state, rows.length])),
+    );
+    expect(histogram.at).toContain(histogram.running_bucket ?? "");
+  }
+});
+
 test("an Idempotency-Key finds the request that was paid, its replays, and what was refused with it", async () => {
   const { id, secret } = await developer.app("POST /orgs/{org}/keys", { org }, { name: "Searched" });
   const caller = { organizationId: org, keyId: id, secret: secret ?? "" };

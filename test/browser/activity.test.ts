@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { path } from "../../dashboard/path-builder.ts";
 import { texts } from "../../dashboard/texts.ts";
 import type { Customer } from "../support/gateway.ts";
-import { type Dashboard, startDashboard, type Visitor } from "./dashboard.ts";
+import { type Dashboard, DESKTOP, NARROW, startDashboard, type Visitor } from "./dashboard.ts";
 import { furnish, type Furnished } from "./furnish.ts";
 import { rowsOf, waitFor } from "./steps.ts";
 
@@ -65,5 +65,36 @@ test("whoever reads further down keeps their place; new rows are counted until t
   await waiting.click();
   await waitFor(async () => (await rows().count()) === before + 1, "the new row");
   await visitor.resize({ width: 1280, height: 860 });
+  expect(visitor.complained()).toEqual([]);
+});
+
+test("a key is chosen by its name, a bar of the histogram opens its hour, and one button clears the filters", async () => {
+  await send();
+  await send({ max_tokens: 0 });
+  await openActivity("range=24h");
+  const { page } = visitor;
+  const all = await rows().count();
+  await page.getByRole("combobox", { name: texts.spendFilters.key }).click();
+  await page.getByRole("option", { name: "Watched", exact: true }).click();
+  await page.waitForURL(/key=key_/);
+  const mine = (await listed(`?key=${customer.keyId}`)).length;
+  await waitFor(async () => (await rows().count()) === mine, "the rows of the key");
+  expect(mine).toBeLessThan(all);
+  const title = `${words.histogram}, ${texts.figure.buckets.hour}`;
+  const figure = page.getByRole("img", { name: title });
+  expect(await figure.getAttribute("aria-label")).toContain(words.states.refused);
+  const bar = figure.locator(".recharts-bar-rectangle path").last();
+  await bar.hover();
+  await bar.click();
+  await page.waitForURL(/from=.*T/);
+  await page.getByRole("button", { name: texts.table.clear }).click();
+  await page.waitForURL((url) => !url.searchParams.has("key"));
+  expect(await visitor.axe()).toEqual([]);
+  await visitor.resize(NARROW);
+  expect(await visitor.overflow()).toBeLessThanOrEqual(0);
+  await visitor.resize({ width: 1800, height: 860 });
+  await page.getByRole("columnheader", { name: words.columns.id }).waitFor();
+  expect(await visitor.overflow()).toBeLessThanOrEqual(0);
+  await visitor.resize(DESKTOP);
   expect(visitor.complained()).toEqual([]);
 });

@@ -22,6 +22,7 @@ import { texts } from "../../texts.ts";
 import { type Course, courseOf } from "./buckets.ts";
 import { SHAPE, UsageFilters, type UsageShape } from "./filters.tsx";
 import { Groups } from "./groups.tsx";
+import { summaryOf } from "./summary.ts";
 
 const words = texts.usage;
 
@@ -76,10 +77,11 @@ function Used({ of, org, filters }: { of: Usage; org: string; filters: UsageShap
     <>
       <Totals of={of.total} />
       <Figure
-        title={words.measures[measure]}
-        summary={`${words.summary(of.rows.length, windowName(filters))}. ${words.picked}`}
+        title={`${words.titles[measure]}, ${texts.figure.buckets[of.bucket]}`}
+        summary={`${summaryOf(of, measure, windowName(filters))}. ${words.picked}`}
         series={course.series}
         buckets={course.buckets}
+        running={course.running}
         format={measure === "charge_usd" ? formatHeight : shortCount}
         table={<CourseTable of={course} />}
         onPick={openBucket}
@@ -114,7 +116,7 @@ function filterOf(
 const CourseTable = ({ of: { series, rows } }: { of: Course }) => {
   const columns: Column<Course["rows"][number]>[] = [
     { title: words.time, always: true, cell: ({ label }) => label },
-    ...series.map((name, at) => ({
+    ...series.map(({ name }, at) => ({
       title: name,
       always: at === 0,
       figures: true,

@@ -156,6 +156,20 @@ export const activityRow = z.object({
   replay_of: z.string().nullable(),
 });
 export const activityList = listOf(activityRow);
+export const histogramQuery = activityQuery.omit({ cursor: true, limit: true, find: true });
+/** The rows of the same filter, counted. */
+export const activityHistogram = z.object({
+  /** Whole buckets: `from` is rounded down, `to` up. */
+  from: time,
+  to: time,
+  bucket: z.enum(["hour", "day"]),
+  /** Start of the bucket that still runs, if it is in the window. */
+  running_bucket: time.nullable(),
+  /** At most 400 starts of buckets, UTC. */
+  at: z.array(time),
+  /** `counts[i]` is of bucket `at[i]`. */
+  states: z.array(z.object({ state: activityState, counts: z.array(count) })),
+});
 /** The same for operators, who name the organization. */
 export const requestsQuery = activityQuery.extend(orgQuery.shape);
 export type RequestsQuery = z.output<typeof requestsQuery>;

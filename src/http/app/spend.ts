@@ -5,7 +5,7 @@ import { csvResponse } from "./csv.ts";
 import { tailResponse } from "./tail.ts";
 
 export interface SpendPorts {
-  desk: Pick<Desk, "activity" | "activityOf" | "overview" | "usage">;
+  desk: Pick<Desk, "activity" | "activityHistogram" | "activityOf" | "overview" | "usage">;
 }
 
 type Routes =
@@ -14,6 +14,7 @@ type Routes =
   | "GET /orgs/{org}/usage.csv"
   | "GET /orgs/{org}/activity"
   | "GET /orgs/{org}/activity.csv"
+  | "GET /orgs/{org}/activity/histogram"
   | "GET /orgs/{org}/activity/tail"
   | "GET /orgs/{org}/activity/{request}";
 
@@ -74,6 +75,7 @@ export const spendHandlers = ({ desk }: SpendPorts): Handlers<Routes> => ({
       },
       page: (cursor) => desk.activity(params.org, { ...query, cursor, limit: PAGE }),
     }),
+  "GET /orgs/{org}/activity/histogram": ({ params, query }) => desk.activityHistogram(params.org, query),
   "GET /orgs/{org}/activity/tail": async ({ params, query, request, setIdleTimeout }) => {
     setIdleTimeout(60);
     const { after, ...filter } = query;

@@ -1,12 +1,12 @@
 // Activity: every request of an organization, newest first, refusals and replays included; one of them with its story.
 import { OperatorRefusal } from "../../contract/admin-refusals.ts";
 import type { AppAnswer } from "../../contract/app.ts";
-import type { ActivityQuery, Desk } from "../../contract/desk.ts";
+import type { Desk } from "../../contract/desk.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
-import { OWNER_LOST } from "../../ledger/recovery.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { requests } from "../requests.ts";
 import { numberOf, type Sql, type SqlRow, textOf } from "../../store/sql.ts";
+import { asksJournal, asksRequests, type Filter, ofJournal, ofRequests } from "./activity-filter.ts";
 import {
   type ActivityRow,
   JOURNAL_COLUMNS,
@@ -15,10 +15,8 @@ import {
   requestRow,
 } from "./activity-rows.ts";
 import { arithmeticOf } from "./arithmetic.ts";
-import { Conditions } from "./conditions.ts";
-import { requestCursor } from "./cursors.ts";
+import type { Conditions } from "./conditions.ts";
 import type { LabelBook } from "./labels.ts";
-import { sinceRequest, stillRuns } from "./request-time.ts";
 import { windowIfAsked } from "./windows.ts";
 
 type Detail = AppAnswer<"GET /orgs/{org}/activity/{request}">;
@@ -35,17 +33,18 @@ export interface ActivityPorts {
 const PAGE = 50;
 const REPLAYS_SHOWN = 50;
 const COMPLETION = /^chatcmpl-([0-9a-f]{32})$/;
-const IN_JOURNAL = new Set<string | undefined>(["refused", "replay"]);
 
 export const activity = (on: ActivityPorts): Pick<Desk, "activity" | "activityOf"> => ({
   async activity(organizationId, query) {
     await on.flushJournal();
     const limit = query.limit ?? PAGE;
-    const found = query.find === undefined ? null : await requestsNamed(on.sql, organizationId, query.find);
-    const asked = { organizationId, query, found, limit: limit + 1 };
-    const held = IN_JOURNAL.has(query.state) ? [] : await heldRows(on, asked);
-    const journal =
-      query.state === undefined || IN_JOURNAL.has(query.state) ? await journalRows(on, asked) : [];
+    const { find } = query;
+    const found =
+      find === undefined ? null : { text: find, ids: await requestsNamed(on.sql, organizationId, find) };
+    const filter = { organizationId, query, window: windowIfAsked(query, on.clock.nowMs()) };
+    const asked = { filter, found, limit: limit + 1 };
+    const held = asksRequests(query) ? await heldRows(on, asked) : [];
+    const journal = asksJournal(query) ? await journalRows(on, asked) : [];
     const rows = await labelled(on, organizationId, { held, journal });
     const page = rows.slice(0, limit);
     return { data: page, next_cursor: rows.length > limit ? (page.at(-1)?.id ?? null) : null };
@@ -92,55 +91,27 @@ export const activity = (on: ActivityPorts): Pick<Desk, "activity" | "activityOf
 });
 
 interface Asked {
-  organizationId: string;
-  query: ActivityQuery;
-  /** Ids that were searched for; null without a search. */
-  found: string[] | null;
+  filter: Filter;
+  /** What was searched for, and the ids under that name; null without a search. */
+  found: { text: string; ids: string[] } | null;
   limit: number;
 }
 
-function heldRows(
-  { sql, clock }: ActivityPorts,
-  { organizationId, query, found, limit }: Asked,
-): Promise<SqlRow[]> {
-  const conditions = common({ organizationId, query }, clock).and("error_code = ?", query.code);
-  if (query.state === "running") conditions.also(stillRuns(sql));
-  if (query.state === "settled") conditions.also("state = 'settled'");
-  if (query.state === "outcome_unknown")
-    conditions.also("state = 'released'").and("error_code = ?", OWNER_LOST);
-  if (query.state === "released")
-    conditions.also("state = 'released'").and("(error_code IS NULL OR error_code <> ?)", OWNER_LOST);
-  if (found !== null) conditions.also(`request_id IN (${found.map((id) => conditions.bind(id)).join(", ")})`);
+function heldRows({ sql }: ActivityPorts, { filter, found, limit }: Asked): Promise<SqlRow[]> {
+  const conditions = ofRequests(sql, filter);
+  if (found !== null)
+    conditions.also(`request_id IN (${found.ids.map((id) => conditions.bind(id)).join(", ")})`);
   return newest(sql, "request", { columns: REQUEST_COLUMNS, conditions, limit });
 }
 
-function journalRows(
-  { sql, clock }: ActivityPorts,
-  { organizationId, query, found, limit }: Asked,
-): Promise<SqlRow[]> {
-  const conditions = common({ organizationId, query }, clock)
-    .and("code = ?", query.code)
-    .and("kind = ?", query.state);
+function journalRows({ sql }: ActivityPorts, { filter, found, limit }: Asked): Promise<SqlRow[]> {
+  const conditions = ofJournal(filter);
   if (found !== null) {
-    const ids = found.map((id) => conditions.bind(id)).join(", ");
-    const key = conditions.bind(query.find ?? "");
+    const ids = found.ids.map((id) => conditions.bind(id)).join(", ");
+    const key = conditions.bind(found.text);
     conditions.also(`(request_id IN (${ids}) OR replay_of IN (${ids}) OR idempotency_key = ${key})`);
   }
   return newest(sql, "journal", { columns: JOURNAL_COLUMNS, conditions, limit });
-}
-
-function common(
-  { organizationId, query }: Pick<Asked, "organizationId" | "query">,
-  clock: Clock,
-): Conditions {
-  const { fromMs, toMs } = windowIfAsked(query, clock.nowMs());
-  return new Conditions()
-    .and("org_id = ?", organizationId)
-    .and("request_id < ?", requestCursor(query.cursor))
-    .and("request_id >= ?", fromMs === undefined ? undefined : sinceRequest(fromMs))
-    .and("request_id < ?", toMs === undefined ? undefined : sinceRequest(toMs))
-    .and("key_id = ?", query.key)
-    .and("model = ?", query.model);
 }
 
 const newest = (

@@ -5,6 +5,7 @@ import type { People } from "../../contract/people.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Publisher } from "../../releases/publish.ts";
 import { activity } from "./activity.ts";
+import { activityHistogram } from "./activity-histogram.ts";
 import { auditNotes } from "./audit-notes.ts";
 import { auditRows } from "./audit-rows.ts";
 import { billing } from "./billing.ts";
@@ -45,6 +46,7 @@ export function createDesk(ports: DeskPorts): Desk {
     ...notes,
     ...makers,
     ...activity(on),
+    ...activityHistogram(on),
     ...overview(on),
     ...billing(on),
     ...catalogue(on),
