@@ -71,6 +71,7 @@ const SPEND = {
   "GET /orgs/{org}/activity/histogram": read("activity.see", spend.activityHistogram, spend.histogramQuery),
   "GET /orgs/{org}/activity/tail": as(read("activity.see", text, spend.tailQuery), events),
   "GET /orgs/{org}/activity/{request}": read("activity.see", spend.activityDetail),
+  "GET /orgs/{org}/activity/{request}/receipt": read("activity.see", spend.signedReceipt),
 } as const;
 
 const BILLING = {

@@ -52,6 +52,11 @@ export interface Desk {
     organizationId: string,
     requestId: string,
   ): Promise<AppAnswer<"GET /orgs/{org}/activity/{request}">>;
+  /** Throws when there is no such request of this organization, or while it runs. */
+  receiptOf(
+    organizationId: string,
+    requestId: string,
+  ): Promise<AppAnswer<"GET /orgs/{org}/activity/{request}/receipt">>;
   usage(organizationId: string, query: UsageQuery): Promise<AppAnswer<"GET /orgs/{org}/usage">>;
   overview(
     organizationId: string,

@@ -1,11 +1,12 @@
 // Activity at the desk of somebody who looks for one request, or watches them come.
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { exactMoney } from "../../dashboard/format/money.ts";
 import { path } from "../../dashboard/path-builder.ts";
 import { texts } from "../../dashboard/texts.ts";
 import type { Customer } from "../support/gateway.ts";
 import { type Dashboard, DESKTOP, NARROW, startDashboard, type Visitor } from "./dashboard.ts";
 import { furnish, type Furnished } from "./furnish.ts";
-import { rowsOf, waitFor } from "./steps.ts";
+import { amountAt, rowsOf, waitFor } from "./steps.ts";
 
 const words = texts.activity;
 let dashboard: Dashboard;
@@ -96,5 +97,35 @@ test("a key is chosen by its name, a bar of the histogram opens its hour, and on
   await page.getByRole("columnheader", { name: words.columns.id }).waitFor();
   expect(await visitor.overflow()).toBeLessThanOrEqual(0);
   await visitor.resize(DESKTOP);
+  expect(visitor.complained()).toEqual([]);
+});
+
+test("the drawer of a released request says what was held, that it came back, who paid, and what to do", async () => {
+  dashboard.gateway.simulator.behave({ behaviour: { status: 400 }, calls: 1 });
+  await send();
+  const [row] = await listed("?limit=1");
+  expect(row).toMatchObject({ state: "released", code: "provider_error" });
+  await openActivity(`req=${row?.id}`);
+  const drawer = visitor.page.getByRole("dialog");
+  const cost = drawer.getByRole("region", { name: words.cost });
+  expect(await amountAt(cost, words.held)).toBe(exactMoney(row?.hold_usd ?? ""));
+  expect(await amountAt(cost, words.returned)).toBe(exactMoney(row?.hold_usd ?? ""));
+  await drawer.getByText(words.next).waitFor();
+  await drawer.getByText(/the house pays|Charged to nobody/).waitFor();
+  expect(await visitor.axe()).toEqual([]);
+});
+
+test("the drawer gives the signed receipt as a file", async () => {
+  await send();
+  const [row] = await listed("?limit=1");
+  await openActivity(`req=${row?.id}`);
+  const [file] = await Promise.all([
+    visitor.page.waitForEvent("download"),
+    visitor.page.getByRole("link", { name: words.receipt }).click(),
+  ]);
+  const path = await file.path();
+  const { id, jws } = (await Bun.file(path).json()) as { id: string; jws: string };
+  expect([id, jws.split(".").length]).toEqual([row?.id ?? "", 3]);
+  await visitor.page.getByRole("region", { name: words.route }).getByText(words.digest).waitFor();
   expect(visitor.complained()).toEqual([]);
 });

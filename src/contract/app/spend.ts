@@ -2,6 +2,7 @@
 // browser.
 import { z } from "zod";
 import { balanceSchema, requestSchema } from "../admin.ts";
+import { receiptSchema } from "../receipt.ts";
 import { orgQuery } from "../admin-input.ts";
 import { count, listOf, milliseconds, page, tier, time, usd, window } from "./shapes.ts";
 
@@ -205,11 +206,20 @@ export const activityDetail = z.object({
   /** The record of `request show`, `gateway` inside; null for refusals and replays, which the ledger does not hold. */
   request: requestSchema.nullable(),
   sentence: z.string().nullable(),
+  /** What the code means, and what to do. */
+  advice: z.object({ happened: z.string(), next: z.string() }).nullable(),
   arithmetic: arithmetic.nullable(),
+  /** Of each attempt in the record: why it was left, as a sentence, and who paid for it. */
+  attempts: z.array(
+    z.object({ n: count, reason: z.string(), paid_by: z.enum(["customer", "house", "nobody"]).nullable() }),
+  ),
   idempotency: z
     .object({
       key: z.string(),
       caller_supplied: z.boolean(),
+      /** What a repeat with this key meets now; `until` when that ends. */
+      state: z.enum(["in_progress", "answer_kept", "key_taken", "free"]),
+      until: time.nullable(),
       replays: z.array(z.object({ id: z.string(), at: time })),
     })
     .nullable(),
@@ -228,4 +238,11 @@ export const activityDetail = z.object({
     .nullable(),
   /** Older and newer row of the same key's organization, for the arrows. */
   content: z.literal("not stored"),
+});
+/** As `GET /v1/receipts/{request_id}` gives it to the key. */
+export const signedReceipt = z.object({
+  object: z.literal("receipt"),
+  id: z.string(),
+  jws: z.string(),
+  receipt: receiptSchema,
 });

@@ -5,7 +5,7 @@ import { csvResponse } from "./csv.ts";
 import { tailResponse } from "./tail.ts";
 
 export interface SpendPorts {
-  desk: Pick<Desk, "activity" | "activityHistogram" | "activityOf" | "overview" | "usage">;
+  desk: Pick<Desk, "activity" | "activityHistogram" | "activityOf" | "receiptOf" | "overview" | "usage">;
 }
 
 type Routes =
@@ -16,7 +16,8 @@ type Routes =
   | "GET /orgs/{org}/activity.csv"
   | "GET /orgs/{org}/activity/histogram"
   | "GET /orgs/{org}/activity/tail"
-  | "GET /orgs/{org}/activity/{request}";
+  | "GET /orgs/{org}/activity/{request}"
+  | "GET /orgs/{org}/activity/{request}/receipt";
 
 const PAGE = 200;
 
@@ -83,4 +84,5 @@ export const spendHandlers = ({ desk }: SpendPorts): Handlers<Routes> => ({
     return tailResponse(desk, { org: params.org, filter, after, lastEventId, signal: request.signal });
   },
   "GET /orgs/{org}/activity/{request}": ({ params }) => desk.activityOf(params.org, params.request),
+  "GET /orgs/{org}/activity/{request}/receipt": ({ params }) => desk.receiptOf(params.org, params.request),
 });

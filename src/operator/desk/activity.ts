@@ -1,11 +1,12 @@
 // Activity: every request of an organization, newest first, refusals and replays included; one of them with its story.
 import { OperatorRefusal } from "../../contract/admin-refusals.ts";
 import type { AppAnswer } from "../../contract/app.ts";
+import { wordsOf } from "../../contract/refusal-words.ts";
 import type { Desk } from "../../contract/desk.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { requests } from "../requests.ts";
-import { numberOf, type Sql, type SqlRow, textOf } from "../../store/sql.ts";
+import { numberOf, orNull, type Sql, type SqlRow, textOf } from "../../store/sql.ts";
 import { asksJournal, asksRequests, type Filter, ofJournal, ofRequests } from "./activity-filter.ts";
 import {
   type ActivityRow,
@@ -14,6 +15,7 @@ import {
   REQUEST_COLUMNS,
   requestRow,
 } from "./activity-rows.ts";
+import { judgedAttempts } from "./attempts.ts";
 import { arithmeticOf } from "./arithmetic.ts";
 import type { Conditions } from "./conditions.ts";
 import type { LabelBook } from "./labels.ts";
@@ -57,7 +59,7 @@ export const activity = (on: ActivityPorts): Pick<Desk, "activity" | "activityOf
     const release = await on.ledger.release(record.releaseDigest);
     const request = await requests(on.ledger).show(requestId);
     const held = await on.sql.rows(
-      `SELECT ${REQUEST_COLUMNS} FROM request WHERE org_id = ?1 AND request_id = ?2`,
+      `SELECT ${REQUEST_COLUMNS}, answer_until, claim_until FROM request WHERE org_id = ?1 AND request_id = ?2`,
       organizationId,
       requestId,
     );
@@ -68,8 +70,11 @@ export const activity = (on: ActivityPorts): Pick<Desk, "activity" | "activityOf
       row,
       request,
       sentence: sentenceOf(row),
+      advice: adviceOf(row),
       arithmetic: arithmeticOf(record, release),
+      attempts: judgedAttempts(record),
       idempotency: {
+        ...keyState(held[0] ?? {}, on.clock.nowMs()),
         key: request.gateway.idempotency.key,
         caller_supplied: request.gateway.idempotency.caller_supplied,
         replays: await replaysOf(on, organizationId, requestId),
@@ -159,7 +164,8 @@ async function fromJournal(on: ActivityPorts, organizationId: string, requestId:
   const [row] = await labelled(on, organizationId, { held: [], journal });
   if (row === undefined) throw new OperatorRefusal("not_found", "There is no record of this id.", "request");
   const nothing = { request: null, arithmetic: null, idempotency: null, route: null };
-  return { row, ...nothing, sentence: sentenceOf(row), content: "not stored" };
+  const words = { sentence: sentenceOf(row), advice: adviceOf(row) };
+  return { row, ...nothing, ...words, attempts: [], content: "not stored" };
 }
 
 async function replaysOf(
@@ -189,3 +195,22 @@ const SENTENCES: Partial<Record<ActivityRow["state"], string>> = {
 };
 
 const sentenceOf = ({ state }: ActivityRow): string | null => SENTENCES[state] ?? null;
+
+/** As plain text: the documents write code as code. */
+function adviceOf({ code }: ActivityRow): Detail["advice"] {
+  const words = wordsOf(code);
+  if (words === null) return null;
+  return { happened: words.happened.replaceAll("`", ""), next: words.next.replaceAll("`", "") };
+}
+
+/** What a repeat with the request's Idempotency-Key meets. */
+function keyState(row: SqlRow, nowMs: number): Pick<NonNullable<Detail["idempotency"]>, "state" | "until"> {
+  const [answer, claim] = [row["answer_until"], row["claim_until"]].map((until) => orNull(until, numberOf));
+  const state = textOf(row["state"]);
+  if (state !== "settled" && state !== "released") return { state: "in_progress", until: null };
+  if (answer !== null && answer !== undefined && answer > nowMs)
+    return { state: "answer_kept", until: new Date(answer).toISOString() };
+  if (claim !== null && claim !== undefined && claim > nowMs)
+    return { state: "key_taken", until: new Date(claim).toISOString() };
+  return { state: "free", until: null };
+}

@@ -16,6 +16,7 @@ import { LabelBook } from "./labels.ts";
 import { organizationsDesk } from "./organizations.ts";
 import { overview } from "./overview.ts";
 import { providersDesk, type ProvidersPorts } from "./providers.ts";
+import { receiptsDesk, type ReceiptPorts } from "./receipts.ts";
 import { research } from "./research.ts";
 import { routesDesk } from "./routes.ts";
 import { supportBundle, type SupportPorts } from "./support-bundle.ts";
@@ -25,6 +26,7 @@ import { usageGroups } from "./usage-groups.ts";
 export interface DeskPorts
   extends Omit<HousePorts, "ledger">,
     Pick<ProvidersPorts, "breakers" | "health" | "providers">,
+    Pick<ReceiptPorts, "receipts">,
     SupportPorts {
   ledger: Ledger;
   people: People;
@@ -52,6 +54,7 @@ export function createDesk(ports: DeskPorts): Desk {
     ...catalogue(on),
     ...research(on),
     ...auditRows(on),
+    ...receiptsDesk(on),
     ...ofRoutes,
     ...ofHouse,
     ...ofProviders,
