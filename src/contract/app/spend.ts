@@ -51,9 +51,13 @@ export const overview = z.object({
         "low_balance",
         "debt",
         "route_closed",
+        "top_up_failed",
+        "alert_holds",
       ]),
-      /** Id of the key or entitlement, or the route. */
+      /** Id of the key, entitlement or alert rule, or the route. */
       target: z.string().nullable(),
+      /** What finds it on its page. */
+      search: z.string().nullable(),
       text: z.string(),
     }),
   ),

@@ -6,6 +6,7 @@ import type { Ledger } from "../../ledger/ledger.ts";
 import type { Publisher } from "../../releases/publish.ts";
 import { activity } from "./activity.ts";
 import { activityHistogram } from "./activity-histogram.ts";
+import type { AttentionPorts } from "./attention.ts";
 import { auditNotes } from "./audit-notes.ts";
 import { auditRows } from "./audit-rows.ts";
 import { billing } from "./billing.ts";
@@ -27,6 +28,7 @@ export interface DeskPorts
   extends Omit<HousePorts, "ledger">,
     Pick<ProvidersPorts, "breakers" | "health" | "providers">,
     Pick<ReceiptPorts, "receipts">,
+    AttentionPorts,
     SupportPorts {
   ledger: Ledger;
   people: People;
