@@ -77,8 +77,8 @@ export async function attentionOf(
     if (state === "live") continue;
     found.push({ kind: "route_closed", target: route, search: model, text: `${route} is ${state}.` });
   }
-  const { on: toppedUp, last_failure: failure } = await on.paymentDesk.autoTopUp(organizationId);
-  if (toppedUp && failure !== null)
+  const { last_failure: failure } = await on.paymentDesk.autoTopUp(organizationId);
+  if (failure !== null)
     found.push({
       kind: "top_up_failed",
       target: failure.order,
