@@ -102,6 +102,18 @@ test("an hour that came to zero is marked, an hour without requests is not", asy
   expect(await visitor.page.locator(".zero-bar").count()).toBe(1);
 });
 
+test("usage narrows to a key by its name, and says what to clear where nothing matches", async () => {
+  await openUsage("group_by=model&model=gone-1");
+  const { page } = visitor;
+  await page.getByText(texts.table.noMatch).waitFor();
+  await page.getByRole("button", { name: texts.table.clear }).last().click();
+  await page.waitForURL((url) => !url.searchParams.has("model"));
+  await page.getByRole("combobox", { name: texts.spendFilters.key }).click();
+  await page.getByRole("option", { name: "Production", exact: true }).click();
+  await page.getByText(texts.table.noMatch).waitFor();
+  expect(await visitor.axe()).toEqual([]);
+});
+
 test("days of one's own are days in UTC: today's use is in today, not in yesterday", async () => {
   const day = (days: number): string => addDays(today(), days);
   await openUsage("group_by=model&measure=requests");

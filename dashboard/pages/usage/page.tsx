@@ -20,7 +20,7 @@ import { useMembership } from "../../membership.tsx";
 import { path } from "../../path-builder.ts";
 import { texts } from "../../texts.ts";
 import { type Course, courseOf } from "./buckets.ts";
-import { SHAPE, UsageFilters, type UsageShape } from "./filters.tsx";
+import { ClearFilters, isNarrowed, SHAPE, UsageFilters, type UsageShape } from "./filters.tsx";
 import { Groups } from "./groups.tsx";
 import { summaryOf } from "./summary.ts";
 
@@ -42,15 +42,21 @@ export function UsagePage() {
         </ButtonLink>
       }
     >
-      <UsageFilters filters={filters} set={setFilters} />
+      <UsageFilters org={org.id} filters={filters} set={setFilters} />
       <Loaded query={usage}>
         {(data) =>
           data.total.requests === 0 ? (
             <Empty
               icon="usage"
-              action={<ButtonLink to={path.organization(org.id, "playground")}>{words.send}</ButtonLink>}
+              action={
+                isNarrowed(filters) ? (
+                  <ClearFilters set={setFilters} />
+                ) : (
+                  <ButtonLink to={path.organization(org.id, "playground")}>{words.send}</ButtonLink>
+                )
+              }
             >
-              {words.empty}
+              {isNarrowed(filters) ? texts.table.noMatch : words.empty}
             </Empty>
           ) : (
             <Used of={data} org={org.id} filters={filters} />
