@@ -9,6 +9,7 @@ export const api = {
   replaceKey: (id: string, key: string) => `${org(id)}/keys/${encodeURIComponent(key)}/replace`,
   revokeKey: (id: string, key: string) => `${org(id)}/keys/${encodeURIComponent(key)}/revoke`,
   activity: (id: string) => `${org(id)}/activity`,
+  activityHistogram: (id: string) => `${org(id)}/activity/histogram`,
   activityTail: (id: string) => `${org(id)}/activity/tail`,
   activityCsv: (id: string) => `${org(id)}/activity.csv`,
   request: (id: string, request: string) => `${org(id)}/activity/${encodeURIComponent(request)}`,

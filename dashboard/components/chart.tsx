@@ -1,53 +1,49 @@
 // Stacked bars over time; a chunk of its own, because the chart library is as large as everything else. Amounts become
 // floats here and only for the height of a bar: the table beside the chart has the digits.
-import { BarChart } from "@mantine/charts";
+import { BarChart, ChartTooltip } from "@mantine/charts";
+import { useId } from "react";
+import { type BarShapeProps, Rectangle } from "recharts";
+import { texts } from "../texts.ts";
 
 export interface Bucket {
   label: string;
-  /** One height per series. */
-  values: readonly number[];
+  /** One height per series; null where there is nothing to show, which is not zero. */
+  values: readonly (number | null)[];
+}
+
+export interface Series {
+  name: string;
+  colour: string;
 }
 
 export interface ChartProps {
   buckets: readonly Bucket[];
-  series: readonly string[];
+  series: readonly Series[];
+  /** Label of the bucket that is not over: hatched. */
+  running?: string | undefined;
   /** How a height reads at the axis and under the pointer. */
   format: (value: number) => string;
   height?: number;
   onPick?: ((label: string) => void) | undefined;
 }
 
-/** Told apart by lightness too, and never red against green. */
-const COLOURS = [
-  "indigo.6",
-  "cyan.5",
-  "grape.5",
-  "yellow.5",
-  "indigo.3",
-  "pink.5",
-  "cyan.8",
-  "grape.3",
-  "gray.5",
-] as const;
-
 /** By its place: two series may have one name, and a name may be anything. */
 const keyOf = (index: number): string => `series${index}`;
 
-export default function Chart({ buckets, series, format, height = 260, onPick }: ChartProps) {
+export default function Chart({ buckets, series, running, format, height = 260, onPick }: ChartProps) {
+  const hatch = useId();
+  const shown = series.map(({ name, colour }, index) => ({ name: keyOf(index), label: name, color: colour }));
   return (
     <BarChart
       h={height}
       data={buckets.map(({ label, values }) => ({
         label,
+        isZero: values.some((value) => value !== null) && values.every((value) => (value ?? 0) === 0),
         ...Object.fromEntries(values.map((value, at) => [keyOf(at), value])),
       }))}
       dataKey="label"
       type="stacked"
-      series={series.map((label, index) => ({
-        name: keyOf(index),
-        label,
-        color: COLOURS[Math.min(index, COLOURS.length - 1)] ?? "gray.5",
-      }))}
+      series={shown}
       valueFormatter={format}
       withLegend={series.length > 1}
       legendProps={{ verticalAlign: "bottom" }}
@@ -55,7 +51,27 @@ export default function Chart({ buckets, series, format, height = 260, onPick }:
       gridAxis="x"
       yAxisProps={{ width: 72 }}
       xAxisProps={{ minTickGap: 24 }}
-      barProps={{ isAnimationActive: false, maxBarSize: 48 }}
+      tooltipProps={{
+        content: ({ label, payload }) => (
+          <ChartTooltip
+            label={label === running ? texts.figure.soFar(String(label)) : label}
+            payload={payload}
+            series={shown}
+            valueFormatter={format}
+          />
+        ),
+      }}
+      barProps={({ name }) => ({
+        isAnimationActive: false,
+        maxBarSize: 48,
+        shape: (bar: BarShapeProps) => (
+          <Bar
+            bar={bar}
+            first={name === keyOf(0)}
+            mask={(bar.payload as { label: string }).label === running ? `url(#${hatch})` : undefined}
+          />
+        ),
+      })}
       {...(onPick !== undefined && {
         barChartProps: {
           onClick: (state: { activeLabel?: string | number | undefined }) =>
@@ -63,6 +79,45 @@ export default function Chart({ buckets, series, format, height = 260, onPick }:
           style: { cursor: "pointer" },
         },
       })}
+    >
+      <Hatch id={hatch} />
+    </BarChart>
+  );
+}
+
+const THIN = 2;
+
+/** A bar; where all series came to zero, a thin line says that there was something. */
+function Bar({ bar, first, mask }: { bar: BarShapeProps; first: boolean; mask: string | undefined }) {
+  const { isZero } = bar.payload as { isZero: boolean };
+  if (!isZero) return <Rectangle {...bar} {...(mask !== undefined && { mask })} />;
+  if (!first) return null;
+  return (
+    <rect
+      className="zero-bar"
+      x={bar.x}
+      y={Number(bar.y) - THIN}
+      width={bar.width}
+      height={THIN}
+      fill="var(--mantine-color-dimmed)"
     />
   );
 }
+
+const Hatch = ({ id }: { id: string }) => (
+  <defs>
+    <pattern
+      id={`${id}stripes`}
+      width="6"
+      height="6"
+      patternUnits="userSpaceOnUse"
+      patternTransform="rotate(45)"
+    >
+      <rect width="3" height="6" fill="#fff" />
+      <rect x="3" width="3" height="6" fill="#666" />
+    </pattern>
+    <mask id={id} maskUnits="userSpaceOnUse" x="0" y="0" width="100%" height="100%">
+      <rect width="100%" height="100%" fill={`url(#${id}stripes)`} />
+    </mask>
+  </defs>
+);

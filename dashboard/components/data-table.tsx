@@ -15,6 +15,8 @@ export interface Column<Row> {
   figures?: boolean;
   /** Kept on narrow screens. */
   always?: boolean;
+  /** Only where there is room for more than what matters. */
+  wider?: boolean;
   /** Buttons say themselves what they do: the title is for screen readers only. */
   acts?: boolean;
   /** Makes the header a button that orders the rows on screen by this. */
@@ -135,8 +137,8 @@ function Head<Row>({
   );
 }
 
-const cellClass = <Row,>({ figures, always }: Column<Row>): string =>
-  `${figures ? "figures" : ""} ${always ? "" : "wide-only"}`.trim();
+const cellClass = <Row,>({ figures, always, wider }: Column<Row>): string =>
+  `${figures ? "figures" : ""} ${wider ? "wider-only" : always ? "" : "wide-only"}`.trim();
 
 function sorted<Row>(rows: readonly Row[], by: (row: Row) => string | number, down: boolean): Row[] {
   const compare = (a: Row, b: Row): number => {

@@ -1,8 +1,8 @@
-// A chart with its table beside it: the same data, one switch, and a sentence for those who see neither.
+// A chart with its table beside it: the same data, one switch, and a sentence for those who see neither. Until the chart
+// has arrived, its table is there.
 import { Group, Paper, SegmentedControl, Text, Title } from "@mantine/core";
 import { lazy, type ReactNode, Suspense, useState } from "react";
 import { texts } from "../texts.ts";
-import { Loading } from "./states.tsx";
 import type { ChartProps } from "./chart.tsx";
 
 const Chart = lazy(() => import("./chart.tsx"));
@@ -39,8 +39,8 @@ export function Figure({ title, summary, table, ...chart }: FigureProps) {
       {shown === "table" ? (
         table
       ) : (
-        <Suspense fallback={<Loading lines={1} height={chart.height ?? 260} />}>
-          <div role="img" aria-label={`${title}. ${summary}`}>
+        <Suspense fallback={table}>
+          <div role="img" className="chart" aria-label={`${title}. ${summary}`}>
             <Chart {...chart} />
           </div>
         </Suspense>

@@ -75,6 +75,10 @@ export function addDays(day: string, days: number): string {
   return Number.isNaN(at) ? "" : new Date(at + days * 86_400_000).toISOString().slice(0, 10);
 }
 
+/** `21 Nov` or `21 Nov 09:00`: a bucket of a chart that says "UTC" itself. */
+export const bucketLabel = (start: string, bucket: "hour" | "day"): string =>
+  bucket === "day" ? formatDay(start) : formatTime(start).replace(/:00 UTC$/, "");
+
 /** `1 Dec 00:00 UTC`: when monthly limits start again. */
 export function nextMonth(now: Date = new Date()): string {
   const first = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1));

@@ -68,8 +68,10 @@ const SPEND = {
   "GET /orgs/{org}/usage.csv": as(read("usage.see", text, spend.usageQuery), csv),
   "GET /orgs/{org}/activity": read("activity.see", spend.activityList, spend.activityQuery),
   "GET /orgs/{org}/activity.csv": as(read("activity.see", text, spend.activityQuery), csv),
+  "GET /orgs/{org}/activity/histogram": read("activity.see", spend.activityHistogram, spend.histogramQuery),
   "GET /orgs/{org}/activity/tail": as(read("activity.see", text, spend.tailQuery), events),
   "GET /orgs/{org}/activity/{request}": read("activity.see", spend.activityDetail),
+  "GET /orgs/{org}/activity/{request}/receipt": read("activity.see", spend.signedReceipt),
 } as const;
 
 const BILLING = {

@@ -43,11 +43,20 @@ export interface Desk {
   renameOrganization(organizationId: string, name: string, actor: string): Promise<void>;
 
   activity(organizationId: string, query: ActivityQuery): Promise<AppAnswer<"GET /orgs/{org}/activity">>;
+  activityHistogram(
+    organizationId: string,
+    query: QueryOf<"GET /orgs/{org}/activity/histogram">,
+  ): Promise<AppAnswer<"GET /orgs/{org}/activity/histogram">>;
   /** Throws when there is no such request of this organization. */
   activityOf(
     organizationId: string,
     requestId: string,
   ): Promise<AppAnswer<"GET /orgs/{org}/activity/{request}">>;
+  /** Throws when there is no such request of this organization, or while it runs. */
+  receiptOf(
+    organizationId: string,
+    requestId: string,
+  ): Promise<AppAnswer<"GET /orgs/{org}/activity/{request}/receipt">>;
   usage(organizationId: string, query: UsageQuery): Promise<AppAnswer<"GET /orgs/{org}/usage">>;
   overview(
     organizationId: string,

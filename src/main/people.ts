@@ -6,6 +6,7 @@ import type { AlertDesk } from "../contract/alert-desk.ts";
 import type { People } from "../contract/people.ts";
 import { linkTo } from "../contract/links.ts";
 import type { PaymentDesk } from "../contract/payment-desk.ts";
+import { receiptSigner } from "../gateway/signed-receipt.ts";
 import type { PreviewPorts } from "../gateway/preview.ts";
 import type { AppHandler } from "../http/app/app.ts";
 import type { ChatHandler } from "../http/chat.ts";
@@ -145,6 +146,7 @@ async function open(
   const reading = rooms.sql.dialect === "sqlite" ? readingApart(rooms.sql, config.dataDir) : null;
   const desk = createDesk({
     ...rooms,
+    receipts: receiptSigner(rooms.dataKey),
     sql: reading ?? rooms.sql,
     people,
     operator,

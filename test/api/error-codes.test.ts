@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { REFUSAL_WORDS } from "../../src/contract/refusal-words.ts";
 import { type RefusalCode, REFUSALS } from "../../src/contract/refusals.ts";
 import { testClock } from "../support/clock.ts";
 import type { ErrorJson } from "../support/events.ts";
@@ -196,9 +197,11 @@ test.each(codes)("%s is answered with its status, its type and a request id", as
 
 test("docs/errors.md has exactly the codes of the table, with their status and whether to retry", () => {
   const text = readFileSync(join(import.meta.dir, "../../docs/errors.md"), "utf8");
-  const rows = [...text.matchAll(/^\| `(\w+)` \| (\d{3}) \| (yes|no|see header) \|/gm)].map(
-    ([, code, status, retry]) => ({ code, status: Number(status), retry }),
-  );
+  const table = /^\| `(\w+)` \| (\d{3}) \| (yes|no|see header) \| (.+) \| (.+) \|$/gm;
+  const rows = [...text.matchAll(table)].map(([, code, status, retry, happened, next]) => {
+    expect({ happened, next }).toEqual({ ...REFUSAL_WORDS[code as RefusalCode] });
+    return { code, status: Number(status), retry };
+  });
   expect(rows.map(({ code }) => code)).toEqual(codes);
   for (const { code, status, retry } of rows) {
     const row = REFUSALS[code as RefusalCode];

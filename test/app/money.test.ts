@@ -69,6 +69,8 @@ test("a rule and a channel of the dashboard ring at a customer's endpoint", asyn
   expect(receiver.arrived).toMatchObject([{ genuine: true, body: { type: "alert.balance_below" } }]);
   const rules = await owner.app("GET /orgs/{org}/alerts/rules", { org });
   expect(rules.data).toMatchObject([{ id: rule.id, firing: true }]);
+  const { attention } = await owner.app("GET /orgs/{org}/overview", { org });
+  expect(attention).toContainEqual(expect.objectContaining({ kind: "alert_holds", target: rule.id }));
   const deliveries = await owner.app("GET /orgs/{org}/alerts/deliveries", { org });
   expect(new Set(deliveries.data.map((delivery) => delivery.channel))).toEqual(
     new Set(["dashboard", channel.id]),
@@ -119,4 +121,19 @@ test("operators see every event with what came of it", async () => {
   expect(events.data.map(({ outcome }) => outcome)).toContain("credited");
   const nobody = await owner.try("GET /operator/payments");
   expect([403, 404]).toContain(nobody.status);
+});
+
+test("a top-up that failed is a warning of the overview until the wish is made anew", async () => {
+  const warned = async (): Promise<boolean> =>
+    (await owner.app("GET /orgs/{org}/overview", { org })).attention.some(
+      ({ kind }) => kind === "top_up_failed",
+    );
+  await owner.app("DELETE /orgs/{org}/billing/card", { org });
+  const wish = { on: true, threshold_usd: "1000", amount_usd: "10", monthly_cap_usd: null };
+  await owner.app("PUT /orgs/{org}/billing/auto-top-up", { org }, wish);
+  expect(await warned()).toBe(false);
+  await paying.gateway.payments.runAutomatic(() => {});
+  expect(await warned()).toBe(true);
+  await owner.app("PUT /orgs/{org}/billing/auto-top-up", { org }, { ...wish, on: false });
+  expect(await warned()).toBe(false);
 });

@@ -128,6 +128,16 @@ test("a request costs the same in its answer, activity, usage, billing and on th
   ).toBe(charge);
   expect(detail.request?.gateway).toEqual(reply.json.gateway as never);
   expect(detail.request?.attempts).toHaveLength(1);
+  expect(detail.attempts).toEqual([{ n: 1, reason: "The provider answered.", paid_by: "customer" }]);
+  expect(detail.idempotency).toMatchObject({ state: "answer_kept" });
+  const mine = await fetch(`${gateway.url}/v1/receipts/${id}`, {
+    headers: { authorization: `Bearer ${customer.secret}` },
+  });
+  const signed = await developer.app("GET /orgs/{org}/activity/{request}/receipt", { org, request: id });
+  expect(signed as unknown).toEqual(await mine.json());
+  const away = { org: (await gateway.customer()).organizationId, request: id };
+  const elsewhere = await root.try("GET /orgs/{org}/activity/{request}/receipt", away);
+  expect(elsewhere.status).toBe(404);
   for (const group_by of ["model", "key", "member", "scope", "provider", "region"]) {
     const used = await developer.app("GET /orgs/{org}/usage", { org }, undefined, `?group_by=${group_by}`);
     expect(used.total).toMatchObject({ requests: 1, charge_usd: charge });
@@ -173,6 +183,11 @@ test("replays and refusals are rows too: free, with the request that was paid, w
   expect(data.map(({ state }) => state)).toEqual(["refused", "replay", "settled"]);
   expect(data[0]).toMatchObject({ code: "integer_below_min_value", status: 400, charge_usd: "0.000000000" });
   expect(data[1]?.replay_of).toBe(data[2]?.id ?? "");
+  const told = await owner.app("GET /orgs/{org}/activity/{request}", { org, request: data[0]?.id ?? "" });
+  expect(told.advice).toEqual({
+    happened: "a whole number is too small",
+    next: "param names it, the message the bound",
+  });
   const only = await owner.app(
     "GET /orgs/{org}/activity",
     { org },
@@ -307,6 +322,30 @@ test("the live tail keeps to the filter, and after a lost connection tells what 
   expect(data.map(({ id }) => id)).toContain(seen);
   expect(await until(again, 2)).toEqual([seen, data[0]?.id ?? ""]);
   await again.reader?.cancel();
+});
+
+test("the histogram counts the rows of the list, by state and for the same filter", async () => {
+  for (const filter of [
+    "",
+    "&state=refused",
+    "&state=settled",
+    `&key=${key.id}`,
+    "&code=integer_below_min_value",
+  ]) {
+    const query = `?range=24h${filter}`;
+    const { data } = await owner.app("GET /orgs/{org}/activity", { org }, undefined, `${query}&limit=200`);
+    const histogram = await owner.app("GET /orgs/{org}/activity/histogram", { org }, undefined, query);
+    const counted = histogram.states.flatMap(({ state, counts }) => {
+      const sum = counts.reduce((total, one) => total + one, 0);
+      return sum === 0 ? [] : [[state, sum]];
+    });
+    const listed = Map.groupBy(data, ({ state }) => state);
+    expect(data.length).toBeGreaterThan(0);
+    expect(Object.fromEntries(counted)).toEqual(
+      Object.fromEntries([...listed].map(([state, rows]) => [state, rows.length])),
+    );
+    expect(histogram.at).toContain(histogram.running_bucket ?? "");
+  }
 });
 
 test("an Idempotency-Key finds the request that was paid, its replays, and what was refused with it", async () => {

@@ -1,11 +1,12 @@
 // Activity at the desk of somebody who looks for one request, or watches them come.
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { exactMoney } from "../../dashboard/format/money.ts";
 import { path } from "../../dashboard/path-builder.ts";
 import { texts } from "../../dashboard/texts.ts";
 import type { Customer } from "../support/gateway.ts";
-import { type Dashboard, startDashboard, type Visitor } from "./dashboard.ts";
+import { type Dashboard, DESKTOP, NARROW, startDashboard, type Visitor } from "./dashboard.ts";
 import { furnish, type Furnished } from "./furnish.ts";
-import { rowsOf, waitFor } from "./steps.ts";
+import { amountAt, rowsOf, waitFor } from "./steps.ts";
 
 const words = texts.activity;
 let dashboard: Dashboard;
@@ -65,5 +66,66 @@ test("whoever reads further down keeps their place; new rows are counted until t
   await waiting.click();
   await waitFor(async () => (await rows().count()) === before + 1, "the new row");
   await visitor.resize({ width: 1280, height: 860 });
+  expect(visitor.complained()).toEqual([]);
+});
+
+test("a key is chosen by its name, a bar of the histogram opens its hour, and one button clears the filters", async () => {
+  await send();
+  await send({ max_tokens: 0 });
+  await openActivity("range=24h");
+  const { page } = visitor;
+  const all = await rows().count();
+  await page.getByRole("combobox", { name: texts.spendFilters.key }).click();
+  await page.getByRole("option", { name: "Watched", exact: true }).click();
+  await page.waitForURL(/key=key_/);
+  const mine = (await listed(`?key=${customer.keyId}`)).length;
+  await waitFor(async () => (await rows().count()) === mine, "the rows of the key");
+  expect(mine).toBeLessThan(all);
+  const title = `${words.histogram}, ${texts.figure.buckets.hour}`;
+  const figure = page.getByRole("img", { name: title });
+  expect(await figure.getAttribute("aria-label")).toContain(words.states.refused);
+  const bar = figure.locator(".recharts-bar-rectangle path").last();
+  await bar.hover();
+  await bar.click();
+  await page.waitForURL(/from=.*T/);
+  await page.getByRole("button", { name: texts.table.clear }).click();
+  await page.waitForURL((url) => !url.searchParams.has("key"));
+  expect(await visitor.axe()).toEqual([]);
+  await visitor.resize(NARROW);
+  expect(await visitor.overflow()).toBeLessThanOrEqual(0);
+  await visitor.resize({ width: 1800, height: 860 });
+  await page.getByRole("columnheader", { name: words.columns.id }).waitFor();
+  expect(await visitor.overflow()).toBeLessThanOrEqual(0);
+  await visitor.resize(DESKTOP);
+  expect(visitor.complained()).toEqual([]);
+});
+
+test("the drawer of a released request says what was held, that it came back, who paid, and what to do", async () => {
+  dashboard.gateway.simulator.behave({ behaviour: { status: 400 }, calls: 1 });
+  await send();
+  const [row] = await listed("?limit=1");
+  expect(row).toMatchObject({ state: "released", code: "provider_error" });
+  await openActivity(`req=${row?.id}`);
+  const drawer = visitor.page.getByRole("dialog");
+  const cost = drawer.getByRole("region", { name: words.cost });
+  expect(await amountAt(cost, words.held)).toBe(exactMoney(row?.hold_usd ?? ""));
+  expect(await amountAt(cost, words.returned)).toBe(exactMoney(row?.hold_usd ?? ""));
+  await drawer.getByText(words.next).waitFor();
+  await drawer.getByText(/the house pays|Charged to nobody/).waitFor();
+  expect(await visitor.axe()).toEqual([]);
+});
+
+test("the drawer gives the signed receipt as a file", async () => {
+  await send();
+  const [row] = await listed("?limit=1");
+  await openActivity(`req=${row?.id}`);
+  const [file] = await Promise.all([
+    visitor.page.waitForEvent("download"),
+    visitor.page.getByRole("link", { name: words.receipt }).click(),
+  ]);
+  const path = await file.path();
+  const { id, jws } = (await Bun.file(path).json()) as { id: string; jws: string };
+  expect([id, jws.split(".").length]).toEqual([row?.id ?? "", 3]);
+  await visitor.page.getByRole("region", { name: words.route }).getByText(words.digest).waitFor();
   expect(visitor.complained()).toEqual([]);
 });

@@ -1,6 +1,6 @@
 // Usage in two groupings, as a chart and as its table; a group and a bar lead to the requests behind them.
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { exactMoney, heightOf } from "../../dashboard/format/money.ts";
+import { exactMoney, formatMoney, heightOf } from "../../dashboard/format/money.ts";
 import { lastMonths } from "../../dashboard/format/month.ts";
 import { addDays, today } from "../../dashboard/format/time.ts";
 import { path } from "../../dashboard/path-builder.ts";
@@ -23,10 +23,9 @@ afterAll(() => dashboard.stop());
 
 const openUsage = (query: string): Promise<boolean> =>
   visitor.open(`${path.organization(house.org, "usage")}?range=24h&${query}`);
-const charged = async (): Promise<string> => {
-  const billing = await dashboard.root.app("GET /orgs/{org}/billing", { org: house.org });
-  return exactMoney(billing.charges_usd);
-};
+const chargedUsd = async (): Promise<string> =>
+  (await dashboard.root.app("GET /orgs/{org}/billing", { org: house.org })).charges_usd;
+const charged = async (): Promise<string> => exactMoney(await chargedUsd());
 
 test("a group of two groupings has the ledger's charge, and leads to its requests", async () => {
   await openUsage("group_by=model&then_by=key");
@@ -82,6 +81,37 @@ test("two keys of one name have a bar each, and names that differ", async () => 
   expect((heights[0] ?? 0) / (heights[1] ?? 1)).toBeCloseTo((most ?? 0) / (least ?? 1), 0);
   expect(new Set(await visitor.page.locator(".recharts-legend-wrapper p").allInnerTexts()).size).toBe(2);
   expect(visitor.complained()).toEqual([]);
+});
+
+test("the bar of what still runs says so, and the chart says its unit, its total and its largest group", async () => {
+  await openUsage("group_by=model");
+  const { page } = visitor;
+  const bar = page.locator(".recharts-bar-rectangle path").last();
+  expect(await bar.getAttribute("mask")).toStartWith("url(#");
+  await bar.hover();
+  await page.getByText(/, so far$/).waitFor();
+  const title = `${words.titles.charge_usd}, ${texts.figure.buckets.hour}`;
+  await page.getByRole("heading", { name: title }).waitFor();
+  const name = (await page.getByRole("img", { name: title }).getAttribute("aria-label")) ?? "";
+  expect(name).toContain(`${formatMoney(await chargedUsd())} in all`);
+});
+
+test("an hour that came to zero is marked, an hour without requests is not", async () => {
+  await openUsage("group_by=model&measure=cached_tokens");
+  await visitor.page.locator(".zero-bar").first().waitFor();
+  expect(await visitor.page.locator(".zero-bar").count()).toBe(1);
+});
+
+test("usage narrows to a key by its name, and says what to clear where nothing matches", async () => {
+  await openUsage("group_by=model&model=gone-1");
+  const { page } = visitor;
+  await page.getByText(texts.table.noMatch).waitFor();
+  await page.getByRole("button", { name: texts.table.clear }).last().click();
+  await page.waitForURL((url) => !url.searchParams.has("model"));
+  await page.getByRole("combobox", { name: texts.spendFilters.key }).click();
+  await page.getByRole("option", { name: "Production", exact: true }).click();
+  await page.getByText(texts.table.noMatch).waitFor();
+  expect(await visitor.axe()).toEqual([]);
 });
 
 test("days of one's own are days in UTC: today's use is in today, not in yesterday", async () => {

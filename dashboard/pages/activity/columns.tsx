@@ -70,4 +70,37 @@ export const activityColumns = (org: string): Column<ActivityRow>[] => [
     figures: true,
     cell: ({ total_ms }) => (total_ms === null ? "–" : formatSpan(total_ms)),
   },
+  {
+    title: words.columns.provider,
+    wider: true,
+    cell: ({ provider, region }) => (
+      <Stack gap={0}>
+        <span className="name">{provider ?? "–"}</span>
+        {region !== null && (
+          <Text size="xs" c="dimmed">
+            {region}
+          </Text>
+        )}
+      </Stack>
+    ),
+  },
+  {
+    title: words.columns.answer,
+    wider: true,
+    cell: ({ stream, finish_reason }) => (
+      <Stack gap={0}>
+        <span>{stream ? words.streamed : words.whole}</span>
+        {finish_reason !== null && (
+          <Text size="xs" c="dimmed">
+            {words.finished(finish_reason)}
+          </Text>
+        )}
+      </Stack>
+    ),
+  },
+  {
+    title: words.columns.id,
+    wider: true,
+    cell: ({ id }) => <Code className="name">{id}</Code>,
+  },
 ];

@@ -3,6 +3,7 @@ import { Button, Code, Drawer, Group, Stack, Table, Text, Title } from "@mantine
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { type ActivityRow, type RequestDetail, requestQuery } from "../../api/spend.ts";
+import { api } from "../../api/paths.ts";
 import { Copyable } from "../../components/copy.tsx";
 import { ExactMoney, Time } from "../../components/figures.tsx";
 import { Link } from "../../components/link.tsx";
@@ -11,7 +12,7 @@ import { NextStep } from "../../components/next-step.tsx";
 import { StateBadge } from "../../components/state-badge.tsx";
 import { Loaded } from "../../components/states.tsx";
 import { formatCount } from "../../format/count.ts";
-import { exactMoney } from "../../format/money.ts";
+import { exactMoney, isZero, subMoney } from "../../format/money.ts";
 import { formatSpan, receivedAt } from "../../format/time.ts";
 import { useStepKeys } from "../../keyboard.tsx";
 import { texts } from "../../texts.ts";
@@ -73,11 +74,14 @@ function Detail({ org, request }: { org: string; request: string }) {
         <Stack gap="lg">
           <Headline of={found} org={org} />
           {found.arithmetic !== null && <Arithmetic of={found.arithmetic} />}
+          {found.arithmetic === null && found.request !== null && <Held of={found.request} />}
           {found.request !== null && <Timeline of={found.request} />}
-          {found.request !== null && found.request.attempts.length > 0 && <Attempts of={found.request} />}
+          {found.request !== null && found.request.attempts.length > 0 && (
+            <Attempts of={found.request} judged={found.attempts} />
+          )}
           {found.idempotency !== null && <Idempotency of={found.idempotency} />}
           {found.route !== null && <Route of={found.route} />}
-          {found.request !== null && <Raw of={found.request} />}
+          {found.request !== null && <Raw org={org} of={found.request} />}
         </Stack>
       )}
     </Loaded>
@@ -93,7 +97,7 @@ const Part = ({ title, children }: { title: string; children: ReactNode }) => (
   </Stack>
 );
 
-const Headline = ({ of: { row, sentence }, org }: { of: RequestDetail; org: string }) => (
+const Headline = ({ of: { row, sentence, advice }, org }: { of: RequestDetail; org: string }) => (
   <Stack gap="xs">
     <Group gap="xs">
       <StateBadge state={row.state} word={words.states[row.state]} />
@@ -103,8 +107,14 @@ const Headline = ({ of: { row, sentence }, org }: { of: RequestDetail; org: stri
       <Text fw={600}>
         <ExactMoney usd={row.charge_usd} />
       </Text>
+      {row.total_ms !== null && <Text size="sm">{formatSpan(row.total_ms)}</Text>}
     </Group>
     {sentence !== null && <Text size="sm">{sentence}</Text>}
+    {advice !== null && (
+      <Text size="sm">
+        {words.happened(advice.happened)} <b>{words.next}</b> {words.happened(advice.next)}
+      </Text>
+    )}
     <Text size="sm" className="name">
       {row.model ?? "–"} · {row.key.name} · <Time at={row.at} />
     </Text>
@@ -136,10 +146,32 @@ const Arithmetic = ({ of }: { of: NonNullable<RequestDetail["arithmetic"]> }) =>
         <Sum label={words.charged} usd={of.charge_usd} strong />
         <Sum label={words.held} usd={of.hold_usd} />
         <Sum label={words.returned} usd={of.returned_usd} />
+        {!isZero(of.variance_usd) && <Sum label={words.variance} usd={of.variance_usd} />}
       </Table.Tbody>
     </Table>
     <Text size="xs" c="dimmed">
       {words.evidence[of.evidence ?? "none"]} {words.priceOf(of.release_version)}
+    </Text>
+  </Part>
+);
+
+/** Without any usage there is no price to work out: what was held, and where it is now. */
+const Held = ({ of }: { of: Request }) => (
+  <Part title={words.cost}>
+    <Table fz="sm" withRowBorders={false} verticalSpacing={2}>
+      <Table.Tbody>
+        <Sum label={words.held} usd={of.hold_usd} />
+        {of.state !== "running" && (
+          <>
+            <Sum label={words.charged} usd={of.charge_usd} strong />
+            <Sum label={words.returned} usd={subMoney(of.hold_usd, of.charge_usd)} />
+            {!isZero(of.variance_usd) && <Sum label={words.variance} usd={of.variance_usd} />}
+          </>
+        )}
+      </Table.Tbody>
+    </Table>
+    <Text size="xs" c="dimmed">
+      {of.state === "running" ? words.stillHeld : words.nothingUsed}
     </Text>
   </Part>
 );
@@ -197,20 +229,34 @@ function stepsOf({ id, admitted_at, attempts, timings }: Request): { step: strin
   ].map(({ step, at }) => ({ step, span: formatSpan(Math.max(0, at - arrived)) }));
 }
 
-const Attempts = ({ of: { attempts } }: { of: Request }) => (
+interface AttemptsProps {
+  of: Request;
+  judged: RequestDetail["attempts"];
+}
+
+const Attempts = ({ of: { attempts }, judged }: AttemptsProps) => (
   <Part title={words.attempts}>
     {attempts.map((attempt) => (
-      <Group key={attempt.n} gap="xs">
-        <Text size="sm" className="name">
-          {attempt.n}. {attempt.route}
-        </Text>
-        <StateBadge state={attempt.outcome} />
-        <Text size="sm" c="dimmed" className="name">
-          {[attempt.status, attempt.error_class, formatSpan(attempt.ms), attempt.upstream_id]
-            .filter((one) => one !== null)
-            .join(" · ")}
-        </Text>
-      </Group>
+      <Stack key={attempt.n} gap={2}>
+        <Group gap="xs">
+          <Text size="sm" className="name">
+            {attempt.n}. {attempt.route}
+          </Text>
+          <StateBadge state={attempt.outcome} />
+          <Text size="sm" c="dimmed" className="name">
+            {[attempt.status, attempt.error_class, formatSpan(attempt.ms), attempt.upstream_id]
+              .filter((one) => one !== null)
+              .join(" · ")}
+          </Text>
+        </Group>
+        {judged
+          .filter(({ n }) => n === attempt.n)
+          .map(({ n, reason, paid_by }) => (
+            <Text key={n} size="xs" className="name">
+              {reason} {paid_by !== null && words.paidBy[paid_by]}
+            </Text>
+          ))}
+      </Stack>
     ))}
   </Part>
 );
@@ -220,6 +266,11 @@ const Idempotency = ({ of }: { of: NonNullable<RequestDetail["idempotency"]> }) 
     <Text size="sm" className="name">
       {of.key} · {of.caller_supplied ? words.fromCaller : words.generated}
     </Text>
+    {of.caller_supplied && (
+      <Text size="sm">
+        {words.keyStates[of.state]} {of.until !== null && <Time at={of.until} />}
+      </Text>
+    )}
     {of.replays.map(({ id, at }) => (
       <Text key={id} size="sm">
         {words.replayed} <Time at={at} />
@@ -234,12 +285,16 @@ const Route = ({ of }: { of: NonNullable<RequestDetail["route"]> }) => (
       {of.route} · {words.version(of.release_version)} · {of.tier}
     </Text>
     <Text size="xs" c="dimmed" className="name">
-      {words.signedBy} {of.signed_by} · {words.expires} <Time at={of.expires_at} />
+      {words.signedBy} {of.signed_by} · {words.issued} <Time at={of.issued_at} /> · {words.expires}{" "}
+      <Time at={of.expires_at} />
+    </Text>
+    <Text size="xs" c="dimmed" className="name">
+      {words.digest} <Code>{of.digest}</Code>
     </Text>
   </Part>
 );
 
-function Raw({ of }: { of: Request }) {
+function Raw({ org, of }: { org: string; of: Request }) {
   const json = JSON.stringify(of.gateway, null, 2);
   return (
     <Part title={words.raw}>
@@ -256,6 +311,17 @@ function Raw({ of }: { of: Request }) {
         >
           {words.download}
         </Button>
+        {of.state !== "running" && (
+          <Button
+            component="a"
+            size="compact-sm"
+            variant="default"
+            href={api.receipt(org, of.id)}
+            download={`receipt-${of.id}.json`}
+          >
+            {words.receipt}
+          </Button>
+        )}
         <Text size="xs" c="dimmed">
           {words.notStored}
         </Text>

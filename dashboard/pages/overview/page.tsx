@@ -1,22 +1,22 @@
 // How the organization stands: credits with what is held, spend, requests, what was refused and why, what needs a look.
-import { Alert, Anchor, Group, SegmentedControl, SimpleGrid, Stack, Text } from "@mantine/core";
+import { Group, SegmentedControl, SimpleGrid, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { type Overview, overviewQuery } from "../../api/spend.ts";
-import { type Column, DataTable } from "../../components/data-table.tsx";
-import { Ago, ExactMoney, Money } from "../../components/figures.tsx";
-import { Icon } from "../../components/icon.tsx";
-import { BareLink, ButtonLink } from "../../components/link.tsx";
+import { DataTable } from "../../components/data-table.tsx";
+import { ExactMoney, Money } from "../../components/figures.tsx";
+import { ButtonLink } from "../../components/link.tsx";
 import { Page, Section } from "../../components/page.tsx";
-import { StateBadge } from "../../components/state-badge.tsx";
 import { Loaded } from "../../components/states.tsx";
 import { Tile } from "../../components/tile.tsx";
 import { oneOf, useFilters } from "../../filters.ts";
 import { formatCount, formatShare } from "../../format/count.ts";
 import { isZero } from "../../format/money.ts";
-import { formatSpan } from "../../format/time.ts";
+import { addDays, formatSpan, today } from "../../format/time.ts";
 import { useMembership } from "../../membership.tsx";
-import { type OrganizationPage, path } from "../../path-builder.ts";
+import { path } from "../../path-builder.ts";
 import { texts } from "../../texts.ts";
+import { Attention } from "./attention.tsx";
+import { keysOf, modelsOf, refusalsOf, routesOf } from "./columns.tsx";
 
 const words = texts.overview;
 const RANGES = ["24h", "7d", "30d", "month"] as const;
@@ -66,10 +66,16 @@ const Figures = ({ org, range, of }: FiguresProps) => (
             {words.burn} <Money usd={of.burn_usd_per_day} /> {words.perDay}
           </>
         }
+        to={path.organization(org, "usage")}
+        search={{ range: "7d" }}
       >
         {printDays(of.days_left)}
       </Tile>
-      <Tile title={words.today} to={path.organization(org, "usage")} search={{ range: "24h" }}>
+      <Tile
+        title={words.today}
+        to={path.organization(org, "usage")}
+        search={{ from: today(), to: addDays(today(), 1) }}
+      >
         <Money usd={of.spend_today_usd} />
       </Tile>
       <Tile title={words.month} to={path.organization(org, "usage")} search={{ range: "month" }}>
@@ -83,22 +89,25 @@ const Figures = ({ org, range, of }: FiguresProps) => (
       >
         {formatCount(of.requests)}
       </Tile>
-      <Tile title={words.errors} note={words.errorsNote}>
+      <Tile
+        title={words.errors}
+        note={words.errorsNote}
+        to={path.organization(org, "activity")}
+        search={{ range, state: "released" }}
+      >
         {of.requests === 0 ? "–" : formatShare(of.error_rate * 100, 100)}
       </Tile>
       <Tile
         title={words.firstToken}
         note={words.p95(of.first_part_ms.p95 === null ? "–" : formatSpan(of.first_part_ms.p95))}
+        to={path.organization(org, "activity")}
+        search={{ range, state: "settled" }}
       >
         {of.first_part_ms.p50 === null ? "–" : formatSpan(of.first_part_ms.p50)}
       </Tile>
       <Tile
         title={words.refused}
-        note={
-          of.refusals.length === 0
-            ? words.noRefusals
-            : of.refusals.map(({ code, requests }) => `${code} ${formatCount(requests)}`).join(", ")
-        }
+        note={of.refusals.length === 0 ? words.noRefusals : words.byCode}
         to={path.organization(org, "activity")}
         search={{ range, state: "refused" }}
       >
@@ -111,16 +120,36 @@ const Figures = ({ org, range, of }: FiguresProps) => (
           label={words.topModels}
           rows={of.top_models}
           rowKey={({ model }) => model}
-          columns={MODELS}
+          columns={modelsOf(org, range)}
         />
       </Section>
       <Section title={words.topKeys}>
-        <DataTable label={words.topKeys} rows={of.top_keys} rowKey={({ key }) => key} columns={KEYS} />
+        <DataTable
+          label={words.topKeys}
+          rows={of.top_keys}
+          rowKey={({ key }) => key}
+          columns={keysOf(org, range)}
+        />
       </Section>
     </SimpleGrid>
+    {of.refusals.length > 0 && (
+      <Section title={words.refusals}>
+        <DataTable
+          label={words.refusals}
+          rows={of.refusals}
+          rowKey={({ code }) => code}
+          columns={refusalsOf(org, range)}
+        />
+      </Section>
+    )}
     {of.routes.length > 0 && (
       <Section title={words.routes}>
-        <DataTable label={words.routes} rows={of.routes} rowKey={({ route }) => route} columns={ROUTES} />
+        <DataTable
+          label={words.routes}
+          rows={of.routes}
+          rowKey={({ route }) => route}
+          columns={routesOf(org)}
+        />
       </Section>
     )}
   </>
@@ -144,41 +173,6 @@ const Held = ({ of: { balance } }: { of: Overview }) => (
   </>
 );
 
-const TARGETS: Record<Overview["attention"][number]["kind"], OrganizationPage> = {
-  key_near_limit: "keys",
-  key_at_limit: "keys",
-  entitlement_ends: "research",
-  low_balance: "billing",
-  debt: "billing",
-  route_closed: "models",
-};
-
-const Attention = ({ org, of: { attention } }: { org: string; of: Overview }) =>
-  attention.length === 0 ? null : (
-    <Alert
-      color="yellow"
-      variant="light"
-      title={words.attention}
-      icon={<Icon name="warning" />}
-      styles={{ title: { color: "var(--mantine-color-text)" }, icon: { color: "var(--mantine-color-text)" } }}
-    >
-      <Stack gap={4}>
-        {attention.map(({ kind, target, text }) => (
-          <Anchor
-            key={`${kind} ${target}`}
-            size="sm"
-            c="var(--mantine-color-text)"
-            td="underline"
-            className="name"
-            renderRoot={(props) => <BareLink to={path.organization(org, TARGETS[kind])} {...props} />}
-          >
-            {text}
-          </Anchor>
-        ))}
-      </Stack>
-    </Alert>
-  );
-
 /** What a new organization has not done yet. */
 function Steps({ org, of: { steps } }: { org: string; of: Overview }) {
   const open = (["key", "first_request", "credits", "invited"] as const).filter((step) => !steps[step]);
@@ -197,37 +191,3 @@ function Steps({ org, of: { steps } }: { org: string; of: Overview }) {
     </Group>
   );
 }
-
-const requests = {
-  title: words.requests,
-  figures: true,
-  cell: (row: { requests: number }) => formatCount(row.requests),
-};
-const spend = {
-  title: words.spend,
-  figures: true,
-  always: true,
-  cell: (row: { charge_usd: string }) => <Money usd={row.charge_usd} />,
-};
-const MODELS: Column<Overview["top_models"][number]>[] = [
-  { title: words.model, always: true, cell: ({ model }) => <span className="name">{model}</span> },
-  requests,
-  spend,
-];
-const KEYS: Column<Overview["top_keys"][number]>[] = [
-  { title: words.key, always: true, cell: ({ name }) => <span className="name">{name}</span> },
-  requests,
-  spend,
-];
-const ROUTES: Column<Overview["routes"][number]>[] = [
-  { title: words.model, always: true, cell: ({ model }) => <span className="name">{model}</span> },
-  { title: words.provider, cell: ({ provider, region }) => `${provider} · ${region}` },
-  {
-    title: words.state,
-    always: true,
-    cell: ({ state, reason }) => (
-      <StateBadge state={state} word={reason === null ? state : `${state}: ${reason}`} />
-    ),
-  },
-  { title: words.expires, cell: ({ expires_at }) => <Ago at={expires_at} /> },
-];

@@ -1,9 +1,10 @@
 // The same figures twice: as heights for the chart, where a float is enough, and to the last digit for its table.
 import type { Usage } from "../../api/spend.ts";
-import type { Bucket } from "../../components/chart.tsx";
+import type { Bucket, Series } from "../../components/chart.tsx";
+import { coloursOf } from "../../components/series-colours.ts";
 import { formatCount } from "../../format/count.ts";
-import { addMoney, exactMoney, heightOf } from "../../format/money.ts";
-import { formatDay, formatTime } from "../../format/time.ts";
+import { addMoney, exactMoney, heightOf, isZero } from "../../format/money.ts";
+import { bucketLabel } from "../../format/time.ts";
 import { texts } from "../../texts.ts";
 
 export const MEASURES = ["charge_usd", "requests", "input_tokens", "cached_tokens", "output_tokens"] as const;
@@ -15,8 +16,10 @@ const NOTHING = "0.000000000";
 
 export interface Course {
   /** What each series is called; unlike among themselves. */
-  series: string[];
+  series: Series[];
   buckets: Bucket[];
+  /** Label of the bucket that is not over. */
+  running: string | undefined;
   /** The start of each bucket, by what the chart calls it. */
   startOf: ReadonlyMap<string, string>;
   /** What was used, bucket by bucket, as text; buckets without any use are left out. */
@@ -25,24 +28,30 @@ export interface Course {
 
 export function courseOf(usage: Usage, measure: Measure, cumulative: boolean): Course {
   const names = distinctLabels(usage.rows);
-  const series =
+  const shownNames =
     names.length <= SERIES_AT_MOST ? names : [...names.slice(0, SERIES_AT_MOST), texts.usage.other];
-  const running = series.map(() => NOTHING);
-  const course: Course = { series, buckets: [], startOf: new Map(), rows: [] };
+  const colours = coloursOf(shownNames, texts.usage.other);
+  const series = shownNames.map((name, at) => ({ name, colour: colours[at] ?? "" }));
+  const sums = series.map(() => NOTHING);
+  const course: Course = { series, buckets: [], running: undefined, startOf: new Map(), rows: [] };
   const starts = new Map<string, string>();
   for (const [at, start] of usage.at.entries()) {
-    const label = labelOf(start, usage.bucket);
+    const label = bucketLabel(start, usage.bucket);
     const amounts = series.map(() => NOTHING);
     for (const [index, { figures }] of usage.series.entries()) {
       const one = Math.min(index, series.length - 1);
       amounts[one] = addMoney(amounts[one] ?? NOTHING, decimalOf(figures[at], measure));
     }
-    for (const [one, amount] of amounts.entries()) running[one] = addMoney(running[one] ?? NOTHING, amount);
-    const shown = cumulative ? [...running] : amounts;
+    for (const [one, amount] of amounts.entries()) sums[one] = addMoney(sums[one] ?? NOTHING, amount);
+    const shown = cumulative ? [...sums] : amounts;
+    const isUsed = usage.series.some(({ figures }) => figures[at] !== null);
     starts.set(label, start);
-    course.buckets.push({ label, values: shown.map(heightOf) });
-    if (usage.series.some(({ figures }) => figures[at] !== null))
-      course.rows.push({ label, figures: shown.map((amount) => textOf(amount, measure)) });
+    if (start === usage.running_bucket) course.running = label;
+    course.buckets.push({
+      label,
+      values: shown.map((amount) => (isUsed || (cumulative && !isZero(amount)) ? heightOf(amount) : null)),
+    });
+    if (isUsed) course.rows.push({ label, figures: shown.map((amount) => textOf(amount, measure)) });
   }
   return { ...course, startOf: starts };
 }
@@ -67,6 +76,3 @@ const decimalOf = (figures: Figures | undefined, measure: Measure): string =>
 
 const textOf = (amount: string, measure: Measure): string =>
   measure === "charge_usd" ? exactMoney(amount) : formatCount(heightOf(amount));
-
-const labelOf = (start: string, bucket: Usage["bucket"]): string =>
-  bucket === "day" ? formatDay(start) : formatTime(start).replace(/:00 UTC$/, "");

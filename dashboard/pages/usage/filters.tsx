@@ -1,5 +1,6 @@
 // What is shown of the usage: all of it is in the address.
-import { Button, Select, SimpleGrid, Stack } from "@mantine/core";
+import { Button, Group, Select, SimpleGrid, Stack } from "@mantine/core";
+import { KeyFilter, ModelFilter } from "../../components/spend-filters.tsx";
 import { TimeWindow, windowShape } from "../../components/time-window.tsx";
 import { type Filters, oneOf, text } from "../../filters.ts";
 import { texts } from "../../texts.ts";
@@ -18,14 +19,29 @@ export const SHAPE = {
 };
 export type UsageShape = Filters<typeof SHAPE>;
 
+const NOTHING = { key: "", model: "" } as const;
+export const isNarrowed = ({ key, model }: UsageShape): boolean => key !== "" || model !== "";
+
 interface UsageFiltersProps {
+  org: string;
   filters: UsageShape;
   set: (change: Partial<UsageShape>) => void;
 }
 
-export const UsageFilters = ({ filters, set }: UsageFiltersProps) => (
+export const ClearFilters = ({ set }: Pick<UsageFiltersProps, "set">) => (
+  <Button variant="subtle" onClick={() => set(NOTHING)}>
+    {texts.table.clear}
+  </Button>
+);
+
+export const UsageFilters = ({ org, filters, set }: UsageFiltersProps) => (
   <Stack gap="sm">
-    <TimeWindow filters={filters} set={set} />
+    <Group gap="sm" align="flex-end">
+      <TimeWindow filters={filters} set={set} />
+      <KeyFilter org={org} value={filters.key} set={(key) => set({ key })} />
+      <ModelFilter org={org} value={filters.model} set={(model) => set({ model })} />
+      {isNarrowed(filters) && <ClearFilters set={set} />}
+    </Group>
     <SimpleGrid cols={{ base: 2, sm: 3, lg: 4 }} spacing="sm" verticalSpacing="sm">
       <Select
         label={words.groupBy}

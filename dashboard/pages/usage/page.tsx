@@ -20,8 +20,9 @@ import { useMembership } from "../../membership.tsx";
 import { path } from "../../path-builder.ts";
 import { texts } from "../../texts.ts";
 import { type Course, courseOf } from "./buckets.ts";
-import { SHAPE, UsageFilters, type UsageShape } from "./filters.tsx";
+import { ClearFilters, isNarrowed, SHAPE, UsageFilters, type UsageShape } from "./filters.tsx";
 import { Groups } from "./groups.tsx";
+import { summaryOf } from "./summary.ts";
 
 const words = texts.usage;
 
@@ -41,15 +42,21 @@ export function UsagePage() {
         </ButtonLink>
       }
     >
-      <UsageFilters filters={filters} set={setFilters} />
+      <UsageFilters org={org.id} filters={filters} set={setFilters} />
       <Loaded query={usage}>
         {(data) =>
           data.total.requests === 0 ? (
             <Empty
               icon="usage"
-              action={<ButtonLink to={path.organization(org.id, "playground")}>{words.send}</ButtonLink>}
+              action={
+                isNarrowed(filters) ? (
+                  <ClearFilters set={setFilters} />
+                ) : (
+                  <ButtonLink to={path.organization(org.id, "playground")}>{words.send}</ButtonLink>
+                )
+              }
             >
-              {words.empty}
+              {isNarrowed(filters) ? texts.table.noMatch : words.empty}
             </Empty>
           ) : (
             <Used of={data} org={org.id} filters={filters} />
@@ -76,10 +83,11 @@ function Used({ of, org, filters }: { of: Usage; org: string; filters: UsageShap
     <>
       <Totals of={of.total} />
       <Figure
-        title={words.measures[measure]}
-        summary={`${words.summary(of.rows.length, windowName(filters))}. ${words.picked}`}
+        title={`${words.titles[measure]}, ${texts.figure.buckets[of.bucket]}`}
+        summary={`${summaryOf(of, measure, windowName(filters))}. ${words.picked}`}
         series={course.series}
         buckets={course.buckets}
+        running={course.running}
         format={measure === "charge_usd" ? formatHeight : shortCount}
         table={<CourseTable of={course} />}
         onPick={openBucket}
@@ -114,7 +122,7 @@ function filterOf(
 const CourseTable = ({ of: { series, rows } }: { of: Course }) => {
   const columns: Column<Course["rows"][number]>[] = [
     { title: words.time, always: true, cell: ({ label }) => label },
-    ...series.map((name, at) => ({
+    ...series.map(({ name }, at) => ({
       title: name,
       always: at === 0,
       figures: true,

@@ -2,6 +2,7 @@
 // browser.
 import { z } from "zod";
 import { balanceSchema, requestSchema } from "../admin.ts";
+import { receiptSchema } from "../receipt.ts";
 import { orgQuery } from "../admin-input.ts";
 import { count, listOf, milliseconds, page, tier, time, usd, window } from "./shapes.ts";
 
@@ -50,9 +51,13 @@ export const overview = z.object({
         "low_balance",
         "debt",
         "route_closed",
+        "top_up_failed",
+        "alert_holds",
       ]),
-      /** Id of the key or entitlement, or the route. */
+      /** Id of the key, entitlement or alert rule, or the route. */
       target: z.string().nullable(),
+      /** What finds it on its page. */
+      search: z.string().nullable(),
       text: z.string(),
     }),
   ),
@@ -156,6 +161,20 @@ export const activityRow = z.object({
   replay_of: z.string().nullable(),
 });
 export const activityList = listOf(activityRow);
+export const histogramQuery = activityQuery.omit({ cursor: true, limit: true, find: true });
+/** The rows of the same filter, counted. */
+export const activityHistogram = z.object({
+  /** Whole buckets: `from` is rounded down, `to` up. */
+  from: time,
+  to: time,
+  bucket: z.enum(["hour", "day"]),
+  /** Start of the bucket that still runs, if it is in the window. */
+  running_bucket: time.nullable(),
+  /** At most 400 starts of buckets, UTC. */
+  at: z.array(time),
+  /** `counts[i]` is of bucket `at[i]`. */
+  states: z.array(z.object({ state: activityState, counts: z.array(count) })),
+});
 /** The same for operators, who name the organization. */
 export const requestsQuery = activityQuery.extend(orgQuery.shape);
 export type RequestsQuery = z.output<typeof requestsQuery>;
@@ -191,11 +210,20 @@ export const activityDetail = z.object({
   /** The record of `request show`, `gateway` inside; null for refusals and replays, which the ledger does not hold. */
   request: requestSchema.nullable(),
   sentence: z.string().nullable(),
+  /** What the code means, and what to do. */
+  advice: z.object({ happened: z.string(), next: z.string() }).nullable(),
   arithmetic: arithmetic.nullable(),
+  /** Of each attempt in the record: why it was left, as a sentence, and who paid for it. */
+  attempts: z.array(
+    z.object({ n: count, reason: z.string(), paid_by: z.enum(["customer", "house", "nobody"]).nullable() }),
+  ),
   idempotency: z
     .object({
       key: z.string(),
       caller_supplied: z.boolean(),
+      /** What a repeat with this key meets now; `until` when that ends. */
+      state: z.enum(["in_progress", "answer_kept", "key_taken", "free"]),
+      until: time.nullable(),
       replays: z.array(z.object({ id: z.string(), at: time })),
     })
     .nullable(),
@@ -214,4 +242,11 @@ export const activityDetail = z.object({
     .nullable(),
   /** Older and newer row of the same key's organization, for the arrows. */
   content: z.literal("not stored"),
+});
+/** As `GET /v1/receipts/{request_id}` gives it to the key. */
+export const signedReceipt = z.object({
+  object: z.literal("receipt"),
+  id: z.string(),
+  jws: z.string(),
+  receipt: receiptSchema,
 });

@@ -5,7 +5,7 @@ import { csvResponse } from "./csv.ts";
 import { tailResponse } from "./tail.ts";
 
 export interface SpendPorts {
-  desk: Pick<Desk, "activity" | "activityOf" | "overview" | "usage">;
+  desk: Pick<Desk, "activity" | "activityHistogram" | "activityOf" | "receiptOf" | "overview" | "usage">;
 }
 
 type Routes =
@@ -14,8 +14,10 @@ type Routes =
   | "GET /orgs/{org}/usage.csv"
   | "GET /orgs/{org}/activity"
   | "GET /orgs/{org}/activity.csv"
+  | "GET /orgs/{org}/activity/histogram"
   | "GET /orgs/{org}/activity/tail"
-  | "GET /orgs/{org}/activity/{request}";
+  | "GET /orgs/{org}/activity/{request}"
+  | "GET /orgs/{org}/activity/{request}/receipt";
 
 const PAGE = 200;
 
@@ -74,6 +76,7 @@ export const spendHandlers = ({ desk }: SpendPorts): Handlers<Routes> => ({
       },
       page: (cursor) => desk.activity(params.org, { ...query, cursor, limit: PAGE }),
     }),
+  "GET /orgs/{org}/activity/histogram": ({ params, query }) => desk.activityHistogram(params.org, query),
   "GET /orgs/{org}/activity/tail": async ({ params, query, request, setIdleTimeout }) => {
     setIdleTimeout(60);
     const { after, ...filter } = query;
@@ -81,4 +84,5 @@ export const spendHandlers = ({ desk }: SpendPorts): Handlers<Routes> => ({
     return tailResponse(desk, { org: params.org, filter, after, lastEventId, signal: request.signal });
   },
   "GET /orgs/{org}/activity/{request}": ({ params }) => desk.activityOf(params.org, params.request),
+  "GET /orgs/{org}/activity/{request}/receipt": ({ params }) => desk.receiptOf(params.org, params.request),
 });

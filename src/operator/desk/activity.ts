@@ -1,12 +1,13 @@
 // Activity: every request of an organization, newest first, refusals and replays included; one of them with its story.
 import { OperatorRefusal } from "../../contract/admin-refusals.ts";
 import type { AppAnswer } from "../../contract/app.ts";
-import type { ActivityQuery, Desk } from "../../contract/desk.ts";
+import { wordsOf } from "../../contract/refusal-words.ts";
+import type { Desk } from "../../contract/desk.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
-import { OWNER_LOST } from "../../ledger/recovery.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { requests } from "../requests.ts";
-import { numberOf, type Sql, type SqlRow, textOf } from "../../store/sql.ts";
+import { numberOf, orNull, type Sql, type SqlRow, textOf } from "../../store/sql.ts";
+import { asksJournal, asksRequests, type Filter, ofJournal, ofRequests } from "./activity-filter.ts";
 import {
   type ActivityRow,
   JOURNAL_COLUMNS,
@@ -14,11 +15,10 @@ import {
   REQUEST_COLUMNS,
   requestRow,
 } from "./activity-rows.ts";
+import { judgedAttempts } from "./attempts.ts";
 import { arithmeticOf } from "./arithmetic.ts";
-import { Conditions } from "./conditions.ts";
-import { requestCursor } from "./cursors.ts";
+import type { Conditions } from "./conditions.ts";
 import type { LabelBook } from "./labels.ts";
-import { sinceRequest, stillRuns } from "./request-time.ts";
 import { windowIfAsked } from "./windows.ts";
 
 type Detail = AppAnswer<"GET /orgs/{org}/activity/{request}">;
@@ -35,17 +35,18 @@ export interface ActivityPorts {
 const PAGE = 50;
 const REPLAYS_SHOWN = 50;
 const COMPLETION = /^chatcmpl-([0-9a-f]{32})$/;
-const IN_JOURNAL = new Set<string | undefined>(["refused", "replay"]);
 
 export const activity = (on: ActivityPorts): Pick<Desk, "activity" | "activityOf"> => ({
   async activity(organizationId, query) {
     await on.flushJournal();
     const limit = query.limit ?? PAGE;
-    const found = query.find === undefined ? null : await requestsNamed(on.sql, organizationId, query.find);
-    const asked = { organizationId, query, found, limit: limit + 1 };
-    const held = IN_JOURNAL.has(query.state) ? [] : await heldRows(on, asked);
-    const journal =
-      query.state === undefined || IN_JOURNAL.has(query.state) ? await journalRows(on, asked) : [];
+    const { find } = query;
+    const found =
+      find === undefined ? null : { text: find, ids: await requestsNamed(on.sql, organizationId, find) };
+    const filter = { organizationId, query, window: windowIfAsked(query, on.clock.nowMs()) };
+    const asked = { filter, found, limit: limit + 1 };
+    const held = asksRequests(query) ? await heldRows(on, asked) : [];
+    const journal = asksJournal(query) ? await journalRows(on, asked) : [];
     const rows = await labelled(on, organizationId, { held, journal });
     const page = rows.slice(0, limit);
     return { data: page, next_cursor: rows.length > limit ? (page.at(-1)?.id ?? null) : null };
@@ -58,7 +59,7 @@ export const activity = (on: ActivityPorts): Pick<Desk, "activity" | "activityOf
     const release = await on.ledger.release(record.releaseDigest);
     const request = await requests(on.ledger).show(requestId);
     const held = await on.sql.rows(
-      `SELECT ${REQUEST_COLUMNS} FROM request WHERE org_id = ?1 AND request_id = ?2`,
+      `SELECT ${REQUEST_COLUMNS}, answer_until, claim_until FROM request WHERE org_id = ?1 AND request_id = ?2`,
       organizationId,
       requestId,
     );
@@ -69,8 +70,11 @@ export const activity = (on: ActivityPorts): Pick<Desk, "activity" | "activityOf
       row,
       request,
       sentence: sentenceOf(row),
+      advice: adviceOf(row),
       arithmetic: arithmeticOf(record, release),
+      attempts: judgedAttempts(record),
       idempotency: {
+        ...keyState(held[0] ?? {}, on.clock.nowMs()),
         key: request.gateway.idempotency.key,
         caller_supplied: request.gateway.idempotency.caller_supplied,
         replays: await replaysOf(on, organizationId, requestId),
@@ -92,55 +96,27 @@ export const activity = (on: ActivityPorts): Pick<Desk, "activity" | "activityOf
 });
 
 interface Asked {
-  organizationId: string;
-  query: ActivityQuery;
-  /** Ids that were searched for; null without a search. */
-  found: string[] | null;
+  filter: Filter;
+  /** What was searched for, and the ids under that name; null without a search. */
+  found: { text: string; ids: string[] } | null;
   limit: number;
 }
 
-function heldRows(
-  { sql, clock }: ActivityPorts,
-  { organizationId, query, found, limit }: Asked,
-): Promise<SqlRow[]> {
-  const conditions = common({ organizationId, query }, clock).and("error_code = ?", query.code);
-  if (query.state === "running") conditions.also(stillRuns(sql));
-  if (query.state === "settled") conditions.also("state = 'settled'");
-  if (query.state === "outcome_unknown")
-    conditions.also("state = 'released'").and("error_code = ?", OWNER_LOST);
-  if (query.state === "released")
-    conditions.also("state = 'released'").and("(error_code IS NULL OR error_code <> ?)", OWNER_LOST);
-  if (found !== null) conditions.also(`request_id IN (${found.map((id) => conditions.bind(id)).join(", ")})`);
+function heldRows({ sql }: ActivityPorts, { filter, found, limit }: Asked): Promise<SqlRow[]> {
+  const conditions = ofRequests(sql, filter);
+  if (found !== null)
+    conditions.also(`request_id IN (${found.ids.map((id) => conditions.bind(id)).join(", ")})`);
   return newest(sql, "request", { columns: REQUEST_COLUMNS, conditions, limit });
 }
 
-function journalRows(
-  { sql, clock }: ActivityPorts,
-  { organizationId, query, found, limit }: Asked,
-): Promise<SqlRow[]> {
-  const conditions = common({ organizationId, query }, clock)
-    .and("code = ?", query.code)
-    .and("kind = ?", query.state);
+function journalRows({ sql }: ActivityPorts, { filter, found, limit }: Asked): Promise<SqlRow[]> {
+  const conditions = ofJournal(filter);
   if (found !== null) {
-    const ids = found.map((id) => conditions.bind(id)).join(", ");
-    const key = conditions.bind(query.find ?? "");
+    const ids = found.ids.map((id) => conditions.bind(id)).join(", ");
+    const key = conditions.bind(found.text);
     conditions.also(`(request_id IN (${ids}) OR replay_of IN (${ids}) OR idempotency_key = ${key})`);
   }
   return newest(sql, "journal", { columns: JOURNAL_COLUMNS, conditions, limit });
-}
-
-function common(
-  { organizationId, query }: Pick<Asked, "organizationId" | "query">,
-  clock: Clock,
-): Conditions {
-  const { fromMs, toMs } = windowIfAsked(query, clock.nowMs());
-  return new Conditions()
-    .and("org_id = ?", organizationId)
-    .and("request_id < ?", requestCursor(query.cursor))
-    .and("request_id >= ?", fromMs === undefined ? undefined : sinceRequest(fromMs))
-    .and("request_id < ?", toMs === undefined ? undefined : sinceRequest(toMs))
-    .and("key_id = ?", query.key)
-    .and("model = ?", query.model);
 }
 
 const newest = (
@@ -188,7 +164,8 @@ async function fromJournal(on: ActivityPorts, organizationId: string, requestId:
   const [row] = await labelled(on, organizationId, { held: [], journal });
   if (row === undefined) throw new OperatorRefusal("not_found", "There is no record of this id.", "request");
   const nothing = { request: null, arithmetic: null, idempotency: null, route: null };
-  return { row, ...nothing, sentence: sentenceOf(row), content: "not stored" };
+  const words = { sentence: sentenceOf(row), advice: adviceOf(row) };
+  return { row, ...nothing, ...words, attempts: [], content: "not stored" };
 }
 
 async function replaysOf(
@@ -218,3 +195,22 @@ const SENTENCES: Partial<Record<ActivityRow["state"], string>> = {
 };
 
 const sentenceOf = ({ state }: ActivityRow): string | null => SENTENCES[state] ?? null;
+
+/** As plain text: the documents write code as code. */
+function adviceOf({ code }: ActivityRow): Detail["advice"] {
+  const words = wordsOf(code);
+  if (words === null) return null;
+  return { happened: words.happened.replaceAll("`", ""), next: words.next.replaceAll("`", "") };
+}
+
+/** What a repeat with the request's Idempotency-Key meets. */
+function keyState(row: SqlRow, nowMs: number): Pick<NonNullable<Detail["idempotency"]>, "state" | "until"> {
+  const [answer, claim] = [row["answer_until"], row["claim_until"]].map((until) => orNull(until, numberOf));
+  const state = textOf(row["state"]);
+  if (state !== "settled" && state !== "released") return { state: "in_progress", until: null };
+  if (answer !== null && answer !== undefined && answer > nowMs)
+    return { state: "answer_kept", until: new Date(answer).toISOString() };
+  if (claim !== null && claim !== undefined && claim > nowMs)
+    return { state: "key_taken", until: new Date(claim).toISOString() };
+  return { state: "free", until: null };
+}

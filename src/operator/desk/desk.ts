@@ -5,6 +5,8 @@ import type { People } from "../../contract/people.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Publisher } from "../../releases/publish.ts";
 import { activity } from "./activity.ts";
+import { activityHistogram } from "./activity-histogram.ts";
+import type { AttentionPorts } from "./attention.ts";
 import { auditNotes } from "./audit-notes.ts";
 import { auditRows } from "./audit-rows.ts";
 import { billing } from "./billing.ts";
@@ -15,6 +17,7 @@ import { LabelBook } from "./labels.ts";
 import { organizationsDesk } from "./organizations.ts";
 import { overview } from "./overview.ts";
 import { providersDesk, type ProvidersPorts } from "./providers.ts";
+import { receiptsDesk, type ReceiptPorts } from "./receipts.ts";
 import { refunds } from "./refunds.ts";
 import { research } from "./research.ts";
 import { routesDesk } from "./routes.ts";
@@ -25,6 +28,8 @@ import { usageGroups } from "./usage-groups.ts";
 export interface DeskPorts
   extends Omit<HousePorts, "ledger">,
     Pick<ProvidersPorts, "breakers" | "health" | "providers">,
+    Pick<ReceiptPorts, "receipts">,
+    AttentionPorts,
     SupportPorts {
   ledger: Ledger;
   people: People;
@@ -46,11 +51,13 @@ export function createDesk(ports: DeskPorts): Desk {
     ...notes,
     ...makers,
     ...activity(on),
+    ...activityHistogram(on),
     ...overview(on),
     ...billing(on),
     ...catalogue(on),
     ...research(on),
     ...auditRows(on),
+    ...receiptsDesk(on),
     ...ofRoutes,
     ...ofHouse,
     ...ofProviders,

@@ -3,17 +3,18 @@ import type { AppAnswer } from "../../contract/app.ts";
 import type { Desk } from "../../contract/desk.ts";
 import { formatUsd, type NanoUsd, nanoUsd, ZERO_USD } from "../../contract/money.ts";
 import type { People } from "../../contract/people.ts";
-import type { KeyRecord, Ledger } from "../../ledger/ledger.ts";
+import type { Ledger } from "../../ledger/ledger.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { RouteStanding } from "../../releases/standing.ts";
 import { moneyOf, numberOf, orNull, type Sql, textOf } from "../../store/sql.ts";
 import { credits } from "../credits.ts";
+import { attentionOf, type AttentionPorts } from "./attention.ts";
 import { sinceRequest, stillRuns } from "./request-time.ts";
 import { dayOf, monthOf, windowOf, type Window } from "./windows.ts";
 
 type Overview = AppAnswer<"GET /orgs/{org}/overview">;
 
-export interface OverviewPorts {
+export interface OverviewPorts extends AttentionPorts {
   sql: Sql;
   clock: Clock;
   ledger: Ledger;
@@ -26,8 +27,6 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const BURN_DAYS = 7;
 const TOP = 5;
-const NEAR_LIMIT_PERCENT = 90n;
-const ENDS_SOON_MS = 7 * DAY_MS;
 
 export const overview = (on: OverviewPorts): Pick<Desk, "overview"> => ({
   async overview(organizationId, { range = "24h" }) {
@@ -61,6 +60,7 @@ export const overview = (on: OverviewPorts): Pick<Desk, "overview"> => ({
       routes: await routesOf(on, organizationId, nowMs),
       attention: await attentionOf(on, organizationId, {
         keys,
+        routes: await routesOf(on, organizationId, nowMs),
         available: record?.available ?? ZERO_USD,
         debt: record?.debt ?? ZERO_USD,
         burn,
@@ -176,62 +176,4 @@ async function routesOf(
       reason,
       expires_at: new Date(release.expiresAtMs).toISOString(),
     }));
-}
-
-interface Figures {
-  keys: readonly KeyRecord[];
-  available: NanoUsd;
-  debt: NanoUsd;
-  burn: NanoUsd;
-  nowMs: number;
-}
-
-async function attentionOf(
-  on: OverviewPorts,
-  organizationId: string,
-  { keys, available, debt, burn, nowMs }: Figures,
-): Promise<Overview["attention"]> {
-  const found: Overview["attention"] = [];
-  if (debt > 0n)
-    found.push({
-      kind: "debt",
-      target: null,
-      text: `A debt of $${formatUsd(debt)} stops every request. Add credits.`,
-    });
-  else if (burn > 0n && available < burn * 3n)
-    found.push({
-      kind: "low_balance",
-      target: null,
-      text: "Credits last less than 3 days at the pace of the last 7.",
-    });
-  for (const key of keys) {
-    if (key.revokedAtMs !== null || key.limit === null) continue;
-    const used = key.monthSpend + key.held;
-    if (used >= key.limit)
-      found.push({
-        kind: "key_at_limit",
-        target: key.id,
-        text: `${key.name} has reached its monthly limit.`,
-      });
-    else if (used * 100n >= key.limit * NEAR_LIMIT_PERCENT)
-      found.push({
-        kind: "key_near_limit",
-        target: key.id,
-        text: `${key.name} is at 90 % of its monthly limit.`,
-      });
-  }
-  for (const entitlement of await on.ledger.entitlements(organizationId)) {
-    if (entitlement.status !== "active" || entitlement.expiresAtMs === null) continue;
-    if (entitlement.expiresAtMs - nowMs < ENDS_SOON_MS)
-      found.push({
-        kind: "entitlement_ends",
-        target: entitlement.id,
-        text: `The entitlement for ${entitlement.model} ends within 7 days.`,
-      });
-  }
-  for (const route of await routesOf(on, organizationId, nowMs)) {
-    if (route.state !== "live")
-      found.push({ kind: "route_closed", target: route.route, text: `${route.route} is ${route.state}.` });
-  }
-  return found;
 }

@@ -7,16 +7,12 @@ import type { Clock } from "../../lib/clock.ts";
 import { moneyOf, numberOf, orNull, type Sql, type SqlRow, textOf } from "../../store/sql.ts";
 import { Conditions } from "./conditions.ts";
 import { sinceRequest } from "./request-time.ts";
-import { dayOf, windowOf } from "./windows.ts";
+import { bucketsOf, startsOf } from "./usage-buckets.ts";
 
 type Usage = AppAnswer<"GET /orgs/{org}/usage">;
 type Group = NonNullable<Usage["group_by"]>;
 
 const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
-/** Hours up to a week, days beyond. */
-const HOURLY_UP_TO_MS = 7 * DAY_MS;
-const BUCKETS_MAX = 400;
 
 interface Sums {
   requests: number;
@@ -51,13 +47,14 @@ export interface UsagePorts {
 export const usage = (on: UsagePorts): Pick<Desk, "usage"> => ({
   async usage(organizationId, query) {
     const nowMs = on.clock.nowMs();
-    const { fromMs, toMs, bucketMs } = bucketsOf(query, nowMs);
+    const { buckets } = bucketsOf(query, nowMs);
+    const { fromMs, toMs, bucketMs } = buckets;
     const cells = await cellsOf(on.sql, { organizationId, query, fromMs, toMs, bucketMs });
     const { group_by: group = null, then_by: second = null } = query;
     const namesOf = async (one: Group | null): Promise<GroupNames | null> =>
       one === null ? null : await on.namesOf(organizationId, one, cells);
     const names = [await namesOf(group), await namesOf(second)];
-    const at = Array.from({ length: Math.ceil((toMs - fromMs) / bucketMs) }, (_, i) => fromMs + i * bucketMs);
+    const at = startsOf(buckets);
     const groups = new Map<string, UsageGroup>();
     const total = none();
     for (const cell of cells) {
@@ -74,13 +71,12 @@ export const usage = (on: UsagePorts): Pick<Desk, "usage"> => ({
     const ordered = [...groups.values()].toSorted((a, b) => (a.total.charge < b.total.charge ? 1 : -1));
     const labelOf = ({ place }: UsageGroup): string =>
       names.flatMap((one, i) => one?.label(place[i] ?? null) ?? []).join(" · ") || "Total";
-    const running = fromMs + Math.floor((nowMs - fromMs) / bucketMs) * bucketMs;
     return {
       org: organizationId,
       from: time(fromMs),
       to: time(toMs),
-      bucket: bucketMs === HOUR_MS ? "hour" : "day",
-      running_bucket: nowMs >= fromMs && nowMs < toMs ? time(running) : null,
+      bucket: buckets.unit,
+      running_bucket: buckets.runningMs === null ? null : time(buckets.runningMs),
       group_by: group,
       then_by: second,
       total: printed(total),
@@ -134,16 +130,6 @@ const printed = (sums: Sums): Usage["total"] => ({
   output_tokens: sums.output,
   charge_usd: formatUsd(nanoUsd(sums.charge)),
 });
-
-/** Whole buckets: `from` rounded down, `to` up; at most 400 of them, the newest. */
-function bucketsOf(query: UsageQuery, nowMs: number): { fromMs: number; toMs: number; bucketMs: number } {
-  const window = windowOf(query, nowMs);
-  const hourly = window.toMs - window.fromMs <= HOURLY_UP_TO_MS;
-  const bucketMs = hourly ? HOUR_MS : DAY_MS;
-  const toMs = Math.ceil(window.toMs / bucketMs) * bucketMs;
-  const fromMs = hourly ? Math.floor(window.fromMs / HOUR_MS) * HOUR_MS : dayOf(window.fromMs);
-  return { fromMs: Math.max(fromMs, toMs - BUCKETS_MAX * bucketMs), toMs, bucketMs };
-}
 
 interface Asked {
   organizationId: string;

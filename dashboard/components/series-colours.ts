@@ -1,0 +1,34 @@
+// One colour per name, the same on every page and for every window: told apart by lightness too, never red against green.
+const COLOURS = [
+  "indigo.6",
+  "cyan.5",
+  "grape.5",
+  "yellow.5",
+  "indigo.3",
+  "pink.5",
+  "cyan.8",
+  "grape.3",
+] as const;
+const REST = "gray.5";
+
+/** By name; where two names meet on one colour, the later one of the alphabet takes the next that is free. */
+export function coloursOf(names: readonly string[], rest?: string): string[] {
+  const taken = new Map<number, string>();
+  const chosen = new Map<string, string>();
+  for (const name of [...names].sort()) {
+    if (name === rest) continue;
+    let place = placeOf(name);
+    for (let tries = 0; taken.has(place) && tries < COLOURS.length; tries++)
+      place = (place + 1) % COLOURS.length;
+    taken.set(place, name);
+    chosen.set(name, COLOURS[place] ?? REST);
+  }
+  return names.map((name) => chosen.get(name) ?? REST);
+}
+
+/** FNV-1a: spreads names that differ by one letter. */
+function placeOf(name: string): number {
+  let hash = 0x811c_9dc5;
+  for (const character of name) hash = Math.imul(hash ^ (character.codePointAt(0) ?? 0), 0x0100_0193) >>> 0;
+  return hash % COLOURS.length;
+}

@@ -1,0 +1,62 @@
+// Filters of what was spent, by the name of a key and by model: choices instead of ids to type.
+import { Select } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { keysQuery } from "../api/keys.ts";
+import { modelsQuery } from "../api/models.ts";
+import { texts } from "../texts.ts";
+
+const words = texts.spendFilters;
+
+interface ChoiceProps {
+  label: string;
+  value: string;
+  set: (value: string) => void;
+  choices: readonly { value: string; label: string }[];
+}
+
+/** What stands in the address can be chosen too: a model that went, a key that nobody may see. */
+const Choice = ({ label, value, set, choices }: ChoiceProps) => (
+  <Select
+    label={label}
+    w={190}
+    searchable
+    clearable
+    clearButtonProps={{ "aria-label": words.clear(label) }}
+    placeholder={words.all}
+    value={value === "" ? null : value}
+    onChange={(chosen) => set(chosen ?? "")}
+    data={
+      value === "" || choices.some((choice) => choice.value === value)
+        ? choices
+        : [...choices, { value, label: value }]
+    }
+  />
+);
+
+interface FilterProps {
+  org: string;
+  value: string;
+  set: (value: string) => void;
+}
+
+export function KeyFilter({ org, value, set }: FilterProps) {
+  const { data } = useQuery(keysQuery(org));
+  const choices = (data?.data ?? []).map(({ id, name, state }) => ({
+    value: id,
+    label: state === "revoked" ? words.revoked(name) : name,
+  }));
+  return <Choice label={words.key} value={value} set={set} choices={choices} />;
+}
+
+export function ModelFilter({ org, value, set }: FilterProps) {
+  const { data } = useQuery(modelsQuery(org));
+  const ids = [...new Set((data?.data ?? []).map(({ id }) => id))].sort();
+  return (
+    <Choice
+      label={words.model}
+      value={value}
+      set={set}
+      choices={ids.map((id) => ({ value: id, label: id }))}
+    />
+  );
+}

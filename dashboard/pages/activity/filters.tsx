@@ -1,0 +1,93 @@
+// What is shown of the activity: all of it is in the address.
+import { Button, Group, Select } from "@mantine/core";
+import { REFUSALS } from "../../../src/contract/refusals.ts";
+import type { Query } from "../../api/client.ts";
+import { SearchField } from "../../components/search-field.tsx";
+import { askedWindow, TimeWindow, windowShape } from "../../components/time-window.tsx";
+import { KeyFilter, ModelFilter } from "../../components/spend-filters.tsx";
+import { type Filters, oneOf, type SetFilters, text } from "../../filters.ts";
+import { formatTime } from "../../format/time.ts";
+import { texts } from "../../texts.ts";
+
+const words = texts.activity;
+const STATES = ["running", "settled", "released", "outcome_unknown", "refused", "replay"] as const;
+export const SHAPE = {
+  ...windowShape("7d"),
+  state: oneOf(["", ...STATES], ""),
+  model: text(),
+  key: text(),
+  code: text(),
+  live: oneOf(["", "true"], ""),
+  find: text(),
+  req: text(),
+};
+export type ActivityShape = Filters<typeof SHAPE>;
+
+const NOTHING = { state: "", model: "", key: "", code: "", find: "" } as const;
+
+/** What narrows the list, apart from the time. */
+export const isNarrowed = (filters: ActivityShape): boolean =>
+  (Object.keys(NOTHING) as (keyof typeof NOTHING)[]).some((name) => filters[name] !== "");
+
+/** A search goes through all time: whoever has an id rarely knows its day. */
+export function askedOf(filters: ActivityShape): Query {
+  const { state, model, key, code, find } = filters;
+  const others = { state, model, key, code };
+  return find === "" ? { ...askedWindow(filters), ...others } : { find, ...others };
+}
+
+interface FiltersProps {
+  org: string;
+  filters: ActivityShape;
+  set: SetFilters<typeof SHAPE>;
+}
+
+/** A bar of a chart names its bucket by two instants, which the control of days cannot say. */
+const isBucket = ({ from }: ActivityShape): boolean => from.includes("T");
+
+export const ActivityFilters = ({ org, filters, set }: FiltersProps) => (
+  <Group gap="sm" align="flex-end">
+    <SearchField
+      label={words.find}
+      placeholder={words.findHint}
+      w={{ base: "100%", sm: 260 }}
+      value={filters.find}
+      onSearch={(find) => set({ find }, { typed: true })}
+    />
+    <TimeWindow filters={filters} set={set} />
+    <Select
+      label={words.state}
+      w={150}
+      allowDeselect={false}
+      value={filters.state}
+      onChange={(value) => set({ state: SHAPE.state(value ?? undefined) })}
+      data={[
+        { value: "", label: words.all },
+        ...STATES.map((value) => ({ value, label: words.states[value] })),
+      ]}
+    />
+    <KeyFilter org={org} value={filters.key} set={(key) => set({ key })} />
+    <ModelFilter org={org} value={filters.model} set={(model) => set({ model })} />
+    <Select
+      label={words.code}
+      w={210}
+      searchable
+      clearable
+      clearButtonProps={{ "aria-label": texts.spendFilters.clear(words.code) }}
+      placeholder={words.all}
+      value={filters.code === "" ? null : filters.code}
+      onChange={(value) => set({ code: value ?? "" })}
+      data={[...new Set([...Object.keys(REFUSALS), filters.code])].filter((code) => code !== "").sort()}
+    />
+    {isBucket(filters) && (
+      <Button variant="subtle" onClick={() => set({ from: "", to: "" })}>
+        {words.window(formatTime(filters.from), formatTime(filters.to))}
+      </Button>
+    )}
+    {isNarrowed(filters) && (
+      <Button variant="subtle" onClick={() => set(NOTHING)}>
+        {texts.table.clear}
+      </Button>
+    )}
+  </Group>
+);

@@ -1,0 +1,95 @@
+// How many requests of which state came when: above the rows, for the same filter; a bar narrows them to its bucket.
+import { useQuery } from "@tanstack/react-query";
+import type { Query } from "../../api/client.ts";
+import { type ActivityHistogram, histogramQuery } from "../../api/spend.ts";
+import type { Bucket } from "../../components/chart.tsx";
+import { type Column, DataTable } from "../../components/data-table.tsx";
+import { Figure } from "../../components/figure.tsx";
+import { formatCount, shortCount } from "../../format/count.ts";
+import { bucketLabel } from "../../format/time.ts";
+import { texts } from "../../texts.ts";
+
+const words = texts.activity;
+type State = ActivityHistogram["states"][number]["state"];
+
+/** A state has its colour on every page; never red against green. */
+const COLOURS: Record<State, string> = {
+  settled: "indigo.6",
+  running: "cyan.5",
+  released: "gray.5",
+  outcome_unknown: "pink.5",
+  refused: "yellow.5",
+  replay: "grape.3",
+};
+
+const COUNTED_EVERY_MS = 5_000;
+
+interface HistogramProps {
+  org: string;
+  asked: Query;
+  live: boolean;
+  pick: (bucket: { from: string; to: string }) => void;
+}
+
+export function Histogram({ org, asked, live, pick }: HistogramProps) {
+  const { data } = useQuery({
+    ...histogramQuery(org, asked),
+    refetchInterval: live ? COUNTED_EVERY_MS : false,
+  });
+  if (data === undefined) return null;
+  const states = data.states.filter(({ counts }) => counts.some((count) => count > 0));
+  if (states.length === 0) return null;
+  const labels = data.at.map((start) => bucketLabel(start, data.bucket));
+  const rows = labels.map((label, at) => ({ label, counts: states.map(({ counts }) => counts[at] ?? 0) }));
+  const buckets: Bucket[] = rows.map(({ label, counts }) => ({
+    label,
+    values: counts.map((count) => (counts.every((one) => one === 0) ? null : count)),
+  }));
+  const running = data.running_bucket;
+  return (
+    <Figure
+      title={`${words.histogram}, ${texts.figure.buckets[data.bucket]}`}
+      summary={states
+        .map(({ state, counts }) => `${formatCount(sumOf(counts))} ${words.states[state]}`)
+        .join(", ")}
+      series={states.map(({ state }) => ({ name: words.states[state], colour: COLOURS[state] }))}
+      buckets={buckets}
+      running={running === null ? undefined : bucketLabel(running, data.bucket)}
+      height={150}
+      format={shortCount}
+      onPick={(label) => {
+        const at = labels.indexOf(label);
+        const from = data.at[at];
+        if (from !== undefined) pick({ from, to: data.at[at + 1] ?? data.to });
+      }}
+      table={<Counts states={states.map(({ state }) => state)} rows={rows} />}
+    />
+  );
+}
+
+const sumOf = (counts: readonly number[]): number => counts.reduce((sum, count) => sum + count, 0);
+
+interface Row {
+  label: string;
+  counts: readonly number[];
+}
+
+const Counts = ({ states, rows }: { states: readonly State[]; rows: readonly Row[] }) => {
+  const columns: Column<Row>[] = [
+    { title: texts.usage.time, always: true, cell: ({ label }) => label },
+    ...states.map((state, at) => ({
+      title: words.states[state],
+      always: at === 0,
+      figures: true,
+      cell: ({ counts }: Row) => formatCount(counts[at] ?? 0),
+    })),
+  ];
+  return (
+    <DataTable
+      label={words.histogram}
+      rows={rows.filter(({ counts }) => sumOf(counts) > 0)}
+      rowKey={({ label }) => label}
+      columns={columns}
+    />
+  );
+};

@@ -1,0 +1,87 @@
+// The columns of the overview's tables: each first cell leads to what is behind its row.
+import type { Overview } from "../../api/spend.ts";
+import type { Column } from "../../components/data-table.tsx";
+import { Ago, Money } from "../../components/figures.tsx";
+import { Link } from "../../components/link.tsx";
+import { StateBadge } from "../../components/state-badge.tsx";
+import { formatCount } from "../../format/count.ts";
+import { path } from "../../path-builder.ts";
+import { texts } from "../../texts.ts";
+
+const words = texts.overview;
+type Range = "24h" | "7d" | "30d" | "month";
+
+const requests = {
+  title: words.requests,
+  figures: true,
+  cell: (row: { requests: number }) => formatCount(row.requests),
+};
+const spend = {
+  title: words.spend,
+  figures: true,
+  always: true,
+  cell: (row: { charge_usd: string }) => <Money usd={row.charge_usd} />,
+};
+export const modelsOf = (org: string, range: Range): Column<Overview["top_models"][number]>[] => [
+  {
+    title: words.model,
+    always: true,
+    cell: ({ model }) => (
+      <Link to={path.organization(org, "usage")} search={{ range, model }} size="sm" className="name">
+        {model}
+      </Link>
+    ),
+  },
+  requests,
+  spend,
+];
+export const keysOf = (org: string, range: Range): Column<Overview["top_keys"][number]>[] => [
+  {
+    title: words.key,
+    always: true,
+    cell: ({ key, name }) => (
+      <Link to={path.organization(org, "usage")} search={{ range, key }} size="sm" className="name">
+        {name}
+      </Link>
+    ),
+  },
+  requests,
+  spend,
+];
+export const refusalsOf = (org: string, range: Range): Column<Overview["refusals"][number]>[] => [
+  {
+    title: words.code,
+    always: true,
+    cell: ({ code }) => (
+      <Link
+        to={path.organization(org, "activity")}
+        search={{ range, state: "refused", code }}
+        size="sm"
+        className="name"
+      >
+        {code}
+      </Link>
+    ),
+  },
+  { ...requests, always: true },
+];
+export const routesOf = (org: string): Column<Overview["routes"][number]>[] => [
+  {
+    title: words.model,
+    always: true,
+    cell: ({ model }) => (
+      <Link to={path.organization(org, "models")} search={{ search: model }} size="sm" className="name">
+        {model}
+      </Link>
+    ),
+  },
+  { title: words.provider, cell: ({ provider, region }) => `${provider} · ${region}` },
+  {
+    title: words.state,
+    always: true,
+    cell: ({ state, reason }) => (
+      <StateBadge state={state} word={reason === null ? state : `${state}: ${reason}`} />
+    ),
+  },
+  { title: words.expires, cell: ({ expires_at }) => <Ago at={expires_at} /> },
+];

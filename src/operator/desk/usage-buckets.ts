@@ -1,0 +1,38 @@
+// Windows cut into buckets: whole hours up to a week, whole days beyond, UTC; at most 400, the newest.
+import { type Asked, dayOf, type Window, windowOf } from "./windows.ts";
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const HOURLY_UP_TO_MS = 7 * DAY_MS;
+const BUCKETS_MAX = 400;
+
+export interface Buckets extends Window {
+  bucketMs: number;
+  unit: "hour" | "day";
+  /** Start of the one that still runs, if it is among them. */
+  runningMs: number | null;
+}
+
+/** Whole buckets: `from` rounded down, `to` up; with the window itself, cut to what they show. */
+export function bucketsOf(asked: Asked, nowMs: number): { window: Window; buckets: Buckets } {
+  const window = windowOf(asked, nowMs);
+  const hourly = window.toMs - window.fromMs <= HOURLY_UP_TO_MS;
+  const bucketMs = hourly ? HOUR_MS : DAY_MS;
+  const toMs = Math.ceil(window.toMs / bucketMs) * bucketMs;
+  const startMs = hourly ? Math.floor(window.fromMs / HOUR_MS) * HOUR_MS : dayOf(window.fromMs);
+  const fromMs = Math.max(startMs, toMs - BUCKETS_MAX * bucketMs);
+  const running = fromMs + Math.floor((nowMs - fromMs) / bucketMs) * bucketMs;
+  return {
+    window: { fromMs: Math.max(window.fromMs, fromMs), toMs: window.toMs },
+    buckets: {
+      fromMs,
+      toMs,
+      bucketMs,
+      unit: hourly ? "hour" : "day",
+      runningMs: nowMs >= fromMs && nowMs < toMs ? running : null,
+    },
+  };
+}
+
+export const startsOf = ({ fromMs, toMs, bucketMs }: Buckets): number[] =>
+  Array.from({ length: Math.ceil((toMs - fromMs) / bucketMs) }, (_, i) => fromMs + i * bucketMs);

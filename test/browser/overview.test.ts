@@ -1,0 +1,73 @@
+// The overview: every figure leads to what is behind it.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { path } from "../../dashboard/path-builder.ts";
+import { texts } from "../../dashboard/texts.ts";
+import { type Dashboard, DESKTOP, NARROW, startDashboard, type Visitor } from "./dashboard.ts";
+import { furnish, type Furnished } from "./furnish.ts";
+import { rowsOf, waitFor } from "./steps.ts";
+
+const words = texts.overview;
+let dashboard: Dashboard;
+let house: Furnished;
+let visitor: Visitor;
+
+beforeAll(async () => {
+  dashboard = await startDashboard();
+  house = await furnish(dashboard);
+  visitor = await dashboard.visitor(house.owner);
+});
+afterAll(() => dashboard.stop());
+
+const openOverview = (): Promise<boolean> => visitor.open(path.organization(house.org, "overview"));
+
+test("every tile is a link, and so is the first cell of every table", async () => {
+  await openOverview();
+  const { page } = visitor;
+  expect(await page.locator(".tile").count()).toBe(8);
+  expect(await page.locator("a.tile").count()).toBe(8);
+  for (const table of [words.topModels, words.topKeys, words.refusals, words.routes]) {
+    const rows = rowsOf(visitor, table);
+    expect(await rows.count()).toBeGreaterThan(0);
+    expect(await rows.first().getByRole("cell").first().getByRole("link").count()).toBe(1);
+  }
+  expect(await visitor.axe()).toEqual([]);
+  await visitor.resize(NARROW);
+  expect(await visitor.overflow()).toBeLessThanOrEqual(0);
+  await visitor.resize(DESKTOP);
+});
+
+test("a refusal's code opens the requests that were refused with it", async () => {
+  await openOverview();
+  await rowsOf(visitor, words.refusals).first().getByRole("link").click();
+  await visitor.page.waitForURL(/code=integer_below_min_value/);
+  const rows = rowsOf(visitor, texts.pages.activity);
+  await waitFor(async () => (await rows.count()) === 1, "the refused row");
+  expect(visitor.complained()).toEqual([]);
+});
+
+test("what needs a look names its target: a key at its limit opens alone, a rule that holds opens the alerts", async () => {
+  const { org } = house;
+  const keys = await dashboard.root.app("GET /orgs/{org}/keys", { org });
+  const batch = keys.data.find(({ name }) => name === "Nightly batch");
+  await dashboard.root.app(
+    "PATCH /orgs/{org}/keys/{key}",
+    { org, key: batch?.id ?? "" },
+    {
+      limit_usd: "0.000000001",
+    },
+  );
+  const { url } = dashboard.gateway;
+  const made = await fetch(`${url}/app/v1/orgs/${org}/alerts/rules`, {
+    method: "POST",
+    headers: { cookie: await visitor.cookie(), origin: url, "content-type": "application/json" },
+    body: JSON.stringify({ kind: "balance_below", amount_usd: "100000", channels: [], on: true }),
+  });
+  expect(made.status).toBe(201);
+  const attention = async () => (await dashboard.root.app("GET /orgs/{org}/overview", { org })).attention;
+  await waitFor(async () => (await attention()).some(({ kind }) => kind === "alert_holds"), "the rule");
+  await openOverview();
+  await visitor.page.getByRole("link", { name: /has reached its monthly limit/ }).click();
+  await visitor.page.waitForURL(new RegExp(`search=${batch?.id}`));
+  const rows = rowsOf(visitor, texts.pages.keys);
+  await waitFor(async () => (await rows.count()) === 1, "the one key");
+});
