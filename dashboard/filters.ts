@@ -18,8 +18,10 @@ export const oneOf =
 type Shape = Readonly<Record<string, Filter<string>>>;
 export type Filters<S extends Shape> = { [Name in keyof S]: ReturnType<S[Name]> };
 
-/** The page's filters and a setter; what equals its fallback leaves the address. */
-export function useFilters<S extends Shape>(shape: S): [Filters<S>, (change: Partial<Filters<S>>) => void] {
+export type SetFilters<S extends Shape> = (change: Partial<Filters<S>>, how?: { typed?: boolean }) => void;
+
+/** The page's filters and a setter; what equals its fallback leaves the address. Typed text is no step for Back. */
+export function useFilters<S extends Shape>(shape: S): [Filters<S>, SetFilters<S>] {
   const search: Record<string, unknown> = useSearch({ strict: false });
   const navigate = useNavigate();
   const read = (name: string): string | undefined => {
@@ -29,11 +31,17 @@ export function useFilters<S extends Shape>(shape: S): [Filters<S>, (change: Par
   const filters = Object.fromEntries(
     Object.entries(shape).map(([name, filter]) => [name, filter(read(name))]),
   ) as Filters<S>;
-  const change = (wanted: Partial<Filters<S>>): void => {
-    const next: Record<string, unknown> = { ...search };
-    for (const [name, value] of Object.entries(wanted))
-      next[name] = value === shape[name]?.(undefined) ? undefined : value;
-    void navigate({ to: ".", search: next, resetScroll: false });
+  const change: SetFilters<S> = (wanted, { typed = false } = {}) => {
+    const changed = Object.entries(wanted).map(([name, value]) => [
+      name,
+      value === shape[name]?.(undefined) ? undefined : value,
+    ]);
+    void navigate({
+      to: ".",
+      search: (now: Record<string, unknown>) => ({ ...now, ...Object.fromEntries(changed) }),
+      replace: typed,
+      resetScroll: false,
+    });
   };
   return [filters, change];
 }

@@ -17,7 +17,7 @@ export const ORGANIZATION_PAGES = [
 ] as const;
 export type OrganizationPage = (typeof ORGANIZATION_PAGES)[number];
 
-/** Pages of the operator, in the order of the navigation. */
+/** Pages of the operator, in the order of the navigation; the account is in the person's menu. */
 export const OPERATOR_PAGES = [
   "organizations",
   "credits",
@@ -28,6 +28,7 @@ export const OPERATOR_PAGES = [
   "ledger",
   "people",
   "audit",
+  "account",
 ] as const;
 export type OperatorPage = (typeof OPERATOR_PAGES)[number];
 

@@ -51,6 +51,7 @@ const operatorPages: Partial<Record<OperatorPage, PageLoader>> = {
   health: lazyRouteComponent(() => import("./pages/operator/health/page.tsx"), "HealthPage"),
   ledger: lazyRouteComponent(() => import("./pages/operator/ledger/page.tsx"), "LedgerPage"),
   audit: lazyRouteComponent(() => import("./pages/operator/audit/page.tsx"), "OperatorAuditPage"),
+  account: lazyRouteComponent(() => import("./pages/operator/account/page.tsx"), "AccountPage"),
 };
 
 const NotFound = () => (

@@ -49,6 +49,14 @@ export const theme = createTheme({
 
 export const variables: CSSVariablesResolver = () => ({
   variables: {},
-  light: { "--mantine-color-dimmed": "#5c636a", "--mantine-color-error": "#c92a2a" },
-  dark: { "--mantine-color-dimmed": "#a6a7ab", "--mantine-color-error": "#ff8787" },
+  light: {
+    "--mantine-color-dimmed": "#5c636a",
+    "--mantine-color-error": "#c92a2a",
+    "--mantine-color-placeholder": "#5c636a",
+  },
+  dark: {
+    "--mantine-color-dimmed": "#a6a7ab",
+    "--mantine-color-error": "#ff8787",
+    "--mantine-color-placeholder": "#a6a7ab",
+  },
 });

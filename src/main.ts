@@ -212,6 +212,7 @@ function furnish(config: Config, rooms: Rooms): { server: Listening; desks: Desk
     maxConcurrent: config.limits.maxConcurrent,
     draining: () => draining,
     heldNothing: (entry) => journal.note(entry),
+    overloaded: () => metrics.overloaded(),
   };
   const api = dashboardApi(config, {
     ledger,
@@ -228,6 +229,7 @@ function furnish(config: Config, rooms: Rooms): { server: Listening; desks: Desk
     streamsOpen: () => streams.size,
     flushJournal: () => journal.flush(),
     forgotten: () => journal.forgotten,
+    overloadRefusals: () => metrics.overloadRefusals,
     paymentDesk: desks.paymentDesk,
     alertDesk: desks.alertDesk,
   });
@@ -347,6 +349,7 @@ function adminHandler(on: {
     const people = accounts({ people: () => on.people(), url: () => on.url(), note });
     return createAdminApp({
       ledger,
+      people: () => on.people(),
       operator: createOperator({ ...on, publisher: releases.publisher, people }),
     });
   });

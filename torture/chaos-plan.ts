@@ -17,6 +17,15 @@ const CRASH_POINTS = [
   "after_last_byte",
   "in_sweep",
 ] as const;
+/** What a gateway sends before, in and at the end of a transaction, between its hold and its call, and for its lease. */
+const STATEMENTS = [
+  "BEGIN",
+  "COMMIT",
+  "COMMIT",
+  "COMMIT",
+  "SET state = 'dispatched'",
+  "SET lease_until",
+] as const;
 /** A lease of ten seconds, and five more that the others grant. */
 const LEASE_LOST_AFTER_MS = 15_000;
 
@@ -42,6 +51,8 @@ export function stroke(fate: Random, mix: Mix, gateways: number): Chaos {
       };
     case "kill_database":
       return { do: kind, downMs: fate.chance(0.6) ? 0 : fate.between(200, 3_000) };
+    case "cut_connection":
+      return { do: kind, word: fate.pick(STATEMENTS), when: fate.chance(0.7) ? "after" : "before" };
     case "freeze_database":
       return { do: kind, ms: fate.chance(0.6) ? fate.between(200, 2_000) : fate.between(3_000, 8_000) };
   }

@@ -104,6 +104,7 @@ export class Driver {
       case "lock_store":
       case "kill_database":
       case "freeze_database":
+      case "cut_connection":
       case "promote_standby":
         return strike(world, step);
     }

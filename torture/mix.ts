@@ -53,6 +53,7 @@ export const EVERYTHING: Mix = {
     lock_store: 1,
     kill_database: 0,
     freeze_database: 0,
+    cut_connection: 0,
   },
   longLocks: 0.2,
   longAbsences: 0,
@@ -71,6 +72,7 @@ export const REPLICATED: Mix = {
     lock_store: 0.8,
     kill_database: 1.2,
     freeze_database: 1,
+    cut_connection: 1.5,
   },
   longAbsences: 0.3,
 };

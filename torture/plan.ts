@@ -59,6 +59,8 @@ export type Chaos =
   | { do: "lock_store"; ms: number }
   | { do: "kill_database"; downMs: number }
   | { do: "freeze_database"; ms: number }
+  /** One connection between a gateway and the database is lost: the next one to send this word, before or after it. */
+  | { do: "cut_connection"; word: string; when: "before" | "after" }
   /** The database dies for good, and its synchronous standby takes over, which has stood still for a while before. */
   | { do: "promote_standby"; lagMs: number };
 

@@ -8,6 +8,9 @@ import { readRow, type RequestRow, type StoredRow, type StoreUnderTest } from ".
 /** A standby finds its primary again at once; five seconds of refusals after each kill would test nothing new. */
 const SERVER = { wal_retrieve_retry_interval: "100ms" };
 
+/** Leases are renewed every two seconds. */
+const SENT_WITHIN_MS = 2_500;
+
 /** The transactions of an organization in their order: numbers of several gateways do not tell it, versions do. */
 const REQUESTS = `
   WITH txn AS (SELECT org_id, txn, min(version) AS version FROM ledger_entry GROUP BY org_id, txn)
@@ -54,6 +57,15 @@ export class PostgresStore implements StoreUnderTest {
     const thaw = this.primary.freeze();
     await Bun.sleep(ms);
     thaw();
+  }
+
+  /** The next connection that sends the word is lost; nobody's when nobody sends it for a while. */
+  async cut({ word, when }: { word: string; when: "before" | "after" }): Promise<void> {
+    const { cuts } = this.proxy;
+    this.proxy.cutAt(word, when);
+    for (let waitedMs = 0; this.proxy.cuts === cuts && waitedMs < SENT_WITHIN_MS; waitedMs += 20)
+      await Bun.sleep(20);
+    this.proxy.spare();
   }
 
   /** The primary dies, and its standby, which got nothing any more, takes over: what was acknowledged may not be missing. */

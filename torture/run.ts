@@ -36,7 +36,9 @@ const seed = number(
   (value) => Number.isInteger(value) && value >= 0 && value < 2 ** 32,
 );
 process.exit(
-  values.mutants ? await runMutants({ seed, names: positionals, json: values.json }) : await runOnce(),
+  values.mutants
+    ? await runMutants({ seed, names: positionals, json: values.json, store: values.store })
+    : await runOnce(),
 );
 
 async function runOnce(): Promise<number> {

@@ -21,6 +21,7 @@ export async function strike(world: World, chaos: Chaos): Promise<void> {
       return outage(world, store, chaos);
     case "kill_database":
     case "freeze_database":
+    case "cut_connection":
     case "promote_standby":
       if (store.kind === "postgres") return outage(world, store, chaos);
       return;
@@ -58,7 +59,10 @@ async function locked({ gateways, store, history }: World, { ms }: { ms: number 
   await gateway.whileUp(() => store.lock(ms));
 }
 
-type Outage = Extract<Chaos, { do: "lock_store" | "kill_database" | "freeze_database" | "promote_standby" }>;
+type Outage = Extract<
+  Chaos,
+  { do: "lock_store" | "kill_database" | "freeze_database" | "cut_connection" | "promote_standby" }
+>;
 
 /** Of the database that all gateways share; over when all of them serve again. */
 async function outage(world: World, store: PostgresStore, chaos: Outage): Promise<void> {
@@ -83,6 +87,8 @@ function taken(store: PostgresStore, chaos: Outage): Promise<void> {
       return store.kill(chaos.downMs);
     case "freeze_database":
       return store.freeze(chaos.ms);
+    case "cut_connection":
+      return store.cut(chaos);
     case "promote_standby":
       return store.promote(chaos.lagMs);
   }

@@ -86,6 +86,7 @@ function databaseStrokes({ strokes }: History): Record<string, number> {
   const names = {
     kill_database: "kills of the database",
     freeze_database: "freezes of the database",
+    cut_connection: "connections to the database cut",
     promote_standby: "promotions of its standby",
   };
   return Object.fromEntries(

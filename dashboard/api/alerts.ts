@@ -3,6 +3,7 @@ import { queryOptions } from "@tanstack/react-query";
 import type { AppAnswer, AppBody } from "../../src/contract/app.ts";
 import { useChange } from "./change.ts";
 import { get, send } from "./client.ts";
+import { pagedQuery } from "./paged.ts";
 import { api } from "./paths.ts";
 
 export type AlertRule = AppAnswer<"GET /orgs/{org}/alerts/rules">["data"][number];
@@ -23,13 +24,10 @@ export const channelsQuery = (org: string) =>
     queryFn: ({ signal }) =>
       get<AppAnswer<"GET /orgs/{org}/alerts/channels">>(api.alertChannels(org), {}, signal),
   });
-export const deliveriesQuery = (org: string) =>
-  queryOptions({
-    queryKey: [...alertsOf(org), "deliveries"],
-    queryFn: ({ signal }) =>
-      get<AppAnswer<"GET /orgs/{org}/alerts/deliveries">>(api.alertDeliveries(org), {}, signal),
-    refetchInterval: 10_000,
-  });
+export const deliveriesQuery = (org: string) => ({
+  ...pagedQuery<AlertDelivery>([...alertsOf(org), "deliveries"], api.alertDeliveries(org)),
+  refetchInterval: 10_000,
+});
 
 /** A new rule, or an old one in another form. */
 export const useSaveRule = (org: string, id: string | null, onDone: () => void) =>
@@ -41,11 +39,11 @@ export const useSaveRule = (org: string, id: string | null, onDone: () => void) 
     onDone,
     stale: alertsOf(org),
   });
-export const useRemoveRule = (org: string) =>
+export const useRemoveRule = (org: string, id: string, onDone: () => void) =>
   useChange({
-    send: (id: string, idempotencyKey) =>
+    send: (_: null, idempotencyKey) =>
       send<unknown>(api.alertRule(org, id), { method: "DELETE", idempotencyKey }),
-    onDone: () => {},
+    onDone,
     stale: alertsOf(org),
   });
 
@@ -57,11 +55,11 @@ export const useAddChannel = (org: string, onDone: (made: NewChannel) => void) =
     onDone,
     stale: alertsOf(org),
   });
-export const useRemoveChannel = (org: string) =>
+export const useRemoveChannel = (org: string, id: string, onDone: () => void) =>
   useChange({
-    send: (id: string, idempotencyKey) =>
+    send: (_: null, idempotencyKey) =>
       send<unknown>(api.alertChannel(org, id), { method: "DELETE", idempotencyKey }),
-    onDone: () => {},
+    onDone,
     stale: alertsOf(org),
   });
 export const useTestChannel = (org: string) =>

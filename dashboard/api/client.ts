@@ -1,18 +1,22 @@
-// The only place with `fetch`. Every answer is JSON or an error body with code and request id; a call that changes
-// something carries an `Idempotency-Key`, so that a double click or a retry acts once.
+// The only place with `fetch`. Every answer is JSON or an error body with code and request id.
 export class ApiError extends Error {
   readonly status: number;
   readonly code: string;
   readonly requestId: string | null;
   readonly param: string | null;
+  /** The check of a release that failed. */
+  readonly step: string | null;
 
-  constructor(about: Pick<ApiError, "status" | "code" | "message" | "requestId" | "param">) {
+  constructor(
+    about: Pick<ApiError, "status" | "code" | "message" | "requestId" | "param"> & { step?: string | null },
+  ) {
     super(about.message);
     this.name = "ApiError";
     this.status = about.status;
     this.code = about.code;
     this.requestId = about.requestId;
     this.param = about.param;
+    this.step = about.step ?? null;
   }
 }
 
@@ -32,7 +36,7 @@ export const get = <Answer>(url: string, query: Query = {}, signal?: AbortSignal
 export interface Change {
   method?: "POST" | "PATCH" | "PUT" | "DELETE";
   body?: unknown;
-  /** Made when the form opened. */
+  /** Made when the form opened (`change.ts`), so that a double click or a retry acts once. Questions have none. */
   idempotencyKey?: string;
 }
 
@@ -41,7 +45,7 @@ export const send = <Answer>(url: string, change: Change = {}): Promise<Answer> 
     method: change.method ?? "POST",
     headers: {
       "content-type": "application/json",
-      "idempotency-key": change.idempotencyKey ?? crypto.randomUUID(),
+      ...(change.idempotencyKey !== undefined && { "idempotency-key": change.idempotencyKey }),
     },
     body: JSON.stringify(change.body ?? {}),
   });
@@ -89,6 +93,7 @@ async function errorOf(response: Response): Promise<ApiError> {
     message: text("message") ?? `The gateway answered ${response.status}.`,
     requestId: text("request_id") ?? requestId,
     param: text("param"),
+    step: text("step"),
   });
 }
 

@@ -1,7 +1,9 @@
 // What only operators ask: routes and releases, providers, health, the ledger's audit, the audit log of everybody.
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 import type { AppAnswer } from "../../src/contract/app.ts";
+import { useChange } from "./change.ts";
 import { get, send } from "./client.ts";
+import { pagedQuery } from "./paged.ts";
 import { api } from "./paths.ts";
 
 export type Health = AppAnswer<"GET /operator/health">;
@@ -9,6 +11,7 @@ export type LedgerReport = AppAnswer<"POST /operator/ledger/audit">;
 export type Provider = AppAnswer<"GET /operator/providers">["data"][number];
 export type ProbeResult = AppAnswer<"POST /operator/providers/{provider}/probe">;
 export type OperatedRoute = AppAnswer<"GET /operator/routes">["data"][number];
+export type PublishedRelease = AppAnswer<"GET /operator/releases">["data"][number];
 export type VerifiedRelease = AppAnswer<"POST /operator/releases/verify">;
 
 const HEALTH_EVERY_MS = 5_000;
@@ -40,20 +43,42 @@ export const routesQuery = queryOptions({
   refetchInterval: HEALTH_EVERY_MS,
 });
 
+export const trustedKeysQuery = queryOptions({
+  queryKey: [...ROUTES, "trusted-keys"],
+  queryFn: ({ signal }) => get<AppAnswer<"GET /operator/trusted-keys">>(api.operatorTrustedKeys, {}, signal),
+});
+
+/** Newest first. */
+export const releasesQuery = (route: string) =>
+  pagedQuery<PublishedRelease>([...ROUTES, "releases"], api.operatorReleases, { route });
+
 /** Takes as long as the ledger is large; nothing of it is kept. */
 export const useLedgerAudit = () =>
   useMutation({ mutationFn: () => send<LedgerReport>(api.operatorLedgerAudit) });
 
 export const useDisableRoute = (onDone: () => void) =>
-  useRouteChange(onDone, (body: { route: string; reason: string }) =>
-    send(api.operatorDisableRoute, { body }),
-  );
+  useChange({
+    send: (body: { route: string; reason: string }, idempotencyKey) =>
+      send<OperatedRoute>(api.operatorDisableRoute, { body, idempotencyKey }),
+    onDone,
+    stale: ROUTES,
+  });
 
 export const useEnableRoute = (onDone: () => void) =>
-  useRouteChange(onDone, (body: { route: string }) => send(api.operatorEnableRoute, { body }));
+  useChange({
+    send: (body: { route: string }, idempotencyKey) =>
+      send<OperatedRoute>(api.operatorEnableRoute, { body, idempotencyKey }),
+    onDone,
+    stale: ROUTES,
+  });
 
-export const usePublish = (onDone: () => void) =>
-  useRouteChange(onDone, (body: { jws: string }) => send(api.operatorReleases, { body }));
+export const usePublish = (onDone: (route: OperatedRoute) => void) =>
+  useChange({
+    send: (body: { jws: string }, idempotencyKey) =>
+      send<OperatedRoute>(api.operatorReleases, { body, idempotencyKey }),
+    onDone,
+    stale: ROUTES,
+  });
 
 /** Checks a signed file without publishing it. */
 export const useVerify = () =>
@@ -61,37 +86,27 @@ export const useVerify = () =>
     mutationFn: (jws: string) => send<VerifiedRelease>(api.operatorVerifyRelease, { body: { jws } }),
   });
 
-export const useProbe = (provider: string) =>
-  useProviderChange(
-    () => {},
-    () => send<ProbeResult>(api.operatorProvider(provider, "probe")),
-  );
-
-export const useOpenBreaker = (provider: string, onDone: () => void) =>
-  useProviderChange(onDone, (body: { reason: string }) =>
-    send<Provider>(api.operatorProvider(provider, "open"), { body }),
-  );
-
-export const useCloseBreaker = (provider: string, onDone: () => void) =>
-  useProviderChange(onDone, () => send<Provider>(api.operatorProvider(provider, "close")));
-
-function useProviderChange<Terms = void, Result = unknown>(
-  onDone: () => void,
-  change: (terms: Terms) => Promise<Result>,
-) {
+/** A question: each click asks anew. */
+export const useProbe = (provider: string) => {
   const queries = useQueryClient();
   return useMutation({
-    mutationFn: change,
-    onSuccess: onDone,
+    mutationFn: () => send<ProbeResult>(api.operatorProvider(provider, "probe")),
     onSettled: () => queries.invalidateQueries({ queryKey: PROVIDERS }),
   });
-}
+};
 
-function useRouteChange<Terms>(onDone: () => void, change: (terms: Terms) => Promise<unknown>) {
-  const queries = useQueryClient();
-  return useMutation({
-    mutationFn: change,
-    onSuccess: onDone,
-    onSettled: () => queries.invalidateQueries({ queryKey: ROUTES }),
+export const useOpenBreaker = (provider: string, onDone: () => void) =>
+  useChange({
+    send: (body: { reason: string }, idempotencyKey) =>
+      send<Provider>(api.operatorProvider(provider, "open"), { body, idempotencyKey }),
+    onDone,
+    stale: PROVIDERS,
   });
-}
+
+export const useCloseBreaker = (provider: string, onDone: () => void) =>
+  useChange({
+    send: (_: void, idempotencyKey) =>
+      send<Provider>(api.operatorProvider(provider, "close"), { idempotencyKey }),
+    onDone,
+    stale: PROVIDERS,
+  });

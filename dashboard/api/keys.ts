@@ -1,6 +1,7 @@
 // Keys of an organization.
-import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { queryOptions } from "@tanstack/react-query";
 import type { AppAnswer, AppBody } from "../../src/contract/app.ts";
+import { useChange } from "./change.ts";
 import { get, send } from "./client.ts";
 import { api } from "./paths.ts";
 
@@ -24,43 +25,33 @@ export const keyQuery = (org: string, key: string) =>
   });
 
 /** A new key, or the successor of one with the same scope and limit. */
-export type NewKeyTerms = { idempotencyKey: string } & (
-  | { replaces: string }
-  | (AppBody<"POST /orgs/{org}/keys"> & { replaces?: never })
-);
+export type NewKeyTerms = { replaces: string } | (AppBody<"POST /orgs/{org}/keys"> & { replaces?: never });
 
-/** The answer carries the secret and is kept by nobody: not by the query cache, and the mutation forgets it at once. */
-export const useCreateKey = (org: string, onCreated: (key: CreatedKey) => void) => {
-  const queries = useQueryClient();
-  return useMutation({
-    gcTime: 0,
-    mutationFn: async ({ idempotencyKey, replaces, ...body }: NewKeyTerms): Promise<void> => {
-      onCreated(
-        replaces === undefined
-          ? await send<CreatedKey>(api.keys(org), { body, idempotencyKey })
-          : await send<CreatedKey>(api.replaceKey(org, replaces), { idempotencyKey }),
-      );
-    },
-    onSettled: () => queries.invalidateQueries({ queryKey: keysOf(org) }),
+/** The answer carries the secret. */
+export const useCreateKey = (org: string, onDone: (key: CreatedKey) => void) =>
+  useChange({
+    send: ({ replaces, ...body }: NewKeyTerms, idempotencyKey) =>
+      replaces === undefined
+        ? send<CreatedKey>(api.keys(org), { body, idempotencyKey })
+        : send<CreatedKey>(api.replaceKey(org, replaces), { idempotencyKey }),
+    onDone,
+    stale: keysOf(org),
   });
-};
 
-export const useRevokeKey = (org: string, onDone: () => void) =>
-  useKeyChange(org, onDone, ({ key }: { key: string }) => send<Key>(api.revokeKey(org, key)));
+export const useRevokeKey = (org: string, key: string, onDone: () => void) =>
+  useChange({
+    send: (_: null, idempotencyKey) => send<Key>(api.revokeKey(org, key), { idempotencyKey }),
+    onDone,
+    stale: keysOf(org),
+  });
 
 /** What is left out stays as it is. */
 export type KeyEdit = AppBody<"PATCH /orgs/{org}/keys/{key}">;
 
-export const useEditKey = (org: string, onDone: () => void) =>
-  useKeyChange(org, onDone, ({ key, edit }: { key: string; edit: KeyEdit }) =>
-    send<Key>(api.key(org, key), { method: "PATCH", body: edit }),
-  );
-
-function useKeyChange<Terms>(org: string, onDone: () => void, change: (terms: Terms) => Promise<Key>) {
-  const queries = useQueryClient();
-  return useMutation({
-    mutationFn: change,
-    onSuccess: onDone,
-    onSettled: () => queries.invalidateQueries({ queryKey: keysOf(org) }),
+export const useEditKey = (org: string, key: string, onDone: () => void) =>
+  useChange({
+    send: (body: KeyEdit, idempotencyKey) =>
+      send<Key>(api.key(org, key), { method: "PATCH", body, idempotencyKey }),
+    onDone,
+    stale: keysOf(org),
   });
-}

@@ -9,10 +9,13 @@ import { api } from "./paths.ts";
 export type EntitlementRow = AppAnswer<"GET /operator/entitlements">["data"][number];
 export type Credit = AppAnswer<"GET /operator/credits">["data"][number];
 export type Granted = AppAnswer<"POST /operator/credits">;
+export type Refundable = AppAnswer<"GET /operator/requests/{request}">;
+export type Refunded = AppAnswer<"POST /operator/refunds">;
 export type OrderRow = AppAnswer<"GET /operator/orders">["data"][number];
 export type PaymentEvent = AppAnswer<"GET /operator/payments">["data"][number];
 export type OperatorPerson = AppAnswer<"GET /operator/people">["data"][number];
 export type ManagementKey = AppAnswer<"GET /operator/management-keys">["data"][number];
+export type OperatorInvitation = AppAnswer<"POST /operator/people">;
 export type ResetLink = AppAnswer<"POST /operator/people/{person}/reset">;
 
 const ENTITLEMENTS = ["operator", "entitlements"] as const;
@@ -67,11 +70,43 @@ export const useGrant = (onDone: (granted: Granted) => void) =>
     stale: CREDITS,
   });
 
+/** Asked for once a whole id was typed. */
+export const refundableQuery = (request: string) =>
+  queryOptions({
+    queryKey: [...CREDITS, "refundable", request],
+    queryFn: ({ signal }) => get<Refundable>(api.operatorRequest(request), {}, signal),
+    enabled: /^req_[0-9a-f]{32}$/.test(request),
+    retry: false,
+  });
+
+export const useRefund = (onDone: (refunded: Refunded) => void) =>
+  useChange({
+    send: (body: AppBody<"POST /operator/refunds">, idempotencyKey) =>
+      send<Refunded>(api.operatorRefunds, { body, idempotencyKey }),
+    onDone,
+    stale: CREDITS,
+  });
+
 export const useConfirmOrder = (order: string, onDone: () => void) =>
   useChange({
     send: (_: null, idempotencyKey) => send<OrderRow>(api.confirmOrder(order), { idempotencyKey }),
     onDone,
     stale: CREDITS,
+  });
+
+export const useInviteOperator = (onDone: (invitation: OperatorInvitation) => void) =>
+  useChange({
+    send: (body: AppBody<"POST /operator/people">, idempotencyKey) =>
+      send<OperatorInvitation>(api.operatorPeople, { body, idempotencyKey }),
+    onDone,
+    stale: PEOPLE,
+  });
+export const useRemoveOperator = (person: string, onDone: () => void) =>
+  useChange({
+    send: (_: null, idempotencyKey) =>
+      send<unknown>(api.operatorPerson(person), { method: "DELETE", idempotencyKey }),
+    onDone,
+    stale: PEOPLE,
   });
 
 export const useResetPerson = (person: string, onDone: (link: ResetLink) => void) =>

@@ -14,6 +14,16 @@ const ORGANIZATIONS = ["operator", "organizations"] as const;
 export const organizationsQuery = (search: string) =>
   pagedQuery<OrganizationRow>(ORGANIZATIONS, api.organizations(), { search });
 
+/** One by its id; undefined when there is none. */
+export const organizationQuery = (org: string) =>
+  queryOptions({
+    queryKey: [...ORGANIZATIONS, "one", org],
+    queryFn: ({ signal }) =>
+      get<AppAnswer<"GET /operator/organizations">>(api.organizations(), { search: org }, signal),
+    select: ({ data }) => data.find(({ id }) => id === org),
+    enabled: org !== "",
+  });
+
 /** Of an organization that the operator looks into without being a member. */
 export const organizationNameQuery = (org: string) =>
   queryOptions({
@@ -26,6 +36,14 @@ export const useCreateOrganization = (onDone: (organization: OrganizationRow) =>
   useChange({
     send: (body: AppBody<"POST /operator/organizations">, idempotencyKey) =>
       send<OrganizationRow>(api.organizations(), { body, idempotencyKey }),
+    onDone,
+    stale: ORGANIZATIONS,
+  });
+
+export const useRenameOrganization = (org: string, onDone: () => void) =>
+  useChange({
+    send: (body: AppBody<"PATCH /operator/organizations/{org}">, idempotencyKey) =>
+      send<OrganizationRow>(api.operatorOrganization(org), { method: "PATCH", body, idempotencyKey }),
     onDone,
     stale: ORGANIZATIONS,
   });

@@ -1,6 +1,7 @@
 // Research Mode: the organization's entitlements, and the models that take one.
-import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { queryOptions } from "@tanstack/react-query";
 import type { AppAnswer, AppBody } from "../../src/contract/app.ts";
+import { useChange } from "./change.ts";
 import { get, send } from "./client.ts";
 import { api } from "./paths.ts";
 
@@ -26,18 +27,15 @@ export const researchModelsQuery = (org: string) =>
   });
 
 export const useAsk = (org: string, onDone: () => void) =>
-  useChange(org, onDone, ({ idempotencyKey, ...body }: Question & { idempotencyKey: string }) =>
-    send<Entitlement>(api.research(org), { body, idempotencyKey }),
-  );
-
-export const useWithdraw = (org: string, onDone: () => void) =>
-  useChange(org, onDone, ({ id }: Entitlement) => send<Entitlement>(api.withdraw(org, id)));
-
-function useChange<Terms>(org: string, onDone: () => void, change: (terms: Terms) => Promise<Entitlement>) {
-  const queries = useQueryClient();
-  return useMutation({
-    mutationFn: change,
-    onSuccess: onDone,
-    onSettled: () => queries.invalidateQueries({ queryKey: entitlementsOf(org) }),
+  useChange({
+    send: (body: Question, idempotencyKey) => send<Entitlement>(api.research(org), { body, idempotencyKey }),
+    onDone,
+    stale: entitlementsOf(org),
   });
-}
+
+export const useWithdraw = (org: string, id: string, onDone: () => void) =>
+  useChange({
+    send: (_: null, idempotencyKey) => send<Entitlement>(api.withdraw(org, id), { idempotencyKey }),
+    onDone,
+    stale: entitlementsOf(org),
+  });

@@ -45,17 +45,17 @@ export const useChangePassword = (onDone: () => void) =>
     onDone,
     stale: PROFILE,
   });
-export const useEndSession = () =>
+export const useEndSession = (id: string, onDone: () => void) =>
   useChange({
-    send: (id: string, idempotencyKey) =>
+    send: (_: null, idempotencyKey) =>
       send<unknown>(api.personSession(id), { method: "DELETE", idempotencyKey }),
-    onDone: () => {},
+    onDone,
     stale: PROFILE,
   });
-export const useEndOtherSessions = () =>
+export const useEndOtherSessions = (onDone: () => void) =>
   useChange({
-    send: (_: void, idempotencyKey) => send<unknown>(api.endOtherSessions(), { idempotencyKey }),
-    onDone: () => {},
+    send: (_: null, idempotencyKey) => send<unknown>(api.endOtherSessions(), { idempotencyKey }),
+    onDone,
     stale: PROFILE,
   });
 

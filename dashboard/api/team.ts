@@ -1,6 +1,7 @@
 // Members of an organization and its invitations.
-import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { queryOptions, useQueryClient } from "@tanstack/react-query";
 import type { AppAnswer, AppBody } from "../../src/contract/app.ts";
+import { useChange } from "./change.ts";
 import { get, send } from "./client.ts";
 import { api } from "./paths.ts";
 import { type Role, sessionQuery } from "./session.ts";
@@ -25,59 +26,48 @@ export const invitationsQuery = (org: string) =>
     queryFn: ({ signal }) => get<Invitations>(api.invitations(org), {}, signal),
   });
 
-/** The answer carries the link and is kept by nobody: not by the query cache, and the mutation forgets it at once. */
-export const useInvite = (org: string, onCreated: (invitation: CreatedInvitation) => void) => {
-  const queries = useQueryClient();
-  return useMutation({
-    gcTime: 0,
-    mutationFn: async ({
-      idempotencyKey,
-      ...body
-    }: AppBody<"POST /orgs/{org}/invitations"> & { idempotencyKey: string }): Promise<void> => {
-      onCreated(await send<CreatedInvitation>(api.invitations(org), { body, idempotencyKey }));
-    },
-    onSettled: () => queries.invalidateQueries({ queryKey: teamOf(org) }),
-  });
-};
-
-export const useWithdrawInvitation = (org: string) =>
-  useTeamChange(org, { change: (id: string) => send(api.invitation(org, id), { method: "DELETE" }) });
-
-export const useChangeRole = (org: string, onDone: () => void) =>
-  useTeamChange(org, {
-    change: ({ member, role }: { member: string; role: Role }) =>
-      send(api.member(org, member), { method: "PATCH", body: { role } }),
+/** The answer carries the link. */
+export const useInvite = (org: string, onDone: (invitation: CreatedInvitation) => void) =>
+  useChange({
+    send: (body: AppBody<"POST /orgs/{org}/invitations">, idempotencyKey) =>
+      send<CreatedInvitation>(api.invitations(org), { body, idempotencyKey }),
     onDone,
+    stale: teamOf(org),
   });
 
-export const useRemoveMember = (org: string, onDone: () => void) =>
-  useTeamChange(org, {
-    change: (member: string) => send(api.member(org, member), { method: "DELETE" }),
+export const useWithdrawInvitation = (org: string, id: string, onDone: () => void) =>
+  useChange({
+    send: (_: null, idempotencyKey) =>
+      send<unknown>(api.invitation(org, id), { method: "DELETE", idempotencyKey }),
     onDone,
+    stale: teamOf(org),
+  });
+
+export const useChangeRole = (org: string, member: string, onDone: () => void) =>
+  useChange({
+    send: (role: Role, idempotencyKey) =>
+      send<unknown>(api.member(org, member), { method: "PATCH", body: { role }, idempotencyKey }),
+    onDone,
+    stale: teamOf(org),
+  });
+
+export const useRemoveMember = (org: string, member: string, onDone: () => void) =>
+  useChange({
+    send: (_: null, idempotencyKey) =>
+      send<unknown>(api.member(org, member), { method: "DELETE", idempotencyKey }),
+    onDone,
+    stale: teamOf(org),
   });
 
 /** Afterwards the session knows one organization less. */
 export const useLeave = (org: string, onDone: () => void) => {
   const queries = useQueryClient();
-  return useMutation({
-    mutationFn: () => send(api.leave(org)),
-    onSuccess: async () => {
+  return useChange({
+    send: async (_: null, idempotencyKey) => {
+      await send<unknown>(api.leave(org), { idempotencyKey });
       await queries.refetchQueries({ queryKey: sessionQuery.queryKey });
-      onDone();
     },
+    onDone,
+    stale: sessionQuery.queryKey,
   });
 };
-
-interface TeamChange<Terms> {
-  change: (terms: Terms) => Promise<unknown>;
-  onDone?: () => void;
-}
-
-function useTeamChange<Terms>(org: string, { change, onDone }: TeamChange<Terms>) {
-  const queries = useQueryClient();
-  return useMutation({
-    mutationFn: change,
-    onSuccess: () => onDone?.(),
-    onSettled: () => queries.invalidateQueries({ queryKey: teamOf(org) }),
-  });
-}

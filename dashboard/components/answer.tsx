@@ -9,8 +9,8 @@ import { formatCount } from "../format/count.ts";
 import { formatSpan } from "../format/time.ts";
 import { texts } from "../texts.ts";
 import { ExactMoney, Money } from "./figures.tsx";
-import { Refused } from "./refused.tsx";
 import { StateBadge } from "./state-badge.tsx";
+import { Failure } from "./states.tsx";
 
 const words = texts.answer;
 
@@ -49,7 +49,7 @@ export function Answer({ of, org }: { of: Completion; org: string }) {
       {of.calls.map((call) => (
         <Called key={call.id} of={call} />
       ))}
-      {phase === "refused" && <Refused error={error} org={org} />}
+      {phase === "refused" && <Failure error={error} about={{ org }} />}
       {phase === "stopped" && (
         <Text size="sm" c="dimmed">
           {words.stoppedHelp}

@@ -1,7 +1,10 @@
 // The one table: a link in the first cell, figures to the right, order by header, pages by cursor; narrow screens keep
-// the columns marked `always`.
-import { Button, Group, Paper, Table, Text, VisuallyHidden } from "@mantine/core";
-import { type ReactNode, useState } from "react";
+// the columns marked `always`. The order is in the address, and so are the filters that can be cleared when nothing
+// matches them.
+import { Button, Group, Paper, Stack, Table, Text, VisuallyHidden } from "@mantine/core";
+import { useResizeObserver } from "@mantine/hooks";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import type { ReactNode } from "react";
 import { texts } from "../texts.ts";
 
 export interface Column<Row> {
@@ -43,17 +46,23 @@ export function DataTable<Row>({
   foot,
   none,
 }: DataTableProps<Row>) {
-  const [order, setOrder] = useState<{ title: string; down: boolean } | null>(null);
+  const [order, turn] = useOrder(columns);
   const by = columns.find(({ title }) => title === order?.title)?.order;
   const shown = by === undefined ? rows : sorted(rows, by, order?.down ?? false);
-  const turn = (title: string): void =>
-    setOrder((now) =>
-      now?.title !== title ? { title, down: true } : now.down ? { title, down: false } : null,
-    );
+  const [box, { width }] = useResizeObserver<HTMLDivElement>();
+  const [table, { width: wanted }] = useResizeObserver<HTMLTableElement>();
   return (
-    <Paper withBorder style={{ overflow: "hidden" }}>
-      <div className="table-scroll" role="region" aria-label={label} tabIndex={0}>
-        <Table verticalSpacing="xs" highlightOnHover={onOpen !== undefined} fz="sm">
+    <Paper withBorder>
+      <div
+        ref={box}
+        className="table-scroll"
+        // Only what fits can have a head that stays: a box that scrolls sideways would keep it for itself.
+        data-fits={width > 0 && wanted <= Math.ceil(width) ? "" : undefined}
+        role="region"
+        aria-label={label}
+        tabIndex={0}
+      >
+        <Table ref={table} verticalSpacing="xs" highlightOnHover={onOpen !== undefined} fz="sm">
           <Table.Thead>
             <Table.Tr>
               {columns.map((column) => (
@@ -93,13 +102,67 @@ export function DataTable<Row>({
         </Group>
       )}
       {shown.length === 0 && (
-        <Text c="dimmed" ta="center" p="lg" size="sm">
-          {none ?? texts.table.noMatch}
-        </Text>
+        <Stack align="center" gap="xs" p="lg">
+          <Text c="dimmed" ta="center" size="sm">
+            {none ?? texts.table.noMatch}
+          </Text>
+          {none === undefined && <ClearFilters />}
+        </Stack>
       )}
     </Paper>
   );
 }
+
+const SORT = "sort";
+
+function ClearFilters() {
+  const { [SORT]: _, ...filters }: Record<string, unknown> = useSearch({ strict: false });
+  const navigate = useNavigate();
+  if (Object.keys(filters).length === 0) return null;
+  return (
+    <Button
+      variant="default"
+      size="compact-sm"
+      onClick={() =>
+        void navigate({
+          to: ".",
+          search: ({ [SORT]: sort }: Record<string, unknown>) => ({ [SORT]: sort }),
+          resetScroll: false,
+        })
+      }
+    >
+      {texts.table.clear}
+    </Button>
+  );
+}
+
+interface Order {
+  title: string;
+  down: boolean;
+}
+
+/** As the address has it: `name` upwards, `-name` downwards. A further click turns it, the third leaves it. */
+function useOrder<Row>(columns: readonly Column<Row>[]): [Order | null, (title: string) => void] {
+  const { [SORT]: sort }: Record<string, unknown> = useSearch({ strict: false });
+  const navigate = useNavigate();
+  const wanted = typeof sort === "string" ? sort : "";
+  const down = wanted.startsWith("-");
+  const column = columns.find(
+    ({ title, order }) => order !== undefined && slug(title) === (down ? wanted.slice(1) : wanted),
+  );
+  const turn = (title: string): void => {
+    const next = column?.title !== title ? `-${slug(title)}` : down ? slug(title) : undefined;
+    void navigate({
+      to: ".",
+      search: (now: Record<string, unknown>) => ({ ...now, [SORT]: next }),
+      replace: true,
+      resetScroll: false,
+    });
+  };
+  return [column === undefined ? null : { title: column.title, down }, turn];
+}
+
+const slug = (title: string): string => title.toLowerCase().replace(/[^a-z0-9]+/g, "-");
 
 function Head<Row>({
   column,
@@ -107,7 +170,7 @@ function Head<Row>({
   turn,
 }: {
   column: Column<Row>;
-  order: { title: string; down: boolean } | null;
+  order: Order | null;
   turn: (title: string) => void;
 }) {
   const { title, figures, acts } = column;

@@ -53,7 +53,7 @@ export function FormDialog(props: FormDialogProps) {
               {done ? texts.dialog.close : texts.dialog.cancel}
             </Button>
             {!done && (
-              <Button type="submit" loading={mutation.isPending} disabled={disabled}>
+              <Button className="names" type="submit" loading={mutation.isPending} disabled={disabled}>
                 {action}
               </Button>
             )}
@@ -64,15 +64,47 @@ export function FormDialog(props: FormDialogProps) {
   );
 }
 
-interface ConfirmDialogProps extends Omit<FormDialogProps, "disabled" | "done" | "size"> {
+interface QuestionDialogProps
+  extends Pick<FormDialogProps, "title" | "onClose" | "onSubmit" | "action" | "mutation"> {
+  children: ReactNode;
+}
+
+/** Asks once more where a slip costs little: the focus starts on Cancel, nothing has to be typed. */
+export const QuestionDialog = ({
+  title,
+  onClose,
+  onSubmit,
+  action,
+  mutation,
+  children,
+}: QuestionDialogProps) => (
+  <Modal opened onClose={onClose} title={title}>
+    <Stack gap="md">
+      <Text size="sm" className="name">
+        {children}
+      </Text>
+      {mutation.error !== null && mutation.error !== undefined && <Failure error={mutation.error} />}
+      <Group justify="flex-end" gap="xs">
+        <Button variant="default" onClick={onClose} data-autofocus>
+          {texts.dialog.cancel}
+        </Button>
+        <Button className="names" color="red" loading={mutation.isPending} onClick={onSubmit}>
+          {action}
+        </Button>
+      </Group>
+    </Stack>
+  </Modal>
+);
+
+interface ConfirmDialogProps extends Omit<FormDialogProps, "done" | "size"> {
   /** What has to be typed. */
   name: string;
 }
 
 export function ConfirmDialog(props: ConfirmDialogProps) {
-  const { title, opened, onClose, onSubmit, action, mutation, name, children } = props;
+  const { title, opened, onClose, onSubmit, action, mutation, disabled = false, name, children } = props;
   const [typed, setTyped] = useState("");
-  const matches = typed.trim() === name.trim();
+  const matches = typed.trim() === name.trim() && !disabled;
   const close = (): void => {
     setTyped("");
     onClose();
@@ -112,7 +144,13 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
             <Button variant="default" onClick={close} data-autofocus>
               {texts.dialog.cancel}
             </Button>
-            <Button type="submit" color="red" loading={mutation.isPending} disabled={!matches}>
+            <Button
+              className="names"
+              type="submit"
+              color="red"
+              loading={mutation.isPending}
+              disabled={!matches}
+            >
               {action}
             </Button>
           </Group>

@@ -1,10 +1,12 @@
 // Who is signed in: name, theme, the other area, the way out.
 import { ActionIcon, Menu, Text } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
 import { useMutation } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { signOut } from "../api/auth.ts";
 import { queryClient } from "../api/query-client.ts";
 import type { Session } from "../api/session.ts";
+import { Keyboard } from "../keyboard.tsx";
 import { path } from "../path-builder.ts";
 import { texts } from "../texts.ts";
 import { Icon } from "./icon.tsx";
@@ -12,7 +14,13 @@ import { BareLink } from "./link.tsx";
 
 const words = texts.shell;
 
-export function PersonMenu({ session, settings }: { session: Session; settings?: string }) {
+interface PersonMenuProps {
+  session: Session;
+  /** Where this person's own account is. */
+  settings: string;
+}
+
+export function PersonMenu({ session, settings }: PersonMenuProps) {
   const navigate = useNavigate();
   const leave = useMutation({
     mutationFn: signOut,
@@ -21,36 +29,39 @@ export function PersonMenu({ session, settings }: { session: Session; settings?:
       void navigate({ to: path.signIn() });
     },
   });
+  const [listed, list] = useDisclosure(false);
   const { name, email, operator } = session.person;
   return (
-    <Menu position="bottom-end" width={240}>
-      <Menu.Target>
-        <ActionIcon variant="default" size="lg" aria-label={words.account}>
-          <Icon name="people" />
-        </ActionIcon>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Label>
-          <Text size="sm" fw={600} className="name" c="var(--mantine-color-text)">
-            {name}
-          </Text>
-          <Text size="xs" className="name">
-            {email}
-          </Text>
-        </Menu.Label>
-        {settings !== undefined && (
+    <>
+      <Keyboard listed={listed} list={(open) => (open ? list.open() : list.close())} />
+      <Menu position="bottom-end" width={240}>
+        <Menu.Target>
+          <ActionIcon variant="default" size="lg" aria-label={words.account}>
+            <Icon name="people" />
+          </ActionIcon>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Label>
+            <Text size="sm" fw={600} className="name" c="var(--mantine-color-text)">
+              {name}
+            </Text>
+            <Text size="xs" className="name">
+              {email}
+            </Text>
+          </Menu.Label>
           <Menu.Item renderRoot={(props) => <BareLink to={settings} {...props} />}>
             {texts.pages.settings}
           </Menu.Item>
-        )}
-        {operator && (
-          <Menu.Item renderRoot={(props) => <BareLink to={path.operator()} {...props} />}>
-            {words.operatorArea}
-          </Menu.Item>
-        )}
-        <Menu.Divider />
-        <Menu.Item onClick={() => leave.mutate()}>{words.signOut}</Menu.Item>
-      </Menu.Dropdown>
-    </Menu>
+          {operator && (
+            <Menu.Item renderRoot={(props) => <BareLink to={path.operator()} {...props} />}>
+              {words.operatorArea}
+            </Menu.Item>
+          )}
+          <Menu.Item onClick={list.open}>{texts.shortcuts.title}</Menu.Item>
+          <Menu.Divider />
+          <Menu.Item onClick={() => leave.mutate()}>{words.signOut}</Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+    </>
   );
 }

@@ -1,7 +1,8 @@
-// The one time a key is shown. It lives in the state of the page that made it and in this dialog, nowhere else: not in
-// the query cache, the address, the storage or a log. Escape and a click outside do nothing.
+// The one time a secret is shown: an API key, a management key, a signing secret. It lives in the state of the page that
+// made it and in this dialog, nowhere else: not in the query cache, the address, the storage or a log. Escape and a click
+// outside do nothing, and it closes when somebody says that it is stored.
 import { Alert, Button, Checkbox, Group, Modal, Stack, Text } from "@mantine/core";
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
 import { texts } from "../texts.ts";
 import { Copyable } from "./copy.tsx";
 import { Icon } from "./icon.tsx";
@@ -12,14 +13,20 @@ export interface Secret {
   secret: string;
 }
 
-interface SecretDialogProps {
+interface OnceDialogProps {
   shown: Secret | null;
-  baseUrl: string;
-  model: string;
+  title: string;
+  /** Why it is shown only now. */
+  lead: string;
+  /** The lines of the file that can be kept. */
+  env: (secret: string) => string;
   onClose: () => void;
+  children?: ReactNode;
 }
 
-export function SecretDialog({ shown, baseUrl, model, onClose }: SecretDialogProps) {
+const ENV_FILE = { name: "tollgate.env", type: "text/plain" };
+
+export function OnceDialog({ shown, title, lead, env, onClose, children }: OnceDialogProps) {
   const [stored, setStored] = useState(false);
   const close = (): void => {
     setStored(false);
@@ -29,7 +36,7 @@ export function SecretDialog({ shown, baseUrl, model, onClose }: SecretDialogPro
     <Modal
       opened={shown !== null}
       onClose={close}
-      title={texts.secret.title}
+      title={title}
       size="xl"
       closeOnEscape={false}
       closeOnClickOutside={false}
@@ -43,16 +50,13 @@ export function SecretDialog({ shown, baseUrl, model, onClose }: SecretDialogPro
             icon={<Icon name="warning" />}
             styles={{ icon: { color: "var(--tone-warning)" } }}
           >
-            {texts.secret.once}
+            {lead}
           </Alert>
           <Text fw={600} className="name">
             {shown.name}
           </Text>
           <Copyable text={shown.secret} />
-          <Text size="sm" fw={600}>
-            {texts.secret.use}
-          </Text>
-          <Snippets baseUrl={baseUrl} secret={shown.secret} model={model} />
+          {children}
           <Group justify="space-between">
             <Checkbox
               label={texts.secret.stored}
@@ -60,7 +64,7 @@ export function SecretDialog({ shown, baseUrl, model, onClose }: SecretDialogPro
               onChange={(event) => setStored(event.currentTarget.checked)}
             />
             <Group gap="xs">
-              <Button variant="default" onClick={() => downloadEnv(shown, baseUrl)}>
+              <Button variant="default" onClick={() => download(env(shown.secret), ENV_FILE)}>
                 {texts.secret.env}
               </Button>
               <Button disabled={!stored} onClick={close}>
@@ -74,12 +78,28 @@ export function SecretDialog({ shown, baseUrl, model, onClose }: SecretDialogPro
   );
 }
 
-function downloadEnv({ secret }: Secret, baseUrl: string): void {
-  download(`OPENAI_BASE_URL=${baseUrl}\nOPENAI_API_KEY=${secret}\n`, {
-    name: "tollgate.env",
-    type: "text/plain",
-  });
+interface SecretDialogProps {
+  shown: Secret | null;
+  baseUrl: string;
+  model: string;
+  onClose: () => void;
 }
+
+/** A new API key, with how it is used. */
+export const SecretDialog = ({ shown, baseUrl, model, onClose }: SecretDialogProps) => (
+  <OnceDialog
+    shown={shown}
+    title={texts.secret.title}
+    lead={texts.secret.once}
+    env={(secret) => `OPENAI_BASE_URL=${baseUrl}\nOPENAI_API_KEY=${secret}\n`}
+    onClose={onClose}
+  >
+    <Text size="sm" fw={600}>
+      {texts.secret.use}
+    </Text>
+    {shown !== null && <Snippets baseUrl={baseUrl} secret={shown.secret} model={model} />}
+  </OnceDialog>
+);
 
 /** Hands a text to the browser as a file. */
 export function download(text: string, file: { name: string; type: string }): void {

@@ -2,12 +2,15 @@
 import { Alert, Button, Code, Group, Paper, Skeleton, Stack, Text } from "@mantine/core";
 import type { UseQueryResult } from "@tanstack/react-query";
 import { useParams, useRouterState } from "@tanstack/react-router";
-import type { ReactNode } from "react";
+import { type ReactNode, useEffect, useState } from "react";
 import { ApiError } from "../api/client.ts";
+import { formatSpan } from "../format/time.ts";
 import { path } from "../path-builder.ts";
 import { texts } from "../texts.ts";
 import { Icon, type IconName } from "./icon.tsx";
 import { ButtonLink } from "./link.tsx";
+import { type Concern, NextStep } from "./next-step.tsx";
+import { StateBadge } from "./state-badge.tsx";
 
 /** Grey lines in the shape of what comes. */
 export const Loading = ({ lines = 5, height = 36 }: { lines?: number; height?: number }) => (
@@ -41,8 +44,17 @@ export const Empty = ({
   </Paper>
 );
 
+interface FailureProps {
+  error: unknown;
+  retry?: () => void;
+  /** What the refused call was about; the organization of the address where it is left out. */
+  about?: Concern;
+}
+
 /** The sentence, the code, the request id, and a way on. */
-export function Failure({ error, retry }: { error: unknown; retry?: () => void }) {
+export function Failure({ error, retry, about }: FailureProps) {
+  const { org } = useParams({ strict: false }) as { org?: string };
+  const concern = about ?? (org === undefined ? null : { org });
   const { code, requestId } =
     error instanceof ApiError ? error : { code: texts.states.unreachableCode, requestId: null };
   const asked = ASKED[code];
@@ -64,6 +76,7 @@ export function Failure({ error, retry }: { error: unknown; retry?: () => void }
           <Code>{code}</Code>
           {requestId !== null && <Code className="name">{requestId}</Code>}
           {asked !== undefined && <asked.Way />}
+          {concern !== null && <NextStep code={code} of={concern} />}
           {retry !== undefined && (
             <Button size="compact-sm" variant="default" onClick={retry}>
               {texts.states.retry}
@@ -102,7 +115,44 @@ const ASKED: Record<string, { title: string; Way: () => ReactNode }> = {
   two_factor_required: { title: texts.states.secondFactorNeeded, Way: SetUpSecondFactor },
 };
 
-/** The query's data, or its skeleton, or what went wrong; kept data stay on screen while a retry runs. */
+/** How often a page asks again that could not be brought up to date. */
+const AGAIN_MS = 5_000;
+
+type Kept = Pick<UseQueryResult, "data" | "error" | "dataUpdatedAt" | "refetch">;
+
+/** What went wrong with a query. Over kept data that is no more than old, it says how old, and asks again by itself. */
+export function Trouble({ query }: { query: Kept }) {
+  const { data, error } = query;
+  if (error === null) return null;
+  const refused = error instanceof ApiError && error.status < 500;
+  return data === undefined || refused ? (
+    <Failure error={error} retry={() => void query.refetch()} />
+  ) : (
+    <Stale query={query} />
+  );
+}
+
+function Stale({ query: { dataUpdatedAt, refetch } }: { query: Kept }) {
+  const [now, setNow] = useState(Date.now);
+  useEffect(() => {
+    const timer = setInterval(() => {
+      setNow(Date.now());
+      void refetch();
+    }, AGAIN_MS);
+    return () => clearInterval(timer);
+  }, [refetch]);
+  return (
+    <Group gap="xs">
+      <StateBadge state="warning" word={texts.states.stale} />
+      <Text size="sm">{texts.states.updated(formatSpan(now - dataUpdatedAt))}</Text>
+      <Text size="sm" role="status">
+        {texts.states.reconnecting}
+      </Text>
+    </Group>
+  );
+}
+
+/** The query's data, or its skeleton, or what went wrong; kept data stay on screen while it is asked again. */
 export function Loaded<Data>({
   query,
   children,
@@ -112,13 +162,12 @@ export function Loaded<Data>({
   children: (data: Data) => ReactNode;
   loading?: ReactNode;
 }) {
-  const { data, error, isPending } = query;
-  const retry = (): void => void query.refetch();
-  if (data === undefined) return isPending ? loading : <Failure error={error} retry={retry} />;
+  const { data, isPending } = query;
+  if (data === undefined && isPending) return loading;
   return (
     <>
-      {error !== null && <Failure error={error} retry={retry} />}
-      {children(data)}
+      <Trouble query={query} />
+      {data !== undefined && children(data)}
     </>
   );
 }

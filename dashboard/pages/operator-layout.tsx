@@ -32,13 +32,13 @@ const Operator = ({ session }: { session: Session }) => (
     person={
       <>
         <ThemeSwitch />
-        <PersonMenu session={session} />
+        <PersonMenu session={session} settings={path.operator("account")} />
       </>
     }
   />
 );
 
-const GROUPS: { title: string; pages: OperatorPage[] }[] = [
+const GROUPS: { title: string; pages: Exclude<OperatorPage, "account">[] }[] = [
   { title: texts.shell.groups.money, pages: ["organizations", "entitlements", "credits"] },
   { title: texts.shell.groups.house, pages: ["routes", "providers", "health", "ledger"] },
   { title: texts.shell.groups.rule, pages: ["people", "audit"] },

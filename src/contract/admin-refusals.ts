@@ -36,6 +36,10 @@ export const OPERATOR_REFUSALS = {
 
 export type OperatorRefusalCode = keyof typeof OPERATOR_REFUSALS;
 
+/** What a release is checked for before it can go live, in this order; a refused one names the step that failed. */
+export const RELEASE_STEPS = ["signature", "version", "expiry"] as const;
+export type ReleaseStep = (typeof RELEASE_STEPS)[number];
+
 /** An operator's call that was refused; nothing was changed. */
 export class OperatorRefusal extends Error {
   readonly status: number;
@@ -45,6 +49,8 @@ export class OperatorRefusal extends Error {
     readonly code: OperatorRefusalCode,
     message: string,
     readonly param: string | null = null,
+    /** Of a release that was refused. */
+    readonly step: ReleaseStep | null = null,
   ) {
     super(message);
     this.name = "OperatorRefusal";

@@ -1,6 +1,7 @@
 // What the operator API answers (interfaces.md §2 and §5): one schema per record, shared by server, CLI and OpenAPI
 // document. Money is a decimal string with nine places, a time is RFC 3339 in UTC, null means "not there".
 import { z } from "zod";
+import { RELEASE_STEPS } from "./admin-refusals.ts";
 
 const usd = z
   .string()
@@ -258,6 +259,7 @@ export const auditReportSchema = z
   .object({
     ok: z.boolean(),
     checked: z.record(z.string(), count).describe("Invariant of money.md → rows checked."),
+    took_ms: z.record(z.string(), z.number()).describe("Invariant of money.md → milliseconds that it took."),
     violations: z.array(
       z.object({
         invariant: z.string(),
@@ -278,6 +280,10 @@ export const errorSchema = z
       param: z.string().nullable(),
       code: z.string(),
       request_id: z.string(),
+      step: z
+        .enum(RELEASE_STEPS)
+        .optional()
+        .describe("Of a release that was refused: the check that failed."),
     }),
   })
   .meta({ id: "Error" });

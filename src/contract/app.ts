@@ -160,6 +160,12 @@ const OPERATOR = {
     change("operate", "organization.create", operator.organization, operator.createOrganizationInput),
     created,
   ),
+  "PATCH /operator/organizations/{org}": change(
+    "operate",
+    "organization.settings",
+    operator.organization,
+    operator.createOrganizationInput,
+  ),
   "POST /operator/organizations/{org}/invitations": as(
     change("operate", "member.invite", people.createdInvitation, operator.inviteOwnerInput),
     created,
@@ -169,8 +175,13 @@ const OPERATOR = {
     change("operate", "credits.grant", operator.granted, operator.grantInput),
     created,
   ),
-  "GET /operator/payments": as(read("operate", operator.paymentEventList, operator.creditsQuery), paid),
-  "GET /operator/orders": as(read("operate", billing.orderList, operator.creditsQuery), paid),
+  "GET /operator/requests/{request}": read("operate", operator.refundable),
+  "POST /operator/refunds": as(
+    change("operate", "credits.refund", operator.refunded, operator.refundInput),
+    created,
+  ),
+  "GET /operator/payments": as(read("operate", operator.paymentEventRowList, operator.creditsQuery), paid),
+  "GET /operator/orders": as(read("operate", operator.orderRowList, operator.creditsQuery), paid),
   "POST /operator/orders/{order}/confirm": as(change("operate", "order.confirm", billing.order), paid),
   "GET /operator/routes": read("operate", operator.routeList),
   "POST /operator/routes/disable": change("operate", "route.disable", operator.route, operator.disableInput),

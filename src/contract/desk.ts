@@ -113,6 +113,12 @@ export interface Desk {
     grant: { org: string; amount_usd: string; kind: "grant" | "purchase"; reference: string; reason: string },
     actor: string,
   ): Promise<AppAnswer<"POST /operator/credits">>;
+  /** Throws when there is no such request. */
+  refundable(request: string): Promise<AppAnswer<"GET /operator/requests/{request}">>;
+  refund(
+    refund: { request: string; amount_usd: string; reference: string; reason: string },
+    actor: string,
+  ): Promise<AppAnswer<"POST /operator/refunds">>;
   allRoutes(): Promise<AppAnswer<"GET /operator/routes">["data"]>;
   routeRow(route: string): Promise<AppAnswer<"POST /operator/routes/disable">>;
   verifyRelease(jws: string): Promise<AppAnswer<"POST /operator/releases/verify">>;

@@ -2,6 +2,7 @@
 import { complete, type Completion, type CompletePorts } from "../gateway/complete.ts";
 import type { Credential } from "../contract/credential.ts";
 import type { JournalEntry } from "../contract/journal.ts";
+import { isOverloaded } from "../contract/overloaded.ts";
 import { Refusal } from "../contract/refusals.ts";
 import type { Followed } from "../gateway/attach.ts";
 import { readJsonBody } from "./body.ts";
@@ -21,6 +22,8 @@ export interface ChatPorts {
   draining(): boolean;
   /** Told about requests that held nothing: refused ones and replays. */
   heldNothing?(entry: JournalEntry): void;
+  /** Told about each request that is refused with `overloaded`. */
+  overloaded?(): void;
 }
 
 /** What a request shows instead of its header and body: the playground's key and its inner request. */
@@ -37,7 +40,12 @@ export type ChatContext = Pick<HttpContext, "request" | "requestId" | "receivedA
 export function chat(ports: ChatPorts): ChatHandler {
   const progress = { running: 0 };
   return async (context, inner) => {
-    assertRoom(ports, progress.running);
+    try {
+      assertRoom(ports, progress.running);
+    } catch (error) {
+      ports.overloaded?.();
+      throw error;
+    }
     progress.running += 1;
     try {
       return await serve(ports, context, inner);
@@ -66,6 +74,7 @@ async function serve(ports: ChatPorts, context: ChatContext, inner?: Inner): Pro
   });
   const entry = ports.heldNothing && journalEntry(completion, { context, authorization });
   if (entry) ports.heldNothing?.(entry);
+  if (completion.kind === "refused" && isOverloaded(completion.refusal)) ports.overloaded?.();
   return respond(ports, context, completion);
 }
 

@@ -35,9 +35,10 @@ export function replyRefusal(
 
 /** A refusal of the operator API, the dashboard's API or a payment webhook, in the same envelope. */
 export function replyOperatorRefusal(requestId: string, refusal: OperatorRefusal): Response {
-  const { message, type, param, code } = refusal;
-  return new Response(JSON.stringify({ error: { message, type, param, code, request_id: requestId } }), {
-    status: refusal.status,
+  const { message, type, param, code, step, status } = refusal;
+  const error = { message, type, param, code, request_id: requestId, ...(step !== null && { step }) };
+  return new Response(JSON.stringify({ error }), {
+    status,
     headers: { ...JSON_HEADERS, "cache-control": "no-store", "x-request-id": requestId },
   });
 }

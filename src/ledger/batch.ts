@@ -3,6 +3,7 @@
 // down, everything else is refused at once (money.md §7, performance.md §3).
 import { overloaded } from "../contract/overloaded.ts";
 import { messageOf } from "../lib/message.ts";
+import type { Pulse } from "./pulse.ts";
 
 /** What came of one operation of a committed batch. */
 export type Committed<Outcome> = { kind: "outcome"; outcome: Outcome } | { kind: "bug"; error: unknown };
@@ -21,6 +22,7 @@ export interface BatchPorts<Operation, Outcome> {
   isStoreFailure(error: unknown): boolean;
   /** Tries to get the store back after a failure; throws while it cannot. */
   restore(): Takes;
+  pulse: Pick<Pulse, "committed">;
 }
 
 export interface BatchLimits {
@@ -85,7 +87,7 @@ export class Batcher<Operation, Outcome> {
     for (const waiting of this.take(Number.MAX_SAFE_INTEGER)) waiting.reject(overloaded());
   }
 
-  private get waiting(): number {
+  get waiting(): number {
     return this.queues.reduce((sum, queue) => sum + queue.length, 0);
   }
 
@@ -110,8 +112,10 @@ export class Batcher<Operation, Outcome> {
   private commit(batch: Waiting<Operation, Outcome>[]): void {
     if (batch.length === 0) return;
     let outcomes: Committed<Outcome>[];
+    const beganMs = performance.now();
     try {
       outcomes = this.ports.commit(batch.map(({ operation }) => operation));
+      this.ports.pulse.committed(batch.length, performance.now() - beganMs);
     } catch (error) {
       this.rolledBack(batch, error);
       return;

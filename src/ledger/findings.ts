@@ -1,4 +1,5 @@
-// What an audit has checked and found: counts per invariant, and every violation with both numbers (money.md §5).
+// What an audit has checked and found: counts and time per invariant, and every violation with both numbers (money.md
+// §5). The time since the last word is what the invariant of this one took: checks come one after the other.
 import type { AuditReport } from "./ledger.ts";
 
 /** Above this many violations of one invariant only the count goes on. */
@@ -13,12 +14,22 @@ export interface Violation {
 
 export class Findings {
   private readonly checked: Record<string, number> = {};
+  private readonly tookMs: Record<string, number> = {};
+  private saidAtMs = performance.now();
   private readonly violations: AuditReport["violations"] = [];
   private readonly shown = new Map<string, number>();
 
   /** Notes how many rows an invariant was checked on. */
   checkedRows(invariant: string, rows: number): void {
     this.checked[invariant] = (this.checked[invariant] ?? 0) + rows;
+    this.took(invariant);
+  }
+
+  /** Until now, this invariant was looked at. */
+  took(invariant: string): void {
+    const nowMs = performance.now();
+    this.tookMs[invariant] = (this.tookMs[invariant] ?? 0) + nowMs - this.saidAtMs;
+    this.saidAtMs = nowMs;
   }
 
   violated(invariant: string, { organizationId, requestId, expected, found }: Violation): void {
@@ -41,6 +52,7 @@ export class Findings {
   }
 
   report(): AuditReport {
-    return { ok: this.violations.length === 0, checked: this.checked, violations: this.violations };
+    const { checked, tookMs, violations } = this;
+    return { ok: violations.length === 0, checked, tookMs, violations };
   }
 }

@@ -7,6 +7,7 @@ import { messageOf } from "../lib/message.ts";
 import { errorKind, wasRefused } from "../store/postgres-error.ts";
 import { type Committed } from "./batch.ts";
 import { Doubt } from "./postgres-commit.ts";
+import type { Pulse } from "./pulse.ts";
 import { type LaneOperation, type LaneOutcome, outlives, rankOf } from "./postgres-operations.ts";
 
 export interface LanePorts {
@@ -18,6 +19,7 @@ export interface LanePorts {
   spool: { keep(operations: readonly LaneOperation[]): void; taken(operation: LaneOperation): void };
   /** An admission that nobody was told about did happen: it must be taken back. */
   takeBack(operation: LaneOperation): void;
+  pulse: Pick<Pulse, "committed">;
 }
 
 interface Waiting {
@@ -89,7 +91,7 @@ export class Lane {
     await this.client?.end().catch(() => {}); // it may be gone already
   }
 
-  private get waiting(): number {
+  get waiting(): number {
     return this.queues.reduce((sum, queue) => sum + queue.length, 0);
   }
 
@@ -118,11 +120,13 @@ export class Lane {
 
   private async commit(client: Client, batch: Waiting[], tries: number): Promise<void> {
     if (batch.length === 0) return;
+    const beganMs = performance.now();
     try {
       const outcomes = await this.ports.commit(
         client,
         batch.map(({ operation }) => operation),
       );
+      this.ports.pulse.committed(batch.length, performance.now() - beganMs);
       if (this.refusing) this.takesAgain();
       this.tell(batch, outcomes);
     } catch (error) {

@@ -5,6 +5,7 @@ import type { Evidence, Tier } from "../contract/gateway-object.ts";
 import type { NanoUsd } from "../contract/money.ts";
 import type { Refusal } from "../contract/refusals.ts";
 import type { Release, RouteState } from "../contract/release.ts";
+import type { LedgerPulse } from "./pulse.ts";
 
 // ── The money path ──────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -277,6 +278,8 @@ export interface AuditReport {
   ok: boolean;
   /** Invariant → rows checked. */
   checked: Record<string, number>;
+  /** Invariant → milliseconds that it took. */
+  tookMs: Record<string, number>;
   violations: {
     invariant: string;
     organizationId: string | null;
@@ -416,6 +419,8 @@ export interface Ledger {
   ready(): boolean;
   /** Why it does not, for the log; says nothing while it does. */
   trouble(): string;
+  /** How fast it takes them, from the last commits of this process. */
+  pulse(): LedgerPulse;
   /** Finishes what is queued, then closes the store. */
   close(): Promise<void>;
 }

@@ -208,5 +208,6 @@ export async function auditSums(on: Asking, findings: Findings, nowMs: number): 
         expected: String(expected),
         found: String(found),
       });
+    findings.took(invariant);
   }
 }

@@ -4,6 +4,7 @@ import type { PostgresStore } from "../store/postgres.ts";
 import { Lane } from "./lane.ts";
 import { type CommitPorts, commitBatch, happened } from "./postgres-commit.ts";
 import { type LaneOperation, type LaneOutcome, organizationOf } from "./postgres-operations.ts";
+import type { Pulse } from "./pulse.ts";
 import type { Spool } from "./spool.ts";
 
 export interface LanesPorts {
@@ -11,13 +12,14 @@ export interface LanesPorts {
   commit: CommitPorts;
   spool: Spool;
   takeBack(operation: LaneOperation): void;
+  pulse: Pulse;
 }
 
 export class Lanes {
   private readonly lanes: Lane[];
 
   constructor(count: number, ports: LanesPorts) {
-    const { store, commit, spool } = ports;
+    const { store, commit, spool, pulse } = ports;
     this.lanes = Array.from(
       { length: count },
       (_, index) =>
@@ -26,6 +28,7 @@ export class Lanes {
           commit: (client, operations) => commitBatch(client, operations, commit),
           happened,
           spool,
+          pulse,
           takeBack: (operation) => ports.takeBack(operation),
         }),
     );
@@ -42,6 +45,11 @@ export class Lanes {
   /** Why one of them takes nothing; null while all of them do. */
   get trouble(): string | null {
     return this.lanes.find(({ trouble }) => trouble !== null)?.trouble ?? null;
+  }
+
+  /** Operations that wait, of all lanes. */
+  get waiting(): number {
+    return this.lanes.reduce((sum, { waiting }) => sum + waiting, 0);
   }
 
   submit(operation: LaneOperation): Promise<LaneOutcome> {

@@ -16,6 +16,8 @@ export interface SweepPorts {
   ready(): boolean;
   /** Ends requests whose owner is gone. */
   resolveOrphans(): Promise<void>;
+  /** Told when a run has ended. */
+  swept(nowMs: number): void;
   everyMs: number;
 }
 
@@ -55,6 +57,7 @@ export function keepSweeping(ports: SweepPorts): () => Promise<void> {
         more = await deleteExpired(ports.on, ports.nowMs());
         await forgetInstances(ports.on);
         await makeMonths(ports.on, ports.nowMs());
+        ports.swept(ports.nowMs());
       }
     } catch (error) {
       // A database that is away, or busy with another's sweep, is asked again with the next run.

@@ -28,6 +28,7 @@ import { findOrphans } from "./postgres-orphans.ts";
 import { type LaneOperation } from "./postgres-operations.ts";
 import { Predecessors } from "./predecessors.ts";
 import { available, records } from "./postgres-records.ts";
+import { Pulse } from "./pulse.ts";
 import { readAnswer } from "./postgres-requests.ts";
 import { keepSweeping } from "./postgres-sweep.ts";
 import { NEVER_DISPATCHED, type PrintCut, resolveOrphan, takeBack } from "./recovery.ts";
@@ -71,6 +72,7 @@ class PostgresLedger {
   /** Which number each running request of this process was admitted under. */
   private readonly owners = new Map<string, number>();
   private readonly spool: Spool;
+  private readonly pulse = new Pulse();
   private readonly firstEpoch: number;
   private transactions = 0;
   private stopSweeping = async (): Promise<void> => {};
@@ -89,6 +91,7 @@ class PostgresLedger {
       store,
       commit: this.commitPorts(),
       spool: this.spool,
+      pulse: this.pulse,
       takeBack: (operation) => this.takeBack(operation),
     });
   }
@@ -122,6 +125,7 @@ class PostgresLedger {
       on: pool,
       nowMs: () => this.nowMs(),
       ready: () => this.ready(),
+      swept: (nowMs) => this.pulse.swept(nowMs),
       everyMs: this.ports.sweepEveryMs ?? 5_000,
       resolveOrphans: async () => {
         await this.settleSpooled();
@@ -161,6 +165,7 @@ class PostgresLedger {
       audit: () => available(auditPostgres({ url: store.url, dataKey: store.dataKey, nowMs: this.nowMs() })),
       ready: () => this.ready(),
       trouble: () => this.lanes.trouble ?? (this.lease.valid ? "a statement got no answer" : "no lease"),
+      pulse: () => this.pulse.read(this.lanes.waiting),
       close: () => this.close(),
     };
   }

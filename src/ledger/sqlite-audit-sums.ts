@@ -177,5 +177,6 @@ export function auditSums(database: Database, findings: Findings, nowMs: number)
         expected: String(expected),
         found: String(actual),
       });
+    findings.took(invariant);
   }
 }

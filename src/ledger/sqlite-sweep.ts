@@ -16,6 +16,8 @@ export interface SweepPorts {
   ready(): boolean;
   /** Ends what is past its deadline and has no owner any more. */
   resolveLate(): Promise<void>;
+  /** Told when a run has ended. */
+  swept(nowMs: number): void;
   everyMs: number;
 }
 
@@ -46,7 +48,10 @@ export function keepSweeping(ports: SweepPorts): () => void {
     let more = false;
     try {
       if (ports.ready()) await ports.resolveLate();
-      if (ports.ready() && !stopped) more = deleteExpired(ports.writer(), ports.nowMs());
+      if (ports.ready() && !stopped) {
+        more = deleteExpired(ports.writer(), ports.nowMs());
+        ports.swept(ports.nowMs());
+      }
     } catch (error) {
       // A store that is down is tried again with the next run.
       if (!isStoreFailure(error) && !(error instanceof Refusal)) throw error;

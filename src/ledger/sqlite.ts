@@ -15,6 +15,7 @@ import type {
   TopUpOutcome,
 } from "./ledger.ts";
 import { decisionRank, type Operation, type Outcome, survives } from "./operations.ts";
+import { Pulse } from "./pulse.ts";
 import { type PrintCut, resolveOrphan } from "./recovery.ts";
 import { crashPoint } from "../lib/crash-point.ts";
 import { auditStore } from "./sqlite-audit.ts";
@@ -53,7 +54,8 @@ export async function openSqliteLedger({
     claimMs: idempotency.bodyRetentionMs + idempotency.tombstoneRetentionMs,
     answerBytes: ANSWER_BYTES_MAX,
   });
-  const batches = batcher(commit);
+  const pulse = new Pulse();
+  const batches = batcher(commit, pulse);
   const resolveOrphans = async (deadlineBeforeMs: number): Promise<void> => {
     for (let orphans = commit.orphans(deadlineBeforeMs); orphans.length > 0; ) {
       await Promise.all(
@@ -68,6 +70,7 @@ export async function openSqliteLedger({
     writer: () => store.writer,
     nowMs: () => clock.nowMs(),
     ready: () => batches.ready,
+    swept: (nowMs) => pulse.swept(nowMs),
     everyMs: sweepEveryMs,
     resolveLate: () => resolveOrphans(clock.nowMs() - LATE_MS),
   });
@@ -79,6 +82,7 @@ export async function openSqliteLedger({
       auditStore({ dataDirectory: store.dataDirectory, dataKey: store.dataKey, nowMs: clock.nowMs() }),
     ready: () => batches.ready,
     trouble: () => batches.trouble,
+    pulse: () => pulse.read(batches.waiting),
     close: async () => {
       stopSweeping();
       await batches.close();
@@ -88,13 +92,14 @@ export async function openSqliteLedger({
 
 type Batches = Batcher<Operation, Outcome>;
 
-function batcher(commit: SqliteCommit): Batches {
+function batcher(commit: SqliteCommit, pulse: Pulse): Batches {
   const batches: Batches = new Batcher(
     {
       commit: (operations) => commit.run(operations),
       rank: decisionRank,
       survives,
       isStoreFailure,
+      pulse,
       restore: () => {
         // They are first in line, since resolutions outrank whatever waits.
         const { takes, takenBack } = commit.restore();

@@ -19,6 +19,14 @@ export class Metrics {
     [],
   );
 
+  private readonly overloads = this.counter(
+    "tollgate_overload_refusals_total",
+    "Requests that were refused because the gateway was full, stopping, or without its store.",
+    [],
+  );
+  /** The same since the start, for the page of operators. */
+  overloadRefusals = 0;
+
   /** `openStreams` is read at each scrape. */
   constructor(openStreams: () => number) {
     collectDefaultMetrics({ register: this.registry });
@@ -38,6 +46,11 @@ export class Metrics {
 
   attempted(outcome: string): void {
     this.attempts.inc({ outcome });
+  }
+
+  overloaded(): void {
+    this.overloads.inc();
+    this.overloadRefusals += 1;
   }
 
   abandoned(): void {

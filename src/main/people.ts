@@ -43,6 +43,8 @@ export interface PeopleRooms {
   flushJournal(): Promise<void>;
   /** Journal entries that found no room. */
   forgotten(): number;
+  /** Requests refused with `overloaded` since the start. */
+  overloadRefusals(): number;
 }
 
 export interface DashboardApi {
@@ -175,7 +177,7 @@ async function open(
     people,
     app: createApp({
       people,
-      handlers: { ...handlers, ...moneyHandlers({ paymentDesk }), ...alertHandlers({ alertDesk }) },
+      handlers: { ...handlers, ...moneyHandlers({ paymentDesk, operator }), ...alertHandlers({ alertDesk }) },
       origins,
       completionBytes: config.limits.bodyBytes,
       organizationExists: async (id) => (await ledger.organization(id)) !== null,

@@ -34,6 +34,7 @@ export interface RoutePorts {
   maxConcurrent: number;
   draining(): boolean;
   heldNothing(entry: JournalEntry): void;
+  overloaded(): void;
 }
 
 export function routeTable(ports: RoutePorts): Route[] {

@@ -8,6 +8,7 @@ export const audit = (ledger: Pick<Ledger, "audit">): Operator["ledger"] => ({
     return {
       ok: report.ok,
       checked: report.checked,
+      took_ms: report.tookMs,
       violations: report.violations.map((violation) => ({
         invariant: violation.invariant,
         org: violation.organizationId,

@@ -17,7 +17,7 @@ export const releases = (desk: Desk, ledger: Pick<Ledger, "releases">): Operator
   async publish(jws, actor) {
     const outcome = await desk.publish(jws.trim(), actor);
     if (outcome.kind === "refused")
-      throw new OperatorRefusal("release_refused", outcome.reason, outcome.param);
+      throw new OperatorRefusal("release_refused", outcome.reason, outcome.param, outcome.step);
     return printRelease(outcome.release, stateOf(desk, outcome.release.route));
   },
   async list() {

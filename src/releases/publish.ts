@@ -1,5 +1,6 @@
 // Publishing and switching routes: verify, then store, then serve. The store alone decides about versions, in the
 // transaction that writes; nothing changes before all checks passed (hardening S33).
+import type { ReleaseStep } from "../contract/admin-refusals.ts";
 import type { Release } from "../contract/release.ts";
 import type { Clock } from "../lib/clock.ts";
 import { freezeRelease } from "./frozen-release.ts";
@@ -36,7 +37,7 @@ export interface PublisherPorts {
 
 export type PublishOutcome =
   | { kind: "published" | "repeated"; release: Release }
-  | { kind: "refused"; reason: string; param: string | null };
+  | { kind: "refused"; reason: string; param: string | null; step: ReleaseStep };
 
 export class Publisher {
   constructor(private readonly ports: PublisherPorts) {}
@@ -59,22 +60,20 @@ export class Publisher {
       if (outcome.kind === "published") shelf.put(release);
       return { kind: outcome.kind, release };
     } catch (error) {
-      if (error instanceof ReleaseError) return { kind: "refused", reason: error.message, param: error.path };
-      throw error;
+      return refusedBy(error);
     }
   }
 
-  /** What `publish` would say, without publishing: signature, trust, expiry, manifest, version. */
+  /** What `publish` would say, without publishing: signature, trust and manifest, then version, then expiry. */
   async verify(jws: string): Promise<PublishOutcome> {
     try {
-      const release = await this.verified(jws, { acceptExpired: false });
-      const stored = (await this.ports.store.routes()).find(({ route }) => route === release.route);
-      if (stored !== undefined && release.version <= stored.highestVersion)
-        throw rollback(release, stored.highestVersion);
-      return { kind: "published", release };
+      const { route, version } = await this.verified(jws, { acceptExpired: true });
+      const stored = (await this.ports.store.routes()).find((row) => row.route === route);
+      if (stored !== undefined && version <= stored.highestVersion)
+        throw rollback({ route, version }, stored.highestVersion);
+      return { kind: "published", release: await this.verified(jws, { acceptExpired: false }) };
     } catch (error) {
-      if (error instanceof ReleaseError) return { kind: "refused", reason: error.message, param: error.path };
-      throw error;
+      return refusedBy(error);
     }
   }
 
@@ -119,7 +118,15 @@ export class Publisher {
 
 const sha256 = (text: string): string => new Bun.CryptoHasher("sha256").update(text).digest("hex");
 
-const rollback = ({ route, version }: Release, highest: number): ReleaseError =>
+/** Rethrows what is no fault of the release. */
+function refusedBy(error: unknown): PublishOutcome {
+  if (!(error instanceof ReleaseError)) throw error;
+  const step =
+    error.reason === "rolled_back" ? "version" : error.reason === "expired" ? "expiry" : "signature";
+  return { kind: "refused", reason: error.message, param: error.path, step };
+}
+
+const rollback = ({ route, version }: Pick<Release, "route" | "version">, highest: number): ReleaseError =>
   new ReleaseError(
     "rolled_back",
     `Version ${version} of ${route} is not above ${highest}, the highest ever published. Give it a higher version and sign it again.`,

@@ -20,6 +20,10 @@ const WHOLE: AppRoute[] = ["GET /operator/entitlements"];
 /** Nothing is held while nothing runs. */
 const EMPTY: AppRoute[] = ["GET /orgs/{org}/billing/holds"];
 
+/** What a delivery keeps while it is tried again and again. */
+const lasting = (row: unknown): unknown =>
+  typeof row === "object" && row !== null && "tries" in row && "id" in row ? row.id : row;
+
 describe.each(["sqlite", "postgresql"] as const)("on %s", (store) => {
   let database: TestDatabase | null = null;
   let paying: Paying;
@@ -86,8 +90,11 @@ describe.each(["sqlite", "postgresql"] as const)("on %s", (store) => {
     data: unknown[];
     next_cursor: string | null;
   }
-  const pageOf = (route: AppRoute, query: string): Promise<List> =>
-    (route.includes("/operator/") ? root : owner).app(route, { org }, undefined, query) as Promise<List>;
+  const pageOf = async (route: AppRoute, query: string): Promise<List> => {
+    const by = route.includes("/operator/") ? root : owner;
+    const { data, next_cursor } = (await by.app(route, { org }, undefined, query)) as List;
+    return { data: data.map(lasting), next_cursor };
+  };
 
   for (const [route] of LISTS.filter(([name]) => !WHOLE.includes(name))) {
     test(`${route} gives each row once, in pages of any length`, async () => {

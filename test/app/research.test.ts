@@ -188,7 +188,7 @@ test("routes: a signed file is checked before it is published, a route is closed
     "disabled",
   );
   const bad = await root.try("POST /operator/releases/verify", {}, { jws: "not.a.jws" });
-  expect([bad.status, bad.json.error.code]).toEqual([422, "release_refused"]);
+  expect([bad.status, bad.json.error]).toMatchObject([422, { code: "release_refused", step: "signature" }]);
   const jws = await gateway.sign({
     ...PLAIN,
     version: 2,
@@ -201,7 +201,12 @@ test("routes: a signed file is checked before it is published, a route is closed
   ).toBe(1);
   expect((await root.app("POST /operator/releases", {}, { jws })).version).toBe(2);
   const again = await root.try("POST /operator/releases/verify", {}, { jws });
-  expect(again.status).toBe(422);
+  expect([again.status, again.json.error]).toMatchObject([422, { step: "version" }]);
+  const old = await gateway.sign({ ...PLAIN, version: 3 }, { expiresInMs: 1000, nowMs: Date.now() - 60_000 });
+  for (const where of ["POST /operator/releases/verify", "POST /operator/releases"] as const) {
+    const expired = await root.try(where, {}, { jws: old });
+    expect([where, expired.status, expired.json.error]).toMatchObject([where, 422, { step: "expiry" }]);
+  }
   const history = await root.app(
     "GET /operator/releases",
     {},
@@ -209,4 +214,5 @@ test("routes: a signed file is checked before it is published, a route is closed
     `?route=${encodeURIComponent(route?.route ?? "")}`,
   );
   expect(history.data.map(({ version }) => version)).toEqual([2, 1]);
+  expect(history.data.map(({ published_by }) => published_by?.name)).toEqual(["Root", null]);
 });

@@ -6,7 +6,10 @@ import { path } from "../../dashboard/path-builder.ts";
 import { texts } from "../../dashboard/texts.ts";
 import { StripeDouble } from "../../src/payments/double/server.ts";
 import { type Browser, newMember } from "../support/browser.ts";
+import { hello } from "../support/gateway.ts";
 import { type Dashboard, OPERATOR, startDashboard, type Visitor } from "./dashboard.ts";
+import { inspect } from "./inspect.ts";
+import { waitFor } from "./steps.ts";
 
 const words = texts.operatorCredits;
 const WEBHOOK_SECRET = "whsec_of_the_test";
@@ -103,6 +106,49 @@ test("one organization alone, and the address keeps it", async () => {
   await visitor.page.getByText(words.empty).waitFor();
   await visitor.page.reload();
   await visitor.page.getByText(words.empty).waitFor();
+});
+
+test("what a request cost goes back by its id, never more than is left", async () => {
+  const { gateway } = byHand;
+  const answer = await gateway.chat<{ gateway: { request_id: string } }>(await gateway.key(org), hello());
+  const request = answer.json.gateway.request_id;
+  const { charge } = await gateway.request(request);
+  const before = await available();
+  await openCredits("");
+  await button(words.refund).click();
+  await field(words.request).fill(request);
+  await visitor.page.getByRole("dialog").getByText("Acme", { exact: true }).waitFor();
+  await field(words.reference).fill("ticket-7");
+  await field(words.reason).fill("wrong model answered");
+  const act = visitor.page.getByRole("dialog").getByRole("button", { name: words.refund, exact: true });
+  await field(words.amount).fill("1");
+  expect(await act.isDisabled()).toBe(true);
+  await visitor.page.getByText(words.tooMuch).waitFor();
+  await button(words.whole).click();
+  await inspect(visitor, "a refund before it is made");
+  await act.click();
+  await visitor.page.getByText(words.refunded).waitFor();
+  expect(BigInt((await available()).replace(".", "")) - BigInt(before.replace(".", ""))).toBe(charge);
+  await visitor.page.getByRole("dialog").getByText(texts.dialog.close, { exact: true }).click();
+  await visitor.page.getByRole("cell", { name: "ticket-7" }).waitFor();
+});
+
+test("one of many organizations is found by typing; the server searches", async () => {
+  for (let n = 0; n < 60; n++)
+    await byHand.root.app("POST /operator/organizations", {}, { name: `Many ${n}` });
+  await byHand.root.app("POST /operator/organizations", {}, { name: "Zebra Works" });
+  await openCredits("");
+  const select = visitor.page.getByRole("combobox", { name: words.org });
+  await select.click();
+  await visitor.page.getByRole("option", { name: "Many 1", exact: true }).waitFor();
+  await select.fill("zebra");
+  await visitor.page.getByRole("option", { name: "Zebra Works", exact: true }).click();
+  await visitor.page.getByText(words.empty).waitFor();
+  expect(await select.inputValue()).toBe("Zebra Works");
+  await visitor.page.reload();
+  await visitor.page.getByText(words.empty).waitFor();
+  await waitFor(async () => (await select.inputValue()) === "Zebra Works", "its name after a reload");
+  expect(visitor.complained()).toEqual([]);
 });
 
 test("what a payment service told stands there with what came of it", async () => {

@@ -4,6 +4,8 @@ import { path } from "../../dashboard/path-builder.ts";
 import { texts } from "../../dashboard/texts.ts";
 import { hello } from "../support/gateway.ts";
 import { type Dashboard, OPERATOR, startDashboard, type Visitor } from "./dashboard.ts";
+import { inspect } from "./inspect.ts";
+import { rowsOf } from "./steps.ts";
 
 let dashboard: Dashboard;
 let visitor: Visitor;
@@ -62,4 +64,26 @@ test("an operator copies the support bundle; without a clipboard it is there to 
   expect(JSON.parse(await page.getByRole("textbox").inputValue())).toMatchObject({ health: { ready: true } });
   expect(await visitor.axe()).toEqual([]);
   expect(visitor.complained()).toEqual([]);
+}, 60_000);
+
+test("system health tells how the store commits; on PostgreSQL also which gateways share it", async () => {
+  const words = texts.operatorHealth;
+  const shared = await startDashboard({ store: "postgres" });
+  try {
+    expect((await shared.gateway.chat(await shared.gateway.customer(), hello())).status).toBe(200);
+    const root = await shared.visitor(OPERATOR);
+    await root.open(path.operator("health"));
+    const main = await root.page.getByRole("main").innerText();
+    for (const title of [words.queue, words.commit, words.sweep, words.overload, words.schema])
+      expect(main).toContain(title);
+    expect(main).toMatch(/p50; p99 [\d.]+ ms, of the last \d+/);
+    expect(main).toContain(words.metricsFor);
+    const gateways = rowsOf(root, words.gateways);
+    expect(await gateways.count()).toBe(1);
+    expect(await gateways.first().innerText()).toContain(words.lease.valid);
+    await inspect(root, "system health on PostgreSQL");
+    await root.leave();
+  } finally {
+    await shared.stop();
+  }
 }, 60_000);

@@ -121,7 +121,7 @@ test("a passkey that was removed signs nobody in", async () => {
   const dialog = visitor.page.getByRole("dialog", { name: words.removeTitle("work laptop") });
   await dialog.waitFor();
   await inspect(visitor, "removing a passkey");
-  await dialog.getByRole("button", { name: words.remove, exact: true }).click();
+  await dialog.getByRole("button", { name: words.removeTitle("work laptop"), exact: true }).click();
   await row("work laptop").waitFor({ state: "detached" });
   await signOut();
   await button(texts.signIn.passkey).click();

@@ -1,9 +1,10 @@
-// How a browser shows the dashboard: in its own zone where its person wants that, and still so tomorrow.
+// What a person sets for themselves: how this browser shows times, and the own account where one belongs to no
+// organization.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { path } from "../../dashboard/path-builder.ts";
 import { texts } from "../../dashboard/texts.ts";
-import { newMember } from "../support/browser.ts";
-import { type Dashboard, startDashboard } from "./dashboard.ts";
+import { newMember, PASSWORD } from "../support/browser.ts";
+import { type Dashboard, OPERATOR, startDashboard } from "./dashboard.ts";
 import { inspect } from "./inspect.ts";
 
 const EMAIL = "vera@example.com";
@@ -45,3 +46,26 @@ function minutesOf(clock: string): number {
   const [hours = Number.NaN, minutes = Number.NaN] = clock.split(":").map(Number);
   return hours * 60 + minutes;
 }
+
+test("an operator of no organization reaches the own account by the menu and changes the password there", async () => {
+  const next = "a battery of correct horses";
+  const visitor = await dashboard.visitor(OPERATOR);
+  const { page } = visitor;
+  await visitor.open(path.operator("health"));
+  await page.getByRole("button", { name: texts.shell.account }).click();
+  await page.getByRole("menuitem", { name: texts.pages.settings }).click();
+  await page.waitForURL((url) => url.pathname === path.operator("account"));
+  for (const part of [words.secondFactor, texts.passkeys.title, words.sessions, words.display])
+    await page.getByRole("heading", { level: 2, name: part, exact: true }).waitFor();
+  await inspect(visitor, "the operator's own account");
+  await page.getByLabel(words.currentPassword, { exact: true }).fill(PASSWORD);
+  await page.getByLabel(words.newPassword, { exact: true }).fill(next);
+  await page.getByRole("button", { name: words.changePassword }).click();
+  await page.getByText(words.changed).waitFor();
+  expect((await dashboard.root.try("GET /profile")).status).toBe(401);
+  await visitor.leave();
+  const again = await dashboard.visitor();
+  await again.signIn(OPERATOR, next);
+  await again.page.getByRole("heading", { level: 1, name: texts.operatorPages.organizations }).waitFor();
+  await again.leave();
+});

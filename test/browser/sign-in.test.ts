@@ -47,7 +47,8 @@ test("a session that ended under an open page leads to the sign-in and back", as
   await visitor.open(path.organization(org, "settings"));
   await page.context().clearCookies();
   await page.getByRole("button", { name: texts.settings.endOthers }).click();
-  const alert = page.getByRole("alert").first();
+  await page.getByRole("dialog").getByRole("button", { name: texts.settings.endOthers }).click();
+  const alert = page.getByRole("dialog").getByRole("alert");
   await alert.getByText(texts.states.signedOut).waitFor();
   await alert.getByRole("link", { name: texts.states.signInAgainAction }).click();
   await page.getByLabel(texts.signIn.email).fill(EMAIL);
@@ -66,6 +67,10 @@ test("a person sees where they are signed in, and signs out everywhere else", as
     .nth(1)
     .waitFor();
   await here.page.getByRole("button", { name: texts.settings.endOthers }).click();
+  const question = here.page.getByRole("dialog", { name: texts.settings.endOthers });
+  await question.waitFor();
+  await inspect(here, "ending every other session");
+  await question.getByRole("button", { name: texts.settings.endOthers }).click();
   await sessions.getByRole("row").nth(2).waitFor({ state: "detached" });
   await sessions.getByRole("row", { name: texts.settings.thisOne }).waitFor();
   await inspect(here, "one session");

@@ -90,6 +90,7 @@ const OF_OPERATOR: Record<OperatorPage, readonly string[]> = {
   ledger: [],
   people: [...all("person"), ...all("operator key")],
   audit: [...CUT, ...all("reference"), ...all("person")],
+  account: [],
 };
 
 test("what this file looks for is found where a page does take a text for markup", async () => {

@@ -40,6 +40,11 @@ export class CuttingProxy {
     this.next = { word, when };
   }
 
+  /** Cuts none any more that has not been cut yet. */
+  spare(): void {
+    this.next = null;
+  }
+
   /** Refuses and ends every connection until `restore`. */
   close(): void {
     this.open = false;

@@ -256,4 +256,32 @@ export const MUTANTS: readonly Mutant[] = [
     mix: mixes.research,
     seconds: 5,
   },
+  {
+    name: "balances-not-locked",
+    bug: "two gateways decide on the same balance at once",
+    store: "postgres",
+    edits: [
+      {
+        file: "src/ledger/postgres-load.ts",
+        find: 'balances("FOR UPDATE"))',
+        replace: 'balances(""))',
+      },
+    ],
+    mix: mixes.bursts,
+    seconds: 6,
+  },
+  {
+    name: "doubt-is-failure",
+    bug: "a commit whose answer was lost is taken for failed, and run again",
+    store: "postgres",
+    edits: [
+      {
+        file: "src/ledger/lane.ts",
+        find: "if (!done) return this.putBack(batch);",
+        replace: "if (!done || done) return this.putBack(batch);",
+      },
+    ],
+    mix: mixes.lostAnswers,
+    seconds: 10,
+  },
 ];

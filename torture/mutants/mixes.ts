@@ -21,6 +21,13 @@ export const retries: Mix = {
   traffic: { ...NO_TRAFFIC, send: 10, repeat: 10, misuse: 2 },
 };
 
+/** Several gateways on one database, whose connections to it are lost at every other moment. */
+export const lostAnswers: Mix = {
+  ...retries,
+  chaosGapMs: 700,
+  chaos: { ...NO_CHAOS, cut_connection: 1 },
+};
+
 /** Gateways that die with answers under way, and callers who try again. */
 export const kills: Mix = {
   ...retries,

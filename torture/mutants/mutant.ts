@@ -17,6 +17,8 @@ export interface Mutant {
   /** What goes wrong with it, as a customer would tell it. */
   bug: string;
   edits: Edit[];
+  /** Where the bug is: with PostgreSQL it is played by two gateways on one database. */
+  store?: "postgres";
   /** The traffic and the chaos that bring it to light within `seconds`. */
   mix: Mix;
   seconds: number;

@@ -18,8 +18,9 @@ export interface Proof {
 }
 
 export async function prove(mutant: Mutant, options: { seed: number; control: boolean }): Promise<Proof> {
-  const { name, bug, mix, seconds } = mutant;
-  const run = { seed: options.seed, ms: seconds * 1_000, mix };
+  const { name, bug, mix, seconds, store } = mutant;
+  const database = store === "postgres" && { database: { gateways: 2, standby: false } };
+  const run = { seed: options.seed, ms: seconds * 1_000, mix, ...database };
   const control = options.control ? byCheck(await torture(run)) : null;
   const root = plant(mutant);
   try {
@@ -30,8 +31,16 @@ export async function prove(mutant: Mutant, options: { seed: number; control: bo
   }
 }
 
-export async function runMutants(options: { seed: number; names: string[]; json: boolean }): Promise<number> {
-  const chosen = MUTANTS.filter(({ name }) => options.names.length === 0 || options.names.includes(name));
+export async function runMutants(options: {
+  seed: number;
+  names: string[];
+  json: boolean;
+  store: string;
+}): Promise<number> {
+  const { store: place, names } = options;
+  const chosen = MUTANTS.filter(({ name, store = "sqlite" }) =>
+    names.length === 0 ? store === place : names.includes(name),
+  );
   const unknown = options.names.filter((name) => !MUTANTS.some((mutant) => mutant.name === name));
   if (unknown.length > 0) {
     console.error(`no mutant ${unknown.join(", ")}; there are ${MUTANTS.map(({ name }) => name).join(", ")}`);

@@ -1,8 +1,10 @@
 // The columns of the activity table.
-import { Code, Stack, Text, UnstyledButton } from "@mantine/core";
+import { Code, Stack, Text } from "@mantine/core";
 import type { ActivityRow } from "../../api/spend.ts";
 import type { Column } from "../../components/data-table.tsx";
 import { Money, Time } from "../../components/figures.tsx";
+import { Link } from "../../components/link.tsx";
+import { NextStep } from "../../components/next-step.tsx";
 import { StateBadge } from "../../components/state-badge.tsx";
 import { formatCount } from "../../format/count.ts";
 import { formatSpan } from "../../format/time.ts";
@@ -10,14 +12,14 @@ import { texts } from "../../texts.ts";
 
 const words = texts.activity;
 
-export const activityColumns = (open: (id: string) => void): Column<ActivityRow>[] => [
+export const activityColumns = (org: string): Column<ActivityRow>[] => [
   {
     title: words.columns.time,
     always: true,
     cell: (row) => (
-      <UnstyledButton fz="sm" fw={600} c="var(--mantine-color-anchor)" onClick={() => open(row.id)}>
+      <Link to="." search={(now: object) => ({ ...now, req: row.id })} resetScroll={false} size="sm" fw={600}>
         <Time at={row.at} />
-      </UnstyledButton>
+      </Link>
     ),
   },
   {
@@ -26,7 +28,12 @@ export const activityColumns = (open: (id: string) => void): Column<ActivityRow>
     cell: (row) => (
       <Stack gap={2} align="flex-start">
         <StateBadge state={row.state} word={words.states[row.state]} />
-        {row.code !== null && <Code className="name">{row.code}</Code>}
+        {row.code !== null && (
+          <>
+            <Code className="name">{row.code}</Code>
+            <NextStep code={row.code} of={{ org, key: row.key.id, model: row.model }} />
+          </>
+        )}
       </Stack>
     ),
   },

@@ -8,11 +8,13 @@ import { Copyable } from "../../components/copy.tsx";
 import { ExactMoney, Time } from "../../components/figures.tsx";
 import { Link } from "../../components/link.tsx";
 import { download } from "../../components/secret-dialog.tsx";
+import { NextStep } from "../../components/next-step.tsx";
 import { StateBadge } from "../../components/state-badge.tsx";
 import { Loaded } from "../../components/states.tsx";
 import { formatCount } from "../../format/count.ts";
 import { exactMoney, isZero, subMoney } from "../../format/money.ts";
 import { formatSpan, receivedAt } from "../../format/time.ts";
+import { useStepKeys } from "../../keyboard.tsx";
 import { texts } from "../../texts.ts";
 
 const words = texts.activity;
@@ -29,8 +31,13 @@ interface DrawerProps {
 
 export function RequestDrawer({ org, request, rows, open, onClose }: DrawerProps) {
   const at = rows.findIndex(({ id }) => id === request);
-  const step = (to: number, label: string): ReactNode => {
-    const next = at === -1 ? undefined : rows[to];
+  const beside = (by: -1 | 1): ActivityRow | undefined => (at === -1 ? undefined : rows[at + by]);
+  useStepKeys(request !== "", (by) => {
+    const next = beside(by);
+    if (next !== undefined) open(next.id);
+  });
+  const step = (by: -1 | 1, label: string): ReactNode => {
+    const next = beside(by);
     return (
       <Button
         size="compact-sm"
@@ -50,7 +57,7 @@ export function RequestDrawer({ org, request, rows, open, onClose }: DrawerProps
       size="lg"
       title={
         <Group gap="xs">
-          {words.request} {step(at - 1, words.newer)} {step(at + 1, words.older)}
+          {words.request} {step(-1, words.newer)} {step(1, words.older)}
         </Group>
       }
     >
@@ -65,7 +72,7 @@ function Detail({ org, request }: { org: string; request: string }) {
     <Loaded query={detail}>
       {(found) => (
         <Stack gap="lg">
-          <Headline of={found} />
+          <Headline of={found} org={org} />
           {found.arithmetic !== null && <Arithmetic of={found.arithmetic} />}
           {found.arithmetic === null && found.request !== null && <Held of={found.request} />}
           {found.request !== null && <Timeline of={found.request} />}
@@ -90,12 +97,13 @@ const Part = ({ title, children }: { title: string; children: ReactNode }) => (
   </Stack>
 );
 
-const Headline = ({ of: { row, sentence, advice } }: { of: RequestDetail }) => (
+const Headline = ({ of: { row, sentence, advice }, org }: { of: RequestDetail; org: string }) => (
   <Stack gap="xs">
     <Group gap="xs">
       <StateBadge state={row.state} word={words.states[row.state]} />
       {row.status !== null && <Code>{row.status}</Code>}
       {row.code !== null && <Code>{row.code}</Code>}
+      {row.code !== null && <NextStep code={row.code} of={{ org, key: row.key.id, model: row.model }} />}
       <Text fw={600}>
         <ExactMoney usd={row.charge_usd} />
       </Text>

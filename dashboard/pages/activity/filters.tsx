@@ -1,10 +1,11 @@
 // What is shown of the activity: all of it is in the address.
-import { Button, Group, Select, TextInput } from "@mantine/core";
+import { Button, Group, Select } from "@mantine/core";
 import { REFUSALS } from "../../../src/contract/refusals.ts";
 import type { Query } from "../../api/client.ts";
 import { askedWindow, TimeWindow, windowShape } from "../../components/time-window.tsx";
+import { SearchField } from "../../components/search-field.tsx";
 import { KeyFilter, ModelFilter } from "../../components/spend-filters.tsx";
-import { type Filters, oneOf, text } from "../../filters.ts";
+import { type Filters, oneOf, type SetFilters, text } from "../../filters.ts";
 import { formatTime } from "../../format/time.ts";
 import { texts } from "../../texts.ts";
 
@@ -38,7 +39,7 @@ export function askedOf(filters: ActivityShape): Query {
 interface FiltersProps {
   org: string;
   filters: ActivityShape;
-  set: (change: Partial<ActivityShape>) => void;
+  set: SetFilters<typeof SHAPE>;
 }
 
 /** A bar of a chart names its bucket by two instants, which the control of days cannot say. */
@@ -46,12 +47,12 @@ const isBucket = ({ from }: ActivityShape): boolean => from.includes("T");
 
 export const ActivityFilters = ({ org, filters, set }: FiltersProps) => (
   <Group gap="sm" align="flex-end">
-    <TextInput
+    <SearchField
       label={words.find}
       placeholder={words.findHint}
       w={{ base: "100%", sm: 260 }}
       value={filters.find}
-      onChange={(event) => set({ find: event.currentTarget.value.trim() })}
+      onSearch={(find) => set({ find }, { typed: true })}
     />
     <TimeWindow filters={filters} set={set} />
     <Select

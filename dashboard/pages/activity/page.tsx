@@ -8,7 +8,7 @@ import { DataTable } from "../../components/data-table.tsx";
 import { Icon } from "../../components/icon.tsx";
 import { ButtonLink } from "../../components/link.tsx";
 import { Page } from "../../components/page.tsx";
-import { Empty, Failure, Loading } from "../../components/states.tsx";
+import { Empty, Loading, Trouble } from "../../components/states.tsx";
 import { useFilters } from "../../filters.ts";
 import { formatCount } from "../../format/count.ts";
 import { useMembership } from "../../membership.tsx";
@@ -62,7 +62,7 @@ export function ActivityPage() {
           {words.waiting(formatCount(waiting))}
         </Button>
       )}
-      {activity.error !== null && <Failure error={activity.error} retry={() => void activity.refetch()} />}
+      <Trouble query={activity} />
       {activity.isPending && <Loading lines={8} />}
       {activity.data !== undefined &&
         (rows.length === 0 && !filtered ? (
@@ -77,7 +77,7 @@ export function ActivityPage() {
             label={texts.pages.activity}
             rows={rows}
             rowKey={({ id }) => id}
-            columns={activityColumns((id) => setFilters({ req: id }))}
+            columns={activityColumns(org.id)}
             onOpen={({ id }) => setFilters({ req: id })}
             more={
               activity.hasNextPage

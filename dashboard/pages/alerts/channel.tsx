@@ -1,9 +1,9 @@
 // Adding a webhook: its address, and once, the secret that its deliveries are signed with.
-import { Text, TextInput } from "@mantine/core";
+import { Alert, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { useAddChannel } from "../../api/alerts.ts";
-import { Copyable } from "../../components/copy.tsx";
 import { FormDialog } from "../../components/dialogs.tsx";
+import { OnceDialog, type Secret } from "../../components/secret-dialog.tsx";
 import { texts } from "../../texts.ts";
 
 const words = texts.alerts;
@@ -11,23 +11,25 @@ const words = texts.alerts;
 export function ChannelDialog({ org, onClose }: { org: string; onClose: () => void }) {
   const [name, setName] = useState("");
   const [target, setTarget] = useState("https://");
-  const [secret, setSecret] = useState<string | null>(null);
-  const add = useAddChannel(org, (made) => (made.secret === null ? onClose() : setSecret(made.secret)));
-  return (
+  const [shown, setShown] = useState<Secret | null>(null);
+  const [shownBefore, setShownBefore] = useState(false);
+  const add = useAddChannel(org, ({ name: named, secret }) =>
+    secret === null ? setShownBefore(true) : setShown({ name: named, secret }),
+  );
+  return shown === null ? (
     <FormDialog
       opened
       title={words.addChannel}
-      action={secret === null ? words.addChannel : texts.secret.done}
+      action={words.addChannel}
       mutation={add}
       disabled={name.trim() === "" || target.trim().length < "https://x".length}
+      done={shownBefore}
       onClose={onClose}
-      onSubmit={() =>
-        secret === null
-          ? add.mutate({ kind: "webhook", name: name.trim(), target: target.trim() })
-          : onClose()
-      }
+      onSubmit={() => add.mutate({ kind: "webhook", name: name.trim(), target: target.trim() })}
     >
-      {secret === null ? (
+      {shownBefore ? (
+        <Alert color="yellow">{texts.secret.replayed}</Alert>
+      ) : (
         <>
           <TextInput
             label={words.columns.name}
@@ -45,12 +47,15 @@ export function ChannelDialog({ org, onClose }: { org: string; onClose: () => vo
             onChange={(event) => setTarget(event.currentTarget.value)}
           />
         </>
-      ) : (
-        <>
-          <Text size="sm">{words.secretOnce}</Text>
-          <Copyable text={secret} />
-        </>
       )}
     </FormDialog>
+  ) : (
+    <OnceDialog
+      shown={shown}
+      title={words.secretTitle}
+      lead={words.secretOnce}
+      env={(secret) => `WEBHOOK_SECRET=${secret}\n`}
+      onClose={onClose}
+    />
   );
 }

@@ -6,7 +6,11 @@ import { texts } from "../../texts.ts";
 /** What a rule waits for, with its threshold in place of `value`. */
 export const SENTENCES: Record<AlertRule["kind"], (value: string) => string> = texts.alerts.conditions;
 
-export function conditionOf({ kind, amount_usd, percent, days }: AlertRule): string {
+/** What an id is called. */
+export type Names = ReadonlyMap<string, string>;
+
+export function conditionOf({ kind, amount_usd, percent, days, key }: AlertRule, keys: Names): string {
+  if (key !== null) return texts.alerts.keyLimitOf(keys.get(key) ?? key, `${percent} %`);
   if (amount_usd !== null) return SENTENCES[kind](formatMoney(amount_usd));
   if (percent !== null) return SENTENCES[kind](`${percent} %`);
   return SENTENCES[kind](String(days ?? ""));

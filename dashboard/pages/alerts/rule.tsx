@@ -2,6 +2,7 @@
 import { MultiSelect, NumberInput, Select, Switch, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { type AlertChannel, type AlertRule, type RuleInput, useSaveRule } from "../../api/alerts.ts";
+import type { Key } from "../../api/keys.ts";
 import { FormDialog } from "../../components/dialogs.tsx";
 import { amountProblem, isAmount, trimAmount } from "../../format/amount.ts";
 import { texts } from "../../texts.ts";
@@ -34,14 +35,16 @@ interface RuleDialogProps {
   /** Null makes a new one. */
   of: AlertRule | null;
   channels: readonly AlertChannel[];
+  keys: readonly Key[];
   onClose: () => void;
 }
 
-export function RuleDialog({ org, of, channels, onClose }: RuleDialogProps) {
+export function RuleDialog({ org, of, channels, keys, onClose }: RuleDialogProps) {
   const [kind, setKind] = useState<Kind>(of?.kind ?? "balance_below");
   const [amount, setAmount] = useState(trimAmount(of?.amount_usd ?? "5"));
   const [percent, setPercent] = useState(of?.percent ?? 90);
   const [days, setDays] = useState(of?.days ?? 7);
+  const [key, setKey] = useState(of?.key ?? "");
   const [told, setTold] = useState(of?.channels ?? channels.map(({ id }) => id));
   const [on, setOn] = useState(of?.on ?? true);
   const save = useSaveRule(org, of?.id ?? null, onClose);
@@ -51,7 +54,7 @@ export function RuleDialog({ org, of, channels, onClose }: RuleDialogProps) {
     amount_usd: unit === "usd" ? amount.trim() : null,
     percent: unit === "percent" ? percent : null,
     days: unit === "days" ? days : null,
-    key: of?.key ?? null,
+    key: kind === "key_limit" && key !== "" ? key : null,
     channels: told,
     on,
   };
@@ -72,6 +75,15 @@ export function RuleDialog({ org, of, channels, onClose }: RuleDialogProps) {
         value={kind}
         onChange={(value) => setKind(KINDS.find((one) => one === value) ?? kind)}
       />
+      {kind === "key_limit" && (
+        <Select
+          label={words.key}
+          allowDeselect={false}
+          data={[{ value: "", label: words.everyKey }, ...choicesOf(keys, of)]}
+          value={key}
+          onChange={(value) => setKey(value ?? "")}
+        />
+      )}
       {unit === "usd" && (
         <TextInput
           label={words.amount}
@@ -95,6 +107,12 @@ export function RuleDialog({ org, of, channels, onClose }: RuleDialogProps) {
     </FormDialog>
   );
 }
+
+/** Keys that can still reach a limit, and the one that the rule has. */
+const choicesOf = (keys: readonly Key[], of: AlertRule | null): { value: string; label: string }[] =>
+  keys
+    .filter(({ id, status }) => status === "active" || id === of?.key)
+    .map(({ id, name, prefix }) => ({ value: id, label: `${name} · ${prefix}…` }));
 
 const Whole = (props: { label: string; max: number; value: number; set: (value: number) => void }) => (
   <NumberInput

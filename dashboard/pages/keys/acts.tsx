@@ -52,8 +52,6 @@ interface CreateProps extends ActProps {
 }
 
 function Create({ org, replaced, scope, onClose, onSecret }: CreateProps) {
-  // Made when the form opens: a double click or a retry makes one key.
-  const [idempotencyKey] = useState(() => crypto.randomUUID());
   const [shownBefore, setShownBefore] = useState(false);
   const create = useCreateKey(org, ({ name, secret }) => {
     if (secret === null) return setShownBefore(true);
@@ -69,7 +67,7 @@ function Create({ org, replaced, scope, onClose, onSecret }: CreateProps) {
         mutation={create}
         disabled={shownBefore}
         onClose={onClose}
-        onSubmit={() => create.mutate({ replaces: replaced.id, idempotencyKey })}
+        onSubmit={() => create.mutate({ replaces: replaced.id })}
       >
         <Text size="sm">{words.replaceHelp}</Text>
         {shownBefore && <Alert color="yellow">{words.replayed}</Alert>}
@@ -82,26 +80,26 @@ function Create({ org, replaced, scope, onClose, onSecret }: CreateProps) {
       startScope={scope}
       mutation={create}
       onClose={onClose}
-      onSubmit={(terms) => create.mutate({ ...terms, idempotencyKey })}
+      onSubmit={(terms) => create.mutate(terms)}
     />
   );
 }
 
 function Edit({ org, of, onClose }: ActProps & { of: Key }) {
-  const change = useEditKey(org, onClose);
+  const change = useEditKey(org, of.id, onClose);
   return (
     <EditKeyDialog
       opened
       of={of}
       mutation={change}
       onClose={onClose}
-      onSubmit={(edit) => change.mutate({ key: of.id, edit })}
+      onSubmit={(edit) => change.mutate(edit)}
     />
   );
 }
 
 function Revoke({ org, of, onClose }: ActProps & { of: Key }) {
-  const revoke = useRevokeKey(org, onClose);
+  const revoke = useRevokeKey(org, of.id, onClose);
   const { data } = useQuery(keyQuery(org, of.id));
   return (
     <ConfirmDialog
@@ -111,7 +109,7 @@ function Revoke({ org, of, onClose }: ActProps & { of: Key }) {
       action={words.revokeAction(of.name)}
       mutation={revoke}
       onClose={onClose}
-      onSubmit={() => revoke.mutate({ key: of.id })}
+      onSubmit={() => revoke.mutate(null)}
     >
       <Text size="sm">{words.revokeHelp}</Text>
       <List size="sm" mt="xs">

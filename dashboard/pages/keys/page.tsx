@@ -1,13 +1,14 @@
 // Keys: make, find, limit, replace, revoke (specification 3 and 5).
-import { Alert, Button, Group, Select, Text, TextInput } from "@mantine/core";
+import { Alert, Button, Group, Select, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { type Key, keysQuery } from "../../api/keys.ts";
 import { DataTable } from "../../components/data-table.tsx";
 import { Icon } from "../../components/icon.tsx";
 import { Page } from "../../components/page.tsx";
+import { SearchField } from "../../components/search-field.tsx";
 import { Empty, Loaded } from "../../components/states.tsx";
-import { type Filters, oneOf, text, useFilters } from "../../filters.ts";
+import { type Filters, oneOf, type SetFilters, text, useFilters } from "../../filters.ts";
 import { useMembership } from "../../membership.tsx";
 import { texts } from "../../texts.ts";
 import { KeyActs } from "./acts.tsx";
@@ -98,15 +99,15 @@ const matching =
 
 interface KeyFiltersProps {
   filters: Filters<typeof SHAPE>;
-  set: (change: Partial<Filters<typeof SHAPE>>) => void;
+  set: SetFilters<typeof SHAPE>;
 }
 
 const KeyFilters = ({ filters, set }: KeyFiltersProps) => (
   <Group gap="sm" align="flex-end">
-    <TextInput
+    <SearchField
       label={words.search}
       value={filters.search}
-      onChange={(event) => set({ search: event.currentTarget.value })}
+      onSearch={(search) => set({ search }, { typed: true })}
     />
     <Select
       label={words.filterState}

@@ -1,5 +1,5 @@
 // The catalogue: what each model costs and can, whether this organization may call it now, and what a call would cost.
-import { Badge, Code, Group, Paper, Stack, Text, TextInput, Title } from "@mantine/core";
+import { Badge, Code, Group, Paper, Stack, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { type Model, modelsQuery } from "../../api/models.ts";
 import { CopyButton } from "../../components/copy.tsx";
@@ -7,6 +7,7 @@ import { type Column, DataTable } from "../../components/data-table.tsx";
 import { Ago, Time } from "../../components/figures.tsx";
 import { ButtonLink } from "../../components/link.tsx";
 import { Page } from "../../components/page.tsx";
+import { SearchField } from "../../components/search-field.tsx";
 import { StateBadge } from "../../components/state-badge.tsx";
 import { Empty, Loaded } from "../../components/states.tsx";
 import { text, useFilters } from "../../filters.ts";
@@ -33,11 +34,11 @@ export function ModelsPage() {
           ) : (
             <>
               <EstimateCard org={org.id} models={data} />
-              <TextInput
+              <SearchField
                 label={words.search}
                 w={{ base: "100%", sm: 260 }}
                 value={search}
-                onChange={(event) => setFilters({ search: event.currentTarget.value })}
+                onSearch={(wanted) => setFilters({ search: wanted }, { typed: true })}
               />
               {data
                 .filter(({ id }) => id.toLowerCase().includes(search.toLowerCase()))

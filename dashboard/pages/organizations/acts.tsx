@@ -1,4 +1,4 @@
-// The dialogs of the organizations page: make one, and invite the person who owns it.
+// The dialogs of the organizations page: make one, rename it, and invite the person who owns it.
 import { Text, TextInput } from "@mantine/core";
 import { useState } from "react";
 import {
@@ -6,6 +6,7 @@ import {
   type OwnerInvitation,
   useCreateOrganization,
   useInviteOwner,
+  useRenameOrganization,
 } from "../../api/organizations.ts";
 import { FormDialog } from "../../components/dialogs.tsx";
 import { texts } from "../../texts.ts";
@@ -33,6 +34,36 @@ export function CreateOrganization({ onClose, onCreated }: CreateProps) {
       <TextInput
         label={words.name}
         description={words.nameHelp}
+        value={name}
+        maxLength={200}
+        data-autofocus
+        onChange={(event) => setName(event.currentTarget.value)}
+      />
+    </FormDialog>
+  );
+}
+
+interface RenameProps {
+  of: Pick<OrganizationRow, "id" | "name">;
+  onClose: () => void;
+}
+
+export function RenameOrganization({ of, onClose }: RenameProps) {
+  const [name, setName] = useState(of.name);
+  const rename = useRenameOrganization(of.id, onClose);
+  return (
+    <FormDialog
+      opened
+      title={words.renameTitle(of.name)}
+      action={words.rename}
+      mutation={rename}
+      disabled={name.trim() === "" || name.trim() === of.name}
+      onClose={onClose}
+      onSubmit={() => rename.mutate({ name: name.trim() })}
+    >
+      <TextInput
+        label={words.name}
+        description={words.renameHelp}
         value={name}
         maxLength={200}
         data-autofocus

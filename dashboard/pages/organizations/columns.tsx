@@ -13,7 +13,9 @@ import { texts } from "../../texts.ts";
 
 const words = texts.organizations;
 
-export const organizationColumns = (onInvite: (of: OrganizationRow) => void): Column<OrganizationRow>[] => [
+type Act = (kind: "rename" | "invite", of: OrganizationRow) => void;
+
+export const organizationColumns = (act: Act): Column<OrganizationRow>[] => [
   {
     title: words.columns.name,
     always: true,
@@ -25,7 +27,7 @@ export const organizationColumns = (onInvite: (of: OrganizationRow) => void): Co
         </Link>
         <Code className="figures">{id}</Code>
         {open_entitlements > 0 && (
-          <Link to={path.operator("entitlements")} search={{ org: id }} size="xs">
+          <Link to={path.operator("entitlements")} search={{ org: id, state: "requested" }} size="xs">
             {words.asked(open_entitlements)}
           </Link>
         )}
@@ -73,7 +75,13 @@ export const organizationColumns = (onInvite: (of: OrganizationRow) => void): Co
     always: true,
     acts: true,
     cell: (row) => (
-      <RowActs label={words.menu(row.name)} acts={[{ label: words.invite, act: () => onInvite(row) }]} />
+      <RowActs
+        label={words.menu(row.name)}
+        acts={[
+          { label: words.invite, act: () => act("invite", row) },
+          { label: words.rename, act: () => act("rename", row) },
+        ]}
+      />
     ),
   },
 ];

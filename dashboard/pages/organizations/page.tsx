@@ -12,12 +12,12 @@ import { Page } from "../../components/page.tsx";
 import { Empty, Loaded } from "../../components/states.tsx";
 import { text, useFilters } from "../../filters.ts";
 import { texts } from "../../texts.ts";
-import { CreateOrganization, InviteOwner } from "./acts.tsx";
+import { CreateOrganization, InviteOwner, RenameOrganization } from "./acts.tsx";
 import { organizationColumns } from "./columns.tsx";
 
 const words = texts.organizations;
 const SHAPE = { search: text() };
-type Act = { kind: "create" } | { kind: "invite"; to: OrganizationRow };
+type Act = { kind: "create" } | { kind: "rename" | "invite"; to: OrganizationRow };
 
 export function OrganizationsPage() {
   const [{ search }, setFilters] = useFilters(SHAPE);
@@ -51,7 +51,7 @@ export function OrganizationsPage() {
               label={texts.operatorPages.organizations}
               rows={rows}
               rowKey={({ id }) => id}
-              columns={organizationColumns((to) => setAct({ kind: "invite", to }))}
+              columns={organizationColumns((kind, to) => setAct({ kind, to }))}
               more={moreOf(organizations)}
             />
           )
@@ -60,6 +60,7 @@ export function OrganizationsPage() {
       {act?.kind === "create" && (
         <CreateOrganization onClose={close} onCreated={(to) => setAct({ kind: "invite", to })} />
       )}
+      {act?.kind === "rename" && <RenameOrganization of={act.to} onClose={close} />}
       {act?.kind === "invite" && (
         <InviteOwner
           to={act.to}

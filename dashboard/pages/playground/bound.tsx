@@ -6,7 +6,7 @@ import { ApiError } from "../../api/client.ts";
 import type { ChatBody } from "../../api/completion.ts";
 import { quoteQuery } from "../../api/playground.ts";
 import { Money } from "../../components/figures.tsx";
-import { Refused } from "../../components/refused.tsx";
+import { Failure } from "../../components/states.tsx";
 import { formatCount } from "../../format/count.ts";
 import { texts } from "../../texts.ts";
 
@@ -24,7 +24,8 @@ interface BoundProps {
 export function Bound({ org, paidBy, request, onAffordable, named }: BoundProps) {
   const [typed] = useDebouncedValue(JSON.stringify(request), 400);
   const quote = useQuery(quoteQuery(org, { key: paidBy, request: JSON.parse(typed) as ChatBody }));
-  if (quote.error !== null) return <Refused error={quote.error} org={org} />;
+  const about = { org, key: paidBy, model: request.model };
+  if (quote.error !== null) return <Failure error={quote.error} about={about} />;
   if (quote.data === undefined) return null;
   const { refusal, max_charge_usd, affordable_max_tokens } = quote.data;
   return (
@@ -36,7 +37,7 @@ export function Bound({ org, paidBy, request, onAffordable, named }: BoundProps)
         </Text>
       )}
       {refusal !== null && (
-        <Refused error={new ApiError({ ...refusal, requestId: null, param: null })} org={org} />
+        <Failure error={new ApiError({ ...refusal, requestId: null, param: null })} about={about} />
       )}
       {refusal?.code === "insufficient_credits" && affordable_max_tokens > 0 && (
         <Group gap="xs">

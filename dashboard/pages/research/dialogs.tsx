@@ -15,8 +15,6 @@ interface DialogProps {
 }
 
 export function AskDialog({ org, onClose }: DialogProps) {
-  // Made when the form opens: a double click or a retry asks once.
-  const [idempotencyKey] = useState(() => crypto.randomUUID());
   const [model, setModel] = useState<string | null>(null);
   const [project, setProject] = useState("");
   const [purpose, setPurpose] = useState("");
@@ -40,7 +38,6 @@ export function AskDialog({ org, onClose }: DialogProps) {
           project: project.trim(),
           purpose: oneLine(purpose),
           until: until === "" ? null : until,
-          idempotencyKey,
         })
       }
     >
@@ -86,15 +83,15 @@ export function AskDialog({ org, onClose }: DialogProps) {
 }
 
 export function WithdrawDialog({ org, of, onClose }: DialogProps & { of: Entitlement }) {
-  const withdraw = useWithdraw(org, onClose);
+  const withdraw = useWithdraw(org, of.id, onClose);
   return (
     <FormDialog
       opened
-      title={words.withdraw}
-      action={words.withdraw}
+      title={words.withdrawTitle(of.model)}
+      action={words.withdrawTitle(of.model)}
       mutation={withdraw}
       onClose={onClose}
-      onSubmit={() => withdraw.mutate(of)}
+      onSubmit={() => withdraw.mutate(null)}
     >
       <Text size="sm">{words.withdrawHelp}</Text>
       <List size="sm" className="name">

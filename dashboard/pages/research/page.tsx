@@ -1,14 +1,15 @@
 // Research Mode: which models this organization may use for which project, until when, and what they cost so far
 // (specification 4).
-import { Alert, Button, Group, Select, TextInput } from "@mantine/core";
+import { Alert, Button, Group, Select } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { type Entitlement, entitlementsQuery } from "../../api/research.ts";
 import { DataTable } from "../../components/data-table.tsx";
 import { Icon } from "../../components/icon.tsx";
 import { Page } from "../../components/page.tsx";
+import { SearchField } from "../../components/search-field.tsx";
 import { Empty, Loaded } from "../../components/states.tsx";
-import { type Filters, oneOf, text, useFilters } from "../../filters.ts";
+import { type Filters, oneOf, type SetFilters, text, useFilters } from "../../filters.ts";
 import { useMembership } from "../../membership.tsx";
 import { texts } from "../../texts.ts";
 import { entitlementColumns } from "./columns.tsx";
@@ -76,15 +77,15 @@ const matching =
 
 interface FilterProps {
   filters: Filters<typeof SHAPE>;
-  set: (change: Partial<Filters<typeof SHAPE>>) => void;
+  set: SetFilters<typeof SHAPE>;
 }
 
 const EntitlementFilters = ({ filters, set }: FilterProps) => (
   <Group gap="sm" align="flex-end">
-    <TextInput
+    <SearchField
       label={words.search}
       value={filters.search}
-      onChange={(event) => set({ search: event.currentTarget.value })}
+      onSearch={(search) => set({ search }, { typed: true })}
     />
     <Select
       label={words.columns.state}

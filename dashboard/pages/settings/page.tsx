@@ -1,32 +1,20 @@
-// The organization's name and rules, and one's own account: name, password, second factor, passkeys, sessions.
+// The organization's name and rules, and one's own account below them.
 import { Button, Group, Paper, Stack, Switch, Text, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import {
-  type Profile,
-  profileQuery,
-  type Settings,
-  settingsQuery,
-  useChangeSettings,
-  useRename,
-} from "../../api/settings.ts";
+import { type Settings, settingsQuery, useChangeSettings } from "../../api/settings.ts";
 import { Copyable } from "../../components/copy.tsx";
 import { Page, Section } from "../../components/page.tsx";
 import { Failure, Loaded } from "../../components/states.tsx";
 import { useMembership } from "../../membership.tsx";
 import { texts } from "../../texts.ts";
-import { Display } from "./display.tsx";
-import { Passkeys } from "./passkeys.tsx";
-import { PasswordForm } from "./password.tsx";
-import { SecondFactorCard } from "./second-factor.tsx";
-import { Sessions } from "./sessions.tsx";
+import { OwnAccount } from "./account.tsx";
 
 const words = texts.settings;
 
 export function SettingsPage() {
   const { org, may } = useMembership();
   const settings = useQuery(settingsQuery(org.id));
-  const profile = useQuery(profileQuery);
   return (
     <Page title={texts.pages.settings} lead={words.lead}>
       <Section title={words.organization}>
@@ -34,7 +22,7 @@ export function SettingsPage() {
           {(of) => <Organization org={org.id} of={of} mayChange={may("settings.change")} />}
         </Loaded>
       </Section>
-      <Loaded query={profile}>{(of) => <Account of={of} />}</Loaded>
+      <OwnAccount />
     </Page>
   );
 }
@@ -79,49 +67,5 @@ function Organization({ org, of, mayChange }: { org: string; of: Settings; mayCh
         </Text>
       </Stack>
     </Paper>
-  );
-}
-
-function Account({ of }: { of: Profile }) {
-  const [name, setName] = useState(of.person.name);
-  const rename = useRename();
-  return (
-    <>
-      <Section title={words.account}>
-        <Paper withBorder p="md">
-          <Stack gap="md">
-            <Text size="sm" c="dimmed" className="name">
-              {of.person.email}
-            </Text>
-            {rename.error !== null && <Failure error={rename.error} />}
-            <Group gap="sm" align="flex-end">
-              <TextInput
-                label={words.yourName}
-                w={{ base: "100%", sm: 320 }}
-                maxLength={100}
-                value={name}
-                onChange={(event) => setName(event.currentTarget.value)}
-              />
-              <Button
-                loading={rename.isPending}
-                disabled={name.trim() === "" || name.trim() === of.person.name}
-                onClick={() => rename.mutate({ name: name.trim() })}
-              >
-                {texts.dialog.save}
-              </Button>
-            </Group>
-            <PasswordForm />
-          </Stack>
-        </Paper>
-      </Section>
-      <Section title={words.secondFactor}>
-        <Paper withBorder p="md">
-          <SecondFactorCard on={of.person.two_factor} />
-        </Paper>
-      </Section>
-      <Passkeys of={of.passkeys} />
-      <Sessions of={of.sessions} />
-      <Display />
-    </>
   );
 }

@@ -107,7 +107,7 @@ function RemovePasskey({ passkey, onClose }: { passkey: Passkey; onClose: () => 
     <FormDialog
       opened
       title={words.removeTitle(nameOf(passkey))}
-      action={words.remove}
+      action={words.removeTitle(nameOf(passkey))}
       mutation={remove}
       onClose={onClose}
       onSubmit={() => remove.mutate(passkey.id)}

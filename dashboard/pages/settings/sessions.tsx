@@ -1,10 +1,11 @@
 // Where a person is signed in; any of it can be ended from here.
 import { Button, Stack, Text } from "@mantine/core";
+import { useState } from "react";
 import { type Profile, useEndOtherSessions, useEndSession } from "../../api/settings.ts";
 import { type Column, DataTable } from "../../components/data-table.tsx";
+import { QuestionDialog } from "../../components/dialogs.tsx";
 import { Ago, Time } from "../../components/figures.tsx";
 import { Section } from "../../components/page.tsx";
-import { Failure } from "../../components/states.tsx";
 import { formatAgent } from "../../format/agent.ts";
 import { texts } from "../../texts.ts";
 
@@ -13,33 +14,23 @@ const words = texts.settings;
 type PersonSession = Profile["sessions"][number];
 
 export function Sessions({ of }: { of: readonly PersonSession[] }) {
-  const end = useEndSession();
-  const endOthers = useEndOtherSessions();
-  const error = end.error ?? endOthers.error;
+  const [ended, setEnded] = useState<PersonSession | "others" | null>(null);
+  const close = (): void => setEnded(null);
   const others = of.some(({ current }) => !current) && (
-    <Button
-      size="compact-sm"
-      variant="default"
-      loading={endOthers.isPending}
-      onClick={() => endOthers.mutate()}
-    >
+    <Button size="compact-sm" variant="default" onClick={() => setEnded("others")}>
       {words.endOthers}
     </Button>
   );
   return (
     <Section title={words.sessions} actions={others}>
-      {error !== null && <Failure error={error} />}
-      <DataTable
-        label={words.sessions}
-        rows={of}
-        rowKey={({ id }) => id}
-        columns={columns((id) => end.mutate(id))}
-      />
+      <DataTable label={words.sessions} rows={of} rowKey={({ id }) => id} columns={columns(setEnded)} />
+      {ended === "others" && <EndOthers onClose={close} />}
+      {ended !== null && ended !== "others" && <End of={ended} onClose={close} />}
     </Section>
   );
 }
 
-const columns = (end: (id: string) => void): Column<PersonSession>[] => [
+const columns = (end: (of: PersonSession) => void): Column<PersonSession>[] => [
   {
     title: words.columns.where,
     always: true,
@@ -59,11 +50,46 @@ const columns = (end: (id: string) => void): Column<PersonSession>[] => [
   {
     title: words.columns.actions,
     always: true,
-    cell: ({ id, current }) =>
-      !current && (
-        <Button size="compact-sm" variant="default" onClick={() => end(id)}>
+    cell: (of) =>
+      !of.current && (
+        <Button
+          size="compact-sm"
+          variant="default"
+          aria-label={words.endTitle(formatAgent(of.agent))}
+          onClick={() => end(of)}
+        >
           {words.end}
         </Button>
       ),
   },
 ];
+
+function End({ of, onClose }: { of: PersonSession; onClose: () => void }) {
+  const end = useEndSession(of.id, onClose);
+  return (
+    <QuestionDialog
+      title={words.endTitle(formatAgent(of.agent))}
+      action={words.endTitle(formatAgent(of.agent))}
+      mutation={end}
+      onClose={onClose}
+      onSubmit={() => end.mutate(null)}
+    >
+      {words.endHelp}
+    </QuestionDialog>
+  );
+}
+
+function EndOthers({ onClose }: { onClose: () => void }) {
+  const end = useEndOtherSessions(onClose);
+  return (
+    <QuestionDialog
+      title={words.endOthers}
+      action={words.endOthers}
+      mutation={end}
+      onClose={onClose}
+      onSubmit={() => end.mutate(null)}
+    >
+      {words.endOthersHelp}
+    </QuestionDialog>
+  );
+}

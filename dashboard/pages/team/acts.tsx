@@ -35,7 +35,7 @@ function ChangeRole({ org, of, onClose }: ActProps & { of: Member }) {
   const [role, setRole] = useState(of.role);
   const queries = useQueryClient();
   const navigate = useNavigate();
-  const change = useChangeRole(org.id, () => {
+  const change = useChangeRole(org.id, of.person.id, () => {
     onClose();
     if (!of.you) return;
     queries.clear();
@@ -49,7 +49,7 @@ function ChangeRole({ org, of, onClose }: ActProps & { of: Member }) {
       mutation={change}
       disabled={role === of.role}
       onClose={onClose}
-      onSubmit={() => change.mutate({ member: of.person.id, role })}
+      onSubmit={() => change.mutate(role)}
     >
       <Text size="sm">{of.you ? words.changeOwnRoleHelp : words.changeRoleHelp}</Text>
       <RoleChoice role={role} setRole={setRole} by={org.role} />
@@ -58,16 +58,16 @@ function ChangeRole({ org, of, onClose }: ActProps & { of: Member }) {
 }
 
 function Remove({ org, of, onClose }: ActProps & { of: Member }) {
-  const remove = useRemoveMember(org.id, onClose);
+  const remove = useRemoveMember(org.id, of.person.id, onClose);
   return (
     <ConfirmDialog
       opened
       title={words.removeTitle(of.email)}
       name={of.email}
-      action={words.remove}
+      action={words.removeTitle(of.email)}
       mutation={remove}
       onClose={onClose}
-      onSubmit={() => remove.mutate(of.person.id)}
+      onSubmit={() => remove.mutate(null)}
     >
       <Consequences org={org} of={of} help={words.removeHelp} />
     </ConfirmDialog>
@@ -82,10 +82,10 @@ function Leave({ org, of, onClose }: ActProps & { of: Member }) {
       opened
       title={words.leaveTitle(org.name)}
       name={org.name}
-      action={words.leave}
+      action={words.leaveTitle(org.name)}
       mutation={leave}
       onClose={onClose}
-      onSubmit={() => leave.mutate()}
+      onSubmit={() => leave.mutate(null)}
     >
       <Consequences org={org} of={of} help={words.leaveHelp} />
     </ConfirmDialog>

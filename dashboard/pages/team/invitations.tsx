@@ -1,21 +1,23 @@
 // Invitations that nobody has taken yet.
 import { Button, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
 import { type Invitation, invitationsQuery, useWithdrawInvitation } from "../../api/team.ts";
 import { type Column, DataTable } from "../../components/data-table.tsx";
+import { QuestionDialog } from "../../components/dialogs.tsx";
 import { Ago } from "../../components/figures.tsx";
 import { Section } from "../../components/page.tsx";
-import { Failure, Loaded } from "../../components/states.tsx";
+import { Loaded } from "../../components/states.tsx";
 import { texts } from "../../texts.ts";
 
 const words = texts.team;
 
 export function OpenInvitations({ org, changeable }: { org: string; changeable: boolean }) {
   const invitations = useQuery(invitationsQuery(org));
-  const withdraw = useWithdrawInvitation(org);
+  const [withdrawn, setWithdrawn] = useState<Invitation | null>(null);
   return (
     <Section title={words.invitations}>
-      {withdraw.error !== null && <Failure error={withdraw.error} />}
+      {withdrawn !== null && <Withdraw org={org} of={withdrawn} onClose={() => setWithdrawn(null)} />}
       <Loaded query={invitations}>
         {({ data }) => {
           const open = data.filter(({ state }) => state === "open");
@@ -28,7 +30,7 @@ export function OpenInvitations({ org, changeable }: { org: string; changeable: 
               label={words.invitations}
               rows={open}
               rowKey={({ id }) => id}
-              columns={[...COLUMNS, ...(changeable ? [actions(withdraw)] : [])]}
+              columns={[...COLUMNS, ...(changeable ? [actions(setWithdrawn)] : [])]}
             />
           );
         }}
@@ -52,20 +54,34 @@ const COLUMNS: Column<Invitation>[] = [
   { title: words.expires, always: true, cell: ({ expires_at }) => <Ago at={expires_at} /> },
 ];
 
-const actions = (withdraw: ReturnType<typeof useWithdrawInvitation>): Column<Invitation> => ({
+const actions = (withdraw: (of: Invitation) => void): Column<Invitation> => ({
   title: words.columns.actions,
   acts: true,
   always: true,
   figures: true,
-  cell: ({ id, email }) => (
+  cell: (of) => (
     <Button
       size="compact-sm"
       variant="subtle"
-      aria-label={words.withdrawFor(email)}
-      loading={withdraw.isPending && withdraw.variables === id}
-      onClick={() => withdraw.mutate(id)}
+      aria-label={words.withdrawFor(of.email)}
+      onClick={() => withdraw(of)}
     >
       {words.withdraw}
     </Button>
   ),
 });
+
+function Withdraw({ org, of, onClose }: { org: string; of: Invitation; onClose: () => void }) {
+  const withdraw = useWithdrawInvitation(org, of.id, onClose);
+  return (
+    <QuestionDialog
+      title={words.withdrawFor(of.email)}
+      action={words.withdrawFor(of.email)}
+      mutation={withdraw}
+      onClose={onClose}
+      onSubmit={() => withdraw.mutate(null)}
+    >
+      {words.withdrawHelp}
+    </QuestionDialog>
+  );
+}

@@ -29,8 +29,6 @@ export function Invite({ org, opened, onClose }: ActProps & { opened: boolean })
 }
 
 function InviteForm({ org, onClose, onShown }: ActProps & { onShown: (shown: Shown) => void }) {
-  // Made when the form opens: a double click or a retry invites once.
-  const [idempotencyKey] = useState(() => crypto.randomUUID());
   const [email, setEmail] = useState("");
   const [role, setRole] = useState<Role>("developer");
   const [shownBefore, setShownBefore] = useState(false);
@@ -47,7 +45,7 @@ function InviteForm({ org, onClose, onShown }: ActProps & { onShown: (shown: Sho
       mutation={invite}
       disabled={!email.includes("@") || shownBefore}
       onClose={onClose}
-      onSubmit={() => invite.mutate({ email: email.trim(), role, idempotencyKey })}
+      onSubmit={() => invite.mutate({ email: email.trim(), role })}
     >
       {shownBefore && <Alert color="yellow">{words.linkReplayed}</Alert>}
       <TextInput

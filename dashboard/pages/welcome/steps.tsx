@@ -81,12 +81,10 @@ const Step = ({ done, title, children }: { done: boolean; title: string; childre
 function KeyStep({ org, baseUrl, done }: { org: string; baseUrl: string; done: boolean }) {
   const [secret, setSecret] = useState<Secret | null>(null);
   const models = useQuery(modelsQuery(org));
-  const [idempotencyKey] = useState(() => crypto.randomUUID());
   const create = useCreateKey(org, ({ name, secret: shown }) => {
     if (shown !== null) setSecret({ name, secret: shown });
   });
-  const make = (): void =>
-    create.mutate({ name: words.keyName, scope: "standard", limit_usd: null, idempotencyKey });
+  const make = (): void => create.mutate({ name: words.keyName, scope: "standard", limit_usd: null });
   return (
     <>
       <Text size="sm" c="dimmed">

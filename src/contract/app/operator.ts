@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { ROLES } from "../roles.ts";
 import { auditReportSchema, releaseSchema, routeSchema } from "../admin.ts";
+import { order } from "./billing.ts";
 import { entitlement } from "./catalogue.ts";
 import { email, count, line, listOf, milliseconds, page, personRef, time, usd, usdInput } from "./shapes.ts";
 
@@ -21,6 +22,7 @@ export const organization = z.object({
 });
 export const organizationList = listOf(organization);
 export const organizationsQuery = z.strictObject({ ...page, search: z.string().max(200).optional() });
+/** Also of a new name. */
 export const createOrganizationInput = z.strictObject({ name: line() });
 
 /** Of credits, orders and payment events. */
@@ -52,6 +54,35 @@ export const granted = z.object({
   before_usd: usd,
   after_usd: usd,
 });
+/** What can be given back of a request: what it cost, less what was given back before. */
+export const refundable = z.object({
+  request: z.string(),
+  org: z.string(),
+  org_name: z.string(),
+  model: z.string(),
+  state: z.enum(["running", "settled", "released", "outcome_unknown"]),
+  admitted_at: time,
+  charge_usd: usd,
+  refunded_usd: usd,
+  left_usd: usd,
+});
+export const refundInput = z.strictObject({
+  request: z.string().max(100),
+  amount_usd: usdInput,
+  reference: line(),
+  reason: line(500),
+});
+/** `refunded` is false when this reference had been refunded before: nothing changed. */
+export const refunded = z.object({
+  org: z.string(),
+  request: z.string(),
+  reference: z.string(),
+  refunded: z.boolean(),
+  before_usd: usd,
+  after_usd: usd,
+});
+export const orderRow = order.extend({ org_name: z.string() });
+export const orderRowList = listOf(orderRow);
 /** Payments that were seen; served by `payments`. */
 export const paymentEvent = z.object({
   id: z.string(),
@@ -65,6 +96,8 @@ export const paymentEvent = z.object({
   received_at: time,
 });
 export const paymentEventList = listOf(paymentEvent);
+export const paymentEventRow = paymentEvent.extend({ org_name: z.string().nullable() });
+export const paymentEventRowList = listOf(paymentEventRow);
 
 export const route = routeSchema.extend({
   highest_version: count,
@@ -99,7 +132,9 @@ export const verifiedRelease = z.object({
     z.object({ field: z.string(), before: z.string().nullable(), after: z.string().nullable() }),
   ),
 });
-export const releaseHistory = listOf(releaseSchema.omit({ state: true }).extend({ published_at: time }));
+export const releaseHistory = listOf(
+  releaseSchema.omit({ state: true }).extend({ published_at: time, published_by: personRef.nullable() }),
+);
 export const releasesQuery = z.strictObject({ ...page, route: z.string().max(400).optional() });
 
 export const entitlementRow = entitlement.extend({
@@ -159,6 +194,21 @@ export const health = z.object({
   memory_bytes: count,
   event_loop_delay_ms: milliseconds.nullable(),
   refusals_forgotten: count,
+  /** Of this process since its start. */
+  overload_refusals: count,
+  schema_version: count,
+  last_sweep_at: time.nullable(),
+  /** Of the last commits of this process, 1,024 at most; null before the first. */
+  commits: z.object({
+    waiting: count,
+    of: count,
+    operations_mean: z.number().nullable(),
+    operations_most: count.nullable(),
+    ms_p50: milliseconds.nullable(),
+    ms_p99: milliseconds.nullable(),
+  }),
+  /** The gateways of a PostgreSQL store; none on SQLite, which has one. */
+  gateways: z.array(z.object({ name: z.string(), started_at: time, lease_until: time, valid: z.boolean() })),
 });
 
 /** What to send along with a question: states and figures, no secret, no name of a person, no content. */
@@ -172,6 +222,18 @@ export const supportBundle = z.object({
 });
 
 export const ledgerReport = auditReportSchema.extend({
+  violations: z.array(auditReportSchema.shape.violations.element.extend({ org_name: z.string().nullable() })),
+  /** The oldest first, 100 at most. */
+  late_holds: z.array(
+    z.object({
+      request: z.string(),
+      org: z.string(),
+      org_name: z.string(),
+      held_usd: usd,
+      admitted_at: time,
+      deadline_at: time,
+    }),
+  ),
   started_at: time,
   ms: milliseconds,
   drift_usd: usd,
@@ -186,7 +248,7 @@ export const operatorPerson = z.object({
   operator: z.boolean(),
   two_factor: z.boolean(),
   last_seen_at: time.nullable(),
-  memberships: z.array(z.object({ org: z.string(), role: z.string() })),
+  memberships: z.array(z.object({ org: z.string(), name: z.string(), role: z.string() })),
 });
 export const operatorPersonList = listOf(operatorPerson);
 export const inviteOperatorInput = z.strictObject({ email });

@@ -4,10 +4,12 @@ import { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { OperatorRefusal } from "../../contract/admin-refusals.ts";
 import type { Operator } from "../../contract/operator.ts";
+import type { People } from "../../contract/people.ts";
 import { parseJson } from "../../contract/parse-json.ts";
 import { Refusal } from "../../contract/refusals.ts";
 import { readJsonBody } from "../body.ts";
 import { replyOperatorRefusal, replyRefusal } from "../reply.ts";
+import { once, REPLAYED } from "../remember.ts";
 import { foldPath } from "../router.ts";
 import { openApiDocument } from "./document.ts";
 import type { Operation } from "./operation.ts";
@@ -26,7 +28,14 @@ type Call = Context<{ Bindings: Bindings }>;
 /** Serves one request; rejects only for bugs, which the front door answers with 500 and logs. */
 export type AdminHandler = (request: Request, context: Bindings) => Promise<Response>;
 
-export function createAdminApp(on: { operator: Operator; ledger: PrincipalStore }): AdminHandler {
+export interface AdminPorts {
+  operator: Operator;
+  ledger: PrincipalStore;
+  /** Where answers to an `Idempotency-Key` are kept. */
+  people(): Promise<Pick<People, "answers">>;
+}
+
+export function createAdminApp(on: AdminPorts): AdminHandler {
   const app = new OpenAPIHono<{ Bindings: Bindings }>({ getPath: pathOf });
   const methods = new Map<string, string[]>();
   for (const operation of OPERATIONS) {
@@ -52,16 +61,23 @@ export function createAdminApp(on: { operator: Operator; ledger: PrincipalStore 
   return async (request, context) => seal(await app.fetch(request, context), context);
 }
 
-async function perform(
-  operation: Operation,
-  call: Call,
-  on: { operator: Operator; ledger: PrincipalStore },
-): Promise<Response> {
+async function perform(operation: Operation, call: Call, on: AdminPorts): Promise<Response> {
   const actor = await managementKeyOf(on.ledger, call.req.header("authorization") ?? null);
   const body =
     operation.input.body === null ? {} : parseJson(await readJsonBody(call.req.raw, BODY_LIMIT_BYTES));
   const arrived = { params: call.req.param(), query: queryOf(call), body };
-  return json(JSON.stringify(await operation.perform(on.operator, arrived, actor)), operation.status);
+  const work = async (): Promise<string> =>
+    JSON.stringify(await operation.perform(on.operator, arrived, actor));
+  const key = call.req.header("idempotency-key") ?? null;
+  if (key === null || operation.method === "get") return json(await work(), operation.status);
+  const form = {
+    by: actor,
+    target: `${call.req.method} ${call.req.path}`,
+    key,
+    body: JSON.stringify(body),
+  };
+  const { text, replayed } = await once(await on.people(), form, work);
+  return json(text, operation.status, replayed ? REPLAYED : {});
 }
 
 /** A parameter sent twice stays a list, which no schema takes. */
@@ -78,10 +94,10 @@ function pathOf(request: Request): string {
   return foldPath(path.split("?", 1)[0] ?? path);
 }
 
-const json = (text: string, status: number): Response =>
+const json = (text: string, status: number, more: Record<string, string> = {}): Response =>
   new Response(text, {
     status,
-    headers: { "content-type": "application/json", "cache-control": "no-store" },
+    headers: { "content-type": "application/json", "cache-control": "no-store", ...more },
   });
 
 function wrongMethod(allowed: string[]): Refusal {

@@ -1,6 +1,7 @@
 // The OpenAPI document of the operator API, made from the table of operations; `docs/openapi.json` is its committed
 // copy. Schemas become components by the id in their `.meta`.
 import { OpenAPIHono, type RouteConfig } from "@hono/zod-openapi";
+import { z } from "zod";
 import { errorSchema } from "../../contract/admin.ts";
 import type { Operation } from "./operation.ts";
 import { OPERATIONS } from "./operations.ts";
@@ -13,6 +14,17 @@ const ERRORS = {
   409: "State or an earlier call forbids it.",
   default: "Any other refusal.",
 };
+
+const REPEATABLE = z.object({
+  "idempotency-key": z
+    .string()
+    .min(8)
+    .max(200)
+    .optional()
+    .describe(
+      "The same change under the same key is made once, for a day; a secret is in the first answer only.",
+    ),
+});
 
 /** The whole document, OpenAPI 3.1. */
 export function openApiDocument(): object {
@@ -48,6 +60,7 @@ function describe({ method, path, summary, noun, audit, input, status, output }:
     request: {
       params: input.params,
       query: input.query,
+      ...(method === "post" && { headers: REPEATABLE }),
       ...(input.body && {
         body: { required: true, content: { "application/json": { schema: input.body } } },
       }),

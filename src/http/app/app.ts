@@ -14,7 +14,7 @@ import { foldPath } from "../router.ts";
 import { admit, type AdmitPorts } from "./admit.ts";
 import { type Call, type Handler, type Handlers, notFound } from "./call.ts";
 import { checkOrigin } from "./origin.ts";
-import { once } from "./remember.ts";
+import { once, REPLAYED } from "../remember.ts";
 
 const ID = /^[A-Za-z0-9_.:-]{1,100}$/;
 const BODY_BYTES = 256 * 1024;
@@ -95,17 +95,19 @@ async function answer(
     const result = await handler(call);
     return result instanceof Response ? result : json(JSON.stringify(result), shape.status, call.cookies);
   }
-  const text = await once(
+  const { text, replayed } = await once(
     people,
     {
-      personId: call.who.signedIn.person.id,
+      by: call.who.signedIn.person.id,
       target,
       key: call.idempotencyKey,
       body: JSON.stringify(call.body),
     },
     async () => JSON.stringify(await handler(call)),
   );
-  return json(text, shape.status, call.cookies);
+  const response = json(text, shape.status, call.cookies);
+  if (replayed) for (const [name, value] of Object.entries(REPLAYED)) response.headers.set(name, value);
+  return response;
 }
 
 /** DELETE may come without a body. */

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { cell, csvResponse } from "./csv.ts";
+import { cell } from "../../contract/csv.ts";
+import { csvResponse } from "./csv.ts";
 
 test.each([
   ["=1+1", "'=1+1"],

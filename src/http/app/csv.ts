@@ -1,7 +1,7 @@
 // CSV for spreadsheets, written page by page as it is read: the same filter as the list, RFC 3339 times, money as decimal
-// strings. A text that a spreadsheet would run as a formula gets a quote in front (dashboard.md §4).
+// strings (dashboard.md §4).
+import { type Cell, cell } from "../../contract/csv.ts";
 
-type Cell = string | number | boolean | null;
 type Page<Row> = (cursor: string | undefined) => Promise<{ data: Row[]; next_cursor: string | null }>;
 
 export interface Table<Row> {
@@ -10,9 +10,6 @@ export interface Table<Row> {
   columns: Record<string, (row: Row) => Cell>;
   page: Page<Row>;
 }
-
-const FORMULA = /^[=+\-@\t\r]/;
-const NUMBER = /^-?\d+(\.\d+)?$/;
 
 /** Rejects when the first page cannot be read: the status must not be 200 then. */
 export async function csvResponse<Row>({ name, columns, page }: Table<Row>): Promise<Response> {
@@ -52,11 +49,4 @@ async function* linesOf<Row>(
     if (read.next_cursor === null) return;
     read = await page(read.next_cursor);
   }
-}
-
-export function cell(value: Cell): string {
-  if (value === null) return "";
-  const text = String(value);
-  const safe = FORMULA.test(text) && !NUMBER.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

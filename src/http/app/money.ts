@@ -1,9 +1,12 @@
 // Buying credits, automatic top-up, and the operators' view of payments: thin over the desk of `src/operator/payments`.
+import type { Operator } from "../../contract/operator.ts";
 import type { PaymentDesk } from "../../contract/payment-desk.ts";
 import { type Handlers, personOf } from "./call.ts";
+import { namesOf } from "./names.ts";
 
 export interface MoneyPorts {
   paymentDesk: PaymentDesk;
+  operator: Pick<Operator, "organizations">;
 }
 
 type Routes =
@@ -18,7 +21,7 @@ type Routes =
   | "GET /operator/orders"
   | "POST /operator/orders/{order}/confirm";
 
-export const moneyHandlers = ({ paymentDesk: desk }: MoneyPorts): Handlers<Routes> => ({
+export const moneyHandlers = ({ paymentDesk: desk, operator }: MoneyPorts): Handlers<Routes> => ({
   "GET /orgs/{org}/billing/orders": ({ params, query }) => desk.orders(params.org, query),
   "POST /orgs/{org}/billing/orders": (call) =>
     desk.buy(call.params.org, call.body, { actor: personOf(call).id, formKey: call.idempotencyKey }),
@@ -32,7 +35,14 @@ export const moneyHandlers = ({ paymentDesk: desk }: MoneyPorts): Handlers<Route
     await desk.removeCard(call.params.org, personOf(call).id);
     return { done: true };
   },
-  "GET /operator/payments": ({ query }) => desk.events(query),
-  "GET /operator/orders": ({ query }) => desk.allOrders(query),
+  "GET /operator/payments": async ({ query }) => {
+    const [names, page] = await Promise.all([namesOf({ operator }), desk.events(query)]);
+    const named = (org: string | null): string | null => (org === null ? null : (names.get(org) ?? org));
+    return { ...page, data: page.data.map((row) => ({ ...row, org_name: named(row.org) })) };
+  },
+  "GET /operator/orders": async ({ query }) => {
+    const [names, page] = await Promise.all([namesOf({ operator }), desk.allOrders(query)]);
+    return { ...page, data: page.data.map((row) => ({ ...row, org_name: names.get(row.org) ?? row.org })) };
+  },
   "POST /operator/orders/{order}/confirm": (call) => desk.confirm(call.params.order, personOf(call).id),
 });

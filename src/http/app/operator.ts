@@ -1,11 +1,12 @@
 // The operator's pages: organizations, credits, routes and releases, entitlements, people, the house.
 import type { AppAnswer } from "../../contract/app.ts";
-import type { Desk } from "../../contract/desk.ts";
+import type { AuditQuery, Desk } from "../../contract/desk.ts";
 import type { Operator } from "../../contract/operator.ts";
 import type { People } from "../../contract/people.ts";
 import { OperatorRefusal } from "../../contract/admin-refusals.ts";
 import { type Handlers, notFound, personOf } from "./call.ts";
 import { auditCsv } from "./catalogue.ts";
+import { namesOf } from "./names.ts";
 import { invite, type TeamPorts } from "./team.ts";
 
 export interface OperatorPorts extends TeamPorts {
@@ -40,13 +41,20 @@ export const operatorHandlers = (on: OperatorPorts): Handlers<Routes> => ({
     on.desk.revokeManagementKey(call.params.key, personOf(call).id),
   "GET /operator/audit": ({ query }) => on.desk.audit(null, query, null),
   "GET /operator/audit.csv": async ({ query }) =>
-    auditCsv("audit", (cursor) => on.desk.audit(null, { ...query, cursor, limit: 200 }, null)),
+    auditCsv(auditName(query), (cursor) => on.desk.audit(null, { ...query, cursor, limit: 200 }, null)),
 });
+
+/** Of the file: what it holds. */
+const auditName = ({ org, range, from, to }: AuditQuery): string =>
+  ["audit", org ?? "all", range, from, to].filter((part) => part !== undefined).join("-");
 
 type Organizations =
   | "GET /operator/organizations"
   | "POST /operator/organizations"
+  | "PATCH /operator/organizations/{org}"
   | "POST /operator/organizations/{org}/invitations"
+  | "GET /operator/requests/{request}"
+  | "POST /operator/refunds"
   | "GET /operator/credits"
   | "POST /operator/credits";
 
@@ -56,12 +64,20 @@ const organizations = (on: OperatorPorts): Handlers<Organizations> => ({
     const { id } = await on.operator.organizations.create({ name: call.body.name }, personOf(call).id);
     return await on.desk.organizationRow(id);
   },
+  "PATCH /operator/organizations/{org}": async (call) => {
+    const { org } = call.params;
+    await on.desk.organizationRow(org);
+    await on.desk.renameOrganization(org, call.body.name.trim(), personOf(call).id);
+    return await on.desk.organizationRow(org);
+  },
   "POST /operator/organizations/{org}/invitations": async (call) => {
     await on.desk.organizationRow(call.params.org);
     return await invite(on, { organizationId: call.params.org, ...call.body, invitedBy: personOf(call).id });
   },
   "GET /operator/credits": ({ query }) => on.desk.allCredits(query),
   "POST /operator/credits": (call) => on.desk.grant(call.body, personOf(call).id),
+  "GET /operator/requests/{request}": ({ params }) => on.desk.refundable(params.request),
+  "POST /operator/refunds": (call) => on.desk.refund(call.body, personOf(call).id),
 });
 
 type Releases =
@@ -104,7 +120,7 @@ const entitlements = (on: OperatorPorts): Handlers<Entitlements> => ({
     const rows = (await on.desk.entitlements(org ?? null)).filter(
       (row) => state === undefined || row.state === state,
     );
-    return whole(await withNames(on, rows, personOf(call).id));
+    return whole(await withNames(on, rows.toSorted(byUrgency), personOf(call).id));
   },
   "POST /operator/entitlements/{entitlement}/approve": async (call) =>
     await decided(on, call, { kind: "approve", expires: call.body.expires, note: call.body.note }),
@@ -113,6 +129,16 @@ const entitlements = (on: OperatorPorts): Handlers<Entitlements> => ({
   "POST /operator/entitlements/{entitlement}/revoke": async (call) =>
     await decided(on, call, { kind: "revoke", reason: call.body.reason }),
 });
+
+/** Who waits comes first, the longest first; then what is in force, by its end; then what is over, newest first. */
+function byUrgency(a: Urgency, b: Urgency): number {
+  const place = ({ state }: Urgency): number => (state === "requested" ? 0 : state === "active" ? 1 : 2);
+  if (place(a) !== place(b)) return place(a) - place(b);
+  if (a.state === "requested") return a.created_at < b.created_at ? -1 : 1;
+  if (a.state === "active") return (a.expires_at ?? "9") < (b.expires_at ?? "9") ? -1 : 1;
+  return a.created_at < b.created_at ? 1 : -1;
+}
+type Urgency = Pick<Row, "state" | "created_at" | "expires_at">;
 
 async function decided(
   on: OperatorPorts,
@@ -139,7 +165,7 @@ async function withNames(
   rows: Omit<Row, "org_name" | "decidable">[],
   you: string,
 ): Promise<Row[]> {
-  const names = new Map((await on.operator.organizations.list()).data.map(({ id, name }) => [id, name]));
+  const names = await namesOf(on);
   return rows.map((row) => ({
     ...row,
     org_name: names.get(row.org) ?? row.org,
@@ -156,6 +182,7 @@ type Persons =
 const people = (on: OperatorPorts): Handlers<Persons> => ({
   "GET /operator/people": async () => {
     const memberships = Map.groupBy(await on.people.memberships("all"), ({ personId }) => personId);
+    const names = await namesOf(on);
     return whole(
       (await on.people.persons()).map((person) => {
         const own = memberships.get(person.id) ?? [];
@@ -166,7 +193,11 @@ const people = (on: OperatorPorts): Handlers<Persons> => ({
           operator: person.operator,
           two_factor: person.twoFactor,
           last_seen_at: seen === 0 ? null : new Date(seen).toISOString(),
-          memberships: own.map(({ organizationId, role }) => ({ org: organizationId, role })),
+          memberships: own.map(({ organizationId: org, role }) => ({
+            org,
+            name: names.get(org) ?? org,
+            role,
+          })),
         };
       }),
     );

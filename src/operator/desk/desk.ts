@@ -18,6 +18,7 @@ import { organizationsDesk } from "./organizations.ts";
 import { overview } from "./overview.ts";
 import { providersDesk, type ProvidersPorts } from "./providers.ts";
 import { receiptsDesk, type ReceiptPorts } from "./receipts.ts";
+import { refunds } from "./refunds.ts";
 import { research } from "./research.ts";
 import { routesDesk } from "./routes.ts";
 import { supportBundle, type SupportPorts } from "./support-bundle.ts";
@@ -62,6 +63,7 @@ export function createDesk(ports: DeskPorts): Desk {
     ...ofProviders,
     ...supportBundle(on, { ...ofRoutes, ...ofHouse, ...ofProviders }),
     ...organizationsDesk({ ...on, note }),
+    ...refunds({ ...on, note }),
     ...usage({
       sql,
       clock,

@@ -11,22 +11,25 @@ import { newId } from "../../lib/id.ts";
 import { moneyOf, numberOf, orNull, type Sql, type SqlRow, textOf } from "../../store/sql.ts";
 import { unknownRecord } from "../unknown-record.ts";
 import { sinceRequest, stillRuns } from "./request-time.ts";
+import { storeHealth } from "./store-health.ts";
 
 type Key = AppAnswer<"GET /operator/management-keys">["data"][number];
 
 export interface HousePorts {
   sql: Sql;
   clock: Clock;
-  ledger: Pick<Ledger, "createManagementKey" | "ready" | "revokeManagementKey">;
+  ledger: Pick<Ledger, "createManagementKey" | "organizations" | "pulse" | "ready" | "revokeManagementKey">;
   operator: Pick<Operator, "ledger">;
   version: string;
   store: "sqlite" | "postgresql";
   startedAtMs: number;
   streamsOpen(): number;
   forgotten(): number;
+  overloadRefusals(): number;
 }
 
 const DAY_MS = 86_400_000;
+const LATE_SHOWN = 100;
 
 type Mine = Pick<
   Desk,
@@ -60,6 +63,8 @@ export const house = (on: HousePorts): Mine => ({
       memory_bytes: process.memoryUsage().rss,
       event_loop_delay_ms: await loopDelayMs(),
       refusals_forgotten: on.forgotten(),
+      overload_refusals: on.overloadRefusals(),
+      ...(await storeHealth(on)),
     };
   },
   async ledgerReport() {
@@ -77,10 +82,29 @@ export const house = (on: HousePorts): Mine => ({
          (SELECT COALESCE(sum(amount), 0) FROM ledger_entry WHERE kind = 'variance') AS variance`,
       startedAtMs,
     );
+    const late = await on.sql.rows(
+      `SELECT request.request_id, request.org_id, organization.name, hold, admitted_at, deadline_at
+       FROM request JOIN organization ON organization.org_id = request.org_id
+       WHERE ${stillRuns(on.sql)} AND deadline_at < ?1 ORDER BY deadline_at, request.request_id LIMIT ${LATE_SHOWN}`,
+      startedAtMs,
+    );
+    const names = new Map((await on.ledger.organizations()).map(({ id, name }) => [id, name]));
     const of = (from: SqlRow | undefined, name: string): bigint => moneyOf(from?.[name] ?? 0);
     const drift = of(moved, "came") - of(moved, "went") - of(row, "spent") - of(row, "owned");
     return {
       ...report,
+      violations: report.violations.map((violation) => ({
+        ...violation,
+        org_name: violation.org === null ? null : (names.get(violation.org) ?? null),
+      })),
+      late_holds: late.map((row) => ({
+        request: textOf(row["request_id"]),
+        org: textOf(row["org_id"]),
+        org_name: textOf(row["name"]),
+        held_usd: formatUsd(moneyOf(row["hold"])),
+        admitted_at: time(numberOf(row["admitted_at"])),
+        deadline_at: time(numberOf(row["deadline_at"])),
+      })),
       started_at: time(startedAtMs),
       ms: Math.round(performance.now() - began),
       drift_usd: formatUsd(nanoUsd(drift)),

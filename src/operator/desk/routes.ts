@@ -2,11 +2,12 @@
 import { OperatorRefusal } from "../../contract/admin-refusals.ts";
 import type { AppAnswer } from "../../contract/app.ts";
 import type { Desk } from "../../contract/desk.ts";
+import type { People } from "../../contract/people.ts";
 import type { Release } from "../../contract/release.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Publisher } from "../../releases/publish.ts";
-import { numberOf, orNull, type Sql, textOf } from "../../store/sql.ts";
+import { numberOf, orNull, type Sql, type SqlRow, textOf } from "../../store/sql.ts";
 import { printRelease, printRoute } from "../releases.ts";
 import { unknownRecord } from "../unknown-record.ts";
 import { priceOf } from "./catalogue.ts";
@@ -23,6 +24,7 @@ export interface RoutesPorts {
   clock: Clock;
   ledger: Pick<Ledger, "routes">;
   labels: LabelBook;
+  people: Pick<People, "persons">;
   publisher: Pick<Publisher, "standings" | "trustedKeys" | "verify">;
 }
 
@@ -43,7 +45,7 @@ export const routesDesk = (on: RoutesPorts): Mine => ({
   async verifyRelease(jws) {
     const outcome = await on.publisher.verify(jws.trim());
     if (outcome.kind === "refused")
-      throw new OperatorRefusal("release_refused", outcome.reason, outcome.param);
+      throw new OperatorRefusal("release_refused", outcome.reason, outcome.param, outcome.step);
     const live =
       on.publisher.standings().find(({ release }) => release.route === outcome.release.route) ?? null;
     return {
@@ -57,21 +59,51 @@ export const routesDesk = (on: RoutesPorts): Mine => ({
     if (cursor !== undefined) conditions.also(olderThan(conditions, cursor));
     const end = `ORDER BY published_at DESC, version DESC, digest DESC LIMIT ${conditions.bind(limit + 1)}`;
     const rows = await on.sql.rows(
-      `SELECT digest, published_at FROM route_release ${conditions.where} ${end}`,
+      `SELECT digest, route, published_at FROM route_release ${conditions.where} ${end}`,
       ...conditions.values,
     );
     const releases = await on.labels.releasesOf(rows.map((row) => textOf(row["digest"])));
+    const publisher = await publishersOf(on, rows);
     const data = rows.slice(0, limit).flatMap((row) => {
       const release = releases.get(textOf(row["digest"]));
       if (release === undefined) return [];
       const { state: _, ...printed } = printRelease(release, "live");
-      return [{ ...printed, published_at: new Date(numberOf(row["published_at"])).toISOString() }];
+      return [
+        {
+          ...printed,
+          published_at: new Date(numberOf(row["published_at"])).toISOString(),
+          published_by: publisher(row),
+        },
+      ];
     });
     const last = rows[limit - 1];
     return { data, next_cursor: rows.length > limit && last ? textOf(last["digest"]) : null };
   },
   trustedKeys: () => on.publisher.trustedKeys().map((id) => ({ id })),
 });
+
+type PublishedBy = AppAnswer<"GET /operator/releases">["data"][number]["published_by"];
+
+/** Who published it, by the line it left in the audit log at the same instant. */
+async function publishersOf(
+  { sql, people }: RoutesPorts,
+  rows: readonly SqlRow[],
+): Promise<(row: SqlRow) => PublishedBy> {
+  if (rows.length === 0) return () => null;
+  const lines = await sql.rows(
+    "SELECT target, at, actor FROM audit_log WHERE at >= ?1 AND action = 'release.publish'",
+    Math.min(...rows.map((row) => numberOf(row["published_at"]))),
+  );
+  const placeOf = (route: unknown, at: unknown): string => `${textOf(route)} ${numberOf(at)}`;
+  const actors = new Map(lines.map((line) => [placeOf(line["target"], line["at"]), textOf(line["actor"])]));
+  const names = new Map(
+    (await people.persons([...new Set(actors.values())])).map(({ id, name }) => [id, name]),
+  );
+  return (row) => {
+    const actor = actors.get(placeOf(row["route"], row["published_at"]));
+    return actor === undefined ? null : { id: actor, name: names.get(actor) ?? null };
+  };
+}
 
 /** Of the releases of one instant the higher version is the newer one; the digest tells the rest apart. */
 function olderThan(conditions: Conditions, cursor: string): string {

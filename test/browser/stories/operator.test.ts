@@ -94,6 +94,7 @@ test("a management key operates the gateway until it is revoked by its name", as
   const secret = await dialogOf(root)
     .getByText(/^gw_mk_/)
     .innerText();
+  await dialogOf(root).getByLabel(texts.secret.stored).check();
   await dialogOf(root).getByRole("button", { name: texts.secret.done }).click();
   await gone(root);
   expect((await page.content()).includes(secret)).toBe(false);

@@ -1,5 +1,5 @@
 // Who changed what, in all organizations and on the platform; the log only grows.
-import { SimpleGrid, TextInput } from "@mantine/core";
+import { useDebouncedValue } from "@mantine/hooks";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { withQuery } from "../../../api/client.ts";
 import { moreOf, pagedQuery } from "../../../api/paged.ts";
@@ -9,35 +9,27 @@ import { DataTable } from "../../../components/data-table.tsx";
 import { ButtonLink } from "../../../components/link.tsx";
 import { Page } from "../../../components/page.tsx";
 import { Loaded, Loading } from "../../../components/states.tsx";
-import { text, useFilters } from "../../../filters.ts";
+import { useFilters } from "../../../filters.ts";
 import { texts } from "../../../texts.ts";
+import { asked, AuditFilters, SHAPE } from "./filters.tsx";
 
 const words = texts.operatorAudit;
-const SHAPE = { org: text(), actor: text(), action: text(), target: text() };
 
 export function OperatorAuditPage() {
   const [filters, setFilters] = useFilters(SHAPE);
-  const log = useInfiniteQuery(pagedQuery<AuditRow>(["operator", "audit"], api.operatorAudit, filters));
+  const [wanted] = useDebouncedValue(asked(filters), 250);
+  const log = useInfiniteQuery(pagedQuery<AuditRow>(["operator", "audit"], api.operatorAudit, wanted));
   return (
     <Page
       title={texts.operatorPages.audit}
       lead={words.lead}
       actions={
-        <ButtonLink to={withQuery(api.operatorAuditCsv, filters)} reloadDocument variant="default">
+        <ButtonLink to={withQuery(api.operatorAuditCsv, asked(filters))} reloadDocument variant="default">
           {words.csv}
         </ButtonLink>
       }
     >
-      <SimpleGrid cols={{ base: 2, sm: 4 }} spacing="sm" verticalSpacing="sm">
-        {(["org", "actor", "action", "target"] as const).map((name) => (
-          <TextInput
-            key={name}
-            label={words.filters[name]}
-            value={filters[name]}
-            onChange={(event) => setFilters({ [name]: event.currentTarget.value })}
-          />
-        ))}
-      </SimpleGrid>
+      <AuditFilters filters={filters} set={setFilters} />
       <Loaded query={log} loading={<Loading lines={8} />}>
         {(rows) => (
           <DataTable

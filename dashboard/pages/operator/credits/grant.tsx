@@ -1,10 +1,12 @@
 // Credits by hand: a reason, a reference that works once, the balance before and after; a large amount asks for the name.
 import { Alert, Select, Text, TextInput } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { type Granted, useGrant } from "../../../api/office.ts";
-import type { OrganizationRow } from "../../../api/organizations.ts";
+import { organizationQuery, type OrganizationRow } from "../../../api/organizations.ts";
 import { FormDialog } from "../../../components/dialogs.tsx";
 import { ExactMoney } from "../../../components/figures.tsx";
+import { OrganizationSelect } from "../../../components/organization-select.tsx";
 import { amountProblem, isAmount } from "../../../format/amount.ts";
 import { addMoney, compareMoney, isZero, subMoney } from "../../../format/money.ts";
 import { texts } from "../../../texts.ts";
@@ -13,13 +15,8 @@ const words = texts.operatorCredits;
 /** From here on the name has to be typed. */
 const LARGE_USD = "1000";
 
-interface GrantProps {
-  organizations: readonly OrganizationRow[];
-  onClose: () => void;
-}
-
-export function GrantDialog({ organizations, onClose }: GrantProps) {
-  const [id, setId] = useState<string | null>(null);
+export function GrantDialog({ onClose }: { onClose: () => void }) {
+  const [id, setId] = useState("");
   const [kind, setKind] = useState<"grant" | "purchase">("grant");
   const [amount, setAmount] = useState("");
   const [reference, setReference] = useState("");
@@ -27,7 +24,7 @@ export function GrantDialog({ organizations, onClose }: GrantProps) {
   const [typed, setTyped] = useState("");
   const [granted, setGranted] = useState<Granted | null>(null);
   const grant = useGrant(setGranted);
-  const org = organizations.find((one) => one.id === id);
+  const { data: org } = useQuery(organizationQuery(id));
   const large = isAmount(amount) && compareMoney(amount.trim(), LARGE_USD) >= 0;
   const named = !large || typed.trim() === org?.name.trim();
   const ready = isAmount(amount) && reference.trim() !== "" && reason.trim() !== "" && named;
@@ -53,13 +50,7 @@ export function GrantDialog({ organizations, onClose }: GrantProps) {
     >
       {granted === null ? (
         <>
-          <Select
-            label={words.org}
-            searchable
-            data={organizations.map(({ id: value, name }) => ({ value, label: name }))}
-            value={id}
-            onChange={setId}
-          />
+          <OrganizationSelect label={words.org} value={id} onChange={setId} />
           <Select
             label={words.columns.kind}
             allowDeselect={false}

@@ -14,7 +14,6 @@ const words = texts.operatorCredits;
 export interface ListProps {
   /** Empty: all. */
   org: string;
-  nameOf: (org: string) => string;
   /** What makes the first row. */
   grant: ReactNode;
 }

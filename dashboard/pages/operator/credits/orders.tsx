@@ -15,7 +15,7 @@ import type { ListProps } from "./moves.tsx";
 
 const words = texts.operatorCredits;
 
-export function Orders({ org, nameOf }: ListProps) {
+export function Orders({ org }: ListProps) {
   const orders = useInfiniteQuery(ordersQuery({ org }));
   const [confirming, setConfirming] = useState<OrderRow | null>(null);
   return (
@@ -29,27 +29,25 @@ export function Orders({ org, nameOf }: ListProps) {
               label={words.shown.orders}
               rows={rows}
               rowKey={({ id }) => id}
-              columns={columns(nameOf, setConfirming)}
+              columns={columns(setConfirming)}
               more={moreOf(orders)}
             />
           )
         }
       </Loaded>
-      {confirming !== null && (
-        <Confirm of={confirming} name={nameOf(confirming.org)} onClose={() => setConfirming(null)} />
-      )}
+      {confirming !== null && <Confirm of={confirming} onClose={() => setConfirming(null)} />}
     </>
   );
 }
 
-const columns = (nameOf: (org: string) => string, confirm: (of: OrderRow) => void): Column<OrderRow>[] => [
+const columns = (confirm: (of: OrderRow) => void): Column<OrderRow>[] => [
   { title: words.columns.at, cell: ({ created_at }) => <Time at={created_at} /> },
   {
     title: words.columns.org,
     always: true,
-    cell: ({ org, purpose }) => (
+    cell: ({ org_name, purpose }) => (
       <Stack gap={0}>
-        <span className="name">{nameOf(org)}</span>
+        <span className="name">{org_name}</span>
         <Text size="xs" c="dimmed">
           {purpose === "checkout" ? words.checkout : words.automatic}
         </Text>
@@ -98,13 +96,13 @@ const columns = (nameOf: (org: string) => string, confirm: (of: OrderRow) => voi
   },
 ];
 
-function Confirm({ of, name, onClose }: { of: OrderRow; name: string; onClose: () => void }) {
+function Confirm({ of, onClose }: { of: OrderRow; onClose: () => void }) {
   const confirm = useConfirmOrder(of.id, onClose);
   return (
     <ConfirmDialog
       opened
-      title={words.confirmTitle(name)}
-      name={name}
+      title={words.confirmTitle(of.org_name)}
+      name={of.org_name}
       action={words.confirm}
       mutation={confirm}
       onClose={onClose}

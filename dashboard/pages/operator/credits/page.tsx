@@ -1,9 +1,8 @@
 // Money in and out of every organization: the ledger's moves, what was ordered, what payment services told.
-import { Button, Group, SegmentedControl, Select } from "@mantine/core";
-import { useInfiniteQuery } from "@tanstack/react-query";
+import { Button, Group, SegmentedControl } from "@mantine/core";
 import { useState } from "react";
-import { organizationsQuery } from "../../../api/organizations.ts";
 import { Icon } from "../../../components/icon.tsx";
+import { OrganizationSelect } from "../../../components/organization-select.tsx";
 import { Page } from "../../../components/page.tsx";
 import { oneOf, text, useFilters } from "../../../filters.ts";
 import { texts } from "../../../texts.ts";
@@ -11,6 +10,7 @@ import { GrantDialog } from "./grant.tsx";
 import { Moves } from "./moves.tsx";
 import { Orders } from "./orders.tsx";
 import { Payments } from "./payments.tsx";
+import { RefundDialog } from "./refund.tsx";
 
 const words = texts.operatorCredits;
 const LISTS = { moves: Moves, orders: Orders, payments: Payments } as const;
@@ -19,26 +19,36 @@ const SHAPE = { org: text(), show: oneOf(SHOWN, "moves") };
 
 export function CreditsPage() {
   const [{ org, show }, setFilters] = useFilters(SHAPE);
-  const { data: organizations = [] } = useInfiniteQuery(organizationsQuery(""));
-  const [granting, setGranting] = useState(false);
+  const [act, setAct] = useState<"grant" | "refund" | null>(null);
+  const close = (): void => setAct(null);
   const grant = (
-    <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setGranting(true)}>
+    <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setAct("grant")}>
       {words.grant}
+    </Button>
+  );
+  const refund = (
+    <Button variant="default" onClick={() => setAct("refund")}>
+      {words.refund}
     </Button>
   );
   const List = LISTS[show];
   return (
-    <Page title={texts.operatorPages.credits} lead={words.lead} actions={grant}>
+    <Page
+      title={texts.operatorPages.credits}
+      lead={words.lead}
+      actions={
+        <>
+          {refund}
+          {grant}
+        </>
+      }
+    >
       <Group gap="sm" align="flex-end">
-        <Select
+        <OrganizationSelect
           label={words.org}
           placeholder={words.allOrgs}
-          searchable
-          clearable
-          clearButtonProps={{ "aria-label": texts.table.clear }}
-          data={organizations.map(({ id, name }) => ({ value: id, label: name }))}
-          value={org === "" ? null : org}
-          onChange={(next) => setFilters({ org: next ?? "" })}
+          value={org}
+          onChange={(next) => setFilters({ org: next })}
         />
         <SegmentedControl
           aria-label={words.show}
@@ -47,8 +57,9 @@ export function CreditsPage() {
           data={SHOWN.map((value) => ({ value, label: words.shown[value] }))}
         />
       </Group>
-      <List org={org} nameOf={(id) => organizations.find((one) => one.id === id)?.name ?? id} grant={grant} />
-      {granting && <GrantDialog organizations={organizations} onClose={() => setGranting(false)} />}
+      <List org={org} grant={grant} />
+      {act === "grant" && <GrantDialog onClose={close} />}
+      {act === "refund" && <RefundDialog onClose={close} />}
     </Page>
   );
 }

@@ -12,7 +12,7 @@ import type { ListProps } from "./moves.tsx";
 
 const words = texts.operatorCredits;
 
-export function Payments({ org, nameOf }: ListProps) {
+export function Payments({ org }: ListProps) {
   const payments = useInfiniteQuery(paymentsQuery({ org }));
   return (
     <Loaded query={payments}>
@@ -24,7 +24,7 @@ export function Payments({ org, nameOf }: ListProps) {
             label={words.shown.payments}
             rows={rows}
             rowKey={({ driver, id }) => `${driver} ${id}`}
-            columns={columns(nameOf)}
+            columns={COLUMNS}
             more={moreOf(payments)}
           />
         )
@@ -33,7 +33,7 @@ export function Payments({ org, nameOf }: ListProps) {
   );
 }
 
-const columns = (nameOf: (org: string) => string): Column<PaymentEvent>[] => [
+const COLUMNS: Column<PaymentEvent>[] = [
   { title: words.columns.at, cell: ({ received_at }) => <Time at={received_at} /> },
   {
     title: words.columns.event,
@@ -49,7 +49,7 @@ const columns = (nameOf: (org: string) => string): Column<PaymentEvent>[] => [
   },
   {
     title: words.columns.org,
-    cell: ({ org }) => <span className="name">{org === null ? "–" : nameOf(org)}</span>,
+    cell: ({ org_name }) => <span className="name">{org_name ?? "–"}</span>,
   },
   {
     title: words.columns.order,

@@ -1,23 +1,24 @@
 // Requests for Research Mode and what became of them. Nobody approves their own request; an approval never opens a route
 // that is not live.
-import { Select, Stack, Text } from "@mantine/core";
+import { Group, Select, Stack, Text } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { type EntitlementRow, entitlementsQuery } from "../../../api/office.ts";
 import { moreOf } from "../../../api/paged.ts";
 import { type Column, DataTable } from "../../../components/data-table.tsx";
 import { Ago, Money } from "../../../components/figures.tsx";
+import { OrganizationSelect } from "../../../components/organization-select.tsx";
 import { Page } from "../../../components/page.tsx";
 import { RowActs } from "../../../components/row-acts.tsx";
 import { StateBadge } from "../../../components/state-badge.tsx";
 import { Empty, Loaded } from "../../../components/states.tsx";
-import { oneOf, useFilters } from "../../../filters.ts";
+import { oneOf, text, useFilters } from "../../../filters.ts";
 import { texts } from "../../../texts.ts";
 import { ApproveDialog, DeclineDialog, RevokeDialog } from "./acts.tsx";
 
 const words = texts.operatorEntitlements;
 const STATES = ["requested", "active", "expired", "revoked", "declined", "withdrawn"] as const;
-const SHAPE = { state: oneOf(["", ...STATES], "") };
+const SHAPE = { org: text(), state: oneOf(["", ...STATES], "") };
 type Act = { kind: "approve" | "decline" | "revoke"; of: EntitlementRow };
 
 export function EntitlementsPage() {
@@ -27,17 +28,27 @@ export function EntitlementsPage() {
   const close = (): void => setAct(null);
   return (
     <Page title={texts.operatorPages.entitlements} lead={words.lead}>
-      <Select
-        label={words.state}
-        w={180}
-        allowDeselect={false}
-        value={filters.state}
-        onChange={(value) => setFilters({ state: SHAPE.state(value ?? undefined) })}
-        data={[{ value: "", label: words.all }, ...STATES.map((value) => ({ value, label: value }))]}
-      />
+      <Group gap="sm" align="flex-end">
+        <OrganizationSelect
+          label={words.org}
+          placeholder={words.allOrgs}
+          value={filters.org}
+          onChange={(org) => setFilters({ org })}
+        />
+        <Select
+          label={words.state}
+          w={180}
+          allowDeselect={false}
+          value={filters.state}
+          onChange={(value) => setFilters({ state: SHAPE.state(value ?? undefined) })}
+          data={[{ value: "", label: words.all }, ...STATES.map((value) => ({ value, label: value }))]}
+        />
+      </Group>
       <Loaded query={entitlements}>
         {(rows) =>
-          rows.length === 0 && (filters.state === "" || filters.state === "requested") ? (
+          rows.length === 0 &&
+          filters.org === "" &&
+          (filters.state === "" || filters.state === "requested") ? (
             <Empty icon="entitlements">{filters.state === "" ? words.empty : words.nobodyWaits}</Empty>
           ) : (
             <DataTable

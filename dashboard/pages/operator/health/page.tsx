@@ -1,9 +1,10 @@
 // How this gateway is doing right now; asked again every few seconds while somebody looks.
-import { Anchor, Group, SimpleGrid, Text } from "@mantine/core";
+import { Anchor, Group, SimpleGrid, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { type Health, healthQuery } from "../../../api/house.ts";
-import { Ago } from "../../../components/figures.tsx";
-import { Page } from "../../../components/page.tsx";
+import { type Column, DataTable } from "../../../components/data-table.tsx";
+import { Ago, Time } from "../../../components/figures.tsx";
+import { Page, Section } from "../../../components/page.tsx";
 import { StateBadge } from "../../../components/state-badge.tsx";
 import { Loaded } from "../../../components/states.tsx";
 import { Tile } from "../../../components/tile.tsx";
@@ -20,17 +21,24 @@ export function HealthPage() {
   return (
     <Page title={texts.operatorPages.health} lead={words.lead} actions={<SupportBundle />}>
       <Loaded query={health}>{(now) => <Figures now={now} />}</Loaded>
-      <Group gap="md">
-        <Anchor href="/metrics" target="_blank" rel="noreferrer" size="sm">
-          {words.metrics}
-        </Anchor>
-        <Anchor href="/readyz" target="_blank" rel="noreferrer" size="sm">
-          {words.readiness}
-        </Anchor>
+      <Group gap="xl">
+        <Elsewhere to="/metrics" title={words.metrics} readers={words.metricsFor} />
+        <Elsewhere to="/readyz" title={words.readiness} readers={words.readinessFor} />
       </Group>
     </Page>
   );
 }
+
+const Elsewhere = ({ to, title, readers }: { to: string; title: string; readers: string }) => (
+  <Stack gap={0}>
+    <Anchor href={to} target="_blank" rel="noreferrer" size="sm">
+      {title}
+    </Anchor>
+    <Text size="xs" c="dimmed">
+      {readers}
+    </Text>
+  </Stack>
+);
 
 const Figures = ({ now }: { now: Health }) => (
   <>
@@ -58,7 +66,16 @@ const Figures = ({ now }: { now: Health }) => (
       <Tile title={words.loop}>
         {now.event_loop_delay_ms === null ? "–" : formatSpan(now.event_loop_delay_ms)}
       </Tile>
+      <Commits of={now.commits} />
+      <Tile title={words.sweep} note={words.sweepNote}>
+        <Ago at={now.last_sweep_at} never="–" />
+      </Tile>
+      <Tile title={words.overload} note={words.overloadNote}>
+        {formatCount(now.overload_refusals)}
+      </Tile>
+      <Tile title={words.schema}>{now.schema_version}</Tile>
     </SimpleGrid>
+    {now.gateways.length > 0 && <Gateways of={now.gateways} />}
     {now.refusals_forgotten > 0 && (
       <Text size="sm" c="dimmed">
         {words.forgotten(formatCount(now.refusals_forgotten))}
@@ -66,6 +83,51 @@ const Figures = ({ now }: { now: Health }) => (
     )}
   </>
 );
+
+const Commits = ({ of }: { of: Health["commits"] }) => (
+  <>
+    <Tile
+      title={words.queue}
+      note={
+        of.operations_mean === null
+          ? words.noCommit
+          : words.batch(of.operations_mean.toFixed(1), formatCount(of.operations_most ?? 0))
+      }
+    >
+      {formatCount(of.waiting)}
+    </Tile>
+    <Tile
+      title={words.commit}
+      note={of.ms_p99 === null ? words.noCommit : words.commitNote(printMs(of.ms_p99), formatCount(of.of))}
+    >
+      {of.ms_p50 === null ? "–" : printMs(of.ms_p50)}
+    </Tile>
+  </>
+);
+
+/** Commits take parts of a millisecond, too. */
+const printMs = (ms: number): string => `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms`;
+
+const Gateways = ({ of }: { of: Health["gateways"] }) => (
+  <Section title={words.gateways}>
+    <Text size="sm" c="dimmed">
+      {words.gatewaysLead}
+    </Text>
+    <DataTable label={words.gateways} rows={of} rowKey={({ name }) => name} columns={GATEWAYS} />
+  </Section>
+);
+
+const GATEWAYS: Column<Health["gateways"][number]>[] = [
+  { title: words.columns.name, always: true, cell: ({ name }) => <span className="name">{name}</span> },
+  { title: words.columns.started, cell: ({ started_at }) => <Time at={started_at} /> },
+  {
+    title: words.columns.lease,
+    always: true,
+    cell: ({ valid }) => (
+      <StateBadge state={valid ? "ok" : "broken"} word={valid ? words.lease.valid : words.lease.over} />
+    ),
+  },
+];
 
 const Oldest = ({ at }: { at: string }) => (
   <>

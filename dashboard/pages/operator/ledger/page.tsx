@@ -1,16 +1,20 @@
 // Every invariant of the ledger, checked on demand in one snapshot while traffic runs; the same as `ledger audit`.
-import { Alert, Button, Group, Loader, SimpleGrid, Text } from "@mantine/core";
+import { Alert, Button, Group, Loader, SimpleGrid, Stack, Text } from "@mantine/core";
 import { type LedgerReport, useLedgerAudit } from "../../../api/house.ts";
 import { type Column, DataTable } from "../../../components/data-table.tsx";
 import { ExactMoney, Time } from "../../../components/figures.tsx";
 import { Icon } from "../../../components/icon.tsx";
+import { Link } from "../../../components/link.tsx";
 import { Page, Section } from "../../../components/page.tsx";
+import { download } from "../../../components/secret-dialog.tsx";
 import { StateBadge } from "../../../components/state-badge.tsx";
 import { Empty, Failure } from "../../../components/states.tsx";
 import { Tile } from "../../../components/tile.tsx";
 import { formatCount } from "../../../format/count.ts";
 import { formatSpan } from "../../../format/time.ts";
+import { path } from "../../../path-builder.ts";
 import { texts } from "../../../texts.ts";
+import { reportCsv } from "./report-csv.ts";
 
 const words = texts.operatorLedger;
 
@@ -26,7 +30,16 @@ export function LedgerPage() {
     </Button>
   );
   return (
-    <Page title={texts.operatorPages.ledger} lead={words.lead} actions={run}>
+    <Page
+      title={texts.operatorPages.ledger}
+      lead={words.lead}
+      actions={
+        <>
+          {audit.data !== undefined && <Csv report={audit.data} />}
+          {run}
+        </>
+      }
+    >
       {audit.isPending && (
         <Group gap="sm" role="status">
           <Loader size="sm" />
@@ -39,6 +52,17 @@ export function LedgerPage() {
     </Page>
   );
 }
+
+const Csv = ({ report }: { report: LedgerReport }) => (
+  <Button
+    variant="default"
+    onClick={() =>
+      download(reportCsv(report), { name: `ledger-audit-${report.started_at}.csv`, type: "text/csv" })
+    }
+  >
+    {words.csv}
+  </Button>
+);
 
 const Report = ({ report }: { report: LedgerReport }) => (
   <>
@@ -76,39 +100,114 @@ const Report = ({ report }: { report: LedgerReport }) => (
         />
       </Section>
     )}
+    {report.late_holds.length > 0 && (
+      <Section title={words.lateHolds}>
+        <Text size="sm" c="dimmed">
+          {words.lateHelp}
+        </Text>
+        <DataTable
+          label={words.lateHolds}
+          rows={report.late_holds}
+          rowKey={({ request }) => request}
+          columns={LATE}
+        />
+      </Section>
+    )}
     <Section title={words.invariants}>
       <DataTable
         label={words.invariants}
-        rows={Object.entries(report.checked)}
-        rowKey={([invariant]) => invariant}
-        columns={invariantColumns(new Set(report.violations.map(({ invariant }) => invariant)))}
+        rows={invariantsOf(report)}
+        rowKey={({ invariant }) => invariant}
+        columns={INVARIANTS}
       />
     </Section>
   </>
 );
 
-const invariantColumns = (broken: ReadonlySet<string>): Column<[string, number]>[] => [
-  { title: words.columns.invariant, always: true, cell: ([invariant]) => invariant },
+interface Invariant {
+  invariant: string;
+  holds: boolean;
+  rows: number;
+  ms: number;
+}
+
+function invariantsOf({ checked, took_ms, violations }: LedgerReport): Invariant[] {
+  const broken = new Set(violations.map(({ invariant }) => invariant));
+  return Object.entries(checked).map(([invariant, rows]) => ({
+    invariant,
+    holds: !broken.has(invariant),
+    rows,
+    ms: took_ms[invariant] ?? 0,
+  }));
+}
+
+const INVARIANTS: Column<Invariant>[] = [
+  { title: words.columns.invariant, always: true, cell: ({ invariant }) => invariant },
   {
     title: words.columns.result,
     always: true,
-    cell: ([invariant]) => <StateBadge state={broken.has(invariant) ? "broken" : "ok"} />,
+    cell: ({ holds }) => <StateBadge state={holds ? "ok" : "broken"} />,
   },
   {
     title: words.columns.rows,
     figures: true,
-    order: ([, rows]) => rows,
-    cell: ([, rows]) => formatCount(rows),
+    order: ({ rows }) => rows,
+    cell: ({ rows }) => formatCount(rows),
+  },
+  {
+    title: words.columns.took,
+    figures: true,
+    order: ({ ms }) => ms,
+    cell: ({ ms }) => formatSpan(ms),
   },
 ];
 
+/** Its pages and its statement, where what is wrong can be looked at. */
+const Organization = ({ id, name }: { id: string; name: string | null }) => (
+  <Stack gap={6} align="flex-start">
+    <Link to={path.organization(id)} size="sm" className="name">
+      {name ?? id}
+    </Link>
+    <Link to={path.organization(id, "billing")} size="xs">
+      {words.statement}
+    </Link>
+  </Stack>
+);
+
+const Request = ({ org, id }: { org: string | null; id: string | null }) =>
+  org === null || id === null || !id.startsWith("req_") ? (
+    <span className="name">{id ?? "–"}</span>
+  ) : (
+    <Link to={path.organization(org, "activity")} search={{ req: id }} size="sm" className="name">
+      {id}
+    </Link>
+  );
+
 const VIOLATIONS: Column<LedgerReport["violations"][number]>[] = [
   { title: words.columns.invariant, always: true, cell: ({ invariant }) => invariant },
-  { title: words.columns.org, cell: ({ org }) => org ?? "–" },
   {
-    title: words.columns.request,
-    cell: ({ request_id }) => <span className="name">{request_id ?? "–"}</span>,
+    title: words.columns.org,
+    always: true,
+    cell: ({ org, org_name }) => (org === null ? "–" : <Organization id={org} name={org_name} />),
   },
+  { title: words.columns.request, cell: ({ org, request_id }) => <Request org={org} id={request_id} /> },
   { title: words.columns.expected, figures: true, cell: ({ expected }) => expected },
   { title: words.columns.found, always: true, figures: true, cell: ({ found }) => found },
+];
+
+const LATE: Column<LedgerReport["late_holds"][number]>[] = [
+  {
+    title: words.columns.org,
+    always: true,
+    cell: ({ org, org_name }) => <Organization id={org} name={org_name} />,
+  },
+  { title: words.columns.request, cell: ({ org, request }) => <Request org={org} id={request} /> },
+  { title: words.columns.admitted, cell: ({ admitted_at }) => <Time at={admitted_at} /> },
+  { title: words.columns.deadline, cell: ({ deadline_at }) => <Time at={deadline_at} /> },
+  {
+    title: words.columns.held,
+    always: true,
+    figures: true,
+    cell: ({ held_usd }) => <ExactMoney usd={held_usd} />,
+  },
 ];

@@ -1,20 +1,15 @@
-// Accounts of people, a way back in for those who lost theirs, and the management keys of scripts.
-import { Button, Checkbox, Code, Stack, Text, TextInput } from "@mantine/core";
-import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+// Accounts of people, who of them operates this gateway, and the management keys of scripts.
+import { Button, Code, Stack, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import {
   type ManagementKey,
   managementKeysQuery,
   type OperatorPerson,
   peopleQuery,
-  useCreateManagementKey,
-  useResetPerson,
-  useRevokeManagementKey,
 } from "../../../api/office.ts";
-import { organizationsQuery } from "../../../api/organizations.ts";
-import { Copyable } from "../../../components/copy.tsx";
+import { sessionQuery } from "../../../api/session.ts";
 import { type Column, DataTable } from "../../../components/data-table.tsx";
-import { ConfirmDialog, FormDialog } from "../../../components/dialogs.tsx";
 import { Ago, Time } from "../../../components/figures.tsx";
 import { Icon } from "../../../components/icon.tsx";
 import { LinkDialog, type ShownLink } from "../../../components/link-dialog.tsx";
@@ -23,11 +18,12 @@ import { RowActs } from "../../../components/row-acts.tsx";
 import { StateBadge } from "../../../components/state-badge.tsx";
 import { Loaded } from "../../../components/states.tsx";
 import { texts } from "../../../texts.ts";
+import { CreateKeyDialog, InviteDialog, RemoveDialog, ResetDialog, RevokeKeyDialog } from "./acts.tsx";
 
 const words = texts.operatorPeople;
 type Act =
-  | { kind: "reset"; of: OperatorPerson }
-  | { kind: "createKey" }
+  | { kind: "invite" | "createKey" }
+  | { kind: "reset" | "remove"; of: OperatorPerson }
   | { kind: "revokeKey"; of: ManagementKey };
 
 export function PeoplePage() {
@@ -35,18 +31,29 @@ export function PeoplePage() {
   const keys = useQuery(managementKeysQuery);
   const [act, setAct] = useState<Act | null>(null);
   const [link, setLink] = useState<ShownLink | null>(null);
+  const { data: session } = useQuery(sessionQuery);
   const close = (): void => setAct(null);
-  const organizations = useInfiniteQuery(organizationsQuery(""));
-  const nameOf = (org: string): string => organizations.data?.find(({ id }) => id === org)?.name ?? org;
+  const showLink = (shown: ShownLink): void => {
+    close();
+    setLink(shown);
+  };
+  const invite = (
+    <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setAct({ kind: "invite" })}>
+      {words.invite}
+    </Button>
+  );
   return (
-    <Page title={texts.operatorPages.people} lead={words.lead}>
+    <Page title={texts.operatorPages.people} lead={words.lead} actions={invite}>
       <Loaded query={people}>
         {({ data }) => (
           <DataTable
             label={texts.operatorPages.people}
             rows={data}
             rowKey={({ person }) => person.id}
-            columns={personColumns(nameOf, (of) => setAct({ kind: "reset", of }))}
+            columns={personColumns({
+              you: session?.person.id,
+              act: (kind, of) => setAct({ kind, of }),
+            })}
           />
         )}
       </Loaded>
@@ -73,16 +80,9 @@ export function PeoplePage() {
           )}
         </Loaded>
       </Section>
-      {act?.kind === "reset" && (
-        <ResetDialog
-          of={act.of}
-          onClose={close}
-          onLink={(shown) => {
-            close();
-            setLink(shown);
-          }}
-        />
-      )}
+      {act?.kind === "invite" && <InviteDialog onClose={close} onLink={showLink} />}
+      {act?.kind === "remove" && <RemoveDialog of={act.of} onClose={close} />}
+      {act?.kind === "reset" && <ResetDialog of={act.of} onClose={close} onLink={showLink} />}
       {act?.kind === "createKey" && <CreateKeyDialog onClose={close} />}
       {act?.kind === "revokeKey" && <RevokeKeyDialog of={act.of} onClose={close} />}
       <LinkDialog shown={link} onClose={() => setLink(null)}>
@@ -92,10 +92,13 @@ export function PeoplePage() {
   );
 }
 
-const personColumns = (
-  nameOf: (org: string) => string,
-  reset: (of: OperatorPerson) => void,
-): Column<OperatorPerson>[] => [
+interface PersonTerms {
+  /** Nobody takes the role from themselves. */
+  you: string | undefined;
+  act: (kind: "reset" | "remove", of: OperatorPerson) => void;
+}
+
+const personColumns = ({ you, act }: PersonTerms): Column<OperatorPerson>[] => [
   {
     title: words.columns.name,
     always: true,
@@ -114,8 +117,7 @@ const personColumns = (
   { title: words.columns.twoFactor, cell: ({ two_factor }) => (two_factor ? words.on : words.off) },
   {
     title: words.columns.organizations,
-    cell: ({ memberships }) =>
-      memberships.map(({ org, role }) => `${nameOf(org)} (${role})`).join(", ") || "–",
+    cell: ({ memberships }) => memberships.map(({ name, role }) => `${name} (${role})`).join(", ") || "–",
   },
   { title: words.columns.seen, cell: ({ last_seen_at }) => <Ago at={last_seen_at} /> },
   {
@@ -123,7 +125,15 @@ const personColumns = (
     acts: true,
     always: true,
     cell: (of) => (
-      <RowActs label={words.menu(of.email)} acts={[{ label: words.reset, act: () => reset(of) }]} />
+      <RowActs
+        label={words.menu(of.email)}
+        acts={[
+          { label: words.reset, act: () => act("reset", of) },
+          ...(of.operator && of.person.id !== you
+            ? [{ label: words.remove, act: () => act("remove", of) }]
+            : []),
+        ]}
+      />
     ),
   },
 ];
@@ -146,83 +156,3 @@ const keyColumns = (revoke: (of: ManagementKey) => void): Column<ManagementKey>[
       ),
   },
 ];
-
-interface ResetProps {
-  of: OperatorPerson;
-  onClose: () => void;
-  onLink: (link: ShownLink) => void;
-}
-
-function ResetDialog({ of, onClose, onLink }: ResetProps) {
-  const [twoFactor, setTwoFactor] = useState(false);
-  const reset = useResetPerson(of.person.id, ({ email, link, expires_at }) =>
-    onLink({ title: words.linkFor(email), link, expiresAt: expires_at }),
-  );
-  return (
-    <FormDialog
-      opened
-      title={words.resetTitle(of.email)}
-      action={words.reset}
-      mutation={reset}
-      onClose={onClose}
-      onSubmit={() => reset.mutate({ two_factor: twoFactor })}
-    >
-      <Text size="sm">{words.resetHelp}</Text>
-      <Checkbox
-        label={words.alsoTwoFactor}
-        checked={twoFactor}
-        onChange={(event) => setTwoFactor(event.currentTarget.checked)}
-      />
-    </FormDialog>
-  );
-}
-
-function CreateKeyDialog({ onClose }: { onClose: () => void }) {
-  const [name, setName] = useState("");
-  const [secret, setSecret] = useState<string | null>(null);
-  const create = useCreateManagementKey((made) => setSecret(made.secret));
-  return (
-    <FormDialog
-      opened
-      title={words.createKey}
-      action={secret === null ? words.createKey : texts.secret.done}
-      mutation={create}
-      disabled={name.trim() === ""}
-      onClose={onClose}
-      onSubmit={() => (secret === null ? create.mutate({ name: name.trim() }) : onClose())}
-    >
-      {secret === null ? (
-        <TextInput
-          label={words.columns.name}
-          description={words.keyHelp}
-          maxLength={200}
-          value={name}
-          data-autofocus
-          onChange={(event) => setName(event.currentTarget.value)}
-        />
-      ) : (
-        <>
-          <Text size="sm">{texts.secret.once}</Text>
-          <Copyable text={secret} />
-        </>
-      )}
-    </FormDialog>
-  );
-}
-
-function RevokeKeyDialog({ of, onClose }: { of: ManagementKey; onClose: () => void }) {
-  const revoke = useRevokeManagementKey(of.id, onClose);
-  return (
-    <ConfirmDialog
-      opened
-      title={words.revokeTitle(of.name)}
-      name={of.name}
-      action={words.revokeKey}
-      mutation={revoke}
-      onClose={onClose}
-      onSubmit={() => revoke.mutate(null)}
-    >
-      <Text size="sm">{words.revokeHelp}</Text>
-    </ConfirmDialog>
-  );
-}

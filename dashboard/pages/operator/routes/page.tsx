@@ -1,5 +1,5 @@
-// Routes and their signed releases: state with its reason, freshness, prices; publish, disable, enable. Signing is never
-// in the browser: private keys stay with `./tollgate release sign`.
+// Routes and their signed releases: state with its reason, freshness, prices, what ends when; publish, disable, enable.
+// Signing is never in the browser: private keys stay with `./tollgate release sign`.
 import { Button, Menu, Stack, Text, ActionIcon } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
@@ -7,20 +7,26 @@ import { type OperatedRoute, routesQuery } from "../../../api/house.ts";
 import { type Column, DataTable } from "../../../components/data-table.tsx";
 import { Ago } from "../../../components/figures.tsx";
 import { Icon } from "../../../components/icon.tsx";
-import { Meter } from "../../../components/meter.tsx";
 import { Page } from "../../../components/page.tsx";
 import { StateBadge } from "../../../components/state-badge.tsx";
 import { Empty, Loaded } from "../../../components/states.tsx";
 import { formatCount, formatShare } from "../../../format/count.ts";
+import { text, useFilters } from "../../../filters.ts";
 import { formatSpan } from "../../../format/time.ts";
 import { texts } from "../../../texts.ts";
-import { DisableDialog, EnableDialog, PublishDialog } from "./acts.tsx";
+import { DisableDialog, EnableDialog } from "./acts.tsx";
+import { Calendar, Expiry } from "./expiry.tsx";
+import { PublishDialog } from "./publish.tsx";
+import { History, TrustedKeys } from "./releases.tsx";
 
 const words = texts.operatorRoutes;
+/** The route whose releases are shown. */
+const SHAPE = { history: text() };
 type Act = { kind: "publish" } | { kind: "disable" | "enable"; route: string };
 
 export function RoutesPage() {
   const routes = useQuery(routesQuery);
+  const [{ history }, setFilters] = useFilters(SHAPE);
   const [act, setAct] = useState<Act | null>(null);
   const close = (): void => setAct(null);
   const publish = (
@@ -37,15 +43,20 @@ export function RoutesPage() {
               {words.empty}
             </Empty>
           ) : (
-            <DataTable
-              label={texts.operatorPages.routes}
-              rows={data}
-              rowKey={({ route }) => route}
-              columns={columns(setAct)}
-            />
+            <>
+              <DataTable
+                label={texts.operatorPages.routes}
+                rows={data}
+                rowKey={({ route }) => route}
+                columns={columns({ setAct, showHistory: (route) => setFilters({ history: route }) })}
+              />
+              <Calendar routes={data} />
+            </>
           )
         }
       </Loaded>
+      <TrustedKeys routes={routes.data?.data ?? []} />
+      {history !== "" && <History route={history} onClose={() => setFilters({ history: "" })} />}
       {act?.kind === "publish" && <PublishDialog onClose={close} />}
       {act?.kind === "disable" && <DisableDialog route={act.route} onClose={close} />}
       {act?.kind === "enable" && <EnableDialog route={act.route} onClose={close} />}
@@ -53,7 +64,15 @@ export function RoutesPage() {
   );
 }
 
-const columns = (setAct: (act: Act) => void): Column<OperatedRoute>[] => [
+/** An open circuit keeps requests away; nothing is wrong with a closed one. */
+const CIRCUITS = { closed: "ok", open: "unhealthy", half_open: "half_open" } as const;
+
+interface ColumnTerms {
+  setAct: (act: Act) => void;
+  showHistory: (route: string) => void;
+}
+
+const columns = ({ setAct, showHistory }: ColumnTerms): Column<OperatedRoute>[] => [
   {
     title: words.columns.route,
     always: true,
@@ -110,6 +129,19 @@ const columns = (setAct: (act: Act) => void): Column<OperatedRoute>[] => [
     cell: ({ price }) => `$${price.input_per_million} / $${price.output_per_million}`,
   },
   {
+    title: words.columns.circuit,
+    cell: ({ health: { circuit, failures } }) => (
+      <Stack gap={2} align="flex-start">
+        <StateBadge state={CIRCUITS[circuit]} word={texts.operatorProviders.circuits[circuit]} />
+        {failures > 0 && (
+          <Text size="xs" c="dimmed">
+            {words.circuit(failures)}
+          </Text>
+        )}
+      </Stack>
+    ),
+  },
+  {
     title: words.columns.recent,
     figures: true,
     cell: ({ recent }) => (
@@ -134,6 +166,7 @@ const columns = (setAct: (act: Act) => void): Column<OperatedRoute>[] => [
           </ActionIcon>
         </Menu.Target>
         <Menu.Dropdown>
+          <Menu.Item onClick={() => showHistory(route)}>{words.history}</Menu.Item>
           {state === "disabled" ? (
             <Menu.Item onClick={() => setAct({ kind: "enable", route })}>{words.enable}</Menu.Item>
           ) : (
@@ -146,15 +179,3 @@ const columns = (setAct: (act: Act) => void): Column<OperatedRoute>[] => [
     ),
   },
 ];
-
-/** How much of the release's life is over. */
-function Expiry({ of }: { of: OperatedRoute }) {
-  const [from, to] = [Date.parse(of.issued_at), Date.parse(of.expires_at)];
-  const percent = Math.min(100, Math.max(0, ((Date.now() - from) / (to - from)) * 100));
-  return (
-    <Stack gap={0}>
-      <Ago at={of.expires_at} />
-      <Meter percent={percent} label={words.lifeOver(percent.toFixed(0))} />
-    </Stack>
-  );
-}

@@ -1,8 +1,8 @@
-// A form sent twice acts once: the answer to an `Idempotency-Key` is kept for a day, without its secrets, and belongs to
-// one person and one route.
+// A change sent twice acts once: the answer to an `Idempotency-Key` is kept for a day, without its secrets, and belongs to
+// one person, or one management key, and one route.
 import { createHash } from "node:crypto";
-import type { People } from "../../contract/people.ts";
-import { Refusal } from "../../contract/refusals.ts";
+import type { People } from "../contract/people.ts";
+import { Refusal } from "../contract/refusals.ts";
 
 const KEY = /^[\x21-\x7e]{8,200}$/;
 /** Fields that leave once (hardening.md S28). */
@@ -12,34 +12,44 @@ const WAIT_MS = 10_000;
 const ASK_MS = 50;
 
 interface Form {
-  personId: string;
+  /** The person, or the management key. */
+  by: string;
   /** Method and path. */
   target: string;
   key: string | null;
   body: string;
 }
 
+interface Answer {
+  text: string;
+  /** Of an earlier form under this key; without what leaves once. */
+  replayed: boolean;
+}
+
+/** What says so in an answer. */
+export const REPLAYED = { "idempotent-replayed": "true" };
+
 const digestOf = (text: string): string => createHash("sha256").update(text).digest("base64url");
 
 /** The answer of `work`, or the kept one of an earlier form under the same key. Failures are not kept. */
 export async function once(
   { answers }: Pick<People, "answers">,
-  { personId, target, key, body }: Form,
+  { by, target, key, body }: Form,
   work: () => Promise<string>,
-): Promise<string> {
-  if (key === null) return await work();
+): Promise<Answer> {
+  if (key === null) return { text: await work(), replayed: false };
   if (!KEY.test(key))
     throw new Refusal("invalid_idempotency_key", "Idempotency-Key takes 8 to 200 visible ASCII characters.", {
       param: "Idempotency-Key",
     });
-  const place = digestOf(JSON.stringify([personId, target, key]));
+  const place = digestOf(JSON.stringify([by, target, key]));
   const fingerprint = digestOf(body);
   for (let waitedMs = 0; waitedMs <= WAIT_MS; waitedMs += ASK_MS) {
     const claimed = await answers.claim(place, fingerprint);
-    if (claimed === "mine") return await kept(answers, place, work);
+    if (claimed === "mine") return { text: await kept(answers, place, work), replayed: false };
     if (claimed.fingerprint !== fingerprint)
       throw new Refusal("idempotency_key_reused", "This Idempotency-Key was used with another body.");
-    if (claimed.answer !== null) return claimed.answer;
+    if (claimed.answer !== null) return { text: claimed.answer, replayed: true };
     await Bun.sleep(ASK_MS);
   }
   throw new Refusal("idempotency_in_progress", "The same form is still being worked on. Wait a moment.", {

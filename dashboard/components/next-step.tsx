@@ -1,0 +1,61 @@
+// What to do about a refusal: where the credits, the very key or the very model are.
+import { useContext } from "react";
+import { maySee, MembershipContext } from "../membership.tsx";
+import { type OrganizationPage, path } from "../path-builder.ts";
+import { texts } from "../texts.ts";
+import { ButtonLink } from "./link.tsx";
+
+/** What the refusal is about, as far as it is known. */
+export interface Concern {
+  org: string;
+  key?: string | null;
+  model?: string | null;
+}
+
+interface Way {
+  page: OrganizationPage;
+  label: string;
+  search?: Record<string, string>;
+}
+
+const billing = (): Way => ({ page: "billing", label: texts.answer.next.billing });
+const research = ({ model }: Concern): Way => ({
+  page: "research",
+  label: texts.answer.next.research,
+  ...(model && { search: { ask: model } }),
+});
+const theKey = ({ key }: Concern): Way =>
+  key
+    ? { page: "keys", label: texts.answer.next.key, search: { search: key, state: "all" } }
+    : { page: "keys", label: texts.answer.next.keys };
+const theModel = ({ model }: Concern): Way =>
+  model
+    ? { page: "models", label: texts.answer.next.model, search: { search: model } }
+    : { page: "models", label: texts.answer.next.models };
+
+const NEXT: Record<string, (of: Concern) => Way> = {
+  insufficient_credits: billing,
+  paid_workspace_required: billing,
+  key_spend_limit_reached: theKey,
+  api_key_revoked: theKey,
+  scope_not_permitted: theKey,
+  research_entitlement_required: research,
+  model_not_found: ({ org }) => theModel({ org }),
+  context_length_exceeded: theModel,
+};
+
+export function NextStep({ code, of }: { code: string; of: Concern }) {
+  const membership = useContext(MembershipContext);
+  const way = (NEXT[code] ?? (code.startsWith("route_") ? theModel : undefined))?.(of);
+  if (way === undefined || (membership !== null && !maySee(membership.org.role, way.page))) return null;
+  return (
+    <ButtonLink
+      to={path.organization(of.org, way.page)}
+      search={way.search ?? {}}
+      variant="default"
+      size="compact-sm"
+    >
+      {way.label}
+    </ButtonLink>
+  );
+}

@@ -1,0 +1,43 @@
+// A text that filters what a page shows. It waits until the typing pauses, so that a word is one question to the server,
+// and one place in the history: Back steps through views, not through letters.
+import { TextInput, type TextInputProps } from "@mantine/core";
+import { useDebouncedCallback } from "@mantine/hooks";
+import { useEffect, useRef, useState } from "react";
+
+const PAUSE_MS = 300;
+
+interface SearchFieldProps extends Omit<TextInputProps, "value" | "onChange"> {
+  /** What is asked for now. */
+  value: string;
+  onSearch: (text: string) => void;
+}
+
+export function SearchField({ value, onSearch, ...rest }: SearchFieldProps) {
+  const [typed, setTyped] = useState<string | null>(null);
+  const asked = useRef(value);
+  const ask = useDebouncedCallback((text: string) => {
+    asked.current = text;
+    onSearch(text);
+  }, PAUSE_MS);
+  useEffect(() => {
+    if (value === asked.current) return;
+    // Somebody else set it: Back, or a button that clears the filters.
+    asked.current = value;
+    ask.cancel();
+    setTyped(null);
+  }, [value, ask]);
+  return (
+    <TextInput
+      maxLength={200}
+      spellCheck={false}
+      autoComplete="off"
+      {...rest}
+      data-search
+      value={typed ?? value}
+      onChange={(event) => {
+        setTyped(event.currentTarget.value);
+        ask(event.currentTarget.value.trim());
+      }}
+    />
+  );
+}

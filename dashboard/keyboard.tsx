@@ -1,0 +1,184 @@
+// Shortcuts of single keys: off in fields and behind dialogs, and for whoever turned them off in this browser.
+import { Kbd, Modal, Stack, Switch, Table } from "@mantine/core";
+import { useNavigate } from "@tanstack/react-router";
+import { useContext, useEffect, useRef, useSyncExternalStore } from "react";
+import { maySee, type Membership, MembershipContext } from "./membership.tsx";
+import { type OrganizationPage, path } from "./path-builder.ts";
+import { texts } from "./texts.ts";
+
+const words = texts.shortcuts;
+const NAME = "tollgate.shortcuts";
+/** How long the second key of a sequence is waited for. */
+const SEQUENCE_MS = 1_500;
+/** After `g`. */
+const PLACES: Readonly<Record<string, OrganizationPage>> = {
+  k: "keys",
+  u: "usage",
+  a: "activity",
+  b: "billing",
+  m: "models",
+};
+const STEPS: Readonly<Record<string, -1 | 1>> = {
+  j: 1,
+  k: -1,
+  ArrowDown: 1,
+  ArrowUp: -1,
+  ArrowRight: 1,
+  ArrowLeft: -1,
+};
+
+interface KeyboardProps {
+  /** Whether the list of shortcuts is open. */
+  listed: boolean;
+  list: (open: boolean) => void;
+}
+
+/** The keys that hold on every page, and their list. */
+export function Keyboard({ listed, list }: KeyboardProps) {
+  const navigate = useNavigate();
+  const membership = useContext(MembershipContext);
+  const places = membership === null ? [] : placesOf(membership);
+  const sequenceUntil = useRef(0);
+  useKeys((event) => {
+    if (document.querySelector('[role="dialog"]') !== null) return;
+    const { key } = event;
+    const going = performance.now() < sequenceUntil.current;
+    sequenceUntil.current = key === "g" ? performance.now() + SEQUENCE_MS : 0;
+    const place = going ? places.find(({ letter }) => letter === key) : undefined;
+    if (place !== undefined) void navigate({ to: place.to });
+    else if (key === "/") focusSearch(event);
+    else if (key === "?") list(true);
+    else stepRow(event);
+  });
+  return (
+    <Modal opened={listed} onClose={() => list(false)} title={words.title}>
+      <List places={places} />
+    </Modal>
+  );
+}
+
+interface Place {
+  letter: string;
+  page: OrganizationPage;
+  to: string;
+}
+
+const placesOf = ({ org }: Membership): Place[] =>
+  Object.entries(PLACES)
+    .filter(([, page]) => maySee(org.role, page))
+    .map(([letter, page]) => ({ letter, page, to: path.organization(org.id, page) }));
+
+function List({ places }: { places: readonly Place[] }) {
+  const on = useSyncExternalStore(subscribe, isOn);
+  const rows: [keys: string[], does: string][] = [
+    [["/"], words.search],
+    ...places.map(({ letter, page }): [string[], string] => [["g", letter], words.goTo(texts.pages[page])]),
+    [["j"], words.next],
+    [["k"], words.previous],
+    [["?"], words.list],
+  ];
+  return (
+    <Stack gap="md">
+      <Table fz="sm" withRowBorders={false} verticalSpacing={4}>
+        <Table.Tbody>
+          {rows.map(([keys, does]) => (
+            <Table.Tr key={does}>
+              <Table.Td pl={0} w={80}>
+                {keys.map((key, n) => (
+                  <span key={key}>
+                    {n > 0 && " "}
+                    <Kbd>{key}</Kbd>
+                  </span>
+                ))}
+              </Table.Td>
+              <Table.Td>{does}</Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+      <Switch
+        label={words.on}
+        description={words.onHelp}
+        checked={on}
+        onChange={(event) => turn(event.currentTarget.checked)}
+      />
+    </Stack>
+  );
+}
+
+/** Newer and older beside an open drawer: the arrows too, as no row has the focus there. */
+export function useStepKeys(open: boolean, step: (by: -1 | 1) => void): void {
+  useKeys(({ key }) => {
+    const by = key === "ArrowDown" || key === "ArrowUp" ? undefined : STEPS[key];
+    if (open && by !== undefined) step(by);
+  });
+}
+
+function useKeys(act: (event: KeyboardEvent) => void): void {
+  const latest = useRef(act);
+  useEffect(() => {
+    latest.current = act;
+  });
+  useEffect(() => {
+    const pressed = (event: KeyboardEvent): void => {
+      if (isOn() && isOurs(event)) latest.current(event);
+    };
+    document.addEventListener("keydown", pressed);
+    return () => document.removeEventListener("keydown", pressed);
+  }, []);
+}
+
+const FIELDS = 'input, textarea, select, [contenteditable], [role="menu"], [role="listbox"]';
+
+const isOurs = ({ target, defaultPrevented, ctrlKey, metaKey, altKey }: KeyboardEvent): boolean =>
+  !(defaultPrevented || ctrlKey || metaKey || altKey) &&
+  !(target instanceof Element && target.closest(FIELDS) !== null);
+
+function focusSearch(event: KeyboardEvent): void {
+  const field = document.querySelector<HTMLInputElement>("main [data-search]");
+  if (field === null) return;
+  event.preventDefault();
+  field.select();
+}
+
+/** From the row that has the focus, or into the first table; the arrows only from a row, elsewhere they scroll. */
+function stepRow(event: KeyboardEvent): void {
+  const by = STEPS[event.key];
+  if (by === undefined) return;
+  const here = document.activeElement?.closest("tbody tr") ?? null;
+  if (here === null && event.key.startsWith("Arrow")) return;
+  const table = here?.closest("table") ?? document.querySelector("main .table-scroll table");
+  const rows = [...(table?.querySelectorAll("tbody tr") ?? [])];
+  const next = rows[here === null ? 0 : rows.indexOf(here) + by];
+  const way = next?.querySelector<HTMLElement>("a, button");
+  if (way === null || way === undefined) return;
+  event.preventDefault();
+  way.focus();
+}
+
+const readers = new Set<() => void>();
+let on = stored();
+const isOn = (): boolean => on;
+
+function turn(wanted: boolean): void {
+  on = wanted;
+  try {
+    localStorage.setItem(NAME, wanted ? "on" : "off");
+  } catch {
+    // Storage is forbidden: the choice holds until the page is left.
+  }
+  for (const read of readers) read();
+}
+
+function stored(): boolean {
+  try {
+    return localStorage.getItem(NAME) !== "off";
+  } catch {
+    return true;
+  }
+}
+
+function subscribe(read: () => void): () => void {
+  readers.add(read);
+  return () => readers.delete(read);
+}

@@ -1,0 +1,59 @@
+// What was sent, newest first, and what became of it.
+import { Stack, Text } from "@mantine/core";
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { type AlertDelivery, deliveriesQuery } from "../../api/alerts.ts";
+import { moreOf } from "../../api/paged.ts";
+import { type Column, DataTable } from "../../components/data-table.tsx";
+import { Ago, Time } from "../../components/figures.tsx";
+import { StateBadge } from "../../components/state-badge.tsx";
+import { Loaded } from "../../components/states.tsx";
+import { texts } from "../../texts.ts";
+import type { Names } from "./condition.ts";
+
+const words = texts.alerts;
+
+export function Deliveries({ org, channels }: { org: string; channels: Names }) {
+  const deliveries = useInfiniteQuery(deliveriesQuery(org));
+  return (
+    <Loaded query={deliveries}>
+      {(rows) => (
+        <DataTable
+          label={words.deliveries}
+          rows={rows}
+          rowKey={({ id }) => id}
+          columns={deliveryColumns(channels)}
+          none={words.noDeliveries}
+          more={moreOf(deliveries)}
+        />
+      )}
+    </Loaded>
+  );
+}
+
+const deliveryColumns = (channels: Names): Column<AlertDelivery>[] => [
+  { title: words.columns.at, always: true, cell: ({ at }) => <Time at={at} /> },
+  { title: words.columns.text, cell: ({ text }) => <span className="name">{text}</span> },
+  {
+    title: words.columns.channel,
+    cell: ({ channel }) => <span className="name">{channels.get(channel) ?? channel}</span>,
+  },
+  {
+    title: words.columns.state,
+    always: true,
+    cell: ({ state, tries, status, next_try_at }) => (
+      <Stack gap={2} align="flex-start">
+        <StateBadge state={state} />
+        <Text size="xs" c="dimmed">
+          {words.tries(tries)}
+          {status !== null && ` · ${status}`}
+          {next_try_at !== null && (
+            <>
+              {" · "}
+              <Ago at={next_try_at} />
+            </>
+          )}
+        </Text>
+      </Stack>
+    ),
+  },
+];

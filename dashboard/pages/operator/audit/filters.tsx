@@ -1,0 +1,84 @@
+// What the operator's audit log is narrowed to: an organization, who did it, what was done to what, and days in UTC.
+import { Select, SimpleGrid, TextInput } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { managementKeysQuery, peopleQuery } from "../../../api/office.ts";
+import { OrganizationSelect } from "../../../components/organization-select.tsx";
+import { type Filters, text } from "../../../filters.ts";
+import { texts } from "../../../texts.ts";
+
+const words = texts.operatorAudit;
+export const SHAPE = { org: text(), actor: text(), action: text(), target: text(), from: text(), to: text() };
+type Audited = Filters<typeof SHAPE>;
+
+interface AuditFiltersProps {
+  filters: Audited;
+  set: (change: Partial<Audited>) => void;
+}
+
+export const AuditFilters = ({ filters, set }: AuditFiltersProps) => (
+  <SimpleGrid cols={{ base: 1, xs: 2, md: 3 }} spacing="sm" verticalSpacing="sm">
+    <OrganizationSelect
+      label={words.filters.org}
+      placeholder={words.everywhere}
+      value={filters.org}
+      onChange={(org) => set({ org })}
+    />
+    <ActorSelect value={filters.actor} onChange={(actor) => set({ actor })} />
+    {(["action", "target"] as const).map((name) => (
+      <TextInput
+        key={name}
+        label={words.filters[name]}
+        value={filters[name]}
+        onChange={(event) => set({ [name]: event.currentTarget.value.trim() })}
+      />
+    ))}
+    {(["from", "to"] as const).map((name) => (
+      <TextInput
+        key={name}
+        type="date"
+        label={words.filters[name]}
+        value={filters[name]}
+        onChange={(event) => set({ [name]: event.currentTarget.value })}
+      />
+    ))}
+  </SimpleGrid>
+);
+
+/** People and management keys by name; whoever else acted comes by a link. */
+function ActorSelect({ value, onChange }: { value: string; onChange: (actor: string) => void }) {
+  const people = useQuery(peopleQuery).data?.data ?? [];
+  const keys = useQuery(managementKeysQuery).data?.data ?? [];
+  const known =
+    value === "" || [...people.map(({ person }) => person), ...keys].some(({ id }) => id === value);
+  return (
+    <Select
+      label={words.filters.actor}
+      placeholder={words.anybody}
+      searchable
+      clearable
+      clearButtonProps={{ "aria-label": texts.table.clear }}
+      nothingFoundMessage={texts.table.noMatch}
+      data={[
+        ...(known ? [] : [value]),
+        {
+          group: words.people,
+          items: people.map(({ person, email }) => ({
+            value: person.id,
+            label: person.name === null ? email : `${person.name} · ${email}`,
+          })),
+        },
+        { group: words.keys, items: keys.map(({ id, name }) => ({ value: id, label: name })) },
+      ]}
+      value={value === "" ? null : value}
+      onChange={(next) => onChange(next ?? "")}
+    />
+  );
+}
+
+/** As the server reads it: its `to` includes nothing of that day. */
+export const asked = ({ to, ...filters }: Audited): Audited => ({ ...filters, to: dayAfter(to) });
+
+function dayAfter(day: string): string {
+  const at = Date.parse(`${day}T00:00:00Z`);
+  return Number.isNaN(at) ? day : new Date(at + 86_400_000).toISOString().slice(0, 10);
+}

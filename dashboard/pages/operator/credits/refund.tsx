@@ -1,0 +1,124 @@
+// What a request cost, given back: the request by its id, with what it cost and what went back before; an amount, a
+// reference that works once, a reason.
+import { Alert, Button, Group, Table, Text, TextInput } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { type Refundable, refundableQuery, type Refunded, useRefund } from "../../../api/office.ts";
+import { FormDialog } from "../../../components/dialogs.tsx";
+import { ExactMoney, Time } from "../../../components/figures.tsx";
+import { Failure } from "../../../components/states.tsx";
+import { amountProblem, isAmount, trimAmount } from "../../../format/amount.ts";
+import { compareMoney, isZero } from "../../../format/money.ts";
+import { texts } from "../../../texts.ts";
+
+const words = texts.operatorCredits;
+
+export function RefundDialog({ onClose }: { onClose: () => void }) {
+  const [id, setId] = useState("");
+  const [amount, setAmount] = useState("");
+  const [reference, setReference] = useState("");
+  const [reason, setReason] = useState("");
+  const [refunded, setRefunded] = useState<Refunded | null>(null);
+  const found = useQuery(refundableQuery(id));
+  const refund = useRefund(setRefunded);
+  const of = found.data;
+  const tooMuch = of !== undefined && isAmount(amount) && compareMoney(amount.trim(), of.left_usd) > 0;
+  const ready = of !== undefined && isAmount(amount) && !tooMuch;
+  return (
+    <FormDialog
+      opened
+      title={words.refundTitle}
+      action={words.refund}
+      mutation={refund}
+      disabled={!ready || reference.trim() === "" || reason.trim() === ""}
+      done={refunded !== null}
+      onClose={onClose}
+      onSubmit={() =>
+        refund.mutate({
+          request: id,
+          amount_usd: amount.trim(),
+          reference: reference.trim(),
+          reason: reason.trim(),
+        })
+      }
+    >
+      {refunded === null ? (
+        <>
+          <TextInput
+            label={words.request}
+            description={words.requestHelp}
+            autoComplete="off"
+            spellCheck={false}
+            data-autofocus
+            maxLength={100}
+            value={id}
+            onChange={(event) => setId(event.currentTarget.value.trim())}
+          />
+          {found.error !== null && <Failure error={found.error} />}
+          {of !== undefined && <Known of={of} />}
+          <Group gap="xs" align="flex-end" wrap="nowrap">
+            <TextInput
+              style={{ flex: 1 }}
+              label={words.amount}
+              inputMode="decimal"
+              leftSection="$"
+              value={amount}
+              error={tooMuch ? words.tooMuch : amountProblem(amount)}
+              onChange={(event) => setAmount(event.currentTarget.value)}
+            />
+            <Button
+              variant="default"
+              disabled={of === undefined || isZero(of.left_usd)}
+              onClick={() => of !== undefined && setAmount(trimAmount(of.left_usd))}
+            >
+              {words.whole}
+            </Button>
+          </Group>
+          <TextInput
+            label={words.reference}
+            description={words.referenceHelp}
+            maxLength={200}
+            value={reference}
+            onChange={(event) => setReference(event.currentTarget.value)}
+          />
+          <TextInput
+            label={words.reason}
+            maxLength={500}
+            value={reason}
+            onChange={(event) => setReason(event.currentTarget.value)}
+          />
+        </>
+      ) : (
+        <Alert color={refunded.refunded ? "green" : "yellow"} variant="light" role="status">
+          <Text size="sm">
+            {refunded.refunded ? words.refunded : words.refundRepeated}{" "}
+            <ExactMoney usd={refunded.before_usd} /> → <ExactMoney usd={refunded.after_usd} />
+          </Text>
+        </Alert>
+      )}
+    </FormDialog>
+  );
+}
+
+const Known = ({ of }: { of: Refundable }) => (
+  <div role="status">
+    <Text size="sm" fw={600} className="name">
+      {of.org_name}
+    </Text>
+    <Text size="sm" c="dimmed" className="name">
+      {of.model} · {texts.activity.states[of.state]} · <Time at={of.admitted_at} />
+    </Text>
+    <Table fz="sm" withRowBorders={false}>
+      <Table.Tbody>
+        {(["charge_usd", "refunded_usd", "left_usd"] as const).map((name) => (
+          <Table.Tr key={name}>
+            <Table.Td>{words.refundable[name]}</Table.Td>
+            <Table.Td ta="right">
+              <ExactMoney usd={of[name]} />
+            </Table.Td>
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
+  </div>
+);

@@ -1,0 +1,33 @@
+// The report on the screen as a file: a line per invariant, then one per violation. Nothing of it is kept on the server.
+import type { LedgerReport } from "../../../api/house.ts";
+import { cell } from "../../../../src/contract/csv.ts";
+
+const HEADER = ["invariant", "result", "rows_checked", "ms", "org", "request_id", "expected", "found"];
+
+export function reportCsv({ checked, took_ms, violations }: LedgerReport): string {
+  const broken = new Set(violations.map(({ invariant }) => invariant));
+  const lines = [
+    HEADER,
+    ...Object.entries(checked).map(([invariant, rows]) => [
+      invariant,
+      broken.has(invariant) ? "broken" : "ok",
+      rows,
+      Math.round(took_ms[invariant] ?? 0),
+      null,
+      null,
+      null,
+      null,
+    ]),
+    ...violations.map(({ invariant, org, request_id, expected, found }) => [
+      invariant,
+      "violation",
+      null,
+      null,
+      org,
+      request_id,
+      expected,
+      found,
+    ]),
+  ];
+  return lines.map((line) => `${line.map(cell).join(",")}\r\n`).join("");
+}

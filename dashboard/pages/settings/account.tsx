@@ -1,0 +1,64 @@
+// One's own account, whatever one belongs to: name, password, second factor, passkeys, sessions, how times are shown.
+import { Button, Group, Paper, Stack, Text, TextInput } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { type Profile, profileQuery, useRename } from "../../api/settings.ts";
+import { Section } from "../../components/page.tsx";
+import { Failure, Loaded } from "../../components/states.tsx";
+import { texts } from "../../texts.ts";
+import { Display } from "./display.tsx";
+import { Passkeys } from "./passkeys.tsx";
+import { PasswordForm } from "./password.tsx";
+import { SecondFactorCard } from "./second-factor.tsx";
+import { Sessions } from "./sessions.tsx";
+
+const words = texts.settings;
+
+export function OwnAccount() {
+  const profile = useQuery(profileQuery);
+  return <Loaded query={profile}>{(of) => <Account of={of} />}</Loaded>;
+}
+
+function Account({ of }: { of: Profile }) {
+  const [name, setName] = useState(of.person.name);
+  const rename = useRename();
+  return (
+    <>
+      <Section title={words.account}>
+        <Paper withBorder p="md">
+          <Stack gap="md">
+            <Text size="sm" c="dimmed" className="name">
+              {of.person.email}
+            </Text>
+            {rename.error !== null && <Failure error={rename.error} />}
+            <Group gap="sm" align="flex-end">
+              <TextInput
+                label={words.yourName}
+                w={{ base: "100%", sm: 320 }}
+                maxLength={100}
+                value={name}
+                onChange={(event) => setName(event.currentTarget.value)}
+              />
+              <Button
+                loading={rename.isPending}
+                disabled={name.trim() === "" || name.trim() === of.person.name}
+                onClick={() => rename.mutate({ name: name.trim() })}
+              >
+                {texts.dialog.save}
+              </Button>
+            </Group>
+            <PasswordForm />
+          </Stack>
+        </Paper>
+      </Section>
+      <Section title={words.secondFactor}>
+        <Paper withBorder p="md">
+          <SecondFactorCard on={of.person.two_factor} />
+        </Paper>
+      </Section>
+      <Passkeys of={of.passkeys} />
+      <Sessions of={of.sessions} />
+      <Display />
+    </>
+  );
+}

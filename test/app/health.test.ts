@@ -1,0 +1,59 @@
+// What operators see of a gateway's health: how fast its store commits, when it was swept, who shares it, and how many
+// requests were refused because there was no room.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type Browser, firstOperator } from "../support/browser.ts";
+import { hello, startGateway, STORES, type TestGateway } from "../support/gateway.ts";
+
+const PATIENCE_MS = 15_000;
+
+describe.each(STORES)("on %s", (store) => {
+  let gateway: TestGateway;
+  let root: Browser;
+
+  beforeAll(async () => {
+    gateway = await startGateway({ store, configure: (config) => (config.limits.maxConcurrent = 1) });
+    root = await firstOperator(gateway);
+  });
+  afterAll(() => gateway.stop());
+
+  const health = () => root.app("GET /operator/health");
+
+  test("each commit counts, with its operations and its time", async () => {
+    const { commits: before, schema_version } = await health();
+    expect(schema_version).toBeGreaterThan(4);
+    expect((await gateway.chat(await gateway.customer(), hello())).status).toBe(200);
+    const { commits: after } = await health();
+    expect(after.of).toBeGreaterThan(before.of);
+    expect(after.waiting).toBe(0);
+    expect(after.operations_mean).toBeGreaterThanOrEqual(1);
+    expect(after.operations_most).toBeGreaterThanOrEqual(Math.floor(after.operations_mean ?? 0));
+    expect(after.ms_p50).toBeGreaterThan(0);
+    expect(after.ms_p99).toBeGreaterThanOrEqual(after.ms_p50 ?? 0);
+  });
+
+  test("a request that found no room counts, and is in the metrics", async () => {
+    const customer = await gateway.customer();
+    const { overload_refusals: before } = await health();
+    const answers = await Promise.all(Array.from({ length: 8 }, () => gateway.chat(customer, hello())));
+    const refused = answers.filter(({ status }) => status === 503).length;
+    expect(refused).toBeGreaterThan(0);
+    expect((await health()).overload_refusals - before).toBe(refused);
+    const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
+    expect(metrics).toContain(`tollgate_overload_refusals_total ${before + refused}`);
+  });
+
+  test("the gateways that share the store hold their leases; SQLite has none to share", async () => {
+    const { gateways } = await health();
+    expect(gateways.map(({ valid }) => valid)).toEqual(store === "sqlite" ? [] : [true]);
+  });
+
+  test("the upkeep says when it last ran", async () => {
+    const began = Date.now();
+    let swept: string | null = null;
+    while (swept === null && Date.now() - began < PATIENCE_MS) {
+      swept = (await health()).last_sweep_at;
+      await Bun.sleep(100);
+    }
+    expect(Math.abs(Date.parse(swept ?? "") - Date.now())).toBeLessThan(PATIENCE_MS);
+  }, 20_000);
+});

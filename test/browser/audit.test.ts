@@ -1,0 +1,88 @@
+// The operator's audit log narrowed by what people know: the organization's name, the person's, the days.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Locator } from "playwright-core";
+import { path } from "../../dashboard/path-builder.ts";
+import { texts } from "../../dashboard/texts.ts";
+import { newMember } from "../support/browser.ts";
+import { type Dashboard, OPERATOR, startDashboard, type Visitor } from "./dashboard.ts";
+import { inspect } from "./inspect.ts";
+import { rowsOf, waitFor } from "./steps.ts";
+
+const words = texts.operatorAudit;
+const DAY_MS = 86_400_000;
+
+let dashboard: Dashboard;
+let root: Visitor;
+let acme: string;
+
+beforeAll(async () => {
+  dashboard = await startDashboard();
+  for (const name of ["Basalt", "Acme"]) {
+    const { id: org } = await dashboard.root.app("POST /operator/organizations", {}, { name });
+    const at = {
+      org,
+      role: "owner",
+      email: `${name.toLowerCase()}@example.com`,
+      name: `Owner of ${name}`,
+    } as const;
+    const owner = await newMember(dashboard.root, dashboard.gateway, at);
+    await owner.app("POST /orgs/{org}/keys", { org }, { name: `Key of ${name}` });
+    acme = org;
+  }
+  root = await dashboard.visitor(OPERATOR);
+});
+afterAll(() => dashboard.stop());
+
+const rows = (): Locator => rowsOf(root, texts.operatorPages.audit);
+const all = (): Promise<string[]> => rows().allInnerTexts();
+const becomes = (what: string, holds: (lines: string[]) => boolean): Promise<void> =>
+  waitFor(async () => holds(await all()), what);
+const day = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
+async function choose(label: string, typed: string, option: string): Promise<void> {
+  await root.page.getByRole("combobox", { name: label, exact: true }).fill(typed);
+  await root.page.getByRole("option", { name: option, exact: true }).click();
+}
+
+test("by the organization's name and the person's, chosen from those that there are", async () => {
+  await root.open(path.operator("audit"));
+  await choose(words.filters.org, "acm", "Acme");
+  await becomes(
+    "lines of Acme alone",
+    (lines) => lines.length > 0 && lines.every((line) => line.includes(acme)),
+  );
+  await choose(words.filters.actor, "owner of acme", "Owner of Acme · acme@example.com");
+  await becomes(
+    "what its owner did",
+    (lines) => lines.length > 0 && lines.every((line) => line.includes("Owner of Acme")),
+  );
+  expect((await all()).some((line) => line.includes("key.create"))).toBe(true);
+  await inspect(root, "the audit log of one person");
+  await root.page.reload();
+  await becomes("the same after a reload", (lines) => lines.some((line) => line.includes("key.create")));
+  await waitFor(
+    async () =>
+      (await root.page.getByRole("combobox", { name: words.filters.actor }).inputValue()).startsWith(
+        "Owner of Acme",
+      ),
+    "the person's name",
+  );
+});
+
+test("by days, both included", async () => {
+  await root.open(path.operator("audit"));
+  const from = root.page.getByLabel(words.filters.from, { exact: true });
+  const to = root.page.getByLabel(words.filters.to, { exact: true });
+  await becomes("all lines", (lines) => lines.length > 4);
+  const now = Date.now();
+  await to.fill(day(now - DAY_MS));
+  await root.page.getByText(texts.table.noMatch).waitFor();
+  await from.fill(day(now - DAY_MS));
+  await to.fill(day(now + DAY_MS));
+  await becomes("the lines of today", (lines) => lines.length > 4);
+  const csv = await root.page.getByRole("link", { name: words.csv }).getAttribute("href");
+  expect(csv).toContain(`from=${day(now - DAY_MS)}&to=${day(now + 2 * DAY_MS)}`);
+  const file = await root.page.request.get(new URL(csv ?? "", root.page.url()).href);
+  expect(file.headers()["content-disposition"]).toContain(`audit-all-${day(now - DAY_MS)}`);
+  expect((await file.text()).split("\r\n").length).toBeGreaterThan(5);
+  expect(root.complained()).toEqual([]);
+});

@@ -1,0 +1,185 @@
+// Forms that change something: what cannot be taken back is asked first, and a form sent again acts once.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Locator } from "playwright-core";
+import { type OrganizationPage, path } from "../../dashboard/path-builder.ts";
+import { texts } from "../../dashboard/texts.ts";
+import { newMember } from "../support/browser.ts";
+import { type Dashboard, startDashboard, type Visitor } from "./dashboard.ts";
+import { furnish, type Furnished } from "./furnish.ts";
+import { inspect } from "./inspect.ts";
+import { keyAct } from "./steps.ts";
+
+const { alerts, keys, research, settings, team } = texts;
+const INVITED = "ines@example.com";
+const LEAVING = "lena@example.com";
+
+let dashboard: Dashboard;
+let house: Furnished;
+let visitor: Visitor;
+
+beforeAll(async () => {
+  dashboard = await startDashboard();
+  house = await furnish(dashboard);
+  const { root, gateway } = dashboard;
+  const { org } = house;
+  await newMember(root, gateway, { org, role: "viewer", email: LEAVING });
+  const admin = await newMember(root, gateway, { org, role: "admin", email: "adam@example.com" });
+  await admin.app("POST /orgs/{org}/invitations", { org }, { email: INVITED, role: "viewer" });
+  for (const amount_usd of ["5", "50"]) {
+    const rule = { kind: "balance_below", amount_usd, channels: [], on: true };
+    await admin.app("POST /orgs/{org}/alerts/rules", { org }, rule);
+  }
+  const hook = { kind: "webhook", name: "Pager", target: "https://example.com/pager" };
+  await admin.app("POST /orgs/{org}/alerts/channels", { org }, hook);
+  await dashboard.visitor(house.owner);
+  visitor = await dashboard.visitor(house.owner);
+});
+afterAll(() => dashboard.stop());
+
+interface Form {
+  what: string;
+  on: OrganizationPage;
+  /** Opens it and fills it in: the button that sends it. */
+  open: () => Promise<Locator>;
+}
+
+const button = (within: Visitor["page"] | Locator, name: string): Locator =>
+  within.getByRole("button", { name, exact: true });
+const dialog = (name: string): Locator => visitor.page.getByRole("dialog", { name, exact: true });
+
+/** From the menu of a row, or from its buttons. */
+async function act(menu: string, item: string): Promise<void> {
+  await button(visitor.page, menu).click();
+  await visitor.page.getByRole("menuitem", { name: item, exact: true }).click();
+}
+
+async function asked(opener: Locator, name: string): Promise<Locator> {
+  await opener.click();
+  await dialog(name).waitFor();
+  return button(dialog(name), name);
+}
+
+const rowOf = (text: string): Locator => visitor.page.getByRole("row").filter({ hasText: text });
+
+const FORMS: Form[] = [
+  {
+    what: "a key is edited",
+    on: "keys",
+    open: async () => {
+      const form = await keyAct(visitor, "Production", "edit");
+      await form.getByLabel(keys.limit).fill("120");
+      return button(form, texts.dialog.save);
+    },
+  },
+  {
+    what: "a key is revoked",
+    on: "keys",
+    open: async () => {
+      const form = await keyAct(visitor, "Production", "revoke");
+      await form.getByRole("textbox").fill("Production");
+      return button(form, keys.revokeAction("Production"));
+    },
+  },
+  {
+    what: "a role is changed",
+    on: "team",
+    open: async () => {
+      await act(team.menu(LEAVING), team.changeRole);
+      const form = dialog(team.changeRoleTitle(LEAVING));
+      await form.getByLabel(team.roles.developer, { exact: true }).check();
+      return button(form, texts.dialog.save);
+    },
+  },
+  {
+    what: "a member is removed",
+    on: "team",
+    open: async () => {
+      await act(team.menu(LEAVING), team.remove);
+      const form = dialog(team.removeTitle(LEAVING));
+      await form.getByRole("textbox").fill(LEAVING);
+      return button(form, team.removeTitle(LEAVING));
+    },
+  },
+  {
+    what: "an invitation is withdrawn",
+    on: "team",
+    open: () => asked(button(visitor.page, team.withdrawFor(INVITED)), team.withdrawFor(INVITED)),
+  },
+  {
+    what: "a question for a research model is taken back",
+    on: "research",
+    open: async () => {
+      await button(rowOf("Grasping"), research.withdraw).click();
+      const form = visitor.page.getByRole("dialog");
+      return form.getByRole("button", { name: /^Withdraw the question for/ });
+    },
+  },
+  {
+    what: "a rule is removed",
+    on: "alerts",
+    open: () => asked(button(rowOf("$5.00"), alerts.remove), alerts.removeRule),
+  },
+  {
+    what: "a channel is removed",
+    on: "alerts",
+    open: () => asked(button(rowOf("Pager"), alerts.remove), alerts.removeChannel("Pager")),
+  },
+  {
+    what: "a session is ended",
+    on: "settings",
+    open: async () => {
+      const where = settings.endTitle("Chrome on Linux");
+      await button(visitor.page, where).first().click();
+      await dialog(where).waitFor();
+      return button(dialog(where), where);
+    },
+  },
+];
+
+/** The keys of the changes that this page sends; the first answer is lost on the way. */
+async function losingOneAnswer(): Promise<(string | undefined)[]> {
+  const sent: (string | undefined)[] = [];
+  await visitor.page.unrouteAll();
+  await visitor.page.route("**/app/v1/**", async (route) => {
+    const request = route.request();
+    if (request.method() === "GET") return route.continue();
+    sent.push(await request.headerValue("idempotency-key").then((key) => key ?? undefined));
+    if (sent.length > 1) return route.continue();
+    await route.fetch();
+    await route.abort();
+  });
+  return sent;
+}
+
+for (const { what, on, open } of FORMS)
+  test(`${what}: asked first, and once though the first answer was lost`, async () => {
+    const { page } = visitor;
+    await visitor.open(path.organization(house.org, on));
+    const submit = await open();
+    await inspect(visitor, what);
+    const sent = await losingOneAnswer();
+    await submit.click();
+    await page.getByRole("dialog").getByRole("alert").waitFor();
+    await submit.click();
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    expect(sent).toHaveLength(2);
+    expect(sent[0]).toMatch(/^[0-9a-f-]{36}$/);
+    expect(sent[1]).toBe(sent[0]);
+    await page.unrouteAll();
+    expect(visitor.complained({ about: /ERR_FAILED/ })).toEqual([]);
+  }, 60_000);
+
+test("a rule for one key names the key", async () => {
+  const { page } = visitor;
+  await visitor.open(path.organization(house.org, "alerts"));
+  await button(page, alerts.addRule).first().click();
+  const form = dialog(alerts.addRule);
+  await form.getByRole("combobox", { name: alerts.when }).click();
+  await page.getByRole("option", { name: alerts.conditions.key_limit("…") }).click();
+  await form.getByRole("combobox", { name: alerts.key }).click();
+  await page.getByRole("option", { name: /^Nightly batch/ }).click();
+  await inspect(visitor, "a rule for one key");
+  await button(form, texts.dialog.save).click();
+  await rowOf(alerts.keyLimitOf("Nightly batch", "90 %")).waitFor();
+  expect(visitor.complained()).toEqual([]);
+}, 60_000);

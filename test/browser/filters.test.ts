@@ -1,0 +1,62 @@
+// Filters and the address: typing is one question and no step in the history; Back steps through views.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { path } from "../../dashboard/path-builder.ts";
+import { texts } from "../../dashboard/texts.ts";
+import { type Dashboard, startDashboard, type Visitor } from "./dashboard.ts";
+import { furnish, type Furnished } from "./furnish.ts";
+import { rowsOf, waitFor } from "./steps.ts";
+
+let dashboard: Dashboard;
+let house: Furnished;
+let visitor: Visitor;
+
+beforeAll(async () => {
+  dashboard = await startDashboard();
+  house = await furnish(dashboard);
+  visitor = await dashboard.visitor(house.owner);
+});
+afterAll(() => dashboard.stop());
+
+test("a typed word is asked once, and Back leads to the view before it", async () => {
+  const { page } = visitor;
+  const words = texts.activity;
+  await visitor.open(path.organization(house.org, "activity"));
+  await page.getByRole("combobox", { name: words.state, exact: true }).click();
+  await page.getByRole("option", { name: words.states.settled }).click();
+  await page.waitForURL(/state=settled/);
+  const asked: string[] = [];
+  page.on("request", (request) => {
+    const { pathname, searchParams } = new URL(request.url());
+    if (pathname.endsWith("/activity")) asked.push(searchParams.get("find") ?? "");
+  });
+  const settled = await dashboard.root.app(
+    "GET /orgs/{org}/activity",
+    { org: house.org },
+    undefined,
+    "?state=settled&limit=1",
+  );
+  const id = settled.data[0]?.id ?? "";
+  const steps = await page.evaluate<number>("history.length");
+  await page.getByLabel(words.find).pressSequentially(id, { delay: 5 });
+  await page.waitForURL(new RegExp(`find=${id}`));
+  await waitFor(async () => (await rowsOf(visitor, texts.pages.activity).count()) === 1, "one row");
+  expect(asked.filter((find) => find !== "")).toEqual([id]);
+  expect(await page.evaluate<number>("history.length")).toBe(steps);
+  await page.goBack();
+  await page.waitForURL((url) => url.search === "");
+  expect(await page.getByLabel(words.find).inputValue()).toBe("");
+  expect(visitor.complained()).toEqual([]);
+});
+
+test("a word typed just before another filter is chosen is kept", async () => {
+  const { page } = visitor;
+  const words = texts.keys;
+  await visitor.open(path.organization(house.org, "keys"));
+  await page.getByLabel(words.search).pressSequentially("Night");
+  await page.getByRole("combobox", { name: words.filterState }).click();
+  await page.getByRole("option", { name: words.all }).click();
+  await page.waitForURL(
+    ({ searchParams }) => searchParams.get("search") === "Night" && searchParams.get("state") === "all",
+  );
+  expect(await rowsOf(visitor, texts.pages.keys).count()).toBe(1);
+});

@@ -1,0 +1,97 @@
+// The audit of the ledger as an operator reads it: what each invariant took, whose books are wrong with both numbers and
+// the way there, which holds are past their deadline, and all of it as a file.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { path } from "../../dashboard/path-builder.ts";
+import { texts } from "../../dashboard/texts.ts";
+import { type Customer, hello } from "../support/gateway.ts";
+import { type Dashboard, OPERATOR, startDashboard, type Visitor } from "./dashboard.ts";
+import { inspect } from "./inspect.ts";
+import { rowsOf, waitFor } from "./steps.ts";
+
+const words = texts.operatorLedger;
+const INVARIANT = "I12 paid in - spent = available + held - debt";
+
+let dashboard: Dashboard;
+let root: Visitor;
+let customer: Customer;
+let name: string;
+
+beforeAll(async () => {
+  dashboard = await startDashboard();
+  customer = await dashboard.gateway.customer();
+  const { data } = await dashboard.root.app("GET /operator/organizations");
+  name = data.find(({ id }) => id === customer.organizationId)?.name ?? "";
+  root = await dashboard.visitor(OPERATOR);
+});
+afterAll(() => dashboard.stop());
+
+async function run(): Promise<void> {
+  await root.open(path.operator("ledger"));
+  await root.page.getByRole("button", { name: words.run }).click();
+  await root.page.getByRole("button", { name: words.again }).waitFor();
+}
+
+test("a hold past its deadline is named with its organization, its request and its amount", async () => {
+  const { gateway } = dashboard;
+  gateway.simulator.behave({ behaviour: { hang: true } });
+  const leaving = new AbortController();
+  const asked = fetch(`${gateway.url}/v1/chat/completions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${customer.secret}`, "content-type": "application/json" },
+    body: JSON.stringify(hello()),
+    signal: leaving.signal,
+  }).catch(() => null);
+  const running = async () => (await dashboard.root.app("GET /operator/health")).running;
+  await waitFor(async () => (await running()) === 1, "a running request");
+  const late = String(Date.now() - 5000);
+  await gateway.tamper("UPDATE request SET deadline_at = ?1 WHERE state = 'dispatched'", late);
+  await run();
+  const rows = rowsOf(root, words.lateHolds);
+  expect(await rows.count()).toBe(1);
+  expect(await rows.first().innerText()).toMatch(new RegExp(`${name}[\\s\\S]*req_[\\s\\S]*\\$0\\.\\d+`));
+  await inspect(root, "a hold past its deadline");
+  leaving.abort();
+  await asked;
+  gateway.simulator.behave({ behaviour: {} });
+  await waitFor(async () => (await running()) === 0, "its end");
+});
+
+test("each invariant says what it took", async () => {
+  await run();
+  const rows = await rowsOf(root, words.invariants).allInnerTexts();
+  expect(rows.length).toBeGreaterThan(10);
+  for (const row of rows) expect(row).toMatch(/\d+ m?s$/);
+  const { checked, took_ms, ms } = await dashboard.root.app("POST /operator/ledger/audit");
+  expect(Object.keys(took_ms).toSorted()).toEqual(Object.keys(checked).toSorted());
+  expect(Object.values(took_ms).reduce((sum, one) => sum + one, 0)).toBeLessThanOrEqual(ms + 1);
+});
+
+test("books that are wrong: both numbers, whose they are, the way there, and the file", async () => {
+  const { gateway } = dashboard;
+  await gateway.tamper("UPDATE org_balance SET spent = spent + 1 WHERE org_id = ?1", customer.organizationId);
+  await run();
+  const wrong = rowsOf(root, words.violations).filter({ hasText: INVARIANT });
+  expect(await wrong.innerText()).toContain(name);
+  expect(await wrong.getByRole("link", { name: words.statement }).getAttribute("href")).toBe(
+    path.organization(customer.organizationId, "billing"),
+  );
+  await inspect(root, "a broken invariant");
+  const [file] = await Promise.all([
+    root.page.waitForEvent("download"),
+    root.page.getByRole("button", { name: words.csv }).click(),
+  ]);
+  expect(file.suggestedFilename()).toStartWith("ledger-audit-");
+  const lines = readFileSync(await file.path(), "utf8")
+    .trim()
+    .split("\r\n");
+  expect(lines[0]).toBe("invariant,result,rows_checked,ms,org,request_id,expected,found");
+  expect(lines.filter((line) => line.startsWith(`${INVARIANT},broken,`))).toHaveLength(1);
+  expect(lines.filter((line) => line.startsWith(`${INVARIANT},violation,`))).toEqual([
+    expect.stringContaining(customer.organizationId),
+  ]);
+  await gateway.tamper("UPDATE org_balance SET spent = spent - 1 WHERE org_id = ?1", customer.organizationId);
+  await run();
+  await root.page.getByText(words.ok).waitFor();
+  expect(root.complained()).toEqual([]);
+});

@@ -1,0 +1,85 @@
+// The operator's list of organizations: a name is changed, and who waits for an entitlement is found from there.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Locator } from "playwright-core";
+import { path } from "../../dashboard/path-builder.ts";
+import { texts } from "../../dashboard/texts.ts";
+import { type Browser, newMember } from "../support/browser.ts";
+import { RESEARCH } from "../support/models.ts";
+import { type Dashboard, OPERATOR, startDashboard, type Visitor } from "./dashboard.ts";
+import { inspect } from "./inspect.ts";
+import { rowsOf, waitFor } from "./steps.ts";
+
+const words = texts.organizations;
+
+let dashboard: Dashboard;
+let root: Visitor;
+let acme: string;
+
+beforeAll(async () => {
+  dashboard = await startDashboard();
+  acme = (await organization("Acme")).org;
+  await organization("Basalt");
+  root = await dashboard.visitor(OPERATOR);
+});
+afterAll(() => dashboard.stop());
+
+/** With one question that waits and one that was answered. */
+async function organization(name: string): Promise<{ org: string; owner: Browser }> {
+  const { id: org } = await dashboard.root.app("POST /operator/organizations", {}, { name });
+  const at = { org, role: "owner", email: `${name.toLowerCase()}@example.com` } as const;
+  const owner = await newMember(dashboard.root, dashboard.gateway, at);
+  for (const project of [`${name} done`, `${name} waits`]) {
+    const asked = { model: RESEARCH.model, project, purpose: "Compare" };
+    const { id } = await owner.app("POST /orgs/{org}/research", { org }, asked);
+    if (project.endsWith("done"))
+      await dashboard.root.app(
+        "POST /operator/entitlements/{entitlement}/decline",
+        { entitlement: id },
+        { reason: "not now" },
+      );
+  }
+  return { org, owner };
+}
+
+const rowOf = (name: string): Locator =>
+  rowsOf(root, texts.operatorPages.organizations).filter({ hasText: name });
+const projects = async (): Promise<string[]> => {
+  const rows = await rowsOf(root, texts.operatorPages.entitlements).allInnerTexts();
+  return rows.map((row) => /\w+ (?:done|waits)/.exec(row)?.[0] ?? row);
+};
+
+test("who waits stands first; the link of an organization shows its own that wait", async () => {
+  await root.open(path.operator("entitlements"));
+  expect(await projects()).toEqual(["Acme waits", "Basalt waits", "Basalt done", "Acme done"]);
+  await root.open(path.operator("organizations"));
+  await rowOf("Basalt")
+    .getByRole("link", { name: words.asked(1) })
+    .click();
+  await waitFor(async () => (await projects()).join() === "Basalt waits", "the one that waits");
+  const select = root.page.getByRole("combobox", { name: texts.operatorEntitlements.org });
+  await waitFor(async () => (await select.inputValue()) === "Basalt", "the name of the organization");
+  await inspect(root, "entitlements of one organization");
+});
+
+test("an organization gets another name, with a line in the audit log", async () => {
+  await root.open(path.operator("organizations"));
+  await rowOf("Acme").getByRole("button", { name: words.rename, exact: true }).click();
+  const dialog = root.page.getByRole("dialog");
+  const act = dialog.getByRole("button", { name: words.rename, exact: true });
+  expect(await act.isDisabled()).toBe(true);
+  await dialog.getByLabel(words.name).fill("Acme Robotics");
+  await inspect(root, "renaming an organization");
+  await act.click();
+  await rowOf("Acme Robotics").waitFor();
+  const { data } = await dashboard.root.app("GET /operator/audit", {}, undefined, `?org=${acme}`);
+  const line = data.find(({ action }) => action === "organization.settings");
+  expect([line?.actor.name, line?.before, line?.after]).toEqual([
+    "Root",
+    JSON.stringify({ name: "Acme" }),
+    JSON.stringify({ name: "Acme Robotics" }),
+  ]);
+  const params = { org: "org_doesnotexist" };
+  const none = await dashboard.root.try("PATCH /operator/organizations/{org}", params, { name: "Ghost" });
+  expect(none.status).toBe(404);
+  expect(root.complained()).toEqual([]);
+});

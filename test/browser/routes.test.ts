@@ -1,0 +1,135 @@
+// Routes and releases as an operator sees them: what ends when, what was published by whom, a publication that says which
+// of its steps failed, and a route that nobody disables without a reason.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Locator } from "playwright-core";
+import { path } from "../../dashboard/path-builder.ts";
+import { texts } from "../../dashboard/texts.ts";
+import { MODELS, PLAIN, PREVIEW_V1, PREVIEW_V2 } from "../support/models.ts";
+import { type Dashboard, OPERATOR, startDashboard, type Visitor } from "./dashboard.ts";
+import { inspect } from "./inspect.ts";
+import { rowsOf } from "./steps.ts";
+
+const words = texts.operatorRoutes;
+const ROUTE = `${PLAIN.model}@simulator/local`;
+const HOUR_MS = 3_600_000;
+
+let dashboard: Dashboard;
+let root: Visitor;
+
+beforeAll(async () => {
+  dashboard = await startDashboard();
+  root = await dashboard.visitor(OPERATOR);
+});
+afterAll(() => dashboard.stop());
+
+const sign = (version: number, expiresInMs: number, nowMs = Date.now()): Promise<string> =>
+  dashboard.gateway.sign({ ...PLAIN, version }, { expiresInMs, nowMs });
+const open = (query = ""): Promise<boolean> => root.open(`${path.operator("routes")}${query}`);
+const row = (): Locator => rowsOf(root, texts.operatorPages.routes).filter({ hasText: PLAIN.model });
+const dialog = (): Locator => root.page.getByRole("dialog");
+const press = (name: string): Promise<void> => dialog().getByRole("button", { name, exact: true }).click();
+async function choose(name: string): Promise<void> {
+  await root.page.getByRole("button", { name: words.menu(ROUTE), exact: true }).click();
+  await root.page.getByRole("menuitem", { name, exact: true }).click();
+}
+
+/** The states of the five steps, in their order. */
+async function steps(): Promise<string[]> {
+  const lines = await dialog()
+    .getByRole("list", { name: words.stepsLabel })
+    .getByRole("listitem")
+    .allInnerTexts();
+  const states = Object.values(words.stepStates);
+  return lines.map((line) => states.find((state) => line.trim().endsWith(state)) ?? line);
+}
+
+async function paste(jws: string): Promise<void> {
+  await open();
+  await root.page.getByRole("button", { name: words.publish, exact: true }).click();
+  await dialog().getByLabel(words.jws).fill(jws);
+}
+async function refusedAt(jws: string): Promise<string[]> {
+  await paste(jws);
+  await press(words.verify);
+  await dialog().getByRole("alert").waitFor();
+  return await steps();
+}
+
+test("a release is published step by step, and goes live in the last one", async () => {
+  const { passed, now, open: notYet } = words.stepStates;
+  await paste(await sign(2, 12 * HOUR_MS));
+  expect(await steps()).toEqual([now, notYet, notYet, notYet, notYet]);
+  await press(words.verify);
+  await dialog().getByText(words.verified(ROUTE, 2)).waitFor();
+  expect(await steps()).toEqual([passed, passed, passed, passed, now]);
+  await inspect(root, "a release before it is published");
+  await press(words.publishVersion(2));
+  await dialog().getByText(words.published(ROUTE, 2)).waitFor();
+  expect(await steps()).toEqual([passed, passed, passed, passed, passed]);
+  expect(await dialog().getByRole("status").innerText()).toContain("live");
+  await dialog().getByText(texts.dialog.close, { exact: true }).click();
+  expect(root.complained()).toEqual([]);
+});
+
+test("the step that failed is marked: signature, version, expiry", async () => {
+  const { passed, failed, open: notYet } = words.stepStates;
+  const good = await sign(3, HOUR_MS);
+  expect(await refusedAt(`${good.slice(0, -8)}AAAAAAAA`)).toEqual([failed, notYet, notYet, notYet, notYet]);
+  expect(await root.axe()).toEqual([]);
+  expect(await refusedAt(await sign(1, HOUR_MS))).toEqual([passed, failed, notYet, notYet, notYet]);
+  const old = await sign(3, HOUR_MS, Date.now() - 2 * HOUR_MS);
+  expect(await refusedAt(old)).toEqual([passed, passed, failed, notYet, notYet]);
+  root.complained({ about: /status of 422/ });
+});
+
+test("what is left of a release stands there in words, on the row and by its day", async () => {
+  await dashboard.gateway.publish({ ...PREVIEW_V1, version: 2 }, { expiresInMs: 72 * HOUR_MS });
+  await open();
+  const routes = rowsOf(root, texts.operatorPages.routes);
+  expect(await row().innerText()).toContain(words.left.day);
+  expect(await routes.filter({ hasText: PREVIEW_V1.model }).innerText()).toContain(words.left.week);
+  expect(await routes.filter({ hasText: PREVIEW_V2.model }).innerText()).not.toContain("under");
+  expect(await row().innerText()).toContain(texts.operatorProviders.circuits.closed);
+  const days = rowsOf(root, words.calendar);
+  expect(await days.first().innerText()).toContain(ROUTE);
+  expect(await days.last().innerText()).not.toContain(ROUTE);
+  await inspect(root, "routes that end soon");
+});
+
+test("the releases of a route by version and by whom, at an address that can be passed on", async () => {
+  await open();
+  await choose(words.history);
+  const published = rowsOf(root, words.historyOf(ROUTE));
+  await published.first().waitFor();
+  expect(await published.count()).toBe(2);
+  expect(await published.first().innerText()).toMatch(/version 2[\s\S]*Root/);
+  await inspect(root, "the releases of a route");
+  await root.page.reload();
+  await published.first().waitFor();
+  await root.page.keyboard.press("Escape");
+  await dialog().waitFor({ state: "hidden" });
+  expect(new URL(root.page.url()).search).toBe("");
+});
+
+test("the trusted keys, each with the routes that it signed", async () => {
+  const [key] = (await dashboard.root.app("GET /operator/trusted-keys")).data;
+  await open();
+  const keys = await rowsOf(root, words.trustedKeys).allInnerTexts();
+  expect(keys).toHaveLength(1);
+  expect(keys[0]).toContain(key?.id ?? "no key");
+  expect(keys[0]).toContain(words.inUse(MODELS.length));
+});
+
+test("nobody disables a route without a reason and its name", async () => {
+  await open();
+  await choose(words.disable);
+  const act = dialog().getByRole("button", { name: words.disableAction(ROUTE), exact: true });
+  await dialog().getByLabel(texts.dialog.typeName).fill(ROUTE);
+  expect(await act.isDisabled()).toBe(true);
+  await dialog().getByLabel(words.reason).fill("bad answers");
+  await inspect(root, "disabling a route");
+  await act.click();
+  await row().getByText("bad answers").waitFor();
+  expect(await row().innerText()).toContain("disabled");
+  expect(root.complained()).toEqual([]);
+});

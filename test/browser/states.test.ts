@@ -1,0 +1,116 @@
+// Pages that cannot show what they should: nothing there yet, refused, not answered, not answered any more.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { type OrganizationPage, ORGANIZATION_PAGES, path } from "../../dashboard/path-builder.ts";
+import { texts } from "../../dashboard/texts.ts";
+import { newMember } from "../support/browser.ts";
+import { type Dashboard, startDashboard, type Visitor } from "./dashboard.ts";
+import { furnish, type Furnished } from "./furnish.ts";
+import { inspect } from "./inspect.ts";
+import { rowsOf, waitFor } from "./steps.ts";
+
+const VIEWER = "vera@example.com";
+const NEW = "nina@example.com";
+const AWAY = /ERR_FAILED|ERR_INTERNET|status of 50/;
+
+let dashboard: Dashboard;
+let house: Furnished;
+let empty: string;
+let visitor: Visitor;
+
+beforeAll(async () => {
+  dashboard = await startDashboard();
+  house = await furnish(dashboard);
+  const { root, gateway } = dashboard;
+  await newMember(root, gateway, { org: house.org, role: "viewer", email: VIEWER });
+  empty = (await root.app("POST /operator/organizations", {}, { name: "Empty" })).id;
+  await newMember(root, gateway, { org: empty, role: "owner", email: NEW });
+  visitor = await dashboard.visitor(house.owner);
+});
+afterAll(() => dashboard.stop());
+
+test("figures stay while the gateway is away, say how old they are, and come back by themselves", async () => {
+  const { page } = visitor;
+  await visitor.open(path.organization(house.org, "billing"));
+  const available = page.getByText("$259.99").first();
+  await available.waitFor();
+  await page.route("**/app/v1/**", (route) => route.abort());
+  const stale = page.getByText(texts.states.reconnecting, { exact: true }).first();
+  await stale.waitFor({ timeout: 30_000 });
+  expect(await page.getByText(/^Updated \d+(\.\d)? s ago\.$/).count()).toBeGreaterThan(0);
+  expect(await available.isVisible()).toBe(true);
+  expect(await page.getByRole("alert").count()).toBe(0);
+  await inspect(visitor, "stale figures", { about: AWAY });
+  await page.unrouteAll();
+  await stale.waitFor({ state: "detached", timeout: 15_000 });
+}, 90_000);
+
+test("a page that never came says so, with a way to try again", async () => {
+  const { page } = visitor;
+  await page.route("**/app/v1/orgs/*/keys", (route) =>
+    route.fulfill({
+      status: 500,
+      contentType: "application/json",
+      body: JSON.stringify({ error: { code: "internal_error", message: "No.", request_id: "req_1" } }),
+    }),
+  );
+  await visitor.open(path.organization(house.org, "keys"));
+  const alert = page.getByRole("alert");
+  await alert.getByText("internal_error").waitFor({ timeout: 20_000 });
+  await inspect(visitor, "an error", { about: AWAY });
+  await page.unrouteAll();
+  await alert.getByRole("button", { name: texts.states.retry }).click();
+  await rowsOf(visitor, texts.pages.keys).first().waitFor();
+}, 60_000);
+
+test("a page that a role may not see names the roles that may", async () => {
+  const viewer = await dashboard.visitor(VIEWER);
+  await viewer.open(path.organization(house.org, "billing"));
+  const alert = viewer.page.getByRole("alert").first();
+  await alert.getByText(texts.states.forbidden).waitFor();
+  expect(await alert.innerText()).toMatch(/owner, admin, billing/);
+  await inspect(viewer, "forbidden", { about: /status of 403/ });
+  await viewer.leave();
+}, 60_000);
+
+test("a refused request leads to the very key that reached its limit, in the list and in the drawer", async () => {
+  const { page } = visitor;
+  const { data } = await dashboard.root.app("GET /orgs/{org}/keys", { org: house.org });
+  const batch = data.find(({ name }) => name === "Nightly batch")?.id ?? "";
+  await dashboard.root.app(
+    "PATCH /orgs/{org}/keys/{key}",
+    { org: house.org, key: batch },
+    { limit_usd: "0.000000001" },
+  );
+  await refusedWith(batch);
+  await visitor.open(`${path.organization(house.org, "activity")}?state=refused`);
+  const row = rowsOf(visitor, texts.pages.activity).filter({ hasText: "key_spend_limit_reached" }).first();
+  const way = row.getByRole("link", { name: texts.answer.next.key });
+  expect(await way.getAttribute("href")).toContain(`search=${batch}`);
+  await row.getByRole("link").first().click();
+  await page.getByRole("dialog").getByRole("link", { name: texts.answer.next.key }).click();
+  await page.waitForURL(/\/keys\?/);
+  await visitor.settled();
+  await waitFor(async () => (await rowsOf(visitor, texts.pages.keys).count()) === 1, "one key");
+  expect(await rowsOf(visitor, texts.pages.keys).innerText()).toContain("Nightly batch");
+}, 60_000);
+
+/** As the playground sends it: refused, as the key has reached its limit. */
+async function refusedWith(key: string): Promise<void> {
+  const { page } = visitor;
+  const url = `${dashboard.gateway.url}/app/v1/orgs/${house.org}/playground`;
+  const response = await page.request.post(url, {
+    headers: { origin: dashboard.gateway.url },
+    data: { key, request: { model: "plain-1", messages: [{ role: "user", content: "hello" }] } },
+  });
+  expect(response.status()).toBe(403);
+}
+
+test("pages with nothing on them", async () => {
+  const newcomer = await dashboard.visitor(NEW);
+  const pages: OrganizationPage[] = ORGANIZATION_PAGES.filter((one) => one !== "settings");
+  for (const page of pages) {
+    await newcomer.open(path.organization(empty, page));
+    await inspect(newcomer, `empty: ${page}`);
+  }
+  await newcomer.leave();
+}, 120_000);
