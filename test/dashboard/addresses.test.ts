@@ -44,6 +44,7 @@ test("the addresses stay as they are", () => {
       "/operator/ledger",
       "/operator/people",
       "/operator/audit",
+      "/operator/account",
     ]
   `);
 });

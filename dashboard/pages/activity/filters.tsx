@@ -4,7 +4,6 @@ import { REFUSALS } from "../../../src/contract/refusals.ts";
 import type { Query } from "../../api/client.ts";
 import { SearchField } from "../../components/search-field.tsx";
 import { askedWindow, TimeWindow, windowShape } from "../../components/time-window.tsx";
-import { SearchField } from "../../components/search-field.tsx";
 import { KeyFilter, ModelFilter } from "../../components/spend-filters.tsx";
 import { type Filters, oneOf, type SetFilters, text } from "../../filters.ts";
 import { formatTime } from "../../format/time.ts";
