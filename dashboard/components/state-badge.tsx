@@ -1,5 +1,5 @@
 // A state as word and icon; its colour only repeats what they say.
-import { Badge } from "@mantine/core";
+import { Badge, Stack, Text } from "@mantine/core";
 import { Icon, type IconName } from "./icon.tsx";
 
 type Tone = "good" | "bad" | "waiting" | "warning" | "neutral";
@@ -72,3 +72,15 @@ export function StateBadge({ state, word }: { state: string; word?: string }) {
     </Badge>
   );
 }
+
+/** With why, in small print below it. */
+export const StateAndReason = ({ state, reason }: { state: string; reason: string | null }) => (
+  <Stack gap={2} align="flex-start">
+    <StateBadge state={state} />
+    {reason !== null && (
+      <Text size="xs" c="dimmed" className="name">
+        {reason}
+      </Text>
+    )}
+  </Stack>
+);

@@ -6,7 +6,7 @@ import { moreOf } from "../../api/paged.ts";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { ExactMoney, Time } from "../../components/figures.tsx";
 import { Section } from "../../components/page.tsx";
-import { StateBadge } from "../../components/state-badge.tsx";
+import { StateAndReason } from "../../components/state-badge.tsx";
 import { Loaded } from "../../components/states.tsx";
 import { texts } from "../../texts.ts";
 
@@ -48,16 +48,7 @@ const COLUMNS: Column<Order>[] = [
   },
   {
     title: words.columns.state,
-    cell: ({ state, reason }) => (
-      <Stack gap={2} align="flex-start">
-        <StateBadge state={state} />
-        {reason !== null && (
-          <Text size="xs" c="dimmed" className="name">
-            {reason}
-          </Text>
-        )}
-      </Stack>
-    ),
+    cell: ({ state, reason }) => <StateAndReason state={state} reason={reason} />,
   },
   {
     title: words.columns.amount,

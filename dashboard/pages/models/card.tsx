@@ -7,7 +7,7 @@ import { type Column, DataTable } from "../../components/data-table.tsx";
 import { Ago, Time } from "../../components/figures.tsx";
 import { ButtonLink } from "../../components/link.tsx";
 import { Snippets } from "../../components/snippets.tsx";
-import { StateBadge } from "../../components/state-badge.tsx";
+import { StateAndReason, StateBadge } from "../../components/state-badge.tsx";
 import { formatCount } from "../../format/count.ts";
 import { exactMoney } from "../../format/money.ts";
 import { useMembership } from "../../membership.tsx";
@@ -127,16 +127,7 @@ const ROUTES: Column<Model["routes"][number]>[] = [
   {
     title: words.columns.state,
     always: true,
-    cell: ({ state, reason }) => (
-      <Stack gap={2} align="flex-start">
-        <StateBadge state={state} />
-        {reason !== null && (
-          <Text size="xs" c="dimmed" className="name">
-            {reason}
-          </Text>
-        )}
-      </Stack>
-    ),
+    cell: ({ state, reason }) => <StateAndReason state={state} reason={reason} />,
   },
   { title: words.columns.release, cell: ({ release_version }) => words.version(release_version) },
   { title: words.columns.signed, cell: ({ signed_at }) => <Time at={signed_at} /> },

@@ -8,7 +8,7 @@ import { type Column, DataTable } from "../../../components/data-table.tsx";
 import { ConfirmDialog } from "../../../components/dialogs.tsx";
 import { ExactMoney, Time } from "../../../components/figures.tsx";
 import { RowActs } from "../../../components/row-acts.tsx";
-import { StateBadge } from "../../../components/state-badge.tsx";
+import { StateAndReason } from "../../../components/state-badge.tsx";
 import { Empty, Loaded } from "../../../components/states.tsx";
 import { texts } from "../../../texts.ts";
 import type { ListProps } from "./moves.tsx";
@@ -67,16 +67,7 @@ const columns = (confirm: (of: OrderRow) => void): Column<OrderRow>[] => [
   },
   {
     title: words.columns.state,
-    cell: ({ state, reason }) => (
-      <Stack gap={2} align="flex-start">
-        <StateBadge state={state} />
-        {reason !== null && (
-          <Text size="xs" c="dimmed" className="name">
-            {reason}
-          </Text>
-        )}
-      </Stack>
-    ),
+    cell: ({ state, reason }) => <StateAndReason state={state} reason={reason} />,
   },
   {
     title: words.columns.amount,
