@@ -45,6 +45,10 @@ test("a refusal's code opens the requests that were refused with it", async () =
   expect(visitor.complained()).toEqual([]);
 });
 
+const fail = (error: unknown): never => {
+  throw error;
+};
+
 test("what needs a look names its target: a key at its limit opens alone, a rule that holds opens the alerts", async () => {
   const { org } = house;
   const keys = await dashboard.root.app("GET /orgs/{org}/keys", { org });
@@ -63,6 +67,7 @@ test("what needs a look names its target: a key at its limit opens alone, a rule
     body: JSON.stringify({ kind: "balance_below", amount_usd: "100000", channels: [], on: true }),
   });
   expect(made.status).toBe(201);
+  await dashboard.gateway.desks.alerts.watch(fail); // a round that comes by itself every 15 s
   const attention = async () => (await dashboard.root.app("GET /orgs/{org}/overview", { org })).attention;
   await waitFor(async () => (await attention()).some(({ kind }) => kind === "alert_holds"), "the rule");
   await openOverview();
