@@ -41,7 +41,7 @@ test("the pace of a first day is not counted in centuries", async () => {
 
 test("a request tells its course from the arrival to the last part, in order", async () => {
   await visitor.open(path.organization(org, "activity"));
-  await visitor.page.getByRole("row").nth(1).getByRole("button").click();
+  await visitor.page.getByRole("row").nth(1).getByRole("link").first().click();
   const course = visitor.page.getByRole("region", { name: texts.activity.timeline });
   await course.waitFor();
   const rows = await course.getByRole("row").allInnerTexts();
