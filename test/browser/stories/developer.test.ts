@@ -73,7 +73,7 @@ describe.each(STORES)("on %s", (store) => {
     const row = await findRequest(dora, org, reply.json.gateway.request_id);
     expect(await row.innerText()).toContain(NAME);
     expect(await row.getByTitle(exact(charge), { exact: true }).count()).toBe(1);
-    await row.getByRole("button").first().click();
+    await row.getByRole("link").first().click();
     const drawer = dora.page.getByRole("dialog");
     await drawer.getByText(reply.json.gateway.request_id, { exact: true }).waitFor();
     const cost = drawer.getByRole("region", { name: activity.cost });
