@@ -53,6 +53,7 @@ export async function keyAct(
 export async function findRequest(visitor: Visitor, org: string, request: string): Promise<Locator> {
   await visitor.open(path.organization(org, "activity"));
   await visitor.page.getByLabel(activity.find).fill(request);
+  await visitor.page.waitForURL(({ searchParams }) => searchParams.get("find") === request); // typing pauses first
   const rows = rowsOf(visitor, texts.pages.activity);
   await waitFor(async () => (await rows.count()) === 1, "one row");
   return rows.first();
