@@ -32,14 +32,20 @@ const SETTINGS = {
   fsync: "off",
   full_page_writes: "off",
 };
-/** Ends the server, a frozen one too, when the pipe on its input closes, in whatever way its owner went; "keep" keeps its directory. */
+/**
+ * Ends the server, a frozen one too, when the pipe on its input closes, in whatever way its owner went; "keep" keeps its
+ * directory. Who watches the pipe is no child of the tests: a runner that ends what a file has left running passes it by.
+ */
 const HANGING_ON_A_PIPE = `
-  "$@" & server=$!
-  read -r word
-  kill -QUIT $server 2> /dev/null
-  kill -CONT $server 2> /dev/null
-  wait $server
-  [ "$word" = keep ] || rm -rf "$PWD"`;
+  "$@" < /dev/null & server=$!
+  exec 3<&0
+  { read -r word <&3
+    kill -QUIT $server 2> /dev/null
+    kill -CONT $server 2> /dev/null
+    while kill -0 $server 2> /dev/null; do sleep 0.05; done
+    [ "$word" = keep ] || rm -rf "$PWD"; } &
+  exec 3<&- < /dev/null
+  wait $server`;
 
 export interface TestDatabase {
   url: string;
