@@ -5,6 +5,7 @@ import { createHash } from "node:crypto";
 import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Browser, PASSWORD, tokenOf } from "../support/browser.ts";
 import { testPostgres } from "../support/postgres.ts";
 
 const root = join(import.meta.dir, "../..");
@@ -15,6 +16,7 @@ const program = join(folder, "tollgate");
 const environment = { HOME: folder, TOLLGATE_LOG_LEVEL: "silent" };
 
 interface Started {
+  pid: number;
   banner: string;
   url: string;
   secret: string;
@@ -35,6 +37,7 @@ async function serve(env: Record<string, string> = {}, ...flags: string[]): Prom
     if (banner.includes("Ctrl-C")) break;
   }
   return {
+    pid: process.pid,
     banner,
     url: /http:\/\/\S+(?=\/v1)/.exec(banner)?.[0] ?? "",
     secret: /gw_sk_\w+/.exec(banner)?.[0] ?? "",
@@ -62,6 +65,12 @@ const chat = ({ url, secret }: Started, body: object = {}): Promise<Response> =>
     headers: { authorization: `Bearer ${secret}`, "content-type": "application/json" },
     body: JSON.stringify({ model: "base-preview-v1", messages: [{ role: "user", content: "hi" }], ...body }),
   });
+
+/** Threads of our own that the gateway runs, as the system names them. */
+const threadsNow = (): number =>
+  readdirSync(`/proc/${gateway.pid}/task`).filter(
+    (task) => readFileSync(`/proc/${gateway.pid}/task/${task}/comm`, "utf8").trim() === "Worker",
+  ).length;
 
 let gateway: Started;
 beforeAll(async () => {
@@ -95,6 +104,7 @@ test("it serves a metered completion, counts with its tokenizer, and its ledger 
   // Only an exact count lets so long a prompt in: by its bytes it would pass the context window.
   const content = "a long and quite ordinary sentence ".repeat(12_000);
   expect((await chat(gateway, { messages: [{ role: "user", content }], max_tokens: 1 })).status).toBe(200);
+  expect(threadsNow()).toBe(1); // counting has a thread, and would go on without it
   expect(await run("ledger", "audit")).toMatchObject({ code: 0, err: "" });
   const [org] = (JSON.parse((await run("org", "list", "--json")).out) as { data: { id: string }[] }).data;
   expect((await run("usage", "--org", org?.id ?? "", "--json")).out).toContain('"requests":2');
@@ -109,7 +119,15 @@ test("the dashboard and the operator API's reference are inside", async () => {
   expect(scripts.length).toBeGreaterThan(1);
   for (const path of [...scripts, "/admin/v1/docs/reference.js"])
     expect((await fetch(gateway.url + path)).status).toBe(200);
-  expect((await fetch(`${gateway.url}/app/v1/session`)).status).toBe(200);
+  const browser = new Browser(gateway.url);
+  const account = { name: "Ada", email: "ada@example.com", password: PASSWORD };
+  await browser.app(
+    "POST /welcome",
+    {},
+    { token: tokenOf(/\S+#token=\S+/.exec(gateway.banner)?.[0] ?? null), ...account },
+  );
+  const { data } = await browser.app("GET /operator/audit"); // read on a thread of its own
+  expect(data.map(({ action }) => action)).toContain("key.create");
   expect(readdirSync(join(folder, "data"))).not.toContain("dashboard");
 });
 
@@ -129,6 +147,10 @@ test("its workers are itself: two of them on one port and one PostgreSQL", async
   );
   try {
     expect((await chat(workers)).status).toBe(200);
+    expect(await run("ledger", "audit", "--data-dir", join(folder, "shared"))).toMatchObject({
+      code: 0,
+      err: "",
+    });
   } finally {
     expect(await workers.stop()).toBe(0);
     await database.drop();

@@ -1,7 +1,16 @@
 // An operator's day on the command line, against a gateway that the same command line started: every command of
 // docs/cli.md, its JSON, its exit code (interfaces.md §2).
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -269,7 +278,24 @@ test("a live store is backed up, and the copy has the same money", async () => {
       .query("SELECT sum(available + held) FROM org_balance")
       .values()[0]?.[0];
   expect(sum(copy)).toBe(sum(join(dataDir, "tollgate.sqlite")));
-});
+
+  const restored = join(folder, "restored");
+  mkdirSync(restored, { mode: 0o700 });
+  copyFileSync(copy, join(restored, "tollgate.sqlite"));
+  copyFileSync(join(dataDir, "data.key"), join(restored, "data.key"));
+  for (const file of ["tollgate.sqlite", "data.key"]) chmodSync(join(restored, file), 0o600);
+  const again = serve("--data-dir", restored);
+  try {
+    await bannerOf(again);
+    expect(await json("ledger", "audit", "--data-dir", restored)).toMatchObject({ ok: true, violations: [] });
+    expect(await json("credits", "show", "--org", org, "--data-dir", restored)).toEqual(
+      await json("credits", "show", "--org", org),
+    );
+  } finally {
+    again.kill("SIGTERM");
+    await again.exited;
+  }
+}, 20_000);
 
 test.each([
   [["org", "create"], 2],
