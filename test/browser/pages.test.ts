@@ -30,6 +30,19 @@ for (const page of ORGANIZATION_PAGES)
     else missing.push(address);
   });
 
+test("the first paint comes within a second, for a stranger and for a member", async () => {
+  const painted = async (by: Visitor, address: string): Promise<number> => {
+    await by.open(address);
+    return by.page.evaluate<number>(
+      `performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? Number.POSITIVE_INFINITY`,
+    );
+  };
+  const stranger = await dashboard.visitor();
+  expect(await painted(stranger, path.signIn())).toBeLessThan(1_000);
+  await stranger.leave();
+  expect(await painted(visitor, path.organization(house.org, "overview"))).toBeLessThan(1_000);
+});
+
 test("the operator signs in", async () => {
   await visitor.leave();
   visitor = await dashboard.visitor(OPERATOR);
