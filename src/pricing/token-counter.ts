@@ -1,9 +1,10 @@
 // Asks the counting thread, chunk by chunk: many texts take turns, one question is short enough to bound, and a thread
 // that died or hangs is replaced. If it cannot be had at all, this thread counts in small steps (hardening S22).
 import { ownThread } from "../lib/program.ts";
-import { countText, cutAt, type TableName } from "./token-pieces.ts";
+import { countText, cutAt } from "./token-pieces.ts";
+import type { TableName } from "./vocabulary.ts";
 
-/** One question takes at most about 60 ms of counting. */
+/** One question takes some 40 ms of counting; random letters or ideographs without a blank take half a second. */
 const CHUNK_CHARACTERS = 1 << 16;
 /** What this thread may count before others get their turn: about 2 ms at worst. */
 const STEP_CHARACTERS = 1 << 11;
