@@ -1,5 +1,6 @@
-// The benchmark (`npm run bench [-- --quick]`): brings up the upstream and every peer, takes the figures of performance.md §4
-// in interleaved rounds, prints them beside their targets and keeps raw numbers and a chart in bench/results/.
+// The benchmark (`npm run bench [-- --quick] [--only "memory,stalled client"]`): brings up the upstream and every peer, takes
+// the figures of performance.md §4 in interleaved rounds, prints them beside their targets and, when they are all of them,
+// keeps raw numbers and a chart in bench/results/.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -47,6 +48,19 @@ const MEASURES: [name: string, measure: Measure][] = [
 /** Peers that a machine may lack; everything else must be measured. */
 const OPTIONAL: ReadonlySet<string> = new Set(["nginx", PORTKEY]);
 
+/** The figures asked for by `--only`, in their order here; all of them without it. */
+function wantedMeasures(): typeof MEASURES {
+  const at = process.argv.indexOf("--only");
+  if (at === -1) return MEASURES;
+  const names = process.argv[at + 1]?.split(",").map((name) => name.trim()) ?? [];
+  const unknown = names.filter((name) => !MEASURES.some(([known]) => known === name));
+  if (names.length === 0 || unknown.length > 0) {
+    console.error(`--only takes names of figures: ${MEASURES.map(([name]) => name).join(", ")}`);
+    process.exit(2);
+  }
+  return MEASURES.filter(([name]) => names.includes(name));
+}
+
 async function start(results: Results, scratchDir: string): Promise<Bench> {
   const upstream = await startUpstream();
   const bench: Bench = { plan: results.plan, upstream, peers: [], tollgate: null, database: null };
@@ -79,8 +93,8 @@ async function startPostgres(bench: Bench, results: Results, scratchDir: string)
 }
 
 /** A figure that cannot be taken is reported as such; it never stops the others. */
-async function measureAll(bench: Bench, results: Results): Promise<void> {
-  for (const [name, measure] of MEASURES) {
+async function measureAll(bench: Bench, results: Results, measures: typeof MEASURES): Promise<void> {
+  for (const [name, measure] of measures) {
     const sinceMs = performance.now();
     try {
       results.figures.push(...(await measure(bench)));
@@ -105,6 +119,7 @@ function keep(results: Results): string {
 
 async function main(): Promise<number> {
   const plan = process.argv.includes("--quick") ? QUICK : FULL;
+  const measures = wantedMeasures();
   const results: Results = {
     date: new Date().toISOString(),
     plan,
@@ -119,7 +134,7 @@ async function main(): Promise<number> {
   let bench: Bench | null = null;
   try {
     bench = await start(results, scratchDir);
-    await measureAll(bench, results);
+    await measureAll(bench, results, measures);
   } finally {
     await stopAll();
     await bench?.database?.stop();
@@ -127,7 +142,8 @@ async function main(): Promise<number> {
   }
   console.log(printTable(results.figures));
   for (const { name, reason } of results.skipped) console.log(`\nnot measured: ${name} (${reason})`);
-  if (!process.argv.includes("--controls-only")) console.log(`\nkept in ${keep(results)}`);
+  const whole = measures === MEASURES && !process.argv.includes("--controls-only");
+  if (whole) console.log(`\nkept in ${keep(results)}`);
   return results.skipped.some(({ name }) => !OPTIONAL.has(name)) ? 1 : 0;
 }
 
