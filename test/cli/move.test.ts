@@ -1,4 +1,5 @@
 // `db move` and `db backup`: the same money in another place, counted, summed and audited; answers still replay.
+import { byItself } from "../../src/contract/actor.ts";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { copyFileSync, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -75,7 +76,7 @@ async function fill(ledger: Ledger): Promise<void> {
   await world.admit(key, { hold: 1 });
   await ledger.requestEntitlement(
     { id: "ent_moved", organizationId: key.organizationId, model: "m", project: "p" },
-    "alice",
+    byItself("alice"),
   );
 }
 
@@ -143,7 +144,7 @@ describe("the embedded store", () => {
       expect((await world.admit(key, { hold: 1, idempotencyKey: "moved-stream" })).says).toBe("replay");
       const { id } = await world.admit(key, { hold: 1 });
       await world.settle(key, id, { dollars: 0.1 });
-      await ledger.revokeKey(key.keyId, "bob");
+      await ledger.revokeKey(key.keyId, byItself("bob"));
       const lines = await ledger.auditLog({ organizationId: key.organizationId, limit: 10 });
       expect(lines.map(({ action }) => action)).toEqual([
         "key.revoke",

@@ -86,5 +86,12 @@ export const auditRow = z.object({
   target: z.string(),
   before: z.string().nullable(),
   after: z.string().nullable(),
+  /**
+   * Where the call came from; null for what the gateway did of its own accord. Members see it of people of their own
+   * only: from where the operators and their services call is theirs.
+   */
+  address: z.string().nullable(),
+  /** The call's `x-request-id`. */
+  request_id: z.string().nullable(),
 });
 export const auditList = listOf(auditRow);
