@@ -576,8 +576,11 @@ export function ledgerConformance(store: string, open: OpenLedger): void {
       });
       expect(await ledger.renameKey(key.keyId, "Batch", byItself("carol"))).toMatchObject({ name: "Batch" });
       expect(await ledger.renameKey("key_doesnotexist", "Batch", byItself("carol"))).toBeNull();
-      await ledger.revokeKey(key.keyId, byItself("bob"));
+      const called = { address: "203.0.113.4", requestId: "req_of_the_call" };
+      await ledger.revokeKey(key.keyId, { id: "bob", ...called });
       const lines = await ledger.auditLog({ organizationId: key.organizationId, limit: 10 });
+      expect(lines[0]).toMatchObject({ actor: "bob", ...called });
+      expect(lines[1]).toMatchObject({ actor: "carol", address: null, requestId: null });
       expect(lines.map(({ action, actor }) => [action, actor])).toEqual([
         ["key.revoke", "bob"],
         ["key.rename", "carol"],

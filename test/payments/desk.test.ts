@@ -25,8 +25,10 @@ describe.each(["SQLite", "PostgreSQL"])("on %s", (store) => {
   let other: string;
   beforeAll(async () => {
     const databaseUrl = store === "SQLite" ? null : (await (await testPostgres()).database()).url;
-    paying = await startPaying(undefined, (config) => {
-      config.databaseUrl = databaseUrl;
+    paying = await startPaying(undefined, {
+      configure: (config) => {
+        config.databaseUrl = databaseUrl;
+      },
     });
     ({ paymentDesk: payments, alertDesk: alerts } = paying.gateway.desks);
   }, 60_000);

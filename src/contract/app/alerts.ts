@@ -73,6 +73,8 @@ export const auditQuery = z.strictObject({
   actor: z.string().max(100).optional(),
   action: z.string().max(60).optional(),
   target: z.string().max(400).optional(),
+  /** Only the line of this id. */
+  line: z.string().max(60).optional(),
   /** Operators only. */
   org: z.string().max(60).optional(),
 });

@@ -60,11 +60,16 @@ function conditionsOf(
     .and("at < ?", toMs)
     .and("actor = ?", query.actor)
     .and("action = ?", query.action)
-    .and("target = ?", query.target);
+    .and("target = ?", query.target)
+    .and(`${place} = ?`, query.line && lineAt(query.line, place));
 }
 
 const placeOf = (cursor: string, place: "seq" | "id"): string | number | undefined =>
   place === "seq" ? numberedCursor(cursor) : auditCursor(cursor);
+
+/** An id that cannot be one is of no line. */
+const lineAt = (id: string, place: "seq" | "id"): string | number =>
+  place === "id" ? id : /^\d{1,15}$/.test(id) ? Number(id) : -1;
 
 /**
  * Whoever is not a person of the organizations: management keys, services, the gateway, and those who are operators or
