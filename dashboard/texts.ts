@@ -356,6 +356,17 @@ export const texts = {
       target: "Target",
       change: "Before → after",
     },
+    line: {
+      title: "Line of the log",
+      address: "Address",
+      request: "Request",
+      before: "Before",
+      after: "After",
+      noCall:
+        "No request is behind this line: the gateway did it by itself, or it was written before the log kept requests.",
+      noAddress: "Only operators see from where operators, management keys and payment services call.",
+      unknown: "There is no such line, or your role may not see it.",
+    },
   },
   operatorRoutes: {
     lead: "A route serves only with a fresh release that a trusted key has signed. Sign with ./tollgate release sign; private keys never come here.",

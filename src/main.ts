@@ -353,7 +353,7 @@ function adminHandler(on: {
       operator: createOperator({ ...on, publisher: releases.publisher, people }),
     });
   });
-  return async ({ request, requestId }) => (await loaded())(request, { requestId });
+  return async ({ request, requestId, address }) => (await loaded())(request, { requestId, address });
 }
 
 function lazily<T>(load: () => Promise<T>): () => Promise<T> {

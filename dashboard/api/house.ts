@@ -37,6 +37,13 @@ export const useSupportBundle = (onMade: (text: string) => void) =>
     mutationFn: async () => onMade(JSON.stringify(await get<unknown>(api.operatorSupportBundle), null, 2)),
   });
 
+/** One line of an audit log, by its id. */
+export const auditLineQuery = (url: string, line: string) =>
+  queryOptions({
+    queryKey: ["audit line", url, line],
+    queryFn: ({ signal }) => get<AppAnswer<"GET /operator/audit">>(url, { line }, signal),
+  });
+
 export const routesQuery = queryOptions({
   queryKey: ROUTES,
   queryFn: ({ signal }) => get<AppAnswer<"GET /operator/routes">>(api.operatorRoutes, {}, signal),

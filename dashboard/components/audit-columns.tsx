@@ -5,21 +5,43 @@ import { formatChange, formatTarget } from "../format/change.ts";
 import { texts } from "../texts.ts";
 import type { Column } from "./data-table.tsx";
 import { Time } from "./figures.tsx";
+import { Link } from "./link.tsx";
 
 export type AuditRow = AppAnswer<"GET /operator/audit">["data"][number];
 const words = texts.operatorAudit;
 
+/** Room for one line of digits; longer addresses wrap. */
+const IPV4 = "15ch";
+
 export const AUDIT_COLUMNS: Column<AuditRow>[] = [
-  { title: words.columns.at, always: true, cell: ({ at }) => <Time at={at} /> },
-  { title: words.columns.actor, cell: ({ actor }) => actor.name ?? actor.id },
+  {
+    title: words.columns.at,
+    always: true,
+    cell: ({ id, at }) => (
+      <Link to="." search={(now: object) => ({ ...now, line: id })} resetScroll={false} size="sm" fw={600}>
+        <Time at={at} />
+      </Link>
+    ),
+  },
+  {
+    title: words.columns.actor,
+    cell: ({ actor, address }) => (
+      <Stack gap={0}>
+        <span className="name">{actor.name ?? actor.id}</span>
+        <Text size="xs" c="dimmed" className="name" miw={IPV4}>
+          {address}
+        </Text>
+      </Stack>
+    ),
+  },
   {
     title: words.columns.action,
     always: true,
-    cell: ({ action, actor }) => (
+    cell: ({ action, actor, address }) => (
       <Stack gap={2} align="flex-start">
         <Code style={{ whiteSpace: "nowrap" }}>{action}</Code>
         <Text size="xs" c="dimmed" className="name" hiddenFrom="sm">
-          {actor.name ?? actor.id}
+          {[actor.name ?? actor.id, address].filter((one) => one !== null).join(" · ")}
         </Text>
       </Stack>
     ),

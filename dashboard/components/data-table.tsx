@@ -37,6 +37,9 @@ interface DataTableProps<Row> {
   none?: string;
 }
 
+/** Links are readable on it, in the dark, too. */
+const HOVERED = "light-dark(var(--mantine-color-gray-1), var(--mantine-color-dark-6))";
+
 export function DataTable<Row>({
   label,
   rows,
@@ -63,7 +66,13 @@ export function DataTable<Row>({
         aria-label={label}
         tabIndex={0}
       >
-        <Table ref={table} verticalSpacing="xs" highlightOnHover={onOpen !== undefined} fz="sm">
+        <Table
+          ref={table}
+          verticalSpacing="xs"
+          highlightOnHover={onOpen !== undefined}
+          highlightOnHoverColor={HOVERED}
+          fz="sm"
+        >
           <Table.Thead>
             <Table.Tr>
               {columns.map((column) => (

@@ -1,12 +1,13 @@
 // What the dashboard reads beside the use-cases of `operator.ts`, as one port: `src/operator/desk` answers from the
 // record that billing is made of. Ids passed admission; what does not exist is null.
+import type { Actor } from "./actor.ts";
 import type { z } from "zod";
 import type { Credential } from "./credential.ts";
 import type { APP_ROUTES, AppAnswer, AppRoute } from "./app.ts";
 
 /** One line of the append-only audit log (hardening.md S40). */
 export interface AuditNote {
-  actor: string;
+  actor: Actor;
   action: string;
   organizationId: string | null;
   target: string;
@@ -21,6 +22,14 @@ export interface KeyMaker {
   maker: string | null;
   monthSpend: bigint;
   revoked: boolean;
+}
+
+/** What of the audit log whoever asks may see. */
+export interface AuditSight {
+  /** Null shows all lines. */
+  only: { actor: string } | { money: true } | null;
+  /** Whether it shows from where the house calls: operators, management keys, services. */
+  house: boolean;
 }
 
 /** A route's query as its schema read it. */
@@ -40,7 +49,7 @@ export interface Desk {
   keyDay(organizationId: string, keyId: string): Promise<Pick<KeyDetail, "last_day" | "open_holds">>;
   /** What the ledger compares: the playground spends by a key without its secret. Null when it is not of this one. */
   credentialOf(organizationId: string, keyId: string): Promise<Credential | null>;
-  renameOrganization(organizationId: string, name: string, actor: string): Promise<void>;
+  renameOrganization(organizationId: string, name: string, actor: Actor): Promise<void>;
 
   activity(organizationId: string, query: ActivityQuery): Promise<AppAnswer<"GET /orgs/{org}/activity">>;
   activityHistogram(
@@ -83,25 +92,25 @@ export interface Desk {
   ask(
     organizationId: string,
     asked: { model: string; project: string; purpose: string; until: string | null },
-    actor: string,
+    actor: Actor,
   ): Promise<Entitlement>;
   entitlements(organizationId: string | null): Promise<Entitlement[]>;
   entitlement(id: string): Promise<Entitlement>;
-  withdraw(organizationId: string, id: string, actor: string): Promise<Entitlement>;
+  withdraw(organizationId: string, id: string, actor: Actor): Promise<Entitlement>;
   /** Throws when `actor` asked for it themselves. */
   decide(
     id: string,
     decision:
       | { kind: "approve"; expires: string; note: string | null }
       | { kind: "decline" | "revoke"; reason: string },
-    actor: string,
+    actor: Actor,
   ): Promise<Entitlement>;
 
-  /** `only` narrows what this role may see; null shows all. Without an organization: the platform's. */
+  /** Without an organization: all organizations' and the platform's. */
   audit(
     organizationId: string | null,
     query: AuditQuery,
-    only: { actor: string } | { money: true } | null,
+    sight: AuditSight,
   ): Promise<AppAnswer<"GET /orgs/{org}/audit">>;
 
   allOrganizations(
@@ -111,13 +120,13 @@ export interface Desk {
   allCredits(query: QueryOf<"GET /operator/credits">): Promise<AppAnswer<"GET /operator/credits">>;
   grant(
     grant: { org: string; amount_usd: string; kind: "grant" | "purchase"; reference: string; reason: string },
-    actor: string,
+    actor: Actor,
   ): Promise<AppAnswer<"POST /operator/credits">>;
   /** Throws when there is no such request. */
   refundable(request: string): Promise<AppAnswer<"GET /operator/requests/{request}">>;
   refund(
     refund: { request: string; amount_usd: string; reference: string; reason: string },
-    actor: string,
+    actor: Actor,
   ): Promise<AppAnswer<"POST /operator/refunds">>;
   allRoutes(): Promise<AppAnswer<"GET /operator/routes">["data"]>;
   routeRow(route: string): Promise<AppAnswer<"POST /operator/routes/disable">>;
@@ -130,19 +139,19 @@ export interface Desk {
   openBreaker(
     provider: string,
     reason: string,
-    actor: string,
+    actor: Actor,
   ): Promise<AppAnswer<"POST /operator/providers/{provider}/open">>;
   closeBreaker(
     provider: string,
-    actor: string,
+    actor: Actor,
   ): Promise<AppAnswer<"POST /operator/providers/{provider}/close">>;
   supportBundle(): Promise<AppAnswer<"GET /operator/support-bundle">>;
   health(): Promise<AppAnswer<"GET /operator/health">>;
   ledgerReport(): Promise<AppAnswer<"POST /operator/ledger/audit">>;
   managementKeys(): Promise<AppAnswer<"GET /operator/management-keys">["data"]>;
-  createManagementKey(name: string, actor: string): Promise<AppAnswer<"POST /operator/management-keys">>;
+  createManagementKey(name: string, actor: Actor): Promise<AppAnswer<"POST /operator/management-keys">>;
   revokeManagementKey(
     id: string,
-    actor: string,
+    actor: Actor,
   ): Promise<AppAnswer<"POST /operator/management-keys/{key}/revoke">>;
 }

@@ -1,6 +1,7 @@
 // The operator's use-cases as one port: the operator API (and later the dashboard) call it, `src/operator` does it.
 // Inputs passed their schema; `actor` is who does it (a management key's id) and is written to the audit log (S40).
 // Every method throws `Refusal` or `OperatorRefusal` and has changed nothing then.
+import type { Actor } from "./actor.ts";
 import type {
   AuditReportJson,
   BalanceJson,
@@ -34,38 +35,38 @@ import type { RequestListJson, RequestsQuery } from "./app/spend.ts";
 
 export interface Operator {
   organizations: {
-    create(input: CreateOrganization, actor: string): Promise<OrganizationJson>;
+    create(input: CreateOrganization, actor: Actor): Promise<OrganizationJson>;
     list(): Promise<ListJson<OrganizationJson>>;
   };
   credits: {
     /** The same reference with the same amount credits once; with another amount it is a conflict. */
-    grant(input: GrantCredits, actor: string): Promise<GrantJson>;
+    grant(input: GrantCredits, actor: Actor): Promise<GrantJson>;
     show(org: string): Promise<BalanceJson>;
     /** Returns what a settled request cost, or part of it; the same reference once. */
-    refund(input: RefundCredits, actor: string): Promise<RefundJson>;
+    refund(input: RefundCredits, actor: Actor): Promise<RefundJson>;
   };
   keys: {
     /** The only answer that ever carries the secret. */
-    create(input: CreateKey, actor: string): Promise<CreatedKeyJson>;
+    create(input: CreateKey, actor: Actor): Promise<CreatedKeyJson>;
     list(org: string): Promise<ListJson<KeyJson>>;
-    revoke(key: string, actor: string): Promise<KeyJson>;
-    rename(change: { key: string; name: string }, actor: string): Promise<KeyJson>;
-    limit(change: { key: string; usd: string | null }, actor: string): Promise<KeyJson>;
+    revoke(key: string, actor: Actor): Promise<KeyJson>;
+    rename(change: { key: string; name: string }, actor: Actor): Promise<KeyJson>;
+    limit(change: { key: string; usd: string | null }, actor: Actor): Promise<KeyJson>;
   };
   entitlements: {
-    request(input: RequestEntitlement, actor: string): Promise<EntitlementJson>;
-    approve(approval: { id: string; expires: string }, actor: string): Promise<EntitlementJson>;
-    revoke(id: string, actor: string): Promise<EntitlementJson>;
+    request(input: RequestEntitlement, actor: Actor): Promise<EntitlementJson>;
+    approve(approval: { id: string; expires: string }, actor: Actor): Promise<EntitlementJson>;
+    revoke(id: string, actor: Actor): Promise<EntitlementJson>;
     list(org: string | undefined): Promise<ListJson<EntitlementJson>>;
   };
   releases: {
-    publish(jws: string, actor: string): Promise<ReleaseJson>;
+    publish(jws: string, actor: Actor): Promise<ReleaseJson>;
     list(): Promise<ReleaseListJson>;
   };
   routes: {
     list(): Promise<ListJson<RouteJson>>;
-    disable(input: DisableRoute, actor: string): Promise<RouteJson>;
-    enable(route: string, actor: string): Promise<RouteJson>;
+    disable(input: DisableRoute, actor: Actor): Promise<RouteJson>;
+    enable(route: string, actor: Actor): Promise<RouteJson>;
   };
   usage: { show(query: UsageQuery): Promise<UsageListJson> };
   requests: {
@@ -76,7 +77,7 @@ export interface Operator {
   people: {
     list(): Promise<ListJson<PersonJson>>;
     /** A link that sets a new password, once; sessions end when it is used. */
-    reset(input: ResetPerson, actor: string): Promise<ResetLinkJson>;
+    reset(input: ResetPerson, actor: Actor): Promise<ResetLinkJson>;
   };
   ledger: { audit(): Promise<AuditReportJson> };
   /** Orders, events of the payment service, and payments that are confirmed by hand. */

@@ -2,7 +2,7 @@
 // believed. 200 means that everything it asks for is durable; any other status makes the service deliver again.
 import { OperatorRefusal } from "../contract/admin-refusals.ts";
 import { ServiceFailure, WebhookRefusal } from "../payments/driver.ts";
-import type { Verdict } from "../payments/receive.ts";
+import type { Delivery, Verdict } from "../payments/receive.ts";
 import { readJsonBody } from "./body.ts";
 import type { Handler, HttpContext } from "./context.ts";
 import { replyJson, replyOperatorRefusal } from "./reply.ts";
@@ -10,16 +10,17 @@ import { replyJson, replyOperatorRefusal } from "./reply.ts";
 const BODY_LIMIT_BYTES = 1024 * 1024;
 
 interface PaymentPort {
-  receive(delivery: { body: Uint8Array; signature: string | null }): Promise<Verdict>;
+  receive(delivery: Delivery): Promise<Verdict>;
 }
 
 export const paymentWebhook =
   (payments: PaymentPort): Handler =>
   async (context) => {
+    const { requestId, address } = context;
     const body = await readJsonBody(context.request, BODY_LIMIT_BYTES);
     const signature = context.request.headers.get("stripe-signature");
     try {
-      return answer(context, await payments.receive({ body, signature }));
+      return answer(context, await payments.receive({ body, signature, from: { address, requestId } }));
     } catch (error) {
       return replyOperatorRefusal(context.requestId, refusalOf(error));
     }

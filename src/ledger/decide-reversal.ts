@@ -1,9 +1,10 @@
 // Money that goes back, once per (source, external id): a payment disputed or paid back takes credits away, a refunded
 // request returns them (money.md §5). What a chargeback does not find becomes debt, and admission stops until it is paid.
+import type { Actor } from "../contract/actor.ts";
 import { formatUsd, minUsd, type NanoUsd, subUsd, ZERO_USD } from "../contract/money.ts";
 import type { Books } from "./books.ts";
 import type { Draft } from "./draft.ts";
-import type { Actor, Ledger, ReversalOutcome } from "./ledger.ts";
+import type { Ledger, ReversalOutcome } from "./ledger.ts";
 import { type RefundableRow, rowId } from "./rows.ts";
 
 export type Reversal = Parameters<Ledger["reverse"]>[0];

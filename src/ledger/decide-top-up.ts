@@ -1,8 +1,9 @@
 // Money in: a purchase or a grant, credited once per (source, external id), however often it is reported (money.md §5).
 // Open debt is paid from it at once; a purchase makes the organization a paid workspace.
+import type { Actor } from "../contract/actor.ts";
 import { type NanoUsd, formatUsd } from "../contract/money.ts";
 import type { Draft } from "./draft.ts";
-import type { Actor, Ledger, TopUpOutcome } from "./ledger.ts";
+import type { Ledger, TopUpOutcome } from "./ledger.ts";
 import { rowId } from "./rows.ts";
 
 export type TopUp = Parameters<Ledger["topUp"]>[0];

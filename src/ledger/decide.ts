@@ -1,5 +1,6 @@
 // The one place where the ledger's rules are applied, for every store: loaded rows and operations in, outcomes and
 // changes out. No SQL, no clock, no I/O (money.md §7). An operation that is itself a bug fails alone.
+import type { Actor } from "../contract/actor.ts";
 import { type AdmitDecision, decideAdmission } from "./decide-admission.ts";
 import { decideCheckpoint } from "./decide-checkpoint.ts";
 import { type Owner, decideSettlement, decideVoid } from "./decide-resolution.ts";
@@ -7,7 +8,6 @@ import { type Reversal, decideReversal } from "./decide-reversal.ts";
 import { type TopUp, decideTopUp } from "./decide-top-up.ts";
 import { type BatchContext, Draft } from "./draft.ts";
 import type {
-  Actor,
   Admission,
   Checkpoint,
   CheckpointOutcome,

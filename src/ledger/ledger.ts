@@ -1,5 +1,6 @@
 // Who owns what money: the one interface of both stores (money.md). Every method that changes something is durable
 // when its promise resolves; operations of one event-loop tick share a transaction. Rules live in `decide`, not in a store.
+import type { Actor } from "../contract/actor.ts";
 import type { Credential } from "../contract/credential.ts";
 import type { Evidence, Tier } from "../contract/gateway-object.ts";
 import type { NanoUsd } from "../contract/money.ts";
@@ -267,6 +268,9 @@ export interface ManagementKeyRecord {
 export interface AuditLogRecord {
   at: number;
   actor: string;
+  /** Of the call; null where none is behind it. */
+  address: string | null;
+  requestId: string | null;
   action: string;
   organizationId: string | null;
   target: string;
@@ -305,9 +309,6 @@ export type ReversalOutcome =
   | { kind: "exceeds"; atMost: NanoUsd }
   | { kind: "unknown_request" }
   | { kind: "unknown_organization" };
-
-/** Who did it: `operator`, a management key's id, a member's id. Written to the audit log with the change. */
-export type Actor = string;
 
 // ── The interface ───────────────────────────────────────────────────────────────────────────────────────────────
 

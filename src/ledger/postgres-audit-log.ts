@@ -9,11 +9,12 @@ export const newAuditId = (): string => `aud_${Bun.randomUUIDv7().replaceAll("-"
 
 export async function appendAuditLine(on: Asking, line: AuditLine): Promise<void> {
   const { atMs, actor, action, organizationId, target, before, after } = line;
+  const { id, address, requestId } = actor;
   await askOnce(
     on,
-    `INSERT INTO audit_log (id, at, actor, action, org_id, target, value_before, value_after)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
-    [newAuditId(), atMs, actor, action, organizationId, target, before, after],
+    `INSERT INTO audit_log (id, at, actor, address, request_id, action, org_id, target, value_before, value_after)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+    [newAuditId(), atMs, id, address, requestId, action, organizationId, target, before, after],
   );
 }
 
@@ -24,13 +25,15 @@ export async function readAuditLog(
 ): Promise<AuditLogRecord[]> {
   const rows = await askOnce(
     on,
-    `SELECT at, actor, action, org_id, target, value_before, value_after FROM audit_log
+    `SELECT at, actor, address, request_id, action, org_id, target, value_before, value_after FROM audit_log
      WHERE ($1::text IS NULL OR org_id = $1) ORDER BY id DESC LIMIT $2`,
     [organizationId, limit],
   );
-  return rows.map(([at, actor, action, organization, target, before, after]) => ({
+  return rows.map(([at, actor, address, requestId, action, organization, target, before, after]) => ({
     at: int(at),
     actor: text(actor),
+    address: textOrNull(address),
+    requestId: textOrNull(requestId),
     action: text(action),
     organizationId: textOrNull(organization),
     target: text(target),

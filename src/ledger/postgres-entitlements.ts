@@ -1,5 +1,6 @@
 // Research Mode entitlements on PostgreSQL: requested, approved until an instant, revoked, under their organization's
 // lock. Expiry is not a write: whoever reads compares with the clock (specification 5.4).
+import type { Actor } from "../contract/actor.ts";
 import type { EntitlementRecord } from "./ledger.ts";
 import { appendAuditLine } from "./postgres-audit-log.ts";
 import { type Cell, int, intOrNull, text, textOrNull } from "./postgres-cell.ts";
@@ -12,7 +13,7 @@ export interface NewEntitlement {
   organizationId: string;
   model: string;
   project: string;
-  actor: string;
+  actor: Actor;
 }
 
 const SELECT = `SELECT id, org_id, model, project, state, requested_by, approved_by, created_at, expires_at FROM entitlement`;
@@ -29,7 +30,7 @@ export async function requestEntitlement(
     on,
     `INSERT INTO entitlement (org_id, model, id, project, state, requested_by, created_at)
      VALUES ($1, $2, $3, $4, 'requested', $5, $6)`,
-    [organizationId, model, id, project, actor, nowMs],
+    [organizationId, model, id, project, actor.id, nowMs],
   );
   const after = printedValue({ status: "requested", model, project });
   await log(on, entitlement, { actor, action: "entitlement.request", before: null, after, atMs: nowMs });
@@ -39,7 +40,7 @@ export async function requestEntitlement(
 /** Only from `requested`; in another state the record comes back as it is. */
 export async function approveEntitlement(
   on: Asking,
-  { id, expiresAtMs, actor }: { id: string; expiresAtMs: number; actor: string },
+  { id, expiresAtMs, actor }: { id: string; expiresAtMs: number; actor: Actor },
   nowMs: number,
 ): Promise<EntitlementRecord | null> {
   const { found } = await locked(on, id, nowMs);
@@ -48,7 +49,7 @@ export async function approveEntitlement(
     on,
     `UPDATE entitlement SET state = 'active', approved_by = $3, approved_at = $4, expires_at = $5
      WHERE org_id = $1 AND id = $2 AND state = 'requested'`,
-    [found.organizationId, id, actor, nowMs, expiresAtMs],
+    [found.organizationId, id, actor.id, nowMs, expiresAtMs],
   );
   const [before, after] = [
     printedValue({ status: found.status }),
@@ -60,7 +61,7 @@ export async function approveEntitlement(
 
 export async function revokeEntitlement(
   on: Asking,
-  { id, actor }: { id: string; actor: string },
+  { id, actor }: { id: string; actor: Actor },
   nowMs: number,
 ): Promise<EntitlementRecord | null> {
   const { found, stampedAtMs } = await locked(on, id, nowMs);
@@ -106,7 +107,7 @@ async function find(on: Asking, id: string, nowMs: number): Promise<EntitlementR
 async function log(
   on: Asking,
   { id, organizationId }: { id: string; organizationId: string },
-  line: { actor: string; action: string; before: string | null; after: string; atMs: number },
+  line: { actor: Actor; action: string; before: string | null; after: string; atMs: number },
 ): Promise<void> {
   await appendAuditLine(on, { ...line, organizationId, target: id });
 }

@@ -1,5 +1,6 @@
 // API keys on PostgreSQL: made, limited, revoked for good, each under the lock of its organization, so that what has
 // returned holds for every request that starts afterwards, on every gateway (money.md §10).
+import type { Actor } from "../contract/actor.ts";
 import type { Tier } from "../contract/gateway-object.ts";
 import { type NanoUsd, ZERO_USD, formatUsd } from "../contract/money.ts";
 import { utcMonth } from "../lib/clock.ts";
@@ -26,7 +27,7 @@ const limitText = (limit: NanoUsd | null): string =>
 /** Null when there is no such organization. */
 export async function createKey(
   on: Asking,
-  key: NewKey & { actor: string },
+  key: NewKey & { actor: Actor },
   nowMs: number,
 ): Promise<KeyRecord | null> {
   const { organizationId, id, name, prefix, digest, scope, limit, actor } = key;
@@ -45,7 +46,7 @@ export async function createKey(
 
 export async function revokeKey(
   on: Asking,
-  { keyId, actor }: { keyId: string; actor: string },
+  { keyId, actor }: { keyId: string; actor: Actor },
   nowMs: number,
 ): Promise<KeyRecord | null> {
   const locked = await lockedKey(on, keyId, nowMs);
@@ -66,7 +67,7 @@ export async function revokeKey(
 
 export async function renameKey(
   on: Asking,
-  { keyId, name, actor }: { keyId: string; name: string; actor: string },
+  { keyId, name, actor }: { keyId: string; name: string; actor: Actor },
   nowMs: number,
 ): Promise<KeyRecord | null> {
   const locked = await lockedKey(on, keyId, nowMs);
@@ -86,7 +87,7 @@ export async function renameKey(
 
 export async function setKeyLimit(
   on: Asking,
-  { keyId, limit, actor }: { keyId: string; limit: NanoUsd | null; actor: string },
+  { keyId, limit, actor }: { keyId: string; limit: NanoUsd | null; actor: Actor },
   nowMs: number,
 ): Promise<KeyRecord | null> {
   const locked = await lockedKey(on, keyId, nowMs);
@@ -147,7 +148,7 @@ const monthOf = async (on: Asking, organizationId: string, nowMs: number): Promi
 async function log(
   on: Asking,
   { id, organizationId }: { id: string; organizationId: string },
-  line: { actor: string; action: string; before?: string; after: string; atMs: number },
+  line: { actor: Actor; action: string; before?: string; after: string; atMs: number },
 ): Promise<void> {
   await appendAuditLine(on, { before: null, ...line, organizationId, target: id });
 }

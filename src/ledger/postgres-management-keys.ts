@@ -1,4 +1,5 @@
 // Management keys on PostgreSQL: digests only, compared in constant time (hardening.md S3).
+import type { Actor } from "../contract/actor.ts";
 import { sameDigest } from "./decide-key.ts";
 import type { Ledger, ManagementKeyRecord } from "./ledger.ts";
 import { appendAuditLine } from "./postgres-audit-log.ts";
@@ -12,7 +13,7 @@ const NO_DIGEST = new Uint8Array(32);
 
 export async function createManagementKey(
   on: Asking,
-  { id, name, prefix, digest, actor }: NewManagementKey & { actor: string },
+  { id, name, prefix, digest, actor }: NewManagementKey & { actor: Actor },
   nowMs: number,
 ): Promise<ManagementKeyRecord> {
   await askOnce(
@@ -40,7 +41,7 @@ export async function authenticateManagementKey(
 
 export async function revokeManagementKey(
   on: Asking,
-  { id, actor }: { id: string; actor: string },
+  { id, actor }: { id: string; actor: Actor },
   nowMs: number,
 ): Promise<ManagementKeyRecord | null> {
   const row = await read(on, id, "FOR UPDATE");
@@ -65,7 +66,7 @@ async function read(on: Asking, id: string, lock: "FOR UPDATE" | ""): Promise<Ce
 async function log(
   on: Asking,
   id: string,
-  line: { actor: string; action: string; after: string; atMs: number },
+  line: { actor: Actor; action: string; after: string; atMs: number },
 ): Promise<void> {
   await appendAuditLine(on, { ...line, organizationId: null, target: id, before: null });
 }

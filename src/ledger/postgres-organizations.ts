@@ -1,5 +1,6 @@
 // Organizations and their balances on PostgreSQL. Whoever changes what admission reads locks the organization's balance
 // first, so that per organization there is one order of everything (money.md §7).
+import type { Actor } from "../contract/actor.ts";
 import { CHAIN_START } from "./entry-hash.ts";
 import type { BalanceRecord, OrganizationRecord } from "./ledger.ts";
 import { appendAuditLine } from "./postgres-audit-log.ts";
@@ -9,7 +10,7 @@ import { printedValue } from "./sqlite-audit-log.ts";
 
 export async function createOrganization(
   on: Asking,
-  { id, name, actor }: { id: string; name: string; actor: string },
+  { id, name, actor }: { id: string; name: string; actor: Actor },
   nowMs: number,
 ): Promise<OrganizationRecord> {
   await askOnce(on, "INSERT INTO organization (org_id, name, created_at) VALUES ($1, $2, $3)", [

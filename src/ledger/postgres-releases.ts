@@ -1,5 +1,6 @@
 // Signed releases and the state of their routes on PostgreSQL. A release is an immutable row named by its digest; the
 // highest version of a route never sinks (hardening.md S33), whichever gateway publishes.
+import type { Actor } from "../contract/actor.ts";
 import type { Release } from "../contract/release.ts";
 import type { Ledger, RouteRecord } from "./ledger.ts";
 import { appendAuditLine } from "./postgres-audit-log.ts";
@@ -13,7 +14,7 @@ type OnShelf = Awaited<ReturnType<Ledger["releases"]>>[number];
 
 export async function publishRelease(
   on: Asking,
-  { release, jws, actor }: { release: Release; jws: string; actor: string },
+  { release, jws, actor }: { release: Release; jws: string; actor: Actor },
   nowMs: number,
 ): Promise<Published> {
   const { route, version, digest } = release;
@@ -67,7 +68,7 @@ export async function allRoutes(on: Asking): Promise<RouteRecord[]> {
 /** Null when no release was ever published for the route. */
 export async function setRouteDisabled(
   on: Asking,
-  change: { route: string; disabled: boolean; reason: string | null; actor: string },
+  change: { route: string; disabled: boolean; reason: string | null; actor: Actor },
   nowMs: number,
 ): Promise<RouteRecord | null> {
   const { route, disabled, actor } = change;
@@ -101,7 +102,7 @@ async function readRoute(on: Asking, route: string, lock: "FOR UPDATE"): Promise
 async function log(
   on: Asking,
   route: string,
-  line: { actor: string; action: string; before: string | null; after: string; atMs: number },
+  line: { actor: Actor; action: string; before: string | null; after: string; atMs: number },
 ): Promise<void> {
   await appendAuditLine(on, { ...line, organizationId: null, target: route });
 }

@@ -1,5 +1,6 @@
 // The rows that decisions are taken on: what a store loads under its lock, and what it writes back. Plain data, the
 // same for every store; all of it belongs to one batch and to nobody else (money.md §5, §7).
+import type { Actor } from "../contract/actor.ts";
 import type { Evidence, Tier } from "../contract/gateway-object.ts";
 import type { NanoUsd } from "../contract/money.ts";
 import type { Checkpoint, StoredAnswer } from "./ledger.ts";
@@ -263,7 +264,7 @@ export interface ReversalTaken extends ReversalRow {
 
 export interface AuditLine {
   atMs: number;
-  actor: string;
+  actor: Actor;
   action: string;
   organizationId: string | null;
   target: string;

@@ -1,5 +1,6 @@
 // Research Mode entitlements on SQLite: requested, approved until an instant, revoked. Expiry is not a write: whoever
 // reads compares with the clock (specification 5.4).
+import type { Actor } from "../contract/actor.ts";
 import type { Database } from "bun:sqlite";
 import type { EntitlementRecord } from "./ledger.ts";
 import { appendAuditLine, printedValue } from "./sqlite-audit-log.ts";
@@ -22,7 +23,7 @@ export class SqliteEntitlements {
   ) {}
 
   /** Null when there is no such organization. */
-  request(entitlement: NewEntitlement, actor: string, nowMs: number): EntitlementRecord | null {
+  request(entitlement: NewEntitlement, actor: Actor, nowMs: number): EntitlementRecord | null {
     const { id, organizationId, model, project } = entitlement;
     if (this.organizations.find(organizationId) === null) return null;
     this.database
@@ -30,7 +31,7 @@ export class SqliteEntitlements {
         `INSERT INTO entitlement (org_id, model, id, project, state, requested_by, created_at)
          VALUES (?1, ?2, ?3, ?4, 'requested', ?5, ?6)`,
       )
-      .run(organizationId, model, id, project, actor, nowMs);
+      .run(organizationId, model, id, project, actor.id, nowMs);
     const after = printedValue({ status: "requested", model, project });
     this.log(entitlement, { actor, action: "entitlement.request", before: null, after }, nowMs);
     return this.find(id, nowMs);
@@ -39,7 +40,7 @@ export class SqliteEntitlements {
   /** Only from `requested`; in another state the record comes back as it is. */
   approve(
     id: string,
-    approval: { expiresAtMs: number; actor: string },
+    approval: { expiresAtMs: number; actor: Actor },
     nowMs: number,
   ): EntitlementRecord | null {
     const found = this.find(id, nowMs);
@@ -50,7 +51,7 @@ export class SqliteEntitlements {
       .query(
         "UPDATE entitlement SET state = 'active', approved_by = ?2, approved_at = ?3, expires_at = ?4 WHERE id = ?1",
       )
-      .run(id, actor, nowMs, expiresAtMs);
+      .run(id, actor.id, nowMs, expiresAtMs);
     const after = printedValue({ status: "active", expires_at: new Date(expiresAtMs).toISOString() });
     const line = {
       actor,
@@ -62,7 +63,7 @@ export class SqliteEntitlements {
     return this.find(id, nowMs);
   }
 
-  revoke(id: string, actor: string, nowMs: number): EntitlementRecord | null {
+  revoke(id: string, actor: Actor, nowMs: number): EntitlementRecord | null {
     const found = this.find(id, nowMs);
     if (found === null || found.status === "revoked") return found;
     const revokedAtMs = Math.max(nowMs, this.organizations.newestStampMs(found.organizationId));
@@ -89,7 +90,7 @@ export class SqliteEntitlements {
 
   private log(
     { id, organizationId }: { id: string; organizationId: string },
-    line: { actor: string; action: string; before: string | null; after: string },
+    line: { actor: Actor; action: string; before: string | null; after: string },
     nowMs: number,
   ): void {
     appendAuditLine(this.database, { ...line, atMs: nowMs, organizationId, target: id });

@@ -1,5 +1,6 @@
 // API keys on SQLite: made, renamed, limited, revoked for good. Stored is the digest, never the key (hardening.md S1); when a key
 // was last used is derived from its months, so that no request writes for it.
+import type { Actor } from "../contract/actor.ts";
 import type { Database } from "bun:sqlite";
 import type { Tier } from "../contract/gateway-object.ts";
 import { type NanoUsd, ZERO_USD, formatUsd } from "../contract/money.ts";
@@ -28,7 +29,7 @@ export class SqliteKeys {
   ) {}
 
   /** Null when there is no such organization. */
-  create(key: NewKey, actor: string, nowMs: number): KeyRecord | null {
+  create(key: NewKey, actor: Actor, nowMs: number): KeyRecord | null {
     if (this.organizations.find(key.organizationId) === null) return null;
     this.database
       .query(
@@ -46,7 +47,7 @@ export class SqliteKeys {
     return this.find(key.id, nowMs);
   }
 
-  revoke(keyId: string, actor: string, nowMs: number): KeyRecord | null {
+  revoke(keyId: string, actor: Actor, nowMs: number): KeyRecord | null {
     const key = this.find(keyId, nowMs);
     if (key === null || key.revokedAtMs !== null) return key;
     // Never before a request it already admitted, however far the clock was set back (I15).
@@ -59,7 +60,7 @@ export class SqliteKeys {
     return { ...key, revokedAtMs };
   }
 
-  rename(keyId: string, change: { name: string; actor: string }, nowMs: number): KeyRecord | null {
+  rename(keyId: string, change: { name: string; actor: Actor }, nowMs: number): KeyRecord | null {
     const key = this.find(keyId, nowMs);
     const { name, actor } = change;
     if (key === null || key.name === name) return key;
@@ -71,7 +72,7 @@ export class SqliteKeys {
     return { ...key, name };
   }
 
-  setLimit(keyId: string, change: { limit: NanoUsd | null; actor: string }, nowMs: number): KeyRecord | null {
+  setLimit(keyId: string, change: { limit: NanoUsd | null; actor: Actor }, nowMs: number): KeyRecord | null {
     const key = this.find(keyId, nowMs);
     if (key === null || key.limit === change.limit) return key;
     this.database
@@ -104,7 +105,7 @@ export class SqliteKeys {
 
   private log(
     key: { id: string; organizationId: string },
-    line: { actor: string; action: string; before?: string; after: string },
+    line: { actor: Actor; action: string; before?: string; after: string },
     nowMs: number,
   ): void {
     const { organizationId, id } = key;

@@ -1,4 +1,5 @@
 // Management keys on SQLite: as API keys, digests only, compared in constant time (hardening.md S3).
+import type { Actor } from "../contract/actor.ts";
 import type { Database } from "bun:sqlite";
 import { sameDigest } from "./decide-key.ts";
 import type { Ledger, ManagementKeyRecord } from "./ledger.ts";
@@ -12,7 +13,7 @@ const NO_DIGEST = new Uint8Array(32);
 export class SqliteManagementKeys {
   constructor(private readonly database: Database) {}
 
-  create(key: NewManagementKey, actor: string, nowMs: number): ManagementKeyRecord {
+  create(key: NewManagementKey, actor: Actor, nowMs: number): ManagementKeyRecord {
     const { id, name, prefix, digest } = key;
     this.database
       .query("INSERT INTO management_key (id, name, prefix, digest, created_at) VALUES (?1, ?2, ?3, ?4, ?5)")
@@ -30,7 +31,7 @@ export class SqliteManagementKeys {
     return key.revokedAtMs === null ? key : null;
   }
 
-  revoke(id: string, actor: string, nowMs: number): ManagementKeyRecord | null {
+  revoke(id: string, actor: Actor, nowMs: number): ManagementKeyRecord | null {
     const row = this.row(id);
     if (row === null) return null;
     const key = managementKeyOf(row);
@@ -48,7 +49,7 @@ export class SqliteManagementKeys {
     return (rows[0] as Cell[] | undefined) ?? null;
   }
 
-  private log(id: string, line: { actor: string; action: string; after: string }, nowMs: number): void {
+  private log(id: string, line: { actor: Actor; action: string; after: string }, nowMs: number): void {
     appendAuditLine(this.database, { ...line, atMs: nowMs, organizationId: null, target: id, before: null });
   }
 }

@@ -1,4 +1,5 @@
 // Organizations and their balances on SQLite. An organization begins with an empty balance and the start of its chain.
+import type { Actor } from "../contract/actor.ts";
 import type { Database } from "bun:sqlite";
 import { CHAIN_START } from "./entry-hash.ts";
 import type { BalanceRecord, OrganizationRecord } from "./ledger.ts";
@@ -8,7 +9,7 @@ import { type Cell, int, money, text } from "./sqlite-cell.ts";
 export class SqliteOrganizations {
   constructor(private readonly database: Database) {}
 
-  create({ id, name }: { id: string; name: string }, actor: string, nowMs: number): OrganizationRecord {
+  create({ id, name }: { id: string; name: string }, actor: Actor, nowMs: number): OrganizationRecord {
     this.database
       .query("INSERT INTO organization (org_id, name, created_at) VALUES (?1, ?2, ?3)")
       .run(id, name, nowMs);

@@ -1,5 +1,6 @@
 // Signed releases and the state of their routes on SQLite. A release is an immutable row named by its digest, which is
 // what requests are priced by; the highest version of a route never sinks (hardening.md S33).
+import type { Actor } from "../contract/actor.ts";
 import type { Database } from "bun:sqlite";
 import { nanoUsd } from "../contract/money.ts";
 import type { Release } from "../contract/release.ts";
@@ -13,7 +14,7 @@ type OnShelf = Awaited<ReturnType<Ledger["releases"]>>[number];
 export class SqliteReleases {
   constructor(private readonly database: Database) {}
 
-  publish({ release, jws }: { release: Release; jws: string }, actor: string, nowMs: number): Published {
+  publish({ release, jws }: { release: Release; jws: string }, actor: Actor, nowMs: number): Published {
     const { route, version, digest } = release;
     const highest = this.route(route)?.highestVersion ?? 0;
     if (version === highest && this.find(digest) !== null) return { kind: "repeated" };
@@ -66,7 +67,7 @@ export class SqliteReleases {
   /** Null when no release was ever published for the route. */
   setDisabled(
     route: string,
-    change: { disabled: boolean; reason: string | null; actor: string },
+    change: { disabled: boolean; reason: string | null; actor: Actor },
     nowMs: number,
   ): RouteRecord | null {
     const found = this.route(route);
@@ -93,7 +94,7 @@ export class SqliteReleases {
 
   private log(
     route: string,
-    line: { actor: string; action: string; before: string | null; after: string },
+    line: { actor: Actor; action: string; before: string | null; after: string },
     nowMs: number,
   ): void {
     appendAuditLine(this.database, { ...line, atMs: nowMs, organizationId: null, target: route });

@@ -3,6 +3,7 @@
 import type { Database, SQLQueryBindings, Statement } from "bun:sqlite";
 import { sealAnswer, sealChunk } from "./answer-vault.ts";
 import type { BalanceRow, Changes, ClosedRow, EntryRow, OpenedRow } from "./rows.ts";
+import { auditLineValues, INSERT_AUDIT_LINE } from "./sqlite-audit-log.ts";
 
 type Writing = Statement<unknown, SQLQueryBindings[]>;
 
@@ -91,8 +92,7 @@ export class SqliteWrite {
       );
     }
     for (const line of changes.auditLines) {
-      const { atMs, actor, action, organizationId, target, before, after } = line;
-      this.statements.auditLine.run(atMs, actor, action, organizationId, target, before, after);
+      this.statements.auditLine.run(...auditLineValues(line));
     }
   }
 
@@ -275,9 +275,6 @@ function prepareAll(database: Database) {
       `INSERT INTO reversal (org_id, source, external_id, kind, target, amount, balance_after, debt_after, txn, at)
        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)`,
     ),
-    auditLine: prepare(
-      `INSERT INTO audit_log (at, actor, action, org_id, target, value_before, value_after)
-       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)`,
-    ),
+    auditLine: prepare(INSERT_AUDIT_LINE),
   };
 }

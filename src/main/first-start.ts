@@ -1,11 +1,12 @@
 // The first start of an empty store: an organization with $5.00 of credits and a key, so that the printed `curl` works
 // when pasted (interfaces.md §1). Later starts find an organization and make nothing.
+import { byItself } from "../contract/actor.ts";
 import { NANO_PER_USD, nanoUsd } from "../contract/money.ts";
 import { mintKey } from "../keys/secret.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { newId } from "../lib/id.ts";
 
-const ACTOR = "first start";
+const ACTOR = byItself("first start");
 const DEMO_CREDITS = nanoUsd(5n * NANO_PER_USD);
 
 /** Makes the demo organization in an empty store; returns its key's secret, or null when the store is in use already. */

@@ -1,5 +1,6 @@
 // `operator.json` in the data directory: where the command line finds this gateway and the key it operates it with
 // (interfaces.md §2). A new key at each start; the one before is revoked.
+import { byItself } from "../contract/actor.ts";
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { mintManagementKey } from "../keys/secret.ts";
@@ -7,7 +8,7 @@ import type { Ledger } from "../ledger/ledger.ts";
 import { newId } from "../lib/id.ts";
 
 const NAME = "operator.json";
-const ACTOR = "start";
+const ACTOR = byItself("start");
 
 /** Makes the management key of this run, writes the file (mode 0600) and revokes the key of the run before. */
 export async function writeOperatorFile(ledger: Ledger, at: { dataDir: string; url: string }): Promise<void> {

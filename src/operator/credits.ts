@@ -1,5 +1,6 @@
 // Credits: grants and purchases come in, the balance is shown (specification 1). A reference credits once; what would
 // not fit a row of the ledger is refused before it is tried.
+import type { Actor } from "../contract/actor.ts";
 import type { BalanceJson, RefundJson } from "../contract/admin.ts";
 import type { GrantCredits, RefundCredits } from "../contract/admin-input.ts";
 import { OperatorRefusal } from "../contract/admin-refusals.ts";
@@ -39,7 +40,7 @@ export function credits(ledger: Store): Operator["credits"] {
   };
 }
 
-async function refund(ledger: Store, input: RefundCredits, actor: string): Promise<RefundJson> {
+async function refund(ledger: Store, input: RefundCredits, actor: Actor): Promise<RefundJson> {
   const amount = readUsd(input.usd, "usd");
   if (amount === ZERO_USD) throw new Refusal("invalid_request", "usd must be above 0.", { param: "usd" });
   const request = await ledger.request(input.request);

@@ -51,7 +51,7 @@ function ordering({ payments, note, dashboardUrl }: PaymentDeskPorts): Ordering 
         payments.checkout({
           organizationId: org,
           amount,
-          createdBy: actor,
+          createdBy: actor.id,
           formKey,
           keepCard: input.keep_card,
           returnUrl: `${dashboardUrl()}/o/${org}/billing`,
@@ -140,7 +140,7 @@ function automatic({ payments, note, nowMs }: PaymentDeskPorts): Automatic {
     async retryAutoTopUp(org, actor) {
       const before = await payments.orders.lastAutomatic(org);
       await note({ actor, action: "auto_top_up.retry", organizationId: org, target: org });
-      await payments.retryAutomatic(org);
+      await payments.retryAutomatic(org, actor);
       const order = await payments.orders.lastAutomatic(org);
       if (order !== null && (order.id !== before?.id || order.state !== before.state))
         return printOrder(order);
@@ -174,7 +174,7 @@ function forOperators({ payments, note }: PaymentDeskPorts): ForOperators {
           "conflict",
           `Order ${id} is paid through ${order.driver}, whose event credits it.`,
         );
-      const outcome = await payments.confirm(order, id);
+      const outcome = await payments.confirm(order, { reference: id, from: actor });
       if (outcome === "refused")
         throw new OperatorRefusal("conflict", `Order ${id} was credited before with another amount.`);
       if (outcome === "credited")

@@ -1,5 +1,6 @@
 // Releases and routes: publish a signed release, see what is open, close and open a route by hand. No approval
 // overrides what is seen here (specification 1).
+import type { Actor } from "../contract/actor.ts";
 import type { ReleaseJson, RouteJson } from "../contract/admin.ts";
 import { OperatorRefusal } from "../contract/admin-refusals.ts";
 import type { Operator } from "../contract/operator.ts";
@@ -32,7 +33,7 @@ export const releases = (desk: Desk, ledger: Pick<Ledger, "releases">): Operator
 });
 
 export function routes(desk: Desk): Operator["routes"] {
-  const turn = async (change: Parameters<Desk["setDisabled"]>[0], actor: string): Promise<RouteJson> => {
+  const turn = async (change: Parameters<Desk["setDisabled"]>[0], actor: Actor): Promise<RouteJson> => {
     const done = await desk.setDisabled(change, actor);
     const standing = standingOf(desk, change.route);
     if (!done || standing === undefined) throw unknownRecord("route", change.route, "route");

@@ -1,5 +1,6 @@
 // Tops organizations up before they run dry, away from every request. One order is open per organization and carries
 // the charge's idempotency key, so a try whose answer was lost is asked again and never charged twice.
+import { type From, OF_ITSELF } from "../contract/actor.ts";
 import { formatUsd, type NanoUsd } from "../contract/money.ts";
 import { nextUtcMonth, utcMonth } from "../lib/clock.ts";
 import type { AutoTopUp, AutoTopUpBook } from "./auto-top-up-book.ts";
@@ -26,11 +27,11 @@ const ORDER_LIVES_MS = 23 * HOUR_MS;
 
 /** One round over all organizations that may try now. One that fails does not keep the others waiting. */
 export async function topUpWhatRunsLow(on: AutoTopUpPorts, failed: (error: unknown) => void): Promise<void> {
-  for (const wish of await on.book.due(on.nowMs())) await topUpOne(on, wish).catch(failed);
+  for (const wish of await on.book.due(on.nowMs())) await topUpOne(on, wish, OF_ITSELF).catch(failed);
 }
 
 /** One organization's turn; nothing happens while enough is available. */
-export async function topUpOne(on: AutoTopUpPorts, wish: AutoTopUp): Promise<void> {
+export async function topUpOne(on: AutoTopUpPorts, wish: AutoTopUp, from: From): Promise<void> {
   if (!(await runsLow(on, wish))) return;
   const method = await on.orders.method(wish.organizationId);
   if (method === null || method.driver !== on.driver.name) {
@@ -43,7 +44,7 @@ export async function topUpOne(on: AutoTopUpPorts, wish: AutoTopUp): Promise<voi
   if (!(await mayCharge(on, wish, taken))) return;
   const { order } = taken;
   try {
-    await settle(on, { wish, order, charged: await on.driver.charge(order, method) });
+    await settle(on, { wish, order, from, charged: await on.driver.charge(order, method) });
   } catch (error) {
     if (!(error instanceof ServiceFailure)) throw error;
     // The outcome is unknown: the order stays open, and the next try asks for the very same charge.
@@ -112,8 +113,14 @@ async function settle(
   {
     wish,
     order,
+    from,
     charged,
-  }: { wish: AutoTopUp; order: PaymentOrder; charged: Awaited<ReturnType<PaymentDriver["charge"]>> },
+  }: {
+    wish: AutoTopUp;
+    order: PaymentOrder;
+    from: From;
+    charged: Awaited<ReturnType<PaymentDriver["charge"]>>;
+  },
 ): Promise<void> {
   switch (charged.kind) {
     case "paid": {
@@ -122,7 +129,7 @@ async function settle(
         await stop(on, wish, `The service charged something else than order ${order.id}; ask the operator.`);
         return;
       }
-      await creditOrder(on, order, { sessionId: paymentId, paymentId });
+      await creditOrder(on, order, { sessionId: paymentId, paymentId, from });
       await on.book.succeeded(wish.organizationId);
       return;
     }

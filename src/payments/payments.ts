@@ -1,5 +1,6 @@
 // The payments room, put together over the store, the ledger's till and one driver. The driver is loaded on first use:
 // most starts of a gateway take no payment.
+import type { From } from "../contract/actor.ts";
 import type { NanoUsd } from "../contract/money.ts";
 import type { Sql } from "../store/sql.ts";
 import { AutoTopUpBook } from "./auto-top-up-book.ts";
@@ -9,7 +10,7 @@ import type { PaymentDriver } from "./driver.ts";
 import { EventLog } from "./event-log.ts";
 import type { DriverName, PaymentOrder } from "./order.ts";
 import { OrderBook } from "./order-book.ts";
-import { creditOrder, receive, type Till, type Verdict } from "./receive.ts";
+import { creditOrder, type Delivery, receive, type Till, type Verdict } from "./receive.ts";
 
 export interface PaymentPorts {
   sql: Sql;
@@ -46,7 +47,7 @@ export class Payments {
   }
 
   /** One delivery of a payment service. Throws `WebhookRefusal` or `ServiceFailure`. */
-  async receive(delivery: { body: Uint8Array; signature: string | null }): Promise<Verdict> {
+  async receive(delivery: Delivery): Promise<Verdict> {
     const ports = await this.ports();
     return receive(
       {
@@ -61,9 +62,12 @@ export class Payments {
   }
 
   /** The operator has the money of an order that is paid by hand; once, whatever the reference. */
-  async confirm(order: PaymentOrder, reference: string): Promise<"credited" | "repeated" | "refused"> {
+  async confirm(
+    order: PaymentOrder,
+    { reference, from }: { reference: string; from: From },
+  ): Promise<"credited" | "repeated" | "refused"> {
     const { orders } = this;
-    const paid = { sessionId: order.id, paymentId: reference };
+    const paid = { sessionId: order.id, paymentId: reference, from };
     return creditOrder({ orders, till: this.on.till, nowMs: () => this.on.nowMs() }, order, paid);
   }
 
@@ -75,9 +79,9 @@ export class Payments {
   }
 
   /** A person asks for the next try now instead of waiting for it. */
-  async retryAutomatic(organizationId: string): Promise<void> {
+  async retryAutomatic(organizationId: string, from: From): Promise<void> {
     const wish = await this.automatic.retry(organizationId, this.on.nowMs());
-    if (wish?.enabled === true) await topUpOne(await this.ports(), wish);
+    if (wish?.enabled === true) await topUpOne(await this.ports(), wish, from);
   }
 
   private async ports() {

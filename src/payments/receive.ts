@@ -1,6 +1,7 @@
 // What an event of a payment service is worth: judged against our order, credited or taken back in the ledger's own
 // transaction under the payment's id, and only then answered (money.md §5, faults 67 and 68). Every step can be repeated:
 // a crash anywhere before the answer makes the service deliver again, and the ledger credits one reference once.
+import type { Actor, From } from "../contract/actor.ts";
 import type { NanoUsd } from "../contract/money.ts";
 import { crashPoint } from "../lib/crash-point.ts";
 import type { PaymentDriver, PaymentEvent } from "./driver.ts";
@@ -18,7 +19,7 @@ export interface Till {
       source: string;
       externalId: string;
     },
-    actor: string,
+    actor: Actor,
   ): Promise<{ kind: "credited" | "repeated" | "conflict" | "unknown_organization" }>;
   reverse(
     reversal: {
@@ -29,7 +30,7 @@ export interface Till {
       source: string;
       externalId: string;
     },
-    actor: string,
+    actor: Actor,
   ): Promise<{
     kind: "reversed" | "repeated" | "conflict" | "exceeds" | "unknown_request" | "unknown_organization";
   }>;
@@ -49,22 +50,27 @@ export interface ReceivePorts {
   };
 }
 
+export interface Delivery {
+  body: Uint8Array;
+  signature: string | null;
+  from: From;
+}
+
 export interface Verdict {
   outcome: EventOutcome;
   detail: string | null;
   order: PaymentOrder | null;
 }
 
-type Paid = Extract<PaymentEvent, { kind: "paid" }>;
-type Moved = Extract<PaymentEvent, { kind: "taken_back" | "returned" }>;
+/** With the call that brought it. */
+type Delivered = PaymentEvent & { from: From };
+type Paid = Extract<Delivered, { kind: "paid" }>;
+type Moved = Extract<Delivered, { kind: "taken_back" | "returned" }>;
 
 /** Reads, judges and books one delivery, and notes what came of it. Throws `WebhookRefusal` for what is not believed. */
-export async function receive(
-  on: ReceivePorts,
-  delivery: { body: Uint8Array; signature: string | null },
-): Promise<Verdict> {
+export async function receive(on: ReceivePorts, { from, ...delivery }: Delivery): Promise<Verdict> {
   const event = await on.driver.read({ ...delivery, nowMs: on.nowMs() });
-  const verdict = await judge(on, event);
+  const verdict = await judge(on, { ...event, from });
   const { outcome, detail, order } = verdict;
   await on.events.note(
     {
@@ -81,7 +87,7 @@ export async function receive(
   return verdict;
 }
 
-function judge(on: ReceivePorts, event: PaymentEvent): Promise<Verdict> | Verdict {
+function judge(on: ReceivePorts, event: Delivered): Promise<Verdict> | Verdict {
   switch (event.kind) {
     case "paid":
       return paid(on, event);
@@ -127,13 +133,13 @@ function contradictionOf(event: Paid, order: PaymentOrder, driver: string): stri
 export async function creditOrder(
   on: Pick<ReceivePorts, "orders" | "nowMs"> & { till: Pick<Till, "topUp"> },
   order: PaymentOrder,
-  paidBy: { sessionId: string; paymentId: string | null },
+  { from, ...paidBy }: { sessionId: string; paymentId: string | null; from: From },
 ): Promise<"credited" | "repeated" | "refused"> {
   const { organizationId, amount, driver: source } = order;
   crashPoint("payment_received");
   const { kind } = await on.till.topUp(
     { organizationId, amount, kind: "purchase", source, externalId: paidBy.sessionId },
-    `${order.driver} ${order.id}`,
+    { id: `${order.driver} ${order.id}`, ...from },
   );
   if (kind === "conflict" || kind === "unknown_organization") return "refused";
   crashPoint("payment_credited");
@@ -192,7 +198,7 @@ async function takeBack(on: ReceivePorts, event: Moved, order: PaymentOrder): Pr
       source,
       externalId: event.reversalId,
     },
-    `${source} ${event.reversalId}`,
+    { id: `${source} ${event.reversalId}`, ...event.from },
   );
   if (kind === "reversed")
     return { outcome: "taken_back", detail: "reason" in event ? event.reason : null, order };
@@ -216,7 +222,7 @@ async function giveAgain(on: ReceivePorts, event: Moved, order: PaymentOrder): P
       source,
       externalId: `${event.reversalId}/returned`,
     },
-    `${source} ${event.reversalId}`,
+    { id: `${source} ${event.reversalId}`, ...event.from },
   );
   if (kind === "credited") return { outcome: "returned", detail: null, order };
   if (kind === "repeated") return { outcome: "repeated", detail: null, order };

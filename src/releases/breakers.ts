@@ -43,13 +43,16 @@ export class Breakers {
   }
 
   /** False when it was open already; the first reason stays. */
-  async open(provider: string, { reason, actor }: { reason: string; actor: string }): Promise<boolean> {
+  async open(
+    provider: string,
+    { reason, openedBy }: Pick<OpenedBreaker, "reason" | "openedBy">,
+  ): Promise<boolean> {
     const changed = await this.on.sql.rows(
       `INSERT INTO provider_breaker (provider, reason, opened_by, opened_at) VALUES (?1, ?2, ?3, ?4)
        ON CONFLICT (provider) DO NOTHING RETURNING provider`,
       provider,
       reason,
-      actor,
+      openedBy,
       this.on.clock.nowMs(),
     );
     await this.load();

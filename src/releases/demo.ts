@@ -1,5 +1,6 @@
 // The releases of a gateway without any configuration (interfaces.md §3): four demo models on the built-in simulator,
 // signed with a key pair of its own in the data directory and renewed before they expire.
+import { byItself } from "../contract/actor.ts";
 import { link, mkdir, readFile, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { randomBase62 } from "../lib/id.ts";
@@ -115,7 +116,7 @@ export async function renewDemo({ publisher, shelf, key, clock }: DemoPorts): Pr
       expiresInMs: LIFETIME_MS,
       nowMs: clock.nowMs(),
     });
-    const outcome = await publisher.publish(jws, "demo");
+    const outcome = await publisher.publish(jws, byItself("demo"));
     if (outcome.kind === "refused") throw new Error(`a demo release was refused: ${outcome.reason}`);
     renewed.push(manifest.route);
   }

@@ -1,5 +1,6 @@
 // Publication: verify, store, serve (interfaces.md §4, hardening S33). The store here is a few maps: versions are the
 // ledger's rule and are tested there.
+import { byItself } from "../contract/actor.ts";
 import { describe, expect, test } from "bun:test";
 import type { Release } from "../contract/release.ts";
 import { Health } from "./health.ts";
@@ -82,15 +83,15 @@ describe("publication", () => {
     const { key, trusted } = await keyPair();
     const { publisher, shelf } = publisherOf(trusted);
     const jws = await sign(1, key);
-    expect(await publisher.publish(jws, "t")).toMatchObject({ kind: "published" });
-    expect(await publisher.publish(jws, "t")).toMatchObject({ kind: "repeated" });
+    expect(await publisher.publish(jws, byItself("t"))).toMatchObject({ kind: "published" });
+    expect(await publisher.publish(jws, byItself("t"))).toMatchObject({ kind: "repeated" });
     expect(shelf.candidates("m")).toHaveLength(1);
   });
 
   test("a stranger's, a tampered, an expired and a rolled-back release are refused and change nothing", async () => {
     const { key, trusted } = await keyPair();
     const { publisher, shelf, store } = publisherOf(trusted);
-    await publisher.publish(await sign(2, key), "t");
+    await publisher.publish(await sign(2, key), byItself("t"));
     const jws = await sign(3, key);
     const [head, body, signature] = jws.split(".");
     const changed = Buffer.from(body ?? "", "base64url")
@@ -103,7 +104,8 @@ describe("publication", () => {
       await sign(1, key),
       "not.a.jws",
     ];
-    for (const one of refused) expect(await publisher.publish(one, "t")).toMatchObject({ kind: "refused" });
+    for (const one of refused)
+      expect(await publisher.publish(one, byItself("t"))).toMatchObject({ kind: "refused" });
     expect(shelf.candidates("m")[0]?.version).toBe(2);
     expect(store.kept.size).toBe(1);
   });
@@ -111,7 +113,7 @@ describe("publication", () => {
   test("at a start every signature is verified again: a key that lost its trust closes its routes", async () => {
     const { key, trusted } = await keyPair();
     const { publisher, store } = publisherOf(trusted);
-    await publisher.publish(await sign(1, key), "t");
+    await publisher.publish(await sign(1, key), byItself("t"));
     const again = publisherOf((await keyPair()).trusted, store);
     await again.publisher.load();
     expect(again.shelf.candidates("m")).toHaveLength(0);
@@ -121,11 +123,15 @@ describe("publication", () => {
   test("a switch survives a start", async () => {
     const { key, trusted } = await keyPair();
     const { publisher, store } = publisherOf(trusted);
-    await publisher.publish(await sign(1, key), "t");
-    expect(await publisher.setDisabled({ route: "m@a/r", disabled: true, reason: null }, "t")).toBe(true);
+    await publisher.publish(await sign(1, key), byItself("t"));
+    expect(await publisher.setDisabled({ route: "m@a/r", disabled: true, reason: null }, byItself("t"))).toBe(
+      true,
+    );
     const again = publisherOf(trusted, store);
     await again.publisher.load();
     expect(again.shelf.closedReason("m").code).toBe("route_disabled");
-    expect(await publisher.setDisabled({ route: "nope", disabled: true, reason: null }, "t")).toBe(false);
+    expect(await publisher.setDisabled({ route: "nope", disabled: true, reason: null }, byItself("t"))).toBe(
+      false,
+    );
   });
 });

@@ -1,5 +1,6 @@
 // Publishing and switching routes: verify, then store, then serve. The store alone decides about versions, in the
 // transaction that writes; nothing changes before all checks passed (hardening S33).
+import type { Actor } from "../contract/actor.ts";
 import type { ReleaseStep } from "../contract/admin-refusals.ts";
 import type { Release } from "../contract/release.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -14,7 +15,7 @@ import type { RouteStanding } from "./standing.ts";
 export interface ReleaseStore {
   publishRelease(
     published: { release: Release; jws: string },
-    actor: string,
+    actor: Actor,
   ): Promise<{ kind: "published" } | { kind: "rolled_back"; highest: number } | { kind: "repeated" }>;
   /** The newest release of each route. */
   releases(): Promise<readonly { release: Release; jws: string }[]>;
@@ -24,7 +25,7 @@ export interface ReleaseStore {
     route: string,
     disabled: boolean,
     reason: string | null,
-    actor: string,
+    actor: Actor,
   ): Promise<RouteSwitch | null>;
 }
 
@@ -51,7 +52,7 @@ export class Publisher {
   }
 
   /** Publishes a signed release. Refused with a reason an operator can act on; the same JWS again changes nothing. */
-  async publish(jws: string, actor: string): Promise<PublishOutcome> {
+  async publish(jws: string, actor: Actor): Promise<PublishOutcome> {
     const { store, shelf } = this.ports;
     try {
       const release = await this.verified(jws, { acceptExpired: false });
@@ -85,7 +86,7 @@ export class Publisher {
   /** Closes or opens a route by hand; the very next admission sees it. False when there is no such route. */
   async setDisabled(
     change: { route: string; disabled: boolean; reason: string | null },
-    actor: string,
+    actor: Actor,
   ): Promise<boolean> {
     const { route, disabled, reason } = change;
     const stored = await this.ports.store.setRouteDisabled(route, disabled, reason, actor);

@@ -1,5 +1,6 @@
 // Alerts as stories: figures of a real ledger cross a threshold, a customer's endpoint hears of it once, signed; what it
 // does not take is tried again. Rounds are run by hand; the clock is the test's.
+import { byItself } from "../../src/contract/actor.ts";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
 import type { Condition, Delivery } from "../../src/alerts/alert.ts";
 import { PAUSES_MS } from "../../src/alerts/deliver.ts";
@@ -74,7 +75,7 @@ async function spend(dollars: number): Promise<void> {
       source: "test",
       externalId: crypto.randomUUID(),
     },
-    "test",
+    byItself("test"),
   );
 }
 
@@ -166,7 +167,7 @@ test("spend per day and days left are of the ledger's charges", async () => {
       source: "test",
       externalId: crypto.randomUUID(),
     },
-    "test",
+    byItself("test"),
   );
   await round();
   expect(receiver.arrived.map(({ body }) => body.type).toSorted()).toEqual([

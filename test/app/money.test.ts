@@ -11,8 +11,10 @@ let root: Browser;
 let owner: Browser;
 let org: string;
 beforeAll(async () => {
-  paying = await startPaying(undefined, (config) => {
-    config.alerts.privateTargets = true;
+  paying = await startPaying(undefined, {
+    configure: (config) => {
+      config.alerts.privateTargets = true;
+    },
   });
   ({ double } = paying);
   root = await firstOperator(paying.gateway);

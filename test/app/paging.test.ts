@@ -35,9 +35,11 @@ describe.each(["sqlite", "postgresql"] as const)("on %s", (store) => {
   beforeAll(async () => {
     const clock = stoppedClock();
     if (store === "postgresql") database = await (await testPostgres()).database();
-    paying = await startPaying(clock, (config) => {
-      config.databaseUrl = database?.url ?? null;
-      config.alerts.privateTargets = true;
+    paying = await startPaying(clock, {
+      configure: (config) => {
+        config.databaseUrl = database?.url ?? null;
+        config.alerts.privateTargets = true;
+      },
     });
     ({ gateway } = paying);
     root = await firstOperator(gateway);

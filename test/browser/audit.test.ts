@@ -68,6 +68,51 @@ test("by the organization's name and the person's, chosen from those that there 
   );
 });
 
+test("a line opens whole: from where, by which request, before and after; its link opens it anywhere", async () => {
+  const lines = await dashboard.root.app(
+    "GET /operator/audit",
+    {},
+    undefined,
+    `?org=${acme}&action=key.create`,
+  );
+  const [made] = lines.data;
+  if (made === undefined) throw new Error("no key was made");
+  await root.open(`${path.operator("audit")}?org=${acme}&action=key.create`);
+  await rows().getByRole("link").first().click();
+  const drawer = root.page.getByRole("dialog", { name: words.line.title });
+  const fact = (name: string): Promise<string> =>
+    drawer.getByRole("row", { name: new RegExp(`^${name}`) }).innerText();
+  await drawer.waitFor();
+  expect(made.address).toBe("127.0.0.1");
+  expect(await fact(words.line.address)).toContain("127.0.0.1");
+  expect(await fact(words.line.request)).toContain(made.request_id ?? "no id");
+  expect(await fact(words.line.after)).toContain('"name": "Key of Acme"');
+  await inspect(root, "a line of the audit log");
+  expect(new URL(root.page.url()).searchParams.get("line")).toBe(made.id);
+  await root.page.keyboard.press("Escape");
+  await drawer.waitFor({ state: "hidden" });
+  // Not among the rows that the page has loaded.
+  await root.open(`${path.operator("audit")}?action=nothing.like.this&line=${made.id}`);
+  await drawer.waitFor();
+  expect(await fact(words.line.request)).toContain(made.request_id ?? "no id");
+  await root.open(`${path.operator("audit")}?line=999999999`);
+  await drawer.getByText(words.line.unknown).waitFor();
+});
+
+test("a member's page does not say from where an operator called, and says so", async () => {
+  const owner = await dashboard.visitor("acme@example.com");
+  await owner.open(`${path.organization(acme, "audit")}?action=organization.create`);
+  await rowsOf(owner, texts.pages.audit).getByRole("link").first().click();
+  const drawer = owner.page.getByRole("dialog", { name: words.line.title });
+  await drawer.getByText(words.line.noAddress).waitFor();
+  expect(await drawer.innerText()).not.toContain("127.0.0.1");
+  expect(await drawer.getByRole("row", { name: new RegExp(`^${words.line.request}`) }).innerText()).toContain(
+    "req_",
+  );
+  expect(owner.complained()).toEqual([]);
+  await owner.leave();
+});
+
 test("by days, both included", async () => {
   await root.open(path.operator("audit"));
   const from = root.page.getByLabel(words.filters.from, { exact: true });

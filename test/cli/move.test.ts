@@ -1,4 +1,5 @@
 // `db move` and `db backup`: the same money in another place, counted, summed and audited; answers still replay.
+import { type Actor, byItself } from "../../src/contract/actor.ts";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { copyFileSync, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -25,6 +26,9 @@ const ports = {
   printCut: printCutStream,
   sweepEveryMs: DAY_MS,
 };
+
+const ALICE: Actor = { id: "alice", address: "203.0.113.4", requestId: "req_of_alice" };
+const ASKED = { actor: ALICE.id, address: ALICE.address, requestId: ALICE.requestId };
 
 let folder: string;
 let database: TestDatabase;
@@ -75,7 +79,7 @@ async function fill(ledger: Ledger): Promise<void> {
   await world.admit(key, { hold: 1 });
   await ledger.requestEntitlement(
     { id: "ent_moved", organizationId: key.organizationId, model: "m", project: "p" },
-    "alice",
+    ALICE,
   );
 }
 
@@ -104,6 +108,7 @@ describe("the embedded store", () => {
       expect((await ledger.audit()).violations).toEqual([]);
       const world = new World(ledger);
       expect((await world.admit(key, { hold: 1, idempotencyKey: "moved-answer" })).says).toBe("replay");
+      expect((await ledger.auditLog({ limit: 1 }))[0]).toMatchObject(ASKED);
     });
     rmSync(restored, { recursive: true, force: true });
   });
@@ -143,7 +148,7 @@ describe("the embedded store", () => {
       expect((await world.admit(key, { hold: 1, idempotencyKey: "moved-stream" })).says).toBe("replay");
       const { id } = await world.admit(key, { hold: 1 });
       await world.settle(key, id, { dollars: 0.1 });
-      await ledger.revokeKey(key.keyId, "bob");
+      await ledger.revokeKey(key.keyId, byItself("bob"));
       const lines = await ledger.auditLog({ organizationId: key.organizationId, limit: 10 });
       expect(lines.map(({ action }) => action)).toEqual([
         "key.revoke",
@@ -152,6 +157,7 @@ describe("the embedded store", () => {
         "credits.purchase",
         "organization.create",
       ]);
+      expect(lines[1]).toMatchObject(ASKED);
       expect((await ledger.audit()).violations).toEqual([]);
     });
     const again = await run("db", "move", "--to", database.url);

@@ -1,5 +1,6 @@
 // What every store must keep, whatever it is made of (money.md §2, §4, §7, §8, §10): the same tables run on each. Amounts
 // are dollars.
+import { byItself } from "../../src/contract/actor.ts";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { nanoUsd, ZERO_USD } from "../../src/contract/money.ts";
@@ -297,7 +298,7 @@ export function ledgerConformance(store: string, open: OpenLedger): void {
       const wrong = { ...key, digest: new Uint8Array(32) };
       expect((await world.admit({ ...key, keyId: "key_nobody" }, { hold: 1 })).says).toBe("invalid_api_key");
       expect((await world.admit(wrong, { hold: 1 })).says).toBe("invalid_api_key");
-      await ledger.revokeKey(key.keyId, "test");
+      await ledger.revokeKey(key.keyId, byItself("test"));
       expect((await world.admit(key, { hold: 1 })).says).toBe("api_key_revoked");
       expect((await world.admit(wrong, { hold: 1 })).says).toBe("invalid_api_key");
     });
@@ -306,16 +307,16 @@ export function ledgerConformance(store: string, open: OpenLedger): void {
       const organizationId = await world.organization(5);
       for (let round = 0; round < 1000; round += 1) {
         const key = await world.key(organizationId);
-        await ledger.revokeKey(key.keyId, "test");
+        await ledger.revokeKey(key.keyId, byItself("test"));
         expect((await world.admit(key, { hold: 0.01 })).says).toBe("api_key_revoked");
       }
     }, 60_000);
 
     test("a revoked key stays revoked, at its first instant", async () => {
       const key = await customer(5);
-      const first = await ledger.revokeKey(key.keyId, "test");
+      const first = await ledger.revokeKey(key.keyId, byItself("test"));
       clock.advance(1000);
-      const second = await ledger.revokeKey(key.keyId, "test");
+      const second = await ledger.revokeKey(key.keyId, byItself("test"));
       expect(second?.revokedAtMs).toBe(first?.revokedAtMs ?? 0);
     });
 
@@ -344,7 +345,7 @@ export function ledgerConformance(store: string, open: OpenLedger): void {
       const { id } = await world.admit(key, { hold: 1 });
       await world.settle(key, id, { dollars: 0.5 });
       expect((await world.admit(key, { hold: 0.1 })).says).toBe("key_spend_limit_reached");
-      await ledger.setKeyLimit(key.keyId, null, "test");
+      await ledger.setKeyLimit(key.keyId, null, byItself("test"));
       const open = await world.admit(key, { hold: 0.1 });
       expect(open.says).toBe("admitted");
       await world.void(key, open.id, true);
@@ -400,9 +401,13 @@ export function ledgerConformance(store: string, open: OpenLedger): void {
           model,
           project: "p",
         },
-        "test",
+        byItself("test"),
       );
-      await ledger.approveEntitlement(entitlement?.id ?? "", clock.nowMs() + days * 86_400_000, "test");
+      await ledger.approveEntitlement(
+        entitlement?.id ?? "",
+        clock.nowMs() + days * 86_400_000,
+        byItself("test"),
+      );
       return entitlement?.id ?? "";
     };
 
@@ -420,7 +425,7 @@ export function ledgerConformance(store: string, open: OpenLedger): void {
       );
       expect((await world.admit(standard, { hold: 1, release: paid })).says).toBe("paid_workspace_required");
       expect((await world.admit(standard, { hold: 1 })).says).toBe("key_spend_limit_reached");
-      await ledger.setKeyLimit(standard.keyId, null, "test");
+      await ledger.setKeyLimit(standard.keyId, null, byItself("test"));
       expect((await world.admit(standard, { hold: 1 })).says).toBe("insufficient_credits");
     });
 
@@ -435,7 +440,7 @@ export function ledgerConformance(store: string, open: OpenLedger): void {
       expect(await says()).toBe("research_entitlement_required");
       const id = await entitle(key.organizationId, "r", 1);
       expect(await says()).toBe("admitted");
-      await ledger.revokeEntitlement(id, "test");
+      await ledger.revokeEntitlement(id, byItself("test"));
       expect(await says()).toBe("research_entitlement_required");
       await entitle(key.organizationId, "r", 1);
       expect(await says()).toBe("admitted");
@@ -447,9 +452,9 @@ export function ledgerConformance(store: string, open: OpenLedger): void {
       const key = await customer(5);
       const release = releaseOf({ model: "x", expiresAtMs: clock.nowMs() + 60_000 });
       await world.publish({ model: "x", expiresAtMs: release.expiresAtMs });
-      await ledger.setRouteDisabled(release.route, true, "test", "test");
+      await ledger.setRouteDisabled(release.route, true, "test", byItself("test"));
       expect((await world.admit(key, { hold: 1, release })).says).toBe("route_disabled");
-      await ledger.setRouteDisabled(release.route, false, null, "test");
+      await ledger.setRouteDisabled(release.route, false, null, byItself("test"));
       clock.advance(60_000);
       expect((await world.admit(key, { hold: 1, release })).says).toBe("route_release_stale");
       await world.publish({ model: "x", version: 2 });
@@ -458,8 +463,8 @@ export function ledgerConformance(store: string, open: OpenLedger): void {
 
     test("a version at or below the highest is refused, the very same release is no news", async () => {
       const published = { release: releaseOf({ model: "y", version: 3 }), jws: "j" };
-      expect(await ledger.publishRelease(published, "test")).toEqual({ kind: "published" });
-      expect(await ledger.publishRelease(published, "test")).toEqual({ kind: "repeated" });
+      expect(await ledger.publishRelease(published, byItself("test"))).toEqual({ kind: "published" });
+      expect(await ledger.publishRelease(published, byItself("test"))).toEqual({ kind: "repeated" });
       expect(await world.publish({ model: "y", version: 2 })).toEqual({ kind: "rolled_back", highest: 3 });
     });
   });
@@ -495,10 +500,10 @@ export function ledgerConformance(store: string, open: OpenLedger): void {
       const key = await customer(1, { limit: 5 });
       const { id } = await world.admit(key, keyed);
       await world.settle(key, id, { dollars: 1, answer: "x" });
-      await ledger.setKeyLimit(key.keyId, 0n as never, "test");
-      await ledger.setRouteDisabled(releaseOf().route, true, null, "test");
+      await ledger.setKeyLimit(key.keyId, 0n as never, byItself("test"));
+      await ledger.setRouteDisabled(releaseOf().route, true, null, byItself("test"));
       expect((await world.admit(key, keyed)).says).toBe("replay");
-      await ledger.setRouteDisabled(releaseOf().route, false, null, "test");
+      await ledger.setRouteDisabled(releaseOf().route, false, null, byItself("test"));
     });
 
     test("a void with proof frees the key; one without keeps it taken", async () => {
@@ -564,12 +569,18 @@ export function ledgerConformance(store: string, open: OpenLedger): void {
 
     test("every change of the operator is in the audit log, newest first", async () => {
       const key = await customer(5);
-      await ledger.setKeyLimit(key.keyId, 5n as never, "alice");
-      expect(await ledger.renameKey(key.keyId, "Batch", "carol")).toMatchObject({ name: "Batch", limit: 5n });
-      expect(await ledger.renameKey(key.keyId, "Batch", "carol")).toMatchObject({ name: "Batch" });
-      expect(await ledger.renameKey("key_doesnotexist", "Batch", "carol")).toBeNull();
-      await ledger.revokeKey(key.keyId, "bob");
+      await ledger.setKeyLimit(key.keyId, 5n as never, byItself("alice"));
+      expect(await ledger.renameKey(key.keyId, "Batch", byItself("carol"))).toMatchObject({
+        name: "Batch",
+        limit: 5n,
+      });
+      expect(await ledger.renameKey(key.keyId, "Batch", byItself("carol"))).toMatchObject({ name: "Batch" });
+      expect(await ledger.renameKey("key_doesnotexist", "Batch", byItself("carol"))).toBeNull();
+      const called = { address: "203.0.113.4", requestId: "req_of_the_call" };
+      await ledger.revokeKey(key.keyId, { id: "bob", ...called });
       const lines = await ledger.auditLog({ organizationId: key.organizationId, limit: 10 });
+      expect(lines[0]).toMatchObject({ actor: "bob", ...called });
+      expect(lines[1]).toMatchObject({ actor: "carol", address: null, requestId: null });
       expect(lines.map(({ action, actor }) => [action, actor])).toEqual([
         ["key.revoke", "bob"],
         ["key.rename", "carol"],
@@ -582,10 +593,13 @@ export function ledgerConformance(store: string, open: OpenLedger): void {
 
     test("management keys open nothing once revoked", async () => {
       const digest = new Uint8Array(32).fill(7);
-      await ledger.createManagementKey({ id: "mk_test", name: "ci", prefix: "gw_mk_test", digest }, "test");
+      await ledger.createManagementKey(
+        { id: "mk_test", name: "ci", prefix: "gw_mk_test", digest },
+        byItself("test"),
+      );
       expect((await ledger.authenticateManagementKey("mk_test", digest))?.name).toBe("ci");
       expect(await ledger.authenticateManagementKey("mk_test", new Uint8Array(32))).toBeNull();
-      await ledger.revokeManagementKey("mk_test", "test");
+      await ledger.revokeManagementKey("mk_test", byItself("test"));
       expect(await ledger.authenticateManagementKey("mk_test", digest)).toBeNull();
     });
 

@@ -1,5 +1,6 @@
 // What may go wrong between a gateway and its PostgreSQL (money.md §7, §12): answers to commits are lost, connections are
 // reset, writers meet, locks are left behind, instances are condemned while they live, and somebody plants lies.
+import { byItself } from "../../src/contract/actor.ts";
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -137,7 +138,7 @@ describe("PostgreSQL: lost answers", () => {
     const { id } = await world.admit(key, { hold: 1 });
     proxy.close();
     const settling = world.settle(key, id, { dollars: 0.5 });
-    expect(await refused(world.ledger.revokeKey(key.keyId, "test"))).toBe("overloaded");
+    expect(await refused(world.ledger.revokeKey(key.keyId, byItself("test")))).toBe("overloaded");
     expect(await refused(world.ledger.balance(key.organizationId))).toBe("overloaded");
     await until(async () => !world.ledger.ready());
     proxy.restore();
@@ -190,7 +191,7 @@ describe("PostgreSQL: writers that meet", () => {
       externalId: "t",
     } as const;
     const [bad, ...good] = await Promise.allSettled([
-      world.ledger.topUp({ ...tooMuch, amount: (2n ** 63n) as never }, "test"),
+      world.ledger.topUp({ ...tooMuch, amount: (2n ** 63n) as never }, byItself("test")),
       ...Array.from({ length: 8 }, () => world.admit(key, { hold: 0.5 })),
     ]);
     expect(bad.status).toBe("rejected");

@@ -1,4 +1,5 @@
 // A ledger under test with the shorthand that money tables need: organizations, keys, admissions, settlements.
+import { byItself } from "../../src/contract/actor.ts";
 import { nanoUsd, type NanoUsd, ZERO_USD } from "../../src/contract/money.ts";
 import type { Release } from "../../src/contract/release.ts";
 import type { AdmitOutcome, Admission, Ledger, ResolveOutcome } from "../../src/ledger/ledger.ts";
@@ -71,7 +72,7 @@ export class World {
   constructor(public ledger: Ledger) {}
 
   async organization(dollars: number, kind: "purchase" | "grant" = "purchase"): Promise<string> {
-    const { id } = await this.ledger.createOrganization({ id: newId("org"), name: "test" }, "test");
+    const { id } = await this.ledger.createOrganization({ id: newId("org"), name: "test" }, byItself("test"));
     if (dollars > 0) await this.topUp(id, dollars, { kind });
     return id;
   }
@@ -84,7 +85,7 @@ export class World {
     const { kind = "purchase", externalId = crypto.randomUUID() } = also;
     return this.ledger.topUp(
       { organizationId, amount: usd(dollars), kind, source: "test", externalId },
-      "test",
+      byItself("test"),
     );
   }
 
@@ -96,7 +97,7 @@ export class World {
     const { dollars, kind, target, externalId = crypto.randomUUID() } = terms;
     return this.ledger.reverse(
       { organizationId, amount: usd(dollars), kind, target, source: "test", externalId },
-      "test",
+      byItself("test"),
     );
   }
 
@@ -117,13 +118,16 @@ export class World {
         scope,
         limit: limit === undefined ? null : usd(limit),
       },
-      "test",
+      byItself("test"),
     );
     return { organizationId, keyId, digest };
   }
 
   publish(fields: Partial<Release> = {}): ReturnType<Ledger["publishRelease"]> {
-    return this.ledger.publishRelease({ release: releaseOf(fields), jws: crypto.randomUUID() }, "test");
+    return this.ledger.publishRelease(
+      { release: releaseOf(fields), jws: crypto.randomUUID() },
+      byItself("test"),
+    );
   }
 
   admission(

@@ -1,5 +1,6 @@
 // The use-cases behind the billing and alerts pages, over a real gateway on each store: shapes of the dashboard's API, refusals with
 // the field's name, tenancy, and one line of the audit log per change.
+import { byItself } from "../../src/contract/actor.ts";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -24,8 +25,10 @@ describe.each(["SQLite", "PostgreSQL"])("on %s", (store) => {
   let other: string;
   beforeAll(async () => {
     const databaseUrl = store === "SQLite" ? null : (await (await testPostgres()).database()).url;
-    paying = await startPaying(undefined, (config) => {
-      config.databaseUrl = databaseUrl;
+    paying = await startPaying(undefined, {
+      configure: (config) => {
+        config.databaseUrl = databaseUrl;
+      },
     });
     ({ paymentDesk: payments, alertDesk: alerts } = paying.gateway.desks);
   }, 60_000);
@@ -38,7 +41,7 @@ describe.each(["SQLite", "PostgreSQL"])("on %s", (store) => {
     other = (await paying.gateway.customer({ usd: "0" })).organizationId;
   });
 
-  const by = { actor: "person_1", formKey: null };
+  const by = { actor: byItself("person_1"), formKey: null };
   const buy = (usd: string, formKey: string | null = null) =>
     payments.buy(org, orderInput.parse({ amount_usd: usd, keep_card: true }), { ...by, formKey });
   const audited = async (): Promise<string[]> =>
@@ -117,12 +120,12 @@ describe.each(["SQLite", "PostgreSQL"])("on %s", (store) => {
         card: null,
         last_failure: null,
       });
-      await payments.setAutoTopUp(org, wish(), "person_1");
-      expect(await codeOf(payments.retryAutoTopUp(org, "person_1"))).toEqual(["conflict", null]);
+      await payments.setAutoTopUp(org, wish(), byItself("person_1"));
+      expect(await codeOf(payments.retryAutoTopUp(org, byItself("person_1")))).toEqual(["conflict", null]);
       expect((await payments.autoTopUp(org)).last_failure?.reason).toContain("no saved card");
       const made = await buy("5");
       await paying.double.deliver(paying.double.paid(paying.double.session(made.pay_url ?? "")));
-      expect(await payments.retryAutoTopUp(org, "person_1")).toMatchObject({
+      expect(await payments.retryAutoTopUp(org, byItself("person_1"))).toMatchObject({
         state: "credited",
         purpose: "auto_top_up",
       });
@@ -132,20 +135,23 @@ describe.each(["SQLite", "PostgreSQL"])("on %s", (store) => {
         spent_this_month_usd: "25.000000000",
         last_failure: null,
       });
-      await payments.removeCard(org, "person_1");
+      await payments.removeCard(org, byItself("person_1"));
       expect((await payments.autoTopUp(org)).card).toBeNull();
-      expect(await codeOf(payments.removeCard(org, "person_1"))).toEqual(["not_found", "org"]);
+      expect(await codeOf(payments.removeCard(org, byItself("person_1")))).toEqual(["not_found", "org"]);
       expect(await audited()).toEqual(
         expect.arrayContaining(["auto_top_up.set", "auto_top_up.retry", "card.remove"]),
       );
     });
 
     test("no cap is allowed; a cap below one top-up and an impossible amount are not", async () => {
-      const set = (change: object) => payments.setAutoTopUp(org, wish(change), "person_1");
+      const set = (change: object) => payments.setAutoTopUp(org, wish(change), byItself("person_1"));
       expect((await set({ monthly_cap_usd: null })).monthly_cap_usd).toBeNull();
       expect(await codeOf(set({ monthly_cap_usd: "24" }))).toEqual(["invalid_request", "monthly_cap_usd"]);
       expect(await codeOf(set({ amount_usd: "1" }))).toEqual(["invalid_request", "amount_usd"]);
-      expect(await codeOf(payments.setAutoTopUp("org_nobody", wish(), "p"))).toEqual(["not_found", "org"]);
+      expect(await codeOf(payments.setAutoTopUp("org_nobody", wish(), byItself("p")))).toEqual([
+        "not_found",
+        "org",
+      ]);
     });
   });
 
@@ -157,30 +163,33 @@ describe.each(["SQLite", "PostgreSQL"])("on %s", (store) => {
     expect((await payments.events({ org })).data).toMatchObject([
       { outcome: "refused", order: made.id, org },
     ]);
-    expect(await codeOf(payments.confirm(made.id, "operator"))).toEqual(["conflict", null]);
-    expect(await codeOf(payments.confirm("ord_nobody", "operator"))).toEqual(["not_found", "order"]);
+    expect(await codeOf(payments.confirm(made.id, byItself("operator")))).toEqual(["conflict", null]);
+    expect(await codeOf(payments.confirm("ord_nobody", byItself("operator")))).toEqual([
+      "not_found",
+      "order",
+    ]);
   });
 
   describe("alerts", () => {
     const rule = (change: object = {}) =>
       alertRuleInput.parse({ kind: "balance_below", amount_usd: "5", channels: [], on: true, ...change });
     const channel = (target: string | null, kind = "webhook") =>
-      alerts.addChannel(org, alertChannelInput.parse({ kind, name: "Pager", target }), "person_1");
+      alerts.addChannel(org, alertChannelInput.parse({ kind, name: "Pager", target }), byItself("person_1"));
 
     test("a rule is made, changed, removed; another organization has none of it", async () => {
-      const made = alertRule.parse(await alerts.addRule(org, rule(), "person_1"));
-      expect(await codeOf(alerts.removeRule(other, made.id, "p"))).toEqual(["not_found", "rule"]);
+      const made = alertRule.parse(await alerts.addRule(org, rule(), byItself("person_1")));
+      expect(await codeOf(alerts.removeRule(other, made.id, byItself("p")))).toEqual(["not_found", "rule"]);
       const input = rule({ kind: "key_limit", amount_usd: null, percent: 90 });
-      expect(await codeOf(alerts.changeRule(other, made.id, { input, actor: "p" }))).toEqual([
+      expect(await codeOf(alerts.changeRule(other, made.id, { input, actor: byItself("p") }))).toEqual([
         "not_found",
         "rule",
       ]);
-      expect(await alerts.changeRule(org, made.id, { input, actor: "p" })).toMatchObject({
+      expect(await alerts.changeRule(org, made.id, { input, actor: byItself("p") })).toMatchObject({
         kind: "key_limit",
         percent: 90,
         amount_usd: null,
       });
-      await alerts.removeRule(org, made.id, "person_1");
+      await alerts.removeRule(org, made.id, byItself("person_1"));
       expect((await alerts.rules(org)).data).toEqual([]);
       expect(await audited()).toEqual(
         expect.arrayContaining(["alert_rule.create", "alert_rule.change", "alert_rule.remove"]),
@@ -195,7 +204,7 @@ describe.each(["SQLite", "PostgreSQL"])("on %s", (store) => {
       ["a key that means nothing", { key: "key_1" }, "key"],
       ["a channel of nobody", { channels: ["chn_nobody"] }, "channels"],
     ])("a rule with %s is refused with the field", async (_, change, param) => {
-      const [, named] = (await codeOf(alerts.addRule(org, rule(change), "p"))) as [string, string];
+      const [, named] = (await codeOf(alerts.addRule(org, rule(change), byItself("p")))) as [string, string];
       expect(named).toBe(param);
     });
 
@@ -217,19 +226,22 @@ describe.each(["SQLite", "PostgreSQL"])("on %s", (store) => {
       ))
         expect(readFileSync(join(paying.gateway.dataDir, file)).includes(secret)).toBe(false);
       expect((await alerts.channels(other)).data).toHaveLength(1);
-      expect(await codeOf(alerts.sendTest(other, made.id, "p"))).toEqual(["not_found", "channel"]);
-      await alerts.removeChannel(org, made.id, "person_1");
-      expect(await codeOf(alerts.sendTest(org, made.id, "p"))).toEqual(["not_found", "channel"]);
+      expect(await codeOf(alerts.sendTest(other, made.id, byItself("p")))).toEqual(["not_found", "channel"]);
+      await alerts.removeChannel(org, made.id, byItself("person_1"));
+      expect(await codeOf(alerts.sendTest(org, made.id, byItself("p")))).toEqual(["not_found", "channel"]);
     });
 
     test("tests are few: they are calls to addresses that somebody typed", async () => {
-      for (let count = 0; count < 10; count++) await alerts.sendTest(org, "dashboard", "p");
-      expect(await codeOf(alerts.sendTest(org, "dashboard", "p"))).toEqual(["rate_limit_exceeded", null]);
-      await alerts.sendTest(other, "dashboard", "p");
+      for (let count = 0; count < 10; count++) await alerts.sendTest(org, "dashboard", byItself("p"));
+      expect(await codeOf(alerts.sendTest(org, "dashboard", byItself("p")))).toEqual([
+        "rate_limit_exceeded",
+        null,
+      ]);
+      await alerts.sendTest(other, "dashboard", byItself("p"));
     });
 
     test("a test delivery is on the list", async () => {
-      const sent = alertDelivery.parse(await alerts.sendTest(org, "dashboard", "person_1"));
+      const sent = alertDelivery.parse(await alerts.sendTest(org, "dashboard", byItself("person_1")));
       expect(sent).toMatchObject({ kind: "test", state: "delivered", rule: null });
       expect((await alerts.deliveries(org, {})).data).toEqual([sent]);
       expect((await alerts.deliveries(other, {})).data).toEqual([]);

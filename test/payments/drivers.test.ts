@@ -1,4 +1,5 @@
 // The other two ways to be paid: the test driver's own page, as a person uses it, and payments confirmed by hand.
+import { byItself } from "../../src/contract/actor.ts";
 import { expect, test } from "bun:test";
 import { orderInput } from "../../src/contract/app/billing.ts";
 import { startGateway, type TestGateway } from "../support/gateway.ts";
@@ -21,7 +22,7 @@ async function paidBy(
   }
 }
 
-const by = { actor: "person_1", formKey: null };
+const by = { actor: byItself("person_1"), formKey: null };
 const available = async ({ ledger }: TestGateway, org: string): Promise<number> =>
   Number((await ledger.balance(org))?.available ?? -1n) / 1e9;
 
@@ -63,7 +64,9 @@ test("paid by hand: the operator confirms an order once; no event can", () =>
       body: "{}",
     });
     expect(forged.status).toBe(400);
-    const confirmed = await Promise.all([1, 2, 3].map(() => paymentDesk.confirm(made.id, "operator")));
+    const confirmed = await Promise.all(
+      [1, 2, 3].map(() => paymentDesk.confirm(made.id, byItself("operator"))),
+    );
     expect(confirmed.map(({ state }) => state)).toEqual(["credited", "credited", "credited"]);
     expect(await available(gateway, org)).toBe(1000);
     const log = await gateway.ledger.auditLog({ organizationId: org, limit: 20 });

@@ -1,12 +1,11 @@
 // A gateway that is paid through the Stripe double, with the shorthand that stories about money need.
-import type { Config } from "../../src/config.ts";
 import type { Clock } from "../../src/lib/clock.ts";
 import { parseUsd, ZERO_USD } from "../../src/contract/money.ts";
 import type { Session } from "../../src/payments/double/account.ts";
 import { StripeDouble } from "../../src/payments/double/server.ts";
 import type { PaymentOrder } from "../../src/payments/order.ts";
 import type { TestClock } from "../support/clock.ts";
-import { startGateway, type TestGateway } from "../support/gateway.ts";
+import { type GatewayOptions, startGateway, type TestGateway } from "../support/gateway.ts";
 
 export const WEBHOOK_SECRET = "whsec_of_the_test";
 
@@ -27,7 +26,7 @@ export interface Paying {
 
 export async function startPaying(
   clock?: TestClock & Clock,
-  configure: (config: Config) => void = () => {},
+  { configure, ...options }: Pick<GatewayOptions, "configure" | "log" | "store"> = {},
 ): Promise<Paying> {
   let webhookUrl = "";
   const double = new StripeDouble({
@@ -36,11 +35,12 @@ export async function startPaying(
     ...(clock && { nowMs: () => clock.nowMs() }),
   });
   const gateway = await startGateway({
+    ...options,
     ...(clock && { clock }),
     configure: (config) => {
       const stripe = { secretKey: "sk_test_1", webhookSecret: WEBHOOK_SECRET, apiUrl: double.url };
       Object.assign(config.payments, { driver: "stripe", stripe });
-      configure(config);
+      configure?.(config);
     },
   });
   webhookUrl = `${gateway.url}/webhooks/stripe`;

@@ -1,4 +1,5 @@
 // Two gateways on one PostgreSQL: payments, automatic top-ups and alerts happen once, whoever of the two sees them.
+import { byItself } from "../../src/contract/actor.ts";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { nanoUsd } from "../../src/contract/money.ts";
 import { StripeDouble } from "../../src/payments/double/server.ts";
@@ -54,7 +55,7 @@ const failed = (error: unknown): number => failures.push(error);
 
 test("one payment reported twenty times to two gateways credits once; its dispute takes it back once", async () => {
   const [first, second] = gateways;
-  const form = { actor: "person_1", formKey: "form" };
+  const form = { actor: byItself("person_1"), formKey: "form" };
   const input = { amount_usd: "25", keep_card: true };
   const orders = await Promise.all(
     [first, second, first, second].map(({ desks }) => desks.paymentDesk.buy(org, input, form)),

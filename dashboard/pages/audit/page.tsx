@@ -6,8 +6,8 @@ import { withQuery } from "../../api/client.ts";
 import { moreOf, pagedQuery } from "../../api/paged.ts";
 import { api } from "../../api/paths.ts";
 import { teamQuery } from "../../api/team.ts";
-import { AUDIT_COLUMNS, type AuditRow } from "../../components/audit-columns.tsx";
-import { DataTable } from "../../components/data-table.tsx";
+import type { AuditRow } from "../../components/audit-columns.tsx";
+import { AuditTable } from "../../components/audit-table.tsx";
 import { ButtonLink } from "../../components/link.tsx";
 import { Page } from "../../components/page.tsx";
 import { SearchField } from "../../components/search-field.tsx";
@@ -58,13 +58,7 @@ export function AuditPage() {
       </SimpleGrid>
       <Loaded query={log} loading={<Loading lines={8} />}>
         {(rows) => (
-          <DataTable
-            label={texts.pages.audit}
-            rows={rows}
-            rowKey={({ id }) => id}
-            columns={AUDIT_COLUMNS}
-            more={moreOf(log)}
-          />
+          <AuditTable label={texts.pages.audit} url={api.audit(org.id)} rows={rows} more={moreOf(log)} />
         )}
       </Loaded>
     </Page>

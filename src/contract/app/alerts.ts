@@ -73,6 +73,8 @@ export const auditQuery = z.strictObject({
   actor: z.string().max(100).optional(),
   action: z.string().max(60).optional(),
   target: z.string().max(400).optional(),
+  /** Only the line of this id. */
+  line: z.string().max(60).optional(),
   /** Operators only. */
   org: z.string().max(60).optional(),
 });
@@ -86,5 +88,12 @@ export const auditRow = z.object({
   target: z.string(),
   before: z.string().nullable(),
   after: z.string().nullable(),
+  /**
+   * Where the call came from; null for what the gateway did of its own accord. Members see it of people of their own
+   * only: from where the operators and their services call is theirs.
+   */
+  address: z.string().nullable(),
+  /** The call's `x-request-id`. */
+  request_id: z.string().nullable(),
 });
 export const auditList = listOf(auditRow);

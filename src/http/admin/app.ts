@@ -1,5 +1,6 @@
 // The operator API as one fetch handler (interfaces.md §5): routes the table of operations, admits management keys,
 // prints results, and refusals in the one envelope (wire.md §4). Loaded on its first request only.
+import type { Actor } from "../../contract/actor.ts";
 import { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { OperatorRefusal } from "../../contract/admin-refusals.ts";
@@ -22,6 +23,8 @@ const BODY_LIMIT_BYTES = 256 * 1024;
 
 interface Bindings {
   requestId: string;
+  /** The client's, past trusted proxies. */
+  address: string | null;
 }
 type Call = Context<{ Bindings: Bindings }>;
 
@@ -62,7 +65,9 @@ export function createAdminApp(on: AdminPorts): AdminHandler {
 }
 
 async function perform(operation: Operation, call: Call, on: AdminPorts): Promise<Response> {
-  const actor = await managementKeyOf(on.ledger, call.req.header("authorization") ?? null);
+  const id = await managementKeyOf(on.ledger, call.req.header("authorization") ?? null);
+  const { address, requestId } = call.env;
+  const actor: Actor = { id, address, requestId };
   const body =
     operation.input.body === null ? {} : parseJson(await readJsonBody(call.req.raw, BODY_LIMIT_BYTES));
   const arrived = { params: call.req.param(), query: queryOf(call), body };
@@ -71,7 +76,7 @@ async function perform(operation: Operation, call: Call, on: AdminPorts): Promis
   const key = call.req.header("idempotency-key") ?? null;
   if (key === null || operation.method === "get") return json(await work(), operation.status);
   const form = {
-    by: actor,
+    by: id,
     target: `${call.req.method} ${call.req.path}`,
     key,
     body: JSON.stringify(body),

@@ -1,5 +1,6 @@
 // One operation of the operator API: where it is, who may call it, what it takes and answers, what it leaves in the
 // audit log (S8). Everything that arrives is checked here; use-cases see only values that passed their schema.
+import type { Actor } from "../../contract/actor.ts";
 import type { z } from "zod";
 import { noInput } from "../../contract/admin-input.ts";
 import { OperatorRefusal } from "../../contract/admin-refusals.ts";
@@ -30,7 +31,7 @@ export interface Operation {
   status: 200 | 201;
   output: z.ZodType;
   /** Checks the input and does it. Throws `Refusal` or `OperatorRefusal`. */
-  perform(operator: Operator, arrived: Arrived, actor: string): Promise<unknown>;
+  perform(operator: Operator, arrived: Arrived, actor: Actor): Promise<unknown>;
 }
 
 interface Declared<
@@ -50,7 +51,7 @@ interface Declared<
   run: (
     operator: Operator,
     input: { params: z.output<Params>; query: z.output<Query>; body: z.output<Body> },
-    actor: string,
+    actor: Actor,
   ) => Promise<z.output<Output>>;
 }
 

@@ -1,5 +1,6 @@
 // `/auth/*`: the sign-in library's door, behind our own checks of Origin and media type. Each sign-in and sign-out, and
 // each change of what signs a person in, leaves a line in the audit log.
+import type { Actor, From } from "../../contract/actor.ts";
 import { OperatorRefusal } from "../../contract/admin-refusals.ts";
 import type { Desk } from "../../contract/desk.ts";
 import type { People } from "../../contract/people.ts";
@@ -31,6 +32,7 @@ const JSON_TYPE = /^application\/json(?:\s*;|$)/i;
 
 export function authHandler(on: AuthPorts): AppHandler {
   return async (request, { visitor, requestId }) => {
+    const from = { address: visitor.address, requestId };
     try {
       checkOrigin(request, on.origins);
       if (request.method === "POST" && !JSON_TYPE.test(request.headers.get("content-type") ?? ""))
@@ -40,9 +42,9 @@ export function authHandler(on: AuthPorts): AppHandler {
       const action = CHANGES[new URL(request.url).pathname];
       const before = action === undefined ? null : await on.people.sessionOf(visitor);
       const response = await on.people.handle(request, visitor, requestId);
-      if (action === undefined || before === null) await noteSignIn(on, response);
+      if (action === undefined || before === null) await noteSignIn(on, response, from);
       else if (response.ok && !(action === TURNED_ON && before.person.twoFactor))
-        await note(on, action, before.person.id);
+        await note(on, action, { id: before.person.id, ...from });
       response.headers.set("x-request-id", requestId);
       response.headers.set("x-content-type-options", "nosniff");
       response.headers.set("referrer-policy", "no-referrer");
@@ -55,12 +57,12 @@ export function authHandler(on: AuthPorts): AppHandler {
 }
 
 /** An answer that sets a session's cookie is a sign-in, whatever way it went. */
-async function noteSignIn(on: AuthPorts, response: Response): Promise<void> {
+async function noteSignIn(on: AuthPorts, response: Response, from: From): Promise<void> {
   const cookies = response.headers.getSetCookie();
   if (!cookies.some((cookie) => /session_token=[^;]+;/.test(cookie) && !/max-age=0/i.test(cookie))) return;
   const signedIn = await arrivedAs(on, cookies);
-  if (signedIn !== null) await note(on, "person.sign_in", signedIn.person.id);
+  if (signedIn !== null) await note(on, "person.sign_in", { id: signedIn.person.id, ...from });
 }
 
-const note = ({ desk }: AuthPorts, action: string, personId: string): Promise<void> =>
-  desk.note({ actor: personId, action, organizationId: null, target: personId });
+const note = ({ desk }: AuthPorts, action: string, actor: Actor): Promise<void> =>
+  desk.note({ actor, action, organizationId: null, target: actor.id });

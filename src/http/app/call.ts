@@ -1,5 +1,6 @@
 // One call of the dashboard's API as its handler sees it: who calls, in which organization, with what. Everything was
 // checked before.
+import type { Actor } from "../../contract/actor.ts";
 import type { z } from "zod";
 import type { APP_ROUTES, AppAnswer, AppRoute } from "../../contract/app.ts";
 import { OperatorRefusal } from "../../contract/admin-refusals.ts";
@@ -48,6 +49,12 @@ export function callerOf({ who }: Pick<Call, "who">): Who {
 }
 
 export const personOf = (call: Pick<Call, "who">): Person => callerOf(call).signedIn.person;
+
+/** For the audit log: who makes this change, and from where. `personId`: on an open route, whoever comes in by it. */
+export const actorOf = (
+  call: Pick<Call, "who" | "visitor" | "requestId">,
+  personId: string = personOf(call).id,
+): Actor => ({ id: personId, address: call.visitor.address, requestId: call.requestId });
 
 export const notSignedIn = (): OperatorRefusal =>
   new OperatorRefusal("not_signed_in", "Sign in first: there is no session, or it has ended.");

@@ -1,6 +1,6 @@
 // Models, Research Mode and the audit log of an organization.
-import type { Desk } from "../../contract/desk.ts";
-import { callerOf, type Handlers, personOf, type Who } from "./call.ts";
+import type { AuditSight, Desk } from "../../contract/desk.ts";
+import { actorOf, callerOf, type Handlers, type Who } from "./call.ts";
 import { csvResponse } from "./csv.ts";
 
 export interface CataloguePorts {
@@ -26,29 +26,31 @@ export const catalogueHandlers = ({ desk }: CataloguePorts): Handlers<Routes> =>
     data: await desk.entitlements(params.org),
     next_cursor: null,
   }),
-  "POST /orgs/{org}/research": (call) => desk.ask(call.params.org, call.body, personOf(call).id),
+  "POST /orgs/{org}/research": (call) => desk.ask(call.params.org, call.body, actorOf(call)),
   "POST /orgs/{org}/research/{entitlement}/withdraw": async (call) => {
     const { org, entitlement: target } = call.params;
-    const actor = personOf(call).id;
+    const actor = actorOf(call);
     const withdrawn = await desk.withdraw(org, target, actor);
     await desk.note({ actor, action: "entitlement.withdraw", organizationId: org, target });
     return withdrawn;
   },
   "GET /orgs/{org}/audit": (call) =>
-    desk.audit(call.params.org, { ...call.query, org: undefined }, onlyOf(callerOf(call))),
+    desk.audit(call.params.org, { ...call.query, org: undefined }, sightOf(callerOf(call))),
   "GET /orgs/{org}/audit.csv": async (call) => {
-    const only = onlyOf(callerOf(call));
+    const sight = sightOf(callerOf(call));
     return auditCsv(`audit-${call.params.org}`, (cursor) =>
-      desk.audit(call.params.org, { ...call.query, org: undefined, cursor, limit: 200 }, only),
+      desk.audit(call.params.org, { ...call.query, org: undefined, cursor, limit: 200 }, sight),
     );
   },
 });
 
 /** Billing sees money, a developer what they did themselves. */
-function onlyOf({ allowance, standing, signedIn }: Who): Parameters<Desk["audit"]>[2] {
+function onlyOf({ allowance, standing, signedIn }: Who): AuditSight["only"] {
   if (allowance === "all") return null;
   return standing === "billing" ? { money: true } : { actor: signedIn.person.id };
 }
+
+const sightOf = (who: Who): AuditSight => ({ only: onlyOf(who), house: who.signedIn.person.operator });
 
 type AuditPage = Awaited<ReturnType<Desk["audit"]>>;
 
@@ -68,6 +70,8 @@ export const auditCsv = (
       target: (row) => row.target,
       before: (row) => row.before,
       after: (row) => row.after,
+      address: (row) => row.address,
+      request_id: (row) => row.request_id,
     },
     page,
   });

@@ -1,7 +1,7 @@
 // The two sides of an invitation's link: what it offers, and taking it.
 import type { Desk } from "../../contract/desk.ts";
 import type { Operator } from "../../contract/operator.ts";
-import { type Handlers } from "./call.ts";
+import { actorOf, type Handlers } from "./call.ts";
 import { arrivedAs, printSession, type SessionPorts } from "./session.ts";
 
 type Routes = "POST /invitations/show" | "POST /invitations/accept";
@@ -19,12 +19,13 @@ export const invitationHandlers = (on: Ports): Handlers<Routes> => ({
       has_account: hasAccount,
     };
   },
-  "POST /invitations/accept": async ({ body, visitor, cookies, who }) => {
+  "POST /invitations/accept": async (call) => {
+    const { body, visitor, cookies, who } = call;
     const account = body.account ?? null;
     const { invitation, arrival } = await on.people.accept(body.token, { account, visitor });
     cookies.push(...arrival.cookies);
     await on.desk.note({
-      actor: arrival.person.id,
+      actor: actorOf(call, arrival.person.id),
       action: "member.join",
       organizationId: invitation.organizationId,
       target: arrival.person.id,

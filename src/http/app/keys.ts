@@ -7,7 +7,7 @@ import { formatUsd, parseUsd, ZERO_USD, maxUsd, subUsd } from "../../contract/mo
 import type { Operator } from "../../contract/operator.ts";
 import type { People } from "../../contract/people.ts";
 import { allowance, type Role } from "../../contract/roles.ts";
-import { callerOf, type Handlers, notFound, personOf, type Who } from "./call.ts";
+import { actorOf, callerOf, type Handlers, notFound, type Who } from "./call.ts";
 
 export interface KeysPorts {
   people: Pick<People, "membership" | "memberships" | "persons">;
@@ -32,7 +32,7 @@ export const keysHandlers = (on: KeysPorts): Handlers<Routes> => ({
     return { data, next_cursor: null, revoked: data.filter(({ state }) => state === "revoked").length };
   },
   "POST /orgs/{org}/keys": async (call) => {
-    const created = await on.operator.keys.create({ org: call.params.org, ...call.body }, personOf(call).id);
+    const created = await on.operator.keys.create({ org: call.params.org, ...call.body }, actorOf(call));
     return await printCreated(on, { created, replaces: null, who: callerOf(call) });
   },
   "GET /orgs/{org}/keys/{key}": async (call) => {
@@ -42,7 +42,7 @@ export const keysHandlers = (on: KeysPorts): Handlers<Routes> => ({
   "PATCH /orgs/{org}/keys/{key}": async (call) => {
     const who = callerOf(call);
     const { id: key } = mayChange(await keyOf(on, call.params, who));
-    const actor = who.signedIn.person.id;
+    const actor = actorOf(call);
     const { name, limit_usd: usd } = call.body;
     // The limit first: an amount that cannot be taken changes nothing.
     if (usd !== undefined) await on.operator.keys.limit({ key, usd }, actor);
@@ -54,13 +54,13 @@ export const keysHandlers = (on: KeysPorts): Handlers<Routes> => ({
     const { id, org, name, scope, limit_usd, state } = mayChange(await keyOf(on, call.params, who));
     if (state === "revoked")
       throw new OperatorRefusal("conflict", "This key is revoked. Create a new one.", "key");
-    const created = await on.operator.keys.create({ org, name, scope, limit_usd }, who.signedIn.person.id);
+    const created = await on.operator.keys.create({ org, name, scope, limit_usd }, actorOf(call));
     return await printCreated(on, { created, replaces: id, who });
   },
   "POST /orgs/{org}/keys/{key}/revoke": async (call) => {
     const who = callerOf(call);
     mayChange(await keyOf(on, call.params, who));
-    await on.operator.keys.revoke(call.params.key, who.signedIn.person.id);
+    await on.operator.keys.revoke(call.params.key, actorOf(call));
     return await keyOf(on, call.params, who);
   },
 });

@@ -1,7 +1,7 @@
 // Buying credits, automatic top-up, and the operators' view of payments: thin over the desk of `src/operator/payments`.
 import type { Operator } from "../../contract/operator.ts";
 import type { PaymentDesk } from "../../contract/payment-desk.ts";
-import { type Handlers, personOf } from "./call.ts";
+import { actorOf, type Handlers } from "./call.ts";
 import { namesOf } from "./names.ts";
 
 export interface MoneyPorts {
@@ -24,15 +24,14 @@ type Routes =
 export const moneyHandlers = ({ paymentDesk: desk, operator }: MoneyPorts): Handlers<Routes> => ({
   "GET /orgs/{org}/billing/orders": ({ params, query }) => desk.orders(params.org, query),
   "POST /orgs/{org}/billing/orders": (call) =>
-    desk.buy(call.params.org, call.body, { actor: personOf(call).id, formKey: call.idempotencyKey }),
+    desk.buy(call.params.org, call.body, { actor: actorOf(call), formKey: call.idempotencyKey }),
   "GET /orgs/{org}/billing/orders/{order}": ({ params }) => desk.order(params.org, params.order),
   "GET /orgs/{org}/billing/auto-top-up": ({ params }) => desk.autoTopUp(params.org),
   "PUT /orgs/{org}/billing/auto-top-up": (call) =>
-    desk.setAutoTopUp(call.params.org, call.body, personOf(call).id),
-  "POST /orgs/{org}/billing/auto-top-up/retry": (call) =>
-    desk.retryAutoTopUp(call.params.org, personOf(call).id),
+    desk.setAutoTopUp(call.params.org, call.body, actorOf(call)),
+  "POST /orgs/{org}/billing/auto-top-up/retry": (call) => desk.retryAutoTopUp(call.params.org, actorOf(call)),
   "DELETE /orgs/{org}/billing/card": async (call) => {
-    await desk.removeCard(call.params.org, personOf(call).id);
+    await desk.removeCard(call.params.org, actorOf(call));
     return { done: true };
   },
   "GET /operator/payments": async ({ query }) => {
@@ -44,5 +43,5 @@ export const moneyHandlers = ({ paymentDesk: desk, operator }: MoneyPorts): Hand
     const [names, page] = await Promise.all([namesOf({ operator }), desk.allOrders(query)]);
     return { ...page, data: page.data.map((row) => ({ ...row, org_name: names.get(row.org) ?? row.org })) };
   },
-  "POST /operator/orders/{order}/confirm": (call) => desk.confirm(call.params.order, personOf(call).id),
+  "POST /operator/orders/{order}/confirm": (call) => desk.confirm(call.params.order, actorOf(call)),
 });

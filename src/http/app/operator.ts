@@ -1,10 +1,10 @@
 // The operator's pages: organizations, credits, routes and releases, entitlements, people, the house.
 import type { AppAnswer } from "../../contract/app.ts";
-import type { AuditQuery, Desk } from "../../contract/desk.ts";
+import type { AuditQuery, AuditSight, Desk } from "../../contract/desk.ts";
 import type { Operator } from "../../contract/operator.ts";
 import type { People } from "../../contract/people.ts";
 import { OperatorRefusal } from "../../contract/admin-refusals.ts";
-import { type Handlers, notFound, personOf } from "./call.ts";
+import { actorOf, type Handlers, notFound, personOf } from "./call.ts";
 import { auditCsv } from "./catalogue.ts";
 import { namesOf } from "./names.ts";
 import { invite, type TeamPorts } from "./team.ts";
@@ -29,20 +29,22 @@ export const operatorHandlers = (on: OperatorPorts): Handlers<Routes> => ({
   "GET /operator/providers": async () => whole(await on.desk.providers()),
   "POST /operator/providers/{provider}/probe": ({ params }) => on.desk.probe(params.provider),
   "POST /operator/providers/{provider}/open": (call) =>
-    on.desk.openBreaker(call.params.provider, call.body.reason, personOf(call).id),
+    on.desk.openBreaker(call.params.provider, call.body.reason, actorOf(call)),
   "POST /operator/providers/{provider}/close": (call) =>
-    on.desk.closeBreaker(call.params.provider, personOf(call).id),
+    on.desk.closeBreaker(call.params.provider, actorOf(call)),
   "GET /operator/support-bundle": () => on.desk.supportBundle(),
   "GET /operator/health": () => on.desk.health(),
   "POST /operator/ledger/audit": () => on.desk.ledgerReport(),
   "GET /operator/management-keys": async () => whole(await on.desk.managementKeys()),
-  "POST /operator/management-keys": (call) => on.desk.createManagementKey(call.body.name, personOf(call).id),
+  "POST /operator/management-keys": (call) => on.desk.createManagementKey(call.body.name, actorOf(call)),
   "POST /operator/management-keys/{key}/revoke": (call) =>
-    on.desk.revokeManagementKey(call.params.key, personOf(call).id),
-  "GET /operator/audit": ({ query }) => on.desk.audit(null, query, null),
+    on.desk.revokeManagementKey(call.params.key, actorOf(call)),
+  "GET /operator/audit": ({ query }) => on.desk.audit(null, query, ALL),
   "GET /operator/audit.csv": async ({ query }) =>
-    auditCsv(auditName(query), (cursor) => on.desk.audit(null, { ...query, cursor, limit: 200 }, null)),
+    auditCsv(auditName(query), (cursor) => on.desk.audit(null, { ...query, cursor, limit: 200 }, ALL)),
 });
+
+const ALL: AuditSight = { only: null, house: true };
 
 /** Of the file: what it holds. */
 const auditName = ({ org, range, from, to }: AuditQuery): string =>
@@ -61,23 +63,23 @@ type Organizations =
 const organizations = (on: OperatorPorts): Handlers<Organizations> => ({
   "GET /operator/organizations": ({ query }) => on.desk.allOrganizations(query),
   "POST /operator/organizations": async (call) => {
-    const { id } = await on.operator.organizations.create({ name: call.body.name }, personOf(call).id);
+    const { id } = await on.operator.organizations.create({ name: call.body.name }, actorOf(call));
     return await on.desk.organizationRow(id);
   },
   "PATCH /operator/organizations/{org}": async (call) => {
     const { org } = call.params;
     await on.desk.organizationRow(org);
-    await on.desk.renameOrganization(org, call.body.name.trim(), personOf(call).id);
+    await on.desk.renameOrganization(org, call.body.name.trim(), actorOf(call));
     return await on.desk.organizationRow(org);
   },
   "POST /operator/organizations/{org}/invitations": async (call) => {
     await on.desk.organizationRow(call.params.org);
-    return await invite(on, { organizationId: call.params.org, ...call.body, invitedBy: personOf(call).id });
+    return await invite(on, { organizationId: call.params.org, ...call.body, by: actorOf(call) });
   },
   "GET /operator/credits": ({ query }) => on.desk.allCredits(query),
-  "POST /operator/credits": (call) => on.desk.grant(call.body, personOf(call).id),
+  "POST /operator/credits": (call) => on.desk.grant(call.body, actorOf(call)),
   "GET /operator/requests/{request}": ({ params }) => on.desk.refundable(params.request),
-  "POST /operator/refunds": (call) => on.desk.refund(call.body, personOf(call).id),
+  "POST /operator/refunds": (call) => on.desk.refund(call.body, actorOf(call)),
 });
 
 type Releases =
@@ -92,16 +94,16 @@ type Releases =
 const releases = (on: OperatorPorts): Handlers<Releases> => ({
   "GET /operator/routes": async () => whole(await on.desk.allRoutes()),
   "POST /operator/routes/disable": async (call) => {
-    await on.operator.routes.disable(call.body, personOf(call).id);
+    await on.operator.routes.disable(call.body, actorOf(call));
     return await on.desk.routeRow(call.body.route);
   },
   "POST /operator/routes/enable": async (call) => {
-    await on.operator.routes.enable(call.body.route, personOf(call).id);
+    await on.operator.routes.enable(call.body.route, actorOf(call));
     return await on.desk.routeRow(call.body.route);
   },
   "POST /operator/releases/verify": (call) => on.desk.verifyRelease(call.body.jws),
   "POST /operator/releases": async (call) => {
-    const { route } = await on.operator.releases.publish(call.body.jws, personOf(call).id);
+    const { route } = await on.operator.releases.publish(call.body.jws, actorOf(call));
     return await on.desk.routeRow(route);
   },
   "GET /operator/releases": ({ query }) => on.desk.releaseHistory(query),
@@ -142,10 +144,10 @@ type Urgency = Pick<Row, "state" | "created_at" | "expires_at">;
 
 async function decided(
   on: OperatorPorts,
-  call: Parameters<typeof personOf>[0] & { params: { entitlement: string } },
+  call: Parameters<typeof actorOf>[0] & { params: { entitlement: string } },
   decision: Parameters<Desk["decide"]>[1],
 ): Promise<Row> {
-  const actor = personOf(call).id;
+  const actor = actorOf(call);
   const row = await on.desk.decide(call.params.entitlement, decision, actor);
   if (decision.kind === "decline")
     await on.desk.note({
@@ -155,7 +157,7 @@ async function decided(
       target: row.id,
       after: { reason: decision.reason },
     });
-  const [named] = await withNames(on, [row], actor);
+  const [named] = await withNames(on, [row], actor.id);
   if (named === undefined) throw notFound("entitlement");
   return named;
 }
@@ -207,17 +209,17 @@ const people = (on: OperatorPorts): Handlers<Persons> => ({
       organizationId: null,
       email: call.body.email,
       role: "viewer",
-      invitedBy: personOf(call).id,
+      by: actorOf(call),
     }),
   "POST /operator/people/{person}/reset": async (call) => {
     const input = { person: call.params.person, two_factor: call.body.two_factor };
-    return await on.operator.people.reset(input, personOf(call).id);
+    return await on.operator.people.reset(input, actorOf(call));
   },
   "DELETE /operator/people/{person}": async (call) => {
-    const actor = personOf(call).id;
+    const actor = actorOf(call);
     const found = (await on.people.persons([call.params.person])).find(({ operator }) => operator);
     if (found === undefined) throw notFound("person");
-    if (found.id === actor)
+    if (found.id === actor.id)
       throw new OperatorRefusal("conflict", "You cannot take the operator role from yourself.", "person");
     await on.people.setOperator(found.id, false);
     await on.desk.note({ actor, action: "operator.remove", organizationId: null, target: found.id });

@@ -3,7 +3,7 @@ import type { AppAnswer } from "../../contract/app.ts";
 import type { Desk } from "../../contract/desk.ts";
 import type { Operator } from "../../contract/operator.ts";
 import type { People, SignedIn } from "../../contract/people.ts";
-import { callerOf, type Handlers, notFound, personOf } from "./call.ts";
+import { actorOf, callerOf, type Handlers, notFound, personOf } from "./call.ts";
 
 export interface SessionPorts {
   people: People;
@@ -28,7 +28,8 @@ type Routes =
 
 export const sessionHandlers = (on: SessionPorts): Handlers<Routes> => ({
   "GET /session": async ({ who }) => await printSession(on, who?.signedIn ?? null),
-  "POST /welcome": async ({ body, visitor, cookies }) => {
+  "POST /welcome": async (call) => {
+    const { body, visitor, cookies } = call;
     const { token, ...account } = body;
     const arrival = await on.people.welcome(token, account, visitor);
     cookies.push(...arrival.cookies);
@@ -36,7 +37,7 @@ export const sessionHandlers = (on: SessionPorts): Handlers<Routes> => ({
     const [first] = (await on.operator.organizations.list()).data;
     if (first !== undefined) await on.people.join(first.id, person.id, "owner");
     await on.desk.note({
-      actor: person.id,
+      actor: actorOf(call, person.id),
       action: "person.first",
       organizationId: first?.id ?? null,
       target: person.id,
@@ -44,9 +45,15 @@ export const sessionHandlers = (on: SessionPorts): Handlers<Routes> => ({
     });
     return await printSession(on, await arrivedAs(on, arrival.cookies));
   },
-  "POST /reset": async ({ body, visitor }) => {
+  "POST /reset": async (call) => {
+    const { body, visitor } = call;
     const { id } = await on.people.reset(body.token, body.password, visitor);
-    await on.desk.note({ actor: id, action: "person.password", organizationId: null, target: id });
+    await on.desk.note({
+      actor: actorOf(call, id),
+      action: "person.password",
+      organizationId: null,
+      target: id,
+    });
     return { done: true };
   },
   "GET /profile": async (call) => await printProfile(on, callerOf(call).signedIn),
@@ -56,7 +63,7 @@ export const sessionHandlers = (on: SessionPorts): Handlers<Routes> => ({
     const { id, name: before } = signedIn.person;
     await on.people.rename(id, name);
     await on.desk.note({
-      actor: id,
+      actor: actorOf(call),
       action: "person.rename",
       organizationId: null,
       target: id,
@@ -68,14 +75,14 @@ export const sessionHandlers = (on: SessionPorts): Handlers<Routes> => ({
   "POST /profile/password": async (call) => {
     const { id } = personOf(call);
     await on.people.changePassword(call.visitor, call.body);
-    await on.desk.note({ actor: id, action: "person.password", organizationId: null, target: id });
+    await on.desk.note({ actor: actorOf(call), action: "person.password", organizationId: null, target: id });
     return { done: true };
   },
   "DELETE /profile/sessions/{session}": async (call) => {
     const { id } = personOf(call);
     if (!(await on.people.endSessions(id, { only: call.params.session }))) throw notFound("session");
     await on.desk.note({
-      actor: id,
+      actor: actorOf(call),
       action: "person.session_end",
       organizationId: null,
       target: call.params.session,
@@ -86,7 +93,12 @@ export const sessionHandlers = (on: SessionPorts): Handlers<Routes> => ({
     const { signedIn } = callerOf(call);
     const { id } = signedIn.person;
     await on.people.endSessions(id, { allBut: signedIn.session.id });
-    await on.desk.note({ actor: id, action: "person.session_end", organizationId: null, target: "others" });
+    await on.desk.note({
+      actor: actorOf(call),
+      action: "person.session_end",
+      organizationId: null,
+      target: "others",
+    });
     return { done: true };
   },
 });

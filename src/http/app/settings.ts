@@ -3,7 +3,7 @@ import type { AppAnswer } from "../../contract/app.ts";
 import type { Desk } from "../../contract/desk.ts";
 import type { Operator } from "../../contract/operator.ts";
 import type { People } from "../../contract/people.ts";
-import { type Handlers, notFound, personOf } from "./call.ts";
+import { actorOf, type Handlers, notFound } from "./call.ts";
 
 export interface SettingsPorts {
   people: Pick<People, "rules" | "setRules">;
@@ -19,7 +19,7 @@ export const settingsHandlers = (on: SettingsPorts): Handlers<Routes> => ({
   "GET /orgs/{org}/settings": (call) => printSettings(on, call.params.org),
   "PATCH /orgs/{org}/settings": async (call) => {
     const { org } = call.params;
-    const actor = personOf(call).id;
+    const actor = actorOf(call);
     const { name, require_two_factor: requireTwoFactor } = call.body;
     if (name !== undefined) await on.desk.renameOrganization(org, name.trim(), actor);
     if (requireTwoFactor !== undefined) {

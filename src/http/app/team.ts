@@ -1,4 +1,5 @@
 // Members, roles and invitations of an organization, and its settings.
+import type { Actor } from "../../contract/actor.ts";
 import type { AppAnswer } from "../../contract/app.ts";
 import { OperatorRefusal } from "../../contract/admin-refusals.ts";
 import type { Desk } from "../../contract/desk.ts";
@@ -6,7 +7,7 @@ import { linkTo } from "../../contract/links.ts";
 import { formatUsd, nanoUsd } from "../../contract/money.ts";
 import type { Invitation, Membership, People } from "../../contract/people.ts";
 import type { Role } from "../../contract/roles.ts";
-import { callerOf, type Handlers, notFound, personOf, type Who } from "./call.ts";
+import { actorOf, callerOf, type Handlers, notFound, personOf, type Who } from "./call.ts";
 
 export interface TeamPorts {
   people: People;
@@ -38,7 +39,7 @@ export const teamHandlers = (on: TeamPorts): Handlers<Routes> => ({
     if (before.role !== call.body.role) {
       await on.people.changeRole(org, member, call.body.role);
       await on.desk.note({
-        actor: who.signedIn.person.id,
+        actor: actorOf(call),
         action: "member.role",
         organizationId: org,
         target: member,
@@ -54,13 +55,13 @@ export const teamHandlers = (on: TeamPorts): Handlers<Routes> => ({
     const { org, member } = call.params;
     const before = await memberOf(on, org, member);
     mayTouch(callerOf(call), [before.role]);
-    await leave(on, { org, member, role: before.role, actor: personOf(call).id, action: "member.remove" });
+    await leave(on, { org, member, role: before.role, actor: actorOf(call), action: "member.remove" });
     return { done: true };
   },
   "POST /orgs/{org}/leave": async (call) => {
     const { id } = personOf(call);
     const { role } = await memberOf(on, call.params.org, id);
-    await leave(on, { org: call.params.org, member: id, role, actor: id, action: "member.leave" });
+    await leave(on, { org: call.params.org, member: id, role, actor: actorOf(call), action: "member.leave" });
     return { done: true };
   },
   "GET /orgs/{org}/invitations": async (call) => ({
@@ -69,14 +70,14 @@ export const teamHandlers = (on: TeamPorts): Handlers<Routes> => ({
   }),
   "POST /orgs/{org}/invitations": async (call) => {
     mayTouch(callerOf(call), [call.body.role]);
-    return await invite(on, { organizationId: call.params.org, ...call.body, invitedBy: personOf(call).id });
+    return await invite(on, { organizationId: call.params.org, ...call.body, by: actorOf(call) });
   },
   "DELETE /orgs/{org}/invitations/{invitation}": async (call) => {
     const { org, invitation: id } = call.params;
     const invitation = await on.people.withdrawInvitation(org, id);
     if (invitation === null) throw notFound("invitation");
     await on.desk.note({
-      actor: personOf(call).id,
+      actor: actorOf(call),
       action: "member.uninvite",
       organizationId: org,
       target: id,
@@ -102,7 +103,13 @@ async function memberOf(on: TeamPorts, org: string, personId: string): Promise<M
 /** The keys of somebody who leaves keep working; the keys page says so. */
 async function leave(
   on: TeamPorts,
-  { org, member, role, actor, action }: Record<"org" | "member" | "role" | "actor" | "action", string>,
+  {
+    org,
+    member,
+    role,
+    actor,
+    action,
+  }: Record<"org" | "member" | "role" | "action", string> & { actor: Actor },
 ): Promise<void> {
   await on.people.remove(org, member);
   await on.desk.note({ actor, action, organizationId: org, target: member, before: { role } });
@@ -111,11 +118,11 @@ async function leave(
 /** Makes an invitation and its link; the answer is the only one that shows it. */
 export async function invite(
   on: TeamPorts,
-  asked: { organizationId: string | null; email: string; role: Role; invitedBy: string },
+  { by, ...asked }: { organizationId: string | null; email: string; role: Role; by: Actor },
 ): Promise<AppAnswer<"POST /orgs/{org}/invitations">> {
-  const { invitation, token } = await on.people.invite(asked);
+  const { invitation, token } = await on.people.invite({ ...asked, invitedBy: by.id });
   await on.desk.note({
-    actor: asked.invitedBy,
+    actor: by,
     action: asked.organizationId === null ? "operator.invite" : "member.invite",
     organizationId: asked.organizationId,
     target: invitation.id,

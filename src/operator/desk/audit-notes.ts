@@ -9,10 +9,12 @@ const printed = (value: Record<string, unknown> | null | undefined): string | nu
 /** The line as a statement, to commit together with the change that it tells of. */
 export const auditStatement = (note: AuditNote, atMs: number): Statement =>
   statement(
-    `INSERT INTO audit_log (at, actor, action, org_id, target, value_before, value_after)
-     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)`,
+    `INSERT INTO audit_log (at, actor, address, request_id, action, org_id, target, value_before, value_after)
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)`,
     atMs,
-    note.actor,
+    note.actor.id,
+    note.actor.address,
+    note.actor.requestId,
     note.action,
     note.organizationId,
     note.target,

@@ -57,7 +57,7 @@ export const providersDesk = (
   },
   async openBreaker(name, reason, actor) {
     configured(on, name);
-    if (await on.breakers.open(name, { reason, actor }))
+    if (await on.breakers.open(name, { reason, openedBy: actor.id }))
       await on.note({
         actor,
         action: "provider.open",

@@ -1,5 +1,6 @@
 // Research Mode, for those who ask and those who decide. The one who asked never decides (hardening.md S10); an approval
 // never opens a closed route.
+import type { Actor } from "../../contract/actor.ts";
 import { OperatorRefusal } from "../../contract/admin-refusals.ts";
 import type { AppAnswer } from "../../contract/app.ts";
 import type { Desk } from "../../contract/desk.ts";
@@ -71,7 +72,7 @@ export const research = (on: ResearchPorts): Research => ({
   },
   async decide(id, decision, actor) {
     const record = await recordOf(on, id);
-    if (decision.kind !== "revoke" && record.requestedBy === actor)
+    if (decision.kind !== "revoke" && record.requestedBy === actor.id)
       throw new OperatorRefusal(
         "second_person_required",
         "You asked for this entitlement. Another operator has to decide it.",
@@ -82,7 +83,7 @@ export const research = (on: ResearchPorts): Research => ({
       const expiresAtMs = readFutureTime(decision.expires, "expires", on.clock.nowMs());
       await remember(on.sql, id, { outcome: null, decidedBy: actor, note: decision.note });
       const after = await on.ledger.approveEntitlement(id, expiresAtMs, actor);
-      if (after?.status !== "active" || after.approvedBy !== actor) throw notRequested(after ?? record);
+      if (after?.status !== "active" || after.approvedBy !== actor.id) throw notRequested(after ?? record);
     } else if (decision.kind === "decline") {
       await close(on, id, { outcome: "declined", decidedBy: actor, note: decision.reason });
     } else {
@@ -93,11 +94,11 @@ export const research = (on: ResearchPorts): Research => ({
   },
 });
 
-type Ending = Pick<Note, "outcome" | "decidedBy" | "note">;
+type Ending = Pick<Note, "outcome" | "note"> & { decidedBy: Actor };
 
 /** Ends a request that was never approved: from now on it opens nothing. */
 async function close({ sql, ledger }: ResearchPorts, id: string, ending: Ending): Promise<void> {
-  await ledger.revokeEntitlement(id, ending.decidedBy ?? "");
+  await ledger.revokeEntitlement(id, ending.decidedBy);
   await remember(sql, id, ending);
 }
 
@@ -109,7 +110,7 @@ async function remember(sql: Sql, id: string, { outcome, decidedBy, note }: Endi
        note = excluded.note`,
     id,
     outcome,
-    decidedBy,
+    decidedBy.id,
     note,
   );
 }

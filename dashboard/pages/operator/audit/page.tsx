@@ -4,8 +4,8 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { withQuery } from "../../../api/client.ts";
 import { moreOf, pagedQuery } from "../../../api/paged.ts";
 import { api } from "../../../api/paths.ts";
-import { AUDIT_COLUMNS, type AuditRow } from "../../../components/audit-columns.tsx";
-import { DataTable } from "../../../components/data-table.tsx";
+import type { AuditRow } from "../../../components/audit-columns.tsx";
+import { AuditTable } from "../../../components/audit-table.tsx";
 import { ButtonLink } from "../../../components/link.tsx";
 import { Page } from "../../../components/page.tsx";
 import { Loaded, Loading } from "../../../components/states.tsx";
@@ -32,11 +32,10 @@ export function OperatorAuditPage() {
       <AuditFilters filters={filters} set={setFilters} />
       <Loaded query={log} loading={<Loading lines={8} />}>
         {(rows) => (
-          <DataTable
+          <AuditTable
             label={texts.operatorPages.audit}
+            url={api.operatorAudit}
             rows={rows}
-            rowKey={({ id }) => id}
-            columns={AUDIT_COLUMNS}
             more={moreOf(log)}
           />
         )}
