@@ -32,6 +32,13 @@ import type {
 } from "./admin-input.ts";
 import type { RequestListJson, RequestsQuery } from "./app/spend.ts";
 
+export interface KeyChange {
+  key: string;
+  name?: string | undefined;
+  usd?: string | null | undefined;
+  version?: string | undefined;
+}
+
 export interface Operator {
   organizations: {
     create(input: CreateOrganization, actor: string): Promise<OrganizationJson>;
@@ -49,8 +56,8 @@ export interface Operator {
     create(input: CreateKey, actor: string): Promise<CreatedKeyJson>;
     list(org: string): Promise<ListJson<KeyJson>>;
     revoke(key: string, actor: string): Promise<KeyJson>;
-    rename(change: { key: string; name: string }, actor: string): Promise<KeyJson>;
-    limit(change: { key: string; usd: string | null }, actor: string): Promise<KeyJson>;
+    /** Its name, its limit or both, all or nothing; what is left out stays, and without a version any is changed. */
+    change(change: KeyChange, actor: string): Promise<KeyJson>;
   };
   entitlements: {
     request(input: RequestEntitlement, actor: string): Promise<EntitlementJson>;

@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { nanoUsd, ZERO_USD } from "../../src/contract/money.ts";
+import { versionOf } from "../../src/contract/version.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { testClock } from "../support/clock.ts";
 import { type KeyInHand, type OpenLedger, type Opened, releaseOf, World } from "./world.ts";
@@ -344,7 +345,7 @@ export function ledgerConformance(store: string, open: OpenLedger): void {
       const { id } = await world.admit(key, { hold: 1 });
       await world.settle(key, id, { dollars: 0.5 });
       expect((await world.admit(key, { hold: 0.1 })).says).toBe("key_spend_limit_reached");
-      await ledger.setKeyLimit(key.keyId, null, "test");
+      await ledger.changeKey(key.keyId, { limit: null }, "test");
       const open = await world.admit(key, { hold: 0.1 });
       expect(open.says).toBe("admitted");
       await world.void(key, open.id, true);
@@ -420,7 +421,7 @@ export function ledgerConformance(store: string, open: OpenLedger): void {
       );
       expect((await world.admit(standard, { hold: 1, release: paid })).says).toBe("paid_workspace_required");
       expect((await world.admit(standard, { hold: 1 })).says).toBe("key_spend_limit_reached");
-      await ledger.setKeyLimit(standard.keyId, null, "test");
+      await ledger.changeKey(standard.keyId, { limit: null }, "test");
       expect((await world.admit(standard, { hold: 1 })).says).toBe("insufficient_credits");
     });
 
@@ -495,7 +496,7 @@ export function ledgerConformance(store: string, open: OpenLedger): void {
       const key = await customer(1, { limit: 5 });
       const { id } = await world.admit(key, keyed);
       await world.settle(key, id, { dollars: 1, answer: "x" });
-      await ledger.setKeyLimit(key.keyId, 0n as never, "test");
+      await ledger.changeKey(key.keyId, { limit: 0n as never }, "test");
       await ledger.setRouteDisabled(releaseOf().route, true, null, "test");
       expect((await world.admit(key, keyed)).says).toBe("replay");
       await ledger.setRouteDisabled(releaseOf().route, false, null, "test");
@@ -562,12 +563,30 @@ export function ledgerConformance(store: string, open: OpenLedger): void {
       expect(await ledger.usage({ organizationId, keyId: "key_other" })).toMatchObject([{ requests: 0 }]);
     });
 
+    test("of edits that were made on one version one is made; without a version any is", async () => {
+      const { keyId } = await customer(5);
+      const found = await ledger.key(keyId);
+      if (found === null) throw new Error("the key is not there");
+      const version = versionOf("key", found);
+      const edits = await Promise.all(
+        ["a", "b", "c"].map((name) => ledger.changeKey(keyId, { name, version }, name)),
+      );
+      expect(edits.filter((edit) => edit === "changed_meanwhile")).toHaveLength(2);
+      expect(await ledger.changeKey(keyId, { limit: null, version }, "late")).toBe("changed_meanwhile");
+      expect(await ledger.auditLog({ organizationId: found.organizationId, limit: 1 })).toMatchObject([
+        { action: "key.rename" },
+      ]);
+      const both = { name: "d", limit: 7n as never };
+      expect(await ledger.changeKey(keyId, both, "script")).toMatchObject(both);
+    });
+
     test("every change of the operator is in the audit log, newest first", async () => {
       const key = await customer(5);
-      await ledger.setKeyLimit(key.keyId, 5n as never, "alice");
-      expect(await ledger.renameKey(key.keyId, "Batch", "carol")).toMatchObject({ name: "Batch", limit: 5n });
-      expect(await ledger.renameKey(key.keyId, "Batch", "carol")).toMatchObject({ name: "Batch" });
-      expect(await ledger.renameKey("key_doesnotexist", "Batch", "carol")).toBeNull();
+      await ledger.changeKey(key.keyId, { limit: 5n as never }, "alice");
+      const rename = (id: string) => ledger.changeKey(id, { name: "Batch" }, "carol");
+      expect(await rename(key.keyId)).toMatchObject({ name: "Batch", limit: 5n });
+      expect(await rename(key.keyId)).toMatchObject({ name: "Batch" });
+      expect(await rename("key_doesnotexist")).toBeNull();
       await ledger.revokeKey(key.keyId, "bob");
       const lines = await ledger.auditLog({ organizationId: key.organizationId, limit: 10 });
       expect(lines.map(({ action, actor }) => [action, actor])).toEqual([
