@@ -31,12 +31,13 @@ export function versionOf<Row extends EditedRow>(row: Row, record: Edited<Row>):
   return createHash("sha256").update(text).digest("base64url").slice(0, LENGTH);
 }
 
-/**
- * Throws where the change was made on another version than the row has now; a change that names none is made on any.
- * Only the write itself decides between two that come at once: it compares again what was read here.
- */
-export function checkVersion(named: string | undefined, present: string): void {
-  if (named !== undefined && named !== present) throw changedMeanwhile();
+/** A change that names no version is made on any. */
+export const isStale = (named: string | undefined, present: string): boolean =>
+  named !== undefined && named !== present;
+
+/** Before a write that compares once more what was read here: it alone decides between two that come at once. */
+export function checkVersion(named: string, present: string): void {
+  if (isStale(named, present)) throw changedMeanwhile();
 }
 
 export const changedMeanwhile = (): OperatorRefusal =>

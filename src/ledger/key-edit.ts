@@ -1,7 +1,7 @@
 // What an edit makes of a key, the same on both stores: its name and limit afterwards, and a line of the audit log for
 // each that changed.
 import { formatUsd, type NanoUsd } from "../contract/money.ts";
-import { versionOf } from "../contract/version.ts";
+import { isStale, versionOf } from "../contract/version.ts";
 import type { KeyRecord } from "./ledger.ts";
 import { printedValue } from "./sqlite-audit-log.ts";
 
@@ -21,7 +21,7 @@ interface EditedKey {
 
 /** The key as it is when nothing else can change it. */
 export function editKey(key: KeyRecord, edit: KeyEdit): EditedKey | "changed_meanwhile" {
-  if (edit.version !== undefined && edit.version !== versionOf("key", key)) return "changed_meanwhile";
+  if (isStale(edit.version, versionOf("key", key))) return "changed_meanwhile";
   const { name = key.name, limit = key.limit } = edit;
   const lines: EditedKey["lines"] = [];
   if (limit !== key.limit)

@@ -84,7 +84,7 @@ function ruling({ alerts, note, nowMs }: AlertDeskPorts): Ruling {
         action: "alert_rule.change",
         organizationId: org,
         target: id,
-        before: printRule(before),
+        before: printTerms(before),
         after: input,
       });
       return printRule(rule);
@@ -186,8 +186,7 @@ const DASHBOARD_CHANNEL: AlertChannelJson = {
   created_at: timeOf(0),
 };
 
-const printRule = (rule: Rule): AlertRuleJson => ({
-  id: rule.id,
+const printTerms = (rule: Rule) => ({
   kind: rule.kind,
   amount_usd: rule.amount === null ? null : formatUsd(rule.amount),
   percent: rule.percent,
@@ -195,6 +194,11 @@ const printRule = (rule: Rule): AlertRuleJson => ({
   key: rule.keyId,
   channels: rule.channels,
   on: rule.enabled,
+});
+
+const printRule = (rule: Rule): AlertRuleJson => ({
+  id: rule.id,
+  ...printTerms(rule),
   firing: rule.firing,
   last_fired_at: timeOrNull(rule.lastFiredAtMs),
   version: versionOf("alert_rule", rule),
