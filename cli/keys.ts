@@ -12,6 +12,12 @@ interface CreateOptions {
   limitUsd?: string;
 }
 
+/** Of `rename` and `limit`; without it they change the key as it is by then. */
+const IF_VERSION = [
+  "--if-version <version>",
+  "refuse when somebody changed the key since `keys list --json` said this",
+] as const;
+
 export function addKeys(program: Command): void {
   const keys = program.command("keys").description("API keys (gw_sk_…) of organizations");
   addCreate(keys);
@@ -90,11 +96,15 @@ function addRename(keys: Command): void {
     .command("rename <key>")
     .description("give a key another name")
     .requiredOption("--name <name>", "what the key is for")
-    .action((key: string, options: { name: string }, command: Command) =>
+    .option(...IF_VERSION)
+    .action((key: string, options: { name: string; ifVersion?: string }, command: Command) =>
       report(command, async (context) => {
         const gateway = await context.gateway();
         const path = `/keys/${encodeURIComponent(key)}/rename`;
-        const { text, value } = await gateway.post<KeyJson>(path, { name: options.name });
+        const { text, value } = await gateway.post<KeyJson>(path, {
+          name: options.name,
+          version: options.ifVersion,
+        });
         return { json: text, text: `${value.id} is named ${value.name}.` };
       }),
     );
@@ -105,9 +115,10 @@ function addLimit(keys: Command): void {
     .command("limit <key>")
     .description("set or lift a key's monthly spend limit")
     .requiredOption("--usd <amount|none>", "US dollars per UTC calendar month, or none")
-    .action((key: string, options: { usd: string }, command: Command) =>
+    .option(...IF_VERSION)
+    .action((key: string, options: { usd: string; ifVersion?: string }, command: Command) =>
       report(command, async (context) => {
-        const body = { usd: options.usd === "none" ? null : options.usd };
+        const body = { usd: options.usd === "none" ? null : options.usd, version: options.ifVersion };
         const gateway = await context.gateway();
         const { text, value } = await gateway.post<KeyJson>(`/keys/${encodeURIComponent(key)}/limit`, body);
         const limit =

@@ -16,6 +16,8 @@ export function nextStep({ code, param }: Pick<ErrorJson["error"], "code" | "par
   if (code === "not_found" && param !== null && param in LISTS) return `List what exists: ${LISTS[param]}`;
   if (code === "not_found") return "Check the id; ids are shown by the list commands and in x-request-id.";
   if (code === "conflict") return "Look at the present state first, then decide anew.";
+  if (code === "changed_meanwhile")
+    return "See what it is now with ./tollgate keys list --org ORG --json, and give its version if you still want this.";
   if (code === "release_refused")
     return "Correct the manifest or its version, sign it again, and publish that.";
   if (code === "overloaded")

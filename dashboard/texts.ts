@@ -27,6 +27,15 @@ export const texts = {
   },
   copy: { copy: "Copy", copied: "Copied" },
   dialog: { cancel: "Cancel", close: "Close", save: "Save", typeName: "Type the name to confirm" },
+  meanwhile: {
+    title: "Somebody else changed this meanwhile",
+    lead: "Nothing of yours was saved. This is how it stands now; saving anyway replaces it by what you typed.",
+    saveAnyway: "Save anyway",
+    discard: "Discard what I typed",
+    none: "none",
+    yes: "on",
+    no: "off",
+  },
   shell: {
     skip: "Skip to the content",
     menu: "Menu",

@@ -29,13 +29,19 @@ export const deliveriesQuery = (org: string) => ({
   refetchInterval: 10_000,
 });
 
-/** A new rule, or an old one in another form. */
-export const useSaveRule = (org: string, id: string | null, onDone: () => void) =>
+interface RuleTerms {
+  rule: RuleInput;
+  /** What it changes; null makes a new one. */
+  on: Pick<AlertRule, "id" | "version"> | null;
+}
+
+export const useSaveRule = (org: string, onDone: () => void) =>
   useChange({
-    send: (body: RuleInput, idempotencyKey) =>
-      id === null
-        ? send<AlertRule>(api.alertRules(org), { body, idempotencyKey })
-        : send<AlertRule>(api.alertRule(org, id), { method: "PUT", body, idempotencyKey }),
+    send: ({ rule, on }: RuleTerms, idempotencyKey) => {
+      if (on === null) return send<AlertRule>(api.alertRules(org), { body: rule, idempotencyKey });
+      const body = { ...rule, version: on.version };
+      return send<AlertRule>(api.alertRule(org, on.id), { method: "PUT", body, idempotencyKey });
+    },
     onDone,
     stale: alertsOf(org),
   });

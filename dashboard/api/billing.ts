@@ -55,11 +55,11 @@ export const useOrder = (org: string, onOrder: (order: Order) => void) =>
     stale: billingOf(org),
   });
 
-export const useAutoTopUp = (org: string) =>
+export const useAutoTopUp = (org: string, onDone: (saved: AutoTopUp) => void) =>
   useChange({
     send: (body: AppBody<"PUT /orgs/{org}/billing/auto-top-up">, idempotencyKey) =>
       send<AutoTopUp>(api.autoTopUp(org), { method: "PUT", body, idempotencyKey }),
-    onDone: () => {},
+    onDone,
     stale: billingOf(org),
   });
 

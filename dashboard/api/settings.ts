@@ -23,11 +23,11 @@ export const profileQuery = queryOptions({
   queryFn: ({ signal }) => get<Profile>(api.profile(), {}, signal),
 });
 
-export const useChangeSettings = (org: string) =>
+export const useChangeSettings = (org: string, onDone: (saved: Settings) => void) =>
   useChange({
     send: (body: AppBody<"PATCH /orgs/{org}/settings">, idempotencyKey) =>
       send<Settings>(api.settings(org), { method: "PATCH", body, idempotencyKey }),
-    onDone: () => {},
+    onDone,
     // The name is in the session's memberships as well.
     stale: EVERYTHING,
   });

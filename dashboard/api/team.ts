@@ -4,7 +4,7 @@ import type { AppAnswer, AppBody } from "../../src/contract/app.ts";
 import { useChange } from "./change.ts";
 import { get, send } from "./client.ts";
 import { api } from "./paths.ts";
-import { type Role, sessionQuery } from "./session.ts";
+import { sessionQuery } from "./session.ts";
 
 type Team = AppAnswer<"GET /orgs/{org}/team">;
 type Invitations = AppAnswer<"GET /orgs/{org}/invitations">;
@@ -45,8 +45,8 @@ export const useWithdrawInvitation = (org: string, id: string, onDone: () => voi
 
 export const useChangeRole = (org: string, member: string, onDone: () => void) =>
   useChange({
-    send: (role: Role, idempotencyKey) =>
-      send<unknown>(api.member(org, member), { method: "PATCH", body: { role }, idempotencyKey }),
+    send: (body: AppBody<"PATCH /orgs/{org}/team/{member}">, idempotencyKey) =>
+      send<unknown>(api.member(org, member), { method: "PATCH", body, idempotencyKey }),
     onDone,
     stale: teamOf(org),
   });

@@ -5,6 +5,7 @@ import { type FormEvent, type ReactNode, useState } from "react";
 import { texts } from "../texts.ts";
 import { Failure } from "./states.tsx";
 import { Icon } from "./icon.tsx";
+import { type Fact, Meanwhile } from "./meanwhile.tsx";
 
 export interface Mutation {
   isPending: boolean;
@@ -22,6 +23,8 @@ interface FormDialogProps {
   /** The act is done: nothing is left to cancel. */
   done?: boolean;
   size?: string;
+  /** Of the row as it is now, where somebody else was faster; the button then saves anyway. */
+  now?: readonly Fact[] | null;
   children: ReactNode;
 }
 
@@ -36,6 +39,7 @@ export function FormDialog(props: FormDialogProps) {
     disabled = false,
     done = false,
     size = "md",
+    now = null,
     children,
   } = props;
   const submit = (event: FormEvent): void => {
@@ -47,14 +51,17 @@ export function FormDialog(props: FormDialogProps) {
       <form onSubmit={submit}>
         <Stack gap="md">
           {children}
-          {mutation.error !== null && mutation.error !== undefined && <Failure error={mutation.error} />}
+          {now !== null && <Meanwhile facts={now} />}
+          {now === null && mutation.error !== null && mutation.error !== undefined && (
+            <Failure error={mutation.error} />
+          )}
           <Group justify="flex-end" gap="xs">
             <Button variant="default" onClick={onClose}>
               {done ? texts.dialog.close : texts.dialog.cancel}
             </Button>
             {!done && (
               <Button className="names" type="submit" loading={mutation.isPending} disabled={disabled}>
-                {action}
+                {now === null ? action : texts.meanwhile.saveAnyway}
               </Button>
             )}
           </Group>
@@ -96,7 +103,7 @@ export const QuestionDialog = ({
   </Modal>
 );
 
-interface ConfirmDialogProps extends Omit<FormDialogProps, "done" | "size"> {
+interface ConfirmDialogProps extends Omit<FormDialogProps, "done" | "now" | "size"> {
   /** What has to be typed. */
   name: string;
 }

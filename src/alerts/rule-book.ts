@@ -29,24 +29,29 @@ export class RuleBook {
     return { id, organizationId, ...terms, createdAtMs: nowMs, lastFiredAtMs: null, firing: false };
   }
 
-  /** New terms start from silence: what held under the old ones is forgotten. Null when there is no such rule. */
-  async change(organizationId: string, ruleId: string, terms: RuleTerms): Promise<Rule | null> {
-    await this.sql.together([
+  /**
+   * New terms start from silence: what held under the old ones is forgotten. Null when the rule is not as it was, or not
+   * there at all.
+   */
+  async change(
+    organizationId: string,
+    ruleId: string,
+    { from, to }: { from: RuleTerms; to: RuleTerms },
+  ): Promise<Rule | null> {
+    const changed = await this.sql.ifChanged(
       statement(
         `UPDATE alert_rule SET kind = ?3, amount = ?4, percent = ?5, days = ?6, key_id = ?7, channels = ?8, enabled = ?9
-         WHERE rule_id = ?1 AND org_id = ?2`,
+         WHERE rule_id = ?1 AND org_id = ?2 AND kind = ?10 AND amount IS NOT DISTINCT FROM ?11
+           AND percent IS NOT DISTINCT FROM ?12 AND days IS NOT DISTINCT FROM ?13
+           AND key_id IS NOT DISTINCT FROM ?14 AND channels = ?15 AND enabled = ?16`,
         ruleId,
         organizationId,
-        ...valuesOf(terms),
+        ...valuesOf(to),
+        ...valuesOf(from),
       ),
-      statement(
-        `DELETE FROM alert_state WHERE rule_id = ?1
-           AND EXISTS (SELECT 1 FROM alert_rule WHERE rule_id = ?1 AND org_id = ?2)`,
-        ruleId,
-        organizationId,
-      ),
-    ]);
-    return this.find(organizationId, ruleId);
+      [statement("DELETE FROM alert_state WHERE rule_id = ?1", ruleId)],
+    );
+    return changed ? this.find(organizationId, ruleId) : null;
   }
 
   async remove(organizationId: string, ruleId: string): Promise<boolean> {

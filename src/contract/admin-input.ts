@@ -79,8 +79,13 @@ export const createKeyInput = z
   })
   .meta({ id: "CreateKey" });
 
-export const renameKeyInput = z.strictObject({ name }).meta({ id: "RenameKey" });
-export const limitKeyInput = z.strictObject({ usd: usd.nullable() }).meta({ id: "LimitKey" });
+const version = z
+  .string()
+  .max(40)
+  .optional()
+  .describe("The key's version that this was made on: refused with 409 when it has another one by now.");
+export const renameKeyInput = z.strictObject({ name, version }).meta({ id: "RenameKey" });
+export const limitKeyInput = z.strictObject({ usd: usd.nullable(), version }).meta({ id: "LimitKey" });
 
 export const requestEntitlementInput = z
   .strictObject({ org, model, project: name })

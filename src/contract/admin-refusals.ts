@@ -6,6 +6,8 @@ export const OPERATOR_REFUSALS = {
   not_found: 404,
   /** The record exists, but its state or an earlier call forbids the change. */
   conflict: 409,
+  /** The change was made on a version that the row no longer has: somebody else was faster. */
+  changed_meanwhile: 409,
   /** A release that cannot be accepted: signature, trust, version, expiry or manifest. */
   release_refused: 422,
   /** The dashboard: nobody is signed in, or the session has ended. */

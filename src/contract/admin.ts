@@ -70,6 +70,9 @@ export const keySchema = z
     created_at: time,
     last_used_at: time.nullable(),
     revoked_at: time.nullable(),
+    version: z
+      .string()
+      .describe("Of its name and limit; a change that names it is refused when somebody was faster."),
   })
   .meta({ id: "Key" });
 export const keyListSchema = listOf(keySchema, "KeyList");

@@ -10,11 +10,12 @@ export type AlertChannelJson = z.output<typeof alerts.alertChannel>;
 export type CreatedAlertChannelJson = z.output<typeof alerts.createdAlertChannel>;
 export type AlertDeliveryJson = z.output<typeof alerts.alertDelivery>;
 type RuleInput = z.output<typeof alerts.alertRuleInput>;
+type RuleChange = z.output<typeof alerts.changeAlertRuleInput>;
 
 export interface AlertDesk {
   rules(org: string): Promise<ListOf<AlertRuleJson>>;
   addRule(org: string, input: RuleInput, actor: Actor): Promise<AlertRuleJson>;
-  changeRule(org: string, rule: string, change: { input: RuleInput; actor: Actor }): Promise<AlertRuleJson>;
+  changeRule(org: string, rule: string, change: { input: RuleChange; actor: Actor }): Promise<AlertRuleJson>;
   removeRule(org: string, rule: string, actor: Actor): Promise<void>;
   /** The dashboard's own list comes first; it is always there. */
   channels(org: string): Promise<ListOf<AlertChannelJson>>;

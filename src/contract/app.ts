@@ -129,7 +129,7 @@ const ALERTS = {
     { ...paid, ...created },
   ),
   "PUT /orgs/{org}/alerts/rules/{rule}": as(
-    change("alerts.change", "alert_rule.change", alerts.alertRule, alerts.alertRuleInput),
+    change("alerts.change", "alert_rule.change", alerts.alertRule, alerts.changeAlertRuleInput),
     paid,
   ),
   "DELETE /orgs/{org}/alerts/rules/{rule}": as(change("alerts.change", "alert_rule.remove", done), paid),
@@ -164,7 +164,7 @@ const OPERATOR = {
     "operate",
     "organization.settings",
     operator.organization,
-    operator.createOrganizationInput,
+    operator.renameOrganizationInput,
   ),
   "POST /operator/organizations/{org}/invitations": as(
     change("operate", "member.invite", people.createdInvitation, operator.inviteOwnerInput),

@@ -49,7 +49,12 @@ export interface Desk {
   keyDay(organizationId: string, keyId: string): Promise<Pick<KeyDetail, "last_day" | "open_holds">>;
   /** What the ledger compares: the playground spends by a key without its secret. Null when it is not of this one. */
   credentialOf(organizationId: string, keyId: string): Promise<Credential | null>;
-  renameOrganization(organizationId: string, name: string, actor: Actor): Promise<void>;
+  /** Throws when the name is not `from` any more. */
+  renameOrganization(
+    organizationId: string,
+    change: { from: string; to: string },
+    actor: Actor,
+  ): Promise<void>;
 
   activity(organizationId: string, query: ActivityQuery): Promise<AppAnswer<"GET /orgs/{org}/activity">>;
   activityHistogram(

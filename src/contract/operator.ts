@@ -33,6 +33,13 @@ import type {
 } from "./admin-input.ts";
 import type { RequestListJson, RequestsQuery } from "./app/spend.ts";
 
+export interface KeyChange {
+  key: string;
+  name?: string | undefined;
+  usd?: string | null | undefined;
+  version?: string | undefined;
+}
+
 export interface Operator {
   organizations: {
     create(input: CreateOrganization, actor: Actor): Promise<OrganizationJson>;
@@ -50,8 +57,8 @@ export interface Operator {
     create(input: CreateKey, actor: Actor): Promise<CreatedKeyJson>;
     list(org: string): Promise<ListJson<KeyJson>>;
     revoke(key: string, actor: Actor): Promise<KeyJson>;
-    rename(change: { key: string; name: string }, actor: Actor): Promise<KeyJson>;
-    limit(change: { key: string; usd: string | null }, actor: Actor): Promise<KeyJson>;
+    /** Its name, its limit or both, all or nothing; what is left out stays, and without a version any is changed. */
+    change(change: KeyChange, actor: Actor): Promise<KeyJson>;
   };
   entitlements: {
     request(input: RequestEntitlement, actor: Actor): Promise<EntitlementJson>;

@@ -65,6 +65,10 @@ export interface NewAccount {
   password: string;
 }
 
+export interface OrganizationRules {
+  requireTwoFactor: boolean;
+}
+
 export interface People {
   /** Everything below `/auth`. */
   handle(request: Request, visitor: Visitor, requestId: string): Promise<Response>;
@@ -80,8 +84,11 @@ export interface People {
   memberships(by: { personId: string } | { organizationId: string } | "all"): Promise<Membership[]>;
   membership(organizationId: string, personId: string): Promise<Membership | null>;
   join(organizationId: string, personId: string, role: Role): Promise<void>;
-  /** Throws when it would leave the organization without an owner. Ends the person's sessions. */
-  changeRole(organizationId: string, personId: string, role: Role): Promise<Membership>;
+  /**
+   * Throws when it would leave the organization without an owner, and when the role is not `from` any more. Ends the
+   * person's sessions.
+   */
+  changeRole(organizationId: string, personId: string, change: { from: Role; to: Role }): Promise<void>;
   /** Throws when it would leave the organization without an owner. */
   remove(organizationId: string, personId: string): Promise<void>;
   seen(organizationId: string, personId: string): Promise<void>;
@@ -127,7 +134,8 @@ export interface People {
   };
 
   /** What an organization asks of its members. */
-  rules(organizationId: string): Promise<{ requireTwoFactor: boolean }>;
-  setRules(organizationId: string, rules: { requireTwoFactor: boolean }): Promise<void>;
+  rules(organizationId: string): Promise<OrganizationRules>;
+  /** Throws when the rules are not `from` any more. */
+  setRules(organizationId: string, change: { from: OrganizationRules; to: OrganizationRules }): Promise<void>;
   close(): Promise<void>;
 }

@@ -6,6 +6,7 @@ import type { Evidence, Tier } from "../contract/gateway-object.ts";
 import type { NanoUsd } from "../contract/money.ts";
 import type { Refusal } from "../contract/refusals.ts";
 import type { Release, RouteState } from "../contract/release.ts";
+import type { KeyEdit } from "./key-edit.ts";
 import type { LedgerPulse } from "./pulse.ts";
 
 // ── The money path ──────────────────────────────────────────────────────────────────────────────────────────────
@@ -375,8 +376,8 @@ export interface Ledger {
   key(keyId: string): Promise<KeyRecord | null>;
   /** Null when there is no such key; revoking twice keeps the first instant. */
   revokeKey(keyId: string, actor: Actor): Promise<KeyRecord | null>;
-  renameKey(keyId: string, name: string, actor: Actor): Promise<KeyRecord | null>;
-  setKeyLimit(keyId: string, limit: NanoUsd | null, actor: Actor): Promise<KeyRecord | null>;
+  /** Null when there is no such key. */
+  changeKey(keyId: string, edit: KeyEdit, actor: Actor): Promise<KeyRecord | "changed_meanwhile" | null>;
 
   requestEntitlement(
     entitlement: { id: string; organizationId: string; model: string; project: string },

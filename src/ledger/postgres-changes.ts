@@ -19,8 +19,7 @@ type OperatorChanges = Pick<
   | "createOrganization"
   | "createKey"
   | "revokeKey"
-  | "renameKey"
-  | "setKeyLimit"
+  | "changeKey"
   | "requestEntitlement"
   | "approveEntitlement"
   | "revokeEntitlement"
@@ -49,10 +48,8 @@ export class PostgresChanges {
         this.change((on, now) => organizations.createOrganization(on, { ...organization, actor }, now)),
       createKey: (key, actor) => this.change((on, now) => keys.createKey(on, { ...key, actor }, now)),
       revokeKey: (keyId, actor) => this.change((on, now) => keys.revokeKey(on, { keyId, actor }, now)),
-      renameKey: (keyId, name, actor) =>
-        this.change((on, now) => keys.renameKey(on, { keyId, name, actor }, now)),
-      setKeyLimit: (keyId, limit, actor) =>
-        this.change((on, now) => keys.setKeyLimit(on, { keyId, limit, actor }, now)),
+      changeKey: (keyId, edit, actor) =>
+        this.change((on, now) => keys.changeKey(on, { ...edit, keyId, actor }, now)),
       requestEntitlement: (entitlement, actor) =>
         this.change((on, now) => entitlements.requestEntitlement(on, { ...entitlement, actor }, now)),
       approveEntitlement: (id, expiresAtMs, actor) =>

@@ -1,9 +1,10 @@
-// API keys on PostgreSQL: made, limited, revoked for good, each under the lock of its organization, so that what has
+// API keys on PostgreSQL: made, edited, revoked for good, each under the lock of its organization, so that what has
 // returned holds for every request that starts afterwards, on every gateway (money.md §10).
 import type { Actor } from "../contract/actor.ts";
 import type { Tier } from "../contract/gateway-object.ts";
-import { type NanoUsd, ZERO_USD, formatUsd } from "../contract/money.ts";
+import { ZERO_USD, formatUsd } from "../contract/money.ts";
 import { utcMonth } from "../lib/clock.ts";
+import { editKey, type KeyEdit } from "./key-edit.ts";
 import type { KeyRecord, Ledger } from "./ledger.ts";
 import { appendAuditLine } from "./postgres-audit-log.ts";
 import { type Cell, int, intOrNull, money, moneyOrNull, text } from "./postgres-cell.ts";
@@ -20,9 +21,6 @@ const SELECT_KEY = `
     (SELECT max(u.last_admitted_at) FROM key_month u WHERE u.org_id = k.org_id AND u.key_id = k.key_id),
     m.spent, m.held
   FROM api_key k LEFT JOIN key_month m ON m.org_id = k.org_id AND m.key_id = k.key_id AND m.month = $1`;
-
-const limitText = (limit: NanoUsd | null): string =>
-  printedValue({ limit_usd: limit === null ? null : formatUsd(limit) });
 
 /** Null when there is no such organization. */
 export async function createKey(
@@ -65,43 +63,27 @@ export async function revokeKey(
   return { ...key, revokedAtMs };
 }
 
-export async function renameKey(
+/** Compares the version under the lock: of two edits of one version, on whichever gateways, the second one is refused. */
+export async function changeKey(
   on: Asking,
-  { keyId, name, actor }: { keyId: string; name: string; actor: Actor },
+  { keyId, actor, ...edit }: KeyEdit & { keyId: string; actor: Actor },
   nowMs: number,
-): Promise<KeyRecord | null> {
+): Promise<KeyRecord | "changed_meanwhile" | null> {
   const locked = await lockedKey(on, keyId, nowMs);
   if (locked === null) return null;
   const { key } = locked;
-  if (key.name === name) return key;
-  const { organizationId } = key;
-  await askOnce(on, "UPDATE api_key SET name = $3 WHERE org_id = $1 AND key_id = $2", [
-    organizationId,
-    keyId,
-    name,
-  ]);
-  const values = { before: printedValue({ name: key.name }), after: printedValue({ name }) };
-  await log(on, key, { actor, action: "key.rename", atMs: nowMs, ...values });
-  return { ...key, name };
-}
-
-export async function setKeyLimit(
-  on: Asking,
-  { keyId, limit, actor }: { keyId: string; limit: NanoUsd | null; actor: Actor },
-  nowMs: number,
-): Promise<KeyRecord | null> {
-  const locked = await lockedKey(on, keyId, nowMs);
-  if (locked === null) return null;
-  const { key } = locked;
-  if (key.limit === limit) return key;
-  await askOnce(on, "UPDATE api_key SET limit_nano = $3 WHERE org_id = $1 AND key_id = $2", [
-    key.organizationId,
-    keyId,
-    limit,
-  ]);
-  const values = { before: limitText(key.limit), after: limitText(limit) };
-  await log(on, key, { actor, action: "key.limit", atMs: nowMs, ...values });
-  return { ...key, limit };
+  const edited = editKey(key, edit);
+  if (edited === "changed_meanwhile") return edited;
+  const { name, limit, lines } = edited;
+  if (lines.length > 0)
+    await askOnce(on, "UPDATE api_key SET name = $3, limit_nano = $4 WHERE org_id = $1 AND key_id = $2", [
+      key.organizationId,
+      keyId,
+      name,
+      limit,
+    ]);
+  for (const line of lines) await log(on, key, { actor, atMs: nowMs, ...line });
+  return { ...key, name, limit };
 }
 
 export async function keysOf(on: Asking, organizationId: string, nowMs: number): Promise<KeyRecord[]> {

@@ -1,10 +1,11 @@
-// API keys on SQLite: made, renamed, limited, revoked for good. Stored is the digest, never the key (hardening.md S1); when a key
+// API keys on SQLite: made, edited, revoked for good. Stored is the digest, never the key (hardening.md S1); when a key
 // was last used is derived from its months, so that no request writes for it.
 import type { Actor } from "../contract/actor.ts";
 import type { Database } from "bun:sqlite";
 import type { Tier } from "../contract/gateway-object.ts";
-import { type NanoUsd, ZERO_USD, formatUsd } from "../contract/money.ts";
+import { ZERO_USD, formatUsd } from "../contract/money.ts";
 import { utcMonth } from "../lib/clock.ts";
+import { editKey, type KeyEdit } from "./key-edit.ts";
 import type { KeyRecord, Ledger } from "./ledger.ts";
 import { appendAuditLine, printedValue } from "./sqlite-audit-log.ts";
 import { type Cell, int, intOrNull, money, moneyOrNull, text } from "./sqlite-cell.ts";
@@ -18,9 +19,6 @@ const SELECT_KEY = `
     (SELECT max(last_admitted_at) FROM key_month m WHERE m.org_id = k.org_id AND m.key_id = k.key_id),
     m.spent, m.held
   FROM api_key k LEFT JOIN key_month m ON m.org_id = k.org_id AND m.key_id = k.key_id AND m.month = ?1`;
-
-const limitText = (limit: NanoUsd | null): string =>
-  printedValue({ limit_usd: limit === null ? null : formatUsd(limit) });
 
 export class SqliteKeys {
   constructor(
@@ -60,27 +58,22 @@ export class SqliteKeys {
     return { ...key, revokedAtMs };
   }
 
-  rename(keyId: string, change: { name: string; actor: Actor }, nowMs: number): KeyRecord | null {
+  edit(
+    keyId: string,
+    edit: KeyEdit & { actor: Actor },
+    nowMs: number,
+  ): KeyRecord | "changed_meanwhile" | null {
     const key = this.find(keyId, nowMs);
-    const { name, actor } = change;
-    if (key === null || key.name === name) return key;
-    this.database
-      .query("UPDATE api_key SET name = ?3 WHERE org_id = ?1 AND key_id = ?2")
-      .run(key.organizationId, keyId, name);
-    const values = { before: printedValue({ name: key.name }), after: printedValue({ name }) };
-    this.log(key, { actor, action: "key.rename", ...values }, nowMs);
-    return { ...key, name };
-  }
-
-  setLimit(keyId: string, change: { limit: NanoUsd | null; actor: Actor }, nowMs: number): KeyRecord | null {
-    const key = this.find(keyId, nowMs);
-    if (key === null || key.limit === change.limit) return key;
-    this.database
-      .query("UPDATE api_key SET limit_nano = ?3 WHERE org_id = ?1 AND key_id = ?2")
-      .run(key.organizationId, keyId, change.limit);
-    const values = { before: limitText(key.limit), after: limitText(change.limit) };
-    this.log(key, { actor: change.actor, action: "key.limit", ...values }, nowMs);
-    return { ...key, limit: change.limit };
+    if (key === null) return null;
+    const edited = editKey(key, edit);
+    if (edited === "changed_meanwhile") return edited;
+    const { name, limit, lines } = edited;
+    if (lines.length > 0)
+      this.database
+        .query("UPDATE api_key SET name = ?3, limit_nano = ?4 WHERE org_id = ?1 AND key_id = ?2")
+        .run(key.organizationId, keyId, name, limit);
+    for (const line of lines) this.log(key, { actor: edit.actor, ...line }, nowMs);
+    return { ...key, name, limit };
   }
 
   ofOrganization(organizationId: string, nowMs: number): KeyRecord[] {

@@ -198,8 +198,7 @@ type OperatorChanges = Pick<
   | "createOrganization"
   | "createKey"
   | "revokeKey"
-  | "renameKey"
-  | "setKeyLimit"
+  | "changeKey"
   | "requestEntitlement"
   | "approveEntitlement"
   | "revokeEntitlement"
@@ -223,8 +222,7 @@ function operatorChanges(commit: SqliteCommit, batches: Batches): OperatorChange
       change((on, now) => on.organizations.create(organization, actor, now)),
     createKey: (key, actor) => change((on, now) => on.keys.create(key, actor, now)),
     revokeKey: (keyId, actor) => change((on, now) => on.keys.revoke(keyId, actor, now)),
-    renameKey: (keyId, name, actor) => change((on, now) => on.keys.rename(keyId, { name, actor }, now)),
-    setKeyLimit: (keyId, limit, actor) => change((on, now) => on.keys.setLimit(keyId, { limit, actor }, now)),
+    changeKey: (keyId, edit, actor) => change((on, now) => on.keys.edit(keyId, { ...edit, actor }, now)),
     requestEntitlement: (entitlement, actor) =>
       change((on, now) => on.entitlements.request(entitlement, actor, now)),
     approveEntitlement: (id, expiresAtMs, actor) =>

@@ -10,6 +10,7 @@ import { OperatorRefusal } from "../contract/admin-refusals.ts";
 import type { Desk } from "../contract/desk.ts";
 import { formatUsd } from "../contract/money.ts";
 import { Refusal } from "../contract/refusals.ts";
+import { changedMeanwhile, checkVersion, versionOf } from "../contract/version.ts";
 import { type AlertKind, type Channel, DASHBOARD, type Delivery, type Rule } from "../alerts/alert.ts";
 import type { Alerts } from "../alerts/alerts.ts";
 import type { RuleTerms } from "../alerts/rule-book.ts";
@@ -72,17 +73,18 @@ function ruling({ alerts, note, nowMs }: AlertDeskPorts): Ruling {
       });
       return printRule(rule);
     },
-    async changeRule(org, id, { input, actor }) {
+    async changeRule(org, id, { input: { version, ...input }, actor }) {
       const before = await alerts.rules.find(org, id);
       if (before === null) throw unknownRecord("rule", id, "rule");
-      const rule = await alerts.rules.change(org, id, await termsOf(org, input));
-      if (rule === null) throw unknownRecord("rule", id, "rule");
+      checkVersion(version, versionOf("alert_rule", before));
+      const rule = await alerts.rules.change(org, id, { from: before, to: await termsOf(org, input) });
+      if (rule === null) throw changedMeanwhile();
       await note({
         actor,
         action: "alert_rule.change",
         organizationId: org,
         target: id,
-        before: printRule(before),
+        before: printTerms(before),
         after: input,
       });
       return printRule(rule);
@@ -184,8 +186,7 @@ const DASHBOARD_CHANNEL: AlertChannelJson = {
   created_at: timeOf(0),
 };
 
-const printRule = (rule: Rule): AlertRuleJson => ({
-  id: rule.id,
+const printTerms = (rule: Rule) => ({
   kind: rule.kind,
   amount_usd: rule.amount === null ? null : formatUsd(rule.amount),
   percent: rule.percent,
@@ -193,8 +194,14 @@ const printRule = (rule: Rule): AlertRuleJson => ({
   key: rule.keyId,
   channels: rule.channels,
   on: rule.enabled,
+});
+
+const printRule = (rule: Rule): AlertRuleJson => ({
+  id: rule.id,
+  ...printTerms(rule),
   firing: rule.firing,
   last_fired_at: timeOrNull(rule.lastFiredAtMs),
+  version: versionOf("alert_rule", rule),
 });
 
 const printChannel = ({ id, kind, name, target, createdAtMs }: Channel): AlertChannelJson => ({

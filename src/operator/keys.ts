@@ -1,7 +1,8 @@
-// API keys: made (the secret leaves once, here), listed, revoked for good, renamed, limited (specification 2.3 and 3).
+// API keys: made (the secret leaves once, here), listed, revoked for good, edited (specification 2.3 and 3).
 import type { KeyJson } from "../contract/admin.ts";
 import { addUsd, formatUsd } from "../contract/money.ts";
 import type { Operator } from "../contract/operator.ts";
+import { changedMeanwhile, versionOf } from "../contract/version.ts";
 import { mintKey } from "../keys/secret.ts";
 import type { KeyRecord, Ledger } from "../ledger/ledger.ts";
 import { newId } from "../lib/id.ts";
@@ -9,7 +10,7 @@ import { printList, printTime, printTimeOrNull } from "./print.ts";
 import { readUsd } from "./read.ts";
 import { unknownRecord } from "./unknown-record.ts";
 
-type Store = Pick<Ledger, "createKey" | "keys" | "organization" | "renameKey" | "revokeKey" | "setKeyLimit">;
+type Store = Pick<Ledger, "changeKey" | "createKey" | "keys" | "organization" | "revokeKey">;
 
 export const keys = (ledger: Store): Operator["keys"] => ({
   async create({ org, name, scope, limit_usd }, actor) {
@@ -31,14 +32,11 @@ export const keys = (ledger: Store): Operator["keys"] => ({
     if (record === null) throw unknownRecord("key", key, "key");
     return printKey(record);
   },
-  async rename({ key, name }, actor) {
-    const record = await ledger.renameKey(key, name, actor);
+  async change({ key, name, usd, version }, actor) {
+    const limit = usd === undefined || usd === null ? usd : readUsd(usd, "usd");
+    const record = await ledger.changeKey(key, { name, limit, version }, actor);
     if (record === null) throw unknownRecord("key", key, "key");
-    return printKey(record);
-  },
-  async limit({ key, usd }, actor) {
-    const record = await ledger.setKeyLimit(key, usd === null ? null : readUsd(usd, "usd"), actor);
-    if (record === null) throw unknownRecord("key", key, "key");
+    if (record === "changed_meanwhile") throw changedMeanwhile();
     return printKey(record);
   },
 });
@@ -60,5 +58,6 @@ function printKey(key: KeyRecord): KeyJson {
     created_at: printTime(key.createdAtMs),
     last_used_at: printTimeOrNull(key.lastUsedAtMs),
     revoked_at: printTimeOrNull(key.revokedAtMs),
+    version: versionOf("key", key),
   };
 }

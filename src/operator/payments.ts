@@ -5,6 +5,8 @@ import type { Desk } from "../contract/desk.ts";
 import { formatUsd } from "../contract/money.ts";
 import type { AutoTopUpJson, OrderJson, PaymentDesk, PaymentEventJson } from "../contract/payment-desk.ts";
 import { Refusal } from "../contract/refusals.ts";
+import { changedMeanwhile, checkVersion, versionOf } from "../contract/version.ts";
+import { type AutoTopUpTerms, UNSET } from "../payments/auto-top-up-book.ts";
 import { monthStartOf } from "../payments/auto-top-up.ts";
 import { ServiceFailure } from "../payments/driver.ts";
 import type { EventRecord } from "../payments/event-log.ts";
@@ -91,10 +93,7 @@ function automatic({ payments, note, nowMs }: PaymentDeskPorts): Automatic {
     ]);
     const failed = wish?.lastFailure ?? null;
     return {
-      on: wish?.enabled ?? false,
-      threshold_usd: wish === null ? null : formatUsd(wish.threshold),
-      amount_usd: wish === null ? null : formatUsd(wish.amount),
-      monthly_cap_usd: wish?.monthlyCap === null || wish === null ? null : formatUsd(wish.monthlyCap),
+      ...printTerms(wish ?? UNSET),
       spent_this_month_usd: formatUsd(spent),
       card: card?.label ?? null,
       last_failure:
@@ -105,11 +104,12 @@ function automatic({ payments, note, nowMs }: PaymentDeskPorts): Automatic {
               reason: failed,
               order: last?.state === "failed" ? last.id : null,
             },
+      version: versionOf("auto_top_up", wish ?? UNSET),
     };
   };
   return {
     autoTopUp: show,
-    async setAutoTopUp(org, input, actor) {
+    async setAutoTopUp(org, { version, ...input }, actor) {
       const [threshold, amount] = [
         readUsd(input.threshold_usd, "threshold_usd"),
         readUsd(input.amount_usd, "amount_usd"),
@@ -125,14 +125,18 @@ function automatic({ payments, note, nowMs }: PaymentDeskPorts): Automatic {
       if (monthlyCap !== null && monthlyCap < amount)
         throw wrongAmount("monthly_cap_usd", "must not be below amount_usd");
       const terms = { organizationId: org, enabled: input.on, threshold, amount, monthlyCap };
-      const before = await show(org);
-      if ((await payments.automatic.set(terms)) === null) throw unknownRecord("organization", org, "org");
+      const before = await payments.automatic.find(org);
+      checkVersion(version, versionOf("auto_top_up", before ?? UNSET));
+      if ((await payments.automatic.set(terms, before)) === null)
+        throw (await payments.automatic.find(org)) === null
+          ? unknownRecord("organization", org, "org")
+          : changedMeanwhile();
       await note({
         actor,
         action: "auto_top_up.set",
         organizationId: org,
         target: org,
-        before: { on: before.on, threshold_usd: before.threshold_usd, amount_usd: before.amount_usd },
+        before: printTerms(before ?? UNSET),
         after: input,
       });
       return show(org);
@@ -183,6 +187,13 @@ function forOperators({ payments, note }: PaymentDeskPorts): ForOperators {
     },
   };
 }
+
+const printTerms = ({ enabled, threshold, amount, monthlyCap }: AutoTopUpTerms | typeof UNSET) => ({
+  on: enabled,
+  threshold_usd: threshold === null ? null : formatUsd(threshold),
+  amount_usd: amount === null ? null : formatUsd(amount),
+  monthly_cap_usd: monthlyCap === null ? null : formatUsd(monthlyCap),
+});
 
 const wrongAmount = (param: string, message: string): Refusal =>
   new Refusal("invalid_request", `${param} ${message}.`, { param });

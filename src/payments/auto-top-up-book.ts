@@ -23,23 +23,26 @@ export type AutoTopUpTerms = Pick<
   "organizationId" | "enabled" | "threshold" | "amount" | "monthlyCap"
 >;
 
+/** Of an organization that has set nothing yet. */
+export const UNSET = { enabled: false, threshold: null, amount: null, monthlyCap: null } as const;
+
 export class AutoTopUpBook {
   constructor(private readonly sql: Sql) {}
 
-  /** New terms forget earlier failures. Null when the organization does not exist. */
-  async set(terms: AutoTopUpTerms): Promise<AutoTopUp | null> {
+  /** New terms forget earlier failures. Null when those from before are not the ones in force, null being none. */
+  async set(terms: AutoTopUpTerms, from: AutoTopUpTerms | null): Promise<AutoTopUp | null> {
     const [row] = await this.sql.rows(
       `INSERT INTO auto_top_up (org_id, enabled, threshold, amount, monthly_cap, failures)
        SELECT org_id, ?2, ?3, ?4, ?5, 0 FROM organization WHERE org_id = ?1
        ON CONFLICT (org_id) DO UPDATE SET enabled = excluded.enabled, threshold = excluded.threshold,
          amount = excluded.amount, monthly_cap = excluded.monthly_cap, failures = 0, last_failure = NULL,
          failed_at = NULL, next_try_at = NULL
+       WHERE auto_top_up.enabled = ?6 AND auto_top_up.threshold = ?7 AND auto_top_up.amount = ?8
+         AND auto_top_up.monthly_cap IS NOT DISTINCT FROM ?9
        RETURNING *`,
       terms.organizationId,
-      terms.enabled ? 1 : 0,
-      terms.threshold,
-      terms.amount,
-      terms.monthlyCap,
+      ...valuesOf(terms),
+      ...(from === null ? NO_TERMS : valuesOf(from)),
     );
     return row === undefined ? null : autoTopUpOf(row);
   }
@@ -94,6 +97,11 @@ export class AutoTopUpBook {
     return row === undefined ? this.find(organizationId) : autoTopUpOf(row);
   }
 }
+
+const valuesOf = ({ enabled, threshold, amount, monthlyCap }: AutoTopUpTerms) =>
+  [enabled ? 1 : 0, threshold, amount, monthlyCap] as const;
+/** Equal to no row. */
+const NO_TERMS = [null, null, null, null] as const;
 
 const autoTopUpOf = (row: SqlRow): AutoTopUp => ({
   organizationId: textOf(row["org_id"]),

@@ -1,5 +1,6 @@
 // Who belongs to which organization, with which role. An organization that has members keeps at least one owner.
 import { OperatorRefusal } from "../contract/admin-refusals.ts";
+import { changedMeanwhile } from "../contract/version.ts";
 import type { Membership, People } from "../contract/people.ts";
 import type { Role } from "../contract/roles.ts";
 import type { MembershipRow, RuleRow } from "./schema.ts";
@@ -26,18 +27,21 @@ export function memberships(
     records.findOne<MembershipRow>({ model: MODEL, where: at(organizationId, personId) });
   // The owners are counted in the statement that takes one away, and kept as they are until it is done: of two owners who
   // step down together, at whichever gateways, the second one finds itself alone.
-  const unlessLast = (work: string): string =>
+  const unlessLast = (work: string, also: string): string =>
     `WITH owners AS (
        SELECT id FROM membership WHERE "organizationId" = ?1 AND role = 'owner' ORDER BY id ${store.locking}
-     ) ${work} WHERE place = ?2 AND (role <> 'owner' OR (SELECT count(*) FROM owners) > 1)`;
+     ) ${work} WHERE place = ?2 AND (role <> 'owner' OR (SELECT count(*) FROM owners) > 1) ${also}`;
   const stepDown = async (
     { organizationId, personId }: { organizationId: string; personId: string },
-    work: string,
-    ...values: string[]
+    { work, change }: { work: string; change?: { from: Role; to: Role } },
   ): Promise<void> => {
     const place = placeOf(organizationId, personId);
-    if ((await store.change(unlessLast(work), organizationId, place, ...values)) > 0) return;
-    if ((await find(organizationId, personId)) === null) throw unknownMember();
+    const statement = unlessLast(work, change === undefined ? "" : "AND role = ?4");
+    const values = change === undefined ? [] : [change.to, change.from];
+    if ((await store.change(statement, organizationId, place, ...values)) > 0) return;
+    const row = await find(organizationId, personId);
+    if (row === null) throw unknownMember();
+    if (change !== undefined && row.role !== change.from) throw changedMeanwhile();
     throw new OperatorRefusal(
       "conflict",
       "This is the organization's last owner. Make somebody else an owner first.",
@@ -72,16 +76,12 @@ export function memberships(
         if ((await find(organizationId, personId)) === null) throw error;
       }
     },
-    async changeRole(organizationId, personId, role) {
-      const row = await find(organizationId, personId);
-      if (row === null) throw unknownMember();
-      if (role === "owner")
-        await records.update({ model: MODEL, where: at(organizationId, personId), update: { role } });
-      else await stepDown({ organizationId, personId }, "UPDATE membership SET role = ?3", role);
+    async changeRole(organizationId, personId, change) {
+      await stepDown({ organizationId, personId }, { work: "UPDATE membership SET role = ?3", change });
       await endSessions(personId);
-      return membershipOf({ ...row, role });
     },
-    remove: (organizationId, personId) => stepDown({ organizationId, personId }, "DELETE FROM membership"),
+    remove: (organizationId, personId) =>
+      stepDown({ organizationId, personId }, { work: "DELETE FROM membership" }),
     async seen(organizationId, personId) {
       const row = await find(organizationId, personId);
       const now = Date.now();
@@ -93,17 +93,31 @@ export function memberships(
 
 export const rules = (records: Records): Pick<People, "rules" | "setRules"> => ({
   async rules(organizationId) {
-    const where = [{ field: "organizationId", value: organizationId }];
-    const row = await records.findOne<RuleRow>({ model: "organizationRule", where });
+    const row = await ruleOf(records, organizationId);
     return { requireTwoFactor: row?.requireTwoFactor === true };
   },
-  async setRules(organizationId, { requireTwoFactor }) {
-    const where = [{ field: "organizationId", value: organizationId }];
-    const changed = await records.update({ model: "organizationRule", where, update: { requireTwoFactor } });
-    if (changed === null)
-      await records.create({ model: "organizationRule", data: { organizationId, requireTwoFactor } });
+  async setRules(organizationId, { from, to }) {
+    const where = [
+      { field: "organizationId", value: organizationId },
+      { field: "requireTwoFactor", value: from.requireTwoFactor },
+    ];
+    if ((await records.updateMany({ model: RULE, where, update: { ...to } })) > 0) return;
+    // An organization that has set nothing has no row, and asks for nothing.
+    if (from.requireTwoFactor) throw changedMeanwhile();
+    try {
+      await records.create({ model: RULE, data: { organizationId, ...to } });
+    } catch (error) {
+      // Set at the same moment by somebody else; any other failure is its own.
+      if ((await ruleOf(records, organizationId)) === null) throw error;
+      throw changedMeanwhile();
+    }
   },
 });
+
+const RULE = "organizationRule";
+
+const ruleOf = (records: Records, organizationId: string): Promise<RuleRow | null> =>
+  records.findOne<RuleRow>({ model: RULE, where: [{ field: "organizationId", value: organizationId }] });
 
 const unknownMember = (): OperatorRefusal =>
   new OperatorRefusal("not_found", "There is no record of this id.", "member");

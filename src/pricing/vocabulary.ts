@@ -1,5 +1,6 @@
-// A tokenizer's vocabulary in three flat arrays: 5 MB where a map of its strings takes 70 to 100 (decision 13). The
-// bytes and the way to part a text are the library's; looking up and merging are the textbook's byte pair encoding.
+// A tokenizer's vocabulary in three flat arrays, 5 MB where a map of its strings takes 70 to 100
+// (docs/decisions/0013-a-vocabulary-of-our-own.md). The bytes and the way to part a text are the library's; looking up and
+// merging are the textbook's byte pair encoding.
 import cl100k from "gpt-tokenizer/data/cl100k_base.tiktoken" with { type: "file" };
 import o200k from "gpt-tokenizer/data/o200k_base.tiktoken" with { type: "file" };
 import { CL100K_TOKEN_SPLIT_REGEX, O200K_TOKEN_SPLIT_REGEX } from "gpt-tokenizer/encodingParams/constants";

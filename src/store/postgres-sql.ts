@@ -8,7 +8,22 @@ export function postgresSql(pool: Pool): Sql {
   return {
     dialect: "postgresql",
     rows: async (text, ...values) => (await told(pool.query<SqlRow>(numbered(text), values))).rows,
-    together: (statements) => told(inTransaction(pool, statements)),
+    together: (statements) =>
+      told(
+        inTransaction(pool, async (run) => {
+          const changed: number[] = [];
+          for (const statement of statements) changed.push(await run(statement));
+          return changed;
+        }),
+      ),
+    ifChanged: (first, then) =>
+      told(
+        inTransaction(pool, async (run) => {
+          if ((await run(first)) === 0) return false;
+          for (const statement of then) await run(statement);
+          return true;
+        }),
+      ),
   };
 }
 
@@ -20,16 +35,19 @@ const told = <T>(asked: Promise<T>): Promise<T> =>
 /** Parameters are written `?1` in shared SQL. */
 const numbered = (text: string): string => text.replaceAll(/\?(\d+)/g, "$$$1");
 
-async function inTransaction(pool: Pool, statements: readonly Statement[]): Promise<number[]> {
+/** How many rows a statement changed. */
+type Run = (statement: Statement) => Promise<number>;
+
+async function inTransaction<T>(pool: Pool, work: (run: Run) => Promise<T>): Promise<T> {
   const client = await pool.connect();
   try {
     await client.query("BEGIN");
-    const changed: number[] = [];
-    for (const { text, values } of statements)
-      changed.push((await client.query(numbered(text), [...values])).rowCount ?? 0);
+    const result = await work(
+      async ({ text, values }) => (await client.query(numbered(text), [...values])).rowCount ?? 0,
+    );
     await client.query("COMMIT");
     client.release();
-    return changed;
+    return result;
   } catch (error) {
     // A connection whose transaction may still be open is not given to anybody else.
     client.release(true);

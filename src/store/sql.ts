@@ -17,6 +17,8 @@ export interface Sql {
   rows(text: string, ...values: SqlValue[]): Promise<SqlRow[]>;
   /** All or nothing, in one transaction; how many rows each changed. */
   together(statements: readonly Statement[]): Promise<number[]>;
+  /** `then` in the transaction of `first`, and only where that changed a row; whether it did. */
+  ifChanged(first: Statement, then: readonly Statement[]): Promise<boolean>;
 }
 
 export const statement = (text: string, ...values: SqlValue[]): Statement => ({ text, values });

@@ -49,6 +49,7 @@ export function readingApart(sql: Sql, dataDirectory: string): ReadingApart {
     dialect: sql.dialect,
     rows: (text, ...values) => (READS.test(text) ? read(text, values) : sql.rows(text, ...values)),
     together: (statements) => sql.together(statements),
+    ifChanged: (first, then) => sql.ifChanged(first, then),
     stop: () => end("the gateway stops"),
   };
 }

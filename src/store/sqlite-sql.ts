@@ -8,16 +8,25 @@ export function sqliteSql(store: Pick<SqliteStore, "writer">): Sql {
   return {
     dialect: "sqlite",
     rows: async (text, ...values) => store.writer.query<SqlRow, SQLQueryBindings[]>(text).all(...values),
-    together: async (statements) => inTransaction(store, statements),
+    together: async (statements) => inTransaction(store, (run) => statements.map(run)),
+    ifChanged: async (first, then) =>
+      inTransaction(store, (run) => {
+        const changed = run(first) > 0;
+        if (changed) then.forEach(run);
+        return changed;
+      }),
   };
 }
 
-function inTransaction({ writer }: Pick<SqliteStore, "writer">, statements: readonly Statement[]): number[] {
+/** How many rows a statement changed. */
+type Run = (statement: Statement) => number;
+
+function inTransaction<T>({ writer }: Pick<SqliteStore, "writer">, work: (run: Run) => T): T {
   writer.run("BEGIN IMMEDIATE");
   try {
-    const changed = statements.map(({ text, values }) => writer.query(text).run(...values).changes);
+    const result = work(({ text, values }) => writer.query(text).run(...values).changes);
     writer.run("COMMIT");
-    return changed;
+    return result;
   } catch (error) {
     if (writer.inTransaction) writer.run("ROLLBACK");
     throw error;

@@ -272,7 +272,7 @@ test("rules and channels of another organization do not exist", async () => {
   const { rules } = gateway.alerts;
   const made = await rule({ kind: "balance_below", amount: usd(1) });
   expect(await rules.find(other, made.id)).toBeNull();
-  expect(await rules.change(other, made.id, { ...made, enabled: false })).toBeNull();
+  expect(await rules.change(other, made.id, { from: made, to: { ...made, enabled: false } })).toBeNull();
   expect(await rules.remove(other, made.id)).toBe(false);
   expect(await rules.channel(other, channelId)).toBeNull();
   expect(await rules.removeChannel(other, channelId, 0)).toBe(false);

@@ -4,6 +4,7 @@ import { appRoutes } from "../../src/contract/app.ts";
 import { ORGANIZATION_ACTIONS } from "../../src/contract/audit-actions.ts";
 import { firstOperator, newMember } from "../support/browser.ts";
 import { startGateway } from "../support/gateway.ts";
+import { edit } from "../support/versions.ts";
 
 const offered: readonly string[] = ORGANIZATION_ACTIONS;
 
@@ -28,7 +29,7 @@ test("what the ledger and the operator write into it is offered", async () => {
         { org, amount_usd: "5", kind, reference: kind, reason: "agreed" },
       );
     const key = await olga.app("POST /orgs/{org}/keys", { org }, { name: "one" });
-    await olga.app("PATCH /orgs/{org}/keys/{key}", { org, key: key.id }, { name: "two", limit_usd: "5" });
+    await edit(olga, "PATCH /orgs/{org}/keys/{key}", { org, key: key.id }, { name: "two", limit_usd: "5" });
     const { data } = await olga.app("GET /orgs/{org}/audit", { org });
     expect(data.length).toBeGreaterThan(6);
     expect(data.map(({ action }) => action).filter((action) => !offered.includes(action))).toEqual([]);

@@ -184,13 +184,15 @@ for (const store of STORES) {
       const { session } = await paying.order(org, "10", { keepCard: true });
       await paying.double.deliver(paying.double.paid(session));
       const available = BigInt(Math.ceil(await paying.available(org)));
-      await gateway.payments.automatic.set({
+      const { automatic } = gateway.payments;
+      const terms = {
         organizationId: org,
         enabled: true,
         threshold: usd(Number(available) + 1),
         amount: usd(25),
         monthlyCap: null,
-      });
+      };
+      await automatic.set(terms, await automatic.find(org));
       const failed: unknown[] = [];
       await gateway.payments.runAutomatic((error) => failed.push(error));
       expect(failed).toEqual([]);

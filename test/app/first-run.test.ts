@@ -10,6 +10,7 @@ import { banner } from "../../src/main/banner.ts";
 import { type Running, start } from "../../src/main.ts";
 import { Browser, PASSWORD, tokenOf } from "../support/browser.ts";
 import { codeOf, nextCodeOf } from "../support/totp.ts";
+import { edit } from "../support/versions.ts";
 
 const dataDir = mkdtempSync(join(tmpdir(), "tollgate-first-run-"));
 let gateway: Running;
@@ -58,7 +59,7 @@ test("the file of people is closed to others", () => {
 
 test("a second factor is set up, asked for at sign-in, and an organization can insist on it", async () => {
   const org = (await browser.app("GET /session")).person?.memberships[0]?.org ?? "";
-  await browser.app("PATCH /orgs/{org}/settings", { org }, { require_two_factor: true });
+  await edit(browser, "PATCH /orgs/{org}/settings", { org }, { require_two_factor: true });
   const stopped = await browser.try("GET /orgs/{org}/overview", { org });
   expect([stopped.status, stopped.json.error.code]).toEqual([403, "two_factor_required"]);
   const enabled = await browser.send<{ totpURI: string; backupCodes: string[] }>(

@@ -4,6 +4,7 @@ import type { StripeDouble } from "../../src/payments/double/server.ts";
 import { startReceiver } from "../alerts/receiver.ts";
 import { type Paying, startPaying } from "../payments/paying.ts";
 import { type Browser, firstOperator, newMember } from "../support/browser.ts";
+import { edit } from "../support/versions.ts";
 
 let paying: Paying;
 let double: StripeDouble;
@@ -44,11 +45,11 @@ test("an owner buys credits: the page, the event, the order, the balance; a doub
 
 test("the card that was kept tops up by itself, once it is wished for", async () => {
   const wish = { on: true, threshold_usd: "30", amount_usd: "10", monthly_cap_usd: null };
-  const set = await owner.app("PUT /orgs/{org}/billing/auto-top-up", { org }, wish);
+  const set = await edit(owner, "PUT /orgs/{org}/billing/auto-top-up", { org }, wish);
   expect(set).toMatchObject({ on: true, card: "visa •••• 4242", last_failure: null });
   await paying.gateway.payments.runAutomatic(() => {});
   expect(await paying.available(org)).toBe(35);
-  await owner.app("PUT /orgs/{org}/billing/auto-top-up", { org }, { ...wish, on: false });
+  await edit(owner, "PUT /orgs/{org}/billing/auto-top-up", { org }, { ...wish, on: false });
 });
 
 test("a rule and a channel of the dashboard ring at a customer's endpoint", async () => {
@@ -132,10 +133,10 @@ test("a top-up that failed is a warning of the overview until the wish is made a
     );
   await owner.app("DELETE /orgs/{org}/billing/card", { org });
   const wish = { on: true, threshold_usd: "1000", amount_usd: "10", monthly_cap_usd: null };
-  await owner.app("PUT /orgs/{org}/billing/auto-top-up", { org }, wish);
+  await edit(owner, "PUT /orgs/{org}/billing/auto-top-up", { org }, wish);
   expect(await warned()).toBe(false);
   await paying.gateway.payments.runAutomatic(() => {});
   expect(await warned()).toBe(true);
-  await owner.app("PUT /orgs/{org}/billing/auto-top-up", { org }, { ...wish, on: false });
+  await edit(owner, "PUT /orgs/{org}/billing/auto-top-up", { org }, { ...wish, on: false });
   expect(await warned()).toBe(false);
 });

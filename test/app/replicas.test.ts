@@ -8,6 +8,7 @@ import { createLog } from "../../src/lib/log.ts";
 import { type Running, start } from "../../src/main.ts";
 import { Browser, PASSWORD, tokenOf } from "../support/browser.ts";
 import { type TestDatabase, testPostgres } from "../support/postgres.ts";
+import { READ } from "../support/versions.ts";
 
 const PUBLIC = "http://gate.example.com";
 const folders = [1, 2].map(() => mkdtempSync(join(tmpdir(), "tollgate-replica-")));
@@ -121,7 +122,9 @@ test("of two owners who step down at once, at two gateways, one stays", async ()
   const answers = await Promise.all(
     [here, eve].map(async (browser) => {
       const member = (await browser.app("GET /session")).person?.id ?? "";
-      return await browser.try("PATCH /orgs/{org}/team/{member}", { org, member }, { role: "viewer" });
+      const { version } = await READ["PATCH /orgs/{org}/team/{member}"](browser, { org, member });
+      const body = { role: "viewer", version };
+      return await browser.try("PATCH /orgs/{org}/team/{member}", { org, member }, body);
     }),
   );
   expect(answers.map(({ status }) => status).filter((status) => status === 409)).toHaveLength(1);

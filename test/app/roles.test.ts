@@ -7,6 +7,7 @@ import { ACTIONS, type Action, allowance, ROLES, type Standing } from "../../src
 import { Browser, firstOperator, newMember } from "../support/browser.ts";
 import { startGateway, type TestGateway } from "../support/gateway.ts";
 import { RESEARCH } from "../support/models.ts";
+import { edit } from "../support/versions.ts";
 
 let gateway: TestGateway;
 const people = {} as Record<Standing | "stranger" | "nobody", Browser>;
@@ -104,8 +105,8 @@ describe("the table of roles", () => {
 });
 
 const BODIES: Partial<Record<AppRoute, unknown>> = {
-  "PATCH /orgs/{org}/team/{member}": { role: "viewer" },
-  "PATCH /orgs/{org}/keys/{key}": { limit_usd: null },
+  "PATCH /orgs/{org}/team/{member}": { role: "viewer", version: "any" },
+  "PATCH /orgs/{org}/keys/{key}": { limit_usd: null, version: "any" },
 };
 
 describe("another organization", () => {
@@ -157,7 +158,7 @@ describe("a developer", () => {
   test("changes the keys that they made, and no other", async () => {
     const own = await people.developer.app("POST /orgs/{org}/keys", { org }, { name: "mine" });
     const other = await people.owner.app("POST /orgs/{org}/keys", { org }, { name: "not mine" });
-    await people.developer.app("PATCH /orgs/{org}/keys/{key}", { org, key: own.id }, { limit_usd: "1" });
+    await edit(people.developer, "PATCH /orgs/{org}/keys/{key}", { org, key: own.id }, { limit_usd: "1" });
     const refused = await people.developer.try("POST /orgs/{org}/keys/{key}/revoke", { org, key: other.id });
     expect([refused.status, refused.json.error.code]).toEqual([403, "role_not_permitted"]);
     await people.admin.app("POST /orgs/{org}/keys/{key}/revoke", { org, key: own.id });
@@ -171,7 +172,7 @@ describe("owners", () => {
   test("are made, changed and removed by owners only; the last one stays", async () => {
     const owner = { org, member: await idOf("owner") };
     for (const [method, body] of [
-      ["PATCH", { role: "viewer" }],
+      ["PATCH", { role: "viewer", version: "any" }],
       ["DELETE", {}],
     ] as const) {
       const answer = await people.admin.try(`${method} /orgs/{org}/team/{member}`, owner, body);
@@ -189,7 +190,8 @@ describe("owners", () => {
 
   test("who change a role end that person's sessions", async () => {
     const member = await idOf("viewer");
-    const changed = await people.owner.app(
+    const changed = await edit(
+      people.owner,
       "PATCH /orgs/{org}/team/{member}",
       { org, member },
       { role: "billing" },

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { AppAnswer } from "../../src/contract/app.ts";
 import { Browser, firstOperator, newMember } from "../support/browser.ts";
 import { type Customer, startGateway, type TestGateway } from "../support/gateway.ts";
+import { edit } from "../support/versions.ts";
 
 let gateway: TestGateway;
 let root: Browser;
@@ -81,8 +82,11 @@ test("a developer creates a key; the secret is in this one answer and in no late
 });
 
 test("a key is renamed and limited in one form; each change is one line of the audit log", async () => {
-  const edit = (body: object) => developer.try("PATCH /orgs/{org}/keys/{key}", { org, key: key.id }, body);
-  const renamed = await developer.app(
+  const { version } = await developer.app("GET /orgs/{org}/keys/{key}", { org, key: key.id });
+  const send = (body: object) =>
+    developer.try("PATCH /orgs/{org}/keys/{key}", { org, key: key.id }, { ...body, version });
+  const renamed = await edit(
+    developer,
     "PATCH /orgs/{org}/keys/{key}",
     { org, key: key.id },
     { name: "Batch", limit_usd: "2" },
@@ -96,14 +100,15 @@ test("a key is renamed and limited in one form; each change is one line of the a
   expect(await audited("key.limit")).toHaveLength(1);
   // What is left out stays, and what stays leaves no line.
   expect(
-    await developer.app("PATCH /orgs/{org}/keys/{key}", { org, key: key.id }, { name: "Batch" }),
+    await edit(developer, "PATCH /orgs/{org}/keys/{key}", { org, key: key.id }, { name: "Batch" }),
   ).toMatchObject({
     limit_usd: "2.000000000",
   });
   for (const body of [{}, { name: " " }, { name: "a\nb" }, { name: "x".repeat(201) }, { name: null }])
-    expect([body, (await edit(body)).status]).toEqual([body, 400]);
-  expect((await edit({ name: "Nightly", limit_usd: "1e9" })).status).toBe(400);
-  await developer.app(
+    expect([body, (await send(body)).status]).toEqual([body, 400]);
+  expect((await send({ name: "Nightly", limit_usd: "1e9" })).status).toBe(400);
+  await edit(
+    developer,
     "PATCH /orgs/{org}/keys/{key}",
     { org, key: key.id },
     { name: "Dora's key", limit_usd: "1" },
@@ -221,12 +226,12 @@ test("pages of activity join without a gap, and a forged cursor is refused", asy
 
 test("the key reaches its limit, the owner raises it, the next request is served; revoked, the next is 401", async () => {
   const params = { org, key: key.id };
-  await owner.app("PATCH /orgs/{org}/keys/{key}", params, { limit_usd: "0.000000001" });
+  await edit(owner, "PATCH /orgs/{org}/keys/{key}", params, { limit_usd: "0.000000001" });
   const blocked = (await owner.app("GET /orgs/{org}/keys", { org })).data.find((row) => row.id === key.id);
   expect(blocked).toMatchObject({ state: "blocked_by_limit", left_usd: "0.000000000" });
   expect(blocked?.resets_at).toMatch(/-01T00:00:00.000Z$/);
   expect((await gateway.chat(customer, ask("again"))).status).toBe(403);
-  await owner.app("PATCH /orgs/{org}/keys/{key}", params, { limit_usd: null });
+  await edit(owner, "PATCH /orgs/{org}/keys/{key}", params, { limit_usd: null });
   expect((await gateway.chat(customer, ask("again"))).status).toBe(200);
   const successor = await developer.app("POST /orgs/{org}/keys/{key}/replace", params);
   expect(successor).toMatchObject({ name: "Dora's key", replaces: key.id, state: "active" });

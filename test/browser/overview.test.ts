@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { path } from "../../dashboard/path-builder.ts";
 import { texts } from "../../dashboard/texts.ts";
+import { edit } from "../support/versions.ts";
 import { type Dashboard, DESKTOP, NARROW, startDashboard, type Visitor } from "./dashboard.ts";
 import { furnish, type Furnished } from "./furnish.ts";
 import { rowsOf, waitFor } from "./steps.ts";
@@ -53,7 +54,8 @@ test("what needs a look names its target: a key at its limit opens alone, a rule
   const { org } = house;
   const keys = await dashboard.root.app("GET /orgs/{org}/keys", { org });
   const batch = keys.data.find(({ name }) => name === "Nightly batch");
-  await dashboard.root.app(
+  await edit(
+    dashboard.root,
     "PATCH /orgs/{org}/keys/{key}",
     { org, key: batch?.id ?? "" },
     {

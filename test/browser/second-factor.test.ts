@@ -8,6 +8,7 @@ import { path } from "../../dashboard/path-builder.ts";
 import { texts } from "../../dashboard/texts.ts";
 import { newMember, PASSWORD } from "../support/browser.ts";
 import { codeOf, nextCodeOf } from "../support/totp.ts";
+import { edit } from "../support/versions.ts";
 import { type Dashboard, startDashboard, type Visitor } from "./dashboard.ts";
 import { inspect } from "./inspect.ts";
 
@@ -29,7 +30,7 @@ beforeAll(async () => {
   org = (await root.app("POST /operator/organizations", {}, { name: "Acme Robotics" })).id;
   const owner = await newMember(root, gateway, { org, role: "owner", email: "olga@example.com" });
   await newMember(root, gateway, { org, role: "viewer", email: EMAIL });
-  await owner.app("PATCH /orgs/{org}/settings", { org }, { require_two_factor: true });
+  await edit(owner, "PATCH /orgs/{org}/settings", { org }, { require_two_factor: true });
   visitor = await dashboard.visitor(EMAIL);
 });
 afterAll(() => dashboard.stop());

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type OrganizationPage, ORGANIZATION_PAGES, path } from "../../dashboard/path-builder.ts";
 import { texts } from "../../dashboard/texts.ts";
 import { newMember } from "../support/browser.ts";
+import { edit } from "../support/versions.ts";
 import { type Dashboard, startDashboard, type Visitor } from "./dashboard.ts";
 import { furnish, type Furnished } from "./furnish.ts";
 import { inspect } from "./inspect.ts";
@@ -76,7 +77,8 @@ test("a refused request leads to the very key that reached its limit, in the lis
   const { page } = visitor;
   const { data } = await dashboard.root.app("GET /orgs/{org}/keys", { org: house.org });
   const batch = data.find(({ name }) => name === "Nightly batch")?.id ?? "";
-  await dashboard.root.app(
+  await edit(
+    dashboard.root,
     "PATCH /orgs/{org}/keys/{key}",
     { org: house.org, key: batch },
     { limit_usd: "0.000000001" },

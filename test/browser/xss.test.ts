@@ -11,6 +11,7 @@ import {
 import { texts } from "../../dashboard/texts.ts";
 import { parseManifest } from "../../src/releases/manifest.ts";
 import { MODELS, PLAIN } from "../support/models.ts";
+import { edit } from "../support/versions.ts";
 import { type Dashboard, DESKTOP, NARROW, OPERATOR, startDashboard, type Visitor } from "./dashboard.ts";
 import {
   furnishHostile,
@@ -162,7 +163,8 @@ test("a request's drawer, and the dialogs that ask to type a key's name", async 
 test("the playground prints a hostile model's reasoning, text and tool call", async () => {
   const { page } = owner;
   const { key } = house;
-  await dashboard.root.app(
+  await edit(
+    dashboard.root,
     "PATCH /orgs/{org}/keys/{key}",
     { org: house.org, key: key.id },
     { limit_usd: null },

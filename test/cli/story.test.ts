@@ -172,6 +172,17 @@ test("keys are listed without their secrets, limited and revoked", async () => {
   expect((await chat(other.secret)).status).toBe(401);
 });
 
+test("a key that somebody else changed is not changed by who names what it was", async () => {
+  const limit = (usd: string, version: string) =>
+    run("keys", "limit", key.id, "--usd", usd, "--if-version", version, "--json");
+  const { version: seen } = await json<{ version: string }>("keys", "limit", key.id, "--usd", "3");
+  const { version } = await json<{ version: string }>("keys", "rename", key.id, "--name", "nightly");
+  const late = await limit("4", seen);
+  expect([late.code, late.err.includes("keys list")]).toEqual([1, true]);
+  expect(JSON.parse(late.out)).toMatchObject({ error: { code: "changed_meanwhile" } });
+  expect(JSON.parse((await limit("none", version)).out)).toMatchObject({ name: "nightly", limit_usd: null });
+});
+
 test("usage and a request's receipt", async () => {
   const reply = await chat(key.secret);
   const { gateway: receipt } = (await reply.json()) as { gateway: { request_id: string; cost: object } };

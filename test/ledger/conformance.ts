@@ -4,6 +4,7 @@ import { byItself } from "../../src/contract/actor.ts";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { nanoUsd, ZERO_USD } from "../../src/contract/money.ts";
+import { versionOf } from "../../src/contract/version.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { testClock } from "../support/clock.ts";
 import { type KeyInHand, type OpenLedger, type Opened, releaseOf, World } from "./world.ts";
@@ -345,7 +346,7 @@ export function ledgerConformance(store: string, open: OpenLedger): void {
       const { id } = await world.admit(key, { hold: 1 });
       await world.settle(key, id, { dollars: 0.5 });
       expect((await world.admit(key, { hold: 0.1 })).says).toBe("key_spend_limit_reached");
-      await ledger.setKeyLimit(key.keyId, null, byItself("test"));
+      await ledger.changeKey(key.keyId, { limit: null }, byItself("test"));
       const open = await world.admit(key, { hold: 0.1 });
       expect(open.says).toBe("admitted");
       await world.void(key, open.id, true);
@@ -425,7 +426,7 @@ export function ledgerConformance(store: string, open: OpenLedger): void {
       );
       expect((await world.admit(standard, { hold: 1, release: paid })).says).toBe("paid_workspace_required");
       expect((await world.admit(standard, { hold: 1 })).says).toBe("key_spend_limit_reached");
-      await ledger.setKeyLimit(standard.keyId, null, byItself("test"));
+      await ledger.changeKey(standard.keyId, { limit: null }, byItself("test"));
       expect((await world.admit(standard, { hold: 1 })).says).toBe("insufficient_credits");
     });
 
@@ -500,7 +501,7 @@ export function ledgerConformance(store: string, open: OpenLedger): void {
       const key = await customer(1, { limit: 5 });
       const { id } = await world.admit(key, keyed);
       await world.settle(key, id, { dollars: 1, answer: "x" });
-      await ledger.setKeyLimit(key.keyId, 0n as never, byItself("test"));
+      await ledger.changeKey(key.keyId, { limit: 0n as never }, byItself("test"));
       await ledger.setRouteDisabled(releaseOf().route, true, null, byItself("test"));
       expect((await world.admit(key, keyed)).says).toBe("replay");
       await ledger.setRouteDisabled(releaseOf().route, false, null, byItself("test"));
@@ -567,15 +568,32 @@ export function ledgerConformance(store: string, open: OpenLedger): void {
       expect(await ledger.usage({ organizationId, keyId: "key_other" })).toMatchObject([{ requests: 0 }]);
     });
 
+    test("of edits that were made on one version one is made; without a version any is", async () => {
+      const { keyId } = await customer(5);
+      const found = await ledger.key(keyId);
+      if (found === null) throw new Error("the key is not there");
+      const version = versionOf("key", found);
+      const edits = await Promise.all(
+        ["a", "b", "c"].map((name) => ledger.changeKey(keyId, { name, version }, byItself(name))),
+      );
+      expect(edits.filter((edit) => edit === "changed_meanwhile")).toHaveLength(2);
+      expect(await ledger.changeKey(keyId, { limit: null, version }, byItself("late"))).toBe(
+        "changed_meanwhile",
+      );
+      expect(await ledger.auditLog({ organizationId: found.organizationId, limit: 1 })).toMatchObject([
+        { action: "key.rename" },
+      ]);
+      const both = { name: "d", limit: 7n as never };
+      expect(await ledger.changeKey(keyId, both, byItself("script"))).toMatchObject(both);
+    });
+
     test("every change of the operator is in the audit log, newest first", async () => {
       const key = await customer(5);
-      await ledger.setKeyLimit(key.keyId, 5n as never, byItself("alice"));
-      expect(await ledger.renameKey(key.keyId, "Batch", byItself("carol"))).toMatchObject({
-        name: "Batch",
-        limit: 5n,
-      });
-      expect(await ledger.renameKey(key.keyId, "Batch", byItself("carol"))).toMatchObject({ name: "Batch" });
-      expect(await ledger.renameKey("key_doesnotexist", "Batch", byItself("carol"))).toBeNull();
+      await ledger.changeKey(key.keyId, { limit: 5n as never }, byItself("alice"));
+      const rename = (id: string) => ledger.changeKey(id, { name: "Batch" }, byItself("carol"));
+      expect(await rename(key.keyId)).toMatchObject({ name: "Batch", limit: 5n });
+      expect(await rename(key.keyId)).toMatchObject({ name: "Batch" });
+      expect(await rename("key_doesnotexist")).toBeNull();
       const called = { address: "203.0.113.4", requestId: "req_of_the_call" };
       await ledger.revokeKey(key.keyId, { id: "bob", ...called });
       const lines = await ledger.auditLog({ organizationId: key.organizationId, limit: 10 });

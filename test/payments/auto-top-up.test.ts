@@ -25,15 +25,18 @@ beforeEach(async () => {
 });
 
 const usd = (dollars: number) => nanoUsd(BigInt(dollars) * 1_000_000_000n);
-const wish = (terms: Partial<AutoTopUp> = {}) =>
-  paying.gateway.payments.automatic.set({
+const wish = async (terms: Partial<AutoTopUp> = {}) => {
+  const { automatic } = paying.gateway.payments;
+  const wished = {
     organizationId: org,
     enabled: true,
     threshold: usd(20),
     amount: usd(25),
     monthlyCap: usd(60),
     ...terms,
-  });
+  };
+  return await automatic.set(wished, await automatic.find(org));
+};
 const state = () => paying.gateway.payments.automatic.find(org);
 const failures: unknown[] = [];
 const round = () => paying.gateway.payments.runAutomatic((error) => failures.push(error));

@@ -102,7 +102,8 @@ describe.each(["SQLite", "PostgreSQL"])("on %s", (store) => {
   });
 
   describe("automatic top-up", () => {
-    const wish = (change: object = {}) => ({
+    const wish = async (change: object = {}) => ({
+      version: (await payments.autoTopUp(org)).version,
       on: true,
       threshold_usd: "20",
       amount_usd: "25",
@@ -119,8 +120,9 @@ describe.each(["SQLite", "PostgreSQL"])("on %s", (store) => {
         spent_this_month_usd: "0.000000000",
         card: null,
         last_failure: null,
+        version: expect.any(String),
       });
-      await payments.setAutoTopUp(org, wish(), byItself("person_1"));
+      await payments.setAutoTopUp(org, await wish(), byItself("person_1"));
       expect(await codeOf(payments.retryAutoTopUp(org, byItself("person_1")))).toEqual(["conflict", null]);
       expect((await payments.autoTopUp(org)).last_failure?.reason).toContain("no saved card");
       const made = await buy("5");
@@ -144,11 +146,13 @@ describe.each(["SQLite", "PostgreSQL"])("on %s", (store) => {
     });
 
     test("no cap is allowed; a cap below one top-up and an impossible amount are not", async () => {
-      const set = (change: object) => payments.setAutoTopUp(org, wish(change), byItself("person_1"));
+      const set = async (change: object) =>
+        payments.setAutoTopUp(org, await wish(change), byItself("person_1"));
       expect((await set({ monthly_cap_usd: null })).monthly_cap_usd).toBeNull();
       expect(await codeOf(set({ monthly_cap_usd: "24" }))).toEqual(["invalid_request", "monthly_cap_usd"]);
       expect(await codeOf(set({ amount_usd: "1" }))).toEqual(["invalid_request", "amount_usd"]);
-      expect(await codeOf(payments.setAutoTopUp("org_nobody", wish(), byItself("p")))).toEqual([
+      const nobodys = { ...(await wish()), version: (await payments.autoTopUp("org_nobody")).version };
+      expect(await codeOf(payments.setAutoTopUp("org_nobody", nobodys, byItself("p")))).toEqual([
         "not_found",
         "org",
       ]);
@@ -179,7 +183,8 @@ describe.each(["SQLite", "PostgreSQL"])("on %s", (store) => {
     test("a rule is made, changed, removed; another organization has none of it", async () => {
       const made = alertRule.parse(await alerts.addRule(org, rule(), byItself("person_1")));
       expect(await codeOf(alerts.removeRule(other, made.id, byItself("p")))).toEqual(["not_found", "rule"]);
-      const input = rule({ kind: "key_limit", amount_usd: null, percent: 90 });
+      const { version } = made;
+      const input = { ...rule({ kind: "key_limit", amount_usd: null, percent: 90 }), version };
       expect(await codeOf(alerts.changeRule(other, made.id, { input, actor: byItself("p") }))).toEqual([
         "not_found",
         "rule",

@@ -77,7 +77,8 @@ test("one payment reported twenty times to two gateways credits once; its disput
 
 test("two gateways that top up at once charge once", async () => {
   const terms = { organizationId: org, enabled: true, threshold: usd(20), amount: usd(25), monthlyCap: null };
-  await gateways[0].payments.automatic.set(terms);
+  const { automatic } = gateways[0].payments;
+  await automatic.set(terms, await automatic.find(org));
   await Promise.all(
     gateways
       .flatMap(({ payments }) => Array.from({ length: 5 }, () => payments))
@@ -89,7 +90,8 @@ test("two gateways that top up at once charge once", async () => {
 
 test("two gateways that top up at once stay within the month's cap", async () => {
   const terms = { organizationId: org, enabled: true, threshold: usd(500), amount: usd(25) };
-  await gateways[0].payments.automatic.set({ ...terms, monthlyCap: usd(100) });
+  const { automatic } = gateways[0].payments;
+  await automatic.set({ ...terms, monthlyCap: usd(100) }, await automatic.find(org));
   for (let round = 0; round < 4; round++)
     await Promise.all(
       gateways

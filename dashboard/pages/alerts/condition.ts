@@ -9,6 +9,9 @@ export const SENTENCES: Record<AlertRule["kind"], (value: string) => string> = t
 /** What an id is called. */
 export type Names = ReadonlyMap<string, string>;
 
+export const namesOf = (rows: readonly { id: string; name: string }[] = []): Names =>
+  new Map(rows.map(({ id, name }) => [id, name]));
+
 export function conditionOf({ kind, amount_usd, percent, days, key }: AlertRule, keys: Names): string {
   if (key !== null) return texts.alerts.keyLimitOf(keys.get(key) ?? key, `${percent} %`);
   if (amount_usd !== null) return SENTENCES[kind](formatMoney(amount_usd));

@@ -11,7 +11,7 @@ import { useMembership } from "../../membership.tsx";
 import { texts } from "../../texts.ts";
 import { ChannelDialog } from "./channel.tsx";
 import { Channels } from "./channels.tsx";
-import type { Names } from "./condition.ts";
+import { namesOf } from "./condition.ts";
 import { Deliveries } from "./deliveries.tsx";
 import { RuleDialog } from "./rule.tsx";
 import { Rules } from "./rules.tsx";
@@ -82,6 +82,3 @@ export function AlertsPage() {
     </Page>
   );
 }
-
-const namesOf = (rows: readonly { id: string; name: string }[] = []): Names =>
-  new Map(rows.map(({ id, name }) => [id, name]));

@@ -1,12 +1,20 @@
 // The form of an alert rule: what is watched, from where on, and who is told.
 import { MultiSelect, NumberInput, Select, Switch, TextInput } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { type AlertChannel, type AlertRule, type RuleInput, useSaveRule } from "../../api/alerts.ts";
+import {
+  type AlertChannel,
+  type AlertRule,
+  type RuleInput,
+  rulesQuery,
+  useSaveRule,
+} from "../../api/alerts.ts";
 import type { Key } from "../../api/keys.ts";
 import { FormDialog } from "../../components/dialogs.tsx";
+import { type Fact, sinceOpened } from "../../components/meanwhile.tsx";
 import { amountProblem, isAmount, trimAmount } from "../../format/amount.ts";
 import { texts } from "../../texts.ts";
-import { SENTENCES } from "./condition.ts";
+import { conditionOf, type Names, namesOf, SENTENCES } from "./condition.ts";
 
 const words = texts.alerts;
 const KINDS = [
@@ -47,7 +55,15 @@ export function RuleDialog({ org, of, channels, keys, onClose }: RuleDialogProps
   const [key, setKey] = useState(of?.key ?? "");
   const [told, setTold] = useState(of?.channels ?? channels.map(({ id }) => id));
   const [on, setOn] = useState(of?.on ?? true);
-  const save = useSaveRule(org, of?.id ?? null, onClose);
+  const save = useSaveRule(org, onClose);
+  const { data: rules } = useQuery(rulesQuery(org));
+  const tried =
+    of &&
+    sinceOpened(
+      save,
+      of,
+      rules?.data.find(({ id }) => id === of.id),
+    );
   const unit = UNIT[kind];
   const rule: RuleInput = {
     kind,
@@ -66,7 +82,8 @@ export function RuleDialog({ org, of, channels, keys, onClose }: RuleDialogProps
       mutation={save}
       disabled={unit === "usd" && !isAmount(amount)}
       onClose={onClose}
-      onSubmit={() => save.mutate(rule)}
+      now={tried?.late ? factsOf(tried.on, { channels: namesOf(channels), keys: namesOf(keys) }) : null}
+      onSubmit={() => save.mutate({ rule, on: tried?.on ?? null })}
     >
       <Select
         label={words.when}
@@ -107,6 +124,12 @@ export function RuleDialog({ org, of, channels, keys, onClose }: RuleDialogProps
     </FormDialog>
   );
 }
+
+const factsOf = (rule: AlertRule, { channels, keys }: { channels: Names; keys: Names }): Fact[] => [
+  [words.when, conditionOf(rule, keys)],
+  [words.tell, rule.channels.map((id) => channels.get(id) ?? id).join(", ") || words.dashboard],
+  [words.on, rule.on ? texts.meanwhile.yes : texts.meanwhile.no],
+];
 
 /** Keys that can still reach a limit, and the one that the rule has. */
 const choicesOf = (keys: readonly Key[], of: AlertRule | null): { value: string; label: string }[] =>

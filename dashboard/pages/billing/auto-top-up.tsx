@@ -3,7 +3,8 @@ import { Alert, Button, Group, Paper, SimpleGrid, Stack, Switch, Text, TextInput
 import { useState } from "react";
 import { type AutoTopUp, useAutoTopUp, useRemoveCard, useRetryAutoTopUp } from "../../api/billing.ts";
 import { ConfirmDialog } from "../../components/dialogs.tsx";
-import { ExactMoney, Time } from "../../components/figures.tsx";
+import { ExactMoney, Money, Time } from "../../components/figures.tsx";
+import { type Fact, Meanwhile, sinceOpened } from "../../components/meanwhile.tsx";
 import { Failure } from "../../components/states.tsx";
 import { amountProblem, isAmount, trimAmount } from "../../format/amount.ts";
 import { texts } from "../../texts.ts";
@@ -16,13 +17,25 @@ interface AutoTopUpProps {
   mayChange: boolean;
 }
 
+interface Terms {
+  on: boolean;
+  threshold: string;
+  amount: string;
+  cap: string;
+}
+
 export function AutoTopUpCard({ org, of, mayChange }: AutoTopUpProps) {
-  const [on, setOn] = useState(of.on);
-  const [threshold, setThreshold] = useState(trimAmount(of.threshold_usd ?? "5"));
-  const [amount, setAmount] = useState(trimAmount(of.amount_usd ?? "25"));
-  const [cap, setCap] = useState(trimAmount(of.monthly_cap_usd ?? ""));
+  const [typed, setTyped] = useState<{ terms: Terms; from: AutoTopUp } | null>(null);
   const [removing, setRemoving] = useState(false);
-  const save = useAutoTopUp(org);
+  const save = useAutoTopUp(org, (saved) => setTyped({ terms: termsOf(saved), from: saved }));
+  const { terms, from } = typed ?? { terms: termsOf(of), from: of };
+  const { on, threshold, amount, cap } = terms;
+  const type = (change: Partial<Terms>): void => setTyped({ terms: { ...terms, ...change }, from });
+  const tried = sinceOpened(save, from, of);
+  const discard = (): void => {
+    setTyped(null);
+    save.reset();
+  };
   const retry = useRetryAutoTopUp(org);
   const field = (label: string, value: string, set: (text: string) => void, placeholder = "") => (
     <TextInput
@@ -70,18 +83,25 @@ export function AutoTopUpCard({ org, of, mayChange }: AutoTopUpProps) {
             </Group>
           </Alert>
         )}
-        {save.error !== null && <Failure error={save.error} />}
+        {tried.late && (
+          <Meanwhile facts={factsOf(of)}>
+            <Button size="compact-sm" variant="default" onClick={discard}>
+              {texts.meanwhile.discard}
+            </Button>
+          </Meanwhile>
+        )}
+        {!tried.late && save.error !== null && <Failure error={save.error} />}
         {retry.error !== null && <Failure error={retry.error} />}
         <Switch
           label={words.autoOn}
           disabled={!mayChange}
           checked={on}
-          onChange={(event) => setOn(event.currentTarget.checked)}
+          onChange={(event) => type({ on: event.currentTarget.checked })}
         />
         <SimpleGrid cols={{ base: 1, xs: 3 }} spacing="sm" verticalSpacing="sm" maw={640}>
-          {field(words.threshold, threshold, setThreshold)}
-          {field(words.topUpBy, amount, setAmount)}
-          {field(words.cap, cap, setCap, words.noCap)}
+          {field(words.threshold, threshold, (text) => type({ threshold: text }))}
+          {field(words.topUpBy, amount, (text) => type({ amount: text }))}
+          {field(words.cap, cap, (text) => type({ cap: text }), words.noCap)}
         </SimpleGrid>
         <div>
           <Button
@@ -93,10 +113,11 @@ export function AutoTopUpCard({ org, of, mayChange }: AutoTopUpProps) {
                 threshold_usd: threshold.trim(),
                 amount_usd: amount.trim(),
                 monthly_cap_usd: cap.trim() === "" ? null : cap.trim(),
+                version: tried.on.version,
               })
             }
           >
-            {texts.dialog.save}
+            {tried.late ? texts.meanwhile.saveAnyway : texts.dialog.save}
           </Button>
         </div>
       </Stack>
@@ -106,6 +127,25 @@ export function AutoTopUpCard({ org, of, mayChange }: AutoTopUpProps) {
     </Paper>
   );
 }
+
+const termsOf = ({ on, threshold_usd, amount_usd, monthly_cap_usd }: AutoTopUp): Terms => ({
+  on,
+  threshold: trimAmount(threshold_usd ?? "5"),
+  amount: trimAmount(amount_usd ?? "25"),
+  cap: trimAmount(monthly_cap_usd ?? ""),
+});
+
+const amountFact = (label: string, usd: string | null): Fact => [
+  label,
+  usd === null ? texts.meanwhile.none : <Money usd={usd} />,
+];
+
+const factsOf = ({ on, threshold_usd, amount_usd, monthly_cap_usd }: AutoTopUp): Fact[] => [
+  [words.autoOn, on ? texts.meanwhile.yes : texts.meanwhile.no],
+  amountFact(words.threshold, threshold_usd),
+  amountFact(words.topUpBy, amount_usd),
+  amountFact(words.cap, monthly_cap_usd),
+];
 
 function RemoveCard({ org, card, onClose }: { org: string; card: string; onClose: () => void }) {
   const remove = useRemoveCard(org, onClose);

@@ -2,10 +2,11 @@
 import { Alert, List, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { type Key, keyQuery, useCreateKey, useEditKey, useRevokeKey } from "../../api/keys.ts";
+import { type Key, keyQuery, keysQuery, useCreateKey, useEditKey, useRevokeKey } from "../../api/keys.ts";
 import { callableModel, modelsQuery } from "../../api/models.ts";
 import { ConfirmDialog, FormDialog } from "../../components/dialogs.tsx";
 import { Ago, Money } from "../../components/figures.tsx";
+import { sinceOpened } from "../../components/meanwhile.tsx";
 import { useOpener } from "../../components/opener.ts";
 import { type Secret, SecretDialog } from "../../components/secret-dialog.tsx";
 import { formatCount } from "../../format/count.ts";
@@ -103,13 +104,20 @@ function Create({ org, replaced, scope, onClose, onSecret, onReplaced }: CreateP
 
 function Edit({ org, of, onClose }: ActProps & { of: Key }) {
   const change = useEditKey(org, of.id, onClose);
+  const { data: keys } = useQuery(keysQuery(org));
+  const { on, late } = sinceOpened(
+    change,
+    of,
+    keys?.data.find(({ id }) => id === of.id),
+  );
   return (
     <EditKeyDialog
       opened
       of={of}
+      now={late ? on : null}
       mutation={change}
       onClose={onClose}
-      onSubmit={(edit) => change.mutate(edit)}
+      onSubmit={(edit) => change.mutate({ ...edit, version: on.version })}
     />
   );
 }

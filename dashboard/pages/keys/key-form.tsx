@@ -3,6 +3,8 @@ import { Alert, Radio, Stack, Text, TextInput } from "@mantine/core";
 import { useState } from "react";
 import type { Key, KeyEdit } from "../../api/keys.ts";
 import { FormDialog, type Mutation } from "../../components/dialogs.tsx";
+import { Money } from "../../components/figures.tsx";
+import type { Fact } from "../../components/meanwhile.tsx";
 import { amountProblem, trimAmount } from "../../format/amount.ts";
 import { texts } from "../../texts.ts";
 
@@ -62,8 +64,14 @@ export function CreateKeyDialog(props: CreateKeyProps) {
   );
 }
 
-export function EditKeyDialog(props: DialogProps<KeyEdit> & { of: Key }) {
-  const { opened, onClose, onSubmit, mutation, of } = props;
+interface EditKeyProps extends DialogProps<Omit<KeyEdit, "version">> {
+  of: Key;
+  /** As somebody else has left it meanwhile. */
+  now: Key | null;
+}
+
+export function EditKeyDialog(props: EditKeyProps) {
+  const { opened, onClose, onSubmit, mutation, of, now } = props;
   const [name, setName] = useState(of.name);
   const [limit, setLimit] = useState(trimAmount(of.limit_usd ?? ""));
   return (
@@ -74,6 +82,7 @@ export function EditKeyDialog(props: DialogProps<KeyEdit> & { of: Key }) {
       onSubmit={() => onSubmit({ name: name.trim(), limit_usd: limit.trim() === "" ? null : limit.trim() })}
       action={texts.dialog.save}
       mutation={mutation}
+      now={now && factsOf(now)}
       disabled={name.trim() === "" || amountProblem(limit) !== null}
     >
       <Text size="sm">{words.editHelp}</Text>
@@ -82,6 +91,11 @@ export function EditKeyDialog(props: DialogProps<KeyEdit> & { of: Key }) {
     </FormDialog>
   );
 }
+
+const factsOf = ({ name, limit_usd }: Key): Fact[] => [
+  [words.name, name],
+  [words.limit, limit_usd === null ? words.limitNone : <Money usd={limit_usd} />],
+];
 
 const NameInput = ({ name, setName }: { name: string; setName: (name: string) => void }) => (
   <TextInput

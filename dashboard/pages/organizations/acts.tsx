@@ -1,7 +1,9 @@
 // The dialogs of the organizations page: make one, rename it, and invite the person who owns it.
 import { Text, TextInput } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import {
+  organizationQuery,
   type OrganizationRow,
   type OwnerInvitation,
   useCreateOrganization,
@@ -9,6 +11,7 @@ import {
   useRenameOrganization,
 } from "../../api/organizations.ts";
 import { FormDialog } from "../../components/dialogs.tsx";
+import { sinceOpened } from "../../components/meanwhile.tsx";
 import { texts } from "../../texts.ts";
 
 const words = texts.organizations;
@@ -44,22 +47,25 @@ export function CreateOrganization({ onClose, onCreated }: CreateProps) {
 }
 
 interface RenameProps {
-  of: Pick<OrganizationRow, "id" | "name">;
+  of: OrganizationRow;
   onClose: () => void;
 }
 
 export function RenameOrganization({ of, onClose }: RenameProps) {
   const [name, setName] = useState(of.name);
   const rename = useRenameOrganization(of.id, onClose);
+  const { data: present } = useQuery(organizationQuery(of.id));
+  const { on, late } = sinceOpened(rename, of, present);
   return (
     <FormDialog
       opened
       title={words.renameTitle(of.name)}
       action={words.rename}
       mutation={rename}
-      disabled={name.trim() === "" || name.trim() === of.name}
+      now={late ? [[words.name, on.name]] : null}
+      disabled={name.trim() === "" || name.trim() === on.name}
       onClose={onClose}
-      onSubmit={() => rename.mutate({ name: name.trim() })}
+      onSubmit={() => rename.mutate({ name: name.trim(), version: on.version })}
     >
       <TextInput
         label={words.name}

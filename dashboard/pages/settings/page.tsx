@@ -4,6 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { type Settings, settingsQuery, useChangeSettings } from "../../api/settings.ts";
 import { Copyable } from "../../components/copy.tsx";
+import { type Fact, Meanwhile, sinceOpened } from "../../components/meanwhile.tsx";
 import { Page, Section } from "../../components/page.tsx";
 import { Failure, Loaded } from "../../components/states.tsx";
 import { useMembership } from "../../membership.tsx";
@@ -27,13 +28,32 @@ export function SettingsPage() {
   );
 }
 
+/** A name that is being typed, and the settings that it is to change. */
+interface Typed {
+  name: string;
+  from: Settings;
+}
+
 function Organization({ org, of, mayChange }: { org: string; of: Settings; mayChange: boolean }) {
-  const [name, setName] = useState(of.name);
-  const change = useChangeSettings(org);
+  const [typed, setTyped] = useState<Typed | null>(null);
+  const change = useChangeSettings(org, (saved) => setTyped((was) => afterSaving(saved, was)));
+  const { name, from } = typed ?? { name: of.name, from: of };
+  const { on, late } = sinceOpened(change, from, of);
+  const discard = (): void => {
+    setTyped(null);
+    change.reset();
+  };
   return (
     <Paper withBorder p="md">
       <Stack gap="sm">
-        {change.error !== null && <Failure error={change.error} />}
+        {late && (
+          <Meanwhile facts={factsOf(on)}>
+            <Button size="compact-sm" variant="default" onClick={discard}>
+              {texts.meanwhile.discard}
+            </Button>
+          </Meanwhile>
+        )}
+        {!late && change.error !== null && <Failure error={change.error} />}
         <Group gap="sm" align="flex-end">
           <TextInput
             label={words.name}
@@ -41,15 +61,15 @@ function Organization({ org, of, mayChange }: { org: string; of: Settings; mayCh
             maxLength={200}
             disabled={!mayChange}
             value={name}
-            onChange={(event) => setName(event.currentTarget.value)}
+            onChange={(event) => setTyped({ name: event.currentTarget.value, from })}
           />
           {mayChange && (
             <Button
               loading={change.isPending}
-              disabled={name.trim() === "" || name.trim() === of.name}
-              onClick={() => change.mutate({ name: name.trim() })}
+              disabled={name.trim() === "" || name.trim() === on.name}
+              onClick={() => change.mutate({ name: name.trim(), version: on.version })}
             >
-              {texts.dialog.save}
+              {late ? texts.meanwhile.saveAnyway : texts.dialog.save}
             </Button>
           )}
         </Group>
@@ -58,7 +78,9 @@ function Organization({ org, of, mayChange }: { org: string; of: Settings; mayCh
           description={words.requireTwoFactorHelp}
           disabled={!mayChange || change.isPending}
           checked={of.require_two_factor}
-          onChange={(event) => change.mutate({ require_two_factor: event.currentTarget.checked })}
+          onChange={(event) =>
+            change.mutate({ require_two_factor: event.currentTarget.checked, version: of.version })
+          }
         />
         <Text size="sm">{words.baseUrl}</Text>
         <Copyable text={of.base_url} />
@@ -69,3 +91,12 @@ function Organization({ org, of, mayChange }: { org: string; of: Settings; mayCh
     </Paper>
   );
 }
+
+/** What is being typed goes on from what was saved, unless that has another name than the one that is to change. */
+const afterSaving = (saved: Settings, was: Typed | null): Typed | null =>
+  was !== null && [was.from.name, was.name.trim()].includes(saved.name) ? { ...was, from: saved } : was;
+
+const factsOf = ({ name, require_two_factor }: Settings): Fact[] => [
+  [words.name, name],
+  [words.requireTwoFactor, require_two_factor ? texts.meanwhile.yes : texts.meanwhile.no],
+];

@@ -1,11 +1,12 @@
 // The dialogs of the team page: invite, change a role, remove, leave.
 import { List, Text } from "@mantine/core";
-import { useQueryClient } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import { type Member, useChangeRole, useLeave, useRemoveMember } from "../../api/team.ts";
+import { type Member, teamQuery, useChangeRole, useLeave, useRemoveMember } from "../../api/team.ts";
 import { ConfirmDialog, FormDialog } from "../../components/dialogs.tsx";
 import { Link } from "../../components/link.tsx";
+import { sinceOpened } from "../../components/meanwhile.tsx";
 import type { Membership } from "../../membership.tsx";
 import { path } from "../../path-builder.ts";
 import { texts } from "../../texts.ts";
@@ -41,15 +42,22 @@ function ChangeRole({ org, of, onClose }: ActProps & { of: Member }) {
     queries.clear();
     void navigate({ to: path.signIn() });
   });
+  const { data: team } = useQuery(teamQuery(org.id));
+  const { on, late } = sinceOpened(
+    change,
+    of,
+    team?.data.find(({ person }) => person.id === of.person.id),
+  );
   return (
     <FormDialog
       opened
       title={words.changeRoleTitle(of.email)}
       action={texts.dialog.save}
       mutation={change}
-      disabled={role === of.role}
+      now={late ? [[words.role, words.roles[on.role]]] : null}
+      disabled={role === on.role}
       onClose={onClose}
-      onSubmit={() => change.mutate(role)}
+      onSubmit={() => change.mutate({ role, version: on.version })}
     >
       <Text size="sm">{of.you ? words.changeOwnRoleHelp : words.changeRoleHelp}</Text>
       <RoleChoice role={role} setRole={setRole} by={org.role} />

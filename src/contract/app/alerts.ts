@@ -1,6 +1,6 @@
 // Alerts and the audit log. Alerts are served by `payments`' neighbour; their shapes stand here.
 import { z } from "zod";
-import { count, line, listOf, page, time, usdInput, window } from "./shapes.ts";
+import { count, line, listOf, page, time, usdInput, version, window } from "./shapes.ts";
 
 export const alertKind = z.enum([
   "balance_below",
@@ -25,6 +25,7 @@ export const alertRuleInput = z.strictObject({
   channels: z.array(z.string()).max(10),
   on: z.boolean(),
 });
+export const changeAlertRuleInput = z.strictObject({ ...alertRuleInput.shape, version });
 export const alertRule = z.object({
   id: z.string(),
   ...condition,
@@ -33,6 +34,7 @@ export const alertRule = z.object({
   /** True while the condition holds: one message per crossing. */
   firing: z.boolean(),
   last_fired_at: time.nullable(),
+  version,
 });
 export const alertRuleList = listOf(alertRule);
 

@@ -1,6 +1,6 @@
 // Credits of one organization: the arithmetic line, open holds, the ledger page, and buying (orders, automatic top-up).
 import { z } from "zod";
-import { count, listOf, page, time, usd, usdInput, window } from "./shapes.ts";
+import { count, listOf, page, time, usd, usdInput, version, window } from "./shapes.ts";
 
 /** purchases + grants + refunds − charges − chargebacks = available + held − debt; `drift` is 0.000000000 or a bug. */
 export const billing = z.object({
@@ -109,12 +109,14 @@ export const autoTopUp = z.object({
   /** `visa •••• 4242`; null until a checkout kept one. */
   card: z.string().nullable(),
   last_failure: z.object({ at: time, reason: z.string(), order: z.string().nullable() }).nullable(),
+  version,
 });
 export const autoTopUpInput = z.strictObject({
   on: z.boolean(),
   threshold_usd: usdInput,
   amount_usd: usdInput,
   monthly_cap_usd: usdInput.nullable(),
+  version,
 });
 
 export const pageQuery = z.strictObject({ ...page });

@@ -1,7 +1,7 @@
 // API keys on the dashboard: the record of the operator API, with who made it and what is left of its limit.
 import { z } from "zod";
 import { keySchema } from "../admin.ts";
-import { count, line, listOf, personRef, tier, time, usd, usdInput } from "./shapes.ts";
+import { count, line, listOf, personRef, tier, time, usd, usdInput, version } from "./shapes.ts";
 
 export const key = keySchema.extend({
   /** Null for a key made on the command line. `left`: the member is no longer of the organization. */
@@ -31,5 +31,5 @@ export const createKeyInput = z.strictObject({
 export const createdKey = key.extend({ secret: z.string().nullable(), replaces: z.string().nullable() });
 /** What is left out stays as it is. */
 export const editKeyInput = z
-  .strictObject({ name: line().optional(), limit_usd: usdInput.nullable().optional() })
-  .refine((change) => Object.keys(change).length > 0, "needs a name or a limit");
+  .strictObject({ name: line().optional(), limit_usd: usdInput.nullable().optional(), version })
+  .refine(({ name, limit_usd }) => name !== undefined || limit_usd !== undefined, "needs a name or a limit");

@@ -4,7 +4,19 @@ import { ROLES } from "../roles.ts";
 import { auditReportSchema, releaseSchema, routeSchema } from "../admin.ts";
 import { order } from "./billing.ts";
 import { entitlement } from "./catalogue.ts";
-import { email, count, line, listOf, milliseconds, page, personRef, time, usd, usdInput } from "./shapes.ts";
+import {
+  email,
+  count,
+  line,
+  listOf,
+  milliseconds,
+  page,
+  personRef,
+  time,
+  usd,
+  usdInput,
+  version,
+} from "./shapes.ts";
 
 export const organization = z.object({
   id: z.string(),
@@ -19,11 +31,12 @@ export const organization = z.object({
   members: count,
   last_request_at: time.nullable(),
   open_entitlements: count,
+  version,
 });
 export const organizationList = listOf(organization);
 export const organizationsQuery = z.strictObject({ ...page, search: z.string().max(200).optional() });
-/** Also of a new name. */
 export const createOrganizationInput = z.strictObject({ name: line() });
+export const renameOrganizationInput = z.strictObject({ name: line(), version });
 
 /** Of credits, orders and payment events. */
 export const creditsQuery = z.strictObject({ ...page, org: z.string().max(60).optional() });

@@ -1,7 +1,7 @@
 // Who is signed in, who belongs to an organization, and what a person sets for themselves.
 import { z } from "zod";
 import { ROLES } from "../roles.ts";
-import { email, line, listOf, password, personRef, time, usd } from "./shapes.ts";
+import { email, line, listOf, password, personRef, time, usd, version } from "./shapes.ts";
 
 export const role = z.enum(ROLES);
 export const membership = z.object({ org: z.string(), name: z.string(), role });
@@ -65,9 +65,10 @@ export const member = z.object({
   keys: z.int(),
   month_spend_usd: usd,
   you: z.boolean(),
+  version,
 });
 export const memberList = listOf(member);
-export const changeRoleInput = z.strictObject({ role });
+export const changeRoleInput = z.strictObject({ role, version });
 
 export const invitation = z.object({
   id: z.string(),
@@ -92,11 +93,15 @@ export const settings = z.object({
   /** Content is never stored by this gateway; the field says so. */
   content_logging: z.object({ allowed: z.boolean(), on: z.boolean() }),
   base_url: z.string(),
+  version,
 });
-export const settingsInput = z.strictObject({
-  name: line().optional(),
-  require_two_factor: z.boolean().optional(),
-});
+/** One at a time: they are kept in two stores, and a change is made whole or not at all. */
+export const settingsInput = z
+  .strictObject({ name: line().optional(), require_two_factor: z.boolean().optional(), version })
+  .refine(
+    ({ name, require_two_factor }) => (name === undefined) !== (require_two_factor === undefined),
+    "needs a name or a rule, one at a time",
+  );
 
 /** One sign-in of this person; end it by DELETE /profile/sessions/{id}. */
 export const personSession = z.object({

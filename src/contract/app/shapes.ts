@@ -8,6 +8,8 @@ export const count = z.int().min(0);
 export const milliseconds = z.number().min(0);
 export const tier = z.enum(["standard", "research"]);
 export const cursor = z.string().max(200);
+/** Of a row that several people edit (`contract/version.ts`): in its answers, and named by each change of it. */
+export const version = z.string().max(40);
 /** Decimal text that `parseUsd` reads exactly, as people type it. */
 export const usdInput = z
   .string()

@@ -11,7 +11,7 @@ const ERRORS = {
   401: "No, unknown or revoked management key.",
   403: "An inference key.",
   404: "No record of this id.",
-  409: "State or an earlier call forbids it.",
+  409: "State or an earlier call forbids it, or somebody else was faster.",
   default: "Any other refusal.",
 };
 

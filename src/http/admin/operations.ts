@@ -151,8 +151,7 @@ const keys: Operation[] = [
     params: keyParams,
     body: renameKeyInput,
     output: keySchema,
-    run: (operator, { params, body }, actor) =>
-      operator.keys.rename({ key: params.key, name: body.name }, actor),
+    run: (operator, { params, body }, actor) => operator.keys.change({ key: params.key, ...body }, actor),
   }),
   operation("POST /keys/{key}/limit", {
     noun: "keys",
@@ -161,8 +160,7 @@ const keys: Operation[] = [
     params: keyParams,
     body: limitKeyInput,
     output: keySchema,
-    run: (operator, { params, body }, actor) =>
-      operator.keys.limit({ key: params.key, usd: body.usd }, actor),
+    run: (operator, { params, body }, actor) => operator.keys.change({ key: params.key, ...body }, actor),
   }),
 ];
 

@@ -43,10 +43,8 @@ export const keysHandlers = (on: KeysPorts): Handlers<Routes> => ({
     const who = callerOf(call);
     const { id: key } = mayChange(await keyOf(on, call.params, who));
     const actor = actorOf(call);
-    const { name, limit_usd: usd } = call.body;
-    // The limit first: an amount that cannot be taken changes nothing.
-    if (usd !== undefined) await on.operator.keys.limit({ key, usd }, actor);
-    if (name !== undefined) await on.operator.keys.rename({ key, name }, actor);
+    const { limit_usd: usd, ...edit } = call.body;
+    await on.operator.keys.change({ key, usd, ...edit }, actor);
     return await keyOf(on, call.params, who);
   },
   "POST /orgs/{org}/keys/{key}/replace": async (call) => {
@@ -146,6 +144,7 @@ function printKey(
     created_at: key.created_at,
     last_used_at: key.last_used_at,
     revoked_at: key.revoked_at,
+    version: key.version,
     created_by,
     state: key.status === "revoked" ? "revoked" : key.blocked_by_limit ? "blocked_by_limit" : "active",
     left_usd: left === null ? null : formatUsd(left),

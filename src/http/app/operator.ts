@@ -4,6 +4,7 @@ import type { AuditQuery, AuditSight, Desk } from "../../contract/desk.ts";
 import type { Operator } from "../../contract/operator.ts";
 import type { People } from "../../contract/people.ts";
 import { OperatorRefusal } from "../../contract/admin-refusals.ts";
+import { checkVersion } from "../../contract/version.ts";
 import { actorOf, type Handlers, notFound, personOf } from "./call.ts";
 import { auditCsv } from "./catalogue.ts";
 import { namesOf } from "./names.ts";
@@ -68,8 +69,9 @@ const organizations = (on: OperatorPorts): Handlers<Organizations> => ({
   },
   "PATCH /operator/organizations/{org}": async (call) => {
     const { org } = call.params;
-    await on.desk.organizationRow(org);
-    await on.desk.renameOrganization(org, call.body.name.trim(), actorOf(call));
+    const { name, version } = await on.desk.organizationRow(org);
+    checkVersion(call.body.version, version);
+    await on.desk.renameOrganization(org, { from: name, to: call.body.name.trim() }, actorOf(call));
     return await on.desk.organizationRow(org);
   },
   "POST /operator/organizations/{org}/invitations": async (call) => {

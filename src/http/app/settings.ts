@@ -3,6 +3,7 @@ import type { AppAnswer } from "../../contract/app.ts";
 import type { Desk } from "../../contract/desk.ts";
 import type { Operator } from "../../contract/operator.ts";
 import type { People } from "../../contract/people.ts";
+import { checkVersion, versionOf } from "../../contract/version.ts";
 import { actorOf, type Handlers, notFound } from "./call.ts";
 
 export interface SettingsPorts {
@@ -20,17 +21,20 @@ export const settingsHandlers = (on: SettingsPorts): Handlers<Routes> => ({
   "PATCH /orgs/{org}/settings": async (call) => {
     const { org } = call.params;
     const actor = actorOf(call);
-    const { name, require_two_factor: requireTwoFactor } = call.body;
-    if (name !== undefined) await on.desk.renameOrganization(org, name.trim(), actor);
+    const { name, require_two_factor: requireTwoFactor, version } = call.body;
+    const before = await printSettings(on, org);
+    checkVersion(version, before.version);
+    if (name !== undefined)
+      await on.desk.renameOrganization(org, { from: before.name, to: name.trim() }, actor);
     if (requireTwoFactor !== undefined) {
-      const before = await on.people.rules(org);
-      await on.people.setRules(org, { requireTwoFactor });
+      const from = { requireTwoFactor: before.require_two_factor };
+      await on.people.setRules(org, { from, to: { requireTwoFactor } });
       await on.desk.note({
         actor,
         action: "organization.settings",
         organizationId: org,
         target: org,
-        before: { require_two_factor: before.requireTwoFactor },
+        before: { require_two_factor: before.require_two_factor },
         after: { require_two_factor: requireTwoFactor },
       });
     }
@@ -50,5 +54,6 @@ async function printSettings(on: SettingsPorts, org: string): Promise<Settings> 
     require_two_factor: requireTwoFactor,
     content_logging: { allowed: false, on: false },
     base_url: on.baseUrl,
+    version: versionOf("settings", { name: organization.name, requireTwoFactor }),
   };
 }

@@ -7,6 +7,7 @@ import { linkTo } from "../../contract/links.ts";
 import { formatUsd, nanoUsd } from "../../contract/money.ts";
 import type { Invitation, Membership, People } from "../../contract/people.ts";
 import type { Role } from "../../contract/roles.ts";
+import { checkVersion, versionOf } from "../../contract/version.ts";
 import { actorOf, callerOf, type Handlers, notFound, personOf, type Who } from "./call.ts";
 
 export interface TeamPorts {
@@ -36,8 +37,9 @@ export const teamHandlers = (on: TeamPorts): Handlers<Routes> => ({
     const who = callerOf(call);
     const before = await memberOf(on, org, member);
     mayTouch(who, [before.role, call.body.role]);
+    checkVersion(call.body.version, versionOf("member", before));
     if (before.role !== call.body.role) {
-      await on.people.changeRole(org, member, call.body.role);
+      await on.people.changeRole(org, member, { from: before.role, to: call.body.role });
       await on.desk.note({
         actor: actorOf(call),
         action: "member.role",
@@ -178,6 +180,7 @@ async function members(on: TeamPorts, org: string, you: string): Promise<Member[
         keys: own.filter(({ revoked }) => !revoked).length,
         month_spend_usd: formatUsd(nanoUsd(own.reduce((sum, { monthSpend }) => sum + monthSpend, 0n))),
         you: personId === you,
+        version: versionOf("member", { role }),
       },
     ];
   });

@@ -1,5 +1,6 @@
 // What people did, into the ledger's audit log: the one list of who changed what.
 import type { AuditNote, Desk } from "../../contract/desk.ts";
+import { changedMeanwhile } from "../../contract/version.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { type Sql, type Statement, statement } from "../../store/sql.ts";
 
@@ -26,19 +27,24 @@ export const auditNotes = (sql: Sql, clock: Clock): Pick<Desk, "note" | "renameO
   async note(note) {
     await sql.together([auditStatement(note, clock.nowMs())]);
   },
-  async renameOrganization(organizationId, name, actor) {
-    const [row] = await sql.rows("SELECT name FROM organization WHERE org_id = ?1", organizationId);
+  async renameOrganization(organizationId, { from, to }, actor) {
     const note = {
       actor,
       action: "organization.settings",
       organizationId,
       target: organizationId,
-      before: { name: row?.["name"] },
-      after: { name },
+      before: { name: from },
+      after: { name: to },
     };
-    await sql.together([
-      statement("UPDATE organization SET name = ?2 WHERE org_id = ?1", organizationId, name),
-      auditStatement(note, clock.nowMs()),
-    ]);
+    const renamed = await sql.ifChanged(
+      statement(
+        "UPDATE organization SET name = ?3 WHERE org_id = ?1 AND name = ?2",
+        organizationId,
+        from,
+        to,
+      ),
+      [auditStatement(note, clock.nowMs())],
+    );
+    if (!renamed) throw changedMeanwhile();
   },
 });

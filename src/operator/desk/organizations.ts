@@ -5,6 +5,7 @@ import { formatUsd, parseUsd } from "../../contract/money.ts";
 import type { Operator } from "../../contract/operator.ts";
 import type { People } from "../../contract/people.ts";
 import { Refusal } from "../../contract/refusals.ts";
+import { versionOf } from "../../contract/version.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { moneyOf, numberOf, orNull, type Sql, type SqlRow, textOf } from "../../store/sql.ts";
 import { unknownRecord } from "../unknown-record.ts";
@@ -106,10 +107,11 @@ async function organizationRows(
 
 function organizationOf(row: SqlRow, members: ReadonlyMap<string, number>): Organization {
   const id = textOf(row["org_id"]);
+  const name = textOf(row["name"]);
   const last = orNull(row["last_at"], numberOf);
   return {
     id,
-    name: textOf(row["name"]),
+    name,
     created_at: new Date(numberOf(row["created_at"])).toISOString(),
     paid_workspace: moneyOf(row["purchased"]) > 0n,
     available_usd: formatUsd(moneyOf(row["available"])),
@@ -120,6 +122,7 @@ function organizationOf(row: SqlRow, members: ReadonlyMap<string, number>): Orga
     members: members.get(id) ?? 0,
     last_request_at: last === null ? null : new Date(last).toISOString(),
     open_entitlements: numberOf(row["asked"]),
+    version: versionOf("organization", { name }),
   };
 }
 
