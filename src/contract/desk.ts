@@ -145,4 +145,6 @@ export interface Desk {
     id: string,
     actor: string,
   ): Promise<AppAnswer<"POST /operator/management-keys/{key}/revoke">>;
+  /** Revokes the management keys that this person's command line signed in with. */
+  endLogins(personId: string, actor: string): Promise<void>;
 }

@@ -9,6 +9,7 @@ import { ENTITLEMENT_NOTES_SCHEMA } from "./migrations/0005-entitlement-notes.ts
 import { ALERTS_SCHEMA } from "./migrations/0006-alerts.ts";
 import { BREAKERS_SCHEMA } from "./migrations/0007-breakers.ts";
 import { JOURNAL_KEYS_SCHEMA } from "./migrations/0008-journal-keys.ts";
+import { DEVICE_LOGINS_SCHEMA } from "./migrations/0011-device-logins.ts";
 import { inPostgres } from "./migrations/postgres/in-postgres.ts";
 import type { Migration } from "./migrate.ts";
 import { StoreFailure } from "./store-failure.ts";
@@ -21,6 +22,7 @@ export const POSTGRES_MIGRATIONS: readonly Migration[] = [
   { version: 6, name: "alerts", sql: inPostgres(ALERTS_SCHEMA) },
   { version: 7, name: "breakers", sql: inPostgres(BREAKERS_SCHEMA) },
   { version: 8, name: "journal keys", sql: inPostgres(JOURNAL_KEYS_SCHEMA) },
+  { version: 11, name: "device logins", sql: inPostgres(DEVICE_LOGINS_SCHEMA) },
 ];
 
 /** Any number that is ours: the lock that migrating gateways take turns with. */
