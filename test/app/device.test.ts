@@ -1,6 +1,9 @@
 // Logging the command line in (RFC 8628), as calls over HTTP on both stores: one approval gives one key, once, to whoever
 // holds the long code; guesses, replays and the impatient get nothing.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { DEVICE_REFUSALS } from "../../src/contract/devices.ts";
 import { ageSessions } from "../support/aged-sessions.ts";
 import { Browser, firstOperator, newMember, PASSWORD } from "../support/browser.ts";
 import { type TestClock, testClock } from "../support/clock.ts";
@@ -252,6 +255,11 @@ describe.each([...STORES])("%s", (store: Store) => {
     clock.advance(MINUTE_MS + 1);
     await ask(gateway.url);
   });
+});
+
+test("every code that a terminal is refused with is explained", () => {
+  const explained = readFileSync(join(import.meta.dir, "../../docs/errors.md"), "utf8");
+  for (const code of Object.keys(DEVICE_REFUSALS)) expect(explained).toContain(`| \`${code}\` |`);
 });
 
 test("a sign-in of yesterday approves nothing", async () => {
