@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { ErrorJson } from "../src/contract/admin.ts";
 import { addressOf, assertOpen, findLogin } from "./credentials.ts";
 import { nextStep } from "./next-step.ts";
+import type { ListedModel } from "./opencode.ts";
 import { Problem } from "./problem.ts";
 
 /** What a call returned: the document as sent, and as a value. */
@@ -52,6 +53,14 @@ export async function findDoor(options: DoorOptions): Promise<Door> {
     `No gateway is known here: there is no ${await operatorFileName(options)}, and no login${url === undefined ? "" : ` at ${url}`}.`,
     "Start one with ./tollgate serve, log in with ./tollgate login --url URL, or name one with --url and --token (TOLLGATE_URL, TOLLGATE_TOKEN).",
   );
+}
+
+/** Where the gateway is, in the same order. Throws `Problem` when nothing says it. */
+export async function gatewayAddress(options: DoorOptions): Promise<string> {
+  const named = (options.url ?? process.env["TOLLGATE_URL"]) || undefined;
+  const known = named ?? (await operatorFile(options))?.url ?? findLogin(undefined)?.address;
+  if (known !== undefined) return addressOf(known);
+  throw new Problem("No gateway is known here.", "Name one with --url https://gateway.example.com.");
 }
 
 /** What the gateway of this data directory wrote; null where none did. */
@@ -125,6 +134,19 @@ export function passByProxy(url: URL): void {
 
 export const isLoopback = ({ hostname }: URL): boolean =>
   /^(?:localhost|127\.[\d.]+|\[::1\])$/.test(hostname);
+
+/** The models that an API key may use. */
+export async function getModels(address: string, key: string): Promise<ListedModel[]> {
+  const response = await send(`${address}/v1/models`, { method: "GET", token: key });
+  const text = (await response.text()).trim();
+  if (response.ok) return parse<{ data: ListedModel[] }>(text, address).data;
+  const { message } = refused(response.status, text);
+  throw new Problem(
+    message,
+    "Give the secret of an API key, gw_sk_…; ./tollgate keys create makes one.",
+    text,
+  );
+}
 
 function printQuery(query: Record<string, string | undefined>): string {
   const given = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined);

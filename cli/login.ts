@@ -4,9 +4,9 @@ import { hostname } from "node:os";
 import type { Command } from "commander";
 import type { EndedLoginJson } from "../src/contract/admin.ts";
 import { VERSION } from "../src/contract/version.ts";
-import { addressOf, credentialsFile, findLogin, makeRoom, readLogins, writeLogin } from "./credentials.ts";
+import { credentialsFile, findLogin, makeRoom, readLogins, writeLogin } from "./credentials.ts";
 import { type Asked, askForCodes, waitForKey } from "./device.ts";
-import { type DoorOptions, isLoopback, openGateway, operatorFile } from "./gateway.ts";
+import { gatewayAddress, isLoopback, openGateway } from "./gateway.ts";
 import { Problem } from "./problem.ts";
 import { report, say } from "./report.ts";
 import { fields } from "./table.ts";
@@ -17,7 +17,7 @@ export function addLogin(program: Command): void {
     .description("get a management key for this machine, approved by an operator in the browser")
     .action((_: object, command: Command) =>
       report(command, async ({ options }) => {
-        const address = await gatewayToLogIn(options);
+        const address = await gatewayAddress(options);
         const file = credentialsFile();
         const before = readLogins(file)[address];
         makeRoom(file);
@@ -59,17 +59,6 @@ export function addLogout(program: Command): void {
         };
       }),
     );
-}
-
-/** The one that is named, else the one whose data directory lies here, else the only one of an earlier login. */
-async function gatewayToLogIn(options: DoorOptions): Promise<string> {
-  const named = options.url ?? (process.env["TOLLGATE_URL"] || undefined);
-  const known = named ?? (await operatorFile(options))?.url ?? findLogin(undefined)?.address;
-  if (known !== undefined) return addressOf(known);
-  throw new Problem(
-    "No gateway is known here.",
-    "Name one: ./tollgate login --url https://gateway.example.com",
-  );
 }
 
 /** What the operator reads on the page: one printable line. */

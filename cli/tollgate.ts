@@ -19,6 +19,7 @@ import { addRelease } from "./release.ts";
 import { addRequest } from "./request.ts";
 import { addRoute } from "./route.ts";
 import { addServe } from "./serve.ts";
+import { addSetup } from "./setup.ts";
 import { addSimulator } from "./simulator.ts";
 import { addUsage } from "./usage.ts";
 import { say } from "./report.ts";
@@ -41,6 +42,7 @@ const NOUNS = [
   addReceipt,
   addLedger,
   addPeople,
+  addSetup,
   addDb,
   addCompletion,
 ];
