@@ -1,9 +1,11 @@
-// The operator API of a running gateway, as the commands call it: found by flags, environment or the file that the
-// gateway writes at start (interfaces.md §2). Answers are kept as the exact text, so that `--json` passes it on.
+// The operator API of a running gateway, as the commands call it: found by flags, environment, the file that the
+// gateway writes at start (interfaces.md §2), or a login. Answers are kept as the exact text, so that `--json` passes it on.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ErrorJson } from "../src/contract/admin.ts";
+import { addressOf, assertOpen, findLogin } from "./credentials.ts";
 import { nextStep } from "./next-step.ts";
+import type { ListedModel } from "./opencode.ts";
 import { Problem } from "./problem.ts";
 
 /** What a call returned: the document as sent, and as a value. */
@@ -30,20 +32,49 @@ export interface DoorOptions {
 
 const TIMEOUT_MS = 120_000;
 
-/** Where the gateway is and with which key; throws `Problem` when neither flags nor a data directory say it. */
+/**
+ * Where the gateway is and with which key: flags, environment, operator.json, the stored login. A gateway that is named
+ * without a key gets the key that is known for it, whichever of the two knows it. Throws `Problem` when nobody does.
+ */
 export async function findDoor(options: DoorOptions): Promise<Door> {
-  const url = options.url ?? process.env["TOLLGATE_URL"];
-  const token = options.token ?? process.env["TOLLGATE_TOKEN"];
-  if (url && token) return { url, token };
-  const file = join(await dataDir(options), "operator.json");
-  if (!existsSync(file))
-    throw new Problem(
-      `No gateway is known here: there is no ${file}.`,
-      "Start one with ./tollgate serve, or name one with --url and --token (TOLLGATE_URL, TOLLGATE_TOKEN).",
-    );
-  const written = readDoor(file);
-  return { url: url || written.url, token: token || written.token };
+  const url = (options.url ?? process.env["TOLLGATE_URL"]) || undefined;
+  const token = (options.token ?? process.env["TOLLGATE_TOKEN"]) || undefined;
+  if (url !== undefined && token !== undefined) return { url, token };
+  const written = await operatorFile(options);
+  const here = written !== null && (url === undefined || addressOf(url) === addressOf(written.url));
+  const stored = here || token !== undefined ? null : findLogin(url);
+  if (stored !== null) {
+    assertOpen(stored);
+    return { url: stored.address, token: stored.login.token };
+  }
+  const door = written ?? (url === undefined ? addressOnly(findLogin(url)) : null);
+  if (door !== null) return { url: url ?? door.url, token: token ?? door.token };
+  throw new Problem(
+    `No gateway is known here: there is no ${await operatorFileName(options)}, and no login${url === undefined ? "" : ` at ${url}`}.`,
+    "Start one with ./tollgate serve, log in with ./tollgate login --url URL, or name one with --url and --token (TOLLGATE_URL, TOLLGATE_TOKEN).",
+  );
 }
+
+/** Where the gateway is, in the same order. Throws `Problem` when nothing says it. */
+export async function gatewayAddress(options: DoorOptions): Promise<string> {
+  const named = (options.url ?? process.env["TOLLGATE_URL"]) || undefined;
+  const known = named ?? (await operatorFile(options))?.url ?? findLogin(undefined)?.address;
+  if (known !== undefined) return addressOf(known);
+  throw new Problem("No gateway is known here.", "Name one with --url https://gateway.example.com.");
+}
+
+/** What the gateway of this data directory wrote; null where none did. */
+export async function operatorFile(options: DoorOptions): Promise<Door | null> {
+  const file = await operatorFileName(options);
+  return existsSync(file) ? readDoor(file) : null;
+}
+
+const operatorFileName = async (options: DoorOptions): Promise<string> =>
+  join(await dataDir(options), "operator.json");
+
+/** For a key that was given by itself. */
+const addressOnly = (found: ReturnType<typeof findLogin>): Door | null =>
+  found === null ? null : { url: found.address, token: found.login.token };
 
 async function dataDir(options: DoorOptions): Promise<string> {
   if (options.dataDir !== undefined) return options.dataDir;
@@ -67,8 +98,7 @@ function readDoor(file: string): Door {
 }
 
 export function openGateway({ url, token }: Door): Gateway {
-  const base = `${url.replace(/\/+$/, "").replace(/\/v1$/, "")}/admin/v1`;
-  if (!URL.canParse(base)) throw new Problem(`${url} is not a URL.`, "Give one like http://127.0.0.1:8080.");
+  const base = `${addressOf(url)}/admin/v1`;
   const call = async <Value>(path: string, init: RequestInit): Promise<Answer<Value>> => {
     const response = await send(`${base}${path}`, { ...init, token });
     const text = (await response.text()).trim();
@@ -97,9 +127,25 @@ async function send(url: string, { token, ...init }: RequestInit & { token: stri
 }
 
 /** Bun's fetch obeys HTTP_PROXY also for loopback, and would hand the management key to the proxy. */
-export function passByProxy({ hostname }: URL): void {
-  if (!/^(?:localhost|127\.[\d.]+|\[::1\])$/.test(hostname)) return;
-  process.env["NO_PROXY"] = [process.env["NO_PROXY"], hostname].filter(Boolean).join(",");
+export function passByProxy(url: URL): void {
+  if (!isLoopback(url)) return;
+  process.env["NO_PROXY"] = [process.env["NO_PROXY"], url.hostname].filter(Boolean).join(",");
+}
+
+export const isLoopback = ({ hostname }: URL): boolean =>
+  /^(?:localhost|127\.[\d.]+|\[::1\])$/.test(hostname);
+
+/** The models that an API key may use. */
+export async function getModels(address: string, key: string): Promise<ListedModel[]> {
+  const response = await send(`${address}/v1/models`, { method: "GET", token: key });
+  const text = (await response.text()).trim();
+  if (response.ok) return parse<{ data: ListedModel[] }>(text, address).data;
+  const { message } = refused(response.status, text);
+  throw new Problem(
+    message,
+    "Give the secret of an API key, gw_sk_…; ./tollgate keys create makes one.",
+    text,
+  );
 }
 
 function printQuery(query: Record<string, string | undefined>): string {

@@ -9,6 +9,7 @@ import { addDoctor } from "./doctor.ts";
 import { addEntitlement } from "./entitlement.ts";
 import { addKeys } from "./keys.ts";
 import { addLedger } from "./ledger.ts";
+import { addLogin, addLogout } from "./login.ts";
 import { addOrg } from "./org.ts";
 import { addPayments } from "./payments.ts";
 import { Problem } from "./problem.ts";
@@ -18,6 +19,7 @@ import { addRelease } from "./release.ts";
 import { addRequest } from "./request.ts";
 import { addRoute } from "./route.ts";
 import { addServe } from "./serve.ts";
+import { addSetup } from "./setup.ts";
 import { addSimulator } from "./simulator.ts";
 import { addUsage } from "./usage.ts";
 import { say } from "./report.ts";
@@ -26,6 +28,8 @@ const NOUNS = [
   addServe,
   addSimulator,
   addDoctor,
+  addLogin,
+  addLogout,
   addOrg,
   addCredits,
   addPayments,
@@ -38,6 +42,7 @@ const NOUNS = [
   addReceipt,
   addLedger,
   addPeople,
+  addSetup,
   addDb,
   addCompletion,
 ];
@@ -46,8 +51,14 @@ function buildProgram(): Command {
   const program = new Command("tollgate")
     .description("A metered gateway in front of model providers.")
     .option("--json", "print exactly one JSON document on stdout")
-    .option("--url <url>", "the gateway's address (TOLLGATE_URL; else operator.json in the data directory)")
-    .option("--token <key>", "a management key, gw_mk_… (TOLLGATE_TOKEN; else operator.json)")
+    .option(
+      "--url <url>",
+      "the gateway's address (TOLLGATE_URL; else operator.json in the data directory; else the one you logged in at)",
+    )
+    .option(
+      "--token <key>",
+      "a management key, gw_mk_… (TOLLGATE_TOKEN; else operator.json; else that of ./tollgate login)",
+    )
     .option("--data-dir <dir>", "the data directory (TOLLGATE_DATA_DIR; else ./data)")
     .configureHelp({ showGlobalOptions: true })
     .exitOverride();

@@ -38,6 +38,7 @@ export const path = {
   welcome: () => "/welcome",
   invitation: () => "/invitation",
   reset: () => "/reset",
+  device: () => "/device",
   organization: (org: string, page: OrganizationPage = "overview") => `/o/${encodeURIComponent(org)}/${page}`,
   operator: (page: OperatorPage = "organizations") => `/operator/${page}`,
 };

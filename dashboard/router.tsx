@@ -85,6 +85,12 @@ const reset = createRoute({
   component: lazyRouteComponent(() => import("./pages/reset.tsx"), "ResetPage"),
 });
 
+const device = createRoute({
+  getParentRoute: () => root,
+  path: "/device",
+  component: lazyRouteComponent(() => import("./pages/device/page.tsx"), "DevicePage"),
+});
+
 const organization = createRoute({
   getParentRoute: () => root,
   path: "/o/$org",
@@ -131,6 +137,7 @@ export const router = createRouter({
     welcome,
     invitation,
     reset,
+    device,
     organization.addChildren([toOverview, ...ofOrganization]),
     operator.addChildren([toOrganizations, ...ofOperator]),
   ]),

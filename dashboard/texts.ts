@@ -842,6 +842,32 @@ export const texts = {
     done: "The password is set. Sign in with it.",
     noLink: "This page needs the whole link. An operator can make a new one.",
   },
+  device: {
+    title: "Log in the command line",
+    lead: "Type the code that ./tollgate login shows in your terminal, or compare it with the one here.",
+    code: "Code",
+    codeHelp: "Eight letters. It works once, for ten minutes.",
+    find: "Continue",
+    decideLead: "This terminal asks to operate this gateway in your name.",
+    host: "Calls itself",
+    address: "Address",
+    version: "Version",
+    askedAt: "Asked",
+    gets: "It would get",
+    key: (name: string, days: number) =>
+      `The management key “${name}”, for ${days} days. It may do everything that an operator may.`,
+    onlyYours:
+      "Approve it only if you started ./tollgate login yourself a moment ago. Nobody has a reason to send you a code.",
+    back: "Another code",
+    approve: "Approve",
+    decline: "Decline",
+    approved: (name: string) =>
+      `Approved. The terminal goes on by itself; its key is “${name}” on the People page, where it can be revoked.`,
+    declined: "Declined. The terminal got nothing.",
+    toKeys: "Management keys",
+    forOperators: (email: string) =>
+      `The command line operates the whole gateway, so this page is for operators. You are signed in as ${email}, who is none: ask an operator to run the command, or to make you one.`,
+  },
   models: {
     lead: "Prices and bounds are those of the signed release that a route serves. An approval never opens a route that is not live.",
     search: "Search",
@@ -1186,7 +1212,7 @@ export const texts = {
     removeTitle: (email: string) => `Take the operator role from ${email}`,
     removeAction: (email: string) => `Remove ${email}`,
     removeHelp:
-      "The next click of this person in the operator pages is refused. The account, its organizations and what it did stay.",
+      "The next click of this person in the operator pages is refused, and logins of their command line end. The account, its organizations and what it did stay.",
     keys: "Management keys",
     createKey: "Create a management key",
     keyHelp: "For scripts that operate this gateway. It may do everything that the command line does.",
@@ -1204,6 +1230,7 @@ export const texts = {
       seen: "Last seen",
       prefix: "Key",
       created: "Created",
+      ends: "Ends",
       state: "State",
       actions: "Actions",
     },

@@ -2,6 +2,7 @@
 import { expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { VERSION } from "../src/contract/program.ts";
 
 const root = join(import.meta.dir, "..");
 const read = (path: string): string => readFileSync(join(root, path), "utf8");
@@ -39,4 +40,8 @@ test.each(pages)("every link of %s leads somewhere", (page) => {
   const links = [...read(page).matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map(([, link = ""]) => link);
   const broken = links.filter((link) => !existsSync(join(root, dirname(page), link)));
   expect(broken).toEqual([]);
+});
+
+test("the program says the version of its package", () => {
+  expect((JSON.parse(read("package.json")) as { version: string }).version).toBe(VERSION);
 });

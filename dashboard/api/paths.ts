@@ -85,6 +85,9 @@ export const api = {
   operatorPeople: `${OPERATOR}/people`,
   operatorPerson: (person: string) => below(`${OPERATOR}/people`, person),
   resetPerson: (person: string) => `${below(`${OPERATOR}/people`, person)}/reset`,
+  findDevice: `${OPERATOR}/devices/find`,
+  decideDevice: (device: string, act: "approve" | "decline") =>
+    `${below(`${OPERATOR}/devices`, device)}/${act}`,
   operatorManagementKeys: `${OPERATOR}/management-keys`,
   revokeManagementKey: (key: string) => `${below(`${OPERATOR}/management-keys`, key)}/revoke`,
 };

@@ -258,6 +258,10 @@ export const resetLinkSchema = z
   })
   .meta({ id: "ResetLink" });
 
+export const endedLoginSchema = z
+  .object({ key: z.string(), name: z.string(), revoked_at: time })
+  .meta({ id: "EndedLogin" });
+
 export const auditReportSchema = z
   .object({
     ok: z.boolean(),
@@ -304,6 +308,7 @@ export type ReleaseListJson = z.output<typeof releaseListSchema>;
 export type UsageListJson = z.output<typeof usageListSchema>;
 export type RequestJson = z.output<typeof requestSchema>;
 export type PersonJson = z.output<typeof personSchema>;
+export type EndedLoginJson = z.output<typeof endedLoginSchema>;
 export type ResetLinkJson = z.output<typeof resetLinkSchema>;
 export type AuditReportJson = z.output<typeof auditReportSchema>;
 export type ErrorJson = z.output<typeof errorSchema>;

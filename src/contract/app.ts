@@ -10,6 +10,7 @@ import * as people from "./app/people.ts";
 import { as, change, read, type RouteShape } from "./app/route.ts";
 import { done, text } from "./app/shapes.ts";
 import * as spend from "./app/spend.ts";
+import * as devices from "./devices.ts";
 
 export const APP_ROOT = "/app/v1";
 
@@ -251,6 +252,9 @@ const OPERATOR = {
     "management_key.revoke",
     operator.managementKey,
   ),
+  "POST /operator/devices/find": change("operate", null, devices.device, devices.findDeviceInput),
+  "POST /operator/devices/{device}/approve": change("operate", "device.approve", devices.device),
+  "POST /operator/devices/{device}/decline": change("operate", "device.decline", devices.device),
   "GET /operator/audit": read("operate", alerts.auditList, alerts.auditQuery),
   "GET /operator/audit.csv": as(read("operate", text, alerts.auditQuery), csv),
 } as const;

@@ -159,4 +159,6 @@ export interface Desk {
     id: string,
     actor: Actor,
   ): Promise<AppAnswer<"POST /operator/management-keys/{key}/revoke">>;
+  /** Revokes the management keys that this person's command line signed in with. */
+  endLogins(personId: string, actor: Actor): Promise<void>;
 }

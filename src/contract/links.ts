@@ -1,4 +1,4 @@
-// The three links that people are given. The token is in the fragment, which browsers send to nobody: the page reads it
+// The links that people are given. The token is in the fragment, which browsers send to nobody: the page reads it
 // there and posts it to `/app/v1`.
 
 const PAGES = { welcome: "/welcome", invitation: "/invitation", reset: "/reset" } as const;
@@ -6,3 +6,7 @@ const PAGES = { welcome: "/welcome", invitation: "/invitation", reset: "/reset" 
 /** `url` is where people reach the dashboard, without a slash at the end. */
 export const linkTo = (page: keyof typeof PAGES, { url, token }: { url: string; token: string }): string =>
   `${url}${PAGES[page]}#token=${token}`;
+
+/** Where an operator decides about a login of the command line. The code is no secret: it opens nothing by itself. */
+export const deviceAddress = (url: string, userCode?: string): string =>
+  userCode === undefined ? `${url}/device` : `${url}/device?code=${userCode}`;

@@ -6,6 +6,7 @@ import type {
   AuditReportJson,
   BalanceJson,
   CreatedKeyJson,
+  EndedLoginJson,
   EntitlementJson,
   GrantJson,
   KeyJson,
@@ -85,6 +86,10 @@ export interface Operator {
     list(): Promise<ListJson<PersonJson>>;
     /** A link that sets a new password, once; sessions end when it is used. */
     reset(input: ResetPerson, actor: Actor): Promise<ResetLinkJson>;
+  };
+  logins: {
+    /** Revokes the management key that calls. */
+    end(actor: Actor): Promise<EndedLoginJson>;
   };
   ledger: { audit(): Promise<AuditReportJson> };
   /** Orders, events of the payment service, and payments that are confirmed by hand. */

@@ -3,6 +3,7 @@
 import { timingSafeEqual } from "node:crypto";
 import type { Refusal } from "../contract/refusals.ts";
 import type { Credential } from "../contract/credential.ts";
+import type { ManagementKeyRecord } from "./ledger.ts";
 import { apiKeyRevoked, invalidApiKey } from "./policy-refusals.ts";
 import type { KeyRow } from "./rows.ts";
 
@@ -23,3 +24,9 @@ export function decideKey(
   if (key.revokedAtMs !== null) return { kind: "refused", refusal: apiKeyRevoked() };
   return { kind: "key", key };
 }
+
+/** Of a management key: neither revoked nor past its end. */
+export const isOpen = (
+  { expiresAtMs, revokedAtMs }: Pick<ManagementKeyRecord, "expiresAtMs" | "revokedAtMs">,
+  nowMs: number,
+): boolean => revokedAtMs === null && (expiresAtMs === null || expiresAtMs > nowMs);

@@ -262,6 +262,8 @@ export interface ManagementKeyRecord {
   name: string;
   prefix: string;
   createdAtMs: number;
+  /** Null for one that lasts until it is revoked. */
+  expiresAtMs: number | null;
   revokedAtMs: number | null;
 }
 
@@ -409,7 +411,14 @@ export interface Ledger {
   auditLog(filter: { organizationId?: string; limit: number }): Promise<AuditLogRecord[]>;
 
   createManagementKey(
-    key: { id: string; name: string; prefix: string; digest: Uint8Array },
+    key: {
+      id: string;
+      name: string;
+      prefix: string;
+      digest: Uint8Array;
+      /** The command line of this person signed in with it; it ends by itself. */
+      login?: { personId: string; livesMs: number };
+    },
     actor: Actor,
   ): Promise<ManagementKeyRecord>;
   authenticateManagementKey(id: string, digest: Uint8Array): Promise<ManagementKeyRecord | null>;

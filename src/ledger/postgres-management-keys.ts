@@ -1,6 +1,6 @@
 // Management keys on PostgreSQL: digests only, compared in constant time (hardening.md S3).
 import type { Actor } from "../contract/actor.ts";
-import { sameDigest } from "./decide-key.ts";
+import { isOpen, sameDigest } from "./decide-key.ts";
 import type { Ledger, ManagementKeyRecord } from "./ledger.ts";
 import { appendAuditLine } from "./postgres-audit-log.ts";
 import { type Cell, bytes, int, intOrNull, text } from "./postgres-cell.ts";
@@ -13,30 +13,32 @@ const NO_DIGEST = new Uint8Array(32);
 
 export async function createManagementKey(
   on: Asking,
-  { id, name, prefix, digest, actor }: NewManagementKey & { actor: Actor },
+  { id, name, prefix, digest, login, actor }: NewManagementKey & { actor: Actor },
   nowMs: number,
 ): Promise<ManagementKeyRecord> {
+  const expiresAtMs = login === undefined ? null : nowMs + login.livesMs;
   await askOnce(
     on,
-    "INSERT INTO management_key (id, name, prefix, digest, created_at) VALUES ($1, $2, $3, $4, $5)",
-    [id, name, prefix, Buffer.from(digest), nowMs],
+    `INSERT INTO management_key (id, name, prefix, digest, created_at, expires_at, login_of)
+     VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+    [id, name, prefix, Buffer.from(digest), nowMs, expiresAtMs, login?.personId ?? null],
   );
   const after = printedValue({ name, prefix });
   await log(on, id, { actor, action: "management_key.create", after, atMs: nowMs });
-  return { id, name, prefix, createdAtMs: nowMs, revokedAtMs: null };
+  return { id, name, prefix, createdAtMs: nowMs, expiresAtMs, revokedAtMs: null };
 }
 
-/** Null for unknown, wrong and revoked alike. */
+/** Null for unknown, wrong, revoked and expired alike. */
 export async function authenticateManagementKey(
   on: Asking,
-  id: string,
-  digest: Uint8Array,
+  { id, digest }: { id: string; digest: Uint8Array },
+  nowMs: number,
 ): Promise<ManagementKeyRecord | null> {
   const row = await read(on, id, "");
-  const matches = sameDigest(row === null ? NO_DIGEST : bytes(row[5]), digest);
+  const matches = sameDigest(row === null ? NO_DIGEST : bytes(row[6]), digest);
   if (row === null || !matches) return null;
   const key = managementKeyOf(row);
-  return key.revokedAtMs === null ? key : null;
+  return isOpen(key, nowMs) ? key : null;
 }
 
 export async function revokeManagementKey(
@@ -57,7 +59,7 @@ export async function revokeManagementKey(
 async function read(on: Asking, id: string, lock: "FOR UPDATE" | ""): Promise<Cell[] | null> {
   const [row] = await askOnce(
     on,
-    `SELECT id, name, prefix, created_at, revoked_at, digest FROM management_key WHERE id = $1 ${lock}`,
+    `SELECT id, name, prefix, created_at, expires_at, revoked_at, digest FROM management_key WHERE id = $1 ${lock}`,
     [id],
   );
   return row ?? null;
@@ -71,10 +73,18 @@ async function log(
   await appendAuditLine(on, { ...line, organizationId: null, target: id, before: null });
 }
 
-const managementKeyOf = ([id, name, prefix, createdAt, revokedAt]: Cell[]): ManagementKeyRecord => ({
+const managementKeyOf = ([
+  id,
+  name,
+  prefix,
+  createdAt,
+  expiresAt,
+  revokedAt,
+]: Cell[]): ManagementKeyRecord => ({
   id: text(id),
   name: text(name),
   prefix: text(prefix),
   createdAtMs: int(createdAt),
+  expiresAtMs: intOrNull(expiresAt),
   revokedAtMs: intOrNull(revokedAt),
 });

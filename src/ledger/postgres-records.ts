@@ -43,7 +43,8 @@ export function records(from: { on: Asking; nowMs(): number }): Records {
     request: (requestId) => available(findRequest(on, requestId)),
     usage: (filter) => available(readUsage(on, filter)),
     auditLog: (filter) => available(readAuditLog(on, filter)),
-    authenticateManagementKey: (id, digest) => available(authenticateManagementKey(on, id, digest)),
+    authenticateManagementKey: (id, digest) =>
+      available(authenticateManagementKey(on, { id, digest }, from.nowMs())),
   };
 }
 

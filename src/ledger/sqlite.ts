@@ -189,7 +189,8 @@ function records(commit: SqliteCommit, clock: Clock): Records {
     request: async (requestId) => on().requests.find(requestId),
     usage: async (filter) => on().requests.usage(filter),
     auditLog: async (filter) => on().auditLog(filter),
-    authenticateManagementKey: async (id, digest) => on().managementKeys.authenticate(id, digest),
+    authenticateManagementKey: async (id, digest) =>
+      on().managementKeys.authenticate(id, digest, clock.nowMs()),
   };
 }
 

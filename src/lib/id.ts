@@ -19,5 +19,5 @@ export const newRequestId = (): string => `req_${Bun.randomUUIDv7().replaceAll("
 export const completionId = (requestId: string): string => `chatcmpl-${requestId.slice(4)}`;
 
 /** A random id for rows that operators name: `org_…`, `key_…`, `ent_…`. */
-export const newId = (prefix: "org" | "key" | "ent" | "mk" | "txn" | "aud"): string =>
+export const newId = (prefix: "org" | "key" | "ent" | "mk" | "txn" | "aud" | "dev"): string =>
   `${prefix}_${randomBase62(12)}`;

@@ -4,8 +4,10 @@ import type { Config } from "../config.ts";
 import { shownSettings } from "../config/shown-settings.ts";
 import type { AlertDesk } from "../contract/alert-desk.ts";
 import type { People } from "../contract/people.ts";
+import { DEVICE_CODE_PATH, DEVICE_TOKEN_PATH } from "../contract/device-words.ts";
 import { linkTo } from "../contract/links.ts";
 import type { PaymentDesk } from "../contract/payment-desk.ts";
+import { VERSION } from "../contract/program.ts";
 import { receiptSigner } from "../gateway/signed-receipt.ts";
 import type { PreviewPorts } from "../gateway/preview.ts";
 import type { AppHandler } from "../http/app/app.ts";
@@ -47,6 +49,9 @@ export interface PeopleRooms {
   overloadRefusals(): number;
 }
 
+/** What this room answers: the dashboard's API, signing in, the two calls of a terminal that logs in. */
+type Door = "app" | "auth" | "code" | "token";
+
 export interface DashboardApi {
   /** Opened on first use. */
   people(): Promise<People>;
@@ -71,7 +76,7 @@ export function dashboardApi(config: Config, rooms: PeopleRooms): DashboardApi {
       throw error;
     }));
   const handler =
-    (door: "app" | "auth"): Handler =>
+    (door: Door): Handler =>
     async ({ request, requestId, receivedAtMs, address, setIdleTimeout }) => {
       const visitor = { headers: request.headers, address };
       const exchange = { visitor, requestId, receivedAtMs, setIdleTimeout };
@@ -84,9 +89,21 @@ export function dashboardApi(config: Config, rooms: PeopleRooms): DashboardApi {
     metered,
     handler: handler(door),
   });
+  const device = (path: string, door: "code" | "token"): Route => ({
+    path,
+    methods: ["POST"],
+    door: "public",
+    metered: false,
+    handler: handler(door),
+  });
   return {
     people: async () => (await loaded()).people,
-    routes: [route("/app/v1/*", "app", true), route("/auth/*", "auth", false)],
+    routes: [
+      route("/app/v1/*", "app", true),
+      route("/auth/*", "auth", false),
+      device(DEVICE_CODE_PATH, "code"),
+      device(DEVICE_TOKEN_PATH, "token"),
+    ],
     stop: async () => {
       if (opening !== null) await (await opening).close();
     },
@@ -96,7 +113,7 @@ export function dashboardApi(config: Config, rooms: PeopleRooms): DashboardApi {
 async function open(
   config: Config,
   rooms: PeopleRooms,
-): Promise<{ people: People; app: AppHandler; auth: AppHandler; close(): Promise<void> }> {
+): Promise<Record<Door, AppHandler> & { people: People; close(): Promise<void> }> {
   const [
     { openPeople },
     { appHandlers },
@@ -109,6 +126,9 @@ async function open(
     { auditNotes },
     { moneyHandlers },
     { alertHandlers },
+    { devices },
+    { deviceHandlers },
+    appDevices,
   ] = await Promise.all([
     import("../people/people.ts"),
     import("../http/app/handlers.ts"),
@@ -121,6 +141,9 @@ async function open(
     import("../operator/desk/audit-notes.ts"),
     import("../http/app/money.ts"),
     import("../http/app/alerts.ts"),
+    import("../operator/devices.ts"),
+    import("../http/device.ts"),
+    import("../http/app/devices.ts"),
   ]);
   const { ledger, clock, publisher } = rooms;
   const url = config.publicUrl ?? rooms.address();
@@ -134,6 +157,8 @@ async function open(
     signInsPerMinute: config.signIn.perMinute,
   });
   const { paymentDesk, alertDesk } = rooms;
+  const { note } = auditNotes(rooms.sql, clock);
+  const logins = devices({ sql: rooms.sql, clock, ledger, people, url, note });
   const operator = createOperator({
     ledger,
     sql: rooms.sql,
@@ -141,7 +166,7 @@ async function open(
     publisher,
     clock,
     payments: paymentDesk,
-    people: accounts({ people: async () => people, url: () => url, note: auditNotes(rooms.sql, clock).note }),
+    people: accounts({ people: async () => people, url: () => url, note }),
   });
   const reading = rooms.sql.dialect === "sqlite" ? readingApart(rooms.sql, config.dataDir) : null;
   const desk = createDesk({
@@ -177,12 +202,18 @@ async function open(
     people,
     app: createApp({
       people,
-      handlers: { ...handlers, ...moneyHandlers({ paymentDesk, operator }), ...alertHandlers({ alertDesk }) },
+      handlers: {
+        ...handlers,
+        ...moneyHandlers({ paymentDesk, operator }),
+        ...alertHandlers({ alertDesk }),
+        ...appDevices.deviceHandlers({ devices: logins }),
+      },
       origins,
       completionBytes: config.limits.bodyBytes,
       organizationExists: async (id) => (await ledger.organization(id)) !== null,
     }),
     auth: authHandler({ people, desk, origins }),
+    ...deviceHandlers(logins),
     close: async () => {
       reading?.stop();
       await people.close();
@@ -198,5 +229,3 @@ function originsOf({ publicUrl }: Config, address: string): string[] {
   const own = [address, `http://127.0.0.1:${port}`, `http://localhost:${port}`];
   return [...new Set([...(publicUrl === null ? [] : [publicUrl]), ...own].map((url) => new URL(url).origin))];
 }
-
-const VERSION = "0.1.0";

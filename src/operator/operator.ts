@@ -9,6 +9,7 @@ import { activity } from "./desk/activity.ts";
 import { LabelBook } from "./desk/labels.ts";
 import { entitlements } from "./entitlements.ts";
 import { keys } from "./keys.ts";
+import { logins } from "./logins.ts";
 import { organizations } from "./organizations.ts";
 import type { Publisher } from "../releases/publish.ts";
 import { releases, routes } from "./releases.ts";
@@ -36,6 +37,7 @@ export const createOperator = (on: OperatorPorts): Operator => ({
   routes: routes(on.publisher),
   usage: usage(on.ledger),
   requests: { ...requests(on.ledger), list: listed(on) },
+  logins: logins(on.ledger),
   ledger: audit(on.ledger),
   payments: on.payments,
   people: on.people,

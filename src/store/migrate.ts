@@ -11,6 +11,7 @@ import { ALERTS_SCHEMA } from "./migrations/0006-alerts.ts";
 import { BREAKERS_SCHEMA } from "./migrations/0007-breakers.ts";
 import { JOURNAL_KEYS_SCHEMA } from "./migrations/0008-journal-keys.ts";
 import { AUDIT_ORIGIN_SCHEMA } from "./migrations/0009-audit-origin.ts";
+import { DEVICE_LOGINS_SCHEMA } from "./migrations/0010-device-logins.ts";
 import { StoreFailure } from "./store-failure.ts";
 
 export interface Migration {
@@ -29,6 +30,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 7, name: "breakers", sql: BREAKERS_SCHEMA },
   { version: 8, name: "journal keys", sql: JOURNAL_KEYS_SCHEMA },
   { version: 9, name: "audit origin", sql: AUDIT_ORIGIN_SCHEMA },
+  { version: 10, name: "device logins", sql: DEVICE_LOGINS_SCHEMA },
 ];
 
 const checksumOf = (migration: Migration): string => createHash("sha256").update(migration.sql).digest("hex");

@@ -10,6 +10,7 @@ import { ALERTS_SCHEMA } from "./migrations/0006-alerts.ts";
 import { BREAKERS_SCHEMA } from "./migrations/0007-breakers.ts";
 import { JOURNAL_KEYS_SCHEMA } from "./migrations/0008-journal-keys.ts";
 import { AUDIT_ORIGIN_SCHEMA } from "./migrations/0009-audit-origin.ts";
+import { DEVICE_LOGINS_SCHEMA } from "./migrations/0010-device-logins.ts";
 import { inPostgres } from "./migrations/postgres/in-postgres.ts";
 import type { Migration } from "./migrate.ts";
 import { StoreFailure } from "./store-failure.ts";
@@ -23,6 +24,7 @@ export const POSTGRES_MIGRATIONS: readonly Migration[] = [
   { version: 7, name: "breakers", sql: inPostgres(BREAKERS_SCHEMA) },
   { version: 8, name: "journal keys", sql: inPostgres(JOURNAL_KEYS_SCHEMA) },
   { version: 9, name: "audit origin", sql: inPostgres(AUDIT_ORIGIN_SCHEMA) },
+  { version: 10, name: "device logins", sql: inPostgres(DEVICE_LOGINS_SCHEMA) },
 ];
 
 /** Any number that is ours: the lock that migrating gateways take turns with. */

@@ -7,6 +7,7 @@ import { loadConfig } from "../../src/config.ts";
 import { createLog } from "../../src/lib/log.ts";
 import { type Running, start } from "../../src/main.ts";
 import { Browser, PASSWORD, tokenOf } from "../support/browser.ts";
+import { askForCodes, poll } from "../support/device.ts";
 import { type TestDatabase, testPostgres } from "../support/postgres.ts";
 import { READ } from "../support/versions.ts";
 
@@ -131,6 +132,27 @@ test("of two owners who step down at once, at two gateways, one stays", async ()
   // A changed role ends sessions.
   await signIn(here, email);
   expect(await ownersOf(here, org)).toBe(1);
+});
+
+test("a terminal asks at one gateway, is approved at the other one, and one of both gives it the key, once", async () => {
+  await signIn(here, email);
+  there = here.at(email === "a@example.com" ? gateways[1].url : gateways[0].url);
+  const { device_code, user_code, verification_uri } = await askForCodes(gateways[0].url);
+  expect(verification_uri).toBe(`${PUBLIC}/device`);
+  const found = await there.app("POST /operator/devices/find", {}, { user_code });
+  const decided = await Promise.all(
+    [here, there].map((browser) =>
+      browser.try("POST /operator/devices/{device}/approve", { device: found.id }),
+    ),
+  );
+  expect(decided.map(({ status }) => status).toSorted((x, y) => x - y)).toEqual([200, 409]);
+  const fetched = await Promise.all(gateways.map(({ url }) => poll(url, device_code)));
+  const tokens = fetched.flatMap(({ json }) => json.access_token ?? []);
+  expect(tokens).toHaveLength(1);
+  for (const { url } of gateways) {
+    const headers = { authorization: `Bearer ${tokens[0]}` };
+    expect((await fetch(`${url}/admin/v1/organizations`, { headers })).status).toBe(200);
+  }
 });
 
 test("a breaker that is opened at one gateway holds at the other one", async () => {

@@ -1,6 +1,7 @@
 // A house in which everybody who can write a text wrote the payloads: names, reasons, references, prompts, models that
 // do not exist, and a provider whose answers are no better.
 import { Browser, newMember, PASSWORD } from "../support/browser.ts";
+import { askForCodes, poll } from "../support/device.ts";
 import { PLAIN, RESEARCH, type TestManifest } from "../support/models.ts";
 import type { Dashboard } from "./dashboard.ts";
 import { all, PAYLOADS, written } from "./payloads.ts";
@@ -111,6 +112,7 @@ async function write(
   const paid = { org, amount_usd: "5", kind: "purchase", reference, reason };
   await root.app("POST /operator/credits", {}, paid);
   await root.app("POST /operator/management-keys", {}, { name: written(text, "operator key") });
+  await logIn(root, gateway.url, written(text, "host"));
   const { data } = await root.app("GET /operator/routes");
   const route = data.find(({ model }) => model === routed(n))?.route;
   await root.app("POST /operator/routes/disable", {}, { route, reason: written(text, "closed") });
@@ -126,6 +128,14 @@ async function write(
     { "idempotency-key": HEADER },
   );
   return { id: key.id, request: answered.json.gateway.request_id };
+}
+
+/** A terminal on a machine of this name gets its key. */
+async function logIn(root: Browser, url: string, host: string): Promise<void> {
+  const { device_code, user_code } = await askForCodes(url, host);
+  const { id: device } = await root.app("POST /operator/devices/find", {}, { user_code });
+  await root.app("POST /operator/devices/{device}/approve", { device });
+  await poll(url, device_code);
 }
 
 async function askAndDecide(

@@ -27,7 +27,8 @@ export type Kind =
   | "purpose"
   | "note"
   | "closed"
-  | "channel";
+  | "channel"
+  | "host";
 
 /** Markup that only a payload brings, as its source; nothing is the only good answer. */
 export const ALIVE = `[

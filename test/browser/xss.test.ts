@@ -10,6 +10,7 @@ import {
 } from "../../dashboard/path-builder.ts";
 import { texts } from "../../dashboard/texts.ts";
 import { parseManifest } from "../../src/releases/manifest.ts";
+import { askForCodes } from "../support/device.ts";
 import { MODELS, PLAIN } from "../support/models.ts";
 import { edit } from "../support/versions.ts";
 import { type Dashboard, DESKTOP, NARROW, OPERATOR, startDashboard, type Visitor } from "./dashboard.ts";
@@ -89,7 +90,7 @@ const OF_OPERATOR: Record<OperatorPage, readonly string[]> = {
   providers: [],
   health: [],
   ledger: [],
-  people: [...all("person"), ...all("operator key")],
+  people: [...all("person"), ...all("operator key"), ...all("host")],
   audit: [...CUT, ...all("reference"), ...all("person")],
   account: [],
 };
@@ -119,6 +120,16 @@ for (const page of OPERATOR_PAGES)
     await inert(operator, OF_OPERATOR[page]);
     await narrow(operator);
   });
+
+test("the machine that asks to log in, on the page that decides", async () => {
+  const host = written(PAYLOADS[8], "host");
+  const { user_code } = await askForCodes(dashboard.gateway.url, host);
+  await operator.open(`${path.device()}?code=${user_code}`);
+  await operator.page.getByRole("button", { name: texts.device.find }).click();
+  await operator.page.getByRole("button", { name: texts.device.approve, exact: true }).waitFor();
+  await inert(operator, [host]);
+  await narrow(operator);
+});
 
 test("an operator looks into the organizations", async () => {
   for (const { id } of (await dashboard.root.app("GET /operator/organizations")).data.slice(0, 3)) {

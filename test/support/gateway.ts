@@ -94,6 +94,8 @@ export interface TestGateway {
   request(id: string): Promise<RequestRecord>;
   /** Runs a statement of both dialects on the store behind the gateway's back; `?1` is the value. */
   tamper(statement: string, value: string): Promise<void>;
+  /** All rows of a table, as they are kept. */
+  rowsOf(table: string): Promise<unknown[]>;
   /** Fails when an invariant of the ledger does not hold, or a hold is left. */
   assertSound(): Promise<void>;
   /** Stops and starts on the same store and the same port. */
@@ -299,6 +301,21 @@ class RunningGateway implements TestGateway {
     await client.connect();
     await client.query(statement.replaceAll("?1", "$1"), [value]);
     await client.end();
+  }
+
+  async rowsOf(table: string): Promise<unknown[]> {
+    const statement = `SELECT * FROM ${table}`;
+    if (this.parts.databaseUrl === null) {
+      const store = new Database(join(this.dataDir, "tollgate.sqlite"), { readonly: true });
+      const rows = store.query(statement).all();
+      store.close();
+      return rows;
+    }
+    const client = new pg.Client({ connectionString: this.parts.databaseUrl });
+    await client.connect();
+    const { rows } = await client.query(statement);
+    await client.end();
+    return rows;
   }
 
   async assertSound(): Promise<void> {

@@ -39,7 +39,9 @@ export function SignInPage() {
 
 /** Back to where the person wanted to go: only ever an address of this dashboard. */
 const targetOf = (next: string): string =>
-  /^\/(?:o\/|operator\/|device$|invitation$|welcome$)/.test(next) ? next : path.home();
+  /^\/(?:o\/|operator\/|device(?:\?code=[A-Za-z-]{1,9})?$|invitation$|welcome$)/.test(next)
+    ? next
+    : path.home();
 
 /** Why a company's sign-in came back without a session. The address is anybody's to write: only known shapes are shown. */
 function returnedWith(error: string): ApiError {

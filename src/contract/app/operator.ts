@@ -274,7 +274,10 @@ export const managementKey = z.object({
   name: z.string(),
   prefix: z.string(),
   created_at: time,
+  /** Of logins of the command line; null for one that lasts until it is revoked. */
+  expires_at: time.nullable(),
   revoked_at: time.nullable(),
+  state: z.enum(["active", "expired", "revoked"]),
 });
 export const managementKeyList = listOf(managementKey);
 export const createManagementKeyInput = z.strictObject({ name: line() });

@@ -3,6 +3,7 @@ import {
   auditReportSchema,
   balanceSchema,
   createdKeySchema,
+  endedLoginSchema,
   entitlementListSchema,
   entitlementSchema,
   grantSchema,
@@ -258,6 +259,13 @@ const people: Operation[] = [
     body: resetPersonInput,
     output: resetLinkSchema,
     run: (operator, { body }, actor) => operator.people.reset(body, actor),
+  }),
+  operation("POST /logout", {
+    noun: "logins",
+    audit: "management_key.revoke",
+    summary: "Revoke the management key that calls",
+    output: endedLoginSchema,
+    run: (operator, _, actor) => operator.logins.end(actor),
   }),
 ];
 

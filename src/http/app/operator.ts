@@ -17,7 +17,8 @@ export interface OperatorPorts extends TeamPorts {
 }
 
 type Payments = "GET /operator/payments" | "GET /operator/orders" | "POST /operator/orders/{order}/confirm";
-type Routes = Exclude<Extract<keyof Handlers, `${string} /operator/${string}`>, Payments>;
+type Devices = Extract<keyof Handlers, `POST /operator/devices/${string}`>;
+type Routes = Exclude<Extract<keyof Handlers, `${string} /operator/${string}`>, Payments | Devices>;
 type Row = AppAnswer<"GET /operator/entitlements">["data"][number];
 
 const whole = <T>(data: T[]): { data: T[]; next_cursor: null } => ({ data, next_cursor: null });
@@ -223,7 +224,10 @@ const people = (on: OperatorPorts): Handlers<Persons> => ({
     if (found === undefined) throw notFound("person");
     if (found.id === actor.id)
       throw new OperatorRefusal("conflict", "You cannot take the operator role from yourself.", "person");
+    // Before, so that a failure can be repeated; after, for a login that was fetched in between.
+    await on.desk.endLogins(found.id, actor);
     await on.people.setOperator(found.id, false);
+    await on.desk.endLogins(found.id, actor);
     await on.desk.note({ actor, action: "operator.remove", organizationId: null, target: found.id });
     return { done: true };
   },

@@ -4,6 +4,7 @@ import type { Desk } from "../../contract/desk.ts";
 import { formatUsd, nanoUsd } from "../../contract/money.ts";
 import type { Operator } from "../../contract/operator.ts";
 import { mintManagementKey } from "../../keys/secret.ts";
+import { isOpen } from "../../ledger/decide-key.ts";
 import type { Ledger, ManagementKeyRecord } from "../../ledger/ledger.ts";
 import { OWNER_LOST } from "../../ledger/recovery.ts";
 import type { Clock } from "../../lib/clock.ts";
@@ -33,7 +34,7 @@ const LATE_SHOWN = 100;
 
 type Mine = Pick<
   Desk,
-  "createManagementKey" | "health" | "ledgerReport" | "managementKeys" | "revokeManagementKey"
+  "createManagementKey" | "endLogins" | "health" | "ledgerReport" | "managementKeys" | "revokeManagementKey"
 >;
 
 export const house = (on: HousePorts): Mine => ({
@@ -115,13 +116,19 @@ export const house = (on: HousePorts): Mine => ({
   },
   async managementKeys() {
     const rows = await on.sql.rows("SELECT * FROM management_key ORDER BY created_at DESC, id");
-    return rows.map((row) => ({
-      id: textOf(row["id"]),
-      name: textOf(row["name"]),
-      prefix: textOf(row["prefix"]),
-      created_at: time(numberOf(row["created_at"])),
-      revoked_at: orNull(row["revoked_at"], (at) => time(numberOf(at))),
-    }));
+    return rows.map((row) =>
+      printKey(
+        {
+          id: textOf(row["id"]),
+          name: textOf(row["name"]),
+          prefix: textOf(row["prefix"]),
+          createdAtMs: numberOf(row["created_at"]),
+          expiresAtMs: orNull(row["expires_at"], numberOf),
+          revokedAtMs: orNull(row["revoked_at"], numberOf),
+        },
+        on.clock.nowMs(),
+      ),
+    );
   },
   async createManagementKey(name, actor) {
     const id = newId("mk");
@@ -130,23 +137,32 @@ export const house = (on: HousePorts): Mine => ({
       { id, name, prefix: minted.prefix, digest: minted.digest },
       actor,
     );
-    return { ...printKey(record), secret: minted.value };
+    return { ...printKey(record, on.clock.nowMs()), secret: minted.value };
   },
   async revokeManagementKey(id, actor) {
     const record = await on.ledger.revokeManagementKey(id, actor);
     if (record === null) throw unknownRecord("management_key", id, "key");
-    return printKey(record);
+    return printKey(record, on.clock.nowMs());
+  },
+  async endLogins(personId, actor) {
+    const open = await on.sql.rows(
+      "SELECT id FROM management_key WHERE login_of = ?1 AND revoked_at IS NULL",
+      personId,
+    );
+    for (const row of open) await on.ledger.revokeManagementKey(textOf(row["id"]), actor);
   },
 });
 
 const time = (ms: number): string => new Date(ms).toISOString();
 
-const printKey = (record: ManagementKeyRecord): Key => ({
+const printKey = (record: ManagementKeyRecord, nowMs: number): Key => ({
   id: record.id,
   name: record.name,
   prefix: record.prefix,
   created_at: time(record.createdAtMs),
+  expires_at: record.expiresAtMs === null ? null : time(record.expiresAtMs),
   revoked_at: record.revokedAtMs === null ? null : time(record.revokedAtMs),
+  state: record.revokedAtMs !== null ? "revoked" : isOpen(record, nowMs) ? "active" : "expired",
 });
 
 /** How late a timer of no delay fires: what work in the loop adds to every request. */

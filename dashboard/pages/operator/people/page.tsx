@@ -143,15 +143,16 @@ const keyColumns = (revoke: (of: ManagementKey) => void): Column<ManagementKey>[
   { title: words.columns.prefix, cell: ({ prefix }) => <Code>{prefix}…</Code> },
   { title: words.columns.created, cell: ({ created_at }) => <Time at={created_at} /> },
   {
-    title: words.columns.state,
-    cell: ({ revoked_at }) => <StateBadge state={revoked_at === null ? "active" : "revoked"} />,
+    title: words.columns.ends,
+    cell: ({ expires_at }) => (expires_at === null ? "–" : <Time at={expires_at} />),
   },
+  { title: words.columns.state, cell: ({ state }) => <StateBadge state={state} /> },
   {
     title: words.columns.actions,
     acts: true,
     always: true,
     cell: (of) =>
-      of.revoked_at === null && (
+      of.state === "active" && (
         <RowActs label={words.menu(of.name)} acts={[{ label: words.revokeKey, act: () => revoke(of) }]} />
       ),
   },

@@ -1,0 +1,96 @@
+// Logins of `tollgate login`, one per gateway, in the configuration directory of whoever runs the command: readable by
+// nobody else, replaced as a whole.
+import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { dirname, isAbsolute, join } from "node:path";
+import { Problem } from "./problem.ts";
+
+export interface Login {
+  /** A management key, gw_mk_…, and its id. */
+  token: string;
+  key: string;
+  /** Who approved it. */
+  person: string;
+  expires_at: string;
+}
+
+/** By the gateway's address, as `addressOf` writes it. */
+export type Logins = Readonly<Record<string, Login>>;
+
+export function credentialsFile(env: Record<string, string | undefined> = process.env): string {
+  const given = env["XDG_CONFIG_HOME"];
+  const home = given !== undefined && isAbsolute(given) ? given : join(env["HOME"] ?? homedir(), ".config");
+  return join(home, "tollgate", "credentials.json");
+}
+
+/** One way to write a gateway's address: without `/v1` and without a slash at the end. */
+export function addressOf(url: string): string {
+  const base = url.replace(/\/+$/, "").replace(/\/v1$/, "");
+  if (!URL.canParse(base) || !/^https?:/.test(base))
+    throw new Problem(`${url} is not a URL.`, "Give one like http://127.0.0.1:8080.");
+  return new URL(base).href.replace(/\/+$/, "");
+}
+
+export function readLogins(file = credentialsFile()): Logins {
+  if (!existsSync(file)) return {};
+  if ((statSync(file).mode & 0o077) !== 0)
+    throw new Problem(
+      `${file} is open to others.`,
+      `chmod 600 ${file}, then log in again: it may have been read.`,
+    );
+  try {
+    const { logins } = JSON.parse(readFileSync(file, "utf8")) as { logins?: unknown };
+    if (typeof logins === "object" && logins !== null) return logins as Logins;
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Problem(`${file} cannot be read: ${reason}`, "Correct or remove it, then ./tollgate login.");
+  }
+  throw new Problem(`${file} has no logins.`, "Remove it, then ./tollgate login.");
+}
+
+/** Sets the login of one gateway, or removes it. */
+export function writeLogin(address: string, login: Login | null, file = credentialsFile()): void {
+  const { [address]: _, ...others } = readLogins(file);
+  const logins: Logins = login === null ? others : { ...others, [address]: login };
+  makeRoom(file);
+  const fresh = `${file}.${process.pid}`;
+  writeFileSync(fresh, `${JSON.stringify({ logins }, null, 2)}\n`, { mode: 0o600 });
+  chmodSync(fresh, 0o600); // a file that was left there keeps its mode
+  renameSync(fresh, file);
+}
+
+/** The directory, before anybody is asked to approve something that could not be kept. */
+export function makeRoom(file = credentialsFile()): void {
+  try {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Problem(
+      `${dirname(file)} cannot be made: ${reason}`,
+      "Set XDG_CONFIG_HOME to a directory of yours.",
+    );
+  }
+}
+
+/** The login of this gateway, or the only one there is; null when there is none. Throws when it is over. */
+export function findLogin(url: string | undefined): { address: string; login: Login } | null {
+  const logins = readLogins();
+  const addresses = Object.keys(logins);
+  if (url === undefined && addresses.length > 1)
+    throw new Problem(
+      `You are logged in at several gateways: ${addresses.join(", ")}.`,
+      "Name one with --url or TOLLGATE_URL.",
+    );
+  const address = url === undefined ? addresses[0] : addressOf(url);
+  const login = address === undefined ? undefined : logins[address];
+  return address === undefined || login === undefined ? null : { address, login };
+}
+
+/** Throws when the login's time is over. */
+export function assertOpen({ address, login }: { address: string; login: Login }): void {
+  if (Date.parse(login.expires_at) > Date.now()) return;
+  throw new Problem(
+    `Your login at ${address} ended at ${login.expires_at}.`,
+    `./tollgate login --url ${address}`,
+  );
+}

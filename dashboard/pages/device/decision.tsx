@@ -1,0 +1,66 @@
+// Which terminal asks, what it would get, and the two answers.
+import { Alert, Button, Group, Stack, Table } from "@mantine/core";
+import { type Device, useDecideDevice } from "../../api/devices.ts";
+import { Time } from "../../components/figures.tsx";
+import { Icon } from "../../components/icon.tsx";
+import { Failure } from "../../components/states.tsx";
+import { texts } from "../../texts.ts";
+
+const words = texts.device;
+
+interface DecisionProps {
+  of: Device;
+  onDecided: (decided: Device) => void;
+  onBack: () => void;
+}
+
+export function Decision({ of, onDecided, onBack }: DecisionProps) {
+  const approve = useDecideDevice(of.id, "approve", onDecided);
+  const decline = useDecideDevice(of.id, "decline", onDecided);
+  const error = approve.error ?? decline.error;
+  const rows = [
+    { name: words.host, value: of.host },
+    { name: words.address, value: of.address },
+    { name: words.version, value: of.version },
+    { name: words.askedAt, value: <Time at={of.asked_at} /> },
+    { name: words.gets, value: words.key(of.key_name, of.key_days) },
+  ];
+  return (
+    <Stack gap="md">
+      <Table variant="vertical" layout="fixed" aria-label={words.title}>
+        <Table.Tbody>
+          {rows.map(({ name, value }) => (
+            <Table.Tr key={name}>
+              <Table.Th w="35%" scope="row">
+                {name}
+              </Table.Th>
+              <Table.Td className="name">{value}</Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+      <Alert
+        color="yellow"
+        variant="light"
+        icon={<Icon name="warning" />}
+        styles={{ icon: { color: "var(--mantine-color-text)" } }}
+      >
+        {words.onlyYours}
+      </Alert>
+      {error !== null && <Failure error={error} />}
+      <Group justify="space-between" gap="xs">
+        <Button variant="default" onClick={onBack}>
+          {words.back}
+        </Button>
+        <Group gap="xs">
+          <Button variant="default" loading={decline.isPending} onClick={() => decline.mutate(null)}>
+            {words.decline}
+          </Button>
+          <Button loading={approve.isPending} onClick={() => approve.mutate(null)}>
+            {words.approve}
+          </Button>
+        </Group>
+      </Group>
+    </Stack>
+  );
+}

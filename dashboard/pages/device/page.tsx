@@ -1,0 +1,94 @@
+// A terminal wants to log in as the person who looks at this page: its code is typed or confirmed, then decided about.
+import { Button, Stack, Text, TextInput } from "@mantine/core";
+import { useMutation } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import { type Device, findDevice } from "../../api/devices.ts";
+import { Front } from "../../components/front.tsx";
+import { ButtonLink } from "../../components/link.tsx";
+import { Failure } from "../../components/states.tsx";
+import { text, useFilters } from "../../filters.ts";
+import { path } from "../../path-builder.ts";
+import { texts } from "../../texts.ts";
+import { SignedIn } from "../signed-in.tsx";
+import { Decision } from "./decision.tsx";
+
+const words = texts.device;
+const LETTERS = 8;
+
+export const DevicePage = () => (
+  <SignedIn>{({ person }) => (person.operator ? <Asked /> : <ForOperators email={person.email} />)}</SignedIn>
+);
+
+const ForOperators = ({ email }: { email: string }) => (
+  <Front title={words.title}>
+    <Text className="name">{words.forOperators(email)}</Text>
+    <ButtonLink to={path.home()} variant="default">
+      {texts.states.home}
+    </ButtonLink>
+  </Front>
+);
+
+function Asked() {
+  const [found, setFound] = useState<Device | null>(null);
+  const [decided, setDecided] = useState<Device | null>(null);
+  if (decided !== null)
+    return (
+      <Front title={words.title}>
+        <Text role="status" className="name">
+          {decided.state === "approved" ? words.approved(decided.key_name) : words.declined}
+        </Text>
+        <ButtonLink to={path.operator("people")} variant="default">
+          {words.toKeys}
+        </ButtonLink>
+      </Front>
+    );
+  return (
+    <Front title={words.title} lead={found === null ? words.lead : words.decideLead} size={520}>
+      {found === null ? (
+        <CodeForm onFound={setFound} />
+      ) : (
+        <Decision of={found} onDecided={setDecided} onBack={() => setFound(null)} />
+      )}
+    </Front>
+  );
+}
+
+/** A link brings the code along; it is shown, to be compared with the terminal, and never sent by itself. */
+function CodeForm({ onFound }: { onFound: (device: Device) => void }) {
+  const [{ code: brought }] = useFilters({ code: text() });
+  const [code, setCode] = useState(() => typed(brought));
+  const find = useMutation({ mutationFn: findDevice, onSuccess: onFound, gcTime: 0 });
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    find.mutate(code);
+  };
+  return (
+    <form onSubmit={submit}>
+      <Stack gap="md">
+        <TextInput
+          label={words.code}
+          description={words.codeHelp}
+          autoComplete="off"
+          spellCheck={false}
+          autoFocus
+          maxLength={LETTERS + 1}
+          value={code}
+          onChange={(event) => setCode(typed(event.currentTarget.value))}
+        />
+        {find.error !== null && <Failure error={find.error} />}
+        <Button type="submit" fullWidth loading={find.isPending} disabled={code.length <= LETTERS}>
+          {words.find}
+        </Button>
+      </Stack>
+    </form>
+  );
+}
+
+/** As the terminal prints it: `BCDF-GHJK`. */
+function typed(input: string): string {
+  const letters = input
+    .toUpperCase()
+    .replaceAll(/[^A-Z]/g, "")
+    .slice(0, LETTERS);
+  return letters.length > 4 ? `${letters.slice(0, 4)}-${letters.slice(4)}` : letters;
+}

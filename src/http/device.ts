@@ -1,0 +1,59 @@
+// POST /device/code and /device/token: the two calls of a terminal that logs in (RFC 8628). Anybody may make them; without
+// an operator's approval they give nothing. Answers that the RFC names come in its shape, all others in our envelope.
+import {
+  type DeviceCodeJson,
+  deviceCodeInput,
+  DeviceRefusal,
+  type Devices,
+  deviceTokenInput,
+  type DeviceTokenJson,
+} from "../contract/devices.ts";
+import { parseJson } from "../contract/parse-json.ts";
+import type { AppHandler } from "./app/app.ts";
+import { readJsonBody } from "./body.ts";
+import { readFields } from "./read-fields.ts";
+
+const BODY_BYTES = 4 * 1024;
+
+type Step = "code" | "token";
+
+export function deviceHandlers(devices: Pick<Devices, "ask" | "fetch">): Record<Step, AppHandler> {
+  return {
+    code: async (request, { requestId, visitor }) => {
+      const { host, version } = readFields(deviceCodeInput, await bodyOf(request));
+      return reply(requestId, await devices.ask({ host, version, address: visitor.address }));
+    },
+    token: async (request, { requestId, visitor }) => {
+      const { device_code } = readFields(deviceTokenInput, await bodyOf(request));
+      try {
+        return reply(requestId, await devices.fetch(device_code, { address: visitor.address, requestId }));
+      } catch (error) {
+        if (!(error instanceof DeviceRefusal)) throw error;
+        return reply(requestId, { error: error.code, error_description: error.message }, 400);
+      }
+    },
+  };
+}
+
+const bodyOf = async (request: Request): Promise<unknown> =>
+  parseJson(await readJsonBody(request, BODY_BYTES));
+
+interface RefusedJson {
+  error: string;
+  error_description: string;
+}
+
+const reply = (
+  requestId: string,
+  answer: DeviceCodeJson | DeviceTokenJson | RefusedJson,
+  status = 200,
+): Response =>
+  new Response(JSON.stringify(answer), {
+    status,
+    headers: {
+      "content-type": "application/json",
+      "cache-control": "no-store",
+      "x-request-id": requestId,
+      "x-content-type-options": "nosniff",
+    },
+  });

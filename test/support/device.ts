@@ -1,0 +1,34 @@
+// A terminal that logs in, as its calls over HTTP.
+import type { DeviceCodeJson, DeviceTokenJson } from "../../src/contract/devices.ts";
+
+export interface Polled {
+  status: number;
+  headers: Headers;
+  text: string;
+  json: Partial<DeviceTokenJson> & { error?: string };
+}
+
+export async function postJson(url: string, body: object): Promise<Polled> {
+  const headers = { "content-type": "application/json" };
+  const response = await fetch(url, { method: "POST", headers, body: JSON.stringify(body) });
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, text, json: JSON.parse(text) };
+}
+
+/** Asks for codes. Fails the test when it is refused. */
+export async function askForCodes(url: string, host = "laptop"): Promise<DeviceCodeJson> {
+  const { status, text } = await postJson(`${url}/device/code`, {
+    client_id: "tollgate-cli",
+    host,
+    version: "0.1.0",
+  });
+  if (status !== 200) throw new Error(text);
+  return JSON.parse(text) as DeviceCodeJson;
+}
+
+export const poll = (url: string, device_code: string): Promise<Polled> =>
+  postJson(`${url}/device/token`, {
+    client_id: "tollgate-cli",
+    grant_type: "urn:ietf:params:oauth:grant-type:device_code",
+    device_code,
+  });
