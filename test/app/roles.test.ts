@@ -103,6 +103,29 @@ describe("the table of roles", () => {
   }
 });
 
+describe("who is refused for their role", () => {
+  const refusal = async (browser: Browser, org: string): Promise<string> =>
+    (await browser.try("POST /orgs/{org}/invitations", { org }, {})).json.error.message;
+
+  test("learns who of the organization holds one that may, three by name", async () => {
+    expect(await refusal(people.viewer, org)).toEndWith(" Here that is: owner (owner), admin (admin).");
+    const big = (await people.operator.app("POST /operator/organizations", {}, { name: "Big" })).id;
+    const join = (role: "owner" | "admin" | "viewer", name: string): Promise<Browser> =>
+      newMember(people.operator, gateway, { org: big, role, email: `${name}@big.example.com`, name });
+    const viewer = await join("viewer", "Vera");
+    for (const name of ["Ada", "Bo", "Cy"]) await join("admin", name);
+    await join("owner", "Olga");
+    const said = await refusal(viewer, big);
+    expect(said).toEndWith(" Here that is: Olga (owner), Ada (admin), Bo (admin) and 1 more.");
+  });
+
+  test("learns no names without being a member: operators, and everybody of operators' pages", async () => {
+    expect(await refusal(people.operator, org)).not.toContain("Here that is");
+    const { json } = await people.viewer.try("GET /operator/people");
+    expect(json.error.message).toBe("Your role may not do this. It takes: operator.");
+  });
+});
+
 const BODIES: Partial<Record<AppRoute, unknown>> = {
   "PATCH /orgs/{org}/team/{member}": { role: "viewer" },
   "PATCH /orgs/{org}/keys/{key}": { limit_usd: null },
