@@ -84,6 +84,8 @@ export const api = {
   operatorPayments: `${OPERATOR}/payments`,
   operatorPeople: `${OPERATOR}/people`,
   operatorPerson: (person: string) => below(`${OPERATOR}/people`, person),
+  operatorInvitations: `${OPERATOR}/invitations`,
+  operatorInvitation: (invitation: string) => below(`${OPERATOR}/invitations`, invitation),
   resetPerson: (person: string) => `${below(`${OPERATOR}/people`, person)}/reset`,
   operatorManagementKeys: `${OPERATOR}/management-keys`,
   revokeManagementKey: (key: string) => `${below(`${OPERATOR}/management-keys`, key)}/revoke`,

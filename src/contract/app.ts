@@ -229,6 +229,8 @@ const OPERATOR = {
     change("operate", "operator.invite", people.createdInvitation, operator.inviteOperatorInput),
     created,
   ),
+  "GET /operator/invitations": read("operate", people.invitationList),
+  "DELETE /operator/invitations/{invitation}": change("operate", "operator.uninvite", people.invitation),
   "POST /operator/people/{person}/reset": change(
     "operate",
     "person.reset",

@@ -7,7 +7,7 @@ import { OperatorRefusal } from "../../contract/admin-refusals.ts";
 import { type Handlers, notFound, personOf } from "./call.ts";
 import { auditCsv } from "./catalogue.ts";
 import { namesOf } from "./names.ts";
-import { invite, type TeamPorts } from "./team.ts";
+import { invite, printInvitations, type TeamPorts, withdraw } from "./team.ts";
 
 export interface OperatorPorts extends TeamPorts {
   people: People;
@@ -174,6 +174,8 @@ async function withNames(
 }
 
 type Persons =
+  | "GET /operator/invitations"
+  | "DELETE /operator/invitations/{invitation}"
   | "POST /operator/people/{person}/reset"
   | "GET /operator/people"
   | "POST /operator/people"
@@ -209,6 +211,10 @@ const people = (on: OperatorPorts): Handlers<Persons> => ({
       role: "viewer",
       invitedBy: personOf(call).id,
     }),
+  "GET /operator/invitations": async () =>
+    whole(await printInvitations(on, await on.people.invitations(null))),
+  "DELETE /operator/invitations/{invitation}": (call) =>
+    withdraw(on, { organizationId: null, id: call.params.invitation, actor: personOf(call).id }),
   "POST /operator/people/{person}/reset": async (call) => {
     const input = { person: call.params.person, two_factor: call.body.two_factor };
     return await on.operator.people.reset(input, personOf(call).id);

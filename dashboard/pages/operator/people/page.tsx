@@ -18,6 +18,7 @@ import { RowActs } from "../../../components/row-acts.tsx";
 import { StateBadge } from "../../../components/state-badge.tsx";
 import { Loaded } from "../../../components/states.tsx";
 import { texts } from "../../../texts.ts";
+import { OperatorInvitations } from "./invitations.tsx";
 import { CreateKeyDialog, InviteDialog, RemoveDialog, ResetDialog, RevokeKeyDialog } from "./acts.tsx";
 
 const words = texts.operatorPeople;
@@ -57,6 +58,7 @@ export function PeoplePage() {
           />
         )}
       </Loaded>
+      <OperatorInvitations onLink={showLink} />
       <Section
         title={words.keys}
         actions={
