@@ -1177,6 +1177,7 @@ export const texts = {
     removeHelp:
       "The next click of this person in the operator pages is refused. The account, its organizations and what it did stay.",
     keys: "Management keys",
+    neverUsed: "never",
     createKey: "Create a management key",
     keyHelp: "For scripts that operate this gateway. It may do everything that the command line does.",
     keyTitle: "Your new management key",
@@ -1197,6 +1198,7 @@ export const texts = {
       expires: "Expires",
       prefix: "Key",
       created: "Created",
+      used: "Last used",
       state: "State",
       actions: "Actions",
     },

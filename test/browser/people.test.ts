@@ -152,7 +152,15 @@ describe("a secret that is shown once", () => {
     const headers = { authorization: `Bearer ${secret}` };
     const call = async (): Promise<number> =>
       (await fetch(`${dashboard.gateway.url}/admin/v1/organizations`, { headers })).status;
+    const row = rowsOf(root, words.keys).filter({ hasText: "Deploy" });
+    expect(await row.innerText()).toContain(words.neverUsed);
     expect(await call()).toBe(200);
+    await root.open(path.operator("people"));
+    await row
+      .getByText(/ago|now/)
+      .last()
+      .waitFor();
+    expect(await row.innerText()).not.toContain(words.neverUsed);
     await inRow(rowsOf(root, words.keys).filter({ hasText: "Deploy" }), words.revokeKey).click();
     const act = dialog(root).getByRole("button", { name: words.revokeAction("Deploy"), exact: true });
     expect(await act.isDisabled()).toBe(true);

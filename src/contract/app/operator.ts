@@ -262,6 +262,8 @@ export const managementKey = z.object({
   prefix: z.string(),
   created_at: time,
   revoked_at: time.nullable(),
+  /** Of `/admin/v1` or `/metrics`, to the minute; null before the first. */
+  last_used_at: time.nullable(),
 });
 export const managementKeyList = listOf(managementKey);
 export const createManagementKeyInput = z.strictObject({ name: line() });

@@ -30,7 +30,8 @@ export type AdminHandler = (request: Request, context: Bindings) => Promise<Resp
 
 export interface AdminPorts {
   operator: Operator;
-  ledger: PrincipalStore;
+  /** Whose keys open it, and whose do not. */
+  doors: PrincipalStore;
   /** Where answers to an `Idempotency-Key` are kept. */
   people(): Promise<Pick<People, "answers">>;
 }
@@ -62,7 +63,7 @@ export function createAdminApp(on: AdminPorts): AdminHandler {
 }
 
 async function perform(operation: Operation, call: Call, on: AdminPorts): Promise<Response> {
-  const actor = await managementKeyOf(on.ledger, call.req.header("authorization") ?? null);
+  const actor = await managementKeyOf(on.doors, call.req.header("authorization") ?? null);
   const body =
     operation.input.body === null ? {} : parseJson(await readJsonBody(call.req.raw, BODY_LIMIT_BYTES));
   const arrived = { params: call.req.param(), query: queryOf(call), body };

@@ -4,7 +4,7 @@ import type { Desk } from "../../contract/desk.ts";
 import { formatUsd, nanoUsd } from "../../contract/money.ts";
 import type { Operator } from "../../contract/operator.ts";
 import { mintManagementKey } from "../../keys/secret.ts";
-import type { Ledger, ManagementKeyRecord } from "../../ledger/ledger.ts";
+import type { Ledger } from "../../ledger/ledger.ts";
 import { OWNER_LOST } from "../../ledger/recovery.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { newId } from "../../lib/id.ts";
@@ -115,38 +115,36 @@ export const house = (on: HousePorts): Mine => ({
   },
   async managementKeys() {
     const rows = await on.sql.rows("SELECT * FROM management_key ORDER BY created_at DESC, id");
-    return rows.map((row) => ({
-      id: textOf(row["id"]),
-      name: textOf(row["name"]),
-      prefix: textOf(row["prefix"]),
-      created_at: time(numberOf(row["created_at"])),
-      revoked_at: orNull(row["revoked_at"], (at) => time(numberOf(at))),
-    }));
+    return rows.map(printKey);
   },
   async createManagementKey(name, actor) {
     const id = newId("mk");
     const minted = mintManagementKey(id);
-    const record = await on.ledger.createManagementKey(
-      { id, name, prefix: minted.prefix, digest: minted.digest },
-      actor,
-    );
-    return { ...printKey(record), secret: minted.value };
+    await on.ledger.createManagementKey({ id, name, prefix: minted.prefix, digest: minted.digest }, actor);
+    return { ...(await keyOf(on.sql, id)), secret: minted.value };
   },
   async revokeManagementKey(id, actor) {
     const record = await on.ledger.revokeManagementKey(id, actor);
     if (record === null) throw unknownRecord("management_key", id, "key");
-    return printKey(record);
+    return await keyOf(on.sql, id);
   },
 });
 
 const time = (ms: number): string => new Date(ms).toISOString();
 
-const printKey = (record: ManagementKeyRecord): Key => ({
-  id: record.id,
-  name: record.name,
-  prefix: record.prefix,
-  created_at: time(record.createdAtMs),
-  revoked_at: record.revokedAtMs === null ? null : time(record.revokedAtMs),
+async function keyOf(sql: Sql, id: string): Promise<Key> {
+  const [row] = await sql.rows("SELECT * FROM management_key WHERE id = ?1", id);
+  if (row === undefined) throw unknownRecord("management_key", id, "key");
+  return printKey(row);
+}
+
+const printKey = (row: SqlRow): Key => ({
+  id: textOf(row["id"]),
+  name: textOf(row["name"]),
+  prefix: textOf(row["prefix"]),
+  created_at: time(numberOf(row["created_at"])),
+  revoked_at: orNull(row["revoked_at"], (at) => time(numberOf(at))),
+  last_used_at: orNull(row["last_used_at"], (at) => time(numberOf(at))),
 });
 
 /** How late a timer of no delay fires: what work in the loop adds to every request. */

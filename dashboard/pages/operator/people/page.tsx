@@ -145,6 +145,10 @@ const keyColumns = (revoke: (of: ManagementKey) => void): Column<ManagementKey>[
   { title: words.columns.prefix, cell: ({ prefix }) => <Code>{prefix}…</Code> },
   { title: words.columns.created, cell: ({ created_at }) => <Time at={created_at} /> },
   {
+    title: words.columns.used,
+    cell: ({ last_used_at }) => <Ago at={last_used_at} never={words.neverUsed} />,
+  },
+  {
     title: words.columns.state,
     cell: ({ revoked_at }) => <StateBadge state={revoked_at === null ? "active" : "revoked"} />,
   },
