@@ -1091,6 +1091,7 @@ export const texts = {
     empty: "No organization has credits yet.",
     grant: "Grant credits",
     refund: "Refund a request",
+    refundThis: "Refund",
     refundTitle: "Give back what a request cost",
     request: "Request",
     requestHelp: "Its whole id, req_…, as the customer or the activity names it.",

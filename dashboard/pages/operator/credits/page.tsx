@@ -4,13 +4,13 @@ import { useState } from "react";
 import { Icon } from "../../../components/icon.tsx";
 import { OrganizationSelect } from "../../../components/organization-select.tsx";
 import { Page } from "../../../components/page.tsx";
+import { RefundDialog } from "../../../components/refund-dialog.tsx";
 import { oneOf, text, useFilters } from "../../../filters.ts";
 import { texts } from "../../../texts.ts";
 import { GrantDialog } from "./grant.tsx";
 import { Moves } from "./moves.tsx";
 import { Orders } from "./orders.tsx";
 import { Payments } from "./payments.tsx";
-import { RefundDialog } from "./refund.tsx";
 
 const words = texts.operatorCredits;
 const LISTS = { moves: Moves, orders: Orders, payments: Payments } as const;
