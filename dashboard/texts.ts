@@ -1090,6 +1090,7 @@ export const texts = {
     lead: "Every purchase, grant, refund and chargeback. Nothing is edited or deleted; each move is a new entry of the ledger.",
     empty: "No organization has credits yet.",
     grant: "Grant credits",
+    csv: "Download CSV",
     refund: "Refund a request",
     refundThis: "Refund",
     refundTitle: "Give back what a request cost",

@@ -77,6 +77,7 @@ export const api = {
   decideEntitlement: (id: string, act: "approve" | "decline" | "revoke") =>
     `${below(`${OPERATOR}/entitlements`, id)}/${act}`,
   operatorCredits: `${OPERATOR}/credits`,
+  operatorCreditsCsv: (list: "credits" | "orders" | "payments") => `${OPERATOR}/${list}.csv`,
   operatorRequest: (request: string) => below(`${OPERATOR}/requests`, request),
   operatorRefunds: `${OPERATOR}/refunds`,
   operatorOrders: `${OPERATOR}/orders`,

@@ -171,6 +171,7 @@ const OPERATOR = {
     created,
   ),
   "GET /operator/credits": read("operate", operator.creditList, operator.creditsQuery),
+  "GET /operator/credits.csv": as(read("operate", text, operator.creditsCsvQuery), csv),
   "POST /operator/credits": as(
     change("operate", "credits.grant", operator.granted, operator.grantInput),
     created,
@@ -181,7 +182,9 @@ const OPERATOR = {
     created,
   ),
   "GET /operator/payments": as(read("operate", operator.paymentEventRowList, operator.creditsQuery), paid),
+  "GET /operator/payments.csv": as(read("operate", text, operator.creditsCsvQuery), { ...csv, ...paid }),
   "GET /operator/orders": as(read("operate", operator.orderRowList, operator.creditsQuery), paid),
+  "GET /operator/orders.csv": as(read("operate", text, operator.creditsCsvQuery), { ...csv, ...paid }),
   "POST /operator/orders/{order}/confirm": as(change("operate", "order.confirm", billing.order), paid),
   "GET /operator/routes": read("operate", operator.routeList),
   "POST /operator/routes/disable": change("operate", "route.disable", operator.route, operator.disableInput),

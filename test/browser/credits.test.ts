@@ -101,6 +101,12 @@ test("an order that is paid by hand waits until an operator has seen the money",
 test("one organization alone, and the address keeps it", async () => {
   await openCredits(`?org=${org}`);
   expect(await visitor.page.getByRole("row").count()).toBe(4);
+  const [file] = await Promise.all([
+    visitor.page.waitForEvent("download"),
+    visitor.page.getByRole("link", { name: words.csv }).click(),
+  ]);
+  expect(file.suggestedFilename()).toBe(`credits-${org}.csv`);
+  expect((await Bun.file(await file.path()).text()).trimEnd().split("\r\n")).toHaveLength(4);
   await visitor.page.getByRole("combobox", { name: words.org }).click();
   await visitor.page.getByRole("option", { name: "Basalt", exact: true }).click();
   await visitor.page.getByText(words.empty).waitFor();

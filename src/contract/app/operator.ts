@@ -27,6 +27,7 @@ export const createOrganizationInput = z.strictObject({ name: line() });
 
 /** Of credits, orders and payment events. */
 export const creditsQuery = z.strictObject({ ...page, org: z.string().max(60).optional() });
+export const creditsCsvQuery = creditsQuery.pick({ org: true });
 export const credit = z.object({
   at: time,
   org: z.string(),

@@ -6,6 +6,7 @@ import type { People } from "../../contract/people.ts";
 import { OperatorRefusal } from "../../contract/admin-refusals.ts";
 import { type Handlers, notFound, personOf } from "./call.ts";
 import { auditCsv } from "./catalogue.ts";
+import { creditsCsv } from "./credits-csv.ts";
 import { namesOf } from "./names.ts";
 import { invite, printInvitations, type TeamPorts, withdraw } from "./team.ts";
 
@@ -15,7 +16,12 @@ export interface OperatorPorts extends TeamPorts {
   operator: Pick<Operator, "organizations" | "people" | "releases" | "routes">;
 }
 
-type Payments = "GET /operator/payments" | "GET /operator/orders" | "POST /operator/orders/{order}/confirm";
+type Payments =
+  | "GET /operator/payments"
+  | "GET /operator/payments.csv"
+  | "GET /operator/orders"
+  | "GET /operator/orders.csv"
+  | "POST /operator/orders/{order}/confirm";
 type Routes = Exclude<Extract<keyof Handlers, `${string} /operator/${string}`>, Payments>;
 type Row = AppAnswer<"GET /operator/entitlements">["data"][number];
 
@@ -56,6 +62,7 @@ type Organizations =
   | "GET /operator/requests/{request}"
   | "POST /operator/refunds"
   | "GET /operator/credits"
+  | "GET /operator/credits.csv"
   | "POST /operator/credits";
 
 const organizations = (on: OperatorPorts): Handlers<Organizations> => ({
@@ -75,6 +82,7 @@ const organizations = (on: OperatorPorts): Handlers<Organizations> => ({
     return await invite(on, { organizationId: call.params.org, ...call.body, invitedBy: personOf(call).id });
   },
   "GET /operator/credits": ({ query }) => on.desk.allCredits(query),
+  "GET /operator/credits.csv": ({ query }) => creditsCsv((page) => on.desk.allCredits(page), query),
   "POST /operator/credits": (call) => on.desk.grant(call.body, personOf(call).id),
   "GET /operator/requests/{request}": ({ params }) => on.desk.refundable(params.request),
   "POST /operator/refunds": (call) => on.desk.refund(call.body, personOf(call).id),
