@@ -537,6 +537,8 @@ export const texts = {
     fromCaller: "sent by the caller, protects retries",
     generated: "generated, protects nothing across requests",
     replayed: "replayed",
+    waited: (span: string) => `waited ${span}`,
+    contentHash: "content hash",
     route: "Route",
     version: (version: number) => `release version ${version}`,
     signedBy: "signed by",

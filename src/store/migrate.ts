@@ -10,7 +10,7 @@ import { ENTITLEMENT_NOTES_SCHEMA } from "./migrations/0005-entitlement-notes.ts
 import { ALERTS_SCHEMA } from "./migrations/0006-alerts.ts";
 import { BREAKERS_SCHEMA } from "./migrations/0007-breakers.ts";
 import { JOURNAL_KEYS_SCHEMA } from "./migrations/0008-journal-keys.ts";
-import { MANAGEMENT_KEY_USE_SCHEMA } from "./migrations/0012-management-key-use.ts";
+import { USES_AND_WAITS_SCHEMA } from "./migrations/0012-uses-and-waits.ts";
 import { StoreFailure } from "./store-failure.ts";
 
 export interface Migration {
@@ -28,7 +28,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 6, name: "alerts", sql: ALERTS_SCHEMA },
   { version: 7, name: "breakers", sql: BREAKERS_SCHEMA },
   { version: 8, name: "journal keys", sql: JOURNAL_KEYS_SCHEMA },
-  { version: 12, name: "management key use", sql: MANAGEMENT_KEY_USE_SCHEMA },
+  { version: 12, name: "uses and waits", sql: USES_AND_WAITS_SCHEMA },
 ];
 
 const checksumOf = (migration: Migration): string => createHash("sha256").update(migration.sql).digest("hex");

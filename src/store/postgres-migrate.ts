@@ -9,7 +9,7 @@ import { ENTITLEMENT_NOTES_SCHEMA } from "./migrations/0005-entitlement-notes.ts
 import { ALERTS_SCHEMA } from "./migrations/0006-alerts.ts";
 import { BREAKERS_SCHEMA } from "./migrations/0007-breakers.ts";
 import { JOURNAL_KEYS_SCHEMA } from "./migrations/0008-journal-keys.ts";
-import { MANAGEMENT_KEY_USE_SCHEMA } from "./migrations/0012-management-key-use.ts";
+import { USES_AND_WAITS_SCHEMA } from "./migrations/0012-uses-and-waits.ts";
 import { inPostgres } from "./migrations/postgres/in-postgres.ts";
 import type { Migration } from "./migrate.ts";
 import { StoreFailure } from "./store-failure.ts";
@@ -22,7 +22,7 @@ export const POSTGRES_MIGRATIONS: readonly Migration[] = [
   { version: 6, name: "alerts", sql: inPostgres(ALERTS_SCHEMA) },
   { version: 7, name: "breakers", sql: inPostgres(BREAKERS_SCHEMA) },
   { version: 8, name: "journal keys", sql: inPostgres(JOURNAL_KEYS_SCHEMA) },
-  { version: 12, name: "management key use", sql: inPostgres(MANAGEMENT_KEY_USE_SCHEMA) },
+  { version: 12, name: "uses and waits", sql: inPostgres(USES_AND_WAITS_SCHEMA) },
 ];
 
 /** Any number that is ours: the lock that migrating gateways take turns with. */

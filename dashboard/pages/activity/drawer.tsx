@@ -273,11 +273,17 @@ const Idempotency = ({ of }: { of: NonNullable<RequestDetail["idempotency"]> }) 
         {words.keyStates[of.state]} {of.until !== null && <Time at={of.until} />}
       </Text>
     )}
-    {of.replays.map(({ id, at }) => (
+    {of.replays.map(({ id, at, waited_ms }) => (
       <Text key={id} size="sm">
         {words.replayed} <Time at={at} />
+        {waited_ms !== null && `, ${words.waited(formatSpan(waited_ms))}`}, <ExactMoney usd="0" />
       </Text>
     ))}
+    {of.content_hash !== null && (
+      <Text size="xs" c="dimmed" className="name">
+        {words.contentHash} <Code>{of.content_hash}</Code>
+      </Text>
+    )}
   </Part>
 );
 

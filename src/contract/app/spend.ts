@@ -224,7 +224,10 @@ export const activityDetail = z.object({
       /** What a repeat with this key meets now; `until` when that ends. */
       state: z.enum(["in_progress", "answer_kept", "key_taken", "free"]),
       until: time.nullable(),
-      replays: z.array(z.object({ id: z.string(), at: time })),
+      /** `waited_ms`: from the arrival until the answer began; null for replays of earlier releases. */
+      replays: z.array(z.object({ id: z.string(), at: time, waited_ms: milliseconds.nullable() })),
+      /** SHA-256 of the request as a repeat has to send it; null without a key of the caller, or once that is free. */
+      content_hash: z.string().nullable(),
     })
     .nullable(),
   route: z
