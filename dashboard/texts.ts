@@ -559,7 +559,7 @@ export const texts = {
     thenBy: "Then by",
     noSecond: "–",
     cumulative: "Cumulative",
-    picked: "A bar opens its requests.",
+    picked: "A bar opens its requests, of its group where that is a model or a key.",
     time: "Time (UTC)",
     course: "Usage over time",
     measure: "Measure",

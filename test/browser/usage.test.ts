@@ -83,6 +83,21 @@ test("two keys of one name have a bar each, and names that differ", async () => 
   expect(visitor.complained()).toEqual([]);
 });
 
+test("a bar opens the requests of its own group", async () => {
+  const query = "?range=24h&group_by=key&then_by=model";
+  const { rows } = await dashboard.root.app("GET /orgs/{org}/usage", { org: house.org }, undefined, query);
+  expect(rows).toHaveLength(2);
+  for (const [at, { group, second }] of rows.entries()) {
+    await openUsage("group_by=key&then_by=model");
+    await visitor.page.locator(".recharts-bar").nth(at).locator("path").last().click();
+    await visitor.page.waitForURL(/\/activity\?/);
+    const { searchParams } = new URL(visitor.page.url());
+    expect([searchParams.get("key"), searchParams.get("model")]).toEqual([group, second]);
+    expect(searchParams.has("from")).toBe(true);
+  }
+  expect(visitor.complained()).toEqual([]);
+});
+
 test("the bar of what still runs says so, and the chart says its unit, its total and its largest group", async () => {
   await openUsage("group_by=model");
   const { page } = visitor;
