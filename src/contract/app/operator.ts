@@ -199,6 +199,17 @@ export const health = z.object({
   overload_refusals: count,
   schema_version: count,
   last_sweep_at: time.nullable(),
+  /** What `db backup` last wrote; null on PostgreSQL, whose own tools back it up. */
+  backup: z
+    .object({
+      last_at: time.nullable(),
+      bytes: count.nullable(),
+      /** None, or an older one than 7 days. */
+      overdue: z.boolean(),
+    })
+    .nullable(),
+  /** By how much this gateway's clock is ahead of its database's; null on SQLite, which has none. */
+  clock_offset_ms: z.number().nullable(),
   /** Of the last commits of this process, 1,024 at most; null before the first. */
   commits: z.object({
     waiting: count,

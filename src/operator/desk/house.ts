@@ -11,11 +11,11 @@ import { newId } from "../../lib/id.ts";
 import { moneyOf, numberOf, orNull, type Sql, type SqlRow, textOf } from "../../store/sql.ts";
 import { unknownRecord } from "../unknown-record.ts";
 import { sinceRequest, stillRuns } from "./request-time.ts";
-import { storeHealth } from "./store-health.ts";
+import { storeHealth, type StoreHealthPorts } from "./store-health.ts";
 
 type Key = AppAnswer<"GET /operator/management-keys">["data"][number];
 
-export interface HousePorts {
+export interface HousePorts extends Pick<StoreHealthPorts, "lastBackup"> {
   sql: Sql;
   clock: Clock;
   ledger: Pick<Ledger, "createManagementKey" | "organizations" | "pulse" | "ready" | "revokeManagementKey">;
