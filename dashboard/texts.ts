@@ -558,6 +558,15 @@ export const texts = {
     notStored: "Prompts and answers are not stored.",
   },
   usage: {
+    views: {
+      title: "Views",
+      empty: "No view is saved yet. Only you see yours.",
+      name: "Name",
+      help: "Saves what the page shows now; a name that you have used before means the new one.",
+      keep: "Save view",
+      remove: "Delete",
+      removeNamed: (name: string) => `Delete ${name}`,
+    },
     lead: "What settled requests cost, by the hour of their admission. Every sum equals the ledger to the last digit.",
     csv: "Download CSV",
     send: "Send a request",

@@ -52,6 +52,8 @@ async function anotherOrganization(): Promise<Record<string, string>> {
   );
   const asked = { model: RESEARCH.model, project: "p", purpose: "q" };
   const entitlement = await people.stranger.app("POST /orgs/{org}/research", { org: other }, asked);
+  const named = { name: "Mine", query: "?range=7d" };
+  const view = await people.stranger.app("PUT /orgs/{org}/usage/views", { org: other }, named);
   const [member] = (await people.stranger.app("GET /orgs/{org}/team", { org: other })).data;
   return {
     org: other,
@@ -60,6 +62,7 @@ async function anotherOrganization(): Promise<Record<string, string>> {
     invitation: invitation.id,
     entitlement: entitlement.id,
     member: member?.person.id ?? "",
+    view: view.id,
   };
 }
 
@@ -79,6 +82,7 @@ const MADE_UP = {
   rule: "alr_doesnotexist",
   channel: "alc_doesnotexist",
   person: "usr_doesnotexist",
+  view: "doesnotexist",
 };
 /** A query that no schema takes, so that a stream does not begin. */
 const call = (browser: Browser, route: AppRoute, params: Record<string, string>, body: unknown = {}) =>

@@ -23,6 +23,7 @@ import { type Course, courseOf } from "./buckets.ts";
 import { ClearFilters, isNarrowed, SHAPE, UsageFilters, type UsageShape } from "./filters.tsx";
 import { Groups } from "./groups.tsx";
 import { summaryOf } from "./summary.ts";
+import { Views } from "./views.tsx";
 
 const words = texts.usage;
 
@@ -37,9 +38,12 @@ export function UsagePage() {
       title={texts.pages.usage}
       lead={words.lead}
       actions={
-        <ButtonLink to={withQuery(api.usageCsv(org.id), asked)} reloadDocument variant="default">
-          {words.csv}
-        </ButtonLink>
+        <>
+          <Views org={org.id} filters={filters} />
+          <ButtonLink to={withQuery(api.usageCsv(org.id), asked)} reloadDocument variant="default">
+            {words.csv}
+          </ButtonLink>
+        </>
       }
     >
       <UsageFilters org={org.id} filters={filters} set={setFilters} />

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { balanceSchema, requestSchema } from "../admin.ts";
 import { receiptSchema } from "../receipt.ts";
 import { orgQuery } from "../admin-input.ts";
-import { count, listOf, milliseconds, page, tier, time, usd, window } from "./shapes.ts";
+import { count, line, listOf, milliseconds, page, tier, time, usd, window } from "./shapes.ts";
 
 // ── Overview ────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -114,6 +114,11 @@ export const usage = z.object({
     }),
   ),
 });
+
+/** A person's own view of Usage: the query of its address, which the page reads as it reads any other. */
+export const usageView = z.object({ id: z.string(), name: z.string(), query: z.string() });
+export const usageViewList = listOf(usageView);
+export const usageViewInput = z.strictObject({ name: line(60), query: z.string().max(1000) });
 
 // ── Activity ────────────────────────────────────────────────────────────────────────────────────────────────────
 
