@@ -54,6 +54,8 @@ test("an operator copies the support bundle; without a clipboard it is there to 
   const { page } = visitor;
   await visitor.open(path.operator("health"));
   await page.getByText(texts.operatorHealth.noBackup).waitFor();
+  const none = page.locator(".mantine-Badge-root", { hasText: texts.operatorHealth.never });
+  expect(await none.getAttribute("style")).toContain("--tone-warning");
   const button = page.getByRole("button", { name: words.bundle });
   await page.evaluate("navigator.clipboard.writeText = async (text) => { window.copied = text; }");
   await button.click();

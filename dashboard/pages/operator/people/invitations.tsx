@@ -1,5 +1,5 @@
 // Invitations of operators that nobody has taken yet. A link is shown once, when it is made: whoever lost it makes another.
-import { Text } from "@mantine/core";
+import { Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import {
@@ -56,10 +56,15 @@ const columns = (act: (kind: Act["kind"], of: OpenInvitation) => void): Column<O
   {
     title: words.columns.email,
     always: true,
-    cell: ({ email }) => (
-      <Text size="sm" fw={600} className="name">
-        {email}
-      </Text>
+    cell: ({ email, expires_at }) => (
+      <Stack gap={0}>
+        <Text size="sm" fw={600} className="name">
+          {email}
+        </Text>
+        <Text size="xs" c="dimmed" hiddenFrom="sm">
+          {words.columns.expires} <Ago at={expires_at} />
+        </Text>
+      </Stack>
     ),
   },
   { title: words.columns.made, cell: ({ created_at }) => <Time at={created_at} /> },

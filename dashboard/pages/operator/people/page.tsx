@@ -141,7 +141,18 @@ const personColumns = ({ you, act }: PersonTerms): Column<OperatorPerson>[] => [
 ];
 
 const keyColumns = (revoke: (of: ManagementKey) => void): Column<ManagementKey>[] => [
-  { title: words.columns.name, always: true, cell: ({ name }) => <span className="name">{name}</span> },
+  {
+    title: words.columns.name,
+    always: true,
+    cell: ({ name, last_used_at }) => (
+      <Stack gap={0}>
+        <span className="name">{name}</span>
+        <Text size="xs" c="dimmed" hiddenFrom="sm">
+          {words.columns.used} <Ago at={last_used_at} never={words.neverUsed} />
+        </Text>
+      </Stack>
+    ),
+  },
   { title: words.columns.prefix, cell: ({ prefix }) => <Code>{prefix}…</Code> },
   { title: words.columns.created, cell: ({ created_at }) => <Time at={created_at} /> },
   {
