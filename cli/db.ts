@@ -41,6 +41,7 @@ export function addDb(program: Command): void {
         if (existsSync(people)) backUp(people, `${target}.people`);
         say("Stored answers in it stay encrypted: keep a copy of data.key, and keep it apart.");
         const copied = existsSync(people) ? `${target}.people` : null;
+        await leaveTrace(dataDir, [target, ...(copied === null ? [] : [copied])]);
         const done = { file: target, bytes: statSync(target).size, people: copied };
         return {
           json: JSON.stringify(done),
@@ -88,6 +89,18 @@ async function dataDirOf(given: string | undefined): Promise<string> {
   if (given !== undefined) return resolve(given);
   const { findDataDir } = await import("../src/config/data-dir.ts");
   return findDataDir({ env: process.env, cwd: process.cwd() });
+}
+
+/** For System health; a backup that cannot leave it is one all the same. */
+async function leaveTrace(dataDir: string, files: readonly string[]): Promise<void> {
+  const { noteBackup } = await import("../src/store/last-backup.ts");
+  const bytes = files.reduce((sum, file) => sum + statSync(file).size, 0);
+  try {
+    noteBackup(dataDir, { atMs: Date.now(), bytes });
+  } catch (error) {
+    const { messageOf } = await import("../src/lib/message.ts");
+    say(`System health will not show this backup: ${messageOf(error)}`);
+  }
 }
 
 /** One read snapshot, written beside all traffic; the file is the owner's alone from its first byte. */

@@ -36,6 +36,7 @@ import { tellReady, type Worker, workerOf } from "./main/workers.ts";
 import { dashboardApi, firstRunLink } from "./main/people.ts";
 import { type OpenedStore, openStore } from "./main/store.ts";
 import { Journal } from "./operator/journal.ts";
+import { rememberingUse } from "./operator/management-key-use.ts";
 import type { People } from "./contract/people.ts";
 import type { Sql } from "./store/sql.ts";
 import { lostWhileStarting } from "./store/postgres-error.ts";
@@ -188,8 +189,10 @@ function furnish(config: Config, rooms: Rooms): { server: Listening; desks: Desk
   const { shelf, publisher } = releases;
   const desks = openDesks(config, { sql, dataKey: store.dataKey, shelf, ledger, clock, address, failed });
   const journal = new Journal(sql, clock, failed);
+  const managementKeys = rememberingUse({ ledger, sql, clock, failed });
   const routePorts: RoutePorts = {
     ledger,
+    managementKeys,
     clock,
     streams,
     metrics,
@@ -198,6 +201,7 @@ function furnish(config: Config, rooms: Rooms): { server: Listening; desks: Desk
     receipts: receiptSigner(store.dataKey),
     admin: adminHandler({
       ledger,
+      managementKeys,
       clock,
       releases,
       payments: desks.paymentDesk,
@@ -329,6 +333,7 @@ function completePorts(
 /** The operator API, loaded on its first request: it is large, and most gateways never need it while they start. */
 function adminHandler(on: {
   ledger: Ledger;
+  managementKeys: Pick<Ledger, "authenticateManagementKey">;
   clock: Clock;
   releases: Releases;
   payments: Desks["paymentDesk"];
@@ -348,7 +353,7 @@ function adminHandler(on: {
     const { note } = auditNotes(on.sql, clock);
     const people = accounts({ people: () => on.people(), url: () => on.url(), note });
     return createAdminApp({
-      ledger,
+      doors: { authenticate: (key) => ledger.authenticate(key), ...on.managementKeys },
       people: () => on.people(),
       operator: createOperator({ ...on, publisher: releases.publisher, people }),
     });

@@ -15,6 +15,7 @@ export type OrderRow = AppAnswer<"GET /operator/orders">["data"][number];
 export type PaymentEvent = AppAnswer<"GET /operator/payments">["data"][number];
 export type OperatorPerson = AppAnswer<"GET /operator/people">["data"][number];
 export type ManagementKey = AppAnswer<"GET /operator/management-keys">["data"][number];
+export type OpenInvitation = AppAnswer<"GET /operator/invitations">["data"][number];
 export type OperatorInvitation = AppAnswer<"POST /operator/people">;
 export type ResetLink = AppAnswer<"POST /operator/people/{person}/reset">;
 
@@ -33,6 +34,10 @@ export const paymentsQuery = (filters: Query) =>
 export const peopleQuery = queryOptions({
   queryKey: PEOPLE,
   queryFn: ({ signal }) => get<AppAnswer<"GET /operator/people">>(api.operatorPeople, {}, signal),
+});
+export const operatorInvitationsQuery = queryOptions({
+  queryKey: [...PEOPLE, "invitations"],
+  queryFn: ({ signal }) => get<AppAnswer<"GET /operator/invitations">>(api.operatorInvitations, {}, signal),
 });
 export const managementKeysQuery = queryOptions({
   queryKey: MANAGEMENT_KEYS,
@@ -98,6 +103,13 @@ export const useInviteOperator = (onDone: (invitation: OperatorInvitation) => vo
   useChange({
     send: (body: AppBody<"POST /operator/people">, idempotencyKey) =>
       send<OperatorInvitation>(api.operatorPeople, { body, idempotencyKey }),
+    onDone,
+    stale: PEOPLE,
+  });
+export const useWithdrawOperatorInvitation = (id: string, onDone: () => void) =>
+  useChange({
+    send: (_: null, idempotencyKey) =>
+      send<unknown>(api.operatorInvitation(id), { method: "DELETE", idempotencyKey }),
     onDone,
     stale: PEOPLE,
   });

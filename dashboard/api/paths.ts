@@ -16,6 +16,8 @@ export const api = {
   receipt: (id: string, request: string) => `${org(id)}/activity/${encodeURIComponent(request)}/receipt`,
   usage: (id: string) => `${org(id)}/usage`,
   usageCsv: (id: string) => `${org(id)}/usage.csv`,
+  usageViews: (id: string) => `${org(id)}/usage/views`,
+  usageView: (id: string, view: string) => below(`${org(id)}/usage/views`, view),
   overview: (id: string) => `${org(id)}/overview`,
   billing: (id: string) => `${org(id)}/billing`,
   holds: (id: string) => `${org(id)}/billing/holds`,
@@ -77,6 +79,7 @@ export const api = {
   decideEntitlement: (id: string, act: "approve" | "decline" | "revoke") =>
     `${below(`${OPERATOR}/entitlements`, id)}/${act}`,
   operatorCredits: `${OPERATOR}/credits`,
+  operatorCreditsCsv: (list: "credits" | "orders" | "payments") => `${OPERATOR}/${list}.csv`,
   operatorRequest: (request: string) => below(`${OPERATOR}/requests`, request),
   operatorRefunds: `${OPERATOR}/refunds`,
   operatorOrders: `${OPERATOR}/orders`,
@@ -84,6 +87,8 @@ export const api = {
   operatorPayments: `${OPERATOR}/payments`,
   operatorPeople: `${OPERATOR}/people`,
   operatorPerson: (person: string) => below(`${OPERATOR}/people`, person),
+  operatorInvitations: `${OPERATOR}/invitations`,
+  operatorInvitation: (invitation: string) => below(`${OPERATOR}/invitations`, invitation),
   resetPerson: (person: string) => `${below(`${OPERATOR}/people`, person)}/reset`,
   findDevice: `${OPERATOR}/devices/find`,
   decideDevice: (device: string, act: "approve" | "decline") =>

@@ -1,7 +1,7 @@
 // Stacked bars over time; a chunk of its own, because the chart library is as large as everything else. Amounts become
 // floats here and only for the height of a bar: the table beside the chart has the digits.
 import { BarChart, ChartTooltip } from "@mantine/charts";
-import { useId } from "react";
+import { type SyntheticEvent, useId } from "react";
 import { type BarShapeProps, Rectangle } from "recharts";
 import { texts } from "../texts.ts";
 
@@ -24,11 +24,13 @@ export interface ChartProps {
   /** How a height reads at the axis and under the pointer. */
   format: (value: number) => string;
   height?: number;
-  onPick?: ((label: string) => void) | undefined;
+  /** With the place of the series whose bar was clicked; null beside the bars. */
+  onPick?: ((label: string, series: number | null) => void) | undefined;
 }
 
 /** By its place: two series may have one name, and a name may be anything. */
 const keyOf = (index: number): string => `series${index}`;
+const placeOf = (key: string): number => Number(key.slice(keyOf(0).length - 1));
 
 export default function Chart({ buckets, series, running, format, height = 260, onPick }: ChartProps) {
   const hatch = useId();
@@ -64,6 +66,12 @@ export default function Chart({ buckets, series, running, format, height = 260, 
       barProps={({ name }) => ({
         isAnimationActive: false,
         maxBarSize: 48,
+        ...(onPick !== undefined && {
+          onClick: (bar: { payload?: { label: string } }, _: number, event: SyntheticEvent) => {
+            event.stopPropagation(); // the chart around it knows no series
+            if (bar.payload !== undefined) onPick(bar.payload.label, placeOf(name));
+          },
+        }),
         shape: (bar: BarShapeProps) => (
           <Bar
             bar={bar}
@@ -75,7 +83,7 @@ export default function Chart({ buckets, series, running, format, height = 260, 
       {...(onPick !== undefined && {
         barChartProps: {
           onClick: (state: { activeLabel?: string | number | undefined }) =>
-            state.activeLabel !== undefined && onPick(String(state.activeLabel)),
+            state.activeLabel !== undefined && onPick(String(state.activeLabel), null),
           style: { cursor: "pointer" },
         },
       })}

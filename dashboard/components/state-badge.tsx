@@ -44,6 +44,7 @@ const TONES: Record<string, Tone> = {
   withdrawn: "neutral",
   not_executed: "neutral",
   limit: "warning",
+  warning: "warning",
   stale: "warning",
   unhealthy: "bad",
   disabled: "neutral",

@@ -11,6 +11,8 @@ export interface JournalEntry {
   model: string | null;
   stream: boolean;
   replayOf: string | null;
+  /** Of a replay: from its arrival until its answer began. */
+  waitedMs: number | null;
   /** As the caller sent it; null without one. */
   idempotencyKey: string | null;
 }

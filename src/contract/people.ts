@@ -46,6 +46,13 @@ export interface PersonSession {
   agent: string | null;
 }
 
+/** What somebody shows on Usage, under a name of their own: the query of the page's address. */
+export interface UsageView {
+  id: string;
+  name: string;
+  query: string;
+}
+
 /** What came in, as far as signing in needs it. */
 export interface Visitor {
   headers: Headers;
@@ -137,5 +144,14 @@ export interface People {
   rules(organizationId: string): Promise<OrganizationRules>;
   /** Throws when the rules are not `from` any more. */
   setRules(organizationId: string, change: { from: OrganizationRules; to: OrganizationRules }): Promise<void>;
+
+  /** This person's own, by name. */
+  usageViews(organizationId: string, personId: string): Promise<UsageView[]>;
+  /** In the place of the one of this name; throws when there are too many. */
+  keepUsageView(
+    view: Omit<UsageView, "id"> & { organizationId: string; personId: string },
+  ): Promise<UsageView>;
+  /** False when it is no view of this person here. */
+  removeUsageView(organizationId: string, personId: string, id: string): Promise<boolean>;
   close(): Promise<void>;
 }

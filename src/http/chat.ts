@@ -72,7 +72,8 @@ async function serve(ports: ChatPorts, context: ChatContext, inner?: Inner): Pro
       return body;
     },
   });
-  const entry = ports.heldNothing && journalEntry(completion, { context, authorization });
+  const nowMs = ports.complete.clock.nowMs();
+  const entry = ports.heldNothing && journalEntry(completion, { context, authorization, nowMs });
   if (entry) ports.heldNothing?.(entry);
   if (completion.kind === "refused" && isOverloaded(completion.refusal)) ports.overloaded?.();
   return respond(ports, context, completion);

@@ -26,9 +26,9 @@ const LOOPBACK = new Set(["127.0.0.1", "::1", "::ffff:127.0.0.1"]);
 
 /** Prometheus text; from loopback, or with a management key (S34). */
 export const metrics =
-  (ports: { metrics: Metrics; ledger: Pick<Ledger, "authenticateManagementKey"> }): Handler =>
+  (ports: { metrics: Metrics; managementKeys: Pick<Ledger, "authenticateManagementKey"> }): Handler =>
   async (context) => {
-    if (!(await mayRead(context, ports.ledger))) {
+    if (!(await mayRead(context, ports.managementKeys))) {
       throw new Refusal(
         "invalid_api_key",
         "Metrics are for the operator. Ask from the gateway's own machine, or with a management key.",
@@ -46,10 +46,10 @@ export const metrics =
 
 async function mayRead(
   { address, peer, request }: HttpContext,
-  ledger: Pick<Ledger, "authenticateManagementKey">,
+  keys: Pick<Ledger, "authenticateManagementKey">,
 ): Promise<boolean> {
   // Neither a proxy on this machine nor what one elsewhere says of its client is enough.
   if ([peer, address].every((one) => one !== null && LOOPBACK.has(one))) return true;
   const key = parseManagementKey(bearerOf(request.headers.get("authorization")));
-  return key !== null && (await ledger.authenticateManagementKey(key.id, key.digest)) !== null;
+  return key !== null && (await keys.authenticateManagementKey(key.id, key.digest)) !== null;
 }

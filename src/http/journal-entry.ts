@@ -10,21 +10,26 @@ const KEY_LENGTH_MAX = 200;
 interface Met {
   context: { request: Pick<Request, "headers">; requestId: string; receivedAtMs: number };
   authorization: string | Credential | null;
+  nowMs: number;
 }
 
 /** Null for what the ledger tells of itself, and for callers without a valid key. */
-export function journalEntry(completion: Completion, { context, authorization }: Met): JournalEntry | null {
+export function journalEntry(
+  completion: Completion,
+  { context, authorization, nowMs }: Met,
+): JournalEntry | null {
   if (completion.kind === "answer" || completion.kind === "stream") return null;
   if (completion.kind === "refused" && completion.gateway === null) return null;
   const { organizationId, keyId } = credentialOf(authorization);
   const { request, requestId, receivedAtMs: atMs } = context;
   const idempotencyKey = request.headers.get("idempotency-key")?.slice(0, KEY_LENGTH_MAX) ?? null;
+  const waitedMs = Math.max(0, nowMs - atMs);
   const base = { requestId, organizationId, keyId, atMs, idempotencyKey };
   switch (completion.kind) {
     case "refused": {
       const { status, code } = completion.refusal;
       const model = modelOf(completion.gateway);
-      return { ...base, kind: "refused", status, code, model, stream: false, replayOf: null };
+      return { ...base, kind: "refused", status, code, model, stream: false, replayOf: null, waitedMs: null };
     }
     case "follow":
       return {
@@ -35,11 +40,12 @@ export function journalEntry(completion: Completion, { context, authorization }:
         model: null,
         stream: true,
         replayOf: completion.requestId,
+        waitedMs,
       };
     case "replay": {
       const { status, requestId: replayOf, headers } = completion.answer;
       const stream = headers["content-type"]?.startsWith("text/event-stream") ?? false;
-      return { ...base, kind: "replay", status, code: null, model: null, stream, replayOf };
+      return { ...base, kind: "replay", status, code: null, model: null, stream, replayOf, waitedMs };
     }
   }
 }

@@ -21,6 +21,7 @@ import { anybodyHere, sessionSecret } from "../people/store.ts";
 import type { Breakers } from "../releases/breakers.ts";
 import type { Health } from "../releases/health.ts";
 import type { Publisher } from "../releases/publish.ts";
+import { lastBackup } from "../store/last-backup.ts";
 import type { Sql } from "../store/sql.ts";
 
 const METHODS: readonly Method[] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
@@ -185,6 +186,7 @@ async function open(
     version: VERSION,
     settings: shownSettings(config),
     store: config.databaseUrl === null ? "sqlite" : "postgresql",
+    lastBackup: () => lastBackup(config.dataDir),
   });
   const handlers = appHandlers({
     people,

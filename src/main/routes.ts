@@ -21,6 +21,7 @@ import type { Metrics } from "../lib/metrics.ts";
 
 export interface RoutePorts {
   ledger: Ledger;
+  managementKeys: Pick<Ledger, "authenticateManagementKey">;
   clock: Clock;
   complete: CompletePorts & PreviewPorts;
   streams: EventStreams;

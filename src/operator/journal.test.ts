@@ -4,12 +4,13 @@ import { Database } from "bun:sqlite";
 import type { JournalEntry } from "../contract/journal.ts";
 import { JOURNAL_SCHEMA } from "../store/migrations/0004-journal.ts";
 import { JOURNAL_KEYS_SCHEMA } from "../store/migrations/0008-journal-keys.ts";
+import { JOURNAL_WAITS_SCHEMA } from "../store/migrations/0011-uses-and-waits.ts";
 import { sqliteSql } from "../store/sqlite-sql.ts";
 import { Journal } from "./journal.ts";
 
 const DAY_MS = 86_400_000;
 const writer = new Database(":memory:", { safeIntegers: true });
-writer.run(JOURNAL_SCHEMA + JOURNAL_KEYS_SCHEMA);
+writer.run(JOURNAL_SCHEMA + JOURNAL_KEYS_SCHEMA + JOURNAL_WAITS_SCHEMA);
 let nowMs = 40 * DAY_MS;
 const clock = { nowMs: () => nowMs, monotonicMs: () => nowMs };
 const journal = new Journal(sqliteSql({ writer }), clock, () => {});
@@ -26,6 +27,7 @@ const entry = (requestId: string): JournalEntry => ({
   model: null,
   stream: false,
   replayOf: null,
+  waitedMs: null,
   idempotencyKey: null,
 });
 const rows = (): number => writer.query("SELECT 1 FROM journal").values().length;

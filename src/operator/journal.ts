@@ -66,8 +66,8 @@ export class Journal {
 const insert = (entry: JournalEntry): Statement =>
   statement(
     `INSERT INTO journal (request_id, org_id, key_id, kind, at, status, code, model, stream, replay_of,
-       idempotency_key)
-     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) ON CONFLICT DO NOTHING`,
+       idempotency_key, waited_ms)
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12) ON CONFLICT DO NOTHING`,
     entry.requestId,
     entry.organizationId,
     entry.keyId,
@@ -79,4 +79,5 @@ const insert = (entry: JournalEntry): Statement =>
     entry.stream ? 1 : 0,
     entry.replayOf,
     entry.idempotencyKey,
+    entry.waitedMs,
   );

@@ -16,6 +16,7 @@ const MODELS = [
   "membership",
   "invitation",
   "organizationRule",
+  "usageView",
 ];
 const PAGE = 500;
 const NOTHING_IS_SIGNED = "rows are copied as they are, sealed ones too";

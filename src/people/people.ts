@@ -9,6 +9,7 @@ import { handleAuth } from "./door.ts";
 import { isFirstRunToken } from "./first-run.ts";
 import { invitations } from "./invitations.ts";
 import { resets } from "./resets.ts";
+import { usageViews } from "./usage-views.ts";
 import { memberships, rules } from "./memberships.ts";
 import { type OidcProvider, openSignIn, passkeyHost, type SignIn } from "./sign-in.ts";
 import { openPeopleStore, type PeoplePlace } from "./store.ts";
@@ -36,6 +37,7 @@ export async function openPeople(options: PeopleOptions): Promise<People> {
     ...sessions,
     ...members,
     ...rules(on.records),
+    ...usageViews(on),
     ...answers(on),
     invite: kept.invite,
     invitations: kept.invitations,

@@ -44,6 +44,17 @@ export const peopleSchema = {
   organizationRule: {
     fields: { organizationId: { ...text, unique: true }, requireTwoFactor: flag },
   },
+  usageView: {
+    fields: {
+      /** Organization, person and name in one: a name means one view. */
+      place: { ...text, unique: true },
+      organizationId: { ...text, index: true },
+      personId: { ...text, index: true },
+      name: text,
+      query: text,
+      createdAt: whole,
+    },
+  },
 } as const;
 
 export interface MembershipRow {
@@ -89,4 +100,10 @@ export interface RuleRow {
   id: string;
   organizationId: string;
   requireTwoFactor: boolean;
+}
+
+export interface UsageViewRow {
+  id: string;
+  name: string;
+  query: string;
 }

@@ -12,6 +12,7 @@ import { BREAKERS_SCHEMA } from "./migrations/0007-breakers.ts";
 import { JOURNAL_KEYS_SCHEMA } from "./migrations/0008-journal-keys.ts";
 import { AUDIT_ORIGIN_SCHEMA } from "./migrations/0009-audit-origin.ts";
 import { DEVICE_LOGINS_SCHEMA } from "./migrations/0010-device-logins.ts";
+import { USES_AND_WAITS_SCHEMA } from "./migrations/0011-uses-and-waits.ts";
 import { StoreFailure } from "./store-failure.ts";
 
 export interface Migration {
@@ -31,6 +32,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 8, name: "journal keys", sql: JOURNAL_KEYS_SCHEMA },
   { version: 9, name: "audit origin", sql: AUDIT_ORIGIN_SCHEMA },
   { version: 10, name: "device logins", sql: DEVICE_LOGINS_SCHEMA },
+  { version: 11, name: "uses and waits", sql: USES_AND_WAITS_SCHEMA },
 ];
 
 const checksumOf = (migration: Migration): string => createHash("sha256").update(migration.sql).digest("hex");

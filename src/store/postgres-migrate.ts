@@ -11,6 +11,7 @@ import { BREAKERS_SCHEMA } from "./migrations/0007-breakers.ts";
 import { JOURNAL_KEYS_SCHEMA } from "./migrations/0008-journal-keys.ts";
 import { AUDIT_ORIGIN_SCHEMA } from "./migrations/0009-audit-origin.ts";
 import { DEVICE_LOGINS_SCHEMA } from "./migrations/0010-device-logins.ts";
+import { USES_AND_WAITS_SCHEMA } from "./migrations/0011-uses-and-waits.ts";
 import { inPostgres } from "./migrations/postgres/in-postgres.ts";
 import type { Migration } from "./migrate.ts";
 import { StoreFailure } from "./store-failure.ts";
@@ -25,6 +26,7 @@ export const POSTGRES_MIGRATIONS: readonly Migration[] = [
   { version: 8, name: "journal keys", sql: inPostgres(JOURNAL_KEYS_SCHEMA) },
   { version: 9, name: "audit origin", sql: inPostgres(AUDIT_ORIGIN_SCHEMA) },
   { version: 10, name: "device logins", sql: inPostgres(DEVICE_LOGINS_SCHEMA) },
+  { version: 11, name: "uses and waits", sql: inPostgres(USES_AND_WAITS_SCHEMA) },
 ];
 
 /** Any number that is ours: the lock that migrating gateways take turns with. */

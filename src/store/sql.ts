@@ -29,6 +29,10 @@ export const textOf = (value: unknown): string => {
 };
 export const numberOf = (value: unknown): number => Number(wholeOf(value));
 export const moneyOf = (value: unknown): NanoUsd => nanoUsd(wholeOf(value));
+export function hexOf(value: unknown): string {
+  if (!(value instanceof Uint8Array)) throw new Error(`a column holds ${typeof value}, not bytes`);
+  return Buffer.from(value).toString("hex");
+}
 export const orNull = <T>(value: unknown, read: (value: unknown) => T): T | null =>
   value === null || value === undefined ? null : read(value);
 

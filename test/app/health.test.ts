@@ -47,6 +47,12 @@ describe.each(STORES)("on %s", (store) => {
     expect(gateways.map(({ valid }) => valid)).toEqual(store === "sqlite" ? [] : [true]);
   });
 
+  test("the clock is compared with the database's, where there is one", async () => {
+    const { clock_offset_ms } = await health();
+    if (store === "sqlite") expect(clock_offset_ms).toBeNull();
+    else expect(clock_offset_ms).toBeWithin(-1000, 1000);
+  });
+
   test("the upkeep says when it last ran", async () => {
     const began = Date.now();
     let swept: string | null = null;

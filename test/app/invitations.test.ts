@@ -56,6 +56,26 @@ test("an operator who is invited again has one open link, too", async () => {
   expect([await show(first.link), await show(second.link)]).toEqual([404, 200]);
 });
 
+test("operators see who is invited as one, by whom and until when, and take it back; never the link", async () => {
+  const made = await root.app("POST /operator/people", {}, { email: "third@example.com" });
+  const listed = async (id: string) =>
+    (await root.app("GET /operator/invitations")).data.find((one) => one.id === id);
+  const { link: _, ...shown } = made;
+  expect(await listed(made.id)).toEqual(shown);
+  expect(shown).toMatchObject({ invited_by: { name: "Root" }, state: "open" });
+  const toOrganization = await invite("viewer@example.com");
+  expect(await listed(toOrganization.id)).toBeUndefined();
+  const other = await root.try("DELETE /operator/invitations/{invitation}", {
+    invitation: toOrganization.id,
+  });
+  expect([other.status, await show(toOrganization.link)]).toEqual([404, 200]);
+
+  await root.app("DELETE /operator/invitations/{invitation}", { invitation: made.id });
+  expect([(await listed(made.id))?.state, await show(made.link)]).toEqual(["withdrawn", 404]);
+  const audit = await root.app("GET /operator/audit", {}, undefined, "?action=operator.uninvite");
+  expect(audit.data.map(({ target }) => target)).toEqual([made.id]);
+});
+
 test("of invitations of one moment one is open", async () => {
   const made = await Promise.all(Array.from({ length: 6 }, () => invite("carl@example.com")));
   expect((await statesOf("carl@example.com")).filter((state) => state === "open")).toEqual(["open"]);

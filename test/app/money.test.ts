@@ -140,3 +140,45 @@ test("a top-up that failed is a warning of the overview until the wish is made a
   await edit(owner, "PUT /orgs/{org}/billing/auto-top-up", { org }, { ...wish, on: false });
   expect(await warned()).toBe(false);
 });
+
+test("operators take their three lists of money along as CSV, of one organization or of all", async () => {
+  const name = "=HYPERLINK(1)";
+  const other = (await root.app("POST /operator/organizations", {}, { name })).id;
+  for (const amount_usd of ["5", "0.000000001"])
+    await root.app(
+      "POST /operator/credits",
+      {},
+      { org: other, amount_usd, kind: "grant", reference: `@${amount_usd}`, reason: "agreed" },
+    );
+  const csv = async (list: string, query: string) => {
+    const { status, headers, text } = await root.send("GET", `/app/v1/operator/${list}.csv${query}`);
+    const [header, ...rows] = text.trimEnd().split("\r\n");
+    return { status, file: headers.get("content-disposition"), header, rows };
+  };
+  const credits = await csv("credits", `?org=${other}`);
+  expect(credits.file).toBe(`attachment; filename="credits-${other}.csv"`);
+  expect(credits.header).toBe(
+    "at,org,org_name,kind,amount_usd,source,reference,balance_after_usd,by,by_name",
+  );
+  const listed = await root.app("GET /operator/credits", {}, undefined, `?org=${other}`);
+  expect(credits.rows).toEqual(
+    listed.data.map(
+      ({ at, amount_usd, source, reference, balance_after_usd, by }) =>
+        `${at},${other},'${name},grant,${amount_usd},${source},'${reference},${balance_after_usd},${by?.id},Root`,
+    ),
+  );
+  expect(credits.rows.map((row) => row.split(",")[4])).toEqual(["0.000000001", "5.000000000"]);
+
+  const orders = await csv("orders", `?org=${org}`);
+  const ordered = await root.app("GET /operator/orders", {}, undefined, `?org=${org}`);
+  expect(ordered.data.length).toBeGreaterThan(1);
+  expect(orders.header).toStartWith("id,org,org_name,purpose,driver,amount_usd,state,");
+  expect(orders.rows.map((row) => row.split(",")[0])).toEqual(ordered.data.map(({ id }) => id));
+
+  const payments = await csv("payments", "");
+  const told = await root.app("GET /operator/payments");
+  expect(payments.file).toBe('attachment; filename="payments-all.csv"');
+  expect(payments.header).toStartWith("id,driver,type,org,org_name,order,outcome,");
+  expect(payments.rows.map((row) => row.split(",")[0])).toEqual(told.data.map(({ id }) => id));
+  expect((await csv("payments", `?org=${other}`)).rows).toEqual([]);
+});

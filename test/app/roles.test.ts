@@ -53,6 +53,8 @@ async function anotherOrganization(): Promise<Record<string, string>> {
   );
   const asked = { model: RESEARCH.model, project: "p", purpose: "q" };
   const entitlement = await people.stranger.app("POST /orgs/{org}/research", { org: other }, asked);
+  const named = { name: "Mine", query: "?range=7d" };
+  const view = await people.stranger.app("PUT /orgs/{org}/usage/views", { org: other }, named);
   const [member] = (await people.stranger.app("GET /orgs/{org}/team", { org: other })).data;
   return {
     org: other,
@@ -61,6 +63,7 @@ async function anotherOrganization(): Promise<Record<string, string>> {
     invitation: invitation.id,
     entitlement: entitlement.id,
     member: member?.person.id ?? "",
+    view: view.id,
   };
 }
 
@@ -80,6 +83,7 @@ const MADE_UP = {
   rule: "alr_doesnotexist",
   channel: "alc_doesnotexist",
   person: "usr_doesnotexist",
+  view: "doesnotexist",
 };
 /** A query that no schema takes, so that a stream does not begin. */
 const call = (browser: Browser, route: AppRoute, params: Record<string, string>, body: unknown = {}) =>
@@ -102,6 +106,29 @@ describe("the table of roles", () => {
       expect(stranger.status).toBe(may === "operate" ? 403 : 404);
     });
   }
+});
+
+describe("who is refused for their role", () => {
+  const refusal = async (browser: Browser, org: string): Promise<string> =>
+    (await browser.try("POST /orgs/{org}/invitations", { org }, {})).json.error.message;
+
+  test("learns who of the organization holds one that may, three by name", async () => {
+    expect(await refusal(people.viewer, org)).toEndWith(" Here that is: owner (owner), admin (admin).");
+    const big = (await people.operator.app("POST /operator/organizations", {}, { name: "Big" })).id;
+    const join = (role: "owner" | "admin" | "viewer", name: string): Promise<Browser> =>
+      newMember(people.operator, gateway, { org: big, role, email: `${name}@big.example.com`, name });
+    const viewer = await join("viewer", "Vera");
+    for (const name of ["Ada", "Bo", "Cy"]) await join("admin", name);
+    await join("owner", "Olga");
+    const said = await refusal(viewer, big);
+    expect(said).toEndWith(" Here that is: Olga (owner), Ada (admin), Bo (admin) and 1 more.");
+  });
+
+  test("learns no names without being a member: operators, and everybody of operators' pages", async () => {
+    expect(await refusal(people.operator, org)).not.toContain("Here that is");
+    const { json } = await people.viewer.try("GET /operator/people");
+    expect(json.error.message).toBe("Your role may not do this. It takes: operator.");
+  });
 });
 
 const BODIES: Partial<Record<AppRoute, unknown>> = {

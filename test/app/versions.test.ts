@@ -291,6 +291,7 @@ describe.each(STORES)("on %s", (store) => {
 /** Changes that name no version, each with its reason. */
 const WITHOUT: Partial<Record<AppRoute, string>> = {
   "PATCH /profile": "one's own name is nobody else's to change",
+  "PUT /orgs/{org}/usage/views": "one's own views are nobody else's to change",
 };
 
 test("every PATCH and PUT takes the version of the row that it answers, or has a reason not to", () => {

@@ -6,6 +6,7 @@ import { texts } from "../../dashboard/texts.ts";
 import type { Customer } from "../support/gateway.ts";
 import { type Dashboard, DESKTOP, NARROW, startDashboard, type Visitor } from "./dashboard.ts";
 import { furnish, type Furnished } from "./furnish.ts";
+import { inspect } from "./inspect.ts";
 import { amountAt, rowsOf, waitFor } from "./steps.ts";
 
 const words = texts.activity;
@@ -128,4 +129,17 @@ test("the drawer gives the signed receipt as a file", async () => {
   expect([id, jws.split(".").length]).toEqual([row?.id ?? "", 3]);
   await visitor.page.getByRole("region", { name: words.route }).getByText(words.digest).waitFor();
   expect(visitor.complained()).toEqual([]);
+});
+
+test("a paid request tells of its repeats: how long each waited, that they were free, and what they had to match", async () => {
+  const key = { "idempotency-key": "told-of-repeats-1" };
+  const ask = { model: "plain-1", messages: [{ role: "user", content: "hi" }] };
+  const paid = await dashboard.gateway.chat<{ gateway: { request_id: string } }>(customer, ask, key);
+  await dashboard.gateway.chat(customer, ask, key);
+  await openActivity(`req=${paid.json.gateway.request_id}`);
+  const part = visitor.page.getByRole("region", { name: words.idempotency });
+  await part.getByText(words.contentHash).waitFor();
+  expect(await part.getByText(words.replayed).innerText()).toMatch(/, waited \d+ ms, \$0\.00$/);
+  expect(await part.innerText()).toMatch(/content hash [0-9a-f]{64}/);
+  await inspect(visitor, "a paid request with repeats");
 });

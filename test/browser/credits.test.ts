@@ -101,6 +101,12 @@ test("an order that is paid by hand waits until an operator has seen the money",
 test("one organization alone, and the address keeps it", async () => {
   await openCredits(`?org=${org}`);
   expect(await visitor.page.getByRole("row").count()).toBe(4);
+  const [file] = await Promise.all([
+    visitor.page.waitForEvent("download"),
+    visitor.page.getByRole("link", { name: words.csv }).click(),
+  ]);
+  expect(file.suggestedFilename()).toBe(`credits-${org}.csv`);
+  expect((await Bun.file(await file.path()).text()).trimEnd().split("\r\n")).toHaveLength(4);
   await visitor.page.getByRole("combobox", { name: words.org }).click();
   await visitor.page.getByRole("option", { name: "Basalt", exact: true }).click();
   await visitor.page.getByText(words.empty).waitFor();
@@ -131,6 +137,34 @@ test("what a request cost goes back by its id, never more than is left", async (
   expect(BigInt((await available()).replace(".", "")) - BigInt(before.replace(".", ""))).toBe(charge);
   await visitor.page.getByRole("dialog").getByText(texts.dialog.close, { exact: true }).click();
   await visitor.page.getByRole("cell", { name: "ticket-7" }).waitFor();
+});
+
+test("an operator gives back from the request itself, and nobody else is offered to", async () => {
+  const { gateway } = byHand;
+  const answer = await gateway.chat<{ gateway: { request_id: string } }>(await gateway.key(org), hello());
+  const request = answer.json.gateway.request_id;
+  const before = await available();
+  const drawer = `${path.organization(org, "activity")}?req=${request}`;
+  await visitor.open(drawer);
+  await button(words.refundThis).click();
+  const form = visitor.page.getByRole("dialog", { name: words.refundTitle });
+  expect(await form.getByLabel(words.request, { exact: true }).inputValue()).toBe(request);
+  await form.getByText("Acme", { exact: true }).waitFor();
+  await form.getByLabel(words.amount, { exact: true }).fill("0.000000001");
+  await form.getByLabel(words.reference, { exact: true }).fill("ticket-8");
+  await form.getByLabel(words.reason, { exact: true }).fill("answered too late");
+  await inspect(visitor, "a refund from the request's drawer");
+  await form.getByRole("button", { name: words.refund, exact: true }).click();
+  await visitor.page.getByText(words.refunded).waitFor();
+  expect(BigInt((await available()).replace(".", "")) - BigInt(before.replace(".", ""))).toBe(1n);
+  await form.getByText(texts.dialog.close, { exact: true }).click();
+  await form.waitFor({ state: "hidden" });
+
+  const member = await byHand.visitor("acme@example.com");
+  await member.open(drawer);
+  await member.page.getByRole("dialog").getByText(request, { exact: true }).waitFor();
+  expect(await member.page.getByRole("button", { name: words.refundThis, exact: true }).count()).toBe(0);
+  await member.leave();
 });
 
 test("one of many organizations is found by typing; the server searches", async () => {

@@ -1,8 +1,8 @@
 // Filters and the address: typing is one question and no step in the history; Back steps through views.
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { path } from "../../dashboard/path-builder.ts";
+import { type OperatorPage, path } from "../../dashboard/path-builder.ts";
 import { texts } from "../../dashboard/texts.ts";
-import { type Dashboard, startDashboard, type Visitor } from "./dashboard.ts";
+import { type Dashboard, OPERATOR, startDashboard, type Visitor } from "./dashboard.ts";
 import { furnish, type Furnished } from "./furnish.ts";
 import { rowsOf, waitFor } from "./steps.ts";
 
@@ -59,4 +59,31 @@ test("a word typed just before another filter is chosen is kept", async () => {
     ({ searchParams }) => searchParams.get("search") === "Night" && searchParams.get("state") === "all",
   );
   expect(await rowsOf(visitor, texts.pages.keys).count()).toBe(1);
+});
+
+test("operators' own searches are one question and no step in the history, either", async () => {
+  const root = await dashboard.visitor(OPERATOR);
+  const { page } = root;
+  const asked: string[] = [];
+  page.on("request", (request) => {
+    const { pathname, search } = new URL(request.url());
+    if (/\/operator\/(organizations|audit)$/.test(pathname) && /search|target/.test(search))
+      asked.push(search);
+  });
+  const type = async (place: OperatorPage, field: string, word: string): Promise<void> => {
+    await root.open(path.operator(place));
+    const steps = await page.evaluate<number>("history.length");
+    await page.getByLabel(field, { exact: true }).pressSequentially(word, { delay: 5 });
+    await page.waitForURL(({ search }) => search.endsWith(word));
+    expect(await page.evaluate<number>("history.length")).toBe(steps);
+  };
+  await type("organizations", texts.organizations.search, "globex");
+  await type("audit", texts.operatorAudit.filters.target, "org_globex");
+  await root.settled();
+  expect(asked.map((search) => /(search|target)=\w+/.exec(search)?.[0])).toEqual([
+    "search=globex",
+    "target=org_globex",
+  ]);
+  expect(root.complained()).toEqual([]);
+  await root.leave();
 });

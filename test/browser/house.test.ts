@@ -53,6 +53,9 @@ test("an operator copies the support bundle; without a clipboard it is there to 
   const words = texts.operatorHealth;
   const { page } = visitor;
   await visitor.open(path.operator("health"));
+  await page.getByText(texts.operatorHealth.noBackup).waitFor();
+  const none = page.locator(".mantine-Badge-root", { hasText: texts.operatorHealth.never });
+  expect(await none.getAttribute("style")).toContain("--tone-warning");
   const button = page.getByRole("button", { name: words.bundle });
   await page.evaluate("navigator.clipboard.writeText = async (text) => { window.copied = text; }");
   await button.click();
@@ -74,10 +77,11 @@ test("system health tells how the store commits; on PostgreSQL also which gatewa
     const root = await shared.visitor(OPERATOR);
     await root.open(path.operator("health"));
     const main = await root.page.getByRole("main").innerText();
-    for (const title of [words.queue, words.commit, words.sweep, words.overload, words.schema])
+    for (const title of [words.queue, words.commit, words.sweep, words.overload, words.schema, words.clock])
       expect(main).toContain(title);
     expect(main).toMatch(/p50; p99 [\d.]+ ms, of the last \d+/);
     expect(main).toContain(words.metricsFor);
+    expect(main).not.toContain(words.backup); // PostgreSQL's own tools make it
     const gateways = rowsOf(root, words.gateways);
     expect(await gateways.count()).toBe(1);
     expect(await gateways.first().innerText()).toContain(words.lease.valid);

@@ -29,6 +29,7 @@ const dialog = ({ page }: Visitor): Locator => page.getByRole("dialog");
 const press = (visitor: Visitor, name: string): Promise<void> =>
   dialog(visitor).getByRole("button", { name, exact: true }).click();
 const rowOf = (email: string): Locator => rowsOf(root, texts.operatorPages.people).filter({ hasText: email });
+const invitationOf = (email: string): Locator => rowsOf(root, words.invitations).filter({ hasText: email });
 const inRow = (row: Locator, name: string): Locator => row.getByRole("button", { name, exact: true });
 const audited = async (action: string): Promise<number> =>
   (await dashboard.root.app("GET /operator/audit", {}, undefined, `?action=${action}`)).data.length;
@@ -46,15 +47,36 @@ describe("operators", () => {
       .getByText(/#token=/)
       .innerText();
     await press(root, texts.secret.done);
+    await inRow(invitationOf(SECOND), words.newLink).click();
+    await press(root, words.newLink);
+    const newer = await dialog(root)
+      .getByText(/#token=/)
+      .innerText();
+    expect(newer).not.toBe(link);
+    await press(root, texts.secret.done);
 
     ada = await dashboard.visitor();
-    await ada.page.goto(link);
+    await ada.page.goto(newer);
     await ada.page.getByLabel(texts.account.name).fill("Ada");
     await ada.page.getByLabel(texts.account.password, { exact: true }).fill(PASSWORD);
     await ada.page.getByRole("button", { name: texts.invitation.accept }).click();
     await ada.page.getByRole("heading", { level: 1, name: texts.operatorPages.organizations }).waitFor();
     await ada.page.getByRole("link", { name: "Acme", exact: true }).waitFor();
-    expect(await audited("operator.invite")).toBe(1);
+    expect(await audited("operator.invite")).toBe(2);
+    await root.open(path.operator("people"));
+    await root.page.getByText(words.noInvitations).waitFor();
+  });
+
+  test("an invitation is taken back", async () => {
+    await dashboard.root.app("POST /operator/people", {}, { email: "late@example.com" });
+    await root.open(path.operator("people"));
+    expect(await invitationOf("late@example.com").innerText()).toContain("Root");
+    await inspect(root, "open invitations of operators");
+    await inRow(invitationOf("late@example.com"), words.withdraw).click();
+    await inspect(root, "taking an invitation back");
+    await press(root, words.withdraw);
+    await root.page.getByText(words.noInvitations).waitFor();
+    expect(await audited("operator.uninvite")).toBe(1);
   });
 
   test("who stops being one is refused at the next click; nobody takes it from themselves", async () => {
@@ -130,7 +152,15 @@ describe("a secret that is shown once", () => {
     const headers = { authorization: `Bearer ${secret}` };
     const call = async (): Promise<number> =>
       (await fetch(`${dashboard.gateway.url}/admin/v1/organizations`, { headers })).status;
+    const row = rowsOf(root, words.keys).filter({ hasText: "Deploy" });
+    expect(await row.innerText()).toContain(words.neverUsed);
     expect(await call()).toBe(200);
+    await root.open(path.operator("people"));
+    await row
+      .getByText(/ago|now/)
+      .last()
+      .waitFor();
+    expect(await row.innerText()).not.toContain(words.neverUsed);
     await inRow(rowsOf(root, words.keys).filter({ hasText: "Deploy" }), words.revokeKey).click();
     const act = dialog(root).getByRole("button", { name: words.revokeAction("Deploy"), exact: true });
     expect(await act.isDisabled()).toBe(true);

@@ -63,12 +63,12 @@ test("a page that never came says so, with a way to try again", async () => {
   await rowsOf(visitor, texts.pages.keys).first().waitFor();
 }, 60_000);
 
-test("a page that a role may not see names the roles that may", async () => {
+test("a page that a role may not see names the roles that may, and who holds them", async () => {
   const viewer = await dashboard.visitor(VIEWER);
   await viewer.open(path.organization(house.org, "billing"));
   const alert = viewer.page.getByRole("alert").first();
   await alert.getByText(texts.states.forbidden).waitFor();
-  expect(await alert.innerText()).toMatch(/owner, admin, billing/);
+  expect(await alert.innerText()).toMatch(/owner, admin, billing, operator\. Here that is: .+ \(owner\)/);
   await inspect(viewer, "forbidden", { about: /status of 403/ });
   await viewer.leave();
 }, 60_000);

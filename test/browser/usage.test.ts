@@ -7,6 +7,7 @@ import { path } from "../../dashboard/path-builder.ts";
 import { texts } from "../../dashboard/texts.ts";
 import { type Dashboard, DESKTOP, NARROW, startDashboard, type Visitor } from "./dashboard.ts";
 import { furnish, type Furnished } from "./furnish.ts";
+import { inspect } from "./inspect.ts";
 import { waitFor } from "./steps.ts";
 
 const words = texts.usage;
@@ -83,6 +84,21 @@ test("two keys of one name have a bar each, and names that differ", async () => 
   expect(visitor.complained()).toEqual([]);
 });
 
+test("a bar opens the requests of its own group", async () => {
+  const query = "?range=24h&group_by=key&then_by=model";
+  const { rows } = await dashboard.root.app("GET /orgs/{org}/usage", { org: house.org }, undefined, query);
+  expect(rows).toHaveLength(2);
+  for (const [at, { group, second }] of rows.entries()) {
+    await openUsage("group_by=key&then_by=model");
+    await visitor.page.locator(".recharts-bar").nth(at).locator("path").last().click();
+    await visitor.page.waitForURL(/\/activity\?/);
+    const { searchParams } = new URL(visitor.page.url());
+    expect([searchParams.get("key"), searchParams.get("model")]).toEqual([group, second]);
+    expect(searchParams.has("from")).toBe(true);
+  }
+  expect(visitor.complained()).toEqual([]);
+});
+
 test("the bar of what still runs says so, and the chart says its unit, its total and its largest group", async () => {
   await openUsage("group_by=model");
   const { page } = visitor;
@@ -138,5 +154,34 @@ test("days of one's own are days in UTC: today's use is in today, not in yesterd
   await page.getByRole("option", { name: texts.window.last }).click();
   const [month = ""] = lastMonths(2).slice(1);
   await page.waitForURL(new RegExp(`from=${month}-01&to=${today().slice(0, 7)}-01`));
+  expect(visitor.complained()).toEqual([]);
+});
+
+test("what is shown is saved under a name, opened again, and deleted", async () => {
+  const { page } = visitor;
+  const { views } = words;
+  const open = () => page.getByRole("button", { name: views.title, exact: true }).click();
+  await openUsage("group_by=key&measure=requests");
+  await open();
+  await page.getByText(views.empty).waitFor();
+  await page.getByLabel(views.name, { exact: true }).fill("Requests by key");
+  await page.getByRole("button", { name: views.keep }).click();
+  await page.getByRole("dialog").waitFor({ state: "hidden" });
+  await visitor.open(path.organization(house.org, "usage"));
+  await open();
+  await page.getByRole("link", { name: "Requests by key", exact: true }).waitFor();
+  await inspect(visitor, "views of Usage");
+  await page.getByRole("link", { name: "Requests by key", exact: true }).click();
+  await page.waitForURL(/group_by=key/);
+  const { searchParams } = new URL(page.url());
+  expect(["range", "group_by", "measure"].map((name) => searchParams.get(name))).toEqual([
+    "24h",
+    "key",
+    "requests",
+  ]);
+  await page.getByRole("dialog").waitFor({ state: "hidden" });
+  await open();
+  await page.getByRole("button", { name: views.removeNamed("Requests by key") }).click();
+  await page.getByText(views.empty).waitFor();
   expect(visitor.complained()).toEqual([]);
 });

@@ -2,8 +2,8 @@
 import type { AppAnswer, AppRoute } from "../../src/contract/app.ts";
 import type { Browser } from "./browser.ts";
 
-/** One's own name is nobody else's to change. */
-type Own = "PATCH /profile";
+/** One's own name and views are nobody else's to change. */
+type Own = "PATCH /profile" | "PUT /orgs/{org}/usage/views";
 export type EditRoute = Exclude<Extract<AppRoute, `${"PATCH" | "PUT"} ${string}`>, Own>;
 
 type Params = Record<string, string>;

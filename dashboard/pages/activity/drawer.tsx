@@ -16,6 +16,7 @@ import { exactMoney, isZero, subMoney } from "../../format/money.ts";
 import { formatSpan, receivedAt } from "../../format/time.ts";
 import { useStepKeys } from "../../keyboard.tsx";
 import { texts } from "../../texts.ts";
+import { Refund } from "./refund.tsx";
 
 const words = texts.activity;
 
@@ -73,6 +74,7 @@ function Detail({ org, request }: { org: string; request: string }) {
       {(found) => (
         <Stack gap="lg">
           <Headline of={found} org={org} />
+          <Refund of={found.row} />
           {found.arithmetic !== null && <Arithmetic of={found.arithmetic} />}
           {found.arithmetic === null && found.request !== null && <Held of={found.request} />}
           {found.request !== null && <Timeline of={found.request} />}
@@ -271,11 +273,17 @@ const Idempotency = ({ of }: { of: NonNullable<RequestDetail["idempotency"]> }) 
         {words.keyStates[of.state]} {of.until !== null && <Time at={of.until} />}
       </Text>
     )}
-    {of.replays.map(({ id, at }) => (
+    {of.replays.map(({ id, at, waited_ms }) => (
       <Text key={id} size="sm">
         {words.replayed} <Time at={at} />
+        {waited_ms !== null && `, ${words.waited(formatSpan(waited_ms))}`}, <ExactMoney usd="0" />
       </Text>
     ))}
+    {of.content_hash !== null && (
+      <Text size="xs" c="dimmed" className="name">
+        {words.contentHash} <Code>{of.content_hash}</Code>
+      </Text>
+    )}
   </Part>
 );
 

@@ -1,6 +1,5 @@
 // Organizations: find one, make one, bring in its owner, look into its pages.
-import { Button, TextInput } from "@mantine/core";
-import { useDebouncedValue } from "@mantine/hooks";
+import { Button } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { type OrganizationRow, organizationsQuery } from "../../api/organizations.ts";
@@ -9,6 +8,7 @@ import { DataTable } from "../../components/data-table.tsx";
 import { Icon } from "../../components/icon.tsx";
 import { LinkDialog, type ShownLink } from "../../components/link-dialog.tsx";
 import { Page } from "../../components/page.tsx";
+import { SearchField } from "../../components/search-field.tsx";
 import { Empty, Loaded } from "../../components/states.tsx";
 import { text, useFilters } from "../../filters.ts";
 import { texts } from "../../texts.ts";
@@ -21,8 +21,7 @@ type Act = { kind: "create" } | { kind: "rename" | "invite"; to: OrganizationRow
 
 export function OrganizationsPage() {
   const [{ search }, setFilters] = useFilters(SHAPE);
-  const [asked] = useDebouncedValue(search.trim(), 250);
-  const organizations = useInfiniteQuery(organizationsQuery(asked));
+  const organizations = useInfiniteQuery(organizationsQuery(search));
   const [act, setAct] = useState<Act | null>(null);
   const [link, setLink] = useState<ShownLink | null>(null);
   const close = (): void => setAct(null);
@@ -33,16 +32,15 @@ export function OrganizationsPage() {
   );
   return (
     <Page title={texts.operatorPages.organizations} lead={words.lead} actions={create}>
-      <TextInput
+      <SearchField
         label={words.search}
         maw={360}
         value={search}
-        maxLength={200}
-        onChange={(event) => setFilters({ search: event.currentTarget.value })}
+        onSearch={(search) => setFilters({ search }, { typed: true })}
       />
       <Loaded query={organizations}>
         {(rows) =>
-          rows.length === 0 && asked === "" ? (
+          rows.length === 0 && search === "" ? (
             <Empty icon="organizations" action={create}>
               {words.empty}
             </Empty>

@@ -17,6 +17,8 @@ const NOTHING = "0.000000000";
 export interface Course {
   /** What each series is called; unlike among themselves. */
   series: Series[];
+  /** Whose each series is; the one of all others is nobody's. */
+  groups: Usage["rows"];
   buckets: Bucket[];
   /** Label of the bucket that is not over. */
   running: string | undefined;
@@ -33,7 +35,8 @@ export function courseOf(usage: Usage, measure: Measure, cumulative: boolean): C
   const colours = coloursOf(shownNames, texts.usage.other);
   const series = shownNames.map((name, at) => ({ name, colour: colours[at] ?? "" }));
   const sums = series.map(() => NOTHING);
-  const course: Course = { series, buckets: [], running: undefined, startOf: new Map(), rows: [] };
+  const groups = names.length <= SERIES_AT_MOST ? usage.rows : usage.rows.slice(0, SERIES_AT_MOST);
+  const course: Course = { series, groups, buckets: [], running: undefined, startOf: new Map(), rows: [] };
   const starts = new Map<string, string>();
   for (const [at, start] of usage.at.entries()) {
     const label = bucketLabel(start, usage.bucket);

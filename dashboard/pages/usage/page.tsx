@@ -23,6 +23,7 @@ import { type Course, courseOf } from "./buckets.ts";
 import { ClearFilters, isNarrowed, SHAPE, UsageFilters, type UsageShape } from "./filters.tsx";
 import { Groups } from "./groups.tsx";
 import { summaryOf } from "./summary.ts";
+import { Views } from "./views.tsx";
 
 const words = texts.usage;
 
@@ -37,9 +38,12 @@ export function UsagePage() {
       title={texts.pages.usage}
       lead={words.lead}
       actions={
-        <ButtonLink to={withQuery(api.usageCsv(org.id), asked)} reloadDocument variant="default">
-          {words.csv}
-        </ButtonLink>
+        <>
+          <Views org={org.id} filters={filters} />
+          <ButtonLink to={withQuery(api.usageCsv(org.id), asked)} reloadDocument variant="default">
+            {words.csv}
+          </ButtonLink>
+        </>
       }
     >
       <UsageFilters org={org.id} filters={filters} set={setFilters} />
@@ -73,11 +77,13 @@ function Used({ of, org, filters }: { of: Usage; org: string; filters: UsageShap
   const course = courseOf(of, measure, filters.cumulative !== "");
   const activity = path.organization(org, "activity");
   const narrowed = { ...(key !== "" && { key }), ...(model !== "" && { model }) };
-  const openBucket = (label: string): void => {
+  const openBar = (label: string, series: number | null): void => {
     const at = of.at.indexOf(course.startOf.get(label) ?? "");
     const from = of.at[at];
+    const row = series === null ? undefined : course.groups[series];
+    const group = row === undefined ? {} : knownFilters(of, [row.group, row.second]);
     if (from !== undefined)
-      void navigate({ to: activity, search: { ...narrowed, from, to: of.at[at + 1] ?? of.to } });
+      void navigate({ to: activity, search: { ...narrowed, ...group, from, to: of.at[at + 1] ?? of.to } });
   };
   return (
     <>
@@ -90,7 +96,7 @@ function Used({ of, org, filters }: { of: Usage; org: string; filters: UsageShap
         running={course.running}
         format={measure === "charge_usd" ? formatHeight : shortCount}
         table={<CourseTable of={course} />}
-        onPick={openBucket}
+        onPick={openBar}
       />
       <Groups
         of={of}
@@ -104,19 +110,21 @@ function Used({ of, org, filters }: { of: Usage; org: string; filters: UsageShap
   );
 }
 
-/** Activity filters by model and by key; for other groupings there is no such list. */
-function filterOf(
-  { group_by, then_by }: Usage,
-  place: readonly (string | null)[],
-): Record<string, string> | null {
+type Place = readonly [group: string | null, second: string | null];
+
+/** What Activity can filter of a group: by model and by key. */
+function knownFilters({ group_by, then_by }: Usage, [group, second]: Place): Record<string, string> {
   const search: Record<string, string> = {};
-  for (const [i, by] of [group_by, then_by].entries()) {
-    const value = place[i] ?? null;
-    if (by === null) continue;
-    if ((by !== "model" && by !== "key") || value === null) return null;
-    search[by] = value;
-  }
+  if ((group_by === "model" || group_by === "key") && group !== null) search[group_by] = group;
+  if ((then_by === "model" || then_by === "key") && second !== null) search[then_by] = second;
   return search;
+}
+
+/** Null where Activity has no list of just this group. */
+function filterOf(of: Usage, place: Place): Record<string, string> | null {
+  const search = knownFilters(of, place);
+  const asked = [of.group_by, of.then_by].filter((by) => by !== null);
+  return asked.every((by) => by in search) ? search : null;
 }
 
 const CourseTable = ({ of: { series, rows } }: { of: Course }) => {

@@ -40,6 +40,7 @@ export const renameOrganizationInput = z.strictObject({ name: line(), version })
 
 /** Of credits, orders and payment events. */
 export const creditsQuery = z.strictObject({ ...page, org: z.string().max(60).optional() });
+export const creditsCsvQuery = creditsQuery.pick({ org: true });
 export const credit = z.object({
   at: time,
   org: z.string(),
@@ -211,6 +212,17 @@ export const health = z.object({
   overload_refusals: count,
   schema_version: count,
   last_sweep_at: time.nullable(),
+  /** What `db backup` last wrote; null on PostgreSQL, whose own tools back it up. */
+  backup: z
+    .object({
+      last_at: time.nullable(),
+      bytes: count.nullable(),
+      /** None, or an older one than 7 days. */
+      overdue: z.boolean(),
+    })
+    .nullable(),
+  /** By how much this gateway's clock is ahead of its database's; null on SQLite, which has none. */
+  clock_offset_ms: z.number().nullable(),
   /** Of the last commits of this process, 1,024 at most; null before the first. */
   commits: z.object({
     waiting: count,
@@ -278,6 +290,8 @@ export const managementKey = z.object({
   expires_at: time.nullable(),
   revoked_at: time.nullable(),
   state: z.enum(["active", "expired", "revoked"]),
+  /** Of `/admin/v1` or `/metrics`, to the minute; null before the first. */
+  last_used_at: time.nullable(),
 });
 export const managementKeyList = listOf(managementKey);
 export const createManagementKeyInput = z.strictObject({ name: line() });

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { balanceSchema, requestSchema } from "../admin.ts";
 import { receiptSchema } from "../receipt.ts";
 import { orgQuery } from "../admin-input.ts";
-import { count, listOf, milliseconds, page, tier, time, usd, window } from "./shapes.ts";
+import { count, line, listOf, milliseconds, page, tier, time, usd, window } from "./shapes.ts";
 
 // ── Overview ────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -115,6 +115,11 @@ export const usage = z.object({
   ),
 });
 
+/** A person's own view of Usage: the query of its address, which the page reads as it reads any other. */
+export const usageView = z.object({ id: z.string(), name: z.string(), query: z.string() });
+export const usageViewList = listOf(usageView);
+export const usageViewInput = z.strictObject({ name: line(60), query: z.string().max(1000) });
+
 // ── Activity ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 export const activityState = z.enum([
@@ -224,7 +229,10 @@ export const activityDetail = z.object({
       /** What a repeat with this key meets now; `until` when that ends. */
       state: z.enum(["in_progress", "answer_kept", "key_taken", "free"]),
       until: time.nullable(),
-      replays: z.array(z.object({ id: z.string(), at: time })),
+      /** `waited_ms`: from the arrival until the answer began; null for replays of earlier releases. */
+      replays: z.array(z.object({ id: z.string(), at: time, waited_ms: milliseconds.nullable() })),
+      /** SHA-256 of the request as a repeat has to send it; null without a key of the caller, or once that is free. */
+      content_hash: z.string().nullable(),
     })
     .nullable(),
   route: z

@@ -33,7 +33,8 @@ export type AdminHandler = (request: Request, context: Bindings) => Promise<Resp
 
 export interface AdminPorts {
   operator: Operator;
-  ledger: PrincipalStore;
+  /** Whose keys open it, and whose do not. */
+  doors: PrincipalStore;
   /** Where answers to an `Idempotency-Key` are kept. */
   people(): Promise<Pick<People, "answers">>;
 }
@@ -65,7 +66,7 @@ export function createAdminApp(on: AdminPorts): AdminHandler {
 }
 
 async function perform(operation: Operation, call: Call, on: AdminPorts): Promise<Response> {
-  const id = await managementKeyOf(on.ledger, call.req.header("authorization") ?? null);
+  const id = await managementKeyOf(on.doors, call.req.header("authorization") ?? null);
   const { address, requestId } = call.env;
   const actor: Actor = { id, address, requestId };
   const body =

@@ -5,6 +5,7 @@ import type { Admission } from "../../contract/app/route.ts";
 import type { People, SignedIn, Visitor } from "../../contract/people.ts";
 import { ACTIONS, type Action, allowance, type Standing } from "../../contract/roles.ts";
 import { notFound, notSignedIn, type Who } from "./call.ts";
+import { holders } from "./holders.ts";
 
 /** Changes of money, keys and people ask for a sign-in that is not older (dashboard.md §8). */
 const FRESH_MS = 12 * 3_600_000;
@@ -17,7 +18,7 @@ const DELICATE = new Set<Action>([
 ]);
 
 export interface AdmitPorts {
-  people: Pick<People, "membership" | "rules" | "seen" | "sessionOf">;
+  people: Pick<People, "membership" | "memberships" | "persons" | "rules" | "seen" | "sessionOf">;
   organizationExists(id: string): Promise<boolean>;
 }
 
@@ -75,11 +76,16 @@ async function memberOf(
     return found === null ? [] : [{ standing, allowance: found }];
   });
   const best = allowed.find((row) => row.allowance === "all") ?? allowed[0];
-  if (best === undefined) throw roleRefusal(may);
+  if (best === undefined)
+    // An operator who is no member of it learns no names.
+    throw roleRefusal(may, membership === null ? "" : await holders(on.people, organizationId, may));
   return { signedIn, ...best };
 }
 
-function roleRefusal(may: Action): OperatorRefusal {
+function roleRefusal(may: Action, whoHolds = ""): OperatorRefusal {
   const roles = Object.keys(ACTIONS[may]).join(", ");
-  return new OperatorRefusal("role_not_permitted", `Your role may not do this. It takes: ${roles}.`);
+  return new OperatorRefusal(
+    "role_not_permitted",
+    `Your role may not do this. It takes: ${roles}.${whoHolds}`,
+  );
 }

@@ -13,6 +13,7 @@ import { sessionHandlers, type SessionPorts } from "./session.ts";
 import { settingsHandlers } from "./settings.ts";
 import { spendHandlers } from "./spend.ts";
 import { teamHandlers } from "./team.ts";
+import { usageViewHandlers } from "./usage-views.ts";
 
 export interface HandlerPorts
   extends SessionPorts,
@@ -31,6 +32,7 @@ export const appHandlers = (on: HandlerPorts): Partial<Handlers> => ({
   ...settingsHandlers(on),
   ...keysHandlers(on),
   ...spendHandlers(on),
+  ...usageViewHandlers(on),
   ...billingHandlers(on),
   ...catalogueHandlers(on),
   ...playgroundHandlers(on),

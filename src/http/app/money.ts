@@ -1,7 +1,9 @@
 // Buying credits, automatic top-up, and the operators' view of payments: thin over the desk of `src/operator/payments`.
+import type { AppAnswer } from "../../contract/app.ts";
 import type { Operator } from "../../contract/operator.ts";
-import type { PaymentDesk } from "../../contract/payment-desk.ts";
+import type { ListAsk, PaymentDesk } from "../../contract/payment-desk.ts";
 import { actorOf, type Handlers } from "./call.ts";
+import { ordersCsv, paymentsCsv } from "./credits-csv.ts";
 import { namesOf } from "./names.ts";
 
 export interface MoneyPorts {
@@ -18,7 +20,9 @@ type Routes =
   | "POST /orgs/{org}/billing/auto-top-up/retry"
   | "DELETE /orgs/{org}/billing/card"
   | "GET /operator/payments"
+  | "GET /operator/payments.csv"
   | "GET /operator/orders"
+  | "GET /operator/orders.csv"
   | "POST /operator/orders/{order}/confirm";
 
 export const moneyHandlers = ({ paymentDesk: desk, operator }: MoneyPorts): Handlers<Routes> => ({
@@ -34,14 +38,27 @@ export const moneyHandlers = ({ paymentDesk: desk, operator }: MoneyPorts): Hand
     await desk.removeCard(call.params.org, actorOf(call));
     return { done: true };
   },
-  "GET /operator/payments": async ({ query }) => {
-    const [names, page] = await Promise.all([namesOf({ operator }), desk.events(query)]);
-    const named = (org: string | null): string | null => (org === null ? null : (names.get(org) ?? org));
-    return { ...page, data: page.data.map((row) => ({ ...row, org_name: named(row.org) })) };
-  },
-  "GET /operator/orders": async ({ query }) => {
-    const [names, page] = await Promise.all([namesOf({ operator }), desk.allOrders(query)]);
-    return { ...page, data: page.data.map((row) => ({ ...row, org_name: names.get(row.org) ?? row.org })) };
-  },
+  "GET /operator/payments": ({ query }) => payments({ desk, operator }, query),
+  "GET /operator/payments.csv": ({ query }) =>
+    paymentsCsv((page) => payments({ desk, operator }, page), query),
+  "GET /operator/orders": ({ query }) => orders({ desk, operator }, query),
+  "GET /operator/orders.csv": ({ query }) => ordersCsv((page) => orders({ desk, operator }, page), query),
   "POST /operator/orders/{order}/confirm": (call) => desk.confirm(call.params.order, actorOf(call)),
 });
+
+type Asked = ListAsk & { org?: string | undefined };
+type Lists = Pick<MoneyPorts, "operator"> & { desk: PaymentDesk };
+
+async function payments(
+  { desk, operator }: Lists,
+  asked: Asked,
+): Promise<AppAnswer<"GET /operator/payments">> {
+  const [names, page] = await Promise.all([namesOf({ operator }), desk.events(asked)]);
+  const named = (org: string | null): string | null => (org === null ? null : (names.get(org) ?? org));
+  return { ...page, data: page.data.map((row) => ({ ...row, org_name: named(row.org) })) };
+}
+
+async function orders({ desk, operator }: Lists, asked: Asked): Promise<AppAnswer<"GET /operator/orders">> {
+  const [names, page] = await Promise.all([namesOf({ operator }), desk.allOrders(asked)]);
+  return { ...page, data: page.data.map((row) => ({ ...row, org_name: names.get(row.org) ?? row.org })) };
+}

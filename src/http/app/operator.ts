@@ -7,8 +7,9 @@ import { OperatorRefusal } from "../../contract/admin-refusals.ts";
 import { checkVersion } from "../../contract/version.ts";
 import { actorOf, type Handlers, notFound, personOf } from "./call.ts";
 import { auditCsv } from "./catalogue.ts";
+import { creditsCsv } from "./credits-csv.ts";
 import { namesOf } from "./names.ts";
-import { invite, type TeamPorts } from "./team.ts";
+import { invite, printInvitations, type TeamPorts, withdraw } from "./team.ts";
 
 export interface OperatorPorts extends TeamPorts {
   people: People;
@@ -16,7 +17,12 @@ export interface OperatorPorts extends TeamPorts {
   operator: Pick<Operator, "organizations" | "people" | "releases" | "routes">;
 }
 
-type Payments = "GET /operator/payments" | "GET /operator/orders" | "POST /operator/orders/{order}/confirm";
+type Payments =
+  | "GET /operator/payments"
+  | "GET /operator/payments.csv"
+  | "GET /operator/orders"
+  | "GET /operator/orders.csv"
+  | "POST /operator/orders/{order}/confirm";
 type Devices = Extract<keyof Handlers, `POST /operator/devices/${string}`>;
 type Routes = Exclude<Extract<keyof Handlers, `${string} /operator/${string}`>, Payments | Devices>;
 type Row = AppAnswer<"GET /operator/entitlements">["data"][number];
@@ -60,6 +66,7 @@ type Organizations =
   | "GET /operator/requests/{request}"
   | "POST /operator/refunds"
   | "GET /operator/credits"
+  | "GET /operator/credits.csv"
   | "POST /operator/credits";
 
 const organizations = (on: OperatorPorts): Handlers<Organizations> => ({
@@ -80,6 +87,7 @@ const organizations = (on: OperatorPorts): Handlers<Organizations> => ({
     return await invite(on, { organizationId: call.params.org, ...call.body, by: actorOf(call) });
   },
   "GET /operator/credits": ({ query }) => on.desk.allCredits(query),
+  "GET /operator/credits.csv": ({ query }) => creditsCsv((page) => on.desk.allCredits(page), query),
   "POST /operator/credits": (call) => on.desk.grant(call.body, actorOf(call)),
   "GET /operator/requests/{request}": ({ params }) => on.desk.refundable(params.request),
   "POST /operator/refunds": (call) => on.desk.refund(call.body, actorOf(call)),
@@ -179,6 +187,8 @@ async function withNames(
 }
 
 type Persons =
+  | "GET /operator/invitations"
+  | "DELETE /operator/invitations/{invitation}"
   | "POST /operator/people/{person}/reset"
   | "GET /operator/people"
   | "POST /operator/people"
@@ -214,6 +224,10 @@ const people = (on: OperatorPorts): Handlers<Persons> => ({
       role: "viewer",
       by: actorOf(call),
     }),
+  "GET /operator/invitations": async () =>
+    whole(await printInvitations(on, await on.people.invitations(null))),
+  "DELETE /operator/invitations/{invitation}": (call) =>
+    withdraw(on, { organizationId: null, id: call.params.invitation, actor: actorOf(call) }),
   "POST /operator/people/{person}/reset": async (call) => {
     const input = { person: call.params.person, two_factor: call.body.two_factor };
     return await on.operator.people.reset(input, actorOf(call));

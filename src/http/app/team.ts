@@ -75,18 +75,8 @@ export const teamHandlers = (on: TeamPorts): Handlers<Routes> => ({
     return await invite(on, { organizationId: call.params.org, ...call.body, by: actorOf(call) });
   },
   "DELETE /orgs/{org}/invitations/{invitation}": async (call) => {
-    const { org, invitation: id } = call.params;
-    const invitation = await on.people.withdrawInvitation(org, id);
-    if (invitation === null) throw notFound("invitation");
-    await on.desk.note({
-      actor: actorOf(call),
-      action: "member.uninvite",
-      organizationId: org,
-      target: id,
-    });
-    const [printed] = await printInvitations(on, [invitation]);
-    if (printed === undefined) throw notFound("invitation");
-    return printed;
+    const { org: organizationId, invitation: id } = call.params;
+    return await withdraw(on, { organizationId, id, actor: actorOf(call) });
   },
 });
 
@@ -133,6 +123,20 @@ export async function invite(
   const [printed] = await printInvitations(on, [invitation]);
   if (printed === undefined) throw notFound("invitation");
   return { ...printed, link: linkTo("invitation", { url: on.url, token }) };
+}
+
+/** Its link opens nothing from now on. */
+export async function withdraw(
+  on: TeamPorts,
+  { organizationId, id, actor }: { organizationId: string | null; id: string; actor: Actor },
+): Promise<AppAnswer<"DELETE /operator/invitations/{invitation}">> {
+  const invitation = await on.people.withdrawInvitation(organizationId, id);
+  if (invitation === null) throw notFound("invitation");
+  const action = organizationId === null ? "operator.uninvite" : "member.uninvite";
+  await on.desk.note({ actor, action, organizationId, target: id });
+  const [printed] = await printInvitations(on, [invitation]);
+  if (printed === undefined) throw notFound("invitation");
+  return printed;
 }
 
 export async function printInvitations(

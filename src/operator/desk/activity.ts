@@ -3,10 +3,10 @@ import { OperatorRefusal } from "../../contract/admin-refusals.ts";
 import type { AppAnswer } from "../../contract/app.ts";
 import { wordsOf } from "../../contract/refusal-words.ts";
 import type { Desk } from "../../contract/desk.ts";
-import type { Ledger } from "../../ledger/ledger.ts";
+import type { Ledger, RequestRecord } from "../../ledger/ledger.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { requests } from "../requests.ts";
-import { numberOf, orNull, type Sql, type SqlRow, textOf } from "../../store/sql.ts";
+import { hexOf, numberOf, orNull, type Sql, type SqlRow, textOf } from "../../store/sql.ts";
 import { asksJournal, asksRequests, type Filter, ofJournal, ofRequests } from "./activity-filter.ts";
 import {
   type ActivityRow,
@@ -78,6 +78,7 @@ export const activity = (on: ActivityPorts): Pick<Desk, "activity" | "activityOf
         key: request.gateway.idempotency.key,
         caller_supplied: request.gateway.idempotency.caller_supplied,
         replays: await replaysOf(on, organizationId, requestId),
+        content_hash: await contentHash(on, record),
       },
       route: {
         route: release.route,
@@ -174,7 +175,7 @@ async function replaysOf(
   requestId: string,
 ): Promise<NonNullable<Detail["idempotency"]>["replays"]> {
   const rows = await sql.rows(
-    `SELECT request_id, at FROM journal WHERE replay_of = ?2 AND org_id = ?1 ORDER BY request_id LIMIT ?3`,
+    `SELECT request_id, at, waited_ms FROM journal WHERE replay_of = ?2 AND org_id = ?1 ORDER BY request_id LIMIT ?3`,
     organizationId,
     requestId,
     REPLAYS_SHOWN,
@@ -182,7 +183,24 @@ async function replaysOf(
   return rows.map((row) => ({
     id: textOf(row["request_id"]),
     at: new Date(numberOf(row["at"])).toISOString(),
+    waited_ms: orNull(row["waited_ms"], numberOf),
   }));
+}
+
+/** The fingerprint of its claim, as long as that holds the key. */
+async function contentHash(
+  { sql }: ActivityPorts,
+  { organizationId, keyId, idempotencyKey, requestId }: RequestRecord,
+): Promise<string | null> {
+  if (idempotencyKey === null) return null;
+  const [claim] = await sql.rows(
+    `SELECT fingerprint FROM claim WHERE org_id = ?1 AND key_id = ?2 AND idem_key = ?3 AND request_id = ?4`,
+    organizationId,
+    keyId,
+    idempotencyKey,
+    requestId,
+  );
+  return orNull(claim?.["fingerprint"], hexOf);
 }
 
 const SENTENCES: Partial<Record<ActivityRow["state"], string>> = {

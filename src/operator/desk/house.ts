@@ -5,18 +5,18 @@ import { formatUsd, nanoUsd } from "../../contract/money.ts";
 import type { Operator } from "../../contract/operator.ts";
 import { mintManagementKey } from "../../keys/secret.ts";
 import { isOpen } from "../../ledger/decide-key.ts";
-import type { Ledger, ManagementKeyRecord } from "../../ledger/ledger.ts";
+import type { Ledger } from "../../ledger/ledger.ts";
 import { OWNER_LOST } from "../../ledger/recovery.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { newId } from "../../lib/id.ts";
 import { moneyOf, numberOf, orNull, type Sql, type SqlRow, textOf } from "../../store/sql.ts";
 import { unknownRecord } from "../unknown-record.ts";
 import { sinceRequest, stillRuns } from "./request-time.ts";
-import { storeHealth } from "./store-health.ts";
+import { storeHealth, type StoreHealthPorts } from "./store-health.ts";
 
 type Key = AppAnswer<"GET /operator/management-keys">["data"][number];
 
-export interface HousePorts {
+export interface HousePorts extends Pick<StoreHealthPorts, "lastBackup"> {
   sql: Sql;
   clock: Clock;
   ledger: Pick<Ledger, "createManagementKey" | "organizations" | "pulse" | "ready" | "revokeManagementKey">;
@@ -116,33 +116,19 @@ export const house = (on: HousePorts): Mine => ({
   },
   async managementKeys() {
     const rows = await on.sql.rows("SELECT * FROM management_key ORDER BY created_at DESC, id");
-    return rows.map((row) =>
-      printKey(
-        {
-          id: textOf(row["id"]),
-          name: textOf(row["name"]),
-          prefix: textOf(row["prefix"]),
-          createdAtMs: numberOf(row["created_at"]),
-          expiresAtMs: orNull(row["expires_at"], numberOf),
-          revokedAtMs: orNull(row["revoked_at"], numberOf),
-        },
-        on.clock.nowMs(),
-      ),
-    );
+    const nowMs = on.clock.nowMs();
+    return rows.map((row) => printKey(row, nowMs));
   },
   async createManagementKey(name, actor) {
     const id = newId("mk");
     const minted = mintManagementKey(id);
-    const record = await on.ledger.createManagementKey(
-      { id, name, prefix: minted.prefix, digest: minted.digest },
-      actor,
-    );
-    return { ...printKey(record, on.clock.nowMs()), secret: minted.value };
+    await on.ledger.createManagementKey({ id, name, prefix: minted.prefix, digest: minted.digest }, actor);
+    return { ...(await keyOf(on, id)), secret: minted.value };
   },
   async revokeManagementKey(id, actor) {
     const record = await on.ledger.revokeManagementKey(id, actor);
     if (record === null) throw unknownRecord("management_key", id, "key");
-    return printKey(record, on.clock.nowMs());
+    return await keyOf(on, id);
   },
   async endLogins(personId, actor) {
     const open = await on.sql.rows(
@@ -155,15 +141,30 @@ export const house = (on: HousePorts): Mine => ({
 
 const time = (ms: number): string => new Date(ms).toISOString();
 
-const printKey = (record: ManagementKeyRecord, nowMs: number): Key => ({
-  id: record.id,
-  name: record.name,
-  prefix: record.prefix,
-  created_at: time(record.createdAtMs),
-  expires_at: record.expiresAtMs === null ? null : time(record.expiresAtMs),
-  revoked_at: record.revokedAtMs === null ? null : time(record.revokedAtMs),
-  state: record.revokedAtMs !== null ? "revoked" : isOpen(record, nowMs) ? "active" : "expired",
-});
+async function keyOf({ sql, clock }: Pick<HousePorts, "sql" | "clock">, id: string): Promise<Key> {
+  const [row] = await sql.rows("SELECT * FROM management_key WHERE id = ?1", id);
+  if (row === undefined) throw unknownRecord("management_key", id, "key");
+  return printKey(row, clock.nowMs());
+}
+
+function printKey(row: SqlRow, nowMs: number): Key {
+  const revokedAtMs = orNull(row["revoked_at"], numberOf);
+  const expiresAtMs = orNull(row["expires_at"], numberOf);
+  return {
+    id: textOf(row["id"]),
+    name: textOf(row["name"]),
+    prefix: textOf(row["prefix"]),
+    created_at: time(numberOf(row["created_at"])),
+    expires_at: expiresAtMs === null ? null : time(expiresAtMs),
+    revoked_at: revokedAtMs === null ? null : time(revokedAtMs),
+    state: isOpen({ revokedAtMs, expiresAtMs }, nowMs)
+      ? "active"
+      : revokedAtMs === null
+        ? "expired"
+        : "revoked",
+    last_used_at: orNull(row["last_used_at"], (at) => time(numberOf(at))),
+  };
+}
 
 /** How late a timer of no delay fires: what work in the loop adds to every request. */
 async function loopDelayMs(): Promise<number> {

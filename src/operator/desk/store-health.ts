@@ -2,23 +2,33 @@
 import type { AppAnswer } from "../../contract/app.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Clock } from "../../lib/clock.ts";
+import type { Backup } from "../../store/last-backup.ts";
 import { numberOf, type Sql, textOf } from "../../store/sql.ts";
 
 type Health = AppAnswer<"GET /operator/health">;
-type Mine = Pick<Health, "schema_version" | "last_sweep_at" | "commits" | "gateways">;
+type Mine = Pick<
+  Health,
+  "schema_version" | "last_sweep_at" | "backup" | "clock_offset_ms" | "commits" | "gateways"
+>;
 
-interface StoreHealthPorts {
+const BACKUP_WITHIN_MS = 7 * 86_400_000;
+
+export interface StoreHealthPorts {
+  /** What `db backup` last wrote from this gateway's directory. */
+  lastBackup: () => Backup | null;
   sql: Sql;
   clock: Clock;
   ledger: Pick<Ledger, "pulse">;
 }
 
-export async function storeHealth({ sql, clock, ledger }: StoreHealthPorts): Promise<Mine> {
+export async function storeHealth({ sql, clock, ledger, lastBackup }: StoreHealthPorts): Promise<Mine> {
   const [schema] = await sql.rows("SELECT max(version) AS version FROM schema_migration");
   const { waiting, commits, operationsPerCommit, commitMs, sweptAtMs } = ledger.pulse();
   return {
     schema_version: numberOf(schema?.["version"] ?? 0),
     last_sweep_at: sweptAtMs === null ? null : time(sweptAtMs),
+    backup: sql.dialect === "sqlite" ? backupState(lastBackup(), clock.nowMs()) : null,
+    clock_offset_ms: sql.dialect === "sqlite" ? null : await clockOffsetMs(sql),
     commits: {
       waiting,
       of: commits,
@@ -29,6 +39,19 @@ export async function storeHealth({ sql, clock, ledger }: StoreHealthPorts): Pro
     },
     gateways: sql.dialect === "sqlite" ? [] : await gateways(sql, clock),
   };
+}
+
+const backupState = (last: Backup | null, nowMs: number): Health["backup"] => ({
+  last_at: last === null ? null : time(last.atMs),
+  bytes: last?.bytes ?? null,
+  overdue: last === null || nowMs - last.atMs > BACKUP_WITHIN_MS,
+});
+
+/** The database answered somewhere between the question and its answer: in the middle, as far as anybody knows. */
+async function clockOffsetMs(sql: Sql): Promise<number> {
+  const askedMs = Date.now();
+  const [row] = await sql.rows("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now");
+  return Math.round((askedMs + Date.now()) / 2 - numberOf(row?.["now"]));
 }
 
 /** Whose lease was neither given back nor taken away. */

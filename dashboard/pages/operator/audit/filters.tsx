@@ -3,7 +3,8 @@ import { Select, SimpleGrid, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { managementKeysQuery, peopleQuery } from "../../../api/office.ts";
 import { OrganizationSelect } from "../../../components/organization-select.tsx";
-import { type Filters, text } from "../../../filters.ts";
+import { SearchField } from "../../../components/search-field.tsx";
+import { type Filters, type SetFilters, text } from "../../../filters.ts";
 import { texts } from "../../../texts.ts";
 
 const words = texts.operatorAudit;
@@ -12,7 +13,7 @@ type Audited = Filters<typeof SHAPE>;
 
 interface AuditFiltersProps {
   filters: Audited;
-  set: (change: Partial<Audited>) => void;
+  set: SetFilters<typeof SHAPE>;
 }
 
 export const AuditFilters = ({ filters, set }: AuditFiltersProps) => (
@@ -25,11 +26,11 @@ export const AuditFilters = ({ filters, set }: AuditFiltersProps) => (
     />
     <ActorSelect value={filters.actor} onChange={(actor) => set({ actor })} />
     {(["action", "target"] as const).map((name) => (
-      <TextInput
+      <SearchField
         key={name}
         label={words.filters[name]}
         value={filters[name]}
-        onChange={(event) => set({ [name]: event.currentTarget.value.trim() })}
+        onSearch={(text) => set({ [name]: text }, { typed: true })}
       />
     ))}
     {(["from", "to"] as const).map((name) => (

@@ -1,5 +1,4 @@
 // Who changed what, in all organizations and on the platform; the log only grows.
-import { useDebouncedValue } from "@mantine/hooks";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { withQuery } from "../../../api/client.ts";
 import { moreOf, pagedQuery } from "../../../api/paged.ts";
@@ -17,8 +16,9 @@ const words = texts.operatorAudit;
 
 export function OperatorAuditPage() {
   const [filters, setFilters] = useFilters(SHAPE);
-  const [wanted] = useDebouncedValue(asked(filters), 250);
-  const log = useInfiniteQuery(pagedQuery<AuditRow>(["operator", "audit"], api.operatorAudit, wanted));
+  const log = useInfiniteQuery(
+    pagedQuery<AuditRow>(["operator", "audit"], api.operatorAudit, asked(filters)),
+  );
   return (
     <Page
       title={texts.operatorPages.audit}

@@ -9,7 +9,7 @@ import { StateBadge } from "../../../components/state-badge.tsx";
 import { Loaded } from "../../../components/states.tsx";
 import { Tile } from "../../../components/tile.tsx";
 import { formatCount } from "../../../format/count.ts";
-import { formatSpan } from "../../../format/time.ts";
+import { formatSpan, relativeTime } from "../../../format/time.ts";
 import { texts } from "../../../texts.ts";
 import { SupportBundle } from "./support-bundle.tsx";
 
@@ -70,6 +70,12 @@ const Figures = ({ now }: { now: Health }) => (
       <Tile title={words.sweep} note={words.sweepNote}>
         <Ago at={now.last_sweep_at} never="–" />
       </Tile>
+      {now.backup !== null && <Backup of={now.backup} />}
+      {now.clock_offset_ms !== null && (
+        <Tile title={words.clock} note={words.clockNote}>
+          {`${now.clock_offset_ms > 0 ? "+" : ""}${formatCount(now.clock_offset_ms)} ms`}
+        </Tile>
+      )}
       <Tile title={words.overload} note={words.overloadNote}>
         {formatCount(now.overload_refusals)}
       </Tile>
@@ -82,6 +88,24 @@ const Figures = ({ now }: { now: Health }) => (
       </Text>
     )}
   </>
+);
+
+const Backup = ({ of: { last_at, bytes, overdue } }: { of: NonNullable<Health["backup"]> }) => (
+  <Tile
+    title={words.backup}
+    note={
+      <>
+        {bytes === null ? words.noBackup : words.backupSize(formatCount(Math.ceil(bytes / MEGABYTE)))}
+        {overdue && bytes !== null && ` · ${words.backupOld}`}
+      </>
+    }
+  >
+    {overdue ? (
+      <StateBadge state="warning" word={last_at === null ? words.never : relativeTime(last_at)} />
+    ) : (
+      <Ago at={last_at} />
+    )}
+  </Tile>
 );
 
 const Commits = ({ of }: { of: Health["commits"] }) => (

@@ -18,6 +18,7 @@ import { RowActs } from "../../../components/row-acts.tsx";
 import { StateBadge } from "../../../components/state-badge.tsx";
 import { Loaded } from "../../../components/states.tsx";
 import { texts } from "../../../texts.ts";
+import { OperatorInvitations } from "./invitations.tsx";
 import { CreateKeyDialog, InviteDialog, RemoveDialog, ResetDialog, RevokeKeyDialog } from "./acts.tsx";
 
 const words = texts.operatorPeople;
@@ -57,6 +58,7 @@ export function PeoplePage() {
           />
         )}
       </Loaded>
+      <OperatorInvitations onLink={showLink} />
       <Section
         title={words.keys}
         actions={
@@ -139,12 +141,27 @@ const personColumns = ({ you, act }: PersonTerms): Column<OperatorPerson>[] => [
 ];
 
 const keyColumns = (revoke: (of: ManagementKey) => void): Column<ManagementKey>[] => [
-  { title: words.columns.name, always: true, cell: ({ name }) => <span className="name">{name}</span> },
+  {
+    title: words.columns.name,
+    always: true,
+    cell: ({ name, last_used_at }) => (
+      <Stack gap={0}>
+        <span className="name">{name}</span>
+        <Text size="xs" c="dimmed" hiddenFrom="sm">
+          {words.columns.used} <Ago at={last_used_at} never={words.neverUsed} />
+        </Text>
+      </Stack>
+    ),
+  },
   { title: words.columns.prefix, cell: ({ prefix }) => <Code>{prefix}…</Code> },
   { title: words.columns.created, cell: ({ created_at }) => <Time at={created_at} /> },
   {
     title: words.columns.ends,
     cell: ({ expires_at }) => (expires_at === null ? "–" : <Time at={expires_at} />),
+  },
+  {
+    title: words.columns.used,
+    cell: ({ last_used_at }) => <Ago at={last_used_at} never={words.neverUsed} />,
   },
   { title: words.columns.state, cell: ({ state }) => <StateBadge state={state} /> },
   {

@@ -3,18 +3,24 @@
 import { Alert, Button, Group, Table, Text, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { type Refundable, refundableQuery, type Refunded, useRefund } from "../../../api/office.ts";
-import { FormDialog } from "../../../components/dialogs.tsx";
-import { ExactMoney, Time } from "../../../components/figures.tsx";
-import { Failure } from "../../../components/states.tsx";
-import { amountProblem, isAmount, trimAmount } from "../../../format/amount.ts";
-import { compareMoney, isZero } from "../../../format/money.ts";
-import { texts } from "../../../texts.ts";
+import { type Refundable, refundableQuery, type Refunded, useRefund } from "../api/office.ts";
+import { FormDialog } from "./dialogs.tsx";
+import { ExactMoney, Time } from "./figures.tsx";
+import { Failure } from "./states.tsx";
+import { amountProblem, isAmount, trimAmount } from "../format/amount.ts";
+import { compareMoney, isZero } from "../format/money.ts";
+import { texts } from "../texts.ts";
 
 const words = texts.operatorCredits;
 
-export function RefundDialog({ onClose }: { onClose: () => void }) {
-  const [id, setId] = useState("");
+interface RefundDialogProps {
+  /** Known where it is refunded from its own record; else it is typed. */
+  request?: string;
+  onClose: () => void;
+}
+
+export function RefundDialog({ request, onClose }: RefundDialogProps) {
+  const [id, setId] = useState(request ?? "");
   const [amount, setAmount] = useState("");
   const [reference, setReference] = useState("");
   const [reason, setReason] = useState("");
@@ -49,7 +55,8 @@ export function RefundDialog({ onClose }: { onClose: () => void }) {
             description={words.requestHelp}
             autoComplete="off"
             spellCheck={false}
-            data-autofocus
+            data-autofocus={request === undefined || undefined}
+            readOnly={request !== undefined}
             maxLength={100}
             value={id}
             onChange={(event) => setId(event.currentTarget.value.trim())}
@@ -60,6 +67,7 @@ export function RefundDialog({ onClose }: { onClose: () => void }) {
             <TextInput
               style={{ flex: 1 }}
               label={words.amount}
+              data-autofocus={request !== undefined || undefined}
               inputMode="decimal"
               leftSection="$"
               value={amount}

@@ -1,0 +1,118 @@
+// The reader's own views: what the page shows now under a name, to be opened again and to be deleted.
+import { Button, Group, Modal, Stack, Text, TextInput } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import { type UsageView, useKeepView, usageViewsQuery, useRemoveView } from "../../api/usage-views.ts";
+import { Link } from "../../components/link.tsx";
+import { Failure, Loaded } from "../../components/states.tsx";
+import { parseSearch, stringifySearch } from "../../filters.ts";
+import { path } from "../../path-builder.ts";
+import { texts } from "../../texts.ts";
+import { SHAPE, type UsageShape } from "./filters.tsx";
+
+const words = texts.usage.views;
+
+interface ViewsProps {
+  org: string;
+  filters: UsageShape;
+}
+
+export function Views({ org, filters }: ViewsProps) {
+  const [opened, setOpened] = useState(false);
+  const close = (): void => setOpened(false);
+  return (
+    <>
+      <Button variant="default" onClick={() => setOpened(true)}>
+        {words.title}
+      </Button>
+      <Modal opened={opened} onClose={close} title={words.title}>
+        <Stack gap="lg">
+          <List org={org} onOpen={close} />
+          <Keep org={org} filters={filters} onKept={close} />
+        </Stack>
+      </Modal>
+    </>
+  );
+}
+
+function List({ org, onOpen }: { org: string; onOpen: () => void }) {
+  const views = useQuery(usageViewsQuery(org));
+  return (
+    <Loaded query={views}>
+      {({ data }) =>
+        data.length === 0 ? (
+          <Text size="sm" c="dimmed">
+            {words.empty}
+          </Text>
+        ) : (
+          <Stack gap="xs">
+            {data.map((view) => (
+              <Row key={view.id} org={org} of={view} onOpen={onOpen} />
+            ))}
+          </Stack>
+        )
+      }
+    </Loaded>
+  );
+}
+
+function Row({ org, of, onOpen }: { org: string; of: UsageView; onOpen: () => void }) {
+  const remove = useRemoveView(org, of.id);
+  return (
+    <>
+      <Group justify="space-between" gap="xs" wrap="nowrap">
+        <Link
+          to={path.organization(org, "usage")}
+          search={shownBy(of.query)}
+          onClick={onOpen}
+          className="name"
+        >
+          {of.name}
+        </Link>
+        <Button
+          size="compact-sm"
+          variant="subtle"
+          loading={remove.isPending}
+          aria-label={words.removeNamed(of.name)}
+          onClick={() => remove.mutate(null)}
+        >
+          {words.remove}
+        </Button>
+      </Group>
+      {remove.error !== null && <Failure error={remove.error} />}
+    </>
+  );
+}
+
+function Keep({ org, filters, onKept }: ViewsProps & { onKept: () => void }) {
+  const [name, setName] = useState("");
+  const keep = useKeepView(org, onKept);
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    keep.mutate({ name: name.trim(), query: stringifySearch(filters) });
+  };
+  return (
+    <form onSubmit={submit}>
+      <Stack gap="sm">
+        <TextInput
+          label={words.name}
+          description={words.help}
+          maxLength={60}
+          autoComplete="off"
+          value={name}
+          onChange={(event) => setName(event.currentTarget.value)}
+        />
+        {keep.error !== null && <Failure error={keep.error} />}
+        <Group justify="flex-end">
+          <Button type="submit" loading={keep.isPending} disabled={name.trim() === ""}>
+            {words.keep}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
+
+/** What the page knows of it; anything else stays out of the address. */
+const shownBy = (query: string): Record<string, string> =>
+  Object.fromEntries(Object.entries(parseSearch(query)).filter(([name]) => name in SHAPE));

@@ -1,0 +1,55 @@
+// Named views of Usage: what somebody shows of an organization's usage under a name of their own. Nobody else sees them.
+import { OperatorRefusal } from "../contract/admin-refusals.ts";
+import type { People, UsageView } from "../contract/people.ts";
+import type { UsageViewRow } from "./schema.ts";
+import type { SignIn } from "./sign-in.ts";
+
+const MODEL = "usageView";
+/** Of one person in one organization. */
+const AT_MOST = 50;
+
+export function usageViews({
+  records,
+}: Pick<SignIn, "records">): Pick<People, "usageViews" | "keepUsageView" | "removeUsageView"> {
+  const of = (organizationId: string, personId: string) => [
+    { field: "organizationId", value: organizationId },
+    { field: "personId", value: personId },
+  ];
+  return {
+    async usageViews(organizationId, personId) {
+      const where = of(organizationId, personId);
+      const sortBy = { field: "name", direction: "asc" as const };
+      return (await records.findMany<UsageViewRow>({ model: MODEL, where, sortBy, limit: AT_MOST })).map(
+        viewOf,
+      );
+    },
+    async keepUsageView({ organizationId, personId, name, query }) {
+      const place = JSON.stringify([organizationId, personId, name]);
+      const at = [{ field: "place", value: place }];
+      const replace = () => records.update<UsageViewRow>({ model: MODEL, where: at, update: { query } });
+      const replaced = await replace();
+      if (replaced !== null) return viewOf(replaced);
+      if ((await records.count({ model: MODEL, where: of(organizationId, personId) })) >= AT_MOST)
+        throw new OperatorRefusal(
+          "conflict",
+          `There are ${AT_MOST} views already. Delete one first.`,
+          "name",
+        );
+      const data = { place, organizationId, personId, name, query, createdAt: Date.now() };
+      try {
+        return viewOf(await records.create<Record<string, unknown>, UsageViewRow>({ model: MODEL, data }));
+      } catch (error) {
+        // Named so at the same moment by another click; any other failure is its own.
+        const taken = await replace();
+        if (taken === null) throw error;
+        return viewOf(taken);
+      }
+    },
+    async removeUsageView(organizationId, personId, id) {
+      const where = [{ field: "id", value: id }, ...of(organizationId, personId)];
+      return (await records.deleteMany({ model: MODEL, where })) > 0;
+    },
+  };
+}
+
+const viewOf = ({ id, name, query }: UsageViewRow): UsageView => ({ id, name, query });

@@ -1,0 +1,38 @@
+// What the record of a paid request tells of its repeats: how long each waited, at no charge, and the hash that a repeat
+// has to match.
+import { expect, test } from "bun:test";
+import { fingerprintOf } from "../../src/gateway/idempotency.ts";
+import { firstOperator } from "../support/browser.ts";
+import { hello, startGateway, STORES } from "../support/gateway.ts";
+
+const KEY = { "idempotency-key": "paid-once-1" };
+
+for (const store of STORES)
+  test(`a repeat that met the running request waited, one that met its kept answer did not, on ${store}`, async () => {
+    const gateway = await startGateway({ store });
+    try {
+      const root = await firstOperator(gateway);
+      const customer = await gateway.customer();
+      gateway.simulator.behave({ behaviour: { latency_ms: 600 } });
+      const ask = () => gateway.chat<{ gateway: { request_id: string } }>(customer, hello(), KEY);
+      const first = ask();
+      while ((await gateway.balance(customer)).held === 0n) await Bun.sleep(5);
+      const [paid] = await Promise.all([first, ask()]);
+      await ask();
+      const org = customer.organizationId;
+      const request = paid.json.gateway.request_id;
+      const { idempotency } = await root.app("GET /orgs/{org}/activity/{request}", { org, request });
+      const waits = idempotency?.replays.map(({ waited_ms }) => waited_ms ?? -1) ?? [];
+      expect(waits).toHaveLength(2);
+      expect(waits[0]).toBeGreaterThan(100);
+      expect(waits[1]).toBeWithin(0, 100);
+      expect(idempotency?.content_hash).toBe(Buffer.from(fingerprintOf(hello())).toString("hex"));
+
+      const unkeyed = await gateway.chat<{ gateway: { request_id: string } }>(customer, hello());
+      const other = { org, request: unkeyed.json.gateway.request_id };
+      const plain = await root.app("GET /orgs/{org}/activity/{request}", other);
+      expect(plain.idempotency).toMatchObject({ caller_supplied: false, replays: [], content_hash: null });
+    } finally {
+      await gateway.stop();
+    }
+  });
