@@ -155,6 +155,20 @@ test("an address that carries a payload in every filter", async () => {
   }
 });
 
+test("a line of the audit log, whole, also by an address that carries a payload", async () => {
+  await owner.open(`${path.organization(house.org, "audit")}?action=key.create`);
+  await owner.page.locator("main tbody tr a").first().click();
+  await owner.page.getByRole("dialog").getByText('"name":').waitFor();
+  await inert(owner, []);
+  await narrow(owner);
+  for (const payload of PAYLOADS.slice(0, 4)) {
+    const query = new URLSearchParams({ action: "key.create", line: payload.slice(0, 60) });
+    await owner.open(`${path.organization(house.org, "audit")}?${query.toString()}`);
+    await owner.page.getByText(texts.operatorAudit.line.unknown).waitFor();
+    await inert(owner, []);
+  }
+});
+
 test("a request's drawer, and the dialogs that ask to type a key's name", async () => {
   await owner.open(`${path.organization(house.org, "activity")}?req=${house.request}`);
   await owner.page.getByRole("dialog").getByText(house.request, { exact: true }).waitFor();
