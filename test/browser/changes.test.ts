@@ -167,7 +167,7 @@ for (const { what, on, open } of FORMS)
     expect(sent[1]).toBe(sent[0]);
     await page.unrouteAll();
     expect(visitor.complained({ about: /ERR_FAILED/ })).toEqual([]);
-  }, 60_000);
+  }, 120_000);
 
 test("a rule for one key names the key", async () => {
   const { page } = visitor;
@@ -182,4 +182,4 @@ test("a rule for one key names the key", async () => {
   await button(form, texts.dialog.save).click();
   await rowOf(alerts.keyLimitOf("Nightly batch", "90 %")).waitFor();
   expect(visitor.complained()).toEqual([]);
-}, 60_000);
+}, 120_000);
