@@ -17,6 +17,7 @@ import { type Simulator, startSimulator } from "../../src/providers/simulator/se
 import { parseManifest } from "../../src/releases/manifest.ts";
 import { generateReleaseKey, readReleaseKey, type ReleaseKey } from "../../src/releases/release-key.ts";
 import { signRelease } from "../../src/releases/signature.ts";
+import { waitFor } from "./wait.ts";
 import { PLAIN, type TestManifest } from "./models.ts";
 
 const root = join(import.meta.dir, "../..");
@@ -29,6 +30,18 @@ export interface Received {
   text: string;
   whole: boolean;
 }
+
+export interface Arriving {
+  sofar: Received;
+  ended: Promise<Received>;
+}
+
+/** Until each of these streams has so many parts. */
+export const untilParts = (streams: readonly Arriving[], count: number): Promise<void> =>
+  waitFor(
+    async () => streams.every(({ sofar }) => sofar.text.split("\n\n").length > count),
+    `${count} parts of each stream`,
+  );
 
 export class ProcessGateway {
   private child: Bun.Subprocess | null = null;
@@ -155,18 +168,23 @@ ${settings}
   }
 
   /** POST /v1/chat/completions; what arrived until the connection ended. */
-  async chat(secret: string, body: object, headers: Record<string, string> = {}): Promise<Received> {
-    return receive(
-      fetch(`${this.url}/v1/chat/completions`, {
-        method: "POST",
-        headers: { authorization: `Bearer ${secret}`, "content-type": "application/json", ...headers },
-        body: JSON.stringify(body),
-      }),
-    );
+  chat(secret: string, body: object, headers: Record<string, string> = {}): Promise<Received> {
+    return this.listen(secret, body, headers).ended;
+  }
+
+  /** The same, for tests that act when so much of it has arrived. */
+  listen(secret: string, body: object, headers: Record<string, string> = {}): Arriving {
+    const sofar = nothing();
+    const answer = fetch(`${this.url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${secret}`, "content-type": "application/json", ...headers },
+      body: JSON.stringify(body),
+    });
+    return { sofar, ended: receive(answer, sofar) };
   }
 
   async get(path: string): Promise<Received> {
-    return receive(fetch(`${this.url}${path}`));
+    return receive(fetch(`${this.url}${path}`), nothing());
   }
 
   async stop(): Promise<void> {
@@ -195,8 +213,10 @@ function readOperator(path: string): { url: string; token: string } | null {
   }
 }
 
-async function receive(answer: Promise<Response>): Promise<Received> {
-  const received: Received = { status: null, headers: new Headers(), text: "", whole: false };
+const nothing = (): Received => ({ status: null, headers: new Headers(), text: "", whole: false });
+
+/** Puts into `received` what comes, as it comes. */
+async function receive(answer: Promise<Response>, received: Received): Promise<Received> {
   try {
     const response = await answer;
     received.status = response.status;
