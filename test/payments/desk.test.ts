@@ -28,7 +28,7 @@ describe.each(["SQLite", "PostgreSQL"])("on %s", (store) => {
       config.databaseUrl = databaseUrl;
     });
     ({ paymentDesk: payments, alertDesk: alerts } = paying.gateway.desks);
-  }, 60_000);
+  }, 120_000);
   afterAll(async () => {
     await paying.gateway.assertSound();
     await paying.stop();
