@@ -159,7 +159,8 @@ for (const { what, on, open } of FORMS)
     await inspect(visitor, what);
     const sent = await losingOneAnswer();
     await submit.click();
-    await page.getByRole("dialog").getByRole("alert").waitFor();
+    // By its name: what cannot be taken back has a warning beside it from the beginning.
+    await page.getByRole("dialog").getByRole("alert", { name: texts.states.failed }).waitFor();
     await submit.click();
     await page.getByRole("dialog").waitFor({ state: "detached" });
     expect(sent).toHaveLength(2);
