@@ -50,7 +50,7 @@ async function serve(url: string, directory = "data"): Promise<{ code: number; s
       stderr: "pipe",
     },
   );
-  const tooLong = setTimeout(() => gateway.kill("SIGKILL"), 25_000);
+  const tooLong = setTimeout(() => gateway.kill("SIGKILL"), 100_000);
   const said = await new Response(gateway.stderr).text();
   const code = await gateway.exited;
   clearTimeout(tooLong);

@@ -156,14 +156,16 @@ ${settings}
       expiresInMs: 30 * DAY_MS,
       nowMs: Date.now(),
     });
-    await this.admin("POST", "/releases", { jws });
+    await patiently(() => this.admin("POST", "/releases", { jws }));
   }
 
   /** A new organization with five dollars, and its key. */
   async customer(): Promise<{ organizationId: string; secret: string }> {
-    const { id } = await this.admin<{ id: string }>("POST", "/organizations", { name: "Test" });
-    await this.admin("POST", "/credits", { org: id, usd: "5", kind: "purchase" });
-    const { secret } = await this.admin<{ secret: string }>("POST", "/keys", { org: id, name: "test" });
+    const post = <T>(path: string, body: object): Promise<T> =>
+      patiently(() => this.admin<T>("POST", path, body));
+    const { id } = await post<{ id: string }>("/organizations", { name: "Test" });
+    await post("/credits", { org: id, usd: "5", kind: "purchase", reference: `first of ${id}` });
+    const { secret } = await post<{ secret: string }>("/keys", { org: id, name: "test" });
     return { organizationId: id, secret };
   }
 
@@ -211,6 +213,19 @@ function readOperator(path: string): { url: string; token: string } | null {
   } catch {
     return null; // not written yet
   }
+}
+
+const PATIENT_TRIES = 10;
+
+/** A store that is slow to confirm what it wrote has the gateway say 503: what is only prepared is tried again. */
+async function patiently<T>(calling: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries += 1)
+    try {
+      return await calling();
+    } catch (error) {
+      if (tries === PATIENT_TRIES || !String(error).includes('"overloaded"')) throw error;
+      await Bun.sleep(1000);
+    }
 }
 
 const nothing = (): Received => ({ status: null, headers: new Headers(), text: "", whole: false });
