@@ -53,4 +53,4 @@ test("nothing of a key, a prompt or an answer is ever logged", async () => {
       id: expect.stringMatching(/^req_/),
       status: expect.any(Number),
     });
-}, 20_000);
+}, 120_000);

@@ -112,12 +112,12 @@ test("a key at its limit is blocked though the organization has credits; raising
 });
 
 test("the calendar month opens a blocked key without any job", async () => {
-  clock.set("2027-01-31T23:59:50Z");
+  clock.set("2032-01-31T23:59:00Z");
   await gateway.publish({ ...PLAIN, version: 2 }, { nowMs: clock.nowMs() });
   const customer = await gateway.customer({ limitUsd: "0.0001" });
   expect((await gateway.chat(customer, hello())).status).toBe(200);
   expect((await gateway.chat(customer, hello())).status).toBe(403);
-  clock.set("2027-02-01T00:00:01Z");
+  clock.set("2032-02-01T00:00:01Z");
   expect((await gateway.chat(customer, hello())).status).toBe(200);
   expect((await gateway.chat(customer, hello())).status).toBe(403);
   const { month_spend_usd } = (await keyOf(customer.organizationId, customer.keyId)) ?? {};
@@ -125,12 +125,12 @@ test("the calendar month opens a blocked key without any job", async () => {
 });
 
 test("a request that runs over midnight is booked to the month of its admission", async () => {
-  clock.set("2027-02-28T23:59:59.900Z");
   const customer = await gateway.customer();
-  gateway.simulator.behave({ behaviour: { latency_ms: 300 }, calls: 1 });
+  gateway.simulator.behave({ behaviour: { latency_ms: 3000 }, calls: 1 });
+  clock.set("2032-02-29T23:59:57.500Z");
   const { json } = await gateway.chat<{ gateway: { request_id: string } }>(customer, hello());
   const record = await gateway.request(json.gateway.request_id);
-  expect(record.month).toBe("2027-02");
+  expect(record.month).toBe("2032-02");
   expect(record.charge).toBe(nanoUsd(100_000n));
   expect((await keyOf(customer.organizationId, customer.keyId))?.month_spend_usd).toBe("0.000000000");
 });

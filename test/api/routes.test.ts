@@ -12,6 +12,8 @@ let second: Simulator;
 let customer: Customer;
 const two: TestManifest = { ...PLAIN, model: "two-routes", priority: 1 };
 const ROUTE = "two-routes@simulator/local";
+/** How long a route stays closed whose calls kept failing: long enough to be seen closed on a slow machine, too. */
+const OPEN_MS = 1_500;
 
 beforeAll(async () => {
   second = await startSimulator({ port: 0 });
@@ -27,7 +29,7 @@ beforeAll(async () => {
     ],
     configure: (config) => {
       for (const provider of config.providers)
-        provider.health = { ...provider.health, openAfterFailures: 3, halfOpenAfterMs: 200 };
+        provider.health = { ...provider.health, openAfterFailures: 3, halfOpenAfterMs: OPEN_MS };
     },
   });
   customer = await gateway.customer({ usd: "100" });
@@ -101,7 +103,7 @@ test("a route whose calls keep failing is closed, and the other one serves; one 
   gateway.simulator.behave({ behaviour: { status: 500 }, calls: 3 });
   for (let n = 0; n < 3; n += 1) expect((await gateway.chat(customer, hello("two-routes"))).status).toBe(502);
   expect(await served()).toEqual([200, "second", 1]);
-  await Bun.sleep(220);
+  await Bun.sleep(OPEN_MS + 20);
   expect(await served()).toEqual([200, "simulator", 1]);
 });
 

@@ -71,7 +71,7 @@ describe.each(["sqlite", "postgresql"] as const)("on %s", (store) => {
       owner.app("POST /orgs/{org}/alerts/channels/{channel}/test", { org, channel: channel.id }),
     );
     await receiver.stop();
-  }, 60_000);
+  }, 120_000);
   afterAll(async () => {
     await paying.stop();
     await database?.drop();

@@ -31,8 +31,9 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
+const dayIn = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
 const tomorrow = () => new Date(Date.now() + 86_400_000).toISOString();
-const asked = { model: RESEARCH.model, project: "Folding", purpose: "A paper", until: "2027-01-01" };
+const asked = { model: RESEARCH.model, project: "Folding", purpose: "A paper", until: dayIn(40) };
 const ask = (browser: Browser): Promise<AppAnswer<"POST /orgs/{org}/research">> =>
   browser.app("POST /orgs/{org}/research", { org }, asked);
 const complete = async (key: { id: string; secret: string | null }): Promise<number> =>

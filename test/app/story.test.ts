@@ -4,6 +4,7 @@ import type { AppAnswer } from "../../src/contract/app.ts";
 import { Browser, firstOperator, newMember } from "../support/browser.ts";
 import { type Customer, startGateway, type TestGateway } from "../support/gateway.ts";
 import { edit } from "../support/versions.ts";
+import { clearOfTheTurn, DAY_MS, TURN_PATIENCE_MS } from "../support/wait.ts";
 
 let gateway: TestGateway;
 let root: Browser;
@@ -14,12 +15,13 @@ let key: AppAnswer<"POST /orgs/{org}/keys">;
 let customer: Customer;
 
 beforeAll(async () => {
+  await clearOfTheTurn(DAY_MS);
   gateway = await startGateway();
   root = await firstOperator(gateway);
   org = (await root.app("POST /operator/organizations", {}, { name: "Acme" })).id;
   owner = await newMember(root, gateway, { org, role: "owner", email: "olga@example.com" });
   developer = await newMember(root, gateway, { org, role: "developer", email: "dora@example.com" });
-});
+}, TURN_PATIENCE_MS);
 afterAll(() => gateway.stop());
 
 const ask = (text: string, more: object = {}) => ({

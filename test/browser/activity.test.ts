@@ -4,10 +4,11 @@ import { exactMoney } from "../../dashboard/format/money.ts";
 import { path } from "../../dashboard/path-builder.ts";
 import { texts } from "../../dashboard/texts.ts";
 import type { Customer } from "../support/gateway.ts";
+import { waitFor } from "../support/wait.ts";
 import { type Dashboard, DESKTOP, NARROW, startDashboard, type Visitor } from "./dashboard.ts";
 import { furnish, type Furnished } from "./furnish.ts";
 import { inspect } from "./inspect.ts";
-import { amountAt, rowsOf, waitFor } from "./steps.ts";
+import { amountAt, rowsOf } from "./steps.ts";
 
 const words = texts.activity;
 let dashboard: Dashboard;

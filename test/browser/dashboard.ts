@@ -5,6 +5,7 @@ import type { Browser as Chromium, BrowserContext, Page } from "playwright-core"
 import { texts } from "../../dashboard/texts.ts";
 import { type Browser, firstOperator, PASSWORD } from "../support/browser.ts";
 import { type GatewayOptions, startGateway, type TestGateway } from "../support/gateway.ts";
+import { PATIENCE_MS } from "../support/wait.ts";
 import { launchBrowser } from "./chromium.ts";
 
 export type Scheme = "light" | "dark";
@@ -14,6 +15,20 @@ export const PHONE = { width: 390, height: 844 };
 export const NARROW = { width: 320, height: 740 };
 
 const TRANSITION_MS = 150;
+/** Resolves when the page has had the same size for some frames, which come later on a slow machine. */
+const SAME_FRAMES = `new Promise((still) => {
+  let before = "";
+  let same = 0;
+  const look = () => {
+    const { scrollWidth, scrollHeight } = document.documentElement;
+    const now = scrollWidth + "x" + scrollHeight;
+    same = now === before ? same + 1 : 0;
+    before = now;
+    if (same < 5) requestAnimationFrame(look);
+    else still();
+  };
+  look();
+})`;
 
 export interface Dashboard {
   gateway: TestGateway;
@@ -77,7 +92,7 @@ export class Visitor {
   ): Promise<Visitor> {
     const context = await chromium.newContext({ viewport, reducedMotion: "reduce", locale: "en-US" });
     const page = await context.newPage();
-    page.setDefaultTimeout(10_000);
+    page.setDefaultTimeout(PATIENCE_MS);
     const visitor = new Visitor(page, context, url);
     page.on("pageerror", (error) => visitor.complaints.push(`exception: ${error.message}`));
     page.on("dialog", (dialog) => {
@@ -119,6 +134,12 @@ export class Visitor {
     return !(await this.page.getByRole("heading", { name: texts.states.notFound }).isVisible());
   }
 
+  /** The page with this heading has taken the place of the one before, whose address goes first; and stands still. */
+  async arrived(title: string): Promise<void> {
+    await this.page.getByRole("heading", { level: 1, name: title, exact: true }).waitFor();
+    await this.settled();
+  }
+
   /** A heading is there, and no skeleton any more. */
   async settled(): Promise<void> {
     await this.page.getByRole("heading", { level: 1 }).first().waitFor();
@@ -138,9 +159,10 @@ export class Visitor {
     await this.still();
   }
 
-  /** Transitions are off; what a page does in answer to a change of the screen is not. */
-  private still(): Promise<void> {
-    return this.page.waitForTimeout(TRANSITION_MS);
+  /** Transitions are off; what a page does in answer to a change of the screen is not, and takes its time. */
+  private async still(): Promise<void> {
+    await this.page.waitForTimeout(TRANSITION_MS);
+    await this.page.evaluate<void>(SAME_FRAMES);
   }
 
   /** What axe finds, as one line each; nothing is the only good answer. */

@@ -4,10 +4,11 @@ import type { Locator } from "playwright-core";
 import { path } from "../../dashboard/path-builder.ts";
 import { texts } from "../../dashboard/texts.ts";
 import { PLAIN, RESEARCH } from "../support/models.ts";
+import { waitFor } from "../support/wait.ts";
 import { type Dashboard, startDashboard, type Visitor } from "./dashboard.ts";
 import { furnish, type Furnished } from "./furnish.ts";
 import { inspect } from "./inspect.ts";
-import { closeSecret, keyAct, rowsOf, waitFor } from "./steps.ts";
+import { closeSecret, keyAct, rowsOf } from "./steps.ts";
 
 const words = texts.keys;
 let dashboard: Dashboard;
@@ -62,8 +63,8 @@ test("the team leads to a person's keys, and the banner to those of people who l
   await visitor.open(path.organization(house.org, "team"));
   await page.getByRole("link", { name: texts.team.keysOf(1, "dora") }).click();
   await page.waitForURL(/\/keys\?by=/);
-  await visitor.settled();
-  expect(await keyRows().count()).toBe(1);
+  await visitor.arrived(texts.pages.keys);
+  await count(keyRows(), 1);
   expect(await keyRows().innerText()).toContain("Nightly batch");
   const { data } = await dashboard.root.app("GET /orgs/{org}/team", { org: house.org });
   const dora = data.find(({ email }) => email === house.developer)?.person.id ?? "";

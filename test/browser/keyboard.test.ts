@@ -1,11 +1,12 @@
 // The dashboard without a mouse: shortcuts, and a key made and revoked from the sign-in on.
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { path } from "../../dashboard/path-builder.ts";
+import { type OrganizationPage, path } from "../../dashboard/path-builder.ts";
 import { texts } from "../../dashboard/texts.ts";
 import { PASSWORD } from "../support/browser.ts";
+import { waitFor } from "../support/wait.ts";
 import { type Dashboard, startDashboard, type Visitor } from "./dashboard.ts";
 import { furnish, type Furnished } from "./furnish.ts";
-import { rowsOf, waitFor } from "./steps.ts";
+import { rowsOf } from "./steps.ts";
 
 let dashboard: Dashboard;
 let house: Furnished;
@@ -21,9 +22,9 @@ afterAll(() => dashboard.stop());
 const press = async (...keys: string[]): Promise<void> => {
   for (const key of keys) await visitor.page.keyboard.press(key);
 };
-const at = async (page: Parameters<typeof path.organization>[1]): Promise<void> => {
+const at = async (page: OrganizationPage): Promise<void> => {
   await visitor.page.waitForURL((url) => url.pathname === path.organization(house.org, page));
-  await visitor.settled();
+  await visitor.arrived(texts.pages[page]);
 };
 const focused = (): Promise<string> => visitor.page.evaluate<string>("document.activeElement.innerText");
 
@@ -118,14 +119,13 @@ test("a key is made and revoked without a mouse, from the sign-in on", async () 
   await tabTo(texts.signIn.password);
   await page.keyboard.type(PASSWORD);
   await press("Enter");
-  await page.waitForURL(/\/overview/);
-  await person.settled();
+  await person.arrived(texts.pages.overview);
   await tabTo(texts.pages.keys);
   await press("Enter");
-  await page.waitForURL(/\/keys/);
-  await person.settled();
+  await person.arrived(texts.pages.keys);
   await tabTo(keys.create);
   await press("Enter");
+  await page.getByRole("dialog", { name: keys.create }).waitFor();
   await tabTo(keys.name);
   await page.keyboard.type("By hand");
   await press("Enter");
@@ -158,7 +158,7 @@ test("a key is made and revoked without a mouse, from the sign-in on", async () 
   }, "the key to be revoked");
   expect(person.complained()).toEqual([]);
   await person.leave();
-}, 60_000);
+}, 120_000);
 
 /** Whether that is the accessible name of what has the focus. */
 async function isCalled({ page }: Visitor, name: string | RegExp): Promise<boolean> {

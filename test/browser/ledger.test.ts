@@ -5,9 +5,10 @@ import { readFileSync } from "node:fs";
 import { path } from "../../dashboard/path-builder.ts";
 import { texts } from "../../dashboard/texts.ts";
 import { type Customer, hello } from "../support/gateway.ts";
+import { waitFor } from "../support/wait.ts";
 import { type Dashboard, OPERATOR, startDashboard, type Visitor } from "./dashboard.ts";
 import { inspect } from "./inspect.ts";
-import { rowsOf, waitFor } from "./steps.ts";
+import { rowsOf } from "./steps.ts";
 
 const words = texts.operatorLedger;
 const INVARIANT = "I12 paid in - spent = available + held - debt";

@@ -50,7 +50,7 @@ for (const standing of [...ROLES, "operator"] as const)
     expect((await entriesOf(visitor)).toSorted()).toEqual(answering.toSorted());
     expect(answering.length).toBeGreaterThan(6);
     await visitor.leave();
-  }, 60_000);
+  }, 120_000);
 
 test("an operator's navigation has every page of operators but the own account, which is in the menu", async () => {
   const visitor = await dashboard.visitor(OPERATOR);

@@ -5,9 +5,10 @@ import { path } from "../../dashboard/path-builder.ts";
 import { texts } from "../../dashboard/texts.ts";
 import { type Browser, newMember } from "../support/browser.ts";
 import { RESEARCH } from "../support/models.ts";
+import { waitFor } from "../support/wait.ts";
 import { type Dashboard, OPERATOR, startDashboard, type Visitor } from "./dashboard.ts";
 import { inspect } from "./inspect.ts";
-import { rowsOf, waitFor } from "./steps.ts";
+import { rowsOf } from "./steps.ts";
 
 const words = texts.organizations;
 

@@ -3,9 +3,10 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { path } from "../../dashboard/path-builder.ts";
 import { texts } from "../../dashboard/texts.ts";
 import { edit } from "../support/versions.ts";
+import { waitFor } from "../support/wait.ts";
 import { type Dashboard, DESKTOP, NARROW, startDashboard, type Visitor } from "./dashboard.ts";
 import { furnish, type Furnished } from "./furnish.ts";
-import { rowsOf, waitFor } from "./steps.ts";
+import { rowsOf } from "./steps.ts";
 
 const words = texts.overview;
 let dashboard: Dashboard;

@@ -60,6 +60,8 @@ async function scan(code: Locator): Promise<string> {
 
 async function signInWith(type: () => Promise<void>): Promise<void> {
   await visitor.open(path.signIn());
+  // Signing out refuses what the page before was asking; a new page asks nothing of that any more.
+  expect(visitor.complained({ about: REFUSED })).toEqual([]);
   await field(texts.signIn.email).fill(EMAIL);
   await field(texts.signIn.password).fill(PASSWORD);
   await button(texts.signIn.submit).click();

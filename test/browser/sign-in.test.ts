@@ -90,7 +90,8 @@ test("a sign-in of yesterday is asked for again before a delicate change, which 
   await alert.getByText(texts.states.signInAgain).first().waitFor();
   await inspect(visitor, "a sign-in that is too old", { about: /status of 403/ });
   await alert.getByRole("link", { name: texts.states.signInAgainAction }).click();
-  await visitor.settled();
+  await page.waitForURL((url) => url.pathname === path.signIn());
+  await visitor.arrived(texts.signIn.title);
   await page.getByLabel(texts.signIn.email).fill(EMAIL);
   await page.getByLabel(texts.signIn.password, { exact: true }).fill(PASSWORD);
   await page.getByRole("button", { name: texts.signIn.submit, exact: true }).click();

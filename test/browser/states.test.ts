@@ -1,13 +1,14 @@
 // Pages that cannot show what they should: nothing there yet, refused, not answered, not answered any more.
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { type OrganizationPage, ORGANIZATION_PAGES, path } from "../../dashboard/path-builder.ts";
+import { ORGANIZATION_PAGES, path } from "../../dashboard/path-builder.ts";
 import { texts } from "../../dashboard/texts.ts";
 import { newMember } from "../support/browser.ts";
 import { edit } from "../support/versions.ts";
+import { waitFor } from "../support/wait.ts";
 import { type Dashboard, startDashboard, type Visitor } from "./dashboard.ts";
 import { furnish, type Furnished } from "./furnish.ts";
 import { inspect } from "./inspect.ts";
-import { rowsOf, waitFor } from "./steps.ts";
+import { rowsOf } from "./steps.ts";
 
 const VIEWER = "vera@example.com";
 const NEW = "nina@example.com";
@@ -17,6 +18,7 @@ let dashboard: Dashboard;
 let house: Furnished;
 let empty: string;
 let visitor: Visitor;
+let newcomer: Visitor | undefined;
 
 beforeAll(async () => {
   dashboard = await startDashboard();
@@ -43,7 +45,7 @@ test("figures stay while the gateway is away, say how old they are, and come bac
   await inspect(visitor, "stale figures", { about: AWAY });
   await page.unrouteAll();
   await stale.waitFor({ state: "detached", timeout: 15_000 });
-}, 90_000);
+}, 120_000);
 
 test("a page that never came says so, with a way to try again", async () => {
   const { page } = visitor;
@@ -61,7 +63,7 @@ test("a page that never came says so, with a way to try again", async () => {
   await page.unrouteAll();
   await alert.getByRole("button", { name: texts.states.retry }).click();
   await rowsOf(visitor, texts.pages.keys).first().waitFor();
-}, 60_000);
+}, 120_000);
 
 test("a page that a role may not see names the roles that may, and who holds them", async () => {
   const viewer = await dashboard.visitor(VIEWER);
@@ -71,7 +73,7 @@ test("a page that a role may not see names the roles that may, and who holds the
   expect(await alert.innerText()).toMatch(/owner, admin, billing, operator\. Here that is: .+ \(owner\)/);
   await inspect(viewer, "forbidden", { about: /status of 403/ });
   await viewer.leave();
-}, 60_000);
+}, 120_000);
 
 test("a refused request leads to the very key that reached its limit, in the list and in the drawer", async () => {
   const { page } = visitor;
@@ -91,10 +93,10 @@ test("a refused request leads to the very key that reached its limit, in the lis
   await row.getByRole("link").first().click();
   await page.getByRole("dialog").getByRole("link", { name: texts.answer.next.key }).click();
   await page.waitForURL(/\/keys\?/);
-  await visitor.settled();
+  await visitor.arrived(texts.pages.keys);
   await waitFor(async () => (await rowsOf(visitor, texts.pages.keys).count()) === 1, "one key");
   expect(await rowsOf(visitor, texts.pages.keys).innerText()).toContain("Nightly batch");
-}, 60_000);
+}, 120_000);
 
 /** As the playground sends it: refused, as the key has reached its limit. */
 async function refusedWith(key: string): Promise<void> {
@@ -107,12 +109,9 @@ async function refusedWith(key: string): Promise<void> {
   expect(response.status()).toBe(403);
 }
 
-test("pages with nothing on them", async () => {
-  const newcomer = await dashboard.visitor(NEW);
-  const pages: OrganizationPage[] = ORGANIZATION_PAGES.filter((one) => one !== "settings");
-  for (const page of pages) {
+for (const page of ORGANIZATION_PAGES.filter((one) => one !== "settings"))
+  test(`a page with nothing on it: ${page}`, async () => {
+    newcomer ??= await dashboard.visitor(NEW);
     await newcomer.open(path.organization(empty, page));
     await inspect(newcomer, `empty: ${page}`);
-  }
-  await newcomer.leave();
-}, 120_000);
+  });

@@ -2,6 +2,7 @@
 import type { Locator } from "playwright-core";
 import { path } from "../../dashboard/path-builder.ts";
 import { texts } from "../../dashboard/texts.ts";
+import { waitFor } from "../support/wait.ts";
 import type { Dashboard, Visitor } from "./dashboard.ts";
 
 const { keys, secret: once, activity } = texts;
@@ -81,14 +82,3 @@ export const amountAt = (part: Locator, label: string | RegExp): Promise<string>
     .getByRole("cell")
     .last()
     .innerText();
-
-const PATIENCE_MS = 10_000;
-
-/** Until it holds; fails with `what` when it does not. */
-export async function waitFor(holds: () => Promise<boolean>, what: string): Promise<void> {
-  const until = performance.now() + PATIENCE_MS;
-  while (!(await holds())) {
-    if (performance.now() > until) throw new Error(`waited in vain for ${what}`);
-    await Bun.sleep(20);
-  }
-}

@@ -5,10 +5,10 @@ import { lastMonths } from "../../dashboard/format/month.ts";
 import { addDays, today } from "../../dashboard/format/time.ts";
 import { path } from "../../dashboard/path-builder.ts";
 import { texts } from "../../dashboard/texts.ts";
+import { clearOfTheTurn, HOUR_MS, TURN_PATIENCE_MS, waitFor } from "../support/wait.ts";
 import { type Dashboard, DESKTOP, NARROW, startDashboard, type Visitor } from "./dashboard.ts";
 import { furnish, type Furnished } from "./furnish.ts";
 import { inspect } from "./inspect.ts";
-import { waitFor } from "./steps.ts";
 
 const words = texts.usage;
 let dashboard: Dashboard;
@@ -16,10 +16,11 @@ let house: Furnished;
 let visitor: Visitor;
 
 beforeAll(async () => {
+  await clearOfTheTurn(HOUR_MS);
   dashboard = await startDashboard();
   house = await furnish(dashboard);
   visitor = await dashboard.visitor(house.owner);
-});
+}, TURN_PATIENCE_MS);
 afterAll(() => dashboard.stop());
 
 const openUsage = (query: string): Promise<boolean> =>
@@ -138,7 +139,6 @@ test("days of one's own are days in UTC: today's use is in today, not in yesterd
   await page.getByRole("option", { name: texts.window.own }).click();
   await page.getByLabel(texts.window.from).fill(day(-1));
   await page.waitForURL(new RegExp(`from=${day(-1)}&to=${day(1)}`));
-  await visitor.settled();
   const table = page.getByRole("region", { name: words.table });
   await waitFor(
     async () => (await table.getByRole("link", { name: "plain-1" }).count()) === 1,

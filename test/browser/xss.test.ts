@@ -196,6 +196,7 @@ test("the playground prints a hostile model's reasoning, text and tool call", as
   );
   await owner.open(`${path.organization(house.org, "playground")}?model=${HOSTILE}`);
   await page.getByRole("combobox", { name: texts.playground.key }).click();
+  await page.getByRole("option", { name: key.name, exact: true }).waitFor();
   await inert(owner, all("key"));
   await page.getByRole("option", { name: key.name, exact: true }).click();
   await page.getByLabel(texts.playground.message, { exact: true }).fill(PAYLOADS.join("\n"));

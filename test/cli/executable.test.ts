@@ -78,7 +78,7 @@ beforeAll(async () => {
   expect(await build.exited).toBe(0);
   copyFileSync(join(built, "tollgate"), program);
   gateway = await serve();
-}, 120_000);
+}, 300_000);
 afterAll(async () => {
   await gateway.stop();
   for (const path of [built, folder]) rmSync(path, { recursive: true, force: true });

@@ -21,7 +21,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "tollgate-start-"));
   admin = new pg.Client({ connectionString: database.url });
   await admin.connect();
-}, 30_000);
+}, 120_000);
 afterAll(async () => {
   await admin.end();
   await server.stop();
@@ -50,7 +50,7 @@ async function serve(url: string, directory = "data"): Promise<{ code: number; s
       stderr: "pipe",
     },
   );
-  const tooLong = setTimeout(() => gateway.kill("SIGKILL"), 25_000);
+  const tooLong = setTimeout(() => gateway.kill("SIGKILL"), 100_000);
   const said = await new Response(gateway.stderr).text();
   const code = await gateway.exited;
   clearTimeout(tooLong);
@@ -74,7 +74,7 @@ describe("refused with what to do", () => {
       }),
       /cannot be reached: connect ECONNREFUSED.*check DATABASE_URL and that it is running/,
     );
-  }, 30_000);
+  }, 120_000);
 
   test("a host that is not there", async () => {
     await refusedWith(
@@ -83,12 +83,12 @@ describe("refused with what to do", () => {
       }),
       /cannot be reached: .*check DATABASE_URL/,
     );
-  }, 30_000);
+  }, 120_000);
 
   test("not a URL at all", async () => {
     const { code, said } = await serve(`postgres:/${PASSWORD}@`);
     expect([code, said.includes("DATABASE_URL"), said.includes(PASSWORD)]).toEqual([1, true, false]);
-  }, 30_000);
+  }, 120_000);
 
   test("a database that is not there", async () => {
     await refusedWith(
@@ -97,7 +97,7 @@ describe("refused with what to do", () => {
       }),
       /there is no such database; create it, or correct DATABASE_URL/,
     );
-  }, 30_000);
+  }, 120_000);
 
   test("a password that is wrong, and a user that is not known", async () => {
     await admin.query("CREATE ROLE guarded LOGIN SUPERUSER PASSWORD 'another one'");
@@ -114,7 +114,7 @@ describe("refused with what to do", () => {
       }),
       /refused the user of DATABASE_URL/,
     );
-  }, 30_000);
+  }, 120_000);
 
   test("a user who may not create tables", async () => {
     await admin.query("CREATE ROLE powerless LOGIN");
@@ -124,7 +124,7 @@ describe("refused with what to do", () => {
       }),
       /grant it CREATE on the schema/,
     );
-  }, 30_000);
+  }, 120_000);
 
   test("a database that takes no writes", async () => {
     const name = new URL(database.url).pathname.slice(1);
@@ -137,7 +137,7 @@ describe("refused with what to do", () => {
     await session.connect();
     await session.query(`ALTER DATABASE ${name} RESET default_transaction_read_only`);
     await session.end();
-  }, 30_000);
+  }, 120_000);
 
   test("a schema of a newer program", async () => {
     const newer = await server.database();
@@ -152,7 +152,7 @@ describe("refused with what to do", () => {
       elsewhere(undefined, newer.url),
       /has schema 999, this program knows \d+; start the newer program/,
     );
-  }, 30_000);
+  }, 120_000);
 });
 
 test("a hot standby is refused with the word that it is one", async () => {
@@ -167,7 +167,7 @@ test("a hot standby is refused with the word that it is one", async () => {
     await standby.stop();
     await primary.stop();
   }
-}, 60_000);
+}, 120_000);
 
 describe("the database goes away while a gateway starts", () => {
   /** In the order of the start. */
@@ -202,6 +202,6 @@ describe("the database goes away while a gateway starts", () => {
         await fresh.drop();
       }
     },
-    40_000,
+    120_000,
   );
 });

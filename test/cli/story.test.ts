@@ -45,7 +45,7 @@ beforeAll(async () => {
   gateway = serve();
   banner = await bannerOf(gateway);
   url = (JSON.parse(readFileSync(join(dataDir, "operator.json"), "utf8")) as { url: string }).url;
-}, 20_000);
+}, 120_000);
 afterAll(async () => {
   gateway.kill("SIGTERM");
   await gateway.exited;
@@ -306,7 +306,7 @@ test("a live store is backed up, and the copy has the same money", async () => {
     again.kill("SIGTERM");
     await again.exited;
   }
-}, 20_000);
+}, 120_000);
 
 test.each([
   [["org", "create"], 2],

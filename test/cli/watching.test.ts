@@ -9,7 +9,7 @@ let customer: { organizationId: string; secret: string };
 beforeAll(async () => {
   gateway = await ProcessGateway.start();
   customer = await gateway.customer();
-}, 20_000);
+}, 120_000);
 afterAll(() => gateway.stop());
 
 const start = (...args: string[]): Bun.Subprocess<"ignore", "pipe", "pipe"> =>
@@ -70,7 +70,7 @@ test("request tail prints each request that ends, once; it is no JSON document",
   expect(new Set(lines).size).toBe(4);
   const refused = await run("request", "tail", "--org", customer.organizationId, "--json");
   expect(refused).toMatchObject({ code: 1, err: expect.stringContaining("exclude each other") });
-}, 20_000);
+}, 120_000);
 
 test("--watch shows a list again and again, and sees what changes", async () => {
   const watch = until(start("usage", "--org", customer.organizationId, "--watch", "0.2"), "REQUESTS", 4);
@@ -81,7 +81,7 @@ test("--watch shows a list again and again, and sees what changes", async () => 
   expect(await routes).toContain("disabled");
   expect(await run("route", "list", "--watch", "never")).toMatchObject({ code: 1 });
   expect(await run("route", "list", "--watch", "--json")).toMatchObject({ code: 1 });
-}, 20_000);
+}, 120_000);
 
 test.each([
   ["tollgate ", ["keys", "request", "completion"]],

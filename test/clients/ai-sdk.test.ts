@@ -101,4 +101,4 @@ test("with an Idempotency-Key the SDK's own retries never dispatch twice", async
   }).catch((thrown: unknown) => thrown);
   expect(RetryError.isInstance(error)).toBe(true);
   expect(gateway.simulator.bill().length - before).toBe(1);
-}, 20_000);
+}, 120_000);

@@ -45,5 +45,5 @@ test.each(examples.map((example) => [example.name, example.code] as const))(
     expect(printed).toMatch(/\w{3}/);
     expect(gateway.simulator.bill().length - before).toBe(1);
   },
-  20_000,
+  120_000,
 );

@@ -4,6 +4,7 @@ import OpenAI7 from "openai";
 import OpenAI6 from "openai-6";
 import type { GatewayJson } from "../support/events.ts";
 import { type Customer, startGateway, type TestGateway } from "../support/gateway.ts";
+import { reads } from "../support/wait.ts";
 
 let gateway: TestGateway;
 let customer: Customer;
@@ -240,6 +241,7 @@ describe.each([
       record = await gateway.request(id);
     }
     expect(record.evidence).toBe("delivered_tokens");
-    expect(gateway.simulator.bill().find(({ request_id }) => request_id === id)?.outcome).toBe("cut");
+    const call = () => gateway.simulator.bill().find(({ request_id }) => request_id === id);
+    await reads(async () => call()?.outcome, "cut"); // the provider hears of it after the ledger
   });
 });

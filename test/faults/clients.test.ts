@@ -15,8 +15,8 @@ afterAll(async () => {
   await gateway.stop();
 });
 
-/** Sends a streamed request and destroys the socket after `ms`. */
-function leaveAfter(ms: number, headers: readonly string[] = []): Promise<void> {
+/** Sends a streamed request and destroys the socket after so many milliseconds, or bytes of the answer. */
+function leaveAfter(when: number | { bytes: number }, headers: readonly string[] = []): Promise<void> {
   const { hostname, port } = new URL(gateway.url);
   const body = JSON.stringify({ ...hello(), stream: true });
   const head = [
@@ -30,11 +30,16 @@ function leaveAfter(ms: number, headers: readonly string[] = []): Promise<void> 
   return new Promise((resolve) => {
     const socket = connect(Number(port), hostname, () => socket.write(`${head.join("\r\n")}\r\n\r\n${body}`));
     socket.on("error", () => {});
-    socket.on("data", () => {});
-    setTimeout(() => {
+    const leave = (): void => {
       socket.destroy();
       resolve();
-    }, ms);
+    };
+    let come = 0;
+    socket.on("data", ({ length }) => {
+      come += length;
+      if (typeof when === "object" && come > when.bytes) leave();
+    });
+    if (typeof when === "number") setTimeout(leave, when);
   });
 }
 
@@ -64,7 +69,7 @@ test("clients that leave at any moment leave nothing held, without a key and wit
 test("what an abandoned stream without a key delivered is what it is charged", async () => {
   gateway.simulator.behave({ behaviour: { tokens_per_second: 500, completion_tokens: 5000 }, calls: 1 });
   const before = gateway.simulator.bill().length;
-  await leaveAfter(200);
+  await leaveAfter({ bytes: 5_000 });
   await nothingHeld();
   const call = gateway.simulator.bill()[before];
   const record = await gateway.request(call?.request_id ?? "");

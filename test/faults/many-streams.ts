@@ -4,7 +4,7 @@ import { hello, startGateway } from "../support/gateway.ts";
 const STREAMS = 600;
 const gateway = await startGateway();
 const customer = await gateway.customer({ usd: "100" });
-gateway.simulator.behave({ behaviour: { first_event_ms: 1500 } });
+gateway.simulator.behave({ behaviour: { first_event_ms: 8000 } }); // the last has come before the first is answered
 const body = { ...hello(), max_tokens: 5 };
 const running = Promise.all(Array.from({ length: STREAMS }, () => gateway.stream(customer, body)));
 let atOnce = 0;

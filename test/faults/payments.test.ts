@@ -57,7 +57,7 @@ test.each(POINTS)(
       await double.stop();
     }
   },
-  30_000,
+  120_000,
 );
 
 /** An order of $25 as the dashboard makes it, in the store of a gateway that does not run; where to pay. */

@@ -12,11 +12,12 @@ beforeAll(async () => {
   gateway = await startGateway({
     configure: (config) => {
       for (const provider of config.providers) {
-        provider.timeouts = { connectMs: 200, firstTokenMs: 150, idleMs: 150, totalMs: 800 };
+        // Short, and yet longer than a slow machine takes for an answer that does come.
+        provider.timeouts = { connectMs: 2_000, firstTokenMs: 1_500, idleMs: 1_500, totalMs: 8_000 };
         provider.health = { ...provider.health, openAfterFailures: 1000 };
       }
-      config.limits.firstPartWaitMs = 400;
-      config.limits.answerTimeoutMs = 600;
+      config.limits.firstPartWaitMs = 4_000;
+      config.limits.answerTimeoutMs = 6_000;
     },
   });
   customer = await gateway.customer({ usd: "100" });

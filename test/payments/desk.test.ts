@@ -31,7 +31,7 @@ describe.each(["SQLite", "PostgreSQL"])("on %s", (store) => {
       },
     });
     ({ paymentDesk: payments, alertDesk: alerts } = paying.gateway.desks);
-  }, 60_000);
+  }, 120_000);
   afterAll(async () => {
     await paying.gateway.assertSound();
     await paying.stop();

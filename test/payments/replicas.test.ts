@@ -40,7 +40,7 @@ beforeAll(async () => {
   const first = await start();
   gateways = [first, await start(first)];
   org = (await first.customer({ usd: "0" })).organizationId;
-}, 60_000);
+}, 120_000);
 afterAll(async () => {
   await gateways[0].assertSound();
   for (const gateway of gateways) await gateway.stop();

@@ -166,7 +166,7 @@ describe.skipIf(!existsSync(ROOM))("recorded answers", () => {
       test(`${path} ${way}`, async () => {
         expect(expected.outcome).toBe("complete");
         expectSame(await heardOverHttp(cutUp(framed(path, end))), expected);
-      }, 30_000);
+      }, 120_000);
     }
   }
 

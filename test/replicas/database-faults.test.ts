@@ -1,20 +1,23 @@
 // The database under two gateways goes away: killed and restarted under load, frozen for longer than any lease. Admission
 // is refused at once, streams go on, what was acknowledged is there, and everything recovers by itself (money.md §12).
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { untilParts } from "../support/process-gateway.ts";
 import { PostgresServer } from "../support/postgres.ts";
 import { Replicas } from "../support/replicas.ts";
+import { waitFor } from "../support/wait.ts";
 
 let server: PostgresServer;
 let replicas: Replicas;
 beforeAll(async () => {
   server = await PostgresServer.start();
   replicas = await Replicas.start(2, server);
-}, 30_000);
+}, 120_000);
 afterAll(async () => {
   await replicas.stop();
   await server.stop();
 });
 
+const FROZEN_MS = 25_000;
 const ask = (content: string, more: object = {}): object => ({
   model: "plain-1",
   messages: [{ role: "user", content }],
@@ -42,7 +45,7 @@ test("a database that is killed under load and restarted: no acknowledged answer
     }
   };
   const clients = Array.from({ length: 12 }, (_, n) => client(n));
-  await Bun.sleep(700);
+  await waitFor(async () => acknowledged.length > 25, "answers");
   await server.crash();
   const whileAway = await replicas.first.chat(secret, ask("Hello"));
   expect([whileAway.status, whileAway.headers.get("retry-after")]).toEqual([503, "1"]);
@@ -50,36 +53,41 @@ test("a database that is killed under load and restarted: no acknowledged answer
   await Bun.sleep(500);
   await server.begin();
   await recovered();
-  await Bun.sleep(700);
+  const before = acknowledged.length;
+  await waitFor(async () => acknowledged.length > before + 25, "answers again");
   stop = true;
   await Promise.all(clients);
   expect([...statuses].filter((status) => status !== 200 && status !== 503)).toEqual([]);
-  expect(acknowledged.length).toBeGreaterThan(50);
   const { spent_usd, held_usd } = await settled(organizationId);
   expect(held_usd).toBe("0.000000000");
   const told = acknowledged.reduce((sum, { charge }) => sum + charge, 0);
   expect(Number(spent_usd)).toBeCloseTo(told, 6);
   expect(await replicas.audit()).toMatchObject({ ok: true, violations: [] });
-}, 60_000);
+}, 120_000);
 
 test("a database that is frozen for half a minute: refused at once, streams go on, settlements follow", async () => {
   await replicas.simulate({ tokens_per_second: 15, completion_tokens: 100 });
   const { organizationId, secret } = await replicas.first.customer();
-  const streams = [0, 1, 2, 3].map((n) => replicas.at(n).chat(secret, ask("Tell me", { stream: true })));
-  await Bun.sleep(1000);
+  const streams = [0, 1, 2, 3].map((n) => replicas.at(n).listen(secret, ask("Tell me", { stream: true })));
+  await untilParts(streams, 5);
   const thaw = server.freeze();
   const asked = performance.now();
   const refused = await Promise.all([0, 1].map((n) => replicas.at(n).chat(secret, ask("Hello"))));
   expect(refused.map(({ status }) => status)).toEqual([503, 503]);
-  expect(performance.now() - asked).toBeLessThan(5_000);
-  const again = performance.now();
-  expect((await replicas.first.chat(secret, ask("Hello"))).status).toBe(503);
-  expect(performance.now() - again).toBeLessThan(500);
+  expect(performance.now() - asked).toBeLessThan(FROZEN_MS / 2);
+  // At once, in one of some tries: others use the machine, too.
+  const took: number[] = [];
+  while (took.length < 5) {
+    const again = performance.now();
+    expect((await replicas.first.chat(secret, ask("Hello"))).status).toBe(503);
+    took.push(performance.now() - again);
+  }
+  expect(Math.min(...took)).toBeLessThan(500);
   expect([await ready(0), await ready(1)]).toEqual([false, false]);
-  await Bun.sleep(25_000);
+  await Bun.sleep(FROZEN_MS);
   thaw();
   await recovered();
-  const answers = await Promise.all(streams);
+  const answers = await Promise.all(streams.map(({ ended }) => ended));
   for (const { text, whole } of answers) {
     expect(whole).toBe(true);
     expect(text).toContain("data: [DONE]");
@@ -90,16 +98,18 @@ test("a database that is frozen for half a minute: refused at once, streams go o
   const told = answers.reduce((sum, { text }) => sum + chargeIn(text), 0);
   expect(Number(spent_usd)).toBeCloseTo(told, 6);
   expect(await replicas.audit()).toMatchObject({ ok: true, violations: [] });
-}, 90_000);
+}, 120_000);
 
 test("a gateway that ends while the database is away leaves its settlements on disk, and the next start settles them", async () => {
-  await replicas.simulate({ latency_ms: 1500 });
+  await replicas.simulate({ latency_ms: 3000 });
   const { organizationId, secret } = await replicas.first.customer();
   const cut = replicas.first.chat(secret, ask("Hello"), { "idempotency-key": "spooled-one" });
-  await Bun.sleep(700);
+  const call = () => replicas.first.simulator.bill().at(-1)?.outcome;
+  await waitFor(async () => call() === "running", "the call");
   await server.crash();
-  await Bun.sleep(1800); // its answer is there, and waits for the database
-  expect(await ready(1)).toBe(false); // noticed without a request
+  await waitFor(async () => call() === "finished", "its answer");
+  await Bun.sleep(1000); // its charge waits for the database
+  await waitFor(async () => !(await ready(1)), "it to be noticed without a request");
   await replicas.first.kill();
   await cut;
   await server.begin();
@@ -111,7 +121,7 @@ test("a gateway that ends while the database is away leaves its settlements on d
   expect([retry.status, retry.headers.get("idempotent-replayed")]).toEqual([200, "true"]);
   await replicas.simulate({});
   expect(await replicas.audit()).toMatchObject({ ok: true, violations: [] });
-}, 60_000);
+}, 120_000);
 
 /** The balance once nothing is held any more: what was refused in doubt is taken back by itself. */
 async function settled(organizationId: string): ReturnType<Replicas["balance"]> {

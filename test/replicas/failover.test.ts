@@ -4,6 +4,7 @@ import { expect, test } from "bun:test";
 import { CuttingProxy } from "../support/cutting-proxy.ts";
 import { PostgresServer } from "../support/postgres.ts";
 import { Replicas } from "../support/replicas.ts";
+import { waitFor } from "../support/wait.ts";
 
 test("a synchronous standby is promoted: no acknowledged answer is lost, the audit is clean", async () => {
   const primary = await PostgresServer.start();
@@ -30,17 +31,15 @@ test("a synchronous standby is promoted: no acknowledged answer is lost, the aud
       }
     };
     const clients = Array.from({ length: 8 }, (_, n) => client(n));
-    await Bun.sleep(1000);
+    await waitFor(async () => told.length > 20, "answers");
     await primary.crash();
     const before = told.length;
     await standby.promote();
     proxy.moveTo(standby.url);
     while ((await replicas.first.get("/readyz")).status !== 200) await Bun.sleep(50);
-    await Bun.sleep(1500);
+    await waitFor(async () => told.length > before + 20, "answers after the fail-over");
     stop = true;
     await Promise.all(clients);
-    expect(before).toBeGreaterThan(20);
-    expect(told.length).toBeGreaterThan(before);
     expect([...statuses].filter((status) => status !== 200 && status !== 503)).toEqual([]);
     let balance = await replicas.balance(organizationId);
     for (let tries = 0; balance.held_usd !== "0.000000000" && tries < 100; tries += 1) {
@@ -59,7 +58,7 @@ test("a synchronous standby is promoted: no acknowledged answer is lost, the aud
     await standby.stop();
     await primary.stop();
   }
-}, 90_000);
+}, 120_000);
 
 const chargeIn = (text: string): number =>
   Number([...text.matchAll(/"customer_charge_usd":([0-9.e-]+)/g)].at(-1)?.[1]);

@@ -1,7 +1,7 @@
 // A stream whose gateway dies before a token of it was provably delivered: nothing is settled and nothing is stored, and
 // those who follow it on another gateway are told so in the way of every interrupted stream (wire.md §3.3).
 import { expect, test } from "bun:test";
-import { ProcessGateway } from "../support/process-gateway.ts";
+import { ProcessGateway, untilParts } from "../support/process-gateway.ts";
 import { testPostgres } from "../support/postgres.ts";
 
 test("a follower of a stream whose gateway died with nothing settled gets an error event, and nobody logs a bug", async () => {
@@ -16,14 +16,14 @@ test("a follower of a stream whose gateway died with nothing settled gets an err
     await fetch(`${owner.simulator.url}/_sim`, { method: "POST", body: JSON.stringify({ behaviour }) });
     const body = { model: "plain-1", stream: true, messages: [{ role: "user", content: "Tell me" }] };
     const headers = { "idempotency-key": "died-with-nothing" };
-    const doomed = owner.chat(secret, body, headers);
-    await Bun.sleep(1000); // the first chunk is stored by now
-    const following = other.chat(secret, body, headers);
-    await Bun.sleep(1000);
+    const doomed = owner.listen(secret, body, headers);
+    await untilParts([doomed], 2);
+    const follower = other.listen(secret, body, headers);
+    await untilParts([follower], 2); // what is kept of it reaches others
     await owner.kill();
-    const cut = await doomed;
+    const cut = await doomed.ended;
     await owner.run(env); // ends what it left
-    const followed = await following;
+    const followed = await follower.ended;
     expect([followed.status, followed.whole]).toEqual([200, true]);
     expect(cut.text).toContain('"content":"');
     expect(followed.text.startsWith(cut.text)).toBe(true);
@@ -47,4 +47,4 @@ test("a follower of a stream whose gateway died with nothing settled gets an err
     await owner.stop();
     await database.drop();
   }
-}, 60_000);
+}, 120_000);

@@ -16,7 +16,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
 import { PostgresServer } from "../support/postgres.ts";
-import { ProcessGateway, type Received } from "../support/process-gateway.ts";
+import { ProcessGateway, type Received, untilParts } from "../support/process-gateway.ts";
 
 let server: PostgresServer;
 let gateway: ProcessGateway;
@@ -28,7 +28,7 @@ beforeEach(async () => {
   admin = new pg.Client({ connectionString: url });
   admin.on("error", () => {});
   await admin.connect();
-}, 30_000);
+}, 120_000);
 afterEach(async () => {
   await gateway.stop();
   await admin.end();
@@ -53,10 +53,10 @@ async function endures(take: () => Promise<void>, giveBack: () => Promise<void>)
   const behaviour = { tokens_per_second: 30, completion_tokens: 90 };
   await fetch(`${gateway.simulator.url}/_sim`, { method: "POST", body: JSON.stringify({ behaviour }) });
   const running = [
-    gateway.chat(secret, ask({ stream: true })),
-    gateway.chat(secret, ask({ stream: true }), { "idempotency-key": "no-room-now" }),
+    gateway.listen(secret, ask({ stream: true })),
+    gateway.listen(secret, ask({ stream: true }), { "idempotency-key": "no-room-now" }),
   ];
-  await Bun.sleep(800);
+  await untilParts(running, 5);
   await take();
   // What is still admitted may find no room for its settlement: it waits.
   const last: Promise<Received>[] = [];
@@ -81,7 +81,7 @@ async function endures(take: () => Promise<void>, giveBack: () => Promise<void>)
   await until(async () => (await readyz()) === 200);
   const statuses = (await Promise.all(last)).map(({ status }) => status);
   expect(statuses.filter((status) => status !== 200 && status !== 503)).toEqual([]);
-  for (const { text, whole } of await Promise.all(running))
+  for (const { text, whole } of await Promise.all(running.map(({ ended }) => ended)))
     expect([whole, text.includes("data: [DONE]")]).toEqual([true, true]);
   expect((await gateway.chat(secret, ask())).status).toBe(200);
   await until(async () => (await heldOf(organizationId)) === "0.000000000");
@@ -114,7 +114,7 @@ test("a database that is made read-only", async () => {
     },
     async () => void (await admin.query(`ALTER DATABASE ${name} RESET default_transaction_read_only`)),
   );
-}, 60_000);
+}, 120_000);
 
 const disk = mkdtempSync(join(tmpdir(), "tollgate-disk-"));
 const mounted = Bun.spawnSync(["mount", "-t", "tmpfs", "-o", "size=32m,mode=777", "tmpfs", disk]).success;
@@ -147,7 +147,7 @@ test.skipIf(!mounted)(
       async () => rmSync(hog),
     );
   },
-  90_000,
+  120_000,
 );
 
 /** Exit code and words of a gateway that cannot start. */

@@ -6,6 +6,7 @@ import { CuttingProxy } from "../support/cutting-proxy.ts";
 import { PostgresServer } from "../support/postgres.ts";
 import { type ProcessGateway } from "../support/process-gateway.ts";
 import { Replicas } from "../support/replicas.ts";
+import { waitFor } from "../support/wait.ts";
 
 const ask = { model: "plain-1", messages: [{ role: "user", content: "Hello" }], max_tokens: 50 };
 
@@ -79,7 +80,7 @@ test("a revocation that the standby has not confirmed is not acknowledged, nor i
     expect(await revoke()).toBe(200);
     expect((await gateway.chat(secret, ask)).status).toBe(401);
   });
-}, 90_000);
+}, 120_000);
 
 test("a credit that the standby has not confirmed is not acknowledged, nor is its repetition; at last it counts once", async () => {
   await withStandby(async ({ standby, gateway, other, cancelWaits, failOver }) => {
@@ -98,7 +99,7 @@ test("a credit that the standby has not confirmed is not acknowledged, nor is it
     });
     expect(await gateway.admin("GET", "/ledger/audit")).toMatchObject({ ok: true });
   });
-}, 90_000);
+}, 120_000);
 
 test("an answer whose charge the standby has not confirmed is not given, not even from the store", async () => {
   await withStandby(async ({ standby, gateway, other, cancelWaits, failOver }) => {
@@ -106,12 +107,14 @@ test("an answer whose charge the standby has not confirmed is not given, not eve
     const headers = { "idempotency-key": "stalled-standby" };
     await fetch(`${gateway.simulator.url}/_sim`, {
       method: "POST",
-      body: JSON.stringify({ behaviour: { latency_ms: 1000 } }),
+      body: JSON.stringify({ behaviour: { latency_ms: 3000 } }),
     });
     const first = gateway.chat(secret, ask, headers);
-    await Bun.sleep(600);
+    const call = () => gateway.simulator.bill().at(-1)?.outcome;
+    await waitFor(async () => call() === "running", "the call");
     await standby.crash();
-    await Bun.sleep(2_000);
+    await waitFor(async () => call() === "finished", "its answer");
+    await Bun.sleep(1_500); // its charge waits for the standby
     await cancelWaits();
     const again = await other.chat(secret, ask, headers);
     await failOver();
@@ -122,7 +125,7 @@ test("an answer whose charge the standby has not confirmed is not given, not eve
     expect([status, retry.status, retry.text]).toEqual([200, 200, text]);
     expect(await gateway.admin("GET", "/ledger/audit")).toMatchObject({ ok: true });
   });
-}, 90_000);
+}, 120_000);
 
 test("a commit whose wait for the standby somebody cancels is not acknowledged", async () => {
   await withStandby(async ({ standby, gateway, cancelWaits, failOver }) => {
@@ -144,4 +147,4 @@ test("a commit whose wait for the standby somebody cancels is not acknowledged",
     expect(told).toEqual([503, 503]);
     expect(await gateway.admin("GET", "/ledger/audit")).toMatchObject({ ok: true });
   });
-}, 90_000);
+}, 120_000);

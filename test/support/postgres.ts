@@ -22,7 +22,9 @@ import pg from "pg";
 
 /** PostgreSQL refuses root; `nobody` owns its directory then. */
 const UNPRIVILEGED = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
-const START_WITHIN_MS = 15_000;
+const START_WITHIN_MS = 60_000;
+/** Below those that systems give out by themselves: nobody else takes one while its server is away. */
+const PORTS = { from: 20_000, count: 12_000 };
 const LEFT_FOR_MS = 600_000;
 const SETTINGS = {
   listen_addresses: "127.0.0.1",
@@ -286,12 +288,10 @@ async function answers(url: string): Promise<boolean> {
 }
 
 function freePort(): Promise<number> {
-  return new Promise((resolved, failed) => {
+  return new Promise((resolved) => {
     const probe = createServer();
-    probe.once("error", failed);
-    probe.listen(0, "127.0.0.1", () => {
-      const address = probe.address();
-      probe.close(() => resolved(typeof address === "object" && address !== null ? address.port : 0));
-    });
+    probe.once("error", () => resolved(freePort())); // taken: another one
+    const port = PORTS.from + Math.floor(Math.random() * PORTS.count);
+    probe.listen(port, "127.0.0.1", () => probe.close(() => resolved(port)));
   });
 }

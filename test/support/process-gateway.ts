@@ -17,6 +17,7 @@ import { type Simulator, startSimulator } from "../../src/providers/simulator/se
 import { parseManifest } from "../../src/releases/manifest.ts";
 import { generateReleaseKey, readReleaseKey, type ReleaseKey } from "../../src/releases/release-key.ts";
 import { signRelease } from "../../src/releases/signature.ts";
+import { waitFor } from "./wait.ts";
 import { PLAIN, type TestManifest } from "./models.ts";
 
 const root = join(import.meta.dir, "../..");
@@ -29,6 +30,18 @@ export interface Received {
   text: string;
   whole: boolean;
 }
+
+export interface Arriving {
+  sofar: Received;
+  ended: Promise<Received>;
+}
+
+/** Until each of these streams has so many parts. */
+export const untilParts = (streams: readonly Arriving[], count: number): Promise<void> =>
+  waitFor(
+    async () => streams.every(({ sofar }) => sofar.text.split("\n\n").length > count),
+    `${count} parts of each stream`,
+  );
 
 export class ProcessGateway {
   private child: Bun.Subprocess | null = null;
@@ -143,30 +156,37 @@ ${settings}
       expiresInMs: 30 * DAY_MS,
       nowMs: Date.now(),
     });
-    await this.admin("POST", "/releases", { jws });
+    await patiently(() => this.admin("POST", "/releases", { jws }));
   }
 
   /** A new organization with five dollars, and its key. */
   async customer(): Promise<{ organizationId: string; secret: string }> {
-    const { id } = await this.admin<{ id: string }>("POST", "/organizations", { name: "Test" });
-    await this.admin("POST", "/credits", { org: id, usd: "5", kind: "purchase" });
-    const { secret } = await this.admin<{ secret: string }>("POST", "/keys", { org: id, name: "test" });
+    const post = <T>(path: string, body: object): Promise<T> =>
+      patiently(() => this.admin<T>("POST", path, body));
+    const { id } = await post<{ id: string }>("/organizations", { name: "Test" });
+    await post("/credits", { org: id, usd: "5", kind: "purchase", reference: `first of ${id}` });
+    const { secret } = await post<{ secret: string }>("/keys", { org: id, name: "test" });
     return { organizationId: id, secret };
   }
 
   /** POST /v1/chat/completions; what arrived until the connection ended. */
-  async chat(secret: string, body: object, headers: Record<string, string> = {}): Promise<Received> {
-    return receive(
-      fetch(`${this.url}/v1/chat/completions`, {
-        method: "POST",
-        headers: { authorization: `Bearer ${secret}`, "content-type": "application/json", ...headers },
-        body: JSON.stringify(body),
-      }),
-    );
+  chat(secret: string, body: object, headers: Record<string, string> = {}): Promise<Received> {
+    return this.listen(secret, body, headers).ended;
+  }
+
+  /** The same, for tests that act when so much of it has arrived. */
+  listen(secret: string, body: object, headers: Record<string, string> = {}): Arriving {
+    const sofar = nothing();
+    const answer = fetch(`${this.url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${secret}`, "content-type": "application/json", ...headers },
+      body: JSON.stringify(body),
+    });
+    return { sofar, ended: receive(answer, sofar) };
   }
 
   async get(path: string): Promise<Received> {
-    return receive(fetch(`${this.url}${path}`));
+    return receive(fetch(`${this.url}${path}`), nothing());
   }
 
   async stop(): Promise<void> {
@@ -195,8 +215,23 @@ function readOperator(path: string): { url: string; token: string } | null {
   }
 }
 
-async function receive(answer: Promise<Response>): Promise<Received> {
-  const received: Received = { status: null, headers: new Headers(), text: "", whole: false };
+const PATIENT_TRIES = 10;
+
+/** A store that is slow to confirm what it wrote has the gateway say 503: what is only prepared is tried again. */
+async function patiently<T>(calling: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries += 1)
+    try {
+      return await calling();
+    } catch (error) {
+      if (tries === PATIENT_TRIES || !String(error).includes('"overloaded"')) throw error;
+      await Bun.sleep(1000);
+    }
+}
+
+const nothing = (): Received => ({ status: null, headers: new Headers(), text: "", whole: false });
+
+/** Puts into `received` what comes, as it comes. */
+async function receive(answer: Promise<Response>, received: Received): Promise<Received> {
   try {
     const response = await answer;
     received.status = response.status;

@@ -1,14 +1,18 @@
 // Raw bytes to a server and back, for requests that no client library would send.
 import { connect } from "node:net";
 
-/** Sends `text` (Latin-1) and returns all that comes back until the server closes, or `quietMs` of silence. */
+/** A busy machine takes its time; where no answer may come either, this is how long that is waited for. */
+const FIRST_BYTE_MS = 5_000;
+
+/** Sends `text` (Latin-1) and returns all that comes back until the server closes, or is silent again for `quietMs`. */
 export function exchange(url: string, text: string, quietMs = 150): Promise<string> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {
     let reply = "";
     const socket = connect(Number(port), hostname, () => socket.write(Buffer.from(text, "latin1")));
-    socket.setTimeout(quietMs, () => socket.destroy());
+    socket.setTimeout(FIRST_BYTE_MS, () => socket.destroy());
     socket.on("data", (bytes) => {
+      socket.setTimeout(quietMs);
       reply += bytes.toString("latin1");
     });
     socket.on("error", (error: NodeJS.ErrnoException) =>

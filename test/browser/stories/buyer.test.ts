@@ -5,6 +5,7 @@ import { path } from "../../../dashboard/path-builder.ts";
 import { texts } from "../../../dashboard/texts.ts";
 import { type Browser, newMember } from "../../support/browser.ts";
 import { STORES } from "../../support/gateway.ts";
+import { clearOfTheTurn, DAY_MS, reads, TURN_PATIENCE_MS } from "../../support/wait.ts";
 import { type Dashboard, startDashboard, type Visitor } from "../dashboard.ts";
 import { amountOf, exact, nano } from "../figures.ts";
 import { newOrganization, rowsOf } from "../steps.ts";
@@ -22,6 +23,7 @@ describe.each(STORES)("on %s", (store) => {
   let paidAt: string;
 
   beforeAll(async () => {
+    await clearOfTheTurn(DAY_MS);
     dashboard = await startDashboard({
       store,
       configure: (config) => {
@@ -34,7 +36,7 @@ describe.each(STORES)("on %s", (store) => {
     buyer = await member("billing");
     developer = await member("developer");
     bill = await dashboard.visitor("billing@example.com");
-  });
+  }, TURN_PATIENCE_MS);
   afterAll(() => dashboard.stop());
 
   const billing = (): string => path.organization(org, "billing");
@@ -77,7 +79,9 @@ describe.each(STORES)("on %s", (store) => {
     for (let look = 1; look <= 3; look++) {
       await bill.settled();
       await page.getByText("$30.50").first().waitFor();
-      expect((await ledger()).map(([, kind, , amount, balance]) => [kind, amount, balance])).toEqual([
+      const lines = async () =>
+        (await ledger()).map(([, kind, , amount, balance]) => [kind, amount, balance]);
+      await reads(lines, [
         [words.kinds.purchase, "$25.50", "$30.50"],
         [words.kinds.purchase, "$5.00", "$5.00"],
       ]);
@@ -102,9 +106,11 @@ describe.each(STORES)("on %s", (store) => {
     await page.getByText("$42.50").first().waitFor();
     await page.getByRole("button", { name: texts.dialog.close, exact: true }).click();
     await page.waitForURL((url) => !url.search.includes("order"));
-    const orders = await rowsOf(bill, words.orders).all();
-    const states = await Promise.all(orders.map((row) => row.getByRole("cell").nth(2).innerText()));
-    expect(states.map((state) => state.trim())).toEqual(["credited", "credited", "open"]);
+    const states = async (): Promise<string[]> => {
+      const cells = await rowsOf(bill, words.orders).locator("td:nth-child(3)").allInnerTexts();
+      return cells.map((state) => state.trim());
+    };
+    await reads(states, ["credited", "credited", "open"]);
     await page.getByRole("link", { name: words.payNow }).waitFor();
   });
 

@@ -6,6 +6,7 @@ import { texts } from "../../../dashboard/texts.ts";
 import type { NanoUsd } from "../../../src/contract/money.ts";
 import { newMember } from "../../support/browser.ts";
 import { type Customer, type Reply, STORES } from "../../support/gateway.ts";
+import { clearOfTheTurn, DAY_MS, TURN_PATIENCE_MS } from "../../support/wait.ts";
 import { type Dashboard, startDashboard, type Visitor } from "../dashboard.ts";
 import { amountOf, exact, nano } from "../figures.ts";
 import { amountAt, closeSecret, createKey, findRequest, keyAct, newOrganization, rowsOf } from "../steps.ts";
@@ -29,6 +30,7 @@ describe.each(STORES)("on %s", (store) => {
   const charges: NanoUsd[] = [];
 
   beforeAll(async () => {
+    await clearOfTheTurn(DAY_MS);
     dashboard = await startDashboard({ store });
     org = await newOrganization(dashboard, "Acme");
     for (const role of ["developer", "admin"] as const)
@@ -37,7 +39,7 @@ describe.each(STORES)("on %s", (store) => {
       dashboard.visitor("developer@example.com"),
       dashboard.visitor("admin@example.com"),
     ]);
-  });
+  }, TURN_PATIENCE_MS);
   afterAll(() => dashboard.stop());
 
   async function call(): Promise<Reply<Answer>> {

@@ -6,8 +6,9 @@ import { texts } from "../../../dashboard/texts.ts";
 import type { DoubleEvent } from "../../../src/payments/double/account.ts";
 import { StripeDouble } from "../../../src/payments/double/server.ts";
 import { newMember } from "../../support/browser.ts";
+import { waitFor } from "../../support/wait.ts";
 import { type Dashboard, startDashboard, type Visitor } from "../dashboard.ts";
-import { newOrganization, rowsOf, waitFor } from "../steps.ts";
+import { newOrganization, rowsOf } from "../steps.ts";
 
 const words = texts.billing;
 const WEBHOOK_SECRET = "whsec_of_the_test";

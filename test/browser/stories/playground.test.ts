@@ -4,9 +4,10 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { path } from "../../../dashboard/path-builder.ts";
 import { texts } from "../../../dashboard/texts.ts";
 import { newMember } from "../../support/browser.ts";
+import { waitFor } from "../../support/wait.ts";
 import { type Dashboard, startDashboard, type Visitor } from "../dashboard.ts";
 import { exact, nano } from "../figures.ts";
-import { closeSecret, createKey, findRequest, newOrganization, rowsOf, waitFor } from "../steps.ts";
+import { closeSecret, createKey, findRequest, newOrganization, rowsOf } from "../steps.ts";
 
 const words = texts.playground;
 const { answer } = texts;
