@@ -108,6 +108,8 @@ export class GatewayProcess {
       child?.kill("SIGCONT");
       this.paused = null;
       await Bun.sleep(AWAKE_WITHIN_MS);
+      // It may find its store's connections gone, and says so until it has others.
+      await this.recovered();
       span.endMs = Date.now();
     });
   }

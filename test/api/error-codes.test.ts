@@ -169,7 +169,7 @@ const PROVOKE: Record<RefusalCode, () => Promise<ErrorReply>> = {
     return chat({ model: "fragile-1" });
   },
   receipt_not_ready: async () => {
-    faulty({ latency_ms: 2000 });
+    faulty({ latency_ms: 400 });
     const running = chat({});
     while (gateway.simulator.bill().at(-1)?.outcome !== "running") await Bun.sleep(5);
     const id = gateway.simulator.bill().at(-1)?.request_id;

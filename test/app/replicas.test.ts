@@ -32,7 +32,8 @@ beforeAll(async () => {
   database = await (await testPostgres()).database();
   const [one = "", two = ""] = folders;
   const first = await run(one);
-  copyFileSync(join(one, "data.key"), join(two, "data.key"));
+  // Without the key of the demo's releases the models were stale at the second gateway.
+  for (const key of ["data.key", "demo-release.private.jwk"]) copyFileSync(join(one, key), join(two, key));
   gateways = [first, await run(two)];
 });
 afterAll(async () => {
