@@ -81,9 +81,10 @@ for (const store of STORES) {
     };
 
     test("a session's change: its client's address and the id that its answer carried", async () => {
+      const { version } = await olga.app("GET /orgs/{org}/settings", { org });
       const changes: [string, AppRoute, Record<string, string>, unknown][] = [
         ["key.create", "POST /orgs/{org}/keys", { org }, { name: "one" }],
-        ["organization.settings", "PATCH /orgs/{org}/settings", { org }, { name: "Acme Inc" }],
+        ["organization.settings", "PATCH /orgs/{org}/settings", { org }, { name: "Acme Inc", version }],
         [
           "member.invite",
           "POST /orgs/{org}/invitations",
