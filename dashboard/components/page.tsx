@@ -1,10 +1,11 @@
 // The frame of every page: title of the tab, one heading that takes the focus after navigation, actions beside it.
 import { Box, Group, Stack, Text, Title } from "@mantine/core";
-import { type ReactNode, useEffect, useRef } from "react";
+import { type ReactNode, useLayoutEffect, useRef } from "react";
 
 export function Page({ title, lead, actions, children }: PageProps) {
   const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => {
+  // With the page itself: an effect after the paint could take the focus back from whoever moved it already.
+  useLayoutEffect(() => {
     document.title = `${title} · Tollgate`;
     heading.current?.focus({ preventScroll: true });
   }, [title]);
