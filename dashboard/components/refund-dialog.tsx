@@ -1,11 +1,12 @@
 // What a request cost, given back: the request by its id, with what it cost and what went back before; an amount, a
 // reference that works once, a reason.
-import { Alert, Button, Group, Table, Text, TextInput } from "@mantine/core";
+import { Button, Group, Table, Text, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { type Refundable, refundableQuery, type Refunded, useRefund } from "../api/office.ts";
 import { FormDialog } from "./dialogs.tsx";
 import { ExactMoney, Time } from "./figures.tsx";
+import { givenGrounds, GroundsFields, Moved, NO_GROUNDS } from "./move-of-credits.tsx";
 import { Failure } from "./states.tsx";
 import { amountProblem, isAmount, trimAmount } from "../format/amount.ts";
 import { compareMoney, isZero } from "../format/money.ts";
@@ -22,31 +23,24 @@ interface RefundDialogProps {
 export function RefundDialog({ request, onClose }: RefundDialogProps) {
   const [id, setId] = useState(request ?? "");
   const [amount, setAmount] = useState("");
-  const [reference, setReference] = useState("");
-  const [reason, setReason] = useState("");
+  const [grounds, setGrounds] = useState(NO_GROUNDS);
   const [refunded, setRefunded] = useState<Refunded | null>(null);
   const found = useQuery(refundableQuery(id));
   const refund = useRefund(setRefunded);
   const of = found.data;
   const tooMuch = of !== undefined && isAmount(amount) && compareMoney(amount.trim(), of.left_usd) > 0;
-  const ready = of !== undefined && isAmount(amount) && !tooMuch;
+  const given = givenGrounds(grounds);
+  const ready = of !== undefined && isAmount(amount) && !tooMuch && given !== null;
   return (
     <FormDialog
       opened
       title={words.refundTitle}
       action={words.refund}
       mutation={refund}
-      disabled={!ready || reference.trim() === "" || reason.trim() === ""}
+      disabled={!ready}
       done={refunded !== null}
       onClose={onClose}
-      onSubmit={() =>
-        refund.mutate({
-          request: id,
-          amount_usd: amount.trim(),
-          reference: reference.trim(),
-          reason: reason.trim(),
-        })
-      }
+      onSubmit={() => given !== null && refund.mutate({ request: id, amount_usd: amount.trim(), ...given })}
     >
       {refunded === null ? (
         <>
@@ -82,27 +76,14 @@ export function RefundDialog({ request, onClose }: RefundDialogProps) {
               {words.whole}
             </Button>
           </Group>
-          <TextInput
-            label={words.reference}
-            description={words.referenceHelp}
-            maxLength={200}
-            value={reference}
-            onChange={(event) => setReference(event.currentTarget.value)}
-          />
-          <TextInput
-            label={words.reason}
-            maxLength={500}
-            value={reason}
-            onChange={(event) => setReason(event.currentTarget.value)}
-          />
+          <GroundsFields value={grounds} onChange={setGrounds} />
         </>
       ) : (
-        <Alert color={refunded.refunded ? "green" : "yellow"} variant="light" role="status">
-          <Text size="sm">
-            {refunded.refunded ? words.refunded : words.refundRepeated}{" "}
-            <ExactMoney usd={refunded.before_usd} /> → <ExactMoney usd={refunded.after_usd} />
-          </Text>
-        </Alert>
+        <Moved
+          now={refunded.refunded}
+          says={refunded.refunded ? words.refunded : words.refundRepeated}
+          of={refunded}
+        />
       )}
     </FormDialog>
   );

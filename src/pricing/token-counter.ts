@@ -4,11 +4,11 @@ import { ownThread } from "../lib/program.ts";
 import { countText, cutAt } from "./token-pieces.ts";
 import type { TableName } from "./vocabulary.ts";
 
-/** One question takes some 40 ms of counting; random letters or ideographs without a blank take half a second. */
+/** One question takes some 10 ms of counting; random ideographs without a blank, the worst, 0.7 s. */
 const CHUNK_CHARACTERS = 1 << 16;
 /** What this thread may count before others get their turn: about 2 ms at worst. */
 const STEP_CHARACTERS = 1 << 11;
-/** Loading the tables takes half a second on an idle machine; silence beyond this is a hung thread. */
+/** Loading the tables takes 40 ms on an idle machine; silence beyond this is a hung thread. */
 const ANSWER_TIMEOUT_MS = 30_000;
 /** The tables are given back after this much rest. */
 const IDLE_MS = 600_000;

@@ -3,9 +3,10 @@ import { Button, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { type Invitation, invitationsQuery, useWithdrawInvitation } from "../../api/team.ts";
-import { type Column, DataTable } from "../../components/data-table.tsx";
+import type { Column } from "../../components/data-table.tsx";
 import { QuestionDialog } from "../../components/dialogs.tsx";
 import { Ago } from "../../components/figures.tsx";
+import { OpenInvitationsTable } from "../../components/open-invitations.tsx";
 import { Section } from "../../components/page.tsx";
 import { Loaded } from "../../components/states.tsx";
 import { texts } from "../../texts.ts";
@@ -19,21 +20,14 @@ export function OpenInvitations({ org, changeable }: { org: string; changeable: 
     <Section title={words.invitations}>
       {withdrawn !== null && <Withdraw org={org} of={withdrawn} onClose={() => setWithdrawn(null)} />}
       <Loaded query={invitations}>
-        {({ data }) => {
-          const open = data.filter(({ state }) => state === "open");
-          return open.length === 0 ? (
-            <Text size="sm" c="dimmed">
-              {words.noInvitations}
-            </Text>
-          ) : (
-            <DataTable
-              label={words.invitations}
-              rows={open}
-              rowKey={({ id }) => id}
-              columns={[...COLUMNS, ...(changeable ? [actions(setWithdrawn)] : [])]}
-            />
-          );
-        }}
+        {({ data }) => (
+          <OpenInvitationsTable
+            label={words.invitations}
+            none={words.noInvitations}
+            invitations={data}
+            columns={[...COLUMNS, ...(changeable ? [actions(setWithdrawn)] : [])]}
+          />
+        )}
       </Loaded>
     </Section>
   );

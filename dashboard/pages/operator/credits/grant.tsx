@@ -1,11 +1,12 @@
 // Credits by hand: a reason, a reference that works once, the balance before and after; a large amount asks for the name.
-import { Alert, Select, Text, TextInput } from "@mantine/core";
+import { Select, Text, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { type Granted, useGrant } from "../../../api/office.ts";
 import { organizationQuery, type OrganizationRow } from "../../../api/organizations.ts";
 import { FormDialog } from "../../../components/dialogs.tsx";
 import { ExactMoney } from "../../../components/figures.tsx";
+import { givenGrounds, GroundsFields, Moved, NO_GROUNDS } from "../../../components/move-of-credits.tsx";
 import { OrganizationSelect } from "../../../components/organization-select.tsx";
 import { amountProblem, isAmount } from "../../../format/amount.ts";
 import { addMoney, compareMoney, isZero, subMoney } from "../../../format/money.ts";
@@ -19,15 +20,15 @@ export function GrantDialog({ onClose }: { onClose: () => void }) {
   const [id, setId] = useState("");
   const [kind, setKind] = useState<"grant" | "purchase">("grant");
   const [amount, setAmount] = useState("");
-  const [reference, setReference] = useState("");
-  const [reason, setReason] = useState("");
+  const [grounds, setGrounds] = useState(NO_GROUNDS);
   const [typed, setTyped] = useState("");
   const [granted, setGranted] = useState<Granted | null>(null);
   const grant = useGrant(setGranted);
   const { data: org } = useQuery(organizationQuery(id));
   const large = isAmount(amount) && compareMoney(amount.trim(), LARGE_USD) >= 0;
   const named = !large || typed.trim() === org?.name.trim();
-  const ready = isAmount(amount) && reference.trim() !== "" && reason.trim() !== "" && named;
+  const given = givenGrounds(grounds);
+  const ready = isAmount(amount) && given !== null && named;
   return (
     <FormDialog
       opened
@@ -39,13 +40,8 @@ export function GrantDialog({ onClose }: { onClose: () => void }) {
       onClose={onClose}
       onSubmit={() =>
         org !== undefined &&
-        grant.mutate({
-          org: org.id,
-          kind,
-          amount_usd: amount.trim(),
-          reference: reference.trim(),
-          reason: reason.trim(),
-        })
+        given !== null &&
+        grant.mutate({ org: org.id, kind, amount_usd: amount.trim(), ...given })
       }
     >
       {granted === null ? (
@@ -70,19 +66,7 @@ export function GrantDialog({ onClose }: { onClose: () => void }) {
             onChange={(event) => setAmount(event.currentTarget.value)}
           />
           {org !== undefined && <Preview of={org} amount={isAmount(amount) ? amount.trim() : null} />}
-          <TextInput
-            label={words.reference}
-            description={words.referenceHelp}
-            maxLength={200}
-            value={reference}
-            onChange={(event) => setReference(event.currentTarget.value)}
-          />
-          <TextInput
-            label={words.reason}
-            maxLength={500}
-            value={reason}
-            onChange={(event) => setReason(event.currentTarget.value)}
-          />
+          <GroundsFields value={grounds} onChange={setGrounds} />
           {large && org !== undefined && (
             <TextInput
               label={words.largeHelp(org.name)}
@@ -93,12 +77,11 @@ export function GrantDialog({ onClose }: { onClose: () => void }) {
           )}
         </>
       ) : (
-        <Alert color={granted.credited ? "green" : "yellow"} variant="light" role="status">
-          <Text size="sm">
-            {granted.credited ? words.credited : words.repeated} <ExactMoney usd={granted.before_usd} /> →{" "}
-            <ExactMoney usd={granted.after_usd} />
-          </Text>
-        </Alert>
+        <Moved
+          now={granted.credited}
+          says={granted.credited ? words.credited : words.repeated}
+          of={granted}
+        />
       )}
     </FormDialog>
   );

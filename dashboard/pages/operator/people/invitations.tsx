@@ -8,10 +8,11 @@ import {
   useInviteOperator,
   useWithdrawOperatorInvitation,
 } from "../../../api/office.ts";
-import { type Column, DataTable } from "../../../components/data-table.tsx";
+import type { Column } from "../../../components/data-table.tsx";
 import { FormDialog, QuestionDialog } from "../../../components/dialogs.tsx";
 import { Ago, Time } from "../../../components/figures.tsx";
 import type { ShownLink } from "../../../components/link-dialog.tsx";
+import { OpenInvitationsTable } from "../../../components/open-invitations.tsx";
 import { Section } from "../../../components/page.tsx";
 import { RowActs } from "../../../components/row-acts.tsx";
 import { Loaded } from "../../../components/states.tsx";
@@ -30,21 +31,14 @@ export function OperatorInvitations({ onLink }: { onLink: (link: ShownLink) => v
   return (
     <Section title={words.invitations}>
       <Loaded query={invitations}>
-        {({ data }) => {
-          const open = data.filter(({ state }) => state === "open");
-          return open.length === 0 ? (
-            <Text size="sm" c="dimmed">
-              {words.noInvitations}
-            </Text>
-          ) : (
-            <DataTable
-              label={words.invitations}
-              rows={open}
-              rowKey={({ id }) => id}
-              columns={columns((kind, of) => setAct({ kind, of }))}
-            />
-          );
-        }}
+        {({ data }) => (
+          <OpenInvitationsTable
+            label={words.invitations}
+            none={words.noInvitations}
+            invitations={data}
+            columns={columns((kind, of) => setAct({ kind, of }))}
+          />
+        )}
       </Loaded>
       {act?.kind === "newLink" && <NewLink of={act.of} onClose={close} onLink={onLink} />}
       {act?.kind === "withdraw" && <Withdraw of={act.of} onClose={close} />}
