@@ -1,9 +1,9 @@
 // Starts, pins and measures the processes of a benchmark, and ends each of them by its own id when the bench ends.
 // The gateway under test gets core 0, everything else core 1, when there are two cores and `taskset` (performance.md §4.1).
 import { cpus } from "node:os";
-import { readFileSync, readdirSync } from "node:fs";
+import { readFileSync } from "node:fs";
 
-export type Core = "gateway" | "others";
+type Core = "gateway" | "others";
 
 export interface Process {
   readonly pid: number;
@@ -19,7 +19,7 @@ export const pinned = tasksetPath !== null && cpus().length >= 2;
 const CORE_OF: Record<Core, string> = { gateway: "0", others: "1" };
 const CLOCK_TICKS_PER_SECOND = 100;
 
-export const pinPrefix = (core: Core): string[] =>
+const pinPrefix = (core: Core): string[] =>
   pinned && tasksetPath !== null ? [tasksetPath, "-c", CORE_OF[core]] : [];
 
 /** Moves this process, the generator, to the core of the others. */
@@ -116,8 +116,6 @@ function rssMb(pid: number): number {
   const match = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "latin1"));
   return Number(match?.[1] ?? 0) / 1024;
 }
-
-export const threadCount = (pid: number): number => readdirSync(`/proc/${pid}/task`).length;
 
 /** A port that was free a moment ago. */
 export function freePort(): number {

@@ -1,13 +1,14 @@
 // `credits grant`, `credits refund`, `credits show`.
 import type { Command } from "commander";
-import type { BalanceJson, GrantJson, RefundJson } from "../src/contract/admin.ts";
+import type { BalanceJson } from "../src/api/shapes/records.ts";
 import { report } from "./report.ts";
 import { dollars, fields } from "./table.ts";
 
 interface GrantOptions {
   org: string;
   usd: string;
-  kind: string;
+  /** The gateway refuses another one. */
+  kind: "grant" | "purchase";
   reference?: string;
 }
 
@@ -24,7 +25,7 @@ export function addCredits(program: Command): void {
       report(command, async (context) => {
         const { org, usd, kind, reference } = options;
         const body = { org, usd, kind, ...(reference !== undefined && { reference }) };
-        const { text, value } = await (await context.gateway()).post<GrantJson>("/credits", body);
+        const { text, value } = await (await context.gateway()).call("POST /admin/v1/credits", body);
         const state = value.credited ? "Credited." : "This reference was credited before; nothing was added.";
         return { json: text, text: `${state} Available: ${dollars(value.balance_usd)}` };
       }),
@@ -39,7 +40,7 @@ export function addCredits(program: Command): void {
       report(command, async (context) => {
         const { usd, reference } = options;
         const body = { request, usd, ...(reference !== undefined && { reference }) };
-        const { text, value } = await (await context.gateway()).post<RefundJson>("/credits/refund", body);
+        const { text, value } = await (await context.gateway()).call("POST /admin/v1/credits/refund", body);
         const state = value.refunded ? "Refunded." : "This reference was refunded before; nothing was added.";
         return { json: text, text: `${state} Available: ${dollars(value.balance_usd)}` };
       }),
@@ -50,7 +51,7 @@ export function addCredits(program: Command): void {
     .requiredOption("--org <org>", "the organization's id")
     .action((options: { org: string }, command: Command) =>
       report(command, async (context) => {
-        const { text, value } = await (await context.gateway()).get<BalanceJson>("/credits", {
+        const { text, value } = await (await context.gateway()).call("GET /admin/v1/credits", {
           org: options.org,
         });
         return { json: text, text: fields(readable(value)) };

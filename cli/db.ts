@@ -55,25 +55,36 @@ function addMove(db: Command): void {
   db.command("move")
     .description("copy the embedded store into an empty PostgreSQL database; the gateway must be stopped")
     .requiredOption("--to <url>", "postgres://user:password@host:port/database")
+    .option("--abandon", "take an unfinished move back: the old store opens again, the database never does")
     .action((_: object, command: Command) =>
       report(command, async ({ options }) => {
-        const { to } = command.opts<{ to: string }>();
+        const { to, abandon } = command.opts<{ to: string; abandon?: true }>();
         if (!/^postgres(ql)?:\/\//.test(to))
           throw new Problem(`${to} is no PostgreSQL URL.`, "Give postgres://…");
         const dataDir = await dataDirOf(options.dataDir);
         const file = join(dataDir, "tollgate.sqlite");
         if (!existsSync(file))
           throw new Problem(`There is no store at ${file}.`, "Name the data directory with --data-dir.");
+        if (abandon === true) return await abandonMove(dataDir, to);
         const { moveToPostgres } = await import("../src/main/move.ts");
         const { rows, sums, people, keptAs } = await moveToPostgres(dataDir, to);
         const printed = Object.fromEntries(Object.entries(sums).map(([name, sum]) => [name, sum.toString()]));
         const total = Object.values(rows).reduce((sum, count) => sum + count, 0);
         return {
           json: JSON.stringify({ moved: true, rows, sums_nano_usd: printed, people, kept_as: keptAs }),
-          text: `${total} rows moved; counts, sums and the audit agree. The old store is kept as ${keptAs}.\n→ Set DATABASE_URL and start the gateway: ./tollgate serve`,
+          text: `${total === 0 ? "The move was complete but for its old store." : `${total} rows moved; counts, sums and the audit agree.`} The old store is kept as ${keptAs}.\n→ Set DATABASE_URL and start the gateway: ./tollgate serve`,
         };
       }),
     );
+}
+
+async function abandonMove(dataDir: string, to: string): Promise<Outcome> {
+  const { abandonMove: takeBack } = await import("../src/main/move.ts");
+  await takeBack(dataDir, to);
+  return {
+    json: JSON.stringify({ moved: false, abandoned: true, data_dir: dataDir }),
+    text: `The move was taken back: the store in ${dataDir} opens again. Its database stays closed; drop it, and give an empty one to the next move.`,
+  };
 }
 
 async function migratePostgres(url: string, dataDir: string): Promise<Outcome> {

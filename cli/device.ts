@@ -5,8 +5,8 @@ import {
   DEVICE_CODE_PATH,
   DEVICE_GRANT,
   DEVICE_TOKEN_PATH,
-} from "../src/contract/device-words.ts";
-import type { DeviceCodeJson, DeviceTokenJson } from "../src/contract/devices.ts";
+} from "../src/domain/device-words.ts";
+import type { DeviceCodeJson, DeviceTokenJson } from "../src/api/shapes/devices.ts";
 import { passByProxy } from "./gateway.ts";
 import { Problem } from "./problem.ts";
 import { say } from "./report.ts";

@@ -1,10 +1,10 @@
 // `doctor` says what is configured, what is missing and what to do next, without touching anything. Exit code 1 when
 // the gateway would not start as things stand.
-import { existsSync, statSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "commander";
-import type { Config } from "../src/config.ts";
-import { passByProxy } from "./gateway.ts";
+import type { Config } from "../src/config/config.ts";
+import { operatorFile, passByProxy } from "./gateway.ts";
 import { report } from "./report.ts";
 import { table } from "./table.ts";
 
@@ -19,6 +19,7 @@ interface Finding {
 interface DoctorOptions {
   config?: string;
   dataDir?: string;
+  url?: string;
 }
 
 export function addDoctor(program: Command): void {
@@ -28,11 +29,17 @@ export function addDoctor(program: Command): void {
     .option("--config <file>", "configuration (TOLLGATE_CONFIG; else ./tollgate.yaml if present)")
     .action((_: object, command: Command) =>
       report(command, async () => {
-        const { config, dataDir } = command.optsWithGlobals<DoctorOptions>();
-        const flags = { ...(config !== undefined && { config }), ...(dataDir !== undefined && { dataDir }) };
+        const { config, dataDir, url } = command.optsWithGlobals<DoctorOptions>();
+        const flags = {
+          ...(config !== undefined && { config }),
+          ...(dataDir !== undefined && { dataDir }),
+          ...(url !== undefined && { url }),
+        };
         const findings = [...(await configFindings(flags)), ...processFindings()];
         const ok = findings.every(({ state }) => state !== "wrong");
-        const next = findings.find((finding) => finding.state === "wrong")?.next ?? "./tollgate serve";
+        const runs = findings.some(({ check, state }) => check === "gateway" && state === "ok");
+        const wrong = findings.find((finding) => finding.state === "wrong");
+        const next = wrong?.next ?? (runs ? "./tollgate --help" : "./tollgate serve");
         const json = JSON.stringify({ ok, findings, next });
         return { json, text: `${describe(findings)}\n\n→ ${next}`, exitCode: ok ? 0 : 1 };
       }),
@@ -48,10 +55,14 @@ const describe = (findings: Finding[]): string =>
   });
 
 async function configFindings(flags: DoctorOptions): Promise<Finding[]> {
-  const { ConfigError, loadConfig } = await import("../src/config.ts");
+  const { ConfigError, loadConfig } = await import("../src/config/config.ts");
   try {
     const config = loadConfig({ env: process.env, cwd: process.cwd(), flags });
-    return [...settingFindings(config), await storeFinding(config), await gatewayFinding(config)];
+    return [
+      ...settingFindings(config),
+      ...(await storeFindings(config)),
+      await gatewayFinding(config, flags),
+    ];
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     return error.problems.map((problem) => ({
@@ -82,40 +93,79 @@ function settingFindings(config: Config): Finding[] {
   ];
 }
 
-function providerFinding({ name, kind, baseUrl, apiKey }: Config["providers"][number]): Finding {
-  const where = baseUrl ?? "inside this process";
+function providerFinding({ name, kind, baseUrl, own }: Config["providers"][number]): Finding {
+  const what = `${kind.name}, ${baseUrl ?? "inside this process"}`;
   const check = `provider ${name}`;
-  if (kind === "simulator") return ok(check, `simulator, ${where}`);
-  if (apiKey !== null) return ok(check, `${kind}, ${where}, with a key`);
-  return note(check, `${kind}, ${where}, without a key`, `Set api_key to \${NAME} if ${name} needs one.`);
+  const { setting, needed } = kind.credential;
+  if (kind.credential.given(own)) return ok(check, `${what}, with a key`);
+  if (!needed) return ok(check, what);
+  return note(check, `${what}, without a key`, `Set ${setting} to \${NAME} if ${name} needs one.`);
 }
 
-async function storeFinding(config: Config): Promise<Finding> {
-  if (config.databaseUrl !== null) return await databaseFinding(config.databaseUrl);
+async function storeFindings(config: Config): Promise<Finding[]> {
+  const aside = join(config.dataDir, "spool-set-aside.txt");
+  const spool = existsSync(aside)
+    ? [
+        note(
+          "spool",
+          `${aside} has settlements that could not be read`,
+          "docs/operations.md: one record is damaged",
+        ),
+      ]
+    : [];
+  if (config.databaseUrl !== null) return [...(await databaseFindings(config.databaseUrl)), ...spool];
+  return await fileFindings(config);
+}
+
+async function fileFindings(config: Config): Promise<Finding[]> {
   const file = join(config.dataDir, "tollgate.sqlite");
-  if (!existsSync(file)) return ok("store", `SQLite in ${config.dataDir}, made at the first start`);
+  if (!existsSync(file)) return [ok("store", `SQLite in ${config.dataDir}, made at the first start`)];
   const mode = statSync(config.dataDir).mode & 0o077;
-  if (mode !== 0)
-    return {
-      check: "store",
-      state: "wrong",
-      found: `${config.dataDir} is open to others`,
-      next: `chmod 700 ${config.dataDir}`,
-    };
-  return ok("store", `SQLite in ${config.dataDir}`);
+  if (mode !== 0) return [wrongStore(`${config.dataDir} is open to others`, `chmod 700 ${config.dataDir}`)];
+  const { movingTo, quarantinedIn } = await import("../src/store/sqlite-inspect.ts");
+  try {
+    const moving = movingTo(config.dataDir);
+    if (moving !== null)
+      return [wrongStore(moving, "Run the same ./tollgate db move --to … again, or --abandon it.")];
+    return [ok("store", `SQLite in ${config.dataDir}`), ...quarantineFindings(quarantinedIn(config.dataDir))];
+  } catch (error) {
+    const said = error instanceof Error ? error.message : String(error);
+    return [wrongStore(`${file} cannot be read: ${said}`, "Restore a backup; docs/operations.md.")];
+  }
 }
 
-async function databaseFinding(url: string): Promise<Finding> {
+const wrongStore = (found: string, next: string): Finding => ({
+  check: "store",
+  state: "wrong",
+  found,
+  next,
+});
+
+/** Each by its name: nobody but an operator can end it. */
+const quarantineFindings = (quarantined: string[]): Finding[] =>
+  quarantined.map((found) =>
+    note("quarantine", found, "./tollgate ledger resolve … --settle <usd> or --release; docs/operations.md"),
+  );
+
+async function databaseFindings(url: string): Promise<Finding[]> {
   const { inspectPostgres } = await import("../src/store/postgres-inspect.ts");
-  const wrong = (found: string, next: string): Finding => ({ check: "store", state: "wrong", found, next });
+  const wrong = (found: string, next: string): Finding[] => [wrongStore(found, next)];
   try {
-    const { server, schema, newestSchema, readOnly, gateways } = await inspectPostgres(url);
+    const { server, schema, newestSchema, readOnly, moving, gateways, quarantined } =
+      await inspectPostgres(url);
     const found = `PostgreSQL ${server}, schema ${schema} of ${newestSchema}, ${gateways} gateway(s) running`;
     if (readOnly) return wrong(`${found}, read-only`, "DATABASE_URL must name the primary, not a standby.");
+    if (moving)
+      return wrong(
+        `${found}, closed by a move that is not complete`,
+        "Run the same ./tollgate db move --to … again, or --abandon it.",
+      );
     if (schema > newestSchema) return wrong(found, "Start the newer program that this database is of.");
     if (schema < newestSchema)
-      return note("store", found, "It is brought up to date at the next start, or by ./tollgate db migrate.");
-    return ok("store", found);
+      return [
+        note("store", found, "It is brought up to date at the next start, or by ./tollgate db migrate."),
+      ];
+    return [ok("store", found), ...quarantineFindings(quarantined)];
   } catch (error) {
     return wrong(
       error instanceof Error ? error.message : String(error),
@@ -124,19 +174,56 @@ async function databaseFinding(url: string): Promise<Finding> {
   }
 }
 
-async function gatewayFinding({ listen, dataDir }: Config): Promise<Finding> {
-  const door = existsSync(join(dataDir, "operator.json"));
-  const answers = await isReady(`http://${listen.host}:${listen.port}/readyz`);
-  if (answers) return ok("gateway", `running and ready${door ? "; commands find it by operator.json" : ""}`);
-  return note("gateway", "not running", "Start it: ./tollgate serve");
+/**
+ * Found as every command finds it: by name, by the file that it wrote into the data directory, and at the address that is
+ * configured here. The port of this shell may be another one than that of the gateway's.
+ */
+async function gatewayFinding({ listen, dataDir }: Config, { url }: DoctorOptions): Promise<Finding> {
+  const file = await operatorFile({ dataDir }).catch(() => null);
+  const places: [string | undefined, string][] = [
+    [url ?? (process.env["TOLLGATE_URL"] || undefined), "named by --url or TOLLGATE_URL"],
+    [file?.url, "found by operator.json, as commands find it"],
+    [`http://${listen.host}:${listen.port}`, "at the configured address"],
+  ];
+  for (const [place, how] of places) {
+    const status = place === undefined ? null : await readiness(place);
+    if (status === 200) return ok("gateway", `running and ready at ${place}, ${how}`);
+    if (status !== null)
+      return note(
+        "gateway",
+        `running at ${place}, ${how}, and not ready (${status})`,
+        "It drains, or its store is away: its log says which.",
+      );
+  }
+  const owner = ownerOfDirectory(dataDir);
+  if (owner === null) return note("gateway", "not running", "Start it: ./tollgate serve");
+  return note(
+    "gateway",
+    `process ${owner} has ${dataDir}, and answers nowhere`,
+    "It starts, or hangs: wait, or look at its log.",
+  );
 }
 
-async function isReady(url: string): Promise<boolean> {
-  passByProxy(new URL(url));
+/** The status of `/readyz`; null where nobody listens. */
+async function readiness(place: string): Promise<number | null> {
   try {
-    return (await fetch(url, { redirect: "manual", signal: AbortSignal.timeout(1000) })).ok;
+    const url = new URL("/readyz", place);
+    passByProxy(url);
+    return (await fetch(url, { redirect: "manual", signal: AbortSignal.timeout(1000) })).status;
   } catch {
-    return false; // nobody listens: that is the finding
+    return null; // nobody listens: that is the finding
+  }
+}
+
+/** The living process that the data directory's pid file names. */
+function ownerOfDirectory(dataDir: string): number | null {
+  try {
+    const pid = Number(readFileSync(join(dataDir, "tollgate.pid"), "utf8").trim());
+    if (!Number.isSafeInteger(pid) || pid <= 0) return null;
+    process.kill(pid, 0);
+    return pid;
+  } catch {
+    return null; // no such file, or no such process
   }
 }
 

@@ -1,6 +1,6 @@
 // `entitlement request|approve|revoke|list`: Research Mode for one model (specification 5).
 import type { Command } from "commander";
-import type { EntitlementJson, ListJson } from "../src/contract/admin.ts";
+import type { EntitlementJson } from "../src/api/shapes/records.ts";
 import { confirm } from "./confirm.ts";
 import { instantOf } from "./instant.ts";
 import { report } from "./report.ts";
@@ -33,7 +33,7 @@ function addRequest(entitlement: Command): void {
       report(command, async (context) => {
         const { org, model, project } = options;
         const gateway = await context.gateway();
-        const { text, value } = await gateway.post<EntitlementJson>("/entitlements", { org, model, project });
+        const { text, value } = await gateway.call("POST /admin/v1/entitlements", { org, model, project });
         return { json: text, text: fields({ ...value }) };
       }),
     );
@@ -48,8 +48,10 @@ function addApprove(entitlement: Command): void {
       report(command, async (context) => {
         const expires = instantOf(options.expires, Date.now());
         const gateway = await context.gateway();
-        const path = `/entitlements/${encodeURIComponent(id)}/approve`;
-        const { text, value } = await gateway.post<EntitlementJson>(path, { expires });
+        const { text, value } = await gateway.call("POST /admin/v1/entitlements/{id}/approve", {
+          id,
+          expires,
+        });
         return { json: text, text: `${value.id} is active until ${value.expires_at}.` };
       }),
     );
@@ -64,8 +66,7 @@ function addRevoke(entitlement: Command): void {
       report(command, async (context) => {
         const gateway = await context.gateway();
         await confirm(context, { what: "Its research calls stop at once.", name: id, yes: options.yes });
-        const path = `/entitlements/${encodeURIComponent(id)}/revoke`;
-        const { text, value } = await gateway.post<EntitlementJson>(path);
+        const { text, value } = await gateway.call("POST /admin/v1/entitlements/{id}/revoke", { id });
         return { json: text, text: `${value.id} is ${value.status}.` };
       }),
     );
@@ -79,7 +80,7 @@ function addList(entitlement: Command): void {
     .action((options: { org?: string }, command: Command) =>
       report(command, async (context) => {
         const gateway = await context.gateway();
-        const { text, value } = await gateway.get<ListJson<EntitlementJson>>("/entitlements", {
+        const { text, value } = await gateway.call("GET /admin/v1/entitlements", {
           org: options.org,
         });
         const columns = {

@@ -2,7 +2,9 @@
 // gateway writes at start (interfaces.md §2), or a login. Answers are kept as the exact text, so that `--json` passes it on.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { ErrorJson } from "../src/contract/admin.ts";
+import type { AdminTarget, Answer as Answered, Input } from "../src/api/client.ts";
+import { fill } from "../src/api/target.ts";
+import type { ErrorJson } from "../src/api/shapes/records.ts";
 import { addressOf, assertOpen, findLogin } from "./credentials.ts";
 import { nextStep } from "./next-step.ts";
 import type { ListedModel } from "./opencode.ts";
@@ -15,8 +17,8 @@ export interface Answer<Value> {
 }
 
 export interface Gateway {
-  get<Value>(path: string, query?: Record<string, string | undefined>): Promise<Answer<Value>>;
-  post<Value>(path: string, body?: object): Promise<Answer<Value>>;
+  /** An endpoint of the operator API, with the fields that its target and its input name. */
+  call<T extends AdminTarget>(target: T, input: Input<T>): Promise<Answer<Answered<T>>>;
 }
 
 export interface Door {
@@ -98,16 +100,20 @@ function readDoor(file: string): Door {
 }
 
 export function openGateway({ url, token }: Door): Gateway {
-  const base = `${addressOf(url)}/admin/v1`;
-  const call = async <Value>(path: string, init: RequestInit): Promise<Answer<Value>> => {
-    const response = await send(`${base}${path}`, { ...init, token });
+  const address = addressOf(url);
+  const ask = async <Value>(path: string, init: RequestInit): Promise<Answer<Value>> => {
+    const response = await send(`${address}${path}`, { ...init, token });
     const text = (await response.text()).trim();
     if (!response.ok) throw refused(response.status, text);
     return { text, value: parse<Value>(text, url) };
   };
   return {
-    get: (path, query = {}) => call(`${path}${printQuery(query)}`, { method: "GET" }),
-    post: (path, body = {}) => call(path, { method: "POST", body: JSON.stringify(body) }),
+    call: (target, input) => {
+      const { method, path, rest } = fill(target, input);
+      return method === "GET"
+        ? ask(`${path}${printQuery(rest)}`, { method })
+        : ask(path, { method, body: JSON.stringify(rest) });
+    },
   };
 }
 
@@ -148,9 +154,10 @@ export async function getModels(address: string, key: string): Promise<ListedMod
   );
 }
 
-function printQuery(query: Record<string, string | undefined>): string {
-  const given = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined);
-  return given.length === 0 ? "" : `?${new URLSearchParams(given).toString()}`;
+function printQuery(query: Record<string, unknown>): string {
+  const given = Object.entries(query).filter(([, value]) => value !== undefined);
+  const printed = given.map(([name, value]): [string, string] => [name, String(value)]);
+  return given.length === 0 ? "" : `?${new URLSearchParams(printed).toString()}`;
 }
 
 function parse<Value>(text: string, url: string): Value {

@@ -1,6 +1,6 @@
 // `keys create`, `keys list`, `keys revoke`, `keys rename`, `keys limit`. The secret is printed once, by `create`.
 import type { Command } from "commander";
-import type { CreatedKeyJson, KeyJson, ListJson } from "../src/contract/admin.ts";
+import type { KeyJson } from "../src/api/shapes/keys.ts";
 import { confirm } from "./confirm.ts";
 import { report } from "./report.ts";
 import { dollars, fields, table } from "./table.ts";
@@ -8,7 +8,8 @@ import { dollars, fields, table } from "./table.ts";
 interface CreateOptions {
   org: string;
   name: string;
-  scope: string;
+  /** The gateway refuses another one. */
+  scope: "standard" | "research";
   limitUsd?: string;
 }
 
@@ -38,8 +39,9 @@ function addCreate(keys: Command): void {
     .action((options: CreateOptions, command: Command) =>
       report(command, async (context) => {
         const { org, name, scope, limitUsd } = options;
-        const body = { org, name, scope, limit_usd: limitUsd ?? null };
-        const { text, value } = await (await context.gateway()).post<CreatedKeyJson>("/keys", body);
+        const gateway = await context.gateway();
+        const input = { org, name, scope, limit_usd: limitUsd ?? null };
+        const { text, value } = await gateway.call("POST /admin/v1/keys", input);
         const shown = {
           id: value.id,
           scope: value.scope,
@@ -58,9 +60,8 @@ function addList(keys: Command): void {
     .requiredOption("--org <org>", "the organization's id")
     .action((options: { org: string }, command: Command) =>
       report(command, async (context) => {
-        const { text, value } = await (await context.gateway()).get<ListJson<KeyJson>>("/keys", {
-          org: options.org,
-        });
+        const gateway = await context.gateway();
+        const { text, value } = await gateway.call("GET /admin/v1/keys", { org: options.org });
         const columns = {
           ID: (row: KeyJson) => row.id,
           NAME: (row: KeyJson) => row.name,
@@ -85,7 +86,7 @@ function addRevoke(keys: Command): void {
       report(command, async (context) => {
         const gateway = await context.gateway();
         await confirm(context, { what: "A revoked key cannot be restored.", name: key, yes: options.yes });
-        const { text, value } = await gateway.post<KeyJson>(`/keys/${encodeURIComponent(key)}/revoke`);
+        const { text, value } = await gateway.call("POST /admin/v1/keys/{key}/revoke", { key });
         return { json: text, text: `${value.id} is revoked since ${value.revoked_at}.` };
       }),
     );
@@ -100,11 +101,8 @@ function addRename(keys: Command): void {
     .action((key: string, options: { name: string; ifVersion?: string }, command: Command) =>
       report(command, async (context) => {
         const gateway = await context.gateway();
-        const path = `/keys/${encodeURIComponent(key)}/rename`;
-        const { text, value } = await gateway.post<KeyJson>(path, {
-          name: options.name,
-          version: options.ifVersion,
-        });
+        const input = { key, name: options.name, version: options.ifVersion };
+        const { text, value } = await gateway.call("POST /admin/v1/keys/{key}/rename", input);
         return { json: text, text: `${value.id} is named ${value.name}.` };
       }),
     );
@@ -118,9 +116,10 @@ function addLimit(keys: Command): void {
     .option(...IF_VERSION)
     .action((key: string, options: { usd: string; ifVersion?: string }, command: Command) =>
       report(command, async (context) => {
-        const body = { usd: options.usd === "none" ? null : options.usd, version: options.ifVersion };
+        const usd = options.usd === "none" ? null : options.usd;
         const gateway = await context.gateway();
-        const { text, value } = await gateway.post<KeyJson>(`/keys/${encodeURIComponent(key)}/limit`, body);
+        const input = { key, usd, version: options.ifVersion };
+        const { text, value } = await gateway.call("POST /admin/v1/keys/{key}/limit", input);
         const limit =
           value.limit_usd === null ? "has no limit" : `is limited to ${dollars(value.limit_usd)} a month`;
         return {

@@ -1,24 +1,81 @@
-// `ledger audit`: checks every invariant of the ledger while traffic runs; exit code 1 when one is broken.
+// `ledger audit`: checks every invariant of the ledger while traffic runs; exit code 1 when one is broken. `ledger
+// quarantine` and `resolve`: requests that nobody could end, and their end by hand.
 import type { Command } from "commander";
-import type { AuditReportJson } from "../src/contract/admin.ts";
+import type { AuditReportJson, QuarantinedJson } from "../src/api/shapes/records.ts";
+import { Problem } from "./problem.ts";
 import { report, say } from "./report.ts";
-import { table } from "./table.ts";
+import { dollars, table } from "./table.ts";
 
 export function addLedger(program: Command): void {
-  program
-    .command("ledger")
-    .description("the ledger of all money")
+  const ledger = program.command("ledger").description("the ledger of all money");
+  ledger
     .command("audit")
     .description("check every invariant while traffic runs")
     .action((_: object, command: Command) =>
       report(command, async (context) => {
-        const { text, value } = await (await context.gateway()).get<AuditReportJson>("/ledger/audit");
+        const { text, value } = await (await context.gateway()).call("GET /admin/v1/ledger/audit", {});
         if (!value.ok)
           say("Paid dispatch should stop for these organizations. Keep the store as it is and report it.");
         return { json: text, text: describe(value), exitCode: value.ok ? 0 : 1 };
       }),
     );
+  ledger
+    .command("quarantine")
+    .description(
+      "list requests whose record is damaged, the oldest first; their credits stay held until you decide",
+    )
+    .option("--limit <n>", "how many, at most 200; 1,000 without it")
+    .option("--cursor <cursor>", "next_cursor of the page before")
+    .action(({ limit, cursor }: { limit?: string; cursor?: string }, command: Command) =>
+      report(command, async (context) => {
+        const gateway = await context.gateway();
+        const { text, value } = await gateway.call("GET /admin/v1/ledger/quarantine", { limit, cursor });
+        if (value.next_cursor !== null) say(`There are more: add --cursor ${value.next_cursor}`);
+        return {
+          json: text,
+          text: value.data.length === 0 ? "Nothing is in quarantine." : table(value.data, HELD),
+        };
+      }),
+    );
+  addResolve(ledger);
 }
+
+interface ResolveOptions {
+  settle?: string;
+  release?: true;
+  reason: string;
+}
+
+function addResolve(ledger: Command): void {
+  ledger
+    .command("resolve <request>")
+    .description("end a request in quarantine: charge at most what it held, or release it")
+    .option("--settle <usd>", "charge this much, like 0.004")
+    .option("--release", "give the whole hold back")
+    .requiredOption("--reason <text>", "for the audit log")
+    .action((request: string, { settle, release, reason }: ResolveOptions, command: Command) =>
+      report(command, async (context) => {
+        if ((settle === undefined) === (release === undefined))
+          throw new Problem("Say how it ends.", "Give either --settle <usd> or --release.");
+        const body = { charge_usd: settle ?? null, reason };
+        const { text, value } = await (await context.gateway()).call(
+          "POST /admin/v1/ledger/quarantine/{id}/resolve",
+          { id: request, ...body },
+        );
+        const done = release === undefined ? `Charged ${dollars(value.charge_usd)}.` : "Released.";
+        return { json: text, text: `${done} Available: ${dollars(value.balance_usd)}` };
+      }),
+    );
+}
+
+const HELD = {
+  REQUEST: (row: QuarantinedJson) => row.id,
+  ORG: (row: QuarantinedJson) => row.org,
+  MODEL: (row: QuarantinedJson) => row.model,
+  HELD: (row: QuarantinedJson) => dollars(row.held_usd),
+  SINCE: (row: QuarantinedJson) => row.since,
+  WHY: (row: QuarantinedJson) => row.reason,
+};
 
 function describe({ ok, checked, violations }: AuditReportJson): string {
   const names = Object.keys(checked);

@@ -2,8 +2,7 @@
 // (RFC 8628), kept in the configuration directory; and its end.
 import { hostname } from "node:os";
 import type { Command } from "commander";
-import type { EndedLoginJson } from "../src/contract/admin.ts";
-import { VERSION } from "../src/contract/program.ts";
+import { VERSION } from "../src/domain/program.ts";
 import { credentialsFile, findLogin, makeRoom, readLogins, writeLogin } from "./credentials.ts";
 import { type Asked, askForCodes, waitForKey } from "./device.ts";
 import { gatewayAddress, isLoopback, openGateway } from "./gateway.ts";
@@ -74,7 +73,7 @@ const invitation = ({ user_code, verification_uri, verification_uri_complete }: 
 /** True when the key is revoked, by this or before. */
 async function end(url: string, token: string, forget: boolean): Promise<boolean> {
   try {
-    await openGateway({ url, token }).post<EndedLoginJson>("/logout");
+    await openGateway({ url, token }).call("POST /admin/v1/logout", {});
     return true;
   } catch (error) {
     if (!(error instanceof Problem)) throw error;

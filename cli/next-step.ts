@@ -1,5 +1,5 @@
 // What to do after a refusal of the operator API.
-import type { ErrorJson } from "../src/contract/admin.ts";
+import type { ErrorJson } from "../src/api/shapes/records.ts";
 
 const LISTS: Record<string, string> = {
   org: "./tollgate org list",

@@ -1,6 +1,6 @@
 // The entry of this gateway in opencode's configuration (https://opencode.ai/docs/providers), and how it joins what stands
 // there. The key is never written: the entry names the environment variable that holds it.
-import { parseJson } from "../src/contract/parse-json.ts";
+import { parseJson } from "../src/domain/parse-json.ts";
 
 /** What `GET /v1/models` says of a model, as far as it is asked here. */
 export interface ListedModel {

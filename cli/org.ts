@@ -1,6 +1,6 @@
 // `org create`, `org list`.
 import type { Command } from "commander";
-import type { ListJson, OrganizationJson } from "../src/contract/admin.ts";
+import type { OrganizationJson } from "../src/api/shapes/records.ts";
 import { report } from "./report.ts";
 import { fields, table } from "./table.ts";
 
@@ -12,7 +12,7 @@ export function addOrg(program: Command): void {
     .requiredOption("--name <name>", "what people call it, at most 200 characters")
     .action((options: { name: string }, command: Command) =>
       report(command, async (context) => {
-        const { text, value } = await (await context.gateway()).post<OrganizationJson>("/organizations", {
+        const { text, value } = await (await context.gateway()).call("POST /admin/v1/organizations", {
           name: options.name,
         });
         return { json: text, text: fields({ ...value }) };
@@ -24,7 +24,7 @@ export function addOrg(program: Command): void {
     .action((_: object, command: Command) =>
       report(command, async (context) => {
         const gateway = await context.gateway();
-        const { text, value } = await gateway.get<ListJson<OrganizationJson>>("/organizations");
+        const { text, value } = await gateway.call("GET /admin/v1/organizations", {});
         const columns = {
           ID: (row: OrganizationJson) => row.id,
           NAME: (row: OrganizationJson) => row.name,

@@ -1,6 +1,7 @@
 // `payments orders|events|confirm`: what customers were asked to pay, and what the payment service reported.
 import type { Command } from "commander";
-import type { ListOf, OrderJson, PaymentEventJson } from "../src/contract/payment-desk.ts";
+import type { OrderJson } from "../src/api/shapes/billing.ts";
+import type { PaymentEventJson } from "../src/api/shapes/operator.ts";
 import { confirm } from "./confirm.ts";
 import { report } from "./report.ts";
 import { dollars, table } from "./table.ts";
@@ -13,7 +14,7 @@ export function addPayments(program: Command): void {
     .requiredOption("--org <org>", "the organization's id")
     .action(({ org }: { org: string }, command: Command) =>
       report(command, async (context) => {
-        const asked = await (await context.gateway()).get<ListOf<OrderJson>>("/payments/orders", { org });
+        const asked = await (await context.gateway()).call("GET /admin/v1/payments/orders", { org });
         return { json: asked.text, text: table(asked.value.data, ORDER) };
       }),
     );
@@ -25,7 +26,7 @@ export function addPayments(program: Command): void {
       report(command, async (context) => {
         const query = org === undefined ? {} : { org };
         const gateway = await context.gateway();
-        const { text, value } = await gateway.get<ListOf<PaymentEventJson>>("/payments/events", query);
+        const { text, value } = await gateway.call("GET /admin/v1/payments/events", query);
         return { json: text, text: table(value.data, EVENT) };
       }),
     );
@@ -37,8 +38,9 @@ export function addPayments(program: Command): void {
       report(command, async (context) => {
         const gateway = await context.gateway();
         await confirm(context, { what: "Its amount is credited for good.", name: order, yes: options.yes });
-        const path = `/payments/orders/${encodeURIComponent(order)}/confirm`;
-        const { text, value } = await gateway.post<OrderJson>(path, {});
+        const { text, value } = await gateway.call("POST /admin/v1/payments/orders/{order}/confirm", {
+          order,
+        });
         return { json: text, text: `Order ${value.id} of ${dollars(value.amount_usd)} is ${value.state}.` };
       }),
     );

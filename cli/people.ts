@@ -1,6 +1,6 @@
 // `people list`, `people reset`: accounts of the dashboard, and a way back in for somebody locked out.
 import type { Command } from "commander";
-import type { ListJson, PersonJson, ResetLinkJson } from "../src/contract/admin.ts";
+import type { PersonJson } from "../src/api/shapes/records.ts";
 import { report } from "./report.ts";
 import { table } from "./table.ts";
 
@@ -11,7 +11,7 @@ export function addPeople(program: Command): void {
     .description("list accounts")
     .action((_: object, command: Command) =>
       report(command, async (context) => {
-        const { text, value } = await (await context.gateway()).get<ListJson<PersonJson>>("/people", {});
+        const { text, value } = await (await context.gateway()).call("GET /admin/v1/people", {});
         return { json: text, text: table(value.data, PERSON) };
       }),
     );
@@ -22,7 +22,7 @@ export function addPeople(program: Command): void {
     .action((person: string, options: { twoFactor?: boolean }, command: Command) =>
       report(command, async (context) => {
         const body = { person, two_factor: options.twoFactor === true };
-        const { text, value } = await (await context.gateway()).post<ResetLinkJson>("/people/reset", body);
+        const { text, value } = await (await context.gateway()).call("POST /admin/v1/people/reset", body);
         return { json: text, text: `${value.link}\nFor ${value.email}, once, until ${value.expires_at}.` };
       }),
     );

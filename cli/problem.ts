@@ -16,3 +16,9 @@ export class Problem extends Error {
     return this.document ?? JSON.stringify({ error: { message: this.message, next: this.next } });
   }
 }
+
+/** Errors of rooms that say what to do, as a problem; any other as it is. */
+export const asProblem = (error: unknown): unknown =>
+  error instanceof Error && "next" in error && typeof error.next === "string" && !(error instanceof Problem)
+    ? new Problem(error.message, error.next)
+    : error;

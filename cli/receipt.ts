@@ -3,15 +3,15 @@
 import { readFileSync } from "node:fs";
 import type { Command } from "commander";
 import { createLocalJWKSet, type JSONWebKeySet, type JWTPayload, jwtVerify } from "jose";
-import { formatUsd, nanoUsd, type NanoUsd, parseUsd, subUsd } from "../src/contract/money.ts";
+import { formatUsd, nanoUsd, type NanoUsd, parseUsd, subUsd, ZERO_USD } from "../src/domain/money.ts";
 import {
   RECEIPT_ALGORITHM,
   RECEIPT_ISSUER,
   RECEIPT_TYPE,
   type ReceiptJson,
   receiptSchema,
-} from "../src/contract/receipt.ts";
-import { chargeOf } from "../src/pricing/charge.ts";
+} from "../src/domain/receipt.ts";
+import { chargeOf, type TokenCounts } from "../src/pricing/charge.ts";
 import { passByProxy } from "./gateway.ts";
 import { Problem } from "./problem.ts";
 import { type GlobalOptions, report } from "./report.ts";
@@ -102,19 +102,14 @@ async function verified(jws: string, jwks: JSONWebKeySet, file: string): Promise
 
 /** What does not follow from the receipt's own figures; nothing, for an honest one. */
 function contradictionsOf(receipt: ReceiptJson): string[] {
-  const { usage, charge, hold } = receipt;
+  const { charge, hold } = receipt;
   const held = amount(hold.usd);
   const charged = amount(charge.usd);
-  const again = chargeOf({
-    usage: {
-      promptTokens: usage?.prompt_tokens ?? 0,
-      completionTokens: usage?.completion_tokens ?? 0,
-      cachedTokens: usage?.cached_tokens ?? 0,
-    },
-    price: priceOf(receipt),
-    hold: held,
-    evidence: charge.evidence,
-  });
+  const byHand = charge.evidence === "operator";
+  if (byHand && charged > held) return ["charge: the receipt says more than was held"];
+  const again = byHand
+    ? { charge: charged, variance: ZERO_USD, minimumApplied: false }
+    : recomputed(receipt, held);
   const cost =
     (receipt.gateway as { cost?: { customer_charge_usd?: number } }).cost?.customer_charge_usd ?? 0;
   const claims: [what: string, said: string, computed: string][] = [
@@ -127,6 +122,23 @@ function contradictionsOf(receipt: ReceiptJson): string[] {
   return claims
     .filter(([, said, computed]) => said !== computed)
     .map(([what, said, computed]) => `${what}: the receipt says ${said}, its figures give ${computed}`);
+}
+
+const countsOf = (usage: ReceiptJson["usage"]): TokenCounts => ({
+  promptTokens: usage?.prompt_tokens ?? 0,
+  completionTokens: usage?.completion_tokens ?? 0,
+  cachedTokens: usage?.cached_tokens ?? 0,
+});
+
+function recomputed(receipt: ReceiptJson, held: NanoUsd): ReturnType<typeof chargeOf> {
+  const { usage, charge, told } = receipt;
+  return chargeOf({
+    usage: countsOf(usage),
+    told: told === undefined ? null : countsOf(told),
+    price: priceOf(receipt),
+    hold: held,
+    evidence: charge.evidence === "operator" ? "none" : charge.evidence,
+  });
 }
 
 function priceOf({ release }: ReceiptJson): Parameters<typeof chargeOf>[0]["price"] {

@@ -2,7 +2,7 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "commander";
-import type { ReleaseJson, ReleaseListJson } from "../src/contract/admin.ts";
+import type { ReleaseJson } from "../src/api/shapes/records.ts";
 import { spanMs } from "./instant.ts";
 import { Problem } from "./problem.ts";
 import { report, say } from "./report.ts";
@@ -121,7 +121,7 @@ function addPublish(release: Command): void {
     .action((path: string, _: object, command: Command) =>
       report(command, async (context) => {
         const gateway = await context.gateway();
-        const { text, value } = await gateway.post<ReleaseJson>("/releases", { jws: read(path).trim() });
+        const { text, value } = await gateway.call("POST /admin/v1/releases", { jws: read(path).trim() });
         return {
           json: text,
           text: `${value.route} version ${value.version} is published; the route is ${value.state}.`,
@@ -136,7 +136,7 @@ function addList(release: Command): void {
     .description("list the newest release of each route")
     .action((_: object, command: Command) =>
       report(command, async (context) => {
-        const { text, value } = await (await context.gateway()).get<ReleaseListJson>("/releases");
+        const { text, value } = await (await context.gateway()).call("GET /admin/v1/releases", {});
         const columns = {
           ROUTE: (row: ReleaseJson) => row.route,
           VERSION: (row: ReleaseJson) => row.version,

@@ -1,7 +1,7 @@
 // `request show|list|tail`: the receipt of one request; many of them, as they were or as they come.
 import type { Command } from "commander";
-import type { RequestJson } from "../src/contract/admin.ts";
-import type { RequestListJson } from "../src/contract/app/spend.ts";
+import type { HeldNothingJson, RequestJson } from "../src/api/shapes/records.ts";
+import type { RequestListJson } from "../src/api/shapes/spend.ts";
 import type { Answer, Gateway } from "./gateway.ts";
 import { notWithJson, report } from "./report.ts";
 import { dollars, fields, plain, table } from "./table.ts";
@@ -10,13 +10,14 @@ export function addRequest(program: Command): void {
   const request = program.command("request").description("requests as the ledger knows them");
   request
     .command("show <request>")
-    .description("show a request's receipt, hold, attempts and timings")
+    .description(
+      "show a request's receipt, hold, attempts and timings, or what a refusal or replay asked for",
+    )
     .action((id: string, _: object, command: Command) =>
       report(command, async (context) => {
-        const { text, value } = await (await context.gateway()).get<RequestJson>(
-          `/requests/${encodeURIComponent(id)}`,
-        );
-        return { json: text, text: describe(value) };
+        const gateway = await context.gateway();
+        const { text, value } = await gateway.call("GET /admin/v1/requests/{id}", { id });
+        return { json: text, text: "gateway" in value ? describe(value) : describeHeldNothing(value) };
       }),
     );
   withFilters(request.command("list"))
@@ -42,7 +43,8 @@ interface Filters {
   org: string;
   key?: string;
   model?: string;
-  status?: string;
+  /** The gateway refuses another one. */
+  status?: Row["state"];
   code?: string;
 }
 
@@ -56,12 +58,12 @@ const withFilters = (command: Command): Command =>
     .requiredOption("--org <org>", "the organization's id")
     .option("--key <key>", "of one key")
     .option("--model <model>", "of one model")
-    .option("--status <state>", "running, settled, released, outcome_unknown, refused or replay")
+    .option("--status <state>", "running, settled, cut_short, released, outcome_unknown, refused or replay")
     .option("--code <code>", "with this error code");
 
 const listed = (gateway: Gateway, filters: Filters, page: Page): Promise<Answer<RequestListJson>> => {
   const { org, key, model, status, code } = filters;
-  return gateway.get("/requests", { org, key, model, state: status, code, ...page });
+  return gateway.call("GET /admin/v1/requests", { org, key, model, state: status, code, ...page });
 };
 
 type Row = RequestListJson["data"][number];
@@ -72,9 +74,11 @@ const COLUMNS = {
   STATE: (row: Row) => row.state,
   STATUS: (row: Row) => row.status,
   CODE: (row: Row) => row.code,
+  TIMES: (row: Row) => row.requests,
   MODEL: (row: Row) => row.model,
   KEY: (row: Row) => row.key.name,
   TOKENS: (row: Row) => (row.input_tokens === null ? null : `${row.input_tokens} + ${row.output_tokens}`),
+  ASKED: (row: Row) => dollars(row.asked?.hold_usd ?? null),
   CHARGE: (row: Row) => dollars(row.charge_usd),
   MS: (row: Row) => row.total_ms,
 };
@@ -130,5 +134,39 @@ function describe(request: RequestJson): string {
     ERROR: (row) => row.error_class,
     MS: (row) => row.ms,
   });
-  return `${summary}\n\n${attempts}`;
+  const said = request.attempts.flatMap(({ n, words }) =>
+    words === null ? [] : [`attempt ${n}, the provider said: ${plain(words)}`],
+  );
+  return [summary, attempts, ...(said.length > 0 ? [said.join("\n")] : [])].join("\n\n");
 }
+
+function describeHeldNothing(request: HeldNothingJson): string {
+  const { asked, details, requests } = request;
+  return fields({
+    request: request.id,
+    state: request.state,
+    requests: requests === 1 ? null : `${requests} alike, counted in one row`,
+    status: request.status,
+    error: request.error_code,
+    org: request.org,
+    key: request.key ?? "several keys",
+    model: request.model ?? (requests === 1 ? "not read before it was refused" : "not read, or several"),
+    received: request.received_at,
+    last: requests === 1 ? null : request.last_at,
+    "paid by": request.replay_of,
+    "idempotency key": request.idempotency_key,
+    waited: request.waited_ms === null ? null : `${request.waited_ms} ms`,
+    prompt: asked === null ? notPriced(request) : promptOf(asked),
+    output: asked === null ? null : `at most ${asked.output_tokens} tokens`,
+    "would have held": asked === null ? null : dollars(asked.hold_usd),
+    ...details,
+  });
+}
+
+const notPriced = ({ requests }: HeldNothingJson): string =>
+  requests === 1 ? "not priced before it was refused" : "not priced, or not the same";
+
+const promptOf = ({ prompt_tokens, prompt_counted }: NonNullable<HeldNothingJson["asked"]>): string =>
+  prompt_counted === true
+    ? `${prompt_tokens} tokens, counted`
+    : `at most ${prompt_tokens} tokens, by its bytes`;

@@ -1,6 +1,6 @@
 // `route list|disable|enable`: what is open right now, and closing by hand.
 import type { Command } from "commander";
-import type { ListJson, RouteJson } from "../src/contract/admin.ts";
+import type { RouteJson } from "../src/api/shapes/records.ts";
 import { confirm } from "./confirm.ts";
 import { report, reportWatched, WATCH } from "./report.ts";
 import { table } from "./table.ts";
@@ -14,7 +14,7 @@ export function addRoute(program: Command): void {
     .description("open a route that was closed by hand")
     .action((name: string, _: object, command: Command) =>
       report(command, async (context) => {
-        const { text, value } = await (await context.gateway()).post<RouteJson>("/routes/enable", {
+        const { text, value } = await (await context.gateway()).call("POST /admin/v1/routes/enable", {
           route: name,
         });
         return { json: text, text: `${value.route} is ${value.state}.` };
@@ -29,11 +29,12 @@ function addList(route: Command): void {
     .option(...WATCH)
     .action(({ watch }: { watch?: string | boolean }, command: Command) =>
       reportWatched(command, watch, async (context) => {
-        const { text, value } = await (await context.gateway()).get<ListJson<RouteJson>>("/routes");
+        const { text, value } = await (await context.gateway()).call("GET /admin/v1/routes", {});
         const columns = {
           ROUTE: (row: RouteJson) => row.route,
           MODEL: (row: RouteJson) => row.model,
           STATE: (row: RouteJson) => row.state,
+          SINCE: (row: RouteJson) => row.since,
           VERSION: (row: RouteJson) => row.version,
           EXPIRES: (row: RouteJson) => row.expires_at,
           CIRCUIT: (row: RouteJson) => row.health.circuit,
@@ -55,7 +56,7 @@ function addDisable(route: Command): void {
         const gateway = await context.gateway();
         await confirm(context, { what: "Its requests are refused at once.", name, yes: options.yes });
         const body = { route: name, reason: options.reason ?? null };
-        const { text, value } = await gateway.post<RouteJson>("/routes/disable", body);
+        const { text, value } = await gateway.call("POST /admin/v1/routes/disable", body);
         return {
           json: text,
           text: `${value.route} is ${value.state}. Open it: ./tollgate route enable ${value.route}`,

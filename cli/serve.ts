@@ -1,7 +1,7 @@
 // `serve` runs the gateway in this process until SIGTERM; `dev` runs `serve` again whenever a source file changes.
 import type { Command } from "commander";
 import { ownCommand } from "../src/lib/program.ts";
-import { Problem } from "./problem.ts";
+import { asProblem, Problem } from "./problem.ts";
 
 interface ServeOptions {
   config?: string;
@@ -16,14 +16,16 @@ export function addServe(program: Command): void {
     .description("start the gateway; SIGTERM drains it")
     .option("--workers <n>", "gateways on the port, each a process of its own; needs PostgreSQL")
     .action(async (_: object, command: Command) => {
+      const loaded = endOnSignals();
       const { workers, ...flags } = command.optsWithGlobals<ServeOptions>();
       const [{ loadConfig }, { serve }] = await Promise.all([
-        import("../src/config.ts"),
-        import("../src/main.ts"),
+        import("../src/config/config.ts"),
+        import("../src/main/serve.ts"),
       ]);
       const config = configured(() => loadConfig({ env: process.env, cwd: process.cwd(), flags }));
       const count = workersOf(workers, config.databaseUrl);
-      if (count === 1) await serve(config);
+      loaded();
+      if (count === 1) await started(() => serve(config));
       else process.exitCode = await runAll(count, flags);
     });
   withOptions(program.command("dev"))
@@ -67,6 +69,27 @@ function configured<Config>(load: () => Config): Config {
   } catch (error) {
     if (!(error instanceof Error) || error.name !== "ConfigError") throw error;
     throw new Problem(error.message, "Correct these settings; tollgate.example.yaml shows them all.");
+  }
+}
+
+/** While the program is loaded a signal ends it; returns how to give the signals on to what was loaded. */
+function endOnSignals(): () => void {
+  const end = (): never => process.exit(0);
+  for (const signal of SIGNALS) process.on(signal, end);
+  return () => SIGNALS.forEach((signal) => process.off(signal, end));
+}
+
+const SIGNALS = ["SIGTERM", "SIGINT"] as const;
+
+/** A start that failed ends the process, whatever it left behind. */
+const END_WITHIN_MS = 3_000;
+
+async function started<Running>(start: () => Promise<Running>): Promise<Running> {
+  try {
+    return await start();
+  } catch (error) {
+    setTimeout(() => process.exit(1), END_WITHIN_MS).unref();
+    throw asProblem(error);
   }
 }
 

@@ -1,7 +1,7 @@
 // `simulator` runs the built-in provider by itself, for gateways in other processes, demos and fault runs
 // (interfaces.md §6).
 import type { Command } from "commander";
-import { Problem } from "./problem.ts";
+import { asProblem, Problem } from "./problem.ts";
 
 export function addSimulator(program: Command): void {
   program
@@ -11,7 +11,10 @@ export function addSimulator(program: Command): void {
     .option("--host <host>", "address to listen on", "127.0.0.1")
     .action(async ({ port, host }: { port: string; host: string }) => {
       const { startSimulator } = await import("../src/providers/simulator/server.ts");
-      const simulator = await startSimulator({ port: portOf(port), host });
+      const place = { port: portOf(port), host };
+      const simulator = await startSimulator(place).catch((error: unknown) => {
+        throw asProblem(error);
+      });
       process.stdout.write(`The simulator answers on ${simulator.url}/v1. Ctrl-C stops it.\n`);
       for (const signal of ["SIGTERM", "SIGINT"] as const)
         process.on(signal, () => void simulator.stop().then(() => process.exit(0)));

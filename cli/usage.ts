@@ -1,6 +1,6 @@
 // `usage`: what an organization used, by key, model or UTC day; as table, JSON or CSV.
 import type { Command } from "commander";
-import type { UsageListJson } from "../src/contract/admin.ts";
+import type { UsageListJson } from "../src/api/shapes/records.ts";
 import { csv } from "./csv.ts";
 import { Problem } from "./problem.ts";
 import { reportWatched, WATCH } from "./report.ts";
@@ -12,7 +12,8 @@ interface UsageOptions {
   model?: string;
   from?: string;
   to?: string;
-  groupBy?: string;
+  /** The gateway refuses another one. */
+  groupBy?: "key" | "model" | "day";
   csv?: boolean;
   watch?: string | boolean;
 }
@@ -37,7 +38,7 @@ export function addUsage(program: Command): void {
           throw new Problem("--csv and --json exclude each other.", "Choose one of them.");
         const { org, key, model, from, to, groupBy } = options;
         const query = { org, key, model, from, to, group_by: groupBy };
-        const { text, value } = await (await context.gateway()).get<UsageListJson>("/usage", query);
+        const { text, value } = await (await context.gateway()).call("GET /admin/v1/usage", query);
         return { json: text, text: options.csv === true ? printCsv(value.data) : printTable(value.data) };
       }),
     );

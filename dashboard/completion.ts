@@ -87,7 +87,7 @@ export function useCompletion(org: string) {
       show({ ...now, phase, error: phase === "stopped" ? null : error, totalMs: since(now) });
     }
     // Balance, activity and the steps of the first run have changed.
-    void queries.invalidateQueries({ queryKey: ["organization", org] });
+    void queries.invalidateQueries({ queryKey: ["orgs", org] });
     return now;
   };
   return {

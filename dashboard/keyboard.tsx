@@ -4,9 +4,8 @@ import { useNavigate } from "@tanstack/react-router";
 import { useContext, useEffect, useRef, useSyncExternalStore } from "react";
 import { maySee, type Membership, MembershipContext } from "./membership.tsx";
 import { type OrganizationPage, path } from "./path-builder.ts";
-import { texts } from "./texts.ts";
+import { pageNames, shortcutTexts as words } from "./components/texts.ts";
 
-const words = texts.shortcuts;
 const NAME = "tollgate.shortcuts";
 /** How long the second key of a sequence is waited for. */
 const SEQUENCE_MS = 1_500;
@@ -72,7 +71,7 @@ function List({ places }: { places: readonly Place[] }) {
   const on = useSyncExternalStore(subscribe, isOn);
   const rows: [keys: string[], does: string][] = [
     [["/"], words.search],
-    ...places.map(({ letter, page }): [string[], string] => [["g", letter], words.goTo(texts.pages[page])]),
+    ...places.map(({ letter, page }): [string[], string] => [["g", letter], words.goTo(pageNames[page])]),
     [["j"], words.next],
     [["k"], words.previous],
     [["?"], words.list],
@@ -141,13 +140,17 @@ function focusSearch(event: KeyboardEvent): void {
   field.select();
 }
 
+/** Whose rows lead somewhere; a chart that is shown as a table has none. */
+const firstTable = (): Element | null =>
+  document.querySelector("main .table-scroll tbody :is(a, button)")?.closest("table") ?? null;
+
 /** From the row that has the focus, or into the first table; the arrows only from a row, elsewhere they scroll. */
 function stepRow(event: KeyboardEvent): void {
   const by = STEPS[event.key];
   if (by === undefined) return;
   const here = document.activeElement?.closest("tbody tr") ?? null;
   if (here === null && event.key.startsWith("Arrow")) return;
-  const table = here?.closest("table") ?? document.querySelector("main .table-scroll table");
+  const table = here?.closest("table") ?? firstTable();
   const rows = [...(table?.querySelectorAll("tbody tr") ?? [])];
   const next = rows[here === null ? 0 : rows.indexOf(here) + by];
   const way = next?.querySelector<HTMLElement>("a, button");

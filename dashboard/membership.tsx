@@ -1,11 +1,11 @@
 // The organization in the address and what the signed-in person may do there. Hidden buttons are a courtesy: the server
 // decides each time, by the same table (docs/dashboard.md).
 import { createContext, useContext } from "react";
-import { type Action, allowance, type Standing } from "../src/contract/roles.ts";
+import { type Action, allowance, type Standing } from "../src/domain/roles.ts";
 import type { Session } from "./api/session.ts";
 import type { OrganizationPage } from "./path-builder.ts";
 
-export type Act =
+type Act =
   | "keys.create"
   | "keys.change"
   | "play"

@@ -19,7 +19,7 @@ import {
   type OrganizationPage,
   path,
 } from "./path-builder.ts";
-import { texts } from "./texts.ts";
+import { stateTexts } from "./components/texts.ts";
 
 type PageLoader = ReturnType<typeof lazyRouteComponent>;
 
@@ -55,8 +55,8 @@ const operatorPages: Partial<Record<OperatorPage, PageLoader>> = {
 };
 
 const NotFound = () => (
-  <Front title={texts.states.notFound}>
-    <Link to={path.home()}>{texts.states.home}</Link>
+  <Front title={stateTexts.notFound}>
+    <Link to={path.home()}>{stateTexts.home}</Link>
   </Front>
 );
 
@@ -77,12 +77,12 @@ const welcome = createRoute({
 const invitation = createRoute({
   getParentRoute: () => root,
   path: "/invitation",
-  component: lazyRouteComponent(() => import("./pages/invitation.tsx"), "InvitationPage"),
+  component: lazyRouteComponent(() => import("./pages/invitation/page.tsx"), "InvitationPage"),
 });
 const reset = createRoute({
   getParentRoute: () => root,
   path: "/reset",
-  component: lazyRouteComponent(() => import("./pages/reset.tsx"), "ResetPage"),
+  component: lazyRouteComponent(() => import("./pages/reset/page.tsx"), "ResetPage"),
 });
 
 const device = createRoute({

@@ -3,7 +3,7 @@
 import { useSyncExternalStore } from "react";
 
 export const TIME_DISPLAYS = ["utc", "local"] as const;
-export type TimeDisplay = (typeof TIME_DISPLAYS)[number];
+type TimeDisplay = (typeof TIME_DISPLAYS)[number];
 
 const NAME = "tollgate.times";
 const readers = new Set<() => void>();

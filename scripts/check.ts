@@ -1,4 +1,5 @@
-// `npm run check`: types, lint (type-aware), floors of the house, format. Prints the failed steps and exits non-zero.
+// `npm run check`: types, lint (type-aware), floors of the house, what comments cite,
+// names that mean one thing, what nobody uses, format. Prints the failed steps and exits non-zero.
 import { spawnSync } from "node:child_process";
 
 const bun = process.execPath;
@@ -23,6 +24,9 @@ const steps: { name: string; args: string[] }[] = [
     ],
   },
   { name: "floors", args: ["scripts/floors.ts"] },
+  { name: "citations", args: ["scripts/citations.ts"] },
+  { name: "names", args: ["scripts/names.ts"] },
+  { name: "unused", args: bin("knip") },
   { name: "format", args: [...bin("biome"), "format", "."] },
 ];
 

@@ -1,28 +1,70 @@
-// `npm test`: runs every test file under Bun and ends with the line "N passed, N failed". Most tests wait more than they
-// work, for processes, databases and browsers, so two files run at a time. With arguments: those files alone.
+// `npm test`: runs every test file under Bun and ends with the line "N passed, N failed". With arguments: those files
+// alone. `npm run test:fast` names those that a person runs before each commit. Most tests wait more than they work, for
+// processes, databases and browsers: two files run at a time, the longest first, as measured in `test/timings.json`
+// (renewed by `npm test -- --update-timings`), on one PostgreSQL with a database for each that needs one.
+import { Glob } from "bun";
 import { spawn } from "node:child_process";
+import { PostgresServer } from "../test/support/postgres.ts";
 
 /** Far beyond what any test takes alone: on a machine with other work the slowest take their time, and are not wrong. */
 const STUCK_MS = 120_000;
+/** With three, a machine of two cores is so late that what waits for half a second is not met. */
+const FILES_AT_ONCE = 2;
+/** Of the gateways of all files that run at once. */
+const CONNECTIONS = "500";
 
-const child = spawn(
-  process.execPath,
-  ["test", "--parallel=2", "--timeout", String(STUCK_MS), ...process.argv.slice(2)],
-  {
-    stdio: ["ignore", "pipe", "pipe"],
-    env: { ...process.env, BUN_CONFIG_MAX_HTTP_REQUESTS: "65336" },
-  },
-);
-let output = "";
-for (const stream of [child.stdout, child.stderr]) {
-  stream.on("data", (bytes: Buffer) => {
-    output += bytes.toString();
-    process.stderr.write(bytes);
-  });
+const given = process.env["TEST_DATABASE_URL"] ?? "";
+const server = given === "" ? await PostgresServer.start({ max_connections: CONNECTIONS }) : null;
+
+/** The torture runs judge whole seconds of real processes: one after the other, when nothing else runs. */
+const ALONE = "test/simulation/";
+
+interface Ran {
+  code: number;
+  passed: number;
+  failed: number;
 }
-const code = await new Promise<number>((resolve) => child.on("close", (status) => resolve(status ?? 1)));
-const count = (word: string): number =>
-  Number(output.match(new RegExp(`^\\s*(\\d+) ${word}$`, "m"))?.[1] ?? 0);
-const [passed, failed] = [count("pass"), count("fail")];
-console.log(`${passed} passed, ${failed} failed`);
-process.exit(code === 0 && passed > 0 ? 0 : 1);
+
+async function run(filesAtOnce: number, args: readonly string[]): Promise<Ran> {
+  const child = spawn(
+    process.execPath,
+    [
+      "test",
+      `--parallel=${filesAtOnce}`,
+      "--timings=test/timings.json",
+      "--timeout",
+      String(STUCK_MS),
+      ...args,
+    ],
+    {
+      stdio: ["ignore", "pipe", "pipe"],
+      env: { ...process.env, BUN_CONFIG_MAX_HTTP_REQUESTS: "65336", TEST_DATABASE_URL: server?.url ?? given },
+    },
+  );
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on("data", (bytes: Buffer) => {
+      output += bytes.toString();
+      process.stderr.write(bytes);
+    });
+  }
+  const code = await new Promise<number>((resolve) => child.on("close", (status) => resolve(status ?? 1)));
+  const count = (word: string): number =>
+    Number(output.match(new RegExp(`^\\s*(\\d+) ${word}$`, "m"))?.[1] ?? 0);
+  return { code, passed: count("pass"), failed: count("fail") };
+}
+
+const asked = process.argv.slice(2);
+const files = [...new Glob("{src,cli,bench,torture,test}/**/*.test.ts").scanSync(".")].map(
+  (path) => `./${path}`,
+);
+const ran = asked.some((arg) => !arg.startsWith("--"))
+  ? [await run(FILES_AT_ONCE, asked)]
+  : [
+      await run(FILES_AT_ONCE, [...asked, ...files.filter((path) => !path.includes(ALONE))]),
+      await run(1, [...asked, ...files.filter((path) => path.includes(ALONE))]),
+    ];
+await server?.stop();
+const sum = (of: "passed" | "failed"): number => ran.reduce((total, one) => total + one[of], 0);
+console.log(`${sum("passed")} passed, ${sum("failed")} failed`);
+process.exit(ran.every(({ code, passed }) => code === 0 && passed > 0) ? 0 : 1);

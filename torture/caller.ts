@@ -2,6 +2,7 @@
 // byte. It never retries: repeats are part of the plan.
 import type { Exchange } from "./history.ts";
 import type { Leave, PlannedRequest } from "./plan.ts";
+import { Random } from "./random.ts";
 
 const WORDS = "count the silver bridges over the quiet river before the morning light returns".split(" ");
 /** Nothing in a run takes this long; a client that waits longer has found something. */
@@ -12,11 +13,24 @@ export function bodyOf(request: PlannedRequest): Record<string, unknown> {
   const words = Array.from({ length: request.words }, (_, n) => WORDS[(request.id + n) % WORDS.length]);
   return {
     model: request.model,
-    messages: [{ role: "user", content: `${request.id}: ${words.join(" ")}` }],
+    messages: [{ role: "user", content: `${request.id}: ${words.join(" ")}${ideographs(request)}` }],
     ...(request.maxTokens !== null && { max_tokens: request.maxTokens }),
     ...(request.stream && { stream: true }),
     ...(request.stream && request.includeUsage && { stream_options: { include_usage: true } }),
   };
+}
+
+const IDEOGRAPHS = { from: 0x4e00, count: 0x5000 };
+
+/** Neighbours that no tokenizer has met: each is counted on its own, and none is found again. */
+function ideographs({ id, ideographs: count }: PlannedRequest): string {
+  if (count === 0) return "";
+  const random = new Random(id);
+  const codes = Uint16Array.from(
+    { length: count },
+    () => IDEOGRAPHS.from + random.between(0, IDEOGRAPHS.count - 1),
+  );
+  return new TextDecoder("utf-16le").decode(codes);
 }
 
 /** Sent into silences, and no part of the answer: a replay has other silences. */

@@ -61,7 +61,7 @@ export function stroke(fate: Random, mix: Mix, gateways: number): Chaos {
 const staysAway = (fate: Random, { longAbsences }: Mix): boolean =>
   longAbsences > 0 && fate.chance(longAbsences);
 
-/** Two in three come back to find that the others have condemned them. */
+/** Two in three come back to find that the others have evicted them. */
 const longAbsence = (fate: Random): number =>
   fate.chance(0.35)
     ? fate.between(LEASE_LOST_AFTER_MS - 5_000, LEASE_LOST_AFTER_MS)

@@ -2,8 +2,10 @@
 import { answers, accidents } from "./checks/answers.ts";
 import { closures, limits, refusals, releases, revocations } from "./checks/access.ts";
 import { bill } from "./checks/bill.ts";
+import { concurrency } from "./checks/concurrency.ts";
+import { fairness } from "./checks/fairness.ts";
 import { clientView } from "./checks/client-view.ts";
-import { audits, balances, charges, moneyIn, nothingHeld } from "./checks/money.ts";
+import { audits, balances, charges, moneyIn, nothingHeld, quarantines } from "./checks/money.ts";
 import { replays } from "./checks/replays.ts";
 import type { Check, Evidence, Violation } from "./evidence.ts";
 
@@ -14,12 +16,15 @@ const CHECKS: Record<string, Check> = {
   "client view = ledger": clientView,
   "replays byte for byte": replays,
   "charges recomputed": charges,
+  "only rotten records wait for a person": quarantines,
   "balances never below zero": balances,
   "money in, once": moneyIn,
   "revoked keys refused": revocations,
   "closed, not entitled: refused": closures,
   "expired and older releases refused": releases,
   "limits passed by one request at most": limits,
+  "no key runs more than it may": concurrency,
+  "a flood slows nobody else down": fairness,
   "refusals have their reason": refusals,
   "answers have their reason": answers,
   "no accidents": accidents,

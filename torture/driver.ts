@@ -1,11 +1,11 @@
 // Plays a plan on a world: each step at its time, many at once, until the plan or its time is over. What a step found out goes into the history; a step that
 // could not be taken is an accident of the run, never silence.
 import { send } from "./caller.ts";
-import * as errands from "./errands.ts";
+import * as operatorActions from "./operator-actions.ts";
 import type { Exchange, KeyFacts } from "./history.ts";
 import type { Chaos, Plan, PlannedCustomer, Step, Traffic } from "./plan.ts";
-import { OUTAGE_MET_MS } from "./doors.ts";
-import { strike } from "./strike.ts";
+import { OUTAGE_MET_MS } from "./client-balancer.ts";
+import { inject } from "./fault.ts";
 import { openKey, type World } from "./world.ts";
 
 /** Requests of ours that may be open at once; beyond it the driver waits, in the order of the plan. */
@@ -17,7 +17,7 @@ export class Driver {
   private open = 0;
   private customers: readonly PlannedCustomer[] = [];
   private roomForOne: PromiseWithResolvers<void> | null = null;
-  private readonly errands = new Set<Promise<void>>();
+  private readonly running = new Set<Promise<void>>();
   /** Keys that are being made, by their number in the plan. */
   private readonly opening = new Map<number, Promise<void>>();
 
@@ -39,7 +39,7 @@ export class Driver {
       while (this.open >= OPEN_AT_MOST) await (this.roomForOne ??= Promise.withResolvers<void>()).promise;
       this.begin(step);
     }
-    while (this.errands.size > 0) await Promise.all(this.errands);
+    while (this.running.size > 0) await Promise.all(this.running);
   }
 
   /**
@@ -56,18 +56,18 @@ export class Driver {
 
   private begin(step: Step): void {
     this.open += 1;
-    const errand = this.take(step)
+    const action = this.take(step)
       .catch((error: unknown) => {
         const what = `${step.do}: ${error instanceof Error ? error.message : String(error)}`;
         this.world.history.accidents.push({ what, atMs: Date.now() });
       })
       .finally(() => {
-        this.errands.delete(errand);
+        this.running.delete(action);
         this.open -= 1;
         this.roomForOne?.resolve();
         this.roomForOne = null;
       });
-    this.errands.add(errand);
+    this.running.add(action);
   }
 
   private async take(step: Traffic | Chaos): Promise<void> {
@@ -83,22 +83,23 @@ export class Driver {
         return made;
       }
       case "revoke":
-        return errands.revoke(world, await this.key(step.key));
+        return operatorActions.revoke(world, await this.key(step.key));
       case "limit":
-        return errands.limit(world, await this.key(step.key), step.nano);
+        return operatorActions.limit(world, await this.key(step.key), step.nano);
       case "top_up":
-        return errands.topUp(world, step);
+        return operatorActions.topUp(world, step);
       case "switch":
-        return errands.switchOff(world, step);
+        return operatorActions.switchOff(world, step);
       case "publish":
-        return errands.publish(world, step);
+        return operatorActions.publish(world, step);
       case "watch":
-        return errands.watch(world, step.customer);
+        return operatorActions.watch(world, step.customer);
       case "audit":
-        return errands.audit(world);
+        return operatorActions.audit(world);
       case "kill":
       case "restart":
       case "crash_at":
+      case "rot_record":
       case "pause":
       case "pause_provider":
       case "lock_store":
@@ -106,13 +107,13 @@ export class Driver {
       case "freeze_database":
       case "cut_connection":
       case "promote_standby":
-        return strike(world, step);
+        return inject(world, step);
     }
   }
 
   private async exchange(step: Extract<Traffic, { request: unknown }>): Promise<void> {
     const { secret } = await this.key(step.request.key);
-    const { history, doors } = this.world;
+    const { history, balancer } = this.world;
     // A misuse needs an answer that is kept: before that, its body would be the first one.
     if (step.do === "misuse" && !history.exchanges.some((other) => isAnswerOf(other, step.request.id)))
       return;
@@ -120,7 +121,7 @@ export class Driver {
     const leave = step.do === "misuse" ? null : step.leave;
     const after = step.do === "repeat" ? step.after : null;
     history.exchanges.push(
-      await send({ gateway: doors.next(request.id), secret, kind, request, leave, after, healed: false }),
+      await send({ gateway: balancer.next(request.id), secret, kind, request, leave, after, healed: false }),
     );
   }
 

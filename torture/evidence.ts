@@ -1,5 +1,6 @@
 // What the checks judge: the history, the simulator's bill, the store's rows, and what the operator API says at the end;
 // with the look-ups that several checks share.
+import type { Fairness } from "./fairness.ts";
 import type { Exchange, History, KeyFacts } from "./history.ts";
 import { touches } from "./history.ts";
 import type { Plan } from "./plan.ts";
@@ -31,6 +32,8 @@ export interface Found {
   audit: AuditJson;
   /** By customer of the plan. */
   balances: Map<number, BalanceJson>;
+  /** Rounds of a victim's calls beside a flood; none when they were not asked for. */
+  fairness: Fairness[];
 }
 
 export type Check = (evidence: Evidence) => Violation[];
@@ -71,6 +74,32 @@ export class Evidence {
   /** The same for a gateway, a provider or a store that stood still: timers fire late, and timeouts are met. */
   stoodStill(exchange: Exchange): boolean {
     return touches(this.found.history.pauses, this.since(exchange), exchange.endedAtMs);
+  }
+
+  /** When the gateway of this exchange died while it was under way: its client sees that later. Infinity when it did not. */
+  diedAtMs({ gateway, sentAtMs, endedAtMs }: Exchange): number {
+    const deaths = this.found.history.downs.filter(
+      (down) => down.gateway === gateway && down.startMs >= sentAtMs && down.startMs <= endedAtMs,
+    );
+    return Math.min(...deaths.map(({ startMs }) => startMs));
+  }
+
+  /** Whether a limit of so many unsettled calls per key may have refused this exchange: its key had that many open. */
+  crowded({ request, sentAtMs, endedAtMs }: Exchange, most: number): boolean {
+    const keyId = this.found.history.keys.get(request.key)?.keyId;
+    const overlaps = (fromMs: number, toMs: number | null): boolean =>
+      fromMs <= endedAtMs && (toMs ?? Number.POSITIVE_INFINITY) >= sentAtMs;
+    const rows = this.found.rows.filter(
+      (row) => row.keyId === keyId && overlaps(row.admittedAtMs, row.endedAtMs),
+    );
+    const known = new Set(rows.map(({ requestId }) => requestId));
+    const others = this.found.history.exchanges.filter(
+      (other) =>
+        other.request.key === request.key &&
+        overlaps(other.sentAtMs, other.endedAtMs) &&
+        !known.has(other.headers["x-request-id"] ?? ""),
+    );
+    return rows.length + others.length >= most;
   }
 
   private since(exchange: Exchange): number {

@@ -1,7 +1,10 @@
 // After the last step: every gateway runs again without a crash point, everything that hangs may end, and then each
 // caller's key that the ledger knows is retried once, since that is what callers do after an outage.
+import { formatUsd, nanoUsd } from "../src/domain/money.ts";
 import { send } from "./caller.ts";
 import type { Exchange } from "./history.ts";
+import { MINIMUM_NANO } from "./models.ts";
+import { asked } from "./operator.ts";
 import type { PlannedRequest } from "./plan.ts";
 import { checkout, type World } from "./world.ts";
 import { join } from "node:path";
@@ -15,6 +18,7 @@ const RETRIES = 2_000;
 export async function heal(world: World, quietWithinMs = QUIET_WITHIN_MS): Promise<void> {
   for (const gateway of world.gateways) await gateway.heal();
   await quiet(world, quietWithinMs);
+  await resolveQuarantined(world);
   await retryAll(world);
   await quiet(world, quietWithinMs);
 }
@@ -26,7 +30,20 @@ async function quiet({ store }: World, withinMs: number): Promise<void> {
   }
 }
 
-async function retryAll({ store, history, doors }: World): Promise<void> {
+/** What an operator does with them: every other one costs its minimum, the rest nothing. */
+async function resolveQuarantined({ operator, history }: World): Promise<void> {
+  const { json } = await operator.call("GET", "/ledger/quarantine");
+  for (const [n, { id }] of (json["data"] as { id: string }[]).entries()) {
+    const charge = n % 2 === 0 ? null : formatUsd(nanoUsd(MINIMUM_NANO));
+    await operator.change(asked(), "POST", `/ledger/quarantine/${id}/resolve`, {
+      charge_usd: charge,
+      reason: "torture: its stream does not open",
+    });
+    history.quarantined.add(id);
+  }
+}
+
+async function retryAll({ store, history, balancer }: World): Promise<void> {
   const known = new Set(
     (await store.requests()).map(({ keyId, idempotencyKey }) => `${keyId} ${idempotencyKey}`),
   );
@@ -43,7 +60,7 @@ async function retryAll({ store, history, doors }: World): Promise<void> {
   };
   const retry = (request: PlannedRequest): Promise<Exchange> =>
     send({
-      gateway: doors.next(request.id),
+      gateway: balancer.next(request.id),
       secret: history.keys.get(request.key)?.secret ?? "",
       kind: "repeat",
       request,

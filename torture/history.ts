@@ -1,9 +1,9 @@
 // What the run saw, from outside the gateway: every answer to every request, every word of the operator API, every
 // stroke of chaos. The checks read this, the simulator's bill and the store; they ask the gateway for nothing else.
-import type { PlannedRequest } from "./plan.ts";
+import type { PlannedRequest, StandIn } from "./plan.ts";
 
 /** `whole`: to its proper end. `left`: we went away. `cut`: the connection broke or was never made. */
-export type Ending = "whole" | "left" | "cut";
+type Ending = "whole" | "left" | "cut";
 
 /** One HTTP request and what came back. Times are wall clock milliseconds, as the ledger's stamps are. */
 export interface Exchange {
@@ -72,6 +72,7 @@ export interface KeyFacts {
 
 export interface CustomerFacts {
   plan: number;
+  kind: StandIn;
   organizationId: string;
   /** The active one, for the customer of Research Mode. */
   entitlementId: string | null;
@@ -98,6 +99,10 @@ export class History {
   readonly pauses: Absence[] = [];
   readonly closings: Closing[] = [];
   readonly releases: ReleaseFacts[] = [];
+  /** Requests in whose stored stream a bit was flipped. */
+  readonly rotten = new Set<string>();
+  /** Requests that the gateways would not end by themselves, and that an operator ended. */
+  readonly quarantined = new Set<string>();
   /** Strokes of chaos by name. */
   readonly strokes = new Map<string, number>();
   /** What must never happen to a process. */

@@ -1,6 +1,7 @@
 // Draws a plan from a seed. Traffic and chaos come from separate streams of numbers, so that a run without chaos sends
 // the same requests as the one with it.
 import { stroke } from "./chaos-plan.ts";
+import { hostileAct } from "./hostile-plan.ts";
 import { EVERYTHING, type Mix } from "./mix.ts";
 import type { Plan, Step } from "./plan.ts";
 import { Random } from "./random.ts";
@@ -38,10 +39,20 @@ export function makePlan(order: PlanOrder): Plan {
     for (let atMs = FIRST_STROKE_MS; atMs < ms; atMs += gapMs())
       steps.push({ atMs, ...stroke(fate, mix, gateways) });
   }
+  if (mix.hostileGapMs !== null) {
+    const malice = random.fork("hostile");
+    for (let atMs = FIRST_STROKE_MS; atMs < ms; atMs += malice.gap(mix.hostileGapMs))
+      steps.push(...hostileAct(malice, planner.requests, { atMs, seed }).filter((step) => step.atMs < ms));
+  }
+  if (mix.rotGapMs !== null) {
+    const rot = random.fork("rot");
+    for (let atMs = rot.gap(mix.rotGapMs); atMs < ms; atMs += BETWEEN_STROKES_MS + rot.gap(mix.rotGapMs))
+      steps.push({ atMs, do: "rot_record", gateway: rot.between(0, gateways - 1) });
+  }
   if (standby) {
     const lagMs = random.fork("standby").between(0, LAG_AT_MOST_MS);
     steps.push({ atMs: Math.floor(ms * PROMOTED_AT), do: "promote_standby", lagMs });
   }
   steps.sort((a, b) => a.atMs - b.atMs);
-  return { seed, ms, customers: [...CUSTOMERS], keys, steps };
+  return { seed, ms, gateways, customers: [...CUSTOMERS], keys, steps };
 }

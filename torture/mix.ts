@@ -13,9 +13,13 @@ export interface Mix {
   keyed: number;
   streams: number;
   leaving: number;
+  /** Mean milliseconds between two acts of a tenant who wants to hurt the others; null = none. */
+  hostileGapMs: number | null;
+  /** Mean milliseconds between two records that rot; null = none. */
+  rotGapMs: number | null;
   /** Mean milliseconds between two strokes of chaos; null = none. */
   chaosGapMs: number | null;
-  chaos: Record<Exclude<Chaos["do"], "promote_standby">, number>;
+  chaos: Record<Exclude<Chaos["do"], "promote_standby" | "rot_record">, number>;
   /** Share of store locks that last longer than the store waits. */
   longLocks: number;
   /** Share of pauses, and of kills, after which a gateway stays away for longer than its lease. */
@@ -39,10 +43,12 @@ export const EVERYTHING: Mix = {
     watch: 3,
     audit: 0.3,
   },
-  customers: { rich: 7, poor: 1, limited: 2, research: 0.8 },
+  customers: { rich: 7, poor: 1, limited: 2, research: 0.8, crowd: 0, flooder: 0 },
   keyed: 0.6,
   streams: 0.55,
   leaving: 0.12,
+  hostileGapMs: 6_000,
+  rotGapMs: 12_000,
   chaosGapMs: 1_500,
   chaos: {
     kill: 5,

@@ -1,6 +1,6 @@
 // The models of a run: one upstream model per provider fault, so that a planned request always meets the same fault and
 // a crash in between changes nothing about it. Prices are easy to do by head: 2,000 nano-USD for every token.
-import { formatUsd, nanoUsd } from "../src/contract/money.ts";
+import { formatUsd, nanoUsd } from "../src/domain/money.ts";
 import type { ManifestInput } from "../src/releases/manifest.ts";
 
 export const NANO_PER_TOKEN = 2_000n;
@@ -37,6 +37,12 @@ const ill = (name: string, weight: number, ...routes: Record<string, unknown>[])
   sound: false,
 });
 
+const told = (prompt: number, completion: number): Record<string, number> => ({
+  prompt_tokens: prompt,
+  completion_tokens: completion,
+  total_tokens: prompt + completion,
+});
+
 export const MODELS: readonly Model[] = [
   well("steady", 30),
   well("slow", 20, { tokens_per_second: 40 }),
@@ -51,6 +57,27 @@ export const MODELS: readonly Model[] = [
   well("talks-on", 2, { after_done: true }),
   {
     ...well("inflated", 3, { usage: { prompt_tokens: 900_000, completion_tokens: 900_000 } }),
+    misreports: true,
+  },
+  {
+    ...well("boasts", 2, { usage_as_is: told(2 ** 53 - 1, 2 ** 53 - 1) }),
+    misreports: true,
+  },
+  {
+    ...well("babbles", 2, {
+      usage_as_is: { prompt_tokens: 12.5, completion_tokens: -3, total_tokens: "many" },
+    }),
+    misreports: true,
+  },
+  {
+    ...well("contradicts", 2, {
+      usage_as_is: { prompt_tokens: 10, completion_tokens: 500, total_tokens: 10 },
+    }),
+    misreports: true,
+  },
+  { ...well("understates", 2, { usage_as_is: told(1, 0) }), misreports: true },
+  {
+    ...ill("tells-early", 2, { usage_first: true, usage_as_is: told(5, 0), reset_after_events: 6 }),
     misreports: true,
   },
   ill("overruns", 3, { overrun_tokens: 400, tokens_per_second: 2000 }),

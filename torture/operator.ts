@@ -2,7 +2,7 @@
 // would, since the gateway may die under it; it reads its token anew each time, because every start makes another one.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Doors } from "./doors.ts";
+import type { ClientBalancer } from "./client-balancer.ts";
 import type { GatewayProcess } from "./gateway-process.ts";
 import type { Change } from "./history.ts";
 
@@ -20,14 +20,18 @@ export class Operator {
   private calls = 0;
 
   /** Any of the gateways will do; they are asked in turn. */
-  constructor(private readonly doors: Doors) {}
+  constructor(
+    private readonly balancer: ClientBalancer,
+    /** Somebody's own; null takes the one of the gateway's `operator.json`. */
+    private readonly key: string | null = null,
+  ) {}
 
   /** Calls until the answer is neither missing, 5xx nor the 401 of a token that has just been replaced. */
   async call(method: string, path: string, body?: unknown): Promise<Answered> {
     const untilMs = performance.now() + KNOWN_WITHIN_MS;
     while (performance.now() < untilMs) {
       this.calls += 1;
-      const answered = await this.once(this.doors.from(this.calls), { method, path, body });
+      const answered = await this.once(this.balancer.from(this.calls), { method, path, body });
       if (answered !== null && answered.status < 500 && answered.status !== 401) return answered;
       await Bun.sleep(AGAIN_AFTER_MS);
     }
@@ -52,9 +56,7 @@ export class Operator {
     call: { method: string; path: string; body?: unknown },
   ): Promise<Answered | null> {
     try {
-      const { token } = JSON.parse(readFileSync(join(files.dataDir, "operator.json"), "utf8")) as {
-        token: string;
-      };
+      const token = this.key ?? tokenIn(files.dataDir);
       const answer = await fetch(`${url}/admin/v1${call.path}`, {
         method: call.method,
         headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
@@ -67,5 +69,8 @@ export class Operator {
     }
   }
 }
+
+const tokenIn = (dataDir: string): string =>
+  (JSON.parse(readFileSync(join(dataDir, "operator.json"), "utf8")) as { token: string }).token;
 
 export const asked = (): Change => ({ askedMs: Date.now(), ackedMs: null });

@@ -1,7 +1,8 @@
 // The plan of a run: who does what, and when, drawn from one seed before anything is started. Replaying a seed replays
 // this plan; what the machine makes of it (where exactly a kill falls) differs a little each time.
 
-export type StandIn = "rich" | "poor" | "limited" | "research";
+/** `crowd` leaves its streams in bulk, `flooder` sends prompts that cost much to count and cannot be paid. */
+export type StandIn = "rich" | "poor" | "limited" | "research" | "crowd" | "flooder";
 
 /** An organization of the run. Its keys are those of the plan that name it. */
 export interface PlannedCustomer {
@@ -28,6 +29,8 @@ export interface PlannedRequest {
   maxTokens: number | null;
   /** Words of the prompt. */
   words: number;
+  /** Random ideographs behind them: text that costs a tokenizer the most. */
+  ideographs: number;
   /** The caller's Idempotency-Key; null = none sent. */
   idempotencyKey: string | null;
 }
@@ -55,6 +58,8 @@ export type Chaos =
   | { do: "crash_at"; gateway: number; hook: string; n: number }
   | { do: "pause"; gateway: number; ms: number }
   | { do: "pause_provider"; ms: number }
+  /** Flips a bit in the stored part of a running stream, and kills the gateway. */
+  | { do: "rot_record"; gateway: number }
   /** Somebody else holds the write lock of the store. */
   | { do: "lock_store"; ms: number }
   | { do: "kill_database"; downMs: number }
@@ -69,6 +74,7 @@ export type Step = { atMs: number } & (Traffic | Chaos);
 export interface Plan {
   seed: number;
   ms: number;
+  gateways: number;
   customers: PlannedCustomer[];
   /** Those that exist when the run begins. */
   keys: PlannedKey[];

@@ -3,7 +3,14 @@
 import pg from "pg";
 import { CuttingProxy } from "../test/support/cutting-proxy.ts";
 import { PostgresServer } from "../test/support/postgres.ts";
-import { readRow, type RequestRow, type StoredRow, type StoreUnderTest } from "./store.ts";
+import {
+  flipped,
+  readRow,
+  type RequestRow,
+  type StoredRow,
+  type StoreUnderTest,
+  UNFINISHED,
+} from "./store.ts";
 
 /** A standby finds its primary again at once; five seconds of refusals after each kill would test nothing new. */
 const SERVER = { wal_retrieve_retry_interval: "100ms" };
@@ -19,6 +26,11 @@ const REQUESTS = `
     LEFT JOIN txn opened ON opened.org_id = r.org_id AND opened.txn = r.opened_txn
     LEFT JOIN txn closed ON closed.org_id = r.org_id AND closed.txn = r.closed_txn
   ORDER BY r.admitted_at, r.request_id`;
+
+/** The newest stream that somebody left behind: of a gateway that is away, its requests are the next to be ended. */
+const ROTTING = `
+  SELECT c.request_id, c.seq, c.sealed FROM stream_chunk c JOIN request r USING (org_id, request_id)
+  WHERE r.closed_txn IS NULL ORDER BY c.request_id DESC, c.seq LIMIT 1`;
 
 export class PostgresStore implements StoreUnderTest {
   readonly kind = "postgres";
@@ -92,8 +104,23 @@ export class PostgresStore implements StoreUnderTest {
     );
   }
 
+  async rot(): Promise<string | null> {
+    return await this.session(async (client) => {
+      const { rows } = await client.query<{ request_id: string; seq: string; sealed: Buffer }>(ROTTING);
+      const [chunk] = rows;
+      if (chunk === undefined) return null;
+      const flip = client.query("UPDATE stream_chunk SET sealed = $1 WHERE request_id = $2 AND seq = $3", [
+        Buffer.from(flipped(chunk.sealed)),
+        chunk.request_id,
+        chunk.seq,
+      ]);
+      await flip.catch(() => undefined); // the answer may be lost with the database, and the bit flipped all the same
+      return chunk.request_id;
+    });
+  }
+
   async unfinished(): Promise<number> {
-    const [row] = await this.asked("SELECT count(*) AS n FROM request WHERE closed_txn IS NULL");
+    const [row] = await this.asked(UNFINISHED);
     return Number(row?.["n"]);
   }
 
@@ -113,17 +140,24 @@ export class PostgresStore implements StoreUnderTest {
     return url.href;
   }
 
-  /** The rows of the last statement; the connection and its locks end with it. */
-  private async asked(...statements: string[]): Promise<StoredRow[]> {
+  /** The rows of the last statement. */
+  private asked(...statements: string[]): Promise<StoredRow[]> {
+    return this.session(async (client) => {
+      let rows: StoredRow[] = [];
+      for (const statement of statements) ({ rows } = await client.query<StoredRow>(statement));
+      return rows;
+    });
+  }
+
+  /** A connection that ends with its use, its locks with it. */
+  private async session<T>(use: (client: pg.Client) => Promise<T>): Promise<T> {
     const client = new pg.Client({ connectionString: this.url });
     client.on("error", () => {}); // told by the statement, too
     await client.connect();
     try {
-      let rows: StoredRow[] = [];
-      for (const statement of statements) ({ rows } = await client.query<StoredRow>(statement));
-      return rows;
+      return await use(client);
     } finally {
-      await client.end();
+      await client.end().catch(() => undefined);
     }
   }
 }

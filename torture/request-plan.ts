@@ -11,8 +11,10 @@ export const CUSTOMERS: readonly PlannedCustomer[] = [
   { id: 3, kind: "poor", nano: 3_000_000n },
   { id: 4, kind: "limited", nano: 1_000_000_000_000n },
   { id: 5, kind: "research", nano: 1_000_000_000_000n },
+  { id: 6, kind: "crowd", nano: 1_000_000_000_000n },
+  { id: 7, kind: "flooder", nano: 3_000_000n },
 ];
-const KEYS_OF: Record<StandIn, number> = { rich: 3, poor: 1, limited: 2, research: 1 };
+const KEYS_OF: Record<StandIn, number> = { rich: 3, poor: 1, limited: 2, research: 1, crowd: 1, flooder: 1 };
 
 const kindOf = ({ customer }: Pick<PlannedKey, "customer">): StandIn => {
   const planned = CUSTOMERS[customer];
@@ -44,7 +46,7 @@ export class RequestPlanner {
 
   request(key: PlannedKey, model?: string): PlannedRequest {
     const { random, mix } = this;
-    const id = (this.requests += 1);
+    const id = this.newId();
     const request: PlannedRequest = {
       id,
       key: key.id,
@@ -53,10 +55,16 @@ export class RequestPlanner {
       includeUsage: random.chance(0.5),
       maxTokens: random.chance(0.8) ? random.between(4, 48) : null,
       words: random.between(1, 30),
+      ideographs: 0,
       idempotencyKey: random.chance(mix.keyed) ? this.idempotencyKey(key, id) : null,
     };
     if (request.idempotencyKey !== null) this.keyed.push(request);
     return request;
+  }
+
+  newId(): number {
+    this.requests += 1;
+    return this.requests;
   }
 
   /** Mostly fresh; now and then the string that another API key used, which is another request. */

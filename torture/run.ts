@@ -50,6 +50,7 @@ async function runOnce(): Promise<number> {
     seed,
     ms: minutes * 60_000,
     keep: true,
+    fairness: true,
     ...(database !== null && { database }),
     progress: (playedMs, { history }) => {
       if (playedMs - saidAtMs < PROGRESS_EVERY_MS) return;

@@ -14,6 +14,8 @@ export interface BilledCall {
   completion_tokens: number;
   outcome: "running" | "finished" | "cut" | "refused";
   billed: boolean;
+  arrived_at_ms: number;
+  seconds: number;
 }
 
 export class SimulatorProcess {

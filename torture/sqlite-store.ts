@@ -1,7 +1,14 @@
 // One gateway's embedded store: a file in its data directory.
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
-import { readRow, type RequestRow, type StoredRow, type StoreUnderTest } from "./store.ts";
+import {
+  flipped,
+  readRow,
+  type RequestRow,
+  type StoredRow,
+  type StoreUnderTest,
+  UNFINISHED,
+} from "./store.ts";
 
 export class SqliteStore implements StoreUnderTest {
   readonly kind = "sqlite";
@@ -21,14 +28,30 @@ export class SqliteStore implements StoreUnderTest {
     }
   }
 
+  async rot(): Promise<string | null> {
+    const database = this.open();
+    try {
+      database.run("PRAGMA busy_timeout = 1000");
+      const chunk = database
+        .query<{ request_id: string; seq: bigint; sealed: Uint8Array }, []>(
+          `SELECT c.request_id, c.seq, c.sealed FROM stream_chunk c JOIN request r USING (org_id, request_id)
+           WHERE r.closed_txn IS NULL ORDER BY c.request_id DESC, c.seq LIMIT 1`,
+        )
+        .get();
+      if (chunk === null) return null;
+      database
+        .query("UPDATE stream_chunk SET sealed = ? WHERE request_id = ? AND seq = ?")
+        .run(flipped(chunk.sealed), chunk.request_id, chunk.seq);
+      return chunk.request_id;
+    } finally {
+      database.close();
+    }
+  }
+
   async unfinished(): Promise<number> {
     const database = this.open();
     try {
-      return Number(
-        Object.values(
-          database.query("SELECT count(*) FROM request WHERE closed_txn IS NULL").get() as StoredRow,
-        )[0],
-      );
+      return Number(database.query<{ n: bigint }, []>(UNFINISHED).get()?.n);
     } finally {
       database.close();
     }

@@ -1,7 +1,5 @@
 // The store under the gateways, as the harness needs it: what belongs into their settings, how it is hurt, and its rows
 // at the end.
-import type { PostgresStore } from "./postgres-store.ts";
-import type { SqliteStore } from "./sqlite-store.ts";
 
 export interface RequestRow {
   organizationId: string;
@@ -21,6 +19,8 @@ export interface RequestRow {
   evidence: string | null;
   promptTokens: number | null;
   completionTokens: number | null;
+  /** What the provider told beyond the quoted bounds, in and out together; null where it did not. */
+  toldTokens: number | null;
   outputBound: number;
   errorCode: string | null;
   /** In the order in which the transactions of the organization took effect. */
@@ -33,13 +33,28 @@ export interface StoreUnderTest {
   readonly settings: string;
   /** Somebody else holds the lock that every write needs. */
   lock(ms: number): Promise<void>;
-  /** How many requests have not ended. */
+  /** Flips one bit in the stored stream of an unfinished request; returns its id, null when there is none. */
+  rot(): Promise<string | null>;
+  /** How many requests have not ended, those apart that wait for an operator. */
   unfinished(): Promise<number>;
   requests(): Promise<RequestRow[]>;
   close(): Promise<void>;
 }
 
-export type Store = SqliteStore | PostgresStore;
+/** How many requests have not ended and wait for nobody. */
+export const UNFINISHED = `
+  SELECT count(*) AS n FROM request r
+  WHERE r.closed_txn IS NULL AND NOT EXISTS (
+    SELECT 1 FROM quarantine q
+    WHERE q.org_id = r.org_id AND q.request_id = r.request_id AND q.decided_at IS NULL)`;
+
+/** One bit of the sealed bytes, in their middle. */
+export function flipped(sealed: Uint8Array): Uint8Array {
+  const rotten = Uint8Array.from(sealed);
+  const at = rotten.length >> 1;
+  rotten[at] = (rotten[at] ?? 0) ^ 1;
+  return rotten;
+}
 
 /** As a driver hands it out. */
 export type StoredRow = Record<string, string | bigint | boolean | null>;
@@ -67,9 +82,16 @@ export function readRow(row: StoredRow): RequestRow {
     evidence: textOrNull("evidence"),
     promptTokens: countOrNull("prompt_tokens"),
     completionTokens: countOrNull("completion_tokens"),
+    toldTokens: toldIn(text("attempts")),
     outputBound: count("output_bound"),
     errorCode: textOrNull("error_code"),
     openedTxn: count("opened_txn"),
     closedTxn: countOrNull("closed_txn"),
   };
+}
+
+function toldIn(attempts: string): number | null {
+  type Told = { told?: { promptTokens: number; completionTokens: number } };
+  const { told } = (JSON.parse(attempts) as Told[]).at(-1) ?? {};
+  return told === undefined ? null : told.promptTokens + told.completionTokens;
 }

@@ -5,11 +5,13 @@ import { join } from "node:path";
 import { judge } from "./checks.ts";
 import { Driver } from "./driver.ts";
 import { type BalanceJson, errorCode, Evidence, type Found, type Violation } from "./evidence.ts";
+import { measureFairness } from "./fairness.ts";
 import type { Exchange, History } from "./history.ts";
 import { audit, finalBalances, heal } from "./heal.ts";
 import { printFound } from "./found.ts";
 import { makePlan } from "./make-plan.ts";
 import { type Mix, REPLICATED } from "./mix.ts";
+import type { PlannedRequest, StandIn } from "./plan.ts";
 import { type Ground, openWorld, type World } from "./world.ts";
 
 export interface Run extends Ground {
@@ -18,6 +20,8 @@ export interface Run extends Ground {
   mix?: Mix;
   /** How long the healed gateways may take to finish everything. */
   quietWithinMs?: number;
+  /** Whether a victim's calls are timed beside a flood, after the healing; no when absent. */
+  fairness?: boolean;
   /** Keeps the directory of a run that found something. */
   keep?: boolean;
   progress?(playedMs: number, world: World): void;
@@ -43,7 +47,10 @@ export async function torture(run: Run): Promise<Report> {
   let broken = true;
   try {
     await new Driver(world, (playedMs) => run.progress?.(playedMs, world)).play(plan);
-    await heal(world, run.quietWithinMs);
+    await heal(world, run.quietWithinMs).catch((error: unknown) => {
+      world.history.accidents.push({ what: String(error), atMs: Date.now() });
+    });
+    const fairness = run.fairness === true ? await measureFairness(world) : [];
     const found: Found = {
       plan,
       history: world.history,
@@ -58,6 +65,7 @@ export async function torture(run: Run): Promise<Report> {
       }),
       bill: await world.simulator.bill(),
       rows: await world.store.requests(),
+      fairness,
     };
     const violations = judge(new Evidence(found));
     broken = [...violations.values()].some((list) => list.length > 0);
@@ -97,7 +105,9 @@ function databaseStrokes({ strokes }: History): Record<string, number> {
   );
 }
 
-function figuresOf({ history, bill, rows }: Found): Record<string, number> {
+function figuresOf({ plan, history, bill, rows }: Found): Record<string, number> {
+  const kindOf = ({ key }: PlannedRequest): StandIn | undefined =>
+    plan.customers[history.keys.get(key)?.customer ?? -1]?.kind;
   const { exchanges } = history;
   const count = (fits: (exchange: Exchange) => boolean): number => exchanges.filter(fits).length;
   const down = (what: string): number => history.downs.filter((span) => span.what === what).length;
@@ -123,6 +133,10 @@ function figuresOf({ history, bill, rows }: Found): Record<string, number> {
     "keys revoked": [...history.keys.values()].filter(({ revoked }) => revoked !== null).length,
     "routes closed, entitlements revoked": history.closings.length,
     "releases published": history.releases.length,
+    "streams left in bulk": count(({ request }) => kindOf(request) === "crowd"),
+    "prompts that flood the counters": count(({ request }) => request.ideographs > 0),
+    "records rotten": history.rotten.size,
+    "requests ended by an operator": history.quarantined.size,
     "audits during the run": history.auditsTaken,
   };
 }

@@ -11,7 +11,7 @@ const TWINS_WITHIN_MS = 40;
 const DAYS_30_MS = 30 * 86_400_000;
 
 export class TrafficPlanner {
-  private readonly requests: RequestPlanner;
+  readonly requests: RequestPlanner;
   private topUps = 0;
 
   constructor(
@@ -51,11 +51,11 @@ export class TrafficPlanner {
       case "switch":
       case "watch":
       case "audit":
-        return [{ atMs, ...this.errand(kind) }];
+        return [{ atMs, ...this.action(kind) }];
     }
   }
 
-  private errand(kind: "limit" | "top_up" | "switch" | "watch" | "audit"): Traffic {
+  private action(kind: "limit" | "top_up" | "switch" | "watch" | "audit"): Traffic {
     const { random } = this;
     switch (kind) {
       case "limit": {

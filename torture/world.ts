@@ -3,9 +3,9 @@
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { formatUsd, nanoUsd } from "../src/contract/money.ts";
+import { formatUsd, nanoUsd } from "../src/domain/money.ts";
 import { generateReleaseKey, readReleaseKey, type ReleaseKey } from "../src/releases/release-key.ts";
-import { Doors } from "./doors.ts";
+import { ClientBalancer } from "./client-balancer.ts";
 import { freePort, type GatewayFiles, GatewayProcess } from "./gateway-process.ts";
 import { type CustomerFacts, History } from "./history.ts";
 import { MODELS, PROVIDERS, RESEARCH } from "./models.ts";
@@ -16,26 +16,32 @@ import { SimulatorProcess } from "./simulator-process.ts";
 import { PostgresStore } from "./postgres-store.ts";
 import { SqliteStore } from "./sqlite-store.ts";
 import { StartGate } from "./start-gate.ts";
-import type { Store } from "./store.ts";
+import { secondPerson } from "./second-person.ts";
 
 export const checkout = join(import.meta.dir, "..");
+
+type Store = SqliteStore | PostgresStore;
 
 export interface World {
   directory: string;
   /** The source tree that the gateways run. */
   root: string;
   gateways: GatewayProcess[];
-  doors: Doors;
+  balancer: ClientBalancer;
   startGate: StartGate;
   simulator: SimulatorProcess;
   store: Store;
   operator: Operator;
+  /** Approves what `operator` asked for. */
+  second: Operator;
   desk: ReleaseDesk;
   history: History;
   close(options: { keep: boolean }): Promise<void>;
 }
 
 const OFFERED_WITHIN_MS = 10_000;
+/** Calls of one key that one gateway may have unsettled. */
+export const KEY_CONCURRENT = 40;
 
 export interface Ground {
   /** The source tree that the gateways run; the checkout when absent. */
@@ -61,17 +67,18 @@ export async function openWorld(plan: Plan, { root = checkout, database }: Groun
     return new GatewayProcess(files, history, startGate);
   });
   const simulator = await SimulatorProcess.start(simulatorFiles, history);
-  const doors = new Doors(gateways);
-  const operator = new Operator(doors);
+  const balancer = new ClientBalancer(gateways);
+  const operator = new Operator(balancer);
   const world: World = {
     directory,
     root,
     gateways,
-    doors,
+    balancer,
     startGate,
     simulator,
     store,
     operator,
+    second: operator,
     desk: new ReleaseDesk(operator, history, signer),
     history,
     close: async ({ keep }) => {
@@ -82,6 +89,7 @@ export async function openWorld(plan: Plan, { root = checkout, database }: Groun
   };
   try {
     await startAll(gateways);
+    if (gateways[0] !== undefined) world.second = new Operator(balancer, await secondPerson(gateways[0]));
     for (const model of MODELS) await world.desk.publish(model);
     await openAccounts(world, plan);
     await Promise.all(gateways.map((gateway) => offered(gateway, history)));
@@ -130,16 +138,17 @@ async function offered({ url, number }: GatewayProcess, { keys }: History): Prom
   throw new Error(`gateway ${number} does not offer every model`);
 }
 
-async function openAccounts({ operator, history }: World, plan: Plan): Promise<void> {
+async function openAccounts({ operator, second, history }: World, plan: Plan): Promise<void> {
   for (const { id, kind, nano } of plan.customers) {
     const made = await operator.change(asked(), "POST", "/organizations", { name: `customer ${id}` });
     const organizationId = String(made["id"]);
     const reference = `opening-${id}`;
     const grant = { org: organizationId, usd: formatUsd(nanoUsd(nano)), kind: "purchase", reference };
     await operator.change(asked(), "POST", "/credits", grant);
-    const facts = { plan: id, organizationId, entitlementId: null, credited: new Map([[reference, nano]]) };
+    const credited = new Map([[reference, nano]]);
+    const facts: CustomerFacts = { plan: id, kind, organizationId, entitlementId: null, credited };
     history.customers.set(id, facts);
-    if (kind === "research") await entitle(operator, facts);
+    if (kind === "research") await entitle({ operator, second }, facts);
   }
   for (const key of plan.keys) await openKey({ operator, history }, key, plan.customers);
 }
@@ -167,12 +176,15 @@ export async function openKey(
   });
 }
 
-/** Requests an entitlement to the model of Research Mode, and approves it. */
-export async function entitle(operator: Operator, customer: CustomerFacts): Promise<void> {
+/** Requests an entitlement to the model of Research Mode; the second person approves it. */
+export async function entitle(
+  { operator, second }: Pick<World, "operator" | "second">,
+  customer: CustomerFacts,
+): Promise<void> {
   const wanted = { org: customer.organizationId, model: RESEARCH, project: "torture" };
   const id = String((await operator.change(asked(), "POST", "/entitlements", wanted))["id"]);
   const expires = new Date(Math.ceil(Date.now() / 1000) * 1000 + 30 * 86_400_000).toISOString();
-  await operator.change(asked(), "POST", `/entitlements/${id}/approve`, { expires });
+  await second.change(asked(), "POST", `/entitlements/${id}/approve`, { expires });
   customer.entitlementId = id;
 }
 
@@ -195,7 +207,7 @@ const settingsOf = (places: Places): string => `
 listen: { host: 127.0.0.1, port: ${places.gateway} }
 data_dir: ${places.dataDir}
 ${places.store.settings}
-limits: { answer_timeout_ms: 15000, request_timeout_ms: 20000 }
+limits: { answer_timeout_ms: 15000, request_timeout_ms: 20000, key_concurrent: ${KEY_CONCURRENT} }
 idempotency: { attach_wait: 20s }
 trust: { release_keys: [ ${places.trust} ] }
 providers:

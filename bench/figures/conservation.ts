@@ -6,7 +6,7 @@ import { TOLLGATE } from "../peer.ts";
 import { chatBody, chatRequest } from "../request.ts";
 import { PROMPT_TOKENS, RATES, SCRIPTS, SCRIPT_NAMES } from "../scripts.ts";
 import { billOf } from "./bench.ts";
-import { formatUsd, nanoUsd, parseUsd } from "../../src/contract/money.ts";
+import { formatUsd, nanoUsd, parseUsd } from "../../src/domain/money.ts";
 import type { Figure } from "../figure.ts";
 import type { ScriptName } from "../scripts.ts";
 import type { Customer, TollgatePeer } from "../tollgate-peer.ts";

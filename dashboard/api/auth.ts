@@ -1,5 +1,5 @@
-// Signing in and out. These are the paths of the sign-in library behind `/auth`; everything else is our own contract.
-import { texts } from "../texts.ts";
+// Signing in and out, and how. These are the paths of the sign-in library behind `/auth`; everything else is in `routes.ts`.
+import { useSend } from "./change.ts";
 import { ApiError, get, send } from "./client.ts";
 
 /** The session cookie is set, a second factor is asked for, or the browser is on its way to another host. */
@@ -43,7 +43,7 @@ export async function signInWithPasskey(): Promise<SignedIn> {
   return { kind: "signed_in" };
 }
 
-export async function addPasskey(name: string): Promise<void> {
+async function addPasskey(name: string): Promise<void> {
   const options = await get<PublicKeyCredentialCreationOptionsJSON>(
     "/auth/passkey/generate-register-options",
   );
@@ -52,17 +52,24 @@ export async function addPasskey(name: string): Promise<void> {
   await send("/auth/passkey/verify-registration", { body: { response, name } });
 }
 
+const NOT_ALLOWED = "No passkey was used: the browser's question was closed or took too long.";
+/** The names that browsers give to why there was no passkey. */
+const WITHOUT_PASSKEY: Record<string, string> = {
+  NotAllowedError: NOT_ALLOWED,
+  InvalidStateError: "This device holds one of your passkeys already.",
+  SecurityError: "The browser uses no passkeys at this address.",
+};
+
 /** What the passkey signed, or why there is none: the browser's own names for that, in our words. */
 async function signed(ask: () => Promise<Credential | null>): Promise<unknown> {
-  const reasons: Record<string, string> = texts.passkeys.failed;
   try {
     const credential = await ask();
     if (credential instanceof PublicKeyCredential) return credential.toJSON();
   } catch (error) {
     if (!(error instanceof DOMException)) throw error;
-    throw withoutPasskey(reasons[error.name] ?? error.message);
+    throw withoutPasskey(WITHOUT_PASSKEY[error.name] ?? error.message);
   }
-  throw withoutPasskey(texts.passkeys.failed.NotAllowedError);
+  throw withoutPasskey(NOT_ALLOWED);
 }
 
 const withoutPasskey = (message: string): ApiError =>
@@ -73,3 +80,45 @@ export const canUsePasskeys = (): boolean =>
   typeof PublicKeyCredential === "function" &&
   "parseRequestOptionsFromJSON" in PublicKeyCredential &&
   !/^[\d.]+$|^\[/.test(location.hostname);
+
+const PROFILE = ["profile"] as const;
+/** An organization may have asked for the second factor before it showed anything. */
+const EVERYTHING = [] as const;
+
+export const useAddPasskey = (onDone: () => void) =>
+  useSend({ send: (name: string) => addPasskey(name), onDone, stale: PROFILE });
+export const useRemovePasskey = (onDone: () => void) =>
+  useSend({
+    send: (id: string) => send<unknown>("/auth/passkey/delete-passkey", { body: { id } }),
+    onDone,
+    stale: PROFILE,
+  });
+
+/** What an authenticator app takes in, and codes for the day the phone is lost. */
+export interface NewSecondFactor {
+  totpURI: string;
+  backupCodes: string[];
+}
+export const useBeginSecondFactor = (onDone: (made: NewSecondFactor) => void) =>
+  useSend({
+    send: (password: string) => send<NewSecondFactor>("/auth/two-factor/enable", { body: { password } }),
+    onDone,
+    stale: PROFILE,
+  });
+export const useFinishSecondFactor = (onDone: () => void) =>
+  useSend({ send: verifyCode, onDone, stale: EVERYTHING });
+export const useNewBackupCodes = (onDone: (made: Pick<NewSecondFactor, "backupCodes">) => void) =>
+  useSend({
+    send: (password: string) =>
+      send<Pick<NewSecondFactor, "backupCodes">>("/auth/two-factor/generate-backup-codes", {
+        body: { password },
+      }),
+    onDone,
+    stale: PROFILE,
+  });
+export const useEndSecondFactor = () =>
+  useSend({
+    send: (password: string) => send<unknown>("/auth/two-factor/disable", { body: { password } }),
+    onDone: () => {},
+    stale: EVERYTHING,
+  });

@@ -1,25 +1,57 @@
 // A form that changes something on the server. The hook lives in its dialog, so its `Idempotency-Key` is made when the
 // form opens: a double click or a retry acts once. The answer goes to `onDone` and is kept by nobody, as it may hold a
-// secret.
+// secret. Afterwards whatever was read of the same organization, of the operator's pages or of oneself is asked again.
 import { type QueryKey, useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
+import { send } from "./client.ts";
+import {
+  addressOf,
+  type Answer,
+  type Body,
+  methodOf,
+  type Params,
+  segmentsOf,
+  type Write,
+} from "./routes.ts";
 
-interface ChangeTerms<Input, Answer> {
+/** What a form shows of a change. */
+export interface Mutation {
+  isPending: boolean;
+  error: unknown;
+}
+
+export function useChange<R extends Write>(
+  route: R,
+  params: Params<R>,
+  onDone: Done<Answer<R>> = () => {},
+  stale: QueryKey = aboutOf(segmentsOf(route, params)),
+) {
+  const change = (body: Body<R>, idempotencyKey: string): Promise<Answer<R>> =>
+    send<Answer<R>>(addressOf(route, params), { method: methodOf(route), body, idempotencyKey });
+  return useSend({ send: change, onDone, stale });
+}
+
+const aboutOf = (segments: readonly string[]): QueryKey => segments.slice(0, segments[0] === "orgs" ? 2 : 1);
+
+type Done<Answer> = (answer: Answer) => void | Promise<void>;
+
+interface SendTerms<Input, Answer> {
   send: (input: Input, idempotencyKey: string) => Promise<Answer>;
-  onDone: (answer: Answer) => void;
+  onDone: Done<Answer>;
   /** What the server has to be asked again. */
   stale: QueryKey;
 }
 
-export function useChange<Input, Answer>({ send, onDone, stale }: ChangeTerms<Input, Answer>) {
+/** The same for what is no route of our own description: the sign-in library's. */
+export function useSend<Input, Answer>({ send: go, onDone, stale }: SendTerms<Input, Answer>) {
   const queries = useQueryClient();
   const [idempotencyKey, setKey] = useState(() => crypto.randomUUID());
   return useMutation({
     gcTime: 0,
     mutationFn: async (input: Input): Promise<void> => {
-      const answer = await send(input, idempotencyKey);
+      const answer = await go(input, idempotencyKey);
       setKey(crypto.randomUUID());
-      onDone(answer);
+      await onDone(answer);
     },
     onSettled: () => queries.invalidateQueries({ queryKey: stale }),
   });

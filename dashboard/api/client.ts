@@ -21,7 +21,7 @@ export class ApiError extends Error {
 }
 
 /** No answer came: the server is away or the network is down. */
-export class Unreachable extends Error {
+class Unreachable extends Error {
   constructor(cause: unknown) {
     super("The gateway does not answer.", { cause });
     this.name = "Unreachable";
@@ -30,11 +30,12 @@ export class Unreachable extends Error {
 
 export type Query = Readonly<Record<string, string | number | boolean | null | undefined>>;
 
-export const get = <Answer>(url: string, query: Query = {}, signal?: AbortSignal): Promise<Answer> =>
-  answerOf(withQuery(url, query), { method: "GET", ...(signal && { signal }) });
+export const get = <Answer>(url: string, signal?: AbortSignal): Promise<Answer> =>
+  answerOf(url, { method: "GET", ...(signal && { signal }) });
 
-export interface Change {
-  method?: "POST" | "PATCH" | "PUT" | "DELETE";
+interface Change {
+  /** POST unless said. */
+  method?: string;
   body?: unknown;
   /** Made when the form opened (`change.ts`), so that a double click or a retry acts once. Questions have none. */
   idempotencyKey?: string;
@@ -69,7 +70,7 @@ export function withQuery(url: string, query: Query): string {
   );
   return set.length === 0
     ? url
-    : `${url}?${new URLSearchParams(set.map(([name, value]) => [name, String(value)]))}`;
+    : `${url}?${new URLSearchParams(set.map(([name, value]): [string, string] => [name, String(value)]))}`;
 }
 
 async function answerOf<Answer>(url: string, init: RequestInit): Promise<Answer> {

@@ -1,10 +1,10 @@
 // One chat completion of the playground, read as it comes: what was held, each part, what it cost.
-import type { GatewayObject } from "../../src/contract/gateway-object.ts";
+import type { GatewayObject } from "../../src/domain/gateway-object.ts";
 import { ApiError, open } from "./client.ts";
 import { eventsOf } from "./event-stream.ts";
-import { api } from "./paths.ts";
+import { addressOf } from "./routes.ts";
 
-export interface Paying {
+interface Paying {
   org: string;
   /** The key that pays, by id. */
   key: string;
@@ -76,7 +76,7 @@ export async function* complete(
   { org, key }: Paying,
   { request, signal }: Terms,
 ): AsyncGenerator<CompletionEvent> {
-  const response = await open(api.playground(org), {
+  const response = await open(addressOf("POST /orgs/{org}/playground", { org }), {
     method: "POST",
     signal,
     headers: { "content-type": "application/json" },

@@ -1,32 +1,18 @@
-// Server-sent events of a completion. Only `data:` counts; a stream with an `Idempotency-Key` numbers its events, so
-// that `id:` stands before it, and comments keep a silent one alive.
+// Server-sent events of a completion.
+import { EventSourceParserStream } from "eventsource-parser/stream";
 
-/** The data of each event up to `[DONE]`. */
+/** The data of each event up to `[DONE]`; leaving earlier ends the call. */
 export async function* eventsOf({ body }: Response): AsyncGenerator<string> {
   if (body === null) return;
-  const reader = body.getReader();
-  const decoder = new TextDecoder();
-  let rest = "";
+  const texts = body.pipeThrough(new TextDecoderStream());
+  const reader = texts.pipeThrough(new EventSourceParserStream()).getReader();
   try {
     for (;;) {
       const { done, value } = await reader.read();
-      if (done) return;
-      const events = (rest + decoder.decode(value, { stream: true })).split("\n\n");
-      rest = events.pop() ?? "";
-      for (const event of events) {
-        const data = dataOf(event);
-        if (data === "[DONE]") return;
-        if (data !== "") yield data;
-      }
+      if (done || value.data === "[DONE]") return;
+      yield value.data;
     }
   } finally {
     await reader.cancel().catch(() => undefined);
   }
 }
-
-const dataOf = (event: string): string =>
-  event
-    .split("\n")
-    .filter((line) => line.startsWith("data: "))
-    .map((line) => line.slice("data: ".length))
-    .join("\n");

@@ -1,12 +1,11 @@
 // Who is signed in, and where they may go. The server answers everybody; for the pages, nobody signed in is a 401.
 import { queryOptions } from "@tanstack/react-query";
-import type { AppAnswer } from "../../src/contract/app.ts";
-import type { Role } from "../../src/contract/roles.ts";
+import type { Role } from "../../src/domain/roles.ts";
 import { ApiError, get } from "./client.ts";
-import { api } from "./paths.ts";
+import { addressOf, type Answer as AnswerOf } from "./routes.ts";
 
 export type { Role };
-type Answer = AppAnswer<"GET /session">;
+type Answer = AnswerOf<"GET /session">;
 export interface Session extends Omit<Answer, "person"> {
   person: NonNullable<Answer["person"]>;
   organizations: { id: string; name: string; role: Role }[];
@@ -15,16 +14,18 @@ export interface Session extends Omit<Answer, "person"> {
 /** What everybody may ask: somebody signed in or nobody, and the ways to sign in. */
 export type Visit = Answer;
 
+const SESSION = addressOf("GET /session", {});
+
 export const visitQuery = queryOptions({
   queryKey: ["visit"],
-  queryFn: ({ signal }) => get<Visit>(api.session(), {}, signal),
+  queryFn: ({ signal }) => get<Visit>(SESSION, signal),
 });
 
 /** Fails with 401 where nobody is signed in. */
 export const sessionQuery = queryOptions({
   queryKey: ["session"],
   queryFn: async ({ signal }): Promise<Session> => {
-    const answer = await get<Answer>(api.session(), {}, signal);
+    const answer = await get<Answer>(SESSION, signal);
     if (answer.person === null) throw signedOut();
     const organizations = answer.person.memberships.map(({ org, name, role }) => ({ id: org, name, role }));
     return { ...answer, person: answer.person, organizations };

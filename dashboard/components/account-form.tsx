@@ -1,11 +1,11 @@
 // Name, address and password of a new account.
 import { Button, PasswordInput, Stack, TextInput } from "@mantine/core";
 import { type FormEvent, type ReactNode, useState } from "react";
-import { texts } from "../texts.ts";
-import type { Mutation } from "./dialogs.tsx";
+import { accountFormTexts as words } from "./texts.ts";
+import type { Mutation } from "../api/change.ts";
 import { Failure } from "./states.tsx";
 
-export interface Account {
+interface Account {
   name: string;
   email: string;
   password: string;
@@ -21,7 +21,6 @@ interface AccountFormProps {
 }
 
 export const MINIMUM_PASSWORD = 10;
-const words = texts.account;
 
 export function AccountForm({ action, mutation, onSubmit, email: invited, children }: AccountFormProps) {
   const [name, setName] = useState("");
@@ -81,6 +80,6 @@ export const NewPassword = (props: { value: string; onChange: (value: string) =>
     maxLength={128}
     value={props.value}
     onChange={(event) => props.onChange(event.currentTarget.value)}
-    visibilityToggleButtonProps={{ "aria-label": texts.signIn.show }}
+    visibilityToggleButtonProps={{ "aria-label": words.show }}
   />
 );

@@ -3,16 +3,14 @@ import { Accordion, Badge, Code, Group, Paper, Stack, Text } from "@mantine/core
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import type { ToolCall } from "../api/completion.ts";
-import { estimateQuery } from "../api/models.ts";
+import { read } from "../api/read.ts";
 import { type Completion, chargeOf, isRunning } from "../completion.ts";
 import { formatCount } from "../format/count.ts";
 import { formatSpan } from "../format/time.ts";
-import { texts } from "../texts.ts";
+import { answerTexts as words } from "./texts.ts";
 import { ExactMoney, Money } from "./figures.tsx";
 import { StateBadge } from "./state-badge.tsx";
 import { Failure } from "./states.tsx";
-
-const words = texts.answer;
 
 export function Answer({ of, org }: { of: Completion; org: string }) {
   const { phase, content, reasoning, error } = of;
@@ -120,12 +118,16 @@ const TOKENS_PER_ESTIMATE = 50;
 /** Priced by the gateway, as if the answer ended here. */
 function CostSoFar({ org, of, promptTokens }: { org: string; of: Completion; promptTokens: number }) {
   const { data } = useQuery(
-    estimateQuery(org, {
-      model: of.model,
-      input_tokens: promptTokens,
-      cached_tokens: 0,
-      output_tokens: Math.ceil(of.parts / TOKENS_PER_ESTIMATE) * TOKENS_PER_ESTIMATE,
-    }),
+    read(
+      "GET /orgs/{org}/models/estimate",
+      { org },
+      {
+        model: of.model,
+        input_tokens: promptTokens,
+        cached_tokens: 0,
+        output_tokens: Math.ceil(of.parts / TOKENS_PER_ESTIMATE) * TOKENS_PER_ESTIMATE,
+      },
+    ),
   );
   return data === undefined ? null : (
     <Text size="xs" c="dimmed" className="figures">

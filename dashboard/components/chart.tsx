@@ -3,7 +3,7 @@
 import { BarChart, ChartTooltip } from "@mantine/charts";
 import { type SyntheticEvent, useId } from "react";
 import { type BarShapeProps, Rectangle } from "recharts";
-import { texts } from "../texts.ts";
+import { figureTexts } from "./texts.ts";
 
 export interface Bucket {
   label: string;
@@ -15,6 +15,9 @@ export interface Series {
   name: string;
   colour: string;
 }
+
+/** In pixels: below this a chart has no room for more than three lines. */
+const LOW = 200;
 
 export interface ChartProps {
   buckets: readonly Bucket[];
@@ -51,12 +54,12 @@ export default function Chart({ buckets, series, running, format, height = 260, 
       legendProps={{ verticalAlign: "bottom" }}
       tickLine="none"
       gridAxis="x"
-      yAxisProps={{ width: 96 }}
+      yAxisProps={{ width: 96, tickCount: height < LOW ? 3 : 5, interval: 0, padding: { top: 8 } }}
       xAxisProps={{ minTickGap: 24 }}
       tooltipProps={{
         content: ({ label, payload }) => (
           <ChartTooltip
-            label={label === running ? texts.figure.soFar(String(label)) : label}
+            label={label === running ? figureTexts.soFar(String(label)) : label}
             payload={payload}
             series={shown}
             valueFormatter={format}

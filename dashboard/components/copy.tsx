@@ -1,10 +1,10 @@
 // Copies a text and says so, to the eye and to a screen reader.
 import { Button, Code, Group } from "@mantine/core";
 import { useClipboard } from "@mantine/hooks";
-import { texts } from "../texts.ts";
+import { copyTexts } from "./texts.ts";
 import { Icon } from "./icon.tsx";
 
-export function CopyButton({ text, label = texts.copy.copy }: { text: string; label?: string }) {
+export function CopyButton({ text, label = copyTexts.copy }: { text: string; label?: string }) {
   const { copy, copied } = useClipboard({ timeout: 2000 });
   return (
     <Button
@@ -15,7 +15,7 @@ export function CopyButton({ text, label = texts.copy.copy }: { text: string; la
       aria-live="polite"
       style={{ flex: "none" }}
     >
-      {copied ? texts.copy.copied : label}
+      {copied ? copyTexts.copied : label}
     </Button>
   );
 }

@@ -4,7 +4,7 @@
 import { Button, Group, Paper, Table, VisuallyHidden } from "@mantine/core";
 import { useResizeObserver } from "@mantine/hooks";
 import type { ReactNode } from "react";
-import { texts } from "../texts.ts";
+import { tableTexts } from "./texts.ts";
 import { NoMatch, Sentence } from "./no-match.tsx";
 import { type Order, useOrder } from "./order.ts";
 
@@ -107,7 +107,7 @@ export function DataTable<Row>({
       {more !== undefined && (
         <Group justify="center" p="xs">
           <Button variant="subtle" onClick={more.load} loading={more.loading}>
-            {texts.table.more}
+            {tableTexts.more}
           </Button>
         </Group>
       )}

@@ -1,165 +1,149 @@
-// Dialogs that change something: a form, and a confirmation that asks to type the name. Focus starts on Cancel where
-// the act cannot be undone; the button carries the verb.
+// Dialogs that change something, in one frame: a form, and a question that is confirmed. The button carries the verb;
+// where an act cannot be undone, the focus starts on Cancel.
 import { Alert, Button, Group, Modal, Stack, Text, TextInput } from "@mantine/core";
 import { type FormEvent, type ReactNode, useState } from "react";
-import { texts } from "../texts.ts";
+import type { Mutation } from "../api/change.ts";
+import { dialogTexts, meanwhileTexts } from "./texts.ts";
 import { Failure } from "./states.tsx";
 import { Icon } from "./icon.tsx";
 import { type Fact, Meanwhile } from "./meanwhile.tsx";
 
-export interface Mutation {
-  isPending: boolean;
-  error: unknown;
-}
-
-interface FormDialogProps {
+interface FrameProps {
   title: string;
-  opened: boolean;
   onClose: () => void;
   onSubmit: () => void;
   action: string;
   mutation: Mutation;
   disabled?: boolean;
+  size?: string;
+  children: ReactNode;
+}
+
+interface FormDialogProps extends FrameProps {
   /** The act is done: nothing is left to cancel. */
   done?: boolean;
-  size?: string;
   /** Of the row as it is now, where somebody else was faster; the button then saves anyway. */
   now?: readonly Fact[] | null;
-  children: ReactNode;
 }
 
-export function FormDialog(props: FormDialogProps) {
-  const {
-    title,
-    opened,
-    onClose,
-    onSubmit,
-    action,
-    mutation,
-    disabled = false,
-    done = false,
-    size = "md",
-    now = null,
-    children,
-  } = props;
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    onSubmit();
-  };
-  return (
-    <Modal opened={opened} onClose={onClose} title={title} size={size}>
-      <form onSubmit={submit}>
-        <Stack gap="md">
-          {children}
-          {now !== null && <Meanwhile facts={now} />}
-          {now === null && mutation.error !== null && mutation.error !== undefined && (
-            <Failure error={mutation.error} />
-          )}
-          <Group justify="flex-end" gap="xs">
-            <Button variant="default" onClick={onClose}>
-              {done ? texts.dialog.close : texts.dialog.cancel}
-            </Button>
-            {!done && (
-              <Button className="names" type="submit" loading={mutation.isPending} disabled={disabled}>
-                {now === null ? action : texts.meanwhile.saveAnyway}
-              </Button>
-            )}
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
-  );
+export const FormDialog = ({ now = null, action, children, ...frame }: FormDialogProps) => (
+  <Frame {...frame} action={now === null ? action : meanwhileTexts.saveAnyway} quiet={now !== null}>
+    {children}
+    {now !== null && <Meanwhile facts={now} />}
+  </Frame>
+);
+
+interface ConfirmDialogProps extends Omit<FrameProps, "onSubmit" | "disabled" | "size"> {
+  /** Takes the reason that was typed, trimmed; blank where none is asked for. */
+  onConfirm: (reason: string) => void;
+  /** What has to be typed, where a slip would cost much. */
+  name?: string;
+  reason?: { label: string; maxLength: number; needed?: boolean };
+  /** It takes nothing away: the button is not red, and has the focus' turn like any other. */
+  calm?: boolean;
 }
 
-interface QuestionDialogProps
-  extends Pick<FormDialogProps, "title" | "onClose" | "onSubmit" | "action" | "mutation"> {
-  children: ReactNode;
-}
-
-/** Asks once more where a slip costs little: the focus starts on Cancel, nothing has to be typed. */
-export const QuestionDialog = ({
-  title,
-  onClose,
-  onSubmit,
-  action,
-  mutation,
-  children,
-}: QuestionDialogProps) => (
-  <Modal opened onClose={onClose} title={title}>
-    <Stack gap="md">
+/** The one way to ask once more before something happens: what follows from it, then what has to be typed, if anything. */
+export function ConfirmDialog(props: ConfirmDialogProps) {
+  const { onConfirm, name, reason, calm = false, children, ...frame } = props;
+  const [typed, setTyped] = useState("");
+  const [why, setWhy] = useState("");
+  const named = name === undefined || typed.trim() === name.trim();
+  const said = reason?.needed !== true || why.trim() !== "";
+  const consequences =
+    typeof children === "string" ? (
       <Text size="sm" className="name">
         {children}
       </Text>
-      {mutation.error !== null && mutation.error !== undefined && <Failure error={mutation.error} />}
-      <Group justify="flex-end" gap="xs">
-        <Button variant="default" onClick={onClose} data-autofocus>
-          {texts.dialog.cancel}
-        </Button>
-        <Button className="names" color="red" loading={mutation.isPending} onClick={onSubmit}>
-          {action}
-        </Button>
-      </Group>
-    </Stack>
-  </Modal>
-);
-
-interface ConfirmDialogProps extends Omit<FormDialogProps, "done" | "now" | "size"> {
-  /** What has to be typed. */
-  name: string;
+    ) : (
+      children
+    );
+  return (
+    <Frame
+      {...frame}
+      size={name === undefined ? "md" : "lg"}
+      danger={!calm}
+      disabled={!named || !said}
+      onSubmit={() => onConfirm(why.trim())}
+    >
+      {name === undefined ? consequences : <Warning>{consequences}</Warning>}
+      {reason !== undefined && (
+        <TextInput
+          label={reason.label}
+          maxLength={reason.maxLength}
+          value={why}
+          data-autofocus={calm || undefined}
+          onChange={(event) => setWhy(event.currentTarget.value)}
+        />
+      )}
+      {name !== undefined && (
+        <TextInput
+          label={
+            <>
+              {dialogTexts.typeName}:{" "}
+              <Text span ff="monospace" className="name">
+                {name}
+              </Text>
+            </>
+          }
+          value={typed}
+          onChange={(event) => setTyped(event.currentTarget.value)}
+          autoComplete="off"
+          spellCheck={false}
+        />
+      )}
+    </Frame>
+  );
 }
 
-export function ConfirmDialog(props: ConfirmDialogProps) {
-  const { title, opened, onClose, onSubmit, action, mutation, disabled = false, name, children } = props;
-  const [typed, setTyped] = useState("");
-  const matches = typed.trim() === name.trim() && !disabled;
-  const close = (): void => {
-    setTyped("");
-    onClose();
-  };
+const Warning = ({ children }: { children: ReactNode }) => (
+  <Alert
+    color="red"
+    variant="light"
+    icon={<Icon name="warning" />}
+    styles={{ icon: { color: "var(--tone-bad)" } }}
+  >
+    {children}
+  </Alert>
+);
+
+interface Manner {
+  danger?: boolean;
+  done?: boolean;
+  /** What went wrong is told by somebody else. */
+  quiet?: boolean;
+}
+
+function Frame(props: FrameProps & Manner) {
+  const { title, onClose, onSubmit, action, mutation, children } = props;
+  const { disabled = false, size = "md", danger = false, done = false, quiet = false } = props;
   const submit = (event: FormEvent): void => {
     event.preventDefault();
-    if (matches) onSubmit();
+    if (!disabled) onSubmit();
   };
   return (
-    <Modal opened={opened} onClose={close} title={title} size="lg">
+    <Modal opened onClose={onClose} title={title} size={size}>
       <form onSubmit={submit}>
         <Stack gap="md">
-          <Alert
-            color="red"
-            variant="light"
-            icon={<Icon name="warning" />}
-            styles={{ icon: { color: "var(--tone-bad)" } }}
-          >
-            {children}
-          </Alert>
-          <TextInput
-            label={
-              <>
-                {texts.dialog.typeName}:{" "}
-                <Text span ff="monospace" className="name">
-                  {name}
-                </Text>
-              </>
-            }
-            value={typed}
-            onChange={(event) => setTyped(event.currentTarget.value)}
-            autoComplete="off"
-            spellCheck={false}
-          />
-          {mutation.error !== null && mutation.error !== undefined && <Failure error={mutation.error} />}
+          {children}
+          {!quiet && mutation.error !== null && mutation.error !== undefined && (
+            <Failure error={mutation.error} />
+          )}
           <Group justify="flex-end" gap="xs">
-            <Button variant="default" onClick={close} data-autofocus>
-              {texts.dialog.cancel}
+            <Button variant="default" onClick={onClose} data-autofocus={danger || undefined}>
+              {done ? dialogTexts.close : dialogTexts.cancel}
             </Button>
-            <Button
-              className="names"
-              type="submit"
-              color="red"
-              loading={mutation.isPending}
-              disabled={!matches}
-            >
-              {action}
-            </Button>
+            {!done && (
+              <Button
+                className="names"
+                type="submit"
+                {...(danger && { color: "red" })}
+                loading={mutation.isPending}
+                disabled={disabled}
+              >
+                {action}
+              </Button>
+            )}
           </Group>
         </Stack>
       </form>

@@ -2,7 +2,7 @@
 // has arrived, its table is there.
 import { Group, Paper, SegmentedControl, Text, Title } from "@mantine/core";
 import { lazy, type ReactNode, Suspense, useState } from "react";
-import { texts } from "../texts.ts";
+import { figureTexts } from "./texts.ts";
 import type { ChartProps } from "./chart.tsx";
 
 const Chart = lazy(() => import("./chart.tsx"));
@@ -27,12 +27,12 @@ export function Figure({ title, summary, table, ...chart }: FigureProps) {
         </div>
         <SegmentedControl
           size="xs"
-          aria-label={texts.figure.view}
+          aria-label={figureTexts.view}
           value={shown}
           onChange={(value) => setShown(value === "table" ? "table" : "chart")}
           data={[
-            { value: "chart", label: texts.figure.chart },
-            { value: "table", label: texts.figure.table },
+            { value: "chart", label: figureTexts.chart },
+            { value: "table", label: figureTexts.table },
           ]}
         />
       </Group>

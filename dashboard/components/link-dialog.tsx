@@ -2,7 +2,7 @@
 // and here, nowhere else. Escape and a click outside do nothing.
 import { Alert, Button, Group, Modal, Stack, Text } from "@mantine/core";
 import type { ReactNode } from "react";
-import { texts } from "../texts.ts";
+import { linkTexts, secretTexts } from "./texts.ts";
 import { Copyable } from "./copy.tsx";
 import { Icon } from "./icon.tsx";
 
@@ -38,7 +38,7 @@ export const LinkDialog = ({ shown, onClose, children }: LinkDialogProps) => (
           icon={<Icon name="warning" />}
           styles={{ icon: { color: "var(--tone-warning)" } }}
         >
-          {shown.link === null ? texts.link.shownBefore : texts.link.once(shown.expiresAt)}
+          {shown.link === null ? linkTexts.shownBefore : linkTexts.once(shown.expiresAt)}
         </Alert>
         {shown.link !== null && (
           <>
@@ -47,7 +47,7 @@ export const LinkDialog = ({ shown, onClose, children }: LinkDialogProps) => (
           </>
         )}
         <Group justify="flex-end">
-          <Button onClick={onClose}>{texts.secret.done}</Button>
+          <Button onClick={onClose}>{secretTexts.done}</Button>
         </Group>
       </Stack>
     )}

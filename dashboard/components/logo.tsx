@@ -1,6 +1,6 @@
 // The name with its gate.
 import { Group, Text } from "@mantine/core";
-import { texts } from "../texts.ts";
+import { shellTexts } from "./texts.ts";
 
 export const Logo = () => (
   <Group gap={8} wrap="nowrap">
@@ -10,7 +10,7 @@ export const Logo = () => (
       <circle cx="16" cy="19.5" r="2.5" fill="#fff" />
     </svg>
     <Text fw={700} fz="lg" component="span">
-      {texts.product}
+      {shellTexts.product}
     </Text>
   </Group>
 );

@@ -3,11 +3,9 @@
 import { Alert, List, Stack, Text } from "@mantine/core";
 import type { ReactNode } from "react";
 import { ApiError } from "../api/client.ts";
-import { texts } from "../texts.ts";
-import type { Mutation } from "./dialogs.tsx";
+import { meanwhileTexts as words } from "./texts.ts";
+import type { Mutation } from "../api/change.ts";
 import { Icon } from "./icon.tsx";
-
-const words = texts.meanwhile;
 
 /** What a field is called, and its present value. */
 export type Fact = readonly [label: string, value: ReactNode];

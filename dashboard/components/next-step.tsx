@@ -2,7 +2,7 @@
 import { useContext } from "react";
 import { maySee, MembershipContext } from "../membership.tsx";
 import { type OrganizationPage, path } from "../path-builder.ts";
-import { texts } from "../texts.ts";
+import { answerTexts } from "./texts.ts";
 import { ButtonLink } from "./link.tsx";
 
 /** What the refusal is about, as far as it is known. */
@@ -18,20 +18,20 @@ interface Way {
   search?: Record<string, string>;
 }
 
-const billing = (): Way => ({ page: "billing", label: texts.answer.next.billing });
+const billing = (): Way => ({ page: "billing", label: answerTexts.next.billing });
 const research = ({ model }: Concern): Way => ({
   page: "research",
-  label: texts.answer.next.research,
+  label: answerTexts.next.research,
   ...(model && { search: { ask: model } }),
 });
 const theKey = ({ key }: Concern): Way =>
   key
-    ? { page: "keys", label: texts.answer.next.key, search: { search: key, state: "all" } }
-    : { page: "keys", label: texts.answer.next.keys };
+    ? { page: "keys", label: answerTexts.next.key, search: { search: key, state: "all" } }
+    : { page: "keys", label: answerTexts.next.keys };
 const theModel = ({ model }: Concern): Way =>
   model
-    ? { page: "models", label: texts.answer.next.model, search: { search: model } }
-    : { page: "models", label: texts.answer.next.models };
+    ? { page: "models", label: answerTexts.next.model, search: { search: model } }
+    : { page: "models", label: answerTexts.next.models };
 
 const NEXT: Record<string, (of: Concern) => Way> = {
   insufficient_credits: billing,

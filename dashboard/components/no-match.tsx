@@ -2,7 +2,7 @@
 import { Button, Stack, Text } from "@mantine/core";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import { texts } from "../texts.ts";
+import { tableTexts } from "./texts.ts";
 import { SORT } from "./order.ts";
 
 export const Sentence = ({ children }: { children: ReactNode }) => (
@@ -13,7 +13,7 @@ export const Sentence = ({ children }: { children: ReactNode }) => (
 
 export const NoMatch = () => (
   <Stack align="center" gap={0} pb="lg">
-    <Sentence>{texts.table.noMatch}</Sentence>
+    <Sentence>{tableTexts.noMatch}</Sentence>
     <ClearFilters />
   </Stack>
 );
@@ -34,7 +34,7 @@ function ClearFilters() {
         })
       }
     >
-      {texts.table.clear}
+      {tableTexts.clear}
     </Button>
   );
 }

@@ -3,8 +3,9 @@ import { Select } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { organizationQuery, organizationsQuery } from "../api/organizations.ts";
-import { texts } from "../texts.ts";
+import { organizationQuery } from "../api/organization.ts";
+import { readPages } from "../api/read.ts";
+import { stateTexts, tableTexts } from "./texts.ts";
 
 interface OrganizationSelectProps {
   label: string;
@@ -20,7 +21,9 @@ export function OrganizationSelect({ label, placeholder, value, onChange }: Orga
   const { data: chosen } = useQuery(organizationQuery(value));
   const asked = typed === chosen?.name ? "" : typed.trim();
   const [search] = useDebouncedValue(asked, 200);
-  const { data: found = [], isFetching } = useInfiniteQuery(organizationsQuery(search));
+  const { data: found = [], isFetching } = useInfiniteQuery(
+    readPages("GET /operator/organizations", {}, { search }),
+  );
   const options = chosen === undefined ? found : [chosen, ...found.filter(({ id }) => id !== chosen.id)];
   return (
     <Select
@@ -28,8 +31,8 @@ export function OrganizationSelect({ label, placeholder, value, onChange }: Orga
       placeholder={placeholder}
       searchable
       clearable={placeholder !== undefined}
-      clearButtonProps={{ "aria-label": texts.table.clear }}
-      nothingFoundMessage={isFetching || search !== asked ? texts.states.loading : texts.table.noMatch}
+      clearButtonProps={{ "aria-label": tableTexts.clear }}
+      nothingFoundMessage={isFetching || search !== asked ? stateTexts.loading : tableTexts.noMatch}
       data={options.map(({ id, name }) => ({ value: id, label: name }))}
       filter={({ options: all }) => all}
       searchValue={typed}

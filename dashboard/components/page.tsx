@@ -29,7 +29,7 @@ export function Page({ title, lead, actions, children }: PageProps) {
   );
 }
 
-export interface PageProps {
+interface PageProps {
   title: string;
   lead?: ReactNode;
   actions?: ReactNode;

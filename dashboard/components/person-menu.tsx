@@ -8,11 +8,9 @@ import { queryClient } from "../api/query-client.ts";
 import type { Session } from "../api/session.ts";
 import { Keyboard } from "../keyboard.tsx";
 import { path } from "../path-builder.ts";
-import { texts } from "../texts.ts";
+import { pageNames, shellTexts as words, shortcutTexts } from "./texts.ts";
 import { Icon } from "./icon.tsx";
 import { BareLink } from "./link.tsx";
-
-const words = texts.shell;
 
 interface PersonMenuProps {
   session: Session;
@@ -50,14 +48,14 @@ export function PersonMenu({ session, settings }: PersonMenuProps) {
             </Text>
           </Menu.Label>
           <Menu.Item renderRoot={(props) => <BareLink to={settings} {...props} />}>
-            {texts.pages.settings}
+            {pageNames.settings}
           </Menu.Item>
           {operator && (
             <Menu.Item renderRoot={(props) => <BareLink to={path.operator()} {...props} />}>
               {words.operatorArea}
             </Menu.Item>
           )}
-          <Menu.Item onClick={list.open}>{texts.shortcuts.title}</Menu.Item>
+          <Menu.Item onClick={list.open}>{shortcutTexts.title}</Menu.Item>
           <Menu.Divider />
           <Menu.Item onClick={() => leave.mutate()}>{words.signOut}</Menu.Item>
         </Menu.Dropdown>

@@ -3,7 +3,7 @@
 // outside do nothing, and it closes when somebody says that it is stored.
 import { Alert, Button, Checkbox, Group, Modal, Stack, Text } from "@mantine/core";
 import { type ReactNode, useState } from "react";
-import { texts } from "../texts.ts";
+import { secretTexts } from "./texts.ts";
 import { Copyable } from "./copy.tsx";
 import { Icon } from "./icon.tsx";
 import { Snippets } from "./snippets.tsx";
@@ -59,16 +59,16 @@ export function OnceDialog({ shown, title, lead, env, onClose, children }: OnceD
           {children}
           <Group justify="space-between">
             <Checkbox
-              label={texts.secret.stored}
+              label={secretTexts.stored}
               checked={stored}
               onChange={(event) => setStored(event.currentTarget.checked)}
             />
             <Group gap="xs">
               <Button variant="default" onClick={() => download(env(shown.secret), ENV_FILE)}>
-                {texts.secret.env}
+                {secretTexts.env}
               </Button>
               <Button disabled={!stored} onClick={close}>
-                {texts.secret.done}
+                {secretTexts.done}
               </Button>
             </Group>
           </Group>
@@ -89,13 +89,13 @@ interface SecretDialogProps {
 export const SecretDialog = ({ shown, baseUrl, model, onClose }: SecretDialogProps) => (
   <OnceDialog
     shown={shown}
-    title={texts.secret.title}
-    lead={texts.secret.once}
+    title={secretTexts.title}
+    lead={secretTexts.once}
     env={(secret) => `OPENAI_BASE_URL=${baseUrl}\nOPENAI_API_KEY=${secret}\n`}
     onClose={onClose}
   >
     <Text size="sm" fw={600}>
-      {texts.secret.use}
+      {secretTexts.use}
     </Text>
     {shown !== null && <Snippets baseUrl={baseUrl} secret={shown.secret} model={model} />}
   </OnceDialog>

@@ -3,7 +3,7 @@ import { AppShell, Burger, Group, NavLink, ScrollArea, Text } from "@mantine/cor
 import { useDisclosure } from "@mantine/hooks";
 import { Outlet, useLocation } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import { texts } from "../texts.ts";
+import { shellTexts } from "./texts.ts";
 import { Icon, type IconName } from "./icon.tsx";
 import { BareLink } from "./link.tsx";
 import { Logo } from "./logo.tsx";
@@ -31,7 +31,7 @@ export function Shell({ groups, place, person, banner }: ShellProps) {
       padding="md"
     >
       <a className="skip-link" href="#content">
-        {texts.shell.skip}
+        {shellTexts.skip}
       </a>
       <AppShell.Header>
         <Group h="100%" px="md" justify="space-between" wrap="nowrap" gap="sm">
@@ -41,7 +41,7 @@ export function Shell({ groups, place, person, banner }: ShellProps) {
               onClick={toggle}
               hiddenFrom="sm"
               size="sm"
-              aria-label={texts.shell.menu}
+              aria-label={shellTexts.menu}
               aria-expanded={opened}
             />
             <span className="wide-only">
@@ -54,7 +54,7 @@ export function Shell({ groups, place, person, banner }: ShellProps) {
           </Group>
         </Group>
       </AppShell.Header>
-      <AppShell.Navbar p="xs" aria-label={texts.shell.main} onClick={close}>
+      <AppShell.Navbar p="xs" aria-label={shellTexts.main} onClick={close}>
         <ScrollArea scrollbarSize={6} type="hover">
           {groups.map((group) => (
             <Navigation key={group.title} {...group} />

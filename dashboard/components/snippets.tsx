@@ -12,7 +12,7 @@ export const Snippets = ({ baseUrl, secret = "gw_sk_…", model }: SnippetTerms)
   <CodeTabs code={snippets({ baseUrl, secret, model })} />
 );
 
-export function snippets({ baseUrl, secret, model }: Required<SnippetTerms>): Record<string, string> {
+function snippets({ baseUrl, secret, model }: Required<SnippetTerms>): Record<string, string> {
   return {
     curl: `curl ${baseUrl}/chat/completions \\
   -H "Authorization: Bearer ${secret}" \\

@@ -1,11 +1,8 @@
 // Filters of what was spent, by the name of a key and by model: choices instead of ids to type.
 import { Select } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { keysQuery } from "../api/keys.ts";
-import { modelsQuery } from "../api/models.ts";
-import { texts } from "../texts.ts";
-
-const words = texts.spendFilters;
+import { read } from "../api/read.ts";
+import { spendFilterTexts as words } from "./texts.ts";
 
 interface ChoiceProps {
   label: string;
@@ -40,7 +37,7 @@ interface FilterProps {
 }
 
 export function KeyFilter({ org, value, set }: FilterProps) {
-  const { data } = useQuery(keysQuery(org));
+  const { data } = useQuery(read("GET /orgs/{org}/keys", { org }));
   const choices = (data?.data ?? []).map(({ id, name, state }) => ({
     value: id,
     label: state === "revoked" ? words.revoked(name) : name,
@@ -49,7 +46,7 @@ export function KeyFilter({ org, value, set }: FilterProps) {
 }
 
 export function ModelFilter({ org, value, set }: FilterProps) {
-  const { data } = useQuery(modelsQuery(org));
+  const { data } = useQuery(read("GET /orgs/{org}/models", { org }));
   const ids = [...new Set((data?.data ?? []).map(({ id }) => id))].sort();
   return (
     <Choice

@@ -43,6 +43,7 @@ const TONES: Record<string, Tone> = {
   declined: "neutral",
   withdrawn: "neutral",
   not_executed: "neutral",
+  cut_short: "warning",
   limit: "warning",
   warning: "warning",
   stale: "warning",

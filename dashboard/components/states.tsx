@@ -6,7 +6,7 @@ import { type ReactNode, useEffect, useState } from "react";
 import { ApiError } from "../api/client.ts";
 import { formatSpan } from "../format/time.ts";
 import { path } from "../path-builder.ts";
-import { texts } from "../texts.ts";
+import { stateTexts } from "./texts.ts";
 import { Icon, type IconName } from "./icon.tsx";
 import { ButtonLink } from "./link.tsx";
 import { type Concern, NextStep } from "./next-step.tsx";
@@ -14,7 +14,7 @@ import { StateBadge } from "./state-badge.tsx";
 
 /** Grey lines in the shape of what comes. */
 export const Loading = ({ lines = 5, height = 36 }: { lines?: number; height?: number }) => (
-  <Stack gap="xs" role="status" aria-label={texts.states.loading}>
+  <Stack gap="xs" role="status" aria-label={stateTexts.loading}>
     {Array.from({ length: lines }, (_, line) => (
       <Skeleton key={line} height={height} />
     ))}
@@ -56,7 +56,7 @@ export function Failure({ error, retry, about }: FailureProps) {
   const { org } = useParams({ strict: false }) as { org?: string };
   const concern = about ?? (org === undefined ? null : { org });
   const { code, requestId } =
-    error instanceof ApiError ? error : { code: texts.states.unreachableCode, requestId: null };
+    error instanceof ApiError ? error : { code: stateTexts.unreachableCode, requestId: null };
   const asked = ASKED[code];
   const forbidden = error instanceof ApiError && error.status === 403;
   return (
@@ -64,13 +64,13 @@ export function Failure({ error, retry, about }: FailureProps) {
       color={forbidden ? "yellow" : "red"}
       variant="light"
       icon={<Icon name="warning" />}
-      title={asked?.title ?? (forbidden ? texts.states.forbidden : texts.states.failed)}
+      title={asked?.title ?? (forbidden ? stateTexts.forbidden : stateTexts.failed)}
       styles={{ title: { color: "var(--mantine-color-text)" }, icon: { color: "var(--mantine-color-text)" } }}
       role="alert"
     >
       <Stack gap="xs">
         <Text size="sm" className="name">
-          {error instanceof Error ? error.message : texts.states.failed}
+          {error instanceof Error ? error.message : stateTexts.failed}
         </Text>
         <Group gap="xs">
           <Code>{code}</Code>
@@ -79,7 +79,7 @@ export function Failure({ error, retry, about }: FailureProps) {
           {concern !== null && <NextStep code={code} of={concern} />}
           {retry !== undefined && (
             <Button size="compact-sm" variant="default" onClick={retry}>
-              {texts.states.retry}
+              {stateTexts.retry}
             </Button>
           )}
         </Group>
@@ -93,7 +93,7 @@ function SignInAgain() {
   const next = useRouterState({ select: ({ location }) => location.href });
   return (
     <ButtonLink to={path.signIn()} search={{ next }} size="compact-sm" variant="default">
-      {texts.states.signInAgainAction}
+      {stateTexts.signInAgainAction}
     </ButtonLink>
   );
 }
@@ -103,16 +103,16 @@ function SetUpSecondFactor() {
   if (org === undefined) return null;
   return (
     <ButtonLink to={path.organization(org, "settings")} size="compact-sm" variant="default">
-      {texts.states.secondFactorAction}
+      {stateTexts.secondFactorAction}
     </ButtonLink>
   );
 }
 
 /** Refusals that are about the person's own sign-in, with the way to mend it. */
 const ASKED: Record<string, { title: string; Way: () => ReactNode }> = {
-  not_signed_in: { title: texts.states.signedOut, Way: SignInAgain },
-  sign_in_again: { title: texts.states.signInAgain, Way: SignInAgain },
-  two_factor_required: { title: texts.states.secondFactorNeeded, Way: SetUpSecondFactor },
+  not_signed_in: { title: stateTexts.signedOut, Way: SignInAgain },
+  sign_in_again: { title: stateTexts.signInAgain, Way: SignInAgain },
+  two_factor_required: { title: stateTexts.secondFactorNeeded, Way: SetUpSecondFactor },
 };
 
 /** How often a page asks again that could not be brought up to date. */
@@ -143,10 +143,10 @@ function Stale({ query: { dataUpdatedAt, refetch } }: { query: Kept }) {
   }, [refetch]);
   return (
     <Group gap="xs">
-      <StateBadge state="warning" word={texts.states.stale} />
-      <Text size="sm">{texts.states.updated(formatSpan(now - dataUpdatedAt))}</Text>
+      <StateBadge state="warning" word={stateTexts.stale} />
+      <Text size="sm">{stateTexts.updated(formatSpan(now - dataUpdatedAt))}</Text>
       <Text size="sm" role="status">
-        {texts.states.reconnecting}
+        {stateTexts.reconnecting}
       </Text>
     </Group>
   );

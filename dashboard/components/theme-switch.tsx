@@ -1,19 +1,19 @@
 // Light, dark, or as the system says.
 import { SegmentedControl, useMantineColorScheme, VisuallyHidden } from "@mantine/core";
-import { texts } from "../texts.ts";
+import { shellTexts } from "./texts.ts";
 import { Icon } from "./icon.tsx";
 
 const CHOICES = [
-  { value: "light", icon: "sun", word: texts.shell.light },
-  { value: "dark", icon: "moon", word: texts.shell.dark },
-  { value: "auto", icon: "screen", word: texts.shell.system },
+  { value: "light", icon: "sun", word: shellTexts.light },
+  { value: "dark", icon: "moon", word: shellTexts.dark },
+  { value: "auto", icon: "screen", word: shellTexts.system },
 ] as const;
 
 export function ThemeSwitch() {
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   return (
     <SegmentedControl
-      aria-label={texts.shell.theme}
+      aria-label={shellTexts.theme}
       size="xs"
       value={colorScheme}
       onChange={(value) => setColorScheme(value === "light" || value === "dark" ? value : "auto")}

@@ -5,9 +5,8 @@ import { useState } from "react";
 import { type Filter, oneOf } from "../filters.ts";
 import { lastMonths, monthWindow } from "../format/month.ts";
 import { addDays, formatTime, today } from "../format/time.ts";
-import { texts } from "../texts.ts";
+import { rangeNames, windowTexts as words } from "./texts.ts";
 
-const words = texts.window;
 const RANGES = ["24h", "7d", "30d", "month"] as const;
 type Range = "" | (typeof RANGES)[number];
 
@@ -22,7 +21,7 @@ export const windowShape = (fallback: Range) => ({
   to: instant,
 });
 
-export interface WindowFilters {
+interface WindowFilters {
   range: Range;
   from: string;
   to: string;
@@ -48,7 +47,7 @@ export const windowName = (filters: WindowFilters): string =>
     ? [filters.from, filters.to].map((at) => (at === "" ? "…" : formatTime(at))).join(" – ")
     : filters.range === ""
       ? words.all
-      : texts.ranges[filters.range];
+      : rangeNames[filters.range];
 
 function lastMonth(): { from: string; to: string } {
   const { from = "", to = "" } = monthWindow(lastMonths(2)[1] ?? "");
@@ -85,7 +84,7 @@ export function TimeWindow({ filters, set, all = false }: TimeWindowProps) {
         onChange={choose}
         data={[
           ...(all ? [{ value: "", label: words.all }] : []),
-          ...RANGES.map((value) => ({ value: value as string, label: texts.ranges[value] })),
+          ...RANGES.map((value) => ({ value: value as string, label: rangeNames[value] })),
           { value: "last", label: words.last },
           { value: "own", label: words.own },
         ]}

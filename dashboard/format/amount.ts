@@ -1,10 +1,12 @@
 // Amounts as people type them: decimal strings, checked by the same rule as on the server.
-import { parseUsd } from "../../src/contract/money.ts";
-import { texts } from "../texts.ts";
+import { parseUsd } from "../../src/domain/money.ts";
+
+/** What is asked for instead of what was typed. */
+const AMOUNT_WRONG = "A positive amount such as 25 or 0.50, with at most nine places.";
 
 /** Null when the text is blank or an amount; otherwise what to write instead. */
 export const amountProblem = (typed: string): string | null =>
-  typed.trim() === "" || parseUsd(typed.trim()) !== null ? null : texts.keys.limitWrong;
+  typed.trim() === "" || parseUsd(typed.trim()) !== null ? null : AMOUNT_WRONG;
 
 /** True for an amount above zero. */
 export const isAmount = (typed: string): boolean => (parseUsd(typed.trim()) ?? 0n) > 0n;

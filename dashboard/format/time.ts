@@ -78,9 +78,3 @@ export function addDays(day: string, days: number): string {
 /** `21 Nov` or `21 Nov 09:00`: a bucket of a chart that says "UTC" itself. */
 export const bucketLabel = (start: string, bucket: "hour" | "day"): string =>
   bucket === "day" ? formatDay(start) : formatTime(start).replace(/:00 UTC$/, "");
-
-/** `1 Dec 00:00 UTC`: when monthly limits start again. */
-export function nextMonth(now: Date = new Date()): string {
-  const first = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1));
-  return `${dayOf(first)} 00:00 UTC`;
-}

@@ -7,7 +7,7 @@ import { Redirect } from "../components/redirect.tsx";
 import { Failure, Loading } from "../components/states.tsx";
 import { lastOrganization } from "../last-organization.ts";
 import { path } from "../path-builder.ts";
-import { texts } from "../texts.ts";
+import { shellTexts } from "../components/texts.ts";
 
 export function HomePage() {
   const { data, error, isPending, refetch } = useQuery(sessionQuery);
@@ -15,7 +15,7 @@ export function HomePage() {
   if (error instanceof ApiError && error.status === 401) return <Redirect to={path.signIn()} />;
   if (data === undefined)
     return (
-      <Front title={texts.product}>
+      <Front title={shellTexts.product}>
         <Failure error={error} retry={() => void refetch()} />
       </Front>
     );

@@ -7,7 +7,7 @@ import { Redirect } from "../components/redirect.tsx";
 import { type NavigationGroup, Shell } from "../components/shell.tsx";
 import { ThemeSwitch } from "../components/theme-switch.tsx";
 import { type OperatorPage, path } from "../path-builder.ts";
-import { texts } from "../texts.ts";
+import { operatorPageNames, shellTexts } from "../components/texts.ts";
 import { SignedIn } from "./signed-in.tsx";
 
 export const OperatorLayout = () => (
@@ -21,10 +21,10 @@ const Operator = ({ session }: { session: Session }) => (
     groups={NAVIGATION}
     place={
       <Group gap="sm" wrap="nowrap">
-        <Text fw={600}>{texts.shell.operator}</Text>
+        <Text fw={600}>{shellTexts.operator}</Text>
         {session.organizations.length > 0 && (
           <ButtonLink to={path.home()} variant="default" size="compact-sm">
-            {texts.shell.back}
+            {shellTexts.back}
           </ButtonLink>
         )}
       </Group>
@@ -39,12 +39,12 @@ const Operator = ({ session }: { session: Session }) => (
 );
 
 const GROUPS: { title: string; pages: Exclude<OperatorPage, "account">[] }[] = [
-  { title: texts.shell.groups.money, pages: ["organizations", "entitlements", "credits"] },
-  { title: texts.shell.groups.house, pages: ["routes", "providers", "health", "ledger"] },
-  { title: texts.shell.groups.rule, pages: ["people", "audit"] },
+  { title: shellTexts.groups.customers, pages: ["organizations", "entitlements", "credits"] },
+  { title: shellTexts.groups.platform, pages: ["routes", "providers", "health", "ledger"] },
+  { title: shellTexts.groups.manage, pages: ["people", "audit"] },
 ];
 
 const NAVIGATION: NavigationGroup[] = GROUPS.map(({ title, pages }) => ({
   title,
-  entries: pages.map((page) => ({ to: path.operator(page), label: texts.operatorPages[page], icon: page })),
+  entries: pages.map((page) => ({ to: path.operator(page), label: operatorPageNames[page], icon: page })),
 }));

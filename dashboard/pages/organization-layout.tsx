@@ -3,7 +3,7 @@ import { Alert, Group, Select, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useParams } from "@tanstack/react-router";
 import { type ReactNode, useEffect } from "react";
-import { organizationNameQuery } from "../api/organizations.ts";
+import { read } from "../api/read.ts";
 import type { Session } from "../api/session.ts";
 import { Front } from "../components/front.tsx";
 import { ButtonLink, Link } from "../components/link.tsx";
@@ -15,7 +15,8 @@ import { ThemeSwitch } from "../components/theme-switch.tsx";
 import { rememberOrganization } from "../last-organization.ts";
 import { maySee, MembershipContext, membershipOf, type OwnStanding } from "../membership.tsx";
 import { type OrganizationPage, path } from "../path-builder.ts";
-import { texts } from "../texts.ts";
+import { organizationsTexts } from "./organizations/texts.ts";
+import { pageNames, shellTexts } from "../components/texts.ts";
 import { SignedIn } from "./signed-in.tsx";
 
 export const OrganizationLayout = () => (
@@ -37,7 +38,7 @@ function Organization({ session }: { session: Session }) {
       org={org}
       place={
         <Select
-          aria-label={texts.shell.organization}
+          aria-label={shellTexts.organization}
           data={session.organizations.map(({ id: value, name }) => ({ value, label: name }))}
           value={org.id}
           allowDeselect={false}
@@ -51,14 +52,17 @@ function Organization({ session }: { session: Session }) {
 
 /** No impersonation: an operator looks in under their own name, and sees so on every page. */
 function AsOperator({ session, id }: { session: Session; id: string }) {
-  const name = useQuery(organizationNameQuery(id));
+  const name = useQuery({
+    ...read("GET /orgs/{org}/settings", { org: id }),
+    select: (settings) => settings.name,
+  });
   if (name.data === undefined)
     return name.isPending ? (
       <Loading lines={6} />
     ) : (
-      <Front title={texts.shell.organization}>
+      <Front title={shellTexts.organization}>
         <Failure error={name.error} />
-        <Link to={path.operator()}>{texts.organizations.backToAll}</Link>
+        <Link to={path.operator()}>{organizationsTexts.backToAll}</Link>
       </Front>
     );
   return (
@@ -73,9 +77,9 @@ function AsOperator({ session, id }: { session: Session; id: string }) {
       banner={
         <Alert color="yellow" mb="md" p="xs">
           <Group justify="space-between" gap="xs">
-            <Text size="sm">{texts.organizations.viewing}</Text>
+            <Text size="sm">{organizationsTexts.viewing}</Text>
             <ButtonLink to={path.operator()} variant="default" size="compact-sm">
-              {texts.organizations.backToAll}
+              {organizationsTexts.backToAll}
             </ButtonLink>
           </Group>
         </Alert>
@@ -109,9 +113,9 @@ const Frame = ({ session, org, place, banner }: FrameProps) => (
 
 const GROUPS: { title: string | null; pages: OrganizationPage[] }[] = [
   { title: null, pages: ["overview"] },
-  { title: texts.shell.groups.use, pages: ["keys", "playground", "models", "research"] },
-  { title: texts.shell.groups.see, pages: ["activity", "usage", "billing"] },
-  { title: texts.shell.groups.rule, pages: ["team", "alerts", "audit", "settings"] },
+  { title: shellTexts.groups.build, pages: ["keys", "playground", "models", "research"] },
+  { title: shellTexts.groups.monitor, pages: ["activity", "usage", "billing"] },
+  { title: shellTexts.groups.manage, pages: ["team", "alerts", "audit", "settings"] },
 ];
 
 const navigationOf = ({ id, role }: OwnStanding): NavigationGroup[] =>
@@ -119,5 +123,5 @@ const navigationOf = ({ id, role }: OwnStanding): NavigationGroup[] =>
     title,
     entries: pages
       .filter((page) => maySee(role, page))
-      .map((page) => ({ to: path.organization(id, page), label: texts.pages[page], icon: page })),
+      .map((page) => ({ to: path.organization(id, page), label: pageNames[page], icon: page })),
   }));

@@ -8,7 +8,7 @@ import { Front } from "../components/front.tsx";
 import { Redirect } from "../components/redirect.tsx";
 import { Failure, Loading } from "../components/states.tsx";
 import { path } from "../path-builder.ts";
-import { texts } from "../texts.ts";
+import { shellTexts } from "../components/texts.ts";
 
 export function SignedIn({ children }: { children: (session: Session) => ReactNode }) {
   const session = useQuery(sessionQuery);
@@ -18,7 +18,7 @@ export function SignedIn({ children }: { children: (session: Session) => ReactNo
   if (session.error instanceof ApiError && session.error.status === 401)
     return <Redirect to={path.signIn()} search={{ next: href }} />;
   return (
-    <Front title={texts.product}>
+    <Front title={shellTexts.product}>
       <Failure error={session.error} retry={() => void session.refetch()} />
     </Front>
   );

@@ -1,7 +1,7 @@
 // What alerts are made of: a rule asks, a channel is told, a delivery is one message on its way.
-import type { NanoUsd } from "../contract/money.ts";
+import type { NanoUsd } from "../domain/money.ts";
 
-export const ALERT_KINDS = [
+const ALERT_KINDS = [
   "balance_below",
   "days_left_below",
   "key_limit",

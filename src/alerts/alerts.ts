@@ -18,9 +18,15 @@ export interface AlertPorts {
   to: PostPorts;
 }
 
+const SWEEP_EVERY_MS = 3_600_000;
+const rethrow = (error: unknown): void => {
+  throw error;
+};
+
 export class Alerts {
   readonly rules: RuleBook;
   readonly outbox: Outbox;
+  private sweptAtMs = 0;
 
   constructor(private readonly on: AlertPorts) {
     this.rules = new RuleBook(on.sql, on.dataKey);
@@ -53,13 +59,17 @@ export class Alerts {
     return this.outbox.send(message, channelId, nowMs);
   }
 
-  watch(failed: (error: unknown) => void): Promise<void> {
+  async watch(failed: (error: unknown) => void): Promise<void> {
     const { rules, outbox, on } = this;
-    return watchRules({ rules, outbox, figuresOf: on.figuresOf, nowMs: () => on.nowMs() }, failed);
+    if (on.nowMs() - this.sweptAtMs > SWEEP_EVERY_MS) {
+      this.sweptAtMs = on.nowMs();
+      await outbox.sweep(on.nowMs()).catch(failed);
+    }
+    await watchRules({ rules, outbox, figuresOf: on.figuresOf, nowMs: () => on.nowMs() }, failed);
   }
 
-  deliver(): Promise<void> {
+  deliver(failed: (error: unknown) => void = rethrow): Promise<void> {
     const { rules, outbox, on } = this;
-    return deliverDue({ rules, outbox, to: on.to, nowMs: () => on.nowMs() });
+    return deliverDue({ rules, outbox, to: on.to, nowMs: () => on.nowMs(), failed });
   }
 }

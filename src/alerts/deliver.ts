@@ -11,6 +11,8 @@ export interface DeliverPorts {
   outbox: Outbox;
   nowMs(): number;
   to: PostPorts;
+  /** Told of what no receiver is to blame for. */
+  failed(error: unknown): void;
 }
 
 /** Pauses after each failed try; after the last one it has failed. */
@@ -22,7 +24,10 @@ const GONE = 410;
 /** Everything that is due now. */
 export async function deliverDue(on: DeliverPorts): Promise<void> {
   const claimed = await on.outbox.claim(on.nowMs(), LIMITS);
-  await Promise.all(claimed.map((delivery) => deliver(on, delivery)));
+  // One that fails keeps none of the others from their receivers.
+  await Promise.all(
+    claimed.map((delivery) => deliver(on, delivery).catch((error: unknown) => on.failed(error))),
+  );
 }
 
 async function deliver(on: DeliverPorts, delivery: Delivery): Promise<void> {
@@ -42,6 +47,8 @@ async function send(on: DeliverPorts, delivery: Delivery, nowMs: number): Promis
   const found = await on.rules.channel(delivery.organizationId, delivery.channelId);
   if (found === null) return { kind: "refused", error: "The channel was removed." };
   const { channel, secret } = found;
+  if (secret === null)
+    return { kind: "refused", error: "The channel's secret is damaged; make a new channel." };
   const { id, payload: body } = delivery;
   return post(channel.target, { body, headers: signedHeaders(secret, { id, body, nowMs }) }, on.to);
 }

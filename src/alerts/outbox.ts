@@ -6,7 +6,7 @@ import { numberOf, orNull, type Sql, type SqlRow, type Statement, statement, tex
 import type { AlertKind, Delivery, Rule } from "./alert.ts";
 import { DASHBOARD } from "./alert.ts";
 
-export interface Message {
+export interface OutboxMessage {
   organizationId: string;
   ruleId: string | null;
   kind: AlertKind | "test";
@@ -24,12 +24,14 @@ export interface Tried {
 
 /** A claimed delivery that nobody reports on is tried again after this time. */
 const CLAIM_MS = 60_000;
+const KEPT_MS = 90 * 86_400_000;
+const SWEPT_AT_ONCE = 1_000;
 
 export class Outbox {
   constructor(private readonly sql: Sql) {}
 
   /** True for the first to notice; its messages wait for delivery then. */
-  async crossed(rule: Rule, subject: string, message: Message, nowMs: number): Promise<boolean> {
+  async crossed(rule: Rule, subject: string, message: OutboxMessage, nowMs: number): Promise<boolean> {
     const crossing = `crs_${randomBase62(16)}`;
     const mine = `EXISTS (SELECT 1 FROM alert_state WHERE crossing_id = '${crossing}')`;
     const [first] = await this.sql.together([
@@ -58,12 +60,22 @@ export class Outbox {
   }
 
   /** One message for one channel. */
-  async send(message: Message, channel: string, nowMs: number): Promise<Delivery> {
+  async send(message: OutboxMessage, channel: string, nowMs: number): Promise<Delivery> {
     const id = `msg_${randomBase62(20)}`;
     await this.sql.together([delivery(message, { channel, nowMs, where: "1 = 1", id })]);
     const found = await this.find(message.organizationId, id);
     if (found === null) throw new Error(`delivery ${id} was not written`);
     return found;
+  }
+
+  /** Messages on all channels since an instant, those on the dashboard included. */
+  async messagesSince(organizationId: string, sinceMs: number): Promise<number> {
+    const [row] = await this.sql.rows(
+      "SELECT count(*) AS messages FROM alert_delivery WHERE org_id = ?1 AND created_at > ?2",
+      organizationId,
+      sinceMs,
+    );
+    return numberOf(row?.["messages"]);
   }
 
   /** Tests that somebody asked for since an instant. */
@@ -153,6 +165,16 @@ export class Outbox {
     return pageOf(rows.map(deliveryOf), ask, (row) => ({ atMs: row.createdAtMs, id: row.id }));
   }
 
+  /** Deletes some messages of long ago, with their tries. */
+  async sweep(nowMs: number): Promise<void> {
+    const old = `SELECT delivery_id FROM alert_delivery WHERE created_at < ?1 AND state <> 'waiting'
+      ORDER BY created_at, delivery_id LIMIT ${SWEPT_AT_ONCE}`;
+    await this.sql.together([
+      statement(`DELETE FROM alert_attempt WHERE delivery_id IN (${old})`, nowMs - KEPT_MS),
+      statement(`DELETE FROM alert_delivery WHERE delivery_id IN (${old})`, nowMs - KEPT_MS),
+    ]);
+  }
+
   async attempts(deliveryId: string): Promise<Tried[]> {
     const rows = await this.sql.rows(
       "SELECT * FROM alert_attempt WHERE delivery_id = ?1 ORDER BY n",
@@ -169,7 +191,7 @@ export class Outbox {
 
 /** The dashboard's list has its message as soon as the row is there. */
 function delivery(
-  message: Message,
+  message: OutboxMessage,
   {
     channel,
     nowMs,

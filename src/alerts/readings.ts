@@ -1,8 +1,9 @@
-// What each rule finds now: pure judgements over figures of the ledger, the shelf and the payments room. A figure that
+// What each rule finds now: pure judgements over figures of the ledger, the route table and the payments room. A figure that
 // would hang about its threshold has a margin before it counts as over, so that one crossing is one message.
-import { addUsd, formatUsd, type NanoUsd, nanoUsd, subUsd } from "../contract/money.ts";
-import type { BalanceRecord, KeyRecord } from "../ledger/ledger.ts";
+import { addUsd, formatUsd, type NanoUsd, nanoUsd, subUsd } from "../domain/money.ts";
 import type { Reading, Rule } from "./alert.ts";
+import type { BalanceRecord } from "../ledger/balance.ts";
+import type { KeyRecord } from "../registry/api-keys.ts";
 
 export interface Figures {
   balance(): Promise<BalanceRecord | null>;
@@ -165,7 +166,7 @@ const against = (over: number, { margin }: { margin: number }): Reading["standin
   over >= 0 ? "crossed" : over > -margin ? "between" : "clear";
 
 /** Whole cents, down: a balance never looks larger than it is. */
-export function dollars(amount: NanoUsd): string {
+function dollars(amount: NanoUsd): string {
   const [whole, decimals = ""] = formatUsd(amount).split(".");
   return `$${whole}.${decimals.slice(0, 2)}`;
 }

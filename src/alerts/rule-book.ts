@@ -1,6 +1,7 @@
 // Rules and channels of organizations, as rows. A channel's secret is stored sealed and leaves this file only to sign.
-import type { NanoUsd } from "../contract/money.ts";
+import type { NanoUsd } from "../domain/money.ts";
 import { randomBase62 } from "../lib/id.ts";
+import { readable } from "../ledger/unreadable.ts";
 import { openText, sealText } from "../lib/seal.ts";
 import { moneyOf, numberOf, orNull, type Sql, type SqlRow, statement, textOf } from "../store/sql.ts";
 import type { AlertKind, Channel, Condition, Rule } from "./alert.ts";
@@ -82,8 +83,17 @@ export class RuleBook {
   }
 
   /** Every rule that is on, those of one organization together. */
-  async enabled(): Promise<Rule[]> {
-    return (await this.sql.rows(`${WITH_FIRING} WHERE enabled = 1 ORDER BY org_id, rule_id`)).map(ruleOf);
+  /** One whose row is damaged is told of and left out: the others are watched all the same. */
+  async enabled(failed: (error: unknown) => void): Promise<Rule[]> {
+    const rows = await this.sql.rows(`${WITH_FIRING} WHERE enabled = 1 ORDER BY org_id, rule_id`);
+    return rows.flatMap((row) => {
+      try {
+        return [{ ...ruleOf(row), channels: channelsIn(row) }];
+      } catch (error) {
+        failed(error);
+        return [];
+      }
+    });
   }
 
   async addChannel(
@@ -115,18 +125,26 @@ export class RuleBook {
     return rows.map(channelOf);
   }
 
-  /** With its secret, for signing; null once it was removed. */
+  /** With its secret, for signing, null where that cannot be opened; null once it was removed. */
   async channel(
     organizationId: string,
     channelId: string,
-  ): Promise<{ channel: Channel; secret: string } | null> {
+  ): Promise<{ channel: Channel; secret: string | null } | null> {
     const [row] = await this.sql.rows(
       "SELECT * FROM alert_channel WHERE channel_id = ?1 AND org_id = ?2 AND removed_at IS NULL",
       channelId,
       organizationId,
     );
     if (row === undefined) return null;
-    return { channel: channelOf(row), secret: openText(this.dataKey, channelId, textOf(row["secret"])) };
+    return { channel: channelOf(row), secret: this.secretOf(channelId, textOf(row["secret"])) };
+  }
+
+  private secretOf(channelId: string, sealed: string): string | null {
+    try {
+      return openText(this.dataKey, channelId, sealed);
+    } catch {
+      return null; // changed, or of another data key: whoever delivers says so
+    }
   }
 
   /** Its row stays for the history; its secret goes. */
@@ -153,6 +171,18 @@ const valuesOf = (terms: RuleTerms) =>
     terms.enabled ? 1 : 0,
   ] as const;
 
+const channelsIn = (row: SqlRow): string[] =>
+  readable(`alert rule ${textOf(row["rule_id"])}`, () => JSON.parse(textOf(row["channels"])) as string[]);
+
+/** For its own pages, where one that is damaged can still be seen and removed. */
+function channelsShown(row: SqlRow): string[] {
+  try {
+    return channelsIn(row);
+  } catch {
+    return [];
+  }
+}
+
 const ruleOf = (row: SqlRow): Rule => ({
   id: textOf(row["rule_id"]),
   organizationId: textOf(row["org_id"]),
@@ -161,7 +191,7 @@ const ruleOf = (row: SqlRow): Rule => ({
   percent: orNull(row["percent"], numberOf),
   days: orNull(row["days"], numberOf),
   keyId: orNull(row["key_id"], textOf),
-  channels: JSON.parse(textOf(row["channels"])) as string[],
+  channels: channelsShown(row),
   enabled: numberOf(row["enabled"]) === 1,
   createdAtMs: numberOf(row["created_at"]),
   lastFiredAtMs: orNull(row["last_fired_at"], numberOf),

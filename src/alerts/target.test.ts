@@ -86,3 +86,74 @@ test("only global unicast addresses are public", () => {
   expect(["8.8.8.8", "2606:4700:4700::1111"].map(isPublicAddress)).toEqual([true, true]);
   expect(["", "example.com", "1.2.3", "2001:db8::1", "3fff::1", "4000::1"].some(isPublicAddress)).toBe(false);
 });
+
+describe("where a cloud keeps a machine's credentials, though private targets are allowed", () => {
+  const allowed = { privateTargets: true };
+  test.each([
+    "http://169.254.169.254/latest/meta-data/",
+    "https://169.254.169.254/",
+    "http://169.254.169.254./",
+    "http://2852039166/",
+    "http://0xa9fea9fe/",
+    "http://0xa9.0xfe.0xa9.0xfe/",
+    "http://0251.0376.0251.0376/",
+    "http://169.254.43518/",
+    "http://１６９.254.169.254/",
+    "http://169。254。169。254/",
+    "http://169.254.170.2/v2/credentials",
+    "http://169.254.1.1/",
+    "http://100.100.100.200/",
+    "http://192.0.0.192/",
+    "http://168.63.129.16/",
+    "http://[fd00:ec2::254]/",
+    "http://[fd00:0ec2:0:0::0254]/",
+    "http://[fd20:ce::254]/",
+    "http://[fe80::1]/",
+    "http://[::ffff:169.254.169.254]/",
+    "http://[::ffff:a9fe:a9fe]/",
+    "http://[::a9fe:a9fe]/",
+    "http://[::ffff:0:a9fe:a9fe]/",
+    "http://[64:ff9b::a9fe:a9fe]/",
+    "http://[64:ff9b:1::169.254.169.254]/",
+    "http://[fd12:3456::a9fe:a9fe]/",
+    "http://[2002:a9fe:a9fe::1]/",
+    "http://[2001:0:4136:e378:8000:63bf:5601:5601]/",
+    "http://[fd00::5efe:a9fe:a9fe]/",
+    "http://[64:ff9b::6464:64c8]/",
+    "http://metadata/",
+    "http://metadata.google.internal/computeMetadata/v1/",
+    "http://METADATA.google.internal./",
+    "http://metadata.azure.internal/",
+    "http://metadata.tencentyun.com/",
+    "http://instance-data/",
+    "http://instance-data.ec2.internal/",
+  ])("%s", (target) => {
+    expect(() => readTarget(target, allowed)).toThrow(TargetRefusal);
+  });
+
+  test.each([
+    [["169.254.169.254"]],
+    [["10.0.0.7", "169.254.169.254"]],
+    [["::ffff:169.254.169.254"]],
+    [["64:ff9b::a9fe:a9fe"]],
+    [["fd00:ec2::254"]],
+    [["fe80::1%eth0"]],
+    [["100.100.100.200"]],
+  ])("a name that leads to %p, now or only at the second look", async (addresses) => {
+    let looks = 0;
+    const rebinding = async (): Promise<string[]> => (looks++ === 0 ? ["10.0.0.7"] : addresses);
+    const resolve = (): Promise<unknown> => resolveTarget("http://alerts.internal/", allowed, rebinding);
+    expect(await resolve()).toMatchObject({ address: "10.0.0.7" });
+    expect(resolve()).rejects.toThrow(TargetRefusal);
+  });
+
+  test.each([
+    "http://10.0.0.7/",
+    "http://[fd12::7]/",
+    "http://127.0.0.1/",
+    "http://[::1]/",
+    "http://alerts.internal/",
+  ])("%s is still fine", (target) => {
+    expect(readTarget(target, allowed)).toBeInstanceOf(URL);
+  });
+});

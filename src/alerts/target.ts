@@ -47,6 +47,51 @@ for (const [network, prefix] of [
 ] as const)
   NOT_PUBLIC.addSubnet(network, prefix, "ipv6");
 
+/** Where clouds hand a machine its credentials: nobody's alert goes there, however private the targets may be. */
+const METADATA = new BlockList();
+for (const address of [
+  "169.254.169.254", // AWS, Google, Azure, Oracle, DigitalOcean, OpenStack
+  "169.254.169.253", // resolver of AWS
+  "169.254.170.2", // credentials of containers on AWS
+  "169.254.170.23",
+  "169.254.0.23", // Tencent
+  "100.100.100.200", // Alibaba
+  "168.63.129.16", // Azure's host
+  "192.0.0.192", // Oracle
+])
+  METADATA.addAddress(address, "ipv4");
+METADATA.addSubnet("169.254.0.0", 16, "ipv4"); // and whatever else is link-local: no endpoint of a person lives there
+METADATA.addSubnet("fe80::", 10, "ipv6");
+for (const address of ["fd00:ec2::254", "fd00:ec2::253", "fd00:ec2::23", "fd20:ce::254", "fd00:42::42"])
+  METADATA.addAddress(address, "ipv6");
+const METADATA_NAMES = /^(?:metadata|instance-data|metadata\.[a-z0-9.-]+|instance-data\.ec2\.internal)$/;
+
+/** Also inside an IPv6 address that carries an IPv4 one, by whatever way of carrying. */
+const isMetadata = (address: string): boolean =>
+  [address, ...embedded(address)].some((one) => METADATA.check(one, isIP(one) === 6 ? "ipv6" : "ipv4"));
+
+/** The IPv4 address that an IPv6 one carries: mapped, compatible, translated, NAT64, 6to4, Teredo, ISATAP. */
+function embedded(address: string): string[] {
+  if (isIP(address) !== 6) return [];
+  const groups = groupsOf(address);
+  const at = (index: number, turned = 0): string => {
+    const [high, low] = [(groups[index] ?? 0) ^ turned, (groups[index + 1] ?? 0) ^ turned];
+    return [high >> 8, high & 255, low >> 8, low & 255].join(".");
+  };
+  // A network's own NAT64 prefix is anybody's: the last 32 bits are taken at their word under every private prefix.
+  return [at(6), at(1), at(6, 0xffff)];
+}
+
+/** The eight groups of an IPv6 address, as `URL` spells it canonically. */
+function groupsOf(address: string): number[] {
+  const canonical = new URL(`http://[${address.replace(/%.*$/, "")}]`).hostname.slice(1, -1);
+  const [head = "", tail] = canonical.split("::");
+  const read = (text: string): number[] =>
+    text === "" ? [] : text.split(":").map((group) => Number.parseInt(group, 16));
+  const [before, after] = [read(head), tail === undefined ? [] : read(tail)];
+  return [...before, ...Array.from({ length: 8 - before.length - after.length }, () => 0), ...after];
+}
+
 /** Whether anybody on the internet could mean this address. */
 export function isPublicAddress(address: string): boolean {
   const family = isIP(address);
@@ -65,9 +110,10 @@ export function readTarget(text: string, allow: { privateTargets: boolean }): UR
   if (url.username !== "" || url.password !== "")
     throw new TargetRefusal("must not carry a name or password");
   if (url.hash !== "") throw new TargetRefusal("must not have a fragment");
-  const literal = url.hostname.replace(/^\[|\]$/g, "");
+  const literal = url.hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
+  if (METADATA_NAMES.test(literal) || (isIP(literal) !== 0 && isMetadata(literal))) throw metadata();
   if (isIP(literal) !== 0 && !allow.privateTargets && !isPublicAddress(literal)) throw notPublic();
-  if (!allow.privateTargets && isIP(literal) === 0 && !/^[^.]+(\.[^.]+)+$/.test(literal.replace(/\.$/, "")))
+  if (!allow.privateTargets && isIP(literal) === 0 && !/^[^.]+(\.[^.]+)+$/.test(literal))
     throw new TargetRefusal("must name a host on the internet");
   return url;
 }
@@ -83,6 +129,7 @@ export async function resolveTarget(
   const addresses = isIP(host) === 0 ? await resolveHost(host) : [host];
   const [address] = addresses;
   if (address === undefined) throw new TargetRefusal(`leads nowhere: ${host} has no address`);
+  if (addresses.some((found) => isIP(found) === 0 || isMetadata(found))) throw metadata();
   // A name with one public and one private address is a way around the check, never an accident.
   if (!allow.privateTargets && !addresses.every(isPublicAddress)) throw notPublic();
   return { url, address };
@@ -97,5 +144,7 @@ async function resolveBySystem(hostname: string): Promise<string[]> {
   return found.map(({ address }) => address);
 }
 
+const metadata = (): TargetRefusal =>
+  new TargetRefusal("must not be an address of a cloud's metadata service or of this link");
 const notPublic = (): TargetRefusal =>
   new TargetRefusal("must not be an address of a private network or of this machine");

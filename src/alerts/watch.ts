@@ -12,20 +12,46 @@ export interface WatchPorts {
   nowMs(): number;
 }
 
+/**
+ * Messages of an organization within a day, those of every channel counted. Rules times keys times channels are many: what
+ * crosses beyond it is told when there is room again, if it still stands.
+ */
+export const MESSAGES_A_DAY = 1_000;
+const DAY_MS = 86_400_000;
+
 /** One round. A rule that fails does not keep the others waiting. */
 export async function watchRules(on: WatchPorts, failed: (error: unknown) => void): Promise<void> {
-  const byOrganization = Map.groupBy(await on.rules.enabled(), ({ organizationId }) => organizationId);
+  const byOrganization = Map.groupBy(await on.rules.enabled(failed), ({ organizationId }) => organizationId);
   for (const [organizationId, rules] of byOrganization) {
     const figures = onceEach(on.figuresOf(organizationId));
-    for (const rule of rules) await watchRule(on, rule, figures).catch(failed);
+    const budget = new Budget(() => on.outbox.messagesSince(organizationId, on.nowMs() - DAY_MS));
+    for (const rule of rules) await watchRule(on, { rule, figures, budget }).catch(failed);
   }
 }
 
-async function watchRule(on: WatchPorts, rule: Rule, figures: Figures): Promise<void> {
+/** What an organization may still be told today; read only when something has crossed. */
+class Budget {
+  private left: number | null = null;
+
+  constructor(private readonly written: () => Promise<number>) {}
+
+  /** False when there is no room for so many messages. */
+  async take(messages: number): Promise<boolean> {
+    this.left ??= MESSAGES_A_DAY - (await this.written());
+    if (this.left < messages) return false;
+    this.left -= messages;
+    return true;
+  }
+}
+
+async function watchRule(
+  on: WatchPorts,
+  { rule, figures, budget }: { rule: Rule; figures: Figures; budget: Budget },
+): Promise<void> {
   const readings = await readingsOf(rule, figures);
   const firing = new Set(await on.outbox.firing(rule.id));
   for (const { subject, standing, text, facts } of readings) {
-    if (standing === "crossed" && !firing.has(subject)) {
+    if (standing === "crossed" && !firing.has(subject) && (await budget.take(1 + rule.channels.length))) {
       const nowMs = on.nowMs();
       const message = {
         organizationId: rule.organizationId,
@@ -60,8 +86,9 @@ export function payloadOf(message: {
     });
 }
 
-/** Figures without parameters are asked for once. */
+/** Each figure is asked for once, at one time, however many rules look at it. */
 function onceEach(figures: Figures): Figures {
+  const nowMs = figures.nowMs();
   const kept = new Map<string, Promise<unknown>>();
   const once = <T>(name: string, ask: () => Promise<T>): Promise<T> => {
     const known = kept.get(name) ?? ask();
@@ -69,7 +96,9 @@ function onceEach(figures: Figures): Figures {
     return known as Promise<T>;
   };
   return {
-    ...figures,
+    nowMs: () => nowMs,
+    spentSince: (sinceMs) => once(`spent since ${sinceMs}`, () => figures.spentSince(sinceMs)),
+    outcomesSince: (sinceMs) => once(`outcomes since ${sinceMs}`, () => figures.outcomesSince(sinceMs)),
     balance: () => once("balance", () => figures.balance()),
     keys: () => once("keys", () => figures.keys()),
     routes: () => once("routes", () => figures.routes()),

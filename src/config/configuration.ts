@@ -1,16 +1,18 @@
 // The checked configuration as the rooms use it: absolute paths, milliseconds, null where something is off.
 // interfaces.md §3.
 import { resolve } from "node:path";
-import { NANO_PER_USD, type NanoUsd, nanoUsd } from "../contract/money.ts";
+import { NANO_PER_USD, type NanoUsd, nanoUsd } from "../domain/money.ts";
+import type { ProviderKind } from "../providers/kind.ts";
 import { parseDurationMs } from "./duration.ts";
 import type { Settings } from "./settings.ts";
 
 export interface ProviderConfig {
   name: string;
-  kind: "openai" | "simulator";
-  /** Never null for `openai`; a simulator without one runs inside the process. */
+  kind: ProviderKind;
+  /** Null only where the kind runs one inside this process. */
   baseUrl: string | null;
-  apiKey: string | null;
+  /** What the kind's own settings say; it alone reads them. */
+  own: object;
   health: { probe: string | null; intervalMs: number; openAfterFailures: number; halfOpenAfterMs: number };
   timeouts: { connectMs: number; firstTokenMs: number; idleMs: number; totalMs: number };
 }
@@ -27,6 +29,7 @@ export interface Config {
   databaseUrl: string | null;
   limits: {
     bodyBytes: number;
+    uploadBytes: number;
     headerTimeoutMs: number;
     requestTimeoutMs: number;
     streamIdleMs: number;
@@ -36,6 +39,7 @@ export interface Config {
     stopGraceMs: number;
     keyRequestsPerMinute: number | null;
     keyConcurrent: number | null;
+    organizationConcurrent: number | null;
   };
   headers: { headroom: boolean };
   cors: { origins: string[] };
@@ -53,7 +57,7 @@ export interface Config {
   };
 }
 
-export interface PaymentsConfig {
+interface PaymentsConfig {
   driver: "stripe" | "manual" | "test";
   /** Never null for `stripe`. */
   stripe: { secretKey: string; webhookSecret: string; apiUrl: string | null } | null;
@@ -76,6 +80,7 @@ export function toConfig(
     databaseUrl: settings.database_url ?? null,
     limits: {
       bodyBytes: limits.body_bytes,
+      uploadBytes: limits.upload_bytes,
       headerTimeoutMs: limits.header_timeout_ms,
       requestTimeoutMs: limits.request_timeout_ms,
       streamIdleMs: limits.stream_idle_ms,
@@ -85,12 +90,13 @@ export function toConfig(
       stopGraceMs: limits.stop_grace_ms,
       keyRequestsPerMinute: limits.key_requests_per_minute,
       keyConcurrent: limits.key_concurrent,
+      organizationConcurrent: limits.organization_concurrent,
     },
     headers,
     cors,
     trust:
       trust === undefined ? null : { releaseKeys: trust.release_keys.map((key) => resolve(at.fileDir, key)) },
-    providers: (settings.providers ?? [BUILT_IN_SIMULATOR]).map(toProvider),
+    providers: settings.providers.map(toProvider),
     idempotency: {
       bodyRetentionMs: durationMs(idempotency.body_retention),
       tombstoneRetentionMs: durationMs(idempotency.tombstone_retention),
@@ -128,27 +134,9 @@ function toPayments({ payments, trust }: Settings): PaymentsConfig {
   };
 }
 
-type ProviderSettings = NonNullable<Settings["providers"]>[number];
-
-const BUILT_IN_SIMULATOR: ProviderSettings = {
-  name: "simulator",
-  kind: "simulator",
-  health: { probe: "/models", interval_ms: 10_000, open_after_failures: 5, half_open_after_ms: 5000 },
-  timeouts: { connect_ms: 5000, first_token_ms: 60_000, idle_ms: 60_000, total_ms: 600_000 },
-};
-
-const toProvider = ({
-  name,
-  kind,
-  base_url,
-  api_key,
-  health,
-  timeouts,
-}: ProviderSettings): ProviderConfig => ({
-  name,
-  kind,
-  baseUrl: base_url?.replace(/\/+$/, "") ?? null,
-  apiKey: api_key ?? null,
+const toProvider = ({ health, timeouts, ...provider }: Settings["providers"][number]): ProviderConfig => ({
+  ...provider,
+  baseUrl: provider.baseUrl?.replace(/\/+$/, "") ?? null,
   health: {
     probe: health.probe,
     intervalMs: health.interval_ms,

@@ -1,9 +1,10 @@
 // The JSON schema of `tollgate.yaml` for editors, made from the schema that checks it. interfaces.md §3.
 import { z } from "zod";
+import { PROVIDER_KINDS } from "../providers/kinds.ts";
 import { settingsSchema } from "./settings.ts";
 
 /** What stands in `tollgate.schema.json`; a test keeps the file current. */
 export function editorSchema(): Record<string, unknown> {
-  const schema = z.toJSONSchema(settingsSchema, { io: "input" });
+  const schema = z.toJSONSchema(settingsSchema(PROVIDER_KINDS), { io: "input" });
   return { title: "tollgate.yaml", ...schema };
 }

@@ -1,154 +1,229 @@
 // The first half of the line: who asks, for what, on which route, for how much; then COMMIT 1 decides. A refusal met
 // here is carried to the ledger first, so that strangers only ever get 401 and a retry gets its stored answer even
 // though its route has closed since (wire.md §4.2, money.md §7).
-import type { Credential } from "../contract/credential.ts";
-import type { ChatRequest } from "../contract/chat-request.ts";
-import { formatUsd } from "../contract/money.ts";
-import { Refusal } from "../contract/refusals.ts";
-import type { AdmitOutcome, Ledger, StoredAnswer } from "../ledger/ledger.ts";
-import { completionId } from "../lib/id.ts";
+import type { Credential } from "../domain/credential.ts";
+import type { Asked } from "../domain/request-log.ts";
+import { formatUsd } from "../domain/money.ts";
+import { isOverloaded } from "../domain/overloaded.ts";
+import { Refusal } from "../domain/refusals.ts";
+import type { AdmissionDecision, Ledger, StoredAnswer } from "../ledger/ledger.ts";
+import { type AskLedgerPorts, askLedger } from "./ask-ledger.ts";
 import {
-  admissionOf,
-  type Asking,
-  type AskingPorts,
-  counted,
-  onlyTheBoundRefused,
-  readAsking,
-} from "./asking.ts";
+  type PreparedRequest,
+  type PreparePorts,
+  askedOf,
+  nothingPrepared,
+  prepareRequest,
+} from "./prepared-request.ts";
 import { attach, type AttachPorts, type Followed, REPLAYED } from "./attach.ts";
+import type { Concurrency, ConcurrencySlot } from "../limits/concurrency.ts";
 import { credentialOf } from "./credential.ts";
-import { EVENT_STREAM } from "./frames.ts";
-import type { Admitted } from "./hold.ts";
+import { EVENT_STREAM, storedAfter } from "./event-stream.ts";
+import type { Admitted, Hold } from "./hold.ts";
 import { idempotencyRecord, type IdempotencyKey } from "./idempotency.ts";
 import type { Incoming } from "./incoming.ts";
 import type { Flight } from "./in-flight.ts";
-import { storedAfter } from "./kept-stream.ts";
-import type { Rate, Taken } from "./rate.ts";
+import { withWayOut } from "./short-of-credits.ts";
+import type { Rate } from "../limits/rate.ts";
 import { printGateway, routeOf } from "./receipt.ts";
 
-export interface AdmitPorts extends AskingPorts, AttachPorts {
-  ledger: Pick<Ledger, "admit">;
+export interface AdmitPorts extends PreparePorts, AttachPorts, AskLedgerPorts {
+  ledger: Pick<Ledger, "admit" | "checkKey">;
   rate: Rate;
-  /** Learns what other gateways published and switched; null when no others share the store. */
-  refreshShelf: (() => Promise<void>) | null;
+  concurrency: Concurrency;
   /** Whether the headroom headers are shown (`headers.headroom`). */
   showHeadroom: boolean;
 }
 
-export type Admission =
+export type AdmissionOutcome =
   | {
       kind: "admitted";
-      admitted: Admitted;
+      hold: Hold;
       headers: Record<string, string>;
-      taken: Taken;
+      slot: ConcurrencySlot;
       /** For callers' keys: duplicates join it. */
       flight: Flight | null;
     }
-  | { kind: "replay"; answer: StoredAnswer }
-  | Followed
-  | { kind: "refused"; refusal: Refusal; gateway: string | null; headers: Record<string, string> };
+  | { kind: "replay"; answer: StoredAnswer; asked: Asked }
+  | (Followed & { asked: Asked })
+  | {
+      kind: "refused";
+      refusal: Refusal;
+      gateway: string | null;
+      headers: Record<string, string>;
+      asked: Asked;
+    };
 
-/** Steps 1–5. Throws `Refusal` only for what stands before the key is known (401, 413, 415). */
-export async function admit(ports: AdmitPorts, incoming: Incoming): Promise<Admission> {
+/** Steps 1–6. Throws `Refusal` for what stands before the key is known (401, 413, 415), and while the store is away (503). */
+export async function admit(ports: AdmitPorts, incoming: Incoming): Promise<AdmissionOutcome> {
   const credential = credentialOf(incoming.authorization); //                                      1
-  const body = await incoming.readBody(); //                                                       2
-  const taken = ports.rate.take(credential.keyId);
-  const from = { body, limited: taken.refusal };
-  let asking = readAsking(ports, incoming, from); //                                              2–4
-  const by = { requestId: incoming.requestId, credential };
+  incoming.checkBody();
+  const wrong = await ports.ledger.checkKey(credential); //                                        2
+  if (wrong !== null) throw wrong;
+  const crowded = ports.concurrency.refusal(credential);
+  if (crowded !== null) return refusedUnread(incoming, crowded, {});
+  const { refusal, headers } = ports.rate.take(credential.keyId);
+  if (refusal !== null) return refusedUnread(incoming, refusal, headers);
+  const body = await incoming.readBody(credential.organizationId); //                              3
   const untilMs = ports.clock.monotonicMs() + ports.attachWaitMs;
-  let refreshed = ports.refreshShelf === null;
-  for (;;) {
-    const outcome = await ports.ledger.admit(admissionOf(ports, asking, by)); //                   5, COMMIT 1
-    if (outcome.kind === "running") {
-      const { idempotency, request } = asking;
-      const wait = { incoming, idempotency, stream: request?.stream === true, untilMs };
-      const place = { organizationId: credential.organizationId, requestId: outcome.requestId };
-      const attached = await attach(ports, place, wait);
-      if (attached.kind === "ended") continue; // the ledger has its answer now
-      if (attached.kind === "late") return conclude(ports, outcome, { incoming, credential, asking, taken });
-      taken.release();
-      return attached;
-    }
-    if (asksToCount(asking, outcome)) {
-      asking = await counted(asking);
-    } else if (!refreshed && foundClosed(outcome)) {
-      await ports.refreshShelf?.();
-      refreshed = true;
-      asking = readAsking(ports, incoming, from);
-    } else {
-      return conclude(ports, outcome, { incoming, credential, asking, taken });
-    }
+  for (let waited = false; ; waited = true) {
+    const slot = ports.concurrency.take(credential);
+    if (slot instanceof Refusal && !waited) return refusedUnread(incoming, slot, headers);
+    const decision = await inSlot(slot, () => decided(ports, incoming, { credential, body, headers, slot }));
+    if (decision.kind !== "running") return decision;
+    const { idempotency, request } = decision.prepared;
+    const place = { organizationId: credential.organizationId, requestId: decision.requestId };
+    const wait = { incoming, idempotency, stream: request?.stream === true, untilMs };
+    const attached = await attach(ports, place, wait);
+    if (attached.kind === "follow") return { ...attached, asked: askedOf(decision.prepared) };
+    if (attached.kind === "late")
+      return refused(incoming, stillRunning(), { prepared: decision.prepared, headers });
+  } // ended: the ledger has its answer now
+}
+
+interface Arrived {
+  credential: Credential;
+  body: Uint8Array;
+  /** What every answer of this key tells of its rate. */
+  headers: Record<string, string>;
+  /** Whoever has waited for another request may find none: its answer is his all the same. */
+  slot: ConcurrencySlot | Refusal;
+}
+
+/** Another request under this key still runs; whoever waits for it is in no slot. */
+interface Duplicate {
+  kind: "running";
+  requestId: string;
+  prepared: PreparedRequest;
+}
+
+/** Only an admitted request keeps its slot. */
+async function inSlot(
+  slot: Arrived["slot"],
+  work: () => Promise<AdmissionOutcome | Duplicate>,
+): Promise<AdmissionOutcome | Duplicate> {
+  let admitted = false;
+  try {
+    const decision = await work();
+    admitted = decision.kind === "admitted";
+    return decision;
+  } finally {
+    if (!admitted && !(slot instanceof Refusal)) slot.done();
   }
 }
 
-/** Whether the byte bound of the prompt is all that refused, and has not been replaced by a count yet. */
-const asksToCount = (asking: Asking, outcome: AdmitOutcome): boolean =>
-  outcome.kind === "refused" &&
-  outcome.authenticated &&
-  !asking.counted &&
-  onlyTheBoundRefused(asking, outcome.refusal);
-
-/** Another gateway may just have published or switched what this one's shelf, or COMMIT 1, finds closed. */
-const foundClosed = (outcome: AdmitOutcome): boolean =>
-  outcome.kind === "refused" &&
-  outcome.authenticated &&
-  ["model_not_found", "route_disabled", "route_release_stale"].includes(outcome.refusal.code);
+/** Steps 3–6. */
+async function decided(
+  ports: AdmitPorts,
+  incoming: Incoming,
+  arrived: Arrived,
+): Promise<AdmissionOutcome | Duplicate> {
+  const { credential, body, slot } = arrived;
+  const { organizationId } = credential;
+  const from = { organizationId, body };
+  const read = (): PreparedRequest => prepareRequest(ports, incoming, from);
+  const first = read(); //                                                                         3–5
+  if (slot instanceof Refusal) first.wanted = { stage: "route", refusal: slot };
+  const asker = { credential, incoming, readAgain: read };
+  const { outcome, prepared } = await askLedger(ports, first, asker); //                           6, COMMIT 1
+  if (outcome.kind === "running") return { ...outcome, prepared };
+  return conclude(ports, outcome, { incoming, ...arrived, prepared });
+}
 
 /** The ledger's word, as the line goes on. */
 function conclude(
   ports: AdmitPorts,
-  outcome: AdmitOutcome,
-  about: { incoming: Incoming; credential: Credential; asking: Asking; taken: Taken },
-): Admission {
-  const { incoming, asking, taken } = about;
-  const headers = { ...taken.headers, ...idempotencyHeader(asking.idempotency) };
-  if (outcome.kind === "admitted") {
-    const admitted = admittedOf(ports, outcome, about);
-    return {
-      kind: "admitted",
-      admitted,
-      taken,
-      flight: admitted.idempotency.callerSupplied ? ports.inFlight.begin(admitted.requestId) : null,
-      headers: { ...headers, ...headroomHeaders(ports, admitted), ...ignoredHeader(admitted.request) },
-    };
+  outcome: Exclude<AdmissionDecision, { kind: "running" }>,
+  about: Arrived & { incoming: Incoming; prepared: PreparedRequest },
+): AdmissionOutcome {
+  const { incoming, prepared, headers, slot } = about;
+  switch (outcome.kind) {
+    case "admitted": {
+      if (slot instanceof Refusal) throw new Error("admitted without a slot");
+      const admitted = admittedOf(ports, outcome, about);
+      return {
+        kind: "admitted",
+        hold: ports.holds.open(admitted),
+        slot,
+        flight: admitted.idempotency.callerSupplied ? ports.inFlight.begin(admitted.requestId) : null,
+        headers: {
+          ...headers,
+          ...idempotencyHeader(prepared.idempotency),
+          ...headroomHeaders(ports, admitted),
+        },
+      };
+    }
+    case "replay":
+      return {
+        kind: "replay",
+        answer: resumed(outcome.answer, incoming.lastEventId),
+        asked: askedOf(prepared),
+      };
+    case "refused":
+      return refused(incoming, withWayOut(prepared, outcome), {
+        prepared: outcome.authenticated ? prepared : null,
+        headers,
+      });
   }
-  if (outcome.kind === "refused" && !outcome.authenticated) taken.giveBack();
-  taken.release();
-  if (outcome.kind === "replay")
-    return { kind: "replay", answer: resumed(outcome.answer, incoming.lastEventId) };
-  const refusal = outcome.kind === "running" ? stillRunning() : outcome.refusal;
-  const known = outcome.kind === "running" || outcome.authenticated;
+}
+
+/** `prepared`: null for callers without a valid key, who learn nothing about it. */
+function refused(
+  { requestId }: Incoming,
+  refusal: Refusal,
+  { prepared, headers }: { prepared: PreparedRequest | null; headers: Record<string, string> },
+): AdmissionOutcome {
+  const known = prepared ?? nothingPrepared(requestId);
   return {
     kind: "refused",
     refusal,
-    headers,
-    gateway: known ? refusedGateway(incoming.requestId, asking) : null,
+    asked: askedOf(known),
+    headers: { ...headers, ...idempotencyHeader(known.idempotency) },
+    gateway: prepared === null ? null : refusedGateway(requestId, prepared),
   };
 }
 
+/** Refused for the caller's rate or for want of room, whatever the body says. A full gateway adds no more work to it. */
+const refusedUnread = (
+  incoming: Incoming,
+  refusal: Refusal,
+  headers: Record<string, string>,
+): AdmissionOutcome =>
+  refused(incoming, refusal, {
+    prepared: isOverloaded(refusal) ? null : nothingPrepared(incoming.requestId),
+    headers,
+  });
+
 function admittedOf(
   ports: AdmitPorts,
-  outcome: Extract<AdmitOutcome, { kind: "admitted" }>,
-  { incoming, credential, asking }: { incoming: Incoming; credential: Credential; asking: Asking },
+  outcome: Extract<AdmissionDecision, { kind: "admitted" }>,
+  {
+    incoming,
+    credential,
+    prepared,
+  }: { incoming: Incoming; credential: Credential; prepared: PreparedRequest },
 ): Admitted {
-  const { request, wanted } = asking;
-  if (request === null || "refusal" in wanted) throw new Error("admitted without a quote");
+  const { request, printer, wanted } = prepared;
+  if (request === null || printer === null || "refusal" in wanted)
+    throw new Error("admitted without a quote");
   const open = new Set(outcome.openRoutes);
   return {
     requestId: incoming.requestId,
     organizationId: credential.organizationId,
     keyId: credential.keyId,
-    idempotency: asking.idempotency,
+    idempotency: prepared.idempotency,
     request,
+    format: incoming.format,
+    printer,
     head: {
-      id: completionId(incoming.requestId),
+      requestId: incoming.requestId,
       created: Math.floor(incoming.receivedAtMs / 1000),
       model: request.model,
     },
-    candidates: asking.candidates.filter(({ release }) => open.has(release.route)),
+    candidates: prepared.candidates.filter(({ release }) => open.has(release.route)),
     amount: wanted.hold,
     promptTokensMax: wanted.promptTokensMax,
+    counted: prepared.counted,
     outputCeiling: wanted.outputTokensMax,
     outputTokensMax: wanted.outputTokensMax * request.n,
     researchMode: outcome.researchMode,
@@ -159,7 +234,7 @@ function admittedOf(
 }
 
 /** `gateway` beside an error, once the key was good: what is known of it, without cost. */
-function refusedGateway(requestId: string, { idempotency, candidates }: Asking): string {
+function refusedGateway(requestId: string, { idempotency, candidates }: PreparedRequest): string {
   const release = candidates[0]?.release;
   return printGateway({
     requestId,
@@ -173,9 +248,6 @@ function refusedGateway(requestId: string, { idempotency, candidates }: Asking):
 
 const idempotencyHeader = ({ value, callerSupplied }: IdempotencyKey): Record<string, string> =>
   callerSupplied ? {} : { "x-gw-idempotency-key": value };
-
-const ignoredHeader = ({ ignored }: ChatRequest): Record<string, string> =>
-  ignored.length === 0 ? {} : { "x-gw-ignored-parameters": ignored.join(", ") };
 
 function headroomHeaders(ports: AdmitPorts, { amount, headroom }: Admitted): Record<string, string> {
   if (!ports.showHeadroom) return {};

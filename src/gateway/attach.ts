@@ -1,19 +1,19 @@
 // A duplicate of a keyed request that still runs (money.md §8.5): it waits for the end and then asks the ledger again,
 // or follows the running stream from its first byte. It holds no money and never cancels the original.
 import type { Clock } from "../lib/clock.ts";
-import type { Elsewhere, Place } from "./elsewhere.ts";
+import type { RemoteInFlight, Place } from "./remote-in-flight.ts";
 import type { InFlight, Joined } from "./in-flight.ts";
 import type { Incoming } from "./incoming.ts";
-import { printLostStream } from "./cut-stream.ts";
-import { EVENT_STREAM, KEEP_ALIVE } from "./frames.ts";
+import { printLostStream } from "./interrupted-stream.ts";
+import { EVENT_STREAM, KEEP_ALIVE } from "./event-stream.ts";
 import type { IdempotencyKey } from "./idempotency.ts";
-import type { KeptStream } from "./kept-stream.ts";
+import type { ReplayBuffer } from "./replay-buffer.ts";
 import type { Relayed } from "./relay.ts";
 
 export interface AttachPorts {
   inFlight: InFlight;
   /** What other gateways of the same store run; null when there are none. */
-  elsewhere: Elsewhere | null;
+  remoteInFlight: RemoteInFlight | null;
   /** How long a duplicate waits for a silent answer, milliseconds. */
   attachWaitMs: number;
   clock: Clock;
@@ -33,7 +33,7 @@ export type Attached = Followed | { kind: "ended" } | { kind: "late" };
 export const REPLAYED = { "idempotent-replayed": "true" };
 
 export interface Wait {
-  incoming: Pick<Incoming, "signal" | "lastEventId">;
+  incoming: Pick<Incoming, "signal" | "lastEventId" | "format">;
   idempotency: IdempotencyKey;
   stream: boolean;
   /** Monotonic. */
@@ -42,8 +42,8 @@ export interface Wait {
 
 /** Waits at most until `untilMs`. `late`: it has its most waiters, or takes longer. */
 export async function attach(ports: AttachPorts, place: Place, wait: Wait): Promise<Attached> {
-  ports.elsewhere?.watch(place);
-  const joined = ports.inFlight.join(place.requestId);
+  if (ports.inFlight.mayWait(place.organizationId)) ports.remoteInFlight?.watch(place);
+  const joined = ports.inFlight.join(place);
   if (joined === null) return { kind: "late" };
   const news = wait.stream ? joined.stream : joined.ended.then(() => null);
   const arrived = await Promise.race([
@@ -55,13 +55,13 @@ export async function attach(ports: AttachPorts, place: Place, wait: Wait): Prom
   return { kind: arrived === null ? "ended" : "late" };
 }
 
-function follow(joined: Joined, kept: KeptStream, wait: Wait): Followed {
+function follow(joined: Joined, replay: ReplayBuffer, wait: Wait): Followed {
   return {
     kind: "follow",
     requestId: joined.requestId,
     headers: { "content-type": EVENT_STREAM, ...REPLAYED },
     relayed: {
-      frames: frames(joined, kept, wait),
+      frames: frames(joined, replay, wait),
       filler: () => KEEP_ALIVE,
       leave: () => joined.leave(),
     },
@@ -70,11 +70,14 @@ function follow(joined: Joined, kept: KeptStream, wait: Wait): Followed {
 
 async function* frames(
   joined: Joined,
-  kept: KeptStream,
+  replay: ReplayBuffer,
   { incoming, idempotency }: Wait,
 ): AsyncGenerator<string, void, void> {
   try {
-    yield* kept.follow(incoming.lastEventId, printLostStream(joined.requestId, idempotency));
+    yield* replay.follow(
+      incoming.lastEventId,
+      printLostStream(incoming.format, joined.requestId, idempotency),
+    );
   } finally {
     joined.leave();
   }

@@ -1,17 +1,19 @@
-// From what arrived to what is charged (money.md §4, §6): the provider's usage where there is one, else what was
-// delivered, counted by us, else nothing. Tokens above the quoted bounds are the house's loss, never the customer's.
-import { type NanoUsd, ZERO_USD } from "../contract/money.ts";
-import type { Evidence } from "../contract/gateway-object.ts";
-import type { TokenUsage } from "../ledger/ledger.ts";
-import { chargeOf } from "../pricing/charge.ts";
+// From what arrived to what is charged (money.md §4, §6). A provider's usage is a claim: it is taken where it can be
+// true, never below what was provably delivered where the call was cut, and never above the quoted bounds. What was
+// used beyond those is the house's loss, never the customer's.
+import { type NanoUsd, ZERO_USD } from "../domain/money.ts";
+import type { Metered } from "../domain/gateway-object.ts";
+import type { Doubt, TokenUsage } from "../ledger/ledger.ts";
+import { believedUsage, isPlausible } from "../pricing/believed-usage.ts";
+import { chargeOf, type TokenCounts } from "../pricing/charge.ts";
 import { promptTokens } from "../pricing/tokens.ts";
 import type { ProviderUsage } from "../providers/provider.ts";
 import type { Candidate, Hold } from "./hold.ts";
 import { chargedTokens, type Cost } from "./receipt.ts";
 
 export interface Bill {
-  evidence: Evidence;
-  /** As reported or counted; the answer's `usage`. */
+  evidence: Metered;
+  /** Within the quoted bounds; the answer's `usage`. */
   usage: TokenUsage;
   charge: NanoUsd;
   variance: NanoUsd;
@@ -26,42 +28,84 @@ const NOTHING: Bill = {
   minimumApplied: false,
 };
 
-/** What arrived: `deliveredTokens` counts on demand; `complete` means that the upstream said it was done. */
+/** What arrived of an answer. */
 export interface Arrived {
   usage: ProviderUsage | null;
+  /** UTF-16 units of what was delivered; `deliveredTokens` counts them, on demand. */
+  characters: number;
   deliveredTokens(): Promise<number>;
-  complete: boolean;
+  /** The usage was told at the end of an answer that nobody cut: it speaks for all of it. */
+  final: boolean;
+  failed: boolean;
+  /** It was cut because it went past its output maximum. */
+  overrun: boolean;
+  /** Notes what was not believed, on the attempt. */
+  doubt: NoteDoubt;
 }
+
+export type NoteDoubt = (doubts: Doubt[], told: TokenCounts | null) => void;
 
 /** Prices what arrived. */
 export async function billOf(hold: Hold, candidate: Candidate, arrived: Arrived): Promise<Bill> {
-  if (arrived.usage !== null) return priced(hold, candidate, arrived.usage, "provider_usage");
+  const { usage } = arrived;
+  if (usage === null) return await counted(hold, candidate, arrived);
+  const plausible = isPlausible(usage.completionTokens, arrived.characters, candidate.release);
+  const delivered = arrived.final && plausible ? 0 : await arrived.deliveredTokens();
+  if (delivered <= usage.completionTokens)
+    return priced(hold, candidate, { arrived, usage, evidence: "provider_usage" });
+  return priced(hold, candidate, {
+    arrived,
+    usage: { ...usage, completionTokens: delivered },
+    evidence: "delivered_tokens",
+    doubts: plausible ? [] : ["usage_below_delivered"],
+  });
+}
+
+/** The provider told nothing. */
+async function counted(hold: Hold, candidate: Candidate, arrived: Arrived): Promise<Bill> {
   const completion = await arrived.deliveredTokens();
-  if (completion === 0 && !arrived.complete) return NOTHING;
-  const prompt = await promptTokens(hold.admitted.request, candidate.release);
+  if (completion === 0 && arrived.failed) return NOTHING;
+  const { organizationId } = hold.admitted;
+  const share = { organizationId, lane: "settlement" } as const;
   const usage = {
-    promptTokens: prompt,
+    promptTokens: await promptTokens(candidate.body, candidate.release, share),
     completionTokens: completion,
     cachedTokens: null,
     reasoningTokens: null,
   };
-  return priced(hold, candidate, usage, "delivered_tokens");
+  return priced(hold, candidate, { arrived, usage, evidence: "delivered_tokens" });
 }
 
-function priced(hold: Hold, candidate: Candidate, usage: TokenUsage, evidence: Evidence): Bill {
-  return {
-    evidence,
-    usage,
-    ...chargeOf({ usage, evidence, price: candidate.release.price, hold: hold.admitted.amount }),
-  };
+interface Claimed {
+  arrived: Arrived;
+  usage: TokenUsage;
+  evidence: Metered;
+  doubts?: Doubt[];
+}
+
+function priced(hold: Hold, { release }: Candidate, { arrived, evidence, ...claimed }: Claimed): Bill {
+  const { promptBound, hold: amount } = hold.terms;
+  const { outputTokensMax, request } = hold.admitted;
+  const windowTokens = release.contextWindow * request.n;
+  const { usage, told, clamped } = believedUsage(claimed.usage, {
+    promptTokensMax: promptBound,
+    outputTokensMax,
+    windowTokens,
+  });
+  const doubts: Doubt[] = [...(claimed.doubts ?? [])];
+  if (clamped) doubts.push("usage_clamped");
+  if (arrived.overrun || (told?.completionTokens ?? 0) > outputTokensMax) doubts.push("output_above_maximum");
+  if (doubts.length > 0) arrived.doubt(doubts, told);
+  return { evidence, usage, ...chargeOf({ usage, told, evidence, price: release.price, hold: amount }) };
 }
 
 /** The `cost` member. */
 export function costOf(bill: Bill, hold: Hold): Cost {
-  const { promptTokensMax, outputTokensMax } = hold.admitted;
+  const { promptBound } = hold.terms;
+  const { outputTokensMax } = hold.admitted;
   const { charge, minimumApplied, evidence, variance } = bill;
   const tokens = chargedTokens(bill.usage, {
-    promptBound: promptTokensMax,
+    promptBound,
     outputBound: outputTokensMax,
     variance,
   });

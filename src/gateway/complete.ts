@@ -1,27 +1,32 @@
 // The way of one request, whole (docs/walkthrough.md): admit → dispatch → price → receipt → settle → answer. Two
 // durable commits: credits are held before a provider is called, and settled before the last byte is sent.
-import { Refusal } from "../contract/refusals.ts";
+import { type Asked, NOTHING_READ } from "../domain/request-log.ts";
+import { Refusal } from "../domain/refusals.ts";
 import type { Ledger, StoredAnswer } from "../ledger/ledger.ts";
-import { type Admission, admit, type AdmitPorts } from "./admit.ts";
+import { type AdmissionOutcome, admit, type AdmitPorts } from "./admit.ts";
 import type { Followed } from "./attach.ts";
-import { deliveredOf, printAnswer, printUsage } from "./answer-body.ts";
+import { charactersOf, deliveredOf } from "./answer-text.ts";
+import { withinCeiling } from "./cut-answer.ts";
 import { billOf, costOf } from "./bill.ts";
 import { type Answered, asFailure, type DispatchPorts, dispatchAnswer, dispatchStream } from "./dispatch.ts";
-import { EVENT_STREAM } from "./frames.ts";
+import { EVENT_STREAM } from "./event-stream.ts";
 import { Hold } from "./hold.ts";
+import { ignoredHeader } from "./ignored-parameters.ts";
 import type { Incoming } from "./incoming.ts";
-import type { Lifeline, Lifelines } from "./lifeline.ts";
+import type { CallScope, CallScopes } from "./call-scope.ts";
 import type { ProgressLog } from "./progress-log.ts";
 import { printGateway, receiptOf } from "./receipt.ts";
 import { type Relayed, relay } from "./relay.ts";
-import { releaseHold } from "./release-hold.ts";
+import { type Failed, rescueHold, voidHold } from "./void-hold.ts";
 
 export interface CompletePorts extends AdmitPorts, DispatchPorts {
   /** Alarm: a request ended with its hold open, because something threw. Its money stays held until recovery. */
   abandoned: (requestId: string) => void;
+  /** Told of an exception behind which a request was given up; its hold went back. */
+  gaveUp: (error: unknown, requestId: string) => void;
   ledger: AdmitPorts["ledger"] & Pick<Ledger, "settle" | "void">;
   progress: ProgressLog;
-  lifelines: Lifelines;
+  callScopes: CallScopes;
   timeouts: {
     /** A non-streamed answer ends within this, milliseconds: clients drop a silent reply after 300 s and pay again. */
     answerMs: number;
@@ -36,55 +41,64 @@ type Headers = Record<string, string>;
 export type Completion =
   | { kind: "answer"; status: number; headers: Headers; body: string }
   | { kind: "stream"; headers: Headers; relayed: Relayed }
-  | { kind: "replay"; answer: StoredAnswer }
-  | Followed
+  | { kind: "replay"; answer: StoredAnswer; asked: Asked }
+  | (Followed & { asked: Asked })
   /** Refused before a hold. `gateway` is JSON text for the error body, null for callers that showed no valid key. */
-  | { kind: "refused"; refusal: Refusal; gateway: string | null; headers: Headers };
+  | { kind: "refused"; refusal: Refusal; gateway: string | null; headers: Headers; asked: Asked };
 
-/** Serves one chat completion (specification 4). Policy and provider failures are completions; a throw is a bug. */
+/** Serves one request of any surface (specification 4). Policy and provider failures are completions; a throw is a bug. */
 export async function complete(ports: CompletePorts, incoming: Incoming): Promise<Completion> {
-  const admission = await admit(ports, incoming); //                                             1–5, COMMIT 1
+  const admission = await admit(ports, incoming); //                                             1–6, COMMIT 1
   if (admission.kind !== "admitted") return admission;
-  const { stream } = admission.admitted.request;
-  const completion = await (stream ? streamed : answered)(ports, admission, incoming); //        6–9, COMMIT 2
+  const { stream } = admission.hold.admitted.request;
+  const completion = await (stream ? streamed : answered)(ports, admission, incoming); //       7–10, COMMIT 2
   return "headers" in completion
     ? { ...completion, headers: { ...admission.headers, ...completion.headers } }
     : completion;
 }
 
-type Admitted = Extract<Admission, { kind: "admitted" }>;
+type Admitted = Extract<AdmissionOutcome, { kind: "admitted" }>;
 
 async function answered(
   ports: CompletePorts,
-  { admitted, taken, flight }: Admitted,
+  { hold, slot, flight }: Admitted,
   incoming: Incoming,
 ): Promise<Completion> {
-  const hold = new Hold(admitted, ports.ledger);
-  const lifeline = ports.lifelines.begin(incoming.signal, {
+  const { admitted } = hold;
+  const callScope = ports.callScopes.begin(incoming.signal, {
     timeoutMs: ports.timeouts.answerMs,
     outlivesClient: admitted.idempotency.callerSupplied,
   });
   try {
-    const answer = await dispatchAnswer(ports, hold, lifeline.signal).catch(failureOf(lifeline)); //  6
+    const answer = await dispatchAnswer(ports, hold, callScope.signal).catch(failureOf(callScope)); //  7
     if (answer instanceof Error) return await failed(hold, answer);
-    return await settledAnswer(hold, answer); //                                                      7–9
+    return await settledAnswer(hold, answer); //                                                      8–10
+  } catch (error) {
+    return await rescued(ports, hold, error);
   } finally {
-    lifeline.close();
-    taken.release();
+    callScope.close();
+    slot.done();
     flight?.end();
     if (hold.open) ports.abandoned(admitted.requestId);
   }
 }
 
-async function settledAnswer(hold: Hold, { candidate, answer }: Answered): Promise<Completion> {
-  const { head, requestId, idempotency, startedAtMs } = hold.admitted;
+async function settledAnswer(hold: Hold, answered: Answered): Promise<Completion> {
+  const { candidate, doubt } = answered;
+  const { head, printer, requestId, organizationId, idempotency, startedAtMs } = hold.admitted;
+  const { tokenizer } = candidate.release;
+  const { answer, overrun } = await withinCeiling(answered.answer, hold.admitted, tokenizer);
   const bill = await billOf(hold, candidate, {
     usage: answer.usage,
-    deliveredTokens: () => deliveredOf(answer, candidate.release.tokenizer),
-    complete: true,
+    characters: charactersOf(answered.answer),
+    deliveredTokens: () => deliveredOf(answer, tokenizer, organizationId),
+    final: true,
+    failed: false,
+    overrun,
+    doubt,
   });
   const gateway = printGateway(receiptOf(hold, candidate, costOf(bill, hold)));
-  const body = printAnswer(head, answer, { usage: printUsage(bill.usage), gateway });
+  const body = printer.answer(head, answer, { usage: bill.usage, gateway });
   const headers = { "content-type": "application/json" };
   const totalMs = Math.round(performance.now() - startedAtMs);
   const mine = await hold.settle({
@@ -96,51 +110,65 @@ async function settledAnswer(hold: Hold, { candidate, answer }: Answered): Promi
     totalMs,
     answer: idempotency.callerSupplied ? { requestId, status: 200, headers, body: Buffer.from(body) } : null,
   });
-  if (mine) return { kind: "answer", status: 200, headers, body };
-  return { kind: "refused", refusal: outcomeUnknown(), gateway: null, headers: {} };
+  if (mine)
+    return { kind: "answer", status: 200, headers: { ...headers, ...ignoredHeader(hold, candidate) }, body };
+  return { kind: "refused", refusal: outcomeUnknown(), gateway: null, headers: {}, asked: NOTHING_READ };
 }
 
 /** The relay owns the hold from the first part on: it settles before its last frame. */
 async function streamed(
   ports: CompletePorts,
-  { admitted, taken, flight }: Admitted,
+  { hold, slot, flight }: Admitted,
   incoming: Incoming,
 ): Promise<Completion> {
-  const hold = new Hold(admitted, ports.ledger);
-  const lifeline = ports.lifelines.begin(incoming.signal, {
+  const { admitted } = hold;
+  const callScope = ports.callScopes.begin(incoming.signal, {
     timeoutMs: ports.timeouts.streamMs,
     outlivesClient: admitted.idempotency.callerSupplied,
   });
-  const dispatched = dispatchStream(ports, hold, lifeline.signal);
-  const early = await within(dispatched.catch(failureOf(lifeline)), ports.timeouts.firstPartMs);
-  if (early instanceof Error) {
-    lifeline.close();
-    const completion = await failed(hold, early);
-    taken.release();
-    flight?.end();
-    return completion;
+  let relayed: Relayed | null = null;
+  try {
+    const dispatched = dispatchStream(ports, hold, callScope.signal);
+    const early = await within(dispatched.catch(failureOf(callScope)), ports.timeouts.firstPartMs);
+    if (early instanceof Error) return await failed(hold, early);
+    const { progress, abandoned, gaveUp } = ports;
+    const headers = { "content-type": EVENT_STREAM, ...ignoredHeader(hold, early?.candidate ?? null) };
+    relayed = relay(hold, dispatched, { callScope, slot, flight, progress, abandoned, gaveUp });
+    return { kind: "stream", headers, relayed };
+  } catch (error) {
+    return await rescued(ports, hold, error);
+  } finally {
+    if (relayed === null) {
+      callScope.close();
+      slot.done();
+      flight?.end();
+      if (hold.open) ports.abandoned(admitted.requestId);
+    }
   }
-  return {
-    kind: "stream",
-    headers: { "content-type": EVENT_STREAM },
-    relayed: relay(hold, dispatched, {
-      lifeline,
-      taken,
-      flight,
-      progress: ports.progress,
-      abandoned: ports.abandoned,
-    }),
-  };
 }
 
 /** Failed before anything was delivered: 0, released. */
-async function failed(hold: Hold, error: Parameters<typeof releaseHold>[1]): Promise<Completion> {
-  return { kind: "answer", ...(await releaseHold(hold, error, printGateway(receiptOf(hold, null, null)))) };
+async function failed(hold: Hold, error: Parameters<typeof voidHold>[1]): Promise<Completion> {
+  return answerOf(await voidHold(hold, error, printGateway(receiptOf(hold, null, null))));
 }
 
+/** An exception behind COMMIT 1 leaves no hold: 0, released. */
+async function rescued(ports: CompletePorts, hold: Hold, error: unknown): Promise<Completion> {
+  const released = await rescueHold(hold, error, printGateway(receiptOf(hold, null, null)));
+  ports.gaveUp(error, hold.admitted.requestId);
+  return answerOf(released);
+}
+
+const answerOf = ({ status, headers, body }: Failed): Completion => ({
+  kind: "answer",
+  status,
+  headers,
+  body,
+});
+
 /** A rejection of the dispatch as a value; where we cut the call ourselves, our reason outranks the adapter's. */
-const failureOf = (lifeline: Lifeline) => (error: unknown) =>
-  error instanceof Refusal ? error : (lifeline.reason ?? asFailure(error));
+const failureOf = (callScope: CallScope) => (error: unknown) =>
+  error instanceof Refusal ? error : (callScope.reason ?? asFailure(error));
 
 const outcomeUnknown = (): Refusal =>
   new Refusal(

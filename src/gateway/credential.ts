@@ -1,9 +1,9 @@
 // Step 1 of the line: from the Authorization header to a credential, by shape and checksum alone (S2). Nothing here
 // reads the store; whether the key exists is COMMIT 1's word.
-import type { Credential } from "../contract/credential.ts";
-import { Refusal } from "../contract/refusals.ts";
-import { bearerOf } from "../keys/bearer.ts";
-import { parseKey, parseManagementKey } from "../keys/secret.ts";
+import type { Credential } from "../domain/credential.ts";
+import { Refusal } from "../domain/refusals.ts";
+import { bearerOf } from "../registry/bearer.ts";
+import { parseKey, parseManagementKey } from "../registry/secret.ts";
 
 /** The credential of an inference key; throws 401 `invalid_api_key`, or 403 `scope_not_permitted` for a management key. */
 export function credentialOf(authorization: string | Credential | null): Credential {
@@ -19,7 +19,7 @@ export function credentialOf(authorization: string | Credential | null): Credent
 }
 
 /** Unknown, wrong and malformed keys look alike; the key is never echoed. */
-export const wrongKey = (): Refusal =>
+const wrongKey = (): Refusal =>
   new Refusal(
     "invalid_api_key",
     "Incorrect API key provided. Send Authorization: Bearer with a key that begins with gw_sk_; keys are created on the dashboard.",

@@ -1,33 +1,85 @@
 // What a stream has delivered: the count that charges, and the lower bound that the log takes while the tokenizer loads.
 import { afterAll, expect, test } from "bun:test";
+import fc from "fast-check";
 import { countTokens, stopCounting } from "../pricing/tokens.ts";
 import { Delivered } from "./delivered.ts";
 
 afterAll(stopCounting);
-const add = (delivered: Delivered, text: string): void => delivered.add({ type: "text", choice: 0, text });
+const SHARE = { organizationId: "org_a", lane: "settlement" } as const;
+const tokensOf = (text: string): Promise<number> => countTokens([text], "o200k_base", SHARE);
+const delivering = (): Delivered => new Delivered("o200k_base", 1000, SHARE.organizationId);
+const add = (delivered: Delivered, text: string, choice = 0): void =>
+  delivered.add({ type: "text", choice, text });
 
-test("the log counts what was accepted, without the last word, which may go on", async () => {
-  const delivered = new Delivered("o200k_base", 1000);
+test("what was accepted is counted as it stands, the word that goes on included", async () => {
+  const delivered = delivering();
   for (const text of ["The", " quick", " brown", " fo"]) add(delivered, text);
   delivered.accept();
   add(delivered, "x jumps");
-  const first = delivered.countAccepted();
-  expect(first.atLeast).toBe(3);
-  expect(await first.exactly).toBe(3);
+  expect(delivered.acceptedAtLeast).toBe(4);
+  expect(await delivered.countAccepted()).toBe(await tokensOf("The quick brown fo"));
   delivered.accept();
-  const second = delivered.countAccepted();
-  expect(await second.exactly).toBe(await countTokens(["The quick brown fox"], "o200k_base"));
-  expect(await delivered.count()).toBe(await countTokens(["The quick brown fox jumps"], "o200k_base"));
+  expect(await delivered.countAccepted()).toBe(await tokensOf("The quick brown fox jumps"));
+  expect(await delivered.count()).toBe(await tokensOf("The quick brown fox jumps"));
 });
 
-test("the lower bound is never above the count, and knows what a full count has folded", async () => {
-  const delivered = new Delivered("o200k_base", 1000);
-  for (const text of ["antidisestablishmentarianism", " \n\n", " 你好世界", " 12345678901234567890"])
-    add(delivered, text);
-  delivered.accept();
-  const counted = delivered.count(); // as when the provider may have passed its maximum
-  const { atLeast, exactly } = delivered.countAccepted();
-  expect(atLeast).toBe(3);
-  expect(await exactly).toBe(await counted);
-  expect(atLeast).toBeLessThanOrEqual(await counted);
+const TEXTS = {
+  Chinese: "江畔何人初见月江月何年初照人人生代代无穷已江月年年望相似".repeat(60),
+  Japanese: "吾輩は猫である名前はまだ無いどこで生れたかとんと見当がつかぬ".repeat(60),
+  "minified JSON": JSON.stringify(
+    Array.from({ length: 200 }, (_, id) => ({ id, name: `n${id}`, ok: id % 2 === 0 })),
+  ).replaceAll(" ", ""),
+  "one endless word": "donaudampfschifffahrtsgesellschaftskapitän".repeat(80),
+  emoji: "👩‍👩‍👧🏳️‍🌈🧑🏽‍🚀".repeat(200),
+  English: "It was the best of times, it was the worst of times. ".repeat(60),
+};
+
+test.each(Object.entries(TEXTS))(
+  "%s: counted as it grows, by the character, it comes out as its whole",
+  async (_, text) => {
+    const delivered = delivering();
+    let [sofar, characters] = ["", 0];
+    for (const character of text) {
+      add(delivered, character);
+      sofar += character;
+      characters += 1;
+      if (characters % 97 !== 0) continue;
+      delivered.accept();
+      expect(delivered.acceptedAtLeast).toBeGreaterThan(0);
+      const counted = await delivered.countAccepted();
+      expect(counted).toBe(await tokensOf(sofar));
+      expect(delivered.acceptedAtLeast).toBeGreaterThanOrEqual(counted);
+    }
+    expect(await delivered.count()).toBe(await tokensOf(text));
+  },
+);
+
+test("the lower bound is never above the count", async () => {
+  const texts = fc.array(
+    fc.oneof(
+      fc.string({ unit: "grapheme" }),
+      fc.constantFrom(" ", " the", "\n\n", "漢字", "12345678901234567890"),
+    ),
+  );
+  await fc.assert(
+    fc.asyncProperty(texts, async (parts) => {
+      const delivered = delivering();
+      for (const text of parts) add(delivered, text);
+      delivered.accept();
+      const { acceptedAtLeast } = delivered;
+      expect(acceptedAtLeast).toBeLessThanOrEqual(await delivered.count());
+      expect(acceptedAtLeast > 0).toBe(parts.join("") !== "");
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test("choices that arrive in turns are texts of their own", async () => {
+  const delivered = delivering();
+  const [one, other] = ["antidisestablishmentarianism", "counterrevolutionaries"];
+  for (let index = 0; index < one.length; index += 1) {
+    add(delivered, one.charAt(index), 0);
+    add(delivered, other.charAt(index), 1);
+  }
+  expect(await delivered.count()).toBe((await tokensOf(one)) + (await tokensOf(other)));
 });

@@ -1,23 +1,29 @@
-// What a stream has delivered, for charging by evidence and for stopping an upstream that ignores its maximum. Texts
-// are kept, not counted: counting costs, and most streams report their own usage at the end.
-import type { TokenizerName } from "../contract/release.ts";
-import { countTokens } from "../pricing/tokens.ts";
+// What a stream has delivered, for charging by evidence, for its progress, and for stopping an upstream that ignores its
+// maximum. Each choice's reasoning, words, refusal and tool calls are texts of their own, as in an answer that is not streamed.
+import type { TokenizerName } from "../domain/release.ts";
+import { CHARACTERS_PER_TOKEN_MAX } from "../pricing/believed-usage.ts";
+import { RunningText } from "../pricing/running-text.ts";
 import type { Part } from "../providers/provider.ts";
 
-/** Text kept before it is folded into a count; bounds memory on very long streams. */
-const FOLD_CHARACTERS = 1 << 23;
-/** No tokenizer in use averages above this over a whole answer; beyond it a count decides. */
-const BYTES_PER_TOKEN_MAX = 16;
+/** No token of any tokenizer in use is longer. */
+const LONGEST_TOKEN_BYTES = 128;
+
+interface Text {
+  /** What of it was delivered, and is not known to be accepted. */
+  fresh: string;
+  running: RunningText;
+  /** Ends in the middle of a word. */
+  inWord: boolean;
+}
 
 export class Delivered {
-  private texts: string[] = [];
-  private characters = 0;
-  private pending = 0;
-  /** How many of the texts the client has accepted. */
-  private accepted = 0;
-  private words = 0;
+  private readonly texts = new Map<string, Text>();
+  /** UTF-16 units added so far. */
+  characters = 0;
   private deltas = 0;
-  private folded: Promise<number> = Promise.resolve(0);
+  private acceptedBytes = 0;
+  private acceptedWords = 0;
+  private counted = 0;
   private checkAtDeltas: number;
   private checkAtCharacters: number;
 
@@ -25,9 +31,10 @@ export class Delivered {
   constructor(
     private readonly tokenizer: TokenizerName,
     private readonly tokensMax: number,
+    private readonly organizationId: string,
   ) {
     this.checkAtDeltas = tokensMax;
-    this.checkAtCharacters = tokensMax * BYTES_PER_TOKEN_MAX;
+    this.checkAtCharacters = tokensMax * CHARACTERS_PER_TOKEN_MAX;
   }
 
   get empty(): boolean {
@@ -39,34 +46,38 @@ export class Delivered {
     if (text === "") return;
     this.deltas += 1;
     this.characters += text.length;
-    this.pending += text.length;
-    this.texts.push(text);
-    if (this.pending >= FOLD_CHARACTERS) this.fold();
+    this.textOf(part).fresh += text;
   }
 
   /** Tokens delivered so far. */
   count(): Promise<number> {
-    this.fold();
-    return this.folded;
+    this.accept();
+    return this.countAccepted();
   }
 
   /** Everything added so far has been taken by the client's stream. */
   accept(): void {
-    this.accepted = this.texts.length;
+    for (const text of this.texts.values()) {
+      if (text.fresh === "") continue;
+      this.acceptedBytes += Buffer.byteLength(text.fresh);
+      this.acceptedWords += newWords(text);
+      text.running.append(text.fresh);
+      text.fresh = "";
+    }
   }
 
-  /**
-   * Tokens of what was accepted, without its last word: tokens do not cross the space before one, and it may go on.
-   * `atLeast` is known at once: no tokenizer makes fewer tokens than there are words.
-   */
-  countAccepted(): { exactly: Promise<number>; atLeast: number } {
-    const text = this.texts.splice(0, this.accepted).join("");
-    const lastWord = Math.max(0, text.lastIndexOf(" "));
-    this.texts.unshift(text.slice(lastWord));
-    this.accepted = 1;
-    this.pending -= lastWord;
-    this.addCount([text.slice(0, lastWord)]);
-    return { exactly: this.folded, atLeast: this.words };
+  /** Tokens of what was accepted. */
+  async countAccepted(): Promise<number> {
+    const counts = [...this.texts.values()].map(({ running }) => running.count());
+    const tokens = (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
+    this.counted = Math.max(this.counted, tokens);
+    return tokens;
+  }
+
+  /** Tokens of what was accepted, at least: those counted of it, or those that its bytes and words prove. Known at once. */
+  get acceptedAtLeast(): number {
+    const proven = Math.ceil(this.acceptedBytes / LONGEST_TOKEN_BYTES);
+    return Math.max(this.counted, this.acceptedWords, proven);
   }
 
   /** Whether a cheap sign says that the maximum may be passed; then `overrun` decides. */
@@ -82,39 +93,40 @@ export class Delivered {
     return left < 0;
   }
 
-  private fold(): void {
-    const texts = this.texts;
-    this.texts = [];
-    this.pending = 0;
-    this.accepted = 0;
-    this.addCount(texts);
-  }
-
-  private addCount(texts: string[]): void {
-    const text = texts.join("");
-    if (text === "") return;
-    this.words += wordsIn(text);
-    const counted = countTokens([text], this.tokenizer);
-    this.folded = this.folded.then(async (sum) => sum + (await counted));
+  private textOf(part: Part): Text {
+    const key = keyOf(part);
+    let text = this.texts.get(key);
+    if (text === undefined) {
+      const share = { organizationId: this.organizationId, lane: "settlement" } as const;
+      text = { fresh: "", running: new RunningText(this.tokenizer, share), inWord: false };
+      this.texts.set(key, text);
+    }
+    return text;
   }
 }
 
 const BLANK = 32;
 
-/** Words between blanks and control characters. Counted in place: a list of them would take ten times the text. */
-function wordsIn(text: string): number {
+/** Words that begin in the fresh text: no token has two. Counted in place: a list of them would take ten times the text. */
+function newWords(text: Text): number {
   let words = 0;
-  let before = BLANK;
-  for (let index = 0; index < text.length; index += 1) {
-    const code = text.charCodeAt(index);
-    if (code > BLANK && before <= BLANK) words += 1;
-    before = code;
+  for (let index = 0; index < text.fresh.length; index += 1) {
+    const inWord = text.fresh.charCodeAt(index) > BLANK;
+    if (inWord && !text.inWord) words += 1;
+    text.inWord = inWord;
   }
   return words;
 }
 
+/** Parts with the same key are one text. */
+function keyOf(part: Part): string {
+  const choice = "choice" in part ? part.choice : 0;
+  const index = "index" in part ? part.index : 0;
+  return `${choice} ${part.type} ${index}`;
+}
+
 /** The text of a part that the customer receives and that a tokenizer can count. */
-export function textOf(part: Part): string {
+function textOf(part: Part): string {
   switch (part.type) {
     case "text":
     case "refusal":

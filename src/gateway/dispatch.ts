@@ -1,29 +1,38 @@
 // One provider call after another until one answers: the next route is tried only with proof that the former call did
 // not run, and never after its first part (money.md §2, wire.md §8.3). Every call becomes an attempt of the hold.
-import { Refusal } from "../contract/refusals.ts";
+import { Refusal } from "../domain/refusals.ts";
 import { crashPoint } from "../lib/crash-point.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Answer, Part, Provider, ProviderCall } from "../providers/provider.ts";
 import { Failure, type FailureCause } from "../providers/failure.ts";
+import type { AttemptRecord } from "../ledger/ledger.ts";
+import type { TokenCounts } from "../pricing/charge.ts";
+import type { NoteDoubt } from "./bill.ts";
+import { callersMistake } from "./callers-field.ts";
 import type { Candidate, Hold } from "./hold.ts";
 
 /** Failures that another route would only repeat: the caller must change the request. */
 const CALLERS_OWN: ReadonlySet<FailureCause> = new Set(["context_length", "content_filter"]);
 
-/** Tells the breaker how a call on this route ended; null = well. */
-export type ReportOutcome = (candidate: Candidate, failure: Failure | null) => void;
+/** Told how a call on this route ended; null = well. `outcome` is the attempt's class, `answered` without a failure. */
+export type ReportOutcome = (
+  candidate: Candidate,
+  failure: Failure | null,
+  about: { requestId: string; outcome: string },
+) => void;
 
 export interface DispatchPorts {
   providers: ReadonlyMap<string, Provider>;
   clock: Clock;
   report: ReportOutcome;
-  /** HMAC of an identifier that a caller chose, keyed per installation and organization: never the raw value. */
-  identify(organizationId: string, value: string): string;
+  /** Alarm: a provider's word was not taken as it was. */
+  doubted(about: { requestId: string; attempt: AttemptRecord; told: TokenCounts | null }): void;
 }
 
 export interface Answered {
   candidate: Candidate;
   answer: Answer;
+  doubt: NoteDoubt;
 }
 
 export interface Streaming {
@@ -33,26 +42,27 @@ export interface Streaming {
   rest: AsyncIterator<Part[]>;
   /** Notes on the attempt how the stream ended; null = well. */
   ended(failure: Failure | null): void;
+  doubt: NoteDoubt;
 }
 
 /** Calls candidates until one has answered whole. Throws the last `Failure`, or `Refusal` when none is configured here. */
 export function dispatchAnswer(ports: DispatchPorts, hold: Hold, signal: AbortSignal): Promise<Answered> {
   return firstToAnswer(ports, hold, async (provider, candidate, attempt) => {
-    const answer = await provider.complete(callOf(ports, hold, { candidate, attempt, signal }));
+    const answer = await provider.complete(callOf(hold, { candidate, attempt, signal }));
     noteEnd(ports, hold, { candidate, attempt, failure: null, upstreamId: answer.upstreamId });
-    return { candidate, answer };
+    return { candidate, answer, doubt: noteDoubt(ports, hold, attempt) };
   });
 }
 
 /** Calls candidates until one has streamed its first part. Same errors. */
 export function dispatchStream(ports: DispatchPorts, hold: Hold, signal: AbortSignal): Promise<Streaming> {
   return firstToAnswer(ports, hold, async (provider, candidate, attempt) => {
-    const stream = await provider.stream(callOf(ports, hold, { candidate, attempt, signal }));
+    const stream = await provider.stream(callOf(hold, { candidate, attempt, signal }));
     const rest = stream.parts[Symbol.asyncIterator]();
     const first = await firstParts(rest);
     const ended = (failure: Failure | null): void =>
       noteEnd(ports, hold, { candidate, attempt, failure, upstreamId: stream.upstreamId() });
-    return { candidate, first, rest, ended };
+    return { candidate, first, rest, ended, doubt: noteDoubt(ports, hold, attempt) };
   });
 }
 
@@ -67,7 +77,9 @@ async function firstToAnswer<T>(
     if (provider === undefined) continue;
     const attempt = noteStart(ports, hold, candidate);
     try {
-      return await call(provider, candidate, attempt);
+      const answer = await call(provider, candidate, attempt);
+      for (const { body } of hold.admitted.candidates) body.sent();
+      return answer;
     } catch (error) {
       last = asFailure(error);
       noteEnd(ports, hold, { candidate, attempt, failure: last, upstreamId: last.upstream.id ?? null });
@@ -95,29 +107,12 @@ async function firstParts(parts: AsyncIterator<Part[]>): Promise<Part[]> {
 }
 
 function callOf(
-  ports: DispatchPorts,
   hold: Hold,
   { candidate, attempt, signal }: { candidate: Candidate; attempt: number; signal: AbortSignal },
 ): ProviderCall {
   const { requestId, request, outputCeiling } = hold.admitted;
-  return {
-    requestId,
-    attempt,
-    signal,
-    request,
-    outputCeiling,
-    release: candidate.release,
-    reasoningEffort: candidate.reasoningEffort,
-    temperature: candidate.temperature,
-    identifiers: identifiersOf(ports, hold),
-  };
-}
-
-function identifiersOf(ports: DispatchPorts, { admitted }: Hold): Record<string, string> {
-  const given = Object.entries(admitted.request.identifiers);
-  return Object.fromEntries(
-    given.map(([name, value]) => [name, ports.identify(admitted.organizationId, value)]),
-  );
+  const { body, release } = candidate;
+  return { requestId, attempt, signal, request, outputCeiling, body, upstreamModel: release.upstreamModel };
 }
 
 function noteStart(ports: DispatchPorts, hold: Hold, candidate: Candidate): number {
@@ -146,11 +141,27 @@ function noteEnd(
   record.durationMs = ports.clock.nowMs() - record.startedAtMs;
   record.upstreamId = end.upstreamId;
   record.upstreamStatus = end.failure?.upstream.status ?? (end.failure === null ? 200 : null);
-  record.errorClass = end.failure?.reason ?? null;
+  record.errorClass = end.failure === null ? null : classOf(hold, end.failure);
+  if (end.failure?.upstream.words !== undefined) record.words = end.failure.upstream.words;
   if (end.failure === null) record.outcome = "answered";
   else record.outcome = end.failure.executed === "no" ? "not_executed" : "unknown";
-  ports.report(end.candidate, end.failure);
+  const { requestId } = hold.admitted;
+  ports.report(end.candidate, end.failure, { requestId, outcome: record.errorClass ?? "answered" });
 }
+
+const noteDoubt =
+  (ports: DispatchPorts, { admitted, attempts }: Hold, attempt: number): NoteDoubt =>
+  (doubts, told) => {
+    const record = attempts[attempt - 1];
+    if (record === undefined) throw new Error(`attempt ${attempt} was never started`);
+    record.doubts = doubts;
+    if (told !== null) record.told = told;
+    ports.doubted({ requestId: admitted.requestId, attempt: record, told });
+  };
+
+/** A refusal for the caller's own mistake is told apart from one for ours. */
+const classOf = ({ admitted }: Hold, failure: Failure): string =>
+  callersMistake(admitted, failure) === null ? failure.reason : "bad_request";
 
 /** Adapters throw `Failure` only; anything else is a bug of theirs and proves nothing about the call. */
 export function asFailure(error: unknown): Failure {

@@ -1,6 +1,6 @@
 // A provider's failure, told to the client (wire.md §8.3). Provider texts never pass through: they may hold keys,
 // hosts, or words that clients match on.
-import { Refusal } from "../contract/refusals.ts";
+import { Refusal } from "../domain/refusals.ts";
 import type { Failure } from "../providers/failure.ts";
 
 const MAX_RETRY_AFTER_MS = 60_000;
@@ -68,6 +68,7 @@ export function refusalOf(failure: Failure): Refusal {
       );
     case "rejected":
     case "account":
+    case "quota":
       return new Refusal(
         "provider_error",
         "The provider did not accept the request from this gateway. Nothing was charged; the operator has been told.",

@@ -1,17 +1,26 @@
 // An admitted request: its credits are held, its releases frozen. Exactly one of `settle` and `void` ends it; `Hold`
 // remembers that it happened, so that the line can assert it in its `finally` (architecture.md §1).
-import type { ChatRequest } from "../contract/chat-request.ts";
-import type { NanoUsd } from "../contract/money.ts";
-import type { Release } from "../contract/release.ts";
-import type { AttemptRecord, Headroom, Ledger, Settlement, Voiding } from "../ledger/ledger.ts";
-import type { AnswerHead } from "./answer-body.ts";
+import type { ChatRequest } from "../domain/chat-request.ts";
+import type { NanoUsd } from "../domain/money.ts";
+import { isOverloaded } from "../domain/overloaded.ts";
+import type { Release } from "../domain/release.ts";
+import type {
+  AttemptRecord,
+  Headroom,
+  Ledger,
+  ResolveOutcome,
+  Settlement,
+  Voiding,
+  Lowering,
+} from "../ledger/ledger.ts";
+import type { OutgoingBody } from "../providers/provider.ts";
+import type { AnswerHead, AnswerPrinter, Format } from "./formats/format.ts";
 import type { IdempotencyKey } from "./idempotency.ts";
 
-/** A release that may serve this request, with what must be sent to it. */
+/** A release that may serve this request, with what will be sent to it. */
 export interface Candidate {
   release: Release;
-  reasoningEffort: string | null;
-  temperature: number | null;
+  body: OutgoingBody;
 }
 
 export interface Admitted {
@@ -20,14 +29,18 @@ export interface Admitted {
   keyId: string;
   idempotency: IdempotencyKey;
   request: ChatRequest;
-  /** Id, time and model of the answer. */
+  format: Format;
+  printer: AnswerPrinter;
+  /** Request, time and model of the answer. */
   head: AnswerHead;
   /** Open candidates in the order of trial, at least one. */
   candidates: Candidate[];
-  /** Held, nano-USD; no charge is ever above it. */
+  /** Held at admission, nano-USD. */
   amount: NanoUsd;
   /** P of wire.md §1: tokens the prompt was quoted at, at most. */
   promptTokensMax: number;
+  /** Whether P was counted; otherwise it is a bound, and the hold may be lowered while it runs. */
+  counted: boolean;
   /** O × n: tokens the output was quoted at, at most. */
   outputTokensMax: number;
   /** O of wire.md §1, per choice: sent upstream, never exceeded. */
@@ -39,18 +52,55 @@ export interface Admitted {
   startedAtMs: number;
 }
 
+/** What a request may cost at most, and for how many prompt tokens. */
+export type Terms = Pick<Lowering, "hold" | "promptBound">;
+
 export class Hold {
   readonly attempts: AttemptRecord[] = [];
-  private resolved = false;
+  private state: "open" | "ending" | "ended" = "open";
+  private lowered: Terms | null = null;
+  private priced = false;
 
   constructor(
     readonly admitted: Admitted,
     private readonly ledger: Pick<Ledger, "settle" | "void">,
+    /** Told when it is about to be resolved. */
+    private readonly ending: () => void,
   ) {}
+
+  /** What its bill is priced with: from now on it is not lowered any more. No charge is ever above it. */
+  get terms(): Terms {
+    this.priced = true;
+    return this.lowered ?? { hold: this.admitted.amount, promptBound: this.admitted.promptTokensMax };
+  }
+
+  get lowerable(): boolean {
+    return this.open && !this.priced && this.lowered === null;
+  }
+
+  /**
+   * Holds less from now on; once. The caller commits what is returned; should that fail, the settlement makes it good.
+   * Null where it is too late, or not less.
+   */
+  lower(terms: Terms): Lowering | null {
+    if (!this.lowerable || terms.hold >= this.admitted.amount) return null;
+    this.lowered = terms;
+    const { organizationId, requestId } = this.admitted;
+    return { organizationId, requestId, ...terms };
+  }
 
   /** True while nobody has settled or voided it. */
   get open(): boolean {
-    return !this.resolved;
+    return this.state === "open";
+  }
+
+  /**
+   * After an exception: whether the hold is its owner's to resolve. It is where nobody tried, and where the ledger refused
+   * what it was told, which changed nothing; what a store has not taken yet is tried until it has.
+   */
+  openAfter(error: unknown): boolean {
+    if (this.state === "ending" && !isOverloaded(error)) this.state = "open";
+    return this.open;
   }
 
   /** COMMIT 2. Resolves when durable. `false`: somebody else resolved the request first; cut what is being sent. */
@@ -62,8 +112,9 @@ export class Hold {
       organizationId,
       requestId,
       attempts: this.attempts,
+      ...(this.lowered !== null && { lowered: this.lowered }),
     });
-    return outcome.kind === "done";
+    return this.done(outcome);
   }
 
   /** The whole hold goes back. */
@@ -76,11 +127,17 @@ export class Hold {
       requestId,
       attempts: this.attempts,
     });
-    return outcome.kind === "done";
+    return this.done(outcome);
   }
 
   private take(): void {
-    if (this.resolved) throw new Error(`hold of ${this.admitted.requestId} was resolved twice`);
-    this.resolved = true;
+    if (!this.open) throw new Error(`hold of ${this.admitted.requestId} was resolved twice`);
+    this.state = "ending";
+    this.ending();
+  }
+
+  private done(outcome: ResolveOutcome): boolean {
+    this.state = "ended";
+    return outcome.kind === "done";
   }
 }

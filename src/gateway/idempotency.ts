@@ -1,11 +1,11 @@
 // The Idempotency-Key header (specification 4, money.md §8): optional, opaque, 8–200 printable bytes; without it a key
 // is generated, which makes no claim of replay protection. The fingerprint says whether two requests are the same.
-import { canonicalJson } from "../contract/canonical-json.ts";
-import type { IdempotencyRecord } from "../contract/gateway-object.ts";
-import { Refusal } from "../contract/refusals.ts";
+import { canonicalJson } from "../domain/canonical-json.ts";
+import type { IdempotencyRecord } from "../domain/gateway-object.ts";
+import { Refusal } from "../domain/refusals.ts";
+import type { Format } from "./formats/format.ts";
 
 const KEY = /^[\x21-\x7e]{8,200}$/;
-const SCOPE_OF_FINGERPRINT = "POST /v1/chat/completions v1\n";
 
 export interface IdempotencyKey {
   value: string;
@@ -34,8 +34,9 @@ export const generatedKey = (requestId: string): IdempotencyKey => ({
 });
 
 /** SHA-256 over method, path, API version and the canonical JSON of the parsed body; 32 bytes. */
-export function fingerprintOf(body: unknown): Uint8Array {
-  return new Bun.CryptoHasher("sha256").update(SCOPE_OF_FINGERPRINT).update(canonicalJson(body)).digest();
+export function fingerprintOf({ path }: Pick<Format, "path">, body: unknown): Uint8Array {
+  const hasher = new Bun.CryptoHasher("sha256");
+  return hasher.update(`POST ${path} v1\n`).update(canonicalJson(body)).digest();
 }
 
 /** The `gateway.idempotency` member. */

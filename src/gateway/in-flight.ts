@@ -1,15 +1,18 @@
 // The keyed requests that run in this process, so that a duplicate joins the first one instead of paying again
 // (money.md §8.5). Waiters hold no money, are bounded, and never cancel what they wait for.
-import type { KeptStream } from "./kept-stream.ts";
+import { Shares } from "../limits/shares.ts";
+import type { ReplayBuffer } from "./replay-buffer.ts";
 
 const WAITERS_PER_REQUEST = 64;
-const WAITERS = 1024;
+const ALL = { of: "all", most: 1024 };
+/** So that one organization cannot take all of them from the others. */
+const WAITERS_PER_ORGANIZATION = ALL.most / 4;
 
 /** One running request, as those see it that wait for it. */
 export interface Joined {
   requestId: string;
   /** Resolves with the stream once its status was sent; null when the request ends without one. */
-  stream: Promise<KeptStream | null>;
+  stream: Promise<ReplayBuffer | null>;
   /** Resolves when the request has ended, settled or released. */
   ended: Promise<void>;
   /** The waiter is done or gone. */
@@ -19,13 +22,13 @@ export interface Joined {
 /** One running request, as its owner sees it. */
 export interface Flight {
   /** The status was sent; from now on duplicates follow the stream. */
-  streams(kept: KeptStream): void;
+  streams(replay: ReplayBuffer): void;
   /** Settled or released; the ledger has the answer. */
   end(): void;
 }
 
 /** A request that runs on another gateway, as the one sees it who looks after it there. */
-export interface Watch extends Flight {
+export interface RemoteFlight extends Flight {
   /** False when nobody waits any more, or it turns out to run here. */
   readonly wanted: boolean;
 }
@@ -33,14 +36,13 @@ export interface Watch extends Flight {
 interface Entry {
   /** Runs here; otherwise it is watched. */
   own: boolean;
-  stream: PromiseWithResolvers<KeptStream | null>;
+  stream: PromiseWithResolvers<ReplayBuffer | null>;
   ended: PromiseWithResolvers<void>;
-  waiters: number;
 }
 
 export class InFlight {
   private readonly running = new Map<string, Entry>();
-  private waiters = 0;
+  private readonly waiting = new Shares();
 
   /** Who has begun to wait for it already, seeing its claim before this was called, waits for it here. */
   begin(requestId: string): Flight {
@@ -50,17 +52,18 @@ export class InFlight {
   }
 
   /** Looks after a request that does not run here; null when it does, or is looked after already. */
-  watch(requestId: string): Watch | null {
+  watch(requestId: string): RemoteFlight | null {
     if (this.running.has(requestId)) return null;
     const entry = this.enter(requestId);
     const { streams, end } = this.flightOf(requestId, entry);
+    const { waiting } = this;
     return {
       streams,
       end: () => {
         if (!entry.own) end();
       },
       get wanted() {
-        return !entry.own && entry.waiters > 0;
+        return !entry.own && waiting.takenOf(requestId) > 0;
       },
     };
   }
@@ -70,7 +73,6 @@ export class InFlight {
       own: false,
       stream: Promise.withResolvers(),
       ended: Promise.withResolvers(),
-      waiters: 0,
     };
     this.running.set(requestId, entry);
     return entry;
@@ -78,7 +80,7 @@ export class InFlight {
 
   private flightOf(requestId: string, entry: Entry): { streams: Flight["streams"]; end: Flight["end"] } {
     return {
-      streams: (kept) => entry.stream.resolve(kept),
+      streams: (replay) => entry.stream.resolve(replay),
       end: () => {
         this.running.delete(requestId);
         entry.stream.resolve(null);
@@ -87,23 +89,25 @@ export class InFlight {
     };
   }
 
-  /** Joins a running request; null when it is not known here or has its most waiters. */
-  join(requestId: string): Joined | null {
+  /** Whether one more of this organization may wait for anything. */
+  mayWait(organizationId: string): boolean {
+    return this.waiting.passed([{ of: organizationId, most: WAITERS_PER_ORGANIZATION }, ALL]) === null;
+  }
+
+  /** Joins a running request; null when it is not known here, or it, its organization or all have their most waiters. */
+  join({ requestId, organizationId }: { requestId: string; organizationId: string }): Joined | null {
     const entry = this.running.get(requestId);
-    if (entry === undefined || entry.waiters >= WAITERS_PER_REQUEST || this.waiters >= WAITERS) return null;
-    entry.waiters += 1;
-    this.waiters += 1;
-    let here = true;
+    const shares = [
+      { of: requestId, most: WAITERS_PER_REQUEST },
+      { of: organizationId, most: WAITERS_PER_ORGANIZATION },
+      ALL,
+    ];
+    if (entry === undefined || this.waiting.passed(shares) !== null) return null;
     return {
       requestId,
       stream: entry.stream.promise,
       ended: entry.ended.promise,
-      leave: () => {
-        if (!here) return;
-        here = false;
-        entry.waiters -= 1;
-        this.waiters -= 1;
-      },
+      leave: this.waiting.take(shares),
     };
   }
 }

@@ -1,7 +1,10 @@
 // What the front door hands to the gateway: bytes and headers of one request, nothing of HTTP's machinery.
-import type { Credential } from "../contract/credential.ts";
+import type { Credential } from "../domain/credential.ts";
+import type { Format } from "./formats/format.ts";
 
 export interface Incoming {
+  /** Of the surface that was called. */
+  format: Format;
   /** Ours, `req_…`; also in `x-request-id`. */
   requestId: string;
   /** Wall clock at arrival, milliseconds. */
@@ -11,8 +14,13 @@ export interface Incoming {
   idempotencyKey: string | null;
   /** `Last-Event-ID`: resumes a keyed stream after this event. */
   lastEventId: string | null;
-  /** Reads the whole body within the limits; throws `Refusal` 415 or 413. Called only after the key's shape is good. */
-  readBody(): Promise<Uint8Array>;
+  /** Looks at media type and declared size, which are headers; throws `Refusal` 415 or 413. */
+  checkBody(): void;
+  /**
+   * Reads the whole body within the limits, into room of this organization; throws `Refusal` 413, 429 or 503. Called only
+   * for a proven key.
+   */
+  readBody(organizationId: string): Promise<Uint8Array>;
   /** Aborts when the client's socket closes. */
   signal: AbortSignal;
 }

@@ -1,26 +1,28 @@
 // The quote endpoint (wire.md §5): what a call would hold and whether it would be admitted now. Holds nothing, writes
 // nothing. With nothing else running, the call right after it is admitted exactly when `admissible` says so.
-import type { ChatRequest } from "../contract/chat-request.ts";
-import { formatUsd, type NanoUsd, ZERO_USD } from "../contract/money.ts";
-import { Refusal, type RefusalCode } from "../contract/refusals.ts";
-import type { KeyRecord, Ledger } from "../ledger/ledger.ts";
-import type { Release } from "../contract/release.ts";
-import { affordableMaxTokens, promptBoundOver, type Quote } from "../pricing/quote.ts";
+import type { ChatRequest } from "../domain/chat-request.ts";
+import { formatUsd, type NanoUsd, ZERO_USD } from "../domain/money.ts";
+import type { Refusal, RefusalCode } from "../domain/refusals.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import type { Release } from "../domain/release.ts";
+import { affordableMaxTokens, type Quote } from "../pricing/quote.ts";
 import {
-  admissionOf,
-  type Asking,
-  type AskingPorts,
-  counted,
-  onlyTheBoundRefused,
-  readAsking,
-} from "./asking.ts";
+  admissionRequestOf,
+  boundOver,
+  prepareRequest,
+  type PreparedRequest,
+  type PreparePorts,
+} from "./prepared-request.ts";
+import { countPrompt, onlyTheBoundRefused } from "./count-prompt.ts";
 import { credentialOf } from "./credential.ts";
 import type { Incoming } from "./incoming.ts";
+import { withWayOut } from "./short-of-credits.ts";
+import { authenticateKey, type KeyRecord } from "../registry/api-keys.ts";
 
-export interface PreviewPorts extends Pick<AskingPorts, "timeouts"> {
+export interface PreviewPorts extends Omit<PreparePorts, "routeTable"> {
   /** `open` is what could be tried now; unlike a call, a quote takes no circuit's trial. */
-  shelf: { open(model: string): readonly Release[]; closedReason(model: string): Refusal };
-  ledger: Pick<Ledger, "authenticate" | "preview" | "balance">;
+  routeTable: { open(model: string): readonly Release[]; closedReason(model: string): Refusal };
+  ledger: Pick<Ledger, "balance" | "preview" | "read">;
 }
 
 const BINDING: Partial<Record<RefusalCode, string>> = {
@@ -37,36 +39,52 @@ const BINDING: Partial<Record<RefusalCode, string>> = {
   rate_limit_exceeded: "requests",
 };
 
+/** Too much is being counted: nothing is known of this call. */
+const BUSY: ReadonlySet<RefusalCode> = new Set(["rate_limit_exceeded", "overloaded"]);
+
 /** The quote of one call. Throws `Refusal` for what no admission could change: bad bodies, 401, 404. */
 export async function preview(
-  { shelf, timeouts, ledger }: PreviewPorts,
+  { routeTable, ledger, ...others }: PreviewPorts,
   incoming: Incoming,
 ): Promise<unknown> {
   const ports = {
-    timeouts,
-    shelf: {
-      candidates: (model: string) => shelf.open(model),
-      closedReason: (model: string) => shelf.closedReason(model),
+    ...others,
+    routeTable: {
+      candidates: (model: string) => routeTable.open(model),
+      closedReason: (model: string) => routeTable.closedReason(model),
     },
   };
   const credential = credentialOf(incoming.authorization);
-  const body = await incoming.readBody();
-  const authenticated = await ledger.authenticate(credential);
+  incoming.checkBody();
+  const authenticated = await authenticateKey(ledger, credential);
   if (authenticated.kind === "refused") throw authenticated.refusal;
+  const body = await incoming.readBody(credential.organizationId);
   const by = { requestId: incoming.requestId, credential };
-  let asking = readAsking(ports, { ...incoming, idempotencyKey: null }, { body, limited: null });
-  let outcome = await ledger.preview(admissionOf(ports, asking, by));
-  if (outcome.kind === "refused" && onlyTheBoundRefused(asking, outcome.refusal)) {
-    asking = await counted(asking);
-    outcome = await ledger.preview(admissionOf(ports, asking, by));
+  let prepared = prepareRequest(
+    ports,
+    { ...incoming, idempotencyKey: null },
+    { organizationId: credential.organizationId, body },
+  );
+  let outcome = await ledger.preview(admissionRequestOf(ports, prepared, by));
+  if (outcome.kind === "refused" && onlyTheBoundRefused(prepared, outcome.refusal)) {
+    const { organizationId } = credential;
+    const counted = await countPrompt(prepared, outcome, { organizationId, signal: incoming.signal });
+    if ("kind" in counted) {
+      if (BUSY.has(counted.refusal.code)) throw counted.refusal;
+      outcome = counted;
+    } else {
+      prepared = counted;
+      outcome = await ledger.preview(admissionRequestOf(ports, prepared, by));
+    }
   }
-  const refusal = outcome.kind === "refused" ? outcome.refusal : null;
+  const refusal = outcome.kind === "refused" ? withWayOut(prepared, outcome) : null;
   if (refusal !== null && BINDING[refusal.code] === undefined) throw refusal;
-  if (asking.request === null) throw new Error("a quote without a request");
+  if (prepared.request === null) throw new Error("a quote without a request");
   const balance = await ledger.balance(credential.organizationId);
   return printQuote({
-    asking,
-    request: asking.request,
+    object: incoming.format.object,
+    prepared,
+    request: prepared.request,
     refusal,
     key: authenticated.key,
     available: balance?.available ?? ZERO_USD,
@@ -74,29 +92,35 @@ export async function preview(
 }
 
 interface Previewed {
-  asking: Asking;
+  object: string;
+  prepared: PreparedRequest;
   request: ChatRequest;
   refusal: Refusal | null;
   key: KeyRecord;
   available: NanoUsd;
 }
 
-function printQuote({ asking, request, refusal, key, available }: Previewed): unknown {
-  const quoted = "refusal" in asking.wanted ? null : asking.wanted;
-  const release = quoted?.releases[0] ?? asking.candidates[0]?.release ?? null;
+function printQuote({ object, prepared, request, refusal, key, available }: Previewed): unknown {
+  const quoted = "refusal" in prepared.wanted ? null : prepared.wanted;
+  const release = quoted?.releases[0] ?? prepared.candidates[0]?.release ?? null;
   const remaining = limitRemaining(key);
   return {
-    object: "chat.completion.quote",
+    object: `${object}.quote`,
     model: request.model,
     admissible: refusal === null,
     binding_limit: refusal === null ? null : (BINDING[refusal.code] ?? null),
-    refusal: refusal && { status: refusal.status, code: refusal.code, message: refusal.message },
+    refusal: refusal && {
+      status: refusal.status,
+      code: refusal.code,
+      message: refusal.message,
+      details: refusal.details ?? null,
+    },
     prompt_tokens_max: quoted?.promptTokensMax ?? null,
     output_tokens_max: quoted?.outputTokensMax ?? null,
     output_tokens_source: quoted?.outputTokensSource ?? null,
     max_charge_usd: quoted && formatUsd(quoted.hold),
     request_minimum_usd: release && formatUsd(release.price.requestMinimum),
-    affordable_max_tokens: affordable(asking, request, { quoted, available, remaining }),
+    affordable_max_tokens: affordable(prepared, request, { quoted, available, remaining }),
     available_usd: formatUsd(available),
     key_limit_remaining_usd: remaining === null ? null : formatUsd(remaining),
     route: release && {
@@ -116,16 +140,16 @@ function limitRemaining(key: KeyRecord): NanoUsd | null {
 }
 
 function affordable(
-  asking: Asking,
+  prepared: PreparedRequest,
   request: ChatRequest,
   { quoted, available, remaining }: { quoted: Quote | null; available: NanoUsd; remaining: NanoUsd | null },
 ): number {
-  if (asking.candidates.length === 0 || remaining === ZERO_USD) return 0;
-  const releases = asking.candidates.map(({ release }) => release);
+  if (prepared.candidates.length === 0 || remaining === ZERO_USD) return 0;
+  const releases = prepared.candidates.map(({ release }) => release);
   return affordableMaxTokens({
     releases,
     n: request.n,
     budget: available,
-    promptTokens: quoted?.promptTokensMax ?? promptBoundOver(request.promptSize, releases),
+    promptTokens: quoted?.promptTokensMax ?? boundOver(prepared.candidates),
   });
 }

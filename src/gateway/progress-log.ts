@@ -1,76 +1,90 @@
 // Keeps in the ledger how far running streams have got (money.md §4, §8.6), so that a crash is charged by evidence and
-// a caller's key gets back what was sent. One timer for all streams; no stream waits for it, and one whose progress the
-// store does not take goes on unharmed.
-import { Refusal } from "../contract/refusals.ts";
+// a caller's key gets back what was sent. One timer for all streams, and one write of what all of them have delivered; no
+// stream waits for it, and one whose progress the store does not take goes on unharmed.
+import { Refusal } from "../domain/refusals.ts";
 import type { Checkpoint, Ledger } from "../ledger/ledger.ts";
+import type { Jobs } from "../lib/jobs.ts";
 import { crashPoint } from "../lib/crash-point.ts";
 
-/** Exact bytes of keyed streams are at most this much behind what was sent. */
+/** What is kept is at most this much behind what was sent. */
 const TICK_MS = 200;
-/** Streams without a caller's key keep a count alone, this often. */
-const COUNT_EVERY_MS = 1_000;
+/** A count that takes longer is taken at what is known of it: the next write has the rest. */
+const COUNTED_WITHIN_MS = 20;
 
 /** A running stream, as the log sees it. */
 export interface Progressing {
-  keyed: boolean;
-  /** What was delivered since the checkpoint before; null when that is nothing. */
-  checkpoint(): Promise<Checkpoint | null>;
+  /** Counts what its client has taken; `checkpoint` has it when this resolves. */
+  count(): Promise<void>;
+  /** What was delivered since the one before; null when that is nothing. */
+  checkpoint(): Checkpoint | null;
   /** The store has taken it. */
   kept(checkpoint: Checkpoint): void;
 }
 
 interface Followed {
   stream: Progressing;
-  dueInMs: number;
+  /** Its last checkpoint is under way. */
   busy: boolean;
 }
 
 export class ProgressLog {
   private readonly followed = new Set<Followed>();
-  private timer: ReturnType<typeof setInterval> | null = null;
+  private stopTicking: (() => void) | null = null;
 
   constructor(
     private readonly ledger: Pick<Ledger, "checkpoint">,
-    /** Told of bugs; a store that is down is none. */
-    private readonly failed: (error: unknown) => void,
+    private readonly jobs: Jobs,
   ) {}
 
   /** Follows the stream until the returned function is called. */
   follow(stream: Progressing): () => void {
-    const followed = { stream, dueInMs: everyMs(stream), busy: false };
+    const followed = { stream, busy: false };
     this.followed.add(followed);
-    this.timer ??= setInterval(() => this.tick(), TICK_MS);
+    this.stopTicking ??= this.jobs.tick("progress_log", TICK_MS, () => this.tick());
     return () => {
       this.followed.delete(followed);
-      if (this.followed.size > 0 || this.timer === null) return;
-      clearInterval(this.timer);
-      this.timer = null;
+      if (this.followed.size > 0) return;
+      this.stopTicking?.();
+      this.stopTicking = null;
     };
   }
 
   private tick(): void {
-    for (const followed of this.followed) {
-      followed.dueInMs -= TICK_MS;
-      if (followed.dueInMs > 0 || followed.busy) continue;
-      followed.dueInMs = everyMs(followed.stream);
-      void this.keep(followed);
-    }
+    const due = [...this.followed].filter(({ busy }) => !busy);
+    for (const followed of due) followed.busy = true;
+    this.jobs.run("progress_log", () => this.keepAll(due));
+  }
+
+  /** All streams are handed to the ledger in one go, which makes one transaction of them. */
+  private async keepAll(due: readonly Followed[]): Promise<void> {
+    const failed = (error: unknown): void => this.jobs.failed("progress_log", error);
+    await soon(due.map(({ stream }) => stream.count().catch(failed)));
+    for (const followed of due) this.jobs.run("progress_log", () => this.keep(followed));
   }
 
   private async keep(followed: Followed): Promise<void> {
-    followed.busy = true;
     try {
-      const checkpoint = await followed.stream.checkpoint();
+      const checkpoint = followed.stream.checkpoint();
       if (checkpoint === null || !this.followed.has(followed)) return;
       const { kind } = await this.ledger.checkpoint(checkpoint);
       if (kind === "kept") followed.stream.kept(checkpoint);
       crashPoint("mid_stream");
     } catch (error) {
-      if (!(error instanceof Refusal)) this.failed(error);
+      if (!(error instanceof Refusal)) throw error; // a store that is down is no bug
     } finally {
       followed.busy = false;
     }
   }
 }
 
-const everyMs = ({ keyed }: Progressing): number => (keyed ? TICK_MS : COUNT_EVERY_MS);
+async function soon(counts: Promise<void>[]): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, COUNTED_WITHIN_MS);
+  });
+  try {
+    await Promise.race([Promise.all(counts), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,8 +1,8 @@
 // The receipt: one record behind the `gateway` object, the settlement and the usage row (specification 2.2: "the cost
 // figures equal the charge"). Its charge is printed from the bigint's decimal text, never through a float.
-import type { Evidence, IdempotencyRecord, Tier } from "../contract/gateway-object.ts";
-import { type NanoUsd, usdJsonNumber } from "../contract/money.ts";
-import type { Release } from "../contract/release.ts";
+import type { Evidence, IdempotencyRecord, Tier } from "../domain/gateway-object.ts";
+import { type NanoUsd, usdJsonNumber } from "../domain/money.ts";
+import type { Release } from "../domain/release.ts";
 import type { Candidate, Hold } from "./hold.ts";
 import { generatedKey, idempotencyRecord } from "./idempotency.ts";
 import type { RequestRecord, TokenUsage } from "../ledger/ledger.ts";

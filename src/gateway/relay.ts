@@ -1,24 +1,23 @@
 // One stream's way from the upstream to the client (wire.md §3): pulled, never pushed, so a slow client slows the
 // provider. The last frame waits for the settlement; a stream that breaks is charged by evidence and ends in an error.
-import { printError } from "../contract/error-body.ts";
-import { Refusal } from "../contract/refusals.ts";
+import { Refusal } from "../domain/refusals.ts";
 import type { StoredAnswer } from "../ledger/ledger.ts";
 import { crashPoint } from "../lib/crash-point.ts";
-import type { Failure } from "../providers/failure.ts";
-import { printUsage } from "./answer-body.ts";
+import { Failure } from "../providers/failure.ts";
 import { type Bill, costOf } from "./bill.ts";
-import { Course, type Ended } from "./course.ts";
+import type { ConcurrencySlot } from "../limits/concurrency.ts";
+import { StreamSession, type Ended } from "./stream-session.ts";
 import { asFailure, type Streaming } from "./dispatch.ts";
 import { brokenStream, refusalOf } from "./failure-refusal.ts";
-import { EVENT_STREAM, Frames } from "./frames.ts";
+import { EVENT_STREAM } from "./event-stream.ts";
+import type { StreamPrinter } from "./formats/format.ts";
 import type { Hold } from "./hold.ts";
 import type { Flight } from "./in-flight.ts";
-import { KeptStream } from "./kept-stream.ts";
-import type { Lifeline } from "./lifeline.ts";
+import { ReplayBuffer } from "./replay-buffer.ts";
+import type { CallScope } from "./call-scope.ts";
 import type { ProgressLog } from "./progress-log.ts";
-import type { Taken } from "./rate.ts";
 import { printGateway, receiptOf } from "./receipt.ts";
-import { releaseHold } from "./release-hold.ts";
+import { voidHold, rescueHold } from "./void-hold.ts";
 
 /** What the front door needs of a stream. */
 export interface Relayed {
@@ -33,80 +32,81 @@ export interface Relayed {
 export function relay(
   hold: Hold,
   streaming: Promise<Streaming>,
-  also: Pick<Run, "lifeline" | "taken" | "flight" | "progress" | "abandoned">,
+  also: Pick<Run, "callScope" | "slot" | "flight" | "progress" | "abandoned" | "gaveUp">,
 ): Relayed {
-  const { request, idempotency, head } = hold.admitted;
-  const frames = new Frames(head, {
-    choices: request.n,
-    includeUsage: request.includeUsage,
-    numbered: idempotency.callerSupplied,
-  });
-  const kept = new KeptStream(idempotency.callerSupplied);
-  also.flight?.streams(kept);
+  const { printer, idempotency, head } = hold.admitted;
+  const frames = printer.stream(head, idempotency.callerSupplied);
+  const replay = new ReplayBuffer(idempotency.callerSupplied);
+  also.flight?.streams(replay);
   return {
-    frames: run({ ...also, hold, frames, kept }, streaming),
+    frames: run({ ...also, hold, frames, replay }, streaming),
     filler: () => frames.filler(),
-    leave: also.lifeline.leave,
+    leave: also.callScope.leave,
   };
 }
 
 interface Run {
   hold: Hold;
-  lifeline: Lifeline;
-  taken: Taken;
+  callScope: CallScope;
+  slot: ConcurrencySlot;
   /** For callers' keys: who duplicates it follows it. */
   flight: Flight | null;
   progress: ProgressLog;
   abandoned: (requestId: string) => void;
-  frames: Frames;
-  kept: KeptStream;
+  gaveUp: (error: unknown, requestId: string) => void;
+  frames: StreamPrinter;
+  replay: ReplayBuffer;
 }
 
 async function* run(stream: Run, dispatched: Promise<Streaming>): AsyncGenerator<string, void, void> {
-  const { hold, lifeline, kept } = stream;
+  const { hold, callScope, replay } = stream;
   let stopLogging = (): void => {};
+  let session: StreamSession | null = null;
   try {
     const streaming = await dispatched.catch((error: unknown) =>
       error instanceof Refusal ? error : asFailure(error),
     );
     if (streaming instanceof Error) {
-      yield ended(stream, await failedEarly(stream, lifeline.reason ?? streaming));
+      yield ended(stream, await failedEarly(stream, callScope.reason ?? streaming));
       return;
     }
-    const course = new Course(stream, streaming);
-    stopLogging = stream.progress.follow(course);
-    yield kept.add(course.first());
+    session = new StreamSession(stream, streaming);
+    stopLogging = stream.progress.follow(session);
+    yield replay.add(session.first());
     crashPoint("after_first_part");
-    for (let text = await course.next(); text !== null; text = await course.next())
-      if (text !== "") yield kept.add(text);
-    const end = await course.end(); // may have to count, and a count may wait for its tables: kept until then
+    for (let text = await session.next(); text !== null; text = await session.next())
+      if (text !== "") yield replay.add(text);
+    const end = await session.end(); // may have to count, and a count may wait for its tables: kept until then
     stopLogging();
     yield ended(stream, await settled(stream, end));
     crashPoint("after_last_byte");
+  } catch (error) {
+    stopLogging();
+    yield ended(stream, await rescued(stream, error, session));
   } finally {
     stopLogging();
-    lifeline.close();
-    kept.end("broken"); // unless it has ended well
+    callScope.close();
+    replay.end("broken"); // unless it has ended well
     stream.flight?.end();
-    stream.taken.release();
+    stream.slot.done();
     if (hold.open) stream.abandoned(hold.admitted.requestId);
   }
 }
 
 /** COMMIT 2, then the last frames. */
-async function settled(stream: Run, end: Ended): Promise<string> {
+async function settled(stream: Run, end: Ended, stored = storedStream): Promise<string> {
   const { hold, frames } = stream;
-  const { candidate, bill, failure, progress } = end;
+  const { candidate, bill, failure, progress, early } = end;
   const gateway = printGateway(receiptOf(hold, candidate, costOf(bill, hold)));
-  const { choice, reason } = progress.last ?? { choice: 0, reason: "length" };
+  const { choice, reason } = end.last;
   const last =
     failure === null
-      ? frames.end(choice, reason, { usage: printUsage(bill.usage), gateway })
-      : frames.error(printError(breakOf(failure, bill), hold.admitted.requestId, gateway));
+      ? early + frames.end(choice, reason, { usage: bill.usage, gateway })
+      : frames.error(breakOf(failure, bill), gateway);
   const ending = {
     status: failure?.reason === "aborted" ? 499 : 200,
     totalMs: Math.round(performance.now() - hold.admitted.startedAtMs),
-    answer: storedStream(stream, last),
+    answer: stored(stream, last),
   };
   const done =
     bill.evidence === "none"
@@ -133,20 +133,54 @@ const breakOf = (failure: Failure, bill: Bill): Refusal =>
 
 /** Failed after the status was sent but before the first part: nothing was delivered, nothing is charged. */
 async function failedEarly({ hold, frames }: Run, error: Failure | Refusal): Promise<string> {
-  const failed = await releaseHold(hold, error, printGateway(receiptOf(hold, null, null)));
-  return frames.error(failed.body);
+  const gateway = printGateway(receiptOf(hold, null, null));
+  return frames.error((await voidHold(hold, error, gateway)).refusal, gateway);
+}
+
+/**
+ * An exception behind COMMIT 1 leaves no hold, and what was delivered before it is not given away: it is charged by our
+ * own count. The hold goes back where nothing was delivered, or where that cannot be priced either.
+ */
+async function rescued(stream: Run, error: unknown, session: StreamSession | null): Promise<string> {
+  const { hold, callScope, frames, gaveUp } = stream;
+  callScope.cut(new Failure("aborted", "unknown", "the gateway gave the request up"));
+  if (session !== null && hold.openAfter(error)) {
+    const priced = session.giveUp().then((end) => settled(stream, end, storedIfItCan));
+    const last = await priced.catch((again: unknown) => {
+      if (!hold.openAfter(again)) throw again;
+      return null;
+    });
+    if (last !== null) {
+      gaveUp(error, hold.admitted.requestId);
+      return last;
+    }
+  }
+  const gateway = printGateway(receiptOf(hold, null, null));
+  const { refusal } = await rescueHold(hold, error, gateway);
+  gaveUp(error, hold.admitted.requestId);
+  return frames.error(refusal, gateway);
 }
 
 /** The last text, settled: duplicates may see it now, and the ledger answers those that come later. */
-function ended({ kept, flight }: Run, last: string): string {
-  kept.add(last);
-  kept.end("whole");
+function ended({ replay, flight }: Run, last: string): string {
+  replay.add(last);
+  replay.end("whole");
   flight?.end();
   return last;
 }
 
-function storedStream({ hold, kept }: Run, last: string): StoredAnswer | null {
-  const body = kept.bytes(last);
+/** After an exception: what is kept may be what threw. */
+function storedIfItCan(stream: Run, last: string): StoredAnswer | null {
+  try {
+    return storedStream(stream, last);
+  } catch {
+    return null;
+  }
+}
+
+/** Null when it is not kept: too large, or of a request without a caller's key. */
+function storedStream({ hold, replay }: Run, last: string): StoredAnswer | null {
+  const body = replay.bytes(last);
   return (
     body && {
       requestId: hold.admitted.requestId,

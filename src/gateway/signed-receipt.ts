@@ -2,10 +2,11 @@
 // alike and `/.well-known/jwks.json` of any of them verifies (specification 2.2, 8).
 import { createPrivateKey, hkdfSync } from "node:crypto";
 import { calculateJwkThumbprint, importJWK, type JWK, SignJWT } from "jose";
-import { RECEIPT_ALGORITHM, RECEIPT_ISSUER, RECEIPT_TYPE, type ReceiptJson } from "../contract/receipt.ts";
-import { formatUsd, subUsd } from "../contract/money.ts";
-import type { Release } from "../contract/release.ts";
+import { RECEIPT_ALGORITHM, RECEIPT_ISSUER, RECEIPT_TYPE, type ReceiptJson } from "../domain/receipt.ts";
+import { formatUsd, subUsd } from "../domain/money.ts";
+import type { Release } from "../domain/release.ts";
 import type { RequestRecord } from "../ledger/ledger.ts";
+import type { TokenCounts } from "../pricing/charge.ts";
 import { printGateway, receiptOfRecord } from "./receipt.ts";
 
 export interface ReceiptSigner {
@@ -52,8 +53,15 @@ async function signingKey(dataKey: Uint8Array) {
   };
 }
 
+const countsOf = (usage: TokenCounts): NonNullable<ReceiptJson["usage"]> => ({
+  prompt_tokens: usage.promptTokens,
+  cached_tokens: usage.cachedTokens ?? 0,
+  completion_tokens: usage.completionTokens,
+});
+
 function receiptOf(record: RequestRecord, release: Release): ReceiptJson {
   const { state, endedAtMs, usage, hold, charge } = record;
+  const { told } = record.attempts.at(-1) ?? {};
   if (state === "running" || endedAtMs === null) throw new Error(`request ${record.requestId} still runs`);
   return {
     request_id: record.requestId,
@@ -74,11 +82,8 @@ function receiptOf(record: RequestRecord, release: Release): ReceiptJson {
       prompt_tokens_max: record.promptBound,
       output_tokens_max: record.outputBound,
     },
-    usage: usage && {
-      prompt_tokens: usage.promptTokens,
-      cached_tokens: usage.cachedTokens ?? 0,
-      completion_tokens: usage.completionTokens,
-    },
+    usage: usage && countsOf(usage),
+    ...(told && { told: countsOf(told) }),
     charge: {
       evidence: record.evidence ?? "none",
       usd: formatUsd(charge),

@@ -1,19 +1,44 @@
 // Reads a request's body within the limits, before any effect: media type and size first, then the bytes, counted
 // (wire.md §6, hardening.md 47–53). Bodies are never inflated.
-import { Refusal } from "../contract/refusals.ts";
+import { Refusal } from "../domain/refusals.ts";
+import type { Room, Uploads } from "../limits/uploads.ts";
 
 const JSON_TYPE = /^application\/json(?:\s*;\s*charset\s*=\s*(?:"utf-8"|utf-8))?\s*;?$/i;
 
-/** The whole body; throws 415 or 413. The connection stays open, so that a client still uploading can read the answer. */
-export async function readJsonBody(request: Request, limitBytes: number): Promise<Uint8Array> {
-  checkType(request.headers);
-  const length = request.headers.get("content-length");
-  if (length !== null) {
-    if (Number(length) > limitBytes) throw tooLarge(limitBytes);
-    return await received(request.bytes());
-  }
-  return request.body === null ? new Uint8Array() : await received(readCounted(request.body, limitBytes));
+/** Whose room a body takes, and how much of it there may be. */
+export interface BodyTerms {
+  uploads: Uploads;
+  /** Who answers for it: an organization, a person, a management key. */
+  account: string;
+  limitBytes: number;
 }
+
+/** For those who have shown nothing yet: all of them share one account. */
+export const STRANGERS = "strangers";
+
+/** Media type and declared size, by the headers alone; throws 415 or 413. */
+export function checkJsonBody({ headers }: Request, limitBytes: number): void {
+  checkType(headers);
+  if (declaredBytes(headers) > limitBytes) throw tooLarge(limitBytes);
+}
+
+/**
+ * The whole body; throws 415 or 413, 429 or 503 without room for it. The connection stays open, so that a client still
+ * uploading can read the answer. Once it has been read to its end its room is free again.
+ */
+export async function readJsonBody(request: Request, terms: BodyTerms): Promise<Uint8Array> {
+  checkJsonBody(request, terms.limitBytes);
+  const room = terms.uploads.take(terms.account, declaredBytes(request.headers));
+  try {
+    if (request.headers.has("content-length")) return await received(request.bytes());
+    return request.body === null ? new Uint8Array() : await received(readCounted(request.body, room, terms));
+  } finally {
+    room.release();
+  }
+}
+
+/** 0 for a chunked body, which is counted while it arrives. */
+const declaredBytes = (headers: Headers): number => Number(headers.get("content-length") ?? 0);
 
 function checkType(headers: Headers): void {
   const type = headers.get("content-type");
@@ -36,12 +61,17 @@ function checkType(headers: Headers): void {
   }
 }
 
-async function readCounted(body: ReadableStream<Uint8Array>, limitBytes: number): Promise<Uint8Array> {
+async function readCounted(
+  body: ReadableStream<Uint8Array>,
+  room: Room,
+  { limitBytes }: BodyTerms,
+): Promise<Uint8Array> {
   const pieces: Uint8Array[] = [];
   let size = 0;
   for await (const piece of body) {
     size += piece.byteLength;
     if (size > limitBytes) throw tooLarge(limitBytes);
+    room.grow(piece.byteLength);
     pieces.push(piece);
   }
   return Buffer.concat(pieces);

@@ -1,6 +1,6 @@
 // Serves the dashboard's files: hashed ones for ever, the page itself never without asking, both gzipped and behind a
 // Content-Security-Policy that lets nothing run or load that we did not ship.
-import { Refusal } from "../contract/refusals.ts";
+import { Refusal } from "../domain/refusals.ts";
 import type { Handler, HttpContext } from "./context.ts";
 import type { Route } from "./router.ts";
 

@@ -4,27 +4,31 @@ import {
   type DeviceCodeJson,
   deviceCodeInput,
   DeviceRefusal,
-  type Devices,
   deviceTokenInput,
   type DeviceTokenJson,
-} from "../contract/devices.ts";
-import { parseJson } from "../contract/parse-json.ts";
-import type { AppHandler } from "./app/app.ts";
-import { readJsonBody } from "./body.ts";
+} from "../api/shapes/devices.ts";
+import type { Devices } from "../operator/devices.ts";
+import { parseJson } from "../domain/parse-json.ts";
+import type { ApiHandler } from "./api/handler.ts";
+import { readJsonBody, STRANGERS } from "./body.ts";
 import { readFields } from "./read-fields.ts";
+import type { Uploads } from "../limits/uploads.ts";
 
 const BODY_BYTES = 4 * 1024;
 
 type Step = "code" | "token";
 
-export function deviceHandlers(devices: Pick<Devices, "ask" | "fetch">): Record<Step, AppHandler> {
+export function deviceHandlers(
+  devices: Pick<Devices, "ask" | "fetch">,
+  uploads: Uploads,
+): Record<Step, ApiHandler> {
   return {
     code: async (request, { requestId, visitor }) => {
-      const { host, version } = readFields(deviceCodeInput, await bodyOf(request));
+      const { host, version } = readFields(deviceCodeInput, await bodyOf(request, uploads));
       return reply(requestId, await devices.ask({ host, version, address: visitor.address }));
     },
     token: async (request, { requestId, visitor }) => {
-      const { device_code } = readFields(deviceTokenInput, await bodyOf(request));
+      const { device_code } = readFields(deviceTokenInput, await bodyOf(request, uploads));
       try {
         return reply(requestId, await devices.fetch(device_code, { address: visitor.address, requestId }));
       } catch (error) {
@@ -35,8 +39,8 @@ export function deviceHandlers(devices: Pick<Devices, "ask" | "fetch">): Record<
   };
 }
 
-const bodyOf = async (request: Request): Promise<unknown> =>
-  parseJson(await readJsonBody(request, BODY_BYTES));
+const bodyOf = async (request: Request, uploads: Uploads): Promise<unknown> =>
+  parseJson(await readJsonBody(request, { uploads, account: STRANGERS, limitBytes: BODY_BYTES }));
 
 interface RefusedJson {
   error: string;

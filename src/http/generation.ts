@@ -1,18 +1,25 @@
 // GET /v1/generation?id=: what became of one request of the same key; no content (wire.md §5).
-import { Refusal } from "../contract/refusals.ts";
-import type { KeyRecord, Ledger, RequestRecord } from "../ledger/ledger.ts";
-import { formatUsd } from "../contract/money.ts";
+import { Refusal } from "../domain/refusals.ts";
+import type { Reader, RequestRecord } from "../ledger/ledger.ts";
+import type { HeldNothingJson } from "../api/shapes/records.ts";
+import { formatUsd } from "../domain/money.ts";
+import { requestIdIn } from "../lib/id.ts";
 import { printGateway, receiptOfRecord } from "../gateway/receipt.ts";
 import type { Handler } from "./context.ts";
 import { withKey } from "./inference-door.ts";
+import type { KeyRecord } from "../registry/api-keys.ts";
+import { readRelease } from "../registry/releases.ts";
+import { readRequest } from "../registry/requests.ts";
 
-const ID = /^(?:req_|chatcmpl-)([0-9a-f]{32})$/;
+export interface GenerationPorts {
+  ledger: Reader;
+  /** A refused or replayed request by its id; null when the request log does not know it. */
+  heldNothing(requestId: string): Promise<HeldNothingJson | null>;
+}
 
-export const generation = (ledger: Pick<Ledger, "authenticate" | "request" | "release">): Handler =>
-  withKey(ledger, async (context, key) => {
-    const record = await ownRequest(ledger, key, { id: context.query.get("id"), param: "id" });
-    const release = await ledger.release(record.releaseDigest);
-    return new Response(printGeneration(record, printGateway(receiptOfRecord(record, release))), {
+export const generation = (ports: GenerationPorts): Handler =>
+  withKey(ports.ledger, async (context, key) => {
+    return new Response(await printed(ports, key, context.query.get("id")), {
       headers: {
         "content-type": "application/json",
         "cache-control": "no-store",
@@ -21,20 +28,48 @@ export const generation = (ledger: Pick<Ledger, "authenticate" | "request" | "re
     });
   });
 
+async function printed(on: GenerationPorts, key: KeyRecord, id: string | null): Promise<string> {
+  const { ledger } = on;
+  const requestId = requestIdOf(id);
+  const record = requestId === null ? null : await readRequest(ledger, requestId);
+  if (record?.keyId === key.id) {
+    const release = await readRelease(ledger, record.releaseDigest);
+    return printGeneration(record, printGateway(receiptOfRecord(record, release)));
+  }
+  const held = requestId === null || record !== null ? null : await on.heldNothing(requestId);
+  if (held?.key === key.id) return printHeldNothing(held);
+  throw notFound("id");
+}
+
 /** A request of this key, by its request id or completion id. Throws `Refusal` for those of others, too. */
 export async function ownRequest(
-  ledger: Pick<Ledger, "request">,
+  ledger: Reader,
   key: KeyRecord,
   { id, param }: { id: string | null; param: string | null },
 ): Promise<RequestRecord> {
-  const tail = ID.exec(id ?? "")?.[1];
-  const record = tail === undefined ? null : await ledger.request(`req_${tail}`);
+  const requestId = requestIdOf(id);
+  const record = requestId === null ? null : await readRequest(ledger, requestId);
   if (record?.keyId === key.id) return record;
-  throw new Refusal(
+  throw notFound(param);
+}
+
+const ID = /^req_[0-9a-f]{32}$/;
+
+function requestIdOf(given: string | null): string | null {
+  const id = requestIdIn(given ?? "");
+  return ID.test(id) ? id : null;
+}
+
+const notFound = (param: string | null): Refusal =>
+  new Refusal(
     "generation_not_found",
     "There is no such request of this key. Send the x-request-id or the completion id of one.",
     { param },
   );
+
+/** A request that held nothing has no usage and no receipt: what it asked for, and why it was turned away. */
+function printHeldNothing({ id, key: _key, org: _org, received_at, ...told }: HeldNothingJson): string {
+  return JSON.stringify({ object: "generation", id, created_at: received_at, ...told, usage: null });
 }
 
 function printGeneration(record: RequestRecord, gateway: string): string {

@@ -1,11 +1,12 @@
 // GET /healthz, /readyz and /metrics (interfaces.md §5). `/healthz` says nothing but that the process answers.
-import { Refusal } from "../contract/refusals.ts";
-import { bearerOf } from "../keys/bearer.ts";
-import { parseManagementKey } from "../keys/secret.ts";
+import { Refusal } from "../domain/refusals.ts";
+import { bearerOf } from "../registry/bearer.ts";
+import { parseManagementKey } from "../registry/secret.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Metrics } from "../lib/metrics.ts";
 import type { Handler, HttpContext } from "./context.ts";
 import { replyJson } from "./reply.ts";
+import type { ManagementKeyDoor } from "../registry/management-keys.ts";
 
 export const healthz: Handler = (context) => replyJson(context, { status: "ok" });
 
@@ -26,7 +27,7 @@ const LOOPBACK = new Set(["127.0.0.1", "::1", "::ffff:127.0.0.1"]);
 
 /** Prometheus text; from loopback, or with a management key (S34). */
 export const metrics =
-  (ports: { metrics: Metrics; managementKeys: Pick<Ledger, "authenticateManagementKey"> }): Handler =>
+  (ports: { metrics: Metrics; managementKeys: ManagementKeyDoor }): Handler =>
   async (context) => {
     if (!(await mayRead(context, ports.managementKeys))) {
       throw new Refusal(
@@ -44,10 +45,7 @@ export const metrics =
     });
   };
 
-async function mayRead(
-  { address, peer, request }: HttpContext,
-  keys: Pick<Ledger, "authenticateManagementKey">,
-): Promise<boolean> {
+async function mayRead({ address, peer, request }: HttpContext, keys: ManagementKeyDoor): Promise<boolean> {
   // Neither a proxy on this machine nor what one elsewhere says of its client is enough.
   if ([peer, address].every((one) => one !== null && LOOPBACK.has(one))) return true;
   const key = parseManagementKey(bearerOf(request.headers.get("authorization")));

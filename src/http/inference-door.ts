@@ -1,16 +1,18 @@
 // The free endpoints of an inference key (wire.md §5): the key is read from the store at each call, never cached, and
 // works while its limit blocks paid calls.
 import { credentialOf } from "../gateway/credential.ts";
-import type { KeyRecord, Ledger } from "../ledger/ledger.ts";
+import type { Reader } from "../ledger/ledger.ts";
 import type { Handler, HttpContext } from "./context.ts";
+import { authenticateKey, type KeyRecord } from "../registry/api-keys.ts";
 
 /** A handler that is called with the caller's key; 401 otherwise. */
 export function withKey(
-  ledger: Pick<Ledger, "authenticate">,
+  ledger: Reader,
   handler: (context: HttpContext, key: KeyRecord) => Response | Promise<Response>,
 ): Handler {
   return async (context) => {
-    const authenticated = await ledger.authenticate(
+    const authenticated = await authenticateKey(
+      ledger,
       credentialOf(context.request.headers.get("authorization")),
     );
     if (authenticated.kind === "refused") throw authenticated.refusal;

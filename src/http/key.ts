@@ -1,12 +1,13 @@
 // GET /v1/key: the caller's own key and how much of its monthly limit is left (specification 2.3, wire.md §5).
-import { formatUsd, nanoUsd } from "../contract/money.ts";
-import type { KeyRecord, Ledger } from "../ledger/ledger.ts";
+import { formatUsd, nanoUsd } from "../domain/money.ts";
+import type { Reader } from "../ledger/ledger.ts";
 import { type Clock, nextUtcMonth } from "../lib/clock.ts";
 import type { Handler } from "./context.ts";
 import { withKey } from "./inference-door.ts";
 import { replyJson } from "./reply.ts";
+import type { KeyRecord } from "../registry/api-keys.ts";
 
-export const key = (ports: { ledger: Pick<Ledger, "authenticate">; clock: Clock }): Handler =>
+export const key = (ports: { ledger: Reader; clock: Clock }): Handler =>
   withKey(ports.ledger, (context, record) => replyJson(context, wireKey(record, ports.clock.nowMs())));
 
 function wireKey(record: KeyRecord, nowMs: number): unknown {

@@ -1,25 +1,25 @@
 // GET /v1/models and /v1/models/{id} (specification 4, wire.md §5): the models this key may use, closed ones with their
 // state. Prices as published; `prompt`, `completion` and `input_cache_read` are per token for tools that expect them.
-import { parseUsd } from "../contract/money.ts";
-import { Refusal } from "../contract/refusals.ts";
-import type { Release, RouteState } from "../contract/release.ts";
-import type { EntitlementRecord, KeyRecord, Ledger } from "../ledger/ledger.ts";
-import type { Clock } from "../lib/clock.ts";
+import { parseUsd } from "../domain/money.ts";
+import { Refusal } from "../domain/refusals.ts";
+import type { Release, RouteState } from "../domain/release.ts";
+import type { Reader } from "../ledger/ledger.ts";
 import type { Handler } from "./context.ts";
 import { withKey } from "./inference-door.ts";
 import { replyJson } from "./reply.ts";
+import type { KeyRecord } from "../registry/api-keys.ts";
+import { activeEntitlements } from "../registry/entitlements.ts";
 
 /** One model with its routes in the order in which they are tried. */
-export interface ListedModel {
+interface ListedModel {
   model: string;
   createdAtMs: number;
   routes: readonly { release: Release; state: RouteState; reason: string | null }[];
 }
 
 export interface ModelsPorts {
-  ledger: Pick<Ledger, "authenticate" | "entitlements">;
-  shelf: { models(): readonly ListedModel[] };
-  clock: Clock;
+  ledger: Reader;
+  routeTable: { models(): readonly ListedModel[] };
 }
 
 export const models = (ports: ModelsPorts): Handler =>
@@ -41,22 +41,14 @@ export const model = (ports: ModelsPorts): Handler =>
   });
 
 /** Standard keys see standard models; research keys those that an active entitlement names (S38). */
-async function modelsOf({ ledger, shelf, clock }: ModelsPorts, key: KeyRecord): Promise<ListedModel[]> {
-  const entitlements = key.scope === "research" ? await ledger.entitlements(key.organizationId) : [];
-  const nowMs = clock.nowMs();
-  const entitled = new Set(
-    entitlements
-      .filter((entitlement) => isActive(entitlement, nowMs))
-      .map((entitlement) => entitlement.model),
-  );
-  return shelf.models().filter(({ model: id, routes }) => {
+async function modelsOf({ ledger, routeTable }: ModelsPorts, key: KeyRecord): Promise<ListedModel[]> {
+  const entitlements = key.scope === "research" ? await activeEntitlements(ledger, key.organizationId) : [];
+  const entitled = new Set(entitlements.map((entitlement) => entitlement.model));
+  return routeTable.models().filter(({ model: id, routes }) => {
     if (routes[0]?.release.tier !== key.scope) return false;
     return key.scope === "standard" || entitled.has(id);
   });
 }
-
-const isActive = ({ status, expiresAtMs }: EntitlementRecord, nowMs: number): boolean =>
-  status === "active" && (expiresAtMs === null || expiresAtMs > nowMs);
 
 const NEAREST_TO_LIVE: readonly RouteState[] = ["live", "unhealthy", "stale", "disabled"];
 

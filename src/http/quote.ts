@@ -1,20 +1,27 @@
-// POST /v1/chat/completions/quote: same body and validation as the call itself; holds nothing (wire.md §5).
+// POST on a surface's path and /quote: same body and validation as the call itself; holds nothing (wire.md §5).
+import type { Format } from "../gateway/formats/format.ts";
 import { preview, type PreviewPorts } from "../gateway/preview.ts";
-import { readJsonBody } from "./body.ts";
+import { checkJsonBody, readJsonBody } from "./body.ts";
 import type { Handler } from "./context.ts";
 import { replyJson } from "./reply.ts";
+import type { Uploads } from "../limits/uploads.ts";
 
-export function quote(ports: PreviewPorts, bodyBytes: number): Handler {
+export function quote(
+  format: Format,
+  { complete: ports, uploads, bodyBytes }: { complete: PreviewPorts; uploads: Uploads; bodyBytes: number },
+): Handler {
   return async (context) => {
     const { request, requestId, receivedAtMs } = context;
     const quoted = await preview(ports, {
+      format,
       requestId,
       receivedAtMs,
-      authorization: request.headers.get("authorization"),
+      authorization: format.authorization(request.headers),
       idempotencyKey: null,
       lastEventId: null,
       signal: request.signal,
-      readBody: () => readJsonBody(request, bodyBytes),
+      checkBody: () => checkJsonBody(request, bodyBytes),
+      readBody: (account) => readJsonBody(request, { uploads, account, limitBytes: bodyBytes }),
     });
     return replyJson(context, quoted);
   };

@@ -1,6 +1,6 @@
 // Reads what arrived into a schema's fields, for the operator API and the dashboard's.
 import type { z } from "zod";
-import { Refusal, type RefusalCode } from "../contract/refusals.ts";
+import { Refusal, type RefusalCode } from "../domain/refusals.ts";
 
 /** The value as its schema reads it. Throws `Refusal` with the first offending field; an unknown field is one. */
 export function readFields<Schema extends z.ZodObject>(schema: Schema, value: unknown): z.output<Schema> {
@@ -21,7 +21,7 @@ export function readFields<Schema extends z.ZodObject>(schema: Schema, value: un
 
 type Issue = z.core.$ZodIssue | undefined;
 
-export const firstPath = (issue: Issue): string | null => (issue?.path.length ? issue.path.join(".") : null);
+const firstPath = (issue: Issue): string | null => (issue?.path.length ? issue.path.join(".") : null);
 
 function codeOf(issue: Issue): RefusalCode {
   if (issue?.code === "too_big" && issue.origin === "string") return "string_above_max_length";

@@ -1,8 +1,8 @@
 // A change sent twice acts once: the answer to an `Idempotency-Key` is kept for a day, without its secrets, and belongs to
 // one person, or one management key, and one route.
 import { createHash } from "node:crypto";
-import type { People } from "../contract/people.ts";
-import { Refusal } from "../contract/refusals.ts";
+import type { People } from "../people/people.ts";
+import { Refusal } from "../domain/refusals.ts";
 
 const KEY = /^[\x21-\x7e]{8,200}$/;
 /** Fields that leave once (hardening.md S28). */

@@ -1,8 +1,11 @@
 // The one place where a result becomes a response, and a refusal an error body (specification 7: every error carries
 // the request id). Upstream headers are never copied.
-import { printError, refusalHeaders } from "../contract/error-body.ts";
-import type { OperatorRefusal } from "../contract/admin-refusals.ts";
-import { Refusal } from "../contract/refusals.ts";
+import { refusalHeaders } from "../domain/error-body.ts";
+import { chatCompletions } from "../gateway/formats/chat-completions/chat-completions.ts";
+import type { Format } from "../gateway/formats/format.ts";
+import type { OperatorRefusal } from "../domain/operator-refusals.ts";
+import { Refusal } from "../domain/refusals.ts";
+import { UnreadableRecord } from "../ledger/unreadable.ts";
 import type { HttpContext } from "./context.ts";
 
 const JSON_HEADERS = { "content-type": "application/json" };
@@ -15,20 +18,34 @@ export function replyJson(context: HttpContext, value: unknown, status = 200): R
   });
 }
 
-/** An error answer. `gateway` is JSON text, or null for callers that showed no valid key. */
+/** What an error answer needs of a surface. What is no surface speaks like chat completions. */
+export type ErrorFormat = Pick<Format, "printError" | "idHeader">;
+
+/** The headers by which a request is found again. */
+export const idHeaders = ({ idHeader }: ErrorFormat, requestId: string): Record<string, string> =>
+  idHeader === null ? { "x-request-id": requestId } : { "x-request-id": requestId, [idHeader]: requestId };
+
+interface Beside {
+  /** JSON text, or null for callers that showed no valid key. */
+  gateway?: string | null;
+  headers?: Record<string, string>;
+  format?: ErrorFormat;
+}
+
+/** An error answer. */
 export function replyRefusal(
   requestId: string,
   refusal: Refusal,
-  also: { gateway: string | null; headers: Record<string, string> } = { gateway: null, headers: {} },
+  { gateway = null, headers = {}, format = chatCompletions }: Beside = {},
 ): Response {
-  return new Response(printError(refusal, requestId, also.gateway), {
+  return new Response(format.printError(refusal, requestId, gateway), {
     status: refusal.status,
     headers: {
       ...JSON_HEADERS,
-      ...also.headers,
+      ...headers,
       ...refusalHeaders(refusal),
       ...(refusal.status === 401 && { "www-authenticate": "Bearer" }),
-      "x-request-id": requestId,
+      ...idHeaders(format, requestId),
     },
   });
 }
@@ -46,6 +63,11 @@ export function replyOperatorRefusal(requestId: string, refusal: OperatorRefusal
 /** What was thrown, as a refusal: a bug becomes 500 without a word about its cause. */
 export function refusalFrom(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
+  if (error instanceof UnreadableRecord)
+    return new Refusal(
+      "internal_error",
+      `A record in the store is damaged: ${error.what}. Contact the gateway's operator with this request id.`,
+    );
   return new Refusal(
     "internal_error",
     "Something failed inside the gateway. Contact its operator with this request id.",

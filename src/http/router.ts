@@ -1,11 +1,12 @@
 // The table of routes. Every route declares its door; what is not declared does not exist (S8). Nothing is protected
 // by a path prefix, because the parser below us resolves `..` before we see a path (hardening.md §1).
-import { Refusal } from "../contract/refusals.ts";
+import { Refusal } from "../domain/refusals.ts";
 import type { Handler } from "./context.ts";
+import type { ErrorFormat } from "./reply.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 /** Who may come in: anybody, an inference key, a management key, loopback or a management key, a signed-in person. */
-export type Door = "public" | "inference" | "management" | "loopback" | "session";
+type Door = "public" | "inference" | "management" | "loopback" | "session";
 
 export interface Route {
   /** Exact, or with one trailing `*`. */
@@ -14,6 +15,8 @@ export interface Route {
   door: Door;
   /** Whether a request can cost money. */
   metered: boolean;
+  /** In which form it is refused; that of chat completions where this is left out. */
+  format?: ErrorFormat;
   handler: Handler;
 }
 
@@ -68,12 +71,31 @@ export class Router {
   }
 
   private unknownUrl(path: string): Refusal {
-    const hint = /\/(?:responses|completions|engines|complete)$/.test(path)
-      ? ` Use chat completions: POST ${this.baseUrl}/chat/completions.`
-      : ` The base URL of this API is ${this.baseUrl}.`;
+    const [, wanted = ""] = ELSEWHERE.exec(path) ?? [];
+    const hint =
+      wanted === ""
+        ? ` The base URL of this API is ${this.baseUrl}.`
+        : this.hintFor(wanted.split("/")[0] ?? "");
     return new Refusal("unknown_url", `There is nothing at this URL.${hint}`);
   }
+
+  private hintFor(wanted: string): string {
+    const chat = `POST ${this.baseUrl}/chat/completions`;
+    if (wanted === "embeddings")
+      return ` This gateway has no embeddings; it serves ${chat} for the models of GET ${this.baseUrl}/models.`;
+    const spoken = SPOKEN[wanted];
+    if (spoken === undefined) return ` Use chat completions: ${chat}.`;
+    return ` It does not speak ${spoken}; set the client to chat completions: ${chat}.`;
+  }
 }
+
+/** What clients of other surfaces call, with or without the version before it. */
+const ELSEWHERE =
+  /\/(responses|messages(?:\/count_tokens|\/batches)?|embeddings|completions|engines|complete)$/;
+const SPOKEN: Record<string, string> = {
+  responses: "OpenAI's Responses API",
+  messages: "Anthropic's Messages API",
+};
 
 /** One level of percent-decoding; null for a bad escape or a NUL. */
 function decodeOnce(text: string): string | null {

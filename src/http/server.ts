@@ -1,19 +1,23 @@
 // The front door; Bun.serve lives only here. Every answer carries `x-request-id`, whatever happens (hardening.md §1
 // names what Bun's parser answers before us).
-import { Refusal } from "../contract/refusals.ts";
+import { Refusal } from "../domain/refusals.ts";
 import type { Clock } from "../lib/clock.ts";
 import { newRequestId } from "../lib/id.ts";
+import { listenFailure } from "../lib/listen-failure.ts";
 import type { AccessLog } from "./access-log.ts";
 import type { ClientAddress } from "./client-address.ts";
 import type { Cors } from "./cors.ts";
 import { refusalFrom, replyRefusal } from "./reply.ts";
-import { foldPath, type Router } from "./router.ts";
+import { foldPath, type Route, type Router } from "./router.ts";
 
 export interface ServerOptions {
   host: string;
   port: number;
-  /** Several processes may listen on the port; the kernel spreads connections over them. */
-  reusePort: boolean;
+  /**
+   * Several processes listen on the port, and the kernel spreads connections over them; null where this is the only one.
+   * The first one makes sure that no other gateway is among them.
+   */
+  share: "first" | "other" | null;
   router: Router;
   cors: Cors;
   clock: Clock;
@@ -35,16 +39,9 @@ export interface Listening {
 
 const PLAIN_HOST = /^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/;
 
+/** Throws `ListenFailure` where the port does not open. */
 export function listen(options: ServerOptions): Listening {
-  const server = Bun.serve({
-    hostname: options.host,
-    port: options.port,
-    reusePort: options.reusePort,
-    idleTimeout: Math.ceil(options.headerTimeoutMs / 1000),
-    maxRequestBodySize: options.maxBodyBytes,
-    fetch: (request, bun) => serve(options, request, bun),
-    error: () => replyRefusal(newRequestId(), refusalFrom(null)),
-  });
+  const server = open(options);
   return {
     port: server.port ?? options.port,
     stop: async (how) => {
@@ -55,16 +52,35 @@ export function listen(options: ServerOptions): Listening {
 
 type BunServer = Bun.Server<undefined>;
 
+function open(options: ServerOptions): BunServer {
+  const { host: hostname, port, share } = options;
+  try {
+    if (share === "first" && port !== 0)
+      Bun.listen({ hostname, port, socket: { data: () => {} } }).stop(true);
+    return Bun.serve({
+      hostname,
+      port,
+      reusePort: share !== null,
+      idleTimeout: Math.ceil(options.headerTimeoutMs / 1000),
+      maxRequestBodySize: options.maxBodyBytes,
+      fetch: (request, bun) => serve(options, request, bun),
+      error: () => replyRefusal(newRequestId(), refusalFrom(null)),
+    });
+  } catch (error) {
+    throw listenFailure(error, { host: hostname, port });
+  }
+}
+
 async function serve(options: ServerOptions, request: Request, bun: BunServer): Promise<Response> {
   const requestId = newRequestId();
   const receivedAtMs = options.clock.nowMs();
-  const arrived = { request, requestId, receivedAtMs, bun };
+  const arrived: Arrived = { request, requestId, receivedAtMs, bun, route: null };
   let response: Response;
   try {
     response = await route(options, arrived);
   } catch (error) {
     if (!(error instanceof Refusal)) options.failed(error, requestId);
-    response = replyRefusal(requestId, refusalFrom(error));
+    response = replyRefusal(requestId, refusalFrom(error), arrived.route ?? {});
   }
   options.cors.expose(request, response);
   options.access.note(response, arrived, () => addressOf(options, arrived));
@@ -76,6 +92,8 @@ interface Arrived {
   requestId: string;
   receivedAtMs: number;
   bun: BunServer;
+  /** Once it is found. */
+  route: Pick<Route, "format"> | null;
 }
 
 const peerOf = ({ request, bun }: Arrived): string | null => bun.requestIP(request)?.address ?? null;
@@ -90,6 +108,7 @@ function route(options: ServerOptions, arrived: Arrived): Response | Promise<Res
   if (request.method === "OPTIONS")
     return cors.preflight(request, { requestId, allowed: router.allowed(path) });
   const found = router.find(path, request.method);
+  arrived.route = found.route;
   return found.route.handler({
     request,
     requestId,
@@ -122,6 +141,9 @@ function targetOf(request: Request): { path: string; query: string } {
   }
   const start = url.indexOf("/", 8);
   const mark = url.indexOf("?", start);
+  // No text of ours holds it, and PostgreSQL stores none that does; a path with it is nobody's.
+  if (mark !== -1 && url.includes("%00", mark))
+    throw new Refusal("invalid_request", "The query holds a NUL character (%00).");
   const end = mark === -1 ? url.length : mark;
   return {
     path: start === -1 ? "/" : foldPath(url.slice(start, end)),

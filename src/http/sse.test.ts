@@ -3,10 +3,14 @@ import { afterAll, expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
 import type { Relayed } from "../gateway/relay.ts";
 import { systemClock } from "../lib/clock.ts";
+import { jobsOnStderr } from "../lib/jobs.ts";
 import { EventStreams } from "./sse.ts";
 
 const failures: unknown[] = [];
-const streams = new EventStreams(systemClock, { failed: (error) => failures.push(error) });
+const streams = new EventStreams(systemClock, {
+  failed: (error) => failures.push(error),
+  jobs: jobsOnStderr(),
+});
 let relayed: Relayed;
 const server = Bun.serve({
   hostname: "127.0.0.1",

@@ -1,9 +1,10 @@
 // A relayed stream as an HTTP body (wire.md §3): an async generator, which Bun pulls only as fast as the client reads.
 // One timer for all streams sends the comments and fillers of silence; Bun's own idle limit cuts a client that has
 // stopped reading.
-import { KEEP_ALIVE } from "../gateway/frames.ts";
+import { KEEP_ALIVE } from "../gateway/event-stream.ts";
 import type { Relayed } from "../gateway/relay.ts";
 import type { Clock } from "../lib/clock.ts";
+import type { Jobs } from "../lib/jobs.ts";
 
 export const STREAM_HEADERS = { "cache-control": "no-cache, no-transform", "x-accel-buffering": "no" };
 
@@ -24,14 +25,14 @@ interface Open {
 
 export class EventStreams {
   private readonly open = new Set<Open>();
-  private timer: ReturnType<typeof setInterval> | null = null;
+  private stopTicking: (() => void) | null = null;
   /** Streams that have not ended: the open ones, and those whose client has left. */
   private unsettled = 0;
   private settled: PromiseWithResolvers<void> | null = null;
 
   constructor(
     private readonly clock: Clock,
-    private readonly options: { failed(error: unknown): void },
+    private readonly options: { failed(error: unknown): void; jobs: Jobs },
   ) {}
 
   get size(): number {
@@ -51,7 +52,7 @@ export class EventStreams {
     const stream: Open = { relayed, sentAtMs: now, lastFrameAtMs: now, speak: null };
     this.open.add(stream);
     this.unsettled += 1;
-    this.timer ??= setInterval(() => this.tick(), TICK_MS);
+    this.stopTicking ??= this.options.jobs.tick("stream_comments", TICK_MS, () => this.tick());
     return begun(this.frames(stream), client);
   }
 
@@ -81,7 +82,7 @@ export class EventStreams {
     } finally {
       this.drop(stream);
       if (ended) this.end();
-      else void this.abandon(stream.relayed);
+      else this.options.jobs.run("abandoned_stream", () => this.abandon(stream.relayed));
     }
   }
 
@@ -99,9 +100,9 @@ export class EventStreams {
 
   private drop(stream: Open): void {
     this.open.delete(stream);
-    if (this.open.size > 0 || this.timer === null) return;
-    clearInterval(this.timer);
-    this.timer = null;
+    if (this.open.size > 0) return;
+    this.stopTicking?.();
+    this.stopTicking = null;
   }
 
   private end(): void {
@@ -113,12 +114,13 @@ export class EventStreams {
 
   private tick(): void {
     const now = this.clock.monotonicMs();
-    for (const stream of this.open) {
-      if (stream.speak === null || now - stream.sentAtMs < COMMENT_AFTER_MS) continue;
-      const filler = now - stream.lastFrameAtMs >= FILLER_AFTER_MS;
-      if (filler) stream.lastFrameAtMs = now;
-      stream.speak(filler ? stream.relayed.filler() : KEEP_ALIVE);
-    }
+    for (const stream of this.open)
+      this.options.jobs.run("stream_comments", () => {
+        if (stream.speak === null || now - stream.sentAtMs < COMMENT_AFTER_MS) return;
+        const filler = now - stream.lastFrameAtMs >= FILLER_AFTER_MS;
+        if (filler) stream.lastFrameAtMs = now;
+        stream.speak(filler ? stream.relayed.filler() : KEEP_ALIVE);
+      });
   }
 }
 

@@ -1,24 +1,32 @@
 // POST /webhooks/stripe: events of the payment service. Anybody may call it; only a signature over the exact bytes is
 // believed. 200 means that everything it asks for is durable; any other status makes the service deliver again.
-import { OperatorRefusal } from "../contract/admin-refusals.ts";
+import { OperatorRefusal } from "../domain/operator-refusals.ts";
 import { ServiceFailure, WebhookRefusal } from "../payments/driver.ts";
-import type { Delivery, Verdict } from "../payments/receive.ts";
-import { readJsonBody } from "./body.ts";
+import type { WebhookDelivery, Verdict } from "../payments/receive.ts";
+import { checkJsonBody, readJsonBody, STRANGERS } from "./body.ts";
 import type { Handler, HttpContext } from "./context.ts";
 import { replyJson, replyOperatorRefusal } from "./reply.ts";
+import type { Uploads } from "../limits/uploads.ts";
 
 const BODY_LIMIT_BYTES = 1024 * 1024;
 
 interface PaymentPort {
-  receive(delivery: Delivery): Promise<Verdict>;
+  receive(delivery: WebhookDelivery): Promise<Verdict>;
 }
 
+/** A body is only read for who claims to have signed it. */
+const NOT_SIGNED = "The request carries no Stripe-Signature.";
+
 export const paymentWebhook =
-  (payments: PaymentPort): Handler =>
+  (payments: PaymentPort, uploads: Uploads): Handler =>
   async (context) => {
     const { requestId, address } = context;
-    const body = await readJsonBody(context.request, BODY_LIMIT_BYTES);
+    checkJsonBody(context.request, BODY_LIMIT_BYTES);
     const signature = context.request.headers.get("stripe-signature");
+    if (signature === null)
+      return replyOperatorRefusal(requestId, new OperatorRefusal("webhook_not_verified", NOT_SIGNED));
+    const terms = { uploads, account: STRANGERS, limitBytes: BODY_LIMIT_BYTES };
+    const body = await readJsonBody(context.request, terms);
     try {
       return answer(context, await payments.receive({ body, signature, from: { address, requestId } }));
     } catch (error) {

@@ -1,13 +1,14 @@
 // Who owns what money: the one interface of both stores (money.md). Every method that changes something is durable
 // when its promise resolves; operations of one event-loop tick share a transaction. Rules live in `decide`, not in a store.
-import type { Actor } from "../contract/actor.ts";
-import type { Credential } from "../contract/credential.ts";
-import type { Evidence, Tier } from "../contract/gateway-object.ts";
-import type { NanoUsd } from "../contract/money.ts";
-import type { Refusal } from "../contract/refusals.ts";
-import type { Release, RouteState } from "../contract/release.ts";
-import type { KeyEdit } from "./key-edit.ts";
-import type { LedgerPulse } from "./pulse.ts";
+import type { Actor } from "../domain/actor.ts";
+import type { Credential } from "../domain/credential.ts";
+import type { Evidence, Tier } from "../domain/gateway-object.ts";
+import type { NanoUsd } from "../domain/money.ts";
+import type { Refusal } from "../domain/refusals.ts";
+import type { TokenCounts } from "../pricing/charge.ts";
+import type { Query } from "../store/sql.ts";
+import type { BalanceRecord } from "./balance.ts";
+import type { LedgerPulse } from "./commit/pulse.ts";
 
 // ── The money path ──────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -33,7 +34,7 @@ export interface AdmissionPlan {
   timeoutMs: number;
 }
 
-export interface Admission {
+export interface AdmissionRequest {
   requestId: string;
   credential: Credential;
   /** Only for keys that callers sent. */
@@ -45,6 +46,19 @@ export interface Admission {
   asked:
     | { kind: "plan"; plan: AdmissionPlan }
     | { kind: "refusal"; stage: "shape" | "route"; refusal: Refusal };
+  /** Holds of the same organization that are lowered in the same commit, before it is decided on credits and limit. */
+  lowerings?: readonly Lowering[];
+  /** Called when the hold is durable, should more have to happen before the request is admitted. */
+  held?: () => void;
+}
+
+/** A running request whose prompt was counted: what it may still cost at most, and for how many prompt tokens. */
+export interface Lowering {
+  organizationId: string;
+  requestId: string;
+  /** Below what it holds; no charge is ever above it from then on. */
+  hold: NanoUsd;
+  promptBound: number;
 }
 
 /** Figures right after this admission, for the headroom headers. */
@@ -61,7 +75,7 @@ export interface StoredAnswer {
   body: Uint8Array;
 }
 
-export type AdmitOutcome =
+export type AdmissionDecision =
   | {
       kind: "admitted";
       admittedAtMs: number;
@@ -72,8 +86,14 @@ export type AdmitOutcome =
   | { kind: "replay"; answer: StoredAnswer }
   /** The first request under this claim still runs. */
   | { kind: "running"; requestId: string }
-  /** `authenticated` is false for 401: nothing about the organization may be said then. */
-  | { kind: "refused"; refusal: Refusal; authenticated: boolean };
+  /** `authenticated` is false for 401: nothing about the organization may be said then. `short`: where money refused. */
+  | { kind: "refused"; refusal: Refusal; authenticated: boolean; short?: Shortage };
+
+/** What money refused an admission with, as the decision found it. */
+export type Shortage =
+  | { of: "credits"; required: NanoUsd; available: NanoUsd; held: NanoUsd; debt: NanoUsd }
+  /** `missing`: how far the month is above the key's limit; at the limit is refused, below it is not. */
+  | { of: "key_limit"; missing: NanoUsd };
 
 export interface AttemptRecord {
   n: number;
@@ -85,7 +105,19 @@ export interface AttemptRecord {
   upstreamId: string | null;
   upstreamStatus: number | null;
   errorClass: string | null;
+  /** Why the provider's word was not taken as it was; absent where it was. */
+  doubts?: Doubt[];
+  /** What it told beyond the quoted bounds: what the variance is computed from. Absent where there is none. */
+  told?: TokenCounts;
+  /** The provider's own, redacted; left out where it said none, and by programs before them. */
+  words?: string;
 }
+
+/**
+ * `usage_clamped`: it told more than was quoted · `usage_below_delivered`: it told far less than it delivered ·
+ * `output_above_maximum`: it went past the output maximum that it was given.
+ */
+export type Doubt = "usage_clamped" | "usage_below_delivered" | "output_above_maximum";
 
 export interface TokenUsage {
   promptTokens: number;
@@ -113,6 +145,8 @@ export interface Settlement {
   totalMs: number;
   /** Kept under the caller's key; null for requests without one. */
   answer: StoredAnswer | null;
+  /** What it was priced with, where its hold was lowered while it ran: done here if that commit did not come about. */
+  lowered?: Pick<Lowering, "hold" | "promptBound">;
 }
 
 /** The whole hold goes back; the request ends `released`. */
@@ -152,52 +186,6 @@ export type ResolveOutcome = { kind: "done"; balance: NanoUsd } | { kind: "lost"
 
 // ── Records ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
-export interface OrganizationRecord {
-  id: string;
-  name: string;
-  createdAtMs: number;
-}
-
-export interface BalanceRecord {
-  organizationId: string;
-  available: NanoUsd;
-  held: NanoUsd;
-  spent: NanoUsd;
-  purchased: NanoUsd;
-  granted: NanoUsd;
-  debt: NanoUsd;
-  paidWorkspace: boolean;
-}
-
-export interface KeyRecord {
-  id: string;
-  organizationId: string;
-  name: string;
-  /** The displayable part before the secret. */
-  prefix: string;
-  scope: Tier;
-  limit: NanoUsd | null;
-  /** Figures of the current UTC month. */
-  month: string;
-  monthSpend: NanoUsd;
-  held: NanoUsd;
-  createdAtMs: number;
-  lastUsedAtMs: number | null;
-  revokedAtMs: number | null;
-}
-
-export interface EntitlementRecord {
-  id: string;
-  organizationId: string;
-  model: string;
-  project: string;
-  status: "requested" | "active" | "revoked" | "expired";
-  requestedBy: string;
-  approvedBy: string | null;
-  createdAtMs: number;
-  expiresAtMs: number | null;
-}
-
 export interface RequestRecord {
   requestId: string;
   organizationId: string;
@@ -227,58 +215,6 @@ export interface RequestRecord {
   firstPartMs: number | null;
   totalMs: number | null;
   attempts: AttemptRecord[];
-}
-
-export interface UsageFilter {
-  organizationId: string;
-  keyId?: string;
-  model?: string;
-  fromMs?: number;
-  toMs?: number;
-  groupBy?: "key" | "model" | "day";
-}
-
-export interface UsageRow {
-  /** Key id, model or UTC day of the group; null for the one ungrouped total. */
-  group: string | null;
-  requests: number;
-  inputTokens: number;
-  cachedTokens: number;
-  outputTokens: number;
-  charge: NanoUsd;
-}
-
-export interface RouteRecord {
-  route: string;
-  /** The highest version ever accepted; never sinks. */
-  highestVersion: number;
-  disabled: boolean;
-  reason: string | null;
-  sinceMs: number;
-}
-
-export interface ManagementKeyRecord {
-  id: string;
-  name: string;
-  prefix: string;
-  createdAtMs: number;
-  /** Null for one that lasts until it is revoked. */
-  expiresAtMs: number | null;
-  revokedAtMs: number | null;
-}
-
-/** One line of the append-only audit log (S40). */
-export interface AuditLogRecord {
-  at: number;
-  actor: string;
-  /** Of the call; null where none is behind it. */
-  address: string | null;
-  requestId: string | null;
-  action: string;
-  organizationId: string | null;
-  target: string;
-  before: string | null;
-  after: string | null;
 }
 
 export interface AuditReport {
@@ -313,27 +249,41 @@ export type ReversalOutcome =
   | { kind: "unknown_request" }
   | { kind: "unknown_organization" };
 
+export interface EndingByHand {
+  organizationId: string;
+  requestId: string;
+  /** 0 ≤ charge ≤ hold; null releases the whole hold. */
+  charge: NanoUsd | null;
+  /** For the audit log. */
+  reason: string;
+}
+
+export type EndedByHand =
+  | { kind: "ended"; charge: NanoUsd; balance: NanoUsd }
+  | { kind: "exceeds"; atMost: NanoUsd }
+  /** Not in quarantine (any more). */
+  | { kind: "unknown_request" };
+
 // ── The interface ───────────────────────────────────────────────────────────────────────────────────────────────
 
 export interface Ledger {
   /** COMMIT 1. Never throws for policy; throws `Refusal("overloaded")` when the queue is full or the store is down. */
-  admit(admission: Admission): Promise<AdmitOutcome>;
+  admit(admission: AdmissionRequest): Promise<AdmissionDecision>;
   /** COMMIT 2. Retries for ever on store errors; the hold stays until it succeeds. */
   settle(settlement: Settlement): Promise<ResolveOutcome>;
   void(voiding: Voiding): Promise<ResolveOutcome>;
   /** Goes with the next batch. Throws `Refusal("overloaded")` while the store takes no writes: the stream goes on. */
   checkpoint(checkpoint: Checkpoint): Promise<CheckpointOutcome>;
 
-  /** Key state as of now, read from the store, never cached; for the free endpoints and for quotes. */
-  authenticate(
-    credential: Credential,
-  ): Promise<{ kind: "key"; key: KeyRecord } | { kind: "refused"; refusal: Refusal }>;
+  /**
+   * What is wrong with this key as of now, a 401; null when it is the very key and not revoked. One indexed read, never
+   * cached, before anything of its request is taken, read or parsed; what it lets through COMMIT 1 reads again. Throws
+   * `Refusal("overloaded")` while the store takes nothing.
+   */
+  checkKey(credential: Credential): Promise<Refusal | null>;
   /** What `admit` would decide now for this plan, without writing: the quote endpoint. */
-  preview(admission: Admission): Promise<AdmitOutcome>;
+  preview(admission: AdmissionRequest): Promise<AdmissionDecision>;
 
-  createOrganization(organization: { id: string; name: string }, actor: Actor): Promise<OrganizationRecord>;
-  organizations(): Promise<OrganizationRecord[]>;
-  organization(id: string): Promise<OrganizationRecord | null>;
   balance(organizationId: string): Promise<BalanceRecord | null>;
   /** Idempotent by (source, externalId): the second time is a no-op that returns the first result. */
   topUp(
@@ -362,67 +312,17 @@ export interface Ledger {
     actor: Actor,
   ): Promise<ReversalOutcome>;
 
-  createKey(
-    key: {
-      id: string;
-      organizationId: string;
-      name: string;
-      prefix: string;
-      digest: Uint8Array;
-      scope: Tier;
-      limit: NanoUsd | null;
-    },
-    actor: Actor,
-  ): Promise<KeyRecord | null>;
-  keys(organizationId: string): Promise<KeyRecord[]>;
-  key(keyId: string): Promise<KeyRecord | null>;
-  /** Null when there is no such key; revoking twice keeps the first instant. */
-  revokeKey(keyId: string, actor: Actor): Promise<KeyRecord | null>;
-  /** Null when there is no such key. */
-  changeKey(keyId: string, edit: KeyEdit, actor: Actor): Promise<KeyRecord | "changed_meanwhile" | null>;
+  /** Ends a request that is in quarantine, as an operator decided. */
+  endByHand(ending: EndingByHand, actor: Actor): Promise<EndedByHand>;
 
-  requestEntitlement(
-    entitlement: { id: string; organizationId: string; model: string; project: string },
-    actor: Actor,
-  ): Promise<EntitlementRecord | null>;
-  /** Only from `requested`; returns null when there is no such entitlement, or the record unchanged in another state. */
-  approveEntitlement(id: string, expiresAtMs: number, actor: Actor): Promise<EntitlementRecord | null>;
-  revokeEntitlement(id: string, actor: Actor): Promise<EntitlementRecord | null>;
-  entitlements(organizationId?: string): Promise<EntitlementRecord[]>;
-
-  /** Accepts only a version above the highest ever stored for the route (S33). */
-  publishRelease(
-    published: { release: Release; jws: string },
-    actor: Actor,
-  ): Promise<{ kind: "published" } | { kind: "rolled_back"; highest: number } | { kind: "repeated" }>;
-  /** Newest release of each route. */
-  releases(): Promise<{ release: Release; jws: string; publishedAtMs: number }[]>;
-  release(digest: string): Promise<Release | null>;
-  routes(): Promise<RouteRecord[]>;
-  setRouteDisabled(
-    route: string,
-    disabled: boolean,
-    reason: string | null,
-    actor: Actor,
-  ): Promise<RouteRecord | null>;
-
-  request(requestId: string): Promise<RequestRecord | null>;
-  usage(filter: UsageFilter): Promise<UsageRow[]>;
-  auditLog(filter: { organizationId?: string; limit: number }): Promise<AuditLogRecord[]>;
-
-  createManagementKey(
-    key: {
-      id: string;
-      name: string;
-      prefix: string;
-      digest: Uint8Array;
-      /** The command line of this person signed in with it; it ends by itself. */
-      login?: { personId: string; livesMs: number };
-    },
-    actor: Actor,
-  ): Promise<ManagementKeyRecord>;
-  authenticateManagementKey(id: string, digest: Uint8Array): Promise<ManagementKeyRecord | null>;
-  revokeManagementKey(id: string, actor: Actor): Promise<ManagementKeyRecord | null>;
+  /** What `work` finds, each statement as of now, beside what is being written. */
+  read<T>(work: Work<T>): Promise<T>;
+  /**
+   * A change to what admissions are decided on, by its owner (`src/registry`): all of it or nothing, in one order with
+   * every admission and settlement of the organizations that it locks. It may run more than once, so it does nothing but
+   * ask. Throws `Refusal("overloaded")` while the store takes no writes.
+   */
+  change<T>(work: Work<T>): Promise<T>;
 
   /** Checks the invariants of money.md §5 in one snapshot, on a reader of its own, while traffic runs. */
   audit(): Promise<AuditReport>;
@@ -436,4 +336,10 @@ export interface Ledger {
   close(): Promise<void>;
 }
 
-export type { RouteState };
+/** Statements of one transaction; `nowMs`: the clock that rows are stamped by, read when it begins. */
+export type Work<T> = (nowMs: number) => Query<T>;
+
+/** Where records are read. */
+export type Reader = Pick<Ledger, "read">;
+/** Where the records beside money are read and changed. */
+export type Transactions = Pick<Ledger, "read" | "change">;

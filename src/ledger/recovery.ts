@@ -1,17 +1,28 @@
 // What is done with requests whose owner is gone (money.md §2, §3, §9). A stream whose progress was kept is settled for
 // what its client provably got, and a caller's key gets that much back, ending in an error. Otherwise the whole hold
 // goes back and the key keeps refusing, because nobody knows whether a provider ran the request.
-import type { Release } from "../contract/release.ts";
+import type { Release } from "../domain/release.ts";
 import { chargeOf } from "../pricing/charge.ts";
-import type { MoneyOperation } from "./decide.ts";
-import type { AttemptRecord, RequestRecord, Settlement, StoredAnswer } from "./ledger.ts";
+import type { MoneyOperation } from "./decide/decide.ts";
+import type { Owner } from "./decide/resolution.ts";
+import type { AttemptRecord, RequestRecord, Settlement, StoredAnswer, Voiding } from "./ledger.ts";
 
 /** `errorCode` of a request that was released without its owner. */
 export const OWNER_LOST = "owner_lost";
 /** `errorCode` of a request whose admission was refused because its commit was not known to be durable. */
-export const NEVER_DISPATCHED = "never_dispatched";
+const NEVER_DISPATCHED = "never_dispatched";
 
-/** An unfinished request with what its last checkpoint kept. */
+/** An unfinished request without an owner, before anything that could be rotten in it was read. */
+export interface Unowned {
+  organizationId: string;
+  requestId: string;
+  epoch: number;
+  admittedAtMs: number;
+  /** False: provably never sent to a provider. */
+  dispatched: boolean;
+}
+
+/** The same with what its last checkpoint kept. */
 export interface Orphan {
   /** Still running, as its owner left it. */
   record: RequestRecord;
@@ -23,13 +34,21 @@ export interface Orphan {
 }
 
 /**
- * Prints how a cut stream ends: the frames that follow what was sent, for the settled record. Given by the floor that
- * prints answers; this one only knows money.
+ * What a cut stream is kept as: what was sent, then its end for the settled record; null where it cannot be printed. Given by
+ * the floor that prints answers; this one only knows money.
  */
-export type PrintCut = (settled: RequestRecord, release: Release, sent: Uint8Array) => StoredAnswer;
+export type PrintInterrupted = (
+  settled: RequestRecord,
+  release: Release,
+  sent: Uint8Array,
+) => StoredAnswer | null;
 
 /** The operation that ends an orphan. */
-export function resolveOrphan(orphan: Orphan, nowMs: number, printCut: PrintCut): MoneyOperation {
+export function resolveOrphan(
+  orphan: Orphan,
+  nowMs: number,
+  printInterrupted: PrintInterrupted,
+): MoneyOperation {
   const { progress } = orphan;
   if (progress === null || progress.deliveredTokens === 0) {
     return {
@@ -48,26 +67,29 @@ export function resolveOrphan(orphan: Orphan, nowMs: number, printCut: PrintCut)
   const answer =
     orphan.sent.byteLength === 0
       ? null
-      : printCut(settledRecord(orphan, settlement), progress.release, orphan.sent);
+      : printInterrupted(settledRecord(orphan, settlement), progress.release, orphan.sent);
   return { kind: "settle", settlement: { ...settlement, answer }, owner: ownerOf(orphan) };
 }
 
-/** The operation that takes back an admission nobody was told about: nothing was sent, the key is free again. */
-export function takeBack(orphan: Orphan, nowMs: number): MoneyOperation {
-  return {
-    kind: "void",
-    voiding: {
-      ...ending(orphan, nowMs),
-      status: 500,
-      errorCode: NEVER_DISPATCHED,
-      freeClaim: true,
-      answer: null,
-    },
-    owner: ownerOf(orphan),
-  };
-}
+/**
+ * How an admission ends that nobody was told about: nothing was sent, the hold goes back and the key is free again.
+ * `status`: what its caller was refused with.
+ */
+export const neverDispatched = (
+  { organizationId, requestId }: { organizationId: string; requestId: string },
+  { status, totalMs }: { status: number; totalMs: number },
+): Voiding => ({
+  organizationId,
+  requestId,
+  attempts: [],
+  totalMs,
+  status,
+  errorCode: NEVER_DISPATCHED,
+  freeClaim: true,
+  answer: null,
+});
 
-const ownerOf = ({ epoch }: Orphan) => ({ epoch, tried: [] });
+const ownerOf = ({ epoch }: Orphan): Owner => ({ epoch });
 
 const ending = ({ record }: Orphan, nowMs: number): Ending => ({
   organizationId: record.organizationId,

@@ -1,8 +1,8 @@
 // The rows that decisions are taken on: what a store loads under its lock, and what it writes back. Plain data, the
 // same for every store; all of it belongs to one batch and to nobody else (money.md §5, §7).
-import type { Actor } from "../contract/actor.ts";
-import type { Evidence, Tier } from "../contract/gateway-object.ts";
-import type { NanoUsd } from "../contract/money.ts";
+import type { AuditNote } from "../domain/audit-note.ts";
+import type { Evidence, Tier } from "../domain/gateway-object.ts";
+import type { NanoUsd } from "../domain/money.ts";
 import type { Checkpoint, StoredAnswer } from "./ledger.ts";
 
 export interface BalanceRow {
@@ -52,6 +52,8 @@ export interface ClaimRow {
   answerUntilMs: number | null;
   claimUntilMs: number | null;
   answerKept: boolean;
+  /** While the request runs: whether nobody but an operator can end it. */
+  quarantined: boolean;
 }
 
 /** An admitted request, as far as its end needs it. */
@@ -69,6 +71,8 @@ export interface RequestRow {
   hold: NanoUsd;
   promptBound: number;
   outputBound: number;
+  /** Whether its hold was lowered while it ran. */
+  lowered: boolean;
   /** Whether its progress was noted; then chunks may be stored for it. */
   checkpointed: boolean;
 }
@@ -87,13 +91,13 @@ export interface RouteRow {
   disabled: boolean;
 }
 
-export interface TopUpRow {
+interface TopUpRow {
   amount: NanoUsd;
   kind: "purchase" | "grant";
   balanceAfter: NanoUsd;
 }
 
-export interface ReversalRow {
+interface ReversalRow {
   amount: NanoUsd;
   kind: "chargeback" | "refund";
   /** The payment, or the request. */
@@ -120,6 +124,8 @@ export interface Rows {
   topUps: Map<string, TopUpRow>;
   reversals: Map<string, ReversalRow>;
   refundables: Map<string, RefundableRow>;
+  /** Requests in quarantine, asked for only to be ended by hand. */
+  quarantined: Set<string>;
 }
 
 export const noRows = (): Rows => ({
@@ -133,6 +139,7 @@ export const noRows = (): Rows => ({
   topUps: new Map(),
   reversals: new Map(),
   refundables: new Map(),
+  quarantined: new Set(),
 });
 
 /** Joins the parts of a row's key with a character that no part may contain. */
@@ -144,6 +151,7 @@ export type Account = "available" | "held" | "revenue" | "purchases" | "grants" 
 export type EntryKind =
   | "hold"
   | "charge"
+  | "lower"
   | "rest"
   | "void"
   | "variance"
@@ -224,7 +232,20 @@ export interface ClosedRow {
   claimUntilMs: number | null;
 }
 
-export interface ClaimTaken {
+interface LoweredRow {
+  organizationId: string;
+  requestId: string;
+  epoch: number;
+  /** Its update depends on it. */
+  holdRead: NanoUsd;
+  hold: NanoUsd;
+  promptBound: number;
+  /** What went back. */
+  amount: NanoUsd;
+  txn: number;
+}
+
+interface ClaimTaken {
   organizationId: string;
   keyId: string;
   idempotencyKey: string;
@@ -233,20 +254,20 @@ export interface ClaimTaken {
   expiresAtMs: number;
 }
 
-export interface UsageHourRow {
+interface UsageHourRow {
   organizationId: string;
   keyId: string;
   model: string;
   /** Hours since the Unix epoch, of the admission. */
   hour: number;
   requests: number;
-  inputTokens: number;
-  cachedTokens: number;
-  outputTokens: number;
+  inputTokens: bigint;
+  cachedTokens: bigint;
+  outputTokens: bigint;
   charge: NanoUsd;
 }
 
-export interface TopUpTaken extends TopUpRow {
+interface TopUpTaken extends TopUpRow {
   organizationId: string;
   source: string;
   externalId: string;
@@ -254,7 +275,7 @@ export interface TopUpTaken extends TopUpRow {
   atMs: number;
 }
 
-export interface ReversalTaken extends ReversalRow {
+interface ReversalTaken extends ReversalRow {
   organizationId: string;
   source: string;
   externalId: string;
@@ -262,14 +283,8 @@ export interface ReversalTaken extends ReversalRow {
   atMs: number;
 }
 
-export interface AuditLine {
+interface AuditLine extends AuditNote {
   atMs: number;
-  actor: Actor;
-  action: string;
-  organizationId: string | null;
-  target: string;
-  before: string | null;
-  after: string | null;
 }
 
 /** Written in one transaction; each row once, however many operations changed it. */
@@ -279,6 +294,8 @@ export interface Changes {
   keyMonths: Set<KeyMonthRow>;
   entries: EntryRow[];
   opened: OpenedRow[];
+  /** Written before `closed`. */
+  lowered: LoweredRow[];
   closed: ClosedRow[];
   /** Written before `closed`. */
   checkpoints: (Checkpoint & { epoch: number })[];
@@ -290,6 +307,15 @@ export interface Changes {
   usageHours: Map<string, UsageHourRow>;
   topUps: TopUpTaken[];
   reversals: ReversalTaken[];
+  /** Decided by an operator; the charge is null where the hold was released. */
+  endedByHand: {
+    organizationId: string;
+    requestId: string;
+    atMs: number;
+    by: string;
+    reason: string;
+    charge: NanoUsd | null;
+  }[];
   auditLines: AuditLine[];
 }
 
@@ -298,6 +324,7 @@ export const noChanges = (): Changes => ({
   keyMonths: new Set(),
   entries: [],
   opened: [],
+  lowered: [],
   closed: [],
   checkpoints: [],
   chunksDropped: [],
@@ -307,5 +334,6 @@ export const noChanges = (): Changes => ({
   usageHours: new Map(),
   topUps: [],
   reversals: [],
+  endedByHand: [],
   auditLines: [],
 });

@@ -7,6 +7,3 @@ const LIFT_AT_MOST_MS = 3_600_000;
 export function stampOf(nowMs: number, newestMs: number): number {
   return newestMs - nowMs > LIFT_AT_MOST_MS ? nowMs : Math.max(nowMs, newestMs);
 }
-
-/** True when the clock is so far behind the newest stamp that it is not lifted any more. */
-export const runsBehind = (nowMs: number, newestMs: number): boolean => newestMs - nowMs > LIFT_AT_MOST_MS;

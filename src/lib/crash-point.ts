@@ -14,7 +14,16 @@ export type CrashPoint =
   | "after_last_byte"
   | "in_sweep"
   | "payment_received"
-  | "payment_credited";
+  | "payment_credited"
+  | "move_fenced"
+  | "move_marked"
+  | "move_resolved"
+  | "move_copied"
+  | "move_people_row"
+  | "move_people"
+  | "move_checked"
+  | "move_opened"
+  | "move_people_aside";
 
 const [awaited, nth = "1"] = (process.env.TOLLGATE_CRASH_AT ?? "").split(":");
 let left = Number(nth);

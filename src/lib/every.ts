@@ -1,4 +1,4 @@
-// A task that repeats in the background: never twice at once, and no failure ends it.
+// A task that repeats in the background: never twice at once, and no failure ends it, not even one of those who are told.
 
 export interface Repeating {
   /** Runs it now, after a run that is under way; those who ask before it begins share it. Resolves at its end. */
@@ -7,10 +7,13 @@ export interface Repeating {
   stop(): Promise<void>;
 }
 
-/** Repeats `task` with `pauseMs` between the end of a run and the next. The first run comes after one pause. */
+/**
+ * Repeats `task` with `pauseMs` between the end of a run and the next, or as many milliseconds as the run resolves with.
+ * The first run comes after one pause.
+ */
 export function every(
   pauseMs: number,
-  task: () => Promise<void>,
+  task: () => Promise<number | void>,
   failed: (error: unknown) => void,
 ): Repeating {
   let last: Promise<void> = Promise.resolve();
@@ -19,16 +22,26 @@ export function every(
   let next: Promise<void> | null = null;
   const run = (): Promise<void> => {
     clearTimeout(timer);
-    next ??= last = last.then(begin).catch(failed).then(plan);
+    next ??= last = last.then(begin).then(plan, tell);
     return next;
   };
-  const begin = (): Promise<void> | undefined => {
+  const begin = (): Promise<number | void> | undefined => {
     next = null;
     return stopped ? undefined : task();
   };
-  const plan = (): void => {
+  const plan = (afterMs: number | void): void => {
     clearTimeout(timer);
-    if (!stopped) timer = setTimeout(() => void run(), pauseMs);
+    if (stopped) return;
+    timer = setTimeout(() => void run(), afterMs ?? pauseMs);
+    timer.unref();
+  };
+  const tell = (error: unknown): void => {
+    plan();
+    try {
+      failed(error);
+    } catch {
+      // The task goes on, whoever cannot be told.
+    }
   };
   plan();
   return {

@@ -15,8 +15,9 @@ export function randomBase62(length: number): string {
 /** A time-ordered id: `req_` and the 32 hex digits of a UUIDv7. */
 export const newRequestId = (): string => `req_${Bun.randomUUIDv7().replaceAll("-", "")}`;
 
-/** The completion id of a request: same tail, other prefix (wire.md, head). */
-export const completionId = (requestId: string): string => `chatcmpl-${requestId.slice(4)}`;
+/** A request id as it is, or that of an answer, whose id has the same digits behind its surface's own word. */
+export const requestIdIn = (text: string): string =>
+  text.replace(/^[a-z]{1,16}[-_]([0-9a-f]{32})$/, "req_$1");
 
 /** A random id for rows that operators name: `org_…`, `key_…`, `ent_…`. */
 export const newId = (prefix: "org" | "key" | "ent" | "mk" | "txn" | "aud" | "dev"): string =>

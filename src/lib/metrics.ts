@@ -2,12 +2,24 @@
 // request (S34). The library sits behind this file, so that it can be replaced.
 import { collectDefaultMetrics, Counter, Gauge, Registry } from "prom-client";
 
+interface Figures {
+  openStreams: () => number;
+  /** Failed runs since the start, by job. */
+  failedJobs: () => ReadonlyMap<string, number>;
+  quarantined: () => number;
+}
+
+/** Figures of V8 and libuv, which Bun does not have. */
+const NEVER_MOVE = /^nodejs_(active_|heap_space_|gc_)/;
+
 export class Metrics {
   private readonly registry = new Registry();
   private readonly responses = this.counter("tollgate_responses_total", "Responses by status.", ["status"]);
-  private readonly attempts = this.counter("tollgate_attempts_total", "Provider calls by how they ended.", [
-    "outcome",
-  ]);
+  private readonly attempts = this.counter(
+    "tollgate_attempts_total",
+    "Calls by provider of the configuration and by how they ended: answered, or the class of failure.",
+    ["provider", "outcome"],
+  );
   private readonly abandonedHolds = this.counter(
     "tollgate_abandoned_holds_total",
     "Requests that ended with their hold open.",
@@ -27,9 +39,35 @@ export class Metrics {
   /** The same since the start, for the page of operators. */
   overloadRefusals = 0;
 
-  /** `openStreams` is read at each scrape. */
-  constructor(openStreams: () => number) {
+  private readonly doubts = this.counter(
+    "tollgate_provider_doubts_total",
+    "Answers whose provider was not believed as it was, by provider and reason.",
+    ["provider", "reason"],
+  );
+
+  /** All of `figures` is read at each scrape. */
+  constructor({ openStreams, failedJobs, quarantined }: Figures) {
     collectDefaultMetrics({ register: this.registry });
+    for (const { name } of this.registry.getMetricsAsArray())
+      if (NEVER_MOVE.test(name)) this.registry.removeSingleMetric(name);
+    new Gauge({
+      name: "tollgate_quarantined_requests",
+      help: "Requests whose record is damaged: their credits stay held until an operator decides.",
+      registers: [this.registry],
+      collect() {
+        this.set(quarantined());
+      },
+    });
+    new Counter({
+      name: "tollgate_failed_jobs_total",
+      help: "Runs of background work that failed, by job; each has its line in the log.",
+      labelNames: ["job"],
+      registers: [this.registry],
+      collect() {
+        this.reset();
+        for (const [job, failures] of failedJobs()) this.inc({ job }, failures);
+      },
+    });
     new Gauge({
       name: "tollgate_open_streams",
       help: "Streams being relayed.",
@@ -44,13 +82,18 @@ export class Metrics {
     this.responses.inc({ status: String(status) });
   }
 
-  attempted(outcome: string): void {
-    this.attempts.inc({ outcome });
+  attempted(provider: string, outcome: string): void {
+    this.attempts.inc({ provider, outcome });
   }
 
   overloaded(): void {
     this.overloads.inc();
     this.overloadRefusals += 1;
+  }
+
+  /** `provider` is of the configuration, `reason` of a closed list. */
+  doubted(provider: string, reason: string): void {
+    this.doubts.inc({ provider, reason });
   }
 
   abandoned(): void {

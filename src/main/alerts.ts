@@ -1,14 +1,16 @@
 // The alerts room with its figures and its two rounds in the background.
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 import { Alerts } from "../alerts/alerts.ts";
 import type { ResolveHost } from "../alerts/target.ts";
 import type { Figures } from "../alerts/readings.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Clock } from "../lib/clock.ts";
-import { every } from "../lib/every.ts";
+import type { Jobs } from "../lib/jobs.ts";
 import type { Payments } from "../payments/payments.ts";
-import type { Shelf } from "../releases/shelf.ts";
+import type { RouteTable } from "../releases/route-table.ts";
 import { moneyOf, numberOf, type Sql } from "../store/sql.ts";
+import { keysOf } from "../registry/api-keys.ts";
+import { readUsage } from "../registry/requests.ts";
 
 export interface OpenAlerts {
   room: Alerts;
@@ -19,10 +21,10 @@ interface AlertsOn {
   sql: Sql;
   dataKey: Uint8Array;
   ledger: Ledger;
-  shelf: Shelf;
+  routeTable: RouteTable;
   payments: Payments;
   clock: Clock;
-  failed: (error: unknown) => void;
+  jobs: Jobs;
   resolveHost?: ResolveHost;
 }
 
@@ -38,8 +40,13 @@ export function openAlerts({ alerts }: Config, on: AlertsOn): OpenAlerts {
     nowMs: () => on.clock.nowMs(),
     to: { privateTargets: alerts.privateTargets, ...(on.resolveHost && { resolveHost: on.resolveHost }) },
   });
-  const watching = every(WATCH_EVERY_MS, () => room.watch(on.failed), on.failed);
-  const delivering = every(DELIVER_EVERY_MS, () => room.deliver(), on.failed);
+  const { jobs } = on;
+  const watching = jobs.every("alerts_watch", WATCH_EVERY_MS, () =>
+    room.watch((error) => jobs.failed("alerts_watch", error)),
+  );
+  const delivering = jobs.every("alerts_deliver", DELIVER_EVERY_MS, () =>
+    room.deliver((error) => jobs.failed("alerts_deliver", error)),
+  );
   return {
     room,
     stop: async () => {
@@ -48,14 +55,14 @@ export function openAlerts({ alerts }: Config, on: AlertsOn): OpenAlerts {
   };
 }
 
-function figuresOf(organizationId: string, { ledger, shelf, payments, sql, clock }: AlertsOn): Figures {
+function figuresOf(organizationId: string, { ledger, routeTable, payments, sql, clock }: AlertsOn): Figures {
   const nowMs = (): number => clock.nowMs();
   return {
     nowMs,
     balance: () => ledger.balance(organizationId),
-    keys: () => ledger.keys(organizationId),
+    keys: () => keysOf(ledger, organizationId),
     spentSince: async (fromMs) => {
-      const [total] = await ledger.usage({ organizationId, fromMs });
+      const [total] = await readUsage(ledger, { organizationId, fromMs });
       return total?.charge ?? moneyOf(0);
     },
     outcomesSince: async (sinceMs) => {
@@ -70,9 +77,9 @@ function figuresOf(organizationId: string, { ledger, shelf, payments, sql, clock
       return { requests: numberOf(row?.["requests"]), failed: numberOf(row?.["failed"]) };
     },
     routes: async () => {
-      const used = await ledger.usage({ organizationId, fromMs: nowMs() - WEEK_MS, groupBy: "model" });
+      const used = await readUsage(ledger, { organizationId, fromMs: nowMs() - WEEK_MS, groupBy: "model" });
       return used.flatMap(({ group }) =>
-        (group === null ? [] : (shelf.model(group)?.routes ?? [])).map(({ release, state }) => ({
+        (group === null ? [] : (routeTable.model(group)?.routes ?? [])).map(({ release, state }) => ({
           route: release.route,
           model: release.model,
           state,

@@ -10,7 +10,13 @@ import { inExecutable, ownFile } from "../lib/program.ts";
 import type { Asset, Assets } from "../http/dashboard.ts";
 
 const ROOT = ownFile("");
-const SOURCES = ["dashboard/**", "src/contract/*.ts", "scripts/dashboard.ts", "package-lock.json"];
+const SOURCES = [
+  "dashboard/**",
+  "src/domain/**",
+  "src/gateway/formats/**",
+  "scripts/dashboard.ts",
+  "package-lock.json",
+];
 
 /** The assets, built on the first call; a failed build is tried again by the next call. */
 export function dashboardAssets(dataDir: string): () => Promise<Assets> {
@@ -26,16 +32,16 @@ export function dashboardAssets(dataDir: string): () => Promise<Assets> {
 
 async function load(dataDir: string): Promise<Assets> {
   if (inExecutable) return read(ownFile("dashboard"));
-  const shelf = join(dataDir, "dashboard");
+  const routeTable = join(dataDir, "dashboard");
   const name = await fingerprint();
-  const folder = join(shelf, name);
+  const folder = join(routeTable, name);
   if (!existsSync(join(folder, "index.html"))) {
-    await mkdir(shelf, { recursive: true, mode: 0o700 });
+    await mkdir(routeTable, { recursive: true, mode: 0o700 });
     await build(folder);
     await Promise.all(
-      (await readdir(shelf))
+      (await readdir(routeTable))
         .filter((entry) => !entry.startsWith(name))
-        .map((entry) => rm(join(shelf, entry), { recursive: true, force: true })),
+        .map((entry) => rm(join(routeTable, entry), { recursive: true, force: true })),
     );
   }
   return read(folder);

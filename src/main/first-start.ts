@@ -1,18 +1,20 @@
 // The first start of an empty store: an organization with $5.00 of credits and a key, so that the printed `curl` works
 // when pasted (interfaces.md §1). Later starts find an organization and make nothing.
-import { byItself } from "../contract/actor.ts";
-import { NANO_PER_USD, nanoUsd } from "../contract/money.ts";
-import { mintKey } from "../keys/secret.ts";
+import { byItself } from "../domain/actor.ts";
+import { NANO_PER_USD, nanoUsd } from "../domain/money.ts";
+import { mintKey } from "../registry/secret.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { newId } from "../lib/id.ts";
+import { createKey } from "../registry/api-keys.ts";
+import { allOrganizations, createOrganization } from "../registry/organizations.ts";
 
 const ACTOR = byItself("first start");
 const DEMO_CREDITS = nanoUsd(5n * NANO_PER_USD);
 
 /** Makes the demo organization in an empty store; returns its key's secret, or null when the store is in use already. */
 export async function firstStart(ledger: Ledger): Promise<string | null> {
-  if ((await ledger.organizations()).length > 0) return null;
-  const organization = await ledger.createOrganization({ id: newId("org"), name: "Demo" }, ACTOR);
+  if ((await allOrganizations(ledger)).length > 0) return null;
+  const organization = await createOrganization(ledger, { id: newId("org"), name: "Demo" }, ACTOR);
   // A purchase, so that the demo may call the preview models, which are for paid workspaces.
   const topUp = {
     organizationId: organization.id,
@@ -24,7 +26,8 @@ export async function firstStart(ledger: Ledger): Promise<string | null> {
   await ledger.topUp(topUp, ACTOR);
   const keyId = newId("key");
   const minted = mintKey({ organizationId: organization.id, keyId });
-  await ledger.createKey(
+  await createKey(
+    ledger,
     {
       id: keyId,
       organizationId: organization.id,

@@ -1,20 +1,38 @@
-// `db move`: the embedded store into PostgreSQL, while no gateway runs on it. What was running is resolved first, the copy
-// is compared and audited, and the old file steps aside, so that no gateway ever goes on with it by accident.
-import { renameSync } from "node:fs";
-import { join } from "node:path";
-import { printCutStream } from "../gateway/cut-stream.ts";
-import { auditPostgres } from "../ledger/postgres-audit.ts";
-import { makeMonths } from "../ledger/postgres-months.ts";
-import { openSqliteLedger } from "../ledger/sqlite.ts";
+// `db move`: the embedded store into PostgreSQL, while no gateway runs on it. The old place is fenced first and the new
+// one opens last, so that at every moment at most one of them opens for a gateway; the same command again goes on where
+// a killed one was, and an unfinished move can be taken back (docs/decisions/0021-a-move-is-fenced.md).
+import { existsSync, renameSync } from "node:fs";
+import { hostname } from "node:os";
+import { FORMATS } from "../gateway/formats/formats.ts";
+import { interruptedStreams } from "../gateway/interrupted-stream.ts";
+import { auditPostgres } from "../ledger/verify/postgres/verify.ts";
+import { makeMonths } from "../ledger/postgres/months.ts";
+import { openSqliteLedger } from "../ledger/sqlite/ledger.ts";
 import { systemClock } from "../lib/clock.ts";
+import { crashPoint } from "../lib/crash-point.ts";
+import { randomBase62 } from "../lib/id.ts";
 import { copyPeople, setPeopleAside } from "../people/move.ts";
-import { copyStore, type Moved } from "../store/move.ts";
+import { assertEmpty, copyStore, type Moved, tablesOf } from "../store/move.ts";
+import {
+  abandonTarget,
+  type MoveArrival,
+  arrivalOf,
+  assertUnused,
+  type Fence,
+  fenceSource,
+  fenceTarget,
+  liftSource,
+  openTarget,
+  sourceFence,
+} from "../store/move-fence.ts";
+import { placeOf } from "../store/postgres-error.ts";
+import { inspectPostgres } from "../store/postgres-inspect.ts";
 import { openPostgresStore, type PostgresStore } from "../store/postgres.ts";
-import { openSqliteStore, type SqliteStore } from "../store/sqlite.ts";
+import { movedPath, openSqliteStore, type SqliteStore } from "../store/sqlite.ts";
 import { StoreFailure } from "../store/store-failure.ts";
 
 export interface MoveResult extends Moved {
-  /** Rows of accounts, sessions and memberships. */
+  /** Rows of accounts, sessions and memberships that were copied by this run. */
   people: number;
   /** Where the old store is kept. */
   keptAs: string;
@@ -22,25 +40,158 @@ export interface MoveResult extends Moved {
 
 const DAY_MS = 86_400_000;
 
-/** Throws `StoreFailure` with what to do; the old store stays in place then. */
+/** Throws `StoreFailure` with what to do; the old store is as it was then, or fenced until this runs again. */
 export async function moveToPostgres(dataDirectory: string, url: string): Promise<MoveResult> {
-  const source = openSqliteStore(dataDirectory);
+  await inspectPostgres(url); // one that cannot be reached fences nothing
+  const source = openSqliteStore(dataDirectory, "mover");
   let closed = false;
   try {
-    await resolveRunning(source);
-    const target = await openPostgresStore(url, dataDirectory);
-    const moved = await copyInto(target, source);
-    await assertSound(target);
-    const people = await copyPeople(dataDirectory, url);
-    source.writer.run("PRAGMA wal_checkpoint(TRUNCATE)");
-    source.close();
-    closed = true;
-    const keptAs = join(dataDirectory, "tollgate.sqlite.moved");
-    renameSync(join(dataDirectory, "tollgate.sqlite"), keptAs);
-    setPeopleAside(dataDirectory);
-    return { ...moved, people, keptAs };
+    const fence = fenced(source, url);
+    crashPoint("move_fenced");
+    const { target, arrived } = await openFenced(source, url, fence);
+    try {
+      const moved =
+        arrived === "moved" ? { rows: {}, sums: {}, people: 0 } : await arrive(source, target, fence.id);
+      source.writer.run("PRAGMA wal_checkpoint(TRUNCATE)");
+      source.close();
+      closed = true;
+      return { ...moved, keptAs: setAside(dataDirectory) };
+    } finally {
+      await target.close();
+    }
   } finally {
     if (!closed) source.close();
+  }
+}
+
+/** Takes an unfinished move back: the new place stays closed for good, then the old one opens. */
+export async function abandonMove(dataDirectory: string, url: string): Promise<void> {
+  const source = openSqliteStore(dataDirectory, "mover");
+  try {
+    const fence = sourceFence(source.writer);
+    if (fence === null)
+      throw new StoreFailure("moving", "no move of this store has begun; nothing was changed");
+    assertSamePlace(fence, url);
+    const { schema } = await inspectPostgres(url);
+    if (schema > 0) await closeTarget(url, fence.id);
+    liftSource(source.writer);
+  } finally {
+    source.close();
+  }
+}
+
+/** The fence of this store: the one that stands, or a new one. */
+function fenced({ writer }: SqliteStore, url: string): Fence & { fresh: boolean } {
+  const standing = sourceFence(writer);
+  if (standing !== null) {
+    assertSamePlace(standing, url);
+    return { ...standing, fresh: false };
+  }
+  const fence = { id: `mov_${randomBase62(16)}`, place: placeOf(url) };
+  fenceSource(writer, fence);
+  return { ...fence, fresh: true };
+}
+
+function assertSamePlace({ place }: Fence, url: string): void {
+  if (place !== placeOf(url))
+    throw new StoreFailure(
+      "moving",
+      `this store is being moved to ${place}, not to ${placeOf(url)}; finish that move or take it back first`,
+    );
+}
+
+/** The new place, closed to all others. A refusal lifts a fence that was put up for it: nothing has happened. */
+async function openFenced(
+  source: SqliteStore,
+  url: string,
+  { id, fresh }: Fence & { fresh: boolean },
+): Promise<{ target: PostgresStore; arrived: MoveArrival }> {
+  let arrived: MoveArrival = "unknown";
+  const from = { id, place: `${hostname()}:${source.dataDirectory}` };
+  try {
+    const target = await openPostgresStore(url, source.dataDirectory, {
+      id,
+      begin: async (client) => {
+        arrived = await arrivalOf(client, id);
+        if (arrived !== "unknown") return;
+        await assertUnused(client);
+        await assertEmpty(client, tablesOf(source.writer));
+        await fenceTarget(client, from);
+      },
+    });
+    crashPoint("move_marked");
+    return { target, arrived };
+  } catch (error) {
+    // Rolled back with certainty: the database itself said no.
+    if (fresh && error instanceof StoreFailure && arrived === "unknown")
+      await liftUnlessThere(source, url, id);
+    throw error;
+  }
+}
+
+/** A lost answer to the commit may have been one. */
+async function liftUnlessThere({ writer }: SqliteStore, url: string, id: string): Promise<void> {
+  const arrival = await lookAt(url, id).catch(() => null);
+  if (arrival === "unknown" || arrival === "taken") liftSource(writer);
+}
+
+/** Copies, compares and audits; the new place opens at the very end. */
+async function arrive(
+  source: SqliteStore,
+  target: PostgresStore,
+  id: string,
+): Promise<Moved & { people: number }> {
+  await resolveRunning(source);
+  crashPoint("move_resolved");
+  const moved = await copyOn(target, source);
+  crashPoint("move_copied");
+  const people = await copyPeople(source.dataDirectory, target.url);
+  crashPoint("move_people");
+  await assertSound(target);
+  crashPoint("move_checked");
+  const client = await target.pool.connect();
+  try {
+    await openTarget(client, id);
+  } finally {
+    client.release(true);
+  }
+  crashPoint("move_opened");
+  return { ...moved, people };
+}
+
+/** The ledger's file last: as long as it is there, the same command finds its way on. */
+function setAside(dataDirectory: string): string {
+  setPeopleAside(dataDirectory);
+  crashPoint("move_people_aside");
+  const keptAs = movedPath(dataDirectory);
+  const file = keptAs.replace(/\.moved$/, "");
+  if (existsSync(file)) renameSync(file, keptAs);
+  return keptAs;
+}
+
+async function closeTarget(url: string, id: string): Promise<void> {
+  const arrival = await withClient(url, async (client) =>
+    (await abandonTarget(client, id)) ? "abandoned" : await arrivalOf(client, id),
+  );
+  if (arrival === "moved")
+    throw new StoreFailure(
+      "moving",
+      "this move is complete and its database may be in use: nothing is taken back; run ./tollgate db move --to … again to finish it",
+    );
+}
+
+const lookAt = (url: string, id: string): Promise<MoveArrival> =>
+  withClient(url, (client) => arrivalOf(client, id));
+
+async function withClient<T>(url: string, work: (client: import("pg").Client) => Promise<T>): Promise<T> {
+  const { default: pg } = await import("pg");
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
+  client.on("error", () => {}); // whoever waits for a statement is told
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
   }
 }
 
@@ -51,17 +202,9 @@ async function resolveRunning(store: SqliteStore): Promise<void> {
     clock: systemClock,
     // Counted from the end of what is resolved now.
     idempotency: { bodyRetentionMs: DAY_MS, tombstoneRetentionMs: 30 * DAY_MS },
-    printCut: printCutStream,
+    printInterrupted: interruptedStreams(FORMATS),
   });
   await ledger.close();
-}
-
-async function copyInto(target: PostgresStore, source: SqliteStore): Promise<Moved> {
-  try {
-    return await copyOn(target, source);
-  } finally {
-    await target.close();
-  }
 }
 
 async function copyOn(target: PostgresStore, source: SqliteStore): Promise<Moved> {
@@ -85,6 +228,6 @@ async function assertSound({ url, dataKey }: PostgresStore): Promise<void> {
   if (!ok)
     throw new StoreFailure(
       "database",
-      `the copy does not pass the audit (${first?.invariant}, ${first?.organizationId}); the old store is untouched: run ./tollgate ledger audit on it`,
+      `the copy does not pass the audit (${first?.invariant}, ${first?.organizationId}); take the move back with ./tollgate db move --to … --abandon, and run ./tollgate ledger audit on the old store`,
     );
 }

@@ -2,7 +2,8 @@
 // own, so that an outage does not bury its cause.
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Clock } from "../lib/clock.ts";
-import { every, type Repeating } from "../lib/every.ts";
+import type { Repeating } from "../lib/every.ts";
+import type { Jobs } from "../lib/jobs.ts";
 import type { Log } from "../lib/log.ts";
 
 const LOOK_EVERY_MS = 250;
@@ -13,10 +14,11 @@ export interface OutagesPorts {
   ledger: Pick<Ledger, "ready" | "trouble">;
   clock: Clock;
   log: Log;
+  jobs: Jobs;
 }
 
 /** Watches the store until it is stopped. */
-export function tellOutages({ ledger, clock, log }: OutagesPorts): Repeating {
+export function tellOutages({ ledger, clock, log, jobs }: OutagesPorts): Repeating {
   let sinceMs: number | null = null;
   let backAtMs: number | null = null;
   const look = async (): Promise<void> => {
@@ -37,5 +39,5 @@ export function tellOutages({ ledger, clock, log }: OutagesPorts): Repeating {
     log.info({ away_ms: Math.round(backAtMs - sinceMs) }, "the store is back");
     sinceMs = null;
   };
-  return every(LOOK_EVERY_MS, look, (error) => log.error({ err: error }, "the store is not watched"));
+  return jobs.every("outages", LOOK_EVERY_MS, look);
 }

@@ -1,9 +1,9 @@
 // The payments room with the driver that the configuration names. The test driver runs the double inside this process,
 // so that a gateway without Stripe can show the whole way from "add credits" to a balance.
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Clock } from "../lib/clock.ts";
-import { every } from "../lib/every.ts";
+import type { Jobs } from "../lib/jobs.ts";
 import { randomBase62 } from "../lib/id.ts";
 import type { PaymentDriver } from "../payments/driver.ts";
 import { manualDriver } from "../payments/manual.ts";
@@ -22,7 +22,7 @@ interface PaymentsOn {
   clock: Clock;
   /** Where this process answers; known once the port is open. */
   address: () => string;
-  failed: (error: unknown) => void;
+  jobs: Jobs;
 }
 
 const AUTOMATIC_EVERY_MS = 5_000;
@@ -40,7 +40,9 @@ export function openPayments(config: Config, on: PaymentsOn): OpenPayments {
     loadDriver: () => (loaded ??= loadDriver(config, on, stops)),
     limits: { minimum, maximum },
   });
-  const automatic = every(AUTOMATIC_EVERY_MS, () => room.runAutomatic(on.failed), on.failed);
+  const automatic = on.jobs.every("auto_top_up", AUTOMATIC_EVERY_MS, () =>
+    room.runAutomatic((error) => on.jobs.failed("auto_top_up", error)),
+  );
   return {
     room,
     stop: async () => {
@@ -61,9 +63,9 @@ async function loadDriver(
     if (payments.stripe === null) throw new Error("the driver stripe has no secrets");
     return new StripeDriver({ name: "stripe", ...payments.stripe });
   }
-  const { StripeDouble } = await import("../payments/double/server.ts");
+  const { FakeStripe } = await import("../payments/fake-stripe/server.ts");
   const webhookSecret = `whsec_${randomBase62(32)}`;
-  const double = new StripeDouble({
+  const double = new FakeStripe({
     host: listen.host,
     webhookSecret,
     nowMs: () => on.clock.nowMs(),

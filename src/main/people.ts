@@ -1,19 +1,20 @@
 // The rooms behind the dashboard: people, and `/app/v1` over the same use-cases as the command line. Loaded on their
 // first request: a gateway that nobody looks at does not pay for them.
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 import { shownSettings } from "../config/shown-settings.ts";
-import type { AlertDesk } from "../contract/alert-desk.ts";
-import type { People } from "../contract/people.ts";
-import { DEVICE_CODE_PATH, DEVICE_TOKEN_PATH } from "../contract/device-words.ts";
-import { linkTo } from "../contract/links.ts";
-import type { PaymentDesk } from "../contract/payment-desk.ts";
-import { VERSION } from "../contract/program.ts";
+import type { AlertService } from "../operator/alerts.ts";
+import type { People } from "../people/people.ts";
+import { DEVICE_CODE_PATH, DEVICE_TOKEN_PATH } from "../domain/device-words.ts";
+import { linkTo } from "../domain/links.ts";
+import type { PaymentService } from "../operator/payments.ts";
+import { VERSION } from "../domain/program.ts";
 import { receiptSigner } from "../gateway/signed-receipt.ts";
 import type { PreviewPorts } from "../gateway/preview.ts";
-import type { AppHandler } from "../http/app/app.ts";
-import type { ChatHandler } from "../http/chat.ts";
+import type { ApiHandler } from "../http/api/handler.ts";
+import type { SurfaceHandler } from "../http/surface.ts";
 import type { Handler } from "../http/context.ts";
 import type { Method, Route } from "../http/router.ts";
+import type { Uploads } from "../limits/uploads.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Clock } from "../lib/clock.ts";
 import { firstRunToken } from "../people/first-run.ts";
@@ -23,6 +24,8 @@ import type { Health } from "../releases/health.ts";
 import type { Publisher } from "../releases/publish.ts";
 import { lastBackup } from "../store/last-backup.ts";
 import type { Sql } from "../store/sql.ts";
+import { ownerOfManagementKey } from "../registry/management-keys.ts";
+import { findOrganization } from "../registry/organizations.ts";
 
 const METHODS: readonly Method[] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 
@@ -34,20 +37,23 @@ export interface PeopleRooms {
   publisher: Publisher;
   health: Health;
   breakers: Breakers;
-  paymentDesk: PaymentDesk;
-  alertDesk: AlertDesk;
+  paymentService: PaymentService;
+  alertService: AlertService;
   /** Where this process answers. */
   address(): string;
-  chat: ChatHandler;
+  uploads: Uploads;
+  chat: SurfaceHandler;
   preview: PreviewPorts;
   startedAtMs: number;
   streamsOpen(): number;
-  /** Writes what the journal gathered, so that readers see what just happened. */
-  flushJournal(): Promise<void>;
-  /** Journal entries that found no room. */
+  /** Writes what the request log gathered, so that readers see what just happened. */
+  flushRequestLog(): Promise<void>;
+  /** Entries of the request log that found no room. */
   forgotten(): number;
   /** Requests refused with `overloaded` since the start. */
   overloadRefusals(): number;
+  /** Failed runs of background work since the start, by job. */
+  failedJobs(): ReadonlyMap<string, number>;
 }
 
 /** What this room answers: the dashboard's API, signing in, the two calls of a terminal that logs in. */
@@ -114,10 +120,9 @@ export function dashboardApi(config: Config, rooms: PeopleRooms): DashboardApi {
 async function open(
   config: Config,
   rooms: PeopleRooms,
-): Promise<Record<Door, AppHandler> & { people: People; close(): Promise<void> }> {
+): Promise<Record<Door, ApiHandler> & { people: People; close(): Promise<void> }> {
   const [
     { openPeople },
-    { appHandlers },
     { createApp },
     { authHandler },
     { createOperator },
@@ -125,26 +130,25 @@ async function open(
     { readingApart },
     { accounts },
     { auditNotes },
-    { moneyHandlers },
-    { alertHandlers },
+    { playgroundOn },
+    { tailResponse },
+    { Tails },
     { devices },
     { deviceHandlers },
-    appDevices,
   ] = await Promise.all([
-    import("../people/people.ts"),
-    import("../http/app/handlers.ts"),
-    import("../http/app/app.ts"),
-    import("../http/app/auth.ts"),
+    import("../people/open.ts"),
+    import("../http/api/app.ts"),
+    import("../http/api/auth.ts"),
     import("../operator/operator.ts"),
-    import("../operator/desk/desk.ts"),
+    import("../operator/desk.ts"),
     import("../store/sqlite-reading.ts"),
     import("../operator/people.ts"),
-    import("../operator/desk/audit-notes.ts"),
-    import("../http/app/money.ts"),
-    import("../http/app/alerts.ts"),
+    import("../registry/audit-notes.ts"),
+    import("../http/api/playground.ts"),
+    import("../http/api/tail.ts"),
+    import("../limits/tails.ts"),
     import("../operator/devices.ts"),
     import("../http/device.ts"),
-    import("../http/app/devices.ts"),
   ]);
   const { ledger, clock, publisher } = rooms;
   const url = config.publicUrl ?? rooms.address();
@@ -156,18 +160,20 @@ async function open(
     origins,
     oidc: config.signIn.oidc,
     signInsPerMinute: config.signIn.perMinute,
+    ownerOfManagementKey: (id) => ownerOfManagementKey(ledger, id),
   });
-  const { paymentDesk, alertDesk } = rooms;
+  const { paymentService, alertService } = rooms;
   const { note } = auditNotes(rooms.sql, clock);
   const logins = devices({ sql: rooms.sql, clock, ledger, people, url, note });
   const operator = createOperator({
     ledger,
     sql: rooms.sql,
-    flushJournal: () => rooms.flushJournal(),
+    flushRequestLog: () => rooms.flushRequestLog(),
     publisher,
     clock,
-    payments: paymentDesk,
+    payments: paymentService,
     people: accounts({ people: async () => people, url: () => url, note }),
+    persons: async () => people,
   });
   const reading = rooms.sql.dialect === "sqlite" ? readingApart(rooms.sql, config.dataDir) : null;
   const desk = createDesk({
@@ -176,11 +182,11 @@ async function open(
     sql: reading ?? rooms.sql,
     people,
     operator,
-    providers: config.providers.map(({ name, kind, baseUrl, apiKey, health }) => ({
+    providers: config.providers.map(({ name, kind, baseUrl, own, health }) => ({
       name,
-      kind,
+      kind: kind.name,
       baseUrl,
-      hasSecret: apiKey !== null,
+      hasSecret: kind.credential.given(own),
       probed: baseUrl !== null && health.probe !== null,
     })),
     version: VERSION,
@@ -188,34 +194,30 @@ async function open(
     store: config.databaseUrl === null ? "sqlite" : "postgresql",
     lastBackup: () => lastBackup(config.dataDir),
   });
-  const handlers = appHandlers({
-    people,
-    operator,
-    desk,
-    paymentDesk,
-    url,
-    baseUrl: `${url}/v1`,
-    version: VERSION,
-    nowMs: () => clock.nowMs(),
-    chat: rooms.chat,
-    preview: rooms.preview,
-  });
+  const tails = new Tails();
   return {
     people,
     app: createApp({
       people,
-      handlers: {
-        ...handlers,
-        ...moneyHandlers({ paymentDesk, operator }),
-        ...alertHandlers({ alertDesk }),
-        ...appDevices.deviceHandlers({ devices: logins }),
+      rooms: {
+        operator,
+        desk,
+        people,
+        payments: paymentService,
+        alerts: alertService,
+        devices: logins,
+        playground: playgroundOn(rooms),
+        tail: (followed, exchange) => tailResponse({ desk, tails }, followed, exchange),
+        site: { url, baseUrl: `${url}/v1`, version: VERSION },
+        nowMs: () => clock.nowMs(),
       },
       origins,
+      uploads: rooms.uploads,
       completionBytes: config.limits.bodyBytes,
-      organizationExists: async (id) => (await ledger.organization(id)) !== null,
+      organizationExists: async (id) => (await findOrganization(ledger, id)) !== null,
     }),
-    auth: authHandler({ people, desk, origins }),
-    ...deviceHandlers(logins),
+    auth: authHandler({ people, desk, origins, uploads: rooms.uploads }),
+    ...deviceHandlers(logins, rooms.uploads),
     close: async () => {
       reading?.stop();
       await people.close();

@@ -1,6 +1,6 @@
-// The configured providers as adapters. A simulator without an address runs inside this process, on a loopback port.
-import type { ProviderConfig } from "../config.ts";
-import { createOpenAiProvider } from "../providers/openai.ts";
+// The configured providers as adapters, whatever their kinds. What has no address runs inside this process.
+import type { ProviderConfig } from "../config/config.ts";
+import type { ProviderKind } from "../providers/kind.ts";
 import type { Provider } from "../providers/provider.ts";
 import type { HealthTarget } from "../releases/health.ts";
 
@@ -10,13 +10,13 @@ export interface Providers {
   stop(): Promise<void>;
 }
 
-/** Builds one adapter per configured provider and starts the simulators that have no address of their own. */
+/** Builds one adapter per configured provider and starts those that run inside this process. */
 export async function openProviders(configs: readonly ProviderConfig[]): Promise<Providers> {
   const stops: (() => Promise<void>)[] = [];
   const byName = new Map<string, Provider>();
-  for (const config of configs) {
-    const baseUrl = config.baseUrl ?? (await startOwnSimulator(stops));
-    byName.set(config.name, createOpenAiProvider({ ...config, baseUrl, probePath: config.health.probe }));
+  for (const { name, kind, own, timeouts, health, ...config } of configs) {
+    const baseUrl = config.baseUrl ?? (await startInside(kind, stops));
+    byName.set(name, kind.create({ name, baseUrl, timeouts, probePath: health.probe }, own));
   }
   return {
     byName,
@@ -27,11 +27,14 @@ export async function openProviders(configs: readonly ProviderConfig[]): Promise
   };
 }
 
-async function startOwnSimulator(stops: (() => Promise<void>)[]): Promise<string> {
-  const { startSimulator } = await import("../providers/simulator/server.ts");
-  const simulator = await startSimulator({ port: 0 });
-  stops.push(() => simulator.stop());
-  return `${simulator.url}/v1`;
+async function startInside(
+  { name, startInside }: ProviderKind,
+  stops: (() => Promise<void>)[],
+): Promise<string> {
+  if (startInside === undefined) throw new Error(`a provider of kind ${name} has no address`);
+  const running = await startInside();
+  stops.push(() => running.stop());
+  return running.baseUrl;
 }
 
 function healthTarget(
@@ -39,7 +42,7 @@ function healthTarget(
   provider: Provider | undefined,
 ): HealthTarget {
   const { intervalMs, openAfterFailures, halfOpenAfterMs } = health;
-  // A simulator inside this process lives as long as we do.
+  // What runs inside this process lives as long as we do.
   const probed = health.probe !== null && baseUrl !== null && provider !== undefined;
   return {
     provider: name,

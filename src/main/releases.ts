@@ -1,20 +1,21 @@
 // The releases room, built and filled: which keys are trusted, what the store holds, and, in a gateway without
 // configuration, the demo releases that it signs itself (interfaces.md §3).
 import { readFile } from "node:fs/promises";
-import type { Config } from "../config.ts";
-import type { Ledger } from "../ledger/ledger.ts";
+import type { Config } from "../config/config.ts";
+import type { Ledger, Transactions } from "../ledger/ledger.ts";
 import type { Clock } from "../lib/clock.ts";
-import { every } from "../lib/every.ts";
+import type { Jobs } from "../lib/jobs.ts";
 import type { Sql } from "../store/sql.ts";
 import { Breakers } from "../releases/breakers.ts";
 import { ensureDemoKey, keepDemoFresh, renewDemo } from "../releases/demo.ts";
 import { Health, type HealthTarget } from "../releases/health.ts";
-import { Publisher } from "../releases/publish.ts";
+import { Publisher, type ReleaseStore } from "../releases/publish.ts";
 import { readTrustedKeys, type ReleaseKey, type TrustedKeys } from "../releases/release-key.ts";
-import { Shelf } from "../releases/shelf.ts";
+import { RouteTable } from "../releases/route-table.ts";
+import { allRoutes, newestReleases, publishRelease, setRouteDisabled } from "../registry/releases.ts";
 
 export interface Releases {
-  shelf: Shelf;
+  routeTable: RouteTable;
   health: Health;
   breakers: Breakers;
   publisher: Publisher;
@@ -32,7 +33,7 @@ export interface ReleasesPorts {
   targets: HealthTarget[];
   /** Whether other gateways publish to the same store. */
   shared: boolean;
-  failed(error: unknown): void;
+  jobs: Jobs;
 }
 
 /** Loads what is published; publishes the demo where nobody configured trust. Probes begin with `health.start()`. */
@@ -43,35 +44,42 @@ export async function openReleases({
   clock,
   targets,
   shared,
-  ...ports
+  jobs,
 }: ReleasesPorts): Promise<Releases> {
   const health = new Health(clock, targets);
-  const shelf = new Shelf({ clock, health });
+  const routeTable = new RouteTable({ clock, health });
   const breakers = new Breakers({ sql, clock, health });
   await breakers.load();
   const { trusted, demoKey } = await signers(config);
-  const publisher = new Publisher({ store: ledger, shelf, trusted, clock });
+  const publisher = new Publisher({ store: releaseStore(ledger, jobs), routeTable, trusted, clock });
   await publisher.load();
   const stopRenewal =
-    demoKey === null
-      ? null
-      : await startDemo({ publisher, shelf, key: demoKey, clock }, (error) => ports.failed(error));
+    demoKey === null ? null : await startDemo({ publisher, routeTable, key: demoKey, clock }, jobs);
   const following = shared
-    ? every(FOLLOW_EVERY_MS, followOthers({ publisher, breakers, ledger }), (error) => ports.failed(error))
+    ? jobs.every("releases_follow", FOLLOW_EVERY_MS, followOthers({ publisher, breakers, ledger }))
     : null;
   return {
-    shelf,
+    routeTable,
     health,
     breakers,
     publisher,
     refresh: following && (() => following.now()),
     stop: () => {
-      void following?.stop();
+      if (following !== null) jobs.run("releases_follow", () => following.stop());
       stopRenewal?.();
       health.stop();
     },
   };
 }
+
+/** What publication needs of the registry. A release that is damaged is told of, and its route is closed. */
+const releaseStore = (ledger: Transactions, jobs: Jobs): ReleaseStore => ({
+  publishRelease: (published, actor) => publishRelease(ledger, published, actor),
+  releases: () => newestReleases(ledger, (error) => jobs.failed("releases_load", error)),
+  routes: () => allRoutes(ledger),
+  setRouteDisabled: (route, disabled, reason, actor) =>
+    setRouteDisabled(ledger, { route, disabled, reason }, actor),
+});
 
 async function signers({
   trust,
@@ -97,7 +105,7 @@ async function readJson(path: string): Promise<unknown> {
 
 async function startDemo(
   ports: Parameters<typeof renewDemo>[0] & { publisher: Publisher },
-  failed: (error: unknown) => void,
+  jobs: Jobs,
 ): Promise<() => void> {
   try {
     await renewDemo(ports);
@@ -106,7 +114,7 @@ async function startDemo(
     await ports.publisher.load();
     await renewDemo(ports);
   }
-  return keepDemoFresh(ports, failed);
+  return keepDemoFresh(ports, jobs);
 }
 
 const FOLLOW_EVERY_MS = 1_000;
@@ -119,14 +127,14 @@ interface Followed {
 
 /**
  * Takes over what other gateways publish and switch: every second for what is shown, and at once for a request that the
- * shelf or COMMIT 1 would refuse over it.
+ * route table or COMMIT 1 would refuse over it.
  */
 function followOthers({ publisher, breakers, ledger }: Followed): () => Promise<void> {
   let seen = "";
   return async () => {
     if (!ledger.ready()) return;
     await breakers.load();
-    const now = JSON.stringify(await ledger.routes());
+    const now = JSON.stringify(await allRoutes(ledger));
     if (now !== seen) await publisher.load();
     seen = now;
   };

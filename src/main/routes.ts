@@ -1,9 +1,11 @@
 // The table of everything that answers (S8: what is not declared here does not exist).
-import type { JournalEntry } from "../contract/journal.ts";
+import type { HeldNothingJson } from "../api/shapes/records.ts";
+import type { RequestLogEntry } from "../domain/request-log.ts";
 import type { CompletePorts } from "../gateway/complete.ts";
+import type { Format } from "../gateway/formats/format.ts";
 import type { PreviewPorts } from "../gateway/preview.ts";
 import type { ReceiptSigner } from "../gateway/signed-receipt.ts";
-import { chat } from "../http/chat.ts";
+import { surface } from "../http/surface.ts";
 import type { Handler } from "../http/context.ts";
 import { credits } from "../http/credits.ts";
 import { generation } from "../http/generation.ts";
@@ -14,53 +16,54 @@ import { quote } from "../http/quote.ts";
 import { jwks, receipts } from "../http/receipts.ts";
 import type { Route } from "../http/router.ts";
 import type { EventStreams } from "../http/sse.ts";
+import type { Uploads } from "../limits/uploads.ts";
 import { paymentWebhook } from "../http/webhooks.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Metrics } from "../lib/metrics.ts";
+import type { ManagementKeyDoor } from "../registry/management-keys.ts";
 
 export interface RoutePorts {
+  formats: readonly Format[];
   ledger: Ledger;
-  managementKeys: Pick<Ledger, "authenticateManagementKey">;
+  managementKeys: ManagementKeyDoor;
   clock: Clock;
   complete: CompletePorts & PreviewPorts;
   streams: EventStreams;
-  shelf: ModelsPorts["shelf"];
+  routeTable: ModelsPorts["routeTable"];
   metrics: Metrics;
   receipts: ReceiptSigner;
   admin: Handler;
   payments: Parameters<typeof paymentWebhook>[0];
+  uploads: Uploads;
   bodyBytes: number;
   streamIdleMs: number;
-  maxConcurrent: number;
   draining(): boolean;
-  heldNothing(entry: JournalEntry): void;
+  noteHeldNothing(entry: RequestLogEntry): void;
+  heldNothing(requestId: string): Promise<HeldNothingJson | null>;
   overloaded(): void;
 }
 
-export function routeTable(ports: RoutePorts): Route[] {
-  const answer = chat(ports);
+/** A surface answers at its path, and quotes below it. */
+function surfaceRoutes(ports: RoutePorts, format: Format): Route[] {
+  const answer = surface(ports, format);
+  const door = { methods: ["POST"], door: "inference", format } as const;
+  return [
+    { path: format.path, ...door, metered: true, handler: (context) => answer(context) },
+    { path: `${format.path}/quote`, ...door, metered: false, handler: quote(format, ports) },
+  ];
+}
+
+export function httpRoutes(ports: RoutePorts): Route[] {
   const free = { door: "inference", metered: false } as const;
   return [
-    {
-      path: "/v1/chat/completions",
-      methods: ["POST"],
-      door: "inference",
-      metered: true,
-      handler: (context) => answer(context),
-    },
-    {
-      path: "/v1/chat/completions/quote",
-      methods: ["POST"],
-      ...free,
-      handler: quote(ports.complete, ports.bodyBytes),
-    },
+    ...ports.formats.flatMap((format) => surfaceRoutes(ports, format)),
     { path: "/v1/models", methods: ["GET"], ...free, handler: models(ports) },
     { path: "/v1/models/*", methods: ["GET"], ...free, handler: model(ports) },
     { path: "/v1/key", methods: ["GET"], ...free, handler: key(ports) },
     { path: "/v1/credits", methods: ["GET"], ...free, handler: credits(ports.ledger) },
     { path: "/v1/receipts/*", methods: ["GET"], ...free, handler: receipts(ports) },
-    { path: "/v1/generation", methods: ["GET"], ...free, handler: generation(ports.ledger) },
+    { path: "/v1/generation", methods: ["GET"], ...free, handler: generation(ports) },
     {
       path: "/admin/v1/*",
       methods: ["GET", "POST", "PUT", "PATCH", "DELETE"],
@@ -73,7 +76,7 @@ export function routeTable(ports: RoutePorts): Route[] {
       methods: ["POST"],
       door: "public",
       metered: false,
-      handler: paymentWebhook(ports.payments),
+      handler: paymentWebhook(ports.payments, ports.uploads),
     },
     {
       path: "/.well-known/jwks.json",

@@ -1,10 +1,12 @@
 // Which store this gateway keeps its ledger in: the data directory's SQLite, or the PostgreSQL that DATABASE_URL names and
 // any number of gateways share.
-import type { Config } from "../config.ts";
-import type { ElsewherePorts } from "../gateway/elsewhere.ts";
-import { printCutStream } from "../gateway/cut-stream.ts";
+import type { Config } from "../config/config.ts";
+import type { RemoteInFlightPorts } from "../gateway/remote-in-flight.ts";
+import type { Format } from "../gateway/formats/format.ts";
+import { interruptedStreams } from "../gateway/interrupted-stream.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { type Clock, systemClock } from "../lib/clock.ts";
+import type { Jobs } from "../lib/jobs.ts";
 import { lostWhileStarting } from "../store/postgres-error.ts";
 import type { Sql } from "../store/sql.ts";
 
@@ -15,25 +17,37 @@ export interface OpenedStore {
   /** For what is away from the money path: payments, alerts, the dashboard. */
   sql: Sql;
   /** What other gateways of the same store run; null when this is the only one. */
-  look: ElsewherePorts["look"] | null;
+  look: RemoteInFlightPorts["look"] | null;
   /** After the ledger has closed. */
   close(): Promise<void>;
 }
 
 /** `clock` is for tests: a shared store is stamped by its database, whose clock all gateways agree on. */
-export const openStore = (config: Config, clock: Clock | undefined): Promise<OpenedStore> =>
+export const openStore = (
+  config: Config,
+  on: { clock: Clock | undefined; jobs: Jobs; formats: readonly Format[] },
+): Promise<OpenedStore> =>
   config.databaseUrl === null
-    ? openSqlite(config, clock ?? systemClock)
-    : openPostgres(config, config.databaseUrl, clock);
+    ? openSqlite(config, { ...on, clock: on.clock ?? systemClock })
+    : openPostgres(config, config.databaseUrl, on);
 
-async function openSqlite({ dataDir, idempotency }: Config, clock: Clock): Promise<OpenedStore> {
+async function openSqlite(
+  { dataDir, idempotency }: Config,
+  { clock, jobs, formats }: { clock: Clock; jobs: Jobs; formats: readonly Format[] },
+): Promise<OpenedStore> {
   const [{ openSqliteStore }, { openSqliteLedger }, { sqliteSql }] = await Promise.all([
     import("../store/sqlite.ts"),
-    import("../ledger/sqlite.ts"),
+    import("../ledger/sqlite/ledger.ts"),
     import("../store/sqlite-sql.ts"),
   ]);
   const store = openSqliteStore(dataDir);
-  const ledger = await openSqliteLedger({ store, clock, idempotency, printCut: printCutStream });
+  const ledger = await openSqliteLedger({
+    store,
+    clock,
+    jobs,
+    idempotency,
+    printInterrupted: interruptedStreams(formats),
+  });
   const { dataKey } = store;
   return { ledger, dataKey, sql: sqliteSql(store), look: null, close: async () => store.close() };
 }
@@ -41,12 +55,12 @@ async function openSqlite({ dataDir, idempotency }: Config, clock: Clock): Promi
 async function openPostgres(
   { dataDir, idempotency }: Config,
   url: string,
-  clock: Clock | undefined,
+  { clock, jobs, formats }: { clock: Clock | undefined; jobs: Jobs; formats: readonly Format[] },
 ): Promise<OpenedStore> {
   const [{ openPostgresStore }, { openPostgresLedger }, { lookAt }, { postgresSql }] = await Promise.all([
     import("../store/postgres.ts"),
-    import("../ledger/postgres.ts"),
-    import("../ledger/postgres-progress.ts"),
+    import("../ledger/postgres/ledger.ts"),
+    import("../ledger/postgres/progress.ts"),
     import("../store/postgres-sql.ts"),
   ]);
   const store = await openPostgresStore(url, dataDir);
@@ -54,7 +68,8 @@ async function openPostgres(
     const ledger = await openPostgresLedger({
       store,
       idempotency,
-      printCut: printCutStream,
+      printInterrupted: interruptedStreams(formats),
+      jobs,
       ...(clock !== undefined && { clock }),
     });
     const { dataKey, pool } = store;

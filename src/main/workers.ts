@@ -4,7 +4,7 @@
 import type { Subprocess } from "bun";
 
 /** What a worker is told through its environment. */
-export const WORKER = "TOLLGATE_WORKER";
+const WORKER = "TOLLGATE_WORKER";
 export type Worker = "first" | "other";
 
 export const workerOf = (env: Record<string, string | undefined>): Worker | null => {

@@ -1,31 +1,40 @@
 // Alerts as use-cases, in the shapes of the dashboard's API. Each change is one line of the audit log; a signing secret
-// is in one answer and in no log.
+// is in one answer and in no log. An id of another organization is an id that does not exist.
+import type { z } from "zod";
 import type {
   AlertChannelJson,
   AlertDeliveryJson,
-  AlertDesk,
   AlertRuleJson,
-} from "../contract/alert-desk.ts";
-import { OperatorRefusal } from "../contract/admin-refusals.ts";
-import type { Desk } from "../contract/desk.ts";
-import { formatUsd } from "../contract/money.ts";
-import { Refusal } from "../contract/refusals.ts";
-import { changedMeanwhile, checkVersion, versionOf } from "../contract/version.ts";
+  alertChannelInput,
+  alertRuleInput,
+  changeAlertRuleInput,
+  createdAlertChannel,
+} from "../api/shapes/alerts.ts";
+import type { Actor } from "../domain/actor.ts";
+import type { AuditNote } from "../domain/audit-note.ts";
+import { OperatorRefusal } from "../domain/operator-refusals.ts";
+import { formatUsd } from "../domain/money.ts";
+import { Refusal } from "../domain/refusals.ts";
+import { changedMeanwhile, checkVersion, versionOf } from "../domain/row-version.ts";
 import { type AlertKind, type Channel, DASHBOARD, type Delivery, type Rule } from "../alerts/alert.ts";
 import type { Alerts } from "../alerts/alerts.ts";
 import type { RuleTerms } from "../alerts/rule-book.ts";
 import { TargetRefusal } from "../alerts/target.ts";
-import { listOf, startOf, timeOf, timeOrNull } from "./list.ts";
-import { readUsd } from "./read.ts";
-import { unknownRecord } from "./unknown-record.ts";
+import { type ListAsk, type ListOf, listOf, startOf, timeOf, timeOrNull } from "./list.ts";
+import { readUsd } from "../domain/read.ts";
+import { unknownRecord } from "../domain/unknown-record.ts";
 
-export interface AlertDeskPorts {
+export interface AlertServicePorts {
   alerts: Alerts;
-  note: Desk["note"];
+  note: (note: AuditNote) => Promise<void>;
   nowMs: () => number;
 }
 
-type RuleInput = Parameters<AlertDesk["addRule"]>[1];
+type RuleInput = z.output<typeof alertRuleInput>;
+interface RuleChange {
+  input: z.output<typeof changeAlertRuleInput>;
+  actor: Actor;
+}
 
 /** What each kind needs; what it does not need must be null. */
 const NEEDS: Record<AlertKind, "amount_usd" | "percent" | "days" | null> = {
@@ -44,11 +53,11 @@ const CHANNELS_AT_MOST = 20;
 const TESTS_AT_MOST = 10;
 const TESTS_WITHIN_MS = 60_000;
 
-export const alertDesk = (on: AlertDeskPorts): AlertDesk => ({ ...ruling(on), ...channelling(on) });
+export type AlertService = ReturnType<typeof alertService>;
 
-type Ruling = Pick<AlertDesk, "rules" | "addRule" | "changeRule" | "removeRule">;
+export const alertService = (on: AlertServicePorts) => ({ ...ruling(on), ...channelling(on) });
 
-function ruling({ alerts, note, nowMs }: AlertDeskPorts): Ruling {
+function ruling({ alerts, note, nowMs }: AlertServicePorts) {
   const termsOf = async (org: string, input: RuleInput): Promise<RuleTerms> => {
     const known = new Set((await alerts.rules.channels(org)).map(({ id }) => id));
     const unknown = input.channels.find((id) => id !== DASHBOARD && !known.has(id));
@@ -56,10 +65,10 @@ function ruling({ alerts, note, nowMs }: AlertDeskPorts): Ruling {
     return readTerms(input);
   };
   return {
-    async rules(org) {
+    async rules(org: string): Promise<ListOf<AlertRuleJson>> {
       return { data: (await alerts.rules.ofOrganization(org)).map(printRule), next_cursor: null };
     },
-    async addRule(org, input, actor) {
+    async addRule(org: string, input: RuleInput, actor: Actor): Promise<AlertRuleJson> {
       const terms = await termsOf(org, input);
       if ((await alerts.rules.ofOrganization(org)).length >= RULES_AT_MOST)
         throw new OperatorRefusal("conflict", `An organization has at most ${RULES_AT_MOST} alert rules.`);
@@ -73,7 +82,11 @@ function ruling({ alerts, note, nowMs }: AlertDeskPorts): Ruling {
       });
       return printRule(rule);
     },
-    async changeRule(org, id, { input: { version, ...input }, actor }) {
+    async changeRule(
+      org: string,
+      id: string,
+      { input: { version, ...input }, actor }: RuleChange,
+    ): Promise<AlertRuleJson> {
       const before = await alerts.rules.find(org, id);
       if (before === null) throw unknownRecord("rule", id, "rule");
       checkVersion(version, versionOf("alert_rule", before));
@@ -89,22 +102,26 @@ function ruling({ alerts, note, nowMs }: AlertDeskPorts): Ruling {
       });
       return printRule(rule);
     },
-    async removeRule(org, id, actor) {
+    async removeRule(org: string, id: string, actor: Actor): Promise<void> {
       if (!(await alerts.rules.remove(org, id))) throw unknownRecord("rule", id, "rule");
       await note({ actor, action: "alert_rule.remove", organizationId: org, target: id });
     },
   };
 }
 
-type Channelling = Omit<AlertDesk, keyof Ruling>;
-
-function channelling({ alerts, note, nowMs }: AlertDeskPorts): Channelling {
+function channelling({ alerts, note, nowMs }: AlertServicePorts) {
   return {
-    async channels(org) {
+    /** The dashboard's own list comes first; it is always there. */
+    async channels(org: string): Promise<ListOf<AlertChannelJson>> {
       const made = (await alerts.rules.channels(org)).map(printChannel);
       return { data: [DASHBOARD_CHANNEL, ...made], next_cursor: null };
     },
-    async addChannel(org, { kind, name, target }, actor) {
+    /** The only answer that carries the signing secret. */
+    async addChannel(
+      org: string,
+      { kind, name, target }: z.output<typeof alertChannelInput>,
+      actor: Actor,
+    ): Promise<z.output<typeof createdAlertChannel>> {
       if (kind !== "webhook") throw notAKind(kind);
       if ((await alerts.rules.channels(org)).length >= CHANNELS_AT_MOST)
         throw new OperatorRefusal("conflict", `An organization has at most ${CHANNELS_AT_MOST} channels.`);
@@ -119,12 +136,12 @@ function channelling({ alerts, note, nowMs }: AlertDeskPorts): Channelling {
       });
       return { ...printChannel(channel), secret };
     },
-    async removeChannel(org, id, actor) {
+    async removeChannel(org: string, id: string, actor: Actor): Promise<void> {
       if (!(await alerts.rules.removeChannel(org, id, nowMs())))
         throw unknownRecord("channel", id, "channel");
       await note({ actor, action: "alert_channel.remove", organizationId: org, target: id });
     },
-    async sendTest(org, id, actor) {
+    async sendTest(org: string, id: string, actor: Actor): Promise<AlertDeliveryJson> {
       const known = id === DASHBOARD || (await alerts.rules.channel(org, id)) !== null;
       if (!known) throw unknownRecord("channel", id, "channel");
       if ((await alerts.outbox.testsSince(org, nowMs() - TESTS_WITHIN_MS)) >= TESTS_AT_MOST)
@@ -135,7 +152,7 @@ function channelling({ alerts, note, nowMs }: AlertDeskPorts): Channelling {
       await note({ actor, action: "alert_channel.test", organizationId: org, target: id });
       return printDelivery(delivery);
     },
-    async deliveries(org, ask) {
+    async deliveries(org: string, ask: ListAsk): Promise<ListOf<AlertDeliveryJson>> {
       const { after, limit } = startOf(ask);
       return listOf(await alerts.outbox.page(org, after, { limit }), printDelivery);
     },

@@ -1,9 +1,9 @@
 // The audit of the ledger's invariants (money.md §5), while traffic runs.
-import type { Operator } from "../contract/operator.ts";
+import type { AuditReportJson } from "../api/shapes/records.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 
-export const audit = (ledger: Pick<Ledger, "audit">): Operator["ledger"] => ({
-  async audit() {
+export const audit = (ledger: Pick<Ledger, "audit">) => ({
+  async audit(): Promise<AuditReportJson> {
     const report = await ledger.audit();
     return {
       ok: report.ok,

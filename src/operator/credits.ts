@@ -1,28 +1,31 @@
 // Credits: grants and purchases come in, the balance is shown (specification 1). A reference credits once; what would
 // not fit a row of the ledger is refused before it is tried.
-import type { Actor } from "../contract/actor.ts";
-import type { BalanceJson, RefundJson } from "../contract/admin.ts";
-import type { GrantCredits, RefundCredits } from "../contract/admin-input.ts";
-import { OperatorRefusal } from "../contract/admin-refusals.ts";
-import { addUsd, formatUsd, MAX_NANO_USD, type NanoUsd, ZERO_USD } from "../contract/money.ts";
-import type { Operator } from "../contract/operator.ts";
-import { Refusal } from "../contract/refusals.ts";
-import type { BalanceRecord, Ledger } from "../ledger/ledger.ts";
+import type { Actor } from "../domain/actor.ts";
+import type { BalanceJson, GrantJson, RefundJson } from "../api/shapes/records.ts";
+import type { GrantCredits, RefundCredits } from "../api/shapes/record-inputs.ts";
+import { OperatorRefusal } from "../domain/operator-refusals.ts";
+import { addUsd, formatUsd, MAX_NANO_USD, type NanoUsd, ZERO_USD } from "../domain/money.ts";
+import { Refusal } from "../domain/refusals.ts";
+import type { Ledger } from "../ledger/ledger.ts";
 import { randomBase62 } from "../lib/id.ts";
-import { readUsd } from "./read.ts";
-import { unknownRecord } from "./unknown-record.ts";
+import { readUsd } from "../domain/read.ts";
+import { unknownRecord } from "../domain/unknown-record.ts";
+import { printBalance } from "../reporting/balance.ts";
+import type { BalanceRecord } from "../ledger/balance.ts";
+import { readRequest } from "../registry/requests.ts";
 
-type Store = Pick<Ledger, "balance" | "topUp" | "reverse" | "request">;
+type Store = Pick<Ledger, "balance" | "read" | "reverse" | "topUp">;
 
-export function credits(ledger: Store): Operator["credits"] {
+export function credits(ledger: Store) {
   const show = async (org: string): Promise<BalanceRecord> => {
     const balance = await ledger.balance(org);
     if (balance === null) throw unknownRecord("organization", org, "org");
     return balance;
   };
   return {
-    show: async (org) => printBalance(await show(org)),
-    async grant(input, actor) {
+    show: async (org: string): Promise<BalanceJson> => printBalance(await show(org)),
+    /** The same reference with the same amount credits once; with another amount it is a conflict. */
+    async grant(input: GrantCredits, actor: Actor): Promise<GrantJson> {
       const amount = readUsd(input.usd, "usd");
       requireCreditable(amount, await show(input.org));
       const reference = input.reference ?? `op_${randomBase62(16)}`;
@@ -36,14 +39,15 @@ export function credits(ledger: Store): Operator["credits"] {
         credited: outcome.kind === "credited",
       };
     },
-    refund: (input, actor) => refund(ledger, input, actor),
+    refund: (input: RefundCredits, actor: Actor) => refund(ledger, input, actor),
   };
 }
 
+/** Returns what a settled request cost, or part of it; the same reference once. */
 async function refund(ledger: Store, input: RefundCredits, actor: Actor): Promise<RefundJson> {
   const amount = readUsd(input.usd, "usd");
   if (amount === ZERO_USD) throw new Refusal("invalid_request", "usd must be above 0.", { param: "usd" });
-  const request = await ledger.request(input.request);
+  const request = await readRequest(ledger, input.request);
   if (request === null) throw unknownRecord("request", input.request, "request");
   const reference = input.reference ?? `op_${randomBase62(16)}`;
   const { organizationId, requestId: target } = request;
@@ -95,15 +99,3 @@ const referenceTaken = (reference: string): OperatorRefusal =>
       "Use a new reference for a new payment.",
     "reference",
   );
-
-const printBalance = (balance: BalanceRecord): BalanceJson => ({
-  org: balance.organizationId,
-  available_usd: formatUsd(balance.available),
-  held_usd: formatUsd(balance.held),
-  spent_usd: formatUsd(balance.spent),
-  purchased_usd: formatUsd(balance.purchased),
-  granted_usd: formatUsd(balance.granted),
-  debt_usd: formatUsd(balance.debt),
-  currency: "USD",
-  paid_workspace: balance.paidWorkspace,
-});

@@ -2,28 +2,47 @@
 // Everything is in the store: a code asked for at one gateway is approved at another one and fetched at a third. Each step
 // is one statement that finds the state it needs, so of two who do it together one has done it.
 import { createHash, randomBytes } from "node:crypto";
-import type { From } from "../contract/actor.ts";
-import { OperatorRefusal } from "../contract/admin-refusals.ts";
-import type { AuditNote } from "../contract/desk.ts";
-import { DeviceRefusal, type DeviceJson, type Devices, type DeviceTokenJson } from "../contract/devices.ts";
-import { deviceAddress } from "../contract/links.ts";
-import type { People, Person } from "../contract/people.ts";
-import { mintManagementKey } from "../keys/secret.ts";
-import type { Ledger } from "../ledger/ledger.ts";
+import type { From } from "../domain/actor.ts";
+import { OperatorRefusal } from "../domain/operator-refusals.ts";
+import type { AuditNote } from "../domain/audit-note.ts";
+import {
+  DeviceRefusal,
+  type DeviceCodeJson,
+  type DeviceJson,
+  type DeviceTokenJson,
+} from "../api/shapes/devices.ts";
+import { deviceAddress } from "../domain/links.ts";
+import type { People, Person } from "../people/people.ts";
+import { mintManagementKey } from "../registry/secret.ts";
+import type { Transactions } from "../ledger/ledger.ts";
 import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/id.ts";
 import { numberOf, type Sql, type SqlRow, textOf } from "../store/sql.ts";
-import { deviceThrottle } from "./device-throttle.ts";
-import { printTime } from "./print.ts";
+import { deviceThrottle } from "../limits/device-throttle.ts";
+import { printTime } from "../domain/print.ts";
+import { createManagementKey } from "../registry/management-keys.ts";
 
 export interface DevicesPorts {
   sql: Sql;
   clock: Clock;
-  ledger: Pick<Ledger, "createManagementKey">;
+  ledger: Transactions;
   people: Pick<People, "persons">;
   /** Where people reach the dashboard, without a slash at the end. */
   url: string;
   note(note: AuditNote): Promise<void>;
+}
+
+export interface Devices {
+  ask(asked: { host: string; version: string; address: string | null }): Promise<DeviceCodeJson>;
+  /** The only answer that ever carries the secret. Throws `DeviceRefusal`. */
+  fetch(deviceCode: string, from: From): Promise<DeviceTokenJson>;
+  /** The login that waits under a code; tries are counted per person and per address. */
+  find(userCode: string, by: { person: Person; address: string | null }): Promise<DeviceJson>;
+  decide(
+    id: string,
+    decision: "approve" | "decline",
+    by: { person: Person; from: From },
+  ): Promise<DeviceJson>;
 }
 
 const OPEN_MS = 600_000;
@@ -145,7 +164,8 @@ async function grant(on: DevicesPorts, fetched: SqlRow, from: From): Promise<Dev
   const minted = mintManagementKey(id);
   const name = keyName(person, textOf(fetched["host"]));
   const login = { personId: person.id, livesMs: KEY_MS };
-  const { expiresAtMs } = await on.ledger.createManagementKey(
+  const { expiresAtMs } = await createManagementKey(
+    on.ledger,
     { id, name, prefix: minted.prefix, digest: minted.digest, login },
     { id: person.id, ...from },
   );

@@ -1,45 +1,73 @@
 // Research Mode entitlements (specification 5): requested, approved with an end, revoked. An approval says no more
 // than it says: a closed route stays closed.
-import type { EntitlementJson } from "../contract/admin.ts";
-import { OperatorRefusal } from "../contract/admin-refusals.ts";
-import type { Operator } from "../contract/operator.ts";
-import type { EntitlementRecord, Ledger } from "../ledger/ledger.ts";
+import type { EntitlementJson, ListJson } from "../api/shapes/records.ts";
+import type { RequestEntitlement } from "../api/shapes/record-inputs.ts";
+import type { Actor } from "../domain/actor.ts";
+import { OperatorRefusal } from "../domain/operator-refusals.ts";
+import {
+  OPEN_REQUESTS_MAX,
+  REQUESTS_A_DAY_MAX,
+  type TooManyRequests,
+} from "../registry/entitlement-rules.ts";
+import type { Transactions } from "../ledger/ledger.ts";
 import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/id.ts";
-import { printList, printTime, printTimeOrNull } from "./print.ts";
-import { readFutureTime } from "./read.ts";
-import { unknownRecord } from "./unknown-record.ts";
+import { approve, type ApprovalPorts } from "./approval.ts";
+import { printList, printTime, printTimeOrNull } from "../domain/print.ts";
+import { readFutureTime } from "../domain/read.ts";
+import { unknownRecord } from "../domain/unknown-record.ts";
+import {
+  type EntitlementRecord,
+  findEntitlement,
+  listEntitlements,
+  requestEntitlement,
+  revokeEntitlement,
+} from "../registry/entitlements.ts";
+import { findOrganization } from "../registry/organizations.ts";
 
-type Store = Pick<
-  Ledger,
-  "approveEntitlement" | "entitlements" | "organization" | "requestEntitlement" | "revokeEntitlement"
->;
+interface EntitlementsPorts extends ApprovalPorts {
+  ledger: Transactions;
+  clock: Clock;
+}
 
-export const entitlements = (ledger: Store, clock: Clock): Operator["entitlements"] => ({
-  async request({ org, model, project }, actor) {
+export const entitlements = (on: EntitlementsPorts) => ({
+  async request({ org, model, project }: RequestEntitlement, actor: Actor): Promise<EntitlementJson> {
     const entitlement = { id: newId("ent"), organizationId: org, model, project };
-    const record = await ledger.requestEntitlement(entitlement, actor);
+    const record = await requestEntitlement(on.ledger, entitlement, actor);
     if (record === null) throw unknownRecord("organization", org, "org");
+    if (typeof record === "string") throw tooManyRequests(record);
     return printEntitlement(record);
   },
-  async approve({ id, expires }, actor) {
-    const expiresAtMs = readFutureTime(expires, "expires", clock.nowMs());
-    const record = await ledger.approveEntitlement(id, expiresAtMs, actor);
+  async approve({ id, expires }: { id: string; expires: string }, actor: Actor): Promise<EntitlementJson> {
+    const expiresAtMs = readFutureTime(expires, "expires", on.clock.nowMs());
+    const found = await findEntitlement(on.ledger, id);
+    const record = found === null ? null : await approve(on, found, { expiresAtMs, actor });
     if (record === null) throw unknownRecord("entitlement", id, "id");
-    if (record.status !== "active" || record.expiresAtMs !== expiresAtMs) throw notRequested(record);
+    // The same call once more is answered as the first one was; somebody else's decision is not theirs.
+    const theirs = record.approvedBy === actor.id && record.expiresAtMs === expiresAtMs;
+    if (record.status !== "active" || !theirs) throw notRequested(record);
     return printEntitlement(record);
   },
-  async revoke(id, actor) {
-    const record = await ledger.revokeEntitlement(id, actor);
+  async revoke(id: string, actor: Actor): Promise<EntitlementJson> {
+    const record = await revokeEntitlement(on.ledger, id, actor);
     if (record === null) throw unknownRecord("entitlement", id, "id");
     return printEntitlement(record);
   },
-  async list(org) {
-    if (org !== undefined && (await ledger.organization(org)) === null)
+  async list(org: string | undefined): Promise<ListJson<EntitlementJson>> {
+    if (org !== undefined && (await findOrganization(on.ledger, org)) === null)
       throw unknownRecord("organization", org, "org");
-    return printList((await ledger.entitlements(org)).map(printEntitlement));
+    return printList((await listEntitlements(on.ledger, org)).map(printEntitlement));
   },
 });
+
+/** What an organization is told that has asked for as much as anybody decides. */
+export const tooManyRequests = (why: TooManyRequests): OperatorRefusal =>
+  new OperatorRefusal(
+    "conflict",
+    why === "too_many_open"
+      ? `The organization has ${OPEN_REQUESTS_MAX} requests that nobody has decided yet. Withdraw one, or wait for a decision.`
+      : `The organization has asked ${REQUESTS_A_DAY_MAX} times within a day. Ask again tomorrow.`,
+  );
 
 const notRequested = ({ id, status }: EntitlementRecord): OperatorRefusal =>
   new OperatorRefusal(

@@ -1,45 +1,73 @@
 // API keys: made (the secret leaves once, here), listed, revoked for good, edited (specification 2.3 and 3).
-import type { KeyJson } from "../contract/admin.ts";
-import { addUsd, formatUsd } from "../contract/money.ts";
-import type { Operator } from "../contract/operator.ts";
-import { changedMeanwhile, versionOf } from "../contract/version.ts";
-import { mintKey } from "../keys/secret.ts";
-import type { KeyRecord, Ledger } from "../ledger/ledger.ts";
+import type { CreatedKeyJson, CreateKey, KeyJson } from "../api/shapes/keys.ts";
+import type { ListJson } from "../api/shapes/records.ts";
+import type { Actor } from "../domain/actor.ts";
+import { OperatorRefusal } from "../domain/operator-refusals.ts";
+import { addUsd, formatUsd } from "../domain/money.ts";
+import { changedMeanwhile, versionOf } from "../domain/row-version.ts";
+import { mintKey } from "../registry/secret.ts";
+import { LIVE_KEYS_MAX } from "../registry/key-list.ts";
+import type { Transactions } from "../ledger/ledger.ts";
 import { newId } from "../lib/id.ts";
-import { printList, printTime, printTimeOrNull } from "./print.ts";
-import { readUsd } from "./read.ts";
-import { unknownRecord } from "./unknown-record.ts";
+import { printList, printTime, printTimeOrNull } from "../domain/print.ts";
+import { readUsd } from "../domain/read.ts";
+import { unknownRecord } from "../domain/unknown-record.ts";
+import { changeKey, createKey, findKey, type KeyRecord, keysOf, revokeKey } from "../registry/api-keys.ts";
+import { findOrganization } from "../registry/organizations.ts";
 
-type Store = Pick<Ledger, "changeKey" | "createKey" | "keys" | "organization" | "revokeKey">;
+type Store = Transactions;
 
-export const keys = (ledger: Store): Operator["keys"] => ({
-  async create({ org, name, scope, limit_usd }, actor) {
+interface KeyChange {
+  key: string;
+  name?: string | undefined;
+  usd?: string | null | undefined;
+  version?: string | undefined;
+}
+
+export const keys = (ledger: Store) => ({
+  /** The only answer that ever carries the secret. */
+  async create({ org, name, scope, limit_usd }: CreateKey, actor: Actor): Promise<CreatedKeyJson> {
     const limit = limit_usd === null ? null : readUsd(limit_usd, "limit_usd");
-    if ((await ledger.organization(org)) === null) throw unknownRecord("organization", org, "org");
+    if ((await findOrganization(ledger, org)) === null) throw unknownRecord("organization", org, "org");
     const id = newId("key");
     const { value, prefix, digest } = mintKey({ organizationId: org, keyId: id });
     const key = { id, organizationId: org, name, prefix, digest, scope, limit };
-    const record = await ledger.createKey(key, actor);
+    const record = await createKey(ledger, key, actor);
     if (record === null) throw unknownRecord("organization", org, "org");
+    if (record === "too_many_keys") throw tooManyKeys();
     return { ...printKey(record), secret: value };
   },
-  async list(org) {
-    if ((await ledger.organization(org)) === null) throw unknownRecord("organization", org, "org");
-    return printList((await ledger.keys(org)).map(printKey));
+  /** One, of whichever organization; null when there is none. */
+  async find(key: string): Promise<KeyJson | null> {
+    const record = await findKey(ledger, key);
+    return record === null ? null : printKey(record);
   },
-  async revoke(key, actor) {
-    const record = await ledger.revokeKey(key, actor);
+  /** Those that are not revoked, and those that were revoked last. */
+  async list(org: string): Promise<ListJson<KeyJson>> {
+    if ((await findOrganization(ledger, org)) === null) throw unknownRecord("organization", org, "org");
+    return printList((await keysOf(ledger, org)).map(printKey));
+  },
+  async revoke(key: string, actor: Actor): Promise<KeyJson> {
+    const record = await revokeKey(ledger, key, actor);
     if (record === null) throw unknownRecord("key", key, "key");
     return printKey(record);
   },
-  async change({ key, name, usd, version }, actor) {
+  /** Its name, its limit or both, all or nothing; what is left out stays, and without a version any is changed. */
+  async change({ key, name, usd, version }: KeyChange, actor: Actor): Promise<KeyJson> {
     const limit = usd === undefined || usd === null ? usd : readUsd(usd, "usd");
-    const record = await ledger.changeKey(key, { name, limit, version }, actor);
+    const record = await changeKey(ledger, key, { name, limit, version }, actor);
     if (record === null) throw unknownRecord("key", key, "key");
     if (record === "changed_meanwhile") throw changedMeanwhile();
     return printKey(record);
   },
 });
+
+/** What an organization is told that has as many keys as anybody manages. */
+const tooManyKeys = (): OperatorRefusal =>
+  new OperatorRefusal(
+    "conflict",
+    `The organization has ${LIVE_KEYS_MAX} keys that are not revoked. Revoke one that nobody uses, then create this one.`,
+  );
 
 function printKey(key: KeyRecord): KeyJson {
   const blocked = key.limit !== null && addUsd(key.monthSpend, key.held) >= key.limit;

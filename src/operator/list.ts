@@ -1,13 +1,26 @@
 // Pages of lists as the APIs print them.
-import type { ListAsk, ListOf } from "../contract/payment-desk.ts";
-import { Refusal } from "../contract/refusals.ts";
-import { type Page, pageStart } from "../store/page.ts";
+import { Refusal } from "../domain/refusals.ts";
+import { NEWEST, type Page, pageStart } from "../store/page.ts";
+
+export interface ListAsk {
+  cursor?: string | undefined;
+  limit?: number | undefined;
+}
+export interface ListOf<Row> {
+  data: Row[];
+  next_cursor: string | null;
+}
 
 const USUAL = 50;
 
-/** Where the asked page starts, and how long it is. Throws `Refusal` for a cursor that no page gave. */
-export function startOf({ cursor, limit }: ListAsk): { after: { atMs: number; id: string }; limit: number } {
-  const after = pageStart({ cursor: cursor ?? null });
+type Place = NonNullable<ReturnType<typeof pageStart>>;
+
+/**
+ * Where the asked page starts, and how long it is. Throws `Refusal` for a cursor that no page gave. `first`: where the
+ * first page starts.
+ */
+export function startOf({ cursor, limit }: ListAsk, first: Place = NEWEST): { after: Place; limit: number } {
+  const after = cursor === undefined ? first : pageStart({ cursor });
   if (after === null)
     throw new Refusal("invalid_request", "cursor must be the next_cursor of an earlier page.", {
       param: "cursor",

@@ -1,12 +1,15 @@
 // The end of a login of the command line: the key that calls is revoked.
-import type { Operator } from "../contract/operator.ts";
-import type { Ledger } from "../ledger/ledger.ts";
-import { printTime } from "./print.ts";
-import { unknownRecord } from "./unknown-record.ts";
+import type { EndedLoginJson } from "../api/shapes/records.ts";
+import type { Actor } from "../domain/actor.ts";
+import type { Transactions } from "../ledger/ledger.ts";
+import { printTime } from "../domain/print.ts";
+import { unknownRecord } from "../domain/unknown-record.ts";
+import { revokeManagementKey } from "../registry/management-keys.ts";
 
-export const logins = (ledger: Pick<Ledger, "revokeManagementKey">): Operator["logins"] => ({
-  async end(actor) {
-    const record = await ledger.revokeManagementKey(actor.id, actor);
+export const logins = (ledger: Transactions) => ({
+  /** Revokes the management key that calls. */
+  async end(actor: Actor): Promise<EndedLoginJson> {
+    const record = await revokeManagementKey(ledger, actor.id, actor);
     if (record === null || record.revokedAtMs === null)
       throw unknownRecord("management_key", actor.id, "key");
     return { key: record.id, name: record.name, revoked_at: printTime(record.revokedAtMs) };

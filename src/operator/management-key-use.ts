@@ -1,25 +1,35 @@
-// When each management key was last used, so that one that nobody uses is found and revoked. Written at most once a
-// minute and key, by this process; requests of `/v1` never come here.
-import type { Ledger } from "../ledger/ledger.ts";
+// Each use of a management key: its owner must operate the gateway at this moment, and when it was last used is kept, so
+// that one that nobody uses is found and revoked. Written at most once a minute and key, by this process; requests of
+// `/v1` never come here.
+import { INSTALLATION } from "../domain/actor.ts";
+import type { People } from "../people/people.ts";
+import { Refusal } from "../domain/refusals.ts";
+import type { Reader } from "../ledger/ledger.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Sql } from "../store/sql.ts";
+import {
+  authenticateManagementKey,
+  type ManagementKeyDoor,
+  managementKeyUsed,
+} from "../registry/management-keys.ts";
 
 const EVERY_MS = 60_000;
 
 interface UsePorts {
-  ledger: Pick<Ledger, "authenticateManagementKey">;
+  ledger: Reader;
+  /** Opened for keys of persons only: those of the installation ask nobody. */
+  people(): Promise<Pick<People, "persons">>;
   sql: Sql;
   clock: Clock;
   failed: (error: unknown) => void;
 }
 
-/** Authenticates as the ledger does, and remembers when. A use that cannot be written down keeps nobody out. */
-export function rememberingUse({
-  ledger,
-  sql,
-  clock,
-  failed,
-}: UsePorts): Pick<Ledger, "authenticateManagementKey"> {
+/**
+ * Authenticates as the ledger does, and remembers when. Throws 401 for a key whose owner is no operator; a use that cannot
+ * be written down keeps nobody out.
+ */
+export function managementKeyUse(on: UsePorts): ManagementKeyDoor {
+  const { ledger, sql, clock, failed } = on;
   const written = new Map<string, number>();
   const remember = async (id: string): Promise<void> => {
     const nowMs = clock.nowMs();
@@ -27,13 +37,7 @@ export function rememberingUse({
     if (beforeMs !== undefined && nowMs - beforeMs < EVERY_MS) return;
     written.set(id, nowMs);
     try {
-      await sql.rows(
-        `UPDATE management_key SET last_used_at = ?2
-         WHERE id = ?1 AND (last_used_at IS NULL OR last_used_at <= ?3)`,
-        id,
-        nowMs,
-        nowMs - EVERY_MS,
-      );
+      await sql.together([managementKeyUsed(id, { atMs: nowMs, everyMs: EVERY_MS })]);
     } catch (error) {
       written.delete(id);
       failed(error);
@@ -41,9 +45,23 @@ export function rememberingUse({
   };
   return {
     async authenticateManagementKey(id, digest) {
-      const key = await ledger.authenticateManagementKey(id, digest);
-      if (key !== null) await remember(key.id);
+      const key = await authenticateManagementKey(ledger, id, digest);
+      if (key === null) return null;
+      if (!(await operates(on, key.owner))) throw orphaned();
+      await remember(key.id);
       return key;
     },
   };
 }
+
+async function operates({ people }: Pick<UsePorts, "people">, owner: string): Promise<boolean> {
+  if (owner === INSTALLATION) return true;
+  const [person] = await (await people()).persons([owner]);
+  return person?.operator === true;
+}
+
+const orphaned = (): Refusal =>
+  new Refusal(
+    "invalid_api_key",
+    "Whoever made this management key, or signed in with it, is no operator any more. Ask an operator for a key of theirs, or sign in with ./tollgate login.",
+  );

@@ -1,53 +1,67 @@
 // The operator's use-cases, put together. Each noun has its file and names the part of the ledger that it uses.
-import type { Operator } from "../contract/operator.ts";
+// Inputs passed their schema; `actor` is who does it (a management key's id) and is written to the audit log (S40).
+// Every method throws `Refusal` or `OperatorRefusal` and has changed nothing then.
+import type { RequestListJson, RequestsQuery } from "../api/shapes/spend.ts";
+import { findOrganization } from "../registry/organizations.ts";
+import type { People } from "../people/people.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Sql } from "../store/sql.ts";
 import { audit } from "./audit.ts";
 import { credits } from "./credits.ts";
-import { activity } from "./desk/activity.ts";
-import { LabelBook } from "./desk/labels.ts";
+import { activityPage } from "../reporting/activity.ts";
+import { LabelBook } from "../reporting/labels.ts";
 import { entitlements } from "./entitlements.ts";
 import { keys } from "./keys.ts";
 import { logins } from "./logins.ts";
 import { organizations } from "./organizations.ts";
+import type { PaymentService } from "./payments.ts";
+import type { accounts } from "./people.ts";
 import type { Publisher } from "../releases/publish.ts";
+import { quarantine } from "./quarantine.ts";
 import { releases, routes } from "./releases.ts";
-import { requests } from "./requests.ts";
-import { unknownRecord } from "./unknown-record.ts";
-import { usage } from "./usage.ts";
+import { requests } from "../reporting/requests.ts";
+import { unknownRecord } from "../domain/unknown-record.ts";
+import { usage } from "../reporting/usage-totals.ts";
 
 export interface OperatorPorts {
   ledger: Ledger;
   sql: Sql;
   publisher: Publisher;
   clock: Clock;
-  payments: Operator["payments"];
-  people: Operator["people"];
-  flushJournal(): Promise<void>;
+  /** Orders, events of the payment service, and payments that are confirmed by hand. */
+  payments: Pick<PaymentService, "orders" | "events" | "confirm">;
+  people: ReturnType<typeof accounts>;
+  persons(): Promise<Pick<People, "membership" | "persons">>;
+  flushRequestLog(): Promise<void>;
 }
 
+export type Operator = ReturnType<typeof createOperator>;
+
 /** Builds the use-cases over the store and the publication of releases. */
-export const createOperator = (on: OperatorPorts): Operator => ({
+export const createOperator = (on: OperatorPorts) => ({
   organizations: organizations(on.ledger),
   credits: credits(on.ledger),
   keys: keys(on.ledger),
-  entitlements: entitlements(on.ledger, on.clock),
-  releases: releases(on.publisher, on.ledger),
+  entitlements: entitlements({ ledger: on.ledger, clock: on.clock, people: () => on.persons() }),
+  releases: releases(on.publisher),
   routes: routes(on.publisher),
   usage: usage(on.ledger),
-  requests: { ...requests(on.ledger), list: listed(on) },
+  requests: { ...requests(on), list: listed(on) },
   logins: logins(on.ledger),
-  ledger: audit(on.ledger),
+  ledger: { ...audit(on.ledger), ...quarantine(on.ledger) },
   payments: on.payments,
   people: on.people,
 });
 
-/** The same rows that the dashboard shows of an organization. */
-function listed(on: OperatorPorts): Operator["requests"]["list"] {
-  const { activity: list } = activity({ ...on, labels: new LabelBook(on.sql, on.ledger) });
+/**
+ * The same rows that the dashboard shows of an organization, newest first, refusals and replays included; `next_cursor`
+ * goes back in time.
+ */
+function listed(on: OperatorPorts): (query: RequestsQuery) => Promise<RequestListJson> {
+  const rooms = { ...on, labels: new LabelBook(on.sql, on.ledger) };
   return async ({ org, ...query }) => {
-    if ((await on.ledger.organization(org)) === null) throw unknownRecord("organization", org, "org");
-    return await list(org, query);
+    if ((await findOrganization(on.ledger, org)) === null) throw unknownRecord("organization", org, "org");
+    return await activityPage(rooms, org, query);
   };
 }

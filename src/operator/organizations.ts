@@ -1,16 +1,19 @@
 // Organizations: who owns credits and keys (specification 1).
-import type { OrganizationJson } from "../contract/admin.ts";
-import type { Operator } from "../contract/operator.ts";
-import type { Ledger, OrganizationRecord } from "../ledger/ledger.ts";
+import type { ListJson, OrganizationJson } from "../api/shapes/records.ts";
+import type { CreateOrganization } from "../api/shapes/record-inputs.ts";
+import type { Actor } from "../domain/actor.ts";
+import type { Transactions } from "../ledger/ledger.ts";
 import { newId } from "../lib/id.ts";
-import { printList, printTime } from "./print.ts";
+import { printList, printTime } from "../domain/print.ts";
+import { allOrganizations, createOrganization, type OrganizationRecord } from "../registry/organizations.ts";
 
-type Store = Pick<Ledger, "createOrganization" | "organizations">;
+type Store = Transactions;
 
-export const organizations = (ledger: Store): Operator["organizations"] => ({
-  create: async ({ name }, actor) =>
-    printOrganization(await ledger.createOrganization({ id: newId("org"), name }, actor)),
-  list: async () => printList((await ledger.organizations()).map(printOrganization)),
+export const organizations = (ledger: Store) => ({
+  create: async ({ name }: CreateOrganization, actor: Actor): Promise<OrganizationJson> =>
+    printOrganization(await createOrganization(ledger, { id: newId("org"), name }, actor)),
+  list: async (): Promise<ListJson<OrganizationJson>> =>
+    printList((await allOrganizations(ledger)).map(printOrganization)),
 });
 
 const printOrganization = (record: OrganizationRecord): OrganizationJson => ({

@@ -1,53 +1,67 @@
 // Payments as use-cases: what people and operators ask for, in the shapes of the dashboard's API. Each change is one
-// line of the audit log; crediting writes its own, in the ledger's transaction.
-import { OperatorRefusal } from "../contract/admin-refusals.ts";
-import type { Desk } from "../contract/desk.ts";
-import { formatUsd } from "../contract/money.ts";
-import type { AutoTopUpJson, OrderJson, PaymentDesk, PaymentEventJson } from "../contract/payment-desk.ts";
-import { Refusal } from "../contract/refusals.ts";
-import { changedMeanwhile, checkVersion, versionOf } from "../contract/version.ts";
+// line of the audit log; crediting writes its own, in the ledger's transaction. Every method throws `Refusal` or
+// `OperatorRefusal` and has changed nothing then, and an id of another organization is an id that does not exist.
+import type { z } from "zod";
+import type { AutoTopUpJson, autoTopUpInput, OrderJson, orderInput } from "../api/shapes/billing.ts";
+import type { PaymentEventJson } from "../api/shapes/operator.ts";
+import type { Actor } from "../domain/actor.ts";
+import type { AuditNote } from "../domain/audit-note.ts";
+import { OperatorRefusal } from "../domain/operator-refusals.ts";
+import { formatUsd } from "../domain/money.ts";
+import { Refusal } from "../domain/refusals.ts";
+import { changedMeanwhile, checkVersion, versionOf } from "../domain/row-version.ts";
 import { type AutoTopUpTerms, UNSET } from "../payments/auto-top-up-book.ts";
 import { monthStartOf } from "../payments/auto-top-up.ts";
 import { ServiceFailure } from "../payments/driver.ts";
 import type { EventRecord } from "../payments/event-log.ts";
 import { NANO_PER_CENT, type PaymentOrder } from "../payments/order.ts";
+import { BEGUN_MAX } from "../payments/order-book.ts";
 import type { Payments } from "../payments/payments.ts";
-import { listOf, startOf, timeOf, timeOrNull } from "./list.ts";
-import { readUsd } from "./read.ts";
-import { unknownRecord } from "./unknown-record.ts";
+import { actsBelow } from "../payments/top-up-brake.ts";
+import { type ListAsk, type ListOf, listOf, startOf, timeOf, timeOrNull } from "./list.ts";
+import { readUsd } from "../domain/read.ts";
+import { unknownRecord } from "../domain/unknown-record.ts";
 
-export interface PaymentDeskPorts {
+export interface PaymentServicePorts {
   payments: Payments;
-  note: Desk["note"];
+  note: (note: AuditNote) => Promise<void>;
   nowMs: () => number;
   /** Where people see the dashboard, without a slash at the end. */
   dashboardUrl: () => string;
 }
 
-export function paymentDesk(on: PaymentDeskPorts): PaymentDesk {
+export type PaymentService = ReturnType<typeof paymentService>;
+
+export function paymentService(on: PaymentServicePorts) {
   return { ...ordering(on), ...automatic(on), ...forOperators(on) };
 }
 
-type Ordering = Pick<PaymentDesk, "terms" | "orders" | "order" | "buy">;
+type OfAny = ListAsk & { org?: string | undefined };
 
-function ordering({ payments, note, dashboardUrl }: PaymentDeskPorts): Ordering {
+function ordering({ payments, note, dashboardUrl }: PaymentServicePorts) {
   const { minimum, maximum } = payments.limits;
   return {
+    /** How this gateway is paid, and the amounts that an order may have. */
     terms: () => ({
       driver: payments.driver,
       minimum_usd: formatUsd(minimum),
       maximum_usd: formatUsd(maximum),
     }),
-    async orders(org, ask) {
+    async orders(org: string, ask: ListAsk): Promise<ListOf<OrderJson>> {
       const { after, limit } = startOf(ask);
       return listOf(await payments.orders.page(org, after, { limit }), printOrder);
     },
-    async order(org, id) {
+    async order(org: string, id: string): Promise<OrderJson> {
       const order = await payments.orders.find(id);
       if (order === null || order.organizationId !== org) throw unknownRecord("order", id, "order");
       return printOrder(order);
     },
-    async buy(org, input, { actor, formKey }) {
+    /** Asks for money; `formKey` is the form's idempotency key. Credits come by the payment service's event only. */
+    async buy(
+      org: string,
+      input: z.output<typeof orderInput>,
+      { actor, formKey }: { actor: Actor; formKey: string | null },
+    ): Promise<OrderJson> {
       const amount = readUsd(input.amount_usd, "amount_usd");
       const checkout = await reached(() =>
         payments.checkout({
@@ -74,6 +88,11 @@ function ordering({ payments, note, dashboardUrl }: PaymentDeskPorts): Ordering 
           throw wrongAmount("amount_usd", checkout.message);
         case "form_reused":
           throw new OperatorRefusal("conflict", "This form ordered another amount before. Open a new one.");
+        case "too_many_begun":
+          throw new OperatorRefusal(
+            "conflict",
+            `${BEGUN_MAX} payments were begun within a day and not paid. Pay one of them, or come back tomorrow.`,
+          );
         case "unknown_organization":
           throw unknownRecord("organization", org, "org");
       }
@@ -81,9 +100,7 @@ function ordering({ payments, note, dashboardUrl }: PaymentDeskPorts): Ordering 
   };
 }
 
-type Automatic = Pick<PaymentDesk, "autoTopUp" | "setAutoTopUp" | "retryAutoTopUp" | "removeCard">;
-
-function automatic({ payments, note, nowMs }: PaymentDeskPorts): Automatic {
+function automatic({ payments, note, nowMs }: PaymentServicePorts) {
   const show = async (org: string): Promise<AutoTopUpJson> => {
     const [wish, card, spent, last] = await Promise.all([
       payments.automatic.find(org),
@@ -94,6 +111,7 @@ function automatic({ payments, note, nowMs }: PaymentDeskPorts): Automatic {
     const failed = wish?.lastFailure ?? null;
     return {
       ...printTerms(wish ?? UNSET),
+      acts_below_usd: wish === null ? null : formatUsd(actsBelow(wish)),
       spent_this_month_usd: formatUsd(spent),
       card: card?.label ?? null,
       last_failure:
@@ -109,7 +127,11 @@ function automatic({ payments, note, nowMs }: PaymentDeskPorts): Automatic {
   };
   return {
     autoTopUp: show,
-    async setAutoTopUp(org, { version, ...input }, actor) {
+    async setAutoTopUp(
+      org: string,
+      { version, ...input }: z.output<typeof autoTopUpInput>,
+      actor: Actor,
+    ): Promise<AutoTopUpJson> {
       const [threshold, amount] = [
         readUsd(input.threshold_usd, "threshold_usd"),
         readUsd(input.amount_usd, "amount_usd"),
@@ -121,6 +143,11 @@ function automatic({ payments, note, nowMs }: PaymentDeskPorts): Automatic {
         throw wrongAmount(
           "amount_usd",
           `must be whole cents from $${formatUsd(minimum).slice(0, -7)} to $${formatUsd(maximum).slice(0, -7)}`,
+        );
+      if (input.on && amount < threshold)
+        throw wrongAmount(
+          "amount_usd",
+          "must not be below threshold_usd: one charge would leave less than the threshold, and the next would follow at once",
         );
       if (monthlyCap !== null && monthlyCap < amount)
         throw wrongAmount("monthly_cap_usd", "must not be below amount_usd");
@@ -141,7 +168,8 @@ function automatic({ payments, note, nowMs }: PaymentDeskPorts): Automatic {
       });
       return show(org);
     },
-    async retryAutoTopUp(org, actor) {
+    /** Tries now; the order of that try. */
+    async retryAutoTopUp(org: string, actor: Actor): Promise<OrderJson> {
       const before = await payments.orders.lastAutomatic(org);
       await note({ actor, action: "auto_top_up.retry", organizationId: org, target: org });
       await payments.retryAutomatic(org, actor);
@@ -151,26 +179,27 @@ function automatic({ payments, note, nowMs }: PaymentDeskPorts): Automatic {
       const reason = (await payments.automatic.find(org))?.lastFailure;
       throw new OperatorRefusal("conflict", reason ?? "Nothing to do: enough is available, or it is off.");
     },
-    async removeCard(org, actor) {
+    async removeCard(org: string, actor: Actor): Promise<void> {
       if (!(await payments.orders.forgetMethod(org))) throw unknownRecord("card", org, "org");
       await note({ actor, action: "card.remove", organizationId: org, target: org });
     },
   };
 }
 
-type ForOperators = Pick<PaymentDesk, "allOrders" | "events" | "confirm">;
-
-function forOperators({ payments, note }: PaymentDeskPorts): ForOperators {
+function forOperators({ payments, note }: PaymentServicePorts) {
   return {
-    async allOrders({ org, ...ask }) {
+    /** What was asked to be paid, of every organization or of one. */
+    async allOrders({ org, ...ask }: OfAny): Promise<ListOf<OrderJson>> {
       const { after, limit } = startOf(ask);
       return listOf(await payments.orders.page(org ?? null, after, { limit }), printOrder);
     },
-    async events({ org, ...ask }) {
+    /** Events of the payment service, those that credited nothing included. */
+    async events({ org, ...ask }: OfAny): Promise<ListOf<PaymentEventJson>> {
       const { after, limit } = startOf(ask);
       return listOf(await payments.events.page(org ?? null, after, { limit }), printEvent);
     },
-    async confirm(id, actor) {
+    /** The money of an order that is paid by hand has arrived. */
+    async confirm(id: string, actor: Actor): Promise<OrderJson> {
       const order = await payments.orders.find(id);
       if (order === null) throw unknownRecord("order", id, "order");
       if (order.driver !== "manual")

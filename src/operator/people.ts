@@ -1,22 +1,24 @@
 // Accounts, for whoever holds a management key: who is there, a way back in for somebody locked out, an invitation when
 // there is nobody left to send one.
-import type { Operator } from "../contract/operator.ts";
-import { OperatorRefusal } from "../contract/admin-refusals.ts";
-import { linkTo } from "../contract/links.ts";
-import type { AuditNote } from "../contract/desk.ts";
-import type { People } from "../contract/people.ts";
-import { printList, printTime } from "./print.ts";
+import type { ListJson, PersonJson, ResetLinkJson } from "../api/shapes/records.ts";
+import type { ResetPerson } from "../api/shapes/record-inputs.ts";
+import type { Actor } from "../domain/actor.ts";
+import { OperatorRefusal } from "../domain/operator-refusals.ts";
+import { linkTo } from "../domain/links.ts";
+import type { AuditNote } from "../domain/audit-note.ts";
+import type { People } from "../people/people.ts";
+import { printList, printTime } from "../domain/print.ts";
 
 export interface AccountsPorts {
-  people(): Promise<Pick<People, "persons" | "removeTwoFactor" | "resetToken">>;
+  people(): Promise<Pick<People, "everybody" | "personNamed" | "removeTwoFactor" | "resetToken">>;
   /** Where people reach the dashboard, without a slash at the end. */
   url(): string;
   note(note: AuditNote): Promise<void>;
 }
 
-export const accounts = (on: AccountsPorts): Operator["people"] => ({
-  async list() {
-    const persons = await (await on.people()).persons();
+export const accounts = (on: AccountsPorts) => ({
+  async list(): Promise<ListJson<PersonJson>> {
+    const persons = await (await on.people()).everybody();
     return printList(
       persons.map((person) => ({
         id: person.id,
@@ -28,13 +30,12 @@ export const accounts = (on: AccountsPorts): Operator["people"] => ({
       })),
     );
   },
-  async reset({ person: wanted, two_factor }, actor) {
+  /** A link that sets a new password, once; sessions end when it is used. */
+  async reset({ person: wanted, two_factor }: ResetPerson, actor: Actor): Promise<ResetLinkJson> {
     const people = await on.people();
-    const found = (await people.persons()).find(
-      ({ id, email }) => id === wanted || email === wanted.toLowerCase(),
-    );
-    const made = found === undefined ? null : await people.resetToken(found.id);
-    if (found === undefined || made === null)
+    const found = await people.personNamed(wanted);
+    const made = found === null ? null : await people.resetToken(found.id, actor.id);
+    if (found === null || made === null)
       throw new OperatorRefusal("not_found", "There is no record of this id.", "person");
     if (two_factor) await people.removeTwoFactor(found.id);
     const after = { two_factor_removed: two_factor };

@@ -1,28 +1,28 @@
 // Releases and routes: publish a signed release, see what is open, close and open a route by hand. No approval
 // overrides what is seen here (specification 1).
-import type { Actor } from "../contract/actor.ts";
-import type { ReleaseJson, RouteJson } from "../contract/admin.ts";
-import { OperatorRefusal } from "../contract/admin-refusals.ts";
-import type { Operator } from "../contract/operator.ts";
-import type { Release, RouteState } from "../contract/release.ts";
-import type { Ledger } from "../ledger/ledger.ts";
+import type { Actor } from "../domain/actor.ts";
+import type { ListJson, ReleaseJson, ReleaseListJson, RouteJson } from "../api/shapes/records.ts";
+import type { DisableRoute } from "../api/shapes/record-inputs.ts";
+import { OperatorRefusal } from "../domain/operator-refusals.ts";
+import type { RouteState } from "../domain/release.ts";
 import type { Publisher } from "../releases/publish.ts";
 import type { RouteStanding } from "../releases/standing.ts";
-import { printList, printTime, printTimeOrNull } from "./print.ts";
-import { unknownRecord } from "./unknown-record.ts";
+import { printList, printTime } from "../domain/print.ts";
+import { unknownRecord } from "../domain/unknown-record.ts";
+import { printRelease, printRoute } from "../reporting/print-release.ts";
 
 /** Verifies, stores and serves; the store decides about versions and switches. */
-type Desk = Pick<Publisher, "publish" | "setDisabled" | "standings">;
+type Desk = Pick<Publisher, "publish" | "published" | "setDisabled" | "standings">;
 
-export const releases = (desk: Desk, ledger: Pick<Ledger, "releases">): Operator["releases"] => ({
-  async publish(jws, actor) {
+export const releases = (desk: Desk) => ({
+  async publish(jws: string, actor: Actor): Promise<ReleaseJson> {
     const outcome = await desk.publish(jws.trim(), actor);
     if (outcome.kind === "refused")
       throw new OperatorRefusal("release_refused", outcome.reason, outcome.param, outcome.step);
     return printRelease(outcome.release, stateOf(desk, outcome.release.route));
   },
-  async list() {
-    const published = await ledger.releases();
+  async list(): Promise<ReleaseListJson> {
+    const published = await desk.published();
     return printList(
       published.map(({ release, publishedAtMs }) => ({
         ...printRelease(release, stateOf(desk, release.route)),
@@ -32,7 +32,7 @@ export const releases = (desk: Desk, ledger: Pick<Ledger, "releases">): Operator
   },
 });
 
-export function routes(desk: Desk): Operator["routes"] {
+export function routes(desk: Desk) {
   const turn = async (change: Parameters<Desk["setDisabled"]>[0], actor: Actor): Promise<RouteJson> => {
     const done = await desk.setDisabled(change, actor);
     const standing = standingOf(desk, change.route);
@@ -40,49 +40,15 @@ export function routes(desk: Desk): Operator["routes"] {
     return printRoute(standing);
   };
   return {
-    list: async () => printList(desk.standings().map(printRoute)),
-    disable: ({ route, reason }, actor) => turn({ route, disabled: true, reason }, actor),
-    enable: (route, actor) => turn({ route, disabled: false, reason: null }, actor),
+    list: async (): Promise<ListJson<RouteJson>> => printList(desk.standings().map(printRoute)),
+    disable: ({ route, reason }: DisableRoute, actor: Actor) =>
+      turn({ route, disabled: true, reason }, actor),
+    enable: (route: string, actor: Actor) => turn({ route, disabled: false, reason: null }, actor),
   };
 }
 
 const standingOf = (desk: Desk, route: string): RouteStanding | undefined =>
   desk.standings().find(({ release }) => release.route === route);
 
-/** A release that is stored but not on the shelf serves nothing. */
+/** A release that is stored but not on the route table serves nothing. */
 const stateOf = (desk: Desk, route: string): RouteState => standingOf(desk, route)?.state ?? "stale";
-
-export const printRelease = (release: Release, state: RouteState): ReleaseJson => ({
-  route: release.route,
-  version: release.version,
-  state,
-  model: release.model,
-  provider: release.provider,
-  upstream_model: release.upstreamModel,
-  region: release.region,
-  tier: release.tier,
-  requires_paid: release.requiresPaid,
-  digest: release.digest,
-  signed_by: release.signedBy,
-  issued_at: printTime(release.issuedAtMs),
-  expires_at: printTime(release.expiresAtMs),
-});
-
-export const printRoute = ({
-  release,
-  state,
-  reason,
-  circuit,
-  failures,
-  nextProbeAtMs,
-}: RouteStanding): RouteJson => ({
-  route: release.route,
-  model: release.model,
-  provider: release.provider,
-  region: release.region,
-  state,
-  reason,
-  version: release.version,
-  expires_at: printTime(release.expiresAtMs),
-  health: { circuit, failures, next_probe_at: printTimeOrNull(nextProbeAtMs) },
-});

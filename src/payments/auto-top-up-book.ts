@@ -1,5 +1,5 @@
 // Each organization's wish to be topped up by itself, and how the last try went.
-import type { NanoUsd } from "../contract/money.ts";
+import type { NanoUsd } from "../domain/money.ts";
 import { moneyOf, numberOf, orNull, type Sql, type SqlRow, textOf } from "../store/sql.ts";
 
 export interface AutoTopUp {
@@ -52,11 +52,12 @@ export class AutoTopUpBook {
     return row === undefined ? null : autoTopUpOf(row);
   }
 
-  /** Those that run low and may try now. */
+  /** Those that run low (`actsBelow`) and may try now. */
   async due(nowMs: number): Promise<AutoTopUp[]> {
     const rows = await this.sql.rows(
       `SELECT auto_top_up.* FROM auto_top_up
-       JOIN org_balance ON org_balance.org_id = auto_top_up.org_id AND slot = 0 AND available < threshold
+       JOIN org_balance ON org_balance.org_id = auto_top_up.org_id AND slot = 0
+         AND available < threshold AND available < amount
        WHERE enabled = 1 AND (last_failure IS NULL OR next_try_at <= ?1) ORDER BY auto_top_up.org_id`,
       nowMs,
     );

@@ -1,6 +1,6 @@
 // A person adds credits: an order of ours first, then the service's page for it. The page says nothing about whether
 // money came; only an event does (receive.ts).
-import type { NanoUsd } from "../contract/money.ts";
+import type { NanoUsd } from "../domain/money.ts";
 import type { PaymentDriver } from "./driver.ts";
 import { CURRENCY, NANO_PER_CENT, type PaymentOrder } from "./order.ts";
 import type { OrderBook } from "./order-book.ts";
@@ -28,6 +28,7 @@ export type Checkout =
   | { kind: "ordered"; order: PaymentOrder; fresh: boolean }
   | { kind: "wrong_amount"; message: string }
   | { kind: "form_reused" }
+  | { kind: "too_many_begun" }
   | { kind: "unknown_organization" };
 
 /** Throws `ServiceFailure` when the service did not answer; the same form may be sent again. */
@@ -38,7 +39,10 @@ export async function startCheckout(on: CheckoutPorts, ask: CheckoutAsk): Promis
     { ...ask, driver: on.driver.name, purpose: "checkout", formKey: ask.formKey },
     on.nowMs(),
   );
-  if (taken === null) return { kind: "unknown_organization" };
+  if (taken === null) {
+    const full = await on.orders.isFull(ask.organizationId, on.nowMs());
+    return { kind: full ? "too_many_begun" : "unknown_organization" };
+  }
   const { order, fresh } = taken;
   if (order.amount !== ask.amount || order.currency !== CURRENCY) return { kind: "form_reused" };
   if (order.sessionId !== null || order.state !== "open") return { kind: "ordered", order, fresh };

@@ -1,6 +1,6 @@
 // A way to be paid. Drivers know their service's words and nothing of the ledger: they open a page to pay on, charge a
 // saved card, and read verified events. What an event is worth is judged against our order (receive.ts).
-import type { NanoUsd } from "../contract/money.ts";
+import type { NanoUsd } from "../domain/money.ts";
 import type { DriverName, PaymentMethod, PaymentOrder } from "./order.ts";
 
 export interface PaymentDriver {
@@ -8,9 +8,13 @@ export interface PaymentDriver {
   /** Asks for the money of an order. Safe to repeat: the same order opens the same session. */
   open(order: PaymentOrder, ask: Ask): Promise<Opened>;
   /** A delivery with a valid signature, in our words. Throws `WebhookRefusal` for every other one. */
-  read(delivery: Delivery): Promise<PaymentEvent>;
+  read(delivery: SignedBody): Promise<PaymentEvent>;
   /** Charges a saved card for an order. Safe to repeat: the same order charges once. Throws `ServiceFailure`. */
   charge(order: PaymentOrder, method: PaymentMethod): Promise<Charged>;
+  /**
+   * How the charge of an order stands, without charging: `void` when the service knows of none. Throws `ServiceFailure`.
+   */
+  standing(order: PaymentOrder, method: PaymentMethod | null): Promise<Charged>;
   /** The card of a payment that was allowed to be kept; null when there is none. Throws `ServiceFailure`. */
   methodOf(paymentId: string): Promise<Omit<PaymentMethod, "organizationId"> | null>;
   /** The order that a payment was made for, as the service remembers it; null for payments of somebody else. */
@@ -30,7 +34,7 @@ export type Opened =
   /** Nothing to click: somebody confirms the payment by hand. */
   | { kind: "by_hand" };
 
-export interface Delivery {
+export interface SignedBody {
   /** The exact bytes. */
   body: Uint8Array;
   signature: string | null;
@@ -67,7 +71,9 @@ export type Charged =
   /** The card's bank said no; `reason` is for people. */
   | { kind: "declined"; reason: string }
   /** Under way: an event tells how it ends. */
-  | { kind: "pending"; paymentId: string };
+  | { kind: "pending"; paymentId: string }
+  /** The service answers for good that it failed, and knows of no payment for the order. */
+  | { kind: "void"; reason: string };
 
 /** A delivery that is not believed: forged, changed, too old or no event at all. Nothing of it was used. */
 export class WebhookRefusal extends Error {}

@@ -30,11 +30,13 @@ export interface EventRecord {
   receivedAtMs: number;
 }
 
+export type Noted = Omit<EventRecord, "deliveries" | "receivedAtMs">;
+
 export class EventLog {
   constructor(private readonly sql: Sql) {}
 
   /** The newest outcome stands, but what was credited or taken back once is not overwritten by its repetition. */
-  async note(event: Omit<EventRecord, "deliveries" | "receivedAtMs">, nowMs: number): Promise<void> {
+  async note(event: Noted, nowMs: number): Promise<void> {
     await this.sql.rows(
       `INSERT INTO payment_event (driver, event_id, type, org_id, order_id, outcome, detail, deliveries, received_at)
        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 1, ?8)
@@ -50,6 +52,40 @@ export class EventLog {
       event.detail,
       nowMs,
     );
+  }
+
+  /**
+   * Notes, before it is booked, that an event tells of a dispute's or refund's money, and counts such events: a dispute
+   * can take its money again after it gave it back, and each time is told by an event of its own.
+   */
+  async countMove(
+    event: Pick<Noted, "driver" | "id" | "type">,
+    reversalId: string,
+    nowMs: number,
+  ): Promise<number> {
+    const { driver, id, type } = event;
+    await this.sql.rows(
+      `INSERT INTO payment_event (driver, event_id, type, outcome, deliveries, received_at, reversal_id)
+       VALUES (?1, ?2, ?3, 'repeated', 0, ?4, ?5)
+       ON CONFLICT (driver, event_id) DO UPDATE SET reversal_id = excluded.reversal_id`,
+      driver,
+      id,
+      type,
+      nowMs,
+      reversalId,
+    );
+    return await this.moves(driver, reversalId, type);
+  }
+
+  /** How many events of this type told of it. */
+  async moves(driver: DriverName, reversalId: string, type: string): Promise<number> {
+    const [row] = await this.sql.rows(
+      "SELECT count(*) AS moves FROM payment_event WHERE driver = ?1 AND reversal_id = ?2 AND type = ?3",
+      driver,
+      reversalId,
+      type,
+    );
+    return numberOf(row?.["moves"]);
   }
 
   /** Newest first; `organizationId` null means all. `after` is the page's start (store/page.ts). */

@@ -11,6 +11,7 @@ export const manualDriver: PaymentDriver = {
   charge: async () => {
     throw new ServiceFailure("There is no card to charge: the operator confirms payments by hand.");
   },
+  standing: async () => ({ kind: "void", reason: "There is no card to charge." }),
   methodOf: async () => null,
   orderOf: async () => null,
 };

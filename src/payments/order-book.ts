@@ -1,6 +1,6 @@
 // Orders, cards and the events of payment services, as rows. Each change is a compare-and-set on the order's state, so
 // events that come twice, late or together change it once.
-import type { NanoUsd } from "../contract/money.ts";
+import type { NanoUsd } from "../domain/money.ts";
 import { randomBase62 } from "../lib/id.ts";
 import { type Page, type PageAsk, pageOf } from "../store/page.ts";
 import { moneyOf, numberOf, orNull, type Sql, type SqlRow, textOf } from "../store/sql.ts";
@@ -16,18 +16,26 @@ export interface NewOrder {
   formKey: string | null;
 }
 
+/** Unpaid checkouts of an organization within a day: each is a page of the service, and a line that operators read. */
+export const BEGUN_MAX = 50;
+const DAY_MS = 86_400_000;
+const begun = (organization: string, since: string): string =>
+  `SELECT count(*) AS begun FROM payment_order AS begun WHERE begun.org_id = ${organization}
+     AND begun.created_at > ${since} AND begun.purpose = 'checkout' AND begun.state <> 'credited'`;
+
 export class OrderBook {
   constructor(private readonly sql: Sql) {}
 
   /**
    * A new order, or the one that this form (or, for automatic ones, this organization) has open already.
-   * Null when the organization does not exist.
+   * Null when the organization does not exist, or has begun `BEGUN_MAX` checkouts within a day that nobody has paid.
    */
   async take(order: NewOrder, nowMs: number): Promise<{ order: PaymentOrder; fresh: boolean } | null> {
     const { organizationId, driver, purpose, amount, createdBy, formKey } = order;
     const [made] = await this.sql.rows(
       `INSERT INTO payment_order (order_id, org_id, driver, purpose, amount, currency, state, created_by, created_at, form_key)
        SELECT ?1, org_id, ?3, ?4, ?5, ?6, 'open', ?7, ?8, ?9 FROM organization WHERE org_id = ?2
+         AND (?4 <> 'checkout' OR (${begun("?2", "?10")}) < ${BEGUN_MAX})
        ON CONFLICT DO NOTHING RETURNING *`,
       `ord_${randomBase62(16)}`,
       organizationId,
@@ -38,6 +46,7 @@ export class OrderBook {
       createdBy,
       nowMs,
       formKey,
+      nowMs - DAY_MS,
     );
     if (made !== undefined) return { order: orderOf(made), fresh: true };
     const earlier = await this.one(
@@ -47,6 +56,12 @@ export class OrderBook {
       purpose,
     );
     return earlier === null ? null : { order: earlier, fresh: false };
+  }
+
+  /** Whether an organization may begin no other checkout for now. */
+  async isFull(organizationId: string, nowMs: number): Promise<boolean> {
+    const [row] = await this.sql.rows(begun("?1", "?2"), organizationId, nowMs - DAY_MS);
+    return numberOf(row?.["begun"]) >= BEGUN_MAX;
   }
 
   /** The session or charge that the service made for an order; only once. */
@@ -147,6 +162,18 @@ export class OrderBook {
       sinceMs,
     );
     return moneyOf(row?.["total"]);
+  }
+
+  /** When the other automatic orders of an organization were made that are open or credited. */
+  async automaticBeside(order: PaymentOrder, sinceMs: number): Promise<number[]> {
+    const rows = await this.sql.rows(
+      `SELECT created_at FROM payment_order WHERE org_id = ?1 AND purpose = 'auto_top_up'
+         AND state IN ('open', 'credited') AND created_at >= ?2 AND order_id <> ?3`,
+      order.organizationId,
+      sinceMs,
+      order.id,
+    );
+    return rows.map((row) => numberOf(row["created_at"]));
   }
 
   /** Whether the ledger has taken money of this order back under that dispute or refund. */

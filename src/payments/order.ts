@@ -1,10 +1,10 @@
 // What somebody is asked to pay. The order is ours: amount, currency and organization of a payment are compared with it
 // and never taken from an event (hardening.md S29).
-import type { NanoUsd } from "../contract/money.ts";
+import type { NanoUsd } from "../domain/money.ts";
 
 export type DriverName = "stripe" | "manual" | "test";
 /** `checkout`: a person pays on a page. `auto_top_up`: a saved card is charged (auto-top-up.ts). */
-export type Purpose = "checkout" | "auto_top_up";
+type Purpose = "checkout" | "auto_top_up";
 export type OrderState = "open" | "credited" | "failed" | "expired";
 
 export const CURRENCY = "usd";

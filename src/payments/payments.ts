@@ -1,7 +1,7 @@
 // The payments room, put together over the store, the ledger's till and one driver. The driver is loaded on first use:
 // most starts of a gateway take no payment.
-import type { From } from "../contract/actor.ts";
-import type { NanoUsd } from "../contract/money.ts";
+import type { From } from "../domain/actor.ts";
+import type { NanoUsd } from "../domain/money.ts";
 import type { Sql } from "../store/sql.ts";
 import { AutoTopUpBook } from "./auto-top-up-book.ts";
 import { noteDeclined, topUpOne, topUpWhatRunsLow } from "./auto-top-up.ts";
@@ -10,7 +10,7 @@ import type { PaymentDriver } from "./driver.ts";
 import { EventLog } from "./event-log.ts";
 import type { DriverName, PaymentOrder } from "./order.ts";
 import { OrderBook } from "./order-book.ts";
-import { creditOrder, type Delivery, receive, type Till, type Verdict } from "./receive.ts";
+import { creditOrder, type WebhookDelivery, receive, type Till, type Verdict } from "./receive.ts";
 
 export interface PaymentPorts {
   sql: Sql;
@@ -47,7 +47,7 @@ export class Payments {
   }
 
   /** One delivery of a payment service. Throws `WebhookRefusal` or `ServiceFailure`. */
-  async receive(delivery: Delivery): Promise<Verdict> {
+  async receive(delivery: WebhookDelivery): Promise<Verdict> {
     const ports = await this.ports();
     return receive(
       {

@@ -1,8 +1,8 @@
 // What an event of a payment service is worth: judged against our order, credited or taken back in the ledger's own
 // transaction under the payment's id, and only then answered (money.md §5, faults 67 and 68). Every step can be repeated:
 // a crash anywhere before the answer makes the service deliver again, and the ledger credits one reference once.
-import type { Actor, From } from "../contract/actor.ts";
-import type { NanoUsd } from "../contract/money.ts";
+import type { Actor, From } from "../domain/actor.ts";
+import type { NanoUsd } from "../domain/money.ts";
 import { crashPoint } from "../lib/crash-point.ts";
 import type { PaymentDriver, PaymentEvent } from "./driver.ts";
 import type { EventLog, EventOutcome } from "./event-log.ts";
@@ -50,7 +50,7 @@ export interface ReceivePorts {
   };
 }
 
-export interface Delivery {
+export interface WebhookDelivery {
   body: Uint8Array;
   signature: string | null;
   from: From;
@@ -68,7 +68,7 @@ type Paid = Extract<Delivered, { kind: "paid" }>;
 type Moved = Extract<Delivered, { kind: "taken_back" | "returned" }>;
 
 /** Reads, judges and books one delivery, and notes what came of it. Throws `WebhookRefusal` for what is not believed. */
-export async function receive(on: ReceivePorts, { from, ...delivery }: Delivery): Promise<Verdict> {
+export async function receive(on: ReceivePorts, { from, ...delivery }: WebhookDelivery): Promise<Verdict> {
   const event = await on.driver.read({ ...delivery, nowMs: on.nowMs() });
   const verdict = await judge(on, { ...event, from });
   const { outcome, detail, order } = verdict;
@@ -187,46 +187,94 @@ async function unknownPayment(on: ReceivePorts, paymentId: string): Promise<Verd
   return { outcome: "too_early", detail: "the payment that it follows was not credited yet", order };
 }
 
+/** Of the second and each further time that one dispute moves money; the first has the dispute's own id. */
+const timesId = (reversalId: string, time: number): string =>
+  time === 1 ? reversalId : `${reversalId}/${time}`;
+
+/**
+ * How often the money was taken back by now: a dispute that ended for us can take it again, and each time has a
+ * withdrawal of its own. One before the return of the last is one that came too early.
+ */
+async function timesTaken(on: ReceivePorts, event: Moved): Promise<{ times: number; early: boolean }> {
+  const { reversalId } = event;
+  if (event.type !== WITHDRAWN) return { times: 1, early: false };
+  const told = await on.events.countMove(noted(on, event), reversalId, on.nowMs());
+  const returned = await on.events.moves(on.driver.name, reversalId, REINSTATED);
+  return { times: Math.min(told, returned + 1), early: told > returned + 1 };
+}
+
+const WITHDRAWN = "charge.dispute.funds_withdrawn";
+const REINSTATED = "charge.dispute.funds_reinstated";
+
+const noted = (on: ReceivePorts, { id, type }: Moved) => ({ driver: on.driver.name, id, type });
+
 async function takeBack(on: ReceivePorts, event: Moved, order: PaymentOrder): Promise<Verdict> {
+  const { times, early } = await timesTaken(on, event);
+  let kind: Awaited<ReturnType<Till["reverse"]>>["kind"] = "repeated";
+  let taken = false;
+  for (let time = 1; time <= times; time++) {
+    kind = await reverse(on, { event, order, externalId: timesId(event.reversalId, time) });
+    taken ||= kind === "reversed";
+    // An earlier time may have been of another amount.
+    if (kind !== "reversed" && kind !== "repeated" && (kind !== "conflict" || time === times))
+      return refused(`the ledger answered ${kind}`, order);
+  }
+  if (taken) return { outcome: "taken_back", detail: "reason" in event ? event.reason : null, order };
+  if (early) return { outcome: "too_early", detail: "the return that it follows was not seen yet", order };
+  return { outcome: "repeated", detail: null, order };
+}
+
+interface Booking {
+  event: Moved;
+  order: PaymentOrder;
+  externalId: string;
+}
+
+const actorOf = ({ event, order }: Booking): Actor => ({
+  id: `${order.driver} ${event.reversalId}`,
+  ...event.from,
+});
+
+async function reverse(on: ReceivePorts, booking: Booking) {
+  const { event, order, externalId } = booking;
   const { organizationId, driver: source } = order;
+  const target = event.paymentId ?? "";
   const { kind } = await on.till.reverse(
-    {
-      organizationId,
-      amount: event.money.amount,
-      kind: "chargeback",
-      target: event.paymentId ?? "",
-      source,
-      externalId: event.reversalId,
-    },
-    { id: `${source} ${event.reversalId}`, ...event.from },
+    { organizationId, amount: event.money.amount, kind: "chargeback", target, source, externalId },
+    actorOf(booking),
   );
-  if (kind === "reversed")
-    return { outcome: "taken_back", detail: "reason" in event ? event.reason : null, order };
-  if (kind === "repeated") return { outcome: "repeated", detail: null, order };
-  return refused(`the ledger answered ${kind}`, order);
+  return kind;
 }
 
 /** Only what was taken back before returns: an end that came before its beginning is delivered again. */
 async function giveAgain(on: ReceivePorts, event: Moved, order: PaymentOrder): Promise<Verdict> {
   const { organizationId, driver: source } = order;
-  if (!(await on.orders.wasTakenBack(order, event.reversalId))) {
-    return event.type === "charge.dispute.funds_reinstated"
-      ? { outcome: "too_early", detail: "the dispute that it ends was not seen yet", order }
-      : ignored("it had taken nothing back", order);
+  const isDispute = event.type === REINSTATED;
+  const told = isDispute ? await on.events.countMove(noted(on, event), event.reversalId, on.nowMs()) : 1;
+  let [returned, early] = [false, false];
+  for (let time = 1; time <= told && !early; time++) {
+    const externalId = timesId(event.reversalId, time);
+    early = !(await on.orders.wasTakenBack(order, externalId));
+    if (early) break;
+    const { kind } = await on.till.topUp(
+      {
+        organizationId,
+        amount: event.money.amount,
+        kind: "purchase",
+        source,
+        externalId: `${externalId}/returned`,
+      },
+      actorOf({ event, order, externalId }),
+    );
+    returned ||= kind === "credited";
+    if (kind !== "credited" && kind !== "repeated" && (kind !== "conflict" || time === told))
+      return refused(`the ledger answered ${kind}`, order);
   }
-  const { kind } = await on.till.topUp(
-    {
-      organizationId,
-      amount: event.money.amount,
-      kind: "purchase",
-      source,
-      externalId: `${event.reversalId}/returned`,
-    },
-    { id: `${source} ${event.reversalId}`, ...event.from },
-  );
-  if (kind === "credited") return { outcome: "returned", detail: null, order };
-  if (kind === "repeated") return { outcome: "repeated", detail: null, order };
-  return refused(`the ledger answered ${kind}`, order);
+  if (returned) return { outcome: "returned", detail: null, order };
+  if (!early) return { outcome: "repeated", detail: null, order };
+  return isDispute
+    ? { outcome: "too_early", detail: "the dispute that it ends was not seen yet", order }
+    : ignored("it had taken nothing back", order);
 }
 
 const ignored = (detail: string, order: PaymentOrder | null): Verdict => ({

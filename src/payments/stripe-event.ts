@@ -1,7 +1,7 @@
 // Stripe's events in our words. Only what is needed is read, and what does not have the expected shape is "other": an
 // event of a newer API version must not be half understood.
 import type Stripe from "stripe";
-import { nanoUsd } from "../contract/money.ts";
+import { nanoUsd } from "../domain/money.ts";
 import type { Money, PaymentEvent } from "./driver.ts";
 import { NANO_PER_CENT } from "./order.ts";
 

@@ -2,11 +2,11 @@
 // only the library's asynchronous webhook functions work. Every call carries our order's id as its idempotency key, so
 // a call repeated after a crash or a timeout does not ask, or charge, twice.
 import Stripe from "stripe";
-import { formatUsd, nanoUsd } from "../contract/money.ts";
+import { formatUsd, nanoUsd } from "../domain/money.ts";
 import {
   type Ask,
   type Charged,
-  type Delivery,
+  type SignedBody,
   type Opened,
   type PaymentDriver,
   type PaymentEvent,
@@ -27,6 +27,7 @@ export interface StripeSettings {
 
 const TOLERANCE_S = 300;
 const CALL_TIMEOUT_MS = 20_000;
+const CLOCKS_DIFFER_S = 600;
 
 export class StripeDriver implements PaymentDriver {
   readonly name: "stripe" | "test";
@@ -81,7 +82,7 @@ export class StripeDriver implements PaymentDriver {
     return { kind: "page", sessionId: session.id, url: session.url };
   }
 
-  async read({ body, signature, nowMs }: Delivery): Promise<PaymentEvent> {
+  async read({ body, signature, nowMs }: SignedBody): Promise<PaymentEvent> {
     if (signature === null) throw new WebhookRefusal("The header Stripe-Signature is missing.");
     // The library only looks for signatures that are too old.
     const signedAtMs = Number(/(?:^|,)\s*t=(\d{1,12})(?:,|$)/.exec(signature)?.[1] ?? 0) * 1000;
@@ -124,17 +125,59 @@ export class StripeDriver implements PaymentDriver {
         },
         { idempotencyKey: order.id },
       );
-      const money = {
-        amount: nanoUsd(BigInt(payment.amount_received) * NANO_PER_CENT),
-        currency: payment.currency,
-      };
-      return payment.status === "succeeded"
-        ? { kind: "paid", paymentId: payment.id, money }
-        : { kind: "pending", paymentId: payment.id };
+      return chargedOf(payment);
     } catch (error) {
       if (error instanceof Stripe.errors.StripeCardError) return { kind: "declined", reason: error.message };
-      throw failureOf(error);
+      if (!isForGood(error)) throw failureOf(error);
+      // Every repetition gets this answer: what came of the order is found where payments are.
+      const found = await this.standing(order, method);
+      const refused = error instanceof Stripe.errors.StripeInvalidRequestError;
+      return found.kind === "void" && refused ? { kind: "declined", reason: error.message } : found;
     }
+  }
+
+  async standing(order: PaymentOrder, method: PaymentMethod | null): Promise<Charged> {
+    const { sessionId } = order;
+    if (sessionId !== null) {
+      const payment = await this.call(() => this.stripe.paymentIntents.retrieve(sessionId));
+      return chargedOf(isForsaken(payment) ? await this.cancel(payment.id) : payment);
+    }
+    const found = await this.paymentFor(order, method);
+    return found === null
+      ? {
+          kind: "void",
+          reason: "Stripe failed to charge the card and knows of no payment; it is asked anew.",
+        }
+      : chargedOf(found);
+  }
+
+  private cancel(paymentId: string): Promise<Stripe.PaymentIntent> {
+    return this.call(() => this.stripe.paymentIntents.cancel(paymentId));
+  }
+
+  /** Among those of the card's customer; and, should the card be another one by now, among all. */
+  private async paymentFor(
+    order: PaymentOrder,
+    method: PaymentMethod | null,
+  ): Promise<Stripe.PaymentIntent | null> {
+    const created = { gte: Math.floor(order.createdAtMs / 1000) - CLOCKS_DIFFER_S };
+    const isIts = ({ metadata }: Stripe.PaymentIntent): boolean => metadata["order"] === order.id;
+    return this.call(async () => {
+      if (method !== null)
+        for await (const payment of this.stripe.paymentIntents.list({
+          customer: method.customerId,
+          created,
+          limit: 100,
+        }))
+          if (isIts(payment)) return payment;
+      const query = `metadata['order']:'${order.id}'`;
+      const { data } = await this.stripe.paymentIntents.search({ query }).catch((error: unknown) => {
+        // Accounts of some countries have no search.
+        if (error instanceof Stripe.errors.StripeInvalidRequestError) return { data: [] };
+        throw error;
+      });
+      return data.find(isIts) ?? null;
+    });
   }
 
   async methodOf(paymentId: string): Promise<Omit<PaymentMethod, "organizationId"> | null> {
@@ -164,6 +207,44 @@ export class StripeDriver implements PaymentDriver {
       throw failureOf(error);
     }
   }
+}
+
+function chargedOf(payment: Stripe.PaymentIntent): Charged {
+  const money = {
+    amount: nanoUsd(BigInt(payment.amount_received) * NANO_PER_CENT),
+    currency: payment.currency,
+  };
+  switch (payment.status) {
+    case "succeeded":
+      return { kind: "paid", paymentId: payment.id, money };
+    case "canceled":
+    case "requires_payment_method":
+      return { kind: "declined", reason: payment.last_payment_error?.message ?? "The card was declined." };
+    case "processing":
+    case "requires_action":
+    case "requires_capture":
+    case "requires_confirmation":
+      break;
+  }
+  return { kind: "pending", paymentId: payment.id };
+}
+
+/** Waits for somebody to confirm it, and nobody is there: a saved card is charged without its owner. */
+const isForsaken = ({ status }: Stripe.PaymentIntent): boolean =>
+  status === "requires_action" || status === "requires_confirmation" || status === "requires_capture";
+
+/**
+ * Stripe keeps what it answered under an idempotency key, a failure of its own too: a repetition is told the same for a
+ * day, and a refused request or a key of another request will not be taken later either.
+ */
+function isForGood(error: unknown): error is Stripe.errors.StripeError {
+  if (!(error instanceof Stripe.errors.StripeError)) return false;
+  if (
+    error instanceof Stripe.errors.StripeInvalidRequestError ||
+    error instanceof Stripe.errors.StripeIdempotencyError
+  )
+    return true;
+  return (error.statusCode ?? 0) >= 500 && error.headers?.["idempotent-replayed"] === "true";
 }
 
 /** Stripe's messages name no secret: an invalid key is printed with all but its last characters starred out. */

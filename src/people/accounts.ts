@@ -1,13 +1,15 @@
 // Persons and their sessions, in the words of the house.
-import type { NewAccount, Person, PersonSession, People, SignedIn, Visitor } from "../contract/people.ts";
-import { OperatorRefusal } from "../contract/admin-refusals.ts";
-import { Refusal } from "../contract/refusals.ts";
+import type { NewAccount, Person, PersonSession, People, SignedIn, Visitor } from "./people.ts";
+import { OperatorRefusal } from "../domain/operator-refusals.ts";
+import { Refusal } from "../domain/refusals.ts";
+import { inHundreds } from "../store/sql.ts";
+import { allRows } from "./all-rows.ts";
 import type { UserRow } from "./schema.ts";
-import { ADDRESS_HEADER, type SignIn } from "./sign-in.ts";
+import { ADDRESS_HEADER, SESSIONS_MAX, type SignIn } from "./sign-in.ts";
 
 const msOf = (time: Date | string): number => new Date(time).getTime();
 
-export const personOf = (row: UserRow): Person => ({
+const personOf = (row: UserRow): Person => ({
   id: row.id,
   name: row.name,
   email: row.email,
@@ -76,12 +78,51 @@ export async function sessionOf(on: SignIn, visitor: Visitor): Promise<SignedIn 
   };
 }
 
-export async function persons(on: SignIn, ids?: readonly string[]): Promise<Person[]> {
-  if (ids?.length === 0) return [];
-  const where = ids === undefined ? [] : [{ field: "id", operator: "in" as const, value: [...ids] }];
-  const rows = await on.records.findMany<UserRow>({ model: "user", where, limit: 10_000 });
-  return rows.map(personOf);
+type Persons = Pick<People, "anybody" | "everybody" | "personNamed" | "persons" | "rename">;
+
+export const persons = ({ records, internal }: SignIn): Persons => ({
+  anybody: async () => (await records.count({ model: "user" })) > 0,
+  everybody: async () => (await allRows<UserRow>(records, { model: "user" })).map(personOf),
+  async personNamed(idOrEmail) {
+    const rows = await records.findMany<UserRow>({
+      model: "user",
+      where: [
+        { field: "id", value: idOrEmail, connector: "OR" },
+        { field: "email", value: idOrEmail.toLowerCase(), connector: "OR" },
+      ],
+      limit: 1,
+    });
+    return rows.map(personOf)[0] ?? null;
+  },
+  async persons(ids) {
+    const found: Person[] = [];
+    for (const some of inHundreds(ids)) {
+      const where = [{ field: "id", operator: "in" as const, value: some }];
+      const rows = await records.findMany<UserRow>({ model: "user", where, limit: some.length });
+      found.push(...rows.map(personOf));
+    }
+    return found;
+  },
+  async rename(personId, name) {
+    await internal.updateUser(personId, { name });
+  },
+});
+
+interface SessionRow {
+  id: string;
+  createdAt: Date | string;
+  updatedAt: Date | string;
+  expiresAt: Date | string;
+  ipAddress?: string | null;
+  userAgent?: string | null;
 }
+
+const chosen = (which: Parameters<People["endSessions"]>[1]) => {
+  if (which === "all") return [];
+  return "only" in which
+    ? [{ field: "id", value: which.only }]
+    : [{ field: "id", operator: "ne" as const, value: which.allBut }];
+};
 
 type Sessions = Pick<People, "changePassword" | "endSessions" | "passkeys" | "sessions">;
 
@@ -96,28 +137,32 @@ export const sessionKeeping = (on: SignIn): Sessions => ({
     if (signedIn !== null) await this.endSessions(signedIn.person.id, { allBut: signedIn.session.id });
   },
   async sessions(personId) {
-    const rows = await on.internal.listSessions(personId);
-    return rows
-      .filter(({ expiresAt }) => msOf(expiresAt) > Date.now())
-      .map(
-        (row): PersonSession => ({
-          id: row.id,
-          createdAtMs: msOf(row.createdAt),
-          seenAtMs: msOf(row.updatedAt),
-          expiresAtMs: msOf(row.expiresAt),
-          address: row.ipAddress || null,
-          agent: row.userAgent || null,
-        }),
-      );
+    const where = [
+      { field: "userId", value: personId },
+      { field: "expiresAt", operator: "gt" as const, value: new Date() },
+    ];
+    const sortBy = { field: "createdAt", direction: "desc" as const };
+    const rows = await on.records.findMany<SessionRow>({
+      model: "session",
+      where,
+      sortBy,
+      limit: SESSIONS_MAX,
+    });
+    return rows.map(
+      (row): PersonSession => ({
+        id: row.id,
+        createdAtMs: msOf(row.createdAt),
+        seenAtMs: msOf(row.updatedAt),
+        expiresAtMs: msOf(row.expiresAt),
+        address: row.ipAddress || null,
+        agent: row.userAgent || null,
+      }),
+    );
   },
   async endSessions(personId, which) {
-    const open = await on.internal.listSessions(personId);
-    const ended = open.filter(({ id }) => {
-      if (which === "all") return true;
-      return "only" in which ? id === which.only : id !== which.allBut;
-    });
-    for (const { token } of ended) await on.internal.deleteSession(token);
-    return ended.length > 0;
+    // One statement over all there are: the library's own list ends after a hundred.
+    const where = [{ field: "userId", value: personId }, ...chosen(which)];
+    return (await on.records.deleteMany({ model: "session", where })) > 0;
   },
   async passkeys(personId) {
     const where = [{ field: "userId", value: personId }];

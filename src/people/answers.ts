@@ -1,6 +1,6 @@
 // Answers to forms by their key, kept in the store of people, so that a form which is sent twice acts once on whichever
 // worker it lands.
-import type { People } from "../contract/people.ts";
+import type { People } from "./people.ts";
 import type { RememberedRow } from "./schema.ts";
 import type { SignIn } from "./sign-in.ts";
 

@@ -1,9 +1,9 @@
 // People while their database is away. The sign-in library makes failures of its own out of it, without their cause, so
 // it is the database that is asked: who called is told to come back, and no bug is reported.
-import { OperatorRefusal } from "../contract/admin-refusals.ts";
-import { overloaded } from "../contract/overloaded.ts";
-import type { People } from "../contract/people.ts";
-import { Refusal } from "../contract/refusals.ts";
+import { OperatorRefusal } from "../domain/operator-refusals.ts";
+import { overloaded } from "../domain/overloaded.ts";
+import type { People } from "./people.ts";
+import { Refusal } from "../domain/refusals.ts";
 import type { PeopleStore } from "./store.ts";
 
 type Asked = (...given: unknown[]) => Promise<unknown>;

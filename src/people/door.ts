@@ -1,9 +1,9 @@
 // `/auth/*`: what of the sign-in library is open, and in which manner. Everything not named here is 404 (hardening.md
 // S8); errors come in our envelope; the session's token leaves in its cookie only.
-import type { Visitor } from "../contract/people.ts";
-import { Refusal } from "../contract/refusals.ts";
+import type { Visitor } from "./people.ts";
+import { Refusal } from "../domain/refusals.ts";
 import { trustedHeaders } from "./accounts.ts";
-import type { SignIn } from "./sign-in.ts";
+import { refusedInside, type SignIn } from "./sign-in.ts";
 
 const OPEN = new Set([
   "POST /auth/sign-in/email",
@@ -24,14 +24,13 @@ const OPEN = new Set([
 ]);
 const CALLBACK = /^GET \/auth\/callback\/[a-z0-9_-]{1,64}$/;
 const PASSKEY_SIGN_IN = "/auth/passkey/verify-authentication";
-const BODY_BYTES = 64 * 1024;
 /** Exactly this, so that the library reads the bytes that are read here. */
 const BASE64URL = /^[\w-]+$/;
 /** In WebAuthn's authenticator data: behind the digest of the host. */
 const FLAGS_AT = 32;
 const USER_VERIFIED = 0x04;
 
-/** Passes a request on to the library; `guard` has checked Origin and media type. */
+/** Passes a request on to the library; its Origin, media type and size were checked. */
 export async function handleAuth(
   on: SignIn,
   request: Request,
@@ -44,8 +43,6 @@ export async function handleAuth(
     throw new Refusal("unknown_url", "There is nothing at this URL.");
   const headers = trustedHeaders(visitor);
   const body = request.method === "GET" ? null : await request.text();
-  if (body !== null && body.length > BODY_BYTES)
-    throw new Refusal("payload_too_large", `The body is larger than ${BODY_BYTES} bytes.`);
   if (url.pathname === PASSKEY_SIGN_IN && !userVerified(body ?? ""))
     throw new Refusal(
       "invalid_request",
@@ -53,9 +50,13 @@ export async function handleAuth(
     );
   // The library resolves against its own base address; Host decides nothing (hardening.md S17).
   const own = new URL(url.pathname + url.search, on.context.baseURL);
-  const answer = await on.auth.handler(
-    new Request(own.href, { method: request.method, headers, ...(body !== null && { body }) }),
+  const call: { refusal: Refusal | null } = { refusal: null };
+  const answer = await refusedInside.run(call, () =>
+    on.auth.handler(
+      new Request(own.href, { method: request.method, headers, ...(body !== null && { body }) }),
+    ),
   );
+  if (call.refusal !== null) throw call.refusal;
   return answer.status >= 400 ? refusalOf(answer, requestId) : await sealed(answer);
 }
 

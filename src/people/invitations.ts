@@ -1,36 +1,59 @@
 // Invitations: a link with a token, for one address, used once, for seven days; a new one replaces the one before it.
-// Only the token's digest is kept.
+// Only the token's digest is kept. It is as good as whoever sent it: they must be able to give its role when it is taken.
 import { createHash, randomBytes } from "node:crypto";
-import { OperatorRefusal } from "../contract/admin-refusals.ts";
-import type { Invitation, People } from "../contract/people.ts";
-import type { Role } from "../contract/roles.ts";
+import { OperatorRefusal } from "../domain/operator-refusals.ts";
+import type { Invitation, People } from "./people.ts";
+import type { Role } from "../domain/roles.ts";
+import { mayInvite, OPERATORS } from "./authority.ts";
+import { alreadyMember, MEMBERS_MAX, tooManyMembers } from "./memberships.ts";
 import type { InvitationRow } from "./schema.ts";
 import type { SignIn } from "./sign-in.ts";
 import type { PeopleStore } from "./store.ts";
 
 const MODEL = "invitation";
-const OPEN_MS = 7 * 86_400_000;
-const OPERATORS = "operators";
+const DAY_MS = 86_400_000;
+const OPEN_MS = 7 * DAY_MS;
+/** Of one organization, open at once; the list shows 1,000. */
+const OPEN_MAX = 100;
+/** Withdrawn, replaced and taken ones included. */
+const A_DAY_MAX = 500;
 
 export const digestOf = (token: string): string => createHash("sha256").update(token).digest("base64url");
 export const newToken = (): string => randomBytes(32).toString("base64url");
 
 type Kept = Pick<People, "invite" | "invitations" | "withdrawInvitation"> & {
   open(token: string): Promise<Invitation>;
-  /** True for the one caller whose acceptance counts. */
+  /** True for the one caller whose acceptance counts, while who sent it may still give its role. */
   close(token: string): Promise<boolean>;
+  /** For the one caller who closed it and could not come in. */
+  reopen(token: string): Promise<void>;
 };
 
-/** Of the open invitations of an address every one that has a newer one beside it. */
+/** Of the open invitations of an address every one that has a newer one beside it, of somebody who could have made both. */
 const REPLACED = `UPDATE invitation SET state = 'withdrawn'
   WHERE "organizationId" = ?1 AND email = ?2 AND state = 'open' AND "expiresAt" > ?3 AND EXISTS (
     SELECT 1 FROM invitation AS newer
     WHERE newer."organizationId" = ?1 AND newer.email = ?2 AND newer.state = 'open'
-      AND (newer."createdAt", newer.id) > (invitation."createdAt", invitation.id))`;
+      AND (newer."createdAt", newer.id) > (invitation."createdAt", invitation.id)
+      AND ${mayInvite('newer."invitedBy"')})`;
+
+/** What is open for an address that the person ?4 could not have offered. */
+const ABOVE = `SELECT role FROM invitation
+  WHERE "organizationId" = ?1 AND email = ?2 AND state = 'open' AND "expiresAt" > ?3 AND NOT ${mayInvite("?4")}`;
+
+/** Whom an invitation of an address would find inside. */
+const INSIDE = `SELECT membership.role FROM "user" AS person
+  JOIN membership ON membership."personId" = person.id AND membership."organizationId" = ?1 WHERE person.email = ?2`;
+/** Besides the one that this one replaces. */
+const OPEN = `SELECT count(*) AS found FROM invitation
+  WHERE "organizationId" = ?1 AND state = 'open' AND email <> ?2 AND "expiresAt" > ?3`;
+const OF_THE_DAY = `SELECT count(*) AS found FROM invitation WHERE "organizationId" = ?1 AND "createdAt" > ?2`;
+const MEMBERS = `SELECT count(*) AS found FROM membership WHERE "organizationId" = ?1`;
+const OPERATING = `SELECT 1 FROM "user" AS person WHERE person.email = ?1 AND person.operator = TRUE`;
 
 interface Ports {
   records: SignIn["records"];
-  store: Pick<PeopleStore, "change">;
+  store: Pick<PeopleStore, "change" | "rows">;
 }
 
 export function invitations({ records, store }: Ports): Kept {
@@ -39,15 +62,20 @@ export function invitations({ records, store }: Ports): Kept {
     { field: "organizationId", value: organizationId ?? OPERATORS },
   ];
   return {
-    async invite({ organizationId, email, role, invitedBy }) {
-      const token = newToken();
+    async invite({ organizationId, email: address, role, invitedBy }) {
+      const email = address.toLowerCase();
       const createdAt = Date.now();
+      await refuseInside(store, organizationId, email);
+      await refuseMany(store, organizationId, { email, atMs: createdAt });
+      const [above] = await store.rows(ABOVE, organizationId ?? OPERATORS, email, createdAt, invitedBy);
+      if (above !== undefined) throw notYours("replace");
+      const token = newToken();
       const row = await records.create<Record<string, unknown>, InvitationRow>({
         model: MODEL,
         data: {
           digest: digestOf(token),
           organizationId: organizationId ?? OPERATORS,
-          email: email.toLowerCase(),
+          email,
           role,
           invitedBy,
           createdAt,
@@ -66,36 +94,95 @@ export function invitations({ records, store }: Ports): Kept {
         invitationOf,
       );
     },
-    async withdrawInvitation(organizationId, id) {
-      const where = byId(organizationId, id);
-      await records.updateMany({
-        model: MODEL,
-        where: [...where, { field: "state", value: "open" }],
-        update: { state: "withdrawn" },
-      });
-      const row = await records.findOne<InvitationRow>({ model: MODEL, where });
+    async withdrawInvitation(organizationId, id, by) {
+      const withdrawn = await store.change(WITHDRAWN, id, organizationId ?? OPERATORS, by);
+      const row = await records.findOne<InvitationRow>({ model: MODEL, where: byId(organizationId, id) });
+      if (withdrawn === 0 && row?.state === "open") throw notYours("withdraw");
       return row === null ? null : invitationOf(row);
     },
     async open(token) {
       const where = [{ field: "digest", value: digestOf(token) }];
       const row = await records.findOne<InvitationRow>({ model: MODEL, where });
       const invitation = row === null ? null : invitationOf(row);
-      if (invitation?.state === "open") return invitation;
-      throw new OperatorRefusal(
-        "not_found",
-        "This invitation is not open: it was used, withdrawn, replaced by a newer one, or is older than 7 days. Ask for a new one.",
-        "token",
-      );
+      if (invitation?.state !== "open") throw notOpen();
+      const [backed] = await store.rows(BACKED, invitation.id);
+      if (backed === undefined) throw notBacked();
+      await refuseFull(store, invitation.organizationId);
+      return invitation;
     },
-    async close(token) {
-      const where = [
-        { field: "digest", value: digestOf(token) },
-        { field: "state", value: "open" },
-      ];
-      return (await records.updateMany({ model: MODEL, where, update: { state: "accepted" } })) === 1;
-    },
+    close: async (token) => (await store.change(TAKEN, digestOf(token), Date.now())) === 1,
+    reopen: async (token) =>
+      void (await store.change("UPDATE invitation SET state = 'open' WHERE digest = ?1", digestOf(token))),
   };
 }
+
+const WITHDRAWN = `UPDATE invitation SET state = 'withdrawn'
+  WHERE id = ?1 AND "organizationId" = ?2 AND state = 'open' AND ${mayInvite("?3")}`;
+const BACKED = `SELECT 1 FROM invitation WHERE id = ?1 AND ${mayInvite('invitation."invitedBy"')}`;
+const TAKEN = `UPDATE invitation SET state = 'accepted'
+  WHERE digest = ?1 AND state = 'open' AND "expiresAt" > ?2 AND ${mayInvite('invitation."invitedBy"')}`;
+
+async function refuseInside(
+  store: Pick<PeopleStore, "rows">,
+  organizationId: string | null,
+  email: string,
+): Promise<void> {
+  if (organizationId === null) {
+    if ((await store.rows(OPERATING, email)).length > 0)
+      throw new OperatorRefusal("conflict", "This person is an operator already.", "email");
+    return;
+  }
+  const [member] = await store.rows(INSIDE, organizationId, email);
+  if (member !== undefined) throw alreadyMember(member["role"] as Role);
+}
+
+async function refuseMany(
+  store: Pick<PeopleStore, "rows">,
+  organizationId: string | null,
+  { email, atMs }: { email: string; atMs: number },
+): Promise<void> {
+  const at = organizationId ?? OPERATORS;
+  const count = async (text: string, ...values: (string | number)[]): Promise<number> =>
+    Number((await store.rows(text, at, ...values))[0]?.["found"]);
+  const refused = (message: string): OperatorRefusal => new OperatorRefusal("conflict", message, "email");
+  if ((await count(OPEN, email, atMs)) >= OPEN_MAX)
+    throw refused(
+      `${OPEN_MAX} invitations are open already. Withdraw one that nobody will take, then send this one.`,
+    );
+  if ((await count(OF_THE_DAY, atMs - DAY_MS)) >= A_DAY_MAX)
+    throw refused(`${A_DAY_MAX} invitations were sent within a day. Send this one tomorrow.`);
+  await refuseFull(store, organizationId);
+}
+
+/** Operators are no members of anything. */
+async function refuseFull(store: Pick<PeopleStore, "rows">, organizationId: string | null): Promise<void> {
+  if (organizationId === null) return;
+  const [row] = await store.rows(MEMBERS, organizationId);
+  if (Number(row?.["found"]) >= MEMBERS_MAX) throw tooManyMembers();
+}
+
+export const notOpen = (): OperatorRefusal =>
+  new OperatorRefusal(
+    "not_found",
+    "This invitation is not open: it was used, withdrawn, replaced by a newer one, or is older than 7 days. Ask for a new one.",
+    "token",
+  );
+
+const notBacked = (): OperatorRefusal =>
+  new OperatorRefusal(
+    "not_found",
+    "Whoever sent this invitation may not give this role any more. Ask somebody on the team for a new one.",
+    "token",
+  );
+
+const notYours = (act: "replace" | "withdraw"): OperatorRefusal =>
+  new OperatorRefusal(
+    "role_not_permitted",
+    act === "replace"
+      ? "This address has an open invitation as owner. Only an owner may replace it."
+      : "Only an owner may withdraw the invitation of an owner.",
+    "role",
+  );
 
 function invitationOf(row: InvitationRow): Invitation {
   const expiresAtMs = Number(row.expiresAt);

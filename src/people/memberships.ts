@@ -1,18 +1,27 @@
 // Who belongs to which organization, with which role. An organization that has members keeps at least one owner.
-import { OperatorRefusal } from "../contract/admin-refusals.ts";
-import { changedMeanwhile } from "../contract/version.ts";
-import type { Membership, People } from "../contract/people.ts";
-import type { Role } from "../contract/roles.ts";
+import { OperatorRefusal } from "../domain/operator-refusals.ts";
+import { changedMeanwhile } from "../domain/row-version.ts";
+import type { MemberAt, Membership, People } from "./people.ts";
+import { mayGive, type Role } from "../domain/roles.ts";
+import { inHundreds, numberOf, textOf } from "../store/sql.ts";
+import { allRows } from "./all-rows.ts";
+import { giversOf, LOST, UNASKED } from "./authority.ts";
 import type { MembershipRow, RuleRow } from "./schema.ts";
 import type { SignIn } from "./sign-in.ts";
 import type { PeopleStore } from "./store.ts";
 
 type Records = SignIn["records"];
-type Memberships = Pick<People, "memberships" | "membership" | "join" | "changeRole" | "remove" | "seen">;
+type Memberships = Pick<
+  People,
+  "memberships" | "memberCounts" | "membership" | "join" | "changeRole" | "remove" | "seen"
+>;
 
 const MODEL = "membership";
 /** `seenAt` is written at most this often. */
 const SEEN_EVERY_MS = 60_000;
+
+/** Of one organization: pages show all of them. */
+export const MEMBERS_MAX = 1_000;
 
 const placeOf = (organizationId: string, personId: string): string => `${organizationId} ${personId}`;
 const at = (organizationId: string, personId: string) => [
@@ -20,28 +29,41 @@ const at = (organizationId: string, personId: string) => [
 ];
 
 export function memberships(
-  { records, store }: { records: Records; store: Pick<PeopleStore, "change" | "locking"> },
+  { records, store }: { records: Records; store: Pick<PeopleStore, "change" | "locking" | "rows"> },
   endSessions: (personId: string) => Promise<unknown>,
 ): Memberships {
   const find = (organizationId: string, personId: string): Promise<MembershipRow | null> =>
     records.findOne<MembershipRow>({ model: MODEL, where: at(organizationId, personId) });
-  // The owners are counted in the statement that takes one away, and kept as they are until it is done: of two owners who
-  // step down together, at whichever gateways, the second one finds itself alone.
+  // The owners, who acts and who is acted on are kept as they are until it is done, in one order: of two owners who step
+  // down together, or remove each other, at whichever gateways, the second one finds what the first one left.
   const unlessLast = (work: string, also: string): string =>
-    `WITH owners AS (
-       SELECT id FROM membership WHERE "organizationId" = ?1 AND role = 'owner' ORDER BY id ${store.locking}
-     ) ${work} WHERE place = ?2 AND (role <> 'owner' OR (SELECT count(*) FROM owners) > 1) ${also}`;
+    `WITH kept AS (
+       SELECT "personId", role FROM membership
+       WHERE "organizationId" = ?1 AND (role = 'owner' OR "personId" IN (?2, ?3)) ORDER BY id ${store.locking}
+     ) ${work} WHERE place = ?4 AND role = ?5 AND ${also}
+       AND (role <> 'owner' OR (SELECT count(*) FROM kept WHERE role = 'owner') > 1)`;
+  const mayAct = (...roles: Role[]): string =>
+    `(SELECT count(*) FROM kept WHERE "personId" = ?3 AND role IN (${giversOf(...roles)})) = 1`;
+  const isThere = `(SELECT count(*) FROM kept WHERE "personId" = ?3) = 1`;
   const stepDown = async (
-    { organizationId, personId }: { organizationId: string; personId: string },
-    { work, change }: { work: string; change?: { from: Role; to: Role } },
+    { organizationId, personId }: MemberAt,
+    { work, also, from, by, to }: { work: string; also: string; from: Role; by: string; to?: Role },
   ): Promise<void> => {
     const place = placeOf(organizationId, personId);
-    const statement = unlessLast(work, change === undefined ? "" : "AND role = ?4");
-    const values = change === undefined ? [] : [change.to, change.from];
-    if ((await store.change(statement, organizationId, place, ...values)) > 0) return;
+    const values = [organizationId, personId, by, place, from, ...(to === undefined ? [] : [to])];
+    const changed = await store.change(unlessLast(work, also), ...values);
+    await store.change(LOST, personId);
+    if (changed > 0) return;
     const row = await find(organizationId, personId);
     if (row === null) throw unknownMember();
-    if (change !== undefined && row.role !== change.from) throw changedMeanwhile();
+    if (row.role !== from) throw changedMeanwhile();
+    const acting = await find(organizationId, by);
+    const roles = to === undefined ? [from] : [from, to];
+    if (acting === null || !((by === personId && to === undefined) || mayGiveAll(acting.role as Role, roles)))
+      throw new OperatorRefusal(
+        "role_not_permitted",
+        "Your own role was changed a moment ago. Open the page again.",
+      );
     throw new OperatorRefusal(
       "conflict",
       "This is the organization's last owner. Make somebody else an owner first.",
@@ -56,16 +78,28 @@ export function memberships(
           : "personId" in by
             ? [{ field: "personId", value: by.personId }]
             : [{ field: "organizationId", value: by.organizationId }];
-      const sortBy = { field: "seenAt", direction: "desc" as const };
-      const rows = await records.findMany<MembershipRow>({ model: MODEL, where, sortBy, limit: 10_000 });
-      return rows.map(membershipOf);
+      const rows = await allRows<MembershipRow>(records, { model: MODEL, where });
+      return rows.map(membershipOf).toSorted((a, b) => b.seenAtMs - a.seenAtMs);
+    },
+    async memberCounts(organizationIds) {
+      const counts = new Map<string, number>();
+      for (const some of inHundreds(organizationIds)) {
+        const rows = await store.rows(
+          `SELECT "organizationId" AS org, count(*) AS members FROM membership
+           WHERE "organizationId" IN (${some.map((_, n) => `?${n + 1}`).join(", ")}) GROUP BY "organizationId"`,
+          ...some,
+        );
+        for (const { org, members } of rows) counts.set(textOf(org), numberOf(members));
+      }
+      return counts;
     },
     async membership(organizationId, personId) {
       const row = await find(organizationId, personId);
       return row === null ? null : membershipOf(row);
     },
     async join(organizationId, personId, role) {
-      if ((await find(organizationId, personId)) !== null) return;
+      const where = [{ field: "organizationId", value: organizationId }];
+      if ((await records.count({ model: MODEL, where })) >= MEMBERS_MAX) throw tooManyMembers();
       const now = Date.now();
       const place = placeOf(organizationId, personId);
       const data = { place, organizationId, personId, role, joinedAt: now, seenAt: now };
@@ -73,15 +107,19 @@ export function memberships(
         await records.create({ model: MODEL, data });
       } catch (error) {
         // Joined at the same moment by another link; any other failure is its own.
-        if ((await find(organizationId, personId)) === null) throw error;
+        const found = await find(organizationId, personId);
+        throw found === null ? error : alreadyMember(found.role as Role);
       }
     },
-    async changeRole(organizationId, personId, change) {
-      await stepDown({ organizationId, personId }, { work: "UPDATE membership SET role = ?3", change });
-      await endSessions(personId);
+    async changeRole(at, { from, to, by }) {
+      await stepDown(at, { work: "UPDATE membership SET role = ?6", also: mayAct(from, to), from, to, by });
+      await endSessions(at.personId);
     },
-    remove: (organizationId, personId) =>
-      stepDown({ organizationId, personId }, { work: "DELETE FROM membership" }),
+    async remove(at, { from, by }) {
+      const also = at.personId === by ? isThere : mayAct(from);
+      await stepDown(at, { work: "DELETE FROM membership", also, from, by });
+      await store.change(UNASKED, at.organizationId, at.personId);
+    },
     async seen(organizationId, personId) {
       const row = await find(organizationId, personId);
       const now = Date.now();
@@ -118,6 +156,22 @@ const RULE = "organizationRule";
 
 const ruleOf = (records: Records, organizationId: string): Promise<RuleRow | null> =>
   records.findOne<RuleRow>({ model: RULE, where: [{ field: "organizationId", value: organizationId }] });
+
+export const alreadyMember = (role: Role): OperatorRefusal =>
+  new OperatorRefusal(
+    "conflict",
+    `This person is a member already, as ${role}. An owner or an admin changes the role on the Team page.`,
+    "email",
+  );
+
+export const tooManyMembers = (): OperatorRefusal =>
+  new OperatorRefusal(
+    "conflict",
+    `The organization has ${MEMBERS_MAX} members, which is the most. Somebody on its team has to remove one first.`,
+  );
+
+const mayGiveAll = (standing: Role, roles: readonly Role[]): boolean =>
+  roles.every((role) => mayGive(standing, role));
 
 const unknownMember = (): OperatorRefusal =>
   new OperatorRefusal("not_found", "There is no record of this id.", "member");

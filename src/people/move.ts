@@ -2,6 +2,7 @@
 // store writes times and flags in its own manner. Sessions come along: nobody has to sign in again. What is there already
 // stays as it is, so that a copy that was cut short can be repeated.
 import { existsSync, renameSync } from "node:fs";
+import { crashPoint } from "../lib/crash-point.ts";
 import { openSignIn } from "./sign-in.ts";
 import { openPeopleStore, peopleFile } from "./store.ts";
 
@@ -42,6 +43,7 @@ export async function copyPeople(dataDir: string, databaseUrl: string): Promise<
         const sortBy = { field: "id", direction: "asc" as const };
         const rows = await from.findMany<{ id: string }>({ model, limit: PAGE, offset, sortBy });
         for (const data of rows) {
+          crashPoint("move_people_row");
           const where = [{ field: "id", value: data.id }];
           if ((await into.count({ model, where })) > 0) continue;
           await into.create({ model, data, forceAllowId: true });
@@ -49,6 +51,8 @@ export async function copyPeople(dataDir: string, databaseUrl: string): Promise<
         }
         if (rows.length < PAGE) break;
       }
+      const [here, there] = await Promise.all([from.count({ model }), into.count({ model })]);
+      if (here !== there) throw new Error(`${model}: ${here} rows here, ${there} there`);
     }
     return copied;
   } finally {

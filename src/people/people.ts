@@ -1,148 +1,176 @@
-// People, put together: the sign-in library with its store, memberships, invitations, the first-run link.
-import { OperatorRefusal } from "../contract/admin-refusals.ts";
-import type { Arrival, NewAccount, People, Visitor } from "../contract/people.ts";
-import { Refusal } from "../contract/refusals.ts";
-import { createAccount, persons, sessionKeeping, sessionOf, signInWith } from "./accounts.ts";
-import { answers } from "./answers.ts";
-import { refusingWhileAway } from "./away.ts";
-import { handleAuth } from "./door.ts";
-import { isFirstRunToken } from "./first-run.ts";
-import { invitations } from "./invitations.ts";
-import { resets } from "./resets.ts";
-import { usageViews } from "./usage-views.ts";
-import { memberships, rules } from "./memberships.ts";
-import { type OidcProvider, openSignIn, passkeyHost, type SignIn } from "./sign-in.ts";
-import { openPeopleStore, type PeoplePlace } from "./store.ts";
-import { Throttle } from "./turnstile.ts";
+// People as one port: who is signed in, who belongs where, who was invited. `open.ts` keeps them; the dashboard's API
+// asks. Every method that changes something throws `Refusal` or `OperatorRefusal` and has changed nothing then.
+import type { Role } from "../domain/roles.ts";
 
-export interface PeopleOptions {
-  place: PeoplePlace;
-  secret: string;
-  url: string;
-  origins: string[];
-  oidc: OidcProvider[];
-  signInsPerMinute: number;
+export interface Person {
+  id: string;
+  name: string;
+  email: string;
+  operator: boolean;
+  twoFactor: boolean;
+  createdAtMs: number;
 }
 
-export async function openPeople(options: PeopleOptions): Promise<People> {
-  const store = await openPeopleStore(options.place);
-  const { secret, url, origins, oidc, signInsPerMinute } = options;
-  const on = await openSignIn({ store, secret, url, origins, oidc, signInsPerMinute });
-  const sessions = sessionKeeping(on);
-  const throttle = new Throttle(signInsPerMinute, 60_000);
-  const endAll = (personId: string): Promise<unknown> => sessions.endSessions(personId, "all");
-  const kept = invitations({ records: on.records, store });
-  const members = memberships({ records: on.records, store }, endAll);
-  const people: People = {
-    ...sessions,
-    ...members,
-    ...rules(on.records),
-    ...usageViews(on),
-    ...answers(on),
-    invite: kept.invite,
-    invitations: kept.invitations,
-    withdrawInvitation: kept.withdrawInvitation,
-    handle: (request, visitor, requestId) => handleAuth(on, request, visitor, requestId),
-    ways: () => ({
-      password: true,
-      passkey: passkeyHost(url) !== null,
-      oidc: oidc.map(({ id, name }) => ({ id, name })),
-    }),
-    sessionOf: (visitor) => sessionOf(on, visitor),
-    anybody: async () => (await on.records.count({ model: "user" })) > 0,
-    persons: (ids) => persons(on, ids),
-    welcome: welcome(on, secret, throttle),
-    async invitation(token) {
-      const invitation = await kept.open(token);
-      return { invitation, hasAccount: (await on.internal.findUserByEmail(invitation.email)) !== null };
-    },
-    async accept(token, { account, visitor }) {
-      slowDown(throttle, visitor);
-      const invitation = await kept.open(token);
-      const arrival = await arrive(on, { account, visitor, email: invitation.email }, () =>
-        kept.close(token),
-      );
-      if (invitation.organizationId === null)
-        await on.internal.updateUser(arrival.person.id, { operator: true });
-      else await members.join(invitation.organizationId, arrival.person.id, invitation.role);
-      return { invitation: { ...invitation, state: "accepted" }, arrival };
-    },
-    ...resets(on, { endAll, slowDown: (visitor) => slowDown(throttle, visitor) }),
-    setOperator: async (personId, operator) => {
-      await on.internal.updateUser(personId, { operator });
-      await endAll(personId);
-    },
-    rename: async (personId, name) => {
-      await on.internal.updateUser(personId, { name });
-    },
-    close: () => store.close(),
+export interface SignedIn {
+  person: Person;
+  session: { id: string; createdAtMs: number; expiresAtMs: number };
+}
+
+export interface Membership {
+  organizationId: string;
+  personId: string;
+  role: Role;
+  joinedAtMs: number;
+  /** When this person last looked at this organization. */
+  seenAtMs: number;
+}
+
+export interface MemberAt {
+  organizationId: string;
+  personId: string;
+}
+
+export interface Invitation {
+  id: string;
+  /** Null invites an operator. */
+  organizationId: string | null;
+  email: string;
+  role: Role;
+  invitedBy: string;
+  createdAtMs: number;
+  expiresAtMs: number;
+  state: "open" | "accepted" | "withdrawn" | "expired";
+}
+
+export interface PersonSession {
+  id: string;
+  createdAtMs: number;
+  seenAtMs: number;
+  expiresAtMs: number;
+  address: string | null;
+  agent: string | null;
+}
+
+/** What somebody shows on Usage, under a name of their own: the query of the page's address. */
+export interface UsageView {
+  id: string;
+  name: string;
+  query: string;
+}
+
+/** What came in, as far as signing in needs it. */
+export interface Visitor {
+  headers: Headers;
+  /** Of the client, past trusted proxies; null when it is not known. */
+  address: string | null;
+}
+
+/** Somebody who was just signed in: cookies for the answer. */
+export interface Arrival {
+  person: Person;
+  cookies: string[];
+}
+
+export interface NewAccount {
+  name: string;
+  email: string;
+  password: string;
+}
+
+interface OrganizationRules {
+  requireTwoFactor: boolean;
+}
+
+export interface People {
+  /** Everything below `/auth`. */
+  handle(request: Request, visitor: Visitor, requestId: string): Promise<Response>;
+  ways(): { password: boolean; passkey: boolean; oidc: { id: string; name: string }[] };
+  /** Read from the store at every call: an ended session is no session. */
+  sessionOf(visitor: Visitor): Promise<SignedIn | null>;
+  anybody(): Promise<boolean>;
+  /** Of these ids; what nobody has is left out. */
+  persons(ids: readonly string[]): Promise<Person[]>;
+  /** Whoever has this id or this address. */
+  personNamed(idOrEmail: string): Promise<Person | null>;
+  /** All accounts there are, page after page. */
+  everybody(): Promise<Person[]>;
+
+  /** The first account, by the one-time link of the start banner: an operator. */
+  welcome(token: string, account: NewAccount, visitor: Visitor): Promise<Arrival>;
+
+  /** All there are of them, whoever looked last first. */
+  memberships(by: { personId: string } | { organizationId: string } | "all"): Promise<Membership[]>;
+  /** How many members each of these organizations has; none where it is missing. */
+  memberCounts(organizationIds: readonly string[]): Promise<ReadonlyMap<string, number>>;
+  membership(organizationId: string, personId: string): Promise<Membership | null>;
+  join(organizationId: string, personId: string, role: Role): Promise<void>;
+  /**
+   * Throws when it would leave the organization without an owner, when the role is not `from` any more, and when `by` may
+   * not give both roles at this moment. Ends the person's sessions, and what they offered that they may not give now.
+   */
+  changeRole(member: MemberAt, change: { from: Role; to: Role; by: string }): Promise<void>;
+  /** As `changeRole`; whoever leaves removes themselves. Ends invitations of and to this person, too. */
+  remove(member: MemberAt, change: { from: Role; by: string }): Promise<void>;
+  seen(organizationId: string, personId: string): Promise<void>;
+
+  /**
+   * Replaces what is open for the address in the same organization. Throws for who is in it already, and when something
+   * is open that `invitedBy` could not have offered.
+   */
+  invite(invitation: {
+    organizationId: string | null;
+    email: string;
+    role: Role;
+    invitedBy: string;
+  }): Promise<{ invitation: Invitation; token: string }>;
+  invitations(organizationId: string | null): Promise<Invitation[]>;
+  /** Throws when `by` could not have made it. Null when there is none. */
+  withdrawInvitation(organizationId: string | null, id: string, by: string): Promise<Invitation | null>;
+  /** The open invitation behind a token; throws for every other, and when who sent it may not give its role any more. */
+  invitation(token: string): Promise<{ invitation: Invitation; hasAccount: boolean }>;
+  /** As `invitation`, decided in the statement that takes it. */
+  accept(
+    token: string,
+    as: { account: { name: string; password: string } | null; visitor: Visitor },
+  ): Promise<{ invitation: Invitation; arrival: Arrival }>;
+
+  /** A token for a new password, once, within an hour, while `maker` is an operator; null when there is no such person. */
+  resetToken(personId: string, maker: string): Promise<{ token: string; expiresAtMs: number } | null>;
+  /** Sets the password and ends all sessions of whom the token is for. Throws for every other token. */
+  reset(token: string, password: string, visitor: Visitor): Promise<Person>;
+  removeTwoFactor(personId: string): Promise<void>;
+
+  /** Throws when one of the two is no operator at this moment. Ends the person's sessions and what they offered. */
+  removeOperator(personId: string, by: string): Promise<void>;
+  rename(personId: string, name: string): Promise<void>;
+  /** Throws when `current` is wrong. Ends all other sessions. */
+  changePassword(visitor: Visitor, change: { current: string; next: string }): Promise<void>;
+  sessions(personId: string): Promise<PersonSession[]>;
+  endSessions(personId: string, which: { only: string } | { allBut: string } | "all"): Promise<boolean>;
+  passkeys(personId: string): Promise<{ id: string; name: string | null; createdAtMs: number }[]>;
+
+  /** Answers to forms by their key; `answer` is null while the first one runs. */
+  answers: {
+    claim(
+      place: string,
+      fingerprint: string,
+    ): Promise<"mine" | { fingerprint: string; answer: string | null }>;
+    keep(place: string, answer: string): Promise<void>;
+    forget(place: string): Promise<void>;
   };
-  return refusingWhileAway(people, store);
+
+  /** What an organization asks of its members. */
+  rules(organizationId: string): Promise<OrganizationRules>;
+  /** Throws when the rules are not `from` any more. */
+  setRules(organizationId: string, change: { from: OrganizationRules; to: OrganizationRules }): Promise<void>;
+
+  /** This person's own, by name. */
+  usageViews(organizationId: string, personId: string): Promise<UsageView[]>;
+  /** In the place of the one of this name; throws when there are too many. */
+  keepUsageView(
+    view: Omit<UsageView, "id"> & { organizationId: string; personId: string },
+  ): Promise<UsageView>;
+  /** False when it is no view of this person here. */
+  removeUsageView(organizationId: string, personId: string, id: string): Promise<boolean>;
+  close(): Promise<void>;
 }
-
-/** Accepts as who is signed in with the invited address, or makes the account. */
-async function arrive(
-  on: SignIn,
-  by: { account: { name: string; password: string } | null; visitor: Visitor; email: string },
-  close: () => Promise<boolean>,
-): Promise<Arrival> {
-  const { account, visitor, email } = by;
-  const signedIn = await sessionOf(on, visitor);
-  if (account === null) {
-    if (signedIn?.person.email !== email)
-      throw new OperatorRefusal("not_signed_in", `Sign in as ${email} to accept this invitation.`, "token");
-    if (!(await close())) throw usedLink();
-    return { person: signedIn.person, cookies: [] };
-  }
-  if ((await on.internal.findUserByEmail(email)) !== null)
-    throw new OperatorRefusal(
-      "conflict",
-      `${email} has an account. Sign in with it, then accept.`,
-      "account",
-    );
-  if (!(await close())) throw usedLink();
-  const person = await createAccount(on, { ...account, email, operator: false });
-  return { person, cookies: await signInWith(on, { email, password: account.password }, visitor) };
-}
-
-function welcome(on: SignIn, secret: string, throttle: Throttle): People["welcome"] {
-  const anybody = async (): Promise<boolean> => (await on.records.count({ model: "user" })) > 0;
-  return async (token, account: NewAccount, visitor) => {
-    slowDown(throttle, visitor);
-    if (!isFirstRunToken(token, secret, Date.now()) || (await anybody())) throw usedLink();
-    // Of all who come with a link, to whatever worker, one makes the first account.
-    if (!(await reserveFirst(on))) throw usedLink();
-    try {
-      const person = await createAccount(on, { ...account, operator: true });
-      return { person, cookies: await signInWith(on, account, visitor) };
-    } catch (error) {
-      if (!(await anybody())) await on.internal.deleteVerificationByIdentifier(FIRST_ACCOUNT);
-      throw error;
-    }
-  };
-}
-
-const FIRST_ACCOUNT = "first-account";
-const FOR_EVER_MS = 100 * 365 * 86_400_000;
-
-const reserveFirst = ({ internal }: SignIn): Promise<boolean> =>
-  internal.reserveVerificationValue({
-    identifier: FIRST_ACCOUNT,
-    value: "made",
-    expiresAt: new Date(Date.now() + FOR_EVER_MS),
-  });
-
-function slowDown(throttle: Throttle, { address }: Visitor): void {
-  const waitMs = throttle.wait(address ?? "", Date.now());
-  if (waitMs > 0)
-    throw new Refusal("rate_limit_exceeded", "Too many tries from this address. Wait a little.", {
-      retryAfterMs: waitMs,
-    });
-}
-
-const usedLink = (): OperatorRefusal =>
-  new OperatorRefusal(
-    "link_not_valid",
-    "This link was used or has expired. While there is no account, a restart of the gateway prints a new one.",
-    "token",
-  );

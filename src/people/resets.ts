@@ -1,6 +1,8 @@
-// For those who cannot sign in any more: an operator makes a link that sets a new password, once, within an hour.
-import { OperatorRefusal } from "../contract/admin-refusals.ts";
-import type { People, Visitor } from "../contract/people.ts";
+// For those who cannot sign in any more: an operator makes a link that sets a new password, once, within an hour, for as long
+// as they are one (docs/decisions/0018-authority-is-of-persons.md).
+import { INSTALLATION } from "../domain/actor.ts";
+import { OperatorRefusal } from "../domain/operator-refusals.ts";
+import type { People, Visitor } from "./people.ts";
 import { persons } from "./accounts.ts";
 import { digestOf, newToken } from "./invitations.ts";
 import type { SignIn } from "./sign-in.ts";
@@ -12,26 +14,47 @@ type Resets = Pick<People, "removeTwoFactor" | "reset" | "resetToken">;
 
 const placeOf = (token: string): string => `reset ${digestOf(token)}`;
 
-export const resets = (
+interface ResetsPorts {
+  endAll(personId: string): Promise<unknown>;
+  slowDown(visitor: Visitor): void;
+  /** A person, or the installation; null for one that opens nothing. */
+  ownerOfManagementKey(id: string): Promise<string | null>;
+}
+
+/** Whether a person, or whoever a management key belongs to, may make links at this moment. */
+async function operates(
   on: SignIn,
-  by: { endAll(personId: string): Promise<unknown>; slowDown(visitor: Visitor): void },
-): Resets => ({
-  async resetToken(personId) {
-    if ((await persons(on, [personId])).length === 0) return null;
+  { ownerOfManagementKey }: Pick<ResetsPorts, "ownerOfManagementKey">,
+  maker: string,
+): Promise<boolean> {
+  const owner = maker.startsWith("mk_") ? await ownerOfManagementKey(maker) : maker;
+  if (owner === null || owner === INSTALLATION) return owner !== null;
+  const [person] = await persons(on).persons([owner]);
+  return person?.operator === true;
+}
+
+export const resets = (on: SignIn, by: ResetsPorts): Resets => ({
+  async resetToken(personId, maker) {
+    if ((await persons(on).persons([personId])).length === 0) return null;
     const token = newToken();
     const expiresAtMs = Date.now() + OPEN_MS;
     const expiresAt = new Date(expiresAtMs);
-    await on.internal.createVerificationValue({ identifier: placeOf(token), value: personId, expiresAt });
+    await on.internal.createVerificationValue({
+      identifier: placeOf(token),
+      value: `${personId} ${maker}`,
+      expiresAt,
+    });
     return { token, expiresAtMs };
   },
   async reset(token, password, visitor) {
     by.slowDown(visitor);
     const found = await on.internal.consumeVerificationValue(placeOf(token));
-    const [person] = found === null ? [] : await persons(on, [found.value]);
-    if (person === undefined)
+    const [personId = "", maker = ""] = found?.value.split(" ") ?? [];
+    const [person] = await persons(on).persons([personId]);
+    if (person === undefined || !(await operates(on, by, maker)))
       throw new OperatorRefusal(
         "link_not_valid",
-        "This link was used or has expired. Ask for a new one.",
+        "This link was used, has expired, or whoever made it is no operator any more. Ask for a new one.",
         "token",
       );
     const hash = await on.context.password.hash(password);

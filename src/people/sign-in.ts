@@ -1,5 +1,6 @@
 // The sign-in library, wrapped: the only importer of better-auth (docs/decisions/0009-sign-in.md). It owns passwords,
 // sessions, passkeys, one-time codes and company sign-in; organizations and roles are ours, beside the ledger.
+import { AsyncLocalStorage } from "node:async_hooks";
 import { passkey } from "@better-auth/passkey";
 import { createOTP } from "@better-auth/utils/otp";
 import { betterAuth, type BetterAuthOptions } from "better-auth";
@@ -8,16 +9,20 @@ import { hashPassword, symmetricDecrypt, verifyPassword } from "better-auth/cryp
 import { getMigrations } from "better-auth/db/migration";
 import { genericOAuth } from "better-auth/plugins/generic-oauth";
 import { twoFactor } from "better-auth/plugins/two-factor";
-import { Refusal } from "../contract/refusals.ts";
+import { Refusal } from "../domain/refusals.ts";
 import { randomBase62 } from "../lib/id.ts";
 import { peopleSchema } from "./schema.ts";
 import type { PeopleStore } from "./store.ts";
-import { Turnstile } from "./turnstile.ts";
+import { ConcurrencyLimiter } from "../limits/concurrency-limiter.ts";
 
 const DAY_S = 86_400;
 const SESSION_S = 7 * DAY_S;
 /** How long a session counts as fresh: changes of passkeys and second factors ask again after it. */
 const FRESH_S = 12 * 3_600;
+/** Of one person; who signs in once more ends the oldest. */
+export const SESSIONS_MAX = 50;
+/** Of one person. */
+const PASSKEYS_MAX = 20;
 /** Our own header: what the socket says, set by `handle`; whatever a caller sends under this name is overwritten. */
 export const ADDRESS_HEADER = "x-tollgate-address";
 
@@ -50,14 +55,24 @@ export interface SignInOptions {
 
 export type SignIn = Awaited<ReturnType<typeof openSignIn>>;
 
-const busy = (): Refusal =>
-  new Refusal("rate_limit_exceeded", "Many people sign in right now. Try again in a few seconds.", {
-    retryAfterMs: 3000,
-  });
+/** What we refused inside of the library, which would make a failure of its own of it. */
+export const refusedInside = new AsyncLocalStorage<{ refusal: Refusal | null }>();
+
+function busy(): Error {
+  const refusal = new Refusal(
+    "rate_limit_exceeded",
+    "Many people sign in right now. Try again in a few seconds.",
+    { retryAfterMs: 3000 },
+  );
+  const call = refusedInside.getStore();
+  if (call === undefined) return refusal;
+  call.refusal = refusal;
+  return new APIError("TOO_MANY_REQUESTS", { message: refusal.message });
+}
 
 /** Opens the library over its store, with its tables made or brought up to date. */
 export async function openSignIn(options: SignInOptions) {
-  const turnstile = new Turnstile(2, 64, busy);
+  const limiter = new ConcurrencyLimiter(2, 64, busy);
   const settings = {
     ...betterAuthOptions(options),
     plugins: [
@@ -73,7 +88,12 @@ export async function openSignIn(options: SignInOptions) {
       {
         id: "tollgate-people",
         schema: peopleSchema,
-        hooks: { before: [{ matcher: ({ path }) => path === VERIFY_CODE, handler: codeWorksOnce }] },
+        hooks: {
+          before: [
+            { matcher: ({ path }) => path === VERIFY_CODE, handler: codeWorksOnce },
+            { matcher: ({ path }) => ADD_PASSKEY.includes(path ?? ""), handler: fewPasskeys },
+          ],
+        },
       },
     ],
     emailAndPassword: {
@@ -83,8 +103,8 @@ export async function openSignIn(options: SignInOptions) {
       minPasswordLength: 10,
       maxPasswordLength: 128,
       password: {
-        hash: (password: string) => turnstile.pass(() => hashPassword(password)),
-        verify: (tried: { hash: string; password: string }) => turnstile.pass(() => verifyPassword(tried)),
+        hash: (password: string) => limiter.pass(() => hashPassword(password)),
+        verify: (tried: { hash: string; password: string }) => limiter.pass(() => verifyPassword(tried)),
       },
     },
   } satisfies BetterAuthOptions;
@@ -114,6 +134,11 @@ function betterAuthOptions({ store, secret, url, origins, signInsPerMinute }: Si
     // Where a company's sign-in ends that cannot be told whose it is: with `error` in the query.
     onAPIError: { errorURL: "/sign-in" },
     logger: { disabled: true },
+    databaseHooks: {
+      session: {
+        create: { after: async ({ userId }) => void (await store.change(OLDEST_SESSIONS, userId)) },
+      },
+    },
     session: { expiresIn: SESSION_S, updateAge: DAY_S, freshAge: FRESH_S, cookieCache: { enabled: false } },
     account: { accountLinking: { enabled: true, trustedProviders: [] } },
     rateLimit: {
@@ -145,6 +170,7 @@ function betterAuthOptions({ store, secret, url, origins, signInsPerMinute }: Si
 }
 
 const VERIFY_CODE = "/two-factor/verify-totp";
+const ADD_PASSKEY = ["/passkey/generate-register-options", "/passkey/verify-registration"];
 const CODE_STEP_MS = 30_000;
 /** The library takes the codes of the step before and after, too. */
 const CODE_STEPS = [-1, 0, 1];
@@ -180,6 +206,21 @@ const codeWorksOnce = createAuthMiddleware(async (ctx) => {
       message: "This code was used already. Wait for the next one.",
     });
   }
+});
+
+/** Ends sessions beyond those that a person may have, and with them what has expired long ago. */
+const OLDEST_SESSIONS = `DELETE FROM session WHERE "userId" = ?1 AND id NOT IN (
+  SELECT id FROM session WHERE "userId" = ?1 ORDER BY "createdAt" DESC, id DESC LIMIT ${SESSIONS_MAX})`;
+
+const fewPasskeys = createAuthMiddleware(async (ctx) => {
+  const person = (await getSessionFromCtx(ctx))?.user.id;
+  if (person === undefined) return;
+  const where = [{ field: "userId", value: person }];
+  if ((await ctx.context.adapter.count({ model: "passkey", where })) < PASSKEYS_MAX) return;
+  throw new APIError("CONFLICT", {
+    code: "CONFLICT",
+    message: `You have ${PASSKEYS_MAX} passkeys. Remove one that you do not use, then add this one.`,
+  });
 });
 
 /** Company sign-in lets in whom somebody invited: no account is made by it. */

@@ -18,6 +18,8 @@ export interface PeopleStore {
   database: Database | import("pg").Pool;
   /** One statement of ours, all or nothing; how many rows it changed. Parameters are written `?1`. */
   change(text: string, ...values: (string | number)[]): Promise<number>;
+  /** Rows of one statement of ours, by their columns. Parameters are written `?1`. */
+  rows(text: string, ...values: (string | number)[]): Promise<Record<string, unknown>[]>;
   /** `FOR UPDATE` where several processes write at once; nothing in a file that one process has for itself. */
   locking: "" | "FOR UPDATE";
   /** Runs the work while no other process of this store runs its own. */
@@ -53,6 +55,7 @@ function openFile(dataDir: string): PeopleStore {
   return {
     database,
     change: async (text, ...values) => database.query(text).run(...values).changes,
+    rows: async (text, ...values) => database.query(text).all(...values) as Record<string, unknown>[],
     locking: "",
     // The data directory belongs to one process.
     alone: (work) => work(),
@@ -85,10 +88,12 @@ async function openSchema(connectionString: string): Promise<PeopleStore> {
     client.on("error", lost);
     confirmCommits(client);
   });
+  const query = (text: string, values: (string | number)[]) =>
+    pool.query<Record<string, unknown>>(text.replaceAll(/\?(\d+)/g, "$$$1"), values);
   const store: PeopleStore = {
     database: pool,
-    change: async (text, ...values) =>
-      (await pool.query(text.replaceAll(/\?(\d+)/g, "$$$1"), values)).rowCount ?? 0,
+    change: async (text, ...values) => (await query(text, values)).rowCount ?? 0,
+    rows: async (text, ...values) => (await query(text, values)).rows,
     locking: "FOR UPDATE",
     alone: (work) => locked(pool, work),
     losses: () => losses,

@@ -1,6 +1,6 @@
 // Named views of Usage: what somebody shows of an organization's usage under a name of their own. Nobody else sees them.
-import { OperatorRefusal } from "../contract/admin-refusals.ts";
-import type { People, UsageView } from "../contract/people.ts";
+import { OperatorRefusal } from "../domain/operator-refusals.ts";
+import type { People, UsageView } from "./people.ts";
 import type { UsageViewRow } from "./schema.ts";
 import type { SignIn } from "./sign-in.ts";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { nanoUsd, parseUsd } from "../contract/money.ts";
-import type { Price } from "../contract/release.ts";
+import { nanoUsd, parseUsd } from "../domain/money.ts";
+import type { Price } from "../domain/release.ts";
 import { chargeOf } from "./charge.ts";
 import { holdOf } from "./quote.ts";
 

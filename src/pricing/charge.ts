@@ -1,24 +1,34 @@
 // What a finished request costs: exact bigint arithmetic, one rounding, upward, on the sum; then the minimum; never
 // above the hold (money.md §6). Settlement and audit call this one function, so a charge can always be recomputed.
-import type { Evidence } from "../contract/gateway-object.ts";
-import { MAX_NANO_USD, type NanoUsd, ZERO_USD, maxUsd, minUsd, nanoUsd, subUsd } from "../contract/money.ts";
-import type { Price } from "../contract/release.ts";
+import type { Metered } from "../domain/gateway-object.ts";
+import { MAX_NANO_USD, type NanoUsd, ZERO_USD, maxUsd, minUsd, nanoUsd, subUsd } from "../domain/money.ts";
+import type { Price } from "../domain/release.ts";
 
 /** Prices are nano-USD per this many tokens. */
 const TOKENS_PER_RATE = 1_000_000n;
 
+/** Whole tokens, 0 or more; `cachedTokens` are part of `promptTokens`, null = none known. */
+export interface TokenCounts {
+  promptTokens: number;
+  completionTokens: number;
+  cachedTokens: number | null;
+}
+
 export interface ChargeInput {
-  /** Whole tokens, 0 or more; `cachedTokens` are part of `promptTokens`, null = none known. */
-  usage: { promptTokens: number; completionTokens: number; cachedTokens: number | null };
+  /** What may be charged for. */
+  usage: TokenCounts;
+  /** What was used, where that is more. */
+  told?: TokenCounts | null;
   price: Price;
   hold: NanoUsd;
-  evidence: Evidence;
+  /** What an operator charged by hand follows from nothing. */
+  evidence: Metered;
 }
 
 export interface Charge {
   /** 0 ≤ charge ≤ hold. */
   charge: NanoUsd;
-  /** What the tokens were worth above the hold; the house pays it. */
+  /** What the tokens that were used are worth above the charge; the house pays it. */
   variance: NanoUsd;
   /** True when the tokens alone were worth less than the request minimum. */
   minimumApplied: boolean;
@@ -30,15 +40,19 @@ export function nanoFromRateSum(sum: bigint): NanoUsd {
 }
 
 /** Prices usage on a frozen release. Throws on token counts that are not whole numbers: a bug of the caller's. */
-export function chargeOf({ usage, price, hold, evidence }: ChargeInput): Charge {
+export function chargeOf({ usage, told = null, price, hold, evidence }: ChargeInput): Charge {
   if (evidence === "none") return { charge: ZERO_USD, variance: ZERO_USD, minimumApplied: false };
   const worth = worthOf(usage, price);
-  const due = minUsd(maxUsd(worth, price.requestMinimum), MAX_NANO_USD);
+  const due = dueFor(worth, price);
   const charge = minUsd(due, hold);
-  return { charge, variance: subUsd(due, charge), minimumApplied: worth < price.requestMinimum };
+  const used = told === null ? due : maxUsd(due, dueFor(worthOf(told, price), price));
+  return { charge, variance: subUsd(used, charge), minimumApplied: worth < price.requestMinimum };
 }
 
-function worthOf(usage: ChargeInput["usage"], price: Price): NanoUsd {
+const dueFor = (worth: NanoUsd, { requestMinimum }: Price): NanoUsd =>
+  minUsd(maxUsd(worth, requestMinimum), MAX_NANO_USD);
+
+function worthOf(usage: TokenCounts, price: Price): NanoUsd {
   const prompt = tokens(usage.promptTokens);
   const reported = tokens(usage.cachedTokens ?? 0);
   const cached = reported > prompt ? prompt : reported;

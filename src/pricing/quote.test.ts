@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { type NanoUsd, nanoUsd, parseUsd } from "../contract/money.ts";
-import { Refusal } from "../contract/refusals.ts";
-import type { Release } from "../contract/release.ts";
-import { affordableMaxTokens, promptBound, quote } from "./quote.ts";
+import { type NanoUsd, nanoUsd, parseUsd } from "../domain/money.ts";
+import { Refusal } from "../domain/refusals.ts";
+import type { Release } from "../domain/release.ts";
+import { affordableMaxTokens, promptBound, quote as quoteOf } from "./quote.ts";
 
 const usd = (text: string) => parseUsd(text) ?? nanoUsd(-1n);
 const RELEASE: Release = {
@@ -36,6 +36,16 @@ const RELEASE: Release = {
 const SIZE = { bytes: 412, messages: 2, tools: 0, images: 0 };
 const asking = (maxTokens: number | null, n = 1, promptSize = SIZE) => ({ promptSize, maxTokens, n });
 const on = (...releases: Release[]) => ({ releases, promptTokens: null });
+/** Quotes what was counted, else the bound of what is sent. */
+const quote = ({
+  request: { promptSize, ...request },
+  releases,
+  promptTokens,
+}: {
+  request: ReturnType<typeof asking>;
+  releases: Release[];
+  promptTokens: number | null;
+}) => quoteOf({ request, releases, promptTokens: promptTokens ?? promptBound(promptSize, null) });
 
 function refusalOf(act: () => unknown): Refusal {
   try {
@@ -152,6 +162,50 @@ test("the affordable maximum is the largest that the budget pays, and one more i
           expect(quote(input(most + 1)).hold > budget).toBe(true);
       },
     ),
+  );
+});
+
+test("with any prices, windows and ceilings the affordable maximum is admitted, and no larger one gives more", () => {
+  const candidate = fc.record({
+    contextWindow: fc.integer({ min: 110, max: 160 }),
+    maxOutputTokens: fc.integer({ min: 1, max: 40 }),
+    output: fc.bigInt({ min: 0n, max: 9n }),
+    requestMinimum: fc.bigInt({ min: 0n, max: 400n }),
+  });
+  fc.assert(
+    fc.property(
+      fc.array(candidate, { minLength: 1, maxLength: 4 }),
+      fc.integer({ min: 1, max: 3 }),
+      fc.bigInt({ min: 0n, max: 500n }),
+      (candidates, n, amount) => {
+        const releases = candidates.map(({ contextWindow, maxOutputTokens, output, requestMinimum }) => {
+          const price = {
+            ...RELEASE.price,
+            input: nanoUsd(1_000_000n),
+            cachedInput: nanoUsd(0n),
+            output: nanoUsd(output * 1_000_000n),
+            requestMinimum: nanoUsd(requestMinimum),
+          };
+          return { ...RELEASE, contextWindow, maxOutputTokens, price };
+        });
+        /** Output tokens that this maximum gives; null where it is refused. */
+        const given = (maxTokens: number): number | null => {
+          try {
+            const quoted = quoteOf({ request: { maxTokens, n }, releases, promptTokens: 100 });
+            return quoted.hold <= amount ? quoted.outputTokensMax : null;
+          } catch {
+            return null;
+          }
+        };
+        const most = affordableMaxTokens({ releases, promptTokens: 100, n, budget: nanoUsd(amount) });
+        const output = most === 0 ? 0 : (given(most) ?? -1);
+        expect(output).toBeGreaterThanOrEqual(0);
+        for (let larger = most + 1; larger <= 61; larger++)
+          expect(given(larger) ?? 0).toBeLessThanOrEqual(output);
+        if (most === 0) for (let any = 1; any <= 61; any++) expect(given(any)).toBeNull();
+      },
+    ),
+    { numRuns: 2_000 },
   );
 });
 

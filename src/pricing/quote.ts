@@ -1,9 +1,10 @@
 // The upper bound of one request: tokens and money, before anything is held (money.md §6, wire.md §1.1). Pure, and
 // independent of the order of the candidates, so that a quote and the call after it give the same figures.
-import type { ChatRequest, PromptSize } from "../contract/chat-request.ts";
-import { type NanoUsd, ZERO_USD, maxUsd } from "../contract/money.ts";
-import { Refusal } from "../contract/refusals.ts";
-import type { Price, Release } from "../contract/release.ts";
+import type { ChatRequest } from "../domain/chat-request.ts";
+import { type NanoUsd, ZERO_USD, maxUsd } from "../domain/money.ts";
+import type { PromptSize } from "../domain/prompt.ts";
+import { Refusal } from "../domain/refusals.ts";
+import type { Price, Release } from "../domain/release.ts";
 import { nanoFromRateSum } from "./charge.ts";
 
 const TOKENS_PER_MESSAGE = 8;
@@ -14,14 +15,14 @@ const TOKENS_PER_REQUEST = 16;
  * Where the output ceiling comes from: the caller's own maximum (`request`), the release's maximum below it
  * (`release_maximum`), the release's default (`release_default`), or that default lowered to the room left (`window`).
  */
-export type OutputTokensSource = "request" | "release_maximum" | "release_default" | "window";
+type OutputTokensSource = "request" | "release_maximum" | "release_default" | "window";
 
 export interface QuoteInput {
-  request: Pick<ChatRequest, "promptSize" | "maxTokens" | "n">;
+  request: Pick<ChatRequest, "maxTokens" | "n">;
   /** Live candidates that can serve the request, at least one. */
   releases: readonly Release[];
-  /** Exact count of prompt tokens; null = not counted, the byte bound is taken. */
-  promptTokens: number | null;
+  /** At most, on any of `releases`: their bounds, or what was counted. */
+  promptTokens: number;
 }
 
 export interface Quote {
@@ -45,16 +46,9 @@ export function promptOverhead(size: PromptSize, imageTokensMax: number | null):
   );
 }
 
-/** The prompt bound in tokens: for byte-level BPE no text has more tokens than UTF-8 bytes. */
+/** The prompt bound in tokens: for byte-level BPE no text has more tokens than UTF-8 bytes, and all that is sent counts. */
 export function promptBound(size: PromptSize, imageTokensMax: number | null): number {
   return size.bytes + promptOverhead(size, imageTokensMax);
-}
-
-/** The prompt bound over all candidates: they may count images differently. */
-export function promptBoundOver(size: PromptSize, releases: readonly Release[]): number {
-  let bound = 0;
-  for (const release of releases) bound = Math.max(bound, promptBound(size, release.imageTokensMax));
-  return bound;
 }
 
 /**
@@ -62,9 +56,8 @@ export function promptBoundOver(size: PromptSize, releases: readonly Release[]):
  * Throws `Refusal("context_length_exceeded")` when none fits.
  */
 export function quote(input: QuoteInput): Quote {
-  const { releases } = input;
-  const { maxTokens, n, promptSize } = input.request;
-  const prompt = input.promptTokens ?? promptBoundOver(promptSize, releases);
+  const { releases, promptTokens: prompt } = input;
+  const { maxTokens, n } = input.request;
   const fits = (release: Release): boolean => prompt + (maxTokens ?? 1) <= release.contextWindow;
   const fitting = releases.every(fits) ? releases : releases.filter(fits);
   const [first, ...others] = fitting;
@@ -95,8 +88,8 @@ export function holdOf(price: Price, promptTokens: number, outputTokens: number)
 }
 
 /**
- * The largest output ceiling per choice whose hold fits the budget on every candidate, and that window and
- * `max_output_tokens` allow; 0 if not even one token does. The budget is the smaller of credits and key headroom.
+ * The largest output maximum per choice that `quote` prices within the budget on every candidate that it then keeps; 0 if
+ * not even one token does. What is larger is refused, or gives no more output than this.
  */
 export function affordableMaxTokens(input: {
   releases: readonly Release[];
@@ -104,25 +97,34 @@ export function affordableMaxTokens(input: {
   n: number;
   budget: NanoUsd;
 }): number {
-  const { promptTokens, n, budget } = input;
-  const fitting = input.releases.filter((release) => promptTokens < release.contextWindow);
-  let most = fitting.length === 0 ? 0 : Number.MAX_SAFE_INTEGER;
-  for (const { price, maxOutputTokens, contextWindow } of fitting) {
-    const payable = payableTokens(price, promptTokens, budget) / BigInt(n);
-    most = Math.min(most, maxOutputTokens, contextWindow - promptTokens, Number(payable));
+  const { promptTokens } = input;
+  const roomOf = (release: Release): number => release.contextWindow - promptTokens;
+  // A larger maximum leaves out the candidates whose window it overruns, and the dearest may be among them.
+  const rooms = [...new Set(input.releases.map(roomOf))].filter((room) => room > 0).toSorted((a, b) => b - a);
+  for (const [i, room] of rooms.entries()) {
+    const kept = input.releases.filter((release) => roomOf(release) >= room);
+    const next = rooms[i + 1] ?? 0;
+    const ceiling = Math.min(...kept.map(({ maxOutputTokens }) => maxOutputTokens));
+    const payable = Math.min(...kept.map(({ price }) => payableTokens(price, input)));
+    // Above its ceiling a larger maximum costs nothing more: it only leaves candidates out.
+    const most = Math.min(room, payable >= ceiling ? Math.max(ceiling, next + 1) : payable);
+    if (most > next) return most;
   }
-  return most;
+  return 0;
 }
 
-/** Output tokens, all choices together, that the budget still pays after the prompt. */
-function payableTokens(price: Price, promptTokens: number, budget: NanoUsd): bigint {
+/** Output tokens per choice that the budget still pays after the prompt. */
+function payableTokens(
+  price: Price,
+  { promptTokens, n, budget }: { promptTokens: number; n: number; budget: NanoUsd },
+): number {
   const left = budget * 1_000_000n - BigInt(promptTokens) * promptRate(price);
-  if (budget < price.requestMinimum || left < 0n) return 0n;
-  return price.output === 0n ? BigInt(Number.MAX_SAFE_INTEGER) : left / price.output;
+  if (budget < price.requestMinimum || left < 0n) return 0;
+  return price.output === 0n ? Number.MAX_SAFE_INTEGER : Number(left / price.output / BigInt(n));
 }
 
 /** A cached rate above the input rate is dearer still, so the bound takes the higher one. */
-const promptRate = (price: Price): NanoUsd => maxUsd(price.input, price.cachedInput);
+export const promptRate = (price: Price): NanoUsd => maxUsd(price.input, price.cachedInput);
 
 function ceilingOf(
   release: Release,

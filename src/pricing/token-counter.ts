@@ -1,116 +1,165 @@
-// Asks the counting thread, chunk by chunk: many texts take turns, one question is short enough to bound, and a thread
-// that died or hangs is replaced. If it cannot be had at all, this thread counts in small steps (hardening S22).
-import { ownThread } from "../lib/program.ts";
+// Counts on one thread for many: chunk by chunk, lanes in their order, organizations in turns, so that nobody's long text
+// keeps others waiting for more than a chunk of each. What the thread cannot count is counted here, in small steps.
+import { CountingThread } from "./counting-thread.ts";
 import { countText, cutAt } from "./token-pieces.ts";
+import { type TakesTurns, Turns } from "../limits/turns.ts";
 import type { TableName } from "./vocabulary.ts";
 
-/** One question takes some 10 ms of counting; random ideographs without a blank, the worst, 0.7 s. */
-const CHUNK_CHARACTERS = 1 << 16;
+/** What one turn counts of a text: some 2 ms; random ideographs without a blank, the worst, 15 ms. */
+const CHUNK_CHARACTERS = 1 << 14;
 /** What this thread may count before others get their turn: about 2 ms at worst. */
 const STEP_CHARACTERS = 1 << 11;
-/** Loading the tables takes 40 ms on an idle machine; silence beyond this is a hung thread. */
-const ANSWER_TIMEOUT_MS = 30_000;
-/** The tables are given back after this much rest. */
-const IDLE_MS = 600_000;
+/** A chunk is asked of so many threads, one after the other, before it is counted here. */
+const THREADS_PER_CHUNK = 2;
 
-export interface CountQuestion {
-  id: number;
+export interface CountLimits {
+  /** Whose turn it takes. */
+  organizationId: string;
+  /** Of the text, as it weighs on `waiting`. */
+  bytes?: number;
+  /** 0 goes before 1. */
+  rank: 0 | 1;
+  /** Counting stops when there are more tokens than this. */
+  atMost?: number;
+  /** Milliseconds from now until counting stops, its wait for a turn included. */
+  deadlineMs?: number;
+  signal?: AbortSignal;
+}
+
+/** `above`, `late`, `left`: stopped at the maximum, the deadline, the signal; `tokens` counted until then. */
+export interface Count {
+  kind: "exact" | "above" | "late" | "left";
+  tokens: number;
+}
+
+interface Job extends TakesTurns, Pick<CountLimits, "rank"> {
+  tokenizer: TableName;
+  /** Made when its turn comes: texts that wait take no room. */
+  text: string | (() => string);
+  atMost: number;
+  /** Characters that have been given to the thread. */
+  given: number;
+  tokens: number;
+  end(kind: Count["kind"]): void;
+  fail(error: unknown): void;
+}
+
+interface Chunk {
+  job: Job;
   text: string;
   tokenizer: TableName;
 }
-export type CountAnswer = { id: number; tokens: number } | { id: number; error: string };
-
-interface Waiter {
-  resolve(tokens: number): void;
-  reject(error: Error): void;
-}
 
 export class TokenCounter {
-  private worker: Worker | null = null;
-  private readonly waiting = new Map<number, Waiter>();
-  private watchdog: Timer | null = null;
-  private nextId = 1;
+  private readonly lanes = [new Turns<Job>(), new Turns<Job>()] as const;
+  private running = false;
 
-  constructor(private readonly source = ownThread("src/pricing/token-worker.ts")) {}
+  constructor(private readonly thread = new CountingThread()) {}
 
-  /** Tokens of a text. Null when the time limit passed first; without a limit it always answers. */
-  async count(
-    text: string,
-    tokenizer: TableName,
-    timeLimitMs = Number.POSITIVE_INFINITY,
-  ): Promise<number | null> {
-    const startedAtMs = performance.now();
-    let tokens = 0;
-    for (let start = 0; start < text.length; ) {
-      if (performance.now() - startedAtMs > timeLimitMs) return null;
-      const end = cutAt(text, start, CHUNK_CHARACTERS);
-      tokens += await this.countChunk(text.slice(start, end), tokenizer);
-      start = end;
-    }
-    return tokens;
+  /** Bytes of texts that are not counted yet, of one organization or of all. */
+  waiting(organizationId?: string): number {
+    return this.lanes[0].waiting(organizationId) + this.lanes[1].waiting(organizationId);
   }
 
-  /** Ends the thread; the next count starts a new one. Open counts go on elsewhere. */
+  /** Tokens of a text. Without a maximum, a deadline and a signal it is always `exact`. */
+  count(text: string | (() => string), tokenizer: TableName, limits: CountLimits): Promise<Count> {
+    const { organizationId, rank, atMost = Number.POSITIVE_INFINITY, bytes = 0, deadlineMs, signal } = limits;
+    if (signal?.aborted) return Promise.resolve({ kind: "left", tokens: 0 });
+    return new Promise((resolve, reject) => {
+      const lane = this.lanes[rank];
+      const leave = (): void => job.end("left");
+      let timer: Timer | undefined;
+      const forget = (): void => {
+        clearTimeout(timer);
+        signal?.removeEventListener("abort", leave);
+        lane.remove(job);
+      };
+      const job: Job = {
+        organizationId,
+        rank,
+        bytes,
+        tokenizer,
+        text,
+        atMost,
+        given: 0,
+        tokens: 0,
+        end: (kind) => {
+          forget();
+          resolve({ kind, tokens: job.tokens });
+        },
+        fail: (error) => {
+          forget();
+          reject(error);
+        },
+      };
+      if (deadlineMs !== undefined) timer = setTimeout(() => job.end("late"), deadlineMs);
+      signal?.addEventListener("abort", leave, { once: true });
+      lane.add(job);
+      this.start();
+    });
+  }
+
+  /** Ends the thread; the next count starts a new one. Open counts go on. */
   stop(): void {
-    this.abandon(new Error("the counting thread was stopped"));
+    this.thread.stop();
   }
 
-  private async countChunk(text: string, tokenizer: TableName): Promise<number> {
-    for (let attempt = 0; attempt < 2; attempt += 1) {
+  /** After the events of this tick: what they ask shares a question. */
+  private start(): void {
+    if (this.running) return;
+    this.running = true;
+    queueMicrotask(() => void this.run());
+  }
+
+  private async run(): Promise<void> {
+    for (let chunks = this.take(); chunks.length > 0; chunks = this.take()) {
       try {
-        return await this.ask(text, tokenizer);
-      } catch {
-        // The thread is gone; a new one gets one more try.
+        const counted = await this.counted(chunks);
+        for (const [index, { job }] of chunks.entries()) job.tokens += counted[index] ?? 0;
+      } catch (error) {
+        for (const { job } of chunks) job.fail(error); // the tables cannot be read
+      }
+      for (const { job } of chunks) {
+        if (job.given === textOf(job).length) job.end("exact");
+        else if (job.tokens > job.atMost) job.end("above");
       }
     }
-    return countHere(text, tokenizer);
+    this.running = false;
   }
 
-  private ask(text: string, tokenizer: TableName): Promise<number> {
-    return new Promise((resolve, reject) => {
-      const id = this.nextId;
-      this.nextId += 1;
-      const worker = (this.worker ??= this.start());
-      this.waiting.set(id, { resolve, reject });
-      this.watch();
-      worker.postMessage({ id, text, tokenizer } satisfies CountQuestion);
-    });
+  /** One question's worth: short texts of many, or a chunk of a long one. */
+  private take(): Chunk[] {
+    const chunks: Chunk[] = [];
+    for (let characters = 0; characters < CHUNK_CHARACTERS; ) {
+      const job = this.lanes[0].next() ?? this.lanes[1].next();
+      if (job === null) break;
+      const text = textOf(job);
+      const end = cutAt(text, job.given, CHUNK_CHARACTERS);
+      chunks.push({ job, text: text.slice(job.given, end), tokenizer: job.tokenizer });
+      characters += end - job.given;
+      job.given = end;
+      if (end === text.length) this.lanes[job.rank].remove(job);
+    }
+    return chunks;
   }
 
-  private start(): Worker {
-    const worker = new Worker(this.source);
-    worker.unref();
-    worker.addEventListener("message", ({ data }: MessageEvent<CountAnswer>) => {
-      const waiter = this.waiting.get(data.id);
-      this.waiting.delete(data.id);
-      this.watch();
-      if ("tokens" in data) waiter?.resolve(data.tokens);
-      else waiter?.reject(new Error(data.error));
-    });
-    worker.addEventListener("error", (event) => {
-      event.preventDefault();
-      if (this.worker === worker) this.abandon(new Error(event.message));
-    });
-    return worker;
+  private async counted(chunks: readonly Chunk[]): Promise<number[]> {
+    for (let threads = 0; threads < THREADS_PER_CHUNK; threads += 1) {
+      try {
+        return await this.thread.ask(chunks.map(({ text, tokenizer }) => ({ text, tokenizer })));
+      } catch {
+        // The thread is gone; a new one gets the next try.
+      }
+    }
+    const tokens: number[] = [];
+    for (const { text, tokenizer } of chunks) tokens.push(await countHere(text, tokenizer));
+    return tokens;
   }
+}
 
-  /** One timer: a hung thread while somebody waits, an idle one while nobody does. Neither keeps the process alive. */
-  private watch(): void {
-    if (this.watchdog !== null) clearTimeout(this.watchdog);
-    const waitMs = this.waiting.size > 0 ? ANSWER_TIMEOUT_MS : IDLE_MS;
-    this.watchdog = setTimeout(() => this.abandon(new Error("the counting thread is silent")), waitMs);
-    this.watchdog.unref();
-  }
-
-  private abandon(error: Error): void {
-    if (this.watchdog !== null) clearTimeout(this.watchdog);
-    this.watchdog = null;
-    this.worker?.terminate();
-    this.worker = null;
-    const waiters = [...this.waiting.values()];
-    this.waiting.clear();
-    for (const waiter of waiters) waiter.reject(error);
-  }
+function textOf(job: Job): string {
+  if (typeof job.text === "function") job.text = job.text();
+  return job.text;
 }
 
 async function countHere(text: string, tokenizer: TableName): Promise<number> {

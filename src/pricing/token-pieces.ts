@@ -2,7 +2,7 @@
 // longer than 1,024 characters (hardening S22). A tokenizer's vocabulary is loaded on first need.
 import { type TableName, Vocabulary } from "./vocabulary.ts";
 
-const PIECE_CHARACTERS = 1024;
+export const PIECE_CHARACTERS = 1024;
 
 const vocabularies = new Map<TableName, Promise<Vocabulary>>();
 

@@ -1,7 +1,7 @@
-// The thread that counts tokens, so that the loop which serves requests never does (hardening S22). `token-counter.ts`
+// The thread that counts tokens, so that the loop which serves requests never does (hardening S22). `counting-thread.ts`
 // starts it. A build to one file must name this file as a second entry point.
+import type { CountAnswer, CountQuestion } from "./counting-thread.ts";
 import { countText } from "./token-pieces.ts";
-import type { CountAnswer, CountQuestion } from "./token-counter.ts";
 
 declare const self: Worker;
 
@@ -9,8 +9,10 @@ self.addEventListener("message", ({ data }: MessageEvent<CountQuestion>) => {
   void answer(data);
 });
 
-async function answer({ id, text, tokenizer }: CountQuestion): Promise<void> {
-  const answered: CountAnswer = await countText(text, tokenizer).then(
+async function answer({ id, texts }: CountQuestion): Promise<void> {
+  const answered: CountAnswer = await Promise.all(
+    texts.map(({ text, tokenizer }) => countText(text, tokenizer)),
+  ).then(
     (tokens) => ({ id, tokens }),
     (error: unknown) => ({ id, error: String(error) }),
   );

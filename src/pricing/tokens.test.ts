@@ -1,52 +1,37 @@
 import { afterAll, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { ChatRequest } from "../contract/chat-request.ts";
-import { measurePrompt } from "../contract/prompt-size.ts";
+import type { Prompt } from "../domain/prompt.ts";
 import { promptBound } from "./quote.ts";
 import { cutAt } from "./token-pieces.ts";
+import { CountingThread } from "./counting-thread.ts";
 import { TokenCounter } from "./token-counter.ts";
-import { countTokens, promptTokens, stopCounting } from "./tokens.ts";
+import { countTokens, promptTokens, promptTokensWithin, stopCounting } from "./tokens.ts";
 
 afterAll(stopCounting);
+const SHARE = { organizationId: "org_a", lane: "settlement" } as const;
+const MEGABYTES = "word ".repeat(800_000);
+const IDEOGRAPHS = "漢字龍鬱麤";
 
-function request(content: string, tools: ChatRequest["tools"] = []): ChatRequest {
-  const asked: ChatRequest = {
-    model: "m",
-    messages: [{ role: "user", content }],
-    maxTokens: null,
-    tools,
-    toolChoice: null,
-    responseFormat: null,
-    reasoning: null,
-    n: 1,
-    temperature: null,
-    stop: [],
-    logprobs: false,
-    topLogprobs: null,
-    logitBias: null,
-    stream: false,
-    includeUsage: false,
-    forwarded: {},
-    identifiers: {},
-    ignored: [],
-    promptSize: { bytes: 0, messages: 0, tools: 0, images: 0 },
-  };
-  return { ...asked, promptSize: measurePrompt(asked) };
+/** What one user message and these tools say, as a provider's body would. */
+function prompt(content: string, tools = 0): Prompt {
+  const text = content + '{"type":"function","function":{"name":"look_up"}}'.repeat(tools);
+  const size = { bytes: Buffer.byteLength(text) + 100, messages: 1, tools, images: 0 };
+  return { size, text: () => text };
 }
 
 test("known texts have the counts that their tokenizers are known for", async () => {
-  expect(await countTokens(["hello world"], "o200k_base")).toBe(2);
-  expect(await countTokens(["hello world"], "cl100k_base")).toBe(2);
-  expect(await countTokens(["漢字", "é"], "bytes")).toBe(8);
-  expect(await countTokens([], "o200k_base")).toBe(0);
+  expect(await countTokens(["hello world"], "o200k_base", SHARE)).toBe(2);
+  expect(await countTokens(["hello world"], "cl100k_base", SHARE)).toBe(2);
+  expect(await countTokens(["漢字", "é"], "bytes", SHARE)).toBe(8);
+  expect(await countTokens([], "o200k_base", SHARE)).toBe(0);
 });
 
 test("a word that arrives in two parts is counted as the one word it is", async () => {
-  expect(await countTokens(["hel", "lo wor", "ld"], "o200k_base")).toBe(2);
+  expect(await countTokens(["hel", "lo wor", "ld"], "o200k_base", SHARE)).toBe(2);
 });
 
 test("names of special tokens are plain text", async () => {
-  expect(await countTokens(["<|endoftext|><|im_start|>"], "o200k_base")).toBeGreaterThan(2);
+  expect(await countTokens(["<|endoftext|><|im_start|>"], "o200k_base", SHARE)).toBeGreaterThan(2);
 });
 
 test("pieces join to the text, are short, and never part a surrogate pair", () => {
@@ -67,7 +52,7 @@ test("pieces join to the text, are short, and never part a surrogate pair", () =
 });
 
 test("a hundred kilobytes of one letter, blanks, emoji or CJK leave the loop free", async () => {
-  await countTokens(["warm"], "o200k_base");
+  await countTokens(["warm"], "o200k_base", SHARE);
   for (const unit of ["a", " ", "😀", "漢"]) {
     let longestLagMs = 0;
     let lastTickMs = performance.now();
@@ -75,7 +60,7 @@ test("a hundred kilobytes of one letter, blanks, emoji or CJK leave the loop fre
       longestLagMs = Math.max(longestLagMs, performance.now() - lastTickMs);
       lastTickMs = performance.now();
     }, 1);
-    const tokens = await countTokens([unit.repeat(100_000 / unit.length)], "o200k_base");
+    const tokens = await countTokens([unit.repeat(100_000 / unit.length)], "o200k_base", SHARE);
     clearInterval(ticks);
     expect(tokens).toBeGreaterThan(0);
     expect(longestLagMs).toBeLessThan(500);
@@ -84,30 +69,100 @@ test("a hundred kilobytes of one letter, blanks, emoji or CJK leave the loop fre
 
 test("an exact prompt count is below the bound, keeps its overheads, and includes tools and schemas", async () => {
   const release = { tokenizer: "o200k_base", imageTokensMax: null } as const;
-  const plain = request("The quick brown fox jumps over the lazy dog.");
-  expect(await promptTokens(plain, release)).toBe(10 + 8 + 16);
-  const tool = { type: "function", function: { name: "look_up", parameters: { type: "object" } } } as const;
-  const withTool = request("The quick brown fox jumps over the lazy dog.", [tool]);
-  expect(await promptTokens(withTool, release)).toBeGreaterThan(10 + 8 + 16 + 16);
-  expect(await promptTokens(withTool, release)).toBeLessThan(promptBound(withTool.promptSize, null));
+  const plain = prompt("The quick brown fox jumps over the lazy dog.");
+  expect(await promptTokens(plain, release, SHARE)).toBe(10 + 8 + 16);
+  const withTool = prompt("The quick brown fox jumps over the lazy dog.", 1);
+  expect(await promptTokens(withTool, release, SHARE)).toBeGreaterThan(10 + 8 + 16 + 16);
+  expect(await promptTokens(withTool, release, SHARE)).toBeLessThan(promptBound(withTool.size, null));
 });
 
-test("tokenizer `bytes` and a passed time limit answer with the bound", async () => {
-  const asked = request("word ".repeat(100_000));
-  const bound = promptBound(asked.promptSize, null);
-  expect(await promptTokens(asked, { tokenizer: "bytes", imageTokensMax: null })).toBe(bound);
-  expect(await promptTokens(asked, { tokenizer: "o200k_base", imageTokensMax: null }, -1)).toBe(bound);
+test("the tokenizer `bytes` counts the text, not JSON around it", async () => {
+  const asked = prompt("wörd ".repeat(100_000));
+  expect(await promptTokens(asked, { tokenizer: "bytes", imageTokensMax: null }, SHARE)).toBe(
+    600_000 + 8 + 16,
+  );
+  expect(promptBound(asked.size, null)).toBe(600_000 + 100 + 8 + 16);
 });
 
-test("counting goes on when the thread is stopped in the middle, and when it cannot start at all", async () => {
+test("a count stops soon after its maximum, at its deadline, and when its client leaves", async () => {
+  const release = { tokenizer: "o200k_base", imageTokensMax: null } as const;
+  const words = (): Prompt => prompt("word ".repeat(400_000));
+  const within = (limits: Partial<Parameters<typeof promptTokensWithin>[2]>) =>
+    promptTokensWithin(words(), release, { organizationId: "org_a", lane: "admission", ...limits });
+  const above = await within({ atMost: 1000 });
+  expect(above.kind).toBe("above");
+  expect(above.tokens).toBeGreaterThan(1000);
+  expect(above.tokens).toBeLessThan(10_000);
+  expect((await within({ deadlineMs: 1 })).kind).toBe("late");
+  const client = new AbortController();
+  const counting = within({ signal: client.signal });
+  client.abort();
+  expect((await counting).kind).toBe("left");
+  expect((await within({ signal: client.signal })).kind).toBe("left");
+});
+
+test("what one organization has waiting for its admission is bounded, and no others are refused for it", async () => {
+  const release = { tokenizer: "o200k_base", imageTokensMax: null } as const;
+  const client = new AbortController();
+  const ask = (organizationId: string, text = MEGABYTES) =>
+    promptTokensWithin(prompt(text), release, { organizationId, lane: "admission", signal: client.signal });
+  const waiting = Array.from({ length: 5 }, () => ask("org_a"));
+  expect(await refusalOf(ask("org_a"))).toMatchObject({
+    code: "rate_limit_exceeded",
+    status: 429,
+    retryAfterMs: 2_000,
+  });
+  const short = Array.from({ length: 200 }, () => ask("org_b", "short"));
+  for (const { kind } of await Promise.all(short)) expect(kind).toBe("exact");
+  const each = ["org_c", "org_d", "org_e", "org_f", "org_g", "org_h"];
+  for (const other of each)
+    waiting.push(...Array.from({ length: other === "org_h" ? 4 : 5 }, () => ask(other)));
+  expect(await refusalOf(ask("org_z"))).toMatchObject({ code: "overloaded", status: 503 });
+  client.abort();
+  for (const { kind } of await Promise.all(waiting)) expect(kind).toBe("left");
+  expect((await ask("org_a")).kind).toBe("left");
+});
+
+test("organizations take turns, and what is settled goes before everything else", async () => {
+  const counter = new TokenCounter();
+  const ended: string[] = [];
+  const count = (name: string, characters: number, limits: { organizationId: string; rank: 0 | 1 }) =>
+    counter
+      .count(IDEOGRAPHS.repeat(characters / IDEOGRAPHS.length), "o200k_base", limits)
+      .then(() => ended.push(name));
+  await Promise.all([
+    count("a's first", 1 << 18, { organizationId: "a", rank: 1 }),
+    count("a's second", 1 << 18, { organizationId: "a", rank: 1 }),
+    count("b's", 1 << 16, { organizationId: "b", rank: 1 }),
+    count("settled", 1 << 17, { organizationId: "a", rank: 0 }),
+  ]);
+  expect(ended).toEqual(["settled", "b's", "a's first", "a's second"]);
+  counter.stop();
+}, 60_000);
+
+test("a thread that dies, hangs, was stopped or cannot start is replaced, and its work is answered", async () => {
   const text = "some words here ".repeat(20_000);
-  const whole = await countTokens([text], "o200k_base");
+  const limits = { organizationId: "org_a", rank: 0 } as const;
+  const whole = await countTokens([text], "o200k_base", SHARE);
   const stopped = new TokenCounter();
-  const counting = stopped.count(text, "o200k_base");
+  const counting = stopped.count(text, "o200k_base", limits);
   stopped.stop();
-  expect(await counting).toBe(whole);
+  expect(await counting).toEqual({ kind: "exact", tokens: whole });
   stopped.stop();
-  const nowhere = new TokenCounter(new URL("./no-such-worker.ts", import.meta.url));
-  expect(await nowhere.count("hello world", "o200k_base")).toBe(2);
-  nowhere.stop();
+  for (const [source, silentMs] of [
+    [new URL("./no-such-worker.ts", import.meta.url), 60_000],
+    [threadThat("process.exit(1)"), 60_000],
+    [threadThat("throw new Error('broken')"), 60_000],
+    [threadThat("for (;;);"), 200],
+  ] as const) {
+    const broken = new TokenCounter(new CountingThread(source, silentMs));
+    expect(await broken.count("hello world", "o200k_base", limits)).toEqual({ kind: "exact", tokens: 2 });
+    broken.stop();
+  }
 }, 120_000);
+
+/** A thread that does this when it is asked. */
+const threadThat = (does: string): URL =>
+  new URL(`data:text/javascript,${encodeURIComponent(`self.onmessage = () => { ${does} };`)}`);
+
+const refusalOf = (asked: Promise<unknown>): Promise<unknown> => asked.catch((error: unknown) => error);

@@ -1,66 +1,108 @@
-// Token counts with a release's own tokenizer, for the two cases that need them: the byte bound refused (money.md §6),
-// or a provider said nothing about usage. Counting happens on another thread; nothing here delays the loop.
-import type { ChatRequest, ContentPart, Message } from "../contract/chat-request.ts";
-import type { Release, TokenizerName } from "../contract/release.ts";
+// Token counts with a release's own tokenizer, for the cases that need them: the byte bound refused (money.md §6), a
+// provider said nothing about usage, a stream's progress is kept. Counting happens on two threads, one for what decides
+// admissions and one for what was admitted, so that no prompt that is refused ever delays a settlement; on each, the
+// organizations take turns (docs/decisions/0023-whose-turn-it-is-to-be-counted.md).
+import { overloaded } from "../domain/overloaded.ts";
+import type { Prompt } from "../domain/prompt.ts";
+import { Refusal } from "../domain/refusals.ts";
+import type { Release, TokenizerName } from "../domain/release.ts";
 import { promptBound, promptOverhead } from "./quote.ts";
-import { TokenCounter } from "./token-counter.ts";
+import { type Count, type CountLimits, TokenCounter } from "./token-counter.ts";
+import type { TableName } from "./vocabulary.ts";
 
-const counter = new TokenCounter();
+/**
+ * What a count is for: `settlement` of what was delivered goes first; `progress` of running requests shares its thread;
+ * `admission` has a thread of its own, and a bounded queue.
+ */
+type CountingLane = "settlement" | "progress" | "admission";
+
+/** Whose turn a count takes, and in which lane. */
+export interface CountingFor {
+  organizationId: string;
+  lane: CountingLane;
+}
+
+/** Text that one organization, and all together, may have waiting for admission: behind more than it, one is refused. */
+const WAITING_BYTES_PER_ORGANIZATION = 16 * 1024 * 1024;
+const WAITING_BYTES = 8 * WAITING_BYTES_PER_ORGANIZATION;
+
+const admitting = new TokenCounter();
+const admitted = new TokenCounter();
 
 /** Tokens of the texts together, as one running text; for the tokenizer `bytes`, their UTF-8 bytes. */
-export async function countTokens(texts: readonly string[], tokenizer: TokenizerName): Promise<number> {
+export async function countTokens(
+  texts: readonly string[],
+  tokenizer: TokenizerName,
+  share: CountingFor & { lane: "settlement" | "progress" },
+): Promise<number> {
   const text = texts.join("");
   if (tokenizer === "bytes") return Buffer.byteLength(text);
-  const tokens = await counter.count(text, tokenizer);
-  if (tokens === null) throw new Error("a count without a time limit ran out of time");
-  return tokens;
+  return (await admitted.count(text, tokenizer, limitsOf(share))).tokens;
 }
 
 /**
- * Prompt tokens of a request on a release: its texts counted, everything around them at the flat overheads of the
- * prompt bound, and never more than that bound. Where counting takes longer than `timeLimitMs`, the bound itself.
+ * Prompt tokens of what goes to a release: its text counted, everything around it at the flat overheads of the prompt
+ * bound, and never more than that bound.
  */
 export async function promptTokens(
-  request: ChatRequest,
+  prompt: Prompt,
   release: Pick<Release, "tokenizer" | "imageTokensMax">,
-  timeLimitMs?: number,
+  share: CountingFor & { lane: "settlement" | "progress" },
 ): Promise<number> {
-  const bound = promptBound(request.promptSize, release.imageTokensMax);
-  if (release.tokenizer === "bytes") return bound;
-  const tokens = await counter.count(promptText(request), release.tokenizer, timeLimitMs);
-  if (tokens === null) return bound;
-  return Math.min(bound, tokens + promptOverhead(request.promptSize, release.imageTokensMax));
+  return (await promptTokensWithin(prompt, release, share)).tokens;
 }
 
-/** Ends the counting thread; the next count starts a new one. */
-export const stopCounting = (): void => counter.stop();
-
-/** Everything that reaches the model as text: the same strings whose bytes `measurePrompt` added up. */
-function promptText({ messages, tools, responseFormat }: ChatRequest): string {
-  const texts = messages.flatMap(messageTexts);
-  if (tools.length > 0) texts.push(JSON.stringify(tools));
-  if (responseFormat?.type === "json_schema") texts.push(JSON.stringify(responseFormat.json_schema));
-  return texts.join("");
+/**
+ * The same, given up when there are more tokens than `atMost` and the text goes on, after `deadlineMs` (milliseconds
+ * from now), or by the signal: then `tokens` is what was counted until then, the flat overheads included. For the lane
+ * `admission`, throws `Refusal` 429 when too much of the organization waits to be counted, 503 when too much of all does.
+ */
+export async function promptTokensWithin(
+  prompt: Prompt,
+  { tokenizer, imageTokensMax }: Pick<Release, "tokenizer" | "imageTokensMax">,
+  limits: CountingFor & Pick<CountLimits, "atMost" | "deadlineMs" | "signal">,
+): Promise<Count> {
+  const bound = promptBound(prompt.size, imageTokensMax);
+  const overhead = promptOverhead(prompt.size, imageTokensMax);
+  const total = (tokens: number): number => Math.min(bound, tokens + overhead);
+  if (tokenizer === "bytes") return { kind: "exact", tokens: total(Buffer.byteLength(prompt.text())) };
+  const known = COUNTED.get(prompt);
+  if (known?.tokenizer === tokenizer) return { kind: "exact", tokens: total(known.tokens) };
+  const { atMost = Number.POSITIVE_INFINITY } = limits;
+  const { kind, tokens } = await counterOf(limits).count(() => prompt.text(), tokenizer, {
+    ...limits,
+    ...limitsOf(limits),
+    bytes: prompt.size.bytes,
+    atMost: atMost - overhead,
+  });
+  if (kind === "exact") COUNTED.set(prompt, { tokenizer, tokens });
+  return { kind, tokens: total(tokens) };
 }
 
-function messageTexts(message: Message): string[] {
-  const { content, name = "", refusal = "", reasoning_content = "", tool_calls = [] } = message;
-  const texts = typeof content === "string" ? [content] : (content ?? []).map(partText);
-  texts.push(name, refusal, reasoning_content);
-  for (const call of tool_calls) {
-    texts.push(call.function.name, call.function.arguments);
-    if (call.extra_content !== undefined) texts.push(JSON.stringify(call.extra_content));
-  }
-  return texts;
+/** Ends the counting threads; the next count starts new ones. */
+export function stopCounting(): void {
+  admitting.stop();
+  admitted.stop();
 }
 
-function partText(part: ContentPart): string {
-  switch (part.type) {
-    case "text":
-      return part.text;
-    case "refusal":
-      return part.refusal;
-    case "image_url":
-      return "";
-  }
+/** What was counted of running requests: a prompt is counted once for its quote, its progress and its settlement. */
+const COUNTED = new WeakMap<Prompt, { tokenizer: TableName; tokens: number }>();
+
+function counterOf({ lane, organizationId }: CountingFor): TokenCounter {
+  if (lane !== "admission") return admitted;
+  if (admitting.waiting(organizationId) > WAITING_BYTES_PER_ORGANIZATION) throw tooMuchToCount();
+  if (admitting.waiting() > WAITING_BYTES) throw overloaded();
+  return admitting;
 }
+
+const limitsOf = ({ organizationId, lane }: CountingFor): Pick<CountLimits, "organizationId" | "rank"> => ({
+  organizationId,
+  rank: lane === "progress" ? 1 : 0,
+});
+
+const tooMuchToCount = (): Refusal =>
+  new Refusal(
+    "rate_limit_exceeded",
+    `${WAITING_BYTES_PER_ORGANIZATION / 1024 / 1024} MB of this organization's prompts are being counted already, because only an exact count could admit them. Send long prompts one after the other, or wait as long as Retry-After says.`,
+    { retryAfterMs: 2_000 },
+  );

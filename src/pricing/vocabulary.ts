@@ -4,7 +4,8 @@
 import cl100k from "gpt-tokenizer/data/cl100k_base.tiktoken" with { type: "file" };
 import o200k from "gpt-tokenizer/data/o200k_base.tiktoken" with { type: "file" };
 import { CL100K_TOKEN_SPLIT_REGEX, O200K_TOKEN_SPLIT_REGEX } from "gpt-tokenizer/encodingParams/constants";
-import type { TokenizerName } from "../contract/release.ts";
+import type { TokenizerName } from "../domain/release.ts";
+import { LowestFirst } from "./lowest-first.ts";
 
 export type TableName = Exclude<TokenizerName, "bytes">;
 
@@ -21,12 +22,27 @@ for (const [sextet, byte] of Buffer.from(
 const EMPTY = -1;
 /** Ranks that no token has. */
 const NONE = 0xffff_ffff;
-const CHANGED = 0xffff_fffe;
+/** Places in a word; ranks are multiples of it in the queue of what to merge next. */
+const POSITIONS = 2 ** 20;
+
+interface Parts {
+  ranks: Uint32Array;
+  behind: Uint32Array;
+  before: Int32Array;
+}
+
+const newParts = (length: number): Parts => ({
+  ranks: new Uint32Array(length),
+  behind: new Uint32Array(length),
+  before: new Int32Array(length),
+});
 
 export class Vocabulary {
   /** Open addressing: a token's rank at the first free place from its hash on, at most half of them taken. */
   private readonly slots: Int32Array;
   private readonly encoder = new TextEncoder();
+  private readonly queue = new LowestFirst();
+  private parts = newParts(4096);
 
   private constructor(
     private readonly words: RegExp,
@@ -45,7 +61,7 @@ export class Vocabulary {
     return new Vocabulary(words, ...readTable(await Bun.file(file).bytes()));
   }
 
-  /** Tokens of a text. Takes time with the square of the longest word: cut texts first. */
+  /** Tokens of a text, whose words are shorter than a million bytes. */
   count(text: string): number {
     let tokens = 0;
     for (const [word] of text.matchAll(this.words)) {
@@ -56,34 +72,44 @@ export class Vocabulary {
   }
 
   /**
-   * Tokens of one word. In each round the neighbours that are the token of lowest rank become one, wherever they stand,
-   * until no neighbours are a token.
+   * Tokens of one word. Of all neighbours that are a token together, those of the lowest rank become one, the leftmost
+   * first, until no neighbours are a token.
    */
   private merge(word: Uint8Array): number {
-    let parts = word.length;
-    const begins = Uint16Array.from({ length: parts + 1 }, (_, index) => index);
-    /** Of each part with the one behind it. */
-    const ranks = new Uint32Array(parts).fill(CHANGED);
-    for (;;) {
-      let lowest = NONE;
-      for (let part = 0; part < parts; part += 1) {
-        if (ranks[part] === CHANGED)
-          ranks[part] = part + 2 > parts ? NONE : this.rank(word, at(begins, part), at(begins, part + 2));
-        lowest = Math.min(lowest, at(ranks, part));
-      }
-      if (lowest === NONE) return parts;
-      let kept = 0;
-      for (let part = 0; part < parts; part += 1) {
-        const merges = ranks[part] === lowest;
-        begins[kept] = at(begins, part);
-        ranks[kept] = merges ? CHANGED : at(ranks, part);
-        if (merges && kept > 0) ranks[kept - 1] = CHANGED;
-        if (merges) part += 1; // the one behind it is part of it now
-        kept += 1;
-      }
-      begins[kept] = word.length;
-      parts = kept;
+    const { ranks, behind, before } = this.partsOf(word.length);
+    const queue = this.queue.cleared();
+    const renew = (part: number): void => {
+      const next = at(behind, part);
+      const rank = next < word.length ? this.rank(word, part, at(behind, next)) : NONE;
+      ranks[part] = rank;
+      if (rank !== NONE) queue.push(rank * POSITIONS + part);
+    };
+    for (let part = 0; part < word.length; part += 1) {
+      behind[part] = part + 1;
+      before[part] = part - 1;
     }
+    for (let part = 0; part < word.length; part += 1) renew(part);
+    let parts = word.length;
+    for (let key = queue.pop(); key !== undefined; key = queue.pop()) {
+      const part = key % POSITIONS;
+      if (ranks[part] !== (key - part) / POSITIONS) continue; // it or the one behind it has been merged since
+      const merged = at(behind, part);
+      const next = at(behind, merged);
+      ranks[merged] = NONE;
+      behind[part] = next;
+      before[next] = part;
+      parts -= 1;
+      renew(part);
+      if (part > 0) renew(at(before, part));
+    }
+    return parts;
+  }
+
+  /** Of each part, by where it begins: its rank with the one behind it, where that begins, and the one before it. */
+  private partsOf(length: number): Parts {
+    if (length >= POSITIONS) throw new Error(`a word of ${length} bytes: cut texts first`);
+    if (length >= this.parts.ranks.length) this.parts = newParts(2 * length);
+    return this.parts;
   }
 
   private rank(word: Uint8Array, start: number, end: number): number {

@@ -9,19 +9,33 @@ export type FailureCause =
   | "context_length" // 400 that speaks of the context window
   | "content_filter" // 400 for policy
   | "rejected" // other 4xx except 408 and 424
-  | "account" // 401, 402, 403: our account there
+  | "account" // 401, 403: our key or our rights there
+  | "quota" // our account there has no credit or quota left: 402, and 429 that says so
   | "server" // 500, 502, 504, 408, 424
   | "timeout" // no first part, idle, or total time over
   | "broken" // socket lost, 3xx, not the promised format, error inside a 200, no finish
   | "aborted" // we gave up: the caller left or the hold ended
   | "stopped"; // we gave up: this gateway stops
 
+/** What the upstream told with its failure. */
+export interface UpstreamReply {
+  status?: number;
+  retryAfterMs?: number;
+  id?: string | null;
+  /** Its own words, redacted, one short line: for records and operators, never for a caller's answer. */
+  words?: string;
+  /** The request's field that it names, as it writes it. */
+  param?: string;
+  /** It does not know the field at all, rather than dislike its value. */
+  unknownField?: boolean;
+}
+
 export class Failure extends Error {
   constructor(
     readonly reason: FailureCause,
     readonly executed: "no" | "unknown",
     message: string,
-    readonly upstream: { status?: number; retryAfterMs?: number; id?: string | null } = {},
+    readonly upstream: UpstreamReply = {},
   ) {
     super(message);
     this.name = "Failure";

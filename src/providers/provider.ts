@@ -1,7 +1,15 @@
 // The world outside, as the gateway sees it: one call in, parts out. Adapters translate; they never retry, never
 // price, and make at most one HTTP request per call. wire.md §8, money.md §2 (proof of non-execution).
-import type { ChatRequest } from "../contract/chat-request.ts";
-import type { Release } from "../contract/release.ts";
+import type { ChatRequest } from "../domain/chat-request.ts";
+import type { OptionalField } from "../domain/optional-fields.ts";
+import type { Prompt } from "../domain/prompt.ts";
+import type { Release } from "../domain/release.ts";
+
+/** A web page that the text from `start_index` up to `end_index` speaks from; OpenAI's shape, as clients get it. */
+export interface UrlCitation {
+  type: "url_citation";
+  url_citation: { start_index: number; end_index: number; url: string; title: string };
+}
 
 export type FinishReason = "stop" | "length" | "tool_calls" | "content_filter";
 
@@ -27,7 +35,8 @@ export type Part =
       extraContent?: Record<string, unknown>;
     }
   | { type: "tool_arguments"; choice: number; index: number; text: string }
-  | { type: "annotations"; choice: number; annotations: unknown[] }
+  /** All of a choice, once, right before its finish. */
+  | { type: "annotations"; choice: number; annotations: UrlCitation[] }
   | { type: "finish"; choice: number; reason: FinishReason }
   | { type: "usage"; usage: ProviderUsage };
 
@@ -37,7 +46,7 @@ export interface AnswerChoice {
   refusal: string | null;
   reasoning: string | null;
   toolCalls: { id: string; name: string; arguments: string; extraContent?: Record<string, unknown> }[];
-  annotations: unknown[] | null;
+  annotations: UrlCitation[] | null;
   logprobs: unknown;
   finishReason: FinishReason;
 }
@@ -49,22 +58,40 @@ export interface Answer {
   upstreamId: string | null;
 }
 
-/** Everything an adapter may use. It gets a hold's number, so nobody can dispatch without one (S9). */
-export interface ProviderCall {
-  /** Ours; goes upstream as `x-request-id`. */
-  requestId: string;
-  /** 1, 2, … within the request; goes upstream as `x-tollgate-attempt`. */
-  attempt: number;
+/** What shall be said to one release, before it is priced. */
+export interface CallDraft {
   release: Release;
   request: ChatRequest;
-  /** Output ceiling O per choice: always present in the outgoing body, never exceeded. */
-  outputCeiling: number;
   /** The published mode to send explicitly; null when the release has no reasoning modes. */
   reasoningEffort: string | null;
   /** Temperature to send; null = none. */
   temperature: number | null;
   /** HMAC-ed caller identifiers, wire names as keys. */
   identifiers: Record<string, string>;
+}
+
+/** The body of one upstream call: priced as `Prompt`, then sent; nothing goes upstream that was not measured. */
+export interface OutgoingBody extends Prompt {
+  /** Names of the caller's fields that this upstream does not know: not sent. */
+  readonly ignored: readonly string[];
+  /** The text with its output ceiling O per choice, which is never exceeded. */
+  print(ceiling: number): string;
+  /** It is not needed as text any more: an answer may run for minutes. */
+  sent(): void;
+}
+
+/** Everything an adapter may use. It gets a hold's number, so nobody can dispatch without one (S9). */
+export interface ProviderCall {
+  /** Ours; goes upstream as `x-request-id`. */
+  requestId: string;
+  /** 1, 2, … within the request; goes upstream as `x-tollgate-attempt`. */
+  attempt: number;
+  request: Pick<ChatRequest, "n" | "logprobs" | "stream">;
+  /** What the provider calls the model; some put it into the path. */
+  upstreamModel: string;
+  /** Of this provider's `prepare`. */
+  body: OutgoingBody;
+  outputCeiling: number;
   /** Aborts the upstream call: the client left, a deadline passed, the hold ended. */
   signal: AbortSignal;
 }
@@ -80,6 +107,12 @@ export interface ProviderStream {
 
 export interface Provider {
   readonly name: string;
+  /** Which optional fields the upstream knows. */
+  readonly fields: readonly OptionalField[];
+  /** Upper end of its temperature, where that is not 2. */
+  readonly temperatureMax?: number;
+  /** The body of a call in this upstream's shape. */
+  prepare(draft: CallDraft): OutgoingBody;
   /** One upstream call, answered whole. Throws `Failure`. */
   complete(call: ProviderCall): Promise<Answer>;
   /** One upstream call, streamed. The request is sent when this is called; throws `Failure`, also while iterating. */

@@ -39,7 +39,7 @@ export class Breakers {
         },
       ]),
     );
-    this.on.health.holdOpen(new Set(this.opened.keys()));
+    this.on.health.holdOpen(new Map([...this.opened].map(([name, { openedAtMs }]) => [name, openedAtMs])));
   }
 
   /** False when it was open already; the first reason stays. */

@@ -12,9 +12,11 @@ export interface Circuit {
   failures: number;
   /** From this instant on (monotonic milliseconds) one call may try. */
   retryAtMs: number;
+  /** Since when it is not closed (monotonic milliseconds); trials that failed do not count anew. */
+  openedAtMs: number;
 }
 
-export const CLOSED: Circuit = Object.freeze({ phase: "closed", failures: 0, retryAtMs: 0 });
+export const CLOSED: Circuit = Object.freeze({ phase: "closed", failures: 0, retryAtMs: 0, openedAtMs: 0 });
 
 /** Whether a call may go out now. */
 export const permits = (circuit: Circuit, nowMs: number): boolean =>
@@ -23,7 +25,7 @@ export const permits = (circuit: Circuit, nowMs: number): boolean =>
 /** A permitted call goes out: on a circuit that is not closed it is the trial, and the next one waits. */
 export function afterStart(circuit: Circuit, nowMs: number, limits: CircuitLimits): Circuit {
   if (circuit.phase === "closed") return circuit;
-  return { phase: "half_open", failures: circuit.failures, retryAtMs: nowMs + limits.halfOpenAfterMs };
+  return { ...circuit, phase: "half_open", retryAtMs: nowMs + limits.halfOpenAfterMs };
 }
 
 /** A call failed. `fatal` failures open the circuit at once. Calls from before an opening do not prolong it. */
@@ -35,7 +37,7 @@ export function afterFailure(
   const failures = circuit.failures + 1;
   if (circuit.phase === "open") return { ...circuit, failures };
   const opens = fatal || circuit.phase === "half_open" || failures >= openAfterFailures;
-  return opens
-    ? { phase: "open", failures, retryAtMs: nowMs + halfOpenAfterMs }
-    : { phase: "closed", failures, retryAtMs: 0 };
+  if (!opens) return { ...CLOSED, failures };
+  const openedAtMs = circuit.phase === "closed" ? nowMs : circuit.openedAtMs;
+  return { phase: "open", failures, retryAtMs: nowMs + halfOpenAfterMs, openedAtMs };
 }

@@ -1,7 +1,7 @@
 // What a caller hears when no release of the model is open (wire.md §4.1): the state nearest to live, and when it is
 // worth coming back.
-import { Refusal, type RefusalCode } from "../contract/refusals.ts";
-import type { RouteState } from "../contract/release.ts";
+import { Refusal, type RefusalCode } from "../domain/refusals.ts";
+import type { RouteState } from "../domain/release.ts";
 import type { RouteStanding } from "./standing.ts";
 
 /** An unknown probe time, or one that has just come. */

@@ -1,10 +1,11 @@
 // The releases of a gateway without any configuration (interfaces.md §3): four demo models on the built-in simulator,
 // signed with a key pair of its own in the data directory and renewed before they expire.
-import { byItself } from "../contract/actor.ts";
+import { byItself } from "../domain/actor.ts";
 import { link, mkdir, readFile, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { randomBase62 } from "../lib/id.ts";
 import type { Clock } from "../lib/clock.ts";
+import type { Jobs } from "../lib/jobs.ts";
 import { freezeRelease } from "./frozen-release.ts";
 import { type Manifest, type ManifestInput, parseManifest } from "./manifest.ts";
 import type { Publisher } from "./publish.ts";
@@ -15,7 +16,7 @@ import {
   type ReleaseKey,
   type TrustedKeys,
 } from "./release-key.ts";
-import type { Shelf } from "./shelf.ts";
+import type { RouteTable } from "./route-table.ts";
 import { signRelease } from "./signature.ts";
 
 const KEY_FILE = "demo-release.private.jwk";
@@ -88,7 +89,7 @@ const DEMO: readonly Omit<ManifestInput, "version">[] = [
 ];
 
 /** The demo models' manifests at a version. */
-export const demoManifests = (version = 1): Manifest[] =>
+const demoManifests = (version = 1): Manifest[] =>
   DEMO.map((manifest) => parseManifest({ ...manifest, version }));
 
 /** The demo's own signing key, made on first need (file mode 0600). */
@@ -100,18 +101,18 @@ export async function ensureDemoKey(dataDir: string): Promise<{ key: ReleaseKey;
 
 export interface DemoPorts {
   publisher: Pick<Publisher, "publish">;
-  shelf: Pick<Shelf, "route" | "highestVersion">;
+  routeTable: Pick<RouteTable, "route" | "highestVersion">;
   key: ReleaseKey;
   clock: Clock;
 }
 
 /** Publishes what is missing, changed or near its end; returns the routes it published. Leaves switched-off routes off. */
-export async function renewDemo({ publisher, shelf, key, clock }: DemoPorts): Promise<string[]> {
+export async function renewDemo({ publisher, routeTable, key, clock }: DemoPorts): Promise<string[]> {
   const renewed: string[] = [];
   for (const manifest of demoManifests()) {
-    const standing = shelf.route(manifest.route);
+    const standing = routeTable.route(manifest.route);
     if (standing !== null && isCurrent(manifest, standing, clock.nowMs())) continue;
-    const version = shelf.highestVersion(manifest.route) + 1;
+    const version = routeTable.highestVersion(manifest.route) + 1;
     const jws = await signRelease({ ...manifest, version }, key, {
       expiresInMs: LIFETIME_MS,
       nowMs: clock.nowMs(),
@@ -124,15 +125,14 @@ export async function renewDemo({ publisher, shelf, key, clock }: DemoPorts): Pr
 }
 
 /** Looks once an hour whether a demo release needs renewal, until the returned function is called. */
-export function keepDemoFresh(ports: DemoPorts, onError: (error: unknown) => void): () => void {
-  const timer = setInterval(() => void renewDemo(ports).catch(onError), CHECK_EVERY_MS);
-  timer.unref();
-  return () => clearInterval(timer);
+export function keepDemoFresh(ports: DemoPorts, jobs: Jobs): () => void {
+  const renewing = jobs.every("demo_renewal", CHECK_EVERY_MS, async () => void (await renewDemo(ports)));
+  return () => jobs.run("demo_renewal", () => renewing.stop());
 }
 
 function isCurrent(
   manifest: Manifest,
-  standing: NonNullable<ReturnType<Shelf["route"]>>,
+  standing: NonNullable<ReturnType<RouteTable["route"]>>,
   nowMs: number,
 ): boolean {
   const { release, reason } = standing;

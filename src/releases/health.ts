@@ -1,7 +1,8 @@
 // Whether a route may be called now: a circuit per route fed by its calls, one per provider for our account there, and
-// a probe per provider. Deadlines run on the monotonic clock; probes are the only timers, and `stop` ends them.
-import type { Release } from "../contract/release.ts";
+// a probe per provider. Deadlines run on the monotonic clock; probes are the only job, and `stop` ends them.
+import type { Release } from "../domain/release.ts";
 import type { Clock } from "../lib/clock.ts";
+import type { Jobs } from "../lib/jobs.ts";
 import { afterFailure, afterStart, type Circuit, CLOSED, type CircuitLimits, permits } from "./circuit.ts";
 
 const PROBE_TIMEOUT_MS = 5000;
@@ -15,6 +16,7 @@ const MEANING = {
   timeout: "unwell",
   broken: "unwell",
   account: "account",
+  quota: "account",
   context_length: "well",
   content_filter: "well",
   rate_limited: "nothing",
@@ -38,17 +40,38 @@ export interface RouteHealth {
   reason: "circuit_open" | "account_refused" | "probe_failing" | "opened_by_hand" | null;
   /** When the next call or probe may find it well again; null while it is well. Milliseconds since the epoch. */
   nextProbeAtMs: number | null;
+  /**
+   * Since when it is unwell, or well again after it was not; null while it was never unwell. Milliseconds since the epoch.
+   * Of a breaker opened by hand for every gateway, otherwise as this gateway saw it.
+   */
+  sinceMs: number | null;
+}
+
+/** What a provider says of our account there. */
+export interface AccountRefusal {
+  /** `quota`: it has no credit or quota left; `account`: its key or its rights are refused. */
+  cause: "account" | "quota";
+  /** The provider's, redacted. */
+  words: string | null;
+  atMs: number;
 }
 
 interface ProviderHealth {
   target: HealthTarget;
   account: Circuit;
+  /** Why the newest call was refused for our account's sake; null once a call was answered. */
+  refusal: AccountRefusal | null;
   probeFailing: boolean;
-  /** An operator opened the breaker; only an operator closes it. */
-  heldOpen: boolean;
+  /** When that began, or ended; monotonic milliseconds. */
+  probeTurnedAtMs: number | null;
+  /** When the account was well again after it was not; monotonic milliseconds. */
+  accountWellAtMs: number | null;
+  /** When an operator opened the breaker, milliseconds since the epoch; only an operator closes it. */
+  heldOpenAtMs: number | null;
+  /** When an operator closed it, as this gateway saw it; monotonic milliseconds. */
+  releasedAtMs: number | null;
   lastProbeAtMs: number;
   lastAnswerAtMs: number;
-  timer: Timer | null;
 }
 
 type Route = Pick<Release, "route" | "provider">;
@@ -57,6 +80,8 @@ export class Health {
   private readonly providers: ReadonlyMap<string, ProviderHealth>;
   /** Only routes with failures stand here. */
   private readonly circuits = new Map<string, Circuit>();
+  /** When an open circuit closed again; monotonic milliseconds. */
+  private readonly closedAtMs = new Map<string, number>();
   private readonly stopping = new AbortController();
 
   constructor(
@@ -65,11 +90,14 @@ export class Health {
   ) {
     const blank = {
       account: CLOSED,
+      refusal: null,
       probeFailing: false,
-      heldOpen: false,
+      probeTurnedAtMs: null,
+      accountWellAtMs: null,
+      heldOpenAtMs: null,
+      releasedAtMs: null,
       lastProbeAtMs: Number.NEGATIVE_INFINITY,
       lastAnswerAtMs: Number.NEGATIVE_INFINITY,
-      timer: null,
     };
     this.providers = new Map(targets.map((target) => [target.provider, { target, ...blank }]));
   }
@@ -79,7 +107,7 @@ export class Health {
     const provider = this.providers.get(route.provider);
     if (provider === undefined) return true;
     const circuit = this.circuits.get(route.route);
-    if (provider.probeFailing || provider.heldOpen) return false;
+    if (provider.probeFailing || provider.heldOpenAtMs !== null) return false;
     if (circuit === undefined && provider.account === CLOSED) return true;
     const nowMs = this.clock.monotonicMs();
     return permits(provider.account, nowMs) && permits(circuit ?? CLOSED, nowMs);
@@ -95,17 +123,24 @@ export class Health {
     if (circuit !== undefined) this.circuits.set(route.route, afterStart(circuit, nowMs, provider.target));
   }
 
-  /** Notes how a call ended; null = well. */
-  report(route: Route, failure: CallFailure | null): void {
+  /** Notes how a call ended; null = well. `words` are the provider's own, redacted. */
+  report(route: Route, failure: CallFailure | null, words: string | null = null): void {
     const provider = this.providers.get(route.provider);
     if (provider === undefined) return;
     const meaning = failure === null ? "well" : MEANING[failure];
     const nowMs = this.clock.monotonicMs();
     if (meaning === "well") {
       provider.lastAnswerAtMs = nowMs;
+      if (provider.account.phase !== "closed") provider.accountWellAtMs = nowMs;
       provider.account = CLOSED;
+      provider.refusal = null;
+      const circuit = this.circuits.get(route.route);
+      if (circuit === undefined) return;
+      if (circuit.phase !== "closed") this.closedAtMs.set(route.route, nowMs);
       this.circuits.delete(route.route);
     } else if (meaning === "account") {
+      const cause = failure === "quota" ? "quota" : "account";
+      provider.refusal = { cause, words, atMs: this.clock.nowMs() };
       provider.account = afterFailure(provider.account, nowMs, { ...provider.target, fatal: true });
     } else if (meaning === "unwell") {
       const circuit = this.circuits.get(route.route) ?? CLOSED;
@@ -119,21 +154,53 @@ export class Health {
     const own = this.circuits.get(route.route) ?? CLOSED;
     const account = provider?.account ?? CLOSED;
     const circuit = account.phase === "closed" ? own : account;
-    const { phase, failures, retryAtMs } = circuit;
-    if (provider?.heldOpen === true)
-      return { circuit: "open", failures, reason: "opened_by_hand", nextProbeAtMs: null };
+    const { phase, failures, retryAtMs, openedAtMs } = circuit;
+    const heldOpenAtMs = provider?.heldOpenAtMs ?? null;
+    if (heldOpenAtMs !== null)
+      return {
+        circuit: "open",
+        failures,
+        reason: "opened_by_hand",
+        nextProbeAtMs: null,
+        sinceMs: heldOpenAtMs,
+      };
     if (provider?.probeFailing === true) {
-      const nextAtMs = provider.lastProbeAtMs + provider.target.intervalMs;
-      return { circuit: phase, failures, reason: "probe_failing", nextProbeAtMs: this.wallTime(nextAtMs) };
+      const nextProbeAtMs = this.comingTime(provider.lastProbeAtMs + provider.target.intervalMs);
+      const sinceMs = this.pastTime(provider.probeTurnedAtMs);
+      return { circuit: phase, failures, reason: "probe_failing", nextProbeAtMs, sinceMs };
     }
-    if (phase === "closed") return { circuit: phase, failures, reason: null, nextProbeAtMs: null };
+    if (phase === "closed") {
+      const sinceMs = this.pastTime(this.wellSince(route.route, provider));
+      return { circuit: phase, failures, reason: null, nextProbeAtMs: null, sinceMs };
+    }
     const reason = circuit === own ? "circuit_open" : "account_refused";
-    return { circuit: phase, failures, reason, nextProbeAtMs: this.wallTime(retryAtMs) };
+    const nextProbeAtMs = this.comingTime(retryAtMs);
+    return { circuit: phase, failures, reason, nextProbeAtMs, sinceMs: this.pastTime(openedAtMs) };
   }
 
-  /** The providers that get no calls until an operator says otherwise. */
-  holdOpen(names: ReadonlySet<string>): void {
-    for (const [name, provider] of this.providers) provider.heldOpen = names.has(name);
+  /** Why our account at a provider is refused; null while it is not, as far as this process has heard. */
+  accountRefusal(name: string): AccountRefusal | null {
+    return this.providers.get(name)?.refusal ?? null;
+  }
+
+  /** The last of what it got over; monotonic milliseconds. */
+  private wellSince(route: string, provider: ProviderHealth | undefined): number | null {
+    const { probeTurnedAtMs = null, accountWellAtMs = null, releasedAtMs = null } = provider ?? {};
+    const turns = [this.closedAtMs.get(route) ?? null, probeTurnedAtMs, accountWellAtMs, releasedAtMs];
+    return turns.reduce(
+      (last, turn) => (turn !== null && (last === null || turn > last) ? turn : last),
+      null,
+    );
+  }
+
+  /** The providers that get no calls until an operator says otherwise, and since when (milliseconds since the epoch). */
+  holdOpen(opened: ReadonlyMap<string, number>): void {
+    for (const [name, provider] of this.providers) {
+      const openedAtMs = opened.get(name) ?? null;
+      if (provider.heldOpenAtMs !== null && openedAtMs === null)
+        provider.releasedAtMs = this.clock.monotonicMs();
+      provider.heldOpenAtMs = openedAtMs;
+    }
   }
 
   /** How the newest probe of a provider went; null where there was none. */
@@ -144,14 +211,23 @@ export class Health {
     return { failing: provider.probeFailing, atMs: Math.round(this.clock.nowMs() - agoMs) };
   }
 
-  /** Probes every provider now and then at its interval, until `stop`. */
-  start(): void {
-    for (const provider of this.providers.values()) void this.keepProbing(provider);
+  /** Probes every provider now, and then at its interval, until `stop`. */
+  start(jobs: Jobs): void {
+    for (const { target } of this.providers.values()) {
+      if (target.probe === null) continue;
+      const probing = jobs.every("provider_probe", target.intervalMs, async () => {
+        await this.probe(target.provider);
+      });
+      jobs.run("provider_probe", () => probing.now());
+      this.stopping.signal.addEventListener(
+        "abort",
+        jobs.guarded("provider_probe", () => probing.stop()),
+      );
+    }
   }
 
   stop(): void {
     this.stopping.abort();
-    for (const { timer } of this.providers.values()) if (timer !== null) clearTimeout(timer);
   }
 
   /**
@@ -166,23 +242,26 @@ export class Health {
     provider.lastProbeAtMs = this.clock.monotonicMs();
     try {
       await probe(AbortSignal.any([this.stopping.signal, AbortSignal.timeout(PROBE_TIMEOUT_MS)]));
-      provider.probeFailing = false;
+      this.turnProbe(provider, false);
       return true;
     } catch {
-      if (!this.stopping.signal.aborted) provider.probeFailing = provider.lastAnswerAtMs <= sinceMs;
+      if (!this.stopping.signal.aborted) this.turnProbe(provider, provider.lastAnswerAtMs <= sinceMs);
       return false;
     }
   }
 
-  private async keepProbing(provider: ProviderHealth): Promise<void> {
-    if (provider.target.probe === null) return;
-    await this.probe(provider.target.provider);
-    if (this.stopping.signal.aborted) return;
-    provider.timer = setTimeout(() => void this.keepProbing(provider), provider.target.intervalMs);
-    provider.timer.unref();
+  private turnProbe(provider: ProviderHealth, failing: boolean): void {
+    if (provider.probeFailing === failing) return;
+    provider.probeFailing = failing;
+    provider.probeTurnedAtMs = this.clock.monotonicMs();
   }
 
-  private wallTime(monotonicMs: number): number {
+  private comingTime(monotonicMs: number): number {
     return Math.round(this.clock.nowMs() + Math.max(monotonicMs - this.clock.monotonicMs(), 0));
+  }
+
+  private pastTime(monotonicMs: number | null): number | null {
+    if (monotonicMs === null) return null;
+    return Math.round(this.clock.nowMs() - Math.max(this.clock.monotonicMs() - monotonicMs, 0));
   }
 }

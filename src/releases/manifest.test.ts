@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { nanoUsd } from "../contract/money.ts";
+import { nanoUsd } from "../domain/money.ts";
 import { freezeRelease } from "./frozen-release.ts";
 import { parseManifest, parseManifestYaml } from "./manifest.ts";
 import { ReleaseError } from "./release-error.ts";

@@ -2,7 +2,7 @@
 // an unknown field, a missing price or a contradiction refuses the whole manifest and names the field (hardening 146).
 import { parse } from "yaml";
 import { z } from "zod";
-import { parseUsd } from "../contract/money.ts";
+import { parseUsd } from "../domain/money.ts";
 import { ReleaseError } from "./release-error.ts";
 
 /** Rates and windows beyond these would let one hold outgrow the 63 bits of a row; nothing real comes near. */

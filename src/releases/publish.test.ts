@@ -1,8 +1,8 @@
 // Publication: verify, store, serve (interfaces.md §4, hardening S33). The store here is a few maps: versions are the
 // ledger's rule and are tested there.
-import { byItself } from "../contract/actor.ts";
+import { byItself } from "../domain/actor.ts";
 import { describe, expect, test } from "bun:test";
-import type { Release } from "../contract/release.ts";
+import type { Release } from "../domain/release.ts";
 import { Health } from "./health.ts";
 import { parseManifest } from "./manifest.ts";
 import { Publisher, type ReleaseStore } from "./publish.ts";
@@ -13,7 +13,7 @@ import {
   type ReleaseKey,
   type TrustedKeys,
 } from "./release-key.ts";
-import { Shelf } from "./shelf.ts";
+import { RouteTable } from "./route-table.ts";
 import { signRelease } from "./signature.ts";
 
 const NOW_MS = Date.parse("2026-06-01");
@@ -28,6 +28,7 @@ function storeOf(): ReleaseStore & { kept: Map<string, { release: Release; jws: 
     highestVersion: kept.get(route)?.release.version ?? 0,
     disabled: off.has(route),
     reason: null,
+    sinceMs: 0,
   });
   return {
     kept,
@@ -40,7 +41,8 @@ function storeOf(): ReleaseStore & { kept: Map<string, { release: Release; jws: 
       kept.set(published.release.route, published);
       return { kind: "published" };
     },
-    releases: async () => [...kept.values()],
+    releases: async () =>
+      [...kept.values()].map((published) => ({ ...published, publishedAtMs: 0, coveredSinceMs: 0 })),
     routes: async () => [...kept.keys()].map(switchOf),
     setRouteDisabled: async (route, disabled) => {
       if (!kept.has(route)) return null;
@@ -74,23 +76,23 @@ const sign = (version: number, key: ReleaseKey, expiresInMs = DAY_MS): Promise<s
   signRelease(manifest(version), key, { expiresInMs, nowMs: NOW_MS });
 
 function publisherOf(trusted: TrustedKeys, store = storeOf()) {
-  const shelf = new Shelf({ clock, health: new Health(clock, []) });
-  return { store, shelf, publisher: new Publisher({ store, shelf, trusted, clock }) };
+  const routeTable = new RouteTable({ clock, health: new Health(clock, []) });
+  return { store, routeTable, publisher: new Publisher({ store, routeTable, trusted, clock }) };
 }
 
 describe("publication", () => {
   test("a signed release is served at once; the very same one again is no news", async () => {
     const { key, trusted } = await keyPair();
-    const { publisher, shelf } = publisherOf(trusted);
+    const { publisher, routeTable } = publisherOf(trusted);
     const jws = await sign(1, key);
     expect(await publisher.publish(jws, byItself("t"))).toMatchObject({ kind: "published" });
     expect(await publisher.publish(jws, byItself("t"))).toMatchObject({ kind: "repeated" });
-    expect(shelf.candidates("m")).toHaveLength(1);
+    expect(routeTable.candidates("m")).toHaveLength(1);
   });
 
   test("a stranger's, a tampered, an expired and a rolled-back release are refused and change nothing", async () => {
     const { key, trusted } = await keyPair();
-    const { publisher, shelf, store } = publisherOf(trusted);
+    const { publisher, routeTable, store } = publisherOf(trusted);
     await publisher.publish(await sign(2, key), byItself("t"));
     const jws = await sign(3, key);
     const [head, body, signature] = jws.split(".");
@@ -106,7 +108,7 @@ describe("publication", () => {
     ];
     for (const one of refused)
       expect(await publisher.publish(one, byItself("t"))).toMatchObject({ kind: "refused" });
-    expect(shelf.candidates("m")[0]?.version).toBe(2);
+    expect(routeTable.candidates("m")[0]?.version).toBe(2);
     expect(store.kept.size).toBe(1);
   });
 
@@ -116,8 +118,8 @@ describe("publication", () => {
     await publisher.publish(await sign(1, key), byItself("t"));
     const again = publisherOf((await keyPair()).trusted, store);
     await again.publisher.load();
-    expect(again.shelf.candidates("m")).toHaveLength(0);
-    expect(again.shelf.closedReason("m").code).toBe("route_release_stale");
+    expect(again.routeTable.candidates("m")).toHaveLength(0);
+    expect(again.routeTable.closedReason("m").code).toBe("route_release_stale");
   });
 
   test("a switch survives a start", async () => {
@@ -129,7 +131,7 @@ describe("publication", () => {
     );
     const again = publisherOf(trusted, store);
     await again.publisher.load();
-    expect(again.shelf.closedReason("m").code).toBe("route_disabled");
+    expect(again.routeTable.closedReason("m").code).toBe("route_disabled");
     expect(await publisher.setDisabled({ route: "nope", disabled: true, reason: null }, byItself("t"))).toBe(
       false,
     );

@@ -1,24 +1,32 @@
 // Publishing and switching routes: verify, then store, then serve. The store alone decides about versions, in the
 // transaction that writes; nothing changes before all checks passed (hardening S33).
-import type { Actor } from "../contract/actor.ts";
-import type { ReleaseStep } from "../contract/admin-refusals.ts";
-import type { Release } from "../contract/release.ts";
+import type { Actor } from "../domain/actor.ts";
+import type { ReleaseStep } from "../domain/operator-refusals.ts";
+import type { Release } from "../domain/release.ts";
 import type { Clock } from "../lib/clock.ts";
 import { freezeRelease } from "./frozen-release.ts";
 import { ReleaseError } from "./release-error.ts";
 import type { TrustedKeys } from "./release-key.ts";
-import type { RouteSwitch, Shelf } from "./shelf.ts";
+import type { RouteSwitch, RouteTable, Shelved } from "./route-table.ts";
 import { verifyRelease } from "./signature.ts";
 import type { RouteStanding } from "./standing.ts";
 
-/** What publication needs of the store; the ledger has it. */
+/** The newest one of a route; `coveredSinceMs`: since when the route was without one for no moment. */
+interface StoredRelease {
+  release: Release;
+  jws: string;
+  publishedAtMs: number;
+  coveredSinceMs: number;
+}
+
+/** What publication needs of the store; the registry has it. */
 export interface ReleaseStore {
   publishRelease(
     published: { release: Release; jws: string },
     actor: Actor,
   ): Promise<{ kind: "published" } | { kind: "rolled_back"; highest: number } | { kind: "repeated" }>;
   /** The newest release of each route. */
-  releases(): Promise<readonly { release: Release; jws: string }[]>;
+  releases(): Promise<readonly StoredRelease[]>;
   routes(): Promise<readonly RouteSwitch[]>;
   /** Null when there is no such route. */
   setRouteDisabled(
@@ -31,7 +39,7 @@ export interface ReleaseStore {
 
 export interface PublisherPorts {
   store: ReleaseStore;
-  shelf: Shelf;
+  routeTable: RouteTable;
   trusted: TrustedKeys;
   clock: Clock;
 }
@@ -43,22 +51,27 @@ export type PublishOutcome =
 export class Publisher {
   constructor(private readonly ports: PublisherPorts) {}
 
-  /** Fills the shelf from the store, verifying every signature again: a key that lost its trust closes its routes. */
+  /** The newest release of each route, as it is stored now. */
+  async published(): Promise<readonly StoredRelease[]> {
+    return await this.ports.store.releases();
+  }
+
+  /** Fills the route table from the store, verifying every signature again: a key that lost its trust closes its routes. */
   async load(): Promise<void> {
-    const { store, shelf } = this.ports;
+    const { store, routeTable } = this.ports;
     const [stored, switches] = await Promise.all([store.releases(), store.routes()]);
     const releases = await Promise.all(stored.map((entry) => this.reverify(entry)));
-    shelf.load({ releases, switches });
+    routeTable.load({ releases, switches });
   }
 
   /** Publishes a signed release. Refused with a reason an operator can act on; the same JWS again changes nothing. */
   async publish(jws: string, actor: Actor): Promise<PublishOutcome> {
-    const { store, shelf } = this.ports;
+    const { store, routeTable } = this.ports;
     try {
       const release = await this.verified(jws, { acceptExpired: false });
       const outcome = await store.publishRelease({ release, jws }, actor);
       if (outcome.kind === "rolled_back") throw rollback(release, outcome.highest);
-      if (outcome.kind === "published") shelf.put(release);
+      if (outcome.kind === "published") routeTable.put(release);
       return { kind: outcome.kind, release };
     } catch (error) {
       return refusedBy(error);
@@ -90,21 +103,19 @@ export class Publisher {
   ): Promise<boolean> {
     const { route, disabled, reason } = change;
     const stored = await this.ports.store.setRouteDisabled(route, disabled, reason, actor);
-    return stored !== null && this.ports.shelf.setDisabled(route, stored.disabled, stored.reason);
+    return stored !== null && this.ports.routeTable.setDisabled(stored);
   }
 
   standings(): RouteStanding[] {
-    return this.ports.shelf.standings();
+    return this.ports.routeTable.standings();
   }
 
-  private async reverify(stored: {
-    release: Release;
-    jws: string;
-  }): Promise<{ release: Release; trusted: boolean }> {
+  private async reverify({ release, jws, coveredSinceMs }: StoredRelease): Promise<Shelved> {
     try {
-      return { release: await this.verified(stored.jws, { acceptExpired: true }), trusted: true };
+      const verified = await this.verified(jws, { acceptExpired: true });
+      return { release: verified, trusted: true, coveredSinceMs };
     } catch (error) {
-      if (error instanceof ReleaseError) return { release: stored.release, trusted: false };
+      if (error instanceof ReleaseError) return { release, trusted: false, coveredSinceMs };
       throw error;
     }
   }

@@ -1,5 +1,5 @@
 // How routes and models stand right now, as callers (`/v1/models`) and operators (`route list`) see them.
-import type { Release, RouteState } from "../contract/release.ts";
+import type { Release, RouteState } from "../domain/release.ts";
 import type { RouteHealth } from "./health.ts";
 
 /** A route as it stands now. */
@@ -12,6 +12,8 @@ export interface RouteStanding {
   failures: number;
   /** Milliseconds since the epoch; null while nothing is wrong. */
   nextProbeAtMs: number | null;
+  /** Since when the state holds, milliseconds since the epoch; null where nothing tells. */
+  sinceMs: number | null;
 }
 
 export interface ModelStanding {
@@ -30,6 +32,6 @@ const STATES: readonly RouteState[] = ["disabled", "stale", "unhealthy", "live"]
 /** Of several routes the one nearest to live; the first of equals. */
 export function nearestToLive(routes: readonly RouteStanding[]): RouteStanding {
   const [nearest] = routes.toSorted((a, b) => STATES.indexOf(b.state) - STATES.indexOf(a.state));
-  if (nearest === undefined) throw new Error("a model without routes is not on the shelf");
+  if (nearest === undefined) throw new Error("a model without routes is not on the route table");
   return nearest;
 }

@@ -1,5 +1,5 @@
 // The order in which open routes of one model are tried: lower priority first, equal priorities at random by weight.
-import type { Release } from "../contract/release.ts";
+import type { Release } from "../domain/release.ts";
 
 /** A weighted shuffle within each priority. `random` gives numbers from 0 up to, not including, 1. */
 export function inTrialOrder(releases: readonly Release[], random: () => number): readonly Release[] {

@@ -1,5 +1,5 @@
 // Copies an SQLite store into an empty PostgreSQL one: every table that is not the store's own bookkeeping, column by
-// column, in one transaction, with counts and money sums compared before it commits.
+// column, in one transaction, with counts and money sums compared before it commits. Copying twice changes nothing.
 import type { Database } from "bun:sqlite";
 import type { ClientBase } from "pg";
 import { StoreFailure } from "./store-failure.ts";
@@ -32,14 +32,16 @@ export interface Moved {
 
 type Value = bigint | number | string | Uint8Array | null;
 
-/** `source`: a reader with exact integers. Throws, and changes nothing, when the target holds anything or differs. */
+/** `source`: a reader with exact integers. `target`: fenced, for this move alone. Throws, and changes nothing, when they differ. */
 export async function copyStore(source: Database, target: ClientBase): Promise<Moved> {
   await target.query("BEGIN");
   try {
     const tables = tablesOf(source);
-    await assertEmpty(target, tables);
     const rows: Moved["rows"] = {};
-    for (const table of tables) rows[table] = await copyTable(source, target, table);
+    // All or nothing: what is there is whole, from a run before this one that was cut short later.
+    const copied = await holdsAnything(target, tables);
+    for (const table of tables)
+      rows[table] = copied ? rowsOf(source, table) : await copyTable(source, target, table);
     const sums = await compare(source, target, rows);
     // Transaction numbers go on above those that the entries name.
     const epoch = single(source, "SELECT epoch FROM store_state");
@@ -57,16 +59,25 @@ export const tablesOf = (source: Database): string[] =>
     .map(([name]) => name)
     .filter((name) => !BOOKKEEPING.has(name) && !name.startsWith("sqlite_"));
 
-export async function assertEmpty(target: ClientBase, tables: readonly string[]): Promise<void> {
+async function holdsAnything(target: ClientBase, tables: readonly string[]): Promise<string | null> {
   for (const table of tables) {
     const { rows } = await target.query(`SELECT 1 FROM "${table}" LIMIT 1`);
-    if (rows.length > 0)
-      throw new StoreFailure("database", `the database is not empty: ${table} has rows; give an empty one`);
+    if (rows.length > 0) return table;
   }
+  return null;
 }
 
+export async function assertEmpty(target: ClientBase, tables: readonly string[]): Promise<void> {
+  const table = await holdsAnything(target, tables);
+  if (table !== null)
+    throw new StoreFailure("database", `the database is not empty: ${table} has rows; give an empty one`);
+}
+
+const rowsOf = (source: Database, table: string): number =>
+  Number(single(source, `SELECT count(*) FROM "${table}"`));
+
 /** Copies the rows into the table of that name in the target's schema; returns how many. */
-export async function copyTable(source: Database, target: ClientBase, table: string): Promise<number> {
+async function copyTable(source: Database, target: ClientBase, table: string): Promise<number> {
   const columns = await columnsOf(source, target, table);
   const names = columns.map(({ name }) => `"${name}"`).join(", ");
   const arrays = columns.map(({ type }, index) => `$${index + 1}::${type}[]`).join(", ");
@@ -143,8 +154,14 @@ async function compare(source: Database, target: ClientBase, rows: Moved["rows"]
   }
   const sums: Moved["sums"] = {};
   for (const [table, column] of SUMS) {
-    const sum = single(source, `SELECT ifnull(sum(${column}), 0) FROM ${table}`);
-    const found = await count(target, `SELECT coalesce(sum(${column}), 0)::bigint AS value FROM ${table}`);
+    const [high = 0n, low = 0n] = source
+      .query(`SELECT ifnull(sum(${column} >> 31), 0), ifnull(sum(${column} & 2147483647), 0) FROM ${table}`)
+      .values()[0] as bigint[];
+    const sum = (high << 31n) + low;
+    const { rows: told } = await target.query<{ value: string }>(
+      `SELECT coalesce(sum(${column}), 0)::text AS value FROM ${table}`,
+    );
+    const found = BigInt(told[0]?.value ?? 0);
     if (found !== sum) throw new Error(`${table}.${column}: ${sum} here, ${found} there`);
     sums[`${table}.${column}`] = sum;
   }

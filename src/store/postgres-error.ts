@@ -1,6 +1,6 @@
 // What an error of PostgreSQL means: try the transaction again, blame one operation, or stop until the database is back;
 // and at the start, what to tell the operator (money.md §7, hardening.md S11).
-import { isOverloaded, overloaded } from "../contract/overloaded.ts";
+import { isOverloaded, overloaded } from "../domain/overloaded.ts";
 import { messageOf } from "../lib/message.ts";
 import { StoreFailure, type StoreFailureReason } from "./store-failure.ts";
 
@@ -37,9 +37,12 @@ export function wasRefused(error: unknown): boolean {
 /** The driver has no class for them; socket errors have a code of the system, the others only words. */
 const CONNECTION =
   /connection|terminated|timeout|not queryable|socket|ECONN|EPIPE|ENOTFOUND|ETIMEDOUT|EHOST/i;
+/** Bugs, and records that cannot be read: whatever their words are. */
+const OURS = /^(SyntaxError|TypeError|RangeError|ReferenceError|UnreadableRecord)$/;
 const isConnectionError = (error: unknown): boolean =>
   error instanceof Error &&
   !("path" in error) && // a file's error
+  !OURS.test(error.name) && // "Unterminated string" is no connection that was terminated
   (CONNECTION.test(error.message) || /^E[A-Z_]+$/.test(codeOf(error) ?? ""));
 
 /** A database that is away, as those are told who asked for something; any other error as it is. */
@@ -66,7 +69,11 @@ const OPENING: Record<string, string> = {
     "is being migrated by another gateway, or read by a long transaction, for more than a minute; start again when that is done",
 };
 
-const SCHEMA: ReadonlySet<string> = new Set<StoreFailureReason>(["newer_schema", "changed_migration"]);
+const SCHEMA: ReadonlySet<string> = new Set<StoreFailureReason>([
+  "newer_schema",
+  "changed_migration",
+  "moving",
+]);
 
 /**
  * Why a start failed on a database that had opened; other errors come back as they are. `trouble`: what the ledger knows

@@ -12,8 +12,12 @@ export interface Inspection {
   /** What this program would bring it to. */
   newestSchema: number;
   readOnly: boolean;
+  /** A store is being moved into it, or was given up on its way: no gateway opens it. */
+  moving: boolean;
   /** Gateways with a valid lease. */
   gateways: number;
+  /** Requests that wait for an operator, `req_… (why)`, the oldest first. */
+  quarantined: string[];
 }
 
 /** Throws `StoreFailure` when it cannot be reached. */
@@ -26,19 +30,38 @@ export async function inspectPostgres(url: string): Promise<Inspection> {
     const server = String(await first(client, "SHOW server_version")).split(" ")[0] ?? "";
     const readOnly = (await first(client, "SELECT pg_is_in_recovery()")) === true;
     const made = (await first(client, "SELECT to_regclass('schema_migration')")) !== null;
-    const schema = made ? await number("SELECT max(version) FROM schema_migration") : 0;
+    const schema = made
+      ? await number(
+          `SELECT max(version) FROM schema_migration WHERE version BETWEEN 0 AND ${newestSchema + 10_000}`,
+        )
+      : 0;
+    const moving = made
+      ? await number(`SELECT count(*) FROM schema_migration WHERE version > ${newestSchema + 10_000}`)
+      : 0;
     const gateways =
       schema === 0
         ? 0
         : await number(
             "SELECT count(*) FROM instance WHERE lease_until > (extract(epoch FROM clock_timestamp()) * 1000)::bigint",
           );
-    return { server, schema, newestSchema, readOnly, gateways };
+    const held = await first(client, "SELECT to_regclass('quarantine')");
+    const quarantined = held === null ? [] : await quarantinedIn(client);
+    return { server, schema, newestSchema, readOnly, moving: moving > 0, gateways, quarantined };
   } catch (error) {
     throw openingFailure(error, url);
   } finally {
     await client?.end();
   }
+}
+
+async function quarantinedIn(client: pg.Client): Promise<string[]> {
+  const { rows } = await client.query<[string]>({
+    text: `SELECT q.request_id || ' (' || q.reason || ')' FROM quarantine q
+           JOIN request r ON r.org_id = q.org_id AND r.request_id = q.request_id
+           WHERE q.decided_at IS NULL AND r.closed_txn IS NULL ORDER BY q.since`,
+    rowMode: "array",
+  });
+  return rows.map(([said]) => said);
 }
 
 async function first(client: pg.Client | null, sql: string): Promise<unknown> {

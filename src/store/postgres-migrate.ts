@@ -12,8 +12,16 @@ import { JOURNAL_KEYS_SCHEMA } from "./migrations/0008-journal-keys.ts";
 import { AUDIT_ORIGIN_SCHEMA } from "./migrations/0009-audit-origin.ts";
 import { DEVICE_LOGINS_SCHEMA } from "./migrations/0010-device-logins.ts";
 import { USES_AND_WAITS_SCHEMA } from "./migrations/0011-uses-and-waits.ts";
+import { ASKED_SCHEMA } from "./migrations/0012-asked.ts";
+import { DISPUTE_MOVES_SCHEMA } from "./migrations/0013-dispute-moves.ts";
+import { QUARANTINE_SCHEMA } from "./migrations/0014-quarantine.ts";
+import { KEY_MAKERS_SCHEMA } from "./migrations/0015-key-makers.ts";
+import { ENTITLEMENT_LOOK_UPS_SCHEMA } from "./migrations/0016-entitlement-look-ups.ts";
+import { LOWERED_HOLDS_SCHEMA } from "./migrations/0017-lowered-holds.ts";
+import { KEY_LOOK_UPS_SCHEMA } from "./migrations/0018-key-look-ups.ts";
 import { inPostgres } from "./migrations/postgres/in-postgres.ts";
 import type { Migration } from "./migrate.ts";
+import { passFence } from "./move-fence.ts";
 import { StoreFailure } from "./store-failure.ts";
 
 export const POSTGRES_MIGRATIONS: readonly Migration[] = [
@@ -27,6 +35,13 @@ export const POSTGRES_MIGRATIONS: readonly Migration[] = [
   { version: 9, name: "audit origin", sql: inPostgres(AUDIT_ORIGIN_SCHEMA) },
   { version: 10, name: "device logins", sql: inPostgres(DEVICE_LOGINS_SCHEMA) },
   { version: 11, name: "uses and waits", sql: inPostgres(USES_AND_WAITS_SCHEMA) },
+  { version: 12, name: "asked", sql: inPostgres(ASKED_SCHEMA) },
+  { version: 13, name: "dispute moves", sql: inPostgres(DISPUTE_MOVES_SCHEMA) },
+  { version: 14, name: "quarantine", sql: inPostgres(QUARANTINE_SCHEMA) },
+  { version: 15, name: "key makers", sql: KEY_MAKERS_SCHEMA },
+  { version: 16, name: "entitlement look-ups", sql: ENTITLEMENT_LOOK_UPS_SCHEMA },
+  { version: 17, name: "lowered holds", sql: inPostgres(LOWERED_HOLDS_SCHEMA) },
+  { version: 18, name: "key look-ups", sql: KEY_LOOK_UPS_SCHEMA },
 ];
 
 /** Any number that is ours: the lock that migrating gateways take turns with. */
@@ -51,11 +66,12 @@ export async function migrateThen<T>(
   client: ClientBase,
   work: () => Promise<T>,
   migrations: readonly Migration[] = POSTGRES_MIGRATIONS,
+  mover: string | null = null,
 ): Promise<T> {
   const lateAtMs = performance.now() + GIVE_UP_AFTER_MS;
   for (;;) {
     try {
-      return await once(client, work, migrations);
+      return await once(client, work, { migrations, mover });
     } catch (error) {
       const taken = error instanceof Error && "code" in error && error.code === LOCK_NOT_AVAILABLE;
       if (!taken || performance.now() > lateAtMs) throw error;
@@ -67,7 +83,7 @@ export async function migrateThen<T>(
 async function once<T>(
   client: ClientBase,
   work: () => Promise<T>,
-  migrations: readonly Migration[],
+  { migrations, mover }: { migrations: readonly Migration[]; mover: string | null },
 ): Promise<T> {
   await client.query("BEGIN");
   try {
@@ -75,7 +91,7 @@ async function once<T>(
     await client.query(`SET LOCAL lock_timeout = ${GIVE_UP_AFTER_MS}; SET LOCAL statement_timeout = '600s'`);
     await client.query(`SELECT pg_advisory_xact_lock(${MIGRATING})`);
     await client.query(`SET LOCAL lock_timeout = ${TABLE_WITHIN_MS}`);
-    await migrate(client, migrations);
+    await migrate(client, migrations, mover);
     const result = await work();
     await client.query("COMMIT");
     return result;
@@ -85,16 +101,21 @@ async function once<T>(
   }
 }
 
-async function migrate(client: ClientBase, migrations: readonly Migration[]): Promise<void> {
+async function migrate(
+  client: ClientBase,
+  migrations: readonly Migration[],
+  mover: string | null,
+): Promise<void> {
   await client.query(
     `CREATE TABLE IF NOT EXISTS schema_migration (
        version BIGINT NOT NULL PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL, applied_at BIGINT NOT NULL
      )`,
   );
-  const { rows } = await client.query<{ version: bigint; checksum: string }>(
-    "SELECT version, checksum FROM schema_migration",
+  const { rows } = await client.query<{ version: bigint; checksum: string; name: string }>(
+    "SELECT version, checksum, name FROM schema_migration",
   );
-  const applied = new Map(rows.map(({ version, checksum }) => [Number(version), checksum]));
+  const applied = new Map(rows.map((row) => [Number(row.version), row]));
+  passFence(applied, mover);
   const newest = migrations.at(-1)?.version ?? 0;
   const found = Math.max(0, ...applied.keys());
   if (found > newest) {
@@ -104,7 +125,7 @@ async function migrate(client: ClientBase, migrations: readonly Migration[]): Pr
     );
   }
   for (const migration of migrations) {
-    const checksum = applied.get(migration.version);
+    const checksum = applied.get(migration.version)?.checksum;
     if (checksum === undefined) await apply(client, migration);
     else if (checksum !== checksumOf(migration)) {
       throw new StoreFailure(

@@ -1,8 +1,8 @@
 // The SQL port on PostgreSQL: single statements through the pool, lists of them in one transaction. A database that is
 // away is a refusal to those who asked, not a bug.
-import type { Pool } from "pg";
+import type { ClientBase, Pool } from "pg";
 import { toldAway } from "./postgres-error.ts";
-import type { Sql, SqlRow, Statement } from "./sql.ts";
+import { type Query, type Sql, type SqlRow, type Statement, textIn } from "./sql.ts";
 
 export function postgresSql(pool: Pool): Sql {
   return {
@@ -32,6 +32,19 @@ const told = <T>(asked: Promise<T>): Promise<T> =>
     throw toldAway(error);
   });
 
+/** Runs the query to its end on a connection or the pool; inside whatever transaction the connection is in. */
+export async function runOnPostgres<T>(on: Pick<ClientBase | Pool, "query">, query: Query<T>): Promise<T> {
+  let step = query.next();
+  while (step.done !== true) step = query.next((await on.query<SqlRow>(sent(step.value))).rows);
+  return step.value;
+}
+
+/** The statement as the driver takes it. */
+export const sent = (statement: Statement): { text: string; values: unknown[] } => ({
+  text: numbered(textIn("postgresql", statement)),
+  values: [...statement.values],
+});
+
 /** Parameters are written `?1` in shared SQL. */
 const numbered = (text: string): string => text.replaceAll(/\?(\d+)/g, "$$$1");
 
@@ -42,9 +55,7 @@ async function inTransaction<T>(pool: Pool, work: (run: Run) => Promise<T>): Pro
   const client = await pool.connect();
   try {
     await client.query("BEGIN");
-    const result = await work(
-      async ({ text, values }) => (await client.query(numbered(text), [...values])).rowCount ?? 0,
-    );
+    const result = await work(async (statement) => (await client.query(sent(statement))).rowCount ?? 0);
     await client.query("COMMIT");
     client.release();
     return result;

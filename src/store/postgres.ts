@@ -4,7 +4,7 @@ import pg from "pg";
 import { dataKeyCheck, readDataKey } from "./data-key.ts";
 import { confirmCommits } from "./postgres-confirmed.ts";
 import { openingFailure } from "./postgres-error.ts";
-import { migrateThen } from "./postgres-migrate.ts";
+import { migrateThen, POSTGRES_MIGRATIONS } from "./postgres-migrate.ts";
 import { privateDirectory } from "./private-file.ts";
 import { StoreFailure } from "./store-failure.ts";
 
@@ -72,11 +72,22 @@ const sessionOf = (url: string, name: string, session: object = SESSION): pg.Cli
   types,
 });
 
+/** A move that passes its own fence. */
+export interface Mover {
+  id: string;
+  /** In the transaction that migrates: before anybody else can look. */
+  begin(client: pg.ClientBase): Promise<void>;
+}
+
 /** Throws `StoreFailure` when the database cannot be reached, may not be written, or is not one of this program. */
-export async function openPostgresStore(url: string, dataDirectory: string): Promise<PostgresStore> {
+export async function openPostgresStore(
+  url: string,
+  dataDirectory: string,
+  mover: Mover | null = null,
+): Promise<PostgresStore> {
   try {
     privateDirectory(dataDirectory);
-    const dataKey = await prepare(url, dataDirectory);
+    const dataKey = await prepare(url, dataDirectory, mover);
     const pool = new pg.Pool({ ...sessionOf(url, "pool"), max: POOL_CONNECTIONS });
     // A connection that the server ended while it was idle: the pool makes another when one is needed.
     pool.on("error", () => {});
@@ -122,10 +133,15 @@ async function connected(config: pg.ClientConfig): Promise<pg.Client> {
 }
 
 /** Schema, data key: by one starting gateway at a time. */
-async function prepare(url: string, dataDirectory: string): Promise<Uint8Array> {
+async function prepare(url: string, dataDirectory: string, mover: Mover | null): Promise<Uint8Array> {
   const client = await connected({ ...sessionOf(url, "start"), query_timeout: 0 });
   try {
-    return await migrateThen(client, () => sharedDataKey(client, dataDirectory));
+    const work = async (): Promise<Uint8Array> => {
+      const dataKey = await sharedDataKey(client, dataDirectory);
+      await mover?.begin(client);
+      return dataKey;
+    };
+    return await migrateThen(client, work, POSTGRES_MIGRATIONS, mover?.id ?? null);
   } finally {
     await client.end();
   }

@@ -1,11 +1,29 @@
 // Files that only the owner may read: the data directory is 0700, everything in it 0600 (hardening.md S39). Too open
 // modes are tightened; what cannot be tightened refuses the start.
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync } from "node:fs";
+import {
+  accessSync,
+  chmodSync,
+  closeSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  openSync,
+  statSync,
+} from "node:fs";
+import { messageOf } from "../lib/message.ts";
 import { StoreFailure } from "./store-failure.ts";
 
-/** Creates the directory when it is missing and makes sure that nobody else may enter it. */
+/** Creates the directory when it is missing and makes sure that we may write there, and nobody else may enter it. */
 export function privateDirectory(path: string): void {
-  mkdirSync(path, { recursive: true, mode: 0o700 });
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+    accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch (error) {
+    throw new StoreFailure(
+      "permissions",
+      `the data directory ${path} cannot be written (${messageOf(error)}); make it writable for this user, or give another one: --data-dir or TOLLGATE_DATA_DIR`,
+    );
+  }
   tighten(path, 0o700);
 }
 

@@ -1,18 +1,22 @@
-// Statements outside the money path, for both stores: what payments and alerts remember is written once, in SQL that
-// SQLite and PostgreSQL share (`?1` for parameters, ON CONFLICT, RETURNING), and each store brings a port.
-import { type NanoUsd, nanoUsd } from "../contract/money.ts";
+// Statements outside the money path, for both stores: what the registry, payments and alerts remember is written once, in
+// SQL that SQLite and PostgreSQL share (`?1` for parameters, ON CONFLICT, RETURNING), and each store brings a port.
+import { type NanoUsd, nanoUsd } from "../domain/money.ts";
 
-export type SqlValue = string | number | bigint | null;
+export type Dialect = "sqlite" | "postgresql";
+export type SqlValue = string | number | bigint | boolean | Uint8Array | null;
 export interface Statement {
-  text: string;
+  /** One for both stores; by dialect where they keep a thing differently. */
+  text: string | Readonly<Record<Dialect, string>>;
   values: readonly SqlValue[];
+  /** The rows found stay as they are to the end of the transaction. On SQLite, which has one writer, they do anyway. */
+  locks?: true;
 }
 /** A row by column name. Whole numbers may come as bigint, number or text: read them with the functions below. */
 export type SqlRow = Record<string, unknown>;
 
 export interface Sql {
   /** For the few places where the two stores keep a thing differently. */
-  readonly dialect: "sqlite" | "postgresql";
+  readonly dialect: Dialect;
   /** One statement, durable when it resolves; rows of a SELECT or of RETURNING. */
   rows(text: string, ...values: SqlValue[]): Promise<SqlRow[]>;
   /** All or nothing, in one transaction; how many rows each changed. */
@@ -21,7 +25,29 @@ export interface Sql {
   ifChanged(first: Statement, then: readonly Statement[]): Promise<boolean>;
 }
 
-export const statement = (text: string, ...values: SqlValue[]): Statement => ({ text, values });
+export const statement = (text: Statement["text"], ...values: SqlValue[]): Statement => ({ text, values });
+
+/**
+ * Statements that depend on one another, written once for both stores: each is given up with `yield`, its rows come back.
+ * SQLite runs it to its end without letting go of its thread, so that nothing comes between; PostgreSQL waits at each.
+ */
+export type Query<T> = Generator<Statement, T, SqlRow[]>;
+
+/** The rows of one statement. */
+export function* ask(text: Statement["text"], values: readonly SqlValue[] = []): Query<SqlRow[]> {
+  return yield { text, values };
+}
+
+/** The rows of a SELECT, locked to the end of the transaction; only inside of one. */
+export function* lock(text: string, values: readonly SqlValue[]): Query<SqlRow[]> {
+  return yield { text, values, locks: true };
+}
+
+/** The statement as this dialect writes it, its parameters still `?1`. */
+export const textIn = (dialect: Dialect, { text, locks }: Statement): string => {
+  const own = typeof text === "string" ? text : text[dialect];
+  return locks === true && dialect === "postgresql" ? `${own} FOR UPDATE` : own;
+};
 
 export const textOf = (value: unknown): string => {
   if (typeof value !== "string") throw new Error(`a column holds ${typeof value}, not text`);
@@ -29,12 +55,33 @@ export const textOf = (value: unknown): string => {
 };
 export const numberOf = (value: unknown): number => Number(wholeOf(value));
 export const moneyOf = (value: unknown): NanoUsd => nanoUsd(wholeOf(value));
-export function hexOf(value: unknown): string {
+/** SQLite has no booleans: 1 and 0. */
+export const flagOf = (value: unknown): boolean =>
+  typeof value === "boolean" ? value : wholeOf(value) === 1n;
+export function bytesOf(value: unknown): Uint8Array {
   if (!(value instanceof Uint8Array)) throw new Error(`a column holds ${typeof value}, not bytes`);
-  return Buffer.from(value).toString("hex");
+  return value;
 }
 export const orNull = <T>(value: unknown, read: (value: unknown) => T): T | null =>
   value === null || value === undefined ? null : read(value);
+
+/** A list in pieces that a statement takes as its parameters: every store has an end to them. */
+export function inHundreds<Value>(values: readonly Value[]): Value[][] {
+  const pieces: Value[][] = [];
+  for (let from = 0; from < values.length; from += 500) pieces.push(values.slice(from, from + 500));
+  return pieces;
+}
+
+const HALF = 2n ** 31n;
+/**
+ * The exact sum of whole numbers from 0 on, in two columns that `sumOf` puts together: SQLite's own `sum` throws beyond
+ * 63 bits, and rows of older programs hold whatever a provider told.
+ */
+export const sumColumns = (expression: string, name: string): string =>
+  `sum((${expression}) / ${HALF}) AS ${name}_high, sum((${expression}) % ${HALF}) AS ${name}_low`;
+/** 0 where there were no rows. */
+export const sumOf = (row: SqlRow | undefined, name: string): bigint =>
+  wholeOf(row?.[`${name}_high`] ?? 0n) * HALF + wholeOf(row?.[`${name}_low`] ?? 0n);
 
 function wholeOf(value: unknown): bigint {
   if (typeof value === "bigint" || typeof value === "number" || typeof value === "string")

@@ -15,7 +15,7 @@ export interface ReadingApart extends Sql {
   stop(): void;
 }
 
-const READS = /^\s*SELECT\b/;
+const READS = /^\s*SELECT\b/i;
 
 export function readingApart(sql: Sql, dataDirectory: string): ReadingApart {
   const waiting = new Map<number, Waiting>();

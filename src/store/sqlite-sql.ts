@@ -1,7 +1,7 @@
 // The SQL port on SQLite: the store's one writer, between the ledger's batches. Both are synchronous steps on one
 // thread, so neither ever sees the other's transaction open.
-import type { SQLQueryBindings } from "bun:sqlite";
-import type { Sql, SqlRow, Statement } from "./sql.ts";
+import type { Database, SQLQueryBindings } from "bun:sqlite";
+import { type Query, type Sql, type SqlRow, type Statement, textIn } from "./sql.ts";
 import type { SqliteStore } from "./sqlite.ts";
 
 export function sqliteSql(store: Pick<SqliteStore, "writer">): Sql {
@@ -18,13 +18,24 @@ export function sqliteSql(store: Pick<SqliteStore, "writer">): Sql {
   };
 }
 
+/** Runs the query to its end, now; inside whatever transaction the connection is in. */
+export function runOnSqlite<T>(database: Database, query: Query<T>): T {
+  let step = query.next();
+  while (step.done !== true) {
+    const { value: asked } = step;
+    const text = textIn("sqlite", asked);
+    step = query.next(database.query<SqlRow, SQLQueryBindings[]>(text).all(...asked.values));
+  }
+  return step.value;
+}
+
 /** How many rows a statement changed. */
 type Run = (statement: Statement) => number;
 
 function inTransaction<T>({ writer }: Pick<SqliteStore, "writer">, work: (run: Run) => T): T {
   writer.run("BEGIN IMMEDIATE");
   try {
-    const result = work(({ text, values }) => writer.query(text).run(...values).changes);
+    const result = work((asked) => writer.query(textIn("sqlite", asked)).run(...asked.values).changes);
     writer.run("COMMIT");
     return result;
   } catch (error) {

@@ -3,10 +3,11 @@
 import { Database } from "bun:sqlite";
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { type Ballast, openBallast } from "./ballast.ts";
+import { type ReserveFile, openReserveFile } from "./reserve-file.ts";
 import { dataKeyCheck, readDataKey } from "./data-key.ts";
 import { lockDirectory } from "./directory-lock.ts";
-import { migrate } from "./migrate.ts";
+import { MIGRATIONS, migrate } from "./migrate.ts";
+import { sourceFence } from "./move-fence.ts";
 import { privateDirectory, privateFile } from "./private-file.ts";
 import { StoreFailure } from "./store-failure.ts";
 
@@ -18,7 +19,7 @@ export interface SqliteStore {
   /** The one connection that writes. Changes identity in `reopen`. */
   readonly writer: Database;
   /** Room that is kept for settlements. */
-  readonly ballast: Ballast;
+  readonly reserve: ReserveFile;
   /** Replaces the writer after an I/O error: a connection that saw one is not trusted. */
   reopen(): Database;
   close(): void;
@@ -26,12 +27,12 @@ export interface SqliteStore {
 
 const BUSY_TIMEOUT_MS = 5_000;
 
-/** Throws `StoreFailure` when the directory is in use, too open, from a newer program, or without its data key. */
-export function openSqliteStore(dataDirectory: string): SqliteStore {
+/** `mover` passes the fence of its own move. Throws `StoreFailure` when the directory is in use or being moved, too open, from a newer program, or without its data key. */
+export function openSqliteStore(dataDirectory: string, mover: "mover" | null = null): SqliteStore {
   privateDirectory(dataDirectory);
   const lock = lockDirectory(dataDirectory);
   try {
-    return openLocked(dataDirectory, () => lock.release());
+    return openLocked(dataDirectory, { unlock: () => lock.release(), mover });
   } catch (error) {
     lock.release();
     throw error;
@@ -45,24 +46,35 @@ export function openReader(dataDirectory: string): Database {
   return reader;
 }
 
+/** Where the file is kept after a move. */
+export const movedPath = (dataDirectory: string): string => `${databasePath(dataDirectory)}.moved`;
+
 const databasePath = (dataDirectory: string): string => join(dataDirectory, "tollgate.sqlite");
 
-function openLocked(dataDirectory: string, unlock: () => void): SqliteStore {
+function openLocked(
+  dataDirectory: string,
+  { unlock, mover }: { unlock: () => void; mover: "mover" | null },
+): SqliteStore {
   const path = databasePath(dataDirectory);
   const fresh = !existsSync(path) || statSync(path).size === 0;
+  if (fresh && existsSync(movedPath(dataDirectory)))
+    throw new StoreFailure(
+      "moving",
+      `the store of ${dataDirectory} was moved to PostgreSQL; set DATABASE_URL, or take ${movedPath(dataDirectory)} away to begin an empty one`,
+    );
   privateFile(path);
   // Before the first byte of the database: a crash in between must not leave one whose key was never made.
   const dataKey = readDataKey(dataDirectory, fresh ? "fresh" : "existing");
-  const ballast = openBallast(dataDirectory);
+  const reserve = openReserveFile(dataDirectory);
   let writer = connect(path);
   try {
-    migrate(writer);
+    migrate(writer, MIGRATIONS, mover === null ? null : (sourceFence(writer)?.id ?? null));
     const epoch = raiseEpoch(writer, dataKeyCheck(dataKey));
     return {
       dataDirectory,
       epoch,
       dataKey,
-      ballast,
+      reserve,
       get writer() {
         return writer;
       },

@@ -9,6 +9,7 @@ export type StoreFailureReason =
   | "data_key"
   | "disk_full"
   | "settings"
+  | "moving"
   | "database";
 
 export class StoreFailure extends Error {

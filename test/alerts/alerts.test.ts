@@ -1,10 +1,11 @@
 // Alerts as stories: figures of a real ledger cross a threshold, a customer's endpoint hears of it once, signed; what it
 // does not take is tried again. Rounds are run by hand; the clock is the test's.
-import { byItself } from "../../src/contract/actor.ts";
+import { byItself } from "../../src/domain/actor.ts";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
-import type { Condition, Delivery } from "../../src/alerts/alert.ts";
+import { type Condition, DASHBOARD, type Delivery } from "../../src/alerts/alert.ts";
 import { PAUSES_MS } from "../../src/alerts/deliver.ts";
-import { nanoUsd } from "../../src/contract/money.ts";
+import { MESSAGES_A_DAY } from "../../src/alerts/watch.ts";
+import { nanoUsd } from "../../src/domain/money.ts";
 import { NEWEST } from "../../src/store/page.ts";
 import { testClock } from "../support/clock.ts";
 import { type Customer, hello, startGateway, type TestGateway } from "../support/gateway.ts";
@@ -277,4 +278,77 @@ test("rules and channels of another organization do not exist", async () => {
   expect(await rules.channel(other, channelId)).toBeNull();
   expect(await rules.removeChannel(other, channelId, 0)).toBe(false);
   expect((await rules.find(customer.organizationId, made.id))?.enabled).toBe(true);
+});
+
+test("messages of more than 90 days ago go, with their tries; younger ones stay", async () => {
+  await gateway.alerts.sendTest(customer.organizationId, channelId);
+  await round();
+  const [old] = await ofChannel();
+  clock.advance(91 * 86_400_000);
+  await gateway.alerts.sendTest(customer.organizationId, channelId);
+  await round();
+  const left = await ofChannel();
+  expect(left.map(({ kind }) => kind)).toEqual(["test"]);
+  expect(left[0]?.id).not.toBe(old?.id);
+  expect(await gateway.alerts.outbox.attempts(old?.id ?? "")).toEqual([]);
+  expect(await gateway.alerts.outbox.attempts(left[0]?.id ?? "")).toHaveLength(1);
+});
+
+test("an organization is told so much a day and no more; what still stands is told when there is room again", async () => {
+  const { organizationId } = customer;
+  const earlier = {
+    organizationId,
+    ruleId: null,
+    kind: "test" as const,
+    text: "earlier",
+    payload: () => "{}",
+  };
+  const written = Array.from({ length: MESSAGES_A_DAY - 1 }, () =>
+    gateway.alerts.outbox.send(earlier, DASHBOARD, clock.nowMs()),
+  );
+  await Promise.all(written);
+  await rule({ kind: "balance_below", amount: usd(20) });
+  await round();
+  expect(await ofChannel()).toEqual([]); // two messages, and room for one
+  clock.advance(86_400_001);
+  await round();
+  await round();
+  expect((await ofChannel()).map(({ kind }) => kind)).toEqual(["balance_below"]);
+});
+
+test("a damaged rule and a damaged channel are named, and keep no other message from its receiver", async () => {
+  const second = await gateway.alerts.addWebhook(customer.organizationId, {
+    name: "Other",
+    target: receiver.url,
+  });
+  const damaged = await rule({ kind: "balance_below", amount: usd(7) });
+  const made = await rule({ kind: "balance_below", amount: usd(5) });
+  const toDamaged = { ...nothing, kind: "balance_below" as const, amount: usd(6), enabled: true };
+  const { organizationId } = customer;
+  await gateway.alerts.rules.add(
+    organizationId,
+    { ...toDamaged, channels: [second.channel.id] },
+    clock.nowMs(),
+  );
+  await gateway.tamper(`UPDATE alert_rule SET channels = '["' WHERE rule_id = ?1`, damaged.id);
+  await gateway.tamper(
+    "UPDATE alert_channel SET secret = substr(secret, 1, 10) || 'AAAA' || substr(secret, 15) WHERE channel_id = ?1",
+    second.channel.id,
+  );
+  await spend(6);
+  const told: unknown[] = [];
+  await gateway.alerts.watch((error) => told.push(error));
+  await gateway.alerts.deliver();
+  expect(told.map(String)).toEqual([expect.stringContaining(`alert rule ${damaged.id} cannot be read`)]);
+  expect(receiver.arrived).toEqual([
+    expect.objectContaining({
+      body: expect.objectContaining({ data: expect.objectContaining({ rule: made.id }) }),
+    }),
+  ]);
+  const failed = (await listed()).find((delivery) => delivery.channelId === second.channel.id);
+  expect(failed).toMatchObject({ state: "failed", error: expect.stringContaining("damaged") });
+  // Its own page shows it, so that it can be removed.
+  const rules = await gateway.alerts.rules.ofOrganization(organizationId);
+  expect(rules.find(({ id }) => id === damaged.id)?.channels).toEqual([]);
+  expect(await gateway.alerts.rules.remove(organizationId, damaged.id)).toBe(true);
 });

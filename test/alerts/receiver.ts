@@ -2,7 +2,7 @@
 // of its own.
 import { createHmac, timingSafeEqual } from "node:crypto";
 
-export interface Arrived {
+interface Arrived {
   id: string;
   genuine: boolean;
   body: { type: string; timestamp: string; data: Record<string, unknown> };

@@ -1,5 +1,6 @@
 // Scopes, Research Mode and paid workspaces (specification 1, 5.4, 7).
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { entitled } from "../support/entitled.ts";
 import { testClock } from "../support/clock.ts";
 import type { ErrorJson, GatewayJson } from "../support/events.ts";
 import { type Customer, hello, startGateway, type TestGateway } from "../support/gateway.ts";
@@ -16,16 +17,8 @@ afterAll(async () => {
   await gateway.stop();
 });
 
-async function entitle({ organizationId }: Customer, days = 30, model = MODEL): Promise<string> {
-  const { json } = await gateway.admin<{ id: string }>("POST", "/entitlements", {
-    org: organizationId,
-    model,
-    project: "safety",
-  });
-  const expires = new Date(clock.nowMs() + days * 86_400_000).toISOString();
-  await gateway.admin("POST", `/entitlements/${json.id}/approve`, { expires });
-  return json.id;
-}
+const entitle = ({ organizationId: org }: Customer, days = 30, model = MODEL): Promise<string> =>
+  entitled(gateway, { org, model, untilMs: clock.nowMs() + days * 86_400_000 });
 
 const refusal = async (customer: Customer, model = MODEL): Promise<[number, string]> => {
   const calls = gateway.simulator.bill().length;

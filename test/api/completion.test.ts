@@ -1,6 +1,6 @@
 // POST /v1/chat/completions without streaming (specification 2.2, 4; wire.md §2).
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { nanoUsd, subUsd, ZERO_USD } from "../../src/contract/money.ts";
+import { nanoUsd, subUsd, ZERO_USD } from "../../src/domain/money.ts";
 import type { GatewayJson } from "../support/events.ts";
 import { type Customer, hello, startGateway, type TestGateway } from "../support/gateway.ts";
 

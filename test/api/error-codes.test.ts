@@ -3,8 +3,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { REFUSAL_WORDS } from "../../src/contract/refusal-words.ts";
-import { type RefusalCode, REFUSALS } from "../../src/contract/refusals.ts";
+import { REFUSAL_WORDS } from "../../src/domain/refusal-words.ts";
+import { type RefusalCode, REFUSALS } from "../../src/domain/refusals.ts";
 import { testClock } from "../support/clock.ts";
 import type { ErrorJson } from "../support/events.ts";
 import { type Customer, hello, type Reply, startGateway, type TestGateway } from "../support/gateway.ts";
@@ -143,7 +143,11 @@ const PROVOKE: Record<RefusalCode, () => Promise<ErrorReply>> = {
     await busy.stop();
     return reply;
   },
-  internal_error: () => afterKeyed("UPDATE result SET sealed = substr(sealed, 2) WHERE request_id = ?1"),
+  internal_error: async () => {
+    const id = (await gateway.chat(customer, hello())).headers.get("x-request-id") ?? "";
+    await gateway.tamper("UPDATE request SET attempts = '[{' WHERE request_id = ?1", id);
+    return get(`/v1/generation?id=${id}`, { headers: { authorization: `Bearer ${customer.secret}` } });
+  },
   provider_error: () => {
     faulty({ status: 400 });
     return chat();

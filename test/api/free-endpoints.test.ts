@@ -1,5 +1,6 @@
 // What costs nothing: models, key, credits, generation (wire.md §5). They work while the key's limit blocks it.
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { entitled } from "../support/entitled.ts";
 import type { ErrorJson, GatewayJson } from "../support/events.ts";
 import { type Customer, hello, startGateway, type TestGateway } from "../support/gateway.ts";
 
@@ -67,14 +68,8 @@ test("a standard key sees the standard models with prices, window, modes and rou
 test("a research key sees the models that its organization's entitlements name", async () => {
   const researcher = await gateway.customer({ scope: "research" });
   expect(await models(researcher)).toEqual([]);
-  const { json } = await gateway.admin<{ id: string }>("POST", "/entitlements", {
-    org: researcher.organizationId,
-    model: "base-research-1",
-    project: "p",
-  });
-  await gateway.admin("POST", `/entitlements/${json.id}/approve`, {
-    expires: new Date(Date.now() + 86_400_000).toISOString(),
-  });
+  const untilMs = Date.now() + 86_400_000;
+  await entitled(gateway, { org: researcher.organizationId, model: "base-research-1", untilMs });
   expect((await models(researcher)).map(({ id }) => id)).toEqual(["base-research-1"]);
 });
 

@@ -1,6 +1,6 @@
 // API keys (specification 2.3, 3, 5): shown once, limited by month, revoked at once and for good.
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { nanoUsd } from "../../src/contract/money.ts";
+import { nanoUsd } from "../../src/domain/money.ts";
 import { testClock } from "../support/clock.ts";
 import type { ErrorJson } from "../support/events.ts";
 import { hello, startGateway, type TestGateway } from "../support/gateway.ts";

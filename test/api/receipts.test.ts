@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { ReceiptJson } from "../../src/contract/receipt.ts";
+import type { ReceiptJson } from "../../src/domain/receipt.ts";
 import type { GatewayJson } from "../support/events.ts";
 import { gatewayOf } from "../support/events.ts";
 import { type Customer, hello, startGateway, type TestGateway } from "../support/gateway.ts";

@@ -3,6 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { STORES, startGateway, type TestGateway } from "../support/gateway.ts";
+import { keysOf } from "../../src/registry/api-keys.ts";
+import { allOrganizations } from "../../src/registry/organizations.ts";
 
 /** A management key, as the command line finds it. */
 const tokenOf = (dataDir: string): string =>
@@ -36,7 +38,7 @@ describe.each(STORES)("on %s", (store) => {
   }
 
   const named = async (name: string): Promise<number> =>
-    (await gateway.ledger.organizations()).filter((one) => one.name === name).length;
+    (await allOrganizations(gateway.ledger)).filter((one) => one.name === name).length;
 
   test("five at once under one key make one organization; a later one gets its answer", async () => {
     const make = (): Promise<Answered> => post("/organizations", { name: "Once" }, "make-once-1");
@@ -54,7 +56,7 @@ describe.each(STORES)("on %s", (store) => {
     const again = await post("/keys", body, "key-for-script");
     expect(first.json.secret).toStartWith("gw_sk_");
     expect(again).toMatchObject({ status: 201, replayed: "true", json: { id: first.json.id, secret: null } });
-    expect(await gateway.ledger.keys(org.id)).toHaveLength(1);
+    expect(await keysOf(gateway.ledger, org.id)).toHaveLength(1);
   });
 
   test("another body is refused; a refusal is not kept; without a key each is its own", async () => {

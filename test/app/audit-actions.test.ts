@@ -1,7 +1,7 @@
 // The filter of an organization's audit log offers every action that can stand in it.
 import { expect, test } from "bun:test";
-import { appRoutes } from "../../src/contract/app.ts";
-import { ORGANIZATION_ACTIONS } from "../../src/contract/audit-actions.ts";
+import { appRoutes } from "../support/endpoints.ts";
+import { ORGANIZATION_ACTIONS } from "../../src/domain/audit-actions.ts";
 import { firstOperator, newMember } from "../support/browser.ts";
 import { startGateway } from "../support/gateway.ts";
 import { edit } from "../support/versions.ts";

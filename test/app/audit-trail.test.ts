@@ -5,13 +5,13 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import pino from "pino";
-import type { AppRoute } from "../../src/contract/app.ts";
-import { nanoUsd } from "../../src/contract/money.ts";
-import type { AuditLogRecord } from "../../src/ledger/ledger.ts";
+import type { AppRoute } from "../../src/api/client.ts";
+import { nanoUsd } from "../../src/domain/money.ts";
 import { type Paying, startPaying } from "../payments/paying.ts";
 import { Browser, firstOperator, newMember, PASSWORD, tokenOf } from "../support/browser.ts";
 import { STORES, type TestGateway } from "../support/gateway.ts";
 import { RESEARCH } from "../support/models.ts";
+import { auditLog, type AuditLogRecord } from "../support/audit-log.ts";
 
 const root = join(import.meta.dir, "../..");
 const PROXIED = "203.0.113.7";
@@ -49,7 +49,7 @@ for (const store of STORES) {
       await paying.stop();
     });
 
-    const lines = (limit = 1000): Promise<AuditLogRecord[]> => gateway.ledger.auditLog({ limit });
+    const lines = (limit = 1000): Promise<AuditLogRecord[]> => auditLog(gateway.ledger, { limit });
     const newest = async (action: string): Promise<AuditLogRecord> => {
       const found = (await lines()).find((line) => line.action === action);
       if (found === undefined) throw new Error(`no line ${action}`);
@@ -190,7 +190,7 @@ for (const store of STORES) {
         organizationId: org,
         enabled: true,
         threshold: usd(Number(available) + 1),
-        amount: usd(25),
+        amount: usd(Number(available) + 25),
         monthlyCap: null,
       };
       await automatic.set(terms, await automatic.find(org));

@@ -3,12 +3,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { DEVICE_REFUSALS } from "../../src/contract/devices.ts";
+import { DEVICE_REFUSALS } from "../../src/api/shapes/devices.ts";
 import { ageSessions } from "../support/aged-sessions.ts";
 import { Browser, firstOperator, newMember, PASSWORD } from "../support/browser.ts";
 import { type TestClock, testClock } from "../support/clock.ts";
 import { askForCodes as ask, poll, type Polled, postJson as post } from "../support/device.ts";
 import { startGateway, STORES, type Store, type TestGateway } from "../support/gateway.ts";
+import { auditLog } from "../support/audit-log.ts";
 
 const MINUTE_MS = 60_000;
 const find = (browser: Browser, user_code: string) =>
@@ -36,7 +37,7 @@ describe.each([...STORES])("%s", (store: Store) => {
   /** Past every throttle and every interval. */
   const later = (): void => clock.advance(11 * MINUTE_MS);
   const actions = async (): Promise<[string, string][]> =>
-    (await gateway.ledger.auditLog({ limit: 200 })).map(({ action, actor }) => [action, actor]);
+    (await auditLog(gateway.ledger, { limit: 200 })).map(({ action, actor }) => [action, actor]);
   async function approved(): Promise<Required<Polled["json"]>> {
     const { device_code, user_code } = await ask(gateway.url);
     await decide(root, user_code, "approve");

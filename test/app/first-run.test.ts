@@ -4,13 +4,14 @@ import { Database } from "bun:sqlite";
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { loadConfig } from "../../src/config.ts";
+import { loadConfig } from "../../src/config/config.ts";
 import { createLog } from "../../src/lib/log.ts";
 import { banner } from "../../src/main/banner.ts";
-import { type Running, start } from "../../src/main.ts";
+import { type Running, start } from "../../src/main/gateway.ts";
 import { Browser, PASSWORD, tokenOf } from "../support/browser.ts";
 import { codeOf, nextCodeOf } from "../support/totp.ts";
 import { edit } from "../support/versions.ts";
+import { auditLog } from "../support/audit-log.ts";
 
 const dataDir = mkdtempSync(join(tmpdir(), "tollgate-first-run-"));
 let gateway: Running;
@@ -145,7 +146,7 @@ test("sign-ins, sign-outs and settings are in the operator's audit log", async (
   const again = new Browser(gateway.url);
   const refused = await again.try("GET /operator/audit");
   expect(refused.status).toBe(401);
-  const lines = await gateway.ledger.auditLog({ limit: 100 });
+  const lines = await auditLog(gateway.ledger, { limit: 100 });
   const actions = new Set(lines.map(({ action }) => action));
   for (const action of [
     "person.first",

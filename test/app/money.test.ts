@@ -1,13 +1,13 @@
 // Buying credits and alerts through the dashboard's API, as people of different roles do it, paid through the double.
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { StripeDouble } from "../../src/payments/double/server.ts";
+import type { FakeStripe } from "../../src/payments/fake-stripe/server.ts";
 import { startReceiver } from "../alerts/receiver.ts";
 import { type Paying, startPaying } from "../payments/paying.ts";
 import { type Browser, firstOperator, newMember } from "../support/browser.ts";
 import { edit } from "../support/versions.ts";
 
 let paying: Paying;
-let double: StripeDouble;
+let double: FakeStripe;
 let root: Browser;
 let owner: Browser;
 let org: string;
@@ -44,11 +44,11 @@ test("an owner buys credits: the page, the event, the order, the balance; a doub
 });
 
 test("the card that was kept tops up by itself, once it is wished for", async () => {
-  const wish = { on: true, threshold_usd: "30", amount_usd: "10", monthly_cap_usd: null };
+  const wish = { on: true, threshold_usd: "30", amount_usd: "30", monthly_cap_usd: null };
   const set = await edit(owner, "PUT /orgs/{org}/billing/auto-top-up", { org }, wish);
   expect(set).toMatchObject({ on: true, card: "visa •••• 4242", last_failure: null });
   await paying.gateway.payments.runAutomatic(() => {});
-  expect(await paying.available(org)).toBe(35);
+  expect(await paying.available(org)).toBe(55);
   await edit(owner, "PUT /orgs/{org}/billing/auto-top-up", { org }, { ...wish, on: false });
 });
 
@@ -132,7 +132,7 @@ test("a top-up that failed is a warning of the overview until the wish is made a
       ({ kind }) => kind === "top_up_failed",
     );
   await owner.app("DELETE /orgs/{org}/billing/card", { org });
-  const wish = { on: true, threshold_usd: "1000", amount_usd: "10", monthly_cap_usd: null };
+  const wish = { on: true, threshold_usd: "1000", amount_usd: "1000", monthly_cap_usd: null };
   await edit(owner, "PUT /orgs/{org}/billing/auto-top-up", { org }, wish);
   expect(await warned()).toBe(false);
   await paying.gateway.payments.runAutomatic(() => {});

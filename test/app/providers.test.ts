@@ -1,6 +1,6 @@
 // What an operator does about providers by hand: probes one, opens its breaker, and sends a support bundle along.
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { AppAnswer } from "../../src/contract/app.ts";
+import type { AppAnswer } from "../../src/api/client.ts";
 import { type Browser, firstOperator, newMember } from "../support/browser.ts";
 import { type Customer, hello, startGateway, type TestGateway } from "../support/gateway.ts";
 
@@ -14,7 +14,7 @@ beforeAll(async () => {
     providers: { dead: "http://127.0.0.1:9/v1", silent: "http://127.0.0.1:9/v1" },
     configure: (config) => {
       for (const provider of config.providers) {
-        provider.apiKey = CANARY;
+        provider.own = { ...provider.own, api_key: CANARY };
         const probe = provider.name === "silent" ? null : "/models";
         provider.health = { ...provider.health, probe, intervalMs: 3_600_000 };
       }
@@ -112,4 +112,23 @@ test("the support bundle has states and figures, and no secret, person or custom
   expect(json.settings).toMatchObject({ payments: { driver: "stripe" }, sign_in: { oidc: 1 } });
   for (const hidden of [CANARY, "olga", "Root", "root@", org, "gw_", gateway.dataDir, "postgres://"])
     expect([hidden, text.includes(hidden)]).toEqual([hidden, false]);
+});
+
+test("a provider that is not believed is told on its row, by reason, of the last day", async () => {
+  expect((await rowOf("simulator"))?.doubts).toEqual([]);
+  const { MAX_SAFE_INTEGER: max } = Number;
+  gateway.simulator.behave({
+    behaviour: { usage_as_is: { prompt_tokens: max, completion_tokens: max } },
+    calls: 2,
+  });
+  for (let i = 0; i < 2; i += 1)
+    expect((await gateway.chat(customer, { ...hello(), max_tokens: 10 })).status).toBe(200);
+  gateway.simulator.behave({ behaviour: { overrun_tokens: 500 }, calls: 1 });
+  expect((await gateway.chat(customer, { ...hello(), max_tokens: 10 })).status).toBe(200);
+  const row = await rowOf("simulator");
+  expect(row?.doubts.toSorted((a, b) => a.doubt.localeCompare(b.doubt))).toEqual([
+    { doubt: "output_above_maximum", attempts: 1 },
+    { doubt: "usage_clamped", attempts: 3 },
+  ]);
+  expect((await rowOf("dead"))?.doubts).toEqual([]);
 });

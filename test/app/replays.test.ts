@@ -1,6 +1,7 @@
 // What the record of a paid request tells of its repeats: how long each waited, at no charge, and the hash that a repeat
 // has to match.
 import { expect, test } from "bun:test";
+import { chatCompletions } from "../../src/gateway/formats/chat-completions/chat-completions.ts";
 import { fingerprintOf } from "../../src/gateway/idempotency.ts";
 import { firstOperator } from "../support/browser.ts";
 import { hello, startGateway, STORES } from "../support/gateway.ts";
@@ -26,7 +27,9 @@ for (const store of STORES)
       expect(waits).toHaveLength(2);
       expect(waits[0]).toBeGreaterThan(100);
       expect(waits[1]).toBeWithin(0, 100);
-      expect(idempotency?.content_hash).toBe(Buffer.from(fingerprintOf(hello())).toString("hex"));
+      expect(idempotency?.content_hash).toBe(
+        Buffer.from(fingerprintOf(chatCompletions, hello())).toString("hex"),
+      );
 
       const unkeyed = await gateway.chat<{ gateway: { request_id: string } }>(customer, hello());
       const other = { org, request: unkeyed.json.gateway.request_id };

@@ -1,6 +1,6 @@
 // Research Mode by two people: who asks never decides; an approval opens one model for research keys, until it ends.
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { AppAnswer } from "../../src/contract/app.ts";
+import type { AppAnswer } from "../../src/api/client.ts";
 import { Browser, firstOperator, newMember, PASSWORD, tokenOf } from "../support/browser.ts";
 import { startGateway, type TestGateway } from "../support/gateway.ts";
 import { PLAIN, RESEARCH } from "../support/models.ts";
@@ -175,6 +175,26 @@ test("who asked may withdraw, once; a standard model takes no entitlement", asyn
     { ...asked, model: PLAIN.model },
   );
   expect(standard.status).toBe(400);
+});
+
+test("an organization asks for so much at once; the refusal says what to do, and leaves nothing", async () => {
+  const { id: org } = await root.app("POST /operator/organizations", {}, { name: "Eager" });
+  const eager = await newMember(root, gateway, { org, role: "developer", email: "eager@example.com" });
+  const wish = (): ReturnType<Browser["try"]> => eager.try("POST /orgs/{org}/research", { org }, asked);
+  for (let n = 0; n < 20; n += 1) expect((await wish()).status).toBeLessThan(300);
+  const notes = (await gateway.rowsOf("entitlement_note")).length;
+  const refused = await wish();
+  expect([refused.status, refused.json.error.code]).toEqual([409, "conflict"]);
+  expect(refused.json.error.message).toContain("Withdraw one");
+  expect(await gateway.rowsOf("entitlement_note")).toHaveLength(notes);
+  const [first] = (await eager.app("GET /orgs/{org}/research", { org })).data;
+  const withdrawn = { org, entitlement: first?.id ?? "" };
+  expect((await eager.app("POST /orgs/{org}/research/{entitlement}/withdraw", withdrawn)).state).toBe(
+    "withdrawn",
+  );
+  expect((await wish()).status).toBeLessThan(300);
+  const byKey = await gateway.admin("POST", "/entitlements", { org, model: RESEARCH.model, project: "P" });
+  expect(byKey.status).toBe(409);
 });
 
 test("routes: a signed file is checked before it is published, a route is closed with a reason", async () => {

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Browser, firstOperator, PASSWORD } from "../support/browser.ts";
 import { startGateway, type TestGateway } from "../support/gateway.ts";
 import { codeOf, nextCodeOf } from "../support/totp.ts";
+import { auditLog } from "../support/audit-log.ts";
 
 let gateway: TestGateway;
 let root: Browser;
@@ -15,9 +16,9 @@ afterAll(() => gateway.stop());
 
 /** What the audit log gained while this ran, oldest first. */
 async function noted(work: () => Promise<unknown>): Promise<string[]> {
-  const before = (await gateway.ledger.auditLog({ limit: 1000 })).length;
+  const before = (await auditLog(gateway.ledger, { limit: 1000 })).length;
   await work();
-  const lines = await gateway.ledger.auditLog({ limit: 1000 });
+  const lines = await auditLog(gateway.ledger, { limit: 1000 });
   return lines
     .slice(0, lines.length - before)
     .map(({ action }) => action)

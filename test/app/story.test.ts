@@ -1,8 +1,9 @@
 // One organization's day on the dashboard's API: a key, a request, what it cost everywhere, a limit, a revocation.
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { AppAnswer } from "../../src/contract/app.ts";
+import type { AppAnswer } from "../../src/api/client.ts";
 import { Browser, firstOperator, newMember } from "../support/browser.ts";
 import { type Customer, startGateway, type TestGateway } from "../support/gateway.ts";
+import { gatewayOf } from "../support/events.ts";
 import { edit } from "../support/versions.ts";
 import { clearOfTheTurn, DAY_MS, TURN_PATIENCE_MS } from "../support/wait.ts";
 
@@ -23,6 +24,9 @@ beforeAll(async () => {
   developer = await newMember(root, gateway, { org, role: "developer", email: "dora@example.com" });
 }, TURN_PATIENCE_MS);
 afterAll(() => gateway.stop());
+
+/** A reset takes with it what has not been read yet: what came before it has had its time. */
+const PACED = { tokens_per_second: 20, completion_tokens: 200 };
 
 const ask = (text: string, more: object = {}) => ({
   model: "plain-1",
@@ -332,10 +336,18 @@ test("the live tail keeps to the filter, and after a lost connection tells what 
 });
 
 test("the histogram counts the rows of the list, by state and for the same filter", async () => {
+  gateway.simulator.behave({ behaviour: { ...PACED, reset_after_events: 9 }, calls: 1 });
+  const made = await developer.app("POST /orgs/{org}/keys", { org }, { name: "Broken off" });
+  const caller = { organizationId: org, keyId: made.id, secret: made.secret ?? "" };
+  const { events } = await gateway.stream(caller, ask("broken off", { max_tokens: 300 }));
+  expect(events.done).toBe(false);
+  const cut = await owner.app("GET /orgs/{org}/activity", { org }, undefined, "?state=cut_short");
+  expect(cut.data.map(({ id, state }) => [id, state])).toEqual([[gatewayOf(events).request_id, "cut_short"]]);
   for (const filter of [
     "",
     "&state=refused",
     "&state=settled",
+    "&state=cut_short",
     `&key=${key.id}`,
     "&code=integer_below_min_value",
   ]) {

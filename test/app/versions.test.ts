@@ -5,10 +5,11 @@ import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
-import { loadConfig } from "../../src/config.ts";
-import { type AppRoute, appRoutes } from "../../src/contract/app.ts";
+import { loadConfig } from "../../src/config/config.ts";
+import type { AppRoute } from "../../src/api/client.ts";
+import { appRoutes } from "../support/endpoints.ts";
 import { createLog } from "../../src/lib/log.ts";
-import { start } from "../../src/main.ts";
+import { start } from "../../src/main/gateway.ts";
 import { Browser, PASSWORD, tokenOf } from "../support/browser.ts";
 import { STORES, startGateway, type Store, type TestGateway } from "../support/gateway.ts";
 import { codeOf, nextCodeOf } from "../support/totp.ts";
@@ -149,7 +150,7 @@ describe.each(STORES)("on %s", (store) => {
       member: data.find(({ email }) => email === "mia@example.com")?.person.id ?? "",
       rule: (await ada.app("POST /orgs/{org}/alerts/rules", { org }, made)).id,
     };
-  });
+  }, 60_000);
   afterAll(() => house.stop());
 
   async function joins(

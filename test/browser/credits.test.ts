@@ -3,15 +3,15 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Locator } from "playwright-core";
 import { path } from "../../dashboard/path-builder.ts";
-import { texts } from "../../dashboard/texts.ts";
-import { StripeDouble } from "../../src/payments/double/server.ts";
+import { dialogTexts } from "../../dashboard/components/texts.ts";
+import { operatorCreditsTexts as words } from "../../dashboard/pages/operator/credits/texts.ts";
+import { FakeStripe } from "../../src/payments/fake-stripe/server.ts";
 import { type Browser, newMember } from "../support/browser.ts";
 import { hello } from "../support/gateway.ts";
 import { reads } from "../support/wait.ts";
 import { type Dashboard, OPERATOR, startDashboard, type Visitor } from "./dashboard.ts";
 import { inspect } from "./inspect.ts";
 
-const words = texts.operatorCredits;
 const WEBHOOK_SECRET = "whsec_of_the_test";
 
 let byHand: Dashboard;
@@ -62,9 +62,9 @@ test("a grant shows the balance before and after, and ends with nothing to cance
   await visitor.page.getByRole("dialog").getByRole("button", { name: words.grant, exact: true }).click();
   await visitor.page.getByText(words.credited).waitFor();
   expect(await available()).toBe("25.000000000");
-  expect(await button(texts.dialog.cancel).count()).toBe(0);
+  expect(await button(dialogTexts.cancel).count()).toBe(0);
   expect(await visitor.axe()).toEqual([]);
-  await visitor.page.getByRole("dialog").getByText(texts.dialog.close, { exact: true }).click();
+  await visitor.page.getByRole("dialog").getByText(dialogTexts.close, { exact: true }).click();
   await visitor.page.getByRole("dialog").waitFor({ state: "hidden" });
   await reads(() => visitor.page.getByRole("cell", { name: "grant-1" }).count(), 1);
 });
@@ -135,7 +135,7 @@ test("what a request cost goes back by its id, never more than is left", async (
   await act.click();
   await visitor.page.getByText(words.refunded).waitFor();
   expect(BigInt((await available()).replace(".", "")) - BigInt(before.replace(".", ""))).toBe(charge);
-  await visitor.page.getByRole("dialog").getByText(texts.dialog.close, { exact: true }).click();
+  await visitor.page.getByRole("dialog").getByText(dialogTexts.close, { exact: true }).click();
   await visitor.page.getByRole("cell", { name: "ticket-7" }).waitFor();
 });
 
@@ -157,7 +157,7 @@ test("an operator gives back from the request itself, and nobody else is offered
   await form.getByRole("button", { name: words.refund, exact: true }).click();
   await visitor.page.getByText(words.refunded).waitFor();
   expect(BigInt((await available()).replace(".", "")) - BigInt(before.replace(".", ""))).toBe(1n);
-  await form.getByText(texts.dialog.close, { exact: true }).click();
+  await form.getByText(dialogTexts.close, { exact: true }).click();
   await form.waitFor({ state: "hidden" });
 
   const member = await byHand.visitor("acme@example.com");
@@ -191,7 +191,7 @@ test("one of many organizations is found by typing; the server searches", async 
 
 test("what a payment service told stands there with what came of it", async () => {
   let webhookUrl = "";
-  const double = new StripeDouble({ webhookSecret: WEBHOOK_SECRET, webhookUrl: () => webhookUrl });
+  const double = new FakeStripe({ webhookSecret: WEBHOOK_SECRET, webhookUrl: () => webhookUrl });
   const stripe = { secretKey: "sk_test_1", webhookSecret: WEBHOOK_SECRET, apiUrl: double.url };
   const paid = await startDashboard({
     configure: (config) => Object.assign(config.payments, { driver: "stripe", stripe }),

@@ -4,7 +4,10 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { hostname } from "node:os";
 import { readFileSync } from "node:fs";
 import { path } from "../../dashboard/path-builder.ts";
-import { texts } from "../../dashboard/texts.ts";
+import { deviceTexts as words } from "../../dashboard/pages/device/texts.ts";
+import { operatorPeopleTexts } from "../../dashboard/pages/operator/people/texts.ts";
+import { signInTexts } from "../../dashboard/pages/sign-in/texts.ts";
+import { stateTexts } from "../../dashboard/components/texts.ts";
 import { ageSessions } from "../support/aged-sessions.ts";
 import { Browser, newMember, PASSWORD } from "../support/browser.ts";
 import { askForCodes, poll } from "../support/device.ts";
@@ -13,7 +16,6 @@ import { type Dashboard, OPERATOR, startDashboard, type Visitor } from "./dashbo
 import { inspect } from "./inspect.ts";
 import { rowsOf } from "./steps.ts";
 
-const words = texts.device;
 const MEMBER = "olga@example.com";
 
 let dashboard: Dashboard;
@@ -40,9 +42,9 @@ test("a terminal is logged in by its link, operates the gateway, and its key is 
   const stranger = await dashboard.visitor();
   await stranger.page.goto(login.link);
   await stranger.page.waitForURL((url) => url.pathname === path.signIn());
-  await stranger.page.getByLabel(texts.signIn.email).fill(OPERATOR);
-  await stranger.page.getByLabel(texts.signIn.password, { exact: true }).fill(PASSWORD);
-  await press(stranger, texts.signIn.submit);
+  await stranger.page.getByLabel(signInTexts.email).fill(OPERATOR);
+  await stranger.page.getByLabel(signInTexts.password, { exact: true }).fill(PASSWORD);
+  await press(stranger, signInTexts.submit);
   await stranger.page.waitForURL((url) => url.pathname + url.search === ends(login.link));
   await stranger.leave();
 
@@ -64,7 +66,7 @@ test("a terminal is logged in by its link, operates the gateway, and its key is 
     out: expect.stringContaining("Acme"),
   });
   await root.page.getByRole("link", { name: words.toKeys }).click();
-  const row = rowsOf(root, texts.operatorPeople.keys).filter({ hasText: `CLI of Root on ${hostname()}` });
+  const row = rowsOf(root, operatorPeopleTexts.keys).filter({ hasText: `CLI of Root on ${hostname()}` });
   await row.getByText("active").waitFor();
   const secret = /gw_mk_\w+/.exec(readFileSync(terminal.credentials, "utf8"))?.[0] ?? "none";
   expect(await root.page.content()).not.toContain(secret);
@@ -121,12 +123,12 @@ test("a sign-in of yesterday is asked for again, and the code is still there the
   const address = `${path.device()}?code=${user_code}`;
   await root.open(address);
   await press(root, words.find);
-  await root.page.getByText(texts.states.signInAgain, { exact: true }).waitFor();
+  await root.page.getByText(stateTexts.signInAgain, { exact: true }).waitFor();
   await inspect(root, "a terminal asks for a newer sign-in", { about: /status of 403/ });
-  await root.page.getByRole("link", { name: texts.states.signInAgainAction }).click();
-  await root.page.getByLabel(texts.signIn.email).fill(OPERATOR);
-  await root.page.getByLabel(texts.signIn.password, { exact: true }).fill(PASSWORD);
-  await press(root, texts.signIn.submit);
+  await root.page.getByRole("link", { name: stateTexts.signInAgainAction }).click();
+  await root.page.getByLabel(signInTexts.email).fill(OPERATOR);
+  await root.page.getByLabel(signInTexts.password, { exact: true }).fill(PASSWORD);
+  await press(root, signInTexts.submit);
   await root.page.waitForURL((url) => url.pathname + url.search === address);
   await press(root, words.find);
   await root.page.getByRole("button", { name: words.approve, exact: true }).waitFor();

@@ -1,6 +1,6 @@
 // Amounts between what a person reads on a page and what the ledger has.
 import { exactMoney } from "../../dashboard/format/money.ts";
-import { formatUsd, type NanoUsd, parseUsd } from "../../src/contract/money.ts";
+import { formatUsd, type NanoUsd, parseUsd } from "../../src/domain/money.ts";
 
 export function nano(usd: string): NanoUsd {
   const amount = parseUsd(usd);

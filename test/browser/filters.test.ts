@@ -1,28 +1,32 @@
 // Filters and the address: typing is one question and no step in the history; Back steps through views.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type OperatorPage, path } from "../../dashboard/path-builder.ts";
-import { texts } from "../../dashboard/texts.ts";
+import { activityTexts } from "../../dashboard/pages/activity/texts.ts";
+import { auditTexts } from "../../dashboard/pages/audit/texts.ts";
+import { keysTexts } from "../../dashboard/pages/keys/texts.ts";
+import { organizationsTexts } from "../../dashboard/pages/organizations/texts.ts";
+import { pageNames } from "../../dashboard/components/texts.ts";
 import { type Dashboard, OPERATOR, startDashboard, type Visitor } from "./dashboard.ts";
 import { reads, waitFor } from "../support/wait.ts";
-import { furnish, type Furnished } from "./furnish.ts";
+import { seed, type Seeded } from "./fixture.ts";
 import { rowsOf } from "./steps.ts";
 
 const MINUTE_MS = 60_000;
 
 let dashboard: Dashboard;
-let house: Furnished;
+let house: Seeded;
 let visitor: Visitor;
 
 beforeAll(async () => {
   dashboard = await startDashboard();
-  house = await furnish(dashboard);
+  house = await seed(dashboard);
   visitor = await dashboard.visitor(house.owner);
 });
 afterAll(() => dashboard.stop());
 
 test("a typed word is asked once, and Back leads to the view before it", async () => {
   const { page } = visitor;
-  const words = texts.activity;
+  const words = activityTexts;
   await page.clock.install();
   await visitor.open(path.organization(house.org, "activity"));
   await page.getByRole("combobox", { name: words.state, exact: true }).click();
@@ -46,7 +50,7 @@ test("a typed word is asked once, and Back leads to the view before it", async (
   await page.getByLabel(words.find).pressSequentially(id);
   await page.clock.resume();
   await page.waitForURL(new RegExp(`find=${id}`));
-  await waitFor(async () => (await rowsOf(visitor, texts.pages.activity).count()) === 1, "one row");
+  await waitFor(async () => (await rowsOf(visitor, pageNames.activity).count()) === 1, "one row");
   expect(asked.filter((find) => find !== "")).toEqual([id]);
   expect(await page.evaluate<number>("history.length")).toBe(steps);
   await page.goBack();
@@ -57,7 +61,7 @@ test("a typed word is asked once, and Back leads to the view before it", async (
 
 test("a word typed just before another filter is chosen is kept", async () => {
   const { page } = visitor;
-  const words = texts.keys;
+  const words = keysTexts;
   await visitor.open(path.organization(house.org, "keys"));
   await page.getByLabel(words.search).pressSequentially("Night");
   await page.getByRole("combobox", { name: words.filterState }).click();
@@ -65,7 +69,7 @@ test("a word typed just before another filter is chosen is kept", async () => {
   await page.waitForURL(
     ({ searchParams }) => searchParams.get("search") === "Night" && searchParams.get("state") === "all",
   );
-  await reads(() => rowsOf(visitor, texts.pages.keys).count(), 1);
+  await reads(() => rowsOf(visitor, pageNames.keys).count(), 1);
 });
 
 test("operators' own searches are one question and no step in the history, either", async () => {
@@ -84,8 +88,8 @@ test("operators' own searches are one question and no step in the history, eithe
     await page.waitForURL(({ search }) => search.endsWith(word));
     expect(await page.evaluate<number>("history.length")).toBe(steps);
   };
-  await type("organizations", texts.organizations.search, "globex");
-  await type("audit", texts.operatorAudit.filters.target, "org_globex");
+  await type("organizations", organizationsTexts.search, "globex");
+  await type("audit", auditTexts.filters.target, "org_globex");
   await root.settled();
   expect(asked.map((search) => /(search|target)=\w+/.exec(search)?.[0])).toEqual([
     "search=globex",

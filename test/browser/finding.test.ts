@@ -2,27 +2,31 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Locator } from "playwright-core";
 import { path } from "../../dashboard/path-builder.ts";
-import { texts } from "../../dashboard/texts.ts";
+import { auditTexts } from "../../dashboard/pages/audit/texts.ts";
+import { keysTexts as words } from "../../dashboard/pages/keys/texts.ts";
+import { modelsTexts } from "../../dashboard/pages/models/texts.ts";
+import { pageNames, secretTexts, tableTexts } from "../../dashboard/components/texts.ts";
+import { researchTexts } from "../../dashboard/pages/research/texts.ts";
+import { teamTexts } from "../../dashboard/pages/team/texts.ts";
 import { PLAIN, RESEARCH } from "../support/models.ts";
 import { waitFor } from "../support/wait.ts";
 import { type Dashboard, startDashboard, type Visitor } from "./dashboard.ts";
-import { furnish, type Furnished } from "./furnish.ts";
+import { seed, type Seeded } from "./fixture.ts";
 import { inspect } from "./inspect.ts";
 import { closeSecret, keyAct, rowsOf } from "./steps.ts";
 
-const words = texts.keys;
 let dashboard: Dashboard;
-let house: Furnished;
+let house: Seeded;
 let visitor: Visitor;
 
 beforeAll(async () => {
   dashboard = await startDashboard();
-  house = await furnish(dashboard);
+  house = await seed(dashboard);
   visitor = await dashboard.visitor(house.owner);
 });
 afterAll(() => dashboard.stop());
 
-const keyRows = (): Locator => rowsOf(visitor, texts.pages.keys);
+const keyRows = (): Locator => rowsOf(visitor, pageNames.keys);
 const choose = async (label: string, option: string | RegExp): Promise<void> => {
   await visitor.page.getByRole("combobox", { name: label, exact: true }).click();
   await visitor.page.getByRole("option", { name: option, exact: true }).click();
@@ -44,7 +48,7 @@ test("the successor of a key offers to revoke the old one, until that is done", 
   await visitor.open(path.organization(house.org, "keys"));
   const form = await keyAct(visitor, "Production", "replace");
   await form.getByRole("button", { name: words.replace, exact: true }).click();
-  await page.getByRole("dialog", { name: texts.secret.title }).waitFor();
+  await page.getByRole("dialog", { name: secretTexts.title }).waitFor();
   await closeSecret(visitor);
   await count(keyRows().filter({ hasText: "Production" }), 2);
   const offer = page.getByRole("button", { name: /^Revoke the old / });
@@ -61,9 +65,9 @@ test("the successor of a key offers to revoke the old one, until that is done", 
 test("the team leads to a person's keys, and the banner to those of people who left", async () => {
   const { page } = visitor;
   await visitor.open(path.organization(house.org, "team"));
-  await page.getByRole("link", { name: texts.team.keysOf(1, "dora") }).click();
+  await page.getByRole("link", { name: teamTexts.keysOf(1, "dora") }).click();
   await page.waitForURL(/\/keys\?by=/);
-  await visitor.arrived(texts.pages.keys);
+  await visitor.arrived(pageNames.keys);
   await count(keyRows(), 1);
   expect(await keyRows().innerText()).toContain("Nightly batch");
   const { data } = await dashboard.root.app("GET /orgs/{org}/team", { org: house.org });
@@ -83,7 +87,7 @@ test("the team leads to a person's keys, and the banner to those of people who l
 
 test("models are found by what they can, show how they are called, and lead to the question for one", async () => {
   const { page } = visitor;
-  const model = texts.models;
+  const model = modelsTexts;
   await visitor.open(path.organization(house.org, "models"));
   const cards = page.getByRole("main").locator("section[aria-label]");
   expect(await cards.count()).toBeGreaterThan(1);
@@ -91,16 +95,16 @@ test("models are found by what they can, show how they are called, and lead to t
   await count(cards, 1);
   expect(await cards.innerText()).toContain(RESEARCH.model);
   await choose(model.filters.state, "stale");
-  await page.getByText(texts.table.noMatch).waitFor();
-  await page.getByRole("button", { name: texts.table.clear }).click();
+  await page.getByText(tableTexts.noMatch).waitFor();
+  await page.getByRole("button", { name: tableTexts.clear }).click();
   await page.getByRole("region", { name: PLAIN.model, exact: true }).waitFor();
   const plain = page.getByRole("region", { name: PLAIN.model, exact: true });
   await plain.getByRole("button", { name: model.code }).click();
   expect(await plain.getByRole("tabpanel").innerText()).toContain(`"model":"${PLAIN.model}"`);
   await inspect(visitor, "a model with its code");
   await page.getByRole("region", { name: RESEARCH.model, exact: true }).getByRole("link").click();
-  const form = page.getByRole("dialog", { name: texts.research.ask });
-  const field = form.getByRole("combobox", { name: texts.research.model });
+  const form = page.getByRole("dialog", { name: researchTexts.ask });
+  const field = form.getByRole("combobox", { name: researchTexts.model });
   await waitFor(async () => (await field.inputValue()).startsWith(RESEARCH.model), "the model in the form");
   await page.keyboard.press("Escape");
   await page.waitForURL((url) => url.search === "");
@@ -108,7 +112,7 @@ test("models are found by what they can, show how they are called, and lead to t
 
 test("the audit log is filtered by a person and by an action, each chosen by name", async () => {
   const { page } = visitor;
-  const audit = texts.operatorAudit;
+  const audit = auditTexts;
   const log = await dashboard.root.app(
     "GET /orgs/{org}/audit",
     { org: house.org },
@@ -123,7 +127,7 @@ test("the audit log is filtered by a person and by an action, each chosen by nam
   await choose(audit.filters.actor, "olga");
   await page.waitForURL(/actor=usr_/);
   await visitor.settled();
-  const rows = rowsOf(visitor, texts.pages.audit);
+  const rows = rowsOf(visitor, pageNames.audit);
   await count(rows, byOlga);
   for (const text of await rows.allInnerTexts()) expect(text).toMatch(/olga[^]*key\.create/);
   await inspect(visitor, "a filtered log");

@@ -2,7 +2,10 @@
 // centuries, and a request tells its course.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { path } from "../../dashboard/path-builder.ts";
-import { texts } from "../../dashboard/texts.ts";
+import { activityTexts } from "../../dashboard/pages/activity/texts.ts";
+import { answerTexts, secretTexts } from "../../dashboard/components/texts.ts";
+import { overviewTexts } from "../../dashboard/pages/overview/texts.ts";
+import { welcomeTexts } from "../../dashboard/pages/welcome/texts.ts";
 import { newMember } from "../support/browser.ts";
 import { PLAIN } from "../support/models.ts";
 import { type Dashboard, startDashboard, type Visitor } from "./dashboard.ts";
@@ -24,28 +27,28 @@ afterAll(() => dashboard.stop());
 
 test("the first run names a model that can be called, and its test request is answered", async () => {
   await visitor.open(path.welcome());
-  await visitor.page.getByRole("button", { name: texts.welcome.makeKey }).click();
+  await visitor.page.getByRole("button", { name: welcomeTexts.makeKey }).click();
   const snippet = await visitor.page.getByRole("tabpanel", { name: "curl" }).innerText();
   expect(snippet).toContain(`"model":"${PLAIN.model}"`);
-  await visitor.page.getByLabel(texts.secret.stored).check();
-  await visitor.page.getByRole("button", { name: texts.secret.done, exact: true }).click();
-  await visitor.page.getByRole("button", { name: texts.welcome.send }).click();
-  await visitor.page.getByText(texts.answer.phases.settled, { exact: true }).waitFor();
+  await visitor.page.getByLabel(secretTexts.stored).check();
+  await visitor.page.getByRole("button", { name: secretTexts.done, exact: true }).click();
+  await visitor.page.getByRole("button", { name: welcomeTexts.send }).click();
+  await visitor.page.getByText(answerTexts.phases.settled, { exact: true }).waitFor();
 });
 
 test("the pace of a first day is not counted in centuries", async () => {
   await visitor.open(path.organization(org));
-  const tile = visitor.page.getByText(texts.overview.daysLeft, { exact: true }).locator("..");
-  expect(await tile.innerText()).toContain(texts.overview.longer);
+  const tile = visitor.page.getByText(overviewTexts.daysLeft, { exact: true }).locator("..");
+  expect(await tile.innerText()).toContain(overviewTexts.longer);
 });
 
 test("a request tells its course from the arrival to the last part, in order", async () => {
   await visitor.open(path.organization(org, "activity"));
   await visitor.page.getByRole("row").nth(1).getByRole("link").first().click();
-  const course = visitor.page.getByRole("region", { name: texts.activity.timeline });
+  const course = visitor.page.getByRole("region", { name: activityTexts.timeline });
   await course.waitFor();
   const rows = await course.getByRole("row").allInnerTexts();
-  const { steps } = texts.activity;
+  const { steps } = activityTexts;
   expect(rows.map((row) => row.split("\t")[0])).toEqual([steps.held, steps.call(1), steps.first, steps.last]);
   const spans = rows.map((row) => {
     const [, figure = "", unit] = /\t([\d.]+) (ms|s)$/.exec(row) ?? [];

@@ -1,7 +1,8 @@
 // The operator's hands on the house: a provider is probed, its breaker opened and closed; a support bundle is copied.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { path } from "../../dashboard/path-builder.ts";
-import { texts } from "../../dashboard/texts.ts";
+import { operatorHealthTexts } from "../../dashboard/pages/operator/health/texts.ts";
+import { operatorProvidersTexts } from "../../dashboard/pages/operator/providers/texts.ts";
 import { hello } from "../support/gateway.ts";
 import { type Dashboard, OPERATOR, startDashboard, type Visitor } from "./dashboard.ts";
 import { inspect } from "./inspect.ts";
@@ -22,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => dashboard.stop());
 
 test("an operator probes a provider, opens its breaker and closes it", async () => {
-  const words = texts.operatorProviders;
+  const words = operatorProvidersTexts;
   const { page } = visitor;
   const customer = await dashboard.gateway.customer();
   const status = async (): Promise<number> => (await dashboard.gateway.chat(customer, hello())).status;
@@ -50,11 +51,11 @@ test("an operator probes a provider, opens its breaker and closes it", async () 
 }, 120_000);
 
 test("an operator copies the support bundle; without a clipboard it is there to select", async () => {
-  const words = texts.operatorHealth;
+  const words = operatorHealthTexts;
   const { page } = visitor;
   await visitor.open(path.operator("health"));
-  await page.getByText(texts.operatorHealth.noBackup).waitFor();
-  const none = page.locator(".mantine-Badge-root", { hasText: texts.operatorHealth.never });
+  await page.getByText(operatorHealthTexts.noBackup).waitFor();
+  const none = page.locator(".mantine-Badge-root", { hasText: operatorHealthTexts.never });
   expect(await none.getAttribute("style")).toContain("--tone-warning");
   const button = page.getByRole("button", { name: words.bundle });
   await page.evaluate("navigator.clipboard.writeText = async (text) => { window.copied = text; }");
@@ -70,7 +71,7 @@ test("an operator copies the support bundle; without a clipboard it is there to 
 }, 120_000);
 
 test("system health tells how the store commits; on PostgreSQL also which gateways share it", async () => {
-  const words = texts.operatorHealth;
+  const words = operatorHealthTexts;
   const shared = await startDashboard({ store: "postgres" });
   try {
     expect((await shared.gateway.chat(await shared.gateway.customer(), hello())).status).toBe(200);

@@ -1,20 +1,28 @@
 // The dashboard without a mouse: shortcuts, and a key made and revoked from the sign-in on.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type OrganizationPage, path } from "../../dashboard/path-builder.ts";
-import { texts } from "../../dashboard/texts.ts";
+import {
+  dialogTexts,
+  pageNames,
+  secretTexts as secret,
+  shellTexts,
+  shortcutTexts,
+} from "../../dashboard/components/texts.ts";
+import { keysTexts as keys } from "../../dashboard/pages/keys/texts.ts";
+import { signInTexts } from "../../dashboard/pages/sign-in/texts.ts";
 import { PASSWORD } from "../support/browser.ts";
 import { waitFor } from "../support/wait.ts";
 import { type Dashboard, startDashboard, type Visitor } from "./dashboard.ts";
-import { furnish, type Furnished } from "./furnish.ts";
+import { seed, type Seeded } from "./fixture.ts";
 import { rowsOf } from "./steps.ts";
 
 let dashboard: Dashboard;
-let house: Furnished;
+let house: Seeded;
 let visitor: Visitor;
 
 beforeAll(async () => {
   dashboard = await startDashboard();
-  house = await furnish(dashboard);
+  house = await seed(dashboard);
   visitor = await dashboard.visitor(house.owner);
 });
 afterAll(() => dashboard.stop());
@@ -24,7 +32,7 @@ const press = async (...keys: string[]): Promise<void> => {
 };
 const at = async (page: OrganizationPage): Promise<void> => {
   await visitor.page.waitForURL((url) => url.pathname === path.organization(house.org, page));
-  await visitor.arrived(texts.pages[page]);
+  await visitor.arrived(pageNames[page]);
 };
 const focused = (): Promise<string> => visitor.page.evaluate<string>("document.activeElement.innerText");
 
@@ -42,7 +50,7 @@ test("g and a letter go to a page, / into its search, where letters are letters"
   }
   await press("/");
   await visitor.page.keyboard.type("g/bj?");
-  expect(await visitor.page.getByLabel(texts.keys.search).inputValue()).toBe("g/bj?");
+  expect(await visitor.page.getByLabel(keys.search).inputValue()).toBe("g/bj?");
   await visitor.page.waitForURL(/search=/);
   expect(new URL(visitor.page.url()).pathname).toBe(path.organization(house.org, "keys"));
   expect(await visitor.page.getByRole("dialog").count()).toBe(0);
@@ -50,7 +58,7 @@ test("g and a letter go to a page, / into its search, where letters are letters"
 
 test("j and k move through the rows, and from request to request in the drawer", async () => {
   await visitor.open(path.organization(house.org, "activity"));
-  const rows = rowsOf(visitor, texts.pages.activity);
+  const rows = rowsOf(visitor, pageNames.activity);
   const times = await rows.locator("td:first-child").allInnerTexts();
   await press("j", "j", "j", "k");
   expect(await focused()).toBe(times[1] ?? "");
@@ -77,11 +85,11 @@ test("j and k move through the rows, and from request to request in the drawer",
 
 test("? lists the shortcuts, and turns them off for this browser", async () => {
   const { page } = visitor;
-  const words = texts.shortcuts;
+  const words = shortcutTexts;
   await visitor.open(path.organization(house.org));
   await press("?");
   const list = page.getByRole("dialog", { name: words.title });
-  await list.getByText(words.goTo(texts.pages.billing)).waitFor();
+  await list.getByText(words.goTo(pageNames.billing)).waitFor();
   expect(await visitor.axe()).toEqual([]);
   await press("g", "k");
   await list.getByLabel(words.on).uncheck();
@@ -89,7 +97,7 @@ test("? lists the shortcuts, and turns them off for this browser", async () => {
   await list.waitFor({ state: "hidden" });
   await visitor.open(path.organization(house.org));
   await press("?", "g", "k");
-  await page.getByRole("button", { name: texts.shell.account }).click();
+  await page.getByRole("button", { name: shellTexts.account }).click();
   await page.getByRole("menuitem", { name: words.title }).click();
   expect(new URL(page.url()).pathname).toBe(path.organization(house.org));
   await list.getByLabel(words.on).check();
@@ -103,7 +111,6 @@ test("? lists the shortcuts, and turns them off for this browser", async () => {
 test("a key is made and revoked without a mouse, from the sign-in on", async () => {
   const person = await dashboard.visitor();
   const { page } = person;
-  const { keys, secret } = texts;
   const press = (key: string): Promise<void> => page.keyboard.press(key);
   /** Moves on by Tab until what has the focus is called so. */
   const tabTo = async (name: string | RegExp): Promise<void> => {
@@ -114,15 +121,15 @@ test("a key is made and revoked without a mouse, from the sign-in on", async () 
     throw new Error(`Tab does not lead to ${name}`);
   };
   await person.open(path.signIn());
-  await tabTo(texts.signIn.email);
+  await tabTo(signInTexts.email);
   await page.keyboard.type(house.owner);
-  await tabTo(texts.signIn.password);
+  await tabTo(signInTexts.password);
   await page.keyboard.type(PASSWORD);
   await press("Enter");
-  await person.arrived(texts.pages.overview);
-  await tabTo(texts.pages.keys);
+  await person.arrived(pageNames.overview);
+  await tabTo(pageNames.keys);
   await press("Enter");
-  await person.arrived(texts.pages.keys);
+  await person.arrived(pageNames.keys);
   await tabTo(keys.create);
   await press("Enter");
   await page.getByRole("dialog", { name: keys.create }).waitFor();
@@ -147,7 +154,7 @@ test("a key is made and revoked without a mouse, from the sign-in on", async () 
   await press("Enter");
   const question = page.getByRole("dialog", { name: keys.revokeTitle("By hand") });
   await question.waitFor();
-  await waitFor(() => isCalled(person, texts.dialog.cancel), "the focus on Cancel");
+  await waitFor(() => isCalled(person, dialogTexts.cancel), "the focus on Cancel");
   await press("Shift+Tab");
   await page.keyboard.type("By hand");
   await press("Enter");

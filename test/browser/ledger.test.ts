@@ -3,14 +3,14 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { path } from "../../dashboard/path-builder.ts";
-import { texts } from "../../dashboard/texts.ts";
+import { operatorHealthTexts } from "../../dashboard/pages/operator/health/texts.ts";
+import { operatorLedgerTexts as words } from "../../dashboard/pages/operator/ledger/texts.ts";
 import { type Customer, hello } from "../support/gateway.ts";
 import { waitFor } from "../support/wait.ts";
 import { type Dashboard, OPERATOR, startDashboard, type Visitor } from "./dashboard.ts";
 import { inspect } from "./inspect.ts";
 import { rowsOf } from "./steps.ts";
 
-const words = texts.operatorLedger;
 const INVARIANT = "I12 paid in - spent = available + held - debt";
 
 let dashboard: Dashboard;
@@ -95,4 +95,50 @@ test("books that are wrong: both numbers, whose they are, the way there, and the
   await run();
   await root.page.getByText(words.ok).waitFor();
   expect(root.complained()).toEqual([]);
+});
+
+test("a request in quarantine: what is damaged, and an operator charges part of its hold", async () => {
+  const { gateway } = dashboard;
+  const other = await gateway.customer();
+  gateway.simulator.behave({ behaviour: { hang: true } });
+  const leaving = new AbortController();
+  const asked = fetch(`${gateway.url}/v1/chat/completions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${other.secret}`, "content-type": "application/json" },
+    body: JSON.stringify(hello()),
+    signal: leaving.signal,
+  }).catch(() => null);
+  const health = () => dashboard.root.app("GET /operator/health");
+  await waitFor(async () => (await health()).running === 1, "a running request");
+  await gateway.tamper("UPDATE request SET attempts = ?1, deadline_at = 1 WHERE state = 'dispatched'", "[{");
+  await waitFor(async () => (await health()).quarantined === 1, "the quarantine");
+  await root.open(path.operator("health"));
+  await root.page.getByText(operatorHealthTexts.quarantined).waitFor();
+  await inspect(root, "health with a quarantine");
+  await root.open(path.operator("ledger"));
+  const rows = rowsOf(root, words.quarantine.title);
+  await rows.first().waitFor();
+  expect(await rows.count()).toBe(1);
+  expect(await rows.first().innerText()).toMatch(/req_[\s\S]*cannot be read[\s\S]*\$0\.\d+/);
+  await inspect(root, "a quarantine");
+  await rows.first().getByRole("button").click();
+  const dialog = root.page.getByRole("dialog");
+  const submit = dialog.getByRole("button", { name: words.quarantine.charge, exact: true });
+  await dialog.getByLabel(words.quarantine.amount).fill("1000");
+  await dialog.getByLabel(words.quarantine.reason, { exact: true }).fill("its client had half of it");
+  await dialog.getByText(words.quarantine.tooMuch).waitFor();
+  expect(await submit.isDisabled()).toBe(true);
+  await dialog.getByLabel(words.quarantine.amount).fill("0.00002");
+  await inspect(root, "resolving a quarantine");
+  await submit.click();
+  await dialog.waitFor({ state: "detached" });
+  await rows.first().waitFor({ state: "detached" });
+  const [spent] = (await dashboard.root.app("GET /operator/credits")).data;
+  expect(spent).toBeDefined();
+  const { data } = await dashboard.root.app("GET /operator/audit", {}, { org: other.organizationId });
+  expect(data.find(({ action }) => action === "request.resolve")?.actor.name).not.toBeNull();
+  expect(await health()).toMatchObject({ quarantined: 0, holds_open: 0 });
+  leaving.abort();
+  await asked;
+  gateway.simulator.behave({ behaviour: {} });
 });

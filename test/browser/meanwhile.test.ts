@@ -3,13 +3,17 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Locator } from "playwright-core";
 import { path } from "../../dashboard/path-builder.ts";
-import { texts } from "../../dashboard/texts.ts";
+import { alertsTexts as alerts } from "../../dashboard/pages/alerts/texts.ts";
+import { billingTexts as billing } from "../../dashboard/pages/billing/texts.ts";
+import { dialogTexts, meanwhileTexts as meanwhile } from "../../dashboard/components/texts.ts";
+import { organizationsTexts as organizations } from "../../dashboard/pages/organizations/texts.ts";
+import { settingsTexts as settings } from "../../dashboard/pages/settings/texts.ts";
+import { teamTexts as team } from "../../dashboard/pages/team/texts.ts";
 import { type Browser, newMember } from "../support/browser.ts";
 import { edit, type EditRoute, READ } from "../support/versions.ts";
 import { type Dashboard, OPERATOR, startDashboard, type Visitor } from "./dashboard.ts";
 import { inspect } from "./inspect.ts";
 
-const { alerts, billing, meanwhile, organizations, settings, team } = texts;
 const MEMBER = "vera@example.com";
 
 let dashboard: Dashboard;
@@ -133,7 +137,7 @@ for (const { route, by, at, fill, faster, told, saved } of FORMS)
     const typed = await valuesOf(form);
     await edit(other, route, params, faster);
     const button = (name: string): Locator => form.getByRole("button", { name, exact: true }).first();
-    await button(by === "operator" ? organizations.rename : texts.dialog.save).click();
+    await button(by === "operator" ? organizations.rename : dialogTexts.save).click();
     const alert = form.getByRole("alert").filter({ hasText: meanwhile.title });
     await alert.getByText(told).waitFor();
     expect(await valuesOf(form)).toEqual(typed);
@@ -157,7 +161,7 @@ test("what was typed is given up for what somebody else saved", async () => {
   const name = page.getByLabel(settings.name, { exact: true });
   await name.fill("Mine");
   await edit(owner, "PATCH /orgs/{org}/settings", params, { name: "Theirs" });
-  await page.getByRole("button", { name: texts.dialog.save, exact: true }).first().click();
+  await page.getByRole("button", { name: dialogTexts.save, exact: true }).first().click();
   await page.getByRole("button", { name: meanwhile.discard, exact: true }).click();
   expect(await name.inputValue()).toBe("Theirs");
   expect(await page.getByRole("alert").filter({ hasText: meanwhile.title }).count()).toBe(0);

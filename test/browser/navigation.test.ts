@@ -7,8 +7,8 @@ import {
   type OrganizationPage,
   path,
 } from "../../dashboard/path-builder.ts";
-import { texts } from "../../dashboard/texts.ts";
-import { allowance, ROLES, type Standing } from "../../src/contract/roles.ts";
+import { shellTexts } from "../../dashboard/components/texts.ts";
+import { allowance, ROLES, type Standing } from "../../src/domain/roles.ts";
 import { newMember } from "../support/browser.ts";
 import { type Dashboard, OPERATOR, startDashboard, type Visitor } from "./dashboard.ts";
 
@@ -25,7 +25,7 @@ afterAll(() => dashboard.stop());
 
 const entriesOf = async ({ page }: Visitor): Promise<string[]> =>
   await page
-    .getByRole("navigation", { name: texts.shell.main })
+    .getByRole("navigation", { name: shellTexts.main })
     .getByRole("link")
     .evaluateAll((links) => links.map((link) => link.getAttribute("href") ?? ""));
 

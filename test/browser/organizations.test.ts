@@ -2,15 +2,15 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Locator } from "playwright-core";
 import { path } from "../../dashboard/path-builder.ts";
-import { texts } from "../../dashboard/texts.ts";
+import { operatorEntitlementsTexts } from "../../dashboard/pages/operator/entitlements/texts.ts";
+import { operatorPageNames } from "../../dashboard/components/texts.ts";
+import { organizationsTexts as words } from "../../dashboard/pages/organizations/texts.ts";
 import { type Browser, newMember } from "../support/browser.ts";
 import { RESEARCH } from "../support/models.ts";
 import { waitFor } from "../support/wait.ts";
 import { type Dashboard, OPERATOR, startDashboard, type Visitor } from "./dashboard.ts";
 import { inspect } from "./inspect.ts";
 import { rowsOf } from "./steps.ts";
-
-const words = texts.organizations;
 
 let dashboard: Dashboard;
 let root: Visitor;
@@ -43,9 +43,9 @@ async function organization(name: string): Promise<{ org: string; owner: Browser
 }
 
 const rowOf = (name: string): Locator =>
-  rowsOf(root, texts.operatorPages.organizations).filter({ hasText: name });
+  rowsOf(root, operatorPageNames.organizations).filter({ hasText: name });
 const projects = async (): Promise<string[]> => {
-  const rows = await rowsOf(root, texts.operatorPages.entitlements).allInnerTexts();
+  const rows = await rowsOf(root, operatorPageNames.entitlements).allInnerTexts();
   return rows.map((row) => /\w+ (?:done|waits)/.exec(row)?.[0] ?? row);
 };
 
@@ -57,7 +57,7 @@ test("who waits stands first; the link of an organization shows its own that wai
     .getByRole("link", { name: words.asked(1) })
     .click();
   await waitFor(async () => (await projects()).join() === "Basalt waits", "the one that waits");
-  const select = root.page.getByRole("combobox", { name: texts.operatorEntitlements.org });
+  const select = root.page.getByRole("combobox", { name: operatorEntitlementsTexts.org });
   await waitFor(async () => (await select.inputValue()) === "Basalt", "the name of the organization");
   await inspect(root, "entitlements of one organization");
 });

@@ -1,21 +1,21 @@
 // The overview: every figure leads to what is behind it.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { path } from "../../dashboard/path-builder.ts";
-import { texts } from "../../dashboard/texts.ts";
+import { overviewTexts as words } from "../../dashboard/pages/overview/texts.ts";
+import { pageNames } from "../../dashboard/components/texts.ts";
 import { edit } from "../support/versions.ts";
 import { waitFor } from "../support/wait.ts";
 import { type Dashboard, DESKTOP, NARROW, startDashboard, type Visitor } from "./dashboard.ts";
-import { furnish, type Furnished } from "./furnish.ts";
+import { seed, type Seeded } from "./fixture.ts";
 import { rowsOf } from "./steps.ts";
 
-const words = texts.overview;
 let dashboard: Dashboard;
-let house: Furnished;
+let house: Seeded;
 let visitor: Visitor;
 
 beforeAll(async () => {
   dashboard = await startDashboard();
-  house = await furnish(dashboard);
+  house = await seed(dashboard);
   visitor = await dashboard.visitor(house.owner);
 });
 afterAll(() => dashboard.stop());
@@ -42,7 +42,7 @@ test("a refusal's code opens the requests that were refused with it", async () =
   await openOverview();
   await rowsOf(visitor, words.refusals).first().getByRole("link").click();
   await visitor.page.waitForURL(/code=integer_below_min_value/);
-  const rows = rowsOf(visitor, texts.pages.activity);
+  const rows = rowsOf(visitor, pageNames.activity);
   await waitFor(async () => (await rows.count()) === 1, "the refused row");
   expect(visitor.complained()).toEqual([]);
 });
@@ -70,12 +70,12 @@ test("what needs a look names its target: a key at its limit opens alone, a rule
     body: JSON.stringify({ kind: "balance_below", amount_usd: "100000", channels: [], on: true }),
   });
   expect(made.status).toBe(201);
-  await dashboard.gateway.desks.alerts.watch(fail); // a round that comes by itself every 15 s
+  await dashboard.gateway.services.alerts.watch(fail); // a round that comes by itself every 15 s
   const attention = async () => (await dashboard.root.app("GET /orgs/{org}/overview", { org })).attention;
   await waitFor(async () => (await attention()).some(({ kind }) => kind === "alert_holds"), "the rule");
   await openOverview();
   await visitor.page.getByRole("link", { name: /has reached its monthly limit/ }).click();
   await visitor.page.waitForURL(new RegExp(`search=${batch?.id}`));
-  const rows = rowsOf(visitor, texts.pages.keys);
+  const rows = rowsOf(visitor, pageNames.keys);
   await waitFor(async () => (await rows.count()) === 1, "the one key");
 });

@@ -2,14 +2,16 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { CDPSession, Locator } from "playwright-core";
 import { path } from "../../dashboard/path-builder.ts";
-import { texts } from "../../dashboard/texts.ts";
+import { passkeyTexts as words } from "../../dashboard/pages/settings/texts.ts";
+import { shellTexts, stateTexts } from "../../dashboard/components/texts.ts";
+import { signInTexts } from "../../dashboard/pages/sign-in/texts.ts";
 import { ageSessions } from "../support/aged-sessions.ts";
 import { newMember } from "../support/browser.ts";
 import { type Dashboard, startDashboard, type Visitor } from "./dashboard.ts";
 import { inspect } from "./inspect.ts";
+import { auditLog } from "../support/audit-log.ts";
 
 const EMAIL = "vera@example.com";
-const words = texts.passkeys;
 const REFUSED = /the server responded with a status of (?:400|401)/;
 
 let dashboard: Dashboard;
@@ -48,9 +50,9 @@ async function add(name: string): Promise<void> {
 }
 
 async function signOut(): Promise<void> {
-  await button(texts.shell.account).click();
-  await visitor.page.getByRole("menuitem", { name: texts.shell.signOut }).click();
-  await button(texts.signIn.passkey).waitFor();
+  await button(shellTexts.account).click();
+  await visitor.page.getByRole("menuitem", { name: shellTexts.signOut }).click();
+  await button(signInTexts.passkey).waitFor();
 }
 
 test("a passkey is added under its name, and the device knows whose it is", async () => {
@@ -65,7 +67,7 @@ test("a passkey is added under its name, and the device knows whose it is", asyn
 
 test("a device that holds one is told so", async () => {
   await add("the same laptop");
-  await visitor.page.getByText(words.failed.InvalidStateError).waitFor();
+  await visitor.page.getByText("This device holds one of your passkeys already.").waitFor();
   await inspect(visitor, "a passkey that is there already");
 });
 
@@ -74,7 +76,7 @@ test("it signs in without address and password, and the session's token is only 
   await inspect(visitor, "the sign-in page with passkeys");
   const [answer] = await Promise.all([
     visitor.page.waitForResponse((response) => response.url().endsWith("/verify-authentication")),
-    button(texts.signIn.passkey).click(),
+    button(signInTexts.passkey).click(),
   ]);
   expect([answer.status(), await answer.text()]).toEqual([
     200,
@@ -101,7 +103,7 @@ test("a touch alone signs nobody in: a passkey stands for the second factor too"
   expect(answer).toMatchObject({ status: 400, error: { message: expect.stringContaining("PIN") as string } });
   await device.send("WebAuthn.setUserVerified", { authenticatorId, isUserVerified: true });
   visitor.complained({ about: REFUSED });
-  await button(texts.signIn.passkey).click();
+  await button(signInTexts.passkey).click();
   await visitor.page.waitForURL((url) => url.pathname === path.organization(org, "overview"));
 });
 
@@ -109,7 +111,7 @@ test("a passkey is not added by a sign-in of yesterday", async () => {
   ageSessions(dashboard.gateway, 26 * 3_600_000);
   await visitor.open(path.organization(org, "settings"));
   await add("another device");
-  await visitor.page.getByText(texts.states.signInAgain, { exact: true }).waitFor();
+  await visitor.page.getByText(stateTexts.signInAgain, { exact: true }).waitFor();
   await inspect(visitor, "a passkey asks for a newer sign-in", { about: /status of 40[13]/ });
 });
 
@@ -124,14 +126,14 @@ test("a passkey that was removed signs nobody in", async () => {
   await dialog.getByRole("button", { name: words.removeTitle("work laptop"), exact: true }).click();
   await row("work laptop").waitFor({ state: "detached" });
   await signOut();
-  await button(texts.signIn.passkey).click();
+  await button(signInTexts.passkey).click();
   await visitor.page.getByRole("alert").waitFor();
   expect(new URL(visitor.page.url()).pathname).toBe(path.signIn());
   await inspect(visitor, "a refused passkey", { about: REFUSED });
 });
 
 test("both are in the audit log, and nothing that was refused", async () => {
-  const lines = await dashboard.gateway.ledger.auditLog({ limit: 100 });
+  const lines = await auditLog(dashboard.gateway.ledger, { limit: 100 });
   const actions = lines.map(({ action }) => action).filter((action) => action.startsWith("person.passkey"));
   expect(actions.reverse()).toEqual(["person.passkey_add", "person.passkey_remove"]);
 });
@@ -140,6 +142,6 @@ test("a question that nobody answers says so", async () => {
   await device.send("WebAuthn.clearCredentials", { authenticatorId });
   await device.send("WebAuthn.setUserVerified", { authenticatorId, isUserVerified: false });
   await visitor.open(path.signIn());
-  await button(texts.signIn.passkey).click();
-  await visitor.page.getByText(words.failed.NotAllowedError).waitFor();
+  await button(signInTexts.passkey).click();
+  await visitor.page.getByText(/^No passkey was used/).waitFor();
 });

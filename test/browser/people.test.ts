@@ -3,14 +3,21 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Locator } from "playwright-core";
 import { path } from "../../dashboard/path-builder.ts";
-import { texts } from "../../dashboard/texts.ts";
+import {
+  accountFormTexts,
+  dialogTexts,
+  operatorPageNames,
+  secretTexts,
+} from "../../dashboard/components/texts.ts";
+import { alertsTexts as alerts } from "../../dashboard/pages/alerts/texts.ts";
+import { invitationTexts } from "../../dashboard/pages/invitation/texts.ts";
+import { operatorPeopleTexts as words } from "../../dashboard/pages/operator/people/texts.ts";
 import { newMember, PASSWORD } from "../support/browser.ts";
 import { reads, waitFor } from "../support/wait.ts";
 import { type Dashboard, OPERATOR, startDashboard, type Visitor } from "./dashboard.ts";
 import { inspect } from "./inspect.ts";
 import { rowsOf } from "./steps.ts";
 
-const words = texts.operatorPeople;
 const SECOND = "ada@example.com";
 const OWNER = "olga@example.com";
 
@@ -29,7 +36,7 @@ afterAll(() => dashboard.stop());
 const dialog = ({ page }: Visitor): Locator => page.getByRole("dialog");
 const press = (visitor: Visitor, name: string): Promise<void> =>
   dialog(visitor).getByRole("button", { name, exact: true }).click();
-const rowOf = (email: string): Locator => rowsOf(root, texts.operatorPages.people).filter({ hasText: email });
+const rowOf = (email: string): Locator => rowsOf(root, operatorPageNames.people).filter({ hasText: email });
 const invitationOf = (email: string): Locator => rowsOf(root, words.invitations).filter({ hasText: email });
 const inRow = (row: Locator, name: string): Locator => row.getByRole("button", { name, exact: true });
 const audited = async (action: string): Promise<number> =>
@@ -47,21 +54,21 @@ describe("operators", () => {
     const link = await dialog(root)
       .getByText(/#token=/)
       .innerText();
-    await press(root, texts.secret.done);
+    await press(root, secretTexts.done);
     await inRow(invitationOf(SECOND), words.newLink).click();
     await press(root, words.newLink);
     const newer = await dialog(root)
       .getByText(/#token=/)
       .innerText();
     expect(newer).not.toBe(link);
-    await press(root, texts.secret.done);
+    await press(root, secretTexts.done);
 
     ada = await dashboard.visitor();
     await ada.page.goto(newer);
-    await ada.page.getByLabel(texts.account.name).fill("Ada");
-    await ada.page.getByLabel(texts.account.password, { exact: true }).fill(PASSWORD);
-    await ada.page.getByRole("button", { name: texts.invitation.accept }).click();
-    await ada.page.getByRole("heading", { level: 1, name: texts.operatorPages.organizations }).waitFor();
+    await ada.page.getByLabel(accountFormTexts.name).fill("Ada");
+    await ada.page.getByLabel(accountFormTexts.password, { exact: true }).fill(PASSWORD);
+    await ada.page.getByRole("button", { name: invitationTexts.accept }).click();
+    await ada.page.getByRole("heading", { level: 1, name: operatorPageNames.organizations }).waitFor();
     await ada.page.getByRole("link", { name: "Acme", exact: true }).waitFor();
     expect(await audited("operator.invite")).toBe(2);
     await root.open(path.operator("people"));
@@ -117,10 +124,10 @@ async function keepsItsSecret(visitor: Visitor, secret: RegExp): Promise<string>
   const value = await shown.innerText();
   await shrugOff(visitor);
   expect(await shown.isVisible()).toBe(true);
-  const done = dialog(visitor).getByRole("button", { name: texts.secret.done, exact: true });
+  const done = dialog(visitor).getByRole("button", { name: secretTexts.done, exact: true });
   expect(await done.isDisabled()).toBe(true);
   await inspect(visitor, "a secret that is shown once");
-  await dialog(visitor).getByLabel(texts.secret.stored).check();
+  await dialog(visitor).getByLabel(secretTexts.stored).check();
   await done.click();
   await dialog(visitor).waitFor({ state: "hidden" });
   expect((await visitor.page.content()).includes(value)).toBe(false);
@@ -177,7 +184,7 @@ describe("a secret that is shown once", () => {
     await press(root, words.createKey);
     await dialog(root).getByRole("alert").waitFor();
     await press(root, words.createKey);
-    await dialog(root).getByText(texts.secret.replayed).waitFor();
+    await dialog(root).getByText(secretTexts.replayed).waitFor();
     expect(
       await dialog(root)
         .getByText(/gw_mk_/)
@@ -185,7 +192,7 @@ describe("a secret that is shown once", () => {
     ).toBe(0);
     expect(await dialog(root).getByRole("button", { name: words.createKey, exact: true }).count()).toBe(0);
     expect(await root.axe()).toEqual([]);
-    await dialog(root).getByText(texts.dialog.close, { exact: true }).click();
+    await dialog(root).getByText(dialogTexts.close, { exact: true }).click();
     const keys = (await dashboard.root.app("GET /operator/management-keys")).data;
     expect(keys.filter(({ name }) => name === "Backup")).toHaveLength(1);
     root.complained();
@@ -193,7 +200,6 @@ describe("a secret that is shown once", () => {
 
   test("of a webhook: the same", async () => {
     const olga = await dashboard.visitor(OWNER);
-    const { alerts } = texts;
     const fill = async (name: string): Promise<void> => {
       await olga.open(path.organization(org, "alerts"));
       await olga.page.getByRole("button", { name: alerts.addChannel }).click();
@@ -208,7 +214,7 @@ describe("a secret that is shown once", () => {
     await press(olga, alerts.addChannel);
     await dialog(olga).getByRole("alert").waitFor();
     await press(olga, alerts.addChannel);
-    await dialog(olga).getByText(texts.secret.replayed).waitFor();
+    await dialog(olga).getByText(secretTexts.replayed).waitFor();
     const phones = olga.page.getByRole("region", { name: alerts.channels }).getByText("Phone");
     await reads(() => phones.count(), 1);
     await olga.leave();

@@ -4,14 +4,14 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import type { Locator } from "playwright-core";
 import { exactMoney } from "../../dashboard/format/money.ts";
 import { path } from "../../dashboard/path-builder.ts";
-import { texts } from "../../dashboard/texts.ts";
-import { formatUsd, type NanoUsd, parseUsd } from "../../src/contract/money.ts";
+import { answerTexts } from "../../dashboard/components/texts.ts";
+import { playgroundTexts as words } from "../../dashboard/pages/playground/texts.ts";
+import { formatUsd, type NanoUsd, parseUsd } from "../../src/domain/money.ts";
 import type { RequestRecord } from "../../src/ledger/ledger.ts";
 import { type Browser, newMember } from "../support/browser.ts";
 import { type Dashboard, startDashboard, type Visitor } from "./dashboard.ts";
 
-const words = texts.playground;
-const { phases } = texts.answer;
+const { phases } = answerTexts;
 const REASONING = "base-preview-v1";
 const SECOND = "base-preview-v2";
 /** At twenty a second nobody waits for their end. */
@@ -88,13 +88,13 @@ test("a streamed answer: its bound before, reasoning apart, and the very charge 
   expect(bound).toBe(hold);
   expect(charge).toBeLessThanOrEqual(bound);
   const money = [hold, charge].map((amount) => exactMoney(formatUsd(amount)));
-  const receipt = side(REASONING).getByRole("button", { name: texts.answer.gateway });
+  const receipt = side(REASONING).getByRole("button", { name: answerTexts.gateway });
   expect(await receipt.innerText()).toBe(
-    `${texts.answer.gateway}: ${texts.answer.heldThen} ${money[0]}, ${texts.answer.chargedThen} ${money[1]}`,
+    `${answerTexts.gateway}: ${answerTexts.heldThen} ${money[0]}, ${answerTexts.chargedThen} ${money[1]}`,
   );
-  const reasoning = side(REASONING).getByRole("button", { name: texts.answer.reasoning });
+  const reasoning = side(REASONING).getByRole("button", { name: answerTexts.reasoning });
   expect(await reasoning.getAttribute("aria-expanded")).toBe("true");
-  const thought = await side(REASONING).getByRole("region", { name: texts.answer.reasoning }).innerText();
+  const thought = await side(REASONING).getByRole("region", { name: answerTexts.reasoning }).innerText();
   expect(thought.trim().split(" ").length).toBeGreaterThan(20);
   expect(await side(REASONING).locator("[aria-live]").innerText()).not.toContain(thought.trim().slice(0, 40));
   expect(await visitor.axe()).toEqual([]);
@@ -121,7 +121,7 @@ test("a tool is called with its arguments in sight, and its result goes on with 
   await button(words.toolsExample).click();
   await button(words.send).click();
   await ended();
-  const called = side(REASONING).getByRole("region", { name: texts.answer.arguments("get_weather") });
+  const called = side(REASONING).getByRole("region", { name: answerTexts.arguments("get_weather") });
   expect(JSON.parse(await called.innerText())).toEqual({ city: "text" });
   expect(await button(words.send).isDisabled()).toBe(true);
   expect(await visitor.axe()).toEqual([]);
@@ -156,10 +156,10 @@ test("what is stopped is charged for what came, and says so", async () => {
   await side(REASONING).getByText(phases.streaming, { exact: true }).waitFor();
   // Priced by the gateway while it runs.
   await side(REASONING)
-    .getByText(new RegExp(`^${texts.answer.about} .*${texts.answer.soFar}$`))
+    .getByText(new RegExp(`^${answerTexts.about} .*${answerTexts.soFar}$`))
     .waitFor();
   await button(words.stop).click();
-  await side(REASONING).getByText(texts.answer.stoppedHelp).waitFor();
+  await side(REASONING).getByText(answerTexts.stoppedHelp).waitFor();
   const { state, charge, hold, usage } = await newest();
   expect(state).toBe("settled");
   expect(usage?.completionTokens).toBeLessThan(LONG_TOKENS);
@@ -192,7 +192,7 @@ test("what would be refused says so before it is sent, with the next step", asyn
   await visitor.open(`${path.organization(org, "playground")}?model=base-research-1`);
   await type("May I?");
   await visitor.page.getByText("scope_not_permitted").waitFor();
-  const next = visitor.page.getByRole("link", { name: texts.answer.next.key });
+  const next = visitor.page.getByRole("link", { name: answerTexts.next.key });
   expect(await next.getAttribute("href")).toStartWith(`${path.organization(org, "keys")}?search=key_`);
   await button(words.send).click();
   await side("base-research-1").getByText(phases.refused, { exact: true }).waitFor();

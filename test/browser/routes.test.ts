@@ -3,13 +3,14 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Locator } from "playwright-core";
 import { path } from "../../dashboard/path-builder.ts";
-import { texts } from "../../dashboard/texts.ts";
+import { dialogTexts, operatorPageNames } from "../../dashboard/components/texts.ts";
+import { operatorProvidersTexts } from "../../dashboard/pages/operator/providers/texts.ts";
+import { operatorRoutesTexts as words } from "../../dashboard/pages/operator/routes/texts.ts";
 import { MODELS, PLAIN, PREVIEW_V1, PREVIEW_V2 } from "../support/models.ts";
 import { type Dashboard, OPERATOR, startDashboard, type Visitor } from "./dashboard.ts";
 import { inspect } from "./inspect.ts";
 import { rowsOf } from "./steps.ts";
 
-const words = texts.operatorRoutes;
 const ROUTE = `${PLAIN.model}@simulator/local`;
 const HOUR_MS = 3_600_000;
 
@@ -25,7 +26,7 @@ afterAll(() => dashboard.stop());
 const sign = (version: number, expiresInMs: number, nowMs = Date.now()): Promise<string> =>
   dashboard.gateway.sign({ ...PLAIN, version }, { expiresInMs, nowMs });
 const open = (query = ""): Promise<boolean> => root.open(`${path.operator("routes")}${query}`);
-const row = (): Locator => rowsOf(root, texts.operatorPages.routes).filter({ hasText: PLAIN.model });
+const row = (): Locator => rowsOf(root, operatorPageNames.routes).filter({ hasText: PLAIN.model });
 const dialog = (): Locator => root.page.getByRole("dialog");
 const press = (name: string): Promise<void> => dialog().getByRole("button", { name, exact: true }).click();
 async function choose(name: string): Promise<void> {
@@ -67,7 +68,7 @@ test("a release is published step by step, and goes live in the last one", async
   await dialog().getByText(words.published(ROUTE, 2)).waitFor();
   expect(await steps()).toEqual([passed, passed, passed, passed, passed]);
   expect(await dialog().getByRole("status").innerText()).toContain("live");
-  await dialog().getByText(texts.dialog.close, { exact: true }).click();
+  await dialog().getByText(dialogTexts.close, { exact: true }).click();
   expect(root.complained()).toEqual([]);
 });
 
@@ -85,11 +86,11 @@ test("the step that failed is marked: signature, version, expiry", async () => {
 test("what is left of a release stands there in words, on the row and by its day", async () => {
   await dashboard.gateway.publish({ ...PREVIEW_V1, version: 2 }, { expiresInMs: 72 * HOUR_MS });
   await open();
-  const routes = rowsOf(root, texts.operatorPages.routes);
+  const routes = rowsOf(root, operatorPageNames.routes);
   expect(await row().innerText()).toContain(words.left.day);
   expect(await routes.filter({ hasText: PREVIEW_V1.model }).innerText()).toContain(words.left.week);
   expect(await routes.filter({ hasText: PREVIEW_V2.model }).innerText()).not.toContain("under");
-  expect(await row().innerText()).toContain(texts.operatorProviders.circuits.closed);
+  expect(await row().innerText()).toContain(operatorProvidersTexts.circuits.closed);
   const days = rowsOf(root, words.calendar);
   expect(await days.first().innerText()).toContain(ROUTE);
   expect(await days.last().innerText()).not.toContain(ROUTE);
@@ -124,7 +125,7 @@ test("nobody disables a route without a reason and its name", async () => {
   await open();
   await choose(words.disable);
   const act = dialog().getByRole("button", { name: words.disableAction(ROUTE), exact: true });
-  await dialog().getByLabel(texts.dialog.typeName).fill(ROUTE);
+  await dialog().getByLabel(dialogTexts.typeName).fill(ROUTE);
   expect(await act.isDisabled()).toBe(true);
   await dialog().getByLabel(words.reason).fill("bad answers");
   await inspect(root, "disabling a route");

@@ -1,64 +1,126 @@
-// Pictures of every page, wide and narrow, for docs/screenshots/: `./tollgate-bun test/browser/screenshots.ts`.
+// Pictures of every page, wide and narrow, for docs/screenshots/, and of what only trouble brings:
+// `./tollgate-bun test/browser/screenshots.ts [FOLDER] [trouble]`.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { OPERATOR_PAGES, ORGANIZATION_PAGES, path } from "../../dashboard/path-builder.ts";
-import { texts } from "../../dashboard/texts.ts";
+import { answerTexts } from "../../dashboard/components/texts.ts";
+import { activityTexts } from "../../dashboard/pages/activity/texts.ts";
+import { operatorLedgerTexts } from "../../dashboard/pages/operator/ledger/texts.ts";
+import { playgroundTexts } from "../../dashboard/pages/playground/texts.ts";
 import { type Dashboard, DESKTOP, OPERATOR, PHONE, startDashboard } from "./dashboard.ts";
-import { furnish } from "./furnish.ts";
+import { seed } from "./fixture.ts";
+import { seedTrouble } from "./fixture-trouble.ts";
 
-/** Pages that show something only after a click. */
+const tails = async (page: Page): Promise<void> => {
+  await page.getByText(activityTexts.crowded).waitFor();
+};
+
+/** Until then a chart's figures are a table. */
+const drawn = async (page: Page): Promise<void> => {
+  await page.locator(".recharts-surface").first().waitFor();
+};
+
+/** Pages that show something only after a click, or after a while. */
 const BEFORE: Record<string, (page: Page) => Promise<void>> = {
   playground: async (page) => {
-    await page.getByLabel(texts.playground.message, { exact: true }).fill("What is a toll gate?");
-    await page.getByText(texts.playground.isHeld).waitFor();
-    await page.getByRole("button", { name: texts.playground.send, exact: true }).click();
-    await page.getByText(texts.answer.phases.settled, { exact: true }).waitFor();
+    await page.getByLabel(playgroundTexts.message, { exact: true }).fill("What is a toll gate?");
+    await page.getByText(playgroundTexts.isHeld).waitFor();
+    await page.getByRole("button", { name: playgroundTexts.send, exact: true }).click();
+    await page.getByText(answerTexts.phases.settled, { exact: true }).waitFor();
   },
+  usage: drawn,
+  activity: drawn,
+  "trouble-tails": tails,
+  "trouble-tails-swapped": tails,
   "operator-ledger": async (page) => {
-    await page.getByRole("button", { name: texts.operatorLedger.run }).click();
-    await page.getByText(texts.operatorLedger.ok).waitFor();
+    await page.getByRole("button", { name: operatorLedgerTexts.run }).click();
+    await page.getByText(operatorLedgerTexts.ok).waitFor();
   },
 };
 
-const folder = join(import.meta.dir, "../../docs/screenshots");
+const [into, only] = process.argv.slice(2);
+const folder = into ?? join(import.meta.dir, "../../docs/screenshots");
+
+interface Shots {
+  /** Light on a desktop, dark on a phone. */
+  swapped?: boolean;
+  /** On a screen as high as the page, so that its frame reaches its end; a drawer is a screen of its own. */
+  whole?: boolean;
+}
 
 async function picture(
   dashboard: Dashboard,
   email: string,
   pages: readonly [string, string][],
+  { swapped = false, whole = false }: Shots = {},
 ): Promise<void> {
   for (const [kind, size] of [
     ["desktop", DESKTOP],
     ["phone", PHONE],
   ] as const) {
     const visitor = await dashboard.visitor(email, size);
-    await visitor.scheme(kind === "phone" ? "dark" : "light");
+    await visitor.scheme((kind === "phone") === swapped ? "light" : "dark");
     for (const [name, address] of pages) {
       await visitor.open(address);
       await BEFORE[name]?.(visitor.page);
+      const isHigh = whole && (await visitor.page.getByRole("dialog").count()) === 0;
+      if (isHigh) await visitor.resize({ ...size, height: await visitor.height() });
       await visitor.page.screenshot({ path: join(folder, `${name}-${kind}.png`) });
+      if (isHigh) await visitor.resize(size);
       console.log(`${name}-${kind}.png`);
     }
     await visitor.leave();
   }
 }
 
-const dashboard = await startDashboard();
-try {
-  mkdirSync(folder, { recursive: true });
-  const { org, owner } = await furnish(dashboard);
-  await picture(
-    dashboard,
-    owner,
-    ORGANIZATION_PAGES.map((page) => [page, path.organization(org, page)]),
-  );
-  await picture(
-    dashboard,
-    OPERATOR,
-    OPERATOR_PAGES.map((page) => [`operator-${page}`, path.operator(page)]),
-  );
-} finally {
-  await dashboard.stop();
+async function lived(): Promise<void> {
+  const dashboard = await startDashboard();
+  try {
+    const { org, owner } = await seed(dashboard);
+    await picture(
+      dashboard,
+      owner,
+      ORGANIZATION_PAGES.map((page) => [page, path.organization(org, page)]),
+    );
+    await picture(
+      dashboard,
+      OPERATOR,
+      OPERATOR_PAGES.map((page) => [`operator-${page}`, path.operator(page)]),
+    );
+  } finally {
+    await dashboard.stop();
+  }
 }
+
+/** Each in all four: the desktop's scheme on the phone too, in files of their own. */
+async function troubled(): Promise<void> {
+  const dashboard = await startDashboard({ configure: (config) => (config.payments.driver = "test") });
+  try {
+    const { org, owner, rejected, end } = await seedTrouble(dashboard);
+    const activity = path.organization(org, "activity");
+    const ofOwner: [string, string][] = [
+      ["trouble-billing", path.organization(org, "billing")],
+      ["trouble-rejected", `${activity}?req=${rejected}`],
+      ["trouble-tails", `${activity}?live=true`],
+    ];
+    const ofOperator: [string, string][] = [
+      ["trouble-quarantine", path.operator("ledger")],
+      ["trouble-doubts", path.operator("providers")],
+      ["trouble-keys", path.operator("people")],
+    ];
+    for (const swapped of [false, true]) {
+      const named = (pages: [string, string][]): [string, string][] =>
+        pages.map(([name, address]) => [swapped ? `${name}-swapped` : name, address]);
+      await picture(dashboard, owner, named(ofOwner), { swapped, whole: true });
+      await picture(dashboard, OPERATOR, named(ofOperator), { swapped, whole: true });
+    }
+    end();
+  } finally {
+    await dashboard.stop();
+  }
+}
+
+mkdirSync(folder, { recursive: true });
+await (only === "trouble" ? troubled() : lived());
 process.exit(0);

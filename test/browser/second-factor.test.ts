@@ -5,7 +5,9 @@ import { readFileSync } from "node:fs";
 import type { Locator } from "playwright-core";
 import decodeQR from "qr/decode.js";
 import { path } from "../../dashboard/path-builder.ts";
-import { texts } from "../../dashboard/texts.ts";
+import { pageNames, secretTexts, shellTexts, stateTexts } from "../../dashboard/components/texts.ts";
+import { settingsTexts as words } from "../../dashboard/pages/settings/texts.ts";
+import { signInTexts } from "../../dashboard/pages/sign-in/texts.ts";
 import { newMember, PASSWORD } from "../support/browser.ts";
 import { codeOf, nextCodeOf } from "../support/totp.ts";
 import { edit } from "../support/versions.ts";
@@ -13,7 +15,6 @@ import { type Dashboard, startDashboard, type Visitor } from "./dashboard.ts";
 import { inspect } from "./inspect.ts";
 
 const EMAIL = "vera@example.com";
-const words = texts.settings;
 /** A browser reports each refusal as an error. */
 const REFUSED = /the server responded with a status of (?:401|403)/;
 
@@ -62,17 +63,17 @@ async function signInWith(type: () => Promise<void>): Promise<void> {
   await visitor.open(path.signIn());
   // Signing out refuses what the page before was asking; a new page asks nothing of that any more.
   expect(visitor.complained({ about: REFUSED })).toEqual([]);
-  await field(texts.signIn.email).fill(EMAIL);
-  await field(texts.signIn.password).fill(PASSWORD);
-  await button(texts.signIn.submit).click();
-  await field(texts.signIn.code).waitFor();
+  await field(signInTexts.email).fill(EMAIL);
+  await field(signInTexts.password).fill(PASSWORD);
+  await button(signInTexts.submit).click();
+  await field(signInTexts.code).waitFor();
   await type();
-  await button(texts.signIn.verify).click();
+  await button(signInTexts.verify).click();
 }
 
 async function signOut(): Promise<void> {
-  await button(texts.shell.account).click();
-  await visitor.page.getByRole("menuitem", { name: texts.shell.signOut }).click();
+  await button(shellTexts.account).click();
+  await visitor.page.getByRole("menuitem", { name: shellTexts.signOut }).click();
   await visitor.page.waitForURL((url) => url.pathname === path.signIn());
 }
 
@@ -82,10 +83,10 @@ const signedIn = (): Promise<void> =>
 test("the page that asks for it leads to it; the code on the screen can be scanned in light and dark, and says what the secret beside it says", async () => {
   await visitor.open(path.organization(org, "models"));
   const alert = visitor.page.getByRole("alert");
-  await alert.getByText(texts.states.secondFactorNeeded).waitFor();
+  await alert.getByText(stateTexts.secondFactorNeeded).waitFor();
   await inspect(visitor, "an organization that asks for a second factor", { about: REFUSED });
-  await alert.getByRole("link", { name: texts.states.secondFactorAction }).click();
-  await visitor.page.getByRole("heading", { level: 1, name: texts.pages.settings }).waitFor();
+  await alert.getByRole("link", { name: stateTexts.secondFactorAction }).click();
+  await visitor.page.getByRole("heading", { level: 1, name: pageNames.settings }).waitFor();
   await field(words.passwordForThis).fill(PASSWORD);
   await button(words.turnOn).click();
   const code = visitor.page.getByRole("img", { name: words.qr });
@@ -116,10 +117,10 @@ test("backup codes can be downloaded, and are asked to be kept before the factor
     .getByRole("group", { name: words.backupCodesLabel })
     .getByText(backupCodes[9] ?? "?")
     .waitFor();
-  await field(texts.signIn.code).fill(codeOf(scanned));
-  expect(await button(texts.signIn.verify).isDisabled()).toBe(true);
+  await field(signInTexts.code).fill(codeOf(scanned));
+  expect(await button(signInTexts.verify).isDisabled()).toBe(true);
   await field(words.stored).check();
-  await button(texts.signIn.verify).click();
+  await button(signInTexts.verify).click();
   await visitor.page.getByText(words.twoFactorOn).waitFor();
 });
 
@@ -136,15 +137,15 @@ test("signing in asks for the code, and a wrong one is refused", async () => {
   });
   await visitor.page.getByRole("alert").waitFor();
   await inspect(visitor, "a refused code", { about: REFUSED });
-  await field(texts.signIn.code).fill(nextCodeOf(scanned));
-  await button(texts.signIn.verify).click();
+  await field(signInTexts.code).fill(nextCodeOf(scanned));
+  await button(signInTexts.verify).click();
   await signedIn();
 });
 
 test("a backup code signs in without the phone, once", async () => {
   const withBackupCode = (code: string) =>
     signInWith(async () => {
-      await button(texts.signIn.useBackup).click();
+      await button(signInTexts.useBackup).click();
       await inspect(visitor, "the backup code form");
       // Without a click: the form puts the cursor there.
       await visitor.page.keyboard.insertText(` ${code} `);
@@ -157,8 +158,8 @@ test("a backup code signs in without the phone, once", async () => {
   await visitor.page.getByRole("alert").waitFor();
   expect(new URL(visitor.page.url()).pathname).toBe(path.signIn());
   await inspect(visitor, "a refused backup code", { about: REFUSED });
-  await field(texts.signIn.backupCode).fill(backupCodes[1] ?? "");
-  await button(texts.signIn.verify).click();
+  await field(signInTexts.backupCode).fill(backupCodes[1] ?? "");
+  await button(signInTexts.verify).click();
   await signedIn();
 });
 
@@ -171,15 +172,15 @@ test("new backup codes end the old ones", async () => {
   expect(backupCodes).not.toContain(fresh);
   await inspect(visitor, "new backup codes");
   await field(words.stored).check();
-  await button(texts.secret.done).click();
+  await button(secretTexts.done).click();
   await signOut();
   await signInWith(async () => {
-    await button(texts.signIn.useBackup).click();
-    await field(texts.signIn.backupCode).fill(backupCodes[2] ?? "");
+    await button(signInTexts.useBackup).click();
+    await field(signInTexts.backupCode).fill(backupCodes[2] ?? "");
   });
   await visitor.page.getByRole("alert").waitFor();
-  await field(texts.signIn.backupCode).fill(fresh);
-  await button(texts.signIn.verify).click();
+  await field(signInTexts.backupCode).fill(fresh);
+  await button(signInTexts.verify).click();
   await signedIn();
 });
 

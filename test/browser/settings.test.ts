@@ -2,13 +2,13 @@
 // organization.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { path } from "../../dashboard/path-builder.ts";
-import { texts } from "../../dashboard/texts.ts";
+import { operatorPageNames, pageNames, shellTexts } from "../../dashboard/components/texts.ts";
+import { passkeyTexts, settingsTexts as words } from "../../dashboard/pages/settings/texts.ts";
 import { newMember, PASSWORD } from "../support/browser.ts";
 import { type Dashboard, OPERATOR, startDashboard } from "./dashboard.ts";
 import { inspect } from "./inspect.ts";
 
 const EMAIL = "vera@example.com";
-const words = texts.settings;
 
 let dashboard: Dashboard;
 let org: string;
@@ -52,10 +52,10 @@ test("an operator of no organization reaches the own account by the menu and cha
   const visitor = await dashboard.visitor(OPERATOR);
   const { page } = visitor;
   await visitor.open(path.operator("health"));
-  await page.getByRole("button", { name: texts.shell.account }).click();
-  await page.getByRole("menuitem", { name: texts.pages.settings }).click();
+  await page.getByRole("button", { name: shellTexts.account }).click();
+  await page.getByRole("menuitem", { name: pageNames.settings }).click();
   await page.waitForURL((url) => url.pathname === path.operator("account"));
-  for (const part of [words.secondFactor, texts.passkeys.title, words.sessions, words.display])
+  for (const part of [words.secondFactor, passkeyTexts.title, words.sessions, words.display])
     await page.getByRole("heading", { level: 2, name: part, exact: true }).waitFor();
   await inspect(visitor, "the operator's own account");
   await page.getByLabel(words.currentPassword, { exact: true }).fill(PASSWORD);
@@ -66,6 +66,6 @@ test("an operator of no organization reaches the own account by the menu and cha
   await visitor.leave();
   const again = await dashboard.visitor();
   await again.signIn(OPERATOR, next);
-  await again.page.getByRole("heading", { level: 1, name: texts.operatorPages.organizations }).waitFor();
+  await again.page.getByRole("heading", { level: 1, name: operatorPageNames.organizations }).waitFor();
   await again.leave();
 });

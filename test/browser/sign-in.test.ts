@@ -2,7 +2,9 @@
 // elsewhere, and somebody whose sign-in is too old for a change.
 import { afterAll, beforeAll, test } from "bun:test";
 import { path } from "../../dashboard/path-builder.ts";
-import { texts } from "../../dashboard/texts.ts";
+import { dialogTexts, stateTexts } from "../../dashboard/components/texts.ts";
+import { settingsTexts } from "../../dashboard/pages/settings/texts.ts";
+import { signInTexts } from "../../dashboard/pages/sign-in/texts.ts";
 import { ageSessions } from "../support/aged-sessions.ts";
 import { newMember, PASSWORD } from "../support/browser.ts";
 import { type Dashboard, startDashboard } from "./dashboard.ts";
@@ -26,9 +28,9 @@ test("a stranger with a link signs in and is where the link leads", async () => 
   const address = `${path.organization(org, "models")}?tier=paid`;
   await page.goto(dashboard.gateway.url + address);
   await page.waitForURL((url) => url.pathname === path.signIn());
-  await page.getByLabel(texts.signIn.email).fill(EMAIL);
-  await page.getByLabel(texts.signIn.password, { exact: true }).fill(PASSWORD);
-  await page.getByRole("button", { name: texts.signIn.submit, exact: true }).click();
+  await page.getByLabel(signInTexts.email).fill(EMAIL);
+  await page.getByLabel(signInTexts.password, { exact: true }).fill(PASSWORD);
+  await page.getByRole("button", { name: signInTexts.submit, exact: true }).click();
   await page.waitForURL((url) => url.pathname + url.search === address);
 });
 
@@ -46,14 +48,14 @@ test("a session that ended under an open page leads to the sign-in and back", as
   const { page } = visitor;
   await visitor.open(path.organization(org, "settings"));
   await page.context().clearCookies();
-  await page.getByRole("button", { name: texts.settings.endOthers }).click();
-  await page.getByRole("dialog").getByRole("button", { name: texts.settings.endOthers }).click();
+  await page.getByRole("button", { name: settingsTexts.endOthers }).click();
+  await page.getByRole("dialog").getByRole("button", { name: settingsTexts.endOthers }).click();
   const alert = page.getByRole("dialog").getByRole("alert");
-  await alert.getByText(texts.states.signedOut).waitFor();
-  await alert.getByRole("link", { name: texts.states.signInAgainAction }).click();
-  await page.getByLabel(texts.signIn.email).fill(EMAIL);
-  await page.getByLabel(texts.signIn.password, { exact: true }).fill(PASSWORD);
-  await page.getByRole("button", { name: texts.signIn.submit, exact: true }).click();
+  await alert.getByText(stateTexts.signedOut).waitFor();
+  await alert.getByRole("link", { name: stateTexts.signInAgainAction }).click();
+  await page.getByLabel(signInTexts.email).fill(EMAIL);
+  await page.getByLabel(signInTexts.password, { exact: true }).fill(PASSWORD);
+  await page.getByRole("button", { name: signInTexts.submit, exact: true }).click();
   await page.waitForURL((url) => url.pathname === path.organization(org, "settings"));
 });
 
@@ -61,18 +63,18 @@ test("a person sees where they are signed in, and signs out everywhere else", as
   const elsewhere = await dashboard.visitor(EMAIL);
   const here = await dashboard.visitor(EMAIL);
   await here.open(path.organization(org, "settings"));
-  const sessions = here.page.getByRole("region", { name: texts.settings.sessions });
+  const sessions = here.page.getByRole("region", { name: settingsTexts.sessions });
   await sessions
     .getByRole("row", { name: /^Chrome on Linux/ })
     .nth(1)
     .waitFor();
-  await here.page.getByRole("button", { name: texts.settings.endOthers }).click();
-  const question = here.page.getByRole("dialog", { name: texts.settings.endOthers });
+  await here.page.getByRole("button", { name: settingsTexts.endOthers }).click();
+  const question = here.page.getByRole("dialog", { name: settingsTexts.endOthers });
   await question.waitFor();
   await inspect(here, "ending every other session");
-  await question.getByRole("button", { name: texts.settings.endOthers }).click();
+  await question.getByRole("button", { name: settingsTexts.endOthers }).click();
   await sessions.getByRole("row").nth(2).waitFor({ state: "detached" });
-  await sessions.getByRole("row", { name: texts.settings.thisOne }).waitFor();
+  await sessions.getByRole("row", { name: settingsTexts.thisOne }).waitFor();
   await inspect(here, "one session");
   await elsewhere.page.goto(`${dashboard.gateway.url}${path.organization(org, "settings")}`);
   await elsewhere.page.waitForURL((url) => url.pathname === path.signIn());
@@ -83,20 +85,20 @@ test("a sign-in of yesterday is asked for again before a delicate change, which 
   const { page } = visitor;
   ageSessions(dashboard.gateway, 26 * 3_600_000);
   await visitor.open(path.organization(org, "settings"));
-  await page.getByLabel(texts.settings.name, { exact: true }).fill("Acme Machines");
-  const save = page.getByRole("button", { name: texts.dialog.save }).first();
+  await page.getByLabel(settingsTexts.name, { exact: true }).fill("Acme Machines");
+  const save = page.getByRole("button", { name: dialogTexts.save }).first();
   await save.click();
   const alert = page.getByRole("alert");
-  await alert.getByText(texts.states.signInAgain).first().waitFor();
+  await alert.getByText(stateTexts.signInAgain).first().waitFor();
   await inspect(visitor, "a sign-in that is too old", { about: /status of 403/ });
-  await alert.getByRole("link", { name: texts.states.signInAgainAction }).click();
+  await alert.getByRole("link", { name: stateTexts.signInAgainAction }).click();
   await page.waitForURL((url) => url.pathname === path.signIn());
-  await visitor.arrived(texts.signIn.title);
-  await page.getByLabel(texts.signIn.email).fill(EMAIL);
-  await page.getByLabel(texts.signIn.password, { exact: true }).fill(PASSWORD);
-  await page.getByRole("button", { name: texts.signIn.submit, exact: true }).click();
+  await visitor.arrived(signInTexts.title);
+  await page.getByLabel(signInTexts.email).fill(EMAIL);
+  await page.getByLabel(signInTexts.password, { exact: true }).fill(PASSWORD);
+  await page.getByRole("button", { name: signInTexts.submit, exact: true }).click();
   await page.waitForURL((url) => url.pathname === path.organization(org, "settings"));
-  await page.getByLabel(texts.settings.name, { exact: true }).fill("Acme Machines");
+  await page.getByLabel(settingsTexts.name, { exact: true }).fill("Acme Machines");
   await save.click();
   await page.getByRole("banner").locator("input[value='Acme Machines']").waitFor();
 });

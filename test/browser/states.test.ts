@@ -1,12 +1,12 @@
 // Pages that cannot show what they should: nothing there yet, refused, not answered, not answered any more.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { ORGANIZATION_PAGES, path } from "../../dashboard/path-builder.ts";
-import { texts } from "../../dashboard/texts.ts";
+import { answerTexts, pageNames, stateTexts } from "../../dashboard/components/texts.ts";
 import { newMember } from "../support/browser.ts";
 import { edit } from "../support/versions.ts";
 import { waitFor } from "../support/wait.ts";
 import { type Dashboard, startDashboard, type Visitor } from "./dashboard.ts";
-import { furnish, type Furnished } from "./furnish.ts";
+import { seed, type Seeded } from "./fixture.ts";
 import { inspect } from "./inspect.ts";
 import { rowsOf } from "./steps.ts";
 
@@ -15,14 +15,14 @@ const NEW = "nina@example.com";
 const AWAY = /ERR_FAILED|ERR_INTERNET|status of 50/;
 
 let dashboard: Dashboard;
-let house: Furnished;
+let house: Seeded;
 let empty: string;
 let visitor: Visitor;
 let newcomer: Visitor | undefined;
 
 beforeAll(async () => {
   dashboard = await startDashboard();
-  house = await furnish(dashboard);
+  house = await seed(dashboard);
   const { root, gateway } = dashboard;
   await newMember(root, gateway, { org: house.org, role: "viewer", email: VIEWER });
   empty = (await root.app("POST /operator/organizations", {}, { name: "Empty" })).id;
@@ -37,7 +37,7 @@ test("figures stay while the gateway is away, say how old they are, and come bac
   const available = page.getByText("$259.99").first();
   await available.waitFor();
   await page.route("**/app/v1/**", (route) => route.abort());
-  const stale = page.getByText(texts.states.reconnecting, { exact: true }).first();
+  const stale = page.getByText(stateTexts.reconnecting, { exact: true }).first();
   await stale.waitFor({ timeout: 30_000 });
   expect(await page.getByText(/^Updated \d+(\.\d)? s ago\.$/).count()).toBeGreaterThan(0);
   expect(await available.isVisible()).toBe(true);
@@ -61,15 +61,15 @@ test("a page that never came says so, with a way to try again", async () => {
   await alert.getByText("internal_error").waitFor({ timeout: 20_000 });
   await inspect(visitor, "an error", { about: AWAY });
   await page.unrouteAll();
-  await alert.getByRole("button", { name: texts.states.retry }).click();
-  await rowsOf(visitor, texts.pages.keys).first().waitFor();
+  await alert.getByRole("button", { name: stateTexts.retry }).click();
+  await rowsOf(visitor, pageNames.keys).first().waitFor();
 }, 120_000);
 
 test("a page that a role may not see names the roles that may, and who holds them", async () => {
   const viewer = await dashboard.visitor(VIEWER);
   await viewer.open(path.organization(house.org, "billing"));
   const alert = viewer.page.getByRole("alert").first();
-  await alert.getByText(texts.states.forbidden).waitFor();
+  await alert.getByText(stateTexts.forbidden).waitFor();
   expect(await alert.innerText()).toMatch(/owner, admin, billing, operator\. Here that is: .+ \(owner\)/);
   await inspect(viewer, "forbidden", { about: /status of 403/ });
   await viewer.leave();
@@ -87,15 +87,15 @@ test("a refused request leads to the very key that reached its limit, in the lis
   );
   await refusedWith(batch);
   await visitor.open(`${path.organization(house.org, "activity")}?state=refused`);
-  const row = rowsOf(visitor, texts.pages.activity).filter({ hasText: "key_spend_limit_reached" }).first();
-  const way = row.getByRole("link", { name: texts.answer.next.key });
+  const row = rowsOf(visitor, pageNames.activity).filter({ hasText: "key_spend_limit_reached" }).first();
+  const way = row.getByRole("link", { name: answerTexts.next.key });
   expect(await way.getAttribute("href")).toContain(`search=${batch}`);
   await row.getByRole("link").first().click();
-  await page.getByRole("dialog").getByRole("link", { name: texts.answer.next.key }).click();
+  await page.getByRole("dialog").getByRole("link", { name: answerTexts.next.key }).click();
   await page.waitForURL(/\/keys\?/);
-  await visitor.arrived(texts.pages.keys);
-  await waitFor(async () => (await rowsOf(visitor, texts.pages.keys).count()) === 1, "one key");
-  expect(await rowsOf(visitor, texts.pages.keys).innerText()).toContain("Nightly batch");
+  await visitor.arrived(pageNames.keys);
+  await waitFor(async () => (await rowsOf(visitor, pageNames.keys).count()) === 1, "one key");
+  expect(await rowsOf(visitor, pageNames.keys).innerText()).toContain("Nightly batch");
 }, 120_000);
 
 /** As the playground sends it: refused, as the key has reached its limit. */

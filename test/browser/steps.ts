@@ -1,11 +1,11 @@
 // What people do on more than one page of the stories, as they do it: by what they read on the screen.
 import type { Locator } from "playwright-core";
 import { path } from "../../dashboard/path-builder.ts";
-import { texts } from "../../dashboard/texts.ts";
+import { activityTexts as activity } from "../../dashboard/pages/activity/texts.ts";
+import { keysTexts as keys } from "../../dashboard/pages/keys/texts.ts";
+import { pageNames, secretTexts as once, tableTexts } from "../../dashboard/components/texts.ts";
 import { waitFor } from "../support/wait.ts";
 import type { Dashboard, Visitor } from "./dashboard.ts";
-
-const { keys, secret: once, activity } = texts;
 
 /** An organization with five dollars that were paid for. */
 export async function newOrganization({ root }: Dashboard, name: string): Promise<string> {
@@ -55,7 +55,7 @@ export async function findRequest(visitor: Visitor, org: string, request: string
   await visitor.open(path.organization(org, "activity"));
   await visitor.page.getByLabel(activity.find).fill(request);
   await visitor.page.waitForURL(({ searchParams }) => searchParams.get("find") === request); // typing pauses first
-  const rows = rowsOf(visitor, texts.pages.activity);
+  const rows = rowsOf(visitor, pageNames.activity);
   await waitFor(async () => (await rows.count()) === 1, "one row");
   return rows.first();
 }
@@ -67,7 +67,7 @@ export const rowsOf = ({ page }: Visitor, table: string): Locator =>
 /** Turns the pages of a table until there is no further one. Looked for and clicked in one go: it goes away by itself. */
 export async function showAll({ page }: Visitor): Promise<void> {
   const turn = `(() => {
-    const more = [...document.querySelectorAll("button")].find((one) => one.innerText === "${texts.table.more}");
+    const more = [...document.querySelectorAll("button")].find((one) => one.innerText === "${tableTexts.more}");
     more?.click();
     return more !== undefined;
   })()`;

@@ -2,33 +2,35 @@
 // filters that nothing matches.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { path } from "../../dashboard/path-builder.ts";
-import { texts } from "../../dashboard/texts.ts";
+import { activityTexts } from "../../dashboard/pages/activity/texts.ts";
+import { keysTexts } from "../../dashboard/pages/keys/texts.ts";
+import { pageNames, tableTexts } from "../../dashboard/components/texts.ts";
 import { reads, waitFor } from "../support/wait.ts";
 import { type Dashboard, DESKTOP, startDashboard, type Visitor } from "./dashboard.ts";
-import { furnish, type Furnished } from "./furnish.ts";
+import { seed, type Seeded } from "./fixture.ts";
 import { inspect } from "./inspect.ts";
 import { rowsOf } from "./steps.ts";
 
 let dashboard: Dashboard;
-let house: Furnished;
+let house: Seeded;
 let visitor: Visitor;
 
 beforeAll(async () => {
   dashboard = await startDashboard();
-  house = await furnish(dashboard);
+  house = await seed(dashboard);
   visitor = await dashboard.visitor(house.owner);
 });
 afterAll(() => dashboard.stop());
 
 const names = async (): Promise<string[]> =>
-  (await rowsOf(visitor, texts.pages.keys).locator("td:first-child a").allInnerTexts()).map((name) =>
+  (await rowsOf(visitor, pageNames.keys).locator("td:first-child a").allInnerTexts()).map((name) =>
     name.trim(),
   );
 
 test("the order is in the address, and a pasted link has it", async () => {
   const { page } = visitor;
   await visitor.open(path.organization(house.org, "keys"));
-  const head = page.getByRole("button", { name: texts.keys.columns.name });
+  const head = page.getByRole("button", { name: keysTexts.columns.name });
   await head.click();
   await page.waitForURL((url) => url.search === "?sort=-name");
   await reads(names, ["Production", "Nightly batch"]);
@@ -37,7 +39,7 @@ test("the order is in the address, and a pasted link has it", async () => {
   await reads(names, ["Nightly batch", "Production"]);
   await visitor.open(`${path.organization(house.org, "keys")}?sort=name&state=all`);
   expect(await names()).toEqual(["Laptop", "Nightly batch", "Production"]);
-  const column = page.getByRole("columnheader", { name: texts.keys.columns.name });
+  const column = page.getByRole("columnheader", { name: keysTexts.columns.name });
   expect(await column.getAttribute("aria-sort")).toBe("ascending");
   await head.click();
   await page.waitForURL((url) => url.search === "?state=all");
@@ -46,20 +48,20 @@ test("the order is in the address, and a pasted link has it", async () => {
 test("filters that nothing matches are cleared with one button, the order stays", async () => {
   const { page } = visitor;
   await visitor.open(`${path.organization(house.org, "keys")}?search=nobody&scope=research&sort=name`);
-  expect(await rowsOf(visitor, texts.pages.keys).count()).toBe(0);
+  expect(await rowsOf(visitor, pageNames.keys).count()).toBe(0);
   await inspect(visitor, "no match");
-  await page.getByRole("button", { name: texts.table.clear }).click();
+  await page.getByRole("button", { name: tableTexts.clear }).click();
   await page.waitForURL((url) => url.search === "?sort=name");
   await reads(names, ["Nightly batch", "Production"]);
-  expect(await page.getByLabel(texts.keys.search).inputValue()).toBe("");
+  expect(await page.getByLabel(keysTexts.search).inputValue()).toBe("");
 });
 
 test("the head stays on the screen while the rows scroll", async () => {
   const { page } = visitor;
   await visitor.resize({ ...DESKTOP, height: 240 });
   await visitor.open(path.organization(house.org, "activity"));
-  const head = page.getByRole("columnheader", { name: texts.activity.columns.charge });
-  const last = rowsOf(visitor, texts.pages.activity).last();
+  const head = page.getByRole("columnheader", { name: activityTexts.columns.charge });
+  const last = rowsOf(visitor, pageNames.activity).last();
   const topOf = async (): Promise<number> => (await head.boundingBox())?.y ?? -1;
   await last.evaluate((row) => row.scrollIntoView({ block: "start" }));
   await page.mouse.wheel(0, 2000);
@@ -70,11 +72,11 @@ test("the head stays on the screen while the rows scroll", async () => {
 
 test("a row of Activity is a link that opens in a tab of its own", async () => {
   await visitor.open(`${path.organization(house.org, "activity")}?state=settled`);
-  const link = rowsOf(visitor, texts.pages.activity).first().getByRole("link");
+  const link = rowsOf(visitor, pageNames.activity).first().getByRole("link");
   const address = (await link.getAttribute("href")) ?? "";
   expect(address).toMatch(/\/activity\?state=settled&req=req_/);
   await visitor.open(address);
-  await visitor.page.getByRole("dialog").getByText(texts.activity.cost, { exact: true }).waitFor();
+  await visitor.page.getByRole("dialog").getByText(activityTexts.cost, { exact: true }).waitFor();
   await inspect(visitor, "the drawer");
   expect(visitor.complained()).toEqual([]);
 });

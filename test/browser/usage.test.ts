@@ -4,21 +4,21 @@ import { exactMoney, formatMoney, heightOf } from "../../dashboard/format/money.
 import { lastMonths } from "../../dashboard/format/month.ts";
 import { addDays, today } from "../../dashboard/format/time.ts";
 import { path } from "../../dashboard/path-builder.ts";
-import { texts } from "../../dashboard/texts.ts";
+import { figureTexts, spendFilterTexts, tableTexts, windowTexts } from "../../dashboard/components/texts.ts";
+import { usageTexts as words } from "../../dashboard/pages/usage/texts.ts";
 import { clearOfTheTurn, HOUR_MS, TURN_PATIENCE_MS, waitFor } from "../support/wait.ts";
 import { type Dashboard, DESKTOP, NARROW, startDashboard, type Visitor } from "./dashboard.ts";
-import { furnish, type Furnished } from "./furnish.ts";
+import { seed, type Seeded } from "./fixture.ts";
 import { inspect } from "./inspect.ts";
 
-const words = texts.usage;
 let dashboard: Dashboard;
-let house: Furnished;
+let house: Seeded;
 let visitor: Visitor;
 
 beforeAll(async () => {
   await clearOfTheTurn(HOUR_MS);
   dashboard = await startDashboard();
-  house = await furnish(dashboard);
+  house = await seed(dashboard);
   visitor = await dashboard.visitor(house.owner);
 }, TURN_PATIENCE_MS);
 afterAll(() => dashboard.stop());
@@ -35,13 +35,13 @@ test("a group of two groupings has the ledger's charge, and leads to its request
   expect(await row.getByRole("cell").last().innerText()).toBe(await charged());
   await row.getByRole("link").click();
   await visitor.page.waitForURL(/\/activity\?/);
-  const settled = visitor.page.getByRole("row").filter({ hasText: "settled" });
+  const settled = visitor.page.getByRole("row").filter({ hasText: "succeeded" });
   await waitFor(async () => (await settled.count()) === 3, "three requests");
 });
 
 test("the table of the chart ends at the total when it is cumulative", async () => {
   await openUsage("group_by=model&cumulative=true");
-  await visitor.page.getByText(texts.figure.table, { exact: true }).click();
+  await visitor.page.getByText(figureTexts.table, { exact: true }).click();
   const table = visitor.page.getByRole("region", { name: words.course });
   expect(await table.getByRole("cell").last().innerText()).toBe(await charged());
   expect(await visitor.axe()).toEqual([]);
@@ -53,7 +53,7 @@ test("a bar opens the requests of its hour", async () => {
   await bar.hover();
   await bar.click();
   await visitor.page.waitForURL(/from=/);
-  const settled = visitor.page.getByRole("row").filter({ hasText: "settled" });
+  const settled = visitor.page.getByRole("row").filter({ hasText: "succeeded" });
   await waitFor(async () => (await settled.count()) === 3, "three requests");
   await visitor.page.getByRole("button", { name: /show all/ }).click();
   await visitor.page.waitForURL((url) => !url.searchParams.has("from"));
@@ -107,7 +107,7 @@ test("the bar of what still runs says so, and the chart says its unit, its total
   expect(await bar.getAttribute("mask")).toStartWith("url(#");
   await bar.hover();
   await page.getByText(/, so far$/).waitFor();
-  const title = `${words.titles.charge_usd}, ${texts.figure.buckets.hour}`;
+  const title = `${words.titles.charge_usd}, ${figureTexts.buckets.hour}`;
   await page.getByRole("heading", { name: title }).waitFor();
   const name = (await page.getByRole("img", { name: title }).getAttribute("aria-label")) ?? "";
   expect(name).toContain(`${formatMoney(await chargedUsd())} in all`);
@@ -122,12 +122,12 @@ test("an hour that came to zero is marked, an hour without requests is not", asy
 test("usage narrows to a key by its name, and says what to clear where nothing matches", async () => {
   await openUsage("group_by=model&model=gone-1");
   const { page } = visitor;
-  await page.getByText(texts.table.noMatch).waitFor();
-  await page.getByRole("button", { name: texts.table.clear }).last().click();
+  await page.getByText(tableTexts.noMatch).waitFor();
+  await page.getByRole("button", { name: tableTexts.clear }).last().click();
   await page.waitForURL((url) => !url.searchParams.has("model"));
-  await page.getByRole("combobox", { name: texts.spendFilters.key }).click();
+  await page.getByRole("combobox", { name: spendFilterTexts.key }).click();
   await page.getByRole("option", { name: "Production", exact: true }).click();
-  await page.getByText(texts.table.noMatch).waitFor();
+  await page.getByText(tableTexts.noMatch).waitFor();
   expect(await visitor.axe()).toEqual([]);
 });
 
@@ -135,9 +135,9 @@ test("days of one's own are days in UTC: today's use is in today, not in yesterd
   const day = (days: number): string => addDays(today(), days);
   await openUsage("group_by=model&measure=requests");
   const { page } = visitor;
-  await page.getByRole("combobox", { name: texts.window.label }).click();
-  await page.getByRole("option", { name: texts.window.own }).click();
-  await page.getByLabel(texts.window.from).fill(day(-1));
+  await page.getByRole("combobox", { name: windowTexts.label }).click();
+  await page.getByRole("option", { name: windowTexts.own }).click();
+  await page.getByLabel(windowTexts.from).fill(day(-1));
   await page.waitForURL(new RegExp(`from=${day(-1)}&to=${day(1)}`));
   const table = page.getByRole("region", { name: words.table });
   await waitFor(
@@ -145,13 +145,13 @@ test("days of one's own are days in UTC: today's use is in today, not in yesterd
     "today's use",
   );
   expect(await visitor.axe()).toEqual([]);
-  await page.getByLabel(texts.window.to).fill(day(-1));
+  await page.getByLabel(windowTexts.to).fill(day(-1));
   await page.getByText(words.empty).waitFor();
   await visitor.resize(NARROW);
   expect(await visitor.overflow()).toBeLessThanOrEqual(0);
   await visitor.resize(DESKTOP);
-  await page.getByRole("combobox", { name: texts.window.label }).click();
-  await page.getByRole("option", { name: texts.window.last }).click();
+  await page.getByRole("combobox", { name: windowTexts.label }).click();
+  await page.getByRole("option", { name: windowTexts.last }).click();
   const [month = ""] = lastMonths(2).slice(1);
   await page.waitForURL(new RegExp(`from=${month}-01&to=${today().slice(0, 7)}-01`));
   expect(visitor.complained()).toEqual([]);

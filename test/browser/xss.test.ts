@@ -8,7 +8,11 @@ import {
   type OrganizationPage,
   path,
 } from "../../dashboard/path-builder.ts";
-import { texts } from "../../dashboard/texts.ts";
+import { answerTexts, dialogTexts } from "../../dashboard/components/texts.ts";
+import { auditTexts } from "../../dashboard/pages/audit/texts.ts";
+import { deviceTexts } from "../../dashboard/pages/device/texts.ts";
+import { keysTexts } from "../../dashboard/pages/keys/texts.ts";
+import { playgroundTexts } from "../../dashboard/pages/playground/texts.ts";
 import { parseManifest } from "../../src/releases/manifest.ts";
 import { askForCodes } from "../support/device.ts";
 import { MODELS, PLAIN } from "../support/models.ts";
@@ -125,8 +129,8 @@ test("the machine that asks to log in, on the page that decides", async () => {
   const host = written(PAYLOADS[8], "host");
   const { user_code } = await askForCodes(dashboard.gateway.url, host);
   await operator.open(`${path.device()}?code=${user_code}`);
-  await operator.page.getByRole("button", { name: texts.device.find }).click();
-  await operator.page.getByRole("button", { name: texts.device.approve, exact: true }).waitFor();
+  await operator.page.getByRole("button", { name: deviceTexts.find }).click();
+  await operator.page.getByRole("button", { name: deviceTexts.approve, exact: true }).waitFor();
   await inert(operator, [host]);
   await narrow(operator);
 });
@@ -164,7 +168,7 @@ test("a line of the audit log, whole, also by an address that carries a payload"
   for (const payload of PAYLOADS.slice(0, 4)) {
     const query = new URLSearchParams({ action: "key.create", line: payload.slice(0, 60) });
     await owner.open(`${path.organization(house.org, "audit")}?${query.toString()}`);
-    await owner.page.getByText(texts.operatorAudit.line.unknown).waitFor();
+    await owner.page.getByText(auditTexts.line.unknown).waitFor();
     await inert(owner, []);
   }
 });
@@ -176,11 +180,11 @@ test("a request's drawer, and the dialogs that ask to type a key's name", async 
   await owner.open(path.organization(house.org, "keys"));
   for (const name of all("key").slice(-3)) {
     const dialog = await keyAct(owner, name, "revoke");
-    const revoke = dialog.getByRole("button", { name: texts.keys.revokeAction(name) });
+    const revoke = dialog.getByRole("button", { name: keysTexts.revokeAction(name) });
     await dialog.getByRole("textbox").fill(name);
     expect(await revoke.isEnabled()).toBe(true);
-    await inert(owner, [texts.keys.revokeTitle(name)]);
-    await dialog.getByRole("button", { name: texts.dialog.cancel }).click();
+    await inert(owner, [keysTexts.revokeTitle(name)]);
+    await dialog.getByRole("button", { name: dialogTexts.cancel }).click();
     await dialog.waitFor({ state: "hidden" });
   }
 });
@@ -195,13 +199,13 @@ test("the playground prints a hostile model's reasoning, text and tool call", as
     { limit_usd: null },
   );
   await owner.open(`${path.organization(house.org, "playground")}?model=${HOSTILE}`);
-  await page.getByRole("combobox", { name: texts.playground.key }).click();
+  await page.getByRole("combobox", { name: playgroundTexts.key }).click();
   await page.getByRole("option", { name: key.name, exact: true }).waitFor();
   await inert(owner, all("key"));
   await page.getByRole("option", { name: key.name, exact: true }).click();
-  await page.getByLabel(texts.playground.message, { exact: true }).fill(PAYLOADS.join("\n"));
-  await page.getByRole("button", { name: texts.playground.send, exact: true }).click();
-  await page.getByText(texts.answer.phases.settled, { exact: true }).waitFor();
+  await page.getByLabel(playgroundTexts.message, { exact: true }).fill(PAYLOADS.join("\n"));
+  await page.getByRole("button", { name: playgroundTexts.send, exact: true }).click();
+  await page.getByText(answerTexts.phases.settled, { exact: true }).waitFor();
   await inert(owner, Object.values(HOSTILE_TEXTS));
 });
 

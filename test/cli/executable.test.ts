@@ -104,7 +104,7 @@ test("it serves a metered completion, counts with its tokenizer, and its ledger 
   // Only an exact count lets so long a prompt in: by its bytes it would pass the context window.
   const content = "a long and quite ordinary sentence ".repeat(12_000);
   expect((await chat(gateway, { messages: [{ role: "user", content }], max_tokens: 1 })).status).toBe(200);
-  expect(threadsNow()).toBe(1); // counting has a thread, and would go on without it
+  expect(threadsNow()).toBe(2); // one counts what asks to be admitted, one what was; counting would go on without them
   expect(await run("ledger", "audit")).toMatchObject({ code: 0, err: "" });
   const [org] = (JSON.parse((await run("org", "list", "--json")).out) as { data: { id: string }[] }).data;
   expect((await run("usage", "--org", org?.id ?? "", "--json")).out).toContain('"requests":2');

@@ -3,7 +3,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { editorSchema } from "../../src/config/editor-schema.ts";
-import { openApiDocument } from "../../src/http/admin/document.ts";
+import { openApiDocument } from "../../src/http/api/document.ts";
 
 const root = join(import.meta.dir, "../..");
 

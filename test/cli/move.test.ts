@@ -1,29 +1,33 @@
 // `db move` and `db backup`: the same money in another place, counted, summed and audited; answers still replay.
-import { type Actor, byItself } from "../../src/contract/actor.ts";
+import { type Actor, byItself } from "../../src/domain/actor.ts";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { copyFileSync, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
-import { printCutStream } from "../../src/gateway/cut-stream.ts";
+import { FORMATS } from "../../src/gateway/formats/formats.ts";
+import { interruptedStreams } from "../../src/gateway/interrupted-stream.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
-import { openPostgresLedger } from "../../src/ledger/postgres.ts";
-import { openSqliteLedger } from "../../src/ledger/sqlite.ts";
+import { openPostgresLedger } from "../../src/ledger/postgres/ledger.ts";
+import { openSqliteLedger } from "../../src/ledger/sqlite/ledger.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { openPostgresStore } from "../../src/store/postgres.ts";
 import { openSqliteStore } from "../../src/store/sqlite.ts";
-import { loadConfig } from "../../src/config.ts";
+import { loadConfig } from "../../src/config/config.ts";
 import { createLog } from "../../src/lib/log.ts";
-import { type Running, start } from "../../src/main.ts";
+import { type Running, start } from "../../src/main/gateway.ts";
 import { type KeyInHand, World } from "../ledger/world.ts";
 import { Browser, PASSWORD, tokenOf } from "../support/browser.ts";
 import { type TestDatabase, testPostgres } from "../support/postgres.ts";
+import { revokeKey } from "../../src/registry/api-keys.ts";
+import { requestEntitlement } from "../../src/registry/entitlements.ts";
+import { auditLog } from "../support/audit-log.ts";
 
 const root = join(import.meta.dir, "../..");
 const DAY_MS = 86_400_000;
 const ports = {
   idempotency: { bodyRetentionMs: DAY_MS, tombstoneRetentionMs: 30 * DAY_MS },
-  printCut: printCutStream,
+  printInterrupted: interruptedStreams(FORMATS),
   sweepEveryMs: DAY_MS,
 };
 
@@ -77,7 +81,8 @@ async function fill(ledger: Ledger): Promise<void> {
   const streaming = await world.admit(key, { hold: 1, idempotencyKey: "moved-stream" });
   await world.checkpoint(key, streaming.id, { tokens: 9, sent: { seq: 0, text: "id: 1\ndata: a\n\n" } });
   await world.admit(key, { hold: 1 });
-  await ledger.requestEntitlement(
+  await requestEntitlement(
+    ledger,
     { id: "ent_moved", organizationId: key.organizationId, model: "m", project: "p" },
     ALICE,
   );
@@ -108,7 +113,7 @@ describe("the embedded store", () => {
       expect((await ledger.audit()).violations).toEqual([]);
       const world = new World(ledger);
       expect((await world.admit(key, { hold: 1, idempotencyKey: "moved-answer" })).says).toBe("replay");
-      expect((await ledger.auditLog({ limit: 1 }))[0]).toMatchObject(ASKED);
+      expect((await auditLog(ledger, { limit: 1 }))[0]).toMatchObject(ASKED);
     });
     rmSync(restored, { recursive: true, force: true });
   });
@@ -148,8 +153,8 @@ describe("the embedded store", () => {
       expect((await world.admit(key, { hold: 1, idempotencyKey: "moved-stream" })).says).toBe("replay");
       const { id } = await world.admit(key, { hold: 1 });
       await world.settle(key, id, { dollars: 0.1 });
-      await ledger.revokeKey(key.keyId, byItself("bob"));
-      const lines = await ledger.auditLog({ organizationId: key.organizationId, limit: 10 });
+      await revokeKey(ledger, key.keyId, byItself("bob"));
+      const lines = await auditLog(ledger, { organizationId: key.organizationId, limit: 10 });
       expect(lines.map(({ action }) => action)).toEqual([
         "key.revoke",
         "entitlement.request",

@@ -175,7 +175,7 @@ describe("the database goes away while a gateway starts", () => {
     "before anything": "pg_advisory_xact_lock",
     "at its number": "UPDATE store_state SET epoch",
     "at its lease": "INSERT INTO instance",
-    "at its first lane": "SHOW transaction_read_only",
+    "at its first writer": "SHOW transaction_read_only",
     "at what others left": "SET condemned = true",
     "at its releases": "JOIN route_release",
     "at its operator's key": "INSERT INTO management_key",

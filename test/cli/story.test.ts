@@ -13,6 +13,8 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Browser, PASSWORD } from "../support/browser.ts";
+import { managementKeyOf } from "../support/hats.ts";
 
 const root = join(import.meta.dir, "../..");
 const folder = mkdtempSync(join(tmpdir(), "tollgate-cli-"));
@@ -194,7 +196,16 @@ test("usage and a request's receipt", async () => {
   expect(csv.out.split("\n")[1]).toContain("base-preview-v1");
 });
 
-test("a research entitlement from request to revocation", async () => {
+/** The management key of somebody else: the first account of the dashboard. */
+async function secondPerson(): Promise<string> {
+  const ada = new Browser(url);
+  const token = /#token=(\S+)/.exec(banner)?.[1];
+  const account = { name: "Ada", email: "ada@example.com", password: PASSWORD };
+  await ada.app("POST /welcome", {}, { token, ...account });
+  return await managementKeyOf(ada);
+}
+
+test("a research entitlement from request to revocation, by two persons", async () => {
   const { id } = await json<{ id: string }>(
     "entitlement",
     "request",
@@ -205,7 +216,10 @@ test("a research entitlement from request to revocation", async () => {
     "--project",
     "safety",
   );
-  expect(await json("entitlement", "approve", id, "--expires", "2099-01-01")).toMatchObject({
+  const approve = ["entitlement", "approve", id, "--expires", "2099-01-01"];
+  const alone = await run(...approve);
+  expect([alone.code, alone.err]).toEqual([1, expect.stringContaining("Another operator has to decide it")]);
+  expect(await json(...approve, "--url", url, "--token", await secondPerson())).toMatchObject({
     status: "active",
   });
   const researcher = await json<typeof key>(

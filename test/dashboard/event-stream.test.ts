@@ -54,3 +54,30 @@ test.each([
     customer_charge_usd: expect.any(Number),
   });
 });
+
+test("whatever the format allows is read: other line ends, no blank after the colon, comments, pieces anywhere", async () => {
+  const stream =
+    ': waiting\r\n\r\nid: 1\r\ndata:{"a":1}\r\n\r\ndata: {"b":\ndata: "\u00fc"}\n\ndata: [DONE]\n\ndata: late\n\n';
+  const bytewise = new ReadableStream<Uint8Array>({
+    start: (pieces) => {
+      for (const byte of new TextEncoder().encode(stream)) pieces.enqueue(Uint8Array.of(byte));
+      pieces.close();
+    },
+  });
+  const read: unknown[] = [];
+  for await (const data of eventsOf(new Response(bytewise))) read.push(JSON.parse(data));
+  expect(read).toEqual([{ a: 1 }, { b: "ü" }]);
+});
+
+test("whoever stops reading ends the call", async () => {
+  const { promise: ended, resolve } = Promise.withResolvers<void>();
+  const endless = new ReadableStream<Uint8Array>({
+    pull: (stream) => stream.enqueue(new TextEncoder().encode("data: x\n\n")),
+    cancel: () => resolve(),
+  });
+  for await (const data of eventsOf(new Response(endless))) {
+    expect(data).toBe("x");
+    break;
+  }
+  await ended;
+});

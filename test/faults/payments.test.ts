@@ -3,9 +3,9 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { NANO_PER_USD, nanoUsd } from "../../src/contract/money.ts";
+import { NANO_PER_USD, nanoUsd } from "../../src/domain/money.ts";
 import type { CrashPoint } from "../../src/lib/crash-point.ts";
-import { StripeDouble } from "../../src/payments/double/server.ts";
+import { FakeStripe } from "../../src/payments/fake-stripe/server.ts";
 import { OrderBook } from "../../src/payments/order-book.ts";
 import { StripeDriver } from "../../src/payments/stripe.ts";
 import { sqliteSql } from "../../src/store/sqlite-sql.ts";
@@ -23,7 +23,7 @@ test.each(POINTS)(
   "killed at %s, the redelivery says %s, and the credits are there once",
   async (at, first) => {
     let webhookUrl = "";
-    const double = new StripeDouble({ webhookSecret, webhookUrl: () => webhookUrl });
+    const double = new FakeStripe({ webhookSecret, webhookUrl: () => webhookUrl });
     const gateway = await ProcessGateway.start(SECRETS, `payments: { stripe_api_url: "${double.url}" }`);
     const dataDir = join(gateway.folder, "data");
     const run = async (env: Record<string, string>): Promise<void> => {

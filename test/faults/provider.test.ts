@@ -21,7 +21,10 @@ beforeAll(async () => {
     },
   });
   customer = await gateway.customer({ usd: "100" });
-  await countTokens(["loaded before the short timeouts count"], "o200k_base");
+  await countTokens(["loaded before the short timeouts count"], "o200k_base", {
+    organizationId: "org_test",
+    lane: "settlement",
+  });
 });
 beforeEach(() => gateway.simulator.behaveWell());
 afterAll(async () => {
@@ -181,8 +184,9 @@ test("doubled events do no harm beyond their doubled text, and the charge stays 
   expect(record.charge <= record.hold).toBe(true);
 });
 
-test("an explicit usage of zero is charged the request minimum", async () => {
-  gateway.simulator.behave({ behaviour: { usage: { prompt_tokens: 0, completion_tokens: 0 } }, calls: 1 });
+test("an explicit usage of zero beside no text is charged the request minimum", async () => {
+  const usage = { prompt_tokens: 0, completion_tokens: 0 };
+  gateway.simulator.behave({ behaviour: { usage, text: "" }, calls: 1 });
   const { json } = await gateway.chat<{ gateway: { cost: object } }>(customer, hello());
   expect(json.gateway.cost).toMatchObject({
     customer_charge_usd: 0.0001,

@@ -1,6 +1,6 @@
 // Those that wait for somebody else's request (money.md fault 57), and a chunk log that fails (fault 64).
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
-import { overloaded } from "../../src/contract/overloaded.ts";
+import { overloaded } from "../../src/domain/overloaded.ts";
 import { gatewayOf, readEvents } from "../support/events.ts";
 import { type Customer, hello, startGateway, type TestGateway } from "../support/gateway.ts";
 

@@ -1,13 +1,35 @@
 // What every store must keep, whatever it is made of (money.md §2, §4, §7, §8, §10): the same tables run on each. Amounts
 // are dollars.
-import { byItself } from "../../src/contract/actor.ts";
+import { byItself } from "../../src/domain/actor.ts";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { nanoUsd, ZERO_USD } from "../../src/contract/money.ts";
-import { versionOf } from "../../src/contract/version.ts";
+import { nanoUsd, ZERO_USD } from "../../src/domain/money.ts";
+import { versionOf } from "../../src/domain/row-version.ts";
+import { mintKey } from "../../src/registry/secret.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
+import { newId } from "../../src/lib/id.ts";
 import { testClock } from "../support/clock.ts";
 import { type KeyInHand, type OpenLedger, type Opened, releaseOf, World } from "./world.ts";
+import { changeKey, createKey, findKey, keysOf, revokeKey } from "../../src/registry/api-keys.ts";
+import {
+  approveEntitlement,
+  findEntitlement,
+  activeEntitlements,
+  listEntitlements,
+  requestEntitlement,
+  revokeEntitlement,
+} from "../../src/registry/entitlements.ts";
+import {
+  authenticateManagementKey,
+  createManagementKey,
+  ownerOfManagementKey,
+  revokeManagementKey,
+} from "../../src/registry/management-keys.ts";
+import { findOrganization, renameOrganization } from "../../src/registry/organizations.ts";
+import { publishRelease, setRouteDisabled } from "../../src/registry/releases.ts";
+import { readRequest, readUsage } from "../../src/registry/requests.ts";
+import { ask, type Query, textOf } from "../../src/store/sql.ts";
+import { auditLog } from "../support/audit-log.ts";
 
 export function ledgerConformance(store: string, open: OpenLedger): void {
   const clock = testClock();
@@ -49,7 +71,7 @@ export function ledgerConformance(store: string, open: OpenLedger): void {
       const { id } = await world.admit(key, { hold: 2 });
       await world.void(key, id, true);
       expect(await world.balance(key.organizationId)).toBe("5.00 0.00");
-      expect((await ledger.request(id))?.state).toBe("released");
+      expect((await readRequest(ledger, id))?.state).toBe("released");
     });
 
     test.each([
@@ -158,6 +180,90 @@ export function ledgerConformance(store: string, open: OpenLedger): void {
         }),
         { numRuns: 25 },
       );
+    });
+  });
+
+  describe(`${store}: holds that are lowered while they run`, () => {
+    beforeAll(begin);
+    afterAll(finish);
+
+    test("what a running request holds less makes room in the same commit, for credits and for the key's limit", async () => {
+      const key = await customer(5, { limit: 5 });
+      const first = await world.admit(key, { hold: 5 });
+      expect((await world.admit(key, { hold: 3 })).says).toBe("key_spend_limit_reached");
+      const second = await world.admit(key, { hold: 3, lower: [{ id: first.id, to: 2 }] });
+      expect([second.says, await world.balance(key.organizationId)]).toEqual(["admitted", "0.00 5.00"]);
+      expect(await readRequest(ledger, first.id)).toMatchObject({ hold: 2_000_000_000n, promptBound: 100 });
+      expect((await findKey(ledger, key.keyId))?.held).toBe(nanoUsd(5_000_000_000n));
+      await world.settle(key, first.id, { dollars: 2 });
+      await world.void(key, second.id, true);
+      expect(await world.balance(key.organizationId)).toBe("3.00 0.00");
+    });
+
+    test("many at once: room for exactly one, and no account is below zero in between", async () => {
+      const key = await customer(4);
+      const first = await world.admit(key, { hold: 4 });
+      const lower = [{ id: first.id, to: 1 }];
+      const asked = Array.from({ length: 20 }, () => world.admit(key, { hold: 3, lower }));
+      const said = (await Promise.all(asked)).map(({ says }) => says);
+      expect(said.filter((says) => says === "admitted")).toHaveLength(1);
+      expect(await world.balance(key.organizationId)).toBe("0.00 4.00");
+      await world.settle(key, first.id, { dollars: 1 });
+    });
+
+    test("once, only downwards, and not after the end; what is lowered stays so when the one who asked is refused", async () => {
+      const key = await customer(5);
+      const first = await world.admit(key, { hold: 4 });
+      const ask = (to: number) => world.admit(key, { hold: 9, lower: [{ id: first.id, to }] });
+      for (const [to, balance] of [
+        [4.5, "1.00 4.00"],
+        [3, "2.00 3.00"],
+        [1, "2.00 3.00"],
+      ] as const) {
+        expect((await ask(to)).says).toBe("insufficient_credits");
+        expect(await world.balance(key.organizationId)).toBe(balance);
+      }
+      await world.settle(key, first.id, { dollars: 2 });
+      await ask(0.5);
+      expect(await world.balance(key.organizationId)).toBe("3.00 0.00");
+    });
+
+    test("a charge above the lowered hold is a bug that changes nothing", async () => {
+      const key = await customer(5);
+      const { id } = await world.admit(key, { hold: 4 });
+      await world.admit(key, { hold: 9, lower: [{ id, to: 1 }] });
+      const settled = world.settle(key, id, { dollars: 1.01 }).catch((error: unknown) => error);
+      expect(await settled).toBeInstanceOf(Error);
+      expect(await world.balance(key.organizationId)).toBe("4.00 1.00");
+      await world.void(key, id, true);
+      expect(await world.balance(key.organizationId)).toBe("5.00 0.00");
+    });
+
+    test("a settlement makes good the lowering that did not come about, and repeats none that did", async () => {
+      const key = await customer(5);
+      const [lost, done] = [await world.admit(key, { hold: 2 }), await world.admit(key, { hold: 2 })];
+      await world.admit(key, { hold: 9, lower: [{ id: done.id, to: 1 }] });
+      for (const { id } of [lost, done])
+        expect(await world.settle(key, id, { dollars: 1, lowered: 1 })).toMatchObject({ kind: "done" });
+      expect(await world.balance(key.organizationId)).toBe("3.00 0.00");
+      for (const { id } of [lost, done])
+        expect(await readRequest(ledger, id)).toMatchObject({ hold: 1_000_000_000n, promptBound: 100 });
+    });
+
+    test("what comes back pays what is owed first", async () => {
+      const key = await customer(5);
+      const { id } = await world.admit(key, { hold: 4 });
+      await world.reverse(key.organizationId, { dollars: 3, kind: "chargeback", target: "pi_1" });
+      expect((await world.admit(key, { hold: 1, lower: [{ id, to: 1 }] })).says).toBe("admitted");
+      expect(await world.balance(key.organizationId)).toBe("0.00 2.00");
+    });
+
+    test("a process that dies behind the lowering leaves what it held then; all of that goes back", async () => {
+      const key = await customer(5);
+      const { id } = await world.admit(key, { hold: 5 });
+      await world.admit(key, { hold: 3, lower: [{ id, to: 2 }] });
+      world.ledger = await opened.crash();
+      expect(await world.balance(key.organizationId)).toBe("5.00 0.00");
     });
   });
 
@@ -294,12 +400,54 @@ export function ledgerConformance(store: string, open: OpenLedger): void {
     beforeAll(begin);
     afterAll(finish);
 
+    test("an organization has so many live keys; a revoked one makes room, and lists end somewhere", async () => {
+      const [org, other] = [await world.organization(0), await world.organization(0)];
+      const make = async (organizationId: string): Promise<string> => {
+        const id = newId("key");
+        const { digest, prefix } = mintKey({ organizationId, keyId: id });
+        const key = {
+          id,
+          organizationId,
+          name: "k",
+          prefix,
+          digest,
+          scope: "standard",
+          limit: null,
+        } as const;
+        const made = await createKey(ledger, key, byItself("test"));
+        return typeof made === "string" ? made : (made?.id ?? "no organization");
+      };
+      // Some at a time: a store's queue has an end, too.
+      const each = async <T>(all: T[], work: (one: T) => Promise<unknown>): Promise<void> => {
+        for (let at = 0; at < all.length; at += 50) await Promise.all(all.slice(at, at + 50).map(work));
+      };
+      const first: string[] = [];
+      await each(Array.from({ length: 1_005 }), async () => first.push(await make(org)));
+      const made = first.filter((id) => id.startsWith("key_"));
+      expect([made.length, first.filter((id) => id === "too_many_keys").length]).toEqual([1_000, 5]);
+      expect(await make(other)).toStartWith("key_");
+      expect(await keysOf(ledger, org)).toHaveLength(1_000);
+      const revoke = (ids: string[]): Promise<void> =>
+        each(ids, (id) => revokeKey(ledger, id, byItself("test")));
+      const [oldest = ""] = made;
+      await revoke([oldest]);
+      expect([await make(org), await make(org)]).toEqual([expect.stringMatching(/^key_/), "too_many_keys"]);
+      clock.advance(1);
+      await revoke(made.slice(1, 601));
+      const listed = await keysOf(ledger, org);
+      expect([listed.length, listed.filter(({ revokedAtMs }) => revokedAtMs === null).length]).toEqual([
+        900, 400,
+      ]);
+      expect(listed.some(({ id }) => id === oldest)).toBe(false);
+      expect(await findKey(ledger, oldest)).toMatchObject({ id: oldest, organizationId: org });
+    }, 60_000);
+
     test("unknown, wrong and revoked keys", async () => {
       const key = await customer(5);
       const wrong = { ...key, digest: new Uint8Array(32) };
       expect((await world.admit({ ...key, keyId: "key_nobody" }, { hold: 1 })).says).toBe("invalid_api_key");
       expect((await world.admit(wrong, { hold: 1 })).says).toBe("invalid_api_key");
-      await ledger.revokeKey(key.keyId, byItself("test"));
+      await revokeKey(ledger, key.keyId, byItself("test"));
       expect((await world.admit(key, { hold: 1 })).says).toBe("api_key_revoked");
       expect((await world.admit(wrong, { hold: 1 })).says).toBe("invalid_api_key");
     });
@@ -308,16 +456,16 @@ export function ledgerConformance(store: string, open: OpenLedger): void {
       const organizationId = await world.organization(5);
       for (let round = 0; round < 1000; round += 1) {
         const key = await world.key(organizationId);
-        await ledger.revokeKey(key.keyId, byItself("test"));
+        await revokeKey(ledger, key.keyId, byItself("test"));
         expect((await world.admit(key, { hold: 0.01 })).says).toBe("api_key_revoked");
       }
     }, 120_000);
 
     test("a revoked key stays revoked, at its first instant", async () => {
       const key = await customer(5);
-      const first = await ledger.revokeKey(key.keyId, byItself("test"));
+      const first = await revokeKey(ledger, key.keyId, byItself("test"));
       clock.advance(1000);
-      const second = await ledger.revokeKey(key.keyId, byItself("test"));
+      const second = await revokeKey(ledger, key.keyId, byItself("test"));
       expect(second?.revokedAtMs).toBe(first?.revokedAtMs ?? 0);
     });
 
@@ -346,7 +494,7 @@ export function ledgerConformance(store: string, open: OpenLedger): void {
       const { id } = await world.admit(key, { hold: 1 });
       await world.settle(key, id, { dollars: 0.5 });
       expect((await world.admit(key, { hold: 0.1 })).says).toBe("key_spend_limit_reached");
-      await ledger.changeKey(key.keyId, { limit: null }, byItself("test"));
+      await changeKey(ledger, key.keyId, { limit: null }, byItself("test"));
       const open = await world.admit(key, { hold: 0.1 });
       expect(open.says).toBe("admitted");
       await world.void(key, open.id, true);
@@ -362,13 +510,13 @@ export function ledgerConformance(store: string, open: OpenLedger): void {
       expect(april.says).toBe("admitted");
       await world.settle(key, id, { dollars: 0.5 });
       await world.settle(key, april.id, { dollars: 0.1 });
-      const record = await ledger.key(key.keyId);
+      const record = await findKey(ledger, key.keyId);
       expect([record?.month, record?.monthSpend, record?.held]).toEqual([
         "2030-04",
         100_000_000n,
         0n,
       ] as never);
-      expect((await ledger.request(id))?.month).toBe("2030-03");
+      expect((await readRequest(ledger, id))?.month).toBe("2030-03");
     });
 
     test("a clock that is set back a little neither moves months nor stamps", async () => {
@@ -377,7 +525,7 @@ export function ledgerConformance(store: string, open: OpenLedger): void {
       const first = await world.admit(key, { hold: 1 });
       clock.set("2030-05-31T23:59:58Z");
       const second = await world.admit(key, { hold: 1 });
-      const [a, b] = [await ledger.request(first.id), await ledger.request(second.id)];
+      const [a, b] = [await readRequest(ledger, first.id), await readRequest(ledger, second.id)];
       expect(b?.month).toBe("2030-06");
       expect((b?.admittedAtMs ?? 0) >= (a?.admittedAtMs ?? 0)).toBe(true);
       await Promise.all([first, second].map(({ id }) => world.void(key, id, true)));
@@ -394,23 +542,84 @@ export function ledgerConformance(store: string, open: OpenLedger): void {
     });
     afterAll(finish);
 
-    const entitle = async (organizationId: string, model: string, days: number): Promise<string> => {
-      const entitlement = await ledger.requestEntitlement(
-        {
-          id: `ent_${crypto.randomUUID().replaceAll("-", "").slice(0, 12)}`,
-          organizationId,
-          model,
-          project: "p",
-        },
-        byItself("test"),
-      );
-      await ledger.approveEntitlement(
-        entitlement?.id ?? "",
-        clock.nowMs() + days * 86_400_000,
-        byItself("test"),
-      );
-      return entitlement?.id ?? "";
+    const ask = async (organizationId: string, model: string): Promise<string> => {
+      const id = `ent_${crypto.randomUUID().replaceAll("-", "").slice(0, 12)}`;
+      const entitlement = { id, organizationId, model, project: "p" };
+      const asked = await requestEntitlement(ledger, entitlement, byItself("usr_asks"));
+      return typeof asked === "string" ? asked : (asked?.id ?? "no organization");
     };
+    const approve = (id: string, days: number): Promise<unknown> =>
+      approveEntitlement(ledger, id, clock.nowMs() + days * 86_400_000, byItself("usr_decides"));
+    const entitle = async (organizationId: string, model: string, days: number): Promise<string> => {
+      const id = await ask(organizationId, model);
+      await approve(id, days);
+      return id;
+    };
+
+    test("an organization has so many open requests, and asks so often a day; what is decided or old makes room", async () => {
+      const [org, other] = [await world.organization(0), await world.organization(0)];
+      const asked: string[] = [];
+      for (let n = 0; n < 20; n += 1) asked.push(await ask(org, "r"));
+      expect(await ask(org, "another model")).toBe("too_many_open");
+      expect(await ask(other, "r")).toStartWith("ent_");
+      const [first = "", second = ""] = asked;
+      await approve(first, 1);
+      await revokeEntitlement(ledger, second, byItself("usr_decides"));
+      expect([await ask(org, "r"), await ask(org, "r")]).toEqual(
+        Array.from({ length: 2 }, () => expect.stringMatching(/^ent_/)),
+      );
+      expect(await ask(org, "r")).toBe("too_many_open");
+      for (const { id, status } of await listEntitlements(ledger, org))
+        if (status === "requested") await revokeEntitlement(ledger, id, byItself("usr_asks"));
+      for (let n = 22; n < 100; n += 1)
+        await revokeEntitlement(ledger, await ask(org, "r"), byItself("usr_asks"));
+      expect(await ask(org, "r")).toBe("too_many_a_day");
+      clock.advance(86_400_000);
+      expect(await ask(org, "r")).toStartWith("ent_");
+      expect((await findEntitlement(ledger, first))?.status).toBe("expired");
+      expect(await findEntitlement(ledger, "ent_unknown")).toBeNull();
+      expect(await activeEntitlements(ledger, org)).toEqual([]);
+      expect(await listEntitlements(ledger, org)).toHaveLength(101);
+    }, 60_000);
+
+    test("of many entitlements for a model the one that lasts longest opens it, whatever else was asked for", async () => {
+      const org = await world.organization(50);
+      const key = await world.key(org, { scope: "research" });
+      const says = async (): Promise<string> => {
+        const { id, says } = await world.admit(key, { hold: 0.01, release: research });
+        if (says === "admitted") await world.void(key, id, true);
+        return says;
+      };
+      const short = await entitle(org, "r", 2);
+      for (let n = 0; n < 3; n += 1)
+        await revokeEntitlement(ledger, await entitle(org, "r", 9), byItself("x"));
+      await ask(org, "r");
+      expect(await says()).toBe("admitted");
+      const long = await entitle(org, "r", 5);
+      clock.advance(3 * 86_400_000);
+      expect(await says()).toBe("admitted");
+      expect((await activeEntitlements(ledger, org)).map(({ id }) => id)).toEqual([long]);
+      await revokeEntitlement(ledger, long, byItself("usr_decides"));
+      expect(await says()).toBe("research_entitlement_required");
+      await revokeEntitlement(ledger, short, byItself("usr_decides"));
+    });
+
+    test("a key is known by its whole digest, in its own organization, until it is revoked; a hundred asked at once", async () => {
+      const said = async (key: KeyInHand): Promise<string> => (await ledger.checkKey(key))?.code ?? "good";
+      const [key, other] = [await customer(1), await customer(1)];
+      const digest = Uint8Array.from(key.digest);
+      digest[31] = (digest[31] ?? 0) ^ 1;
+      expect(await said({ ...key, digest })).toBe("invalid_api_key");
+      expect(await said({ ...key, digest: new Uint8Array(32) })).toBe("invalid_api_key");
+      expect(await said({ ...key, organizationId: other.organizationId })).toBe("invalid_api_key");
+      expect(await said({ ...key, keyId: "key_nobodyknows1" })).toBe("invalid_api_key");
+      const [gone, wrong] = [await customer(1), { ...key, digest }];
+      await revokeKey(ledger, gone.keyId, byItself("test"));
+      const asked = Array.from({ length: 100 }, (_, n) => [key, other, gone, wrong][n % 4] as KeyInHand);
+      const answers = ["good", "good", "api_key_revoked", "invalid_api_key"];
+      expect(await Promise.all(asked.map(said))).toEqual(asked.map((_, n) => answers[n % 4] ?? ""));
+      expect(await said({ ...gone, digest: wrong.digest })).toBe("invalid_api_key");
+    });
 
     test("scope before entitlement before paid workspace before limit before credits", async () => {
       const poor = await world.organization(0);
@@ -426,7 +635,7 @@ export function ledgerConformance(store: string, open: OpenLedger): void {
       );
       expect((await world.admit(standard, { hold: 1, release: paid })).says).toBe("paid_workspace_required");
       expect((await world.admit(standard, { hold: 1 })).says).toBe("key_spend_limit_reached");
-      await ledger.changeKey(standard.keyId, { limit: null }, byItself("test"));
+      await changeKey(ledger, standard.keyId, { limit: null }, byItself("test"));
       expect((await world.admit(standard, { hold: 1 })).says).toBe("insufficient_credits");
     });
 
@@ -441,7 +650,7 @@ export function ledgerConformance(store: string, open: OpenLedger): void {
       expect(await says()).toBe("research_entitlement_required");
       const id = await entitle(key.organizationId, "r", 1);
       expect(await says()).toBe("admitted");
-      await ledger.revokeEntitlement(id, byItself("test"));
+      await revokeEntitlement(ledger, id, byItself("test"));
       expect(await says()).toBe("research_entitlement_required");
       await entitle(key.organizationId, "r", 1);
       expect(await says()).toBe("admitted");
@@ -453,9 +662,17 @@ export function ledgerConformance(store: string, open: OpenLedger): void {
       const key = await customer(5);
       const release = releaseOf({ model: "x", expiresAtMs: clock.nowMs() + 60_000 });
       await world.publish({ model: "x", expiresAtMs: release.expiresAtMs });
-      await ledger.setRouteDisabled(release.route, true, "test", byItself("test"));
+      await setRouteDisabled(
+        ledger,
+        { route: release.route, disabled: true, reason: "test" },
+        byItself("test"),
+      );
       expect((await world.admit(key, { hold: 1, release })).says).toBe("route_disabled");
-      await ledger.setRouteDisabled(release.route, false, null, byItself("test"));
+      await setRouteDisabled(
+        ledger,
+        { route: release.route, disabled: false, reason: null },
+        byItself("test"),
+      );
       clock.advance(60_000);
       expect((await world.admit(key, { hold: 1, release })).says).toBe("route_release_stale");
       await world.publish({ model: "x", version: 2 });
@@ -464,8 +681,8 @@ export function ledgerConformance(store: string, open: OpenLedger): void {
 
     test("a version at or below the highest is refused, the very same release is no news", async () => {
       const published = { release: releaseOf({ model: "y", version: 3 }), jws: "j" };
-      expect(await ledger.publishRelease(published, byItself("test"))).toEqual({ kind: "published" });
-      expect(await ledger.publishRelease(published, byItself("test"))).toEqual({ kind: "repeated" });
+      expect(await publishRelease(ledger, published, byItself("test"))).toEqual({ kind: "published" });
+      expect(await publishRelease(ledger, published, byItself("test"))).toEqual({ kind: "repeated" });
       expect(await world.publish({ model: "y", version: 2 })).toEqual({ kind: "rolled_back", highest: 3 });
     });
   });
@@ -501,10 +718,18 @@ export function ledgerConformance(store: string, open: OpenLedger): void {
       const key = await customer(1, { limit: 5 });
       const { id } = await world.admit(key, keyed);
       await world.settle(key, id, { dollars: 1, answer: "x" });
-      await ledger.changeKey(key.keyId, { limit: 0n as never }, byItself("test"));
-      await ledger.setRouteDisabled(releaseOf().route, true, null, byItself("test"));
+      await changeKey(ledger, key.keyId, { limit: 0n as never }, byItself("test"));
+      await setRouteDisabled(
+        ledger,
+        { route: releaseOf().route, disabled: true, reason: null },
+        byItself("test"),
+      );
       expect((await world.admit(key, keyed)).says).toBe("replay");
-      await ledger.setRouteDisabled(releaseOf().route, false, null, byItself("test"));
+      await setRouteDisabled(
+        ledger,
+        { route: releaseOf().route, disabled: false, reason: null },
+        byItself("test"),
+      );
     });
 
     test("a void with proof frees the key; one without keeps it taken", async () => {
@@ -560,43 +785,65 @@ export function ledgerConformance(store: string, open: OpenLedger): void {
       }
       const { organizationId } = key;
       for (const groupBy of ["key", "model", "day"] as const) {
-        const rows = await ledger.usage({ organizationId, groupBy });
+        const rows = await readUsage(ledger, { organizationId, groupBy });
         expect(rows.map(({ requests, inputTokens, charge }) => [requests, inputTokens, charge])).toEqual([
-          [3, 60, 600_000_000n],
+          [3, 60n, 600_000_000n],
         ] as never);
       }
-      expect(await ledger.usage({ organizationId, keyId: "key_other" })).toMatchObject([{ requests: 0 }]);
+      expect(await readUsage(ledger, { organizationId, keyId: "key_other" })).toMatchObject([
+        { requests: 0 },
+      ]);
     });
 
     test("of edits that were made on one version one is made; without a version any is", async () => {
       const { keyId } = await customer(5);
-      const found = await ledger.key(keyId);
+      const found = await findKey(ledger, keyId);
       if (found === null) throw new Error("the key is not there");
       const version = versionOf("key", found);
       const edits = await Promise.all(
-        ["a", "b", "c"].map((name) => ledger.changeKey(keyId, { name, version }, byItself(name))),
+        ["a", "b", "c"].map((name) => changeKey(ledger, keyId, { name, version }, byItself(name))),
       );
       expect(edits.filter((edit) => edit === "changed_meanwhile")).toHaveLength(2);
-      expect(await ledger.changeKey(keyId, { limit: null, version }, byItself("late"))).toBe(
+      expect(await changeKey(ledger, keyId, { limit: null, version }, byItself("late"))).toBe(
         "changed_meanwhile",
       );
-      expect(await ledger.auditLog({ organizationId: found.organizationId, limit: 1 })).toMatchObject([
+      expect(await auditLog(ledger, { organizationId: found.organizationId, limit: 1 })).toMatchObject([
         { action: "key.rename" },
       ]);
       const both = { name: "d", limit: 7n as never };
-      expect(await ledger.changeKey(keyId, both, byItself("script"))).toMatchObject(both);
+      expect(await changeKey(ledger, keyId, both, byItself("script"))).toMatchObject(both);
+    });
+
+    test("a change that fails half-way leaves nothing, and what came with it in the same tick is done", async () => {
+      const { organizationId } = await customer(5);
+      const nameOf = async () => (await findOrganization(ledger, organizationId))?.name;
+      const before = await nameOf();
+      const failing = ledger.change(function* (): Query<void> {
+        yield* ask("UPDATE organization SET name = 'half' WHERE org_id = ?1", [organizationId]);
+        const [seen] = yield* ask("SELECT name FROM organization WHERE org_id = ?1", [organizationId]);
+        throw new Error(`it saw ${textOf(seen?.["name"])}`);
+      });
+      const [failed, credited, renamed] = await Promise.allSettled([
+        failing,
+        world.topUp(organizationId, 1),
+        renameOrganization(ledger, organizationId, { from: "nobody's", to: "x", actor: byItself("test") }),
+      ]);
+      expect(failed).toMatchObject({ status: "rejected", reason: new Error("it saw half") });
+      expect(credited).toMatchObject({ value: { kind: "credited" } });
+      expect(renamed).toMatchObject({ value: false });
+      expect(await nameOf()).toBe(before);
     });
 
     test("every change of the operator is in the audit log, newest first", async () => {
       const key = await customer(5);
-      await ledger.changeKey(key.keyId, { limit: 5n as never }, byItself("alice"));
-      const rename = (id: string) => ledger.changeKey(id, { name: "Batch" }, byItself("carol"));
+      await changeKey(ledger, key.keyId, { limit: 5n as never }, byItself("alice"));
+      const rename = (id: string) => changeKey(ledger, id, { name: "Batch" }, byItself("carol"));
       expect(await rename(key.keyId)).toMatchObject({ name: "Batch", limit: 5n });
       expect(await rename(key.keyId)).toMatchObject({ name: "Batch" });
       expect(await rename("key_doesnotexist")).toBeNull();
       const called = { address: "203.0.113.4", requestId: "req_of_the_call" };
-      await ledger.revokeKey(key.keyId, { id: "bob", ...called });
-      const lines = await ledger.auditLog({ organizationId: key.organizationId, limit: 10 });
+      await revokeKey(ledger, key.keyId, { id: "bob", ...called });
+      const lines = await auditLog(ledger, { organizationId: key.organizationId, limit: 10 });
       expect(lines[0]).toMatchObject({ actor: "bob", ...called });
       expect(lines[1]).toMatchObject({ actor: "carol", address: null, requestId: null });
       expect(lines.map(({ action, actor }) => [action, actor])).toEqual([
@@ -611,14 +858,65 @@ export function ledgerConformance(store: string, open: OpenLedger): void {
 
     test("management keys open nothing once revoked", async () => {
       const digest = new Uint8Array(32).fill(7);
-      await ledger.createManagementKey(
+      await createManagementKey(
+        ledger,
         { id: "mk_test", name: "ci", prefix: "gw_mk_test", digest },
         byItself("test"),
       );
-      expect((await ledger.authenticateManagementKey("mk_test", digest))?.name).toBe("ci");
-      expect(await ledger.authenticateManagementKey("mk_test", new Uint8Array(32))).toBeNull();
-      await ledger.revokeManagementKey("mk_test", byItself("test"));
-      expect(await ledger.authenticateManagementKey("mk_test", digest)).toBeNull();
+      expect((await authenticateManagementKey(ledger, "mk_test", digest))?.name).toBe("ci");
+      expect(await authenticateManagementKey(ledger, "mk_test", new Uint8Array(32))).toBeNull();
+      await revokeManagementKey(ledger, "mk_test", byItself("test"));
+      expect(await authenticateManagementKey(ledger, "mk_test", digest)).toBeNull();
+    });
+
+    test("a management key belongs to the person who made it or signed in with it, else to the installation", async () => {
+      const digest = new Uint8Array(32).fill(8);
+      const made = async (id: string, maker: string, personId?: string): Promise<(string | null)[]> => {
+        const key = { id, name: "k", prefix: "gw_mk_k", digest };
+        const login = personId === undefined ? {} : { login: { personId, livesMs: 1_000_000 } };
+        const { owner } = await createManagementKey(ledger, { ...key, ...login }, byItself(maker));
+        const read = (await authenticateManagementKey(ledger, id, digest))?.owner ?? null;
+        return [owner, read, await ownerOfManagementKey(ledger, id)];
+      };
+      const all = (owner: string): string[] => [owner, owner, owner];
+      expect(await made("mk_of_ann", "usr_ann")).toEqual(all("usr_ann"));
+      expect(await made("mk_login", "usr_ann", "usr_ann")).toEqual(all("usr_ann"));
+      expect(await made("mk_start", "start")).toEqual(all("installation"));
+      await revokeManagementKey(ledger, "mk_of_ann", byItself("test"));
+      expect(await ownerOfManagementKey(ledger, "mk_of_ann")).toBeNull();
+      expect(await ownerOfManagementKey(ledger, "mk_nobody")).toBeNull();
+    });
+
+    test("nobody approves what they asked for: a person by their keys, or the installation by any of its own", async () => {
+      const { organizationId } = await customer(1);
+      const hats = {
+        usr_bo: "bo",
+        mk_bo: "bo",
+        mk_one: "house",
+        mk_two: "house",
+        start: "house",
+        usr_cy: "cy",
+      };
+      const key = { name: "k", prefix: "gw_mk_k", digest: new Uint8Array(32).fill(9) };
+      for (const [id, maker] of [
+        ["mk_bo", "usr_bo"],
+        ["mk_one", "start"],
+        ["mk_two", "start"],
+      ] as const)
+        await createManagementKey(ledger, { ...key, id }, byItself(maker));
+      for (const [asks, one] of Object.entries(hats))
+        for (const [decides, other] of Object.entries(hats)) {
+          const id = `ent_${crypto.randomUUID().replaceAll("-", "").slice(0, 12)}`;
+          const wish = { id, organizationId, model: "r", project: "p" };
+          await requestEntitlement(ledger, wish, byItself(asks));
+          const outcome = await approveEntitlement(ledger, id, clock.nowMs() + 1000, byItself(decides));
+          const said = typeof outcome === "string" ? outcome : outcome?.status;
+          expect([asks, decides, said]).toEqual([
+            asks,
+            decides,
+            one === other ? "second_person_required" : "active",
+          ]);
+        }
     });
 
     test("a preview decides like an admission and writes nothing", async () => {
@@ -647,7 +945,7 @@ export function ledgerConformance(store: string, open: OpenLedger): void {
         "idempotency_outcome_unknown",
       );
       for (const { id } of [running, unkeyed])
-        expect((await world.ledger.request(id))?.state).toBe("outcome_unknown");
+        expect((await readRequest(world.ledger, id))?.state).toBe("outcome_unknown");
     });
 
     test("a stream is settled for what was kept of it, and its key gets that much back", async () => {
@@ -661,12 +959,12 @@ export function ledgerConformance(store: string, open: OpenLedger): void {
       await world.checkpoint(key, silent.id, { tokens: 0 });
       world.ledger = await opened.crash();
       expect(await world.balance(key.organizationId)).toBe("4.70 0.00"); // 10 and 20 tokens of a cent
-      expect(await world.ledger.request(keyed.id)).toMatchObject({
+      expect(await readRequest(world.ledger, keyed.id)).toMatchObject({
         state: "settled",
         evidence: "delivered_tokens",
         usage: { promptTokens: 1, completionTokens: 9 },
       });
-      expect((await world.ledger.request(silent.id))?.state).toBe("outcome_unknown");
+      expect((await readRequest(world.ledger, silent.id))?.state).toBe("outcome_unknown");
       const { outcome } = await world.admit(key, { hold: 1, idempotencyKey: "stream-01" });
       if (outcome.kind !== "replay") throw new Error(outcome.kind);
       const body = Buffer.from(outcome.answer.body).toString();

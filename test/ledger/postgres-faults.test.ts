@@ -1,18 +1,21 @@
 // What may go wrong between a gateway and its PostgreSQL (money.md §7, §12): answers to commits are lost, connections are
-// reset, writers meet, locks are left behind, instances are condemned while they live, and somebody plants lies.
-import { byItself } from "../../src/contract/actor.ts";
+// reset, writers meet, locks are left behind, instances are evicted while they live, and somebody plants lies.
+import { byItself } from "../../src/domain/actor.ts";
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
-import { printCutStream } from "../../src/gateway/cut-stream.ts";
+import { FORMATS } from "../../src/gateway/formats/formats.ts";
+import { interruptedStreams } from "../../src/gateway/interrupted-stream.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
-import { openPostgresLedger } from "../../src/ledger/postgres.ts";
+import { openPostgresLedger } from "../../src/ledger/postgres/ledger.ts";
 import { openPostgresStore } from "../../src/store/postgres.ts";
 import { CuttingProxy } from "../support/cutting-proxy.ts";
 import { type TestDatabase, testPostgres } from "../support/postgres.ts";
 import { type KeyInHand, World } from "./world.ts";
+import { revokeKey } from "../../src/registry/api-keys.ts";
+import { readRequest } from "../../src/registry/requests.ts";
 
 const DAY_MS = 86_400_000;
 const folder = mkdtempSync(join(tmpdir(), "tollgate-ledger-"));
@@ -39,7 +42,7 @@ async function open(url = database.url, sweepEveryMs = DAY_MS): Promise<Ledger> 
     store,
     sweepEveryMs,
     idempotency: { bodyRetentionMs: DAY_MS, tombstoneRetentionMs: 30 * DAY_MS },
-    printCut: printCutStream,
+    printInterrupted: interruptedStreams(FORMATS),
   });
   opened.push({
     close: async () => {
@@ -112,7 +115,7 @@ describe("PostgreSQL: lost answers", () => {
     expect((await world.admit(key, { hold: 1 })).says).toBe("admitted");
   });
 
-  test("the fence's answer is lost: it is not sent, and the hold goes back by itself", async () => {
+  test("the answer to the mark of dispatch is lost: it is not sent, and the hold goes back by itself", async () => {
     await begin();
     proxy.cutAt("SET state = 'dispatched'", "after");
     expect(await refused(world.admit(key, { hold: 1, idempotencyKey: "fence-lost" }))).toBe("overloaded");
@@ -138,7 +141,7 @@ describe("PostgreSQL: lost answers", () => {
     const { id } = await world.admit(key, { hold: 1 });
     proxy.close();
     const settling = world.settle(key, id, { dollars: 0.5 });
-    expect(await refused(world.ledger.revokeKey(key.keyId, byItself("test")))).toBe("overloaded");
+    expect(await refused(revokeKey(world.ledger, key.keyId, byItself("test")))).toBe("overloaded");
     expect(await refused(world.ledger.balance(key.organizationId))).toBe("overloaded");
     await until(async () => !world.ledger.ready());
     proxy.restore();
@@ -218,15 +221,15 @@ describe("PostgreSQL: writers that meet", () => {
 });
 
 describe("PostgreSQL: who owns a request", () => {
-  test("an instance that is condemned while it lives: swept once, its settlement is lost, then it comes back", async () => {
+  test("an instance that is evicted while it lives: swept once, its settlement is lost, then it comes back", async () => {
     const frozen = new World(await open());
     const key = await customer(frozen);
     const { id } = await frozen.admit(key, { hold: 1, idempotencyKey: "frozen-one" });
     await admin.query("UPDATE instance SET lease_until = 1, condemned = true");
     const other = new World(await open(database.url, 20));
-    await until(async () => (await other.ledger.request(id))?.state === "outcome_unknown");
+    await until(async () => (await readRequest(other.ledger, id))?.state === "outcome_unknown");
     expect(await frozen.settle(key, id, { dollars: 0.5 })).toEqual({ kind: "lost" });
-    expect(await refused(frozen.admit(key, { hold: 1 }))).toBe("overloaded"); // its fence does not hold
+    expect(await refused(frozen.admit(key, { hold: 1 }))).toBe("overloaded"); // it may not be marked dispatched
     await until(async () => (await refused(frozen.admit(key, { hold: 0.1 }))) === "taken");
     expect((await other.admit(key, { hold: 1, idempotencyKey: "frozen-one" })).says).toBe(
       "idempotency_outcome_unknown",
@@ -234,14 +237,14 @@ describe("PostgreSQL: who owns a request", () => {
     expect((await other.ledger.audit()).violations).toEqual([]);
   }, 120_000);
 
-  test("what was held but never fenced is provably unsent: its key is free again", async () => {
+  test("what was held but never marked dispatched is provably unsent: its key is free again", async () => {
     const world = new World(await open());
     const key = await customer(world);
     const { id } = await world.admit(key, { hold: 1, idempotencyKey: "unsent-one" });
     await admin.query("UPDATE request SET state = 'admitted'");
     await admin.query("UPDATE instance SET lease_until = 0");
     const other = new World(await open());
-    expect((await other.ledger.request(id))?.state).toBe("released");
+    expect((await readRequest(other.ledger, id))?.state).toBe("released");
     expect((await other.admit(key, { hold: 1, idempotencyKey: "unsent-one" })).says).toBe("admitted");
   });
 });

@@ -3,15 +3,17 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { printCutStream } from "../../src/gateway/cut-stream.ts";
+import { FORMATS } from "../../src/gateway/formats/formats.ts";
+import { interruptedStreams } from "../../src/gateway/interrupted-stream.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
-import { openPostgresLedger } from "../../src/ledger/postgres.ts";
+import { openPostgresLedger } from "../../src/ledger/postgres/ledger.ts";
 import type { Clock } from "../../src/lib/clock.ts";
 import { openPostgresStore } from "../../src/store/postgres.ts";
 import { testClock } from "../support/clock.ts";
 import { testPostgres } from "../support/postgres.ts";
 import { ledgerConformance } from "./conformance.ts";
 import { World } from "./world.ts";
+import { readUsage } from "../../src/registry/requests.ts";
 
 const DAY_MS = 86_400_000;
 const idempotency = { bodyRetentionMs: DAY_MS, tombstoneRetentionMs: 30 * DAY_MS };
@@ -39,7 +41,7 @@ async function open(
   const ledger = await openPostgresLedger({
     store,
     idempotency,
-    printCut: printCutStream,
+    printInterrupted: interruptedStreams(FORMATS),
     sweepEveryMs: DAY_MS,
     ...(clock !== undefined && { clock }),
   });
@@ -97,7 +99,7 @@ test("PostgreSQL: a month of usage is a partition; dropping it forgets it, and t
   expect(partitions).toEqual(["usage_hour_2030_01", "usage_hour_2030_02", "usage_hour_2030_04"]);
   await opened.run("DROP TABLE usage_hour_2030_01");
   const requests = async (organizationId = ""): Promise<number | undefined> =>
-    (await ledger.usage({ organizationId }))[0]?.requests;
+    (await readUsage(ledger, { organizationId }))[0]?.requests;
   expect([await requests(used[0]), await requests(used[1])]).toEqual([0, 1]);
   expect((await ledger.audit()).violations).toEqual([]);
   await opened.run(

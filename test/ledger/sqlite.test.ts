@@ -15,15 +15,17 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { printCutStream } from "../../src/gateway/cut-stream.ts";
+import { FORMATS } from "../../src/gateway/formats/formats.ts";
+import { interruptedStreams } from "../../src/gateway/interrupted-stream.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
-import { openSqliteLedger } from "../../src/ledger/sqlite.ts";
+import { openSqliteLedger } from "../../src/ledger/sqlite/ledger.ts";
 import { type Clock, systemClock } from "../../src/lib/clock.ts";
 import { openSqliteStore, type SqliteStore } from "../../src/store/sqlite.ts";
 import { testClock } from "../support/clock.ts";
 import { reads } from "../support/wait.ts";
 import { ledgerConformance } from "./conformance.ts";
 import { World } from "./world.ts";
+import { readRequest } from "../../src/registry/requests.ts";
 
 const DAY_MS = 86_400_000;
 const idempotency = { bodyRetentionMs: DAY_MS, tombstoneRetentionMs: 30 * DAY_MS };
@@ -37,7 +39,13 @@ afterAll(() => folders.forEach((made) => rmSync(made, { recursive: true, force: 
 
 /** The sweeper sleeps: a crash here closes the store under its ledger. */
 const openLedger = (store: SqliteStore, clock: Clock, sweepEveryMs = DAY_MS): Promise<Ledger> =>
-  openSqliteLedger({ store, clock, idempotency, printCut: printCutStream, sweepEveryMs });
+  openSqliteLedger({
+    store,
+    clock,
+    idempotency,
+    printInterrupted: interruptedStreams(FORMATS),
+    sweepEveryMs,
+  });
 
 ledgerConformance("SQLite", async (clock) => {
   const directory = folder();
@@ -203,7 +211,7 @@ describe("SQLite: the sweeper", () => {
     expect(await world.balance(key.organizationId)).toBe("3.00 2.00");
     clock.advance(2_000);
     await reads(() => world.balance(key.organizationId), "4.90 0.00");
-    expect((await world.ledger.request(silent.id))?.state).toBe("outcome_unknown");
+    expect((await readRequest(world.ledger, silent.id))?.state).toBe("outcome_unknown");
     expect((await world.admit(key, { hold: 1, idempotencyKey: "given-up-1" })).says).toBe(
       "idempotency_outcome_unknown",
     );
@@ -249,13 +257,13 @@ describe("SQLite: faults of the store", () => {
   test("half a frame at the end of the log, as a power failure leaves it: every acknowledged commit is there", async () => {
     const directory = folder();
     const script = `
-      import { openSqliteLedger } from ${JSON.stringify(join(import.meta.dir, "../../src/ledger/sqlite.ts"))};
+      import { openSqliteLedger } from ${JSON.stringify(join(import.meta.dir, "../../src/ledger/sqlite/ledger.ts"))};
       import { openSqliteStore } from ${JSON.stringify(join(import.meta.dir, "../../src/store/sqlite.ts"))};
       import { World } from ${JSON.stringify(join(import.meta.dir, "world.ts"))};
       const clock = { nowMs: Date.now, monotonicMs: () => performance.now() };
       const idempotency = { bodyRetentionMs: 1e9, tombstoneRetentionMs: 1e9 };
       const store = openSqliteStore(${JSON.stringify(directory)});
-      const ledger = await openSqliteLedger({ store, clock, idempotency, printCut: () => { throw new Error(); } });
+      const ledger = await openSqliteLedger({ store, clock, idempotency, printInterrupted: () => { throw new Error(); } });
       const world = new World(ledger);
       await world.publish();
       const key = await world.key(await world.organization(5));
@@ -280,27 +288,18 @@ describe("SQLite: faults of the store", () => {
     store.close();
   });
 
-  test.each([
+  describe.each([
     ["was done all the same", true],
     ["was not done", false],
-  ])(
-    "COMMIT reports an I/O error though it %s: nothing is dispatched on it, nothing settled twice",
-    async (_, done) => {
-      const faulty = failingCommits(openSqliteStore(folder()), done);
-      const world = new World(await openLedger(faulty.store, systemClock));
-      await world.publish();
-      const key = await world.key(await world.organization(5));
-      const running = await world.admit(key, { hold: 1, idempotencyKey: "running-1" });
-
+  ])("COMMIT reports an I/O error though it %s", (_, done) => {
+    test("who can wait until it is known is told what happened, once", async () => {
+      const { world, key, running, faulty } = await faultyWorld(done);
       faulty.failNext();
-      const admission = world.admission(key, { hold: 1, idempotencyKey: "unlucky-1" });
-      expect(await world.ledger.admit(admission).catch((error: { code?: string }) => error.code)).toBe(
-        "overloaded",
-      );
-      expect(world.ledger.ready()).toBe(false);
+      const admitting = world.admit(key, { hold: 1, idempotencyKey: "unlucky-1" });
+      while (world.ledger.ready()) await Bun.sleep(1);
+      expect((await admitting).says).toBe("admitted");
       while (!world.ledger.ready()) await Bun.sleep(5);
-      await reads(() => world.balance(key.organizationId), "4.00 1.00");
-      expect((await world.admit(key, { hold: 1, idempotencyKey: "unlucky-1" })).says).toBe("admitted"); // its key is free
+      expect(await world.balance(key.organizationId)).toBe("3.00 2.00");
 
       faulty.failNext();
       expect((await world.settle(key, running.id, { dollars: 0.5, answer: "kept" })).kind).toBe("done");
@@ -309,8 +308,29 @@ describe("SQLite: faults of the store", () => {
       expect((await world.ledger.audit()).violations).toEqual([]);
       await world.ledger.close();
       faulty.store.close();
-    },
-  );
+    });
+
+    test("a store that stays away: refused after three seconds, nothing is dispatched on it, and it is taken back", async () => {
+      const { world, key, running, faulty } = await faultyWorld(done);
+      faulty.failNext("away");
+      const admission = world.admission(key, { hold: 1, idempotencyKey: "unlucky-1" });
+      const beganMs = performance.now();
+      expect(await world.ledger.admit(admission).catch((error: { code?: string }) => error.code)).toBe(
+        "overloaded",
+      );
+      expect(performance.now() - beganMs).toBeGreaterThan(2_900);
+      expect(world.ledger.ready()).toBe(false);
+      const settling = world.settle(key, running.id, { dollars: 0.5, answer: "kept" });
+      faulty.comeBack();
+      while (!world.ledger.ready()) await Bun.sleep(5);
+      expect((await settling).kind).toBe("done");
+      await reads(() => world.balance(key.organizationId), "4.50 0.00");
+      expect((await world.admit(key, { hold: 1, idempotencyKey: "unlucky-1" })).says).toBe("admitted"); // its key is free
+      expect((await world.ledger.audit()).violations).toEqual([]);
+      await world.ledger.close();
+      faulty.store.close();
+    });
+  });
 
   const disk = mkdtempSync(join(tmpdir(), "tollgate-disk-"));
   const mounted = Bun.spawnSync(["mount", "-t", "tmpfs", "-o", "size=40m", "tmpfs", disk]).success;
@@ -319,9 +339,9 @@ describe("SQLite: faults of the store", () => {
     rmSync(disk, { recursive: true, force: true });
   });
 
-  // Needs the right to mount a small disk; where it is missing, the test above covers all but the ballast.
+  // Needs the right to mount a small disk; where it is missing, the test above covers all but the reserve file.
   test.skipIf(!mounted)(
-    "a disk that is really full: what runs is settled into the ballast, and no new money is held without it",
+    "a disk that is really full: what runs is settled into the reserve file, and no new money is held without it",
     async () => {
       const store = openSqliteStore(join(disk, "data"));
       const world = new World(await openLedger(store, systemClock));
@@ -340,7 +360,7 @@ describe("SQLite: faults of the store", () => {
         if (outcome.says !== "admitted") refused = outcome.says;
       }
       expect(refused).toBe("overloaded");
-      // 20 answers of 100 KB each: far more than was left, and less than the ballast.
+      // 20 answers of 100 KB each: far more than was left, and less than the reserve file.
       const settled = await Promise.all(
         running.map(({ id }) => world.settle(key, id, { dollars: 0.05, answer: "x".repeat(100_000) })),
       );
@@ -361,16 +381,36 @@ describe("SQLite: faults of the store", () => {
   );
 });
 
+/** Five dollars, of which a keyed request that runs holds one. */
+async function faultyWorld(done: boolean) {
+  const faulty = failingCommits(openSqliteStore(folder()), done);
+  const world = new World(await openLedger(faulty.store, systemClock));
+  await world.publish();
+  const key = await world.key(await world.organization(5));
+  const running = await world.admit(key, { hold: 1, idempotencyKey: "running-1" });
+  return { faulty, world, key, running };
+}
+
+/** What bun:sqlite's `SQLiteError` goes by. */
+const IO_ERROR = { name: "SQLiteError", code: "SQLITE_IOERR_FSYNC" };
+
 /** A store whose next COMMIT reports an I/O error, after or instead of being done. */
-function failingCommits(real: SqliteStore, done: boolean): { store: SqliteStore; failNext(): void } {
+function failingCommits(
+  real: SqliteStore,
+  done: boolean,
+): { store: SqliteStore; failNext(stays?: "away"): void; comeBack(): void } {
   let armed = false;
+  let away = false;
+  const reopen = (): Database => {
+    if (away) throw Object.assign(new Error("disk I/O error"), IO_ERROR);
+    return real.reopen();
+  };
   const run = (statement: string, ...rest: unknown[]): unknown => {
     const fails = armed && statement === "COMMIT";
     if (fails) armed = false;
     if (!fails) return real.writer.run(statement, ...(rest as []));
     if (done) real.writer.run(statement);
-    // What bun:sqlite's `SQLiteError` goes by.
-    throw Object.assign(new Error("disk I/O error"), { name: "SQLiteError", code: "SQLITE_IOERR_FSYNC" });
+    throw Object.assign(new Error("disk I/O error"), IO_ERROR);
   };
   const writer = (): Database =>
     new Proxy(real.writer, {
@@ -380,12 +420,17 @@ function failingCommits(real: SqliteStore, done: boolean): { store: SqliteStore;
       },
     });
   const store = new Proxy(real, {
-    get: (target, name) => (name === "writer" ? writer() : Reflect.get(target, name, target)),
+    get: (target, name) =>
+      name === "writer" ? writer() : name === "reopen" ? reopen : Reflect.get(target, name, target),
   });
   return {
     store,
-    failNext: () => {
+    failNext: (stays) => {
       armed = true;
+      away = stays === "away";
+    },
+    comeBack: () => {
+      away = false;
     },
   };
 }

@@ -1,11 +1,14 @@
 // A ledger under test with the shorthand that money tables need: organizations, keys, admissions, settlements.
-import { byItself } from "../../src/contract/actor.ts";
-import { nanoUsd, type NanoUsd, ZERO_USD } from "../../src/contract/money.ts";
-import type { Release } from "../../src/contract/release.ts";
-import type { AdmitOutcome, Admission, Ledger, ResolveOutcome } from "../../src/ledger/ledger.ts";
-import { mintKey } from "../../src/keys/secret.ts";
+import { byItself } from "../../src/domain/actor.ts";
+import { nanoUsd, type NanoUsd, ZERO_USD } from "../../src/domain/money.ts";
+import type { Release } from "../../src/domain/release.ts";
+import type { AdmissionDecision, AdmissionRequest, Ledger, ResolveOutcome } from "../../src/ledger/ledger.ts";
+import { mintKey } from "../../src/registry/secret.ts";
 import { newId, newRequestId } from "../../src/lib/id.ts";
 import type { TestClock } from "../support/clock.ts";
+import { createKey } from "../../src/registry/api-keys.ts";
+import { createOrganization } from "../../src/registry/organizations.ts";
+import { publishRelease } from "../../src/registry/releases.ts";
 
 export interface Opened {
   ledger: Ledger;
@@ -72,7 +75,11 @@ export class World {
   constructor(public ledger: Ledger) {}
 
   async organization(dollars: number, kind: "purchase" | "grant" = "purchase"): Promise<string> {
-    const { id } = await this.ledger.createOrganization({ id: newId("org"), name: "test" }, byItself("test"));
+    const { id } = await createOrganization(
+      this.ledger,
+      { id: newId("org"), name: "test" },
+      byItself("test"),
+    );
     if (dollars > 0) await this.topUp(id, dollars, { kind });
     return id;
   }
@@ -108,7 +115,8 @@ export class World {
     const keyId = newId("key");
     const { digest, prefix } = mintKey({ organizationId, keyId });
     const { limit, scope = "standard" } = terms;
-    await this.ledger.createKey(
+    await createKey(
+      this.ledger,
       {
         id: keyId,
         organizationId,
@@ -123,8 +131,9 @@ export class World {
     return { organizationId, keyId, digest };
   }
 
-  publish(fields: Partial<Release> = {}): ReturnType<Ledger["publishRelease"]> {
-    return this.ledger.publishRelease(
+  publish(fields: Partial<Release> = {}): ReturnType<typeof publishRelease> {
+    return publishRelease(
+      this.ledger,
       { release: releaseOf(fields), jws: crypto.randomUUID() },
       byItself("test"),
     );
@@ -132,9 +141,16 @@ export class World {
 
   admission(
     key: KeyInHand,
-    terms: { hold: number; idempotencyKey?: string; body?: string; release?: Release },
-  ): Admission {
-    const { hold, idempotencyKey, body = "body", release = releaseOf() } = terms;
+    terms: {
+      hold: number;
+      idempotencyKey?: string;
+      body?: string;
+      release?: Release;
+      /** Requests of the same organization, and what they hold from then on. */
+      lower?: { id: string; to: number }[];
+    },
+  ): AdmissionRequest {
+    const { hold, idempotencyKey, body = "body", release = releaseOf(), lower = [] } = terms;
     const { route, version, digest, expiresAtMs, model, tier, requiresPaid } = release;
     const fingerprint = new Bun.CryptoHasher("sha256").update(body).digest();
     return {
@@ -155,6 +171,12 @@ export class World {
           timeoutMs: 60_000,
         },
       },
+      lowerings: lower.map(({ id, to }) => ({
+        organizationId: key.organizationId,
+        requestId: id,
+        hold: usd(to),
+        promptBound: 100,
+      })),
     };
   }
 
@@ -162,7 +184,7 @@ export class World {
   async admit(
     key: KeyInHand,
     terms: Parameters<World["admission"]>[1],
-  ): Promise<{ id: string; says: string; outcome: AdmitOutcome }> {
+  ): Promise<{ id: string; says: string; outcome: AdmissionDecision }> {
     const admission = this.admission(key, terms);
     const outcome = await this.ledger.admit(admission);
     return {
@@ -176,10 +198,11 @@ export class World {
   settle(
     key: KeyInHand,
     requestId: string,
-    terms: { dollars: number; answer?: string; release?: Release },
+    terms: { dollars: number; answer?: string; release?: Release; lowered?: number },
   ): Promise<ResolveOutcome> {
-    const { dollars, answer, release = releaseOf() } = terms;
+    const { dollars, answer, release = releaseOf(), lowered } = terms;
     return this.ledger.settle({
+      ...(lowered !== undefined && { lowered: { hold: usd(lowered), promptBound: 100 } }),
       organizationId: key.organizationId,
       requestId,
       releaseDigest: release.digest,

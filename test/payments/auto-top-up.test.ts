@@ -1,7 +1,7 @@
 // Automatic top-ups as stories: a low balance, a declined card, a lost answer, a monthly cap. Rounds are run by hand; the
 // clock is the test's.
-import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
-import { nanoUsd } from "../../src/contract/money.ts";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { nanoUsd } from "../../src/domain/money.ts";
 import type { AutoTopUp } from "../../src/payments/auto-top-up-book.ts";
 import { NEWEST } from "../../src/store/page.ts";
 import { testClock } from "../support/clock.ts";
@@ -155,17 +155,178 @@ test("a charge under way is neither repeated nor counted; its event ends it eith
   expect([await paying.available(org), (await state())?.lastFailure]).toEqual([35, null]);
 });
 
+const charges = () =>
+  [...paying.double.account.payments.values()].filter(
+    ({ metadata, amount }) => metadata["organization"] === org && amount === 2500,
+  );
+/** Takes back what was charged last, so that the balance is low again. */
+async function takeBack(): Promise<void> {
+  const payment = charges().at(-1);
+  if (payment !== undefined) await paying.double.deliver(paying.double.disputed(payment));
+}
+
 test("the monthly cap holds, and a new month begins at zero", async () => {
   await keepCard();
-  await wish({ threshold: usd(100) });
-  for (let count = 0; count < 4; count++) await round();
-  expect(await paying.available(org)).toBe(60);
+  await wish({ threshold: usd(25) });
+  for (let count = 0; count < 4; count++) {
+    await round();
+    if (count < 2) await takeBack();
+  }
+  expect([charges().length, await paying.available(org)]).toEqual([2, 10]);
   const capped = await state();
   expect(capped?.lastFailure).toBe("The monthly cap of $60.00 is reached.");
   expect(new Date(capped?.nextTryAtMs ?? 0).toISOString()).toMatch(/-01T00:00:00.000Z$/);
   clock.set(new Date(capped?.nextTryAtMs ?? 0).toISOString());
   await round();
-  expect(await paying.available(org)).toBe(85);
+  expect(await paying.available(org)).toBe(35);
+});
+
+test("a threshold above the amount, of before it was refused, is topped up to the amount and no further", async () => {
+  await keepCard();
+  await wish({ threshold: usd(1000), monthlyCap: null });
+  for (let count = 0; count < 10; count++) await round();
+  expect([charges().length, await paying.available(org)]).toEqual([1, 35]);
+});
+
+test("four charges in an hour and twenty in a day are the most, and it is said until when", async () => {
+  await keepCard();
+  await wish({ threshold: usd(25), monthlyCap: null });
+  for (let hour = 1; charges().length < 20; hour++) {
+    const before = charges().length;
+    for (let count = 0; count < 6; count++) {
+      await round();
+      if (charges().length > before && count < 4) await takeBack();
+    }
+    expect(charges().length - before).toBe(4);
+    const braked = await state();
+    expect(braked?.lastFailure).toContain(
+      charges().length < 20 ? "4 automatic top-ups in an hour" : "automatic top-ups in",
+    );
+    expect(braked?.nextTryAtMs).toBeLessThanOrEqual(clock.nowMs() + HOUR_MS);
+    clock.advance(HOUR_MS + 1000);
+  }
+  for (let count = 0; count < 6; count++) await round();
+  expect(charges()).toHaveLength(20);
+  const braked = await state();
+  expect(braked?.lastFailure).toContain("20 automatic top-ups in a day");
+  // A person who asks again is no way around it.
+  await paying.gateway.payments.retryAutomatic(org, { address: null, requestId: null });
+  expect(charges()).toHaveLength(20);
+  clock.set(new Date((braked?.nextTryAtMs ?? 0) + 1000).toISOString());
+  await round();
+  expect([charges().length, (await state())?.lastFailure]).toEqual([21, null]);
+});
+
+describe("the payment service failed, and repeats its failure under the same key", () => {
+  /** The library waits before it asks again. */
+  const SLOW_MS = 60_000;
+  const patiently = async (minutes: number) => {
+    for (let minute = 0; minute < minutes; minute++) {
+      await round();
+      clock.advance(61_000);
+    }
+  };
+
+  test(
+    "before it charged: after ten minutes another order takes the place, and is charged once",
+    async () => {
+      await keepCard();
+      await wish();
+      paying.double.charging = "break";
+      await round();
+      paying.double.charging = "succeed";
+      await patiently(5);
+      expect([charges().length, (await orders())[0]?.state]).toEqual([0, "open"]);
+      await patiently(8);
+      expect([charges().length, await paying.available(org)]).toEqual([1, 35]);
+      expect((await orders()).map(({ state: now }) => now)).toEqual(["credited", "failed", "credited"]);
+    },
+    SLOW_MS,
+  );
+
+  test(
+    "after it charged: that payment is found and credited, and there is no other",
+    async () => {
+      await keepCard();
+      await wish();
+      paying.double.charging = "break_charged";
+      await patiently(3);
+      paying.double.charging = "succeed";
+      await patiently(20);
+      expect([charges().length, await paying.available(org)]).toEqual([1, 35]);
+      expect((await state())?.lastFailure).toBeNull();
+    },
+    SLOW_MS,
+  );
+
+  test(
+    "and the card is another one meanwhile: the payment of the former is found all the same",
+    async () => {
+      await keepCard();
+      await wish({ threshold: usd(25) });
+      paying.double.charging = "hang_up";
+      await round();
+      await paying.gateway.payments.orders.forgetMethod(org);
+      paying.double.charging = "succeed";
+      clock.advance(24 * HOUR_MS);
+      await keepCard();
+      await round();
+      expect([charges().length, await paying.available(org)]).toEqual([1, 45]);
+    },
+    SLOW_MS,
+  );
+});
+
+test("a charge that the service refuses is a declined one: it is not asked for every minute", async () => {
+  await keepCard();
+  await wish();
+  paying.double.charging = "refuse";
+  for (let count = 0; count < 3; count++) await round();
+  expect(await state()).toMatchObject({ lastFailure: "No such PaymentMethod.", failures: 1 });
+  expect((await orders())[0]?.state).toBe("failed");
+});
+
+describe("a charge under way for a day, of which no event tells", () => {
+  async function underWay() {
+    await keepCard();
+    await wish();
+    paying.double.charging = "pending";
+    await round();
+    paying.double.charging = "succeed";
+    clock.advance(24 * HOUR_MS);
+    const [payment] = charges();
+    if (payment === undefined) throw new Error("no charge");
+    return payment;
+  }
+
+  test("is not repeated; once it is paid it is credited without an event", async () => {
+    const payment = await underWay();
+    await round();
+    expect([charges().length, await paying.available(org)]).toEqual([1, 10]);
+    expect((await state())?.lastFailure).toContain("still under way");
+    Object.assign(payment, { status: "succeeded", amount_received: 2500 });
+    clock.advance(HOUR_MS + 1000);
+    await round();
+    expect([charges().length, await paying.available(org), (await state())?.lastFailure]).toEqual([
+      1,
+      35,
+      null,
+    ]);
+  });
+
+  test("that waits for its owner is canceled before another is made", async () => {
+    const payment = await underWay();
+    payment.status = "requires_action";
+    await round();
+    expect<unknown>([payment.status, charges().length, (await orders())[0]?.state]).toEqual([
+      "canceled",
+      1,
+      "failed",
+    ]);
+    clock.advance(HOUR_MS + 1000);
+    await round();
+    expect([charges().length, await paying.available(org)]).toEqual([2, 35]);
+  });
 });
 
 test("nothing of it waits in a request, and nothing failed unseen", () => {

@@ -1,8 +1,9 @@
 // The other two ways to be paid: the test driver's own page, as a person uses it, and payments confirmed by hand.
-import { byItself } from "../../src/contract/actor.ts";
+import { byItself } from "../../src/domain/actor.ts";
 import { expect, test } from "bun:test";
-import { orderInput } from "../../src/contract/app/billing.ts";
+import { orderInput } from "../../src/api/shapes/billing.ts";
 import { startGateway, type TestGateway } from "../support/gateway.ts";
+import { auditLog } from "../support/audit-log.ts";
 
 async function paidBy(
   driver: "test" | "manual",
@@ -28,8 +29,8 @@ const available = async ({ ledger }: TestGateway, org: string): Promise<number> 
 
 test("without Stripe a person pays on the gateway's own page, and the credits are there on return", () =>
   paidBy("test", async (gateway, org) => {
-    const { paymentDesk } = gateway.desks;
-    const made = await paymentDesk.buy(org, orderInput.parse({ amount_usd: "25" }), by);
+    const { paymentService } = gateway.services;
+    const made = await paymentService.buy(org, orderInput.parse({ amount_usd: "25" }), by);
     const page = await fetch(made.pay_url ?? "");
     expect(page.status).toBe(200);
     expect(await page.text()).toContain("no money moves");
@@ -49,14 +50,14 @@ test("without Stripe a person pays on the gateway's own page, and the credits ar
     ]);
     await press("pay");
     expect(await available(gateway, org)).toBe(25);
-    expect(await paymentDesk.order(org, made.id)).toMatchObject({ state: "credited", driver: "test" });
+    expect(await paymentService.order(org, made.id)).toMatchObject({ state: "credited", driver: "test" });
     expect(await (await fetch(made.pay_url ?? "")).text()).toContain("used already");
   }));
 
 test("paid by hand: the operator confirms an order once; no event can", () =>
   paidBy("manual", async (gateway, org) => {
-    const { paymentDesk } = gateway.desks;
-    const made = await paymentDesk.buy(org, orderInput.parse({ amount_usd: "1000" }), by);
+    const { paymentService } = gateway.services;
+    const made = await paymentService.buy(org, orderInput.parse({ amount_usd: "1000" }), by);
     expect(made).toMatchObject({ state: "open", pay_url: null, driver: "manual" });
     const forged = await fetch(`${gateway.url}/webhooks/stripe`, {
       method: "POST",
@@ -65,11 +66,11 @@ test("paid by hand: the operator confirms an order once; no event can", () =>
     });
     expect(forged.status).toBe(400);
     const confirmed = await Promise.all(
-      [1, 2, 3].map(() => paymentDesk.confirm(made.id, byItself("operator"))),
+      [1, 2, 3].map(() => paymentService.confirm(made.id, byItself("operator"))),
     );
     expect(confirmed.map(({ state }) => state)).toEqual(["credited", "credited", "credited"]);
     expect(await available(gateway, org)).toBe(1000);
-    const log = await gateway.ledger.auditLog({ organizationId: org, limit: 20 });
+    const log = await auditLog(gateway.ledger, { organizationId: org, limit: 20 });
     expect(log.filter(({ action }) => action === "order.confirm")).toHaveLength(1);
   }));
 

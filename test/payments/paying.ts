@@ -1,8 +1,8 @@
 // A gateway that is paid through the Stripe double, with the shorthand that stories about money need.
 import type { Clock } from "../../src/lib/clock.ts";
-import { parseUsd, ZERO_USD } from "../../src/contract/money.ts";
-import type { Session } from "../../src/payments/double/account.ts";
-import { StripeDouble } from "../../src/payments/double/server.ts";
+import { parseUsd, ZERO_USD } from "../../src/domain/money.ts";
+import type { Session } from "../../src/payments/fake-stripe/account.ts";
+import { FakeStripe } from "../../src/payments/fake-stripe/server.ts";
 import type { PaymentOrder } from "../../src/payments/order.ts";
 import type { TestClock } from "../support/clock.ts";
 import { type GatewayOptions, startGateway, type TestGateway } from "../support/gateway.ts";
@@ -11,7 +11,7 @@ export const WEBHOOK_SECRET = "whsec_of_the_test";
 
 export interface Paying {
   gateway: TestGateway;
-  double: StripeDouble;
+  double: FakeStripe;
   /** Orders credits for an organization; the page that the payer sees. */
   order(
     organizationId: string,
@@ -29,7 +29,7 @@ export async function startPaying(
   { configure, ...options }: Pick<GatewayOptions, "configure" | "log" | "store"> = {},
 ): Promise<Paying> {
   let webhookUrl = "";
-  const double = new StripeDouble({
+  const double = new FakeStripe({
     webhookSecret: WEBHOOK_SECRET,
     webhookUrl: () => webhookUrl,
     ...(clock && { nowMs: () => clock.nowMs() }),

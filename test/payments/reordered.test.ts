@@ -2,7 +2,7 @@
 // does, they leave the balance that their story says. Orders and repetitions are drawn at random (fault 67).
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { DoubleEvent } from "../../src/payments/double/account.ts";
+import type { DoubleEvent } from "../../src/payments/fake-stripe/account.ts";
 import { type Paying, startPaying } from "./paying.ts";
 
 let paying: Paying;

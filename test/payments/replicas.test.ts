@@ -1,18 +1,19 @@
 // Two gateways on one PostgreSQL: payments, automatic top-ups and alerts happen once, whoever of the two sees them.
-import { byItself } from "../../src/contract/actor.ts";
+import { byItself } from "../../src/domain/actor.ts";
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { nanoUsd } from "../../src/contract/money.ts";
-import { StripeDouble } from "../../src/payments/double/server.ts";
+import { nanoUsd } from "../../src/domain/money.ts";
+import { FakeStripe } from "../../src/payments/fake-stripe/server.ts";
 import { NEWEST } from "../../src/store/page.ts";
 import { startReceiver } from "../alerts/receiver.ts";
 import { startGateway, type TestGateway } from "../support/gateway.ts";
 import { testPostgres } from "../support/postgres.ts";
 import { cpSync } from "node:fs";
 import { join } from "node:path";
+import { auditLog } from "../support/audit-log.ts";
 
 const WEBHOOK_SECRET = "whsec_of_the_test";
 const usd = (dollars: number) => nanoUsd(BigInt(dollars) * 1_000_000_000n);
-let double: StripeDouble;
+let double: FakeStripe;
 let gateways: [TestGateway, TestGateway];
 let org: string;
 let turn = 0;
@@ -22,7 +23,7 @@ beforeAll(async () => {
   const database = await (await testPostgres()).database();
   drop = () => database.drop();
   // Events go to the two in turns.
-  double = new StripeDouble({
+  double = new FakeStripe({
     webhookSecret: WEBHOOK_SECRET,
     webhookUrl: () => `${gateways[turn++ % 2]?.url}/webhooks/stripe`,
   });
@@ -58,7 +59,7 @@ test("one payment reported twenty times to two gateways credits once; its disput
   const form = { actor: byItself("person_1"), formKey: "form" };
   const input = { amount_usd: "25", keep_card: true };
   const orders = await Promise.all(
-    [first, second, first, second].map(({ desks }) => desks.paymentDesk.buy(org, input, form)),
+    [first, second, first, second].map(({ services }) => services.paymentService.buy(org, input, form)),
   );
   expect(new Set(orders.map(({ id }) => id)).size).toBe(1);
   const session = double.session(orders[0]?.pay_url ?? "");
@@ -85,25 +86,51 @@ test("two gateways that top up at once charge once", async () => {
       .map((room) => room.runAutomatic(failed)),
   );
   expect(await available()).toBe(25);
-  expect((await gateways[1].desks.paymentDesk.autoTopUp(org)).spent_this_month_usd).toBe("25.000000000");
+  expect((await gateways[1].services.paymentService.autoTopUp(org)).spent_this_month_usd).toBe(
+    "25.000000000",
+  );
 });
 
 test("two gateways that top up at once stay within the month's cap", async () => {
-  const terms = { organizationId: org, enabled: true, threshold: usd(500), amount: usd(25) };
+  const terms = { organizationId: org, enabled: true, threshold: usd(50), amount: usd(50) };
   const { automatic } = gateways[0].payments;
   await automatic.set({ ...terms, monthlyCap: usd(100) }, await automatic.find(org));
-  for (let round = 0; round < 4; round++)
+  for (let round = 0; round < 3; round++) {
     await Promise.all(
       gateways
         .flatMap(({ payments }) => Array.from({ length: 5 }, () => payments))
         .map((room) => room.runAutomatic(failed)),
     );
-  expect(await available()).toBe(100);
-  const { last_failure, spent_this_month_usd } = await gateways[1].desks.paymentDesk.autoTopUp(org);
+    const charged = [...double.account.payments.values()].filter(({ amount }) => amount === 5_000);
+    expect([charged.length, await available()]).toEqual([1, round === 0 ? 75 : 25]);
+    if (round === 0 && charged[0] !== undefined) await double.deliver(double.disputed(charged[0]));
+  }
+  const { last_failure, spent_this_month_usd } = await gateways[1].services.paymentService.autoTopUp(org);
   expect([spent_this_month_usd, last_failure?.reason]).toEqual([
-    "100.000000000",
+    "75.000000000",
     "The monthly cap of $100.00 is reached.",
   ]);
+});
+
+test("two gateways that top up at once keep to the most charges of an hour", async () => {
+  const terms = { organizationId: org, enabled: true, threshold: usd(30), amount: usd(30), monthlyCap: null };
+  const { automatic } = gateways[0].payments;
+  await automatic.set(terms, await automatic.find(org));
+  const charged = () => [...double.account.payments.values()].filter(({ amount }) => amount === 3_000);
+  for (let round = 0; round < 4; round++) {
+    const before = charged().length;
+    await Promise.all(
+      gateways
+        .flatMap(({ payments }) => Array.from({ length: 5 }, () => payments))
+        .map((room) => room.runAutomatic(failed)),
+    );
+    const newest = charged().at(-1);
+    if (charged().length > before && newest !== undefined) await double.deliver(double.disputed(newest));
+  }
+  // Two of the hour are those of the stories before.
+  expect(charged()).toHaveLength(2);
+  const { last_failure } = await gateways[1].services.paymentService.autoTopUp(org);
+  expect(last_failure?.reason).toContain("4 automatic top-ups in an hour are the most.");
 });
 
 test("one crossing seen by two gateways is one message, delivered by one of them", async () => {
@@ -125,12 +152,12 @@ test("one crossing seen by two gateways is one message, delivered by one of them
   expect(receiver.arrived).toMatchObject([{ genuine: true }]);
   const { rows } = await second.alerts.outbox.page(org, NEWEST, { limit: 10 });
   expect(rows.map(({ state }) => state)).toEqual(["delivered", "delivered"]);
-  expect((await second.desks.alertDesk.rules(org)).data).toMatchObject([{ firing: true }]);
+  expect((await second.services.alertService.rules(org)).data).toMatchObject([{ firing: true }]);
   await receiver.stop();
 });
 
 test("every change is in the log, and nothing failed unseen", async () => {
-  const log = await gateways[1].ledger.auditLog({ organizationId: org, limit: 50 });
+  const log = await auditLog(gateways[1].ledger, { organizationId: org, limit: 50 });
   expect(log.map(({ action }) => action)).toEqual(
     expect.arrayContaining(["order.create", "credits.purchase", "credits.chargeback"]),
   );

@@ -1,7 +1,7 @@
 // Faults 67 and 68 of the design: payment events that are replayed, reordered, forged, wrong, or interrupted by a crash.
 // Everything runs over HTTP against a real gateway; the payment service is the Stripe-shaped double.
-import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
-import { nanoUsd } from "../../src/contract/money.ts";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { nanoUsd } from "../../src/domain/money.ts";
 import type { OrderState } from "../../src/payments/order.ts";
 import { ServiceFailure } from "../../src/payments/driver.ts";
 import { NEWEST } from "../../src/store/page.ts";
@@ -212,6 +212,56 @@ test("a dispute becomes a chargeback once, and winning it gives the credits back
   expect(await told(await paying.double.deliver(won))).toEqual([200, "returned"]);
   expect(await told(await paying.double.deliver(won))).toEqual([200, "repeated"]);
   expect(await paying.available(org)).toBe(10);
+});
+
+describe("a dispute that takes its money again after it gave it back", () => {
+  type Move = "withdrawn" | "reinstated";
+  /** A paid order of ten dollars, of which a little is spent, and the events of a dispute of several rounds. */
+  async function story() {
+    const { session } = await paying.order(org);
+    await paying.double.deliver(paying.double.paid(session));
+    const payment = paying.double.account.pay(session);
+    const customer = await paying.gateway.key(org);
+    expect((await paying.gateway.chat(customer, hello())).status).toBe(200);
+    const spent = Number((await paying.gateway.balance(customer)).spent) / 1e9;
+    const created = paying.double.disputed(payment);
+    const move = (how: Move) =>
+      paying.double.event(`charge.dispute.funds_${how}`, created.data.object as object);
+    const deliver = async (event: object) => (await told(await paying.double.deliver(event)))[1];
+    const balance = async () => [await paying.available(org), await paying.debt(org)];
+    const lost = [0, spent];
+    const kept = [await paying.available(org), 0];
+    return { created, move, deliver, balance, lost, kept };
+  }
+
+  test("is charged back each time once, however often each event comes; the debt is paid by the return", async () => {
+    const { created, move, deliver, balance, lost, kept } = await story();
+    expect([await deliver(created), await balance()]).toEqual(["taken_back", lost]);
+    const moves: Move[] = ["withdrawn", "reinstated", "withdrawn", "reinstated", "withdrawn"];
+    const outcomes: string[] = [];
+    for (const event of moves.map(move)) {
+      outcomes.push(await deliver(event));
+      expect(await deliver(event)).toBe("repeated");
+      expect(await deliver(created)).toBe("repeated");
+      expect(await balance()).toEqual(outcomes.at(-1) === "returned" ? kept : lost);
+    }
+    expect(outcomes).toEqual(["repeated", "returned", "taken_back", "returned", "taken_back"]);
+  });
+
+  test("in any order of delivery, all at once and again: the end is the same", async () => {
+    for (const seed of [1, 2, 3, 4]) {
+      org = (await paying.gateway.customer({ usd: "0" })).organizationId;
+      const { created, move, deliver, balance, lost } = await story();
+      const events = [created, ...(["withdrawn", "reinstated", "withdrawn"] as const).map(move)];
+      const turned = events.toSorted((a, b) =>
+        a.id.charCodeAt(8 + seed) < b.id.charCodeAt(8 + seed) ? -1 : 1,
+      );
+      await Promise.all(turned.map(deliver));
+      for (let again = 0; again < 3; again++) for (const event of turned) await deliver(event);
+      expect(await balance()).toEqual(lost);
+      expect(await Promise.all(events.map(deliver))).toEqual(events.map(() => "repeated"));
+    }
+  });
 });
 
 test("a dispute that comes before its payment, or ends before it began, is asked for again", async () => {

@@ -12,7 +12,7 @@ import {
   STREAM_HEAD,
   streamCall,
   failureOf,
-} from "../../src/providers/provider.fixtures.ts";
+} from "../../src/providers/openai/openai.fixtures.ts";
 
 const ROOM = `${import.meta.dir}/../../../shared/fixtures/providers`;
 

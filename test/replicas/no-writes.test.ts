@@ -73,9 +73,9 @@ async function endures(take: () => Promise<void>, giveBack: () => Promise<void>)
     readiness.add(await readyz());
     await Bun.sleep(100);
   }
-  expect(new Set(refused.map(({ status, headers }) => `${status} ${headers.get("retry-after")}`))).toEqual(
-    new Set(["503 1"]),
-  );
+  const saying = ({ status, headers, error }: Received): string =>
+    `${status} ${headers.get("retry-after")}${error === null ? "" : `: ${error}`}`;
+  expect(new Set(refused.map(saying))).toEqual(new Set(["503 1"]));
   expect(readiness).toEqual(new Set([503]));
   await giveBack();
   await until(async () => (await readyz()) === 200);

@@ -1,6 +1,6 @@
 // A person at the dashboard, without its pages: keeps cookies, says where it comes from, sends JSON.
-import type { AppAnswer, AppRoute } from "../../src/contract/app.ts";
-import type { Role } from "../../src/contract/roles.ts";
+import type { AppAnswer, AppRoute } from "../../src/api/client.ts";
+import type { Role } from "../../src/domain/roles.ts";
 import type { TestGateway } from "./gateway.ts";
 
 export const PASSWORD = "correct horse battery";
@@ -129,5 +129,14 @@ export async function newMember(
       account: { name: at.name ?? at.email.split("@")[0], password: PASSWORD },
     },
   );
+  return browser;
+}
+
+/** A new operator, signed in. */
+export async function newOperator(operator: Browser, gateway: TestGateway, email: string): Promise<Browser> {
+  const { link } = await operator.app("POST /operator/people", {}, { email });
+  const browser = new Browser(gateway.url);
+  const account = { name: email.split("@")[0], password: PASSWORD };
+  await browser.app("POST /invitations/accept", {}, { token: tokenOf(link), account });
   return browser;
 }

@@ -2,8 +2,11 @@
 // and its answer.
 import { createServer, type Server, type Socket, connect } from "node:net";
 
-/** `before`: the bytes that hold the word never arrive; `after`: they arrive, their answer never comes back. */
-type Cut = { word: string; when: "before" | "after" | "after, and stay away" };
+/**
+ * `before`: the bytes that hold the word never arrive; `after`: they arrive, their answer never comes back; `silent`: they
+ * never arrive, and the connection stays open.
+ */
+type Cut = { word: string; when: "before" | "after" | "after, and stay away" | "silent" };
 
 export class CuttingProxy {
   /** Connections that were cut. */
@@ -93,6 +96,7 @@ export class CuttingProxy {
       this.next = null;
       this.cuts += 1;
       if (cut.when === "before") return end();
+      if (cut.when === "silent") return void client.pause();
       if (cut.when === "after, and stay away") this.open = false;
       deaf = true;
       upstream.write(bytes, () => {

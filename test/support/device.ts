@@ -1,5 +1,5 @@
 // A terminal that logs in, as its calls over HTTP.
-import type { DeviceCodeJson, DeviceTokenJson } from "../../src/contract/devices.ts";
+import type { DeviceCodeJson, DeviceTokenJson } from "../../src/api/shapes/devices.ts";
 
 export interface Polled {
   status: number;

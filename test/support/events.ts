@@ -46,10 +46,14 @@ export interface GatewayJson {
 }
 
 export interface ErrorJson {
-  error: { message: string; type: string; code: string; param: string | null; request_id: string } & Record<
-    string,
-    unknown
-  >;
+  error: {
+    message: string;
+    type: string;
+    code: string;
+    param: string | null;
+    request_id: string;
+    details?: Record<string, string | number | null>;
+  } & Record<string, unknown>;
   gateway?: Partial<GatewayJson>;
 }
 

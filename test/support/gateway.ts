@@ -5,12 +5,13 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
-import { type Config, loadConfig } from "../../src/config.ts";
-import { parseUsd } from "../../src/contract/money.ts";
-import type { BalanceRecord, Ledger, RequestRecord } from "../../src/ledger/ledger.ts";
+import { type Config, loadConfig } from "../../src/config/config.ts";
+import { parseUsd } from "../../src/domain/money.ts";
+import type { Format } from "../../src/gateway/formats/format.ts";
+import type { Ledger, RequestRecord } from "../../src/ledger/ledger.ts";
 import { createLog, type Log } from "../../src/lib/log.ts";
-import { type Running, start } from "../../src/main.ts";
-import type { Desks } from "../../src/main/desks.ts";
+import { type Running, start } from "../../src/main/gateway.ts";
+import type { Services } from "../../src/main/services.ts";
 import { type Simulator, startSimulator } from "../../src/providers/simulator/server.ts";
 import { parseManifest } from "../../src/releases/manifest.ts";
 import { generateReleaseKey, readReleaseKey, type ReleaseKey } from "../../src/releases/release-key.ts";
@@ -19,6 +20,9 @@ import type { TestClock } from "./clock.ts";
 import { type Events, readEvents } from "./events.ts";
 import { MODELS, type TestManifest } from "./models.ts";
 import { type TestDatabase, testPostgres } from "./postgres.ts";
+import type { BalanceRecord } from "../../src/ledger/balance.ts";
+import { allOrganizations } from "../../src/registry/organizations.ts";
+import { readRequest } from "../../src/registry/requests.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -31,6 +35,8 @@ export interface GatewayOptions {
   configure?(config: Config): void;
   /** Base URLs of further providers by name; `simulator` is always there. */
   providers?: Record<string, string>;
+  /** The surfaces that it answers on; all of the product's where this is left out. */
+  formats?: readonly Format[];
   /** Without it TOLLGATE_TEST_STORE decides. */
   store?: Store;
 }
@@ -56,9 +62,9 @@ export interface TestGateway {
   url: string;
   baseUrl: string;
   ledger: Ledger;
-  payments: Desks["payments"];
-  alerts: Desks["alerts"];
-  desks: Desks;
+  payments: Services["payments"];
+  alerts: Services["alerts"];
+  services: Services;
   /** Of the start banner; null once there is an account. */
   signInLink: string | null;
   simulator: Simulator;
@@ -125,6 +131,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
   const begin = (): Promise<Running> =>
     start(config, {
       ...(options.clock && { clock: options.clock }),
+      ...(options.formats && { formats: options.formats }),
       log: options.log ?? createLog("silent"),
     });
   const gateway = new RunningGateway(await begin(), {
@@ -197,16 +204,16 @@ class RunningGateway implements TestGateway {
     return this.running.ledger;
   }
 
-  get desks(): Desks {
-    return this.running.desks;
+  get services(): Services {
+    return this.running.services;
   }
 
-  get payments(): Desks["payments"] {
-    return this.desks.payments;
+  get payments(): Services["payments"] {
+    return this.services.payments;
   }
 
-  get alerts(): Desks["alerts"] {
-    return this.desks.alerts;
+  get alerts(): Services["alerts"] {
+    return this.services.alerts;
   }
 
   get signInLink(): string | null {
@@ -285,7 +292,7 @@ class RunningGateway implements TestGateway {
   }
 
   async request(id: string): Promise<RequestRecord> {
-    const record = await this.ledger.request(id);
+    const record = await readRequest(this.ledger, id);
     if (record === null) throw new Error(`no request ${id}`);
     return record;
   }
@@ -321,7 +328,7 @@ class RunningGateway implements TestGateway {
   async assertSound(): Promise<void> {
     const report = await this.ledger.audit();
     if (!report.ok) throw new Error(`the ledger is not sound: ${JSON.stringify(report.violations)}`);
-    for (const { id, name } of await this.ledger.organizations()) {
+    for (const { id, name } of await allOrganizations(this.ledger)) {
       const held = (await this.ledger.balance(id))?.held ?? 0n;
       if (held !== 0n) throw new Error(`${name} still holds ${held}`);
     }

@@ -29,6 +29,8 @@ export interface Received {
   headers: Headers;
   text: string;
   whole: boolean;
+  /** Why it is not. */
+  error: string | null;
 }
 
 export interface Arriving {
@@ -45,7 +47,7 @@ export const untilParts = (streams: readonly Arriving[], count: number): Promise
 
 export class ProcessGateway {
   private child: Bun.Subprocess | null = null;
-  private url = "";
+  url = "";
   private token = "";
 
   private constructor(
@@ -135,6 +137,16 @@ ${settings}
     if (signal === "SIGKILL" || signal === "SIGTERM") await this.ended();
   }
 
+  /** Where it answers. */
+  get address(): string {
+    return this.url;
+  }
+
+  get pid(): number {
+    if (this.child === null) throw new Error("the gateway does not run");
+    return this.child.pid;
+  }
+
   /** The exit code, once it has ended. */
   get exitCode(): number | null {
     return this.child?.exitCode ?? null;
@@ -159,12 +171,18 @@ ${settings}
     await patiently(() => this.admin("POST", "/releases", { jws }));
   }
 
-  /** A new organization with five dollars, and its key. */
-  async customer(): Promise<{ organizationId: string; secret: string }> {
+  /** Of the running process; 0 where the system does not tell. */
+  get residentBytes(): number {
+    const path = `/proc/${this.child?.pid}/status`;
+    return existsSync(path) ? Number(/VmRSS:\s+(\d+)/.exec(readFileSync(path, "utf8"))?.[1] ?? 0) * 1024 : 0;
+  }
+
+  /** A new organization with five dollars, or so many, and its key. */
+  async customer(usd = "5"): Promise<{ organizationId: string; secret: string }> {
     const post = <T>(path: string, body: object): Promise<T> =>
       patiently(() => this.admin<T>("POST", path, body));
     const { id } = await post<{ id: string }>("/organizations", { name: "Test" });
-    await post("/credits", { org: id, usd: "5", kind: "purchase", reference: `first of ${id}` });
+    await post("/credits", { org: id, usd, kind: "purchase", reference: `first of ${id}` });
     const { secret } = await post<{ secret: string }>("/keys", { org: id, name: "test" });
     return { organizationId: id, secret };
   }
@@ -185,8 +203,33 @@ ${settings}
     return { sofar, ended: receive(answer, sofar) };
   }
 
-  async get(path: string): Promise<Received> {
-    return receive(fetch(`${this.url}${path}`), nothing());
+  /** The command line, on this gateway's configuration and store. */
+  async cli(
+    env: Record<string, string>,
+    ...words: string[]
+  ): Promise<{ code: number; stdout: string; stderr: string }> {
+    const child = Bun.spawn([join(root, "tollgate"), ...words], {
+      env: {
+        ...process.env,
+        TOLLGATE_CONFIG: join(this.folder, "tollgate.yaml"),
+        TOLLGATE_URL: this.url,
+        TOLLGATE_TOKEN: this.token,
+        ...env,
+      },
+      cwd: this.folder,
+      stdin: "ignore",
+      stdout: "pipe",
+      stderr: "pipe",
+    });
+    const [stdout, stderr] = await Promise.all([
+      new Response(child.stdout).text(),
+      new Response(child.stderr).text(),
+    ]);
+    return { code: await child.exited, stdout, stderr };
+  }
+
+  async get(path: string, headers: Record<string, string> = {}): Promise<Received> {
+    return receive(fetch(`${this.url}${path}`, { headers }), nothing());
   }
 
   async stop(): Promise<void> {
@@ -228,7 +271,13 @@ async function patiently<T>(calling: () => Promise<T>): Promise<T> {
     }
 }
 
-const nothing = (): Received => ({ status: null, headers: new Headers(), text: "", whole: false });
+const nothing = (): Received => ({
+  status: null,
+  headers: new Headers(),
+  text: "",
+  whole: false,
+  error: null,
+});
 
 /** Puts into `received` what comes, as it comes. */
 async function receive(answer: Promise<Response>, received: Received): Promise<Received> {
@@ -239,8 +288,9 @@ async function receive(answer: Promise<Response>, received: Received): Promise<R
     const decoder = new TextDecoder();
     for await (const bytes of response.body ?? []) received.text += decoder.decode(bytes, { stream: true });
     received.whole = true;
-  } catch {
-    // The gateway died: what arrived is what there is.
+  } catch (error) {
+    // The gateway died, or the connection did: what arrived is what there is.
+    received.error = String(error);
   }
   return received;
 }

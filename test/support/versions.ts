@@ -1,5 +1,5 @@
 // Rows that several people edit: where each route's row is read, and a change of it as it stands now.
-import type { AppAnswer, AppRoute } from "../../src/contract/app.ts";
+import type { AppAnswer, AppRoute } from "../../src/api/client.ts";
 import type { Browser } from "./browser.ts";
 
 /** One's own name and views are nobody else's to change. */

@@ -108,7 +108,7 @@ export const refusals: Check = (evidence) =>
     const wrong = (broken: string): Violation[] => [{ broken, facts: factsOf(exchange) }];
     if (exchange.status === 401 && (key.revoked === null || key.revoked.askedMs > exchange.endedAtMs))
       return wrong("a good key was refused");
-    if (code === "insufficient_credits" && kind !== "poor")
+    if (code === "insufficient_credits" && kind !== "poor" && kind !== "flooder")
       return wrong("credits that cover the request were refused");
     if (code === "key_spend_limit_reached" && kind !== "limited")
       return wrong("a key without a limit was refused for it");

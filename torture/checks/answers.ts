@@ -3,6 +3,7 @@
 import { type Check, type Evidence, errorCode, factsOf } from "../evidence.ts";
 import { type Absence, type Exchange, type History, type Span, touches, touchesHere } from "../history.ts";
 import { modelNamed } from "../models.ts";
+import { KEY_CONCURRENT } from "../world.ts";
 
 export const answers: Check = (evidence) =>
   evidence.found.history.exchanges
@@ -15,7 +16,7 @@ function isExplained(evidence: Evidence, exchange: Exchange): boolean {
   const { found } = evidence;
   const { downs, pauses, closings } = found.history;
   if (ending === "cut")
-    return touchesHere([...downs, ...condemned(pauses)], exchange) || followedTheDead(evidence, exchange);
+    return touchesHere([...downs, ...evicted(pauses)], exchange) || followedTheDead(evidence, exchange);
   switch (errorCode(exchange)) {
     case null:
       return status === 200;
@@ -41,8 +42,14 @@ function isExplained(evidence: Evidence, exchange: Exchange): boolean {
       return exchange.request.idempotencyKey !== null && evidence.wasDown(exchange);
     case "idempotency_in_progress":
       return exchange.request.idempotencyKey !== null;
+    case "idempotency_result_not_retained":
+      return endedByHand(evidence, exchange);
     case "idempotency_key_reused":
       return exchange.kind === "misuse";
+    case "rate_limit_exceeded":
+      return evidence.crowded(exchange, KEY_CONCURRENT);
+    case "context_length_exceeded":
+      return exchange.request.ideographs > 0;
     // `refusals` asks for their reasons.
     case "api_key_revoked":
       return status === 401;
@@ -55,10 +62,17 @@ function isExplained(evidence: Evidence, exchange: Exchange): boolean {
   }
 }
 
+/** The answer of a request that an operator ended is gone with the record that did not open. */
+const endedByHand = ({ found }: Evidence, { request }: Exchange): boolean =>
+  found.rows.some(
+    ({ idempotencyKey, requestId }) =>
+      idempotencyKey === request.idempotencyKey && found.history.quarantined.has(requestId),
+  );
+
 const LEASE_MS = 10_000;
 
 /** A gateway that stood still for longer than its lease may wake up to find its requests ended by another. */
-const condemned = (pauses: readonly Absence[]): Absence[] =>
+const evicted = (pauses: readonly Absence[]): Absence[] =>
   pauses.filter(
     ({ gateway, startMs, endMs }) => gateway !== null && (endMs ?? startMs) - startMs >= LEASE_MS,
   );
@@ -83,6 +97,6 @@ function stale({ releases }: History, model: string): Span[] {
   });
 }
 
-/** Processes that ended by themselves, errands of the operator that were refused. */
+/** Processes that ended by themselves, actions of the operator that were refused. */
 export const accidents: Check = ({ found }) =>
   found.history.accidents.map((facts) => ({ broken: "an accident", facts }));

@@ -48,7 +48,10 @@ type Wrong = (broken: string) => Violation[];
 function agree(row: RequestRow, call: BilledCall, wrong: Wrong): Violation[] {
   const { misreports = false, name } = modelNamed(row.model);
   if (row.evidence === "provider_usage" && !misreports) {
-    const same = row.promptTokens === call.prompt_tokens && row.completionTokens === call.completion_tokens;
+    const same =
+      row.toldTokens === null
+        ? row.promptTokens === call.prompt_tokens && row.completionTokens === call.completion_tokens
+        : row.toldTokens === call.prompt_tokens + call.completion_tokens;
     return same ? [] : wrong("the tokens charged are not those of the bill");
   }
   const more = row.evidence === "delivered_tokens" && (row.completionTokens ?? 0) > call.completion_tokens;

@@ -1,6 +1,6 @@
 // The books by themselves: the gateway's own audit, nothing left held, no figure below zero, and every charge computed
 // again here, in three lines that share nothing with the gateway's.
-import { parseUsd } from "../../src/contract/money.ts";
+import { parseUsd } from "../../src/domain/money.ts";
 import type { BalanceJson, Check, Violation } from "../evidence.ts";
 import { MINIMUM_NANO } from "../models.ts";
 
@@ -22,6 +22,19 @@ export const nothingHeld: Check = ({ found }) => {
       broken: "credits are still held",
       facts: { customer, balance },
     })),
+  ];
+};
+
+/** Nothing but a record that rotted waits for an operator, and only an operator prices by hand. */
+export const quarantines: Check = ({ found }) => {
+  const { quarantined, rotten } = found.history;
+  const sound = [...quarantined].filter((requestId) => !rotten.has(requestId));
+  const byHand = found.rows.filter(
+    ({ evidence, requestId }) => evidence === "operator" && !quarantined.has(requestId),
+  );
+  return [
+    ...sound.map((requestId) => ({ broken: "a sound record was quarantined", facts: { requestId } })),
+    ...byHand.map((row) => ({ broken: "a charge by hand that no operator made", facts: { ...row } })),
   ];
 };
 
@@ -66,15 +79,17 @@ export const moneyIn: Check = ({ found }) =>
 
 export const charges: Check = ({ found }) =>
   found.rows.flatMap((row): Violation[] => {
-    if (row.state !== "settled") return [];
+    if (row.state !== "settled" || row.evidence === "operator") return [];
     const tokens = BigInt((row.promptTokens ?? 0) + (row.completionTokens ?? 0));
     const release = found.history.releases.find(({ digest }) => digest === row.releaseDigest);
     if (release === undefined)
       return [{ broken: "a charge by a release that nobody published", facts: { ...row } }];
-    const price = tokens * release.nanoPerToken;
-    const worth = price > MINIMUM_NANO ? price : MINIMUM_NANO;
+    const worthOf = (count: bigint): bigint =>
+      count * release.nanoPerToken > MINIMUM_NANO ? count * release.nanoPerToken : MINIMUM_NANO;
+    const worth = worthOf(tokens);
     const due = worth < row.hold ? worth : row.hold;
-    if (row.charge === due && row.variance === worth - due) return [];
+    const used = row.toldTokens === null ? worth : worthOf(BigInt(row.toldTokens));
+    if (row.charge === due && row.variance === used - due) return [];
     return [{ broken: "a charge is not what its tokens cost within its hold", facts: { ...row, due } }];
   });
 

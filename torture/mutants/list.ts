@@ -4,7 +4,7 @@ import type { Edit, Mutant } from "./mutant.ts";
 
 /** Under a claim that is not unique any more, the store must not save the day. */
 const CLAIMS_OVERWRITE: Edit = {
-  file: "src/ledger/sqlite-write.ts",
+  file: "src/ledger/sqlite/write.ts",
   find: "INSERT INTO claim (",
   replace: "INSERT OR REPLACE INTO claim (",
 };
@@ -15,9 +15,9 @@ export const MUTANTS: readonly Mutant[] = [
     bug: "requests are admitted without looking at the balance",
     edits: [
       {
-        file: "src/ledger/decide-admission.ts",
-        find: "const covered = books.balance.available >= hold && books.balance.debt === 0n;",
-        replace: "const covered = true;",
+        file: "src/ledger/decide/admission.ts",
+        find: "if (available >= required && debt === 0n) return null;",
+        replace: "if (available >= required || debt >= 0n) return null;",
       },
     ],
     mix: mixes.bursts,
@@ -28,9 +28,9 @@ export const MUTANTS: readonly Mutant[] = [
     bug: "a key's spend limit is never looked at",
     edits: [
       {
-        file: "src/ledger/decide-admission.ts",
-        find: "if (key.limit === null || month.spent + month.held < key.limit) return null;",
-        replace: "if (key.limit === null || key.limit >= 0n) return null;",
+        file: "src/ledger/decide/admission.ts",
+        find: "if (limit === null || month.spent + month.held < limit) return null;",
+        replace: "if (limit === null || limit >= 0n) return null;",
       },
     ],
     mix: mixes.bursts,
@@ -41,9 +41,9 @@ export const MUTANTS: readonly Mutant[] = [
     bug: "a key's limit counts what was spent, but not what is held by requests that run",
     edits: [
       {
-        file: "src/ledger/decide-admission.ts",
-        find: "if (key.limit === null || month.spent + month.held < key.limit) return null;",
-        replace: "if (key.limit === null || month.spent < key.limit) return null;",
+        file: "src/ledger/decide/admission.ts",
+        find: "if (limit === null || month.spent + month.held < limit) return null;",
+        replace: "if (limit === null || month.spent < limit) return null;",
       },
     ],
     mix: mixes.bursts,
@@ -54,7 +54,7 @@ export const MUTANTS: readonly Mutant[] = [
     bug: "a key that was good is taken for good for another minute",
     edits: [
       {
-        file: "src/ledger/decide-key.ts",
+        file: "src/ledger/decide/key.ts",
         find: "if (key.revokedAtMs !== null) return",
         replace: `const seen: Map<string, number> = ((globalThis as { seen?: Map<string, number> }).seen ??= new Map());
   if (key.revokedAtMs === null) seen.set(credential.keyId, Date.now());
@@ -69,7 +69,7 @@ export const MUTANTS: readonly Mutant[] = [
     bug: "every request with an idempotency key is a new one",
     edits: [
       {
-        file: "src/ledger/decide-claim.ts",
+        file: "src/ledger/decide/claim.ts",
         find: 'if (taken === undefined) return { kind: "free" };',
         replace: 'if (taken === undefined || taken.requestId !== "") return { kind: "free" };',
       },
@@ -83,7 +83,7 @@ export const MUTANTS: readonly Mutant[] = [
     bug: "a request whose gateway died is dispatched again on its retry",
     edits: [
       {
-        file: "src/ledger/decide-claim.ts",
+        file: "src/ledger/decide/claim.ts",
         find: 'if (taken.state === "dispatched") return',
         replace: `if (taken.state === "released" && taken.answerUntilMs === null) return { kind: "free" };
   if (taken.state === "dispatched") return`,
@@ -98,9 +98,9 @@ export const MUTANTS: readonly Mutant[] = [
     bug: "what a dead process held stays held",
     edits: [
       {
-        file: "src/ledger/sqlite.ts",
-        find: "for (let orphans = commit.orphans(deadlineBeforeMs); orphans.length > 0; ) {",
-        replace: "for (let orphans = commit.orphans(deadlineBeforeMs).slice(0, 0); orphans.length > 0; ) {",
+        file: "src/ledger/orphans.ts",
+        find: "if (found.length === 0) return;",
+        replace: "if (found.length >= 0) return;",
       },
     ],
     mix: mixes.kills,
@@ -147,7 +147,7 @@ export const MUTANTS: readonly Mutant[] = [
     bug: "a settlement that the store did not take at once is refunded instead of tried again",
     edits: [
       {
-        file: "src/ledger/operations.ts",
+        file: "src/ledger/commit/operations.ts",
         find: 'kind === "settle" || kind === "void";',
         replace: 'kind === "void";',
       },
@@ -158,6 +158,7 @@ export const MUTANTS: readonly Mutant[] = [
       organizationId,
       requestId,
       attempts: this.attempts,
+      ...(this.lowered !== null && { lowered: this.lowered }),
     });`,
         replace: `    const outcome = await this.ledger
       .settle({ ...settlement, organizationId, requestId, attempts: this.attempts })
@@ -179,9 +180,8 @@ export const MUTANTS: readonly Mutant[] = [
       {
         file: "src/pricing/charge.ts",
         find: "const charge = minUsd(due, hold);",
-        replace: "const charge = minUsd(due, addUsd(hold, hold));",
+        replace: "const charge = told === null ? minUsd(due, hold) : dueFor(worthOf(told, price), price);",
       },
-      { file: "src/pricing/charge.ts", find: "maxUsd, minUsd,", replace: "addUsd, maxUsd, minUsd," },
     ],
     mix: mixes.faults,
     seconds: 4,
@@ -205,8 +205,8 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: "src/gateway/bill.ts",
-        find: "if (completion === 0 && !arrived.complete) return NOTHING;",
-        replace: "if (!arrived.complete) return NOTHING;",
+        find: "if (completion === 0 && arrived.failed) return NOTHING;",
+        replace: "if (arrived.failed) return NOTHING;",
       },
     ],
     mix: mixes.leavings,
@@ -217,12 +217,12 @@ export const MUTANTS: readonly Mutant[] = [
     bug: "a payment that is reported again is credited again",
     edits: [
       {
-        file: "src/ledger/decide-top-up.ts",
+        file: "src/ledger/decide/top-up.ts",
         find: "if (earlier !== undefined) {",
         replace: "if (earlier !== undefined && earlier.amount !== amount) {",
       },
       {
-        file: "src/ledger/sqlite-write.ts",
+        file: "src/ledger/sqlite/write.ts",
         find: "INSERT INTO topup (",
         replace: "INSERT OR IGNORE INTO topup (",
       },
@@ -236,8 +236,8 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: "src/pricing/charge.ts",
-        find: "const due = minUsd(maxUsd(worth, price.requestMinimum), MAX_NANO_USD);",
-        replace: "const due = minUsd(worth, MAX_NANO_USD);",
+        find: "minUsd(maxUsd(worth, requestMinimum), MAX_NANO_USD);",
+        replace: "minUsd(worth, MAX_NANO_USD);",
       },
     ],
     mix: mixes.retries,
@@ -248,7 +248,7 @@ export const MUTANTS: readonly Mutant[] = [
     bug: "nobody asks whether an organization is still entitled to Research Mode",
     edits: [
       {
-        file: "src/ledger/decide-admission.ts",
+        file: "src/ledger/decide/admission.ts",
         find: 'if (asked.plan.tier !== "research") return null;',
         replace: "if (asked.atMs >= 0) return null;",
       },
@@ -257,12 +257,67 @@ export const MUTANTS: readonly Mutant[] = [
     seconds: 5,
   },
   {
+    name: "usage-believed",
+    bug: "whatever figures a provider reports go into the books",
+    edits: [
+      {
+        file: "src/gateway/bill.ts",
+        find: "const { usage, told, clamped } = believedUsage(claimed.usage, {",
+        replace: `const { usage, told, clamped } = believedUsage(claimed.usage, {
+    promptTokensMax: 2 ** 53, outputTokensMax: 2 ** 53, windowTokens: 2 ** 53 });
+  believedUsage(claimed.usage, {`,
+      },
+    ],
+    mix: mixes.nonsense,
+    seconds: 4,
+  },
+  {
+    name: "one-record-stops-all",
+    bug: "one record that does not open ends the gateway that meets it",
+    edits: [
+      {
+        file: "src/ledger/orphans.ts",
+        find: "if (store.isStoreFailure(error)) throw error;",
+        replace: "if (store.isStoreFailure(error) || unowned.requestId !== '') throw error;",
+      },
+    ],
+    mix: mixes.rotting,
+    seconds: 10,
+  },
+  {
+    name: "who-left-does-not-count",
+    bug: "a keyed stream whose client has left runs on, and its key may start another one in its place",
+    edits: [
+      {
+        file: "src/gateway/relay.ts",
+        find: "leave: also.callScope.leave,",
+        replace: "leave: () => (also.slot.done(), also.callScope.leave()),",
+      },
+    ],
+    mix: mixes.crowds,
+    seconds: 6,
+  },
+  {
+    name: "one-queue-for-all-counts",
+    bug: "what was delivered waits to be counted behind the prompts of whoever cannot pay for them",
+    edits: [
+      {
+        file: "src/pricing/tokens.ts",
+        find: "const admitted = new TokenCounter();",
+        replace: "const admitted = admitting;",
+      },
+    ],
+    mix: mixes.topUps,
+    seconds: 3,
+    fairness: true,
+  },
+  {
     name: "balances-not-locked",
     bug: "two gateways decide on the same balance at once",
     store: "postgres",
     edits: [
       {
-        file: "src/ledger/postgres-load.ts",
+        file: "src/ledger/postgres/load.ts",
         find: 'balances("FOR UPDATE"))',
         replace: 'balances(""))',
       },
@@ -276,9 +331,9 @@ export const MUTANTS: readonly Mutant[] = [
     store: "postgres",
     edits: [
       {
-        file: "src/ledger/lane.ts",
-        find: "if (!done) return this.putBack(batch);",
-        replace: "if (!done || done) return this.putBack(batch);",
+        file: "src/ledger/commit/group-commit.ts",
+        find: 'if (trace === "yes") return this.tell(batch, about.outcomes);',
+        replace: "",
       },
     ],
     mix: mixes.lostAnswers,

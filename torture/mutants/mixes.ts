@@ -6,7 +6,14 @@ const NO_TRAFFIC = Object.fromEntries(
 ) as Mix["traffic"];
 const NO_CHAOS = Object.fromEntries(Object.keys(EVERYTHING.chaos).map((name) => [name, 0])) as Mix["chaos"];
 
-const quiet: Mix = { ...EVERYTHING, chaosGapMs: null, leaving: 0, models: ["steady", "slow"] };
+const quiet: Mix = {
+  ...EVERYTHING,
+  hostileGapMs: null,
+  rotGapMs: null,
+  chaosGapMs: null,
+  leaving: 0,
+  models: ["steady", "slow"],
+};
 
 /** Many requests at once on money that does not cover them all. */
 export const bursts: Mix = { ...quiet, traffic: { ...NO_TRAFFIC, send: 10, burst: 4, top_up: 1, watch: 2 } };
@@ -45,11 +52,28 @@ export const cuts: Mix = {
   streams: 0.9,
 };
 
+/** Streams that gateways leave behind, with a record that does not open among them. */
+export const rotting: Mix = {
+  ...cuts,
+  chaosGapMs: null,
+  rotGapMs: 1_500,
+};
+
+/** Clients that leave keyed streams in bulk. */
+export const crowds: Mix = { ...quiet, traffic: { ...NO_TRAFFIC, send: 4 }, hostileGapMs: 700 };
+
 /** Providers that fail in every way there is. */
 export const faults: Mix = {
   ...quiet,
   traffic: { ...NO_TRAFFIC, send: 10 },
   models: ["steady", "fails-at-once", "resets", "refuses", "second-route", "inflated", "overruns"],
+};
+
+/** Providers that tell nonsense about what they used. */
+export const nonsense: Mix = {
+  ...quiet,
+  traffic: { ...NO_TRAFFIC, send: 10 },
+  models: ["boasts", "babbles", "contradicts", "understates"],
 };
 
 /** Payments that are reported more than once. */
@@ -59,7 +83,7 @@ export const topUps: Mix = { ...quiet, traffic: { ...NO_TRAFFIC, send: 5, top_up
 export const research: Mix = {
   ...quiet,
   traffic: { ...NO_TRAFFIC, send: 20, switch: 2 },
-  customers: { rich: 0, poor: 0, limited: 0, research: 1 },
+  customers: { ...EVERYTHING.customers, rich: 0, poor: 0, limited: 0, research: 1 },
 };
 
 /** Clients that go away in the middle. */

@@ -22,6 +22,8 @@ export interface Mutant {
   /** The traffic and the chaos that bring it to light within `seconds`. */
   mix: Mix;
   seconds: number;
+  /** Whether it shows beside a flood of prompts. */
+  fairness?: boolean;
 }
 
 /** What a gateway needs to run; `node_modules` is linked. */

@@ -18,9 +18,9 @@ export interface Proof {
 }
 
 export async function prove(mutant: Mutant, options: { seed: number; control: boolean }): Promise<Proof> {
-  const { name, bug, mix, seconds, store } = mutant;
+  const { name, bug, mix, seconds, store, fairness = false } = mutant;
   const database = store === "postgres" && { database: { gateways: 2, standby: false } };
-  const run = { seed: options.seed, ms: seconds * 1_000, mix, ...database };
+  const run = { seed: options.seed, ms: seconds * 1_000, mix, fairness, ...database };
   const control = options.control ? byCheck(await torture(run)) : null;
   const root = plant(mutant);
   try {
@@ -58,7 +58,7 @@ export async function runMutants(options: {
 }
 
 /** The mutant was found, and the checkout under the same plan was clean. */
-export const holds = ({ found, control }: Proof): boolean =>
+const holds = ({ found, control }: Proof): boolean =>
   Object.keys(found).length > 0 && (control === null || Object.keys(control).length === 0);
 
 function printProof(proof: Proof): string {

@@ -1,6 +1,6 @@
 // The columns of the activity table.
 import { Code, Stack, Text } from "@mantine/core";
-import type { ActivityRow } from "../../api/spend.ts";
+import type { Row } from "../../api/routes.ts";
 import type { Column } from "../../components/data-table.tsx";
 import { Money, Time } from "../../components/figures.tsx";
 import { Link } from "../../components/link.tsx";
@@ -8,9 +8,9 @@ import { NextStep } from "../../components/next-step.tsx";
 import { StateBadge } from "../../components/state-badge.tsx";
 import { formatCount } from "../../format/count.ts";
 import { formatSpan } from "../../format/time.ts";
-import { texts } from "../../texts.ts";
+import { activityTexts as words } from "./texts.ts";
 
-const words = texts.activity;
+type ActivityRow = Row<"GET /orgs/{org}/activity">;
 
 export const activityColumns = (org: string): Column<ActivityRow>[] => [
   {
@@ -27,7 +27,7 @@ export const activityColumns = (org: string): Column<ActivityRow>[] => [
     always: true,
     cell: (row) => (
       <Stack gap={2} align="flex-start">
-        <StateBadge state={row.state} word={words.states[row.state]} />
+        <State of={row} />
         {row.code !== null && (
           <>
             <Code className="name">{row.code}</Code>
@@ -41,7 +41,9 @@ export const activityColumns = (org: string): Column<ActivityRow>[] => [
     title: words.columns.model,
     cell: (row) => (
       <Stack gap={0}>
-        <span className="name">{row.model ?? "–"}</span>
+        <span className="name">
+          {row.model ?? (row.requests === 1 ? words.noModel : words.severalModels)}
+        </span>
         <Text size="xs" c="dimmed" className="name">
           {row.key.name}
         </Text>
@@ -104,3 +106,13 @@ export const activityColumns = (org: string): Column<ActivityRow>[] => [
     cell: ({ id }) => <Code className="name">{id}</Code>,
   },
 ];
+
+function State({ of }: { of: ActivityRow }) {
+  const word = words.states[of.state];
+  return (
+    <StateBadge
+      state={of.state}
+      word={of.requests === 1 ? word : words.times(word, formatCount(of.requests))}
+    />
+  );
+}

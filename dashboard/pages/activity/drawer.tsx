@@ -2,8 +2,8 @@
 import { Button, Code, Drawer, Group, Stack, Table, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { type ActivityRow, type RequestDetail, requestQuery } from "../../api/spend.ts";
-import { api } from "../../api/paths.ts";
+import { read } from "../../api/read.ts";
+import { type Answer, type Row, addressOf } from "../../api/routes.ts";
 import { Copyable } from "../../components/copy.tsx";
 import { ExactMoney, Time } from "../../components/figures.tsx";
 import { Link } from "../../components/link.tsx";
@@ -15,10 +15,11 @@ import { formatCount } from "../../format/count.ts";
 import { exactMoney, isZero, subMoney } from "../../format/money.ts";
 import { formatSpan, receivedAt } from "../../format/time.ts";
 import { useStepKeys } from "../../keyboard.tsx";
-import { texts } from "../../texts.ts";
+import { activityTexts as words } from "./texts.ts";
 import { Refund } from "./refund.tsx";
 
-const words = texts.activity;
+type ActivityRow = Row<"GET /orgs/{org}/activity">;
+type RequestDetail = Answer<"GET /orgs/{org}/activity/{request}">;
 
 interface DrawerProps {
   org: string;
@@ -68,7 +69,7 @@ export function RequestDrawer({ org, request, rows, open, onClose }: DrawerProps
 }
 
 function Detail({ org, request }: { org: string; request: string }) {
-  const detail = useQuery(requestQuery(org, request));
+  const detail = useQuery(read("GET /orgs/{org}/activity/{request}", { org, request }));
   return (
     <Loaded query={detail}>
       {(found) => (
@@ -77,6 +78,7 @@ function Detail({ org, request }: { org: string; request: string }) {
           <Refund of={found.row} />
           {found.arithmetic !== null && <Arithmetic of={found.arithmetic} />}
           {found.arithmetic === null && found.request !== null && <Held of={found.request} />}
+          {found.request === null && <AskedFor of={found.row} />}
           {found.request !== null && <Timeline of={found.request} />}
           {found.request !== null && found.request.attempts.length > 0 && (
             <Attempts of={found.request} judged={found.attempts} />
@@ -118,7 +120,8 @@ const Headline = ({ of: { row, sentence, advice }, org }: { of: RequestDetail; o
       </Text>
     )}
     <Text size="sm" className="name">
-      {row.model ?? "–"} · {row.key.name} · <Time at={row.at} />
+      {row.model ?? (row.requests === 1 ? words.noModel : words.severalModels)} · {row.key.name} ·{" "}
+      <Time at={row.at} />
     </Text>
     <Copyable text={row.id} />
     {row.replay_of !== null && (
@@ -175,6 +178,49 @@ const Held = ({ of }: { of: Request }) => (
     <Text size="xs" c="dimmed">
       {of.state === "running" ? words.stillHeld : words.nothingUsed}
     </Text>
+  </Part>
+);
+
+/** Of a request that held nothing: how often, what it asked for, and the figures that decided. */
+const AskedFor = ({ of: { asked, details, model, requests, last_at, state } }: { of: ActivityRow }) => (
+  <Part title={words.askedFor}>
+    {requests > 1 && (
+      <Text size="sm">
+        {words.alike(formatCount(requests))} {last_at !== null && <Time at={last_at} />}
+      </Text>
+    )}
+    {model === null && <Text size="sm">{requests === 1 ? words.modelNotRead : words.modelsDiffer}</Text>}
+    {asked === null ? (
+      model !== null && <Text size="sm">{state === "refused" ? words.notPriced : words.notRecorded}</Text>
+    ) : (
+      <>
+        <Text size="sm">
+          {words.askedPrompt(formatCount(asked.prompt_tokens), asked.prompt_counted === true)}{" "}
+          {words.askedOutput(formatCount(asked.output_tokens))}
+        </Text>
+        <Table fz="sm" withRowBorders={false} verticalSpacing={2}>
+          <Table.Tbody>
+            <Sum label={words.wouldHold} usd={asked.hold_usd} />
+          </Table.Tbody>
+        </Table>
+      </>
+    )}
+    {details !== null && (
+      <Table fz="sm" withRowBorders={false} verticalSpacing={2}>
+        <Table.Tbody>
+          {Object.entries(details).map(([name, value]) => (
+            <Table.Tr key={name}>
+              <Table.Td pl={0}>
+                <Code>{name}</Code>
+              </Table.Td>
+              <Table.Td pr={0} ta="right" className="figures name">
+                {value ?? "–"}
+              </Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    )}
   </Part>
 );
 
@@ -251,6 +297,11 @@ const Attempts = ({ of: { attempts }, judged }: AttemptsProps) => (
               .join(" · ")}
           </Text>
         </Group>
+        {attempt.words !== null && (
+          <Text size="xs" className="name">
+            {words.providerSaid} <Code>{attempt.words}</Code>
+          </Text>
+        )}
         {judged
           .filter(({ n }) => n === attempt.n)
           .map(({ n, reason, paid_by }) => (
@@ -324,7 +375,7 @@ function Raw({ org, of }: { org: string; of: Request }) {
             component="a"
             size="compact-sm"
             variant="default"
-            href={api.receipt(org, of.id)}
+            href={addressOf("GET /orgs/{org}/activity/{request}/receipt", { org, request: of.id })}
             download={`receipt-${of.id}.json`}
           >
             {words.receipt}

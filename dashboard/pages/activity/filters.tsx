@@ -1,16 +1,24 @@
 // What is shown of the activity: all of it is in the address.
 import { Button, Group, Select } from "@mantine/core";
-import { REFUSALS } from "../../../src/contract/refusals.ts";
+import { REFUSALS } from "../../../src/domain/refusals.ts";
 import type { Query } from "../../api/client.ts";
 import { SearchField } from "../../components/search-field.tsx";
 import { askedWindow, TimeWindow, windowShape } from "../../components/time-window.tsx";
 import { KeyFilter, ModelFilter } from "../../components/spend-filters.tsx";
 import { type Filters, oneOf, type SetFilters, text } from "../../filters.ts";
 import { formatTime } from "../../format/time.ts";
-import { texts } from "../../texts.ts";
+import { activityTexts as words } from "./texts.ts";
+import { spendFilterTexts, tableTexts } from "../../components/texts.ts";
 
-const words = texts.activity;
-const STATES = ["running", "settled", "released", "outcome_unknown", "refused", "replay"] as const;
+const STATES = [
+  "running",
+  "settled",
+  "cut_short",
+  "released",
+  "outcome_unknown",
+  "refused",
+  "replay",
+] as const;
 export const SHAPE = {
   ...windowShape("7d"),
   state: oneOf(["", ...STATES], ""),
@@ -21,7 +29,7 @@ export const SHAPE = {
   find: text(),
   req: text(),
 };
-export type ActivityShape = Filters<typeof SHAPE>;
+type ActivityShape = Filters<typeof SHAPE>;
 
 const NOTHING = { state: "", model: "", key: "", code: "", find: "" } as const;
 
@@ -50,14 +58,14 @@ export const ActivityFilters = ({ org, filters, set }: FiltersProps) => (
     <SearchField
       label={words.find}
       placeholder={words.findHint}
-      w={{ base: "100%", sm: 260 }}
+      w={{ base: "100%", sm: 350 }}
       value={filters.find}
       onSearch={(find) => set({ find }, { typed: true })}
     />
     <TimeWindow filters={filters} set={set} />
     <Select
       label={words.state}
-      w={150}
+      w={190}
       allowDeselect={false}
       value={filters.state}
       onChange={(value) => set({ state: SHAPE.state(value ?? undefined) })}
@@ -73,7 +81,7 @@ export const ActivityFilters = ({ org, filters, set }: FiltersProps) => (
       w={210}
       searchable
       clearable
-      clearButtonProps={{ "aria-label": texts.spendFilters.clear(words.code) }}
+      clearButtonProps={{ "aria-label": spendFilterTexts.clear(words.code) }}
       placeholder={words.all}
       value={filters.code === "" ? null : filters.code}
       onChange={(value) => set({ code: value ?? "" })}
@@ -86,7 +94,7 @@ export const ActivityFilters = ({ org, filters, set }: FiltersProps) => (
     )}
     {isNarrowed(filters) && (
       <Button variant="subtle" onClick={() => set(NOTHING)}>
-        {texts.table.clear}
+        {tableTexts.clear}
       </Button>
     )}
   </Group>

@@ -1,20 +1,25 @@
 // How many requests of which state came when: above the rows, for the same filter; a bar narrows them to its bucket.
-import { useQuery } from "@tanstack/react-query";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { read } from "../../api/read.ts";
 import type { Query } from "../../api/client.ts";
-import { type ActivityHistogram, histogramQuery } from "../../api/spend.ts";
+import type { Answer } from "../../api/routes.ts";
 import type { Bucket } from "../../components/chart.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { Figure } from "../../components/figure.tsx";
 import { formatCount, shortCount } from "../../format/count.ts";
 import { bucketLabel } from "../../format/time.ts";
-import { texts } from "../../texts.ts";
+import { activityTexts as words } from "./texts.ts";
+import { figureTexts } from "../../components/texts.ts";
+import { usageTexts } from "../usage/texts.ts";
 
-const words = texts.activity;
+type ActivityHistogram = Answer<"GET /orgs/{org}/activity/histogram">;
+
 type State = ActivityHistogram["states"][number]["state"];
 
 /** A state has its colour on every page; never red against green. */
 const COLOURS: Record<State, string> = {
   settled: "indigo.6",
+  cut_short: "orange.5",
   running: "cyan.5",
   released: "gray.5",
   outcome_unknown: "pink.5",
@@ -33,7 +38,8 @@ interface HistogramProps {
 
 export function Histogram({ org, asked, live, pick }: HistogramProps) {
   const { data } = useQuery({
-    ...histogramQuery(org, asked),
+    ...read("GET /orgs/{org}/activity/histogram", { org }, asked),
+    placeholderData: keepPreviousData,
     refetchInterval: live ? COUNTED_EVERY_MS : false,
   });
   if (data === undefined) return null;
@@ -48,7 +54,7 @@ export function Histogram({ org, asked, live, pick }: HistogramProps) {
   const running = data.running_bucket;
   return (
     <Figure
-      title={`${words.histogram}, ${texts.figure.buckets[data.bucket]}`}
+      title={`${words.histogram}, ${figureTexts.buckets[data.bucket]}`}
       summary={states
         .map(({ state, counts }) => `${formatCount(sumOf(counts))} ${words.states[state]}`)
         .join(", ")}
@@ -76,7 +82,7 @@ interface Row {
 
 const Counts = ({ states, rows }: { states: readonly State[]; rows: readonly Row[] }) => {
   const columns: Column<Row>[] = [
-    { title: texts.usage.time, always: true, cell: ({ label }) => label },
+    { title: usageTexts.time, always: true, cell: ({ label }) => label },
     ...states.map((state, at) => ({
       title: words.states[state],
       always: at === 0,

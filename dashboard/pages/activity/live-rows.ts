@@ -1,6 +1,8 @@
 // The list with what the tail told: changed rows as they are now, new ones on top, unless somebody reads further down.
 import { useEffect, useState } from "react";
-import type { ActivityRow } from "../../api/spend.ts";
+import type { Row } from "../../api/routes.ts";
+
+type ActivityRow = Row<"GET /orgs/{org}/activity">;
 
 interface Matching {
   state: string;
@@ -9,7 +11,7 @@ interface Matching {
   grows: boolean;
 }
 
-export interface LiveRows {
+interface LiveRows {
   rows: ActivityRow[];
   /** New rows that are held back. */
   waiting: number;

@@ -1,9 +1,8 @@
 // Every request of the organization, refusals and replays included, newest first; a row opens the drawer beside it.
-import { Button } from "@mantine/core";
+import { Alert, Button } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
-import { withQuery } from "../../api/client.ts";
-import { api } from "../../api/paths.ts";
-import { activityQuery } from "../../api/spend.ts";
+import { moreOf, readPages } from "../../api/read.ts";
+import { addressOf } from "../../api/routes.ts";
 import { DataTable } from "../../components/data-table.tsx";
 import { Icon } from "../../components/icon.tsx";
 import { ButtonLink } from "../../components/link.tsx";
@@ -13,7 +12,8 @@ import { useFilters } from "../../filters.ts";
 import { formatCount } from "../../format/count.ts";
 import { useMembership } from "../../membership.tsx";
 import { path } from "../../path-builder.ts";
-import { texts } from "../../texts.ts";
+import { activityTexts as words } from "./texts.ts";
+import { pageNames } from "../../components/texts.ts";
 import { activityColumns } from "./columns.tsx";
 import { RequestDrawer } from "./drawer.tsx";
 import { ActivityFilters, askedOf, isNarrowed, SHAPE } from "./filters.tsx";
@@ -21,15 +21,14 @@ import { Histogram } from "./histogram.tsx";
 import { scrollToTop, useLiveRows } from "./live-rows.ts";
 import { useTail } from "./tail.ts";
 
-const words = texts.activity;
 export function ActivityPage() {
   const { org } = useMembership();
   const [filters, setFilters] = useFilters(SHAPE);
   const asked = askedOf(filters);
-  const activity = useInfiniteQuery(activityQuery(org.id, asked));
+  const activity = useInfiniteQuery(readPages("GET /orgs/{org}/activity", { org: org.id }, asked));
   const live = filters.live !== "";
-  const fresh = useTail(org.id, { on: live, key: filters.key, model: filters.model });
-  const { rows, waiting } = useLiveRows(fresh, activity.data?.pages.flatMap(({ data }) => data) ?? [], {
+  const tail = useTail(org.id, { on: live, key: filters.key, model: filters.model });
+  const { rows, waiting } = useLiveRows(tail.rows, activity.data ?? [], {
     state: filters.state,
     code: filters.code,
     grows: filters.find === "" && filters.from === "" && filters.to === "",
@@ -37,7 +36,7 @@ export function ActivityPage() {
   const filtered = isNarrowed(filters) || filters.from !== "" || filters.to !== "";
   return (
     <Page
-      title={texts.pages.activity}
+      title={pageNames.activity}
       lead={words.lead}
       actions={
         <>
@@ -49,7 +48,11 @@ export function ActivityPage() {
           >
             {live ? words.stop : words.live}
           </Button>
-          <ButtonLink to={withQuery(api.activityCsv(org.id), asked)} reloadDocument variant="default">
+          <ButtonLink
+            to={addressOf("GET /orgs/{org}/activity.csv", { org: org.id }, asked)}
+            reloadDocument
+            variant="default"
+          >
             {words.csv}
           </ButtonLink>
         </>
@@ -61,6 +64,11 @@ export function ActivityPage() {
         <Button className="waiting-rows" size="compact-sm" onClick={scrollToTop}>
           {words.waiting(formatCount(waiting))}
         </Button>
+      )}
+      {tail.refused && (
+        <Alert color="yellow" variant="light" role="status">
+          {words.crowded}
+        </Alert>
       )}
       <Trouble query={activity} />
       {activity.isPending && <Loading lines={8} />}
@@ -74,16 +82,12 @@ export function ActivityPage() {
           </Empty>
         ) : (
           <DataTable
-            label={texts.pages.activity}
+            label={pageNames.activity}
             rows={rows}
             rowKey={({ id }) => id}
             columns={activityColumns(org.id)}
             onOpen={({ id }) => setFilters({ req: id })}
-            more={
-              activity.hasNextPage
-                ? { load: () => void activity.fetchNextPage(), loading: activity.isFetchingNextPage }
-                : undefined
-            }
+            more={moreOf(activity)}
           />
         ))}
       <RequestDrawer

@@ -1,22 +1,24 @@
 // An operator gives back what a request cost, from its own record.
 import { Button, Group } from "@mantine/core";
 import { useState } from "react";
-import type { ActivityRow } from "../../api/spend.ts";
-import { RefundDialog } from "../../components/refund-dialog.tsx";
+import type { Row } from "../../api/routes.ts";
+import { RefundDialog } from "../operator/credits/refund.tsx";
 import { isZero } from "../../format/money.ts";
 import { useMembership } from "../../membership.tsx";
-import { texts } from "../../texts.ts";
+import { operatorCreditsTexts } from "../operator/credits/texts.ts";
 
-export function Refund({ of: { id, state, charge_usd } }: { of: ActivityRow }) {
+type ActivityRow = Row<"GET /orgs/{org}/activity">;
+
+export function Refund({ of: { id, charge_usd } }: { of: ActivityRow }) {
   const { session } = useMembership();
   // The row that it was opened from: the arrows may have moved the drawer on.
   const [request, setRequest] = useState<string | null>(null);
   return (
     <>
-      {session.person.operator && state === "settled" && !isZero(charge_usd) && (
+      {session.person.operator && !isZero(charge_usd) && (
         <Group>
           <Button size="compact-sm" variant="default" onClick={() => setRequest(id)}>
-            {texts.operatorCredits.refundThis}
+            {operatorCreditsTexts.refundThis}
           </Button>
         </Group>
       )}

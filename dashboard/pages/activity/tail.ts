@@ -2,9 +2,9 @@
 // whenever it does, the list is asked again, so that nothing is missing between the two.
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
-import { withQuery } from "../../api/client.ts";
-import { api } from "../../api/paths.ts";
-import { type ActivityRow, activityOf } from "../../api/spend.ts";
+import { addressOf, type Row } from "../../api/routes.ts";
+
+type ActivityRow = Row<"GET /orgs/{org}/activity">;
 
 const ROWS_AT_MOST = 500;
 
@@ -14,17 +14,35 @@ interface Followed {
   model: string;
 }
 
-export function useTail(org: string, { on, key, model }: Followed): readonly ActivityRow[] {
+/** So long after a refusal the page asks again. */
+const AGAIN_MS = 10_000;
+
+interface Tail {
+  rows: readonly ActivityRow[];
+  /** As many pages follow as may: it goes on by itself when there is a place. */
+  refused: boolean;
+}
+
+export function useTail(org: string, { on, key, model }: Followed): Tail {
   const [rows, setRows] = useState<readonly ActivityRow[]>([]);
+  const [tries, setTries] = useState(0);
+  const [refused, setRefused] = useState(false);
   const queries = useQueryClient();
   useEffect(() => {
     if (!on) return;
-    const tail = new EventSource(withQuery(api.activityTail(org), { key, model }));
+    const tail = new EventSource(addressOf("GET /orgs/{org}/activity/tail", { org }, { key, model }));
+    let again: ReturnType<typeof setTimeout> | undefined;
+    tail.addEventListener("error", () => {
+      if (tail.readyState !== EventSource.CLOSED) return; // else the browser connects again
+      setRefused(true);
+      again = setTimeout(() => setTries((tried) => tried + 1), AGAIN_MS);
+    });
     tail.addEventListener("open", () => {
+      setRefused(false);
       let before: readonly ActivityRow[] = [];
       setRows((known) => (before = known));
       void queries
-        .invalidateQueries({ queryKey: activityOf(org) })
+        .invalidateQueries({ queryKey: ["orgs", org, "activity"] })
         .then(() => setRows((known) => known.filter((row) => !before.includes(row))));
     });
     tail.addEventListener("row", ({ data }: MessageEvent<string>) => {
@@ -32,9 +50,10 @@ export function useTail(org: string, { on, key, model }: Followed): readonly Act
       setRows((known) => [row, ...known.filter(({ id }) => id !== row.id)].slice(0, ROWS_AT_MOST));
     });
     return () => {
+      clearTimeout(again);
       tail.close();
       setRows([]);
     };
-  }, [org, on, key, model, queries]);
-  return rows;
+  }, [org, on, key, model, queries, tries]);
+  return { rows, refused: on && refused };
 }

@@ -1,24 +1,22 @@
 // Adding a webhook: its address, and once, the secret that its deliveries are signed with.
 import { Alert, TextInput } from "@mantine/core";
 import { useState } from "react";
-import { useAddChannel } from "../../api/alerts.ts";
+import { useChange } from "../../api/change.ts";
 import { FormDialog } from "../../components/dialogs.tsx";
 import { OnceDialog, type Secret } from "../../components/secret-dialog.tsx";
-import { texts } from "../../texts.ts";
-
-const words = texts.alerts;
+import { alertsTexts as words } from "./texts.ts";
+import { secretTexts } from "../../components/texts.ts";
 
 export function ChannelDialog({ org, onClose }: { org: string; onClose: () => void }) {
   const [name, setName] = useState("");
   const [target, setTarget] = useState("https://");
   const [shown, setShown] = useState<Secret | null>(null);
   const [shownBefore, setShownBefore] = useState(false);
-  const add = useAddChannel(org, ({ name: named, secret }) =>
+  const add = useChange("POST /orgs/{org}/alerts/channels", { org }, ({ name: named, secret }) =>
     secret === null ? setShownBefore(true) : setShown({ name: named, secret }),
   );
   return shown === null ? (
     <FormDialog
-      opened
       title={words.addChannel}
       action={words.addChannel}
       mutation={add}
@@ -28,7 +26,7 @@ export function ChannelDialog({ org, onClose }: { org: string; onClose: () => vo
       onSubmit={() => add.mutate({ kind: "webhook", name: name.trim(), target: target.trim() })}
     >
       {shownBefore ? (
-        <Alert color="yellow">{texts.secret.replayed}</Alert>
+        <Alert color="yellow">{secretTexts.replayed}</Alert>
       ) : (
         <>
           <TextInput

@@ -1,14 +1,15 @@
 // Where messages go: each can be tried, and removed.
 import { Code } from "@mantine/core";
 import { useState } from "react";
-import { type AlertChannel, useRemoveChannel, useTestChannel } from "../../api/alerts.ts";
+import { useChange } from "../../api/change.ts";
+import type { Row } from "../../api/routes.ts";
 import { type Column, DataTable } from "../../components/data-table.tsx";
-import { QuestionDialog } from "../../components/dialogs.tsx";
+import { ConfirmDialog } from "../../components/dialogs.tsx";
 import { RowActs } from "../../components/row-acts.tsx";
 import { Failure } from "../../components/states.tsx";
-import { texts } from "../../texts.ts";
+import { alertsTexts as words } from "./texts.ts";
 
-const words = texts.alerts;
+type AlertChannel = Row<"GET /orgs/{org}/alerts/channels">;
 
 interface ChannelsProps {
   org: string;
@@ -17,7 +18,7 @@ interface ChannelsProps {
 }
 
 export function Channels({ org, rows, mayChange }: ChannelsProps) {
-  const test = useTestChannel(org);
+  const [error, setError] = useState<Error | null>(null);
   const [removed, setRemoved] = useState<AlertChannel | null>(null);
   const columns: Column<AlertChannel>[] = [
     { title: words.columns.name, always: true, cell: ({ name }) => <span className="name">{name}</span> },
@@ -28,37 +29,49 @@ export function Channels({ org, rows, mayChange }: ChannelsProps) {
       acts: true,
       always: true,
       cell: (of) =>
-        mayChange && (
-          <RowActs
-            label={words.menu(of.name)}
-            acts={[
-              { label: words.test, act: () => test.mutate(of.id) },
-              ...(of.kind === "dashboard" ? [] : [{ label: words.remove, act: () => setRemoved(of) }]),
-            ]}
-          />
-        ),
+        mayChange && <Acts org={org} of={of} onTested={setError} onRemove={() => setRemoved(of)} />,
     },
   ];
   return (
     <>
-      {test.error !== null && <Failure error={test.error} />}
+      {error !== null && <Failure error={error} />}
       <DataTable label={words.channels} rows={rows} rowKey={({ id }) => id} columns={columns} />
       {removed !== null && <Remove org={org} of={removed} onClose={() => setRemoved(null)} />}
     </>
   );
 }
 
-function Remove({ org, of, onClose }: { org: string; of: AlertChannel; onClose: () => void }) {
-  const remove = useRemoveChannel(org, of.id, onClose);
+interface ActsProps {
+  org: string;
+  of: AlertChannel;
+  onTested: (error: Error | null) => void;
+  onRemove: () => void;
+}
+
+function Acts({ org, of, onTested, onRemove }: ActsProps) {
+  const test = useChange("POST /orgs/{org}/alerts/channels/{channel}/test", { org, channel: of.id });
   return (
-    <QuestionDialog
+    <RowActs
+      label={words.menu(of.name)}
+      acts={[
+        { label: words.test, act: () => test.mutate({}, { onSettled: (_, error) => onTested(error) }) },
+        ...(of.kind === "dashboard" ? [] : [{ label: words.remove, act: onRemove }]),
+      ]}
+    />
+  );
+}
+
+function Remove({ org, of, onClose }: { org: string; of: AlertChannel; onClose: () => void }) {
+  const remove = useChange("DELETE /orgs/{org}/alerts/channels/{channel}", { org, channel: of.id }, onClose);
+  return (
+    <ConfirmDialog
       title={words.removeChannel(of.name)}
       action={words.removeChannel(of.name)}
       mutation={remove}
       onClose={onClose}
-      onSubmit={() => remove.mutate(null)}
+      onConfirm={() => remove.mutate({})}
     >
       {words.removeChannelHelp}
-    </QuestionDialog>
+    </ConfirmDialog>
   );
 }

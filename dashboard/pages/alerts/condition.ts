@@ -1,10 +1,12 @@
 // An alert rule as a sentence.
-import type { AlertRule } from "../../api/alerts.ts";
+import type { Row } from "../../api/routes.ts";
 import { formatMoney } from "../../format/money.ts";
-import { texts } from "../../texts.ts";
+import { alertsTexts } from "./texts.ts";
+
+type AlertRule = Row<"GET /orgs/{org}/alerts/rules">;
 
 /** What a rule waits for, with its threshold in place of `value`. */
-export const SENTENCES: Record<AlertRule["kind"], (value: string) => string> = texts.alerts.conditions;
+export const SENTENCES: Record<AlertRule["kind"], (value: string) => string> = alertsTexts.conditions;
 
 /** What an id is called. */
 export type Names = ReadonlyMap<string, string>;
@@ -13,7 +15,7 @@ export const namesOf = (rows: readonly { id: string; name: string }[] = []): Nam
   new Map(rows.map(({ id, name }) => [id, name]));
 
 export function conditionOf({ kind, amount_usd, percent, days, key }: AlertRule, keys: Names): string {
-  if (key !== null) return texts.alerts.keyLimitOf(keys.get(key) ?? key, `${percent} %`);
+  if (key !== null) return alertsTexts.keyLimitOf(keys.get(key) ?? key, `${percent} %`);
   if (amount_usd !== null) return SENTENCES[kind](formatMoney(amount_usd));
   if (percent !== null) return SENTENCES[kind](`${percent} %`);
   return SENTENCES[kind](String(days ?? ""));

@@ -1,19 +1,22 @@
 // What was sent, newest first, and what became of it.
 import { Stack, Text } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
-import { type AlertDelivery, deliveriesQuery } from "../../api/alerts.ts";
-import { moreOf } from "../../api/paged.ts";
+import { moreOf, readPages } from "../../api/read.ts";
+import type { Row } from "../../api/routes.ts";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { Ago, Time } from "../../components/figures.tsx";
 import { StateBadge } from "../../components/state-badge.tsx";
 import { Loaded } from "../../components/states.tsx";
-import { texts } from "../../texts.ts";
+import { alertsTexts as words } from "./texts.ts";
 import type { Names } from "./condition.ts";
 
-const words = texts.alerts;
+type AlertDelivery = Row<"GET /orgs/{org}/alerts/deliveries">;
 
 export function Deliveries({ org, channels }: { org: string; channels: Names }) {
-  const deliveries = useInfiniteQuery(deliveriesQuery(org));
+  const deliveries = useInfiniteQuery({
+    ...readPages("GET /orgs/{org}/alerts/deliveries", { org }),
+    refetchInterval: 10_000,
+  });
   return (
     <Loaded query={deliveries}>
       {(rows) => (

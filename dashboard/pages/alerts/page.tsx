@@ -2,13 +2,14 @@
 import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { type AlertRule, channelsQuery, rulesQuery } from "../../api/alerts.ts";
-import { keysQuery } from "../../api/keys.ts";
+import { read } from "../../api/read.ts";
+import type { Row } from "../../api/routes.ts";
 import { Icon } from "../../components/icon.tsx";
 import { Page, Section } from "../../components/page.tsx";
 import { Empty, Loaded } from "../../components/states.tsx";
 import { useMembership } from "../../membership.tsx";
-import { texts } from "../../texts.ts";
+import { alertsTexts as words } from "./texts.ts";
+import { pageNames } from "../../components/texts.ts";
 import { ChannelDialog } from "./channel.tsx";
 import { Channels } from "./channels.tsx";
 import { namesOf } from "./condition.ts";
@@ -16,14 +17,15 @@ import { Deliveries } from "./deliveries.tsx";
 import { RuleDialog } from "./rule.tsx";
 import { Rules } from "./rules.tsx";
 
-const words = texts.alerts;
+type AlertRule = Row<"GET /orgs/{org}/alerts/rules">;
+
 type Act = { kind: "rule"; of: AlertRule | null } | { kind: "channel" };
 
 export function AlertsPage() {
   const { org, may } = useMembership();
-  const rules = useQuery(rulesQuery(org.id));
-  const channels = useQuery(channelsQuery(org.id));
-  const keys = useQuery(keysQuery(org.id));
+  const rules = useQuery(read("GET /orgs/{org}/alerts/rules", { org: org.id }));
+  const channels = useQuery(read("GET /orgs/{org}/alerts/channels", { org: org.id }));
+  const keys = useQuery(read("GET /orgs/{org}/keys", { org: org.id }));
   const [act, setAct] = useState<Act | null>(null);
   const close = (): void => setAct(null);
   const mayChange = may("alerts.change");
@@ -34,7 +36,7 @@ export function AlertsPage() {
     </Button>
   );
   return (
-    <Page title={texts.pages.alerts} lead={words.lead} actions={add}>
+    <Page title={pageNames.alerts} lead={words.lead} actions={add}>
       <Loaded query={rules}>
         {({ data }) =>
           data.length === 0 ? (

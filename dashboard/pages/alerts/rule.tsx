@@ -2,21 +2,21 @@
 import { MultiSelect, NumberInput, Select, Switch, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import {
-  type AlertChannel,
-  type AlertRule,
-  type RuleInput,
-  rulesQuery,
-  useSaveRule,
-} from "../../api/alerts.ts";
-import type { Key } from "../../api/keys.ts";
+import { useChange } from "../../api/change.ts";
+import { read } from "../../api/read.ts";
+import type { Body, Row } from "../../api/routes.ts";
 import { FormDialog } from "../../components/dialogs.tsx";
 import { type Fact, sinceOpened } from "../../components/meanwhile.tsx";
 import { amountProblem, isAmount, trimAmount } from "../../format/amount.ts";
-import { texts } from "../../texts.ts";
+import { alertsTexts as words } from "./texts.ts";
+import { dialogTexts, meanwhileTexts } from "../../components/texts.ts";
 import { conditionOf, type Names, namesOf, SENTENCES } from "./condition.ts";
 
-const words = texts.alerts;
+type AlertChannel = Row<"GET /orgs/{org}/alerts/channels">;
+type AlertRule = Row<"GET /orgs/{org}/alerts/rules">;
+type Key = Row<"GET /orgs/{org}/keys">;
+type RuleInput = Body<"POST /orgs/{org}/alerts/rules">;
+
 const KINDS = [
   "balance_below",
   "days_left_below",
@@ -55,8 +55,10 @@ export function RuleDialog({ org, of, channels, keys, onClose }: RuleDialogProps
   const [key, setKey] = useState(of?.key ?? "");
   const [told, setTold] = useState(of?.channels ?? channels.map(({ id }) => id));
   const [on, setOn] = useState(of?.on ?? true);
-  const save = useSaveRule(org, onClose);
-  const { data: rules } = useQuery(rulesQuery(org));
+  const add = useChange("POST /orgs/{org}/alerts/rules", { org }, onClose);
+  const change = useChange("PUT /orgs/{org}/alerts/rules/{rule}", { org, rule: of?.id ?? "" }, onClose);
+  const save = of === null ? add : change;
+  const { data: rules } = useQuery(read("GET /orgs/{org}/alerts/rules", { org }));
   const tried =
     of &&
     sinceOpened(
@@ -76,14 +78,15 @@ export function RuleDialog({ org, of, channels, keys, onClose }: RuleDialogProps
   };
   return (
     <FormDialog
-      opened
       title={of === null ? words.addRule : words.editRule}
-      action={texts.dialog.save}
+      action={dialogTexts.save}
       mutation={save}
       disabled={unit === "usd" && !isAmount(amount)}
       onClose={onClose}
       now={tried?.late ? factsOf(tried.on, { channels: namesOf(channels), keys: namesOf(keys) }) : null}
-      onSubmit={() => save.mutate({ rule, on: tried?.on ?? null })}
+      onSubmit={() =>
+        tried === null ? add.mutate(rule) : change.mutate({ ...rule, version: tried.on.version })
+      }
     >
       <Select
         label={words.when}
@@ -128,7 +131,7 @@ export function RuleDialog({ org, of, channels, keys, onClose }: RuleDialogProps
 const factsOf = (rule: AlertRule, { channels, keys }: { channels: Names; keys: Names }): Fact[] => [
   [words.when, conditionOf(rule, keys)],
   [words.tell, rule.channels.map((id) => channels.get(id) ?? id).join(", ") || words.dashboard],
-  [words.on, rule.on ? texts.meanwhile.yes : texts.meanwhile.no],
+  [words.on, rule.on ? meanwhileTexts.yes : meanwhileTexts.no],
 ];
 
 /** Keys that can still reach a limit, and the one that the rule has. */

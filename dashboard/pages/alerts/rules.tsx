@@ -1,15 +1,16 @@
 // The rules of an organization: what is watched, whether it holds now, who is told.
 import { useState } from "react";
-import { type AlertRule, useRemoveRule } from "../../api/alerts.ts";
+import { useChange } from "../../api/change.ts";
+import type { Row } from "../../api/routes.ts";
 import { type Column, DataTable } from "../../components/data-table.tsx";
-import { QuestionDialog } from "../../components/dialogs.tsx";
+import { ConfirmDialog } from "../../components/dialogs.tsx";
 import { Ago } from "../../components/figures.tsx";
 import { RowActs } from "../../components/row-acts.tsx";
 import { StateBadge } from "../../components/state-badge.tsx";
-import { texts } from "../../texts.ts";
+import { alertsTexts as words } from "./texts.ts";
 import { conditionOf, type Names } from "./condition.ts";
 
-const words = texts.alerts;
+type AlertRule = Row<"GET /orgs/{org}/alerts/rules">;
 
 interface RulesProps {
   org: string;
@@ -84,16 +85,16 @@ interface RemoveProps {
 }
 
 function Remove({ org, of, condition, onClose }: RemoveProps) {
-  const remove = useRemoveRule(org, of.id, onClose);
+  const remove = useChange("DELETE /orgs/{org}/alerts/rules/{rule}", { org, rule: of.id }, onClose);
   return (
-    <QuestionDialog
+    <ConfirmDialog
       title={words.removeRule}
       action={words.removeRule}
       mutation={remove}
       onClose={onClose}
-      onSubmit={() => remove.mutate(null)}
+      onConfirm={() => remove.mutate({})}
     >
       {words.removeRuleHelp(condition)}
-    </QuestionDialog>
+    </ConfirmDialog>
   );
 }

@@ -1,13 +1,11 @@
 // Who changed what in this organization; rows are only ever added.
 import { Select, SimpleGrid } from "@mantine/core";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
-import { ORGANIZATION_ACTIONS } from "../../../src/contract/audit-actions.ts";
-import { withQuery } from "../../api/client.ts";
-import { moreOf, pagedQuery } from "../../api/paged.ts";
-import { api } from "../../api/paths.ts";
-import { teamQuery } from "../../api/team.ts";
-import type { AuditRow } from "../../components/audit-columns.tsx";
-import { AuditTable } from "../../components/audit-table.tsx";
+import { ORGANIZATION_ACTIONS } from "../../../src/domain/audit-actions.ts";
+import { moreOf, read, readPages } from "../../api/read.ts";
+import { addressOf } from "../../api/routes.ts";
+import type { AuditRow } from "./columns.tsx";
+import { AuditTable } from "./table.tsx";
 import { ButtonLink } from "../../components/link.tsx";
 import { Page } from "../../components/page.tsx";
 import { SearchField } from "../../components/search-field.tsx";
@@ -15,9 +13,9 @@ import { Loaded, Loading } from "../../components/states.tsx";
 import { askedWindow, TimeWindow, windowShape } from "../../components/time-window.tsx";
 import { type SetFilters, text, useFilters } from "../../filters.ts";
 import { maySee, useMembership } from "../../membership.tsx";
-import { texts } from "../../texts.ts";
+import { auditTexts as words } from "./texts.ts";
+import { pageNames } from "../../components/texts.ts";
 
-const words = texts.operatorAudit;
 const ALL = { value: "", label: words.all };
 const SHAPE = { ...windowShape(""), actor: text(), action: text(), target: text() };
 
@@ -26,15 +24,17 @@ export function AuditPage() {
   const [filters, setFilters] = useFilters(SHAPE);
   const { actor, action, target } = filters;
   const asked = { actor, action, target, ...askedWindow(filters) };
-  const log = useInfiniteQuery(
-    pagedQuery<AuditRow>(["organization", org.id, "audit"], api.audit(org.id), asked),
-  );
+  const log = useInfiniteQuery(readPages("GET /orgs/{org}/audit", { org: org.id }, asked));
   return (
     <Page
-      title={texts.pages.audit}
-      lead={texts.audit.lead}
+      title={pageNames.audit}
+      lead={words.lead}
       actions={
-        <ButtonLink to={withQuery(api.auditCsv(org.id), asked)} reloadDocument variant="default">
+        <ButtonLink
+          to={addressOf("GET /orgs/{org}/audit.csv", { org: org.id }, asked)}
+          reloadDocument
+          variant="default"
+        >
           {words.csv}
         </ButtonLink>
       }
@@ -57,9 +57,7 @@ export function AuditPage() {
         />
       </SimpleGrid>
       <Loaded query={log} loading={<Loading lines={8} />}>
-        {(rows) => (
-          <AuditTable label={texts.pages.audit} url={api.audit(org.id)} rows={rows} more={moreOf(log)} />
-        )}
+        {(rows) => <AuditTable label={pageNames.audit} org={org.id} rows={rows} more={moreOf(log)} />}
       </Loaded>
     </Page>
   );
@@ -75,7 +73,7 @@ interface WhoProps {
 /** Members, and whoever else has a row on the page: operators, management keys, the gateway, people who left. */
 function Who({ org, actor, rows, set }: WhoProps) {
   const { role } = useMembership().org;
-  const team = useQuery({ ...teamQuery(org), enabled: maySee(role, "team") });
+  const team = useQuery({ ...read("GET /orgs/{org}/team", { org }), enabled: maySee(role, "team") });
   const names = new Map([
     ...(actor === "" ? [] : [[actor, actor] as const]),
     ...rows.map((row) => [row.actor.id, row.actor.name ?? row.actor.id] as const),

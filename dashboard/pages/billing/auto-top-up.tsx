@@ -1,15 +1,17 @@
 // Automatic top-up: below a threshold the kept card is charged, within a monthly cap; the last failure with its reason.
 import { Alert, Button, Group, Paper, SimpleGrid, Stack, Switch, Text, TextInput } from "@mantine/core";
 import { useState } from "react";
-import { type AutoTopUp, useAutoTopUp, useRemoveCard, useRetryAutoTopUp } from "../../api/billing.ts";
+import { useChange } from "../../api/change.ts";
+import type { Answer } from "../../api/routes.ts";
 import { ConfirmDialog } from "../../components/dialogs.tsx";
 import { ExactMoney, Money, Time } from "../../components/figures.tsx";
 import { type Fact, Meanwhile, sinceOpened } from "../../components/meanwhile.tsx";
 import { Failure } from "../../components/states.tsx";
 import { amountProblem, isAmount, trimAmount } from "../../format/amount.ts";
-import { texts } from "../../texts.ts";
+import { billingTexts as words } from "./texts.ts";
+import { dialogTexts, meanwhileTexts, stateTexts } from "../../components/texts.ts";
 
-const words = texts.billing;
+type AutoTopUp = Answer<"GET /orgs/{org}/billing/auto-top-up">;
 
 interface AutoTopUpProps {
   org: string;
@@ -27,7 +29,9 @@ interface Terms {
 export function AutoTopUpCard({ org, of, mayChange }: AutoTopUpProps) {
   const [typed, setTyped] = useState<{ terms: Terms; from: AutoTopUp } | null>(null);
   const [removing, setRemoving] = useState(false);
-  const save = useAutoTopUp(org, (saved) => setTyped({ terms: termsOf(saved), from: saved }));
+  const save = useChange("PUT /orgs/{org}/billing/auto-top-up", { org }, (saved) =>
+    setTyped({ terms: termsOf(saved), from: saved }),
+  );
   const { terms, from } = typed ?? { terms: termsOf(of), from: of };
   const { on, threshold, amount, cap } = terms;
   const type = (change: Partial<Terms>): void => setTyped({ terms: { ...terms, ...change }, from });
@@ -36,7 +40,7 @@ export function AutoTopUpCard({ org, of, mayChange }: AutoTopUpProps) {
     setTyped(null);
     save.reset();
   };
-  const retry = useRetryAutoTopUp(org);
+  const retry = useChange("POST /orgs/{org}/billing/auto-top-up/retry", { org });
   const field = (label: string, value: string, set: (text: string) => void, placeholder = "") => (
     <TextInput
       label={label}
@@ -75,18 +79,23 @@ export function AutoTopUpCard({ org, of, mayChange }: AutoTopUpProps) {
                   size="compact-sm"
                   variant="default"
                   loading={retry.isPending}
-                  onClick={() => retry.mutate(null)}
+                  onClick={() => retry.mutate({})}
                 >
-                  {texts.states.retry}
+                  {stateTexts.retry}
                 </Button>
               )}
             </Group>
           </Alert>
         )}
+        {of.on && of.acts_below_usd !== of.threshold_usd && of.acts_below_usd !== null && (
+          <Alert color="yellow" variant="light">
+            {words.actsBelow} <Money usd={of.acts_below_usd} />. {words.actsBelowHelp}
+          </Alert>
+        )}
         {tried.late && (
           <Meanwhile facts={factsOf(of)}>
             <Button size="compact-sm" variant="default" onClick={discard}>
-              {texts.meanwhile.discard}
+              {meanwhileTexts.discard}
             </Button>
           </Meanwhile>
         )}
@@ -117,7 +126,7 @@ export function AutoTopUpCard({ org, of, mayChange }: AutoTopUpProps) {
               })
             }
           >
-            {tried.late ? texts.meanwhile.saveAnyway : texts.dialog.save}
+            {tried.late ? meanwhileTexts.saveAnyway : dialogTexts.save}
           </Button>
         </div>
       </Stack>
@@ -137,29 +146,28 @@ const termsOf = ({ on, threshold_usd, amount_usd, monthly_cap_usd }: AutoTopUp):
 
 const amountFact = (label: string, usd: string | null): Fact => [
   label,
-  usd === null ? texts.meanwhile.none : <Money usd={usd} />,
+  usd === null ? meanwhileTexts.none : <Money usd={usd} />,
 ];
 
 const factsOf = ({ on, threshold_usd, amount_usd, monthly_cap_usd }: AutoTopUp): Fact[] => [
-  [words.autoOn, on ? texts.meanwhile.yes : texts.meanwhile.no],
+  [words.autoOn, on ? meanwhileTexts.yes : meanwhileTexts.no],
   amountFact(words.threshold, threshold_usd),
   amountFact(words.topUpBy, amount_usd),
   amountFact(words.cap, monthly_cap_usd),
 ];
 
 function RemoveCard({ org, card, onClose }: { org: string; card: string; onClose: () => void }) {
-  const remove = useRemoveCard(org, onClose);
+  const remove = useChange("DELETE /orgs/{org}/billing/card", { org }, onClose);
   return (
     <ConfirmDialog
-      opened
       title={words.removeCard}
       name={card}
       action={words.removeCardAction(card)}
       mutation={remove}
       onClose={onClose}
-      onSubmit={() => remove.mutate(null)}
+      onConfirm={() => remove.mutate({})}
     >
-      <Text size="sm">{words.removeCardHelp}</Text>
+      {words.removeCardHelp}
     </ConfirmDialog>
   );
 }

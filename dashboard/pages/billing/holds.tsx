@@ -1,19 +1,22 @@
 // What is held right now: the most that each running request can cost.
 import { useInfiniteQuery } from "@tanstack/react-query";
-import { holdsQuery, type OpenHold } from "../../api/billing.ts";
-import { moreOf } from "../../api/paged.ts";
+import { moreOf, readPages } from "../../api/read.ts";
+import type { Row } from "../../api/routes.ts";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { Ago, ExactMoney } from "../../components/figures.tsx";
 import { Link } from "../../components/link.tsx";
 import { Section } from "../../components/page.tsx";
 import { Loaded } from "../../components/states.tsx";
 import { path } from "../../path-builder.ts";
-import { texts } from "../../texts.ts";
+import { billingTexts as words } from "./texts.ts";
 
-const words = texts.billing;
+type OpenHold = Row<"GET /orgs/{org}/billing/holds">;
 
 export function Holds({ org }: { org: string }) {
-  const holds = useInfiniteQuery(holdsQuery(org));
+  const holds = useInfiniteQuery({
+    ...readPages("GET /orgs/{org}/billing/holds", { org }),
+    refetchInterval: 10_000,
+  });
   const columns: Column<OpenHold>[] = [
     {
       title: words.columns.request,

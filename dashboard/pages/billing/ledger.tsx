@@ -1,10 +1,8 @@
 // The ledger with its running balance: every entry that changed what the organization owns, by month and kind, as CSV.
 import { Checkbox, Group, Select } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
-import { type LedgerEntry, ledgerQuery } from "../../api/billing.ts";
-import { withQuery } from "../../api/client.ts";
-import { moreOf } from "../../api/paged.ts";
-import { api } from "../../api/paths.ts";
+import { moreOf, readPages } from "../../api/read.ts";
+import { type Row, addressOf } from "../../api/routes.ts";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { ExactMoney, Time } from "../../components/figures.tsx";
 import { ButtonLink, Link } from "../../components/link.tsx";
@@ -15,9 +13,11 @@ import { formatCount } from "../../format/count.ts";
 import { isNegative } from "../../format/money.ts";
 import { formatMonth, lastMonths, monthWindow } from "../../format/month.ts";
 import { path } from "../../path-builder.ts";
-import { texts } from "../../texts.ts";
+import { billingTexts as words } from "./texts.ts";
+import { tableTexts } from "../../components/texts.ts";
 
-const words = texts.billing;
+type LedgerEntry = Row<"GET /orgs/{org}/billing/ledger">;
+
 const MONTHS_OFFERED = 24;
 const KINDS = [
   "charge",
@@ -33,12 +33,17 @@ const SHAPE = { holds: oneOf(["false", "true"], "false"), kind: oneOf(["", ...KI
 export function Ledger({ org }: { org: string }) {
   const [{ holds, kind, month }, setFilters] = useFilters(SHAPE);
   const asked = { holds, kind, ...monthWindow(month) };
-  const ledger = useInfiniteQuery(ledgerQuery(org, asked));
+  const ledger = useInfiniteQuery(readPages("GET /orgs/{org}/billing/ledger", { org }, asked));
   return (
     <Section
       title={words.ledger}
       actions={
-        <ButtonLink to={withQuery(api.ledgerCsv(org), asked)} reloadDocument variant="default" size="xs">
+        <ButtonLink
+          to={addressOf("GET /orgs/{org}/billing/ledger.csv", { org }, asked)}
+          reloadDocument
+          variant="default"
+          size="xs"
+        >
           {words.csv}
         </ButtonLink>
       }
@@ -49,7 +54,7 @@ export function Ledger({ org }: { org: string }) {
           w={190}
           clearable
           placeholder={words.allMonths}
-          clearButtonProps={{ "aria-label": texts.table.clear }}
+          clearButtonProps={{ "aria-label": tableTexts.clear }}
           data={lastMonths(MONTHS_OFFERED).map((value) => ({ value, label: formatMonth(value) }))}
           value={month === "" ? null : month}
           onChange={(value) => setFilters({ month: value ?? "" })}
@@ -59,7 +64,7 @@ export function Ledger({ org }: { org: string }) {
           w={190}
           clearable
           placeholder={words.allKinds}
-          clearButtonProps={{ "aria-label": texts.table.clear }}
+          clearButtonProps={{ "aria-label": tableTexts.clear }}
           data={KINDS.map((value) => ({ value, label: words.kinds[value] }))}
           value={kind === "" ? null : kind}
           onChange={(value) => setFilters({ kind: SHAPE.kind(value ?? "") })}

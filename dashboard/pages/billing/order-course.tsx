@@ -2,12 +2,16 @@
 import { Alert, Text } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
-import { billingQuery, type Order, orderQuery } from "../../api/billing.ts";
+import { read } from "../../api/read.ts";
+import type { Answer } from "../../api/routes.ts";
 import { Loaded } from "../../components/states.tsx";
 import { formatMoney } from "../../format/money.ts";
-import { texts } from "../../texts.ts";
+import { billingTexts as words } from "./texts.ts";
+import { dialogTexts } from "../../components/texts.ts";
 
-const words = texts.billing;
+type Order = Answer<"POST /orgs/{org}/billing/orders">;
+
+const ASKED_EVERY_MS = 2_000;
 const LATE_MS = 60_000;
 const COLOURS = { open: "indigo", credited: "green", failed: "red", expired: "yellow" } as const;
 
@@ -20,11 +24,15 @@ interface CourseProps {
 export function OrderCourse({ org, order, onClose }: CourseProps) {
   const [since] = useState(() => Date.now());
   const queries = useQueryClient();
-  const course = useQuery(orderQuery(org, order));
+  const course = useQuery({
+    ...read("GET /orgs/{org}/billing/orders/{order}", { org, order }),
+    // Asked again until the payment service has spoken.
+    refetchInterval: ({ state: { data } }) => (data?.state === "open" ? ASKED_EVERY_MS : false),
+  });
   const state = course.data?.state;
   useEffect(() => {
     // Balance and ledger have changed.
-    if (state === "credited") void queries.invalidateQueries(billingQuery(org));
+    if (state === "credited") void queries.invalidateQueries({ queryKey: ["orgs", org, "billing"] });
   }, [queries, org, state]);
   return (
     <Loaded query={course} loading={null}>
@@ -34,7 +42,7 @@ export function OrderCourse({ org, order, onClose }: CourseProps) {
           variant="light"
           role="status"
           withCloseButton
-          closeButtonLabel={texts.dialog.close}
+          closeButtonLabel={dialogTexts.close}
           onClose={onClose}
         >
           <Text size="sm" className="name">

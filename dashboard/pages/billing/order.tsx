@@ -1,13 +1,15 @@
 // Buying credits: an order is made, paid where its service says, and credited by the service's event only.
 import { Alert, Button, Checkbox, Group, Text, TextInput } from "@mantine/core";
 import { useState } from "react";
-import { type Billing, type Order, useOrder } from "../../api/billing.ts";
+import { useChange } from "../../api/change.ts";
+import type { Answer } from "../../api/routes.ts";
 import { FormDialog } from "../../components/dialogs.tsx";
 import { amountProblem, isAmount, trimAmount } from "../../format/amount.ts";
 import { formatMoney } from "../../format/money.ts";
-import { texts } from "../../texts.ts";
+import { billingTexts as words } from "./texts.ts";
 
-const words = texts.billing;
+type Billing = Answer<"GET /orgs/{org}/billing">;
+type Order = Answer<"POST /orgs/{org}/billing/orders">;
 
 interface OrderDialogProps {
   org: string;
@@ -21,13 +23,12 @@ export function OrderDialog({ org, of, onClose }: OrderDialogProps) {
   const [amount, setAmount] = useState(trimAmount(presets[1] ?? presets[0] ?? "25"));
   const [keepCard, setKeepCard] = useState(false);
   const [made, setMade] = useState<Order | null>(null);
-  const order = useOrder(org, (answer) => {
+  const order = useChange("POST /orgs/{org}/billing/orders", { org }, (answer) => {
     if (answer.pay_url !== null) location.assign(answer.pay_url);
     else setMade(answer);
   });
   return (
     <FormDialog
-      opened
       title={words.add}
       action={byHand ? words.order : words.pay}
       done={made !== null}

@@ -1,19 +1,19 @@
 // What this organization ordered: paid, still to be paid, failed with the reason.
 import { Button, Code, Stack, Text } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
-import { type Order, ordersQuery } from "../../api/billing.ts";
-import { moreOf } from "../../api/paged.ts";
+import { moreOf, readPages } from "../../api/read.ts";
+import type { Answer } from "../../api/routes.ts";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { ExactMoney, Time } from "../../components/figures.tsx";
 import { Section } from "../../components/page.tsx";
 import { StateAndReason } from "../../components/state-badge.tsx";
 import { Loaded } from "../../components/states.tsx";
-import { texts } from "../../texts.ts";
+import { billingTexts as words } from "./texts.ts";
 
-const words = texts.billing;
+type Order = Answer<"POST /orgs/{org}/billing/orders">;
 
 export function Orders({ org, mayPay }: { org: string; mayPay: boolean }) {
-  const orders = useInfiniteQuery(ordersQuery(org));
+  const orders = useInfiniteQuery(readPages("GET /orgs/{org}/billing/orders", { org }));
   if (orders.data?.length === 0) return null;
   return (
     <Section title={words.orders}>

@@ -2,7 +2,8 @@
 import { Button, Paper, SimpleGrid, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { autoTopUpQuery, type Billing, billingQuery } from "../../api/billing.ts";
+import { read } from "../../api/read.ts";
+import type { Answer } from "../../api/routes.ts";
 import { ExactMoney, Money } from "../../components/figures.tsx";
 import { Icon } from "../../components/icon.tsx";
 import { Link } from "../../components/link.tsx";
@@ -14,7 +15,8 @@ import { formatCount } from "../../format/count.ts";
 import { isZero } from "../../format/money.ts";
 import { useMembership } from "../../membership.tsx";
 import { path } from "../../path-builder.ts";
-import { texts } from "../../texts.ts";
+import { billingTexts as words } from "./texts.ts";
+import { pageNames } from "../../components/texts.ts";
 import { AutoTopUpCard } from "./auto-top-up.tsx";
 import { Holds } from "./holds.tsx";
 import { Ledger } from "./ledger.tsx";
@@ -22,20 +24,21 @@ import { OrderCourse } from "./order-course.tsx";
 import { OrderDialog } from "./order.tsx";
 import { Orders } from "./orders.tsx";
 
-const words = texts.billing;
+type Billing = Answer<"GET /orgs/{org}/billing">;
+
 /** The payment service sends people back with the order that they paid. */
 const SHAPE = { order: text() };
 
 export function BillingPage() {
   const { org, may } = useMembership();
-  const billing = useQuery(billingQuery(org.id));
+  const billing = useQuery({ ...read("GET /orgs/{org}/billing", { org: org.id }), refetchInterval: 10_000 });
   const [{ order }, setFilters] = useFilters(SHAPE);
   const [ordering, setOrdering] = useState(false);
   const sold = billing.data !== undefined && billing.data.drivers.length > 0;
   const mayBuy = may("credits.buy") && sold;
   return (
     <Page
-      title={texts.pages.billing}
+      title={pageNames.billing}
       lead={words.lead}
       actions={
         mayBuy && (
@@ -125,7 +128,7 @@ function DebtNote() {
 }
 
 function Auto({ org, mayChange }: { org: string; mayChange: boolean }) {
-  const auto = useQuery(autoTopUpQuery(org));
+  const auto = useQuery(read("GET /orgs/{org}/billing/auto-top-up", { org }));
   return (
     <Section title={words.auto}>
       <Loaded query={auto} loading={<Loading lines={1} height={90} />}>

@@ -1,12 +1,13 @@
 // Which terminal asks, what it would get, and the two answers.
 import { Alert, Button, Group, Stack, Table } from "@mantine/core";
-import { type Device, useDecideDevice } from "../../api/devices.ts";
+import { useChange } from "../../api/change.ts";
+import type { Answer } from "../../api/routes.ts";
 import { Time } from "../../components/figures.tsx";
 import { Icon } from "../../components/icon.tsx";
 import { Failure } from "../../components/states.tsx";
-import { texts } from "../../texts.ts";
+import { deviceTexts as words } from "./texts.ts";
 
-const words = texts.device;
+type Device = Answer<"POST /operator/devices/find">;
 
 interface DecisionProps {
   of: Device;
@@ -15,8 +16,8 @@ interface DecisionProps {
 }
 
 export function Decision({ of, onDecided, onBack }: DecisionProps) {
-  const approve = useDecideDevice(of.id, "approve", onDecided);
-  const decline = useDecideDevice(of.id, "decline", onDecided);
+  const approve = useChange("POST /operator/devices/{device}/approve", { device: of.id }, onDecided);
+  const decline = useChange("POST /operator/devices/{device}/decline", { device: of.id }, onDecided);
   const error = approve.error ?? decline.error;
   const rows = [
     { name: words.host, value: of.host },
@@ -53,10 +54,10 @@ export function Decision({ of, onDecided, onBack }: DecisionProps) {
           {words.back}
         </Button>
         <Group gap="xs">
-          <Button variant="default" loading={decline.isPending} onClick={() => decline.mutate(null)}>
+          <Button variant="default" loading={decline.isPending} onClick={() => decline.mutate({})}>
             {words.decline}
           </Button>
-          <Button loading={approve.isPending} onClick={() => approve.mutate(null)}>
+          <Button loading={approve.isPending} onClick={() => approve.mutate({})}>
             {words.approve}
           </Button>
         </Group>

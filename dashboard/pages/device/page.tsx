@@ -1,18 +1,20 @@
 // A terminal wants to log in as the person who looks at this page: its code is typed or confirmed, then decided about.
 import { Button, Stack, Text, TextInput } from "@mantine/core";
-import { useMutation } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
-import { type Device, findDevice } from "../../api/devices.ts";
+import { useAsk } from "../../api/read.ts";
+import type { Answer } from "../../api/routes.ts";
 import { Front } from "../../components/front.tsx";
 import { ButtonLink } from "../../components/link.tsx";
 import { Failure } from "../../components/states.tsx";
 import { text, useFilters } from "../../filters.ts";
 import { path } from "../../path-builder.ts";
-import { texts } from "../../texts.ts";
+import { deviceTexts as words } from "./texts.ts";
+import { stateTexts } from "../../components/texts.ts";
 import { SignedIn } from "../signed-in.tsx";
 import { Decision } from "./decision.tsx";
 
-const words = texts.device;
+type Device = Answer<"POST /operator/devices/find">;
+
 const LETTERS = 8;
 
 export const DevicePage = () => (
@@ -23,7 +25,7 @@ const ForOperators = ({ email }: { email: string }) => (
   <Front title={words.title}>
     <Text className="name">{words.forOperators(email)}</Text>
     <ButtonLink to={path.home()} variant="default">
-      {texts.states.home}
+      {stateTexts.home}
     </ButtonLink>
   </Front>
 );
@@ -57,10 +59,10 @@ function Asked() {
 function CodeForm({ onFound }: { onFound: (device: Device) => void }) {
   const [{ code: brought }] = useFilters({ code: text() });
   const [code, setCode] = useState(() => typed(brought));
-  const find = useMutation({ mutationFn: findDevice, onSuccess: onFound, gcTime: 0 });
+  const find = useAsk("POST /operator/devices/find", {}, onFound);
   const submit = (event: FormEvent): void => {
     event.preventDefault();
-    find.mutate(code);
+    find.mutate({ user_code: code });
   };
   return (
     <form onSubmit={submit}>

@@ -2,8 +2,10 @@
 import { Alert, List, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { type Key, keyQuery, keysQuery, useCreateKey, useEditKey, useRevokeKey } from "../../api/keys.ts";
-import { callableModel, modelsQuery } from "../../api/models.ts";
+import { callableModel } from "../../api/models.ts";
+import { useChange } from "../../api/change.ts";
+import { read } from "../../api/read.ts";
+import type { Row } from "../../api/routes.ts";
 import { ConfirmDialog, FormDialog } from "../../components/dialogs.tsx";
 import { Ago, Money } from "../../components/figures.tsx";
 import { sinceOpened } from "../../components/meanwhile.tsx";
@@ -11,11 +13,15 @@ import { useOpener } from "../../components/opener.ts";
 import { type Secret, SecretDialog } from "../../components/secret-dialog.tsx";
 import { formatCount } from "../../format/count.ts";
 import { useMembership } from "../../membership.tsx";
-import { texts } from "../../texts.ts";
+import { keysTexts as words } from "./texts.ts";
+import { welcomeTexts } from "../welcome/texts.ts";
 import { CreateKeyDialog, EditKeyDialog } from "./key-form.tsx";
-import type { Act } from "./page.tsx";
+import type { KeyAct } from "./row-menu.tsx";
 
-const words = texts.keys;
+type Key = Row<"GET /orgs/{org}/keys">;
+
+/** What is open beside the table. */
+export type Act = { kind: "create"; scope: Key["scope"] } | { kind: KeyAct; key: Key };
 
 interface ActProps {
   org: string;
@@ -32,25 +38,21 @@ export function KeyActs({ org, act, onClose, onReplaced }: KeyActsProps) {
   const [secret, setSecret] = useState<Secret | null>(null);
   const { baseUrl } = useMembership();
   const giveFocusBack = useOpener(act !== null);
-  const models = useQuery(modelsQuery(org));
+  const models = useQuery(read("GET /orgs/{org}/models", { org }));
   return (
     <>
-      {(act?.kind === "create" || act?.kind === "replace") && (
-        <Create
-          org={org}
-          replaced={act.kind === "replace" ? act.key : null}
-          scope={act.kind === "create" ? act.scope : act.key.scope}
-          onClose={onClose}
-          onSecret={setSecret}
-          onReplaced={onReplaced}
-        />
+      {act?.kind === "create" && (
+        <Create org={org} scope={act.scope} onClose={onClose} onSecret={setSecret} />
+      )}
+      {act?.kind === "replace" && (
+        <Replace org={org} of={act.key} onClose={onClose} onSecret={setSecret} onReplaced={onReplaced} />
       )}
       {act?.kind === "edit" && <Edit org={org} of={act.key} onClose={onClose} />}
       {act?.kind === "revoke" && <Revoke org={org} of={act.key} onClose={onClose} />}
       <SecretDialog
         shown={secret}
         baseUrl={baseUrl}
-        model={callableModel(models.data?.data)?.id ?? texts.welcome.noModel}
+        model={callableModel(models.data?.data)?.id ?? welcomeTexts.noModel}
         onClose={() => {
           setSecret(null);
           giveFocusBack();
@@ -61,38 +63,18 @@ export function KeyActs({ org, act, onClose, onReplaced }: KeyActsProps) {
 }
 
 interface CreateProps extends ActProps {
-  replaced: Key | null;
-  scope: Key["scope"];
   onSecret: (secret: Secret) => void;
-  onReplaced: KeyActsProps["onReplaced"];
 }
 
-function Create({ org, replaced, scope, onClose, onSecret, onReplaced }: CreateProps) {
+function Create({ org, scope, onClose, onSecret }: CreateProps & { scope: Key["scope"] }) {
   const [shownBefore, setShownBefore] = useState(false);
-  const create = useCreateKey(org, ({ id, name, secret, replaces }) => {
-    if (replaces !== null) onReplaced(id, replaces);
+  const create = useChange("POST /orgs/{org}/keys", { org }, ({ name, secret }) => {
     if (secret === null) return setShownBefore(true);
     onClose();
     onSecret({ name, secret });
   });
-  if (replaced !== null)
-    return (
-      <FormDialog
-        opened
-        title={words.replaceTitle(replaced.name)}
-        action={words.replace}
-        mutation={create}
-        disabled={shownBefore}
-        onClose={onClose}
-        onSubmit={() => create.mutate({ replaces: replaced.id })}
-      >
-        <Text size="sm">{words.replaceHelp}</Text>
-        {shownBefore && <Alert color="yellow">{words.replayed}</Alert>}
-      </FormDialog>
-    );
   return (
     <CreateKeyDialog
-      opened
       shownBefore={shownBefore}
       startScope={scope}
       mutation={create}
@@ -102,9 +84,41 @@ function Create({ org, replaced, scope, onClose, onSecret, onReplaced }: CreateP
   );
 }
 
+interface ReplaceProps extends CreateProps {
+  of: Key;
+  onReplaced: KeyActsProps["onReplaced"];
+}
+
+function Replace({ org, of, onClose, onSecret, onReplaced }: ReplaceProps) {
+  const [shownBefore, setShownBefore] = useState(false);
+  const replace = useChange(
+    "POST /orgs/{org}/keys/{key}/replace",
+    { org, key: of.id },
+    ({ id, name, secret }) => {
+      onReplaced(id, of.id);
+      if (secret === null) return setShownBefore(true);
+      onClose();
+      onSecret({ name, secret });
+    },
+  );
+  return (
+    <FormDialog
+      title={words.replaceTitle(of.name)}
+      action={words.replace}
+      mutation={replace}
+      disabled={shownBefore}
+      onClose={onClose}
+      onSubmit={() => replace.mutate({})}
+    >
+      <Text size="sm">{words.replaceHelp}</Text>
+      {shownBefore && <Alert color="yellow">{words.replayed}</Alert>}
+    </FormDialog>
+  );
+}
+
 function Edit({ org, of, onClose }: ActProps & { of: Key }) {
-  const change = useEditKey(org, of.id, onClose);
-  const { data: keys } = useQuery(keysQuery(org));
+  const change = useChange("PATCH /orgs/{org}/keys/{key}", { org, key: of.id }, onClose);
+  const { data: keys } = useQuery(read("GET /orgs/{org}/keys", { org }));
   const { on, late } = sinceOpened(
     change,
     of,
@@ -112,7 +126,6 @@ function Edit({ org, of, onClose }: ActProps & { of: Key }) {
   );
   return (
     <EditKeyDialog
-      opened
       of={of}
       now={late ? on : null}
       mutation={change}
@@ -123,17 +136,16 @@ function Edit({ org, of, onClose }: ActProps & { of: Key }) {
 }
 
 function Revoke({ org, of, onClose }: ActProps & { of: Key }) {
-  const revoke = useRevokeKey(org, of.id, onClose);
-  const { data } = useQuery(keyQuery(org, of.id));
+  const revoke = useChange("POST /orgs/{org}/keys/{key}/revoke", { org, key: of.id }, onClose);
+  const { data } = useQuery(read("GET /orgs/{org}/keys/{key}", { org, key: of.id }));
   return (
     <ConfirmDialog
-      opened
       title={words.revokeTitle(of.name)}
       name={of.name}
       action={words.revokeAction(of.name)}
       mutation={revoke}
       onClose={onClose}
-      onSubmit={() => revoke.mutate(null)}
+      onConfirm={() => revoke.mutate({})}
     >
       <Text size="sm">{words.revokeHelp}</Text>
       <List size="sm" mt="xs">

@@ -1,6 +1,6 @@
 // The columns of the keys table.
 import { Button, Code, Group, Stack, Text } from "@mantine/core";
-import type { Key } from "../../api/keys.ts";
+import type { Row } from "../../api/routes.ts";
 import type { Column } from "../../components/data-table.tsx";
 import { Ago, Money } from "../../components/figures.tsx";
 import { Link } from "../../components/link.tsx";
@@ -8,11 +8,11 @@ import { Meter } from "../../components/meter.tsx";
 import { StateBadge } from "../../components/state-badge.tsx";
 import { formatDay, formatTime } from "../../format/time.ts";
 import { path } from "../../path-builder.ts";
-import { texts } from "../../texts.ts";
+import { keysTexts as words } from "./texts.ts";
 import { type KeyAct, RowMenu } from "./row-menu.tsx";
 import { percentUsed, stateOf, usedOf } from "./state.ts";
 
-const words = texts.keys;
+type Key = Row<"GET /orgs/{org}/keys">;
 
 interface ColumnTerms {
   org: string;

@@ -1,23 +1,25 @@
 // The dialog that makes a key, and the one that changes a key's name and limit.
 import { Alert, Radio, Stack, Text, TextInput } from "@mantine/core";
 import { useState } from "react";
-import type { Key, KeyEdit } from "../../api/keys.ts";
-import { FormDialog, type Mutation } from "../../components/dialogs.tsx";
+import type { Body, Row } from "../../api/routes.ts";
+import type { Mutation } from "../../api/change.ts";
+import { FormDialog } from "../../components/dialogs.tsx";
 import { Money } from "../../components/figures.tsx";
 import type { Fact } from "../../components/meanwhile.tsx";
 import { amountProblem, trimAmount } from "../../format/amount.ts";
-import { texts } from "../../texts.ts";
+import { dialogTexts } from "../../components/texts.ts";
+import { keysTexts as words } from "./texts.ts";
 
-const words = texts.keys;
+type Key = Row<"GET /orgs/{org}/keys">;
+type KeyEdit = Body<"PATCH /orgs/{org}/keys/{key}">;
 
-export interface NewKey {
+interface NewKey {
   name: string;
   scope: "standard" | "research";
   limit_usd: string | null;
 }
 
 interface DialogProps<Value> {
-  opened: boolean;
   onClose: () => void;
   onSubmit: (value: Value) => void;
   mutation: Mutation;
@@ -30,7 +32,7 @@ interface CreateKeyProps extends DialogProps<NewKey> {
 }
 
 export function CreateKeyDialog(props: CreateKeyProps) {
-  const { opened, onClose, onSubmit, mutation, shownBefore, startScope } = props;
+  const { onClose, onSubmit, mutation, shownBefore, startScope } = props;
   const [name, setName] = useState("");
   const [scope, setScope] = useState(startScope);
   const [limit, setLimit] = useState("");
@@ -38,7 +40,6 @@ export function CreateKeyDialog(props: CreateKeyProps) {
   return (
     <FormDialog
       title={words.create}
-      opened={opened}
       onClose={onClose}
       onSubmit={() =>
         onSubmit({ name: name.trim(), scope, limit_usd: limit.trim() === "" ? null : limit.trim() })
@@ -71,16 +72,15 @@ interface EditKeyProps extends DialogProps<Omit<KeyEdit, "version">> {
 }
 
 export function EditKeyDialog(props: EditKeyProps) {
-  const { opened, onClose, onSubmit, mutation, of, now } = props;
+  const { onClose, onSubmit, mutation, of, now } = props;
   const [name, setName] = useState(of.name);
   const [limit, setLimit] = useState(trimAmount(of.limit_usd ?? ""));
   return (
     <FormDialog
       title={words.editTitle(of.name)}
-      opened={opened}
       onClose={onClose}
       onSubmit={() => onSubmit({ name: name.trim(), limit_usd: limit.trim() === "" ? null : limit.trim() })}
-      action={texts.dialog.save}
+      action={dialogTexts.save}
       mutation={mutation}
       now={now && factsOf(now)}
       disabled={name.trim() === "" || amountProblem(limit) !== null}

@@ -2,7 +2,8 @@
 import { Alert, Button, Group, Select, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { type Key, keysQuery } from "../../api/keys.ts";
+import { read } from "../../api/read.ts";
+import type { Row } from "../../api/routes.ts";
 import { DataTable } from "../../components/data-table.tsx";
 import { Icon } from "../../components/icon.tsx";
 import { Page } from "../../components/page.tsx";
@@ -10,13 +11,14 @@ import { SearchField } from "../../components/search-field.tsx";
 import { Empty, Loaded } from "../../components/states.tsx";
 import { type Filters, oneOf, type SetFilters, text, useFilters } from "../../filters.ts";
 import { useMembership } from "../../membership.tsx";
-import { texts } from "../../texts.ts";
-import { KeyActs } from "./acts.tsx";
+import { keysTexts as words } from "./texts.ts";
+import { pageNames } from "../../components/texts.ts";
+import { type Act, KeyActs } from "./acts.tsx";
 import { keyColumns } from "./columns.tsx";
-import type { KeyAct } from "./row-menu.tsx";
 import { stateOf } from "./state.ts";
 
-const words = texts.keys;
+type Key = Row<"GET /orgs/{org}/keys">;
+
 const SHAPE = {
   search: text(),
   state: oneOf(["not_revoked", "active", "limit", "revoked", "all"], "not_revoked"),
@@ -27,11 +29,9 @@ const SHAPE = {
   create: oneOf(["", "standard", "research"], ""),
 };
 
-export type Act = { kind: "create"; scope: Key["scope"] } | { kind: KeyAct; key: Key };
-
 export function KeysPage() {
   const { org, may } = useMembership();
-  const keys = useQuery(keysQuery(org.id));
+  const keys = useQuery(read("GET /orgs/{org}/keys", { org: org.id }));
   const [filters, setFilters] = useFilters(SHAPE);
   const [act, setAct] = useState<Act | null>(() =>
     filters.create === "" || !may("keys.create") ? null : { kind: "create", scope: filters.create },
@@ -51,7 +51,7 @@ export function KeysPage() {
     </Button>
   ) : undefined;
   return (
-    <Page title={texts.pages.keys} lead={words.lead} actions={create}>
+    <Page title={pageNames.keys} lead={words.lead} actions={create}>
       <Loaded query={keys}>
         {({ data }) =>
           data.length === 0 ? (
@@ -63,7 +63,7 @@ export function KeysPage() {
               <Orphans rows={data} show={() => setFilters({ by: LEFT, state: "not_revoked" })} />
               <KeyFilters filters={filters} set={setFilters} makers={makersOf(data)} />
               <DataTable
-                label={texts.pages.keys}
+                label={pageNames.keys}
                 rows={data.filter(matching(filters))}
                 rowKey={({ id }) => id}
                 columns={keyColumns({

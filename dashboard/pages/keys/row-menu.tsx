@@ -1,11 +1,12 @@
 // What can be done with one key.
 import { ActionIcon, Menu } from "@mantine/core";
-import type { Key } from "../../api/keys.ts";
+import type { Row } from "../../api/routes.ts";
 import { Icon } from "../../components/icon.tsx";
-import { texts } from "../../texts.ts";
+import { keysTexts as words } from "./texts.ts";
+
+type Key = Row<"GET /orgs/{org}/keys">;
 
 export type KeyAct = "edit" | "replace" | "revoke";
-const words = texts.keys;
 
 export const RowMenu = ({ of, onAct }: { of: Key; onAct: (act: KeyAct, key: Key) => void }) => (
   <Menu position="bottom-end" withinPortal>

@@ -1,8 +1,10 @@
 // What a key's row says about it, derived once for badge, filter and search.
-import type { Key } from "../../api/keys.ts";
+import type { Row } from "../../api/routes.ts";
 import { addMoney, percentOf } from "../../format/money.ts";
 
-export type KeyState = "active" | "limit" | "revoked";
+type Key = Row<"GET /orgs/{org}/keys">;
+
+type KeyState = "active" | "limit" | "revoked";
 
 export const stateOf = ({ status, blocked_by_limit }: Key): KeyState =>
   status === "revoked" ? "revoked" : blocked_by_limit ? "limit" : "active";

@@ -1,7 +1,7 @@
 // One model: what it costs and can, its routes, and how it is called.
 import { Badge, Button, Code, Group, Paper, Stack, Text, Title } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
-import type { Model } from "../../api/models.ts";
+import type { Row } from "../../api/routes.ts";
 import { CopyButton } from "../../components/copy.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { Ago, Time } from "../../components/figures.tsx";
@@ -12,9 +12,9 @@ import { formatCount } from "../../format/count.ts";
 import { exactMoney } from "../../format/money.ts";
 import { useMembership } from "../../membership.tsx";
 import { path } from "../../path-builder.ts";
-import { texts } from "../../texts.ts";
+import { modelsTexts as words } from "./texts.ts";
 
-const words = texts.models;
+type Model = Row<"GET /orgs/{org}/models">;
 
 export const Card = ({ org, of }: { org: string; of: Model }) => (
   <Paper withBorder p="md" component="section" aria-label={of.id}>

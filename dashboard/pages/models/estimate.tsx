@@ -1,14 +1,16 @@
 // "What would it cost" for typed token numbers; the server does the arithmetic.
 import { Group, NumberInput, Paper, Select, Stack, Text, Title } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
-import { useQuery } from "@tanstack/react-query";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { estimateQuery, type Model } from "../../api/models.ts";
+import { read } from "../../api/read.ts";
+import type { Row } from "../../api/routes.ts";
 import { ExactMoney } from "../../components/figures.tsx";
 import { Failure } from "../../components/states.tsx";
-import { texts } from "../../texts.ts";
+import { modelsTexts as words } from "./texts.ts";
 
-const words = texts.models;
+type Model = Row<"GET /orgs/{org}/models">;
+
 const MAX_TOKENS = 1_000_000_000;
 
 export function EstimateCard({ org, models }: { org: string; models: readonly Model[] }) {
@@ -19,7 +21,10 @@ export function EstimateCard({ org, models }: { org: string; models: readonly Mo
     output_tokens: 500,
   });
   const [asked] = useDebouncedValue(terms, 250);
-  const estimate = useQuery(estimateQuery(org, asked));
+  const estimate = useQuery({
+    ...read("GET /orgs/{org}/models/estimate", { org }, asked),
+    placeholderData: keepPreviousData,
+  });
   const tokens = (name: "input_tokens" | "cached_tokens" | "output_tokens", label: string) => (
     <NumberInput
       label={label}

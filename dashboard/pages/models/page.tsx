@@ -1,18 +1,21 @@
 // The catalogue: what each model costs and can, whether this organization may call it now, and what a call would cost.
 import { Group, Select } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { type Model, modelsQuery } from "../../api/models.ts";
+import { read } from "../../api/read.ts";
+import type { Row } from "../../api/routes.ts";
 import { NoMatch } from "../../components/no-match.tsx";
 import { Page } from "../../components/page.tsx";
 import { SearchField } from "../../components/search-field.tsx";
 import { Empty, Loaded } from "../../components/states.tsx";
 import { type Filters, oneOf, type SetFilters, text, useFilters } from "../../filters.ts";
 import { useMembership } from "../../membership.tsx";
-import { texts } from "../../texts.ts";
+import { modelsTexts as words } from "./texts.ts";
+import { pageNames } from "../../components/texts.ts";
 import { Card } from "./card.tsx";
 import { EstimateCard } from "./estimate.tsx";
 
-const words = texts.models;
+type Model = Row<"GET /orgs/{org}/models">;
+
 const TIERS = ["standard", "research"] as const;
 const STATES = ["live", "disabled", "unhealthy", "stale"] as const;
 const CAPABILITIES = ["tools", "images", "json_schema", "reasoning"] as const;
@@ -25,10 +28,13 @@ const SHAPE = {
 
 export function ModelsPage() {
   const { org } = useMembership();
-  const models = useQuery(modelsQuery(org.id));
+  const models = useQuery({
+    ...read("GET /orgs/{org}/models", { org: org.id }),
+    refetchInterval: 15_000,
+  });
   const [filters, setFilters] = useFilters(SHAPE);
   return (
-    <Page title={texts.pages.models} lead={words.lead}>
+    <Page title={pageNames.models} lead={words.lead}>
       <Loaded query={models}>
         {({ data }) =>
           data.length === 0 ? (

@@ -2,19 +2,15 @@
 import { Text, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import {
-  organizationQuery,
-  type OrganizationRow,
-  type OwnerInvitation,
-  useCreateOrganization,
-  useInviteOwner,
-  useRenameOrganization,
-} from "../../api/organizations.ts";
+import { organizationQuery } from "../../api/organization.ts";
+import { useChange } from "../../api/change.ts";
+import type { Answer, Row } from "../../api/routes.ts";
 import { FormDialog } from "../../components/dialogs.tsx";
 import { sinceOpened } from "../../components/meanwhile.tsx";
-import { texts } from "../../texts.ts";
+import { organizationsTexts as words } from "./texts.ts";
 
-const words = texts.organizations;
+type OrganizationRow = Row<"GET /operator/organizations">;
+type OwnerInvitation = Answer<"POST /operator/organizations/{org}/invitations">;
 
 interface CreateProps {
   onClose: () => void;
@@ -23,10 +19,9 @@ interface CreateProps {
 
 export function CreateOrganization({ onClose, onCreated }: CreateProps) {
   const [name, setName] = useState("");
-  const create = useCreateOrganization(onCreated);
+  const create = useChange("POST /operator/organizations", {}, onCreated);
   return (
     <FormDialog
-      opened
       title={words.create}
       action={words.create}
       mutation={create}
@@ -53,12 +48,11 @@ interface RenameProps {
 
 export function RenameOrganization({ of, onClose }: RenameProps) {
   const [name, setName] = useState(of.name);
-  const rename = useRenameOrganization(of.id, onClose);
+  const rename = useChange("PATCH /operator/organizations/{org}", { org: of.id }, onClose);
   const { data: present } = useQuery(organizationQuery(of.id));
   const { on, late } = sinceOpened(rename, of, present);
   return (
     <FormDialog
-      opened
       title={words.renameTitle(of.name)}
       action={words.rename}
       mutation={rename}
@@ -87,10 +81,9 @@ interface InviteProps {
 
 export function InviteOwner({ to, onClose, onInvited }: InviteProps) {
   const [email, setEmail] = useState("");
-  const invite = useInviteOwner(to.id, onInvited);
+  const invite = useChange("POST /operator/organizations/{org}/invitations", { org: to.id }, onInvited);
   return (
     <FormDialog
-      opened
       title={words.inviteTitle(to.name)}
       action={words.invite}
       mutation={invite}

@@ -1,6 +1,6 @@
 // The columns of the organizations table.
 import { Code, Group, Stack } from "@mantine/core";
-import type { OrganizationRow } from "../../api/organizations.ts";
+import type { Row } from "../../api/routes.ts";
 import type { Column } from "../../components/data-table.tsx";
 import { Ago, Money } from "../../components/figures.tsx";
 import { Link } from "../../components/link.tsx";
@@ -9,9 +9,9 @@ import { StateBadge } from "../../components/state-badge.tsx";
 import { formatCount } from "../../format/count.ts";
 import { isZero } from "../../format/money.ts";
 import { path } from "../../path-builder.ts";
-import { texts } from "../../texts.ts";
+import { organizationsTexts as words } from "./texts.ts";
 
-const words = texts.organizations;
+type OrganizationRow = Row<"GET /operator/organizations">;
 
 type Act = (kind: "rename" | "invite", of: OrganizationRow) => void;
 

@@ -2,8 +2,8 @@
 import { Button } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { type OrganizationRow, organizationsQuery } from "../../api/organizations.ts";
-import { moreOf } from "../../api/paged.ts";
+import { moreOf, readPages } from "../../api/read.ts";
+import type { Row } from "../../api/routes.ts";
 import { DataTable } from "../../components/data-table.tsx";
 import { Icon } from "../../components/icon.tsx";
 import { LinkDialog, type ShownLink } from "../../components/link-dialog.tsx";
@@ -11,17 +11,19 @@ import { Page } from "../../components/page.tsx";
 import { SearchField } from "../../components/search-field.tsx";
 import { Empty, Loaded } from "../../components/states.tsx";
 import { text, useFilters } from "../../filters.ts";
-import { texts } from "../../texts.ts";
+import { operatorPageNames } from "../../components/texts.ts";
+import { organizationsTexts as words } from "./texts.ts";
 import { CreateOrganization, InviteOwner, RenameOrganization } from "./acts.tsx";
 import { organizationColumns } from "./columns.tsx";
 
-const words = texts.organizations;
+type OrganizationRow = Row<"GET /operator/organizations">;
+
 const SHAPE = { search: text() };
 type Act = { kind: "create" } | { kind: "rename" | "invite"; to: OrganizationRow };
 
 export function OrganizationsPage() {
   const [{ search }, setFilters] = useFilters(SHAPE);
-  const organizations = useInfiniteQuery(organizationsQuery(search));
+  const organizations = useInfiniteQuery(readPages("GET /operator/organizations", {}, { search }));
   const [act, setAct] = useState<Act | null>(null);
   const [link, setLink] = useState<ShownLink | null>(null);
   const close = (): void => setAct(null);
@@ -31,7 +33,7 @@ export function OrganizationsPage() {
     </Button>
   );
   return (
-    <Page title={texts.operatorPages.organizations} lead={words.lead} actions={create}>
+    <Page title={operatorPageNames.organizations} lead={words.lead} actions={create}>
       <SearchField
         label={words.search}
         maw={360}
@@ -46,7 +48,7 @@ export function OrganizationsPage() {
             </Empty>
           ) : (
             <DataTable
-              label={texts.operatorPages.organizations}
+              label={operatorPageNames.organizations}
               rows={rows}
               rowKey={({ id }) => id}
               columns={organizationColumns((kind, to) => setAct({ kind, to }))}

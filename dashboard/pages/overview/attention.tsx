@@ -1,12 +1,13 @@
 // What needs a look, each line a link to the very thing.
 import { Alert, Anchor, Stack } from "@mantine/core";
-import type { Overview } from "../../api/spend.ts";
+import type { Answer } from "../../api/routes.ts";
 import { Icon } from "../../components/icon.tsx";
 import { BareLink } from "../../components/link.tsx";
 import { type OrganizationPage, path } from "../../path-builder.ts";
-import { texts } from "../../texts.ts";
+import { overviewTexts as words } from "./texts.ts";
 
-const words = texts.overview;
+type Overview = Answer<"GET /orgs/{org}/overview">;
+
 const TARGETS: Record<Overview["attention"][number]["kind"], OrganizationPage> = {
   key_near_limit: "keys",
   key_at_limit: "keys",

@@ -1,14 +1,15 @@
 // The columns of the overview's tables: each first cell leads to what is behind its row.
-import type { Overview } from "../../api/spend.ts";
+import type { Answer } from "../../api/routes.ts";
 import type { Column } from "../../components/data-table.tsx";
 import { Ago, Money } from "../../components/figures.tsx";
 import { Link } from "../../components/link.tsx";
 import { StateBadge } from "../../components/state-badge.tsx";
 import { formatCount } from "../../format/count.ts";
 import { path } from "../../path-builder.ts";
-import { texts } from "../../texts.ts";
+import { overviewTexts as words } from "./texts.ts";
 
-const words = texts.overview;
+type Overview = Answer<"GET /orgs/{org}/overview">;
+
 type Range = "24h" | "7d" | "30d" | "month";
 
 const requests = {

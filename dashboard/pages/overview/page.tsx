@@ -1,7 +1,8 @@
 // How the organization stands: credits with what is held, spend, requests, what was refused and why, what needs a look.
 import { Group, SegmentedControl, SimpleGrid, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { type Overview, overviewQuery } from "../../api/spend.ts";
+import { read } from "../../api/read.ts";
+import type { Answer } from "../../api/routes.ts";
 import { DataTable } from "../../components/data-table.tsx";
 import { ExactMoney, Money } from "../../components/figures.tsx";
 import { ButtonLink } from "../../components/link.tsx";
@@ -14,21 +15,26 @@ import { isZero } from "../../format/money.ts";
 import { addDays, formatSpan, today } from "../../format/time.ts";
 import { useMembership } from "../../membership.tsx";
 import { path } from "../../path-builder.ts";
-import { texts } from "../../texts.ts";
+import { overviewTexts as words } from "./texts.ts";
+import { pageNames } from "../../components/texts.ts";
 import { Attention } from "./attention.tsx";
 import { keysOf, modelsOf, refusalsOf, routesOf } from "./columns.tsx";
 
-const words = texts.overview;
+type Overview = Answer<"GET /orgs/{org}/overview">;
+
 const RANGES = ["24h", "7d", "30d", "month"] as const;
 const SHAPE = { range: oneOf(RANGES, "24h") };
 
 export function OverviewPage() {
   const { org } = useMembership();
   const [{ range }, setFilters] = useFilters(SHAPE);
-  const overview = useQuery(overviewQuery(org.id, range));
+  const overview = useQuery({
+    ...read("GET /orgs/{org}/overview", { org: org.id }, { range }),
+    refetchInterval: 15_000,
+  });
   return (
     <Page
-      title={texts.pages.overview}
+      title={pageNames.overview}
       lead={words.lead}
       actions={
         <SegmentedControl

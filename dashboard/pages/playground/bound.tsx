@@ -4,13 +4,11 @@ import { useDebouncedValue } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { ApiError } from "../../api/client.ts";
 import type { ChatBody } from "../../api/completion.ts";
-import { quoteQuery } from "../../api/playground.ts";
 import { Money } from "../../components/figures.tsx";
 import { Failure } from "../../components/states.tsx";
 import { formatCount } from "../../format/count.ts";
-import { texts } from "../../texts.ts";
-
-const words = texts.playground;
+import { quoteQuery } from "./quote.ts";
+import { playgroundTexts as words } from "./texts.ts";
 
 interface BoundProps {
   org: string;

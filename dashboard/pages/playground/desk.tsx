@@ -4,18 +4,16 @@ import { useDisclosure } from "@mantine/hooks";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Message } from "../../api/completion.ts";
-import { quoteQuery } from "../../api/playground.ts";
 import { CodeTabs } from "../../components/code-tabs.tsx";
 import { type Conversation, useConversation } from "../../conversation.ts";
 import { useMembership } from "../../membership.tsx";
-import { texts } from "../../texts.ts";
+import { quoteQuery } from "./quote.ts";
+import { playgroundTexts as words } from "./texts.ts";
 import { Bound } from "./bound.tsx";
 import { printCode } from "./code.ts";
 import { Settings } from "./settings.tsx";
 import { Side } from "./side.tsx";
 import { type Asked, type Choices, useTerms } from "./terms.ts";
-
-const words = texts.playground;
 
 export function Desk(choices: Choices) {
   const { org, baseUrl } = useMembership();

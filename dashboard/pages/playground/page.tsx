@@ -1,22 +1,20 @@
 // Requests like any program's, paid by a key of the organization: the bound before one is sent, the stream with its
 // reasoning apart, the exact charge after.
 import { useQuery } from "@tanstack/react-query";
-import { keysQuery } from "../../api/keys.ts";
-import { modelsQuery } from "../../api/models.ts";
+import { read } from "../../api/read.ts";
 import { ButtonLink } from "../../components/link.tsx";
 import { Page } from "../../components/page.tsx";
 import { Empty, Loaded } from "../../components/states.tsx";
 import { useMembership } from "../../membership.tsx";
 import { path } from "../../path-builder.ts";
-import { texts } from "../../texts.ts";
+import { pageNames } from "../../components/texts.ts";
+import { playgroundTexts as words } from "./texts.ts";
 import { Desk } from "./desk.tsx";
-
-const words = texts.playground;
 
 export function PlaygroundPage() {
   const { may } = useMembership();
   return (
-    <Page title={texts.pages.playground} lead={words.lead}>
+    <Page title={pageNames.playground} lead={words.lead}>
       {may("play") ? <Playground /> : <Empty icon="playground">{words.mayNot}</Empty>}
     </Page>
   );
@@ -24,8 +22,11 @@ export function PlaygroundPage() {
 
 function Playground() {
   const { org } = useMembership();
-  const models = useQuery(modelsQuery(org.id));
-  const keys = useQuery(keysQuery(org.id));
+  const models = useQuery({
+    ...read("GET /orgs/{org}/models", { org: org.id }),
+    refetchInterval: 15_000,
+  });
+  const keys = useQuery(read("GET /orgs/{org}/keys", { org: org.id }));
   return (
     <Loaded query={models}>
       {({ data: catalogue }) => (

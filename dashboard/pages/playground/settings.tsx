@@ -11,11 +11,9 @@ import {
   Text,
   Textarea,
 } from "@mantine/core";
-import { texts } from "../../texts.ts";
+import { playgroundTexts as words } from "./texts.ts";
 import type { Asked, Terms } from "./terms.ts";
 import { EXAMPLE, readTools } from "./tools.ts";
-
-const words = texts.playground;
 
 export const Settings = ({ terms }: { terms: Terms }) => (
   <Stack gap="sm">

@@ -4,9 +4,7 @@ import { useState } from "react";
 import type { Message, ToolCall } from "../../api/completion.ts";
 import { Answer } from "../../components/answer.tsx";
 import type { Conversation, Turn } from "../../conversation.ts";
-import { texts } from "../../texts.ts";
-
-const words = texts.playground;
+import { playgroundTexts as words } from "./texts.ts";
 
 interface SideProps {
   org: string;

@@ -1,10 +1,12 @@
 // What is chosen and typed in the playground, and the request that comes of it.
 import { useState } from "react";
 import type { ChatBody, Message } from "../../api/completion.ts";
-import type { Key } from "../../api/keys.ts";
-import type { Model } from "../../api/models.ts";
+import type { Row } from "../../api/routes.ts";
 import { text, useFilters } from "../../filters.ts";
 import { readTools } from "./tools.ts";
+
+type Key = Row<"GET /orgs/{org}/keys">;
+type Model = Row<"GET /orgs/{org}/models">;
 
 const SHAPE = { model: text(), second: text() };
 

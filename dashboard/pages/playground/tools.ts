@@ -1,9 +1,7 @@
 // Definitions of tools as people type them: JSON, checked by the same rule as on the server.
-import { parseTools } from "../../../src/contract/parse-tools.ts";
-import { Refusal } from "../../../src/contract/refusals.ts";
-import { texts } from "../../texts.ts";
-
-const words = texts.playground;
+import { parseTools } from "../../../src/gateway/formats/chat-completions/parse-tools.ts";
+import { Refusal } from "../../../src/domain/refusals.ts";
+import { playgroundTexts as words } from "./texts.ts";
 
 interface Read {
   found: readonly object[];

@@ -1,15 +1,16 @@
 // The columns of the entitlements table.
 import { Stack, Text } from "@mantine/core";
 import type { ReactNode } from "react";
-import type { Entitlement } from "../../api/research.ts";
+import type { Row } from "../../api/routes.ts";
 import type { Column } from "../../components/data-table.tsx";
 import { Ago, Money, Time } from "../../components/figures.tsx";
 import { RowActs } from "../../components/row-acts.tsx";
 import { StateBadge } from "../../components/state-badge.tsx";
 import { path } from "../../path-builder.ts";
-import { texts } from "../../texts.ts";
+import { researchTexts as words } from "./texts.ts";
 
-const words = texts.research;
+type Entitlement = Row<"GET /orgs/{org}/research">;
+
 const { columns } = words;
 
 interface ColumnTerms {

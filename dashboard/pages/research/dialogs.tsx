@@ -2,12 +2,14 @@
 import { Alert, List, Select, Text, Textarea, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { type Entitlement, researchModelsQuery, useAsk, useWithdraw } from "../../api/research.ts";
-import { FormDialog } from "../../components/dialogs.tsx";
+import { read } from "../../api/read.ts";
+import { useChange } from "../../api/change.ts";
+import type { Row } from "../../api/routes.ts";
+import { ConfirmDialog, FormDialog } from "../../components/dialogs.tsx";
 import { today } from "../../format/time.ts";
-import { texts } from "../../texts.ts";
+import { researchTexts as words } from "./texts.ts";
 
-const words = texts.research;
+type Entitlement = Row<"GET /orgs/{org}/research">;
 
 interface DialogProps {
   org: string;
@@ -20,13 +22,15 @@ export function AskDialog({ org, wanted, onClose }: DialogProps & { wanted: stri
   const [project, setProject] = useState("");
   const [purpose, setPurpose] = useState("");
   const [until, setUntil] = useState("");
-  const models = useQuery(researchModelsQuery(org));
-  const ask = useAsk(org, onClose);
+  const models = useQuery({
+    ...read("GET /orgs/{org}/models", { org }),
+    select: ({ data }) => data.filter(({ tier }) => tier === "research"),
+  });
+  const ask = useChange("POST /orgs/{org}/research", { org }, onClose);
   const past = until !== "" && until <= today();
   const blank = model === null || project.trim() === "" || purpose.trim() === "";
   return (
     <FormDialog
-      opened
       title={words.ask}
       action={words.ask}
       mutation={models.error === null ? ask : { isPending: false, error: models.error }}
@@ -84,15 +88,19 @@ export function AskDialog({ org, wanted, onClose }: DialogProps & { wanted: stri
 }
 
 export function WithdrawDialog({ org, of, onClose }: DialogProps & { of: Entitlement }) {
-  const withdraw = useWithdraw(org, of.id, onClose);
+  const withdraw = useChange(
+    "POST /orgs/{org}/research/{entitlement}/withdraw",
+    { org, entitlement: of.id },
+    onClose,
+  );
   return (
-    <FormDialog
-      opened
+    <ConfirmDialog
+      calm
       title={words.withdrawTitle(of.model)}
       action={words.withdrawTitle(of.model)}
       mutation={withdraw}
       onClose={onClose}
-      onSubmit={() => withdraw.mutate(null)}
+      onConfirm={() => withdraw.mutate({})}
     >
       <Text size="sm">{words.withdrawHelp}</Text>
       <List size="sm" className="name">
@@ -103,7 +111,7 @@ export function WithdrawDialog({ org, of, onClose }: DialogProps & { of: Entitle
           {words.project}: {of.project}
         </List.Item>
       </List>
-    </FormDialog>
+    </ConfirmDialog>
   );
 }
 

@@ -3,7 +3,8 @@
 import { Alert, Button, Group, Select } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { type Entitlement, entitlementsQuery } from "../../api/research.ts";
+import { read } from "../../api/read.ts";
+import type { Row } from "../../api/routes.ts";
 import { DataTable } from "../../components/data-table.tsx";
 import { Icon } from "../../components/icon.tsx";
 import { Page } from "../../components/page.tsx";
@@ -11,11 +12,13 @@ import { SearchField } from "../../components/search-field.tsx";
 import { Empty, Loaded } from "../../components/states.tsx";
 import { type Filters, oneOf, type SetFilters, text, useFilters } from "../../filters.ts";
 import { useMembership } from "../../membership.tsx";
-import { texts } from "../../texts.ts";
+import { pageNames } from "../../components/texts.ts";
+import { researchTexts as words } from "./texts.ts";
 import { entitlementColumns } from "./columns.tsx";
 import { AskDialog, WithdrawDialog } from "./dialogs.tsx";
 
-const words = texts.research;
+type Entitlement = Row<"GET /orgs/{org}/research">;
+
 const STATES = ["requested", "active", "expired", "revoked", "declined", "withdrawn"] as const;
 const SHAPE = {
   search: text(),
@@ -28,7 +31,10 @@ type Act = { kind: "ask" } | { kind: "withdraw"; entitlement: Entitlement };
 
 export function ResearchPage() {
   const { org, may } = useMembership();
-  const entitlements = useQuery(entitlementsQuery(org.id));
+  const entitlements = useQuery({
+    ...read("GET /orgs/{org}/research", { org: org.id }),
+    refetchInterval: 5_000, // it shows whether the routes are live now
+  });
   const [filters, setFilters] = useFilters(SHAPE);
   const [act, setAct] = useState<Act | null>(() =>
     filters.ask === "" || !may("research.ask") ? null : { kind: "ask" },
@@ -43,7 +49,7 @@ export function ResearchPage() {
     </Button>
   ) : undefined;
   return (
-    <Page title={texts.pages.research} lead={words.lead} actions={ask}>
+    <Page title={pageNames.research} lead={words.lead} actions={ask}>
       <Alert color="indigo" variant="light" icon={<Icon name="routes" />}>
         {words.never}
       </Alert>
@@ -57,7 +63,7 @@ export function ResearchPage() {
             <>
               <EntitlementFilters filters={filters} set={setFilters} />
               <DataTable
-                label={texts.pages.research}
+                label={pageNames.research}
                 rows={data.filter(matching(filters))}
                 rowKey={({ id }) => id}
                 columns={entitlementColumns({

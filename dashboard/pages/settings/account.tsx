@@ -2,26 +2,29 @@
 import { Button, Group, Paper, Stack, Text, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { type Profile, profileQuery, useRename } from "../../api/settings.ts";
+import { useChange } from "../../api/change.ts";
+import { read } from "../../api/read.ts";
+import type { Answer } from "../../api/routes.ts";
 import { Section } from "../../components/page.tsx";
 import { Failure, Loaded } from "../../components/states.tsx";
-import { texts } from "../../texts.ts";
+import { dialogTexts } from "../../components/texts.ts";
+import { settingsTexts as words } from "./texts.ts";
 import { Display } from "./display.tsx";
 import { Passkeys } from "./passkeys.tsx";
 import { PasswordForm } from "./password.tsx";
 import { SecondFactorCard } from "./second-factor.tsx";
 import { Sessions } from "./sessions.tsx";
 
-const words = texts.settings;
+type Profile = Answer<"GET /profile">;
 
 export function OwnAccount() {
-  const profile = useQuery(profileQuery);
+  const profile = useQuery(read("GET /profile", {}));
   return <Loaded query={profile}>{(of) => <Account of={of} />}</Loaded>;
 }
 
 function Account({ of }: { of: Profile }) {
   const [name, setName] = useState(of.person.name);
-  const rename = useRename();
+  const rename = useChange("PATCH /profile", {});
   return (
     <>
       <Section title={words.account}>
@@ -44,7 +47,7 @@ function Account({ of }: { of: Profile }) {
                 disabled={name.trim() === "" || name.trim() === of.person.name}
                 onClick={() => rename.mutate({ name: name.trim() })}
               >
-                {texts.dialog.save}
+                {dialogTexts.save}
               </Button>
             </Group>
             <PasswordForm />

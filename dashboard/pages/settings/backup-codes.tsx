@@ -2,9 +2,7 @@
 import { Button, Checkbox, Code, Group, Stack, Text } from "@mantine/core";
 import { CopyButton } from "../../components/copy.tsx";
 import { download } from "../../components/secret-dialog.tsx";
-import { texts } from "../../texts.ts";
-
-const words = texts.settings;
+import { settingsTexts as words } from "./texts.ts";
 
 interface BackupCodesProps {
   codes: readonly string[];

@@ -2,10 +2,9 @@
 import { Paper, SegmentedControl, Stack, Text } from "@mantine/core";
 import { Section } from "../../components/page.tsx";
 import { ThemeSwitch } from "../../components/theme-switch.tsx";
-import { texts } from "../../texts.ts";
+import { settingsTexts as words } from "./texts.ts";
+import { shellTexts } from "../../components/texts.ts";
 import { chooseTimeDisplay, TIME_DISPLAYS, useTimeDisplay } from "../../time-display.ts";
-
-const words = texts.settings;
 
 export function Display() {
   const times = useTimeDisplay();
@@ -14,7 +13,7 @@ export function Display() {
       <Paper withBorder p="md">
         <Stack gap="xs" align="flex-start">
           <Text size="sm" fw={600}>
-            {texts.shell.theme}
+            {shellTexts.theme}
           </Text>
           <ThemeSwitch />
           <Text size="sm" fw={600} mt="xs">

@@ -1,13 +1,13 @@
 // Setting up the second factor: scan, keep the backup codes, type what the app shows.
 import { Anchor, Button, Group, Skeleton, Stack, Text, TextInput } from "@mantine/core";
 import { type FormEvent, lazy, Suspense, useState } from "react";
-import { type NewSecondFactor, useFinishSecondFactor } from "../../api/settings.ts";
+import { type NewSecondFactor, useFinishSecondFactor } from "../../api/auth.ts";
 import { Copyable } from "../../components/copy.tsx";
 import { Failure } from "../../components/states.tsx";
-import { texts } from "../../texts.ts";
+import { dialogTexts } from "../../components/texts.ts";
+import { settingsTexts as words } from "./texts.ts";
+import { signInTexts } from "../sign-in/texts.ts";
 import { BackupCodes } from "./backup-codes.tsx";
-
-const words = texts.settings;
 
 const QrCode = lazy(async () => ({ default: (await import("./qr-code.tsx")).QrCode }));
 
@@ -39,7 +39,7 @@ export function Enrol({ made, onClose }: { made: NewSecondFactor; onClose: () =>
         <BackupCodes codes={made.backupCodes} stored={stored} onStored={setStored} />
         {finish.error !== null && <Failure error={finish.error} />}
         <TextInput
-          label={texts.signIn.code}
+          label={signInTexts.code}
           inputMode="numeric"
           autoComplete="one-time-code"
           maw={320}
@@ -48,10 +48,10 @@ export function Enrol({ made, onClose }: { made: NewSecondFactor; onClose: () =>
         />
         <Group gap="xs">
           <Button type="submit" loading={finish.isPending} disabled={!stored || !/^\d{6}$/.test(code)}>
-            {texts.signIn.verify}
+            {signInTexts.verify}
           </Button>
           <Button variant="default" onClick={onClose}>
-            {texts.dialog.cancel}
+            {dialogTexts.cancel}
           </Button>
         </Group>
       </Stack>

@@ -2,22 +2,25 @@
 import { Button, Group, Paper, Stack, Switch, Text, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { type Settings, settingsQuery, useChangeSettings } from "../../api/settings.ts";
+import { useChange } from "../../api/change.ts";
+import { read } from "../../api/read.ts";
+import type { Answer } from "../../api/routes.ts";
 import { Copyable } from "../../components/copy.tsx";
 import { type Fact, Meanwhile, sinceOpened } from "../../components/meanwhile.tsx";
 import { Page, Section } from "../../components/page.tsx";
 import { Failure, Loaded } from "../../components/states.tsx";
 import { useMembership } from "../../membership.tsx";
-import { texts } from "../../texts.ts";
+import { dialogTexts, meanwhileTexts, pageNames } from "../../components/texts.ts";
+import { settingsTexts as words } from "./texts.ts";
 import { OwnAccount } from "./account.tsx";
 
-const words = texts.settings;
+type Settings = Answer<"GET /orgs/{org}/settings">;
 
 export function SettingsPage() {
   const { org, may } = useMembership();
-  const settings = useQuery(settingsQuery(org.id));
+  const settings = useQuery(read("GET /orgs/{org}/settings", { org: org.id }));
   return (
-    <Page title={texts.pages.settings} lead={words.lead}>
+    <Page title={pageNames.settings} lead={words.lead}>
       <Section title={words.organization}>
         <Loaded query={settings}>
           {(of) => <Organization org={org.id} of={of} mayChange={may("settings.change")} />}
@@ -36,7 +39,12 @@ interface Typed {
 
 function Organization({ org, of, mayChange }: { org: string; of: Settings; mayChange: boolean }) {
   const [typed, setTyped] = useState<Typed | null>(null);
-  const change = useChangeSettings(org, (saved) => setTyped((was) => afterSaving(saved, was)));
+  const change = useChange(
+    "PATCH /orgs/{org}/settings",
+    { org },
+    (saved) => setTyped((was) => afterSaving(saved, was)),
+    [],
+  );
   const { name, from } = typed ?? { name: of.name, from: of };
   const { on, late } = sinceOpened(change, from, of);
   const discard = (): void => {
@@ -49,7 +57,7 @@ function Organization({ org, of, mayChange }: { org: string; of: Settings; mayCh
         {late && (
           <Meanwhile facts={factsOf(on)}>
             <Button size="compact-sm" variant="default" onClick={discard}>
-              {texts.meanwhile.discard}
+              {meanwhileTexts.discard}
             </Button>
           </Meanwhile>
         )}
@@ -69,7 +77,7 @@ function Organization({ org, of, mayChange }: { org: string; of: Settings; mayCh
               disabled={name.trim() === "" || name.trim() === on.name}
               onClick={() => change.mutate({ name: name.trim(), version: on.version })}
             >
-              {late ? texts.meanwhile.saveAnyway : texts.dialog.save}
+              {late ? meanwhileTexts.saveAnyway : dialogTexts.save}
             </Button>
           )}
         </Group>
@@ -98,5 +106,5 @@ const afterSaving = (saved: Settings, was: Typed | null): Typed | null =>
 
 const factsOf = ({ name, require_two_factor }: Settings): Fact[] => [
   [words.name, name],
-  [words.requireTwoFactor, require_two_factor ? texts.meanwhile.yes : texts.meanwhile.no],
+  [words.requireTwoFactor, require_two_factor ? meanwhileTexts.yes : meanwhileTexts.no],
 ];

@@ -2,17 +2,17 @@
 import { Button, Group, Paper, Stack, Text, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
-import { canUsePasskeys } from "../../api/auth.ts";
+import { canUsePasskeys, useAddPasskey, useRemovePasskey } from "../../api/auth.ts";
 import { visitQuery } from "../../api/session.ts";
-import { type Profile, useAddPasskey, useRemovePasskey } from "../../api/settings.ts";
+import type { Answer } from "../../api/routes.ts";
 import { type Column, DataTable } from "../../components/data-table.tsx";
-import { FormDialog } from "../../components/dialogs.tsx";
+import { ConfirmDialog } from "../../components/dialogs.tsx";
 import { Time } from "../../components/figures.tsx";
 import { Section } from "../../components/page.tsx";
 import { Failure } from "../../components/states.tsx";
-import { texts } from "../../texts.ts";
+import { passkeyTexts as words } from "./texts.ts";
 
-const words = texts.passkeys;
+type Profile = Answer<"GET /profile">;
 
 type Passkey = Profile["passkeys"][number];
 
@@ -104,15 +104,15 @@ function AddPasskey() {
 function RemovePasskey({ passkey, onClose }: { passkey: Passkey; onClose: () => void }) {
   const remove = useRemovePasskey(onClose);
   return (
-    <FormDialog
-      opened
+    <ConfirmDialog
+      calm
       title={words.removeTitle(nameOf(passkey))}
       action={words.removeTitle(nameOf(passkey))}
       mutation={remove}
       onClose={onClose}
-      onSubmit={() => remove.mutate(passkey.id)}
+      onConfirm={() => remove.mutate(passkey.id)}
     >
-      <Text size="sm">{words.removeHelp}</Text>
-    </FormDialog>
+      {words.removeHelp}
+    </ConfirmDialog>
   );
 }

@@ -1,17 +1,16 @@
 // Changing one's password ends every other session.
 import { Button, Group, PasswordInput, Stack, Text } from "@mantine/core";
 import { type FormEvent, useState } from "react";
-import { useChangePassword } from "../../api/settings.ts";
+import { useChange } from "../../api/change.ts";
 import { MINIMUM_PASSWORD, NewPassword } from "../../components/account-form.tsx";
 import { Failure } from "../../components/states.tsx";
-import { texts } from "../../texts.ts";
-
-const words = texts.settings;
+import { accountFormTexts } from "../../components/texts.ts";
+import { settingsTexts as words } from "./texts.ts";
 
 export function PasswordForm() {
   const [current, setCurrent] = useState("");
   const [next, setNext] = useState("");
-  const change = useChangePassword(() => {
+  const change = useChange("POST /profile/password", {}, () => {
     setCurrent("");
     setNext("");
   });
@@ -27,7 +26,7 @@ export function PasswordForm() {
           autoComplete="current-password"
           value={current}
           onChange={(event) => setCurrent(event.currentTarget.value)}
-          visibilityToggleButtonProps={{ "aria-label": texts.signIn.show }}
+          visibilityToggleButtonProps={{ "aria-label": accountFormTexts.show }}
         />
         <NewPassword label={words.newPassword} value={next} onChange={setNext} />
         {change.error !== null && <Failure error={change.error} />}

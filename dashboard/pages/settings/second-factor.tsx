@@ -6,13 +6,12 @@ import {
   useBeginSecondFactor,
   useEndSecondFactor,
   useNewBackupCodes,
-} from "../../api/settings.ts";
+} from "../../api/auth.ts";
 import { Failure } from "../../components/states.tsx";
-import { texts } from "../../texts.ts";
+import { accountFormTexts, secretTexts } from "../../components/texts.ts";
+import { settingsTexts as words } from "./texts.ts";
 import { BackupCodes } from "./backup-codes.tsx";
 import { Enrol } from "./enrol.tsx";
-
-const words = texts.settings;
 
 export function SecondFactorCard({ on }: { on: boolean }) {
   const [made, setMade] = useState<NewSecondFactor | null>(null);
@@ -48,7 +47,7 @@ function TurnedOff({ onMade }: { onMade: (made: NewSecondFactor) => void }) {
 function TurnedOn({ onCodes }: { onCodes: (codes: readonly string[]) => void }) {
   const [password, setPassword] = useState("");
   const end = useEndSecondFactor();
-  const renew = useNewBackupCodes(onCodes);
+  const renew = useNewBackupCodes(({ backupCodes }) => onCodes(backupCodes));
   const pending = end.isPending || renew.isPending;
   const error = end.error ?? renew.error;
   const submit = (event: FormEvent): void => {
@@ -96,7 +95,7 @@ function NewCodes({ codes, onClose }: { codes: readonly string[]; onClose: () =>
       <BackupCodes codes={codes} stored={stored} onStored={setStored} />
       <Group>
         <Button disabled={!stored} onClick={onClose}>
-          {texts.secret.done}
+          {secretTexts.done}
         </Button>
       </Group>
     </Stack>
@@ -109,6 +108,6 @@ const OwnPassword = ({ value, onChange }: { value: string; onChange: (value: str
     autoComplete="current-password"
     value={value}
     onChange={(event) => onChange(event.currentTarget.value)}
-    visibilityToggleButtonProps={{ "aria-label": texts.signIn.show }}
+    visibilityToggleButtonProps={{ "aria-label": accountFormTexts.show }}
   />
 );

@@ -1,15 +1,16 @@
 // Where a person is signed in; any of it can be ended from here.
 import { Button, Stack, Text } from "@mantine/core";
 import { useState } from "react";
-import { type Profile, useEndOtherSessions, useEndSession } from "../../api/settings.ts";
+import { useChange } from "../../api/change.ts";
+import type { Answer } from "../../api/routes.ts";
 import { type Column, DataTable } from "../../components/data-table.tsx";
-import { QuestionDialog } from "../../components/dialogs.tsx";
+import { ConfirmDialog } from "../../components/dialogs.tsx";
 import { Ago, Time } from "../../components/figures.tsx";
 import { Section } from "../../components/page.tsx";
 import { formatAgent } from "../../format/agent.ts";
-import { texts } from "../../texts.ts";
+import { settingsTexts as words } from "./texts.ts";
 
-const words = texts.settings;
+type Profile = Answer<"GET /profile">;
 
 type PersonSession = Profile["sessions"][number];
 
@@ -65,31 +66,31 @@ const columns = (end: (of: PersonSession) => void): Column<PersonSession>[] => [
 ];
 
 function End({ of, onClose }: { of: PersonSession; onClose: () => void }) {
-  const end = useEndSession(of.id, onClose);
+  const end = useChange("DELETE /profile/sessions/{session}", { session: of.id }, onClose);
   return (
-    <QuestionDialog
+    <ConfirmDialog
       title={words.endTitle(formatAgent(of.agent))}
       action={words.endTitle(formatAgent(of.agent))}
       mutation={end}
       onClose={onClose}
-      onSubmit={() => end.mutate(null)}
+      onConfirm={() => end.mutate({})}
     >
       {words.endHelp}
-    </QuestionDialog>
+    </ConfirmDialog>
   );
 }
 
 function EndOthers({ onClose }: { onClose: () => void }) {
-  const end = useEndOtherSessions(onClose);
+  const end = useChange("POST /profile/sessions/end-others", {}, onClose);
   return (
-    <QuestionDialog
+    <ConfirmDialog
       title={words.endOthers}
       action={words.endOthers}
       mutation={end}
       onClose={onClose}
-      onSubmit={() => end.mutate(null)}
+      onConfirm={() => end.mutate({})}
     >
       {words.endOthersHelp}
-    </QuestionDialog>
+    </ConfirmDialog>
   );
 }

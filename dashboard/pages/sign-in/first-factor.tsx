@@ -11,9 +11,8 @@ import {
 } from "../../api/auth.ts";
 import { visitQuery } from "../../api/session.ts";
 import { Failure } from "../../components/states.tsx";
-import { texts } from "../../texts.ts";
-
-const words = texts.signIn;
+import { signInTexts as words } from "./texts.ts";
+import { accountFormTexts } from "../../components/texts.ts";
 
 interface FirstFactorProps {
   /** Where to go once signed in. */
@@ -63,7 +62,7 @@ export function FirstFactor({ target, returned, done, askFactor }: FirstFactorPr
           withAsterisk={false}
           value={password}
           onChange={(event) => setPassword(event.currentTarget.value)}
-          visibilityToggleButtonProps={{ "aria-label": words.show }}
+          visibilityToggleButtonProps={{ "aria-label": accountFormTexts.show }}
         />
         {error !== null && <Failure error={error} />}
         <Button type="submit" loading={entry.isPending && entry.variables.kind === "password"} fullWidth>

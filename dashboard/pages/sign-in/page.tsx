@@ -6,11 +6,9 @@ import { queryClient } from "../../api/query-client.ts";
 import { Front } from "../../components/front.tsx";
 import { text, useFilters } from "../../filters.ts";
 import { path } from "../../path-builder.ts";
-import { texts } from "../../texts.ts";
+import { signInTexts as words } from "./texts.ts";
 import { FirstFactor } from "./first-factor.tsx";
 import { SecondFactor } from "./second-factor.tsx";
-
-const words = texts.signIn;
 
 export function SignInPage() {
   const [factorNeeded, setFactorNeeded] = useState(false);

@@ -4,9 +4,7 @@ import { useMutation } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { verifyBackupCode, verifyCode } from "../../api/auth.ts";
 import { Failure } from "../../components/states.tsx";
-import { texts } from "../../texts.ts";
-
-const words = texts.signIn;
+import { signInTexts as words } from "./texts.ts";
 
 const FACTORS = {
   app: {

@@ -3,23 +3,24 @@ import { List, Text } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import { type Member, teamQuery, useChangeRole, useLeave, useRemoveMember } from "../../api/team.ts";
+import { sessionQuery } from "../../api/session.ts";
+import { useChange } from "../../api/change.ts";
+import { read } from "../../api/read.ts";
+import type { Row } from "../../api/routes.ts";
 import { ConfirmDialog, FormDialog } from "../../components/dialogs.tsx";
 import { Link } from "../../components/link.tsx";
 import { sinceOpened } from "../../components/meanwhile.tsx";
-import type { Membership } from "../../membership.tsx";
 import { path } from "../../path-builder.ts";
-import { texts } from "../../texts.ts";
-import { Invite } from "./invite.tsx";
-import type { Act } from "./page.tsx";
+import { dialogTexts, pageNames } from "../../components/texts.ts";
+import { teamTexts as words } from "./texts.ts";
+import { type ActProps, Invite } from "./invite.tsx";
+import type { MemberAct } from "./row-menu.tsx";
 import { RoleChoice } from "./role-choice.tsx";
 
-const words = texts.team;
+type Member = Row<"GET /orgs/{org}/team">;
 
-export interface ActProps {
-  org: Membership["org"];
-  onClose: () => void;
-}
+/** What is open beside the table. */
+export type Act = { kind: "invite" } | { kind: MemberAct; member: Member };
 
 export function TeamActs({ org, act, onClose }: ActProps & { act: Act | null }) {
   return (
@@ -36,13 +37,13 @@ function ChangeRole({ org, of, onClose }: ActProps & { of: Member }) {
   const [role, setRole] = useState(of.role);
   const queries = useQueryClient();
   const navigate = useNavigate();
-  const change = useChangeRole(org.id, of.person.id, () => {
+  const change = useChange("PATCH /orgs/{org}/team/{member}", { org: org.id, member: of.person.id }, () => {
     onClose();
     if (!of.you) return;
     queries.clear();
     void navigate({ to: path.signIn() });
   });
-  const { data: team } = useQuery(teamQuery(org.id));
+  const { data: team } = useQuery(read("GET /orgs/{org}/team", { org: org.id }));
   const { on, late } = sinceOpened(
     change,
     of,
@@ -50,9 +51,8 @@ function ChangeRole({ org, of, onClose }: ActProps & { of: Member }) {
   );
   return (
     <FormDialog
-      opened
       title={words.changeRoleTitle(of.email)}
-      action={texts.dialog.save}
+      action={dialogTexts.save}
       mutation={change}
       now={late ? [[words.role, words.roles[on.role]]] : null}
       disabled={role === on.role}
@@ -66,16 +66,19 @@ function ChangeRole({ org, of, onClose }: ActProps & { of: Member }) {
 }
 
 function Remove({ org, of, onClose }: ActProps & { of: Member }) {
-  const remove = useRemoveMember(org.id, of.person.id, onClose);
+  const remove = useChange(
+    "DELETE /orgs/{org}/team/{member}",
+    { org: org.id, member: of.person.id },
+    onClose,
+  );
   return (
     <ConfirmDialog
-      opened
       title={words.removeTitle(of.email)}
       name={of.email}
       action={words.removeTitle(of.email)}
       mutation={remove}
       onClose={onClose}
-      onSubmit={() => remove.mutate(null)}
+      onConfirm={() => remove.mutate({})}
     >
       <Consequences org={org} of={of} help={words.removeHelp} />
     </ConfirmDialog>
@@ -84,16 +87,20 @@ function Remove({ org, of, onClose }: ActProps & { of: Member }) {
 
 function Leave({ org, of, onClose }: ActProps & { of: Member }) {
   const navigate = useNavigate();
-  const leave = useLeave(org.id, () => void navigate({ to: path.home() }));
+  const queries = useQueryClient();
+  const leave = useChange("POST /orgs/{org}/leave", { org: org.id }, async () => {
+    // The session knows one organization less.
+    await queries.refetchQueries({ queryKey: sessionQuery.queryKey });
+    void navigate({ to: path.home() });
+  });
   return (
     <ConfirmDialog
-      opened
       title={words.leaveTitle(org.name)}
       name={org.name}
       action={words.leaveTitle(org.name)}
       mutation={leave}
       onClose={onClose}
-      onSubmit={() => leave.mutate(null)}
+      onConfirm={() => leave.mutate({})}
     >
       <Consequences org={org} of={of} help={words.leaveHelp} />
     </ConfirmDialog>
@@ -106,7 +113,7 @@ const Consequences = ({ org, of, help }: Pick<ActProps, "org"> & { of: Member; h
     <List size="sm" mt="xs">
       <List.Item>
         {words.keysStay(of.keys)}{" "}
-        {of.keys > 0 && <Link to={path.organization(org.id, "keys")}>{texts.pages.keys}</Link>}
+        {of.keys > 0 && <Link to={path.organization(org.id, "keys")}>{pageNames.keys}</Link>}
       </List.Item>
     </List>
   </>

@@ -1,16 +1,16 @@
 // The columns of the members table.
 import { Group, Stack, Text } from "@mantine/core";
-import type { Member } from "../../api/team.ts";
+import type { Row } from "../../api/routes.ts";
 import type { Column } from "../../components/data-table.tsx";
 import { Ago, Money } from "../../components/figures.tsx";
 import { Link } from "../../components/link.tsx";
 import { StateBadge } from "../../components/state-badge.tsx";
 import { formatDay } from "../../format/time.ts";
 import { path } from "../../path-builder.ts";
-import { texts } from "../../texts.ts";
+import { teamTexts as words } from "./texts.ts";
 import { RowMenu, type RowMenuProps } from "./row-menu.tsx";
 
-const words = texts.team;
+type Member = Row<"GET /orgs/{org}/team">;
 
 interface ColumnTerms extends Omit<RowMenuProps, "of"> {
   org: string;

@@ -1,20 +1,30 @@
 // Invitations that nobody has taken yet.
+import { mayGive, type Standing } from "../../../src/domain/roles.ts";
 import { Button, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { type Invitation, invitationsQuery, useWithdrawInvitation } from "../../api/team.ts";
+import { useChange } from "../../api/change.ts";
+import { read } from "../../api/read.ts";
+import type { Row } from "../../api/routes.ts";
 import type { Column } from "../../components/data-table.tsx";
-import { QuestionDialog } from "../../components/dialogs.tsx";
+import { ConfirmDialog } from "../../components/dialogs.tsx";
 import { Ago } from "../../components/figures.tsx";
 import { OpenInvitationsTable } from "../../components/open-invitations.tsx";
 import { Section } from "../../components/page.tsx";
 import { Loaded } from "../../components/states.tsx";
-import { texts } from "../../texts.ts";
+import { teamTexts as words } from "./texts.ts";
 
-const words = texts.team;
+type Invitation = Row<"GET /orgs/{org}/invitations">;
 
-export function OpenInvitations({ org, changeable }: { org: string; changeable: boolean }) {
-  const invitations = useQuery(invitationsQuery(org));
+interface OpenInvitationsProps {
+  org: string;
+  /** Of the person who looks. */
+  role: Standing;
+  changeable: boolean;
+}
+
+export function OpenInvitations({ org, role, changeable }: OpenInvitationsProps) {
+  const invitations = useQuery(read("GET /orgs/{org}/invitations", { org }));
   const [withdrawn, setWithdrawn] = useState<Invitation | null>(null);
   return (
     <Section title={words.invitations}>
@@ -25,7 +35,7 @@ export function OpenInvitations({ org, changeable }: { org: string; changeable: 
             label={words.invitations}
             none={words.noInvitations}
             invitations={data}
-            columns={[...COLUMNS, ...(changeable ? [actions(setWithdrawn)] : [])]}
+            columns={[...COLUMNS, ...(changeable ? [actions(role, setWithdrawn)] : [])]}
           />
         )}
       </Loaded>
@@ -48,34 +58,39 @@ const COLUMNS: Column<Invitation>[] = [
   { title: words.expires, always: true, cell: ({ expires_at }) => <Ago at={expires_at} /> },
 ];
 
-const actions = (withdraw: (of: Invitation) => void): Column<Invitation> => ({
+const actions = (standing: Standing, withdraw: (of: Invitation) => void): Column<Invitation> => ({
   title: words.columns.actions,
   acts: true,
   always: true,
   figures: true,
-  cell: (of) => (
-    <Button
-      size="compact-sm"
-      variant="subtle"
-      aria-label={words.withdrawFor(of.email)}
-      onClick={() => withdraw(of)}
-    >
-      {words.withdraw}
-    </Button>
-  ),
+  cell: (of) =>
+    mayGive(standing, of.role) && (
+      <Button
+        size="compact-sm"
+        variant="subtle"
+        aria-label={words.withdrawFor(of.email)}
+        onClick={() => withdraw(of)}
+      >
+        {words.withdraw}
+      </Button>
+    ),
 });
 
 function Withdraw({ org, of, onClose }: { org: string; of: Invitation; onClose: () => void }) {
-  const withdraw = useWithdrawInvitation(org, of.id, onClose);
+  const withdraw = useChange(
+    "DELETE /orgs/{org}/invitations/{invitation}",
+    { org, invitation: of.id },
+    onClose,
+  );
   return (
-    <QuestionDialog
+    <ConfirmDialog
       title={words.withdrawFor(of.email)}
       action={words.withdrawFor(of.email)}
       mutation={withdraw}
       onClose={onClose}
-      onSubmit={() => withdraw.mutate(null)}
+      onConfirm={() => withdraw.mutate({})}
     >
       {words.withdrawHelp}
-    </QuestionDialog>
+    </ConfirmDialog>
   );
 }

@@ -2,25 +2,21 @@
 import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { type Member, teamQuery } from "../../api/team.ts";
+import { read } from "../../api/read.ts";
 import { DataTable } from "../../components/data-table.tsx";
 import { Icon } from "../../components/icon.tsx";
 import { Page, Section } from "../../components/page.tsx";
 import { Loaded } from "../../components/states.tsx";
 import { useMembership } from "../../membership.tsx";
-import { texts } from "../../texts.ts";
-import { TeamActs } from "./acts.tsx";
+import { pageNames } from "../../components/texts.ts";
+import { teamTexts as words } from "./texts.ts";
+import { type Act, TeamActs } from "./acts.tsx";
 import { memberColumns } from "./columns.tsx";
 import { OpenInvitations } from "./invitations.tsx";
-import type { MemberAct } from "./row-menu.tsx";
-
-const words = texts.team;
-
-export type Act = { kind: "invite" } | { kind: MemberAct; member: Member };
 
 export function TeamPage() {
   const { org, may } = useMembership();
-  const team = useQuery(teamQuery(org.id));
+  const team = useQuery(read("GET /orgs/{org}/team", { org: org.id }));
   const [act, setAct] = useState<Act | null>(null);
   const invite = may("team.change") ? (
     <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setAct({ kind: "invite" })}>
@@ -28,7 +24,7 @@ export function TeamPage() {
     </Button>
   ) : undefined;
   return (
-    <Page title={texts.pages.team} lead={words.lead} actions={invite}>
+    <Page title={pageNames.team} lead={words.lead} actions={invite}>
       <Loaded query={team}>
         {({ data }) => (
           <>
@@ -45,7 +41,7 @@ export function TeamPage() {
                 })}
               />
             </Section>
-            <OpenInvitations org={org.id} changeable={may("team.change")} />
+            <OpenInvitations org={org.id} role={org.role} changeable={may("team.change")} />
           </>
         )}
       </Loaded>

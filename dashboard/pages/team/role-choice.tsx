@@ -1,11 +1,8 @@
-// One role out of five, each with what it may do. Only an owner makes owners.
-import type { Standing } from "../../../src/contract/roles.ts";
+// One role out of five, each with what it may do; offered are those that this person may give.
 import { Radio, Stack } from "@mantine/core";
-import { ROLES } from "../../../src/contract/roles.ts";
+import { mayGive, ROLES, type Standing } from "../../../src/domain/roles.ts";
 import type { Role } from "../../api/session.ts";
-import { texts } from "../../texts.ts";
-
-const words = texts.team;
+import { teamTexts as words } from "./texts.ts";
 
 interface RoleChoiceProps {
   role: Role;
@@ -21,7 +18,7 @@ export const RoleChoice = ({ role, setRole, by }: RoleChoiceProps) => (
     onChange={(value) => setRole(ROLES.find((one) => one === value) ?? role)}
   >
     <Stack gap="xs" mt={4}>
-      {ROLES.filter((one) => one !== "owner" || by === "owner").map((one) => (
+      {ROLES.filter((one) => mayGive(by, one)).map((one) => (
         <Radio key={one} value={one} label={words.roles[one]} description={words.roleHelp[one]} />
       ))}
     </Stack>

@@ -1,12 +1,13 @@
-// What can be done with one member. An admin changes everybody but owners; the last owner stays and stays an owner.
-import type { Standing } from "../../../src/contract/roles.ts";
+// What can be done with one member, by whoever could give that role; the last owner stays and stays an owner.
+import { mayGive, type Standing } from "../../../src/domain/roles.ts";
 import { ActionIcon, Menu, Text } from "@mantine/core";
-import type { Member } from "../../api/team.ts";
+import type { Row } from "../../api/routes.ts";
 import { Icon } from "../../components/icon.tsx";
-import { texts } from "../../texts.ts";
+import { teamTexts as words } from "./texts.ts";
+
+type Member = Row<"GET /orgs/{org}/team">;
 
 export type MemberAct = "role" | "remove" | "leave";
-const words = texts.team;
 
 export interface RowMenuProps {
   of: Member;
@@ -17,7 +18,7 @@ export interface RowMenuProps {
 }
 
 export function RowMenu({ of, role, owners, onAct }: RowMenuProps) {
-  const changeable = role === "owner" || (role === "admin" && of.role !== "owner");
+  const changeable = role !== "operator" && mayGive(role, of.role);
   if (!changeable && !of.you) return null;
   const last = of.role === "owner" && owners === 1;
   const leaving = of.you ? "leave" : "remove";

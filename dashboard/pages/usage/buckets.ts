@@ -1,11 +1,13 @@
 // The same figures twice: as heights for the chart, where a float is enough, and to the last digit for its table.
-import type { Usage } from "../../api/spend.ts";
+import type { Answer } from "../../api/routes.ts";
 import type { Bucket, Series } from "../../components/chart.tsx";
 import { coloursOf } from "../../components/series-colours.ts";
 import { formatCount } from "../../format/count.ts";
 import { addMoney, exactMoney, heightOf, isZero } from "../../format/money.ts";
 import { bucketLabel } from "../../format/time.ts";
-import { texts } from "../../texts.ts";
+import { usageTexts } from "./texts.ts";
+
+type Usage = Answer<"GET /orgs/{org}/usage">;
 
 export const MEASURES = ["charge_usd", "requests", "input_tokens", "cached_tokens", "output_tokens"] as const;
 export type Measure = (typeof MEASURES)[number];
@@ -31,8 +33,8 @@ export interface Course {
 export function courseOf(usage: Usage, measure: Measure, cumulative: boolean): Course {
   const names = distinctLabels(usage.rows);
   const shownNames =
-    names.length <= SERIES_AT_MOST ? names : [...names.slice(0, SERIES_AT_MOST), texts.usage.other];
-  const colours = coloursOf(shownNames, texts.usage.other);
+    names.length <= SERIES_AT_MOST ? names : [...names.slice(0, SERIES_AT_MOST), usageTexts.other];
+  const colours = coloursOf(shownNames, usageTexts.other);
   const series = shownNames.map((name, at) => ({ name, colour: colours[at] ?? "" }));
   const sums = series.map(() => NOTHING);
   const groups = names.length <= SERIES_AT_MOST ? usage.rows : usage.rows.slice(0, SERIES_AT_MOST);

@@ -3,10 +3,10 @@ import { Button, Group, Select, SimpleGrid, Stack } from "@mantine/core";
 import { KeyFilter, ModelFilter } from "../../components/spend-filters.tsx";
 import { TimeWindow, windowShape } from "../../components/time-window.tsx";
 import { type Filters, oneOf, text } from "../../filters.ts";
-import { texts } from "../../texts.ts";
+import { tableTexts } from "../../components/texts.ts";
+import { usageTexts as words } from "./texts.ts";
 import { MEASURES } from "./buckets.ts";
 
-const words = texts.usage;
 const GROUPS = ["model", "key", "member", "scope", "provider", "region"] as const;
 export const SHAPE = {
   ...windowShape("30d"),
@@ -30,7 +30,7 @@ interface UsageFiltersProps {
 
 export const ClearFilters = ({ set }: Pick<UsageFiltersProps, "set">) => (
   <Button variant="subtle" onClick={() => set(NOTHING)}>
-    {texts.table.clear}
+    {tableTexts.clear}
   </Button>
 );
 

@@ -1,15 +1,15 @@
 // One row per group with every measure; the last row is the ledger's own total.
 import { Table } from "@mantine/core";
-import type { Usage } from "../../api/spend.ts";
+import type { Answer } from "../../api/routes.ts";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { ExactMoney } from "../../components/figures.tsx";
 import { Link } from "../../components/link.tsx";
 import { formatCount } from "../../format/count.ts";
 import { heightOf } from "../../format/money.ts";
-import { texts } from "../../texts.ts";
+import { usageTexts as words } from "./texts.ts";
 import { distinctLabels } from "./buckets.ts";
 
-const words = texts.usage;
+type Usage = Answer<"GET /orgs/{org}/usage">;
 
 interface GroupsProps {
   of: Usage;

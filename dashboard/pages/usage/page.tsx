@@ -2,9 +2,8 @@
 import { SimpleGrid } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { withQuery } from "../../api/client.ts";
-import { api } from "../../api/paths.ts";
-import { type Usage, usageQuery } from "../../api/spend.ts";
+import { read } from "../../api/read.ts";
+import { type Answer, addressOf } from "../../api/routes.ts";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { Money } from "../../components/figures.tsx";
 import { Figure } from "../../components/figure.tsx";
@@ -18,29 +17,34 @@ import { formatCount, shortCount } from "../../format/count.ts";
 import { formatHeight } from "../../format/money.ts";
 import { useMembership } from "../../membership.tsx";
 import { path } from "../../path-builder.ts";
-import { texts } from "../../texts.ts";
+import { figureTexts, pageNames, tableTexts } from "../../components/texts.ts";
+import { usageTexts as words } from "./texts.ts";
 import { type Course, courseOf } from "./buckets.ts";
 import { ClearFilters, isNarrowed, SHAPE, UsageFilters, type UsageShape } from "./filters.tsx";
 import { Groups } from "./groups.tsx";
 import { summaryOf } from "./summary.ts";
 import { Views } from "./views.tsx";
 
-const words = texts.usage;
+type Usage = Answer<"GET /orgs/{org}/usage">;
 
 export function UsagePage() {
   const { org } = useMembership();
   const [filters, setFilters] = useFilters(SHAPE);
   const { group_by, then_by, key, model } = filters;
   const asked = { ...askedWindow(filters), group_by, then_by, key, model };
-  const usage = useQuery(usageQuery(org.id, asked));
+  const usage = useQuery(read("GET /orgs/{org}/usage", { org: org.id }, asked));
   return (
     <Page
-      title={texts.pages.usage}
+      title={pageNames.usage}
       lead={words.lead}
       actions={
         <>
           <Views org={org.id} filters={filters} />
-          <ButtonLink to={withQuery(api.usageCsv(org.id), asked)} reloadDocument variant="default">
+          <ButtonLink
+            to={addressOf("GET /orgs/{org}/usage.csv", { org: org.id }, asked)}
+            reloadDocument
+            variant="default"
+          >
             {words.csv}
           </ButtonLink>
         </>
@@ -60,7 +64,7 @@ export function UsagePage() {
                 )
               }
             >
-              {isNarrowed(filters) ? texts.table.noMatch : words.empty}
+              {isNarrowed(filters) ? tableTexts.noMatch : words.empty}
             </Empty>
           ) : (
             <Used of={data} org={org.id} filters={filters} />
@@ -89,7 +93,7 @@ function Used({ of, org, filters }: { of: Usage; org: string; filters: UsageShap
     <>
       <Totals of={of.total} />
       <Figure
-        title={`${words.titles[measure]}, ${texts.figure.buckets[of.bucket]}`}
+        title={`${words.titles[measure]}, ${figureTexts.buckets[of.bucket]}`}
         summary={`${summaryOf(of, measure, windowName(filters))}. ${words.picked}`}
         series={course.series}
         buckets={course.buckets}

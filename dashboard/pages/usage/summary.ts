@@ -1,5 +1,5 @@
 // The chart in one sentence: the total, the largest group, and where it goes.
-import type { Usage } from "../../api/spend.ts";
+import type { Answer } from "../../api/routes.ts";
 import { formatCount } from "../../format/count.ts";
 import {
   addMoney,
@@ -10,10 +10,12 @@ import {
   percentOf,
   subMoney,
 } from "../../format/money.ts";
-import { texts } from "../../texts.ts";
+import { usageTexts } from "./texts.ts";
 import { distinctLabels, type Measure } from "./buckets.ts";
 
-const words = texts.usage.summary;
+type Usage = Answer<"GET /orgs/{org}/usage">;
+
+const words = usageTexts.summary;
 const NOTHING = "0.000000000";
 
 export function summaryOf(usage: Usage, measure: Measure, range: string): string {

@@ -2,15 +2,19 @@
 import { Button, Group, Modal, Stack, Text, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
-import { type UsageView, useKeepView, usageViewsQuery, useRemoveView } from "../../api/usage-views.ts";
+import { useChange } from "../../api/change.ts";
+import { read } from "../../api/read.ts";
+import type { Row } from "../../api/routes.ts";
 import { Link } from "../../components/link.tsx";
 import { Failure, Loaded } from "../../components/states.tsx";
 import { parseSearch, stringifySearch } from "../../filters.ts";
 import { path } from "../../path-builder.ts";
-import { texts } from "../../texts.ts";
+import { usageTexts } from "./texts.ts";
 import { SHAPE, type UsageShape } from "./filters.tsx";
 
-const words = texts.usage.views;
+type UsageView = Row<"GET /orgs/{org}/usage/views">;
+
+const words = usageTexts.views;
 
 interface ViewsProps {
   org: string;
@@ -36,7 +40,7 @@ export function Views({ org, filters }: ViewsProps) {
 }
 
 function List({ org, onOpen }: { org: string; onOpen: () => void }) {
-  const views = useQuery(usageViewsQuery(org));
+  const views = useQuery(read("GET /orgs/{org}/usage/views", { org }));
   return (
     <Loaded query={views}>
       {({ data }) =>
@@ -57,7 +61,7 @@ function List({ org, onOpen }: { org: string; onOpen: () => void }) {
 }
 
 function Row({ org, of, onOpen }: { org: string; of: UsageView; onOpen: () => void }) {
-  const remove = useRemoveView(org, of.id);
+  const remove = useChange("DELETE /orgs/{org}/usage/views/{view}", { org, view: of.id });
   return (
     <>
       <Group justify="space-between" gap="xs" wrap="nowrap">
@@ -74,7 +78,7 @@ function Row({ org, of, onOpen }: { org: string; of: UsageView; onOpen: () => vo
           variant="subtle"
           loading={remove.isPending}
           aria-label={words.removeNamed(of.name)}
-          onClick={() => remove.mutate(null)}
+          onClick={() => remove.mutate({})}
         >
           {words.remove}
         </Button>
@@ -86,7 +90,7 @@ function Row({ org, of, onOpen }: { org: string; of: UsageView; onOpen: () => vo
 
 function Keep({ org, filters, onKept }: ViewsProps & { onKept: () => void }) {
   const [name, setName] = useState("");
-  const keep = useKeepView(org, onKept);
+  const keep = useChange("PUT /orgs/{org}/usage/views", { org }, onKept);
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     keep.mutate({ name: name.trim(), query: stringifySearch(filters) });

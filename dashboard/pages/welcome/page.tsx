@@ -1,8 +1,8 @@
 // The first run: the one-time link of the start banner makes the first account; then four steps to a first request.
 import { Text } from "@mantine/core";
-import { useMutation, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { makeFirstAccount } from "../../api/account.ts";
+import { useAsk } from "../../api/read.ts";
 import { queryClient } from "../../api/query-client.ts";
 import { sessionQuery, type Visit, visitQuery } from "../../api/session.ts";
 import { AccountForm } from "../../components/account-form.tsx";
@@ -12,10 +12,9 @@ import { Redirect } from "../../components/redirect.tsx";
 import { Failure, Loading } from "../../components/states.tsx";
 import { useLinkToken } from "../../one-time-link.ts";
 import { path } from "../../path-builder.ts";
-import { texts } from "../../texts.ts";
+import { shellTexts } from "../../components/texts.ts";
+import { welcomeTexts as words } from "./texts.ts";
 import { Steps } from "./steps.tsx";
-
-const words = texts.welcome;
 
 export function WelcomePage() {
   const { data, error, refetch } = useQuery(visitQuery);
@@ -38,14 +37,11 @@ export function WelcomePage() {
 
 function FirstAccount({ token }: { token: string }) {
   const navigate = useNavigate();
-  const make = useMutation({
-    mutationFn: makeFirstAccount,
-    onSuccess: (visit) => {
-      queryClient.removeQueries({ queryKey: sessionQuery.queryKey });
-      queryClient.setQueryData(visitQuery.queryKey, visit);
-      // The token is used up; it leaves the address too.
-      void navigate({ to: path.welcome(), hash: "", replace: true });
-    },
+  const make = useAsk("POST /welcome", {}, (visit) => {
+    queryClient.removeQueries({ queryKey: sessionQuery.queryKey });
+    queryClient.setQueryData(visitQuery.queryKey, visit);
+    // The token is used up; it leaves the address too.
+    void navigate({ to: path.welcome(), hash: "", replace: true });
   });
   return (
     <Front title={words.title} lead={words.accountLead}>
@@ -66,7 +62,7 @@ function SignedIn({ visit }: { visit: Visit }) {
     return (
       <Front title={words.hello(person.name)}>
         <Text>{person.operator ? words.operatorOnly : words.nowhere}</Text>
-        {person.operator && <ButtonLink to={path.operator()}>{texts.shell.operatorArea}</ButtonLink>}
+        {person.operator && <ButtonLink to={path.operator()}>{shellTexts.operatorArea}</ButtonLink>}
       </Front>
     );
   return (

@@ -2,18 +2,16 @@
 import { Button, Divider, Group, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
-import { stepsQuery } from "../../api/account.ts";
-import { useCreateKey } from "../../api/keys.ts";
-import { callableModel, modelsQuery } from "../../api/models.ts";
+import { callableModel } from "../../api/models.ts";
+import { useChange } from "../../api/change.ts";
+import { read } from "../../api/read.ts";
 import { Icon } from "../../components/icon.tsx";
 import { ButtonLink } from "../../components/link.tsx";
 import { type Secret, SecretDialog } from "../../components/secret-dialog.tsx";
 import { Failure, Loaded } from "../../components/states.tsx";
 import { path } from "../../path-builder.ts";
-import { texts } from "../../texts.ts";
+import { welcomeTexts as words } from "./texts.ts";
 import { TestRequest } from "./test-request.tsx";
-
-const words = texts.welcome;
 
 interface StepsProps {
   org: { org: string; name: string };
@@ -22,7 +20,10 @@ interface StepsProps {
 }
 
 export function Steps({ org, baseUrl, email }: StepsProps) {
-  const steps = useQuery(stepsQuery(org.org));
+  const steps = useQuery({
+    ...read("GET /orgs/{org}/overview", { org: org.org }),
+    select: (overview) => overview.steps,
+  });
   return (
     <Loaded query={steps}>
       {({ key, first_request, credits, invited }) => (
@@ -80,8 +81,8 @@ const Step = ({ done, title, children }: { done: boolean; title: string; childre
 
 function KeyStep({ org, baseUrl, done }: { org: string; baseUrl: string; done: boolean }) {
   const [secret, setSecret] = useState<Secret | null>(null);
-  const models = useQuery(modelsQuery(org));
-  const create = useCreateKey(org, ({ name, secret: shown }) => {
+  const models = useQuery(read("GET /orgs/{org}/models", { org }));
+  const create = useChange("POST /orgs/{org}/keys", { org }, ({ name, secret: shown }) => {
     if (shown !== null) setSecret({ name, secret: shown });
   });
   const make = (): void => create.mutate({ name: words.keyName, scope: "standard", limit_usd: null });

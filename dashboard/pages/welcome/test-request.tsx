@@ -1,20 +1,18 @@
 // One small streamed request from the browser, paid by a key of the organization: what was held, what it cost.
 import { Button, Group, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { keysQuery } from "../../api/keys.ts";
-import { callableModel, modelsQuery } from "../../api/models.ts";
+import { callableModel } from "../../api/models.ts";
+import { read } from "../../api/read.ts";
 import { isRunning, useCompletion } from "../../completion.ts";
 import { Answer } from "../../components/answer.tsx";
 import { Icon } from "../../components/icon.tsx";
 import { Link } from "../../components/link.tsx";
 import { path } from "../../path-builder.ts";
-import { texts } from "../../texts.ts";
-
-const words = texts.welcome;
+import { welcomeTexts as words } from "./texts.ts";
 
 export function TestRequest({ org }: { org: string }) {
-  const models = useQuery(modelsQuery(org));
-  const keys = useQuery(keysQuery(org));
+  const models = useQuery(read("GET /orgs/{org}/models", { org }));
+  const keys = useQuery(read("GET /orgs/{org}/keys", { org }));
   const { completion, start } = useCompletion(org);
   const model = callableModel(models.data?.data);
   const key = keys.data?.data.find(({ status, scope }) => status === "active" && scope === "standard");

@@ -1,6 +1,6 @@
 // The simulator's answer to a request: the same request gives the same text and the same usage (interfaces.md §6).
 import { countTokens } from "../../pricing/tokens.ts";
-import { type Asked, promptTexts, textOf } from "./asked.ts";
+import { type Asked, promptTexts, messageText } from "./asked.ts";
 import type { Behaviour } from "./behaviour.ts";
 import { valueOf } from "./schema-value.ts";
 import { numbersFrom, pieces } from "./words.ts";
@@ -19,24 +19,35 @@ export interface SimulatedChoice {
 
 export interface SimulatedAnswer {
   promptTokens: number;
+  /** How many alternatives of each token are told with its log probability; null when none was asked for. */
+  topLogprobs: number | null;
   choices: SimulatedChoice[];
 }
 
+/** In a demo its counts are the gateway's neighbours. */
+const SHARE = { organizationId: "simulator", lane: "progress" } as const;
 const TOKENS_PER_MESSAGE = 4;
 const TOKENS_PER_REQUEST = 3;
 const REASONING_TOKENS: Record<string, number> = { none: 0, minimal: 4, low: 8, medium: 16, high: 32 };
 
 export async function answerTo(asked: Asked, behaviour: Behaviour): Promise<SimulatedAnswer> {
-  const counted = await countTokens(promptTexts(asked), "o200k_base");
+  const counted = await countTokens(promptTexts(asked), "o200k_base", SHARE);
   const promptTokens = counted + TOKENS_PER_MESSAGE * asked.messages.length + TOKENS_PER_REQUEST;
   const choices = Array.from({ length: asked.n ?? 1 }, (_, index) => choiceOf(asked, behaviour, index));
-  return { promptTokens, choices: await Promise.all(choices) };
+  const topLogprobs = asked.logprobs === true ? (asked.top_logprobs ?? 0) : null;
+  return { promptTokens, topLogprobs, choices: await Promise.all(choices) };
 }
 
 async function choiceOf(asked: Asked, behaviour: Behaviour, index: number): Promise<SimulatedChoice> {
   const next = numbersFrom(
     `${asked.model}\n${JSON.stringify(asked.messages)}\n${asked.seed ?? ""}\n${index}`,
   );
+  const { deltas } = behaviour;
+  if (deltas !== undefined)
+    return {
+      fragments: deltas.map((delta) => ({ delta, tokens: 1, reasoning: false })),
+      finishReason: "stop",
+    };
   const called = behaviour.text === undefined ? calledTool(asked) : null;
   const thought = reasoningOf(asked, next);
   if (called !== null)
@@ -88,7 +99,7 @@ async function textFragments(asked: Asked, behaviour: Behaviour, next: () => num
 
 const fragment = async (delta: Fragment["delta"], texts: string[]): Promise<Fragment> => ({
   delta,
-  tokens: await countTokens(texts, "o200k_base"),
+  tokens: await countTokens(texts, "o200k_base", SHARE),
   reasoning: false,
 });
 
@@ -109,7 +120,7 @@ function calledTool({ tools, tool_choice: choice, messages }: Asked): Called | n
   const last = messages.at(-1);
   if (last === undefined || last.role === "tool") return null;
   const named = tools.find(({ function: tool }) => namedBy(choice) === tool.name);
-  const said = tools.find(({ function: tool }) => textOf(last).includes(tool.name));
+  const said = tools.find(({ function: tool }) => messageText(last).includes(tool.name));
   const tool = named ?? said ?? (choice === "required" ? tools[0] : undefined);
   if (tool === undefined) return null;
   return {

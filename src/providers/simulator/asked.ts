@@ -25,6 +25,8 @@ export const askedSchema = z.looseObject({
     .optional(),
   n: z.number().int().min(1).max(16).optional(),
   seed: z.number().optional(),
+  logprobs: z.boolean().nullish(),
+  top_logprobs: z.number().int().min(0).max(20).nullish(),
   stream: z.boolean().optional(),
   stream_options: z.looseObject({ include_usage: z.boolean().optional() }).nullish(),
 });
@@ -32,7 +34,7 @@ export const askedSchema = z.looseObject({
 export type Asked = z.infer<typeof askedSchema>;
 
 /** The text of a message, parts joined. */
-export function textOf({ content }: Asked["messages"][number]): string {
+export function messageText({ content }: Asked["messages"][number]): string {
   if (typeof content === "string") return content;
   return Array.isArray(content) ? content.map((part) => part.text ?? "").join(" ") : "";
 }

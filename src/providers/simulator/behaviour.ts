@@ -4,9 +4,11 @@ import { z } from "zod";
 
 const count = z.number().int().min(0);
 
-export const behaviourSchema = z.strictObject({
+const behaviourSchema = z.strictObject({
   /** Before the headers, milliseconds. */
   latency_ms: count.optional(),
+  /** Waits with its headers until all orders are ended. */
+  until_well: z.boolean().optional(),
   /** Between the headers and the first event, milliseconds. */
   first_event_ms: count.optional(),
   tokens_per_second: z.number().positive().optional(),
@@ -37,11 +39,17 @@ export const behaviourSchema = z.strictObject({
   no_usage: z.boolean().optional(),
   /** Reports these figures instead of its own; its bill keeps its own. */
   usage: z.strictObject({ prompt_tokens: count, completion_tokens: count }).optional(),
+  /** Reports exactly this object, sane or not. */
+  usage_as_is: z.record(z.string(), z.unknown()).optional(),
+  /** Tells its usage in the first event of a stream already. */
+  usage_first: z.boolean().optional(),
   duplicate_events: z.boolean().optional(),
   /** Goes on sending events after `[DONE]`. */
   after_done: z.boolean().optional(),
   /** Answers with exactly this text. */
   text: z.string().max(1_000_000).optional(),
+  /** Answers with exactly these deltas, an event each; its bill has a token for each. */
+  deltas: z.array(z.record(z.string(), z.unknown())).max(100_000).optional(),
 });
 
 export type Behaviour = z.infer<typeof behaviourSchema>;
@@ -59,6 +67,12 @@ export type Control = z.infer<typeof controlSchema>;
 /** The orders in force; later ones go first, used-up ones go away. */
 export class Behaviours {
   private orders: { control: Control; left: number }[] = [];
+  private well = Promise.withResolvers<void>();
+
+  /** Resolves when the orders of this moment are ended. */
+  get ended(): Promise<void> {
+    return this.well.promise;
+  }
 
   add(control: Control): void {
     this.orders.unshift({ control, left: control.calls ?? Number.POSITIVE_INFINITY });
@@ -66,6 +80,8 @@ export class Behaviours {
 
   clear(): void {
     this.orders = [];
+    this.well.resolve();
+    this.well = Promise.withResolvers();
   }
 
   /** The behaviour of one call, taken from the first order that fits; its own header outranks it. */

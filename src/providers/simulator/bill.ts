@@ -14,13 +14,15 @@ export interface BilledCall {
   outcome: "running" | "finished" | "cut" | "refused";
   /** Whether a provider would charge for it. */
   billed: boolean;
-  /** Since the call arrived. */
+  /** When the call arrived, Unix milliseconds. */
+  arrived_at_ms: number;
+  /** From its arrival to its end; 0 while it runs. */
   seconds: number;
 }
 
 const CALLS_KEPT = 200_000;
 
-export class Bill {
+export class ProviderBill {
   private list: { call: BilledCall; startedAtMs: number }[] = [];
 
   open(call: Pick<BilledCall, "request_id" | "attempt" | "model" | "stream">): OpenCall {
@@ -31,6 +33,7 @@ export class Bill {
         completion_tokens: 0,
         outcome: "running",
         billed: false,
+        arrived_at_ms: Date.now(),
         seconds: 0,
       } as BilledCall,
       startedAtMs: performance.now(),

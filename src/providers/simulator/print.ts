@@ -1,6 +1,7 @@
 // The simulator's answers in the OpenAI shape: whole bodies and stream events.
 import type { Behaviour } from "./behaviour.ts";
 import type { SimulatedAnswer, SimulatedChoice } from "./answer.ts";
+import { logprobsOf } from "./logprobs.ts";
 
 export interface Head {
   id: string;
@@ -15,7 +16,8 @@ const sum = (numbers: number[]): number => numbers.reduce((total, n) => total + 
 export const completionTokensOf = ({ choices }: SimulatedAnswer): number =>
   sum(choices.flatMap(({ fragments }) => fragments.map(({ tokens }) => tokens)));
 
-export function printUsage(answer: SimulatedAnswer, behaviour: Behaviour): unknown {
+export function simulatedUsage(answer: SimulatedAnswer, behaviour: Behaviour): unknown {
+  if (behaviour.usage_as_is !== undefined) return behaviour.usage_as_is;
   const prompt_tokens = behaviour.usage?.prompt_tokens ?? answer.promptTokens;
   const completion_tokens = behaviour.usage?.completion_tokens ?? completionTokensOf(answer);
   const reasoning = sum(
@@ -38,10 +40,10 @@ export function printBody(head: Head, answer: SimulatedAnswer, behaviour: Behavi
     choices: answer.choices.map((choice, index) => ({
       index,
       message: messageOf(choice),
-      logprobs: null,
+      logprobs: logprobsOf(choice.fragments, answer.topLogprobs),
       finish_reason: choice.finishReason,
     })),
-    ...(behaviour.no_usage !== true && { usage: printUsage(answer, behaviour) }),
+    ...(behaviour.no_usage !== true && { usage: simulatedUsage(answer, behaviour) }),
   };
 }
 

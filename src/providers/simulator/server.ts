@@ -2,10 +2,11 @@
 // tests and fault runs need no account anywhere. On `node:http`, because its faults need the socket itself.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { randomBase62 } from "../../lib/id.ts";
+import { listenFailure } from "../../lib/listen-failure.ts";
 import { answerTo } from "./answer.ts";
 import { type Asked, askedSchema } from "./asked.ts";
 import { type Behaviour, Behaviours, type Control, controlSchema } from "./behaviour.ts";
-import { Bill, type BilledCall, type OpenCall } from "./bill.ts";
+import { ProviderBill, type BilledCall, type OpenCall } from "./bill.ts";
 import { completionTokensOf, printBody } from "./print.ts";
 import { streamOf } from "./stream.ts";
 
@@ -19,8 +20,9 @@ export interface Simulator {
   stop(): Promise<void>;
 }
 
+/** Throws `ListenFailure` where the port does not open. */
 export async function startSimulator(options: { port: number; host?: string }): Promise<Simulator> {
-  const [bill, behaviours] = [new Bill(), new Behaviours()];
+  const [bill, behaviours] = [new ProviderBill(), new Behaviours()];
   const server = createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
     route({ bill, behaviours }, request, response).catch((error: unknown) => {
       if (response.headersSent) response.destroy();
@@ -37,7 +39,7 @@ export async function startSimulator(options: { port: number; host?: string }): 
   });
   const host = options.host ?? "127.0.0.1";
   await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
+    server.once("error", (error) => reject(listenFailure(error, { host, port: options.port })));
     server.listen(options.port, host, resolve);
   });
   const address = server.address();
@@ -58,7 +60,7 @@ export async function startSimulator(options: { port: number; host?: string }): 
 const FLUSH_MS = 20;
 
 interface Rooms {
-  bill: Bill;
+  bill: ProviderBill;
   behaviours: Behaviours;
 }
 
@@ -97,6 +99,7 @@ async function completion(rooms: Rooms, request: IncomingMessage, response: Serv
     stream: asked.stream === true,
   });
   response.once("close", () => call.end("cut"));
+  if (behaviour.until_well === true) await orClosed(response, whenEnded(rooms.behaviours));
   if (behaviour.latency_ms !== undefined) await pause(behaviour.latency_ms, response);
   if (response.destroyed) return;
   if (behaviour.hang === true) return;
@@ -221,6 +224,11 @@ const pause = (ms: number, response: ServerResponse): Promise<void> =>
     const timer = setTimeout(resolve, ms);
     return () => clearTimeout(timer);
   });
+
+const whenEnded = (behaviours: Behaviours) => (resolve: () => void) => {
+  void behaviours.ended.then(resolve);
+  return () => {};
+};
 
 const drained = (response: ServerResponse): Promise<void> =>
   orClosed(response, (resolve) => {

@@ -1,7 +1,8 @@
 // The events of a simulated stream, with the faults that were ordered. A step says what to do next; the server does it.
 import type { SimulatedAnswer } from "./answer.ts";
 import type { Behaviour } from "./behaviour.ts";
-import { type Head, printChunk, printUsage } from "./print.ts";
+import { logprobsOf } from "./logprobs.ts";
+import { type Head, printChunk, simulatedUsage } from "./print.ts";
 
 export type Step = { do: "send"; text: string; tokens: number } | { do: "hang" } | { do: "reset" };
 
@@ -24,7 +25,9 @@ export function* streamOf(
   }
   if (behaviour.no_finish === true) return;
   const usage =
-    includeUsage && behaviour.no_usage !== true ? printChunk(head, [], printUsage(answer, behaviour)) : "";
+    includeUsage && behaviour.no_usage !== true
+      ? printChunk(head, [], simulatedUsage(answer, behaviour))
+      : "";
   yield { do: "send", text: `${usage}data: [DONE]\n\n`, tokens: 0 };
   if (behaviour.after_done === true)
     yield { do: "send", text: printChunk(head, [{ index: 0, delta: { content: "late" } }]), tokens: 0 };
@@ -37,17 +40,21 @@ function* events(
 ): Generator<Extract<Step, { do: "send" }>> {
   const perEvent = behaviour.tokens_per_chunk ?? 1;
   for (const [index, { fragments, finishReason }] of answer.choices.entries()) {
-    const chunk = (delta: unknown, finish_reason: string | null = null): string =>
-      printChunk(head, [{ index, delta, logprobs: null, finish_reason }]);
-    yield { do: "send", text: chunk({ role: "assistant", content: "" }), tokens: 0 };
+    const chunk = (delta: unknown, logprobs: unknown, finish_reason: string | null = null): string =>
+      printChunk(head, [{ index, delta, logprobs, finish_reason }]);
+    const early = behaviour.usage_first === true && index === 0 ? simulatedUsage(answer, behaviour) : null;
+    const role = { index, delta: { role: "assistant", content: "" }, logprobs: null, finish_reason: null };
+    yield { do: "send", text: printChunk(head, [role], early), tokens: 0 };
     for (let at = 0; at < fragments.length; at += perEvent) {
       const group = fragments.slice(at, at + perEvent);
       yield {
         do: "send",
-        text: group.map(({ delta }) => chunk(delta)).join(""),
+        text: group
+          .map((fragment) => chunk(fragment.delta, logprobsOf([fragment], answer.topLogprobs)))
+          .join(""),
         tokens: group.reduce((total, { tokens }) => total + tokens, 0),
       };
     }
-    if (behaviour.no_finish !== true) yield { do: "send", text: chunk({}, finishReason), tokens: 0 };
+    if (behaviour.no_finish !== true) yield { do: "send", text: chunk({}, null, finishReason), tokens: 0 };
   }
 }

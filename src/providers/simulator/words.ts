@@ -1,7 +1,7 @@
 // Text whose length in tokens is known without a tokenizer: each word with its leading blank is one token of o200k_base,
 // and so is the full stop. A test holds the list to that.
 
-export const WORDS: readonly string[] = (
+const WORDS: readonly string[] = (
   "river light stone garden morning window paper summer music winter bridge forest story number signal market " +
   "engine letter silver circle method reason simple steady bright public local system better answer second minute"
 ).split(" ");

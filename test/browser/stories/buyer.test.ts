@@ -2,7 +2,8 @@
 // often the pages are opened again. Who may not buy cannot.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { path } from "../../../dashboard/path-builder.ts";
-import { texts } from "../../../dashboard/texts.ts";
+import { billingTexts as words } from "../../../dashboard/pages/billing/texts.ts";
+import { dialogTexts } from "../../../dashboard/components/texts.ts";
 import { type Browser, newMember } from "../../support/browser.ts";
 import { STORES } from "../../support/gateway.ts";
 import { clearOfTheTurn, DAY_MS, reads, TURN_PATIENCE_MS } from "../../support/wait.ts";
@@ -10,7 +11,6 @@ import { type Dashboard, startDashboard, type Visitor } from "../dashboard.ts";
 import { amountOf, exact, nano } from "../figures.ts";
 import { newOrganization, rowsOf } from "../steps.ts";
 
-const words = texts.billing;
 /** The payment service's page is not ours. */
 const ELSEWHERE = /^another host/;
 
@@ -104,7 +104,7 @@ describe.each(STORES)("on %s", (store) => {
     await fetch(unpaid, { method: "POST", body: new URLSearchParams({ do: "pay" }), redirect: "manual" });
     await page.getByRole("status").getByText(words.arrived("$12.00")).waitFor();
     await page.getByText("$42.50").first().waitFor();
-    await page.getByRole("button", { name: texts.dialog.close, exact: true }).click();
+    await page.getByRole("button", { name: dialogTexts.close, exact: true }).click();
     await page.waitForURL((url) => !url.search.includes("order"));
     const states = async (): Promise<string[]> => {
       const cells = await rowsOf(bill, words.orders).locator("td:nth-child(3)").allInnerTexts();

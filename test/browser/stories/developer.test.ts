@@ -2,8 +2,11 @@
 // the pages show is what the ledger and the provider's bill say.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { path } from "../../../dashboard/path-builder.ts";
-import { texts } from "../../../dashboard/texts.ts";
-import type { NanoUsd } from "../../../src/contract/money.ts";
+import { activityTexts as activity } from "../../../dashboard/pages/activity/texts.ts";
+import { billingTexts } from "../../../dashboard/pages/billing/texts.ts";
+import { dialogTexts, pageNames } from "../../../dashboard/components/texts.ts";
+import { keysTexts as keys } from "../../../dashboard/pages/keys/texts.ts";
+import type { NanoUsd } from "../../../src/domain/money.ts";
 import { newMember } from "../../support/browser.ts";
 import { type Customer, type Reply, STORES } from "../../support/gateway.ts";
 import { clearOfTheTurn, DAY_MS, TURN_PATIENCE_MS } from "../../support/wait.ts";
@@ -14,7 +17,6 @@ import { amountAt, closeSecret, createKey, findRequest, keyAct, newOrganization,
 const NAME = "Nightly batch";
 const LIMIT = "0.0008";
 const CALLS_AT_MOST = 12;
-const { activity, keys } = texts;
 
 interface Answer {
   gateway: { request_id: string; cost: { customer_charge_usd: number } };
@@ -63,7 +65,7 @@ describe.each(STORES)("on %s", (store) => {
       expect(await page.evaluate<string>(kept)).not.toContain(secret);
       await dora.open(path.organization(org, "keys"));
     }
-    expect(await rowsOf(dora, texts.pages.keys).allInnerTexts()).toEqual([expect.stringContaining(NAME)]);
+    expect(await rowsOf(dora, pageNames.keys).allInnerTexts()).toEqual([expect.stringContaining(NAME)]);
     const [key] = (await dashboard.root.app("GET /orgs/{org}/keys", { org })).data;
     customer = { organizationId: org, keyId: key?.id ?? "", secret };
   });
@@ -98,7 +100,7 @@ describe.each(STORES)("on %s", (store) => {
     for (const part of [activity.states.refused, "key_spend_limit_reached", "$0.00"])
       expect(text).toContain(part);
     await dora.open(path.organization(org, "keys"));
-    expect(await rowsOf(dora, texts.pages.keys).first().innerText()).toContain(keys.states.limit("").trim());
+    expect(await rowsOf(dora, pageNames.keys).first().innerText()).toContain(keys.states.limit("").trim());
   });
 
   test("an admin raises the limit, and the next call is served", async () => {
@@ -106,7 +108,7 @@ describe.each(STORES)("on %s", (store) => {
     const dialog = await keyAct(ada, NAME, "edit");
     expect(await dialog.getByLabel(keys.limit).inputValue()).toBe(LIMIT);
     await dialog.getByLabel(keys.limit).fill("1");
-    await dialog.getByRole("button", { name: texts.dialog.save }).click();
+    await dialog.getByRole("button", { name: dialogTexts.save }).click();
     await dialog.waitFor({ state: "hidden" });
     expect((await call()).status).toBe(200);
   });
@@ -140,7 +142,7 @@ describe.each(STORES)("on %s", (store) => {
       ),
     ).toEqual(charges);
     await ada.open(path.organization(org, "billing"));
-    const line = ada.page.getByText(texts.billing.availableHeld);
+    const line = ada.page.getByText(billingTexts.availableHeld);
     expect(await line.first().innerText()).toContain(exact(nano("5") - spent));
     expect([dora.complained(), ada.complained()]).toEqual([[], []]);
   });

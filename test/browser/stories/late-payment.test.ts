@@ -2,15 +2,15 @@
 // credits when they are there, without being loaded again (dashboard.md 5).
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { path } from "../../../dashboard/path-builder.ts";
-import { texts } from "../../../dashboard/texts.ts";
-import type { DoubleEvent } from "../../../src/payments/double/account.ts";
-import { StripeDouble } from "../../../src/payments/double/server.ts";
+import { billingTexts as words } from "../../../dashboard/pages/billing/texts.ts";
+import { dialogTexts } from "../../../dashboard/components/texts.ts";
+import type { DoubleEvent } from "../../../src/payments/fake-stripe/account.ts";
+import { FakeStripe } from "../../../src/payments/fake-stripe/server.ts";
 import { newMember } from "../../support/browser.ts";
 import { waitFor } from "../../support/wait.ts";
 import { type Dashboard, startDashboard, type Visitor } from "../dashboard.ts";
 import { newOrganization, rowsOf } from "../steps.ts";
 
-const words = texts.billing;
 const WEBHOOK_SECRET = "whsec_of_the_test";
 const MINUTE = "01:05";
 
@@ -18,7 +18,7 @@ let dashboard: Dashboard;
 let org: string;
 let bill: Visitor;
 let webhookUrl = "";
-const double = new StripeDouble({ webhookSecret: WEBHOOK_SECRET, webhookUrl: () => webhookUrl });
+const double = new FakeStripe({ webhookSecret: WEBHOOK_SECRET, webhookUrl: () => webhookUrl });
 
 beforeAll(async () => {
   dashboard = await startDashboard({
@@ -70,7 +70,7 @@ test("the page waits for the confirmation, and shows the credits and their row w
   await page.getByText("$30.00").first().waitFor();
   await waitFor(async () => (await rows()) === 2, "the row of the payment");
   expect(await bill.axe()).toEqual([]);
-  await page.getByRole("button", { name: texts.dialog.close }).click();
+  await page.getByRole("button", { name: dialogTexts.close }).click();
   await page.getByText(words.arrived("$25.00")).waitFor({ state: "hidden" });
   expect(new URL(page.url()).search).toBe("");
 });

@@ -3,14 +3,25 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Locator } from "playwright-core";
 import { path } from "../../../dashboard/path-builder.ts";
-import { texts } from "../../../dashboard/texts.ts";
+import {
+  accountFormTexts,
+  dialogTexts,
+  operatorPageNames as operatorPages,
+  pageNames,
+  secretTexts,
+} from "../../../dashboard/components/texts.ts";
+import { invitationTexts } from "../../../dashboard/pages/invitation/texts.ts";
+import { operatorLedgerTexts as operatorLedger } from "../../../dashboard/pages/operator/ledger/texts.ts";
+import { operatorPeopleTexts as operatorPeople } from "../../../dashboard/pages/operator/people/texts.ts";
+import { operatorRoutesTexts as operatorRoutes } from "../../../dashboard/pages/operator/routes/texts.ts";
+import { organizationsTexts as organizations } from "../../../dashboard/pages/organizations/texts.ts";
+import { resetTexts } from "../../../dashboard/pages/reset/texts.ts";
 import { newMember, PASSWORD } from "../../support/browser.ts";
 import { hello } from "../../support/gateway.ts";
 import { PLAIN } from "../../support/models.ts";
 import { type Dashboard, OPERATOR, startDashboard, type Visitor } from "../dashboard.ts";
 import { newOrganization, rowsOf } from "../steps.ts";
 
-const { organizations, operatorRoutes, operatorPeople, operatorLedger, operatorPages } = texts;
 const NEW_PASSWORD = "a battery of correct horses";
 
 let dashboard: Dashboard;
@@ -48,14 +59,14 @@ test("an organization is made and its owner invited, who joins by the link, once
   await dialogOf(root).getByLabel(organizations.email).fill("olga@example.com");
   await dialogOf(root).getByRole("button", { name: organizations.invite }).click();
   const link = await shownLink(root);
-  await dialogOf(root).getByRole("button", { name: texts.secret.done }).click();
+  await dialogOf(root).getByRole("button", { name: secretTexts.done }).click();
 
   const olga = await dashboard.visitor();
   await olga.page.goto(link);
-  await olga.page.getByLabel(texts.account.name).fill("Olga");
-  await olga.page.getByLabel(texts.account.password, { exact: true }).fill(PASSWORD);
-  await olga.page.getByRole("button", { name: texts.invitation.accept }).click();
-  await olga.page.getByRole("heading", { level: 1, name: texts.pages.overview }).waitFor();
+  await olga.page.getByLabel(accountFormTexts.name).fill("Olga");
+  await olga.page.getByLabel(accountFormTexts.password, { exact: true }).fill(PASSWORD);
+  await olga.page.getByRole("button", { name: invitationTexts.accept }).click();
+  await olga.page.getByRole("heading", { level: 1, name: pageNames.overview }).waitFor();
   await olga.page.goto("about:blank");
   await olga.page.goto(link);
   await olga.page.getByRole("alert").waitFor();
@@ -72,7 +83,7 @@ test("a route that is disabled by its name refuses the next request and says why
   const row = rowsOf(root, operatorPages.routes).filter({ hasText: PLAIN.model });
   await act(row, operatorRoutes.disable);
   await dialogOf(root).getByLabel(operatorRoutes.reason).fill("bad answers");
-  await dialogOf(root).getByLabel(texts.dialog.typeName).fill(`${PLAIN.model}@simulator/local`);
+  await dialogOf(root).getByLabel(dialogTexts.typeName).fill(`${PLAIN.model}@simulator/local`);
   await dialogOf(root).getByRole("button", { name: operatorRoutes.disable }).click();
   await gone(root);
   const refused = await gateway.chat<{ error: { code: string } }>(customer, hello());
@@ -94,8 +105,8 @@ test("a management key operates the gateway until it is revoked by its name", as
   const secret = await dialogOf(root)
     .getByText(/^gw_mk_/)
     .innerText();
-  await dialogOf(root).getByLabel(texts.secret.stored).check();
-  await dialogOf(root).getByRole("button", { name: texts.secret.done }).click();
+  await dialogOf(root).getByLabel(secretTexts.stored).check();
+  await dialogOf(root).getByRole("button", { name: secretTexts.done }).click();
   await gone(root);
   expect((await page.content()).includes(secret)).toBe(false);
   const call = async (): Promise<number> => {
@@ -118,18 +129,18 @@ test("a link for a new password ends every session of the person, works once, an
   await act(rowsOf(root, operatorPages.people).filter({ hasText: at.email }), operatorPeople.reset);
   await dialogOf(root).getByRole("button", { name: operatorPeople.reset }).click();
   const link = await shownLink(root);
-  await dialogOf(root).getByRole("button", { name: texts.secret.done }).click();
+  await dialogOf(root).getByRole("button", { name: secretTexts.done }).click();
 
   const visitor = await dashboard.visitor();
   await visitor.page.goto(link);
-  await visitor.page.getByLabel(texts.reset.password, { exact: true }).fill(NEW_PASSWORD);
-  await visitor.page.getByRole("button", { name: texts.reset.save }).click();
-  await visitor.page.getByText(texts.reset.done).waitFor();
+  await visitor.page.getByLabel(resetTexts.password, { exact: true }).fill(NEW_PASSWORD);
+  await visitor.page.getByRole("button", { name: resetTexts.save }).click();
+  await visitor.page.getByText(resetTexts.done).waitFor();
   expect((await dora.try("GET /profile")).status).toBe(401);
   const old = { email: at.email, password: PASSWORD };
   expect((await dora.send("POST", "/auth/sign-in/email", old)).status).toBe(401);
   await visitor.signIn(at.email, NEW_PASSWORD);
-  await visitor.page.getByRole("heading", { level: 1, name: texts.pages.overview }).waitFor();
+  await visitor.page.getByRole("heading", { level: 1, name: pageNames.overview }).waitFor();
   expect(visitor.complained({ about: /status of 401/ })).toEqual([]);
   await visitor.leave();
 });

@@ -2,15 +2,14 @@
 // the ledger, in Activity and on the key.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { path } from "../../../dashboard/path-builder.ts";
-import { texts } from "../../../dashboard/texts.ts";
+import { answerTexts as answer, pageNames } from "../../../dashboard/components/texts.ts";
+import { playgroundTexts as words } from "../../../dashboard/pages/playground/texts.ts";
 import { newMember } from "../../support/browser.ts";
 import { waitFor } from "../../support/wait.ts";
 import { type Dashboard, startDashboard, type Visitor } from "../dashboard.ts";
 import { exact, nano } from "../figures.ts";
 import { closeSecret, createKey, findRequest, newOrganization, rowsOf } from "../steps.ts";
 
-const words = texts.playground;
-const { answer } = texts;
 const MODEL = "plain-1";
 const TOKENS = 40;
 const TOKENS_PER_SECOND = 40;
@@ -61,7 +60,7 @@ test("the answer streams; its cost on the page is the ledger's, Activity's and t
   const row = await findRequest(dora, org, id);
   expect(await row.getByTitle(charge, { exact: true }).count()).toBe(1);
   await dora.open(path.organization(org, "keys"));
-  const key = rowsOf(dora, texts.pages.keys).filter({ hasText: "Trying" });
+  const key = rowsOf(dora, pageNames.keys).filter({ hasText: "Trying" });
   expect(await key.getByTitle(charge, { exact: true }).count()).toBe(1);
   await gateway.assertSound();
   expect((await gateway.ledger.balance(org))?.available as bigint).toBe(nano("5") - request.charge);

@@ -5,15 +5,15 @@ import type { Locator } from "playwright-core";
 import { exactMoney } from "../../../dashboard/format/money.ts";
 import { formatDay } from "../../../dashboard/format/time.ts";
 import { path } from "../../../dashboard/path-builder.ts";
-import { texts } from "../../../dashboard/texts.ts";
+import { dialogTexts, operatorPageNames, pageNames } from "../../../dashboard/components/texts.ts";
+import { operatorEntitlementsTexts as office } from "../../../dashboard/pages/operator/entitlements/texts.ts";
+import { researchTexts as words } from "../../../dashboard/pages/research/texts.ts";
 import { Browser, newMember, PASSWORD, tokenOf } from "../../support/browser.ts";
 import { type Reply, STORES } from "../../support/gateway.ts";
 import { RESEARCH } from "../../support/models.ts";
 import { type Dashboard, OPERATOR, startDashboard, type Visitor } from "../dashboard.ts";
 import { closeSecret, createKey, newOrganization, rowsOf } from "../steps.ts";
 
-const words = texts.research;
-const office = texts.operatorEntitlements;
 const DAY_MS = 86_400_000;
 const dayIn = (days: number): string => new Date(Date.now() + days * DAY_MS).toISOString().slice(0, 10);
 /** Of a research model, without an entitlement. */
@@ -86,14 +86,14 @@ describe.each(STORES)("on %s", (store) => {
 
   test("asking shows the question with its wanted end, and nobody has decided", async () => {
     await ask(rita, "Grasping");
-    const text = await rowOf(rita, texts.pages.research, "Grasping").innerText();
+    const text = await rowOf(rita, pageNames.research, "Grasping").innerText();
     for (const part of ["requested", "rita", words.undecided, words.wanted, formatDay(UNTIL)])
       expect(text).toContain(part);
   });
 
   test("another person approves on the entitlements page", async () => {
     await root.open(path.operator("entitlements"));
-    const row = rowOf(root, texts.operatorPages.entitlements, "Grasping");
+    const row = rowOf(root, operatorPageNames.entitlements, "Grasping");
     expect(await row.innerText()).toContain("Compare reasoning modes of small models");
     await row.getByRole("button", { name: office.approve }).click();
     const dialog = root.page.getByRole("dialog");
@@ -109,7 +109,7 @@ describe.each(STORES)("on %s", (store) => {
     expect(status).toBe(200);
     expect(await refusalOf(secrets["standard"])).toEqual(REFUSALS.standard);
     await rita.open(path.organization(org, "research"));
-    const row = rowOf(rita, texts.pages.research, "Grasping");
+    const row = rowOf(rita, pageNames.research, "Grasping");
     const text = await row.innerText();
     for (const part of ["active", words.decisions.active("Root"), "one paper", formatDay(UNTIL), "live"])
       expect(text).toContain(part);
@@ -127,7 +127,7 @@ describe.each(STORES)("on %s", (store) => {
     await dashboard.root.app("POST /invitations/accept", {}, { token: tokenOf(invited.link) });
     await ask(root, "Own wish");
     await root.open(path.operator("entitlements"));
-    const own = rowOf(root, texts.operatorPages.entitlements, "Own wish");
+    const own = rowOf(root, operatorPageNames.entitlements, "Own wish");
     expect(await own.innerText()).toContain(office.notYours);
     expect(await own.getByRole("button").count()).toBe(0);
     const [asked] = (
@@ -145,7 +145,7 @@ describe.each(STORES)("on %s", (store) => {
     await new Browser(gateway.url).app("POST /invitations/accept", {}, { token: tokenOf(link), account });
     const second = await dashboard.visitor("second@example.com");
     await second.open(path.operator("entitlements"));
-    const row = rowOf(second, texts.operatorPages.entitlements, "Own wish");
+    const row = rowOf(second, operatorPageNames.entitlements, "Own wish");
     await row.getByRole("button", { name: office.decline }).click();
     const dialog = second.page.getByRole("dialog");
     await dialog.getByLabel(office.reason).fill("not now");
@@ -157,16 +157,16 @@ describe.each(STORES)("on %s", (store) => {
 
   test("a revoked entitlement refuses the research key on its next request", async () => {
     await root.open(path.operator("entitlements"));
-    const row = rowOf(root, texts.operatorPages.entitlements, "Grasping");
+    const row = rowOf(root, operatorPageNames.entitlements, "Grasping");
     await row.getByRole("button", { name: office.revoke }).click();
     const dialog = root.page.getByRole("dialog");
     await dialog.getByLabel(office.reason).fill("the paper is out");
-    await dialog.getByLabel(texts.dialog.typeName).fill("Grasping");
+    await dialog.getByLabel(dialogTexts.typeName).fill("Grasping");
     await dialog.getByRole("button", { name: office.revoke }).click();
     await dialog.waitFor({ state: "hidden" });
     expect(await refusalOf(secrets["research"])).toEqual(REFUSALS.research);
     await rita.open(path.organization(org, "research"));
-    const text = await rowOf(rita, texts.pages.research, "Grasping").innerText();
+    const text = await rowOf(rita, pageNames.research, "Grasping").innerText();
     for (const part of ["revoked", "the paper is out"]) expect(text).toContain(part);
     await dashboard.gateway.assertSound();
     expect([rita.complained(), root.complained()]).toEqual([[], []]);

@@ -2,14 +2,14 @@
 // stays on a page that is not theirs.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { path } from "../../../dashboard/path-builder.ts";
-import { texts } from "../../../dashboard/texts.ts";
+import { pageNames as pages, shellTexts as shell } from "../../../dashboard/components/texts.ts";
+import { signInTexts as signIn } from "../../../dashboard/pages/sign-in/texts.ts";
 import { newMember, PASSWORD } from "../../support/browser.ts";
 import { type Dashboard, startDashboard, type Visitor } from "../dashboard.ts";
 import { newOrganization } from "../steps.ts";
 
 /** What a browser says about an answer of 401 while nobody is signed in. */
 const UNAUTHORIZED = /status of 401/;
-const { shell, signIn, pages } = texts;
 
 let dashboard: Dashboard;
 let org: string;

@@ -3,14 +3,14 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Locator } from "playwright-core";
 import { path } from "../../../dashboard/path-builder.ts";
-import { texts } from "../../../dashboard/texts.ts";
+import { dialogTexts as words, meanwhileTexts as meanwhile } from "../../../dashboard/components/texts.ts";
+import { keysTexts as keys } from "../../../dashboard/pages/keys/texts.ts";
 import { type Browser, newMember } from "../../support/browser.ts";
 import { STORES } from "../../support/gateway.ts";
 import { type Dashboard, startDashboard, type Visitor } from "../dashboard.ts";
 import { inspect } from "../inspect.ts";
 import { keyAct, newOrganization } from "../steps.ts";
 
-const { dialog: words, keys, meanwhile } = texts;
 /** What the browser says of a refusal that the story is about. */
 const REFUSED = /409/;
 

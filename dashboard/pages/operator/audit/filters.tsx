@@ -1,13 +1,13 @@
 // What the operator's audit log is narrowed to: an organization, who did it, what was done to what, and days in UTC.
 import { Select, SimpleGrid, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { managementKeysQuery, peopleQuery } from "../../../api/office.ts";
+import { read } from "../../../api/read.ts";
 import { OrganizationSelect } from "../../../components/organization-select.tsx";
 import { SearchField } from "../../../components/search-field.tsx";
 import { type Filters, type SetFilters, text } from "../../../filters.ts";
-import { texts } from "../../../texts.ts";
+import { auditTexts as words } from "../../audit/texts.ts";
+import { tableTexts } from "../../../components/texts.ts";
 
-const words = texts.operatorAudit;
 export const SHAPE = { org: text(), actor: text(), action: text(), target: text(), from: text(), to: text() };
 type Audited = Filters<typeof SHAPE>;
 
@@ -47,8 +47,8 @@ export const AuditFilters = ({ filters, set }: AuditFiltersProps) => (
 
 /** People and management keys by name; whoever else acted comes by a link. */
 function ActorSelect({ value, onChange }: { value: string; onChange: (actor: string) => void }) {
-  const people = useQuery(peopleQuery).data?.data ?? [];
-  const keys = useQuery(managementKeysQuery).data?.data ?? [];
+  const people = useQuery(read("GET /operator/people", {})).data?.data ?? [];
+  const keys = useQuery(read("GET /operator/management-keys", {})).data?.data ?? [];
   const known =
     value === "" || [...people.map(({ person }) => person), ...keys].some(({ id }) => id === value);
   return (
@@ -57,8 +57,8 @@ function ActorSelect({ value, onChange }: { value: string; onChange: (actor: str
       placeholder={words.anybody}
       searchable
       clearable
-      clearButtonProps={{ "aria-label": texts.table.clear }}
-      nothingFoundMessage={texts.table.noMatch}
+      clearButtonProps={{ "aria-label": tableTexts.clear }}
+      nothingFoundMessage={tableTexts.noMatch}
       data={[
         ...(known ? [] : [value]),
         {

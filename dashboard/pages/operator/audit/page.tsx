@@ -1,44 +1,36 @@
 // Who changed what, in all organizations and on the platform; the log only grows.
 import { useInfiniteQuery } from "@tanstack/react-query";
-import { withQuery } from "../../../api/client.ts";
-import { moreOf, pagedQuery } from "../../../api/paged.ts";
-import { api } from "../../../api/paths.ts";
-import type { AuditRow } from "../../../components/audit-columns.tsx";
-import { AuditTable } from "../../../components/audit-table.tsx";
+import { moreOf, readPages } from "../../../api/read.ts";
+import { addressOf } from "../../../api/routes.ts";
+import { AuditTable } from "../../audit/table.tsx";
 import { ButtonLink } from "../../../components/link.tsx";
 import { Page } from "../../../components/page.tsx";
 import { Loaded, Loading } from "../../../components/states.tsx";
 import { useFilters } from "../../../filters.ts";
-import { texts } from "../../../texts.ts";
+import { auditTexts as words } from "../../audit/texts.ts";
+import { operatorPageNames } from "../../../components/texts.ts";
 import { asked, AuditFilters, SHAPE } from "./filters.tsx";
-
-const words = texts.operatorAudit;
 
 export function OperatorAuditPage() {
   const [filters, setFilters] = useFilters(SHAPE);
-  const log = useInfiniteQuery(
-    pagedQuery<AuditRow>(["operator", "audit"], api.operatorAudit, asked(filters)),
-  );
+  const log = useInfiniteQuery(readPages("GET /operator/audit", {}, asked(filters)));
   return (
     <Page
-      title={texts.operatorPages.audit}
-      lead={words.lead}
+      title={operatorPageNames.audit}
+      lead={words.operatorLead}
       actions={
-        <ButtonLink to={withQuery(api.operatorAuditCsv, asked(filters))} reloadDocument variant="default">
+        <ButtonLink
+          to={addressOf("GET /operator/audit.csv", {}, asked(filters))}
+          reloadDocument
+          variant="default"
+        >
           {words.csv}
         </ButtonLink>
       }
     >
       <AuditFilters filters={filters} set={setFilters} />
       <Loaded query={log} loading={<Loading lines={8} />}>
-        {(rows) => (
-          <AuditTable
-            label={texts.operatorPages.audit}
-            url={api.operatorAudit}
-            rows={rows}
-            more={moreOf(log)}
-          />
-        )}
+        {(rows) => <AuditTable label={operatorPageNames.audit} org={null} rows={rows} more={moreOf(log)} />}
       </Loaded>
     </Page>
   );

@@ -2,17 +2,20 @@
 import { Select, Text, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { type Granted, useGrant } from "../../../api/office.ts";
-import { organizationQuery, type OrganizationRow } from "../../../api/organizations.ts";
+import { organizationQuery } from "../../../api/organization.ts";
+import { useChange } from "../../../api/change.ts";
+import type { Answer, Row } from "../../../api/routes.ts";
 import { FormDialog } from "../../../components/dialogs.tsx";
 import { ExactMoney } from "../../../components/figures.tsx";
-import { givenGrounds, GroundsFields, Moved, NO_GROUNDS } from "../../../components/move-of-credits.tsx";
+import { givenGrounds, GroundsFields, Moved, NO_GROUNDS } from "./move-of-credits.tsx";
 import { OrganizationSelect } from "../../../components/organization-select.tsx";
 import { amountProblem, isAmount } from "../../../format/amount.ts";
 import { addMoney, compareMoney, isZero, subMoney } from "../../../format/money.ts";
-import { texts } from "../../../texts.ts";
+import { operatorCreditsTexts as words } from "./texts.ts";
 
-const words = texts.operatorCredits;
+type Granted = Answer<"POST /operator/credits">;
+type OrganizationRow = Row<"GET /operator/organizations">;
+
 /** From here on the name has to be typed. */
 const LARGE_USD = "1000";
 
@@ -23,7 +26,7 @@ export function GrantDialog({ onClose }: { onClose: () => void }) {
   const [grounds, setGrounds] = useState(NO_GROUNDS);
   const [typed, setTyped] = useState("");
   const [granted, setGranted] = useState<Granted | null>(null);
-  const grant = useGrant(setGranted);
+  const grant = useChange("POST /operator/credits", {}, setGranted);
   const { data: org } = useQuery(organizationQuery(id));
   const large = isAmount(amount) && compareMoney(amount.trim(), LARGE_USD) >= 0;
   const named = !large || typed.trim() === org?.name.trim();
@@ -31,7 +34,6 @@ export function GrantDialog({ onClose }: { onClose: () => void }) {
   const ready = isAmount(amount) && given !== null && named;
   return (
     <FormDialog
-      opened
       title={words.grant}
       action={words.grant}
       mutation={grant}

@@ -2,14 +2,14 @@
 import { Stack, Text } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { type Credit, creditsQuery } from "../../../api/office.ts";
-import { moreOf } from "../../../api/paged.ts";
+import { moreOf, readPages } from "../../../api/read.ts";
+import type { Row } from "../../../api/routes.ts";
 import { type Column, DataTable } from "../../../components/data-table.tsx";
 import { ExactMoney, Time } from "../../../components/figures.tsx";
 import { Empty, Loaded } from "../../../components/states.tsx";
-import { texts } from "../../../texts.ts";
+import { operatorCreditsTexts as words } from "./texts.ts";
 
-const words = texts.operatorCredits;
+type Credit = Row<"GET /operator/credits">;
 
 export interface ListProps {
   /** Empty: all. */
@@ -19,7 +19,7 @@ export interface ListProps {
 }
 
 export function Moves({ org, grant }: ListProps) {
-  const credits = useInfiniteQuery(creditsQuery({ org }));
+  const credits = useInfiniteQuery(readPages("GET /operator/credits", {}, { org }));
   return (
     <Loaded query={credits}>
       {(rows) =>

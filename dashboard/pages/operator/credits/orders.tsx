@@ -2,21 +2,22 @@
 import { Code, Stack, Text } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { type OrderRow, ordersQuery, useConfirmOrder } from "../../../api/office.ts";
-import { moreOf } from "../../../api/paged.ts";
+import { useChange } from "../../../api/change.ts";
+import { moreOf, readPages } from "../../../api/read.ts";
+import type { Row } from "../../../api/routes.ts";
 import { type Column, DataTable } from "../../../components/data-table.tsx";
 import { ConfirmDialog } from "../../../components/dialogs.tsx";
 import { ExactMoney, Time } from "../../../components/figures.tsx";
 import { RowActs } from "../../../components/row-acts.tsx";
 import { StateAndReason } from "../../../components/state-badge.tsx";
 import { Empty, Loaded } from "../../../components/states.tsx";
-import { texts } from "../../../texts.ts";
+import { operatorCreditsTexts as words } from "./texts.ts";
 import type { ListProps } from "./moves.tsx";
 
-const words = texts.operatorCredits;
+type OrderRow = Row<"GET /operator/orders">;
 
 export function Orders({ org }: ListProps) {
-  const orders = useInfiniteQuery(ordersQuery({ org }));
+  const orders = useInfiniteQuery(readPages("GET /operator/orders", {}, { org }));
   const [confirming, setConfirming] = useState<OrderRow | null>(null);
   return (
     <>
@@ -88,16 +89,15 @@ const columns = (confirm: (of: OrderRow) => void): Column<OrderRow>[] => [
 ];
 
 function Confirm({ of, onClose }: { of: OrderRow; onClose: () => void }) {
-  const confirm = useConfirmOrder(of.id, onClose);
+  const confirm = useChange("POST /operator/orders/{order}/confirm", { order: of.id }, onClose);
   return (
     <ConfirmDialog
-      opened
       title={words.confirmTitle(of.org_name)}
       name={of.org_name}
       action={words.confirm}
       mutation={confirm}
       onClose={onClose}
-      onSubmit={() => confirm.mutate(null)}
+      onConfirm={() => confirm.mutate({})}
     >
       <Text size="sm">
         <ExactMoney usd={of.amount_usd} /> · {of.id}

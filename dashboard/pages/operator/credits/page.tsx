@@ -1,22 +1,25 @@
 // Money in and out of every organization: the ledger's moves, what was ordered, what payment services told.
 import { Button, Group, SegmentedControl } from "@mantine/core";
 import { useState } from "react";
-import { withQuery } from "../../../api/client.ts";
-import { api } from "../../../api/paths.ts";
+import { addressOf } from "../../../api/routes.ts";
 import { Icon } from "../../../components/icon.tsx";
 import { ButtonLink } from "../../../components/link.tsx";
 import { OrganizationSelect } from "../../../components/organization-select.tsx";
 import { Page } from "../../../components/page.tsx";
-import { RefundDialog } from "../../../components/refund-dialog.tsx";
+import { RefundDialog } from "./refund.tsx";
 import { oneOf, text, useFilters } from "../../../filters.ts";
-import { texts } from "../../../texts.ts";
+import { operatorCreditsTexts as words } from "./texts.ts";
+import { operatorPageNames } from "../../../components/texts.ts";
 import { GrantDialog } from "./grant.tsx";
 import { Moves } from "./moves.tsx";
 import { Orders } from "./orders.tsx";
 import { Payments } from "./payments.tsx";
 
-const words = texts.operatorCredits;
-const CSV = { moves: "credits", orders: "orders", payments: "payments" } as const;
+const CSV = {
+  moves: "GET /operator/credits.csv",
+  orders: "GET /operator/orders.csv",
+  payments: "GET /operator/payments.csv",
+} as const;
 const LISTS = { moves: Moves, orders: Orders, payments: Payments } as const;
 const SHOWN = ["moves", "orders", "payments"] as const;
 const SHAPE = { org: text(), show: oneOf(SHOWN, "moves") };
@@ -38,15 +41,11 @@ export function CreditsPage() {
   const List = LISTS[show];
   return (
     <Page
-      title={texts.operatorPages.credits}
+      title={operatorPageNames.credits}
       lead={words.lead}
       actions={
         <>
-          <ButtonLink
-            to={withQuery(api.operatorCreditsCsv(CSV[show]), { org })}
-            reloadDocument
-            variant="default"
-          >
+          <ButtonLink to={addressOf(CSV[show], {}, { org })} reloadDocument variant="default">
             {words.csv}
           </ButtonLink>
           {refund}

@@ -1,19 +1,19 @@
 // Every event of a payment service with what came of it: where to look when money was seen but not credited.
 import { Code, Stack, Text } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
-import { type PaymentEvent, paymentsQuery } from "../../../api/office.ts";
-import { moreOf } from "../../../api/paged.ts";
+import { moreOf, readPages } from "../../../api/read.ts";
+import type { Row } from "../../../api/routes.ts";
 import { type Column, DataTable } from "../../../components/data-table.tsx";
 import { Time } from "../../../components/figures.tsx";
 import { StateBadge } from "../../../components/state-badge.tsx";
 import { Empty, Loaded } from "../../../components/states.tsx";
-import { texts } from "../../../texts.ts";
+import { operatorCreditsTexts as words } from "./texts.ts";
 import type { ListProps } from "./moves.tsx";
 
-const words = texts.operatorCredits;
+type PaymentEvent = Row<"GET /operator/payments">;
 
 export function Payments({ org }: ListProps) {
-  const payments = useInfiniteQuery(paymentsQuery({ org }));
+  const payments = useInfiniteQuery(readPages("GET /operator/payments", {}, { org }));
   return (
     <Loaded query={payments}>
       {(rows) =>

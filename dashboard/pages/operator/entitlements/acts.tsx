@@ -1,12 +1,14 @@
 // Deciding about an entitlement: approve until a day, decline with a reason, revoke from the next request on.
 import { Text, TextInput } from "@mantine/core";
 import { useState } from "react";
-import { type EntitlementRow, useApprove, useDecline, useRevokeEntitlement } from "../../../api/office.ts";
+import { useChange } from "../../../api/change.ts";
+import type { Row } from "../../../api/routes.ts";
 import { ConfirmDialog, FormDialog } from "../../../components/dialogs.tsx";
 import { today } from "../../../format/time.ts";
-import { texts } from "../../../texts.ts";
+import { operatorEntitlementsTexts as words } from "./texts.ts";
 
-const words = texts.operatorEntitlements;
+type EntitlementRow = Row<"GET /operator/entitlements">;
+
 const DAY_MS = 86_400_000;
 
 interface ActProps {
@@ -19,10 +21,13 @@ export function ApproveDialog({ of, onClose }: ActProps) {
     of.wanted_until?.slice(0, 10) ?? today(new Date(Date.now() + 90 * DAY_MS)),
   );
   const [note, setNote] = useState("");
-  const approve = useApprove(of.id, onClose);
+  const approve = useChange(
+    "POST /operator/entitlements/{entitlement}/approve",
+    { entitlement: of.id },
+    onClose,
+  );
   return (
     <FormDialog
-      opened
       title={words.approveTitle(of.model, of.org_name)}
       action={words.approve}
       mutation={approve}
@@ -58,52 +63,43 @@ const Asked = ({ of: { project, asked_by, purpose } }: Pick<ActProps, "of">) => 
 );
 
 export function DeclineDialog({ of, onClose }: ActProps) {
-  const [reason, setReason] = useState("");
-  const decline = useDecline(of.id, onClose);
+  const decline = useChange(
+    "POST /operator/entitlements/{entitlement}/decline",
+    { entitlement: of.id },
+    onClose,
+  );
   return (
-    <FormDialog
-      opened
+    <ConfirmDialog
+      calm
       title={words.declineTitle(of.model, of.org_name)}
       action={words.decline}
       mutation={decline}
-      disabled={reason.trim() === ""}
       onClose={onClose}
-      onSubmit={() => decline.mutate({ reason: reason.trim() })}
+      reason={{ label: words.reason, maxLength: 500, needed: true }}
+      onConfirm={(reason) => decline.mutate({ reason })}
     >
       <Asked of={of} />
-      <TextInput
-        label={words.reason}
-        maxLength={500}
-        value={reason}
-        data-autofocus
-        onChange={(event) => setReason(event.currentTarget.value)}
-      />
-    </FormDialog>
+    </ConfirmDialog>
   );
 }
 
 export function RevokeDialog({ of, onClose }: ActProps) {
-  const [reason, setReason] = useState("");
-  const revoke = useRevokeEntitlement(of.id, onClose);
+  const revoke = useChange(
+    "POST /operator/entitlements/{entitlement}/revoke",
+    { entitlement: of.id },
+    onClose,
+  );
   return (
     <ConfirmDialog
-      opened
       title={words.revokeTitle(of.model, of.org_name)}
       name={of.project}
       action={words.revoke}
       mutation={revoke}
       onClose={onClose}
-      onSubmit={() => revoke.mutate({ reason: reason.trim() || words.noReason })}
+      reason={{ label: words.reason, maxLength: 500 }}
+      onConfirm={(reason) => revoke.mutate({ reason: reason || words.noReason })}
     >
-      <Text size="sm" mb="xs">
-        {words.revokeHelp}
-      </Text>
-      <TextInput
-        label={words.reason}
-        maxLength={500}
-        value={reason}
-        onChange={(event) => setReason(event.currentTarget.value)}
-      />
+      {words.revokeHelp}
     </ConfirmDialog>
   );
 }

@@ -3,8 +3,8 @@
 import { Group, Select, Stack, Text } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { type EntitlementRow, entitlementsQuery } from "../../../api/office.ts";
-import { moreOf } from "../../../api/paged.ts";
+import { moreOf, readPages } from "../../../api/read.ts";
+import type { Row } from "../../../api/routes.ts";
 import { type Column, DataTable } from "../../../components/data-table.tsx";
 import { Ago, Money } from "../../../components/figures.tsx";
 import { OrganizationSelect } from "../../../components/organization-select.tsx";
@@ -13,21 +13,23 @@ import { RowActs } from "../../../components/row-acts.tsx";
 import { StateBadge } from "../../../components/state-badge.tsx";
 import { Empty, Loaded } from "../../../components/states.tsx";
 import { oneOf, text, useFilters } from "../../../filters.ts";
-import { texts } from "../../../texts.ts";
+import { operatorEntitlementsTexts as words } from "./texts.ts";
+import { operatorPageNames } from "../../../components/texts.ts";
 import { ApproveDialog, DeclineDialog, RevokeDialog } from "./acts.tsx";
 
-const words = texts.operatorEntitlements;
+type EntitlementRow = Row<"GET /operator/entitlements">;
+
 const STATES = ["requested", "active", "expired", "revoked", "declined", "withdrawn"] as const;
 const SHAPE = { org: text(), state: oneOf(["", ...STATES], "") };
 type Act = { kind: "approve" | "decline" | "revoke"; of: EntitlementRow };
 
 export function EntitlementsPage() {
   const [filters, setFilters] = useFilters(SHAPE);
-  const entitlements = useInfiniteQuery(entitlementsQuery(filters));
+  const entitlements = useInfiniteQuery(readPages("GET /operator/entitlements", {}, filters));
   const [act, setAct] = useState<Act | null>(null);
   const close = (): void => setAct(null);
   return (
-    <Page title={texts.operatorPages.entitlements} lead={words.lead}>
+    <Page title={operatorPageNames.entitlements} lead={words.lead}>
       <Group gap="sm" align="flex-end">
         <OrganizationSelect
           label={words.org}
@@ -52,7 +54,7 @@ export function EntitlementsPage() {
             <Empty icon="entitlements">{filters.state === "" ? words.empty : words.nobodyWaits}</Empty>
           ) : (
             <DataTable
-              label={texts.operatorPages.entitlements}
+              label={operatorPageNames.entitlements}
               rows={rows}
               rowKey={({ id }) => id}
               columns={columns(setAct)}

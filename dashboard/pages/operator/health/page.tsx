@@ -1,25 +1,30 @@
 // How this gateway is doing right now; asked again every few seconds while somebody looks.
 import { Anchor, Group, SimpleGrid, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { type Health, healthQuery } from "../../../api/house.ts";
+import { read } from "../../../api/read.ts";
+import type { Answer } from "../../../api/routes.ts";
 import { type Column, DataTable } from "../../../components/data-table.tsx";
 import { Ago, Time } from "../../../components/figures.tsx";
+import { Link } from "../../../components/link.tsx";
 import { Page, Section } from "../../../components/page.tsx";
 import { StateBadge } from "../../../components/state-badge.tsx";
 import { Loaded } from "../../../components/states.tsx";
 import { Tile } from "../../../components/tile.tsx";
 import { formatCount } from "../../../format/count.ts";
 import { formatSpan, relativeTime } from "../../../format/time.ts";
-import { texts } from "../../../texts.ts";
+import { path } from "../../../path-builder.ts";
+import { operatorHealthTexts as words } from "./texts.ts";
+import { operatorPageNames } from "../../../components/texts.ts";
 import { SupportBundle } from "./support-bundle.tsx";
 
-const words = texts.operatorHealth;
+type Health = Answer<"GET /operator/health">;
+
 const MEGABYTE = 1024 * 1024;
 
 export function HealthPage() {
-  const health = useQuery(healthQuery);
+  const health = useQuery({ ...read("GET /operator/health", {}), refetchInterval: 5_000 });
   return (
-    <Page title={texts.operatorPages.health} lead={words.lead} actions={<SupportBundle />}>
+    <Page title={operatorPageNames.health} lead={words.lead} actions={<SupportBundle />}>
       <Loaded query={health}>{(now) => <Figures now={now} />}</Loaded>
       <Group gap="xl">
         <Elsewhere to="/metrics" title={words.metrics} readers={words.metricsFor} />
@@ -76,6 +81,18 @@ const Figures = ({ now }: { now: Health }) => (
           {`${now.clock_offset_ms > 0 ? "+" : ""}${formatCount(now.clock_offset_ms)} ms`}
         </Tile>
       )}
+      <Tile title={words.quarantined} note={words.quarantinedNote}>
+        {now.quarantined === 0 ? (
+          formatCount(0)
+        ) : (
+          <Link to={path.operator("ledger")}>
+            <StateBadge state="warning" word={formatCount(now.quarantined)} />
+          </Link>
+        )}
+      </Tile>
+      <Tile title={words.jobs} note={<Jobs of={now.failed_jobs} />}>
+        {formatCount(now.failed_jobs.reduce((sum, { failures }) => sum + failures, 0))}
+      </Tile>
       <Tile title={words.overload} note={words.overloadNote}>
         {formatCount(now.overload_refusals)}
       </Tile>
@@ -89,6 +106,11 @@ const Figures = ({ now }: { now: Health }) => (
     )}
   </>
 );
+
+const Jobs = ({ of }: { of: Health["failed_jobs"] }) =>
+  of.length === 0
+    ? words.jobsNote
+    : of.map(({ job, failures }) => `${job} ${formatCount(failures)}`).join(", ");
 
 const Backup = ({ of: { last_at, bytes, overdue } }: { of: NonNullable<Health["backup"]> }) => (
   <Tile

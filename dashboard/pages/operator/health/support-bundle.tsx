@@ -1,12 +1,13 @@
 // The support bundle on the clipboard; where a browser forbids that, to be selected by hand.
 import { Button, Stack, Text, Textarea } from "@mantine/core";
+import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
-import { useSupportBundle } from "../../../api/house.ts";
+import { get } from "../../../api/client.ts";
+import { addressOf } from "../../../api/routes.ts";
 import { Icon } from "../../../components/icon.tsx";
 import { Failure } from "../../../components/states.tsx";
-import { texts } from "../../../texts.ts";
+import { operatorHealthTexts as words } from "./texts.ts";
 
-const words = texts.operatorHealth;
 type Outcome = { copied: true } | { copied: false; text: string };
 
 /** Over plain http browsers have no clipboard. */
@@ -14,11 +15,15 @@ const copy = async (text: string): Promise<void> => await navigator.clipboard.wr
 
 export function SupportBundle() {
   const [outcome, setOutcome] = useState<Outcome | null>(null);
-  const bundle = useSupportBundle((text) => {
-    copy(text).then(
-      () => setOutcome({ copied: true }),
-      () => setOutcome({ copied: false, text }),
-    );
+  const bundle = useMutation({
+    gcTime: 0,
+    mutationFn: async () => {
+      const text = JSON.stringify(await get<unknown>(addressOf("GET /operator/support-bundle", {})), null, 2);
+      await copy(text).then(
+        () => setOutcome({ copied: true }),
+        () => setOutcome({ copied: false, text }),
+      );
+    },
   });
   return (
     <Stack gap="xs" align="flex-end">

@@ -1,6 +1,7 @@
 // Every invariant of the ledger, checked on demand in one snapshot while traffic runs; the same as `ledger audit`.
 import { Alert, Button, Group, Loader, SimpleGrid, Stack, Text } from "@mantine/core";
-import { type LedgerReport, useLedgerAudit } from "../../../api/house.ts";
+import { useAsk } from "../../../api/read.ts";
+import type { Answer } from "../../../api/routes.ts";
 import { type Column, DataTable } from "../../../components/data-table.tsx";
 import { ExactMoney, Time } from "../../../components/figures.tsx";
 import { Icon } from "../../../components/icon.tsx";
@@ -13,25 +14,27 @@ import { Tile } from "../../../components/tile.tsx";
 import { formatCount } from "../../../format/count.ts";
 import { formatSpan } from "../../../format/time.ts";
 import { path } from "../../../path-builder.ts";
-import { texts } from "../../../texts.ts";
+import { operatorLedgerTexts as words } from "./texts.ts";
+import { operatorPageNames } from "../../../components/texts.ts";
+import { Quarantine } from "./quarantine.tsx";
 import { reportCsv } from "./report-csv.ts";
 
-const words = texts.operatorLedger;
+type LedgerReport = Answer<"POST /operator/ledger/audit">;
 
 export function LedgerPage() {
-  const audit = useLedgerAudit();
+  const audit = useAsk("POST /operator/ledger/audit", {});
   const run = (
     <Button
       leftSection={<Icon name="ledger" size={16} />}
       loading={audit.isPending}
-      onClick={() => audit.mutate()}
+      onClick={() => audit.mutate({})}
     >
       {audit.data === undefined ? words.run : words.again}
     </Button>
   );
   return (
     <Page
-      title={texts.operatorPages.ledger}
+      title={operatorPageNames.ledger}
       lead={words.lead}
       actions={
         <>
@@ -40,13 +43,14 @@ export function LedgerPage() {
         </>
       }
     >
+      <Quarantine />
       {audit.isPending && (
         <Group gap="sm" role="status">
           <Loader size="sm" />
           <Text size="sm">{words.running}</Text>
         </Group>
       )}
-      {audit.error !== null && <Failure error={audit.error} retry={() => audit.mutate()} />}
+      {audit.error !== null && <Failure error={audit.error} retry={() => audit.mutate({})} />}
       {audit.data !== undefined && <Report report={audit.data} />}
       {audit.isIdle && <Empty icon="ledger">{words.notRun}</Empty>}
     </Page>

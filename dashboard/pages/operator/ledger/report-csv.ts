@@ -1,6 +1,8 @@
 // The report on the screen as a file: a line per invariant, then one per violation. Nothing of it is kept on the server.
-import type { LedgerReport } from "../../../api/house.ts";
-import { cell } from "../../../../src/contract/csv.ts";
+import type { Answer } from "../../../api/routes.ts";
+import { cell } from "../../../../src/domain/csv.ts";
+
+type LedgerReport = Answer<"POST /operator/ledger/audit">;
 
 const HEADER = ["invariant", "result", "rows_checked", "ms", "org", "request_id", "expected", "found"];
 

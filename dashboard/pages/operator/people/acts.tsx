@@ -1,21 +1,16 @@
 // What operators do about people and scripts: invite and remove an operator, a way back in, management keys.
 import { Alert, Checkbox, Text, TextInput } from "@mantine/core";
 import { useState } from "react";
-import {
-  type ManagementKey,
-  type OperatorPerson,
-  useCreateManagementKey,
-  useInviteOperator,
-  useRemoveOperator,
-  useResetPerson,
-  useRevokeManagementKey,
-} from "../../../api/office.ts";
+import { useChange } from "../../../api/change.ts";
+import type { Row } from "../../../api/routes.ts";
 import { ConfirmDialog, FormDialog } from "../../../components/dialogs.tsx";
 import type { ShownLink } from "../../../components/link-dialog.tsx";
 import { OnceDialog, type Secret } from "../../../components/secret-dialog.tsx";
-import { texts } from "../../../texts.ts";
+import { operatorPeopleTexts as words } from "./texts.ts";
+import { secretTexts } from "../../../components/texts.ts";
 
-const words = texts.operatorPeople;
+type ManagementKey = Row<"GET /operator/management-keys">;
+type OperatorPerson = Row<"GET /operator/people">;
 
 interface LinkProps {
   onClose: () => void;
@@ -24,12 +19,11 @@ interface LinkProps {
 
 export function InviteDialog({ onClose, onLink }: LinkProps) {
   const [email, setEmail] = useState("");
-  const invite = useInviteOperator(({ email: invited, link, expires_at }) =>
+  const invite = useChange("POST /operator/people", {}, ({ email: invited, link, expires_at }) =>
     onLink({ title: words.linkFor(invited), link, expiresAt: expires_at }),
   );
   return (
     <FormDialog
-      opened
       title={words.invite}
       action={words.invite}
       mutation={invite}
@@ -53,30 +47,30 @@ export function InviteDialog({ onClose, onLink }: LinkProps) {
 }
 
 export function RemoveDialog({ of, onClose }: { of: OperatorPerson; onClose: () => void }) {
-  const remove = useRemoveOperator(of.person.id, onClose);
+  const remove = useChange("DELETE /operator/people/{person}", { person: of.person.id }, onClose);
   return (
     <ConfirmDialog
-      opened
       title={words.removeTitle(of.email)}
       name={of.email}
       action={words.removeAction(of.email)}
       mutation={remove}
       onClose={onClose}
-      onSubmit={() => remove.mutate(null)}
+      onConfirm={() => remove.mutate({})}
     >
-      <Text size="sm">{words.removeHelp}</Text>
+      {words.removeHelp}
     </ConfirmDialog>
   );
 }
 
 export function ResetDialog({ of, onClose, onLink }: LinkProps & { of: OperatorPerson }) {
   const [twoFactor, setTwoFactor] = useState(false);
-  const reset = useResetPerson(of.person.id, ({ email, link, expires_at }) =>
-    onLink({ title: words.linkFor(email), link, expiresAt: expires_at }),
+  const reset = useChange(
+    "POST /operator/people/{person}/reset",
+    { person: of.person.id },
+    ({ email, link, expires_at }) => onLink({ title: words.linkFor(email), link, expiresAt: expires_at }),
   );
   return (
     <FormDialog
-      opened
       title={words.resetTitle(of.email)}
       action={words.reset}
       mutation={reset}
@@ -97,12 +91,11 @@ export function CreateKeyDialog({ onClose }: { onClose: () => void }) {
   const [name, setName] = useState("");
   const [shown, setShown] = useState<Secret | null>(null);
   const [shownBefore, setShownBefore] = useState(false);
-  const create = useCreateManagementKey(({ name: named, secret }) =>
+  const create = useChange("POST /operator/management-keys", {}, ({ name: named, secret }) =>
     secret === null ? setShownBefore(true) : setShown({ name: named, secret }),
   );
   return shown === null ? (
     <FormDialog
-      opened
       title={words.createKey}
       action={words.createKey}
       mutation={create}
@@ -112,7 +105,7 @@ export function CreateKeyDialog({ onClose }: { onClose: () => void }) {
       onSubmit={() => create.mutate({ name: name.trim() })}
     >
       {shownBefore ? (
-        <Alert color="yellow">{texts.secret.replayed}</Alert>
+        <Alert color="yellow">{secretTexts.replayed}</Alert>
       ) : (
         <TextInput
           label={words.columns.name}
@@ -136,18 +129,17 @@ export function CreateKeyDialog({ onClose }: { onClose: () => void }) {
 }
 
 export function RevokeKeyDialog({ of, onClose }: { of: ManagementKey; onClose: () => void }) {
-  const revoke = useRevokeManagementKey(of.id, onClose);
+  const revoke = useChange("POST /operator/management-keys/{key}/revoke", { key: of.id }, onClose);
   return (
     <ConfirmDialog
-      opened
       title={words.revokeTitle(of.name)}
       name={of.name}
       action={words.revokeAction(of.name)}
       mutation={revoke}
       onClose={onClose}
-      onSubmit={() => revoke.mutate(null)}
+      onConfirm={() => revoke.mutate({})}
     >
-      <Text size="sm">{words.revokeHelp}</Text>
+      {words.revokeHelp}
     </ConfirmDialog>
   );
 }

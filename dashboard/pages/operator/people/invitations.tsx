@@ -2,30 +2,28 @@
 import { Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import {
-  type OpenInvitation,
-  operatorInvitationsQuery,
-  useInviteOperator,
-  useWithdrawOperatorInvitation,
-} from "../../../api/office.ts";
+import { useChange } from "../../../api/change.ts";
+import { read } from "../../../api/read.ts";
+import type { Row } from "../../../api/routes.ts";
 import type { Column } from "../../../components/data-table.tsx";
-import { FormDialog, QuestionDialog } from "../../../components/dialogs.tsx";
+import { ConfirmDialog } from "../../../components/dialogs.tsx";
 import { Ago, Time } from "../../../components/figures.tsx";
 import type { ShownLink } from "../../../components/link-dialog.tsx";
 import { OpenInvitationsTable } from "../../../components/open-invitations.tsx";
 import { Section } from "../../../components/page.tsx";
 import { RowActs } from "../../../components/row-acts.tsx";
 import { Loaded } from "../../../components/states.tsx";
-import { texts } from "../../../texts.ts";
+import { operatorPeopleTexts as words } from "./texts.ts";
 
-const words = texts.operatorPeople;
+type OpenInvitation = Row<"GET /operator/invitations">;
+
 interface Act {
   kind: "newLink" | "withdraw";
   of: OpenInvitation;
 }
 
 export function OperatorInvitations({ onLink }: { onLink: (link: ShownLink) => void }) {
-  const invitations = useQuery(operatorInvitationsQuery);
+  const invitations = useQuery(read("GET /operator/invitations", {}));
   const [act, setAct] = useState<Act | null>(null);
   const close = (): void => setAct(null);
   return (
@@ -89,35 +87,35 @@ interface DialogProps {
 }
 
 function NewLink({ of, onClose, onLink }: DialogProps & { onLink: (link: ShownLink) => void }) {
-  const invite = useInviteOperator(({ email, link, expires_at }) => {
+  const invite = useChange("POST /operator/people", {}, ({ email, link, expires_at }) => {
     onClose();
     onLink({ title: words.linkFor(email), link, expiresAt: expires_at });
   });
   return (
-    <FormDialog
-      opened
+    <ConfirmDialog
+      calm
       title={words.newLinkTitle(of.email)}
       action={words.newLink}
       mutation={invite}
       onClose={onClose}
-      onSubmit={() => invite.mutate({ email: of.email })}
+      onConfirm={() => invite.mutate({ email: of.email })}
     >
-      <Text size="sm">{words.newLinkHelp}</Text>
-    </FormDialog>
+      {words.newLinkHelp}
+    </ConfirmDialog>
   );
 }
 
 function Withdraw({ of, onClose }: DialogProps) {
-  const withdraw = useWithdrawOperatorInvitation(of.id, onClose);
+  const withdraw = useChange("DELETE /operator/invitations/{invitation}", { invitation: of.id }, onClose);
   return (
-    <QuestionDialog
+    <ConfirmDialog
       title={words.withdrawTitle(of.email)}
       action={words.withdraw}
       mutation={withdraw}
       onClose={onClose}
-      onSubmit={() => withdraw.mutate(null)}
+      onConfirm={() => withdraw.mutate({})}
     >
       {words.withdrawHelp}
-    </QuestionDialog>
+    </ConfirmDialog>
   );
 }

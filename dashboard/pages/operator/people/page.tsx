@@ -2,12 +2,8 @@
 import { Button, Code, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import {
-  type ManagementKey,
-  managementKeysQuery,
-  type OperatorPerson,
-  peopleQuery,
-} from "../../../api/office.ts";
+import { read } from "../../../api/read.ts";
+import type { Row } from "../../../api/routes.ts";
 import { sessionQuery } from "../../../api/session.ts";
 import { type Column, DataTable } from "../../../components/data-table.tsx";
 import { Ago, Time } from "../../../components/figures.tsx";
@@ -17,19 +13,22 @@ import { Page, Section } from "../../../components/page.tsx";
 import { RowActs } from "../../../components/row-acts.tsx";
 import { StateBadge } from "../../../components/state-badge.tsx";
 import { Loaded } from "../../../components/states.tsx";
-import { texts } from "../../../texts.ts";
+import { operatorPageNames } from "../../../components/texts.ts";
+import { operatorPeopleTexts as words } from "./texts.ts";
 import { OperatorInvitations } from "./invitations.tsx";
 import { CreateKeyDialog, InviteDialog, RemoveDialog, ResetDialog, RevokeKeyDialog } from "./acts.tsx";
 
-const words = texts.operatorPeople;
+type ManagementKey = Row<"GET /operator/management-keys">;
+type OperatorPerson = Row<"GET /operator/people">;
+
 type Act =
   | { kind: "invite" | "createKey" }
   | { kind: "reset" | "remove"; of: OperatorPerson }
   | { kind: "revokeKey"; of: ManagementKey };
 
 export function PeoplePage() {
-  const people = useQuery(peopleQuery);
-  const keys = useQuery(managementKeysQuery);
+  const people = useQuery(read("GET /operator/people", {}));
+  const keys = useQuery(read("GET /operator/management-keys", {}));
   const [act, setAct] = useState<Act | null>(null);
   const [link, setLink] = useState<ShownLink | null>(null);
   const { data: session } = useQuery(sessionQuery);
@@ -44,11 +43,11 @@ export function PeoplePage() {
     </Button>
   );
   return (
-    <Page title={texts.operatorPages.people} lead={words.lead} actions={invite}>
+    <Page title={operatorPageNames.people} lead={words.lead} actions={invite}>
       <Loaded query={people}>
         {({ data }) => (
           <DataTable
-            label={texts.operatorPages.people}
+            label={operatorPageNames.people}
             rows={data}
             rowKey={({ person }) => person.id}
             columns={personColumns({
@@ -140,20 +139,27 @@ const personColumns = ({ you, act }: PersonTerms): Column<OperatorPerson>[] => [
   },
 ];
 
+const ownerOf = ({ owner }: ManagementKey): string =>
+  owner === null ? words.installation : (owner.name ?? owner.id);
+
 const keyColumns = (revoke: (of: ManagementKey) => void): Column<ManagementKey>[] => [
   {
     title: words.columns.name,
     always: true,
-    cell: ({ name, last_used_at }) => (
+    cell: (key) => (
       <Stack gap={0}>
-        <span className="name">{name}</span>
+        <span className="name">{key.name}</span>
+        <Text size="xs" c="dimmed" className="name" hiddenFrom="sm">
+          {words.columns.owner} {ownerOf(key)}
+        </Text>
         <Text size="xs" c="dimmed" hiddenFrom="sm">
-          {words.columns.used} <Ago at={last_used_at} never={words.neverUsed} />
+          {words.columns.used} <Ago at={key.last_used_at} never={words.neverUsed} />
         </Text>
       </Stack>
     ),
   },
   { title: words.columns.prefix, cell: ({ prefix }) => <Code>{prefix}…</Code> },
+  { title: words.columns.owner, cell: (key) => <span className="name">{ownerOf(key)}</span> },
   { title: words.columns.created, cell: ({ created_at }) => <Time at={created_at} /> },
   {
     title: words.columns.ends,

@@ -1,17 +1,19 @@
 // What an operator does about a provider by hand: asks whether it is well, opens its breaker, closes it.
-import { Button, Group, Text, TextInput } from "@mantine/core";
+import { Button, Group, Text } from "@mantine/core";
 import { useState } from "react";
-import { type Provider, useCloseBreaker, useOpenBreaker, useProbe } from "../../../api/house.ts";
-import { ConfirmDialog, FormDialog } from "../../../components/dialogs.tsx";
+import { useChange } from "../../../api/change.ts";
+import { useAsk } from "../../../api/read.ts";
+import type { Row } from "../../../api/routes.ts";
+import { ConfirmDialog } from "../../../components/dialogs.tsx";
 import { Failure } from "../../../components/states.tsx";
 import { formatSpan } from "../../../format/time.ts";
-import { texts } from "../../../texts.ts";
+import { operatorProvidersTexts as words } from "./texts.ts";
 
-const words = texts.operatorProviders;
+type Provider = Row<"GET /operator/providers">;
 
 export function Acts({ of }: { of: Provider }) {
   const [asking, setAsking] = useState(false);
-  const probe = useProbe(of.name);
+  const probe = useAsk("POST /operator/providers/{provider}/probe", { provider: of.name });
   return (
     <>
       <Group gap="xs">
@@ -20,7 +22,7 @@ export function Acts({ of }: { of: Provider }) {
             variant="default"
             size="compact-sm"
             loading={probe.isPending}
-            onClick={() => probe.mutate()}
+            onClick={() => probe.mutate({})}
             aria-label={words.probeOf(of.name)}
           >
             {words.probe}
@@ -58,43 +60,34 @@ interface DialogProps {
 }
 
 function OpenDialog({ provider, onClose }: DialogProps) {
-  const [reason, setReason] = useState("");
-  const open = useOpenBreaker(provider, onClose);
+  const open = useChange("POST /operator/providers/{provider}/open", { provider }, onClose);
   return (
     <ConfirmDialog
-      opened
       title={words.openOf(provider)}
       name={provider}
       action={words.open}
       mutation={open}
       onClose={onClose}
-      onSubmit={() => open.mutate({ reason: reason.trim() || words.noReason })}
+      reason={{ label: words.reason, maxLength: 200 }}
+      onConfirm={(reason) => open.mutate({ reason: reason || words.noReason })}
     >
-      <Text size="sm" mb="xs">
-        {words.openHelp}
-      </Text>
-      <TextInput
-        label={words.reason}
-        value={reason}
-        maxLength={200}
-        onChange={(event) => setReason(event.currentTarget.value)}
-      />
+      {words.openHelp}
     </ConfirmDialog>
   );
 }
 
 function CloseDialog({ provider, onClose }: DialogProps) {
-  const close = useCloseBreaker(provider, onClose);
+  const close = useChange("POST /operator/providers/{provider}/close", { provider }, onClose);
   return (
-    <FormDialog
-      opened
+    <ConfirmDialog
+      calm
       title={words.closeOf(provider)}
       action={words.close}
       mutation={close}
       onClose={onClose}
-      onSubmit={() => close.mutate()}
+      onConfirm={() => close.mutate({})}
     >
-      <Text size="sm">{words.closeHelp}</Text>
-    </FormDialog>
+      {words.closeHelp}
+    </ConfirmDialog>
   );
 }

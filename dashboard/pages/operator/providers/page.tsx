@@ -1,23 +1,25 @@
-// The providers of the configuration: whether they answer, what fails, and what the house paid for them.
+// The providers of the configuration: whether they answer, what fails, and what the platform paid for them.
 import type { ReactNode } from "react";
 import { Alert, Code, Group, Paper, SimpleGrid, Stack, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { type Provider, providersQuery } from "../../../api/house.ts";
+import { read } from "../../../api/read.ts";
+import type { Row } from "../../../api/routes.ts";
 import { type Column, DataTable } from "../../../components/data-table.tsx";
 import { Ago, ExactMoney } from "../../../components/figures.tsx";
 import { Page } from "../../../components/page.tsx";
 import { StateBadge } from "../../../components/state-badge.tsx";
 import { Empty, Loaded } from "../../../components/states.tsx";
 import { formatCount } from "../../../format/count.ts";
-import { texts } from "../../../texts.ts";
+import { operatorPageNames } from "../../../components/texts.ts";
+import { operatorProvidersTexts as words } from "./texts.ts";
 import { Acts } from "./acts.tsx";
 
-const words = texts.operatorProviders;
+type Provider = Row<"GET /operator/providers">;
 
 export function ProvidersPage() {
-  const providers = useQuery(providersQuery);
+  const providers = useQuery({ ...read("GET /operator/providers", {}), refetchInterval: 5_000 });
   return (
-    <Page title={texts.operatorPages.providers} lead={words.lead}>
+    <Page title={operatorPageNames.providers} lead={words.lead}>
       <Loaded query={providers}>
         {({ data }) =>
           data.length === 0 ? (
@@ -47,11 +49,29 @@ const Card = ({ of }: { of: Provider }) => (
         </Text>
       </Group>
       <Acts of={of} />
+      {of.account !== null && (
+        <Alert color="orange" variant="light" title={words.account[of.account.cause](of.name)}>
+          <Text size="sm" className="name">
+            {of.account.words !== null && <>{of.account.words} · </>}
+            <Ago at={of.account.at} />
+          </Text>
+          <Text size="sm">{words.accountHelp[of.account.cause]}</Text>
+        </Alert>
+      )}
       {of.opened !== null && (
         <Alert color="orange" variant="light" title={words.opened}>
           <Text size="sm" className="name">
             {of.opened.reason} · {of.opened.by.name ?? of.opened.by.id} · <Ago at={of.opened.at} />
           </Text>
+        </Alert>
+      )}
+      {of.doubts.length > 0 && (
+        <Alert color="yellow" variant="light" title={words.doubts}>
+          {of.doubts.map(({ doubt, attempts }) => (
+            <Text key={doubt} size="sm">
+              {words.doubt[doubt](formatCount(attempts))}
+            </Text>
+          ))}
         </Alert>
       )}
       <SimpleGrid cols={{ base: 1, sm: 4 }}>

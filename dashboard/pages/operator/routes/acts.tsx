@@ -1,51 +1,37 @@
 // Disabling a route, with the reason that its callers read, and enabling it again.
-import { Text, TextInput } from "@mantine/core";
-import { useState } from "react";
-import { useDisableRoute, useEnableRoute } from "../../../api/house.ts";
-import { ConfirmDialog, FormDialog } from "../../../components/dialogs.tsx";
-import { texts } from "../../../texts.ts";
-
-const words = texts.operatorRoutes;
+import { useChange } from "../../../api/change.ts";
+import { ConfirmDialog } from "../../../components/dialogs.tsx";
+import { operatorRoutesTexts as words } from "./texts.ts";
 
 export function DisableDialog({ route, onClose }: { route: string; onClose: () => void }) {
-  const [reason, setReason] = useState("");
-  const disable = useDisableRoute(onClose);
+  const disable = useChange("POST /operator/routes/disable", {}, onClose);
   return (
     <ConfirmDialog
-      opened
       title={words.disableTitle(route)}
       name={route}
       action={words.disableAction(route)}
       mutation={disable}
-      disabled={reason.trim() === ""}
       onClose={onClose}
-      onSubmit={() => disable.mutate({ route, reason: reason.trim() })}
+      reason={{ label: words.reason, maxLength: 200, needed: true }}
+      onConfirm={(reason) => disable.mutate({ route, reason })}
     >
-      <Text size="sm" mb="xs">
-        {words.disableHelp}
-      </Text>
-      <TextInput
-        label={words.reason}
-        value={reason}
-        maxLength={200}
-        onChange={(event) => setReason(event.currentTarget.value)}
-      />
+      {words.disableHelp}
     </ConfirmDialog>
   );
 }
 
 export function EnableDialog({ route, onClose }: { route: string; onClose: () => void }) {
-  const enable = useEnableRoute(onClose);
+  const enable = useChange("POST /operator/routes/enable", {}, onClose);
   return (
-    <FormDialog
-      opened
+    <ConfirmDialog
+      calm
       title={words.enableTitle(route)}
       action={words.enable}
       mutation={enable}
       onClose={onClose}
-      onSubmit={() => enable.mutate({ route })}
+      onConfirm={() => enable.mutate({ route })}
     >
-      <Text size="sm">{words.enableHelp}</Text>
-    </FormDialog>
+      {words.enableHelp}
+    </ConfirmDialog>
   );
 }

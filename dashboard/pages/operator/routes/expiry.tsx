@@ -1,14 +1,15 @@
 // When releases end: what is left of each as a bar with words, and all of them by day.
 import { Progress, Stack, Text } from "@mantine/core";
-import type { OperatedRoute } from "../../../api/house.ts";
+import type { Row } from "../../../api/routes.ts";
 import { type Column, DataTable } from "../../../components/data-table.tsx";
 import { Ago } from "../../../components/figures.tsx";
 import { Section } from "../../../components/page.tsx";
 import { StateBadge } from "../../../components/state-badge.tsx";
 import { formatDay } from "../../../format/time.ts";
-import { texts } from "../../../texts.ts";
+import { operatorRoutesTexts as words } from "./texts.ts";
 
-const words = texts.operatorRoutes;
+type OperatedRoute = Row<"GET /operator/routes">;
+
 const DAY_MS = 86_400_000;
 
 type Urgency = keyof typeof words.left;

@@ -3,7 +3,8 @@
 import { Button, Menu, Stack, Text, ActionIcon } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { type OperatedRoute, routesQuery } from "../../../api/house.ts";
+import { read } from "../../../api/read.ts";
+import type { Row } from "../../../api/routes.ts";
 import { type Column, DataTable } from "../../../components/data-table.tsx";
 import { Ago } from "../../../components/figures.tsx";
 import { Icon } from "../../../components/icon.tsx";
@@ -13,19 +14,22 @@ import { Empty, Loaded } from "../../../components/states.tsx";
 import { formatCount, formatShare } from "../../../format/count.ts";
 import { text, useFilters } from "../../../filters.ts";
 import { formatSpan } from "../../../format/time.ts";
-import { texts } from "../../../texts.ts";
+import { operatorPageNames } from "../../../components/texts.ts";
+import { operatorProvidersTexts } from "../providers/texts.ts";
+import { operatorRoutesTexts as words } from "./texts.ts";
 import { DisableDialog, EnableDialog } from "./acts.tsx";
 import { Calendar, Expiry } from "./expiry.tsx";
 import { PublishDialog } from "./publish.tsx";
 import { History, TrustedKeys } from "./releases.tsx";
 
-const words = texts.operatorRoutes;
+type OperatedRoute = Row<"GET /operator/routes">;
+
 /** The route whose releases are shown. */
 const SHAPE = { history: text() };
 type Act = { kind: "publish" } | { kind: "disable" | "enable"; route: string };
 
 export function RoutesPage() {
-  const routes = useQuery(routesQuery);
+  const routes = useQuery({ ...read("GET /operator/routes", {}), refetchInterval: 5_000 });
   const [{ history }, setFilters] = useFilters(SHAPE);
   const [act, setAct] = useState<Act | null>(null);
   const close = (): void => setAct(null);
@@ -35,7 +39,7 @@ export function RoutesPage() {
     </Button>
   );
   return (
-    <Page title={texts.operatorPages.routes} lead={words.lead} actions={publish}>
+    <Page title={operatorPageNames.routes} lead={words.lead} actions={publish}>
       <Loaded query={routes}>
         {({ data }) =>
           data.length === 0 ? (
@@ -45,7 +49,7 @@ export function RoutesPage() {
           ) : (
             <>
               <DataTable
-                label={texts.operatorPages.routes}
+                label={operatorPageNames.routes}
                 rows={data}
                 rowKey={({ route }) => route}
                 columns={columns({ setAct, showHistory: (route) => setFilters({ history: route }) })}
@@ -95,15 +99,11 @@ const columns = ({ setAct, showHistory }: ColumnTerms): Column<OperatedRoute>[] 
     cell: ({ state, reason, since }) => (
       <Stack gap={2}>
         <StateBadge state={state} />
-        {reason !== null && (
+        {(reason !== null || since !== null) && (
           <Text size="xs" c="dimmed" className="name">
             {reason}
-            {since !== null && (
-              <>
-                {" "}
-                · <Ago at={since} />
-              </>
-            )}
+            {reason !== null && since !== null && " · "}
+            {since !== null && <Ago at={since} />}
           </Text>
         )}
       </Stack>
@@ -132,7 +132,7 @@ const columns = ({ setAct, showHistory }: ColumnTerms): Column<OperatedRoute>[] 
     title: words.columns.circuit,
     cell: ({ health: { circuit, failures } }) => (
       <Stack gap={2} align="flex-start">
-        <StateBadge state={CIRCUITS[circuit]} word={texts.operatorProviders.circuits[circuit]} />
+        <StateBadge state={CIRCUITS[circuit]} word={operatorProvidersTexts.circuits[circuit]} />
         {failures > 0 && (
           <Text size="xs" c="dimmed">
             {words.circuit(failures)}

@@ -3,22 +3,26 @@
 import { Alert, FileInput, Group, List, Table, Text, Textarea, ThemeIcon } from "@mantine/core";
 import { useState } from "react";
 import { ApiError } from "../../../api/client.ts";
-import { type OperatedRoute, usePublish, useVerify, type VerifiedRelease } from "../../../api/house.ts";
+import { useChange } from "../../../api/change.ts";
+import { useAsk } from "../../../api/read.ts";
+import type { Answer, Row } from "../../../api/routes.ts";
 import { FormDialog } from "../../../components/dialogs.tsx";
 import { Time } from "../../../components/figures.tsx";
 import { Icon, type IconName } from "../../../components/icon.tsx";
 import { StateBadge } from "../../../components/state-badge.tsx";
-import { texts } from "../../../texts.ts";
+import { operatorRoutesTexts as words } from "./texts.ts";
 
-const words = texts.operatorRoutes;
+type OperatedRoute = Row<"GET /operator/routes">;
+type VerifiedRelease = Answer<"POST /operator/releases/verify">;
+
 const STEPS = ["signature", "version", "expiry", "difference", "live"] as const;
 type Step = (typeof STEPS)[number];
 
 export function PublishDialog({ onClose }: { onClose: () => void }) {
   const [jws, setJws] = useState("");
   const [live, setLive] = useState<OperatedRoute | null>(null);
-  const verify = useVerify();
-  const publish = usePublish(setLive);
+  const verify = useAsk("POST /operator/releases/verify", {});
+  const publish = useChange("POST /operator/releases", {}, setLive);
   const change = (text: string): void => {
     setJws(text.trim());
     verify.reset();
@@ -27,7 +31,6 @@ export function PublishDialog({ onClose }: { onClose: () => void }) {
   const verified = verify.data;
   return (
     <FormDialog
-      opened
       size="lg"
       title={words.publishTitle}
       action={verified === undefined ? words.verify : words.publishVersion(verified.release.version)}
@@ -35,7 +38,7 @@ export function PublishDialog({ onClose }: { onClose: () => void }) {
       disabled={jws === ""}
       done={live !== null}
       onClose={onClose}
-      onSubmit={() => (verified === undefined ? verify.mutate(jws) : publish.mutate({ jws }))}
+      onSubmit={() => (verified === undefined ? verify.mutate({ jws }) : publish.mutate({ jws }))}
     >
       {live === null && (
         <>

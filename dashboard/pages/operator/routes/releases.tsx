@@ -1,23 +1,19 @@
 // What was published of a route, by whom, and the keys whose signature is accepted.
 import { Code, Modal, Stack, Text } from "@mantine/core";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
-import {
-  type OperatedRoute,
-  type PublishedRelease,
-  releasesQuery,
-  trustedKeysQuery,
-} from "../../../api/house.ts";
-import { moreOf } from "../../../api/paged.ts";
+import { moreOf, read, readPages } from "../../../api/read.ts";
+import type { Row } from "../../../api/routes.ts";
 import { type Column, DataTable } from "../../../components/data-table.tsx";
 import { Time } from "../../../components/figures.tsx";
 import { Section } from "../../../components/page.tsx";
 import { Loaded } from "../../../components/states.tsx";
-import { texts } from "../../../texts.ts";
+import { operatorRoutesTexts as words } from "./texts.ts";
 
-const words = texts.operatorRoutes;
+type OperatedRoute = Row<"GET /operator/routes">;
+type PublishedRelease = Row<"GET /operator/releases">;
 
 export function History({ route, onClose }: { route: string; onClose: () => void }) {
-  const releases = useInfiniteQuery(releasesQuery(route));
+  const releases = useInfiniteQuery(readPages("GET /operator/releases", {}, { route }));
   return (
     <Modal opened onClose={onClose} title={words.historyOf(route)} size="xl">
       <Loaded query={releases}>
@@ -68,7 +64,7 @@ const COLUMNS: Column<PublishedRelease>[] = [
 ];
 
 export function TrustedKeys({ routes }: { routes: readonly OperatedRoute[] }) {
-  const keys = useQuery(trustedKeysQuery);
+  const keys = useQuery(read("GET /operator/trusted-keys", {}));
   return (
     <Section title={words.trustedKeys}>
       <Text size="sm" c="dimmed">

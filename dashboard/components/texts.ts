@@ -1,0 +1,202 @@
+// Texts of what more than one page shows. One word per idea, the same as in the documentation and the API.
+import { formatTime } from "../format/time.ts";
+
+export const stateTexts = {
+  loading: "Loading",
+  failed: "This did not work",
+  forbidden: "Your role does not permit this",
+  retry: "Try again",
+  unreachableCode: "unreachable",
+  notFound: "There is no such page",
+  home: "Go to the start page",
+  signedOut: "Your session has ended",
+  signInAgain: "Sign in again first",
+  signInAgainAction: "Sign in again",
+  secondFactorNeeded: "A second factor is needed",
+  secondFactorAction: "Set it up",
+  stale: "old",
+  updated: (span: string) => `Updated ${span} ago.`,
+  reconnecting: "Reconnecting",
+} as const;
+
+export const tableTexts = {
+  more: "Show more",
+  noMatch: "Nothing matches the filters.",
+  clear: "Clear filters",
+} as const;
+
+export const copyTexts = { copy: "Copy", copied: "Copied" } as const;
+
+export const dialogTexts = {
+  cancel: "Cancel",
+  close: "Close",
+  save: "Save",
+  typeName: "Type the name to confirm",
+} as const;
+
+export const meanwhileTexts = {
+  title: "Somebody else changed this meanwhile",
+  lead: "Nothing of yours was saved. This is how it stands now; saving anyway replaces it by what you typed.",
+  saveAnyway: "Save anyway",
+  discard: "Discard what I typed",
+  none: "none",
+  yes: "on",
+  no: "off",
+} as const;
+
+export const shellTexts = {
+  product: "Tollgate",
+  skip: "Skip to the content",
+  menu: "Menu",
+  organization: "Organization",
+  operator: "Operator",
+  operatorArea: "Operator pages",
+  back: "My organization",
+  account: "Account",
+  signOut: "Sign out",
+  theme: "Theme",
+  light: "Light",
+  dark: "Dark",
+  system: "Follow system",
+  main: "Main navigation",
+  groups: {
+    build: "Build",
+    monitor: "Monitor",
+    manage: "Manage",
+    customers: "Customers",
+    platform: "Platform",
+  },
+} as const;
+
+export const shortcutTexts = {
+  title: "Keyboard shortcuts",
+  search: "Search",
+  goTo: (page: string) => `Go to ${page}`,
+  next: "Next row; the older request",
+  previous: "Previous row; the newer request",
+  list: "This list",
+  on: "Use shortcuts",
+  onHelp: "For this browser. They never act in fields.",
+} as const;
+
+export const pageNames = {
+  overview: "Overview",
+  keys: "Keys",
+  usage: "Usage",
+  activity: "Activity",
+  billing: "Billing",
+  models: "Models",
+  playground: "Playground",
+  research: "Research Mode",
+  team: "Team",
+  alerts: "Alerts",
+  audit: "Audit",
+  settings: "Settings",
+} as const;
+
+export const operatorPageNames = {
+  organizations: "Organizations",
+  credits: "Credits",
+  routes: "Releases and routes",
+  entitlements: "Entitlements",
+  providers: "Providers",
+  health: "System health",
+  ledger: "Ledger audit",
+  people: "People",
+  audit: "Audit",
+  account: "Account",
+} as const;
+
+export const figureTexts = {
+  view: "View",
+  chart: "Chart",
+  table: "Table",
+  soFar: (label: string) => `${label}, so far`,
+  buckets: { hour: "UTC hours", day: "UTC days" },
+} as const;
+
+export const secretTexts = {
+  title: "Your new key",
+  once: "This is the only time the key is shown. Tollgate keeps a digest of it, not the key.",
+  stored: "I have stored it",
+  done: "Done",
+  env: "Download .env",
+  use: "Use it",
+  replayed: "This had been made already. Its secret was shown then and is not shown again.",
+} as const;
+
+export const rangeNames = {
+  "24h": "24 hours",
+  "7d": "7 days",
+  "30d": "30 days",
+  month: "This month (UTC)",
+} as const;
+
+export const windowTexts = {
+  label: "Time (UTC)",
+  all: "All time",
+  last: "Last month (UTC)",
+  own: "Days of your own",
+  from: "First day (UTC)",
+  to: "Last day (UTC)",
+} as const;
+
+export const spendFilterTexts = {
+  key: "Key",
+  model: "Model",
+  all: "All",
+  revoked: (name: string) => `${name} (revoked)`,
+  clear: (label: string) => `Clear ${label.toLowerCase()}`,
+} as const;
+
+export const accountFormTexts = {
+  name: "Your name",
+  email: "Email",
+  password: "Password",
+  passwordHelp: "At least 10 characters.",
+  show: "Show or hide the password",
+} as const;
+
+export const answerTexts = {
+  phases: {
+    sending: "sending",
+    waiting: "waiting for the first token",
+    streaming: "streaming",
+    settled: "succeeded",
+    stopped: "stopped",
+    refused: "rejected",
+  },
+  reasoning: "Reasoning",
+  calls: (name: string) => `Calls ${name}`,
+  arguments: (name: string) => `Arguments of ${name}`,
+  held: "held",
+  soFar: "so far",
+  about: "about",
+  wasHeld: "was held",
+  charged: "charged",
+  heldThen: "held",
+  chargedThen: "charged",
+  waited: "waited",
+  first: (span: string) => `first token after ${span}`,
+  total: (span: string) => `${span} in all`,
+  tokens: (count: string, exact: boolean) => `${exact ? "" : "about "}${count} output tokens`,
+  pace: (perSecond: number) => `${perSecond} per second`,
+  stoppedHelp:
+    "You stopped it. What was delivered until then is charged, the rest of the hold goes back; its row in Activity says how much.",
+  gateway: "The gateway object",
+  next: {
+    billing: "Add credits",
+    key: "Look at the key",
+    keys: "Look at the keys",
+    research: "Research Mode",
+    model: "Look at the model",
+    models: "Look at the models",
+  },
+} as const;
+
+export const linkTexts = {
+  once: (until: string) =>
+    `This is the only time the link is shown. It works once, until ${formatTime(until)}.`,
+  shownBefore:
+    "This form had been sent already. Its link was shown then and is not shown again; ask for a new one if it is lost.",
+} as const;

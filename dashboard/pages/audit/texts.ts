@@ -1,0 +1,37 @@
+export const auditTexts = {
+  operatorLead: "Every change by a person, a management key or the gateway itself. Rows are only ever added.",
+  lead: "Every change in this organization by a person, a key of the operator or the gateway itself. Rows are only ever added; secrets and prompts never appear.",
+  csv: "Download CSV",
+  platform: "platform",
+  all: "All",
+  filters: {
+    org: "Organization",
+    actor: "Who",
+    action: "Action",
+    target: "Target",
+    from: "From (UTC)",
+    to: "To and including (UTC)",
+  },
+  everywhere: "All organizations and the platform",
+  anybody: "Anybody",
+  people: "People",
+  keys: "Management keys",
+  columns: {
+    at: "Time",
+    actor: "Who",
+    action: "Action",
+    target: "Target",
+    change: "Before → after",
+  },
+  line: {
+    title: "Line of the log",
+    address: "Address",
+    request: "Request",
+    before: "Before",
+    after: "After",
+    noCall:
+      "No request is behind this line: the gateway did it by itself, or it was written before the log kept requests.",
+    noAddress: "Only operators see from where operators, management keys and payment services call.",
+    unknown: "There is no such line, or your role may not see it.",
+  },
+} as const;

@@ -1,0 +1,51 @@
+// What every move of credits by hand asks for and tells: a reference that works once, a reason; the balance before and after.
+import { Alert, Text, TextInput } from "@mantine/core";
+import { operatorCreditsTexts as words } from "./texts.ts";
+import { ExactMoney } from "../../../components/figures.tsx";
+
+interface Grounds {
+  reference: string;
+  reason: string;
+}
+export const NO_GROUNDS: Grounds = { reference: "", reason: "" };
+
+/** As they are sent; null while one of them is missing. */
+export function givenGrounds({ reference, reason }: Grounds): Grounds | null {
+  const given = { reference: reference.trim(), reason: reason.trim() };
+  return given.reference === "" || given.reason === "" ? null : given;
+}
+
+export function GroundsFields({ value, onChange }: { value: Grounds; onChange: (value: Grounds) => void }) {
+  return (
+    <>
+      <TextInput
+        label={words.reference}
+        description={words.referenceHelp}
+        maxLength={200}
+        value={value.reference}
+        onChange={(event) => onChange({ ...value, reference: event.currentTarget.value })}
+      />
+      <TextInput
+        label={words.reason}
+        maxLength={500}
+        value={value.reason}
+        onChange={(event) => onChange({ ...value, reason: event.currentTarget.value })}
+      />
+    </>
+  );
+}
+
+interface MovedProps {
+  /** False when the reference had moved them before. */
+  now: boolean;
+  says: string;
+  of: { before_usd: string; after_usd: string };
+}
+
+export const Moved = ({ now, says, of }: MovedProps) => (
+  <Alert color={now ? "green" : "yellow"} variant="light" role="status">
+    <Text size="sm">
+      {says} <ExactMoney usd={of.before_usd} /> → <ExactMoney usd={of.after_usd} />
+    </Text>
+  </Alert>
+);

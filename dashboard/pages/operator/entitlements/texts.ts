@@ -1,0 +1,35 @@
+export const operatorEntitlementsTexts = {
+  lead: "Requests for Research Mode. Nobody approves their own request, and an approval never opens a route that is disabled, unhealthy or stale.",
+  empty:
+    "Nobody has asked for Research Mode yet. Organizations ask on their own Research Mode page; requests wait here for a decision.",
+  nobodyWaits: "Nobody waits for a decision.",
+  org: "Organization",
+  allOrgs: "All organizations",
+  menu: (project: string) => `Actions for ${project}`,
+  state: "State",
+  all: "all",
+  approve: "Approve",
+  decline: "Decline",
+  revoke: "Revoke",
+  notYours: "You asked for it; another operator decides.",
+  approveTitle: (model: string, org: string) => `Approve ${model} for ${org}`,
+  approveHelp:
+    "Research keys of the organization may call the model from their next request until 00:00 UTC of this day.",
+  expires: "Expires (UTC)",
+  note: "Note",
+  declineTitle: (model: string, org: string) => `Decline ${model} for ${org}`,
+  reason: "Reason, shown to the organization",
+  noReason: "Revoked by an operator",
+  revokeTitle: (model: string, org: string) => `Revoke ${model} of ${org}`,
+  revokeHelp:
+    "Research keys of the organization are rejected on this model from their next request. Running streams finish and are charged.",
+  columns: {
+    who: "Organization, project",
+    model: "Model, purpose",
+    state: "State",
+    asked: "Asked",
+    until: "Until",
+    spend: "Spend",
+    actions: "Actions",
+  },
+} as const;

@@ -1,0 +1,56 @@
+export const operatorProvidersTexts = {
+  lead: "What tollgate.yaml configures and how it answers. Configuration stays in the file; secrets are never shown.",
+  empty: "No provider is configured.",
+  secretSet: "secret set",
+  noSecret: "no secret",
+  running: "Requests running",
+  variance: "Paid by the platform, 30 days",
+  errors: "Failed calls, 24 hours",
+  noErrors: "none",
+  doubts: "It was not believed in the last 24 hours",
+  doubt: {
+    usage_clamped: (attempts: string) =>
+      `${attempts} × it told more tokens than were quoted. Customers pay no more than the quote; what it bills beyond that is the platform's.`,
+    usage_below_delivered: (attempts: string) =>
+      `${attempts} × it told far fewer tokens than it delivered. What was delivered was counted and charged.`,
+    output_above_maximum: (attempts: string) =>
+      `${attempts} × it went past its output maximum. Answers were cut there. Look at dialect.output_maximum in tollgate.yaml first: it may not know that name.`,
+  },
+  routesOf: (provider: string) => `Routes of ${provider}`,
+  lastProbe: "Last probe",
+  notProbed: "not probed",
+  answered: "answered",
+  failing: "failed",
+  probe: "Probe now",
+  probeOf: (provider: string) => `Probe now: ${provider}`,
+  well: (span: string) => `It answered after ${span}.`,
+  unwell: (span: string) => `It did not answer well; the probe ended after ${span}.`,
+  open: "Open breaker",
+  openOf: (provider: string) => `Open breaker: ${provider}`,
+  openHelp:
+    "No request goes to this provider from the next one on, within two seconds at every gateway. Running answers finish. It stays open, also after a restart, until somebody closes it.",
+  account: {
+    quota: (provider: string) => `The account at ${provider} is out of quota or credit`,
+    account: (provider: string) => `${provider} refuses this gateway's key or account`,
+  },
+  accountHelp: {
+    quota:
+      "Its routes are closed, other routes of its models are tried. Add credit or quota there; one request at a time tries whether it helped.",
+    account:
+      "Its routes are closed, other routes of its models are tried. Check its api_key and the account's rights there; one request at a time tries whether it helped.",
+  },
+  opened: "The breaker was opened by hand",
+  close: "Close breaker",
+  closeOf: (provider: string) => `Close breaker: ${provider}`,
+  closeHelp: "Requests may go to this provider again. From then on the breaker follows its calls.",
+  reason: "Reason",
+  noReason: "no reason given",
+  circuits: { closed: "closed", open: "open", half_open: "half open" },
+  columns: {
+    route: "Route",
+    state: "State",
+    circuit: "Circuit",
+    failures: "Failures in a row",
+    probe: "Next probe",
+  },
+} as const;

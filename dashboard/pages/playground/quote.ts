@@ -1,0 +1,22 @@
+// What a request of the playground would hold, and whether it would be admitted now.
+import { keepPreviousData, queryOptions } from "@tanstack/react-query";
+import { send } from "../../api/client.ts";
+import type { ChatBody } from "../../api/completion.ts";
+import { addressOf } from "../../api/routes.ts";
+
+interface Quote {
+  /** Null where it has no bound, because it would be rejected. */
+  max_charge_usd: string | null;
+  prompt_tokens_max: number | null;
+  refusal: { status: number; code: string; message: string } | null;
+  /** What lowers the bound to the credits that are there. */
+  affordable_max_tokens: number;
+}
+
+export const quoteQuery = (org: string, body: { key: string; request: ChatBody }) =>
+  queryOptions({
+    queryKey: ["orgs", org, "quote", body],
+    queryFn: () => send<Quote>(addressOf("POST /orgs/{org}/playground/quote", { org }), { body }),
+    placeholderData: keepPreviousData,
+    retry: false,
+  });

@@ -1,0 +1,8 @@
+export const resetTexts = {
+  title: "Set a new password",
+  lead: "The link works once, within an hour of being made.",
+  password: "New password",
+  save: "Set the password",
+  done: "The password is set. Sign in with it.",
+  noLink: "This page needs the whole link. An operator can make a new one.",
+} as const;

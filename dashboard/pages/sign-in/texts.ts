@@ -1,0 +1,28 @@
+export const signInTexts = {
+  title: "Sign in",
+  lead: "Keys, usage and credits of your organization.",
+  email: "Email",
+  password: "Password",
+  submit: "Sign in",
+  passkey: "Sign in with a passkey",
+  or: "or",
+  secondLead: "This account asks for a second factor.",
+  code: "Code from your authenticator app",
+  backupCode: "Backup code",
+  backupHelp: "One of the codes that you kept when you set up the second factor. Each works once.",
+  useBackup: "Use a backup code instead",
+  useApp: "Use the authenticator app instead",
+  startAgain: "Start again",
+  verify: "Verify",
+  lost: "No account yet? An owner of your organization can invite you. The operator finds the first sign-in link in the terminal that started the gateway.",
+  with: (name: string) => `Sign in with ${name}`,
+  returned: {
+    access_denied: "The sign-in was declined there.",
+    signup_disabled:
+      "Nobody has invited this address yet. Ask an owner of your organization for an invitation.",
+    account_not_linked: "The company does not vouch for this address, or it belongs to another account.",
+    state_mismatch: "The sign-in took too long or was begun in another browser. Begin again.",
+    state_not_found: "The sign-in took too long or was begun in another browser. Begin again.",
+  },
+  returnedOther: "The company's sign-in could not be used. Try again, or tell the operator this code.",
+} as const;

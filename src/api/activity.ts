@@ -1,0 +1,109 @@
+// Requests: listed, counted, followed live, shown one by one with their receipts.
+import { z } from "zod";
+import { csvFile } from "./csv.ts";
+import { endpoint } from "./endpoint.ts";
+import { id } from "./shapes/fields.ts";
+import { requestParams } from "./shapes/record-inputs.ts";
+import { heldNothingSchema, requestSchema } from "./shapes/records.ts";
+import * as shapes from "./shapes/spend.ts";
+
+const PAGE = 200;
+const ofOrganization = { org: id };
+const oneRequest = z.strictObject({ org: id, request: id });
+
+export const requestsEndpoints = [
+  endpoint({
+    target: "GET /app/v1/orgs/{org}/activity",
+    who: "activity.see",
+    input: shapes.activityQuery.extend(ofOrganization),
+    output: shapes.activityList,
+    run: ({ input: { org, ...query } }, { desk }) => desk.activity(org, query),
+  }),
+  endpoint({
+    target: "GET /app/v1/orgs/{org}/activity.csv",
+    who: "activity.see",
+    input: shapes.activityQuery.extend(ofOrganization),
+    output: "csv",
+    run: ({ input: { org, ...query } }, { desk }) =>
+      csvFile({
+        name: `activity-${org}-${query.range ?? query.from ?? "all"}`,
+        columns: {
+          id: (row: z.output<typeof shapes.activityList>["data"][number]) => row.id,
+          at: (row) => row.at,
+          state: (row) => row.state,
+          status: (row) => row.status,
+          code: (row) => row.code,
+          model: (row) => row.model,
+          provider: (row) => row.provider,
+          region: (row) => row.region,
+          scope: (row) => row.scope,
+          key: (row) => row.key.id,
+          key_name: (row) => row.key.name,
+          input_tokens: (row) => row.input_tokens,
+          cached_tokens: (row) => row.cached_tokens,
+          output_tokens: (row) => row.output_tokens,
+          hold_usd: (row) => row.hold_usd,
+          charge_usd: (row) => row.charge_usd,
+          first_part_ms: (row) => row.first_part_ms,
+          total_ms: (row) => row.total_ms,
+          stream: (row) => row.stream,
+          finish_reason: (row) => row.finish_reason,
+          replay_of: (row) => row.replay_of,
+          requests: (row) => row.requests,
+          last_at: (row) => row.last_at,
+          asked_prompt_tokens: (row) => row.asked?.prompt_tokens ?? null,
+          asked_prompt_counted: (row) => row.asked?.prompt_counted ?? null,
+          asked_output_tokens: (row) => row.asked?.output_tokens ?? null,
+          asked_hold_usd: (row) => row.asked?.hold_usd ?? null,
+          details: (row) => row.details && JSON.stringify(row.details),
+        },
+        page: (cursor) => desk.activity(org, { ...query, cursor, limit: PAGE }),
+      }),
+  }),
+  endpoint({
+    target: "GET /app/v1/orgs/{org}/activity/histogram",
+    who: "activity.see",
+    input: shapes.histogramQuery.extend(ofOrganization),
+    output: shapes.activityHistogram,
+    run: ({ input: { org, ...query } }, { desk }) => desk.activityHistogram(org, query),
+  }),
+  endpoint({
+    target: "GET /app/v1/orgs/{org}/activity/tail",
+    who: "activity.see",
+    input: shapes.tailQuery.extend(ofOrganization),
+    output: "events",
+    run: async ({ input: { org, after, ...filter }, caller, exchange }, { tail }) =>
+      tail({ org, person: caller.signedIn.person.id, filter, after }, exchange),
+  }),
+  endpoint({
+    target: "GET /app/v1/orgs/{org}/activity/{request}",
+    who: "activity.see",
+    input: oneRequest,
+    output: shapes.activityDetail,
+    run: ({ input, caller }, { desk }) =>
+      desk.activityOf(input.org, input.request, { platform: caller.signedIn.person.operator }),
+  }),
+  endpoint({
+    target: "GET /app/v1/orgs/{org}/activity/{request}/receipt",
+    who: "activity.see",
+    input: oneRequest,
+    output: shapes.signedReceipt,
+    run: ({ input }, { desk }) => desk.receiptOf(input.org, input.request),
+  }),
+  endpoint({
+    target: "GET /admin/v1/requests",
+    who: "activity.see",
+    summary: "List an organization's requests, newest first, refusals and replays included",
+    input: shapes.requestsQuery,
+    output: shapes.activityList,
+    run: ({ input }, { operator }) => operator.requests.list(input),
+  }),
+  endpoint({
+    target: "GET /admin/v1/requests/{id}",
+    who: "activity.see",
+    summary: "Show one request: receipt, hold, attempts, timings; or what a refusal or replay asked for",
+    input: requestParams,
+    output: z.union([requestSchema, heldNothingSchema]),
+    run: ({ input }, { operator }) => operator.requests.show(input.id),
+  }),
+] as const;

@@ -1,0 +1,82 @@
+// The audit log: an organization's for its members, everybody's for operators.
+import type { z } from "zod";
+import type { AuditSight } from "../reporting/audit-rows.ts";
+import { type CsvFile, csvFile } from "./csv.ts";
+import { endpoint, type PersonCaller } from "./endpoint.ts";
+import { auditList, auditQuery } from "./shapes/alerts.ts";
+import { id } from "./shapes/fields.ts";
+
+const PAGE = 200;
+const ALL: AuditSight = { only: null, platform: true };
+const ofOrganization = auditQuery.extend({ org: id });
+
+export const auditLogEndpoints = [
+  endpoint({
+    target: "GET /app/v1/orgs/{org}/audit",
+    who: "audit.see",
+    own: null,
+    input: ofOrganization,
+    output: auditList,
+    run: ({ input: { org, ...query }, caller }, { desk }) => desk.audit(org, query, sightOf(caller)),
+  }),
+  endpoint({
+    target: "GET /app/v1/orgs/{org}/audit.csv",
+    who: "audit.see",
+    own: null,
+    input: ofOrganization,
+    output: "csv",
+    run: ({ input: { org, ...query }, caller }, { desk }) =>
+      fileOf(`audit-${org}`, (cursor) => desk.audit(org, { ...query, cursor, limit: PAGE }, sightOf(caller))),
+  }),
+  endpoint({
+    target: "GET /app/v1/operator/audit",
+    who: "operate",
+    input: auditQuery,
+    output: auditList,
+    run: ({ input }, { desk }) => desk.audit(null, input, ALL),
+  }),
+  endpoint({
+    target: "GET /app/v1/operator/audit.csv",
+    who: "operate",
+    input: auditQuery,
+    output: "csv",
+    run: ({ input }, { desk }) =>
+      fileOf(nameOf(input), (cursor) => desk.audit(null, { ...input, cursor, limit: PAGE }, ALL)),
+  }),
+] as const;
+
+/** Billing sees money, a developer what they did themselves. */
+function onlyOf({ allowance, standing, signedIn }: PersonCaller): AuditSight["only"] {
+  if (allowance === "all") return null;
+  return standing === "billing" ? { money: true } : { actor: signedIn.person.id };
+}
+
+const sightOf = (caller: PersonCaller): AuditSight => ({
+  only: onlyOf(caller),
+  platform: caller.signedIn.person.operator,
+});
+
+/** Of the file: what it holds. */
+const nameOf = ({ org, range, from, to }: z.output<typeof auditQuery>): string =>
+  ["audit", org ?? "all", range, from, to].filter((part) => part !== undefined).join("-");
+
+type Page = z.output<typeof auditList>;
+
+const fileOf = (name: string, page: (cursor: string | undefined) => Promise<Page>): Promise<CsvFile> =>
+  csvFile({
+    name,
+    columns: {
+      id: (row: Page["data"][number]) => row.id,
+      at: (row) => row.at,
+      actor: (row) => row.actor.id,
+      actor_name: (row) => row.actor.name,
+      action: (row) => row.action,
+      org: (row) => row.org,
+      target: (row) => row.target,
+      before: (row) => row.before,
+      after: (row) => row.after,
+      address: (row) => row.address,
+      request_id: (row) => row.request_id,
+    },
+    page,
+  });

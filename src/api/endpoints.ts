@@ -1,0 +1,59 @@
+// Every endpoint of the API, by noun.
+import { requestsEndpoints } from "./activity.ts";
+import { alertsEndpoints } from "./alerts.ts";
+import { auditLogEndpoints } from "./audit-log.ts";
+import { billingEndpoints } from "./billing.ts";
+import { creditsEndpoints, paymentsEndpoints } from "./credits.ts";
+import { devicesEndpoints } from "./devices.ts";
+import { entitlementsEndpoints } from "./entitlements.ts";
+import { invitationsEndpoints } from "./invitations.ts";
+import { keysEndpoints } from "./keys.ts";
+import { loginsEndpoints, managementKeysEndpoints } from "./management-keys.ts";
+import { modelsEndpoints } from "./models.ts";
+import { organizationsEndpoints } from "./organizations.ts";
+import { overviewEndpoints } from "./overview.ts";
+import { peopleEndpoints } from "./people.ts";
+import { ledgerEndpoints, platformEndpoints, providersEndpoints } from "./platform.ts";
+import { releasesEndpoints, routesEndpoints } from "./releases.ts";
+import { sessionEndpoints } from "./session.ts";
+import { settingsEndpoints, teamEndpoints } from "./team.ts";
+import { usageEndpoints } from "./usage.ts";
+import type { Endpoint } from "./endpoint.ts";
+
+const NOUNS = {
+  organizations: organizationsEndpoints,
+  credits: creditsEndpoints,
+  payments: paymentsEndpoints,
+  billing: billingEndpoints,
+  keys: keysEndpoints,
+  entitlements: entitlementsEndpoints,
+  releases: releasesEndpoints,
+  routes: routesEndpoints,
+  people: peopleEndpoints,
+  logins: loginsEndpoints,
+  usage: usageEndpoints,
+  requests: requestsEndpoints,
+  ledger: ledgerEndpoints,
+  session: sessionEndpoints,
+  invitations: invitationsEndpoints,
+  team: teamEndpoints,
+  settings: settingsEndpoints,
+  overview: overviewEndpoints,
+  models: modelsEndpoints,
+  alerts: alertsEndpoints,
+  auditLog: auditLogEndpoints,
+  providers: providersEndpoints,
+  platform: platformEndpoints,
+  devices: devicesEndpoints,
+  managementKeys: managementKeysEndpoints,
+} as const;
+
+type Declared = (typeof NOUNS)[keyof typeof NOUNS][number];
+type ByTarget = { [E in Declared as E["targets"][number]]: E };
+export type TargetOf = keyof ByTarget;
+export type EndpointAt<T extends TargetOf> = ByTarget[T];
+
+/** With the noun that each belongs to. */
+export const ENDPOINTS: readonly { noun: string; endpoint: Endpoint }[] = Object.entries(NOUNS).flatMap(
+  ([noun, endpoints]) => endpoints.map((endpoint) => ({ noun, endpoint: endpoint as unknown as Endpoint })),
+);

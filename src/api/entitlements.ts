@@ -1,0 +1,163 @@
+// Research Mode: asked for by an organization, decided by an operator. Who asked never approves: the ledger sees to the second
+// person under its lock, where no declaration could.
+import { z } from "zod";
+import type { Actor } from "../domain/actor.ts";
+import { notFound } from "../domain/unknown-record.ts";
+import { endpoint } from "./endpoint.ts";
+import type { Rooms } from "./rooms.ts";
+import * as shapes from "./shapes/catalogue.ts";
+import { id } from "./shapes/fields.ts";
+import { entitlementRow, entitlementRowList, entitlementsQuery } from "./shapes/operator.ts";
+import * as inputs from "./shapes/record-inputs.ts";
+import { entitlementListSchema, entitlementSchema } from "./shapes/records.ts";
+
+const oneEntitlement = { entitlement: id };
+
+export const entitlementsEndpoints = [
+  endpoint({
+    target: "GET /app/v1/orgs/{org}/research",
+    who: "research.see",
+    input: z.strictObject({ org: id }),
+    output: shapes.entitlementList,
+    run: async ({ input }, { desk }) => ({ data: await desk.entitlements(input.org), next_cursor: null }),
+  }),
+  endpoint({
+    target: "POST /app/v1/orgs/{org}/research",
+    who: "research.ask",
+    input: shapes.askInput.extend({ org: id }),
+    output: shapes.entitlement,
+    status: 201,
+    audit: "entitlement.request",
+    run: ({ input: { org, ...asked }, caller }, { desk }) => desk.ask(org, asked, caller.actor),
+  }),
+  endpoint({
+    target: "POST /app/v1/orgs/{org}/research/{entitlement}/withdraw",
+    who: "research.ask",
+    input: z.strictObject({ org: id, ...oneEntitlement }),
+    output: shapes.entitlement,
+    audit: "entitlement.withdraw",
+    run: async ({ input: { org, entitlement: target }, caller: { actor } }, { desk }) => {
+      const withdrawn = await desk.withdraw(org, target, actor);
+      await desk.note({ actor, action: "entitlement.withdraw", organizationId: org, target });
+      return withdrawn;
+    },
+  }),
+  endpoint({
+    target: "GET /app/v1/operator/entitlements",
+    who: "operate",
+    input: entitlementsQuery,
+    output: entitlementRowList,
+    run: async ({ input: { state, org }, caller }, rooms) => {
+      const rows = (await rooms.desk.entitlements(org ?? null)).filter(
+        (row) => state === undefined || row.state === state,
+      );
+      return {
+        data: await withNames(rooms, rows.toSorted(byUrgency), caller.actor.id),
+        next_cursor: null,
+      };
+    },
+  }),
+  endpoint({
+    target: "POST /app/v1/operator/entitlements/{entitlement}/approve",
+    who: "operate",
+    input: shapes.approveInput.extend(oneEntitlement),
+    output: entitlementRow,
+    audit: "entitlement.approve",
+    run: ({ input: { entitlement, ...approval }, caller }, rooms) =>
+      decided(rooms, entitlement, { actor: caller.actor, decision: { kind: "approve", ...approval } }),
+  }),
+  endpoint({
+    target: "POST /app/v1/operator/entitlements/{entitlement}/decline",
+    who: "operate",
+    input: shapes.declineInput.extend(oneEntitlement),
+    output: entitlementRow,
+    audit: "entitlement.decline",
+    run: async ({ input: { entitlement, reason }, caller: { actor } }, rooms) => {
+      const row = await decided(rooms, entitlement, { actor, decision: { kind: "decline", reason } });
+      const [action, after] = ["entitlement.decline", { reason }];
+      await rooms.desk.note({ actor, action, organizationId: row.org, target: row.id, after });
+      return row;
+    },
+  }),
+  endpoint({
+    target: "POST /app/v1/operator/entitlements/{entitlement}/revoke",
+    who: "operate",
+    input: shapes.declineInput.extend(oneEntitlement),
+    output: entitlementRow,
+    audit: "entitlement.revoke",
+    run: ({ input: { entitlement, reason }, caller }, rooms) =>
+      decided(rooms, entitlement, { actor: caller.actor, decision: { kind: "revoke", reason } }),
+  }),
+  endpoint({
+    target: "POST /admin/v1/entitlements",
+    who: "operate",
+    summary: "Request a Research Mode entitlement for a model",
+    input: inputs.requestEntitlementInput,
+    output: entitlementSchema,
+    status: 201,
+    audit: "entitlement.request",
+    run: ({ input, caller }, { operator }) => operator.entitlements.request(input, caller.actor),
+  }),
+  endpoint({
+    target: "GET /admin/v1/entitlements",
+    who: "operate",
+    summary: "List entitlements",
+    input: inputs.entitlementsQuery,
+    output: entitlementListSchema,
+    run: ({ input }, { operator }) => operator.entitlements.list(input.org),
+  }),
+  endpoint({
+    target: "POST /admin/v1/entitlements/{id}/approve",
+    who: "operate",
+    summary: "Approve a requested entitlement until a time",
+    input: inputs.approveEntitlementInput,
+    output: entitlementSchema,
+    audit: "entitlement.approve",
+    run: ({ input, caller }, { operator }) => operator.entitlements.approve(input, caller.actor),
+  }),
+  endpoint({
+    target: "POST /admin/v1/entitlements/{id}/revoke",
+    who: "operate",
+    summary: "Revoke an entitlement",
+    input: inputs.entitlementParams,
+    output: entitlementSchema,
+    audit: "entitlement.revoke",
+    run: ({ input, caller }, { operator }) => operator.entitlements.revoke(input.id, caller.actor),
+  }),
+] as const;
+
+type Row = z.output<typeof entitlementRow>;
+type Urgency = Pick<Row, "state" | "created_at" | "expires_at">;
+
+/** Who waits comes first, the longest first; then what is in force, by its end; then what is over, newest first. */
+function byUrgency(a: Urgency, b: Urgency): number {
+  const place = ({ state }: Urgency): number => (state === "requested" ? 0 : state === "active" ? 1 : 2);
+  if (place(a) !== place(b)) return place(a) - place(b);
+  if (a.state === "requested") return a.created_at < b.created_at ? -1 : 1;
+  if (a.state === "active") return (a.expires_at ?? "9") < (b.expires_at ?? "9") ? -1 : 1;
+  return a.created_at < b.created_at ? 1 : -1;
+}
+
+async function decided(
+  rooms: Rooms,
+  entitlement: string,
+  { decision, actor }: { decision: Parameters<Rooms["desk"]["decide"]>[1]; actor: Actor },
+): Promise<Row> {
+  const row = await rooms.desk.decide(entitlement, decision, actor);
+  const [named] = await withNames(rooms, [row], actor.id);
+  if (named === undefined) throw notFound("entitlement");
+  return named;
+}
+
+async function withNames(
+  { desk }: Rooms,
+  rows: Omit<Row, "org_name" | "decidable">[],
+  you: string,
+): Promise<Row[]> {
+  const names = await desk.organizationNames(rows.map(({ org }) => org));
+  return rows.map((row) => ({
+    ...row,
+    org_name: names.get(row.org) ?? row.org,
+    decidable: row.state === "requested" && row.asked_by?.id !== you,
+  }));
+}

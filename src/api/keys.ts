@@ -1,0 +1,269 @@
+// API keys of an organization. A developer changes the keys that they made; the secret leaves once.
+import { z } from "zod";
+import { formatUsd, maxUsd, parseUsd, subUsd, ZERO_USD } from "../domain/money.ts";
+import { OperatorRefusal } from "../domain/operator-refusals.ts";
+import { allowance } from "../domain/roles.ts";
+import { notFound } from "../domain/unknown-record.ts";
+import { endpoint, type PersonCaller } from "./endpoint.ts";
+import type { Rooms } from "./rooms.ts";
+import { id, keyId, orgId } from "./shapes/fields.ts";
+import {
+  createdKey,
+  createdKeyRecord,
+  createKeyInput,
+  createKeyRecordInput,
+  editKeyInput,
+  key,
+  keyDetail,
+  type KeyJson,
+  keyList,
+  keyRecord,
+  keyRecordList,
+  type KeyRow,
+  limitKeyInput,
+  renameKeyInput,
+} from "./shapes/keys.ts";
+
+const oneKey = z.strictObject({ org: id, key: id });
+
+export const keysEndpoints = [
+  endpoint({
+    target: "GET /app/v1/orgs/{org}/keys",
+    who: "keys.see",
+    input: z.strictObject({ org: id }),
+    output: keyList,
+    run: async ({ input: { org }, caller }, rooms) => {
+      const data = await keysOf(rooms, org, caller);
+      return { data, next_cursor: null, revoked: data.filter(({ state }) => state === "revoked").length };
+    },
+  }),
+  endpoint({
+    target: "POST /app/v1/orgs/{org}/keys",
+    who: "keys.change",
+    own: null,
+    input: createKeyInput,
+    output: createdKey,
+    status: 201,
+    audit: "key.create",
+    run: async ({ input, caller }, rooms) => {
+      const created = await rooms.operator.keys.create(input, caller.actor);
+      return {
+        ...(await keyOf(rooms, { org: input.org, key: created.id }, caller)),
+        secret: created.secret,
+        replaces: null,
+      };
+    },
+  }),
+  endpoint({
+    target: "GET /app/v1/orgs/{org}/keys/{key}",
+    who: "keys.see",
+    input: oneKey,
+    output: keyDetail,
+    run: async ({ input, caller }, rooms) => {
+      const found = await keyOf(rooms, input, caller);
+      return { ...found, ...(await rooms.desk.keyDay(input.org, found.id)) };
+    },
+  }),
+  endpoint({
+    target: "PATCH /app/v1/orgs/{org}/keys/{key}",
+    who: "keys.change",
+    own: makerOf,
+    input: editKeyInput,
+    output: key,
+    audit: "key.limit",
+    run: async ({ input: { org, key: id, name, limit_usd, version }, caller }, rooms) => {
+      await recordOf(rooms, { org, key: id });
+      await rooms.operator.keys.change({ key: id, name, usd: limit_usd, version }, caller.actor);
+      return await keyOf(rooms, { org, key: id }, caller);
+    },
+  }),
+  endpoint({
+    target: "POST /app/v1/orgs/{org}/keys/{key}/replace",
+    who: "keys.change",
+    own: makerOf,
+    input: oneKey,
+    output: createdKey,
+    status: 201,
+    audit: "key.create",
+    run: async ({ input, caller }, rooms) => {
+      const { org, name, scope, limit_usd, status } = await recordOf(rooms, input);
+      if (status === "revoked")
+        throw new OperatorRefusal("conflict", "This key is revoked. Create a new one.", "key");
+      const created = await rooms.operator.keys.create({ org, name, scope, limit_usd }, caller.actor);
+      return {
+        ...(await keyOf(rooms, { org, key: created.id }, caller)),
+        secret: created.secret,
+        replaces: input.key,
+      };
+    },
+  }),
+  endpoint({
+    target: "POST /app/v1/orgs/{org}/keys/{key}/revoke",
+    who: "keys.change",
+    own: makerOf,
+    input: oneKey,
+    output: key,
+    audit: "key.revoke",
+    run: async ({ input, caller }, rooms) => {
+      await recordOf(rooms, input);
+      await rooms.operator.keys.revoke(input.key, caller.actor);
+      return await keyOf(rooms, input, caller);
+    },
+  }),
+  endpoint({
+    target: "POST /admin/v1/keys",
+    who: "keys.change",
+    own: null,
+    summary: "Create an API key; the answer is the only one that shows the secret",
+    input: createKeyRecordInput,
+    output: createdKeyRecord,
+    status: 201,
+    audit: "key.create",
+    run: ({ input, caller }, { operator }) => operator.keys.create(input, caller.actor),
+  }),
+  endpoint({
+    target: "GET /admin/v1/keys",
+    who: "keys.see",
+    summary: "List an organization's API keys",
+    input: z.strictObject({ org: orgId }),
+    output: keyRecordList,
+    run: ({ input }, { operator }) => operator.keys.list(input.org),
+  }),
+  endpoint({
+    target: "POST /admin/v1/keys/{key}/revoke",
+    who: "keys.change",
+    own: null,
+    summary: "Revoke an API key, for good, from its very next request",
+    input: z.strictObject({ key: keyId }),
+    output: keyRecord,
+    audit: "key.revoke",
+    run: ({ input, caller }, { operator }) => operator.keys.revoke(input.key, caller.actor),
+  }),
+  endpoint({
+    target: "POST /admin/v1/keys/{key}/rename",
+    who: "keys.change",
+    own: null,
+    summary: "Give an API key another name",
+    input: renameKeyInput,
+    output: keyRecord,
+    audit: "key.rename",
+    run: ({ input, caller }, { operator }) => operator.keys.change(input, caller.actor),
+  }),
+  endpoint({
+    target: "POST /admin/v1/keys/{key}/limit",
+    who: "keys.change",
+    own: null,
+    summary: "Set or lift an API key's monthly spend limit",
+    input: limitKeyInput,
+    output: keyRecord,
+    audit: "key.limit",
+    run: ({ input, caller }, { operator }) => operator.keys.change(input, caller.actor),
+  }),
+] as const;
+
+type At = { org: string; key: string };
+
+async function recordOf({ operator }: Rooms, { org, key: id }: At): Promise<KeyJson> {
+  const found = await operator.keys.find(id);
+  if (found === null || found.org !== org) throw notFound("key");
+  return found;
+}
+
+async function makerOf(at: At, rooms: Rooms): Promise<string | null> {
+  const { id } = await recordOf(rooms, at);
+  return (await rooms.desk.keyMakers([id])).get(id) ?? null;
+}
+
+/** The one key, without a look at the others. */
+async function keyOf(rooms: Rooms, at: At, caller: PersonCaller): Promise<KeyRow> {
+  const found = await recordOf(rooms, at);
+  const makers = await rooms.desk.keyMakers([found.id]);
+  const maker = makers.get(found.id);
+  const member = maker !== undefined && (await rooms.people.membership(at.org, maker)) !== null;
+  const [shown] = await printed(
+    rooms,
+    { org: at.org, keys: [found], makers, members: member ? [maker] : [] },
+    caller,
+  );
+  if (shown === undefined) throw notFound("key");
+  return shown;
+}
+
+/** All keys, newest first, each with who made it and what is left. */
+async function keysOf(rooms: Rooms, org: string, caller: PersonCaller): Promise<KeyRow[]> {
+  const { data } = await rooms.operator.keys.list(org);
+  const members = (await rooms.people.memberships({ organizationId: org })).map(({ personId }) => personId);
+  const makers = await rooms.desk.keyMakers(data.map(({ id }) => id));
+  return (await printed(rooms, { org, keys: data, makers, members }, caller)).toReversed();
+}
+
+async function printed(
+  rooms: Rooms,
+  found: {
+    org: string;
+    keys: readonly KeyJson[];
+    makers: ReadonlyMap<string, string>;
+    members: readonly string[];
+  },
+  caller: PersonCaller,
+): Promise<KeyRow[]> {
+  const asked = [...new Set(found.makers.values())];
+  const people = new Map((await rooms.people.persons(asked)).map(({ id, name }) => [id, name]));
+  const members = new Set(found.members);
+  const standing = await changesKeys(rooms, found.org, caller);
+  return found.keys.map((key) => {
+    const maker = found.makers.get(key.id) ?? null;
+    const name = maker === null ? undefined : people.get(maker);
+    const created_by =
+      maker === null || name === undefined ? null : { id: maker, name, left: !members.has(maker) };
+    const mine = maker === caller.signedIn.person.id;
+    const changeable = standing === "all" || (standing === "own" && mine);
+    return printKey(key, { created_by, changeable, nowMs: rooms.nowMs() });
+  });
+}
+
+/** What this person may change, whatever they came for. */
+async function changesKeys(
+  rooms: Rooms,
+  org: string,
+  { signedIn }: PersonCaller,
+): Promise<"all" | "own" | null> {
+  if (signedIn.person.operator) return "all";
+  const membership = await rooms.people.membership(org, signedIn.person.id);
+  return membership === null ? null : allowance(membership.role, "keys.change");
+}
+
+function printKey(
+  key: KeyJson,
+  { created_by, changeable, nowMs }: Pick<KeyRow, "created_by" | "changeable"> & { nowMs: number },
+): KeyRow {
+  const [spent, held] = [parseUsd(key.month_spend_usd), parseUsd(key.held_usd)];
+  const limit = key.limit_usd === null ? null : parseUsd(key.limit_usd);
+  const left =
+    limit === null || spent === null || held === null
+      ? null
+      : maxUsd(ZERO_USD, subUsd(subUsd(limit, spent), held));
+  const now = new Date(nowMs);
+  return {
+    id: key.id,
+    org: key.org,
+    name: key.name,
+    scope: key.scope,
+    prefix: key.prefix,
+    limit_usd: key.limit_usd,
+    month: key.month,
+    month_spend_usd: key.month_spend_usd,
+    held_usd: key.held_usd,
+    status: key.status,
+    blocked_by_limit: key.blocked_by_limit,
+    created_at: key.created_at,
+    last_used_at: key.last_used_at,
+    revoked_at: key.revoked_at,
+    version: key.version,
+    created_by,
+    state: key.status === "revoked" ? "revoked" : key.blocked_by_limit ? "blocked_by_limit" : "active",
+    left_usd: left === null ? null : formatUsd(left),
+    resets_at: new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1)).toISOString(),
+    changeable,
+  };
+}

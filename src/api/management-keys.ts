@@ -1,0 +1,45 @@
+// Management keys: an operator's way in without a session; and the login of a command line, which ends itself.
+import { z } from "zod";
+import { endpoint } from "./endpoint.ts";
+import { id } from "./shapes/fields.ts";
+import * as shapes from "./shapes/operator.ts";
+import { endedLoginSchema } from "./shapes/records.ts";
+
+export const managementKeysEndpoints = [
+  endpoint({
+    target: "GET /app/v1/operator/management-keys",
+    who: "operate",
+    input: z.strictObject({}),
+    output: shapes.managementKeyList,
+    run: async (_, { desk }) => ({ data: await desk.managementKeys(), next_cursor: null }),
+  }),
+  endpoint({
+    target: "POST /app/v1/operator/management-keys",
+    who: "operate",
+    input: shapes.createManagementKeyInput,
+    output: shapes.createdManagementKey,
+    status: 201,
+    audit: "management_key.create",
+    run: ({ input, caller }, { desk }) => desk.createManagementKey(input.name, caller.actor),
+  }),
+  endpoint({
+    target: "POST /app/v1/operator/management-keys/{key}/revoke",
+    who: "operate",
+    input: z.strictObject({ key: id }),
+    output: shapes.managementKey,
+    audit: "management_key.revoke",
+    run: ({ input, caller }, { desk }) => desk.revokeManagementKey(input.key, caller.actor),
+  }),
+] as const;
+
+export const loginsEndpoints = [
+  endpoint({
+    target: "POST /admin/v1/logout",
+    who: "signed_in",
+    summary: "Revoke the management key that calls",
+    input: z.strictObject({}),
+    output: endedLoginSchema,
+    audit: "management_key.revoke",
+    run: ({ caller }, { operator }) => operator.logins.end(caller.actor),
+  }),
+] as const;

@@ -1,0 +1,54 @@
+// Models with their routes, what a request would cost, the playground.
+import { z } from "zod";
+import { notFound } from "../domain/unknown-record.ts";
+import { endpoint } from "./endpoint.ts";
+import type { Paying, Rooms } from "./rooms.ts";
+import * as shapes from "./shapes/catalogue.ts";
+import { id } from "./shapes/fields.ts";
+
+const playgroundInput = shapes.playgroundInput.extend({ org: id });
+
+export const modelsEndpoints = [
+  endpoint({
+    target: "GET /app/v1/orgs/{org}/models",
+    who: "models.see",
+    input: z.strictObject({ org: id }),
+    output: shapes.modelList,
+    run: async ({ input }, { desk }) => ({ data: await desk.models(input.org), next_cursor: null }),
+  }),
+  endpoint({
+    target: "GET /app/v1/orgs/{org}/models/estimate",
+    who: "models.see",
+    input: shapes.estimateQuery.extend({ org: id }),
+    output: shapes.estimate,
+    run: ({ input }, { desk }) => desk.estimate(input),
+  }),
+  endpoint({
+    target: "POST /app/v1/orgs/{org}/playground",
+    who: "playground.use",
+    input: playgroundInput,
+    output: "completion",
+    audit: null,
+    run: async ({ input, exchange }, rooms) =>
+      await rooms.playground.complete(exchange, await payingBy(rooms, input)),
+  }),
+  endpoint({
+    target: "POST /app/v1/orgs/{org}/playground/quote",
+    who: "playground.use",
+    input: playgroundInput,
+    output: shapes.playgroundQuote,
+    audit: null,
+    run: async ({ input, exchange }, rooms) =>
+      await rooms.playground.quote(exchange, await payingBy(rooms, input)),
+  }),
+] as const;
+
+/** A session instead of a key's secret, everything else is `/v1`: the chosen key pays, with its scope, limit and rate. */
+async function payingBy(
+  { desk }: Rooms,
+  { org, key, request }: z.output<typeof playgroundInput>,
+): Promise<Paying> {
+  const authorization = await desk.credentialOf(org, key);
+  if (authorization === null) throw notFound("key");
+  return { authorization, body: new TextEncoder().encode(JSON.stringify(request)) };
+}

@@ -1,0 +1,75 @@
+// Organizations: who owns credits and keys.
+import { z } from "zod";
+import { checkVersion } from "../domain/row-version.ts";
+import { endpoint } from "./endpoint.ts";
+import { inviteTo } from "./invitations.ts";
+import { id } from "./shapes/fields.ts";
+import * as shapes from "./shapes/operator.ts";
+import { createdInvitation } from "./shapes/people.ts";
+import { createOrganizationInput } from "./shapes/record-inputs.ts";
+import { organizationListSchema, organizationSchema } from "./shapes/records.ts";
+
+export const organizationsEndpoints = [
+  endpoint({
+    target: "GET /app/v1/operator/organizations",
+    who: "operate",
+    input: shapes.organizationsQuery,
+    output: shapes.organizationList,
+    run: ({ input }, { desk }) => desk.allOrganizations(input),
+  }),
+  endpoint({
+    target: "POST /app/v1/operator/organizations",
+    who: "operate",
+    input: createOrganizationInput,
+    output: shapes.organization,
+    status: 201,
+    audit: "organization.create",
+    run: async ({ input, caller }, { operator, desk }) => {
+      const created = await operator.organizations.create(input, caller.actor);
+      return await desk.organizationRow(created.id);
+    },
+  }),
+  endpoint({
+    target: "PATCH /app/v1/operator/organizations/{org}",
+    who: "operate",
+    input: shapes.renameOrganizationInput.extend({ org: id }),
+    output: shapes.organization,
+    audit: "organization.settings",
+    run: async ({ input: { org, name: to, version: madeOn }, caller }, { desk }) => {
+      const { name, version } = await desk.organizationRow(org);
+      checkVersion(madeOn, version);
+      await desk.renameOrganization(org, { from: name, to: to.trim() }, caller.actor);
+      return await desk.organizationRow(org);
+    },
+  }),
+  endpoint({
+    target: "POST /app/v1/operator/organizations/{org}/invitations",
+    who: "operate",
+    input: shapes.inviteOwnerInput.extend({ org: id }),
+    output: createdInvitation,
+    status: 201,
+    audit: "member.invite",
+    run: async ({ input: { org, ...offer }, caller }, rooms) => {
+      await rooms.desk.organizationRow(org);
+      return await inviteTo(rooms, { organizationId: org, ...offer, by: caller.actor });
+    },
+  }),
+  endpoint({
+    target: "POST /admin/v1/organizations",
+    who: "operate",
+    summary: "Create an organization",
+    input: createOrganizationInput,
+    output: organizationSchema,
+    status: 201,
+    audit: "organization.create",
+    run: ({ input, caller }, { operator }) => operator.organizations.create(input, caller.actor),
+  }),
+  endpoint({
+    target: "GET /admin/v1/organizations",
+    who: "operate",
+    summary: "List organizations",
+    input: z.strictObject({}),
+    output: organizationListSchema,
+    run: (_, { operator }) => operator.organizations.list(),
+  }),
+] as const;

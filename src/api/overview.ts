@@ -1,0 +1,14 @@
+// What an organization sees first.
+import { endpoint } from "./endpoint.ts";
+import { id } from "./shapes/fields.ts";
+import * as shapes from "./shapes/spend.ts";
+
+export const overviewEndpoints = [
+  endpoint({
+    target: "GET /app/v1/orgs/{org}/overview",
+    who: "overview.see",
+    input: shapes.overviewQuery.extend({ org: id }),
+    output: shapes.overview,
+    run: ({ input: { org, ...query } }, { desk }) => desk.overview(org, query),
+  }),
+] as const;

@@ -1,0 +1,80 @@
+// Everybody with an account, for operators: who is there, a way back in for somebody locked out, the end of an operator.
+import { z } from "zod";
+import { notFound } from "../domain/unknown-record.ts";
+import { endpoint } from "./endpoint.ts";
+import { DONE, done, id } from "./shapes/fields.ts";
+import * as shapes from "./shapes/operator.ts";
+import * as inputs from "./shapes/record-inputs.ts";
+import { personListSchema, resetLinkSchema } from "./shapes/records.ts";
+
+export const peopleEndpoints = [
+  endpoint({
+    target: "GET /app/v1/operator/people",
+    who: "operate",
+    input: z.strictObject({}),
+    output: shapes.operatorPersonList,
+    run: async (_, rooms) => {
+      const all = await rooms.people.memberships("all");
+      const memberships = Map.groupBy(all, ({ personId }) => personId);
+      const names = await rooms.desk.organizationNames(all.map(({ organizationId }) => organizationId));
+      const data = (await rooms.people.everybody()).map((person) => {
+        const own = memberships.get(person.id) ?? [];
+        const seen = Math.max(0, ...own.map(({ seenAtMs }) => seenAtMs));
+        return {
+          person: { id: person.id, name: person.name },
+          email: person.email,
+          operator: person.operator,
+          two_factor: person.twoFactor,
+          last_seen_at: seen === 0 ? null : new Date(seen).toISOString(),
+          memberships: own.map(({ organizationId: org, role }) => ({
+            org,
+            name: names.get(org) ?? org,
+            role,
+          })),
+        };
+      });
+      return { data, next_cursor: null };
+    },
+  }),
+  endpoint({
+    target: "POST /app/v1/operator/people/{person}/reset",
+    who: "operate",
+    input: shapes.resetPersonInput.extend({ person: id }),
+    output: shapes.resetLink,
+    audit: "person.reset",
+    run: ({ input, caller }, { operator }) => operator.people.reset(input, caller.actor),
+  }),
+  endpoint({
+    target: "DELETE /app/v1/operator/people/{person}",
+    who: "operate",
+    input: z.strictObject({ person: id }),
+    output: done,
+    audit: "operator.remove",
+    run: async ({ input, caller: { actor } }, rooms) => {
+      const found = (await rooms.people.persons([input.person])).find(({ operator }) => operator);
+      if (found === undefined) throw notFound("person");
+      await rooms.people.removeOperator(found.id, actor.id);
+      // What is left of them opens nothing from now on; this is for those who read the list.
+      await rooms.desk.endManagementKeys(found.id, actor);
+      await rooms.desk.note({ actor, action: "operator.remove", organizationId: null, target: found.id });
+      return DONE;
+    },
+  }),
+  endpoint({
+    target: "GET /admin/v1/people",
+    who: "operate",
+    summary: "List accounts of the dashboard",
+    input: z.strictObject({}),
+    output: personListSchema,
+    run: (_, { operator }) => operator.people.list(),
+  }),
+  endpoint({
+    target: "POST /admin/v1/people/reset",
+    who: "operate",
+    summary: "Make a link that sets an account's new password, once",
+    input: inputs.resetPersonInput,
+    output: resetLinkSchema,
+    audit: "person.reset",
+    run: ({ input, caller }, { operator }) => operator.people.reset(input, caller.actor),
+  }),
+] as const;

@@ -1,0 +1,120 @@
+// The platform as its operators see it: providers, health, the ledger's verification, requests that wait for a decision.
+import { z } from "zod";
+import { endpoint } from "./endpoint.ts";
+import { id } from "./shapes/fields.ts";
+import * as shapes from "./shapes/operator.ts";
+import { quarantineQuery, requestParams, resolveRequestInput } from "./shapes/record-inputs.ts";
+import { auditReportSchema, quarantineSchema, resolvedSchema } from "./shapes/records.ts";
+
+const nothing = z.strictObject({});
+const oneProvider = z.strictObject({ provider: id });
+
+export const providersEndpoints = [
+  endpoint({
+    target: "GET /app/v1/operator/providers",
+    who: "operate",
+    input: nothing,
+    output: shapes.providerList,
+    run: async (_, { desk }) => ({ data: await desk.providers(), next_cursor: null }),
+  }),
+  endpoint({
+    target: "POST /app/v1/operator/providers/{provider}/probe",
+    who: "operate",
+    input: oneProvider,
+    output: shapes.probeResult,
+    audit: null,
+    run: ({ input }, { desk }) => desk.probe(input.provider),
+  }),
+  endpoint({
+    target: "POST /app/v1/operator/providers/{provider}/open",
+    who: "operate",
+    input: shapes.openBreakerInput.extend({ provider: id }),
+    output: shapes.provider,
+    audit: "provider.open",
+    run: ({ input: { provider, reason }, caller }, { desk }) =>
+      desk.openBreaker(provider, reason, caller.actor),
+  }),
+  endpoint({
+    target: "POST /app/v1/operator/providers/{provider}/close",
+    who: "operate",
+    input: oneProvider,
+    output: shapes.provider,
+    audit: "provider.close",
+    run: ({ input, caller }, { desk }) => desk.closeBreaker(input.provider, caller.actor),
+  }),
+] as const;
+
+export const platformEndpoints = [
+  endpoint({
+    target: "GET /app/v1/operator/support-bundle",
+    who: "operate",
+    input: nothing,
+    output: shapes.supportBundle,
+    run: (_, { desk }) => desk.supportBundle(),
+  }),
+  endpoint({
+    target: "GET /app/v1/operator/health",
+    who: "operate",
+    input: nothing,
+    output: shapes.health,
+    run: (_, { desk }) => desk.health(),
+  }),
+] as const;
+
+export const ledgerEndpoints = [
+  endpoint({
+    target: "POST /app/v1/operator/ledger/audit",
+    who: "operate",
+    input: nothing,
+    output: shapes.ledgerReport,
+    audit: null,
+    run: (_, { desk }) => desk.ledgerReport(),
+  }),
+  endpoint({
+    target: "GET /app/v1/operator/quarantine",
+    who: "operate",
+    input: quarantineQuery,
+    output: shapes.quarantine,
+    run: async ({ input }, { desk, operator }) => {
+      const { data, next_cursor } = await operator.ledger.quarantine(input);
+      const names = await desk.organizationNames(data.map(({ org }) => org));
+      return { data: data.map((row) => ({ ...row, org_name: names.get(row.org) ?? null })), next_cursor };
+    },
+  }),
+  endpoint({
+    target: "POST /app/v1/operator/quarantine/{request}/resolve",
+    who: "operate",
+    input: shapes.resolveInput.extend({ request: id }),
+    output: shapes.resolvedRequest,
+    audit: "request.resolve",
+    run: ({ input: { request, ...decision }, caller }, { operator }) =>
+      operator.ledger.resolve(request, decision, caller.actor),
+  }),
+  endpoint({
+    target: "GET /admin/v1/ledger/audit",
+    who: "operate",
+    summary: "Check every invariant of the ledger while traffic runs",
+    input: nothing,
+    output: auditReportSchema,
+    run: (_, { operator }) => operator.ledger.audit(),
+  }),
+  endpoint({
+    target: "GET /admin/v1/ledger/quarantine",
+    who: "operate",
+    summary:
+      "List requests whose record is damaged, the oldest first: their credits stay held until an operator decides",
+    input: quarantineQuery,
+    output: quarantineSchema,
+    run: ({ input }, { operator }) => operator.ledger.quarantine(input),
+  }),
+  endpoint({
+    target: "POST /admin/v1/ledger/quarantine/{id}/resolve",
+    who: "operate",
+    summary: "End a quarantined request: charge at most what it held, or release it",
+    input: resolveRequestInput.extend(requestParams.shape).meta({ id: "ResolveRequest" }),
+    output: resolvedSchema,
+    audit: "request.resolve",
+    run: ({ input: { id: request, ...decision }, caller }, { operator }) =>
+      operator.ledger.resolve(request, decision, caller.actor),
+  }),
+] as const;

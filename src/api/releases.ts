@@ -1,0 +1,120 @@
+// Releases and the routes that they serve.
+import { z } from "zod";
+import { endpoint } from "./endpoint.ts";
+import * as shapes from "./shapes/operator.ts";
+import { disableRouteInput } from "./shapes/record-inputs.ts";
+import { releaseListSchema, releaseSchema, routeListSchema, routeSchema } from "./shapes/records.ts";
+
+const nothing = z.strictObject({});
+
+export const releasesEndpoints = [
+  endpoint({
+    target: "POST /app/v1/operator/releases/verify",
+    who: "operate",
+    input: shapes.publishInput,
+    output: shapes.verifiedRelease,
+    audit: null,
+    run: ({ input }, { desk }) => desk.verifyRelease(input.jws),
+  }),
+  endpoint({
+    target: "POST /app/v1/operator/releases",
+    who: "operate",
+    input: shapes.publishInput,
+    output: shapes.route,
+    status: 201,
+    audit: "release.publish",
+    run: async ({ input, caller }, { operator, desk }) => {
+      const { route } = await operator.releases.publish(input.jws, caller.actor);
+      return await desk.routeRow(route);
+    },
+  }),
+  endpoint({
+    target: "GET /app/v1/operator/releases",
+    who: "operate",
+    input: shapes.releasesQuery,
+    output: shapes.releaseHistory,
+    run: ({ input }, { desk }) => desk.releaseHistory(input),
+  }),
+  endpoint({
+    target: "GET /app/v1/operator/trusted-keys",
+    who: "operate",
+    input: nothing,
+    output: shapes.trustedKeyList,
+    run: async (_, { desk }) => ({ data: desk.trustedKeys(), next_cursor: null }),
+  }),
+  endpoint({
+    target: "POST /admin/v1/releases",
+    who: "operate",
+    summary: "Publish a signed release of a route",
+    input: shapes.publishInput,
+    output: releaseSchema,
+    audit: "release.publish",
+    run: ({ input, caller }, { operator }) => operator.releases.publish(input.jws, caller.actor),
+  }),
+  endpoint({
+    target: "GET /admin/v1/releases",
+    who: "operate",
+    summary: "List the newest release of each route",
+    input: nothing,
+    output: releaseListSchema,
+    run: (_, { operator }) => operator.releases.list(),
+  }),
+] as const;
+
+export const routesEndpoints = [
+  endpoint({
+    target: "GET /app/v1/operator/routes",
+    who: "operate",
+    input: nothing,
+    output: shapes.routeList,
+    run: async (_, { desk }) => ({ data: await desk.allRoutes(), next_cursor: null }),
+  }),
+  endpoint({
+    target: "POST /app/v1/operator/routes/disable",
+    who: "operate",
+    input: shapes.disableInput,
+    output: shapes.route,
+    audit: "route.disable",
+    run: async ({ input, caller }, { operator, desk }) => {
+      await operator.routes.disable(input, caller.actor);
+      return await desk.routeRow(input.route);
+    },
+  }),
+  endpoint({
+    target: "POST /app/v1/operator/routes/enable",
+    who: "operate",
+    input: shapes.enableInput,
+    output: shapes.route,
+    audit: "route.enable",
+    run: async ({ input, caller }, { operator, desk }) => {
+      await operator.routes.enable(input.route, caller.actor);
+      return await desk.routeRow(input.route);
+    },
+  }),
+  endpoint({
+    target: "GET /admin/v1/routes",
+    who: "operate",
+    summary: "List routes with their state and health",
+    input: nothing,
+    output: routeListSchema,
+    run: (_, { operator }) => operator.routes.list(),
+  }),
+  endpoint({
+    target: "POST /admin/v1/routes/disable",
+    who: "operate",
+    summary: "Close a route by hand",
+    input: disableRouteInput,
+    output: routeSchema,
+    audit: "route.disable",
+    run: ({ input, caller }, { operator }) => operator.routes.disable(input, caller.actor),
+  }),
+  endpoint({
+    target: "POST /admin/v1/routes/enable",
+    who: "operate",
+    summary: "Open a route that was closed by hand",
+    input: shapes.enableInput,
+    output: routeSchema,
+    audit: "route.enable",
+    run: ({ input, caller }, { operator }) => operator.routes.enable(input.route, caller.actor),
+  }),
+] as const;

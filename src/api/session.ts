@@ -1,0 +1,195 @@
+// Who is signed in, the first account, a person's own profile.
+import { z } from "zod";
+import type { Actor } from "../domain/actor.ts";
+import { notFound } from "../domain/unknown-record.ts";
+import type { SignedIn } from "../people/people.ts";
+import { endpoint } from "./endpoint.ts";
+import type { Exchange } from "./exchange.ts";
+import type { Rooms } from "./rooms.ts";
+import { DONE, done, id } from "./shapes/fields.ts";
+import * as shapes from "./shapes/people.ts";
+
+const nothing = z.strictObject({});
+
+export const sessionEndpoints = [
+  endpoint({
+    target: "GET /app/v1/session",
+    who: "anybody",
+    input: nothing,
+    output: shapes.session,
+    run: ({ caller }, rooms) => printSession(rooms, caller?.signedIn ?? null),
+  }),
+  endpoint({
+    target: "POST /app/v1/welcome",
+    who: "anybody",
+    input: shapes.welcomeInput,
+    output: shapes.session,
+    audit: "person.first",
+    run: async ({ input: { token, ...account }, exchange }, rooms) => {
+      const { person, cookies } = await rooms.people.welcome(token, account, exchange.visitor);
+      exchange.cookies.push(...cookies);
+      const first = await rooms.desk.firstOrganization();
+      if (first !== null) await rooms.people.join(first, person.id, "owner");
+      await rooms.desk.note({
+        actor: cameInAs(person.id, exchange),
+        action: "person.first",
+        organizationId: first,
+        target: person.id,
+        after: { operator: true },
+      });
+      return await printSession(rooms, await arrivedAs(rooms, cookies));
+    },
+  }),
+  endpoint({
+    target: "POST /app/v1/reset",
+    who: "anybody",
+    input: shapes.resetInput,
+    output: done,
+    audit: "person.password",
+    run: async ({ input, exchange }, rooms) => {
+      const { id: target } = await rooms.people.reset(input.token, input.password, exchange.visitor);
+      const actor = cameInAs(target, exchange);
+      await rooms.desk.endLogins(target, actor);
+      await rooms.desk.note({ actor, action: "person.password", organizationId: null, target });
+      return DONE;
+    },
+  }),
+  endpoint({
+    target: "GET /app/v1/profile",
+    who: "signed_in",
+    input: nothing,
+    output: shapes.profile,
+    run: ({ caller }, rooms) => printProfile(rooms, caller.signedIn),
+  }),
+  endpoint({
+    target: "PATCH /app/v1/profile",
+    who: "signed_in",
+    input: shapes.profileInput,
+    output: shapes.profile,
+    audit: "person.rename",
+    run: async ({ input, caller: { actor, signedIn } }, rooms) => {
+      const name = input.name.trim();
+      const { id: target, name: before } = signedIn.person;
+      await rooms.people.rename(target, name);
+      await rooms.desk.note({
+        actor,
+        action: "person.rename",
+        organizationId: null,
+        target,
+        before: { name: before },
+        after: { name },
+      });
+      return await printProfile(rooms, { ...signedIn, person: { ...signedIn.person, name } });
+    },
+  }),
+  endpoint({
+    target: "POST /app/v1/profile/password",
+    who: "signed_in",
+    input: shapes.passwordInput,
+    output: done,
+    audit: "person.password",
+    run: async ({ input, caller: { actor }, exchange }, rooms) => {
+      await rooms.people.changePassword(exchange.visitor, input);
+      await rooms.desk.endLogins(actor.id, actor);
+      await rooms.desk.note({ actor, action: "person.password", organizationId: null, target: actor.id });
+      return DONE;
+    },
+  }),
+  endpoint({
+    target: "DELETE /app/v1/profile/sessions/{session}",
+    who: "signed_in",
+    input: z.strictObject({ session: id }),
+    output: done,
+    audit: "person.session_end",
+    run: async ({ input: { session: target }, caller: { actor } }, rooms) => {
+      if (!(await rooms.people.endSessions(actor.id, { only: target }))) throw notFound("session");
+      await rooms.desk.note({ actor, action: "person.session_end", organizationId: null, target });
+      return DONE;
+    },
+  }),
+  endpoint({
+    target: "POST /app/v1/profile/sessions/end-others",
+    who: "signed_in",
+    input: nothing,
+    output: done,
+    audit: "person.session_end",
+    run: async ({ caller: { actor, signedIn } }, rooms) => {
+      await rooms.people.endSessions(actor.id, { allBut: signedIn.session.id });
+      await rooms.desk.endLogins(actor.id, actor);
+      await rooms.desk.note({ actor, action: "person.session_end", organizationId: null, target: "others" });
+      return DONE;
+    },
+  }),
+] as const;
+
+/** For the audit log: who comes in by an open endpoint. */
+const cameInAs = (person: string, { visitor, requestId }: Exchange): Actor => ({
+  id: person,
+  address: visitor.address,
+  requestId,
+});
+
+/** The session behind cookies that are just being set. */
+export function arrivedAs(
+  { people }: Pick<Rooms, "people">,
+  cookies: readonly string[],
+): Promise<SignedIn | null> {
+  const cookie = cookies.map((line) => line.split(";", 1)[0]).join("; ");
+  return people.sessionOf({ headers: new Headers({ cookie }), address: null });
+}
+
+export async function printSession(
+  rooms: Rooms,
+  signedIn: SignedIn | null,
+): Promise<z.output<typeof shapes.session>> {
+  return {
+    person: signedIn === null ? null : await printPerson(rooms, signedIn),
+    expires_at: signedIn === null ? null : timeOf(signedIn.session.expiresAtMs),
+    first_run: !(await rooms.people.anybody()),
+    ways: rooms.people.ways(),
+    base_url: rooms.site.baseUrl,
+    version: signedIn === null ? null : rooms.site.version,
+  };
+}
+
+async function printPerson(
+  { desk, people }: Rooms,
+  { person }: SignedIn,
+): Promise<NonNullable<z.output<typeof shapes.session>["person"]>> {
+  const memberships = await people.memberships({ personId: person.id });
+  const names = await desk.organizationNames(memberships.map(({ organizationId }) => organizationId));
+  return {
+    id: person.id,
+    name: person.name,
+    email: person.email,
+    operator: person.operator,
+    two_factor: person.twoFactor,
+    memberships: memberships.flatMap(({ organizationId, role }) => {
+      const name = names.get(organizationId);
+      return name === undefined ? [] : [{ org: organizationId, name, role }];
+    }),
+  };
+}
+
+const timeOf = (ms: number): string => new Date(ms).toISOString();
+
+async function printProfile(rooms: Rooms, signedIn: SignedIn): Promise<z.output<typeof shapes.profile>> {
+  const { id: person } = signedIn.person;
+  return {
+    person: await printPerson(rooms, signedIn),
+    passkeys: (await rooms.people.passkeys(person)).map((passkey) => ({
+      id: passkey.id,
+      name: passkey.name,
+      created_at: timeOf(passkey.createdAtMs),
+    })),
+    sessions: (await rooms.people.sessions(person)).map((one) => ({
+      id: one.id,
+      created_at: timeOf(one.createdAtMs),
+      last_seen_at: timeOf(one.seenAtMs),
+      expires_at: timeOf(one.expiresAtMs),
+      address: one.address,
+      agent: one.agent,
+      current: one.id === signedIn.session.id,
+    })),
+  };
+}

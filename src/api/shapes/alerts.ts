@@ -1,0 +1,105 @@
+// Alerts and the audit log. Alerts are served by `payments`' neighbour; their shapes stand here.
+import { z } from "zod";
+import { count, line, listOf, page, time, usdInput, version, window } from "./fields.ts";
+
+const alertKind = z.enum([
+  "balance_below",
+  "days_left_below",
+  "key_limit",
+  "spend_per_day",
+  "error_rate",
+  "route_not_live",
+  "auto_top_up_failed",
+]);
+/** `amount_usd` for balance_below and spend_per_day; `percent` for key_limit and error_rate; `days` for days_left_below. */
+const condition = {
+  kind: alertKind,
+  amount_usd: usdInput.nullable().default(null),
+  percent: z.int().min(1).max(100).nullable().default(null),
+  days: z.int().min(1).max(365).nullable().default(null),
+  /** Only this key; null is all. */
+  key: z.string().max(60).nullable().default(null),
+};
+export const alertRuleInput = z.strictObject({
+  ...condition,
+  channels: z.array(z.string()).max(10),
+  on: z.boolean(),
+});
+export const changeAlertRuleInput = z.strictObject({ ...alertRuleInput.shape, version });
+export const alertRule = z.object({
+  id: z.string(),
+  ...condition,
+  channels: z.array(z.string()),
+  on: z.boolean(),
+  /** True while the condition holds: one message per crossing. */
+  firing: z.boolean(),
+  last_fired_at: time.nullable(),
+  version,
+});
+export const alertRuleList = listOf(alertRule);
+
+export const alertChannelInput = z.strictObject({
+  kind: z.enum(["webhook", "mail", "dashboard"]),
+  name: line(),
+  /** An https address or a mail address; null for dashboard. */
+  target: z.string().max(2000).nullable().default(null),
+});
+const alertChannel = z.object({
+  id: z.string(),
+  kind: z.enum(["webhook", "mail", "dashboard"]),
+  name: z.string(),
+  target: z.string().nullable(),
+  created_at: time,
+});
+export const alertChannelList = listOf(alertChannel);
+/** `secret` signs deliveries (Standard Webhooks); shown once, null for other kinds. */
+export const createdAlertChannel = alertChannel.extend({ secret: z.string().nullable() });
+
+export const alertDelivery = z.object({
+  id: z.string(),
+  at: time,
+  rule: z.string().nullable(),
+  channel: z.string(),
+  kind: z.union([alertKind, z.literal("test")]),
+  text: z.string(),
+  state: z.enum(["waiting", "delivered", "failed"]),
+  tries: count,
+  status: z.int().nullable(),
+  next_try_at: time.nullable(),
+});
+export const alertDeliveryList = listOf(alertDelivery);
+
+export const auditQuery = z.strictObject({
+  ...page,
+  ...window,
+  actor: z.string().max(100).optional(),
+  action: z.string().max(60).optional(),
+  target: z.string().max(400).optional(),
+  /** Only the line of this id. */
+  line: z.string().max(60).optional(),
+  /** Operators only. */
+  org: z.string().max(60).optional(),
+});
+const auditRow = z.object({
+  id: z.string(),
+  at: time,
+  /** A person, a management key or the gateway itself. */
+  actor: z.object({ id: z.string(), name: z.string().nullable() }),
+  action: z.string(),
+  org: z.string().nullable(),
+  target: z.string(),
+  before: z.string().nullable(),
+  after: z.string().nullable(),
+  /**
+   * Where the call came from; null for what the gateway did of its own accord. Members see it of people of their own
+   * only: from where the operators and their services call is theirs.
+   */
+  address: z.string().nullable(),
+  /** The call's `x-request-id`. */
+  request_id: z.string().nullable(),
+});
+export const auditList = listOf(auditRow);
+
+export type AlertRuleJson = z.output<typeof alertRule>;
+export type AlertChannelJson = z.output<typeof alertChannel>;
+export type AlertDeliveryJson = z.output<typeof alertDelivery>;

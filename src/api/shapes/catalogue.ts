@@ -1,0 +1,94 @@
+// Models with their routes, the playground, Research Mode.
+import { z } from "zod";
+import { entitlementSchema } from "./records.ts";
+import { arithmetic } from "./spend.ts";
+import { count, line, listOf, personRef, tier, time, timeInput, usd } from "./fields.ts";
+
+const routeState = z.enum(["live", "unhealthy", "stale", "disabled"]);
+const price = z.object({
+  input_per_million: z.string(),
+  cached_input_per_million: z.string(),
+  output_per_million: z.string(),
+  request_minimum: z.string(),
+});
+
+const model = z.object({
+  id: z.string(),
+  tier,
+  requires_paid: z.boolean(),
+  /** Whether this organization could call it now, and if not, why. */
+  access: z.enum(["open", "paid_workspace_required", "entitlement_required"]),
+  state: routeState,
+  context_window: count,
+  default_output_tokens: count,
+  max_output_tokens: count,
+  price,
+  reasoning: z.object({ modes: z.array(z.string()), default: z.string() }).nullable(),
+  tools: z.boolean(),
+  images: z.boolean(),
+  json_schema: z.boolean(),
+  regions: z.array(z.string()),
+  routes: z.array(
+    z.object({
+      route: z.string(),
+      provider: z.string(),
+      region: z.string(),
+      state: routeState,
+      reason: z.string().nullable(),
+      release_version: count,
+      signed_at: time,
+      expires_at: time,
+      circuit: z.enum(["closed", "open", "half_open"]),
+      price,
+    }),
+  ),
+});
+export const modelList = listOf(model);
+
+/** "What would it cost" for typed token numbers. */
+export const estimateQuery = z.strictObject({
+  model: z.string().max(200),
+  input_tokens: z.coerce.number().int().min(0).max(1e9),
+  cached_tokens: z.coerce.number().int().min(0).max(1e9).optional(),
+  output_tokens: z.coerce.number().int().min(0).max(1e9),
+});
+export const estimate = arithmetic.pick({
+  lines: true,
+  sum_usd: true,
+  minimum_usd: true,
+  minimum_applied: true,
+  charge_usd: true,
+});
+
+/**
+ * A request of the playground: `request` is exactly what POST /v1/chat/completions takes, and the answer is exactly what
+ * it answers, a stream included. `key` pays, with its scope, limit and rate. Header Idempotency-Key as on `/v1`.
+ */
+export const playgroundInput = z.strictObject({
+  key: z.string().max(60),
+  request: z.record(z.string(), z.unknown()),
+});
+/** The quote of `/v1/chat/completions/quote`: what would be held. */
+export const playgroundQuote = z.looseObject({});
+
+export const entitlement = entitlementSchema.extend({
+  asked_by: personRef.nullable(),
+  decided_by: personRef.nullable(),
+  purpose: z.string().nullable(),
+  wanted_until: time.nullable(),
+  /** Of the operator: with a refusal or an approval. */
+  note: z.string().nullable(),
+  state: z.enum(["requested", "active", "expired", "revoked", "declined", "withdrawn"]),
+  /** Charges of the model from the approval until the entitlement ended. */
+  spend_usd: usd,
+  routes: z.array(z.object({ route: z.string(), state: routeState, reason: z.string().nullable() })),
+});
+export const entitlementList = listOf(entitlement);
+export const askInput = z.strictObject({
+  model: line(),
+  project: line(),
+  purpose: line(1000),
+  until: timeInput.nullable().default(null),
+});
+export const approveInput = z.strictObject({ expires: timeInput, note: line(500).nullable().default(null) });
+export const declineInput = z.strictObject({ reason: line(500) });

@@ -1,0 +1,63 @@
+// Shapes that every record of `/app/v1` is built from. Money is a decimal string with nine places, a time is RFC 3339
+// in UTC, null means "not there"; a list is one page, `next_cursor` null on the last.
+import { z } from "zod";
+import { parseUsd } from "../../domain/money.ts";
+
+export const usd = z
+  .string()
+  .regex(/^-?\d+\.\d{9}$/)
+  .meta({ examples: ["5.000000000"] });
+export const time = z.iso.datetime().meta({ examples: ["2026-11-21T09:30:00.000Z"] });
+export const count = z.int().min(0);
+export const milliseconds = z.number().min(0);
+export const tier = z.enum(["standard", "research"]);
+export const orgId = z.string().regex(/^org_[0-9A-Za-z]{1,40}$/, "must be an organization's id, org_…");
+export const keyId = z.string().regex(/^key_[0-9A-Za-z]{1,40}$/, "must be a key's id, key_…");
+/** Of anything, in a path. */
+export const id = z.string().regex(/^[A-Za-z0-9_.:-]{1,100}$/);
+const cursor = z.string().max(200);
+/** Of a row that several people edit (`domain/row-version.ts`): in its answers, and named by each change of it. */
+export const version = z.string().max(40);
+/** Decimal text that `parseUsd` reads exactly, as people type it. */
+export const usdInput = z
+  .string()
+  .regex(/^\d{1,10}(\.\d{1,9})?$/, 'must be US dollars like "5.00", at most 9 decimals');
+/** An amount at the operator API, which says what is wrong with one. */
+export const exactUsdInput = z
+  .string('must be a decimal string of US dollars, like "5.00"')
+  .refine(
+    (text) => parseUsd(text) !== null,
+    'must be US dollars like "5.00": no sign, no exponent, at most 9 decimals',
+  )
+  .meta({ examples: ["5.00"] });
+export const timeInput = z
+  .union([z.iso.datetime({ offset: true }), z.iso.date()], "must be a time like 2026-12-31T00:00:00Z")
+  .meta({ examples: ["2026-12-31T00:00:00Z", "2026-12-31"] });
+/** One line of text as people type it: not blank, no control characters, whole characters. */
+export const line = (max = 200) =>
+  z
+    .string()
+    .max(max)
+    .refine((text) => text.trim() !== "", "must not be blank")
+    .refine((text) => text.isWellFormed() && !/\p{Cc}/u.test(text), "must not contain control characters")
+    .meta({ minLength: 1 });
+export const email = z.email().max(254);
+export const password = z.string().min(10, "must have at least 10 characters").max(128);
+
+/** A whole list; `next_cursor` keeps the place of a later page. */
+export const wholeListOf = <Row extends z.ZodType>(row: Row) =>
+  z.object({ data: z.array(row), next_cursor: z.null() });
+export const listOf = <Row extends z.ZodType>(row: Row) =>
+  z.object({ data: z.array(row), next_cursor: z.string().nullable() });
+/** Of every list: where the page starts and how long it may be. */
+export const page = { cursor: cursor.optional(), limit: z.coerce.number().int().min(1).max(200).optional() };
+/** A window of time: `range` relative to now, or `from`/`to`. Without any: the current UTC month. */
+export const window = {
+  range: z.enum(["24h", "7d", "30d", "month"]).optional(),
+  from: timeInput.optional(),
+  to: timeInput.optional(),
+};
+/** A person as others of the organization see them; null name for one who left. */
+export const personRef = z.object({ id: z.string(), name: z.string().nullable() });
+export const done = z.object({ done: z.literal(true) });
+export const DONE = { done: true } as const;

@@ -1,0 +1,122 @@
+// Who is signed in, who belongs to an organization, and what a person sets for themselves.
+import { z } from "zod";
+import { ROLES } from "../../domain/roles.ts";
+import { email, line, listOf, password, personRef, time, usd, version } from "./fields.ts";
+
+const role = z.enum(ROLES);
+const membership = z.object({ org: z.string(), name: z.string(), role });
+
+const person = z.object({
+  id: z.string(),
+  name: z.string(),
+  email: z.string(),
+  operator: z.boolean(),
+  two_factor: z.boolean(),
+  /** Newest use first: `/` goes to the first one. */
+  memberships: z.array(membership),
+});
+
+/** Answers everybody; `person` is null for those who are not signed in. */
+export const session = z.object({
+  person: person.nullable(),
+  expires_at: time.nullable(),
+  /** True until the first account exists: only the one-time link of the start banner helps. */
+  first_run: z.boolean(),
+  ways: z.object({
+    password: z.boolean(),
+    passkey: z.boolean(),
+    /** Sign in by POST /auth/sign-in/social {provider: id, callbackURL, errorCallbackURL}, then go to the answer's `url`. */
+    oidc: z.array(z.object({ id: z.string(), name: z.string() })),
+  }),
+  /** What to show in snippets, ends with `/v1`. */
+  base_url: z.string(),
+  /** Null for those who are not signed in. */
+  version: z.string().nullable(),
+});
+
+const account = { name: line(100), email, password };
+/** The tokens of these inputs come from the fragment of the links in `domain/links.ts`. */
+export const welcomeInput = z.strictObject({ token: z.string().max(200), ...account });
+export const acceptInvitationInput = z.strictObject({
+  token: z.string().max(200),
+  /** Left out by somebody who is signed in with the invited address. */
+  account: z.strictObject({ name: line(100), password }).optional(),
+});
+export const invitationPreviewInput = z.strictObject({ token: z.string().max(200) });
+export const invitationPreview = z.object({
+  org_name: z.string(),
+  email: z.string(),
+  role,
+  expires_at: time,
+  /** The address has an account already: sign in with it. */
+  has_account: z.boolean(),
+});
+
+/** By the link that an operator made for somebody who cannot sign in any more. */
+export const resetInput = z.strictObject({ token: z.string().max(200), password });
+
+export const member = z.object({
+  person: personRef,
+  email: z.string(),
+  role,
+  two_factor: z.boolean(),
+  joined_at: time,
+  last_seen_at: time.nullable(),
+  keys: z.int(),
+  month_spend_usd: usd,
+  you: z.boolean(),
+  version,
+});
+export const memberList = listOf(member);
+export const changeRoleInput = z.strictObject({ role, version });
+
+export const invitation = z.object({
+  id: z.string(),
+  email: z.string(),
+  role,
+  invited_by: personRef,
+  created_at: time,
+  expires_at: time,
+  state: z.enum(["open", "accepted", "withdrawn", "expired"]),
+});
+export const invitationList = listOf(invitation);
+export const inviteInput = z.strictObject({ email, role });
+/** `link` is shown once; send it by hand where no mail is configured. */
+export const createdInvitation = invitation.extend({ link: z.string().nullable() });
+
+export const settings = z.object({
+  org: z.string(),
+  name: z.string(),
+  created_at: time,
+  paid_workspace: z.boolean(),
+  require_two_factor: z.boolean(),
+  /** Content is never stored by this gateway; the field says so. */
+  content_logging: z.object({ allowed: z.boolean(), on: z.boolean() }),
+  base_url: z.string(),
+  version,
+});
+/** One at a time: they are kept in two stores, and a change is made whole or not at all. */
+export const settingsInput = z
+  .strictObject({ name: line().optional(), require_two_factor: z.boolean().optional(), version })
+  .refine(
+    ({ name, require_two_factor }) => (name === undefined) !== (require_two_factor === undefined),
+    "needs a name or a rule, one at a time",
+  );
+
+/** One sign-in of this person; end it by DELETE /profile/sessions/{id}. */
+const personSession = z.object({
+  id: z.string(),
+  created_at: time,
+  last_seen_at: time,
+  expires_at: time,
+  address: z.string().nullable(),
+  agent: z.string().nullable(),
+  current: z.boolean(),
+});
+export const profile = z.object({
+  person,
+  passkeys: z.array(z.object({ id: z.string(), name: z.string().nullable(), created_at: time })),
+  sessions: z.array(personSession),
+});
+export const profileInput = z.strictObject({ name: line(100) });
+export const passwordInput = z.strictObject({ current: z.string().max(128), next: password });

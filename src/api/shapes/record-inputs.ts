@@ -1,0 +1,92 @@
+// What the operator API takes: strict, so that a misspelt field is refused. Names are text of at most 200 characters;
+// an amount is a decimal string that `parseUsd` reads exactly (hardening.md lines 139, 140, 144).
+import { z } from "zod";
+import { exactUsdInput, keyId, line, orgId, timeInput } from "./fields.ts";
+
+const name = line();
+const org = orgId;
+const key = keyId;
+const usd = exactUsdInput;
+const model = line();
+const route = line(400);
+const time = timeInput;
+
+export const orgQuery = z.strictObject({ org });
+export const entitlementParams = z.strictObject({ id: z.string().regex(/^ent_[0-9A-Za-z]{1,40}$/) });
+export const requestParams = z.strictObject({ id: z.string().regex(/^req_[0-9A-Za-z]{1,64}$/) });
+
+export const createOrganizationInput = z.strictObject({ name }).meta({ id: "CreateOrganization" });
+
+export const grantCreditsInput = z
+  .strictObject({
+    org,
+    usd,
+    kind: z
+      .enum(["grant", "purchase"])
+      .default("grant")
+      .describe("A purchase makes the organization a paid workspace."),
+    reference: name.optional().describe("The same reference credits once."),
+  })
+  .meta({ id: "GrantCredits" });
+
+export const refundCreditsInput = z
+  .strictObject({
+    request: requestParams.shape.id,
+    usd,
+    reference: name.optional().describe("The same reference refunds once."),
+  })
+  .meta({ id: "RefundCredits" });
+
+export const resolveRequestInput = z
+  .strictObject({
+    charge_usd: usd.nullable().describe("At most what is held; null releases the whole hold."),
+    reason: line(500).describe("For the audit log."),
+  })
+  .meta({ id: "ResolveRequest" });
+
+export const paymentOrderParams = z.strictObject({
+  order: z.string().regex(/^ord_[0-9A-Za-z]{1,40}$/, "must be an order's id, ord_…"),
+});
+const pageOf = {
+  cursor: z.string().max(200).optional(),
+  limit: z.coerce.number().int().min(1).max(200).optional(),
+};
+export const quarantineQuery = z.strictObject(pageOf);
+export const paymentEventsQuery = z.strictObject({ org: org.optional(), ...pageOf });
+
+export const requestEntitlementInput = z
+  .strictObject({ org, model, project: name })
+  .meta({ id: "RequestEntitlement" });
+export const approveEntitlementInput = entitlementParams
+  .extend({ expires: time })
+  .meta({ id: "ApproveEntitlement" });
+export const entitlementsQuery = z.strictObject({ org: org.optional() });
+
+export const disableRouteInput = z
+  .strictObject({ route, reason: name.nullable().default(null) })
+  .meta({ id: "DisableRoute" });
+
+export const resetPersonInput = z
+  .strictObject({
+    person: line(254).describe("An account's id or address."),
+    two_factor: z.boolean().default(false).describe("Also take the second factor away."),
+  })
+  .meta({ id: "ResetPerson" });
+
+export const usageQuery = z.strictObject({
+  org,
+  key: key.optional(),
+  model: model.optional(),
+  from: time.optional(),
+  to: time.optional(),
+  group_by: z.enum(["key", "model", "day"]).optional(),
+});
+
+export type CreateOrganization = z.output<typeof createOrganizationInput>;
+export type GrantCredits = z.output<typeof grantCreditsInput>;
+export type RefundCredits = z.output<typeof refundCreditsInput>;
+export type ResolveRequest = z.output<typeof resolveRequestInput>;
+export type RequestEntitlement = z.output<typeof requestEntitlementInput>;
+export type DisableRoute = z.output<typeof disableRouteInput>;
+export type ResetPerson = z.output<typeof resetPersonInput>;
+export type UsageQuery = z.output<typeof usageQuery>;

@@ -1,0 +1,349 @@
+// What the operator API answers (interfaces.md §2 and §5): one schema per record, shared by server, CLI and OpenAPI
+// document. Money is a decimal string with nine places, a time is RFC 3339 in UTC, null means "not there".
+import { EVIDENCE } from "../../domain/gateway-object.ts";
+import { z } from "zod";
+import { count, milliseconds, tier, time, usd, wholeListOf } from "./fields.ts";
+import { RELEASE_STEPS } from "../../domain/operator-refusals.ts";
+
+export const organizationSchema = z
+  .object({ id: z.string(), name: z.string(), created_at: time })
+  .meta({ id: "Organization" });
+export const organizationListSchema = wholeListOf(organizationSchema).meta({ id: "OrganizationList" });
+
+export const balanceSchema = z
+  .object({
+    org: z.string(),
+    available_usd: usd,
+    held_usd: usd,
+    spent_usd: usd,
+    purchased_usd: usd,
+    granted_usd: usd,
+    debt_usd: usd,
+    currency: z.literal("USD"),
+    paid_workspace: z.boolean(),
+  })
+  .meta({ id: "Balance" });
+
+export const grantSchema = z
+  .object({
+    org: z.string(),
+    balance_usd: usd.describe("What can be spent now."),
+    reference: z.string().describe("Credits once: sending it again changes nothing."),
+    credited: z.boolean().describe("False when this reference had been credited before."),
+  })
+  .meta({ id: "Grant" });
+
+export const refundSchema = z
+  .object({
+    org: z.string(),
+    request: z.string(),
+    balance_usd: usd.describe("What can be spent now."),
+    reference: z.string().describe("Refunds once: sending it again changes nothing."),
+    refunded: z.boolean().describe("False when this reference had been refunded before."),
+  })
+  .meta({ id: "Refund" });
+
+export const quarantinedSchema = z
+  .object({
+    id: z.string(),
+    org: z.string(),
+    key: z.string(),
+    model: z.string(),
+    held_usd: usd.describe("Stays held until an operator decides."),
+    admitted_at: time,
+    since: time,
+    reason: z.string().describe("Why its end could not be decided."),
+  })
+  .meta({ id: "QuarantinedRequest" });
+export const quarantineSchema = z
+  .object({ data: z.array(quarantinedSchema), next_cursor: z.string().nullable() })
+  .meta({ id: "Quarantine" });
+export const resolvedSchema = z
+  .object({
+    id: z.string(),
+    org: z.string(),
+    charge_usd: usd,
+    balance_usd: usd.describe("What can be spent now."),
+  })
+  .meta({ id: "ResolvedRequest" });
+
+export const entitlementSchema = z
+  .object({
+    id: z.string(),
+    org: z.string(),
+    model: z.string(),
+    project: z.string(),
+    status: z.enum(["requested", "active", "revoked", "expired"]),
+    requested_by: z.string(),
+    approved_by: z.string().nullable(),
+    created_at: time,
+    expires_at: time.nullable(),
+  })
+  .meta({ id: "Entitlement" });
+export const entitlementListSchema = wholeListOf(entitlementSchema).meta({ id: "EntitlementList" });
+
+const routeState = z.enum(["live", "unhealthy", "stale", "disabled"]);
+
+export const routeSchema = z
+  .object({
+    route: z.string(),
+    model: z.string(),
+    provider: z.string(),
+    region: z.string(),
+    state: routeState,
+    reason: z.string().nullable(),
+    since: time
+      .nullable()
+      .describe("Since when the state holds; of an unhealthy route as this gateway saw it."),
+    version: count,
+    expires_at: time,
+    health: z.object({
+      circuit: z.enum(["closed", "open", "half_open"]),
+      failures: count.describe("Failures in a row."),
+      next_probe_at: time.nullable(),
+    }),
+  })
+  .meta({ id: "Route" });
+export const routeListSchema = wholeListOf(routeSchema).meta({ id: "RouteList" });
+
+export const releaseSchema = z
+  .object({
+    route: z.string(),
+    version: count,
+    state: routeState.describe("State of the route that this release serves."),
+    model: z.string(),
+    provider: z.string(),
+    upstream_model: z.string(),
+    region: z.string(),
+    tier,
+    requires_paid: z.boolean(),
+    digest: z.string(),
+    signed_by: z.string(),
+    issued_at: time,
+    expires_at: time,
+  })
+  .meta({ id: "Release" });
+export const releaseListSchema = wholeListOf(
+  releaseSchema.extend({ published_at: time }).meta({ id: "PublishedRelease" }),
+).meta({ id: "ReleaseList" });
+
+export const usageListSchema = z
+  .object({
+    org: z.string(),
+    group_by: z.enum(["key", "model", "day"]).nullable(),
+    from: time.nullable(),
+    to: time.nullable(),
+    data: z.array(
+      z
+        .object({
+          group: z.string().nullable().describe("Key id, model or UTC day; null for the total."),
+          requests: count,
+          input_tokens: count,
+          cached_tokens: count,
+          output_tokens: count,
+          charge_usd: usd,
+        })
+        .meta({ id: "UsageRow" }),
+    ),
+    next_cursor: z.null(),
+  })
+  .meta({ id: "UsageList" });
+
+/** docs/money.md explains each. */
+export const doubt = z.enum(["usage_clamped", "usage_below_delivered", "output_above_maximum"]);
+const attemptSchema = z
+  .object({
+    n: count,
+    route: z.string(),
+    provider: z.string(),
+    outcome: z.enum(["not_executed", "failed", "answered", "unknown"]),
+    status: z.int().nullable().describe("The provider's HTTP status."),
+    upstream_id: z.string().nullable(),
+    error_class: z.string().nullable(),
+    words: z.string().nullable().describe("What the provider said of its failure, redacted."),
+    started_at: time,
+    ms: milliseconds,
+    doubts: z.array(doubt).describe("Why the provider's word was not taken as it was."),
+    told: z
+      .object({ prompt_tokens: count, completion_tokens: count, cached_tokens: count.nullable() })
+      .nullable()
+      .describe("What it told beyond the quoted bounds; the variance is computed from it."),
+  })
+  .meta({ id: "Attempt" });
+
+const gatewaySchema = z
+  .object({
+    request_id: z.string(),
+    idempotency: z.object({
+      key: z.string(),
+      caller_supplied: z.boolean(),
+      cross_request_replay_safe: z.boolean(),
+    }),
+    public_model: z.string(),
+    provider: z.string(),
+    route: z.object({
+      public_model: z.string(),
+      provider: z.string(),
+      region: z.string(),
+      release_version: count,
+    }),
+    access: z.object({ tier, research_mode: z.boolean() }),
+    cost: z
+      .object({
+        input_tokens: count,
+        output_tokens: count,
+        customer_charge_usd: z.number().min(0),
+        currency: z.literal("USD"),
+        minimum_applied: z.boolean(),
+        evidence: z.enum(EVIDENCE),
+      })
+      .optional()
+      .describe("Left out while the request runs."),
+    attempts: count,
+  })
+  .meta({ id: "Gateway" });
+
+export const requestSchema = z
+  .object({
+    id: z.string(),
+    org: z.string(),
+    key: z.string(),
+    state: z.enum(["running", "settled", "released", "outcome_unknown"]),
+    status: z.int().nullable(),
+    error_code: z.string().nullable(),
+    finish_reason: z.string().nullable(),
+    stream: z.boolean(),
+    admitted_at: time,
+    ended_at: time.nullable(),
+    month: z.string(),
+    hold_usd: usd,
+    charge_usd: usd,
+    variance_usd: usd.describe("Price of what was used beyond the charge; the house pays it."),
+    bounds: z.object({ prompt_tokens: count, output_tokens: count }),
+    usage: z
+      .object({
+        prompt_tokens: count,
+        completion_tokens: count,
+        total_tokens: count,
+        cached_tokens: count.nullable(),
+        reasoning_tokens: count.nullable(),
+      })
+      .nullable(),
+    release_digest: z.string(),
+    gateway: gatewaySchema,
+    attempts: z.array(attemptSchema),
+    timings: z.object({ first_part_ms: milliseconds.nullable(), total_ms: milliseconds.nullable() }),
+  })
+  .meta({ id: "Request" });
+
+/** What a request may hold at most, and for how many tokens. */
+export const asked = z.object({
+  prompt_tokens: count.describe("At most: the byte bound, or counted exactly."),
+  prompt_counted: z.boolean().nullable().describe("Null where it was not recorded."),
+  output_tokens: count.describe("Output maximum times n."),
+  hold_usd: usd,
+});
+export const refusalDetails = z.record(z.string(), z.union([z.string(), z.number(), z.null()]));
+export const heldNothingSchema = z
+  .object({
+    id: z.string(),
+    org: z.string(),
+    key: z.string().nullable().describe("Null in a row that tells of several keys."),
+    state: z.enum(["refused", "replay"]),
+    status: z.int(),
+    error_code: z.string().nullable(),
+    model: z
+      .string()
+      .nullable()
+      .describe("As it was asked for; null where the request was refused before its model was read."),
+    stream: z.boolean(),
+    received_at: time,
+    idempotency_key: z.string().nullable(),
+    replay_of: z.string().nullable().describe("The request that was paid."),
+    waited_ms: milliseconds.nullable(),
+    asked: asked.nullable().describe("Null where it was refused before it had a price."),
+    details: refusalDetails.nullable().describe("The figures that the refusal named."),
+    requests: count.describe("More than 1: what came beyond the quota of rows is counted in this one."),
+    last_at: time.nullable(),
+  })
+  .meta({ id: "RequestThatHeldNothing" });
+
+const personSchema = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    email: z.string(),
+    operator: z.boolean(),
+    two_factor: z.boolean(),
+    created_at: time,
+  })
+  .meta({ id: "Person" });
+export const personListSchema = wholeListOf(personSchema).meta({ id: "PersonList" });
+export const resetLinkSchema = z
+  .object({
+    email: z.string(),
+    link: z.string().describe("Sets a new password, once."),
+    expires_at: time,
+  })
+  .meta({ id: "ResetLink" });
+
+export const endedLoginSchema = z
+  .object({ key: z.string(), name: z.string(), revoked_at: time })
+  .meta({ id: "EndedLogin" });
+
+export const auditReportSchema = z
+  .object({
+    ok: z.boolean(),
+    checked: z.record(z.string(), count).describe("Invariant of money.md → rows checked."),
+    took_ms: z.record(z.string(), z.number()).describe("Invariant of money.md → milliseconds that it took."),
+    violations: z.array(
+      z.object({
+        invariant: z.string(),
+        org: z.string().nullable(),
+        request_id: z.string().nullable(),
+        expected: z.string(),
+        found: z.string(),
+      }),
+    ),
+  })
+  .meta({ id: "AuditReport" });
+
+export const errorSchema = z
+  .object({
+    error: z.object({
+      message: z.string(),
+      type: z.string(),
+      param: z.string().nullable(),
+      code: z.string(),
+      request_id: z.string(),
+      step: z
+        .enum(RELEASE_STEPS)
+        .optional()
+        .describe("Of a release that was refused: the check that failed."),
+    }),
+  })
+  .meta({ id: "Error" });
+
+export type OrganizationJson = z.output<typeof organizationSchema>;
+export type BalanceJson = z.output<typeof balanceSchema>;
+export type GrantJson = z.output<typeof grantSchema>;
+export type RefundJson = z.output<typeof refundSchema>;
+export type QuarantinedJson = z.output<typeof quarantinedSchema>;
+export type ResolvedJson = z.output<typeof resolvedSchema>;
+export type EntitlementJson = z.output<typeof entitlementSchema>;
+export type RouteJson = z.output<typeof routeSchema>;
+export type ReleaseJson = z.output<typeof releaseSchema>;
+export type ReleaseListJson = z.output<typeof releaseListSchema>;
+export type UsageListJson = z.output<typeof usageListSchema>;
+export type RequestJson = z.output<typeof requestSchema>;
+export type HeldNothingJson = z.output<typeof heldNothingSchema>;
+export type PersonJson = z.output<typeof personSchema>;
+export type EndedLoginJson = z.output<typeof endedLoginSchema>;
+export type ResetLinkJson = z.output<typeof resetLinkSchema>;
+export type AuditReportJson = z.output<typeof auditReportSchema>;
+export type ErrorJson = z.output<typeof errorSchema>;
+/** One page of records. */
+export interface ListJson<Row> {
+  data: Row[];
+  next_cursor: null;
+}

@@ -1,0 +1,94 @@
+// What was used, by day, key, model and more; and the views of it that each person keeps.
+import { z } from "zod";
+import { notFound } from "../domain/unknown-record.ts";
+import { csvFile } from "./csv.ts";
+import { endpoint } from "./endpoint.ts";
+import { DONE, done, id } from "./shapes/fields.ts";
+import { usageListSchema } from "./shapes/records.ts";
+import { usageQuery as usageRecordQuery } from "./shapes/record-inputs.ts";
+import * as shapes from "./shapes/spend.ts";
+
+const ofOrganization = z.strictObject({ org: id });
+const usageQuery = shapes.usageQuery.extend({ org: id });
+
+export const usageEndpoints = [
+  endpoint({
+    target: "GET /app/v1/orgs/{org}/usage",
+    who: "usage.see",
+    input: usageQuery,
+    output: shapes.usage,
+    run: ({ input: { org, ...query } }, { desk }) => desk.usage(org, query),
+  }),
+  endpoint({
+    target: "GET /app/v1/orgs/{org}/usage/views",
+    who: "usage.see",
+    input: ofOrganization,
+    output: shapes.usageViewList,
+    run: async ({ input, caller }, { people }) => ({
+      data: await people.usageViews(input.org, caller.signedIn.person.id),
+      next_cursor: null,
+    }),
+  }),
+  endpoint({
+    target: "PUT /app/v1/orgs/{org}/usage/views",
+    who: "usage.see",
+    input: shapes.usageViewInput.extend({ org: id }),
+    output: shapes.usageView,
+    audit: null,
+    run: ({ input: { org, name, query }, caller }, { people }) =>
+      people.keepUsageView({
+        organizationId: org,
+        personId: caller.signedIn.person.id,
+        name: name.trim(),
+        query,
+      }),
+  }),
+  endpoint({
+    target: "DELETE /app/v1/orgs/{org}/usage/views/{view}",
+    who: "usage.see",
+    input: z.strictObject({ org: id, view: id }),
+    output: done,
+    audit: null,
+    run: async ({ input: { org, view }, caller }, { people }) => {
+      if (!(await people.removeUsageView(org, caller.signedIn.person.id, view))) throw notFound("view");
+      return DONE;
+    },
+  }),
+  endpoint({
+    target: "GET /app/v1/orgs/{org}/usage.csv",
+    who: "usage.see",
+    input: usageQuery,
+    output: "csv",
+    run: async ({ input: { org, ...query } }, { desk }) => {
+      const used = await desk.usage(org, query);
+      const rows = used.at.flatMap((start, i) =>
+        used.series.flatMap(({ group, second, figures }) => {
+          const sums = figures[i];
+          return sums === null || sums === undefined ? [] : [{ start, group, second, ...sums }];
+        }),
+      );
+      return await csvFile({
+        name: `usage-${org}-${used.from.slice(0, 10)}-${used.to.slice(0, 10)}`,
+        columns: {
+          [`${used.bucket}_utc`]: (row: (typeof rows)[number]) => row.start,
+          [used.group_by ?? "group"]: (row) => row.group,
+          ...(used.then_by !== null && { [used.then_by]: (row: (typeof rows)[number]) => row.second }),
+          requests: (row) => row.requests,
+          input_tokens: (row) => row.input_tokens,
+          cached_tokens: (row) => row.cached_tokens,
+          output_tokens: (row) => row.output_tokens,
+          charge_usd: (row) => row.charge_usd,
+        },
+        page: async () => ({ data: rows, next_cursor: null }),
+      });
+    },
+  }),
+  endpoint({
+    target: "GET /admin/v1/usage",
+    who: "usage.see",
+    summary: "Show an organization's usage by key, model or UTC day",
+    input: usageRecordQuery,
+    output: usageListSchema,
+    run: ({ input }, { operator }) => operator.usage.show(input),
+  }),
+] as const;

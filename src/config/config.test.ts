@@ -1,0 +1,261 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Config, ConfigError, type ConfigInput, loadConfig } from "./config.ts";
+import { OPTIONAL_FIELDS } from "../domain/optional-fields.ts";
+import { DIALECTS } from "../providers/openai/dialects.ts";
+
+const cwd = mkdtempSync(join(tmpdir(), "tollgate-config-"));
+afterAll(() => rmSync(cwd, { recursive: true, force: true }));
+let files = 0;
+
+function load(yaml: string | null, input: Partial<ConfigInput> = {}): Config {
+  const file = join(cwd, `settings-${++files}.yaml`);
+  if (yaml !== null) writeFileSync(file, yaml);
+  const flags = { ...(yaml !== null && { config: file }), ...input.flags };
+  return loadConfig({ env: {}, cwd, ...input, flags });
+}
+
+function complaint(yaml: string | null, input: Partial<ConfigInput> = {}): string {
+  try {
+    load(yaml, input);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message;
+    throw error;
+  }
+  throw new Error("the configuration was accepted");
+}
+
+describe("defaults", () => {
+  test("the example file says what the defaults are", () => {
+    const example = loadConfig({
+      env: {},
+      cwd,
+      flags: { config: join(import.meta.dir, "../../tollgate.example.yaml") },
+    });
+    expect(example).toEqual({ ...load(null), file: example.file, dataDir: example.dataDir });
+  });
+
+  test("without any configuration the simulator is the one provider and nothing is trusted yet", () => {
+    const config = load(null);
+    expect(config.providers.map(({ name, kind, baseUrl }) => ({ name, kind: kind.name, baseUrl }))).toEqual([
+      { name: "simulator", kind: "simulator", baseUrl: null },
+    ]);
+    expect(config).toMatchObject({
+      file: null,
+      listen: { host: "127.0.0.1", port: 8080 },
+      server: { trustedProxies: [] },
+      dataDir: join(cwd, "data"),
+      databaseUrl: null,
+      trust: null,
+      limits: { bodyBytes: 8_388_608, maxConcurrent: 4096, answerTimeoutMs: 290_000, keyConcurrent: null },
+      idempotency: { bodyRetentionMs: 86_400_000, tombstoneRetentionMs: 2_592_000_000, attachWaitMs: 60_000 },
+      log: { level: "info", content: "never" },
+    });
+  });
+
+  test("an empty file changes nothing", () => {
+    expect(load("# nothing\n")).toEqual({ ...load(null), file: expect.any(String) });
+  });
+});
+
+describe("order", () => {
+  const yaml = "listen: { port: 7001, host: 10.0.0.1 }\n";
+  test("the file goes over defaults", () => expect(load(yaml).listen.port).toBe(7001));
+  test("the environment goes over the file", () => {
+    expect(load(yaml, { env: { PORT: "7002" } }).listen).toEqual({ host: "10.0.0.1", port: 7002 });
+  });
+  test("flags go over the environment", () => {
+    const listen = load(yaml, { env: { PORT: "7002" }, flags: { port: "7003", host: "::1" } }).listen;
+    expect(listen).toEqual({ host: "::1", port: 7003 });
+  });
+  test("DATABASE_URL names the store", () => {
+    expect(load(null, { env: { DATABASE_URL: "postgres://db/x" } }).databaseUrl).toBe("postgres://db/x");
+  });
+  test("./tollgate.yaml is read when nobody names a file, TOLLGATE_CONFIG goes before it", () => {
+    const here = mkdtempSync(join(cwd, "cwd-"));
+    writeFileSync(join(here, "tollgate.yaml"), "listen: { port: 7010 }");
+    writeFileSync(join(here, "other.yaml"), "listen: { port: 7011 }");
+    expect(loadConfig({ env: {}, cwd: here, flags: {} }).listen.port).toBe(7010);
+    const env = { TOLLGATE_CONFIG: "other.yaml" };
+    expect(loadConfig({ env, cwd: here, flags: {} }).listen.port).toBe(7011);
+  });
+  test("paths in the file count from the file, those of flags from the working directory", () => {
+    const far = mkdtempSync(join(cwd, "far-"));
+    writeFileSync(join(far, "k.jwk"), "{}");
+    const config = join(far, "t.yaml");
+    writeFileSync(config, "data_dir: ./d\ntrust: { release_keys: [k.jwk] }");
+    expect(loadConfig({ env: {}, cwd, flags: { config } })).toMatchObject({
+      dataDir: join(far, "d"),
+      trust: { releaseKeys: [join(far, "k.jwk")] },
+    });
+    expect(loadConfig({ env: {}, cwd, flags: { config, dataDir: "e" } }).dataDir).toBe(join(cwd, "e"));
+  });
+});
+
+describe("${NAME}", () => {
+  const yaml =
+    "providers:\n  - name: acme\n    kind: openai\n    base_url: http://h/v1/\n    api_key: ${ACME}\n";
+  test("is replaced by the environment variable, whatever its characters", () => {
+    const env = { ACME: 'x: "y" # ${HOME}' };
+    expect(load(yaml, { env }).providers[0]).toMatchObject({
+      own: { api_key: env.ACME },
+      baseUrl: "http://h/v1",
+    });
+  });
+  test("an unset or empty variable is refused with path and line, never an empty secret", () => {
+    expect(complaint(yaml)).toMatch(/\.yaml:5: providers\[0\]\.api_key: .*ACME is not set$/);
+    expect(complaint(yaml, { env: { ACME: "" } })).toMatch(/providers\[0\]\.api_key: .*ACME is empty$/);
+  });
+  test("a set but empty environment setting is refused", () => {
+    expect(complaint(null, { env: { DATABASE_URL: "" } })).toStartWith("database_url (from DATABASE_URL): ");
+    expect(complaint(null, { env: { TOLLGATE_CONFIG: "" } })).toContain("TOLLGATE_CONFIG");
+  });
+});
+
+describe("dialects", () => {
+  const dialectOf = (yaml: string) =>
+    load(`providers: [{ name: a, kind: openai, base_url: "http://h/v1"${yaml} }]`).providers[0]?.own;
+  test("a provider speaks OpenAI's own unless told otherwise", () => {
+    expect(dialectOf("")).toEqual({
+      dialect: {
+        outputMaximum: "max_completion_tokens",
+        developerRole: true,
+        fields: OPTIONAL_FIELDS,
+      },
+    });
+  });
+  test("a preset is taken whole, or with single points changed", () => {
+    expect(dialectOf(", dialect: { preset: deepseek }")).toEqual({ dialect: DIALECTS.deepseek });
+    expect(
+      dialectOf(
+        ", dialect: { preset: deepseek, developer_role: true, output_maximum: max_completion_tokens, fields: [] }",
+      ),
+    ).toEqual({ dialect: { outputMaximum: "max_completion_tokens", developerRole: true, fields: [] } });
+  });
+});
+
+describe("payments", () => {
+  const env = { STRIPE_SECRET_KEY: "sk_test_1", STRIPE_WEBHOOK_SECRET: "whsec_1" };
+  test("the driver is stripe with its secrets, else test in a demo, else manual", () => {
+    expect(load(null, { env }).payments).toMatchObject({
+      driver: "stripe",
+      stripe: { secretKey: "sk_test_1", webhookSecret: "whsec_1", apiUrl: null },
+    });
+    expect(load(null).payments.driver).toBe("test");
+    writeFileSync(join(cwd, "release.jwk"), "{}");
+    expect(load("trust: { release_keys: [release.jwk] }").payments.driver).toBe("manual");
+    expect(load("payments: { driver: manual }", { env }).payments.driver).toBe("manual");
+  });
+  test.each([
+    [
+      "an empty webhook secret",
+      { ...env, STRIPE_WEBHOOK_SECRET: "" },
+      /stripe_webhook_secret \(from STRIPE_/,
+    ],
+    ["a blank one", { ...env, STRIPE_WEBHOOK_SECRET: "whsec_ " }, /stripe_webhook_secret/],
+    ["a secret key without a webhook secret", { STRIPE_SECRET_KEY: "sk_1" }, /needed together/],
+    ["a webhook secret without a secret key", { STRIPE_WEBHOOK_SECRET: "whsec_1" }, /needed together/],
+    ["the two in each other's place", { STRIPE_SECRET_KEY: "whsec_1", STRIPE_WEBHOOK_SECRET: "sk_1" }, /sk_/],
+    ["a publishable key", { ...env, STRIPE_SECRET_KEY: "pk_1" }, /secret or restricted key/],
+  ])("%s stops the start", (_, badEnv, message) => {
+    expect(complaint(null, { env: badEnv })).toMatch(message);
+  });
+  test("stripe without secrets, and a maximum below the minimum, stop the start", () => {
+    expect(complaint("payments: { driver: stripe }")).toMatch(/stripe_secret_key: is needed/);
+    expect(complaint('payments: { minimum_usd: "50", maximum_usd: "10" }')).toMatch(/maximum_usd: must not/);
+    expect(complaint("payments: { minimum_usd: 5 }")).toMatch(/minimum_usd/);
+  });
+});
+
+describe("refused with the path", () => {
+  const cases: [string, string, RegExp][] = [
+    ["an unknown field", "listen: { prot: 1 }", /:1: listen\.prot: there is no such setting/],
+    ["an unknown field on top", "a: 1\nlog: {}\n", /:1: a: there is no such setting/],
+    ["__proto__", "listen: { __proto__: { host: x } }", /listen\.__proto__: there is no such setting/],
+    ["port 70000", "listen:\n  port: 70000", /:2: listen\.port: .*65535/],
+    [
+      "a proxy by name",
+      "server: { trusted_proxies: [proxy] }",
+      /server\.trusted_proxies.*: must be an address/,
+    ],
+    ["a network too long", "server: { trusted_proxies: [10.0.0.0/33] }", /must be an address or a network/],
+    ["a fractional port", "listen: { port: 80.5 }", /listen\.port: /],
+    ["text for a number", "limits: { body_bytes: 8MB }", /limits\.body_bytes: .*number/],
+    ["a duration without unit", "idempotency: { attach_wait: 60 }", /idempotency\.attach_wait: /],
+    ["a fractional duration", "idempotency: { attach_wait: 1.5h }", /idempotency\.attach_wait: must be/],
+    ["logging content", "log: { content: always }", /log\.content: /],
+    ["no providers", "providers: []", /providers: needs at least one/],
+    [
+      "openai without base_url",
+      "providers: [{ name: a, kind: openai }]",
+      /providers\[0\]\.base_url: is needed/,
+    ],
+    [
+      "two providers of one name",
+      "providers: [{ name: a, kind: simulator }, { name: a, kind: simulator }]",
+      /providers: has two/,
+    ],
+    [
+      "an unknown dialect",
+      "providers: [{ name: a, kind: simulator, dialect: { preset: gopher } }]",
+      /:1: providers\[0\]\.dialect\.preset: must be one of openai, deepseek,/,
+    ],
+    [
+      "another name for the output maximum",
+      "providers: [{ name: a, kind: simulator, dialect: { output_maximum: max_output_tokens } }]",
+      /dialect\.output_maximum: must be one of max_tokens, max_completion_tokens/,
+    ],
+    [
+      "a field that is not optional",
+      "providers: [{ name: a, kind: simulator, dialect: { fields: [seed, messages] } }]",
+      /dialect\.fields\[1\]: must be one of top_p,/,
+    ],
+    [
+      "a dialect's misspelt setting",
+      "providers: [{ name: a, kind: simulator, dialect: { developer: false } }]",
+      /dialect\.developer: there is no such setting/,
+    ],
+    ["an unknown kind", "providers: [{ name: a, kind: gopher }]", /providers\[0\]\.kind: /],
+    [
+      "a base_url with credentials",
+      "providers: [{ name: a, kind: simulator, base_url: 'http://u:p@h/' }]",
+      /base_url/,
+    ],
+    ["a file address", "public_url: file:///etc", /public_url: must be/],
+    ["an empty trust list", "trust: { release_keys: [] }", /trust\.release_keys: needs/],
+    [
+      "a trust file that is not there",
+      "trust: { release_keys: [nope.jwk] }",
+      /release_keys\[0\]: there is no such file/,
+    ],
+    ["another database", "database_url: mysql://x", /database_url: must begin with postgres/],
+    ["a list on top", "- a", /expected object/],
+    ["broken YAML", "listen: [", /is not valid YAML/],
+    ["a key written twice", "log: {}\nlog: {}", /is not valid YAML/],
+    [
+      "an alias bomb",
+      `a: &a [x,x]\n${bomb("b", "a")}${bomb("c", "b")}${bomb("d", "c")}`,
+      /cannot be read|no such setting/,
+    ],
+  ];
+  test.each(cases)("%s", (_, yaml, message) => expect(complaint(yaml)).toMatch(message));
+
+  test("a port that is no number names where it came from", () => {
+    expect(complaint(null, { env: { PORT: "http" } })).toStartWith("listen.port (from PORT): ");
+    expect(complaint(null, { flags: { port: "70000" } })).toStartWith("listen.port (from --port): ");
+  });
+  test("all problems are told at once", () => {
+    expect(complaint("a: 1\nlisten: { port: x }").split("\n")).toHaveLength(2);
+  });
+  test("a configuration file that is not there", () => {
+    expect(complaint(null, { flags: { config: "nowhere.yaml" } })).toContain(
+      "nowhere.yaml: there is no such",
+    );
+  });
+});
+
+function bomb(name: string, of: string): string {
+  return `${name}: &${name} [${Array.from({ length: 9 }, () => `*${of}`).join(",")}]\n`;
+}

@@ -1,0 +1,92 @@
+// The configuration (interfaces.md §3): defaults ← tollgate.yaml ← environment ← flags, checked as a whole before
+// anything listens. A complaint names the field's path, where it was set, and stops the start (S11).
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import type { ProviderKind } from "../providers/kind.ts";
+import { PROVIDER_KINDS } from "../providers/kinds.ts";
+import { describePlace, readIssue } from "./complaint.ts";
+import { type Config, toConfig } from "./configuration.ts";
+import {
+  applyOverride,
+  environmentOverrides,
+  type Flags,
+  flagOverrides,
+  type Override,
+} from "./overrides.ts";
+import { type Path, parseSettingsFile, type SettingsFile } from "./settings-file.ts";
+import { settingsSchema } from "./settings.ts";
+
+export type { Config, ProviderConfig } from "./configuration.ts";
+
+export interface ConfigInput {
+  env: Record<string, string | undefined>;
+  cwd: string;
+  flags: Flags;
+  /** The kinds of providers that it may name; all that are built when left out. */
+  kinds?: readonly ProviderKind[];
+}
+
+/** The configuration cannot be used; the message has one line per problem: file, line, path, what is wrong. */
+export class ConfigError extends Error {
+  constructor(readonly problems: string[]) {
+    super(problems.join("\n"));
+    this.name = "ConfigError";
+  }
+}
+
+/** Reads and checks the whole configuration. Throws `ConfigError`. */
+export function loadConfig(input: ConfigInput): Config {
+  const path = settingsPath(input);
+  const file = path === null ? NO_FILE : readSettings(path, input.env);
+  const overrides = [...environmentOverrides(input.env), ...flagOverrides(input.flags)];
+  const name = (at: Path): string => describePlace(at, { path, file, overrides });
+  const fileProblems = file.problems.map((problem) => `${name(problem.path)}: ${problem.message}`);
+  if (fileProblems.length > 0) throw new ConfigError(fileProblems);
+
+  const parsed = settingsSchema(input.kinds ?? PROVIDER_KINDS).safeParse(
+    overrides.reduce(applyOverride, file.values),
+  );
+  if (!parsed.success) {
+    const problems = parsed.error.issues.flatMap(readIssue);
+    throw new ConfigError(problems.map((problem) => `${name(problem.path)}: ${problem.message}`));
+  }
+  const { cwd } = input;
+  const fileDir = path === null ? cwd : dirname(path);
+  const config = toConfig(parsed.data, {
+    file: path,
+    fileDir,
+    dataDir: resolve(dataDirIsOfFile(file, overrides) ? fileDir : cwd, parsed.data.data_dir),
+  });
+  const missing = config.trust?.releaseKeys.findIndex((key) => !existsSync(key)) ?? -1;
+  if (missing < 0) return config;
+  throw new ConfigError([`${name(["trust", "release_keys", missing])}: there is no such file`]);
+}
+
+/** Paths in the file count from the file; those of defaults, environment and flags from the working directory. */
+function dataDirIsOfFile(file: SettingsFile, overrides: Override[]): boolean {
+  return file.lineOf(["data_dir"]) !== null && !overrides.some(({ path }) => path[0] === "data_dir");
+}
+
+const NO_FILE: SettingsFile = { values: {}, problems: [], lineOf: () => null };
+
+function settingsPath({ env, cwd, flags }: ConfigInput): string | null {
+  const named = flags.config ?? env["TOLLGATE_CONFIG"];
+  if (named !== undefined) {
+    if (named === "") throw new ConfigError(["TOLLGATE_CONFIG: is set but empty; unset it or name a file"]);
+    if (!existsSync(resolve(cwd, named)))
+      throw new ConfigError([`${named}: there is no such configuration file`]);
+    return resolve(cwd, named);
+  }
+  const usual = resolve(cwd, "tollgate.yaml");
+  return existsSync(usual) ? usual : null;
+}
+
+function readSettings(path: string, env: ConfigInput["env"]): SettingsFile {
+  try {
+    return parseSettingsFile(readFileSync(path, "utf8"), env);
+  } catch (error) {
+    throw new ConfigError([
+      `${path}: cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+    ]);
+  }
+}

@@ -1,0 +1,74 @@
+// `providers[]`: what every provider has, and what its kind alone reads (providers.md §7). The kinds are handed in: a new
+// one is a line of `providers/kinds.ts`, and nothing here.
+import { z } from "zod";
+import type { ProviderKind } from "../providers/kind.ts";
+import { HOUR_MS, upTo, upToMilliseconds, webUrl } from "./setting-values.ts";
+
+const health = (probePath: string | null) =>
+  z.strictObject({
+    probe: z
+      .string()
+      .startsWith("/", "must be a path like /models")
+      .nullable()
+      .default(probePath)
+      .describe(
+        "Path below base_url that is fetched to see whether the provider lives; null switches probing off.",
+      ),
+    interval_ms: upToMilliseconds(HOUR_MS).default(10_000),
+    open_after_failures: upTo(1000).default(5),
+    half_open_after_ms: upToMilliseconds(HOUR_MS).default(5000),
+  });
+
+const timeouts = z.strictObject({
+  connect_ms: upToMilliseconds(HOUR_MS).default(5000),
+  first_token_ms: upToMilliseconds(HOUR_MS).default(60_000),
+  idle_ms: upToMilliseconds(HOUR_MS).default(60_000),
+  total_ms: upToMilliseconds(HOUR_MS).default(600_000),
+});
+
+/** One provider of a kind; what is the kind's own is kept apart, as only the kind reads it. */
+const provider = (kind: ProviderKind) =>
+  z
+    .strictObject({
+      name: z
+        .string()
+        .regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, "must be 1 to 64 of a-z, 0-9, '.', '_', '-'")
+        .describe("The name that releases refer to."),
+      kind: z.literal(kind.name).describe(kind.description),
+      base_url: webUrl
+        .optional()
+        .describe("Up to and including its version segment, e.g. https://api.example.com/v1"),
+      ...(kind.settings as Record<string, z.ZodType>),
+      health: health(kind.probePath).prefault({}),
+      timeouts: timeouts.prefault({}),
+    })
+    .refine((value) => (value.base_url ?? kind.baseUrl ?? kind.startInside) !== undefined, {
+      path: ["base_url"],
+      message: "is needed for this kind of provider",
+    })
+    .transform(({ name, kind: _kind, base_url, health, timeouts, ...own }) => ({
+      name,
+      kind,
+      baseUrl: base_url ?? kind.baseUrl ?? null,
+      health,
+      timeouts,
+      own: own as object,
+    }));
+
+export const providers = (kinds: readonly ProviderKind[]) => {
+  const [first, ...rest] = kinds.map(provider);
+  if (first === undefined) throw new Error("there is no kind of provider");
+  return z
+    .array(
+      z.discriminatedUnion("kind", [first, ...rest], {
+        error: ({ code }) =>
+          code === "invalid_union" ? `must be one of ${kinds.map(({ name }) => name).join(", ")}` : undefined,
+      }),
+    )
+    .min(1, "needs at least one provider; leave the field out to run the built-in simulator")
+    .refine(
+      (list) => new Set(list.map(({ name }) => name)).size === list.length,
+      "has two providers of one name",
+    )
+    .describe("Without this field the gateway runs the built-in simulator.");
+};

@@ -1,0 +1,96 @@
+// A request after validation (specification 2.1, wire.md §1): the only shape that the rooms below a format ever see. The
+// `parse` of a format produces it; nothing else constructs one.
+
+export type Role = "system" | "developer" | "user" | "assistant" | "tool";
+
+/** How closely a provider looks at an image; each image is bounded by the release's `image_tokens_max`, whichever it is. */
+export type ImageDetail = "auto" | "low" | "high" | "original";
+
+export type ContentPart =
+  | { type: "text"; text: string }
+  | { type: "refusal"; refusal: string }
+  | { type: "image_url"; image_url: { url: string; detail?: ImageDetail } };
+
+export interface ToolCall {
+  id: string;
+  type: "function";
+  function: { name: string; arguments: string };
+  /** Provider state that must come back (signatures); keyed by provider family. wire.md §8.4 */
+  extra_content?: Record<string, unknown>;
+}
+
+export interface Message {
+  role: Role;
+  content: string | ContentPart[] | null;
+  name?: string;
+  tool_calls?: ToolCall[];
+  tool_call_id?: string;
+  refusal?: string;
+  reasoning_content?: string;
+}
+
+export interface ToolDefinition {
+  type: "function";
+  function: { name: string; description?: string; parameters?: Record<string, unknown>; strict?: boolean };
+}
+
+export type ToolChoice =
+  | "none"
+  | "auto"
+  | "required"
+  | { type: "function"; function: { name: string } }
+  | {
+      type: "allowed_tools";
+      allowed_tools: { mode: "auto" | "required"; tools: { type: "function"; function: { name: string } }[] };
+    };
+
+export type ResponseFormat =
+  | { type: "text" }
+  | { type: "json_object" }
+  | {
+      type: "json_schema";
+      json_schema: { name: string; description?: string; schema?: Record<string, unknown>; strict?: boolean };
+    };
+
+/** What the caller said about thinking, all spellings of wire.md §1.4 reduced to one statement. */
+export type ReasoningStatement =
+  | { kind: "effort"; effort: string; param: string }
+  | { kind: "on"; param: string }
+  | { kind: "off"; param: string };
+
+export interface ChatRequest {
+  model: string;
+  messages: Message[];
+  /** The caller's own maximum (`max_tokens` or `max_completion_tokens`), not yet lowered to the release's. */
+  maxTokens: number | null;
+  tools: ToolDefinition[];
+  toolChoice: ToolChoice | null;
+  responseFormat: ResponseFormat | null;
+  reasoning: ReasoningStatement | null;
+  n: number;
+  temperature: number | null;
+  stop: string[];
+  logprobs: boolean;
+  topLogprobs: number | null;
+  /** Token ids to biases; non-empty. Only a release that publishes the capability gets past `fitToRelease`. */
+  logitBias: Record<string, number> | null;
+  stream: boolean;
+  /** Fields forwarded where the upstream knows them (action F), already range-checked; wire names as keys. */
+  forwarded: {
+    top_p?: number;
+    frequency_penalty?: number;
+    presence_penalty?: number;
+    seed?: number;
+    verbosity?: "low" | "medium" | "high";
+    parallel_tool_calls?: boolean;
+  };
+  /** Caller-chosen identifiers (action F): forwarded only as HMAC(organization, value). */
+  identifiers: { user?: string; safety_identifier?: string; prompt_cache_key?: string };
+  /** Names of accepted fields that are never forwarded (action I), for `x-gw-ignored-parameters`. */
+  ignored: string[];
+  /** How many images the messages carry. */
+  images: number;
+}
+
+/** True for an inline image, which needs no permission of the release. */
+export const isInlineImage = (url: string): boolean => /^data:/i.test(url);

@@ -1,0 +1,56 @@
+// The signed receipt of one request: what a customer keeps to prove a charge, and an auditor recomputes it from. It is
+// complete: quote, hold, usage, the release's published prices and the arithmetic are all in it.
+import { EVIDENCE } from "./gateway-object.ts";
+import { z } from "zod";
+
+/** `typ` of the JWS, so that no other signed document of ours passes for a receipt. */
+export const RECEIPT_TYPE = "gw-receipt+jwt";
+export const RECEIPT_ISSUER = "tollgate";
+export const RECEIPT_ALGORITHM = "EdDSA";
+
+const tokens = z.int().min(0);
+/** Decimal text with nine places, in US dollars. */
+const usd = z.string().regex(/^\d+\.\d{9}$/);
+
+const counts = { prompt_tokens: tokens, cached_tokens: tokens, completion_tokens: tokens };
+
+export const receiptSchema = z.object({
+  request_id: z.string(),
+  org: z.string(),
+  key: z.string(),
+  state: z.enum(["settled", "released", "outcome_unknown"]),
+  admitted_at: z.string(),
+  ended_at: z.string(),
+  /** The release that priced it, with its prices as published: US dollars per million tokens. */
+  release: z.object({
+    route: z.string(),
+    version: z.int(),
+    digest: z.string(),
+    signed_by: z.string(),
+    pricing: z.object({
+      input_per_million: z.string(),
+      cached_input_per_million: z.string().optional(),
+      output_per_million: z.string(),
+      request_minimum: z.string(),
+    }),
+  }),
+  /** What the request could have cost at most; held before the provider was called. */
+  hold: z.object({ usd, prompt_tokens_max: tokens, output_tokens_max: tokens }),
+  /** As the provider reported it, or as counted; null when nothing was charged for. */
+  usage: z.object(counts).nullable(),
+  /** What the provider told beyond the quoted bounds: not charged, paid by the house. */
+  told: z.object(counts).optional(),
+  charge: z.object({
+    evidence: z.enum(EVIDENCE),
+    /** min(max(⌈usage × price⌉, request minimum), hold). */
+    usd,
+    minimum_applied: z.boolean(),
+    /** Paid by the house: the price of what was used beyond the charge. */
+    above_hold_usd: usd,
+    returned_usd: usd,
+  }),
+  /** The `gateway` object of the answer. */
+  gateway: z.looseObject({ request_id: z.string() }),
+});
+
+export type ReceiptJson = z.infer<typeof receiptSchema>;

@@ -1,0 +1,66 @@
+// Who may do what (dashboard.md §1): the one table. The server decides by it, the dashboard hides buttons by it, and a
+// test calls every route with every role.
+
+export const ROLES = ["owner", "admin", "billing", "developer", "viewer"] as const;
+export type Role = (typeof ROLES)[number];
+/** `operator` looks into every organization without being a member. */
+export type Standing = Role | "operator";
+
+/** `own`: only what this person made. */
+export type Allowance = "all" | "own";
+type Row = Partial<Record<Standing, Allowance>>;
+
+const everybody = {
+  owner: "all",
+  admin: "all",
+  billing: "all",
+  developer: "all",
+  viewer: "all",
+  operator: "all",
+} as const satisfies Row;
+
+export const ACTIONS = {
+  "overview.see": everybody,
+  "usage.see": everybody,
+  "activity.see": everybody,
+  "models.see": everybody,
+  "keys.see": everybody,
+  "keys.change": { owner: "all", admin: "all", developer: "own", operator: "all" },
+  "playground.use": { owner: "all", admin: "all", developer: "all" },
+  "balance.see": everybody,
+  "billing.see": { owner: "all", admin: "all", billing: "all", operator: "all" },
+  "billing.change": { owner: "all", billing: "all" },
+  "team.see": { owner: "all", admin: "all", operator: "all" },
+  /** Whom: `mayGive`. An admin changes everybody but owners. */
+  "team.change": { owner: "all", admin: "all" },
+  "research.see": everybody,
+  "research.ask": { owner: "all", admin: "all", developer: "all" },
+  "alerts.see": { owner: "all", admin: "all", billing: "all", operator: "all" },
+  "alerts.change": { owner: "all", admin: "all", billing: "all" },
+  /** `own` for billing: entries about money; for a developer: entries that they caused. */
+  "audit.see": { owner: "all", admin: "all", billing: "own", developer: "own", operator: "all" },
+  "settings.see": everybody,
+  "settings.change": { owner: "all", admin: "all" },
+  /** Everything under `/app/v1/operator`. */
+  operate: { operator: "all" },
+} as const satisfies Record<string, Row>;
+
+export type Action = keyof typeof ACTIONS;
+type Allowed<A extends Action> = (typeof ACTIONS)[A][keyof (typeof ACTIONS)[A]];
+/** Of which somebody may do only what concerns their own. */
+export type OwnAction = { [A in Action]: "own" extends Allowed<A> ? A : never }[Action];
+
+/** What a person of this standing may do of an action; null is nothing. */
+export function allowance(standing: Standing, action: Action): Allowance | null {
+  const row: Row = ACTIONS[action];
+  return row[standing] ?? null;
+}
+
+/**
+ * Whether somebody of this standing may give somebody this role: then they may also take it away, and withdraw an offer
+ * of it. Operators invite into every organization.
+ */
+export function mayGive(standing: Standing, role: Role): boolean {
+  if (standing === "operator") return true;
+  return allowance(standing, "team.change") !== null && (role !== "owner" || standing === "owner");
+}

@@ -1,0 +1,48 @@
+// The version of a row that several people may edit at once: a digest of what they can change about it, so that no store
+// keeps it and every gateway says the same. A change names the version that it was made on; where the row has another one
+// by then, it is refused. A row that was changed and changed back is the same again, and nothing of it is lost.
+import { createHash } from "node:crypto";
+import { OperatorRefusal } from "./operator-refusals.ts";
+
+/** What people edit of each row, by the names of its record. */
+const EDITED = {
+  key: ["name", "limit"],
+  organization: ["name"],
+  settings: ["name", "requireTwoFactor"],
+  member: ["role"],
+  alert_rule: ["kind", "amount", "percent", "days", "keyId", "channels", "enabled"],
+  auto_top_up: ["enabled", "threshold", "amount", "monthlyCap"],
+} as const;
+
+type EditedRow = keyof typeof EDITED;
+type Value = string | number | bigint | boolean | null | readonly string[];
+/** A record, as far as its version needs it. */
+export type Edited<Row extends EditedRow> = Record<(typeof EDITED)[Row][number], Value>;
+
+const LENGTH = 16;
+
+export function versionOf<Row extends EditedRow>(row: Row, record: Edited<Row>): string {
+  const fields: readonly (keyof Edited<Row>)[] = EDITED[row];
+  const values = fields.map((field) => record[field] as Value);
+  const text = JSON.stringify([
+    row,
+    ...values.map((value) => (typeof value === "bigint" ? `${value}` : value)),
+  ]);
+  return createHash("sha256").update(text).digest("base64url").slice(0, LENGTH);
+}
+
+/** A change that names no version is made on any. */
+export const isStale = (named: string | undefined, present: string): boolean =>
+  named !== undefined && named !== present;
+
+/** Before a write that compares once more what was read here: it alone decides between two that come at once. */
+export function checkVersion(named: string, present: string): void {
+  if (isStale(named, present)) throw changedMeanwhile();
+}
+
+export const changedMeanwhile = (): OperatorRefusal =>
+  new OperatorRefusal(
+    "changed_meanwhile",
+    "Somebody else changed this after you read it, so nothing was changed now. Read it again, and send its present version if your change still holds.",
+    "version",
+  );

@@ -1,0 +1,22 @@
+// The answers for an id that names nothing.
+import { OperatorRefusal } from "./operator-refusals.ts";
+
+type Noun =
+  | "organization"
+  | "key"
+  | "entitlement"
+  | "route"
+  | "request"
+  | "order"
+  | "card"
+  | "rule"
+  | "channel"
+  | "management_key"
+  | "provider";
+
+export const unknownRecord = (noun: Noun, id: string, param: string): OperatorRefusal =>
+  new OperatorRefusal("not_found", `There is no ${noun.replace("_", " ")} ${JSON.stringify(id)}.`, param);
+
+/** The same answer for what does not exist and for what belongs to somebody else (hardening.md S7). */
+export const notFound = (param: string): OperatorRefusal =>
+  new OperatorRefusal("not_found", "There is no record of this id.", param);

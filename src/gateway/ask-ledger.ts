@@ -1,0 +1,97 @@
+// COMMIT 1 as it is asked for: again on counted tokens where only the byte bound refused, again on a fresh route table where the
+// route was found closed, again where running requests hold less than they did (money.md §6, §7).
+import type { Credential } from "../domain/credential.ts";
+import type { AdmissionRequest, AdmissionDecision, Ledger, Lowering } from "../ledger/ledger.ts";
+import { admissionRequestOf, type PreparedRequest, type PreparePorts } from "./prepared-request.ts";
+import { countPrompt, onlyTheBoundRefused } from "./count-prompt.ts";
+import type { Incoming } from "./incoming.ts";
+import { lackOf, makeRoom } from "./make-room.ts";
+import type { RunningHolds } from "./running-holds.ts";
+
+export interface AskLedgerPorts extends PreparePorts {
+  ledger: Pick<Ledger, "admit">;
+  holds: RunningHolds;
+  /** Learns what other gateways published and switched; null when no others share the store. */
+  refreshShelf: (() => Promise<void>) | null;
+}
+
+interface Asker {
+  credential: Credential;
+  incoming: Pick<Incoming, "requestId" | "signal">;
+  /** What is asked for by the route table as it is now. */
+  readAgain: () => PreparedRequest;
+}
+
+/** How often one request is decided again because running ones hold less than before. */
+const ROOMS_AT_MOST = 8;
+
+/** The ledger's last word, and the request that it decided on. */
+export async function askLedger(
+  ports: AskLedgerPorts,
+  first: PreparedRequest,
+  { credential, incoming, readAgain }: Asker,
+): Promise<{ outcome: AdmissionDecision; prepared: PreparedRequest }> {
+  const { organizationId } = credential;
+  const by = { requestId: incoming.requestId, credential };
+  let prepared = first;
+  let refreshed = ports.refreshShelf === null;
+  let lowerings: Lowering[] = [];
+  for (let rooms = 0; ; ) {
+    const lowered = ports.holds.lowerings(organizationId);
+    const outcome = await admitted(ports, admissionRequestOf(ports, prepared, { ...by, lowerings }));
+    lowerings = [];
+    let stands = outcome;
+    if (refusedByTheBound(prepared, outcome)) {
+      const counted = await countPrompt(prepared, outcome, {
+        organizationId,
+        signal: incoming.signal,
+      });
+      if (!("kind" in counted)) {
+        prepared = counted;
+        continue;
+      }
+      stands = counted;
+    } else if (!refreshed && foundClosed(outcome)) {
+      await ports.refreshShelf?.();
+      refreshed = true;
+      prepared = readAgain();
+      continue;
+    }
+    const missing = stands.kind === "refused" ? lackOf(stands.short) : null;
+    if (missing !== null && rooms++ < ROOMS_AT_MOST) {
+      lowerings = await makeRoom(ports.holds, missing, { credential, exactly: stands === outcome });
+      const others = ports.holds.lowerings(organizationId) > Math.max(lowered, 0);
+      if (lowerings.length > 0 || others) continue;
+    }
+    return { outcome: stands, prepared };
+  }
+}
+
+/** Those whom this hold keeps out know of it as soon as it is durable. */
+async function admitted(
+  { ledger, holds }: AskLedgerPorts,
+  admission: AdmissionRequest,
+): Promise<AdmissionDecision> {
+  let opened = (): void => {};
+  const held = (): void => {
+    opened = holds.opening(admission.credential.organizationId);
+  };
+  try {
+    return await ledger.admit({ ...admission, held });
+  } finally {
+    opened();
+  }
+}
+
+/** Whether the byte bound of the prompt is all that refused, and has not been replaced by a count yet. */
+const refusedByTheBound = (
+  prepared: PreparedRequest,
+  outcome: AdmissionDecision,
+): outcome is Extract<AdmissionDecision, { kind: "refused" }> =>
+  outcome.kind === "refused" && outcome.authenticated && onlyTheBoundRefused(prepared, outcome.refusal);
+
+/** Another gateway may just have published or switched what this one's route table, or COMMIT 1, finds closed. */
+const foundClosed = (outcome: AdmissionDecision): boolean =>
+  outcome.kind === "refused" &&
+  outcome.authenticated &&
+  ["model_not_found", "route_disabled", "route_release_stale"].includes(outcome.refusal.code);

@@ -1,0 +1,50 @@
+// Whose mistake a provider's 400 is (wire.md §8.3): the caller's where the provider names a field that the caller sent and
+// that went upstream as the caller wrote it; ours for everything that this gateway added, renamed or chose.
+import { Refusal } from "../domain/refusals.ts";
+import type { Failure } from "../providers/failure.ts";
+import type { Admitted } from "./hold.ts";
+
+/** Fields with a word of their own; others are also plain English, and count only when quoted or as a path. */
+const UNMISTAKABLE = /^(temperature|logprobs|verbosity)$|_/;
+const PATH = /^([A-Za-z_]+)((?:\[\d{1,4}\]|\.[\w-]{1,64}){0,8})/;
+
+type Asked = Pick<Admitted, "format" | "request">;
+
+/** The refusal for a request that the caller has to change; null when the mistake is not provably theirs. */
+export function callersMistake({ format, request }: Asked, failure: Failure): Refusal | null {
+  const { param, words = "", unknownField = false, status = 400 } = failure.upstream;
+  if (failure.reason !== "rejected" || (status !== 400 && status !== 422)) return null;
+  const sent = format.sentFields(request);
+  const path = param === undefined ? namedIn(words, sent) : pathOf(param, sent);
+  if (path === null || (unknownField && path.startsWith("max_"))) return null; // its name for the maximum is ours to know
+  return unknownField
+    ? new Refusal(
+        "unsupported_parameter",
+        `The provider of this model does not take ${path}. Leave it out. Nothing was charged.`,
+        { param: path },
+      )
+    : new Refusal(
+        "invalid_request",
+        `The provider of this model does not accept the value of ${path}. Change it or leave it out. Nothing was charged.`,
+        { param: path },
+      );
+}
+
+/** `body.messages.0.content` and `messages[0].content` alike; null where it does not begin with a field that was sent. */
+function pathOf(param: string, sent: ReadonlyMap<string, string>): string | null {
+  const found = PATH.exec(param.replace(/^(body|request|\$)\./, ""));
+  const name = sent.get(found?.[1] ?? "");
+  if (found === null || name === undefined) return null;
+  return name + (found[2] ?? "").replace(/\.(\d{1,4})(?=[.[]|$)/g, "[$1]");
+}
+
+/** The one field that the words name; null when they name none, several, or one that was not sent. */
+function namedIn(words: string, sent: ReadonlyMap<string, string>): string | null {
+  const quoted = [...words.matchAll(/["'`]([A-Za-z_]+(?:\[\d{1,4}\]|\.[\w-]{1,64}){0,8})["'`]/g)];
+  const led = /(?:^|: )([a-z_]+(?:\[\d{1,4}\]|\.[\w-]{1,64}){0,8}): /.exec(words);
+  const plain = [...words.matchAll(/\b[a-z_]+\b/g)].filter(([name]) => UNMISTAKABLE.test(name));
+  const candidates = [...quoted.map(([, path]) => path), led?.[1], ...plain.map(([name]) => name)];
+  const paths = candidates.flatMap((path) => pathOf(path ?? "", sent) ?? []);
+  const fields = new Set(paths.map((path) => PATH.exec(path)?.[1]));
+  return fields.size === 1 ? (paths.toSorted((a, b) => b.length - a.length)[0] ?? null) : null;
+}

@@ -1,0 +1,89 @@
+// A prompt whose byte bound alone refused its request, counted exactly (money.md §6): as far as a count could still admit
+// it, for as long as its client waits, and not for ever.
+import { Refusal } from "../domain/refusals.ts";
+import type { AdmissionDecision } from "../ledger/ledger.ts";
+import { admissiblePromptTokens } from "../pricing/admissible-prompt.ts";
+import type { Count } from "../pricing/token-counter.ts";
+import { promptTokensWithin, type CountingFor } from "../pricing/tokens.ts";
+import { type PreparedRequest, requoted } from "./prepared-request.ts";
+import type { Candidate } from "./hold.ts";
+
+type Refused = Extract<AdmissionDecision, { kind: "refused" }>;
+
+/** Its wait for a turn included. A million tokens of prose take two seconds. */
+const COUNTED_WITHIN_MS = 10_000;
+
+/** Whether an exact count could still let this request in; `bytes` has no second try. */
+export const onlyTheBoundRefused = (prepared: PreparedRequest, refusal: Refusal): boolean =>
+  !prepared.counted &&
+  prepared.candidates.some(({ release }) => release.tokenizer !== "bytes") &&
+  (refusal.code === "insufficient_credits" || refusal.code === "context_length_exceeded");
+
+/**
+ * The same request on exactly counted tokens; or, where the count did not end, the refusal that stands: what the byte
+ * bound refused with and why, or 429 and 503 of those who have too much to be counted.
+ */
+export async function countPrompt(
+  prepared: PreparedRequest,
+  refused: Refused,
+  client: { organizationId: string; signal: AbortSignal },
+): Promise<PreparedRequest | Refused> {
+  const { request, candidates } = prepared;
+  if (request === null || candidates.length === 0) throw new Error("nothing to count");
+  const releases = candidates.map(({ release }) => release);
+  const atMost = admissiblePromptTokens(
+    request,
+    releases,
+    refused.short?.of === "credits" ? refused.short.available : null,
+  );
+  try {
+    const count = await countedOver(candidates, { ...client, lane: "admission", atMost }, COUNTED_WITHIN_MS);
+    return count.kind === "exact" ? requoted(prepared, count.tokens) : unended(prepared, refused, count);
+  } catch (error) {
+    if (error instanceof Refusal) return { kind: "refused", refusal: error, authenticated: true };
+    throw error;
+  }
+}
+
+/** Tokens of the candidate that makes most of what it is sent; or of the first whose count did not end. */
+export async function countedOver(
+  candidates: readonly Candidate[],
+  limits: CountingFor & { atMost: number; signal?: AbortSignal },
+  withinMs: number,
+): Promise<Count> {
+  const untilMs = performance.now() + withinMs;
+  let tokens = 0;
+  for (const { body, release } of candidates) {
+    const deadlineMs = Math.max(0, untilMs - performance.now());
+    const count = await promptTokensWithin(body, release, { ...limits, deadlineMs });
+    if (count.kind !== "exact") return count;
+    tokens = Math.max(tokens, count.tokens);
+  }
+  return { kind: "exact", tokens };
+}
+
+/** What refused, and why a count does not say it better. */
+function unended(prepared: PreparedRequest, refused: Refused, { kind, tokens }: Count): Refused {
+  if (kind === "above" && refused.refusal.code === "context_length_exceeded") {
+    const { wanted } = requoted(prepared, tokens);
+    if ("refusal" in wanted)
+      return because(
+        { ...refused, refusal: wanted.refusal },
+        "Counting stopped there: the messages have more.",
+      );
+  }
+  return because(
+    refused,
+    kind === "above"
+      ? `Its figure is an upper bound, one token for each byte of the messages: they were counted up to ${tokens} tokens, already more than the credits cover.`
+      : `Its figure is an upper bound, one token for each byte of the messages: they could not be counted within ${COUNTED_WITHIN_MS / 1000} seconds. Send them again later, or shorten them.`,
+  );
+}
+
+const because = ({ refusal, ...refused }: Refused, why: string): Refused => ({
+  ...refused,
+  refusal: new Refusal(refusal.code, `${refusal.message} ${why}`, {
+    param: refusal.param,
+    ...(refusal.details && { details: refusal.details }),
+  }),
+});

@@ -1,0 +1,92 @@
+// From a decoded body to a ChatRequest, or to the refusal of its first wrong field (specification 2.1, wire.md §1).
+// Only here are requests made: known fields are read one by one, everything else is refused by name, and no choice
+// that needs a release is taken (see `fit-to-release.ts`).
+import { CHAT_FIELDS, type Draft } from "./chat-fields.ts";
+import type { ChatRequest } from "../../../domain/chat-request.ts";
+import { countImages, isArrayOfIntegers, rawTokenIds } from "./parse-content.ts";
+import { reduceThinking } from "./parse-thinking.ts";
+import { parseToolChoice } from "./parse-tools.ts";
+import {
+  clip,
+  echo,
+  found,
+  invalid,
+  isJsonObject,
+  isPresent,
+  type JsonObject,
+} from "../../../domain/read-value.ts";
+import { REFUSED_FIELDS } from "./refused-fields.ts";
+import { Refusal } from "../../../domain/refusals.ts";
+
+export interface ParsedChat {
+  request: ChatRequest;
+  /** A stream ends with a chunk of usage. */
+  includeUsage: boolean;
+}
+
+/** Reads a decoded body. Throws a Refusal with `param` for the first field, in body order, that does not pass. */
+export function parseChatRequest(body: unknown): ParsedChat {
+  if (!isJsonObject(body)) throw new Refusal("invalid_request", "The request body must be one JSON object.");
+  const draft: Draft = { request: emptyRequest(), thinking: [], includeUsage: false };
+  for (const name of Object.keys(body)) readField(draft, name, body[name]);
+  requireWholeness(draft.request, body);
+  return { request: finish(draft, body), includeUsage: draft.includeUsage };
+}
+
+function emptyRequest(): ChatRequest {
+  return {
+    model: "",
+    messages: [],
+    maxTokens: null,
+    tools: [],
+    toolChoice: null,
+    responseFormat: null,
+    reasoning: null,
+    n: 1,
+    temperature: null,
+    stop: [],
+    logprobs: false,
+    topLogprobs: null,
+    logitBias: null,
+    stream: false,
+    forwarded: {},
+    identifiers: {},
+    ignored: [],
+    images: 0,
+  };
+}
+
+function readField(draft: Draft, name: string, value: unknown): void {
+  const read = CHAT_FIELDS.get(name);
+  if (read === undefined) return refuseField(name, value);
+  if (isPresent(value)) read(draft, value);
+}
+
+function refuseField(name: string, value: unknown): void {
+  const refused = REFUSED_FIELDS.get(name);
+  if (refused === undefined) {
+    const text = `Unknown parameter: ${echo(name)}. Remove it, or check its spelling.`;
+    throw new Refusal("unknown_parameter", text, { param: clip(name) });
+  }
+  if (!isPresent(value)) return;
+  if (name === "prompt" && isArrayOfIntegers(value)) throw rawTokenIds(null, name);
+  throw new Refusal(refused.code, `\`${name}\` ${refused.text}`, { param: name });
+}
+
+/** What must be there, and what only makes sense together. */
+function requireWholeness(request: ChatRequest, body: JsonObject): void {
+  for (const name of ["model", "messages"])
+    if (!isPresent(body[name])) throw invalid(null, name, `is required, ${found(undefined)}.`);
+  if (isPresent(body.stream_options) && !request.stream)
+    throw invalid(null, "stream_options", 'is only allowed with "stream": true. Remove it, or set stream.');
+  if (request.topLogprobs !== null && request.topLogprobs > 0 && !request.logprobs)
+    throw invalid(null, "top_logprobs", 'is only allowed with "logprobs": true. Remove it, or set logprobs.');
+}
+
+function finish({ request, thinking }: Draft, body: JsonObject): ChatRequest {
+  if (isPresent(body.tool_choice)) request.toolChoice = parseToolChoice(body.tool_choice, request.tools);
+  if (!request.logprobs) request.topLogprobs = null;
+  request.reasoning = reduceThinking(thinking);
+  request.images = countImages(request.messages);
+  return request;
+}

@@ -1,0 +1,114 @@
+// Top-level fields whose value is more than one number, word or switch, and less than a room of its own (wire.md
+// §1.1): model, stop, logit_bias, stream_options, metadata, modalities.
+import { isArrayOfIntegers, rawTokenIds } from "./parse-content.ts";
+import {
+  clip,
+  found,
+  invalid,
+  isPresent,
+  type JsonObject,
+  type Place,
+  readArray,
+  readBoolean,
+  readBoundedString,
+  readNumber,
+  readObject,
+  readString,
+  refuse,
+} from "../../../domain/read-value.ts";
+
+const MAX_MODEL_LENGTH = 200;
+const MAX_STOPS = 4;
+const MAX_STOP_LENGTH = 1024;
+const METADATA = { pairs: 16, keyLength: 64, valueLength: 512 };
+const LOGIT_BIAS = { entries: 1024, min: -100, max: 100 };
+
+/** A model's public id; whether it exists is asked later. */
+export function parseModel(value: unknown): string {
+  const model = readBoundedString(value, null, "model", MAX_MODEL_LENGTH);
+  if (model !== "") return model;
+  throw invalid(null, "model", "must not be empty. GET /v1/models lists the ids.");
+}
+
+/** One to four strings; a single string is a list of one, `[]` says nothing. */
+export function parseStop(value: unknown): string[] {
+  if (isArrayOfIntegers(value)) throw rawTokenIds(null, "stop");
+  if (typeof value !== "string" && !Array.isArray(value))
+    throw invalid(
+      null,
+      "stop",
+      `must be a string or an array of up to ${MAX_STOPS} strings, ${found(value)}.`,
+    );
+  const items: unknown[] = typeof value === "string" ? [value] : value;
+  if (items.length > MAX_STOPS)
+    throw refuse("array_above_max_length", null, "stop", `may hold at most ${MAX_STOPS} strings.`);
+  const at: Place = { parent: null, step: "stop" };
+  return items.map((item, index) => {
+    const stop = readBoundedString(item, at, index, MAX_STOP_LENGTH);
+    if (stop === "") throw invalid(at, index, "must not be empty. Remove it.");
+    return stop;
+  });
+}
+
+/** Token ids to biases; `{}` says nothing. Whether the release takes token ids at all is decided in `fit-to-release`. */
+export function parseLogitBias(value: unknown): Record<string, number> | null {
+  const given = readObject(value, null, "logit_bias");
+  const entries = Object.entries(given);
+  if (entries.length === 0) return null;
+  const at: Place = { parent: null, step: "logit_bias" };
+  if (entries.length > LOGIT_BIAS.entries)
+    throw invalid(null, "logit_bias", `may hold at most ${LOGIT_BIAS.entries} entries.`);
+  for (const [token, bias] of entries) {
+    if (!/^\d{1,9}$/.test(token)) throw invalid(null, "logit_bias", "must have token ids as its keys.");
+    const amount = readNumber(bias, at, token);
+    if (amount < LOGIT_BIAS.min || amount > LOGIT_BIAS.max)
+      throw invalid(at, token, `must lie between ${LOGIT_BIAS.min} and ${LOGIT_BIAS.max}.`);
+  }
+  return given as Record<string, number>;
+}
+
+/** What was asked of the stream: `obfuscation` is accepted and never done. */
+export function parseStreamOptions(value: unknown): { includeUsage: boolean; obfuscation: boolean } {
+  const options = readObject(value, null, "stream_options");
+  return {
+    includeUsage: readSwitch(options, "include_usage"),
+    obfuscation: readSwitch(options, "include_obfuscation"),
+  };
+}
+
+function readSwitch(options: JsonObject, name: string): boolean {
+  const value = options[name];
+  return isPresent(value) && readBoolean(value, { parent: null, step: "stream_options" }, name);
+}
+
+/** Checks the caller's own notes, which go nowhere; returns how many there are. */
+export function countMetadata(value: unknown): number {
+  const entries = Object.entries(readObject(value, null, "metadata"));
+  if (entries.length > METADATA.pairs)
+    throw invalid(null, "metadata", `may hold at most ${METADATA.pairs} pairs.`);
+  const at: Place = { parent: null, step: "metadata" };
+  for (const [key, note] of entries) {
+    if (key.length > METADATA.keyLength)
+      throw refuse(
+        "string_above_max_length",
+        at,
+        clip(key),
+        `may have at most ${METADATA.keyLength} characters.`,
+      );
+    if (readString(note, at, key).length > METADATA.valueLength)
+      throw refuse(
+        "string_above_max_length",
+        at,
+        key,
+        `may hold at most ${METADATA.valueLength} characters.`,
+      );
+  }
+  return entries.length;
+}
+
+/** Only `["text"]`, the default, is open. */
+export function requireTextModality(value: unknown): void {
+  const modalities = readArray(value, null, "modalities");
+  if (modalities.length === 1 && modalities[0] === "text") return;
+  throw refuse("unsupported_value", null, "modalities", 'must be ["text"]: nothing else is open.');
+}

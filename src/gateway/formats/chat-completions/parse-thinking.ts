@@ -1,0 +1,112 @@
+// The many spellings of one wish: how much the model may think (wire.md §1.4). Every flag becomes a statement in the
+// order of the body; statements that disagree are refused at the later one, the rest reduce to a single one.
+import type { ReasoningStatement } from "../../../domain/chat-request.ts";
+import {
+  isPresent,
+  pathOf,
+  type Place,
+  readBoolean,
+  readChoice,
+  readObject,
+  readString,
+  refuse,
+} from "../../../domain/read-value.ts";
+import { Refusal } from "../../../domain/refusals.ts";
+
+/** One thing said about thinking, at the path `param` of the body. */
+export type ThinkingStatement = ReasoningStatement | { kind: "budget"; param: string };
+
+/** Reads one present field into the statement it makes; null when it says nothing. */
+type StatementReader = (value: unknown, at: Place, step: string) => ThinkingStatement | null;
+
+const POLARITY = { enabled: "on", adaptive: "on", disabled: "off" } as const;
+const TYPES = ["enabled", "adaptive", "disabled"] as const;
+
+const readEffort: StatementReader = (value, at, step) => ({
+  kind: "effort",
+  effort: readString(value, at, step),
+  param: pathOf(at, step),
+});
+const readType: StatementReader = (value, at, step) => ({
+  kind: POLARITY[readChoice(value, TYPES, at, step)],
+  param: pathOf(at, step),
+});
+const readSwitch: StatementReader = (value, at, step) => ({
+  kind: readBoolean(value, at, step) ? "on" : "off",
+  param: pathOf(at, step),
+});
+const readBudget: StatementReader = (_value, at, step) => ({ kind: "budget", param: pathOf(at, step) });
+
+const refuseField: StatementReader = (_value, at, step) => {
+  throw refuse("unsupported_parameter", at, step, "is not open. Remove it.");
+};
+/** `false` is the default: reasoning comes back where there is any. */
+const readExclude: StatementReader = (value, at, step) =>
+  value === false ? null : refuseField(value, at, step);
+
+/** The top-level fields that speak about thinking, and the members of those that are objects. */
+const FIELDS: Record<string, StatementReader | Record<string, StatementReader>> = {
+  reasoning_effort: readEffort,
+  thinking: { type: readType, budget_tokens: readBudget },
+  reasoning: {
+    effort: readEffort,
+    enabled: readSwitch,
+    max_tokens: readBudget,
+    exclude: readExclude,
+    summary: refuseField,
+  },
+  enable_thinking: readSwitch,
+  thinking_budget: readBudget,
+  thinking_token_budget: readBudget,
+  include_reasoning: refuseField,
+};
+
+export const THINKING_FIELDS: readonly string[] = Object.keys(FIELDS);
+
+/** Adds what the present top-level field `name` says to the statements; members are read in the body's order. */
+export function readThinkingField(name: string, value: unknown, statements: ThinkingStatement[]): void {
+  const field = FIELDS[name];
+  if (typeof field === "function") return add(field(value, null, name), statements);
+  const at: Place = { parent: null, step: name };
+  for (const [step, member] of Object.entries(readObject(value, null, name))) {
+    const reader = Object.hasOwn(field ?? {}, step) ? field?.[step] : undefined;
+    if (reader !== undefined && isPresent(member)) add(reader(member, at, step), statements);
+  }
+}
+
+function add(statement: ThinkingStatement | null, statements: ThinkingStatement[]): void {
+  if (statement !== null) statements.push(statement);
+}
+
+/** Reduces all statements to the strongest one (an effort says more than "on" or "off"), or refuses their dispute. */
+export function reduceThinking(statements: readonly ThinkingStatement[]): ReasoningStatement | null {
+  statements.forEach((later, index) => {
+    const earlier = statements.slice(0, index).find((statement) => contradict(statement, later));
+    if (earlier !== undefined) throw contradictory(earlier.param, later.param);
+  });
+  let reduced: ReasoningStatement | null = null;
+  for (const statement of statements) {
+    if (statement.kind === "budget") throw budgetNotOpen(statement.param);
+    if (reduced === null || (statement.kind === "effort" && reduced.kind !== "effort")) reduced = statement;
+  }
+  return reduced;
+}
+
+function contradict(a: ThinkingStatement, b: ThinkingStatement): boolean {
+  if (a.kind === "budget" || b.kind === "budget") return a.kind !== b.kind;
+  if (a.kind === "effort" && b.kind === "effort") return a.effort !== b.effort;
+  return directionOf(a) !== directionOf(b);
+}
+
+const directionOf = (statement: ReasoningStatement): "on" | "off" =>
+  statement.kind === "effort" ? (statement.effort === "none" ? "off" : "on") : statement.kind;
+
+function contradictory(earlier: string, later: string): Refusal {
+  const text = `\`${later}\` contradicts \`${earlier}\`. Say how much to think once, best by \`reasoning_effort\`.`;
+  return new Refusal("contradictory_thinking", text, { param: later });
+}
+
+function budgetNotOpen(param: string): Refusal {
+  const text = `\`${param}\` is not open: thinking has no token budget of its own. Use \`reasoning_effort\`.`;
+  return new Refusal("unsupported_parameter", text, { param });
+}

@@ -1,0 +1,5 @@
+// Every surface that this gateway answers on.
+import { chatCompletions } from "./chat-completions/chat-completions.ts";
+import type { Format } from "./format.ts";
+
+export const FORMATS: readonly Format[] = [chatCompletions];

@@ -1,0 +1,61 @@
+// How a keyed stream ends whose gateway died in the middle of it: what was sent, then an error with the receipt of what
+// was charged for it, and no terminator (money.md §3 `mid_stream`). The retry gets exactly this; who follows a stream of
+// which nothing was settled, or not enough was kept, gets an error without figures.
+import { Refusal } from "../domain/refusals.ts";
+import { resultNotRetained } from "../ledger/decide/policy-refusals.ts";
+import type { PrintInterrupted } from "../ledger/recovery.ts";
+import { EVENT_STREAM, lastEventOf } from "./event-stream.ts";
+import type { Format } from "./formats/format.ts";
+import { type IdempotencyKey, idempotencyRecord } from "./idempotency.ts";
+import type { PrintLost } from "./replay-buffer.ts";
+import { printGateway, receiptOfRecord } from "./receipt.ts";
+
+const interrupted = (): Refusal =>
+  new Refusal(
+    "provider_error",
+    "The gateway was interrupted in the middle of this answer. The prompt and the tokens delivered until then were " +
+      "charged, see gateway.cost. Send the request again with a new Idempotency-Key, or none, for a whole answer.",
+    { retry: false },
+  );
+
+/** Null for a stream of no format that is known here: then nothing is kept of it, and its retry is told so. */
+export const interruptedStreams =
+  (formats: readonly Format[]): PrintInterrupted =>
+  (settled, release, sent) => {
+    const { requestId } = settled;
+    const text = Buffer.from(sent).toString();
+    const format = formats.find((one) => one.recognizes(text));
+    if (format === undefined) return null;
+    const at = { gateway: printGateway(receiptOfRecord(settled, release)), number: lastEventOf(text) + 1 };
+    const last = format.printInterrupted(interrupted(), requestId, at);
+    return {
+      requestId,
+      status: 200,
+      headers: { "content-type": EVENT_STREAM },
+      body: Buffer.concat([sent, Buffer.from(last)]),
+    };
+  };
+
+const lost = (): Refusal =>
+  new Refusal(
+    "provider_error",
+    "The gateway that ran this request was lost in the middle of the answer. Send the same request again to learn " +
+      "whether anything was charged for it; send it with a new Idempotency-Key, or none, for a whole answer.",
+    { retry: false },
+  );
+
+/** For those who follow the stream of this request when there is nothing in the ledger that could end it. */
+export const printLostStream =
+  (format: Format, requestId: string, idempotency: IdempotencyKey): PrintLost =>
+  (end, number) => {
+    const gateway = printGateway({
+      requestId,
+      idempotency: idempotencyRecord(idempotency),
+      route: null,
+      researchMode: false,
+      attempts: 0,
+      cost: null,
+    });
+    const refusal = end === "unkept" ? resultNotRetained(requestId) : lost();
+    return format.printInterrupted(refusal, requestId, { gateway, number });
+  };

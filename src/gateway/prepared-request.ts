@@ -1,0 +1,203 @@
+// What a request asks for, after everything that needs no store: parsed, routed, priced. A refusal met here is kept as
+// a value, because it is the ledger that says it, in its place among the other refusals (money.md §7).
+import type { ChatRequest } from "../domain/chat-request.ts";
+import { fitToRelease } from "../releases/fit.ts";
+import type { Asked } from "../domain/request-log.ts";
+import type { AnswerPrinter } from "./formats/format.ts";
+import { parseJson } from "../domain/parse-json.ts";
+import { Refusal } from "../domain/refusals.ts";
+import type { Release } from "../domain/release.ts";
+import type { AdmissionRequest, AdmissionPlan } from "../ledger/ledger.ts";
+import { promptBound, quote, type Quote } from "../pricing/quote.ts";
+import type { Provider } from "../providers/provider.ts";
+import type { Candidate } from "./hold.ts";
+import { fingerprintOf, generatedKey, type IdempotencyKey, readIdempotencyKey } from "./idempotency.ts";
+import type { Incoming } from "./incoming.ts";
+
+export interface PreparePorts {
+  routeTable: { candidates(model: string): readonly Release[]; closedReason(model: string): Refusal };
+  providers: ReadonlyMap<string, Provider>;
+  /** HMAC of an identifier that a caller chose, keyed per installation and organization: never the raw value. */
+  identify(organizationId: string, value: string): string;
+  timeouts: { answerMs: number; streamMs: number };
+}
+
+/** What the bytes ask for, after everything that needs no store. */
+export interface PreparedRequest {
+  idempotency: IdempotencyKey;
+  fingerprint: Uint8Array | null;
+  /** The model as the body names it, read even where the rest is refused; null before that. */
+  model: string | null;
+  request: ChatRequest | null;
+  /** Of a request that was parsed. */
+  printer: AnswerPrinter | null;
+  candidates: Candidate[];
+  /** The prompt was counted exactly; before that the bound in bytes stands. */
+  counted: boolean;
+  wanted: Quote | { stage: "shape" | "route"; refusal: Refusal };
+}
+
+/** Stands until something is asked for. */
+const NOTHING: PreparedRequest["wanted"] = {
+  stage: "shape",
+  refusal: new Refusal("invalid_request", "The request is empty."),
+};
+
+/** What is known of a request whose body nobody has read. */
+export const nothingPrepared = (requestId: string): PreparedRequest => ({
+  idempotency: generatedKey(requestId),
+  fingerprint: null,
+  model: null,
+  request: null,
+  printer: null,
+  candidates: [],
+  counted: false,
+  wanted: NOTHING,
+});
+
+/** Steps 3–5: parse, route, price. What is refused on the way is carried. */
+export function prepareRequest(
+  ports: PreparePorts,
+  incoming: Incoming,
+  from: { organizationId: string; body: Uint8Array },
+): PreparedRequest {
+  const prepared = nothingPrepared(incoming.requestId);
+  const { format } = incoming;
+  let request: ChatRequest;
+  try {
+    prepared.idempotency = readIdempotencyKey(incoming.idempotencyKey, incoming.requestId);
+    const parsed = parseJson(from.body);
+    prepared.model = modelNamed(parsed);
+    ({ request, printer: prepared.printer } = format.parse(parsed));
+    prepared.request = request;
+    if (prepared.idempotency.callerSupplied) prepared.fingerprint = fingerprintOf(format, parsed);
+  } catch (error) {
+    return { ...prepared, wanted: { stage: "shape", refusal: asRefusal(error) } };
+  }
+  try {
+    prepared.candidates = candidatesFor(ports, request, from.organizationId); // 4
+    prepared.wanted = quoteFor(request, prepared.candidates, boundOver(prepared.candidates)); // 5
+  } catch (error) {
+    prepared.wanted = { stage: "route", refusal: asRefusal(error) };
+  }
+  return prepared;
+}
+
+/** Open releases of the model that can serve what this request needs; the first one's refusal stands for all. */
+function candidatesFor(ports: PreparePorts, request: ChatRequest, organizationId: string): Candidate[] {
+  const releases = ports.routeTable.candidates(request.model);
+  if (releases.length === 0) throw ports.routeTable.closedReason(request.model);
+  const identifiers = identifiersOf(ports, request, organizationId);
+  const candidates: Candidate[] = [];
+  let refusal: Refusal | null = null;
+  for (const release of releases) {
+    const provider = ports.providers.get(release.provider);
+    if (provider === undefined) continue;
+    try {
+      const fitted = fitToRelease(request, release, provider);
+      const body = provider.prepare({ request, release, identifiers, ...fitted });
+      candidates.push({ release, body });
+    } catch (error) {
+      refusal ??= asRefusal(error);
+    }
+  }
+  if (candidates.length === 0) throw refusal ?? notSetUp();
+  return candidates;
+}
+
+function identifiersOf(
+  ports: Pick<PreparePorts, "identify">,
+  request: ChatRequest,
+  organizationId: string,
+): Record<string, string> {
+  const given = Object.entries(request.identifiers);
+  return Object.fromEntries(given.map(([name, value]) => [name, ports.identify(organizationId, value)]));
+}
+
+const notSetUp = (): Refusal =>
+  new Refusal(
+    "route_unavailable",
+    "No provider for this model is set up on this gateway. Try again later or choose another model.",
+    { retryAfterMs: 5000 },
+  );
+
+/** The dearest candidate's quote on these prompt tokens. */
+const quoteFor = (request: ChatRequest, candidates: readonly Candidate[], promptTokens: number): Quote =>
+  quote({ request, releases: candidates.map(({ release }) => release), promptTokens });
+
+/** Bodies differ between providers, and so do images: the largest bound holds for all. */
+export const boundOver = (candidates: readonly Candidate[]): number =>
+  Math.max(0, ...candidates.map(({ release, body }) => promptBound(body.size, release.imageTokensMax)));
+
+/** The same request, priced on exactly counted tokens of its prompt. */
+export function requoted(prepared: PreparedRequest, promptTokens: number): PreparedRequest {
+  const { request, candidates } = prepared;
+  if (request === null) throw new Error("nothing was counted");
+  try {
+    return { ...prepared, counted: true, wanted: quoteFor(request, candidates, promptTokens) };
+  } catch (error) {
+    return { ...prepared, counted: true, wanted: { stage: "route", refusal: asRefusal(error) } };
+  }
+}
+
+const MODEL_LENGTH_MAX = 200;
+
+function modelNamed(parsed: unknown): string | null {
+  if (typeof parsed !== "object" || parsed === null || !("model" in parsed)) return null;
+  const { model } = parsed;
+  return typeof model === "string" && model !== "" ? model.slice(0, MODEL_LENGTH_MAX) : null;
+}
+
+/** What is recorded of a request that holds nothing. */
+export function askedOf({ model, request, wanted, counted: exact }: PreparedRequest): Asked {
+  const stream = request?.stream ?? false;
+  if (request === null || "refusal" in wanted) return { model, stream, bounds: null };
+  const { promptTokensMax, outputTokensMax, hold } = wanted;
+  const outputTokens = outputTokensMax * request.n;
+  return { model, stream, bounds: { promptTokens: promptTokensMax, counted: exact, outputTokens, hold } };
+}
+
+/** The question that COMMIT 1 answers. */
+export function admissionRequestOf(
+  ports: PreparePorts,
+  prepared: PreparedRequest,
+  by: Pick<AdmissionRequest, "requestId" | "credential" | "lowerings">,
+): AdmissionRequest {
+  const { wanted, fingerprint, idempotency } = prepared;
+  const claim = fingerprint === null ? null : { idempotencyKey: idempotency.value, fingerprint };
+  return {
+    ...by,
+    claim,
+    asked:
+      "refusal" in wanted
+        ? { kind: "refusal", ...wanted }
+        : { kind: "plan", plan: planOf(ports, prepared, wanted) },
+  };
+}
+
+function planOf(ports: PreparePorts, prepared: PreparedRequest, quoted: Quote): AdmissionPlan {
+  const { request } = prepared;
+  const [first] = quoted.releases;
+  if (request === null || first === undefined) throw new Error("a quote without a request");
+  return {
+    model: request.model,
+    tier: first.tier,
+    requiresPaid: quoted.releases.some(({ requiresPaid }) => requiresPaid),
+    routes: quoted.releases.map((release) => ({
+      route: release.route,
+      version: release.version,
+      digest: release.digest,
+      expiresAtMs: release.expiresAtMs,
+    })),
+    hold: quoted.hold,
+    promptBound: quoted.promptTokensMax,
+    outputBound: quoted.outputTokensMax * request.n,
+    stream: request.stream,
+    timeoutMs: request.stream ? ports.timeouts.streamMs : ports.timeouts.answerMs,
+  };
+}
+
+function asRefusal(error: unknown): Refusal {
+  if (error instanceof Refusal) return error;
+  throw error;
+}

@@ -1,0 +1,93 @@
+// Requests that another gateway of the same store runs, for the duplicates that arrive here (money.md §8.5): one poll per
+// request, however many wait for it, feeds what it has stored into the same `InFlight` that they would join at home.
+import type { StoredAnswer } from "../ledger/ledger.ts";
+import { UnreadableRecord } from "../ledger/unreadable.ts";
+import type { Jobs } from "../lib/jobs.ts";
+import { EVENT_STREAM } from "./event-stream.ts";
+import type { InFlight, RemoteFlight } from "./in-flight.ts";
+import { ReplayBuffer } from "./replay-buffer.ts";
+
+const POLL_FIRST_MS = 100;
+const POLL_AT_MOST_MS = 500;
+
+export interface Place {
+  organizationId: string;
+  requestId: string;
+}
+
+/** What a store shows of a request that somebody runs. */
+interface Seen {
+  state: "running" | "settled" | "released";
+  /** What was sent since, in order and without a gap; empty when nothing is stored. */
+  chunks: Uint8Array[];
+  /** Once it has ended, if its answer is kept. */
+  answer: StoredAnswer | null;
+}
+
+/** What was passed on so far. */
+interface Fed {
+  replay: ReplayBuffer;
+  chunks: number;
+  bytes: number;
+}
+
+export interface RemoteInFlightPorts {
+  inFlight: InFlight;
+  /** `from`: how many chunks are known already. */
+  look(place: Place, from: number): Promise<Seen>;
+  jobs: Jobs;
+}
+
+export class RemoteInFlight {
+  constructor(private readonly ports: RemoteInFlightPorts) {}
+
+  /** Makes a request that runs on another gateway one that can be joined; nothing when it can be already. */
+  watch(place: Place): void {
+    const watch = this.ports.inFlight.watch(place.requestId);
+    if (watch !== null) this.ports.jobs.run("elsewhere", () => this.follow(place, watch));
+  }
+
+  private async follow(place: Place, watch: RemoteFlight): Promise<void> {
+    const stream = { replay: new ReplayBuffer(true), chunks: 0, bytes: 0 };
+    try {
+      await this.feed(place, watch, stream);
+    } finally {
+      stream.replay.end("whole"); // when nobody wants it any more, those who followed it have left: they are told to go
+      watch.end();
+    }
+  }
+
+  private async feed(place: Place, watch: RemoteFlight, stream: Fed): Promise<void> {
+    for (let waitMs = POLL_FIRST_MS; ; waitMs = Math.min(waitMs * 1.5, POLL_AT_MOST_MS)) {
+      await new Promise((resolve) => setTimeout(resolve, waitMs));
+      if (!watch.wanted) break;
+      const seen = await this.ports.look(place, stream.chunks).catch((error: unknown) => {
+        if (!(error instanceof UnreadableRecord)) return null;
+        stream.replay.end("broken");
+        throw error;
+      });
+      if (!watch.wanted) break;
+      if (seen === null) continue; // the store is away: those who wait have their own limit
+      for (const chunk of seen.chunks) {
+        stream.replay.add(Buffer.from(chunk).toString());
+        stream.bytes += chunk.byteLength;
+        stream.chunks += 1;
+        watch.streams(stream.replay);
+        waitMs = POLL_FIRST_MS;
+      }
+      if (seen.state === "running") continue;
+      finish(stream, seen);
+      break;
+    }
+  }
+}
+
+/** The stored answer is the whole stream: what of it has not been passed on yet ends it. */
+function finish(stream: Fed, { state, answer }: Seen): void {
+  if (answer === null || answer.headers["content-type"] !== EVENT_STREAM) {
+    stream.replay.end(state === "settled" ? "unkept" : "broken");
+    return;
+  }
+  stream.replay.add(Buffer.from(answer.body.subarray(stream.bytes)).toString());
+  stream.replay.end("whole");
+}

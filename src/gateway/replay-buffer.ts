@@ -1,0 +1,84 @@
+// The exact bytes of a keyed stream, kept for its replay (money.md §8.6): followed live by duplicates that arrive while
+// it runs, stored when it has ended. Past the cap nothing is kept: the retry is told so, and money is unaffected.
+
+import { afterEvent, lastEventOf } from "./event-stream.ts";
+
+/** How a stream ends for those who follow it: with all that was sent, in the middle, or past what is kept of it. */
+export type ReplayEnd = "whole" | "broken" | "unkept";
+
+/** Prints the event that ends a stream in the place of its own end; `number` counts on from what was kept. */
+export type PrintLost = (end: Exclude<ReplayEnd, "whole">, number: number) => string;
+
+/** One stored result holds at most this much (money.md §8.10). */
+const KEPT_BYTES_MAX = 8 * 1024 * 1024;
+
+export class ReplayBuffer {
+  private pieces: string[] | null;
+  private size = 0;
+  private ended: "no" | ReplayEnd = "no";
+  private grown: PromiseWithResolvers<void> | null = null;
+
+  constructor(keyed: boolean) {
+    this.pieces = keyed ? [] : null;
+  }
+
+  /** Keeps the text if it is to be kept, and returns it. */
+  add(text: string): string {
+    if (this.pieces === null) return text;
+    this.size += Buffer.byteLength(text);
+    if (this.size > KEPT_BYTES_MAX) this.pieces = null;
+    else this.pieces.push(text);
+    this.wake();
+    return text;
+  }
+
+  /** The stream has ended: `whole` when all that was added was also sent, settled and is final. */
+  end(how: ReplayEnd): void {
+    if (this.ended !== "no") return;
+    this.ended = how;
+    this.wake();
+  }
+
+  /** All kept bytes and `last`, which nobody may see before it is settled; null when nothing is kept. */
+  bytes(last: string): Uint8Array | null {
+    return this.pieces === null ? null : Buffer.from(this.pieces.join("") + last);
+  }
+
+  get length(): number {
+    return this.pieces?.length ?? 0;
+  }
+
+  /** The bytes of the pieces from `from` up to `to`; null when there are none, or nothing is kept. */
+  slice(from: number, to: number): Uint8Array | null {
+    const text = this.pieces?.slice(from, to).join("") ?? "";
+    return text === "" ? null : Buffer.from(text);
+  }
+
+  /** What was kept from piece `from` on, as one text, and the number of the next piece; null when it is not kept. */
+  since(from: number): { text: string; next: number } | null {
+    if (this.pieces === null) return null;
+    return { text: this.pieces.slice(from).join(""), next: this.pieces.length };
+  }
+
+  /** Every byte from the first on, then live; after event `lastEventId` when that one is known. */
+  async *follow(lastEventId: string | null, printLost: PrintLost): AsyncGenerator<string, void, void> {
+    let [next, newest] = [0, ""];
+    for (;;) {
+      const { ended } = this;
+      const kept = this.since(next);
+      if (kept === null) return yield printLost("unkept", lastEventOf(newest) + 1);
+      const text = next === 0 ? afterEvent(kept.text, lastEventId) : kept.text;
+      next = kept.next;
+      newest = kept.text || newest;
+      if (text !== "") yield text;
+      else if (ended === "whole") return;
+      else if (ended !== "no") return yield printLost(ended, lastEventOf(newest) + 1);
+      else await (this.grown ??= Promise.withResolvers<void>()).promise;
+    }
+  }
+
+  private wake(): void {
+    this.grown?.resolve();
+    this.grown = null;
+  }
+}

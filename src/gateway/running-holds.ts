@@ -1,0 +1,82 @@
+// The requests of this process that run on a hold whose prompt was only bounded by its bytes, by organization: what can be
+// lowered when somebody would be refused because of them (docs/decisions/0022-running-holds-are-lowered.md).
+import type { Ledger } from "../ledger/ledger.ts";
+import { type Admitted, Hold } from "./hold.ts";
+
+interface OfOrganization {
+  holds: Set<Hold>;
+  /** Rises with each hold that is lowered. */
+  lowerings: number;
+  /** Held in the store, and not opened here yet. */
+  opening: number;
+}
+
+/** What stands between a durable hold and an open one takes a round trip. */
+const OPENING_AT_MOST_MS = 200;
+const LOOK_MS = 2;
+
+export class RunningHolds {
+  private readonly organizations = new Map<string, OfOrganization>();
+
+  constructor(private readonly ledger: Pick<Ledger, "settle" | "void">) {}
+
+  /** The hold of a request that was just admitted; the one who asked owns it. */
+  open(admitted: Admitted): Hold {
+    const countable = admitted.candidates.some(({ release }) => release.tokenizer !== "bytes");
+    if (admitted.counted || !countable) return new Hold(admitted, this.ledger, () => {});
+    const { organizationId } = admitted;
+    const own = this.ofOrganization(organizationId);
+    const hold = new Hold(admitted, this.ledger, () => {
+      own.holds.delete(hold);
+      this.forgetIfEmpty(organizationId, own);
+    });
+    own.holds.add(hold);
+    return hold;
+  }
+
+  /** A hold is durable and will be opened; the returned function says that it was, or will not be. */
+  opening(organizationId: string): () => void {
+    const own = this.ofOrganization(organizationId);
+    own.opening += 1;
+    return () => {
+      own.opening -= 1;
+      this.forgetIfEmpty(organizationId, own);
+    };
+  }
+
+  /** Waits a little for those that are being opened. */
+  async opened(organizationId: string): Promise<void> {
+    const untilMs = performance.now() + OPENING_AT_MOST_MS;
+    while ((this.organizations.get(organizationId)?.opening ?? 0) > 0 && performance.now() < untilMs)
+      await Bun.sleep(LOOK_MS);
+  }
+
+  private ofOrganization(organizationId: string): OfOrganization {
+    const own = this.organizations.get(organizationId) ?? { holds: new Set(), lowerings: 0, opening: 0 };
+    this.organizations.set(organizationId, own);
+    return own;
+  }
+
+  private forgetIfEmpty(organizationId: string, own: OfOrganization): void {
+    if (own.holds.size === 0 && own.opening === 0 && this.organizations.get(organizationId) === own)
+      this.organizations.delete(organizationId);
+  }
+
+  /** Of an organization, or of one of its keys. */
+  of(organizationId: string, keyId: string | null): Hold[] {
+    const holds = [...(this.organizations.get(organizationId)?.holds ?? [])];
+    return holds.filter(
+      ({ lowerable, admitted }) => lowerable && (keyId ?? admitted.keyId) === admitted.keyId,
+    );
+  }
+
+  /** Another number than before: something was lowered since, or ended. */
+  lowerings(organizationId: string): number {
+    return this.organizations.get(organizationId)?.lowerings ?? -1;
+  }
+
+  lowered(organizationId: string): void {
+    const own = this.organizations.get(organizationId);
+    if (own !== undefined) own.lowerings += 1;
+  }
+}

@@ -1,0 +1,209 @@
+// A stream's parts as frames, what came of them, and how far they have got (wire.md §3, money.md §4).
+import type { Checkpoint } from "../ledger/ledger.ts";
+import { promptTokensWithin } from "../pricing/tokens.ts";
+import { Failure } from "../providers/failure.ts";
+import type { FinishReason, Part, ProviderUsage } from "../providers/provider.ts";
+import { type Bill, billOf } from "./bill.ts";
+import { Delivered } from "./delivered.ts";
+import { asFailure, type Streaming } from "./dispatch.ts";
+import type { StreamPrinter } from "./formats/format.ts";
+import type { Candidate, Hold } from "./hold.ts";
+import type { ReplayBuffer } from "./replay-buffer.ts";
+import type { CallScope } from "./call-scope.ts";
+import type { Progressing } from "./progress-log.ts";
+import { printGateway, receiptOf } from "./receipt.ts";
+
+export interface Streamed {
+  hold: Hold;
+  callScope: CallScope;
+  frames: StreamPrinter;
+  replay: ReplayBuffer;
+}
+
+interface Progress {
+  usage: ProviderUsage | null;
+  /** How much had been delivered when it was told: it does not speak for what came after it. */
+  usageAt: number;
+  /** Choices that have not had their finish part. */
+  unfinished: Set<number>;
+  last: { choice: number; reason: FinishReason } | null;
+  firstPartMs: number | null;
+}
+
+export interface Ended {
+  candidate: Candidate;
+  bill: Bill;
+  failure: Failure | null;
+  progress: Progress;
+  /** Frames of choices that were cut, before the last finish. */
+  early: string;
+  last: { choice: number; reason: FinishReason };
+}
+
+export class StreamSession implements Progressing {
+  private readonly delivered: Delivered;
+  private readonly progress: Progress;
+  private failure: Failure | null = null;
+  /** The upstream went past its maximum. */
+  private overrun = false;
+  private noted = false;
+  /** Pieces of the kept stream that its client has accepted. */
+  private accepted = 0;
+  /** What the ledger has, and what the checkpoint under way will add to it. */
+  private logged = { pieces: 0, chunks: 0, tokens: 0 };
+  private loggingPieces = 0;
+  private promptCount: Promise<void> | null = null;
+  /** 0 until they are counted. */
+  private promptTokens = 0;
+  private readonly ending = new AbortController();
+
+  constructor(
+    private readonly stream: Streamed,
+    private readonly streaming: Streaming,
+  ) {
+    const { request, organizationId, outputTokensMax, startedAtMs } = stream.hold.admitted;
+    this.delivered = new Delivered(streaming.candidate.release.tokenizer, outputTokensMax, organizationId);
+    this.progress = {
+      usage: null,
+      usageAt: 0,
+      unfinished: new Set(Array.from({ length: request.n }, (_, choice) => choice)),
+      last: null,
+      firstPartMs: Math.round(performance.now() - startedAtMs),
+    };
+  }
+
+  /** The role, and what the first read brought. */
+  first(): string {
+    const { hold, frames } = this.stream;
+    const { candidate, first } = this.streaming;
+    return frames.begin(printGateway(receiptOf(hold, candidate, null))) + this.show(first);
+  }
+
+  /** The frames of the next read, perhaps none; null when the upstream has ended, failed or passed its maximum. */
+  async next(): Promise<string | null> {
+    this.accept();
+    if (this.failure !== null) return null;
+    try {
+      if (this.delivered.suspicious && (await this.delivered.overrun())) {
+        this.overrun = true;
+        return null;
+      }
+      const { done, value } = await this.streaming.rest.next();
+      return done ? null : this.show(value);
+    } catch (error) {
+      this.failure = this.stream.callScope.reason ?? asFailure(error);
+      return null;
+    }
+  }
+
+  async count(): Promise<void> {
+    const { body, release } = this.streaming.candidate;
+    const { organizationId } = this.stream.hold.admitted;
+    const limits = { organizationId, lane: "progress", signal: this.ending.signal } as const;
+    this.promptCount ??= promptTokensWithin(body, release, limits).then(({ kind, tokens }) => {
+      if (kind === "exact") this.promptTokens = tokens;
+    });
+    await Promise.all([this.promptCount, this.delivered.countAccepted()]);
+  }
+
+  checkpoint(): Checkpoint | null {
+    const { hold, replay } = this.stream;
+    const { organizationId, requestId } = hold.admitted;
+    const deliveredTokens = this.delivered.acceptedAtLeast;
+    const bytes = replay.slice(this.logged.pieces, this.accepted);
+    if (deliveredTokens === this.logged.tokens && bytes === null) return null;
+    this.loggingPieces = this.accepted;
+    return {
+      organizationId,
+      requestId,
+      releaseDigest: this.streaming.candidate.release.digest,
+      promptTokens: this.promptTokens,
+      deliveredTokens,
+      attempts: hold.attempts,
+      chunk: bytes === null ? null : { seq: this.logged.chunks, bytes },
+    };
+  }
+
+  kept({ chunk, deliveredTokens }: Checkpoint): void {
+    const chunks = this.logged.chunks + (chunk === null ? 0 : 1);
+    this.logged = { pieces: this.loggingPieces, chunks, tokens: deliveredTokens };
+  }
+
+  /** What was handed over before has been taken: the next read begins only then. */
+  private accept(): void {
+    this.accepted = this.stream.replay.length;
+    this.delivered.accept();
+  }
+
+  /**
+   * After an exception of our own: what was delivered before it is priced by our own count, whatever the provider told.
+   * The provider is not blamed. Rejects when even that cannot be priced.
+   */
+  giveUp(): Promise<Ended> {
+    this.noteEnd(null);
+    this.failure = new Failure("broken", "unknown", "the gateway could not deliver the answer");
+    this.progress.usage = null;
+    return this.end();
+  }
+
+  /** Closes the upstream and prices what arrived. */
+  async end(): Promise<Ended> {
+    const { streaming, progress, failure, delivered } = this;
+    const { candidate } = streaming;
+    this.ending.abort();
+    this.noteEnd(failure);
+    if (failure !== null || progress.unfinished.size > 0) await streaming.rest.return?.();
+    const bill = await billOf(this.stream.hold, candidate, {
+      usage: progress.usage,
+      characters: delivered.characters,
+      deliveredTokens: () => delivered.count(),
+      final: failure === null && progress.unfinished.size === 0 && progress.usageAt === delivered.characters,
+      failed: failure !== null,
+      overrun: this.overrun,
+      doubt: streaming.doubt,
+    });
+    return { candidate, bill, failure, progress, ...this.finishes() };
+  }
+
+  /** Once: the first word about how the call went is the attempt's. */
+  private noteEnd(failure: Failure | null): void {
+    if (!this.noted) this.streaming.ended(failure);
+    this.noted = true;
+  }
+
+  /** A stream that was cut at its maximum still ends every choice; the last finish travels with the receipt. */
+  private finishes(): Pick<Ended, "early" | "last"> {
+    const { unfinished, last } = this.progress;
+    if (last !== null) return { early: "", last };
+    const cut = this.failure === null ? [...unfinished] : [];
+    const final = cut.pop() ?? 0;
+    const early = cut.map((choice) => this.stream.frames.finish(choice, "length")).join("");
+    return { early, last: { choice: final, reason: "length" } };
+  }
+
+  /** Prints what a read brought; keeps back the last finish and the usage, which travel with the receipt. */
+  private show(parts: readonly Part[]): string {
+    const { progress, delivered } = this;
+    const { frames } = this.stream;
+    let text = "";
+    for (const part of parts) {
+      if (part.type === "usage") {
+        progress.usage = part.usage;
+        progress.usageAt = delivered.characters;
+      } else if (part.type === "finish") {
+        progress.unfinished.delete(part.choice);
+        if (progress.unfinished.size > 0) text += frames.finish(part.choice, part.reason);
+        else progress.last = part;
+      } else {
+        try {
+          text += frames.part(part);
+        } catch (error) {
+          this.failure = asFailure(error); // what cannot be printed was not delivered
+          return text;
+        }
+        delivered.add(part);
+      }
+    }
+    return text;
+  }
+}

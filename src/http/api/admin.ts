@@ -1,0 +1,32 @@
+// The operator API as one fetch handler (interfaces.md §5): the endpoints that stand at the management keys' door, the document
+// that describes them, and its page. Loaded on its first request only.
+import type { KeyRooms } from "../../api/rooms.ts";
+import type { Uploads } from "../../limits/uploads.ts";
+import type { People } from "../../people/people.ts";
+import { openApiDocument } from "./document.ts";
+import { apiHandler, type ApiHandler } from "./handler.ts";
+import { keyDoor, type PrincipalStore } from "./management-key.ts";
+import { referencePage, referenceScript } from "./reference-page.ts";
+
+export interface AdminPorts {
+  rooms: KeyRooms;
+  uploads: Uploads;
+  /** Whose keys open it, and whose do not. */
+  doors: PrincipalStore;
+  /** Where answers to an `Idempotency-Key` are kept. */
+  people(): Promise<Pick<People, "answers">>;
+}
+
+export function createAdminApp(on: AdminPorts): ApiHandler {
+  const document = JSON.stringify(openApiDocument());
+  const headers = { "content-type": "application/json", "cache-control": "no-store" };
+  return apiHandler(
+    keyDoor(on.doors),
+    { ...on, completionBytes: 0 },
+    {
+      "/openapi.json": () => new Response(document, { headers }),
+      "/docs": referencePage,
+      "/docs/reference.js": referenceScript,
+    },
+  );
+}

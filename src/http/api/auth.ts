@@ -1,0 +1,76 @@
+// `/auth/*`: the sign-in library's door, behind our own checks of Origin and media type. Each sign-in and sign-out, and
+// each change of what signs a person in, leaves a line in the audit log.
+import type { Actor, From } from "../../domain/actor.ts";
+import { OperatorRefusal } from "../../domain/operator-refusals.ts";
+import type { Desk } from "../../operator/desk.ts";
+import { parseJson } from "../../domain/parse-json.ts";
+import type { People } from "../../people/people.ts";
+import { type BodyTerms, readJsonBody, STRANGERS } from "../body.ts";
+import { replyOperatorRefusal } from "../reply.ts";
+import type { Uploads } from "../../limits/uploads.ts";
+import type { ApiHandler } from "./handler.ts";
+import { checkOrigin } from "./origin.ts";
+import { arrivedAs } from "../../api/session.ts";
+
+export interface AuthPorts {
+  people: People;
+  desk: Pick<Desk, "note">;
+  origins: readonly string[];
+  uploads: Uploads;
+}
+
+const TURNED_ON = "person.second_factor_on";
+
+/** What somebody who is signed in does to their own ways in. They may set a new cookie, and are no sign-in. */
+const CHANGES: Record<string, string> = {
+  "/auth/sign-out": "person.sign_out",
+  "/auth/two-factor/verify-totp": TURNED_ON,
+  "/auth/two-factor/disable": "person.second_factor_off",
+  "/auth/two-factor/generate-backup-codes": "person.backup_codes",
+  "/auth/passkey/verify-registration": "person.passkey_add",
+  "/auth/passkey/delete-passkey": "person.passkey_remove",
+};
+
+const BODY_BYTES = 64 * 1024;
+
+export function authHandler(on: AuthPorts): ApiHandler {
+  return async (request, { visitor, requestId }) => {
+    const from = { address: visitor.address, requestId };
+    try {
+      checkOrigin(request, on.origins);
+      const terms = { uploads: on.uploads, account: STRANGERS, limitBytes: BODY_BYTES };
+      const bounded = request.method === "GET" ? request : await withBody(request, terms);
+      const action = CHANGES[new URL(request.url).pathname];
+      const before = action === undefined ? null : await on.people.sessionOf(visitor);
+      const response = await on.people.handle(bounded, visitor, requestId);
+      if (action === undefined || before === null) await noteSignIn(on, response, from);
+      else if (response.ok && !(action === TURNED_ON && before.person.twoFactor))
+        await note(on, action, { id: before.person.id, ...from });
+      response.headers.set("x-request-id", requestId);
+      response.headers.set("x-content-type-options", "nosniff");
+      response.headers.set("referrer-policy", "no-referrer");
+      return response;
+    } catch (error) {
+      if (error instanceof OperatorRefusal) return replyOperatorRefusal(requestId, error);
+      throw error;
+    }
+  };
+}
+
+/** The same request with its body read: the library would read any number of bytes, and store a NUL. */
+async function withBody(request: Request, terms: BodyTerms): Promise<Request> {
+  const body = await readJsonBody(request, terms);
+  if (body.length > 0) parseJson(body);
+  return new Request(request.url, { method: request.method, headers: request.headers, body });
+}
+
+/** An answer that sets a session's cookie is a sign-in, whatever way it went. */
+async function noteSignIn(on: AuthPorts, response: Response, from: From): Promise<void> {
+  const cookies = response.headers.getSetCookie();
+  if (!cookies.some((cookie) => /session_token=[^;]+;/.test(cookie) && !/max-age=0/i.test(cookie))) return;
+  const signedIn = await arrivedAs(on, cookies);
+  if (signedIn !== null) await note(on, "person.sign_in", { id: signedIn.person.id, ...from });
+}
+
+const note = ({ desk }: AuthPorts, action: string, actor: Actor): Promise<void> =>
+  desk.note({ actor, action, organizationId: null, target: actor.id });

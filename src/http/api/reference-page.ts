@@ -1,0 +1,51 @@
+// The reference page at `/admin/v1/docs`: Scalar's standalone script, served from here (no CDN) under a strict
+// content security policy. It shows the OpenAPI document, which holds no secrets.
+import { Refusal } from "../../domain/refusals.ts";
+import { ownFile } from "../../lib/program.ts";
+
+const SCRIPT = ownFile("node_modules/@scalar/api-reference/dist/browser/standalone.js");
+
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'", // the script writes its styles into the page
+  "img-src 'self' data:",
+  "font-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+const OPTIONS = JSON.stringify({
+  withDefaultFonts: false,
+  proxyUrl: "",
+  telemetry: false,
+  hideClientButton: true,
+});
+
+const PAGE = `<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Tollgate operator API</title></head>
+<body>
+<script id="api-reference" data-url="/admin/v1/openapi.json" data-configuration='${OPTIONS}'></script>
+<script src="/admin/v1/docs/reference.js"></script>
+</body>
+</html>
+`;
+
+/** The page itself. */
+export const referencePage = (): Response =>
+  new Response(PAGE, {
+    headers: { "content-type": "text/html; charset=utf-8", "content-security-policy": POLICY },
+  });
+
+/** The script behind it. Throws 404 where development packages are not installed. */
+export async function referenceScript(): Promise<Response> {
+  const file = Bun.file(SCRIPT);
+  if (!(await file.exists()))
+    throw new Refusal("unknown_url", "The reference page is not installed here. See /admin/v1/openapi.json.");
+  return new Response(file, {
+    headers: { "content-type": "text/javascript; charset=utf-8", "cache-control": "public, max-age=86400" },
+  });
+}

@@ -1,0 +1,145 @@
+// Every endpoint of the API over HTTP, at both doors alike: routed by its target, admitted, read, done, printed.
+import type { Context, Hono } from "hono";
+import type { CsvFile } from "../../api/csv.ts";
+import type { Caller, Endpoint } from "../../api/endpoint.ts";
+import type { Exchange } from "../../api/exchange.ts";
+import type { Rooms } from "../../api/rooms.ts";
+import { methodOf, pathFields, pathOf, type Target } from "../../api/target.ts";
+import { OperatorRefusal } from "../../domain/operator-refusals.ts";
+import { parseJson } from "../../domain/parse-json.ts";
+import type { People } from "../../people/people.ts";
+import { readJsonBody, STRANGERS } from "../body.ts";
+import { once, REPLAYED } from "../remember.ts";
+import type { Uploads } from "../../limits/uploads.ts";
+import { admit, type Asked, type Identity, stillAdmitted } from "./admit.ts";
+import { csvResponse } from "./csv.ts";
+import { besidesPath, checkPath, readInput } from "./input.ts";
+
+const BODY_BYTES = 256 * 1024;
+
+/** What came with a call beside its request. */
+export type Arrived = Pick<Exchange, "visitor" | "requestId" | "receivedAtMs" | "setIdleTimeout">;
+type Call = Context<{ Bindings: Arrived }>;
+
+/** One of the two ways in. */
+export interface Door {
+  root: "/app/v1" | "/admin/v1";
+  /** Whose credential came; null for nobody. Throws for a call that has no right to be made. */
+  identify(request: Request, arrived: Arrived): Promise<Identity | null>;
+}
+
+export interface ServePorts {
+  rooms: Partial<Rooms>;
+  uploads: Uploads;
+  /** Of the playground, whose bodies are requests of `/v1`. */
+  completionBytes: number;
+  /** Where answers to an `Idempotency-Key` are kept. */
+  people(): Promise<Pick<People, "answers">>;
+}
+
+/** Adds the endpoints that stand at this door; `methods` learns what each path takes. */
+export function mount(
+  app: Hono<{ Bindings: Arrived }>,
+  {
+    endpoints,
+    door,
+    methods,
+  }: { endpoints: readonly { endpoint: Endpoint }[]; door: Door; methods: Map<string, string[]> },
+  on: ServePorts,
+): void {
+  for (const { endpoint } of endpoints)
+    for (const target of endpoint.targets) {
+      if (!pathOf(target).startsWith(`${door.root}/`)) continue;
+      const path = pathOf(target).replace(/\{(\w+)\}/g, ":$1");
+      methods.set(path, [...(methods.get(path) ?? []), methodOf(target)]);
+      app.on(methodOf(target), path, (call) => perform({ endpoint, target, door, call }, on));
+    }
+}
+
+interface Performed {
+  endpoint: Endpoint;
+  target: Target;
+  door: Door;
+  call: Call;
+}
+
+async function perform({ endpoint, target, door, call }: Performed, on: ServePorts): Promise<Response> {
+  const { raw: request } = call.req;
+  const changes = methodOf(target) !== "GET";
+  const params = Object.fromEntries(pathFields(target).map((name) => [name, call.req.param(name) ?? ""]));
+  const asked: Asked = { who: endpoint.who, organizationId: params["org"] ?? null, changes };
+  const identify = (): Promise<Identity | null> => door.identify(request, call.env);
+  const caller = await admit(await identify(), asked);
+  checkPath(endpoint.input, params);
+  const body = changes ? await bodyOf(request, { endpoint, target, caller }, on) : undefined;
+  const input = readInput(endpoint.input, { params, query: queryOf(call), body });
+  const cookies: string[] = [];
+  const exchange: Exchange = {
+    ...call.env,
+    request,
+    idempotencyKey: request.headers.get("idempotency-key"),
+    stands: () => stillAdmitted(identify, asked),
+    cookies,
+  };
+  const run = async (): Promise<unknown> => {
+    if (caller?.allowance === "own" && endpoint.own !== null)
+      assertOwn(target, caller, await endpoint.own(input as never, on.rooms));
+    return await endpoint.run({ input, caller, exchange }, on.rooms);
+  };
+  if (typeof endpoint.output === "string")
+    return endpoint.output === "csv" ? csvResponse((await run()) as CsvFile) : ((await run()) as Response);
+  // What carries a cookie of a new session is not kept: it is a secret.
+  if (!changes || caller === null || exchange.idempotencyKey === null)
+    return json(JSON.stringify(await run()), endpoint.status, cookies);
+  const form = {
+    by: caller.actor.id,
+    target: `${request.method} ${call.req.path}`,
+    key: exchange.idempotencyKey,
+    // A script's body as it came, a form's as it was read: what releases before this one kept.
+    body: JSON.stringify(door.root === "/admin/v1" ? body : besidesPath(target, input)),
+  };
+  const { text, replayed } = await once(await on.people(), form, async () => JSON.stringify(await run()));
+  const response = json(text, endpoint.status, cookies);
+  if (replayed) for (const [name, value] of Object.entries(REPLAYED)) response.headers.set(name, value);
+  return response;
+}
+
+/** Whose role reaches only what they made, at something that somebody else made. */
+function assertOwn(target: Target, { actor }: Caller, maker: string | null): void {
+  if (maker === actor.id) return;
+  const thing = pathFields(target).at(-1) ?? null;
+  throw new OperatorRefusal(
+    "role_not_permitted",
+    `Your role may change only the ${thing}s that you made.`,
+    thing,
+  );
+}
+
+/** DELETE may come without a body; a script sends none where nothing is asked, a page always says that it sends JSON. */
+async function bodyOf(
+  request: Request,
+  { endpoint, target, caller }: { endpoint: Endpoint; target: Target; caller: Caller | null },
+  on: ServePorts,
+): Promise<unknown> {
+  if (request.method === "DELETE" && request.headers.get("content-type") === null) return {};
+  const takesNothing = Object.keys(endpoint.input.shape).length === pathFields(target).length;
+  if (takesNothing && pathOf(target).startsWith("/admin/v1/")) return {};
+  const limitBytes = endpoint.output === "completion" ? on.completionBytes : BODY_BYTES;
+  const terms = { uploads: on.uploads, account: caller?.actor.id ?? STRANGERS, limitBytes };
+  return parseJson(await readJsonBody(request, terms));
+}
+
+/** A parameter sent twice stays a list, which no schema takes. */
+const queryOf = (call: Call): Record<string, string | string[]> =>
+  Object.fromEntries(
+    Object.entries(call.req.queries()).map(([name, values]) => [
+      name,
+      values.length === 1 ? (values[0] ?? "") : values,
+    ]),
+  );
+
+function json(text: string, status: number, cookies: readonly string[]): Response {
+  const headers = new Headers({ "content-type": "application/json", "cache-control": "no-store" });
+  for (const cookie of cookies) headers.append("set-cookie", cookie);
+  return new Response(text, { status, headers });
+}

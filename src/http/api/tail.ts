@@ -1,0 +1,107 @@
+// The live tail of the activity page: server-sent events, a row when it appears and again when it changes. It asks the
+// store once a second while somebody looks.
+import type { Exchange } from "../../api/exchange.ts";
+import type { Followed as Asked } from "../../api/rooms.ts";
+import type { Desk } from "../../operator/desk.ts";
+import type { Tails } from "../../limits/tails.ts";
+
+const ASK_MS = 1000;
+const PING_MS = 15_000;
+/** Who was removed, demoted or signed out sees nothing more after this. */
+const STANDS_MS = 3_000;
+const ROWS = 200;
+/** After this the page opens a new one, with its session checked again. */
+const LIVES_MS = 15 * 60_000;
+
+/** Requests that began before a tail are followed to their end when they are not older than this. */
+const RUNS_MS = 15 * 60_000;
+
+type Followed = Asked & {
+  /** Of a browser that lost its tail: the last row that it was told. */
+  lastEventId: string | null;
+  signal: AbortSignal;
+  /** Whether who follows may still do so; false also while it cannot be told. */
+  stands(this: void): Promise<boolean>;
+};
+const SILENT_SECONDS = 60;
+
+/** Throws `Refusal` 429 or 503 when there is no place for another one. */
+export function tailResponse(
+  { desk, tails }: { desk: Pick<Desk, "activity">; tails: Tails },
+  asked: Asked,
+  { request, setIdleTimeout, stands }: Exchange,
+): Response {
+  setIdleTimeout(SILENT_SECONDS);
+  const { signal } = request;
+  const at: Followed = { ...asked, lastEventId: request.headers.get("last-event-id"), signal, stands };
+  const displaced = new AbortController();
+  const end = tails.begin({
+    person: at.person,
+    organization: at.org,
+    end: () => displaced.abort(),
+  });
+  const encoder = new TextEncoder();
+  const events = eventsOf(desk, { ...at, signal: AbortSignal.any([at.signal, displaced.signal]) });
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const { value, done } = await events.next().catch((error: unknown) => {
+        end();
+        throw error;
+      });
+      if (!done) return controller.enqueue(encoder.encode(value));
+      end();
+      controller.close();
+    },
+    cancel: end,
+  });
+  at.signal.addEventListener("abort", end, { once: true });
+  return new Response(body, {
+    headers: { "content-type": "text/event-stream; charset=utf-8", "cache-control": "no-store" },
+  });
+}
+
+async function* eventsOf(
+  desk: Pick<Desk, "activity">,
+  { org, filter, after, lastEventId, signal, stands }: Followed,
+): AsyncGenerator<string, void> {
+  const told = new Map<string, string>();
+  const nowMs = Date.now();
+  const missedSinceMs = after !== undefined ? Date.parse(after) : (arrivedAt(lastEventId) ?? nowMs);
+  const from = new Date(Math.min(missedSinceMs, nowMs - RUNS_MS)).toISOString();
+  let first = true;
+  const untilMs = Date.now() + LIVES_MS;
+  let pingedAtMs = Date.now();
+  let stoodAtMs = Date.now();
+  yield "retry: 2000\n\n";
+  while (!signal.aborted && Date.now() < untilMs) {
+    if (Date.now() - stoodAtMs >= STANDS_MS) {
+      if (!(await stands())) return;
+      stoodAtMs = Date.now();
+    }
+    const { data } = await desk.activity(org, { ...filter, from, limit: ROWS });
+    for (const row of data.toReversed()) {
+      const text = JSON.stringify(row);
+      if (told.get(row.id) === text) continue;
+      const isListed = first && row.state !== "running" && Date.parse(row.at) < missedSinceMs;
+      told.set(row.id, text);
+      if (isListed) continue;
+      yield `event: row\nid: ${row.id}\ndata: ${text}\n\n`;
+    }
+    first = false;
+    for (const id of told.keys()) {
+      if (told.size <= 2 * ROWS) break;
+      told.delete(id);
+    }
+    if (Date.now() - pingedAtMs >= PING_MS) {
+      pingedAtMs = Date.now();
+      yield "event: ping\ndata: {}\n\n";
+    }
+    await Bun.sleep(ASK_MS);
+  }
+}
+
+/** Request ids begin with the millisecond of their arrival (UUIDv7). Null for another id. */
+function arrivedAt(requestId: string | null): number | null {
+  const [, ms] = /^req_([0-9a-f]{12})7[0-9a-f]{19}$/.exec(requestId ?? "") ?? [];
+  return ms === undefined ? null : Number.parseInt(ms, 16);
+}

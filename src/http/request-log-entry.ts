@@ -1,0 +1,59 @@
+// What the request log keeps of a request that held nothing. Only of callers who showed a valid key: strangers leave no rows.
+import type { Credential } from "../domain/credential.ts";
+import type { RequestLogEntry } from "../domain/request-log.ts";
+import type { Refusal } from "../domain/refusals.ts";
+import type { Completion } from "../gateway/complete.ts";
+import { credentialOf } from "../gateway/credential.ts";
+
+/** Of a key that can be valid: a longer one is refused, and found by its beginning. */
+const KEY_LENGTH_MAX = 200;
+const DETAILS_LENGTH_MAX = 1000;
+
+interface Met {
+  context: { request: Pick<Request, "headers">; requestId: string; receivedAtMs: number };
+  authorization: string | Credential | null;
+  nowMs: number;
+}
+
+/** Null for what the ledger tells of itself, and for callers without a valid key. */
+export function requestLogEntry(
+  completion: Completion,
+  { context, authorization, nowMs }: Met,
+): RequestLogEntry | null {
+  if (completion.kind === "answer" || completion.kind === "stream") return null;
+  if (completion.kind === "refused" && completion.gateway === null) return null;
+  const { organizationId, keyId } = credentialOf(authorization);
+  const { request, requestId, receivedAtMs: atMs } = context;
+  const idempotencyKey = request.headers.get("idempotency-key")?.slice(0, KEY_LENGTH_MAX) ?? null;
+  const waitedMs = Math.max(0, nowMs - atMs);
+  const base = { requestId, organizationId, keyId, atMs, idempotencyKey, asked: completion.asked };
+  switch (completion.kind) {
+    case "refused": {
+      const { status, code, details } = completion.refusal;
+      return {
+        ...base,
+        kind: "refused",
+        status,
+        code,
+        details: printed(details),
+        replayOf: null,
+        waitedMs: null,
+      };
+    }
+    case "follow": {
+      const replayOf = completion.requestId;
+      return { ...base, kind: "replay", status: 200, code: null, details: null, replayOf, waitedMs };
+    }
+    case "replay": {
+      const { status, requestId: replayOf } = completion.answer;
+      return { ...base, kind: "replay", status, code: null, details: null, replayOf, waitedMs };
+    }
+  }
+}
+
+/** Figures are few and short; what is not is left out rather than cut. */
+function printed(details: Refusal["details"]): string | null {
+  if (details === undefined) return null;
+  const text = JSON.stringify(details);
+  return text.length <= DETAILS_LENGTH_MAX ? text : null;
+}

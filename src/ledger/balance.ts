@@ -1,0 +1,59 @@
+// Balances as rows outside a batch, the same on both stores: opened with their organization, read for people, and locked
+// by whoever changes what admission reads, so that per organization there is one order of everything (money.md §7).
+import type { NanoUsd } from "../domain/money.ts";
+import { ask, lock, moneyOf, numberOf, type Query } from "../store/sql.ts";
+import { CHAIN_START } from "./entry-hash.ts";
+
+export interface BalanceRecord {
+  organizationId: string;
+  available: NanoUsd;
+  held: NanoUsd;
+  spent: NanoUsd;
+  purchased: NanoUsd;
+  granted: NanoUsd;
+  debt: NanoUsd;
+  paidWorkspace: boolean;
+}
+
+/** Of a new organization: nothing. */
+export function* openBalance(organizationId: string, nowMs: number): Query<void> {
+  yield* ask(
+    `INSERT INTO org_balance (org_id, slot, available, held, debt, purchased, granted, spent, version, head_hash, stamped_at)
+     VALUES (?1, 0, 0, 0, 0, 0, 0, 0, 0, ?2, ?3)`,
+    [organizationId, CHAIN_START, nowMs],
+  );
+}
+
+/** Null when there is no such organization. */
+export function* findBalance(organizationId: string): Query<BalanceRecord | null> {
+  const [row] = yield* ask(
+    "SELECT available, held, spent, purchased, granted, debt FROM org_balance WHERE org_id = ?1 AND slot = 0",
+    [organizationId],
+  );
+  if (row === undefined) return null;
+  const purchased = moneyOf(row["purchased"]);
+  return {
+    organizationId,
+    available: moneyOf(row["available"]),
+    held: moneyOf(row["held"]),
+    spent: moneyOf(row["spent"]),
+    purchased,
+    granted: moneyOf(row["granted"]),
+    debt: moneyOf(row["debt"]),
+    paidWorkspace: purchased > 0n,
+  };
+}
+
+const STAMP = "SELECT stamped_at FROM org_balance WHERE org_id = ?1 AND slot = 0";
+
+/** The organization's newest stamp, with its balance locked to the end of the transaction; null: there is none. */
+export function* lockOrganization(organizationId: string): Query<number | null> {
+  const [row] = yield* lock(STAMP, [organizationId]);
+  return row === undefined ? null : numberOf(row["stamped_at"]);
+}
+
+/** The organization's newest stamp; 0 when there is no such organization. */
+export function* newestStampMs(organizationId: string): Query<number> {
+  const [row] = yield* ask(STAMP, [organizationId]);
+  return row === undefined ? 0 : numberOf(row["stamped_at"]);
+}

@@ -1,0 +1,65 @@
+// The batch on the drawing board: loaded rows, the postings of each organization, and the changes so far. Later
+// operations of a batch see what earlier ones decided; nothing here knows a store or a clock (money.md §7).
+import { utcMonth } from "../../lib/clock.ts";
+import { ZERO_USD } from "../../domain/money.ts";
+import { AccountPostings } from "./account-postings.ts";
+import { type Changes, type KeyMonthRow, type Rows, noChanges, rowId } from "../rows.ts";
+import { stampOf } from "../stamp.ts";
+
+export interface BatchContext {
+  /** The wall clock, read once after the write lock was taken. */
+  nowMs: number;
+  /** Unique and rising per transaction; entries and requests name it. */
+  txn: number;
+  epoch: number;
+  /** Both counted from the end of the request. */
+  retention: { answerMs: number; claimMs: number; answerBytes: number };
+}
+
+export class BatchState {
+  readonly changes: Changes = noChanges();
+  private readonly postings = new Map<string, AccountPostings>();
+
+  constructor(
+    readonly rows: Rows,
+    readonly context: BatchContext,
+  ) {}
+
+  /** The organization's postings, or null when there is no such organization. */
+  postingsOf(organizationId: string): AccountPostings | null {
+    const open = this.postings.get(organizationId);
+    if (open !== undefined) return open;
+    const balance = this.rows.balances.get(organizationId);
+    if (balance === undefined) return null;
+    const atMs = stampOf(this.context.nowMs, balance.stampedAtMs);
+    const postings = new AccountPostings(balance, this.context.txn, atMs);
+    this.postings.set(organizationId, postings);
+    return postings;
+  }
+
+  /** A key's row of the month of `atMs`; a new month begins at zero by having no row. */
+  keyMonth(organizationId: string, keyId: string, atMs: number): KeyMonthRow {
+    return this.keyMonthNamed(organizationId, keyId, utcMonth(atMs));
+  }
+
+  keyMonthNamed(organizationId: string, keyId: string, month: string): KeyMonthRow {
+    const id = rowId(organizationId, keyId, month);
+    let row = this.rows.keyMonths.get(id);
+    if (row === undefined) {
+      row = { organizationId, keyId, month, held: ZERO_USD, spent: ZERO_USD, lastAdmittedAtMs: 0 };
+      this.rows.keyMonths.set(id, row);
+    }
+    return row;
+  }
+
+  /** Closes all postings; the changes are complete. */
+  close(): Changes {
+    for (const postings of this.postings.values()) {
+      if (!postings.touched) continue;
+      const versionRead = postings.balance.version;
+      this.changes.entries.push(...postings.close());
+      this.changes.balances.push({ row: postings.balance, versionRead });
+    }
+    return this.changes;
+  }
+}

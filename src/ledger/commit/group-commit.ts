@@ -1,0 +1,313 @@
+// Group commit on one connection to a store: what waits when a transaction ends forms the next one, a lone operation waits
+// for no timer. Conflicts run again, an operation that the store refuses fails alone, settlements outlive a store that is
+// away or full, everything else is refused at once; a commit whose outcome is unknown is looked up (money.md §7).
+import { overloaded } from "../../domain/overloaded.ts";
+import type { Jobs } from "../../lib/jobs.ts";
+import { messageOf } from "../../lib/message.ts";
+import type { Pulse } from "./pulse.ts";
+import { UnknownCommit } from "./unknown-commit.ts";
+
+/** What came of one operation of a committed batch. */
+export type Committed<Outcome> = { kind: "outcome"; outcome: Outcome } | { kind: "bug"; error: unknown };
+
+/** One connection that takes batches. */
+export interface Writer<Operation, Outcome> {
+  /** One transaction, outcomes in the order of the operations. Throws `UnknownCommit`, or what it was rolled back for. */
+  commit(operations: readonly Operation[]): Committed<Outcome>[] | Promise<Committed<Outcome>[]>;
+  /** Whether a transaction of an earlier connection happened; "untold" where it left no trace that could tell. */
+  happened(operations: readonly Operation[], about: UnknownCommit<Outcome>): Trace | Promise<Trace>;
+  /** False while there is only room for what must not be lost. */
+  hasRoom(): boolean;
+  close(): Promise<void>;
+}
+
+export type Trace = "yes" | "no" | "untold";
+
+export interface GroupCommitPorts<Operation, Outcome> {
+  /** A connection that takes writes; throws while there is none. `lost` is called when it ends by itself. */
+  open(lost: () => void): Promise<Writer<Operation, Outcome>>;
+  /** `conflict`: run it again. `operation`: one of the batch was refused, the store is well. `store`: it is not. */
+  errorKind(error: unknown): "conflict" | "operation" | "store";
+  /** The store itself answered with this error, and would answer the same again at once: it is full, or read-only. */
+  wasRefused(error: unknown): boolean;
+  /** 0 is decided first; equal ranks keep the order of arrival. */
+  rank(operation: Operation): 0 | 1 | 2;
+  /** True for what must not be lost: it is tried again until the store takes it. */
+  outlives(operation: Operation): boolean;
+  /** What must not be lost and waits for the store: kept elsewhere until it is taken. */
+  spool: { keep(operations: readonly Operation[]): void; taken(operation: Operation): void };
+  /** This happened though its caller was refused: it must be taken back. */
+  takeBack(operation: Operation): void;
+  pulse: Pick<Pulse, "committed">;
+  jobs: Jobs;
+  /** Waiting operations above which new ones are refused. */
+  queue: number;
+}
+
+interface Waiting<Operation, Outcome> {
+  operation: Operation;
+  resolve(outcome: Outcome): void;
+  reject(error: unknown): void;
+  /** Its caller was refused while its outcome was unknown. */
+  refused: boolean;
+}
+
+/** A transaction whose outcome is not known yet. */
+interface Unknown<Operation, Outcome> {
+  batch: Waiting<Operation, Outcome>[];
+  about: UnknownCommit<Outcome>;
+}
+
+const OPERATIONS_PER_BATCH = 256;
+const CONFLICTS_AT_MOST = 8;
+const REOPEN_FIRST_MS = 50;
+const REOPEN_AT_MOST_MS = 2_000;
+/** Nobody waits longer for the outcome of an unknown commit. */
+const UNKNOWN_AT_MOST_MS = 3_000;
+
+export class GroupCommit<Operation, Outcome> {
+  /** One queue per rank. */
+  private readonly queues: Waiting<Operation, Outcome>[][] = [[], [], []];
+  private writer: Writer<Operation, Outcome> | null = null;
+  private running = false;
+  /** The store takes nothing, or only what must not be lost. */
+  private away = false;
+  /** The store answers, and its last answer to a batch was that it takes none. */
+  private refusing = false;
+  private closed = false;
+  private reopenInMs = REOPEN_FIRST_MS;
+  private failure: unknown = null;
+  private unknown: Unknown<Operation, Outcome> | null = null;
+  private readonly turn: () => void;
+
+  constructor(private readonly ports: GroupCommitPorts<Operation, Outcome>) {
+    this.turn = ports.jobs.guarded("ledger_commit", () => this.run());
+  }
+
+  /** False while the store takes no writes from here. */
+  get ready(): boolean {
+    return !this.away && !this.closed;
+  }
+
+  /** What the store was lost with; null while it is there. */
+  get trouble(): string | null {
+    return this.away ? messageOf(this.failure) : null;
+  }
+
+  /** Connects, so that the first request need not, and so that a lost store is noticed before it. */
+  async open(): Promise<void> {
+    if ((await this.opened()) === null) this.start();
+  }
+
+  /** Resolves when the operation is durable. Rejects with `overloaded` when it cannot be taken now. */
+  submit(operation: Operation): Promise<Outcome> {
+    return new Promise((resolve, reject) => {
+      const lasting = this.ports.outlives(operation);
+      if (this.closed || (!lasting && (this.away || this.waiting >= this.ports.queue))) {
+        reject(overloaded());
+        return;
+      }
+      if (this.away) this.ports.spool.keep([operation]);
+      this.queues[this.ports.rank(operation)]?.push({ operation, resolve, reject, refused: false });
+      this.start();
+    });
+  }
+
+  /** Commits what waits, unless the store is away; then takes nothing more. What it did not take by then is rejected. */
+  async close(): Promise<void> {
+    while ((this.waiting > 0 || this.running) && !this.away)
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    this.closed = true;
+    for (const waiting of this.take(Number.MAX_SAFE_INTEGER)) waiting.reject(overloaded());
+    await this.writer?.close();
+  }
+
+  get waiting(): number {
+    return this.queues.reduce((sum, queue) => sum + queue.length, 0);
+  }
+
+  /** Runs after the events of this tick: whatever they submit joins the batch. */
+  private start(): void {
+    if (this.running) return;
+    this.running = true;
+    setImmediate(this.turn);
+  }
+
+  /** One batch, or one try to get the store back. */
+  private async run(): Promise<void> {
+    try {
+      const writer = this.writer ?? (await this.opened());
+      if (writer !== null && this.waiting > 0) await this.commit(writer, this.take(OPERATIONS_PER_BATCH), 0);
+      else if (this.away) await this.tryAgainLater();
+    } finally {
+      this.running = false; // whatever went wrong, the next operation starts it again
+    }
+    if ((this.waiting > 0 || this.away) && !this.closed) this.start();
+  }
+
+  private take(atMost: number): Waiting<Operation, Outcome>[] {
+    const batch: Waiting<Operation, Outcome>[] = [];
+    for (const queue of this.queues) batch.push(...queue.splice(0, atMost - batch.length));
+    return batch;
+  }
+
+  private async commit(
+    writer: Writer<Operation, Outcome>,
+    batch: Waiting<Operation, Outcome>[],
+    tries: number,
+  ): Promise<void> {
+    const beganMs = performance.now();
+    try {
+      const outcomes = await writer.commit(batch.map(({ operation }) => operation));
+      this.ports.pulse.committed(batch.length, performance.now() - beganMs);
+      if (this.away) this.tookSomething(writer);
+      this.tell(batch, outcomes);
+    } catch (error) {
+      await this.failed(writer, batch, { error, tries });
+    }
+  }
+
+  private tell(batch: readonly Waiting<Operation, Outcome>[], outcomes: readonly Committed<Outcome>[]): void {
+    for (const [index, waiting] of batch.entries()) {
+      const committed = outcomes[index];
+      this.ports.spool.taken(waiting.operation);
+      if (waiting.refused) this.ports.takeBack(waiting.operation);
+      if (committed?.kind === "outcome") waiting.resolve(committed.outcome);
+      else waiting.reject(committed?.error ?? new Error("a batch lost an outcome"));
+    }
+  }
+
+  private async failed(
+    writer: Writer<Operation, Outcome>,
+    batch: Waiting<Operation, Outcome>[],
+    { error, tries }: { error: unknown; tries: number },
+  ): Promise<void> {
+    if (error instanceof UnknownCommit) {
+      this.doubt(batch, error as UnknownCommit<Outcome>);
+      return await this.waitIfRefused(error.cause);
+    }
+    const kind = this.ports.errorKind(error);
+    if (kind === "store" || (kind === "conflict" && tries >= CONFLICTS_AT_MOST)) {
+      this.lost(error, batch);
+      return kind === "store" ? await this.waitIfRefused(error) : undefined;
+    }
+    if (kind === "conflict") {
+      await new Promise((resolve) => setTimeout(resolve, Math.random() * 2 ** tries));
+      return await this.commit(writer, batch, tries + 1);
+    }
+    await this.halve(writer, batch, error);
+  }
+
+  /** Halves a batch that one of its operations spoiled, until that one stands alone. */
+  private async halve(
+    writer: Writer<Operation, Outcome>,
+    batch: Waiting<Operation, Outcome>[],
+    error: unknown,
+  ): Promise<void> {
+    const [first] = batch;
+    if (batch.length === 1) {
+      first?.reject(error);
+      return;
+    }
+    const middle = batch.length >> 1;
+    await this.commit(writer, batch.slice(0, middle), 0);
+    // The first half may have lost the connection: then the second waits for the next one.
+    if (this.writer === writer) await this.commit(writer, batch.slice(middle), 0);
+    else this.putBack(batch.slice(middle));
+  }
+
+  /** What the store itself refused it would refuse again at once, over and over. */
+  private async waitIfRefused(error: unknown): Promise<void> {
+    if (!this.ports.wasRefused(error)) return;
+    this.refusing = true;
+    await this.tryAgainLater();
+  }
+
+  private doubt(batch: Waiting<Operation, Outcome>[], about: UnknownCommit<Outcome>): void {
+    this.unknown = { batch, about };
+    this.lost(about.cause, []);
+    const giveUp = this.ports.jobs.guarded("ledger_commit", () => this.giveUpOn(about));
+    setTimeout(giveUp, UNKNOWN_AT_MOST_MS).unref();
+  }
+
+  /** The store is away: `batch` was rolled back. What must not be lost waits, the rest is refused. */
+  private lost(error: unknown, batch: Waiting<Operation, Outcome>[]): void {
+    const { spool } = this.ports;
+    const outlives = (operation: Operation): boolean => this.ports.outlives(operation);
+    this.failure = error;
+    this.away = true;
+    this.writer?.close().catch(() => {}); // gone already, most likely
+    this.writer = null;
+    const all = [...batch, ...this.take(Number.MAX_SAFE_INTEGER)];
+    this.refuse(all.filter(({ operation }) => !outlives(operation)));
+    this.putBack(all.filter(({ operation }) => outlives(operation)));
+    const lasting = [...all, ...(this.unknown?.batch ?? [])].filter(({ operation }) => outlives(operation));
+    spool.keep(lasting.map(({ operation }) => operation));
+  }
+
+  /** Still not known: those who cannot wait are refused; what did happen is taken back when it is known. */
+  private giveUpOn(about: UnknownCommit<Outcome>): void {
+    if (this.unknown?.about !== about) return;
+    this.refuse(this.unknown.batch.filter(({ operation }) => !this.ports.outlives(operation)));
+  }
+
+  private refuse(waiting: readonly Waiting<Operation, Outcome>[]): void {
+    for (const one of waiting) {
+      one.refused = true;
+      one.reject(overloaded());
+    }
+  }
+
+  private putBack(batch: readonly Waiting<Operation, Outcome>[]): void {
+    for (const one of batch.toReversed())
+      if (!one.refused) this.queues[this.ports.rank(one.operation)]?.unshift(one);
+  }
+
+  private async opened(): Promise<Writer<Operation, Outcome> | null> {
+    let writer: Writer<Operation, Outcome> | null = null;
+    try {
+      writer = await this.ports.open(this.ports.jobs.guarded("ledger_commit", () => this.ended(writer)));
+      if (this.unknown !== null) await this.lookUp(writer, this.unknown);
+      this.writer = writer;
+      // A store that refused is believed again when it has taken what waits; without that, the next request finds out.
+      if (!this.refusing || this.waiting === 0) this.tookSomething(writer);
+    } catch (error) {
+      await writer?.close().catch(() => {});
+      this.lost(error, []); // tried again until it works
+    }
+    return this.writer;
+  }
+
+  private tookSomething(writer: Writer<Operation, Outcome>): void {
+    this.refusing = false;
+    this.away = !writer.hasRoom();
+    if (!this.away) this.reopenInMs = REOPEN_FIRST_MS;
+  }
+
+  /** Lost while nothing was under way: better to find out now than with the next request. */
+  private ended(writer: Writer<Operation, Outcome> | null): void {
+    if (this.closed || this.running || writer === null || this.writer !== writer) return;
+    this.lost(new Error("the database closed the connection"), []);
+    this.start();
+  }
+
+  private async lookUp(
+    writer: Writer<Operation, Outcome>,
+    { batch, about }: Unknown<Operation, Outcome>,
+  ): Promise<void> {
+    const trace = await writer.happened(
+      batch.map(({ operation }) => operation),
+      about,
+    );
+    this.unknown = null;
+    if (trace === "yes") return this.tell(batch, about.outcomes);
+    if (trace === "untold") this.refuse(batch.filter(({ operation }) => !this.ports.outlives(operation)));
+    this.putBack(batch);
+  }
+
+  private async tryAgainLater(): Promise<void> {
+    await new Promise((resolve) => setTimeout(resolve, this.reopenInMs));
+    this.reopenInMs = Math.min(this.reopenInMs * 2, REOPEN_AT_MOST_MS);
+    if (this.writer !== null && this.waiting === 0) this.tookSomething(this.writer);
+  }
+}

@@ -1,0 +1,33 @@
+// What goes through the one writer, so that there is one order of everything: money operations, and the operator's
+// changes to keys, limits, entitlements and routes (money.md §7, §10).
+import type { MoneyOperation, MoneyOutcome } from "../decide/decide.ts";
+import type { Work } from "../ledger.ts";
+
+/** A change outside the money path: runs inside the batch's transaction, before the batch is decided. */
+interface ChangeOperation {
+  kind: "change";
+  work: Work<unknown>;
+}
+
+export type Operation = MoneyOperation | ChangeOperation;
+export type Outcome = { of: "money"; outcome: MoneyOutcome } | { of: "change"; value: unknown };
+
+/** Settlements and voids first, then what brings money in, takes it back, changes the rules or notes progress, then admissions. */
+export function decisionRank(operation: Operation): 0 | 1 | 2 {
+  switch (operation.kind) {
+    case "settle":
+    case "void":
+      return 0;
+    case "checkpoint":
+    case "top_up":
+    case "reverse":
+    case "by_hand":
+    case "change":
+      return 1;
+    case "admit":
+      return 2;
+  }
+}
+
+/** A hold that was not resolved stays for ever, so its resolution is tried for ever. */
+export const survives = ({ kind }: Operation): boolean => kind === "settle" || kind === "void";

@@ -1,0 +1,176 @@
+// Settlements that wait for the database, on disk (money.md §2): should this process end before the database is back, the
+// next one in this directory settles them instead of leaving them to the sweeper. Answers in it are sealed.
+import { appendFileSync, closeSync, fsyncSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { nanoUsd } from "../../domain/money.ts";
+import { openAnswer, sealAnswer } from "../answer-vault.ts";
+import type { MoneyOperation } from "../decide/decide.ts";
+import type { Settlement, StoredAnswer, Voiding } from "../ledger.ts";
+import type { WriterOperation } from "../postgres/operations.ts";
+
+type Resolution = Extract<MoneyOperation, { kind: "settle" | "void" }>;
+
+const isResolution = (operation: WriterOperation): operation is Resolution =>
+  operation.kind === "settle" || operation.kind === "void";
+
+/** A settlement that a process left, not read yet. */
+export interface Leftover {
+  line: string;
+  /** Which request it is about, as far as that is legible. */
+  place: { organizationId: string; requestId: string } | null;
+  /** Throws when it is damaged. */
+  read(): MoneyOperation;
+}
+
+export interface SpoolPorts {
+  /** Names the file, with the process: who wrote it. */
+  epoch: number;
+  /** A settlement that could not be kept waits in memory all the same. */
+  failed(error: unknown): void;
+}
+
+/** Lines that no process could settle; kept for whoever looks into it. */
+const SET_ASIDE = "spool-set-aside.txt";
+
+export class Spool {
+  private readonly waiting = new Set<WriterOperation>();
+  private readonly directory: string;
+  private readonly dataKey: Uint8Array;
+  private readonly path: string;
+  private file: number | null = null;
+
+  constructor(
+    { dataDirectory, dataKey }: { dataDirectory: string; dataKey: Uint8Array },
+    private readonly on: SpoolPorts,
+  ) {
+    this.directory = dataDirectory;
+    this.dataKey = dataKey;
+    this.path = join(dataDirectory, `spool-${on.epoch}-${process.pid}.jsonl`);
+  }
+
+  /** Durable when it returns, unless the directory takes nothing: never throws, for the writer has more to do. */
+  keep(operations: readonly WriterOperation[]): void {
+    const news = operations.filter(isResolution).filter((operation) => !this.waiting.has(operation));
+    if (news.length === 0) return;
+    try {
+      this.file ??= openSync(this.path, "a", 0o600);
+      for (const operation of news) {
+        writeSync(this.file, `${JSON.stringify(this.printed(operation), printBigInt)}\n`);
+        this.waiting.add(operation);
+      }
+      fsyncSync(this.file);
+    } catch (error) {
+      this.on.failed(error);
+    }
+  }
+
+  /** Out of the way of the next process. */
+  setAside({ line }: Leftover): void {
+    appendFileSync(join(this.directory, SET_ASIDE), `${line}\n`, { mode: 0o600, flush: true });
+  }
+
+  /** The database has it. The file goes with the last one: applying a settlement twice changes nothing. */
+  taken(operation: WriterOperation): void {
+    if (!this.waiting.delete(operation) || this.waiting.size > 0 || this.file === null) return;
+    try {
+      closeSync(this.file);
+      this.file = null;
+      rmSync(this.path, { force: true });
+    } catch (error) {
+      this.on.failed(error);
+    }
+  }
+
+  /** What processes that have ended left in this directory; those that run settle their own. */
+  leftovers(): { entries: Leftover[]; forget(): void }[] {
+    const names = [...new Bun.Glob("spool-*.jsonl").scanSync({ cwd: this.directory })];
+    return names
+      .map((name) => ({ pid: Number(/-(\d+)\.jsonl$/.exec(name)?.[1]), path: join(this.directory, name) }))
+      .filter(({ pid, path }) => path !== this.path && !runsBeside(pid))
+      .map(({ path }) => ({ entries: this.read(path), forget: () => rmSync(path, { force: true }) }));
+  }
+
+  private printed(operation: Resolution): unknown {
+    if (operation.kind === "settle")
+      return {
+        ...operation,
+        settlement: { ...operation.settlement, answer: this.sealed(operation.settlement) },
+      };
+    return { ...operation, voiding: { ...operation.voiding, answer: this.sealed(operation.voiding) } };
+  }
+
+  private sealed({ organizationId, answer }: Settlement | Voiding): string | null {
+    if (answer === null) return null;
+    return Buffer.from(sealAnswer(this.dataKey, organizationId, answer)).toString("base64");
+  }
+
+  private read(path: string): Leftover[] {
+    const lines = readFileSync(path, "utf8").split("\n");
+    // What follows the last line end was being written when its process ended; nobody was told that it is kept.
+    return lines.slice(0, -1).map((line) => ({
+      line,
+      place: placeIn(line),
+      read: () => this.parsed(JSON.parse(line) as Printed),
+    }));
+  }
+
+  private parsed(printed: Printed): MoneyOperation {
+    if (printed.kind === "void") {
+      const { voiding } = printed;
+      return { ...printed, voiding: { ...voiding, answer: this.opened(voiding) } };
+    }
+    const { lowered, ...settlement } = printed.settlement;
+    return {
+      ...printed,
+      settlement: {
+        ...settlement,
+        charge: nanoUsd(BigInt(settlement.charge)),
+        variance: nanoUsd(BigInt(settlement.variance)),
+        ...(lowered !== undefined && { lowered: { ...lowered, hold: nanoUsd(BigInt(lowered.hold)) } }),
+        answer: this.opened(settlement),
+      },
+    };
+  }
+
+  private opened(place: {
+    organizationId: string;
+    requestId: string;
+    answer: string | null;
+  }): StoredAnswer | null {
+    if (place.answer === null) return null;
+    return openAnswer(this.dataKey, place, Buffer.from(place.answer, "base64"));
+  }
+}
+
+/** Read without believing the rest of the line. */
+function placeIn(line: string): Leftover["place"] {
+  const organizationId = /"organizationId":"([A-Za-z0-9_-]{1,60})"/.exec(line)?.[1];
+  const requestId = /"requestId":"([A-Za-z0-9_-]{1,60})"/.exec(line)?.[1];
+  return organizationId === undefined || requestId === undefined ? null : { organizationId, requestId };
+}
+
+type Owned<Kind extends Resolution["kind"]> = Pick<Extract<Resolution, { kind: Kind }>, "kind" | "owner">;
+/** A line of the file: money as decimal text, the answer sealed. */
+type Printed =
+  | (Owned<"settle"> & {
+      settlement: Omit<Settlement, "charge" | "variance" | "answer" | "lowered"> & {
+        lowered?: { hold: string; promptBound: number };
+        charge: string;
+        variance: string;
+        answer: string | null;
+      };
+    })
+  | (Owned<"void"> & { voiding: Omit<Voiding, "answer"> & { answer: string | null } });
+
+/** Whether another process of this number runs; in containers ours often has the number of the one before. */
+export function runsBeside(pid: number): boolean {
+  if (pid === process.pid) return false;
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return error instanceof Error && "code" in error && error.code === "EPERM";
+  }
+}
+
+const printBigInt = (_: string, value: unknown): unknown =>
+  typeof value === "bigint" ? value.toString() : value;

@@ -1,0 +1,15 @@
+// A transaction of which nobody knows yet whether it was committed (money.md §7).
+import type { Changes } from "../rows.ts";
+import type { Committed } from "./group-commit.ts";
+
+/** Carries what is needed to find out, and what to tell its callers if it happened. */
+export class UnknownCommit<Outcome> extends Error {
+  constructor(
+    readonly txn: number,
+    readonly changes: Changes,
+    readonly outcomes: Committed<Outcome>[],
+    cause: unknown,
+  ) {
+    super("the answer to a commit was lost", { cause });
+  }
+}

@@ -1,0 +1,221 @@
+// COMMIT 1 as a decision: the order of money.md §7, first refusal wins. What is refused holds
+// nothing; what is admitted moves the hold from available to held and freezes the release it is priced by. Holds that
+// the caller's gateway has counted meanwhile are lowered first.
+import { subUsd, addUsd, type NanoUsd, ZERO_USD } from "../../domain/money.ts";
+import type { Refusal } from "../../domain/refusals.ts";
+import type { AccountPostings } from "../commit/account-postings.ts";
+import { decideClaim } from "./claim.ts";
+import { decideLowering } from "./lowering.ts";
+import { decideKey } from "./key.ts";
+import type { BatchState } from "../commit/batch-state.ts";
+import type { AdmissionRequest, AdmissionPlan, AdmissionDecision, Claim } from "../ledger.ts";
+import * as refuse from "./policy-refusals.ts";
+import { type KeyMonthRow, type KeyRow, rowId } from "../rows.ts";
+
+/** As `AdmissionDecision`, but a replay is named by its request; the store reads and decrypts the answer afterwards. */
+export type DecidedAdmission =
+  | Exclude<AdmissionDecision, { kind: "replay" }>
+  | { kind: "replay"; organizationId: string; requestId: string };
+
+type Admitted = Extract<AdmissionDecision, { kind: "admitted" }>;
+type Route = AdmissionPlan["routes"][number];
+
+/** A slack on top of retention, for requests that end late, before a claim row may be purged. */
+const PURGE_SLACK_MS = 86_400_000;
+
+export function decideAdmission(batch: BatchState, admission: AdmissionRequest): DecidedAdmission {
+  const { credential, asked } = admission;
+  const { organizationId, keyId } = credential;
+  const known = decideKey(batch.rows.keys.get(rowId(organizationId, keyId)), credential); //          1, 2
+  if (known.kind === "refused") return { ...known, authenticated: false };
+  if (asked.kind === "refusal" && asked.stage === "shape") return refused(asked.refusal); //           3
+  const postings = batch.postingsOf(organizationId);
+  if (postings === null) throw new Error(`organization ${organizationId} has a key but no balance`);
+  const earlier = claimDecision(batch, admission, postings.atMs); //                                     4
+  if (earlier !== null) return earlier;
+  if (asked.kind === "refusal") return refused(asked.refusal); //                                      5
+  const { plan } = asked;
+  const open = openRoutes(batch, plan, postings.atMs);
+  if ("refusal" in open) return refused(open.refusal);
+  for (const lowering of admission.lowerings ?? []) {
+    if (lowering.organizationId !== organizationId) throw new Error("a hold of another organization");
+    decideLowering(batch, lowering);
+  }
+  const month = batch.keyMonth(organizationId, keyId, postings.atMs);
+  const rights =
+    scopeRefusal(known.key, plan) ?? //                                                                6
+    entitlementRefusal(batch, organizationId, { plan, atMs: postings.atMs }) ?? //                        7
+    paidRefusal(postings, plan); //                                                                       8
+  if (rights !== null) return refused(rights);
+  const short =
+    limitRefusal(known.key, month, postings.atMs) ?? //                                                   9
+    creditsRefusal(postings, plan.hold); //                                                              10
+  if (short !== null) return short;
+  return admit(batch, admission, { plan, routes: open.routes, postings, month, key: known.key }); //     11
+}
+
+type Refused = Extract<AdmissionDecision, { kind: "refused" }>;
+
+const refused = (refusal: Refusal): Refused => ({ kind: "refused", refusal, authenticated: true });
+
+function claimDecision(
+  batch: BatchState,
+  { credential, claim }: AdmissionRequest,
+  atMs: number,
+): DecidedAdmission | null {
+  if (claim === null) return null;
+  const { organizationId, keyId } = credential;
+  const taken = batch.rows.claims.get(rowId(organizationId, keyId, claim.idempotencyKey));
+  const decision = decideClaim(taken, claim, atMs);
+  switch (decision.kind) {
+    case "free":
+      return null;
+    case "refused":
+      return refused(decision.refusal);
+    case "running":
+      return decision;
+    case "replay":
+      return { ...decision, organizationId };
+  }
+}
+
+/** Drops the candidates that closed since the plan was made. None left: the code of the state nearest to live. */
+function openRoutes(
+  batch: BatchState,
+  plan: AdmissionPlan,
+  atMs: number,
+): { routes: Route[] } | { refusal: Refusal } {
+  const states = plan.routes.map((route) => ({ route, state: routeState(batch, route, atMs) }));
+  const routes = states.filter(({ state }) => state === "open").map(({ route }) => route);
+  if (routes.length > 0) return { routes };
+  const stale = states.find(({ state }) => state === "stale");
+  const closed = batch.rows.routes.get((stale ?? states[0])?.route.route ?? "");
+  return { refusal: stale === undefined ? refuse.routeDisabled(closed) : refuse.routeStale(closed) };
+}
+
+function routeState(batch: BatchState, route: Route, atMs: number): "open" | "disabled" | "stale" {
+  const row = batch.rows.routes.get(route.route);
+  if (row === undefined) return "stale";
+  if (row.disabled) return "disabled";
+  const current = route.version === row.highestVersion && route.digest === row.digest;
+  return current && atMs < row.expiresAtMs ? "open" : "stale";
+}
+
+function scopeRefusal(key: KeyRow, plan: AdmissionPlan): Refusal | null {
+  return key.scope === plan.tier ? null : refuse.scopeNotPermitted(key.scope, plan.model);
+}
+
+function entitlementRefusal(
+  batch: BatchState,
+  organizationId: string,
+  asked: { plan: AdmissionPlan; atMs: number },
+): Refusal | null {
+  if (asked.plan.tier !== "research") return null;
+  const held = batch.rows.entitlements.get(rowId(organizationId, asked.plan.model)) ?? [];
+  const valid = held.some(
+    ({ state, expiresAtMs }) => state === "active" && expiresAtMs !== null && asked.atMs < expiresAtMs,
+  );
+  return valid ? null : refuse.entitlementRequired(asked.plan.model);
+}
+
+function paidRefusal(postings: AccountPostings, plan: AdmissionPlan): Refusal | null {
+  return plan.requiresPaid && postings.balance.purchased === 0n
+    ? refuse.paidWorkspaceRequired(plan.model)
+    : null;
+}
+
+/** At the limit or above: so at most the request that crosses it goes over. */
+function limitRefusal({ limit }: KeyRow, month: KeyMonthRow, atMs: number): Refused | null {
+  if (limit === null || month.spent + month.held < limit) return null;
+  const missing = subUsd(addUsd(month.spent, month.held), limit);
+  return { ...refused(refuse.keyLimitReached(limit, month, atMs)), short: { of: "key_limit", missing } };
+}
+
+function creditsRefusal({ balance }: AccountPostings, required: NanoUsd): Refused | null {
+  const { available, held, debt } = balance;
+  if (available >= required && debt === 0n) return null;
+  const short = { of: "credits", required, available, held, debt } as const;
+  return { ...refused(refuse.insufficientCredits(required, balance)), short };
+}
+
+interface Granted {
+  plan: AdmissionPlan;
+  routes: Route[];
+  postings: AccountPostings;
+  month: KeyMonthRow;
+  key: KeyRow;
+}
+
+function admit(batch: BatchState, admission: AdmissionRequest, granted: Granted): Admitted {
+  const { plan, routes, postings, month, key } = granted;
+  if (plan.hold < 0n) throw new Error(`a hold of ${plan.hold} nano-USD`);
+  postings.moveForRequest("hold", plan.hold);
+  month.held = addUsd(month.held, plan.hold);
+  month.lastAdmittedAtMs = postings.atMs;
+  batch.changes.keyMonths.add(month);
+  open(batch, admission, granted);
+  if (admission.claim !== null)
+    takeClaim(batch, admission, { claim: admission.claim, plan, atMs: postings.atMs });
+  return {
+    kind: "admitted",
+    admittedAtMs: postings.atMs,
+    openRoutes: routes.map(({ route }) => route),
+    researchMode: plan.tier === "research",
+    headroom: {
+      available: postings.balance.available,
+      keyLimitRemaining: key.limit === null ? null : remaining(key.limit, month),
+    },
+  };
+}
+
+function remaining(limit: NanoUsd, month: KeyMonthRow): NanoUsd {
+  const left = subUsd(limit, addUsd(month.spent, month.held));
+  return left < 0n ? ZERO_USD : left;
+}
+
+function open(
+  batch: BatchState,
+  admission: AdmissionRequest,
+  { plan, routes, postings, month }: Granted,
+): void {
+  const [first] = routes;
+  if (first === undefined) throw new Error("admitted without an open route");
+  batch.changes.opened.push({
+    organizationId: admission.credential.organizationId,
+    requestId: admission.requestId,
+    keyId: admission.credential.keyId,
+    idempotencyKey: admission.claim?.idempotencyKey ?? null,
+    model: plan.model,
+    tier: plan.tier,
+    stream: plan.stream,
+    epoch: batch.context.epoch,
+    admittedAtMs: postings.atMs,
+    deadlineAtMs: postings.atMs + plan.timeoutMs,
+    month: month.month,
+    releaseDigest: first.digest,
+    hold: plan.hold,
+    promptBound: plan.promptBound,
+    outputBound: plan.outputBound,
+    openedTxn: batch.context.txn,
+  });
+}
+
+function takeClaim(
+  batch: BatchState,
+  { credential, requestId }: AdmissionRequest,
+  taken: { claim: Claim; plan: AdmissionPlan; atMs: number },
+): void {
+  const { organizationId, keyId } = credential;
+  const { idempotencyKey, fingerprint } = taken.claim;
+  const id = { organizationId, keyId, idempotencyKey, fingerprint, requestId };
+  batch.rows.claims.set(rowId(organizationId, keyId, idempotencyKey), {
+    ...id,
+    state: "dispatched",
+    answerUntilMs: null,
+    claimUntilMs: null,
+    answerKept: false,
+    quarantined: false,
+  });
+  const expiresAtMs = taken.atMs + taken.plan.timeoutMs + batch.context.retention.claimMs + PURGE_SLACK_MS;
+  batch.changes.claimsTaken.push({ ...id, expiresAtMs });
+}

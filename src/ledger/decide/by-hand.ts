@@ -1,0 +1,63 @@
+// The end of a quarantined request, as an operator decides it: a charge within its hold, or none (money.md §9). The same
+// postings as any other end, with the decision, who took it and why, in the same transaction.
+import type { Actor } from "../../domain/actor.ts";
+import { formatUsd, ZERO_USD } from "../../domain/money.ts";
+import { type Open, release, settle } from "./resolution.ts";
+import type { BatchState } from "../commit/batch-state.ts";
+import type { EndingByHand, EndedByHand } from "../ledger.ts";
+import { OWNER_LOST } from "../recovery.ts";
+import { rowId } from "../rows.ts";
+
+export function decideByHand(batch: BatchState, ending: EndingByHand, actor: Actor): EndedByHand {
+  const { organizationId, requestId, charge, reason } = ending;
+  const id = rowId(organizationId, requestId);
+  const request = batch.rows.requests.get(id);
+  const postings = batch.postingsOf(organizationId);
+  // Its owner may have come back with its settlement, or another operator was faster.
+  if (request === undefined || postings === null || !batch.rows.quarantined.has(id))
+    return { kind: "unknown_request" };
+  if (request.state !== "dispatched") return { kind: "unknown_request" };
+  if (charge !== null && (charge < 0n || charge > request.hold))
+    return { kind: "exceeds", atMost: request.hold };
+  const found: Open = { request, postings };
+  const end = {
+    organizationId,
+    requestId,
+    attempts: [],
+    totalMs: Math.max(0, postings.atMs - request.admittedAtMs),
+  };
+  if (charge === null)
+    release(batch, found, { ...end, status: 500, errorCode: OWNER_LOST, freeClaim: false, answer: null });
+  else
+    settle(batch, found, {
+      ...end,
+      releaseDigest: null,
+      evidence: "operator",
+      usage: { promptTokens: 0, completionTokens: 0, cachedTokens: null, reasoningTokens: null },
+      charge,
+      variance: ZERO_USD,
+      minimumApplied: false,
+      finishReason: null,
+      status: 200,
+      firstPartMs: null,
+      answer: null,
+    });
+  batch.changes.endedByHand.push({
+    organizationId,
+    requestId,
+    atMs: postings.atMs,
+    by: actor.id,
+    reason,
+    charge,
+  });
+  batch.changes.auditLines.push({
+    atMs: postings.atMs,
+    actor,
+    action: "request.resolve",
+    organizationId,
+    target: requestId,
+    before: { held_usd: formatUsd(request.hold) },
+    after: { charge_usd: charge === null ? null : formatUsd(charge), reason },
+  });
+  return { kind: "ended", charge: charge ?? ZERO_USD, balance: postings.balance.available };
+}

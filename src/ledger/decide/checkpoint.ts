@@ -1,0 +1,18 @@
+// A running stream's progress as a decision: kept only while the request is open and ours (money.md §4). No money moves.
+import type { Owner } from "./resolution.ts";
+import type { BatchState } from "../commit/batch-state.ts";
+import type { Checkpoint, CheckpointOutcome } from "../ledger.ts";
+import { rowId } from "../rows.ts";
+
+export function decideCheckpoint(batch: BatchState, checkpoint: Checkpoint, owner: Owner): CheckpointOutcome {
+  const { organizationId, requestId, promptTokens, deliveredTokens } = checkpoint;
+  if (!whole(promptTokens) || !whole(deliveredTokens))
+    throw new Error(`a checkpoint of ${promptTokens} and ${deliveredTokens} tokens`);
+  const request = batch.rows.requests.get(rowId(organizationId, requestId));
+  if (request?.state !== "dispatched" || request.epoch !== owner.epoch) return { kind: "lost" };
+  batch.changes.checkpoints.push({ ...checkpoint, epoch: owner.epoch });
+  request.checkpointed = true;
+  return { kind: "kept" };
+}
+
+const whole = (count: number): boolean => Number.isSafeInteger(count) && count >= 0;

@@ -1,0 +1,31 @@
+// Step 4 of money.md §7: what a caller's idempotency key has come to (§8). A stored answer outranks closed routes,
+// limits and an empty balance; expiry is decided by the clock here, never by whether a sweeper already ran.
+import type { Refusal } from "../../domain/refusals.ts";
+import { sameDigest } from "./key.ts";
+import type { Claim } from "../ledger.ts";
+import { inQuarantine, keyExpired, keyReused, outcomeUnknown, resultNotRetained } from "./policy-refusals.ts";
+import type { ClaimRow } from "../rows.ts";
+
+export type ClaimDecision =
+  | { kind: "free" }
+  | { kind: "running"; requestId: string }
+  | { kind: "replay"; requestId: string }
+  | { kind: "refused"; refusal: Refusal };
+
+/** `taken` is the claim row under this API key and idempotency key, if there is one. */
+export function decideClaim(taken: ClaimRow | undefined, claim: Claim, nowMs: number): ClaimDecision {
+  if (taken === undefined) return { kind: "free" };
+  if (taken.claimUntilMs !== null && nowMs >= taken.claimUntilMs) return { kind: "free" };
+  if (!sameDigest(taken.fingerprint, claim.fingerprint)) return { kind: "refused", refusal: keyReused() };
+  if (taken.quarantined) return { kind: "refused", refusal: inQuarantine(taken.requestId) };
+  if (taken.state === "dispatched") return { kind: "running", requestId: taken.requestId };
+  // Released without an answer of its own: the owner is gone, nobody can tell whether the provider ran it.
+  if (taken.state === "released" && taken.answerUntilMs === null) {
+    return { kind: "refused", refusal: outcomeUnknown(taken.requestId) };
+  }
+  if (taken.answerUntilMs !== null && nowMs >= taken.answerUntilMs) {
+    return { kind: "refused", refusal: keyExpired() };
+  }
+  if (!taken.answerKept) return { kind: "refused", refusal: resultNotRetained(taken.requestId) };
+  return { kind: "replay", requestId: taken.requestId };
+}

@@ -1,0 +1,79 @@
+// The one place where the ledger's rules are applied, for every store: loaded rows and operations in, outcomes and
+// changes out. No SQL, no clock, no I/O (money.md §7). An operation that is itself a bug fails alone.
+import type { Actor } from "../../domain/actor.ts";
+import { type DecidedAdmission, decideAdmission } from "./admission.ts";
+import { decideByHand } from "./by-hand.ts";
+import { decideCheckpoint } from "./checkpoint.ts";
+import { type Owner, decideSettlement, decideVoid } from "./resolution.ts";
+import { type Reversal, decideReversal } from "./reversal.ts";
+import { type TopUp, decideTopUp } from "./top-up.ts";
+import { type BatchContext, BatchState } from "../commit/batch-state.ts";
+import type {
+  AdmissionRequest,
+  Checkpoint,
+  CheckpointOutcome,
+  EndedByHand,
+  EndingByHand,
+  ResolveOutcome,
+  ReversalOutcome,
+  Settlement,
+  TopUpOutcome,
+  Voiding,
+} from "../ledger.ts";
+import type { Changes, Rows } from "../rows.ts";
+
+export type MoneyOperation =
+  | { kind: "settle"; settlement: Settlement; owner: Owner }
+  | { kind: "void"; voiding: Voiding; owner: Owner }
+  | { kind: "checkpoint"; checkpoint: Checkpoint; owner: Owner }
+  | { kind: "top_up"; topUp: TopUp; actor: Actor }
+  | { kind: "reverse"; reversal: Reversal; actor: Actor }
+  | { kind: "by_hand"; ending: EndingByHand; actor: Actor }
+  | { kind: "admit"; admission: AdmissionRequest };
+
+export type MoneyOutcome =
+  | ResolveOutcome
+  | CheckpointOutcome
+  | TopUpOutcome
+  | ReversalOutcome
+  | EndedByHand
+  | DecidedAdmission;
+
+/** `bug`: this operation contradicts itself; it changed nothing and its promise rejects. */
+export type Decided = { kind: "outcome"; outcome: MoneyOutcome } | { kind: "bug"; error: unknown };
+
+/** Takes the rows over. Decides in the order given: see `decisionRank`. */
+export function decide(
+  rows: Rows,
+  operations: readonly MoneyOperation[],
+  context: BatchContext,
+): { decided: Decided[]; changes: Changes } {
+  const batch = new BatchState(rows, context);
+  const decided = operations.map((operation): Decided => {
+    try {
+      return { kind: "outcome", outcome: decideOne(batch, operation) };
+    } catch (error) {
+      return { kind: "bug", error };
+    }
+  });
+  return { decided, changes: batch.close() };
+}
+
+function decideOne(batch: BatchState, operation: MoneyOperation): MoneyOutcome {
+  switch (operation.kind) {
+    case "settle":
+      return decideSettlement(batch, operation.settlement, operation.owner);
+    case "void":
+      return decideVoid(batch, operation.voiding, operation.owner);
+    case "checkpoint":
+      return decideCheckpoint(batch, operation.checkpoint, operation.owner);
+    case "top_up":
+      return decideTopUp(batch, operation.topUp, operation.actor);
+    case "reverse":
+      return decideReversal(batch, operation.reversal, operation.actor);
+    case "by_hand":
+      return decideByHand(batch, operation.ending, operation.actor);
+    case "admit":
+      return decideAdmission(batch, operation.admission);
+  }
+}

@@ -1,0 +1,35 @@
+// A running request's hold, lowered to what an exact count of its prompt leaves possible: once, while it runs, by one more
+// entry (docs/decisions/0022-running-holds-are-lowered.md). Whoever ended it first has ended it: nothing changes then.
+import { subUsd } from "../../domain/money.ts";
+import type { BatchState } from "../commit/batch-state.ts";
+import type { Lowering } from "../ledger.ts";
+import { rowId } from "../rows.ts";
+
+/** Whether it was lowered now. */
+export function decideLowering(batch: BatchState, lowering: Lowering): boolean {
+  const { organizationId, requestId, hold, promptBound } = lowering;
+  const request = batch.rows.requests.get(rowId(organizationId, requestId));
+  const postings = batch.postingsOf(organizationId);
+  if (request === undefined || postings === null) return false;
+  if (request.state !== "dispatched" || request.lowered || hold >= request.hold) return false;
+  if (hold < 0n || promptBound > request.promptBound)
+    throw new Error(`a hold of ${request.hold} lowered to ${hold}, for ${promptBound} prompt tokens`);
+  const amount = subUsd(request.hold, hold);
+  postings.moveForRequest("lower", amount);
+  postings.payDebt(null);
+  const month = batch.keyMonthNamed(organizationId, request.keyId, request.month);
+  month.held = subUsd(month.held, amount);
+  batch.changes.keyMonths.add(month);
+  batch.changes.lowered.push({
+    organizationId,
+    requestId,
+    epoch: request.epoch,
+    holdRead: request.hold,
+    hold,
+    promptBound,
+    amount,
+    txn: batch.context.txn,
+  });
+  Object.assign(request, { hold, promptBound, lowered: true });
+  return true;
+}

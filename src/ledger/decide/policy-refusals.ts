@@ -1,0 +1,129 @@
+// What the ledger answers when policy says no (money.md §10, wire.md §4). Each text tells its reader what to do next;
+// money is never refused as 429, and what is refused here holds nothing and keeps the idempotency key free.
+import { type NanoUsd, formatUsd } from "../../domain/money.ts";
+import { Refusal } from "../../domain/refusals.ts";
+import { nextUtcMonth } from "../../lib/clock.ts";
+import type { Tier } from "../../domain/gateway-object.ts";
+import type { BalanceRow, KeyMonthRow, RouteRow } from "../rows.ts";
+
+/** Unknown key and wrong secret look alike. */
+export const invalidApiKey = (): Refusal =>
+  new Refusal(
+    "invalid_api_key",
+    "Incorrect API key provided. Send a valid key as `Authorization: Bearer gw_sk_...`; keys are made in the dashboard.",
+    { headers: { "www-authenticate": "Bearer" } },
+  );
+
+export const apiKeyRevoked = (): Refusal =>
+  new Refusal("api_key_revoked", "This API key was revoked and cannot be restored. Use another key.", {
+    headers: { "www-authenticate": "Bearer" },
+  });
+
+export const keyReused = (): Refusal =>
+  new Refusal(
+    "idempotency_key_reused",
+    "This Idempotency-Key was used before with a different request. Send a new key for each request and repeat a key only to retry the identical request; a key set in a client's default headers is sent with every call.",
+    { param: "Idempotency-Key" },
+  );
+
+export const keyExpired = (): Refusal =>
+  new Refusal(
+    "idempotency_key_expired",
+    "The answer stored under this Idempotency-Key is no longer kept, and the request is not run a second time. Send a new key to run it again.",
+    { param: "Idempotency-Key" },
+  );
+
+export const outcomeUnknown = (requestId: string): Refusal =>
+  new Refusal(
+    "idempotency_outcome_unknown",
+    `The first request under this Idempotency-Key (${requestId}) was interrupted and its outcome is not known; it was not charged and is not run a second time. Send a new key to run it again.`,
+    { param: "Idempotency-Key" },
+  );
+
+export const inQuarantine = (requestId: string): Refusal =>
+  new Refusal(
+    "idempotency_outcome_unknown",
+    `The first request under this Idempotency-Key (${requestId}) was interrupted and its record is damaged; its credits stay held until the operator has decided about it, and it is not run a second time. Send a new key to run it again, and tell the operator this id.`,
+    { param: "Idempotency-Key" },
+  );
+
+export const resultUnreadable = (requestId: string): Refusal =>
+  new Refusal(
+    "idempotency_result_not_retained",
+    `The first request under this Idempotency-Key (${requestId}) finished, but its stored answer is damaged and cannot be read. GET /v1/generation?id=${requestId} shows its usage; send a new key to run it again.`,
+    { param: "Idempotency-Key" },
+  );
+
+export const resultNotRetained = (requestId: string): Refusal =>
+  new Refusal(
+    "idempotency_result_not_retained",
+    `The first request under this Idempotency-Key (${requestId}) finished and was charged once, but its answer is not kept: it was too large, or an operator ended the request. GET /v1/generation?id=${requestId} shows its usage; send a new key to run it again.`,
+    { param: "Idempotency-Key" },
+  );
+
+export const routeDisabled = (route: RouteRow | undefined): Refusal =>
+  new Refusal(
+    "route_disabled",
+    "The route of this model was disabled by the operator. Choose another model, or ask the operator.",
+    { details: { state: "disabled", release_version: route?.highestVersion ?? null, next_probe_at: null } },
+  );
+
+export const routeStale = (route: RouteRow | undefined): Refusal =>
+  new Refusal(
+    "route_release_stale",
+    "The signed release of this model's route has expired or was superseded. Choose another model, or ask the operator to publish a current release.",
+    { details: { state: "stale", release_version: route?.highestVersion ?? null, next_probe_at: null } },
+  );
+
+export function scopeNotPermitted(scope: Tier, model: string): Refusal {
+  const text =
+    scope === "standard"
+      ? `The model \`${model}\` is a Research Mode model; this key has the scope standard. Use a key with the scope research.`
+      : `This key has the scope research and serves Research Mode models only; \`${model}\` is not one. Use a key with the scope standard.`;
+  return new Refusal("scope_not_permitted", text);
+}
+
+export const entitlementRequired = (model: string): Refusal =>
+  new Refusal(
+    "research_entitlement_required",
+    `The model \`${model}\` needs an active Research Mode entitlement that names it, and this organization holds none. Ask the operator to approve one.`,
+  );
+
+export const paidWorkspaceRequired = (model: string): Refusal =>
+  new Refusal(
+    "paid_workspace_required",
+    `The model \`${model}\` is open to paid workspaces. Buy credits once to use it; granted credits do not count.`,
+  );
+
+export function keyLimitReached(limit: NanoUsd, month: KeyMonthRow, atMs: number): Refusal {
+  const resetsAt = new Date(nextUtcMonth(atMs)).toISOString();
+  return new Refusal(
+    "key_spend_limit_reached",
+    `This key has reached its monthly spend limit of $${formatUsd(limit)}: $${formatUsd(month.spent)} spent, $${formatUsd(month.held)} held by running requests. Raise the key's limit, use another key, or wait until ${resetsAt}.`,
+    {
+      details: {
+        limit_usd: formatUsd(limit),
+        spent_usd: formatUsd(month.spent),
+        held_usd: formatUsd(month.held),
+        resets_at: resetsAt,
+      },
+    },
+  );
+}
+
+export function insufficientCredits(hold: NanoUsd, balance: BalanceRow): Refusal {
+  const running = balance.held > 0n ? `, $${formatUsd(balance.held)} more is held by running requests` : "";
+  const owed = balance.debt > 0n ? ` and $${formatUsd(balance.debt)} is owed from a disputed payment` : "";
+  return new Refusal(
+    "insufficient_credits",
+    `This request may cost up to $${formatUsd(hold)}, but $${formatUsd(balance.available)} of credits is available${running}${owed}.`,
+    {
+      details: {
+        required_usd: formatUsd(hold),
+        available_usd: formatUsd(balance.available),
+        held_usd: formatUsd(balance.held),
+        ...(balance.debt > 0n && { debt_usd: formatUsd(balance.debt) }),
+      },
+    },
+  );
+}

@@ -1,0 +1,221 @@
+// COMMIT 2 as a decision: settle takes the charge and returns the rest, void returns the whole hold (money.md §2, §4).
+// "Resolved once" is a condition on the request's row: who comes second changes nothing and is told `lost`.
+import { type NanoUsd, ZERO_USD, addUsd, minUsd, subUsd } from "../../domain/money.ts";
+import type { AccountPostings } from "../commit/account-postings.ts";
+import { decideLowering } from "./lowering.ts";
+import type { BatchState } from "../commit/batch-state.ts";
+import type { ResolveOutcome, Settlement, StoredAnswer, Voiding } from "../ledger.ts";
+import { type ClosedRow, type RequestRow, rowId } from "../rows.ts";
+
+/** Whose request it is; recovery resolves rows of earlier owners. */
+export interface Owner {
+  epoch: number;
+}
+
+export interface Open {
+  request: RequestRow;
+  postings: AccountPostings;
+}
+
+export function decideSettlement(batch: BatchState, settlement: Settlement, owner: Owner): ResolveOutcome {
+  const found = openRequest(batch, settlement, owner);
+  if (!("request" in found)) return found;
+  settle(batch, found, settlement);
+  return { kind: "done", balance: found.postings.balance.available };
+}
+
+/** `releaseDigest` null: the release that was frozen at admission. */
+export type Settling = Omit<Settlement, "releaseDigest"> & { releaseDigest: string | null };
+
+export function settle(batch: BatchState, found: Open, settlement: Settling): void {
+  const { request, postings } = found;
+  const { charge, variance, usage, lowered } = settlement;
+  const hold = lowered === undefined ? request.hold : minUsd(lowered.hold, request.hold);
+  if (charge < 0n || charge > hold || variance < 0n) {
+    throw new Error(`charge ${charge} of a hold of ${hold}, variance ${variance}`);
+  }
+  assertStorable(settlement);
+  const { organizationId, requestId } = settlement;
+  if (lowered !== undefined) decideLowering(batch, { organizationId, requestId, ...lowered });
+  postings.moveForRequest("charge", charge);
+  postings.moveForRequest("rest", subUsd(request.hold, charge));
+  postings.moveForRequest("variance", variance);
+  postings.payDebt(null);
+  releaseMonth(batch, request, charge);
+  addUsage(batch, request, settlement);
+  close(batch, found, {
+    state: "settled",
+    releaseDigest: settlement.releaseDigest,
+    evidence: settlement.evidence,
+    ...usage,
+    charge,
+    variance,
+    minimumApplied: settlement.minimumApplied,
+    status: settlement.status,
+    errorCode: null,
+    finishReason: settlement.finishReason,
+    firstPartMs: settlement.firstPartMs,
+    totalMs: settlement.totalMs,
+    attempts: JSON.stringify(settlement.attempts),
+    answer: settlement.answer,
+  });
+}
+
+/**
+ * What a column of whole numbers takes, with room for sums of many: a count beyond it would spoil the hour's usage of its
+ * key for everybody who settles after it. Whoever reports usage is held to its bounds long before (gateway/bill.ts).
+ */
+const MOST_TOKENS = 2 ** 40;
+
+function assertStorable({ usage, status, firstPartMs, totalMs }: Settling): void {
+  for (const [name, count] of Object.entries(usage) as [string, number | null][])
+    if (count !== null && !(Number.isInteger(count) && count >= 0 && count <= MOST_TOKENS))
+      throw new Error(`a settlement of ${count} ${name}`);
+  for (const [name, whole] of Object.entries({ status, firstPartMs, totalMs }))
+    if (whole !== null && !Number.isSafeInteger(whole))
+      throw new Error(`a settlement with ${whole} as ${name}`);
+}
+
+export function decideVoid(batch: BatchState, voiding: Voiding, owner: Owner): ResolveOutcome {
+  const found = openRequest(batch, voiding, owner);
+  if (!("request" in found)) return found;
+  release(batch, found, voiding);
+  return { kind: "done", balance: found.postings.balance.available };
+}
+
+export function release(batch: BatchState, found: Open, voiding: Voiding): void {
+  const { request, postings } = found;
+  postings.moveForRequest("void", request.hold);
+  postings.payDebt(null);
+  releaseMonth(batch, request, ZERO_USD);
+  close(batch, found, {
+    state: "released",
+    releaseDigest: null,
+    evidence: "none",
+    promptTokens: null,
+    completionTokens: null,
+    cachedTokens: null,
+    reasoningTokens: null,
+    charge: ZERO_USD,
+    variance: ZERO_USD,
+    minimumApplied: false,
+    status: voiding.status,
+    errorCode: voiding.errorCode,
+    finishReason: null,
+    firstPartMs: null,
+    totalMs: voiding.totalMs,
+    attempts: JSON.stringify(voiding.attempts),
+    answer: voiding.freeClaim ? null : voiding.answer,
+  });
+  if (voiding.freeClaim) freeClaim(batch, request);
+}
+
+function openRequest(
+  batch: BatchState,
+  { organizationId, requestId }: { organizationId: string; requestId: string },
+  owner: Owner,
+): Open | ResolveOutcome {
+  const request = batch.rows.requests.get(rowId(organizationId, requestId));
+  const postings = batch.postingsOf(organizationId);
+  if (request === undefined || postings === null) return { kind: "lost" };
+  if (request.state !== "dispatched" || request.epoch !== owner.epoch) return { kind: "lost" };
+  return { request, postings };
+}
+
+function releaseMonth(batch: BatchState, request: RequestRow, charge: NanoUsd): void {
+  const month = batch.keyMonthNamed(request.organizationId, request.keyId, request.month);
+  month.held = subUsd(month.held, request.hold);
+  month.spent = addUsd(month.spent, charge);
+  batch.changes.keyMonths.add(month);
+}
+
+type Ending = Omit<
+  ClosedRow,
+  "organizationId" | "requestId" | "epoch" | "closedTxn" | "endedAtMs" | "answerUntilMs" | "claimUntilMs"
+> & { answer: StoredAnswer | null };
+
+function close(batch: BatchState, { request, postings }: Open, { answer, ...ending }: Ending): void {
+  const { txn, retention } = batch.context;
+  const { organizationId, requestId, idempotencyKey } = request;
+  const keyed = idempotencyKey !== null;
+  const answerKept = keyed && answer !== null && answer.body.byteLength <= retention.answerBytes;
+  const answerUntilMs =
+    keyed && (answerKept || ending.state === "settled") ? postings.atMs + retention.answerMs : null;
+  const claimUntilMs = keyed ? postings.atMs + retention.claimMs : null;
+  const { epoch } = request;
+  batch.changes.closed.push({
+    organizationId,
+    requestId,
+    epoch,
+    closedTxn: txn,
+    endedAtMs: postings.atMs,
+    ...ending,
+    answerUntilMs,
+    claimUntilMs,
+  });
+  if (request.checkpointed) batch.changes.chunksDropped.push({ organizationId, requestId });
+  if (answerKept && answerUntilMs !== null) {
+    batch.changes.answers.push({ organizationId, answer, expiresAtMs: answerUntilMs });
+  }
+  // Later operations of this batch see the request closed, and a retry its answer.
+  request.state = ending.state;
+  request.closedTxn = txn;
+  const claim = keyed
+    ? batch.rows.claims.get(rowId(organizationId, request.keyId, idempotencyKey))
+    : undefined;
+  if (claim?.requestId === requestId) {
+    Object.assign(claim, { state: ending.state, answerUntilMs, claimUntilMs, answerKept });
+  }
+}
+
+function freeClaim(
+  batch: BatchState,
+  { organizationId, keyId, idempotencyKey, requestId }: RequestRow,
+): void {
+  if (idempotencyKey === null) return;
+  const id = rowId(organizationId, keyId, idempotencyKey);
+  if (batch.rows.claims.get(id)?.requestId === requestId) batch.rows.claims.delete(id);
+  batch.changes.claimsFreed.push({ organizationId, keyId, idempotencyKey, requestId });
+}
+
+/** Tokens that were charged for: at most the quoted bounds where the hold capped the charge, as the receipt prints. */
+function chargedTokens(
+  request: { promptBound: number; outputBound: number },
+  settled: { usage: Settlement["usage"]; variance: NanoUsd },
+): { inputTokens: number; cachedTokens: number; outputTokens: number } {
+  const { promptTokens, completionTokens, cachedTokens } = settled.usage;
+  const capped = settled.variance > 0n;
+  const inputTokens = capped ? Math.min(promptTokens, request.promptBound) : promptTokens;
+  return {
+    inputTokens,
+    cachedTokens: Math.min(cachedTokens ?? 0, inputTokens),
+    outputTokens: capped ? Math.min(completionTokens, request.outputBound) : completionTokens,
+  };
+}
+
+const HOUR_MS = 3_600_000;
+export const hourOf = (ms: number): number => Math.floor(ms / HOUR_MS);
+
+function addUsage(batch: BatchState, request: RequestRow, settlement: Settling): void {
+  const { organizationId, keyId, model } = request;
+  const hour = hourOf(request.admittedAtMs);
+  const id = rowId(organizationId, keyId, model, hour);
+  const tokens = chargedTokens(request, settlement);
+  const row = batch.changes.usageHours.get(id) ?? {
+    organizationId,
+    keyId,
+    model,
+    hour,
+    requests: 0,
+    inputTokens: 0n,
+    cachedTokens: 0n,
+    outputTokens: 0n,
+    charge: ZERO_USD,
+  };
+  row.requests += 1;
+  row.inputTokens += BigInt(tokens.inputTokens);
+  row.cachedTokens += BigInt(tokens.cachedTokens);
+  row.outputTokens += BigInt(tokens.outputTokens);
+  row.charge = addUsd(row.charge, settlement.charge);
+  batch.changes.usageHours.set(id, row);
+}

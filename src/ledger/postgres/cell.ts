@@ -1,0 +1,14 @@
+// What a cell of a PostgreSQL row is in memory: int8 arrives as bigint (store/postgres.ts), so that money stays exact;
+// counts and times become numbers here and nowhere else.
+import { type NanoUsd, nanoUsd } from "../../domain/money.ts";
+
+export type Cell = bigint | string | Uint8Array | boolean | null;
+
+export const int = (cell: Cell | undefined): number => Number(cell as bigint);
+export const intOrNull = (cell: Cell | undefined): number | null => (cell === null ? null : int(cell));
+export const money = (cell: Cell | undefined): NanoUsd => nanoUsd(cell as bigint);
+export const moneyOrNull = (cell: Cell | undefined): NanoUsd | null => (cell === null ? null : money(cell));
+export const text = (cell: Cell | undefined): string => cell as string;
+export const textOrNull = (cell: Cell | undefined): string | null => cell as string | null;
+export const bytes = (cell: Cell | undefined): Uint8Array => cell as Uint8Array;
+export const flag = (cell: Cell | undefined): boolean => cell as boolean;

@@ -1,0 +1,207 @@
+// One batch as one transaction in two round trips: begin, lock and load; decide here; write and commit (money.md §7).
+import type { Client } from "pg";
+import type { Clock } from "../../lib/clock.ts";
+import { crashPoint } from "../../lib/crash-point.ts";
+import { wasRefused } from "../../store/postgres-error.ts";
+import type { Committed, Trace } from "../commit/group-commit.ts";
+import { UnknownCommit } from "../commit/unknown-commit.ts";
+import type { DatabaseClock } from "../database-clock.ts";
+import { decide, type MoneyOperation } from "../decide/decide.ts";
+import type { BatchContext } from "../commit/batch-state.ts";
+import { DATABASE_NOW } from "./lease.ts";
+import { loadRows } from "./load.ts";
+import { type Marking, type WriterOperation, type WriterOutcome, organizationOf } from "./operations.ts";
+import { ask, askOnce, statement } from "./query.ts";
+import { isEmpty, sendChanges } from "./write.ts";
+import type { Changes } from "../rows.ts";
+import { text } from "./cell.ts";
+
+export interface CommitPorts {
+  databaseClock: DatabaseClock;
+  /** What rows are stamped with: the database's clock when null. */
+  stamps: Clock | null;
+  dataKey: Uint8Array;
+  retention: BatchContext["retention"];
+  /** The number that this process admits under. */
+  epoch(): number;
+  /** Unique and rising. */
+  nextTransaction(): number;
+  /** Which number a running request of this process was admitted under. */
+  owners: Map<string, number>;
+}
+
+/** Commits the batch; outcomes in its order. Throws when it was rolled back, and `UnknownCommit` when that is not known. */
+export async function commitBatch(
+  client: Client,
+  operations: readonly WriterOperation[],
+  ports: CommitPorts,
+): Promise<Committed<WriterOutcome>[]> {
+  const markings = operations.filter((operation) => operation.kind === "mark_dispatched");
+  const money = operations.filter((operation) => operation.kind !== "mark_dispatched");
+  if (money.length === 0) {
+    const passed = await markDispatched(client, markings, ports);
+    return markings.map((operation) => marked(operation, passed));
+  }
+  const txn = ports.nextTransaction();
+  const { decided, changes } = await decideBatch(client, money, { ...ports, txn });
+  if (isEmpty(changes) && markings.length === 0) {
+    // Nothing was to be written. What was found may be said only if it will not be lost with this server; a commit
+    // behind its locks waits for the standby.
+    if (decided.some(tellsOfEarlier)) await client.query("COMMIT");
+    else client.query("ROLLBACK").catch(() => {});
+    return decided;
+  }
+  const passing = markDispatched(client, markings, ports);
+  const writing = sendChanges(client, changes, ports.dataKey);
+  crashAround(money, "before");
+  const committing = client.query("COMMIT");
+  const failed = (await Promise.allSettled([passing, ...writing])).find(isRejected)?.reason as unknown;
+  // A commit behind a failed statement answers that it rolled back; the statement says why.
+  if (failed !== undefined && wasRefused(failed)) {
+    await committing.catch(() => {});
+    throw failed;
+  }
+  for (const { requestId, epoch } of changes.opened) ports.owners.set(requestId, epoch);
+  const passed = failed === undefined ? await passing : NOTHING;
+  const outcomes = inOrder(operations, decided, passed);
+  try {
+    const { command } = await committing;
+    if (command !== "COMMIT") throw new Error(`COMMIT answered ${command}`);
+  } catch (error) {
+    throw wasRefused(error) ? error : new UnknownCommit(txn, changes, outcomes, error);
+  }
+  crashAround(money, "after");
+  return outcomes;
+}
+
+/** Acknowledges what an earlier transaction has done, which may have happened on this server alone so far. */
+function tellsOfEarlier(committed: Committed<WriterOutcome>): boolean {
+  if (committed.kind !== "outcome") return false;
+  const { kind } = committed.outcome;
+  return kind === "replay" || kind === "repeated" || kind === "done";
+}
+
+const NOTHING: ReadonlySet<string> = new Set();
+
+async function decideBatch(
+  client: Client,
+  money: readonly MoneyOperation[],
+  ports: CommitPorts & { txn: number },
+): Promise<{ decided: Committed<WriterOutcome>[]; changes: Changes }> {
+  const { databaseClock, stamps, retention, txn } = ports;
+  const began = client.query("BEGIN");
+  const aboutMs = (stamps ?? databaseClock).nowMs();
+  try {
+    const [, { rows, databaseNowMs }] = await Promise.all([
+      began,
+      loadRows(client, money, { lock: true, aboutMs }),
+    ]);
+    if (databaseNowMs !== null) databaseClock.read(databaseNowMs);
+    const nowMs = stamps?.nowMs() ?? databaseNowMs ?? aboutMs;
+    return decide(rows, money, { nowMs, txn, epoch: ports.epoch(), retention });
+  } catch (error) {
+    client.query("ROLLBACK").catch(() => {}); // its error is the one that is already on its way
+    throw error;
+  }
+}
+
+const MARK_DISPATCHED = statement(
+  "mark_dispatched",
+  `UPDATE request AS t SET state = 'dispatched'
+   FROM unnest($1::text[], $2::text[], $3::bigint[]) AS r (org_id, request_id, epoch)
+   WHERE t.org_id = r.org_id AND t.request_id = r.request_id AND t.epoch = r.epoch AND t.state = 'admitted'
+     AND t.deadline_at > coalesce($4::bigint, ${DATABASE_NOW})
+     AND EXISTS (SELECT 1 FROM instance i WHERE i.epoch = r.epoch AND NOT i.condemned AND i.lease_until > ${DATABASE_NOW})
+   RETURNING t.request_id`,
+);
+
+/** The requests that may be sent. */
+async function markDispatched(
+  client: Client,
+  markings: readonly Marking[],
+  ports: CommitPorts,
+): Promise<ReadonlySet<string>> {
+  if (markings.length === 0) return NOTHING;
+  const rows = await ask(client, MARK_DISPATCHED, [
+    markings.map(({ organizationId }) => organizationId),
+    markings.map(({ requestId }) => requestId),
+    markings.map(({ requestId }) => ports.owners.get(requestId) ?? 0),
+    ports.stamps?.nowMs() ?? null,
+  ]);
+  return new Set(rows.map(([requestId]) => text(requestId)));
+}
+
+const marked = ({ requestId }: Marking, passed: ReadonlySet<string>): Committed<WriterOutcome> => ({
+  kind: "outcome",
+  outcome: { kind: passed.has(requestId) ? "dispatched" : "late" },
+});
+
+function inOrder(
+  operations: readonly WriterOperation[],
+  decided: Committed<WriterOutcome>[],
+  passed: ReadonlySet<string>,
+): Committed<WriterOutcome>[] {
+  const next = decided.values();
+  return operations.map((operation) => {
+    if (operation.kind === "mark_dispatched") return marked(operation, passed);
+    const { value } = next.next();
+    if (value === undefined) throw new Error("an operation was not decided");
+    return value;
+  });
+}
+
+const LOCK = statement(
+  "lock_balances",
+  "SELECT org_id FROM org_balance WHERE org_id = ANY($1::text[]) AND slot = 0 ORDER BY org_id FOR UPDATE",
+);
+
+/**
+ * Whether the transaction in doubt happened. Its locks are taken first: a ghost of it that still runs is waited for.
+ * A transaction is whole or not at all, so one of its rows tells.
+ */
+export async function happened(
+  client: Client,
+  operations: readonly WriterOperation[],
+  { txn, changes }: UnknownCommit<WriterOutcome>,
+): Promise<Trace> {
+  const organizations = [...new Set(operations.map(organizationOf))].toSorted();
+  const [, , found] = await Promise.all([
+    client.query("BEGIN"),
+    ask(client, LOCK, [organizations]),
+    traceOf(client, txn, changes),
+    client.query("COMMIT"),
+  ]);
+  return found ? "yes" : "no";
+}
+
+async function traceOf(client: Client, txn: number, { entries, opened, closed }: Changes): Promise<boolean> {
+  const [entry] = entries;
+  const [request] = [...opened, ...closed];
+  if (entry !== undefined) {
+    const { organizationId, slot, version } = entry;
+    const rows = await askOnce(
+      client,
+      "SELECT 1 FROM ledger_entry WHERE org_id = $1 AND slot = $2 AND version = $3 AND txn = $4",
+      [organizationId, slot, version, txn],
+    );
+    return rows.length > 0;
+  }
+  // Checkpoints and markings alone are harmless to repeat.
+  if (request === undefined) return false;
+  const rows = await askOnce(
+    client,
+    "SELECT 1 FROM request WHERE org_id = $1 AND request_id = $2 AND (opened_txn = $3 OR closed_txn = $3)",
+    [request.organizationId, request.requestId, txn],
+  );
+  return rows.length > 0;
+}
+
+const isRejected = <T>(settled: PromiseSettledResult<T>): settled is PromiseRejectedResult =>
+  settled.status === "rejected";
+
+function crashAround(operations: readonly MoneyOperation[], when: "before" | "after"): void {
+  for (const { kind } of operations) {
+    if (kind === "admit") crashPoint(`${when}_commit1`);
+    if (kind === "settle" || kind === "void") crashPoint(`${when}_commit2`);
+  }
+}

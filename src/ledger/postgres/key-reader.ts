@@ -1,0 +1,104 @@
+// Keys as they are now, before anything of their requests is read: all that one event-loop tick asks for in one
+// statement, on a connection of its own, so that neither a long page nor a batch stands before it.
+import type { Client } from "pg";
+import { overloaded } from "../../domain/overloaded.ts";
+import type { Tier } from "../../domain/gateway-object.ts";
+import { toldAway } from "../../store/postgres-error.ts";
+import { type Cell, bytes, intOrNull, moneyOrNull, text } from "./cell.ts";
+import { ask, statement } from "./query.ts";
+import { type KeyRow, rowId } from "../rows.ts";
+
+const KEYS_NOW = statement(
+  "keys_now",
+  `SELECT k.org_id, k.key_id, k.digest, k.scope, k.limit_nano, k.revoked_at
+   FROM unnest($1::text[], $2::text[]) AS asked (org_id, key_id)
+   JOIN api_key k ON k.org_id = asked.org_id AND k.key_id = asked.key_id`,
+);
+
+/** So long after a failed attempt to connect nobody tries again. */
+const AWAY_MS = 100;
+
+type Rows = ReadonlyMap<string, KeyRow>;
+
+/** What a tick has asked for so far. */
+interface Question {
+  organizations: string[];
+  keys: string[];
+  answer: Promise<Rows>;
+}
+
+export class KeyReader {
+  private client: Promise<Client> | null = null;
+  private awayUntilMs = 0;
+  private question: Question | null = null;
+
+  constructor(private readonly connect: () => Promise<Client>) {}
+
+  /** Read after this was called. Undefined when there is no such key; throws `Refusal("overloaded")` without a database. */
+  async read(organizationId: string, keyId: string): Promise<KeyRow | undefined> {
+    const { organizations, keys, answer } = (this.question ??= this.begin());
+    organizations.push(organizationId);
+    keys.push(keyId);
+    return (await answer).get(rowId(organizationId, keyId));
+  }
+
+  async close(): Promise<void> {
+    await (await this.client?.catch(() => null))?.end().catch(() => {}); // it may be gone already
+  }
+
+  /** Asked after the events of this tick. */
+  private begin(): Question {
+    const { promise: answer, resolve, reject } = Promise.withResolvers<Rows>();
+    const question: Question = { organizations: [], keys: [], answer };
+    setImmediate(() => {
+      this.question = null;
+      this.ask(question).then(resolve, (error: unknown) => reject(toldAway(error)));
+    });
+    return question;
+  }
+
+  private async ask({ organizations, keys }: Question): Promise<Rows> {
+    const connection = this.connected();
+    const client = await connection;
+    try {
+      const rows = await ask(client, KEYS_NOW, [organizations, keys]);
+      return new Map(rows.map((row) => [rowId(text(row[0]), text(row[1])), keyOf(row)]));
+    } catch (error) {
+      this.forget(connection);
+      client.end().catch(() => {}); // gone already, most likely
+      throw error;
+    }
+  }
+
+  private connected(): Promise<Client> {
+    if (this.client !== null) return this.client;
+    if (performance.now() < this.awayUntilMs) return Promise.reject(overloaded());
+    const connection = this.connect();
+    this.client = connection;
+    connection.then(
+      (client) => client.once("end", () => this.forget(connection)),
+      () => {
+        this.awayUntilMs = performance.now() + AWAY_MS;
+        this.forget(connection);
+      },
+    );
+    return connection;
+  }
+
+  /** The next question connects anew. */
+  private forget(connection: Promise<Client>): void {
+    if (this.client === connection) this.client = null;
+  }
+}
+
+function keyOf(row: Cell[]): KeyRow {
+  const [organizationId, keyId, digest, scope, limit, revokedAt] = row;
+  return {
+    organizationId: text(organizationId),
+    keyId: text(keyId),
+    digest: bytes(digest),
+    scope: scope as Tier,
+    limit: moneyOrNull(limit),
+    revokedAtMs: intOrNull(revokedAt),
+  };
+}

@@ -1,0 +1,138 @@
+// A gateway's right to own requests: a row with a lease, renewed every two seconds, valid for ten by the database's
+// clock. Whoever cannot renew it stops admitting by itself. One that stays away is evicted by another, for good: from
+// then on the others resolve what it left, and should it come back, then under a new number (money.md §2, §9).
+import { hostname } from "node:os";
+import { randomBase62 } from "../../lib/id.ts";
+import type { Jobs } from "../../lib/jobs.ts";
+import { errorKind } from "../../store/postgres-error.ts";
+import type { PostgresStore } from "../../store/postgres.ts";
+import type { DatabaseClock } from "../database-clock.ts";
+import { int } from "./cell.ts";
+import { type Asking, askOnce } from "./query.ts";
+
+const LEASE_MS = 10_000;
+const RENEW_EVERY_MS = 2_000;
+/** After a database that was away for everybody: time for all to renew before anyone is evicted. */
+const GRACE_MS = 5_000;
+
+export const DATABASE_NOW = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
+
+export interface LeasePorts {
+  clock: DatabaseClock;
+  jobs: Jobs;
+  /** Told of every instance before it owns anything. */
+  begins(name: string): void;
+}
+
+export class Lease {
+  /** The number that this process admits under now. */
+  epoch = 0;
+  private validUntilMs = 0;
+  /** Since when it has been valid without a break. */
+  private heldSinceMs = 0;
+  private timer: ReturnType<typeof setTimeout> | undefined;
+  private released = false;
+  private renewing: Promise<void> = Promise.resolve();
+
+  private constructor(
+    private readonly store: PostgresStore,
+    private readonly ports: LeasePorts,
+  ) {}
+
+  static async take(store: PostgresStore, ports: LeasePorts): Promise<Lease> {
+    const lease = new Lease(store, ports);
+    await lease.begin();
+    lease.later();
+    return lease;
+  }
+
+  /** False once it may have run out: counted from before the renewal was asked for. */
+  get valid(): boolean {
+    return !this.released && performance.now() < this.validUntilMs;
+  }
+
+  /** Whether it was valid for so long that others have had their chance to renew theirs. */
+  get mayEvict(): boolean {
+    return this.valid && performance.now() - this.heldSinceMs > GRACE_MS;
+  }
+
+  /** Gives the lease back, so that others need not wait for its end. */
+  async release(): Promise<void> {
+    this.released = true;
+    clearTimeout(this.timer);
+    await this.renewing; // or it would take the lease again
+    await askOnce(this.store.pool, "UPDATE instance SET lease_until = 0 WHERE epoch = $1", [this.epoch]);
+  }
+
+  private async begin(): Promise<void> {
+    const epoch = await this.store.nextEpoch();
+    const name = `${hostname()} ${process.pid} ${randomBase62(8)}`;
+    this.ports.begins(name);
+    const askedAtMs = performance.now();
+    const [row] = await askOnce(
+      this.store.pool,
+      `INSERT INTO instance (epoch, name, started_at, lease_until)
+       VALUES ($1, $2, ${DATABASE_NOW}, ${DATABASE_NOW} + ${LEASE_MS}) RETURNING started_at`,
+      [epoch, name],
+    );
+    this.ports.clock.read(int(row?.[0]));
+    this.epoch = epoch;
+    this.extend(askedAtMs);
+  }
+
+  private extend(askedAtMs: number): void {
+    if (!this.valid) this.heldSinceMs = performance.now();
+    this.validUntilMs = askedAtMs + LEASE_MS;
+  }
+
+  private async renew(): Promise<void> {
+    const askedAtMs = performance.now();
+    const [row] = await askOnce(
+      this.store.pool,
+      `UPDATE instance SET lease_until = ${DATABASE_NOW} + ${LEASE_MS}
+       WHERE epoch = $1 AND NOT condemned RETURNING ${DATABASE_NOW}`,
+      [this.epoch],
+    );
+    // Evicted: the others resolve what it owned. A new number owns none of that.
+    if (row === undefined) return await this.begin();
+    this.ports.clock.read(int(row[0]));
+    this.extend(askedAtMs);
+  }
+
+  private later(): void {
+    this.timer = setTimeout(() => {
+      this.renewing = this.renew()
+        .catch((error: unknown) => {
+          // The lease runs out by itself if this goes on.
+          if (errorKind(error) === "operation") this.ports.jobs.failed("ledger_lease", error);
+        })
+        .finally(() => {
+          if (!this.released) this.later();
+        });
+    }, RENEW_EVERY_MS);
+    this.timer.unref();
+  }
+}
+
+/** Ends the ownership of those that gave their lease back and, where `overdue`, of those that did not renew it. */
+export async function evictInstances(on: Asking, which: "returned" | "overdue"): Promise<void> {
+  const before = which === "returned" ? "1" : `${DATABASE_NOW} - ${GRACE_MS}`;
+  await askOnce(on, `UPDATE instance SET condemned = true WHERE NOT condemned AND lease_until < ${before}`);
+}
+
+/** Ends the ownership of processes that are known to be gone. */
+export async function evictGone(on: Asking, names: readonly string[]): Promise<void> {
+  if (names.length > 0)
+    await askOnce(on, "UPDATE instance SET condemned = true, lease_until = 0 WHERE name = ANY($1::text[])", [
+      names,
+    ]);
+}
+
+/** Forgets instances that ended long ago and own nothing any more. */
+export async function forgetInstances(on: Asking): Promise<void> {
+  await askOnce(
+    on,
+    `DELETE FROM instance i WHERE condemned AND lease_until < ${DATABASE_NOW} - 86400000
+       AND NOT EXISTS (SELECT 1 FROM request r WHERE r.epoch = i.epoch AND r.closed_txn IS NULL)`,
+  );
+}

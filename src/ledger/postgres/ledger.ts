@@ -1,0 +1,370 @@
+// The ledger on PostgreSQL, for any number of gateways: a few writers per process, each organization always at
+// the same one, every decision taken on rows locked in the database, nothing about keys, limits or credits cached
+// (money.md §2, §7). An admission is durable twice before anything is sent: the hold, then the mark "dispatched".
+import type { Credential } from "../../domain/credential.ts";
+import { overloaded } from "../../domain/overloaded.ts";
+import type { Refusal } from "../../domain/refusals.ts";
+import type { Clock } from "../../lib/clock.ts";
+import { crashPoint } from "../../lib/crash-point.ts";
+import type { PostgresStore } from "../../store/postgres.ts";
+import { DatabaseClock } from "../database-clock.ts";
+import { decide, type MoneyOperation } from "../decide/decide.ts";
+import type { DecidedAdmission } from "../decide/admission.ts";
+import { decideKey } from "../decide/key.ts";
+import type { Owner } from "../decide/resolution.ts";
+import type {
+  AdmissionDecision,
+  CheckpointOutcome,
+  EndedByHand,
+  Ledger,
+  ResolveOutcome,
+  ReversalOutcome,
+  TopUpOutcome,
+  Transactions,
+} from "../ledger.ts";
+import { auditPostgres } from "../verify/postgres/verify.ts";
+import { change, type ChangePorts } from "./changes.ts";
+import { type CommitPorts } from "./commit.ts";
+import { WriterPool } from "./writer-pool.ts";
+import { evictGone, evictInstances, Lease } from "./lease.ts";
+import { KeyReader } from "./key-reader.ts";
+import { loadRows } from "./load.ts";
+import { makeMonths } from "./months.ts";
+import { resolveOrphans } from "../orphans.ts";
+import { findUnowned } from "./orphans.ts";
+import { countQuarantined, quarantine } from "../quarantine.ts";
+import { readOrphan } from "../read-orphan.ts";
+import { findAnswer } from "../requests.ts";
+import { findBalance } from "../balance.ts";
+import { resultUnreadable } from "../decide/policy-refusals.ts";
+import { UnreadableRecord } from "../unreadable.ts";
+import type { Repeating } from "../../lib/every.ts";
+import { type Jobs, jobsOnStderr } from "../../lib/jobs.ts";
+import { messageOf } from "../../lib/message.ts";
+import { type WriterOperation } from "./operations.ts";
+import { PreviousInstances } from "../previous-instances.ts";
+import { available } from "./available.ts";
+import { Pulse } from "../commit/pulse.ts";
+import { runOnPostgres } from "../../store/postgres-sql.ts";
+import { keepSweeping, refusedByStore } from "./sweep.ts";
+import { neverDispatched, type PrintInterrupted } from "../recovery.ts";
+import { type Leftover, Spool } from "../commit/spool.ts";
+
+export interface PostgresLedgerPorts {
+  store: PostgresStore;
+  /** What rows are stamped with; left out, the database's own clock, which all gateways agree on. */
+  clock?: Clock;
+  idempotency: { bodyRetentionMs: number; tombstoneRetentionMs: number };
+  printInterrupted: PrintInterrupted;
+  /** Between two runs of the sweeper, milliseconds. */
+  sweepEveryMs?: number;
+  writers?: number;
+  jobs?: Jobs;
+}
+
+const WRITERS = 4;
+/** One stored result holds at most this much (money.md §8.10). */
+const ANSWER_BYTES_MAX = 8 * 1024 * 1024;
+/** Transactions of one number that stay apart from those of every other. */
+const TRANSACTIONS_PER_EPOCH = 1_000_000_000;
+
+/** Opens the ledger; what earlier processes spooled is settled, and what they left is resolved, before it resolves. */
+export async function openPostgresLedger(ports: PostgresLedgerPorts): Promise<Ledger> {
+  const ledger = await PostgresLedger.open(ports);
+  return ledger.interface();
+}
+
+/** What makes this process one of the gateways. */
+interface Instance {
+  databaseClock: DatabaseClock;
+  lease: Lease;
+  previous: PreviousInstances;
+  jobs: Jobs;
+}
+
+class PostgresLedger {
+  private readonly databaseClock: DatabaseClock;
+  private readonly lease: Lease;
+  private readonly previous: PreviousInstances;
+  private readonly writers: WriterPool;
+  private readonly keyReader: KeyReader;
+  /** Which number each running request of this process was admitted under. */
+  private readonly owners = new Map<string, number>();
+  private readonly spool: Spool;
+  private readonly pulse = new Pulse();
+  private readonly firstEpoch: number;
+  private transactions = 0;
+  private readonly on: Transactions;
+  private readonly jobs: Jobs;
+  private sweeping: Repeating | null = null;
+
+  private constructor(
+    private readonly ports: PostgresLedgerPorts,
+    { databaseClock, lease, previous, jobs }: Instance,
+  ) {
+    this.databaseClock = databaseClock;
+    this.lease = lease;
+    this.previous = previous;
+    const { store, writers = WRITERS } = ports;
+    this.firstEpoch = lease.epoch;
+    this.jobs = jobs;
+    const changing: ChangePorts = { pool: store.pool, stamps: ports.clock ?? null };
+    this.on = {
+      read: (work) => available(runOnPostgres(store.pool, work(this.nowMs()))),
+      change: (work) => change(changing, work),
+    };
+    this.spool = new Spool(store, {
+      epoch: lease.epoch,
+      failed: (error) => jobs.failed("ledger_spool", error),
+    });
+    this.keyReader = new KeyReader(() => store.connect("keys"));
+    this.writers = new WriterPool(writers, {
+      store,
+      commit: this.commitPorts(),
+      spool: this.spool,
+      pulse: this.pulse,
+      takeBack: (operation) => this.takeBack(operation),
+      jobs,
+    });
+  }
+
+  static async open(ports: PostgresLedgerPorts): Promise<PostgresLedger> {
+    const clock = new DatabaseClock();
+    const previous = new PreviousInstances(ports.store.dataDirectory);
+    const left = previous.left();
+    const jobs = ports.jobs ?? jobsOnStderr();
+    const lease = await Lease.take(ports.store, { clock, jobs, begins: (name) => previous.note(name) });
+    const ledger = new PostgresLedger(ports, { databaseClock: clock, lease, previous, jobs });
+    try {
+      await ledger.begin(left);
+      return ledger;
+    } catch (error) {
+      await ledger.close();
+      throw error;
+    }
+  }
+
+  /** Ends what earlier processes left, then keeps doing so. */
+  private async begin(left: ReturnType<PreviousInstances["left"]>): Promise<void> {
+    const { pool } = this.ports.store;
+    await this.writers.open();
+    await makeMonths(pool, this.nowMs());
+    await this.unlessBroken("ledger_spool", () => this.settleSpooled());
+    await evictInstances(pool, "returned");
+    await evictGone(pool, left.names);
+    left.forget();
+    await this.unlessBroken("ledger_recovery", () => this.resolveOrphans());
+    this.sweeping = keepSweeping({
+      jobs: this.jobs,
+      on: pool,
+      nowMs: () => this.nowMs(),
+      ready: () => this.ready(),
+      swept: (nowMs) => this.pulse.swept(nowMs),
+      everyMs: this.ports.sweepEveryMs ?? 5_000,
+      settleSpooled: () => this.settleSpooled(),
+      resolveOrphans: async () => {
+        await evictInstances(pool, this.lease.mayEvict ? "overdue" : "returned");
+        await this.resolveOrphans();
+      },
+    });
+  }
+
+  /** Of a start: only a database that is away keeps a gateway from it. */
+  private async unlessBroken(job: string, work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      if (refusedByStore(error)) throw error;
+      this.jobs.failed(job, error);
+    }
+  }
+
+  interface(): Ledger {
+    const { store } = this.ports;
+    return {
+      admit: (admission) => this.admit({ kind: "admit", admission }),
+      settle: (settlement) =>
+        this.resolved(settlement, { kind: "settle", settlement, owner: this.ownerOf(settlement) }),
+      void: (voiding) => this.resolved(voiding, { kind: "void", voiding, owner: this.ownerOf(voiding) }),
+      checkpoint: (checkpoint) =>
+        this.decided<CheckpointOutcome>({ kind: "checkpoint", checkpoint, owner: this.ownerOf(checkpoint) }),
+      topUp: (topUp, actor) => this.decided<TopUpOutcome>({ kind: "top_up", topUp, actor }),
+      reverse: (reversal, actor) => this.decided<ReversalOutcome>({ kind: "reverse", reversal, actor }),
+      checkKey: (credential) => this.checkKey(credential),
+      preview: (admission) => available(this.preview({ kind: "admit", admission })),
+      balance: (organizationId) => this.on.read(() => findBalance(organizationId)),
+      ...this.on,
+      endByHand: (ending, actor) => this.decided<EndedByHand>({ kind: "by_hand", ending, actor }),
+      audit: () => available(auditPostgres({ url: store.url, dataKey: store.dataKey, nowMs: this.nowMs() })),
+      ready: () => this.ready(),
+      trouble: () => this.writers.trouble ?? (this.lease.valid ? "a statement got no answer" : "no lease"),
+      pulse: () => this.pulse.read(this.writers.waiting),
+      close: () => this.close(),
+    };
+  }
+
+  private nowMs(): number {
+    return (this.ports.clock ?? this.databaseClock).nowMs();
+  }
+
+  private ready(): boolean {
+    return this.writers.ready && this.lease.valid;
+  }
+
+  private commitPorts(): CommitPorts {
+    const { store, clock, idempotency } = this.ports;
+    return {
+      databaseClock: this.databaseClock,
+      stamps: clock ?? null,
+      dataKey: store.dataKey,
+      owners: this.owners,
+      epoch: () => this.lease.epoch,
+      retention: {
+        answerMs: idempotency.bodyRetentionMs,
+        claimMs: idempotency.bodyRetentionMs + idempotency.tombstoneRetentionMs,
+        answerBytes: ANSWER_BYTES_MAX,
+      },
+      nextTransaction: () => {
+        this.transactions += 1;
+        if (this.transactions >= TRANSACTIONS_PER_EPOCH)
+          throw new Error("a process ran out of transaction numbers: restart");
+        return this.firstEpoch * TRANSACTIONS_PER_EPOCH + this.transactions;
+      },
+    };
+  }
+
+  /** The number the request was admitted under, which need not be the one of now. */
+  private ownerOf({ requestId }: { requestId: string }): Owner {
+    return { epoch: this.owners.get(requestId) ?? this.lease.epoch };
+  }
+
+  private async decided<T>(operation: MoneyOperation): Promise<T> {
+    return (await this.writers.submit(operation)) as T;
+  }
+
+  private async resolved(
+    { requestId }: { requestId: string },
+    operation: Extract<MoneyOperation, { kind: "settle" | "void" }>,
+  ): Promise<ResolveOutcome> {
+    const outcome = await this.decided<ResolveOutcome>(operation);
+    this.owners.delete(requestId);
+    return outcome;
+  }
+
+  private async checkKey(credential: Credential): Promise<Refusal | null> {
+    // What COMMIT 1 would be told, before its request is read.
+    const { organizationId, keyId } = credential;
+    if (!this.lease.valid || !this.writers.readyFor(organizationId)) throw overloaded();
+    const known = decideKey(await this.keyReader.read(organizationId, keyId), credential);
+    return known.kind === "refused" ? known.refusal : null;
+  }
+
+  /** COMMIT 1, then the mark "dispatched": what this resolves as admitted may be sent. */
+  private async admit(operation: Extract<MoneyOperation, { kind: "admit" }>): Promise<AdmissionDecision> {
+    if (!this.lease.valid) throw overloaded();
+    const decision = await this.decided<DecidedAdmission>(operation);
+    if (decision.kind !== "admitted") return this.answered(decision);
+    operation.admission.held?.();
+    const { requestId, credential } = operation.admission;
+    const { organizationId } = credential;
+    try {
+      const { kind } = await this.writers.submit({ kind: "mark_dispatched", organizationId, requestId });
+      crashPoint("after_fence");
+      if (kind === "dispatched") return decision;
+    } catch (error) {
+      this.takeBack(operation);
+      throw error;
+    }
+    this.takeBack(operation);
+    throw overloaded();
+  }
+
+  /** An admission whose caller was refused: nothing was sent, the hold goes back and the key is free. */
+  private takeBack(operation: WriterOperation): void {
+    if (operation.kind !== "admit") return;
+    const { requestId, credential } = operation.admission;
+    const { organizationId } = credential;
+    const voiding = neverDispatched({ organizationId, requestId }, { status: 503, totalMs: 0 });
+    // Lost only when the process ends before the database is back: then the sweeper does it.
+    this.resolved(voiding, { kind: "void", voiding, owner: this.ownerOf({ requestId }) }).catch(() => {});
+  }
+
+  private async preview(operation: Extract<MoneyOperation, { kind: "admit" }>): Promise<AdmissionDecision> {
+    const { clock, store } = this.ports;
+    const aboutMs = this.nowMs();
+    const { rows, databaseNowMs } = await loadRows(store.pool, [operation], { lock: false, aboutMs });
+    const context = { nowMs: clock?.nowMs() ?? databaseNowMs ?? aboutMs, txn: 0, epoch: this.lease.epoch };
+    const [first] = decide(rows, [operation], {
+      ...context,
+      retention: this.commitPorts().retention,
+    }).decided;
+    if (first?.kind !== "outcome") throw first?.error ?? new Error("a preview was not decided");
+    return this.answered(first.outcome as DecidedAdmission);
+  }
+
+  /** A replay with its bytes. */
+  private async answered(decision: DecidedAdmission): Promise<AdmissionDecision> {
+    if (decision.kind !== "replay") return decision;
+    const { store } = this.ports;
+    try {
+      const answer = await this.on.read(() => findAnswer(decision, store.dataKey));
+      if (answer !== null) return { kind: "replay", answer };
+      throw new UnreadableRecord(`the stored answer of ${decision.requestId}`, "it is kept but not there");
+    } catch (error) {
+      if (!(error instanceof UnreadableRecord)) throw error;
+      this.jobs.failed("replay", error);
+      return { kind: "refused", refusal: resultUnreadable(decision.requestId), authenticated: true };
+    }
+  }
+
+  /** What processes of this directory could not settle before they ended, each by itself. */
+  private async settleSpooled(): Promise<void> {
+    for (const left of this.spool.leftovers()) {
+      await Promise.all(left.entries.map((entry) => this.settleLeft(entry)));
+      left.forget();
+    }
+  }
+
+  private async settleLeft(entry: Leftover): Promise<void> {
+    try {
+      await this.writers.submit(entry.read());
+    } catch (error) {
+      if (refusedByStore(error)) throw error;
+      // Its request is an orphan like any other, unless the line says which one it is: then its end was decided already.
+      this.spool.setAside(entry);
+      const { place } = entry;
+      if (place !== null) await quarantine(this.on, place, `its spooled settlement: ${messageOf(error)}`);
+      this.jobs.failed(
+        "ledger_spool",
+        new Error(`a spooled settlement (${place?.requestId ?? "of no legible request"}) was set aside`, {
+          cause: error,
+        }),
+      );
+    }
+  }
+
+  private async resolveOrphans(): Promise<void> {
+    const { pool, dataKey } = this.ports.store;
+    const own = [this.firstEpoch, this.lease.epoch];
+    await resolveOrphans({
+      store: {
+        find: () => findUnowned(pool, { own, nowMs: this.nowMs() }),
+        read: (unowned) => runOnPostgres(pool, readOrphan(unowned, dataKey)),
+        submit: (operation) => this.writers.submit(operation),
+        quarantine: (unowned, reason) => quarantine(this.on, unowned, reason),
+        isStoreFailure: refusedByStore,
+      },
+      nowMs: () => this.nowMs(),
+      printInterrupted: this.ports.printInterrupted,
+      alarm: (error) => this.jobs.failed("ledger_recovery", error),
+    });
+    this.pulse.foundQuarantined(await countQuarantined(this.on));
+  }
+
+  private async close(): Promise<void> {
+    // Together: a sweep may be waiting for a database that is away, which the writers give up on.
+    await Promise.all([this.sweeping?.stop(), this.writers.close(), this.keyReader.close()]);
+    await this.lease.release().catch(() => {}); // it runs out by itself
+    this.previous.end();
+  }
+}

@@ -1,0 +1,42 @@
+// The hourly usage of a month is a partition of its own, made ahead of time, so that forgetting an old month is one
+// `DROP TABLE`. What has no partition yet lands in `usage_hour_other`, and nothing waits for this.
+import { nextUtcMonth, utcMonth } from "../../lib/clock.ts";
+import { hourOf } from "../decide/resolution.ts";
+import { type Asking, askOnce } from "./query.ts";
+
+const MONTHS_AHEAD = 2;
+
+/** `usage_hour_2026_11`. */
+const tableOfMonth = (ms: number): string => `usage_hour_${utcMonth(ms).replace("-", "_")}`;
+
+/** Makes the partitions of this month and the next ones where they are missing; of earlier ones from `fromMs` on. */
+export async function makeMonths(on: Asking, nowMs: number, fromMs = nowMs): Promise<void> {
+  const months: number[] = [];
+  for (let ms = fromMs, ahead = 0; ahead <= MONTHS_AHEAD; ms = nextUtcMonth(ms)) {
+    months.push(ms);
+    if (nextUtcMonth(ms) > nowMs) ahead += 1;
+  }
+  const names = months.map(tableOfMonth);
+  const rows = await askOnce(on, "SELECT relname::text FROM pg_class WHERE relname = ANY($1::text[])", [
+    names,
+  ]);
+  const made = new Set(rows.map(([name]) => name));
+  for (const ms of months) if (!made.has(tableOfMonth(ms))) await makeMonth(on, ms);
+}
+
+async function makeMonth(on: Asking, ms: number): Promise<void> {
+  const from = hourOf(Date.parse(`${utcMonth(ms)}-01T00:00:00Z`));
+  const to = hourOf(nextUtcMonth(ms));
+  try {
+    await askOnce(
+      on,
+      `CREATE TABLE IF NOT EXISTS ${tableOfMonth(ms)} PARTITION OF usage_hour FOR VALUES FROM (${from}) TO (${to})`,
+    );
+  } catch (error) {
+    // Rows of that month are in `usage_hour_other` already, or another gateway makes it right now: both are fine.
+    if (!EXPECTED.has((error as { code?: string }).code ?? "")) throw error;
+  }
+}
+
+/** check_violation, duplicate_table, unique_violation (of the catalog), lock_not_available. */
+const EXPECTED = new Set(["23514", "42P07", "23505", "55P03"]);

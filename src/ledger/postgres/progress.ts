@@ -1,0 +1,52 @@
+// What a running request has stored so far, for those who wait for it on another gateway (money.md §8.5).
+import type { PostgresStore } from "../../store/postgres.ts";
+import { openChunk } from "../answer-vault.ts";
+import type { StoredAnswer } from "../ledger.ts";
+import { bytes, type Cell, int } from "./cell.ts";
+import { ask, statement } from "./query.ts";
+import { runOnPostgres } from "../../store/postgres-sql.ts";
+import { findAnswer } from "../requests.ts";
+import { readable } from "../unreadable.ts";
+
+export interface Progress {
+  /** A request that is not there was released with the row that a failover lost. */
+  state: "running" | "settled" | "released";
+  /** From the asked one on, in order and without a gap. */
+  chunks: Uint8Array[];
+  /** Once it has ended, if its answer is kept. */
+  answer: StoredAnswer | null;
+}
+
+/** One statement, so that state and chunks are of one instant: chunks go with the end of their request. */
+const LOOK = statement(
+  "look",
+  `SELECT r.state, c.seq, c.sealed FROM request r
+   LEFT JOIN stream_chunk c ON c.org_id = r.org_id AND c.request_id = r.request_id AND c.seq >= $3
+   WHERE r.org_id = $1 AND r.request_id = $2 ORDER BY c.seq`,
+);
+
+/** `from`: how many chunks are known already. */
+export async function lookAt(
+  { pool, dataKey }: Pick<PostgresStore, "pool" | "dataKey">,
+  place: { organizationId: string; requestId: string },
+  from: number,
+): Promise<Progress> {
+  const rows = await ask(pool, LOOK, [place.organizationId, place.requestId, from]);
+  const state = stateOf(rows[0]?.[0]);
+  const chunks = rows
+    .filter(([, seq]) => seq !== null)
+    .map(([, seq, sealed]) => ({ seq: int(seq), bytes: bytes(sealed) }))
+    .filter(({ seq }, index) => seq === from + index)
+    .map((chunk) =>
+      readable(`part ${chunk.seq} of the stream of ${place.requestId}`, () =>
+        openChunk(dataKey, place, chunk),
+      ),
+    );
+  const answer = state === "running" ? null : await runOnPostgres(pool, findAnswer(place, dataKey));
+  return { state, chunks, answer };
+}
+
+function stateOf(state: Cell | undefined): Progress["state"] {
+  if (state === "admitted" || state === "dispatched") return "running";
+  return state === "settled" ? "settled" : "released";
+}

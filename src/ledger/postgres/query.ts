@@ -1,0 +1,34 @@
+// Statements as rows of cells, prepared by name once per connection. `Asking` is one connection or the pool; columns of
+// a set-based statement travel as one array each (money.md §7).
+import type { ClientBase, Pool } from "pg";
+import type { Cell } from "./cell.ts";
+
+export type Asking = Pick<ClientBase | Pool, "query">;
+
+export interface Statement {
+  name: string;
+  text: string;
+}
+
+/** Names a statement, so that the server plans it once per connection. */
+export const statement = (name: string, text: string): Statement => ({ name, text });
+
+/** The rows, cells in the order of the columns. */
+export async function ask(on: Asking, { name, text }: Statement, values: unknown[]): Promise<Cell[][]> {
+  const { rows } = await on.query<Cell[]>({ name, text, values, rowMode: "array" });
+  return rows;
+}
+
+/** A statement that is not worth a name. */
+export async function askOnce(on: Asking, text: string, values: unknown[] = []): Promise<Cell[][]> {
+  const { rows } = await on.query<Cell[]>({ text, values, rowMode: "array" });
+  return rows;
+}
+
+/** Rows turned into one array per column, for `unnest`: of equal length, since it pads shorter ones with NULL. */
+export function columnsOf<Row>(
+  rows: readonly Row[],
+  columns: readonly ((row: Row) => unknown)[],
+): unknown[][] {
+  return columns.map((column) => rows.map((row) => column(row)));
+}

@@ -1,0 +1,71 @@
+// The upkeep that every gateway on a database does now and then, safe twice and safe when killed: ends requests without
+// an owner, deletes what has outlived its promise, makes room for the months to come (money.md §8.10, §9, I13, I17).
+import { Refusal } from "../../domain/refusals.ts";
+import type { Repeating } from "../../lib/every.ts";
+import type { Jobs } from "../../lib/jobs.ts";
+import { errorKind } from "../../store/postgres-error.ts";
+import { forgetInstances } from "./lease.ts";
+import { type Asking, askOnce } from "./query.ts";
+import { makeMonths } from "./months.ts";
+
+/** Few rows per run, so that no request waits behind it. */
+const ROWS_PER_RUN = 500;
+const BETWEEN_RUNS_MS = 20;
+
+export interface SweepPorts {
+  jobs: Jobs;
+  on: Asking;
+  nowMs(): number;
+  ready(): boolean;
+  /** Settles what earlier processes could not. */
+  settleSpooled(): Promise<void>;
+  /** Ends requests whose owner is gone. */
+  resolveOrphans(): Promise<void>;
+  /** Told when a run has ended. */
+  swept(nowMs: number): void;
+  everyMs: number;
+}
+
+/** Returns whether there may be more. */
+async function deleteExpired(on: Asking, nowMs: number): Promise<boolean> {
+  const deleted = await Promise.all(
+    Object.entries({ result: "org_id, request_id", claim: "org_id, key_id, idem_key" }).map(([table, key]) =>
+      askOnce(
+        on,
+        `DELETE FROM ${table} WHERE (${key}) IN (
+           SELECT ${key} FROM ${table} WHERE expires_at <= $1 LIMIT ${ROWS_PER_RUN} FOR UPDATE SKIP LOCKED)
+         RETURNING 1`,
+        [nowMs],
+      ),
+    ),
+  );
+  return deleted.some(({ length }) => length === ROWS_PER_RUN);
+}
+
+/** A database that is away, or busy with another's sweep: it is asked again with the next run. */
+export const refusedByStore = (error: unknown): boolean =>
+  error instanceof Refusal || errorKind(error) !== "operation";
+
+/** Sweeps until it is stopped. */
+export function keepSweeping(ports: SweepPorts): Repeating {
+  const { jobs, on } = ports;
+  /** Each step by itself: a step that fails keeps none of the others from their work. */
+  const step = async <T>(job: string, work: () => Promise<T>): Promise<T | null> => {
+    if (!ports.ready()) return null;
+    try {
+      return await work();
+    } catch (error) {
+      if (!refusedByStore(error)) jobs.failed(job, error);
+      return null;
+    }
+  };
+  return jobs.every("ledger_sweep", ports.everyMs, async () => {
+    await step("ledger_spool", () => ports.settleSpooled());
+    await step("ledger_recovery", () => ports.resolveOrphans());
+    const more = await step("ledger_retention", () => deleteExpired(on, ports.nowMs()));
+    await step("ledger_instances", () => forgetInstances(on));
+    await step("ledger_months", () => makeMonths(on, ports.nowMs()));
+    if (ports.ready()) ports.swept(ports.nowMs());
+    return more === true ? BETWEEN_RUNS_MS : undefined;
+  });
+}

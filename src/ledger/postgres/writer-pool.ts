@@ -1,0 +1,116 @@
+// The writers of one process: an organization's operations always take the same connection, so that processes meet on its
+// row at most once at a time, and organizations on different connections commit at once (money.md §7).
+import type { Client } from "pg";
+import type { Jobs } from "../../lib/jobs.ts";
+import type { PostgresStore } from "../../store/postgres.ts";
+import { errorKind, wasRefused } from "../../store/postgres-error.ts";
+import { GroupCommit, type Writer } from "../commit/group-commit.ts";
+import type { Pulse } from "../commit/pulse.ts";
+import type { Spool } from "../commit/spool.ts";
+import { type CommitPorts, commitBatch, happened } from "./commit.ts";
+import { type WriterOperation, type WriterOutcome, organizationOf, outlives, rankOf } from "./operations.ts";
+
+export interface WriterPoolPorts {
+  store: Pick<PostgresStore, "connect">;
+  commit: CommitPorts;
+  spool: Spool;
+  takeBack(operation: WriterOperation): void;
+  pulse: Pulse;
+  jobs: Jobs;
+}
+
+/** Waiting operations of one writer. */
+const QUEUE = 5_000;
+
+export class WriterPool {
+  private readonly writers: GroupCommit<WriterOperation, WriterOutcome>[];
+
+  constructor(count: number, ports: WriterPoolPorts) {
+    const { store, commit, spool, pulse, jobs } = ports;
+    this.writers = Array.from(
+      { length: count },
+      (_, index) =>
+        new GroupCommit({
+          open: (lost) => openWriter(() => store.connect(`writer ${index + 1}`), { commit, lost }),
+          errorKind,
+          wasRefused,
+          rank: rankOf,
+          outlives,
+          spool,
+          pulse,
+          jobs,
+          takeBack: (operation) => ports.takeBack(operation),
+          queue: QUEUE,
+        }),
+    );
+  }
+
+  async open(): Promise<void> {
+    await Promise.all(this.writers.map((writer) => writer.open()));
+  }
+
+  get ready(): boolean {
+    return this.writers.every(({ ready }) => ready);
+  }
+
+  /** Why one of them takes nothing; null while all of them do. */
+  get trouble(): string | null {
+    return this.writers.find(({ trouble }) => trouble !== null)?.trouble ?? null;
+  }
+
+  /** Operations that wait, of all writers. */
+  get waiting(): number {
+    return this.writers.reduce((sum, { waiting }) => sum + waiting, 0);
+  }
+
+  submit(operation: WriterOperation): Promise<WriterOutcome> {
+    return this.writerOf(organizationOf(operation)).submit(operation);
+  }
+
+  /** Whether the writer of this organization takes anything now. */
+  readyFor(organizationId: string): boolean {
+    return this.writerOf(organizationId).ready;
+  }
+
+  private writerOf(organizationId: string): GroupCommit<WriterOperation, WriterOutcome> {
+    const writer = this.writers[hashOf(organizationId) % this.writers.length];
+    if (writer === undefined) throw new Error("a ledger without writers");
+    return writer;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.writers.map((writer) => writer.close()));
+  }
+}
+
+async function openWriter(
+  connect: () => Promise<Client>,
+  { commit, lost }: { commit: CommitPorts; lost: () => void },
+): Promise<Writer<WriterOperation, WriterOutcome>> {
+  const client = await connect();
+  await assertTakesWrites(client).catch(async (error: unknown) => {
+    await client.end().catch(() => {}); // it takes no writes: nothing of it is missed
+    throw error;
+  });
+  client.once("end", lost);
+  return {
+    commit: (operations) => commitBatch(client, operations, commit),
+    happened: (operations, about) => happened(client, operations, about),
+    hasRoom: () => true,
+    close: () => client.end(),
+  };
+}
+
+/** A standby answers too; only a primary can be counted on. */
+async function assertTakesWrites(client: Client): Promise<void> {
+  const { rows } = await client.query<{ transaction_read_only: string }>("SHOW transaction_read_only");
+  if (rows[0]?.transaction_read_only !== "off") throw new Error("the database takes no writes");
+}
+
+/** FNV-1a: spreads organizations evenly; nothing depends on which writer it is. */
+function hashOf(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let index = 0; index < text.length; index += 1)
+    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193) >>> 0;
+  return hash;
+}

@@ -1,0 +1,177 @@
+// One batch as one SQLite transaction: changes of the operator, then load, decide, write (money.md §7). A COMMIT that fails
+// leaves its outcome unknown: durable or not, nobody knows before the store was reopened.
+import { SQLiteError } from "bun:sqlite";
+import type { Clock } from "../../lib/clock.ts";
+import { crashPoint } from "../../lib/crash-point.ts";
+import type { SqliteStore } from "../../store/sqlite.ts";
+import type { Committed, Trace, Writer } from "../commit/group-commit.ts";
+import { UnknownCommit } from "../commit/unknown-commit.ts";
+import { decide } from "../decide/decide.ts";
+import type { BatchContext } from "../commit/batch-state.ts";
+import type { Changes } from "../rows.ts";
+import type { Operation, Outcome } from "../commit/operations.ts";
+import type { Unowned } from "../recovery.ts";
+import { type Cell, int, text } from "./cell.ts";
+import { SqliteConnection } from "./connection.ts";
+
+/** Transactions per boot that stay apart from those of every other boot. */
+const TRANSACTIONS_PER_EPOCH = 1_000_000_000;
+
+const STORE_FAILURES = /^SQLITE_(FULL|IOERR|CORRUPT|NOTADB|READONLY|CANTOPEN|BUSY|NOMEM|PROTOCOL|LOCKED)/;
+
+interface Applied {
+  outcomes: Committed<Outcome>[];
+  changes: Changes;
+}
+
+export class SqliteCommit implements Writer<Operation, Outcome> {
+  connection: SqliteConnection;
+  private transactions = 0;
+
+  constructor(
+    private readonly store: SqliteStore,
+    private readonly clock: Clock,
+    private readonly retention: BatchContext["retention"],
+  ) {
+    this.connection = new SqliteConnection(store);
+  }
+
+  /** Commits the batch; outcomes in its order. Throws when it was rolled back, and `UnknownCommit` when that is not known. */
+  commit(operations: readonly Operation[]): Committed<Outcome>[] {
+    const { writer } = this.store;
+    const txn = this.nextTransaction();
+    let applied: Applied | null = null;
+    try {
+      writer.run("BEGIN IMMEDIATE");
+      applied = this.apply(operations, this.context(txn));
+      crashBefore(operations);
+      writer.run("COMMIT");
+      crashAfter(operations);
+      return applied.outcomes;
+    } catch (error) {
+      if (writer.inTransaction) writer.run("ROLLBACK");
+      if (isDiskFull(error)) this.store.reserve.giveUp();
+      if (applied === null || !isStoreFailure(error)) throw error;
+      throw new UnknownCommit(txn, applied.changes, applied.outcomes, error);
+    }
+  }
+
+  /** What a batch would be decided on now. */
+  context(txn = 0): BatchContext {
+    return { nowMs: this.clock.nowMs(), txn, epoch: this.store.epoch, retention: this.retention };
+  }
+
+  /** Replaces the connection, and throws while the store takes no writes. */
+  reopen(): void {
+    this.store.reopen();
+    this.connection = new SqliteConnection(this.store);
+    this.store.writer.run("UPDATE store_state SET epoch = epoch WHERE id = 1");
+  }
+
+  /** Without its reserve file the store takes only what ends requests. */
+  hasRoom(): boolean {
+    return this.store.reserve.restore();
+  }
+
+  /** A transaction is whole or not at all, so one of its rows tells. Changes of the operator leave no trace of it. */
+  happened(
+    _operations: readonly Operation[],
+    { txn, changes: { entries, opened, closed } }: UnknownCommit<Outcome>,
+  ): Trace {
+    const [entry] = entries;
+    const [request] = [...opened, ...closed];
+    const found = (statement: string, ...values: (string | number)[]): Trace =>
+      this.store.writer.query(statement).values(...values, txn).length > 0 ? "yes" : "no";
+    if (entry !== undefined)
+      return found(
+        "SELECT 1 FROM ledger_entry WHERE org_id = ?1 AND slot = ?2 AND version = ?3 AND txn = ?4",
+        entry.organizationId,
+        entry.slot,
+        entry.version,
+      );
+    return request === undefined
+      ? "untold"
+      : found(
+          "SELECT 1 FROM request WHERE org_id = ?1 AND request_id = ?2 AND (opened_txn = ?3 OR closed_txn = ?3)",
+          request.organizationId,
+          request.requestId,
+        );
+  }
+
+  /** The store outlives its ledger. */
+  async close(): Promise<void> {}
+
+  /** Some requests without an end whose owner is of an earlier boot, or that are past this time: its owner gave up. */
+  unowned(deadlineBeforeMs: number): Unowned[] {
+    return this.unownedWhere(
+      `(epoch < ?1 OR deadline_at < ?2) AND NOT EXISTS (SELECT 1 FROM quarantine q
+         WHERE q.org_id = request.org_id AND q.request_id = request.request_id AND q.decided_at IS NULL)
+       LIMIT ${ORPHANS_AT_ONCE}`,
+      this.store.epoch,
+      deadlineBeforeMs,
+    );
+  }
+
+  private apply(operations: readonly Operation[], context: BatchContext): Applied {
+    const changed = operations.map((operation) =>
+      operation.kind === "change" ? this.connection.run(operation.work(context.nowMs)) : undefined,
+    );
+    const money = operations.filter((operation) => operation.kind !== "change");
+    const { decided, changes } = decide(this.connection.load.rows(money, context.nowMs), money, context);
+    this.connection.write.write(changes);
+    const next = decided.values();
+    const outcomes = operations.map((operation, index): Committed<Outcome> => {
+      if (operation.kind === "change")
+        return { kind: "outcome", outcome: { of: "change", value: changed[index] } };
+      const { value: one } = next.next();
+      if (one === undefined) throw new Error("an operation was not decided");
+      return one.kind === "bug" ? one : { kind: "outcome", outcome: { of: "money", outcome: one.outcome } };
+    });
+    return { outcomes, changes };
+  }
+
+  private nextTransaction(): number {
+    this.transactions += 1;
+    if (this.transactions >= TRANSACTIONS_PER_EPOCH)
+      throw new Error("a boot ran out of transaction numbers: restart");
+    return this.store.epoch * TRANSACTIONS_PER_EPOCH + this.transactions;
+  }
+
+  private unownedWhere(condition: string, ...values: number[]): Unowned[] {
+    const rows = this.store.writer
+      .query(
+        `SELECT org_id, request_id, epoch, admitted_at FROM request WHERE state = 'dispatched' AND ${condition}`,
+      )
+      .values(...values) as Cell[][];
+    return rows.map(([organizationId, requestId, epoch, admittedAt]) => ({
+      organizationId: text(organizationId),
+      requestId: text(requestId),
+      epoch: int(epoch),
+      admittedAtMs: int(admittedAt),
+      dispatched: true,
+    }));
+  }
+}
+
+/** Recovery of many holds their chunks in memory. */
+const ORPHANS_AT_ONCE = 200;
+
+function crashBefore(operations: readonly Operation[]): void {
+  for (const { kind } of operations) {
+    if (kind === "admit") crashPoint("before_commit1");
+    if (kind === "settle" || kind === "void") crashPoint("before_commit2");
+  }
+}
+
+function crashAfter(operations: readonly Operation[]): void {
+  for (const { kind } of operations) {
+    if (kind === "admit") crashPoint("after_commit1");
+    if (kind === "settle" || kind === "void") crashPoint("after_commit2");
+  }
+}
+
+const isDiskFull = (error: unknown): boolean => error instanceof SQLiteError && error.code === "SQLITE_FULL";
+
+/** Whether SQLite itself failed, rather than one statement of the batch. */
+export const isStoreFailure = (error: unknown): boolean =>
+  error instanceof SQLiteError && STORE_FAILURES.test(error.code ?? "");

@@ -1,0 +1,24 @@
+// Everything that is prepared on the one connection that writes. Built anew when the store is reopened: statements of a
+// connection that saw an I/O error are not trusted (money.md §2).
+import type { Query } from "../../store/sql.ts";
+import { runOnSqlite } from "../../store/sqlite-sql.ts";
+import type { SqliteStore } from "../../store/sqlite.ts";
+import { SqliteLoad } from "./load.ts";
+import { SqliteWrite } from "./write.ts";
+
+export class SqliteConnection {
+  readonly load: SqliteLoad;
+  readonly write: SqliteWrite;
+  private readonly writer: SqliteStore["writer"];
+
+  constructor({ writer, dataKey }: Pick<SqliteStore, "writer" | "dataKey">) {
+    this.load = new SqliteLoad(writer);
+    this.write = new SqliteWrite(writer, dataKey);
+    this.writer = writer;
+  }
+
+  /** Runs it to its end before anything else happens; in the batch's transaction, if one is open. */
+  run<T>(query: Query<T>): T {
+    return runOnSqlite(this.writer, query);
+  }
+}

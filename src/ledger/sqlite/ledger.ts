@@ -1,0 +1,232 @@
+// The ledger on SQLite: one writer connection whose batches are the only way in, so there is one order of everything
+// and nothing about keys, limits or credits is cached (money.md §2, §7). Free reads use the same connection.
+import { overloaded } from "../../domain/overloaded.ts";
+import type { Clock } from "../../lib/clock.ts";
+import type { SqliteStore } from "../../store/sqlite.ts";
+import { findBalance } from "../balance.ts";
+import { GroupCommit } from "../commit/group-commit.ts";
+import { decide, type MoneyOperation } from "../decide/decide.ts";
+import type { DecidedAdmission } from "../decide/admission.ts";
+import { decideKey } from "../decide/key.ts";
+import type {
+  AdmissionDecision,
+  CheckpointOutcome,
+  EndedByHand,
+  Ledger,
+  ResolveOutcome,
+  ReversalOutcome,
+  TopUpOutcome,
+  Transactions,
+  Work,
+} from "../ledger.ts";
+import { decisionRank, type Operation, type Outcome, survives } from "../commit/operations.ts";
+import { Pulse } from "../commit/pulse.ts";
+import { neverDispatched, type PrintInterrupted } from "../recovery.ts";
+import { resolveOrphans } from "../orphans.ts";
+import { countQuarantined, quarantine } from "../quarantine.ts";
+import { readOrphan } from "../read-orphan.ts";
+import { findAnswer } from "../requests.ts";
+import { Refusal } from "../../domain/refusals.ts";
+import { type Jobs, jobsOnStderr } from "../../lib/jobs.ts";
+import { resultUnreadable } from "../decide/policy-refusals.ts";
+import { UnreadableRecord } from "../unreadable.ts";
+import { auditStore } from "../verify/sqlite/verify.ts";
+import { isStoreFailure, SqliteCommit } from "./commit.ts";
+import { keepSweeping } from "./sweep.ts";
+
+export interface SqliteLedgerPorts {
+  store: SqliteStore;
+  clock: Clock;
+  idempotency: { bodyRetentionMs: number; tombstoneRetentionMs: number };
+  printInterrupted: PrintInterrupted;
+  /** Between two runs of the sweeper, milliseconds. */
+  sweepEveryMs?: number;
+  jobs?: Jobs;
+}
+
+/** Before every deadline: resolves only what an earlier boot left. */
+const NO_DEADLINE = 0;
+/** An owner ends its request at its deadline; one that has not by then, and waits for no commit, never will. */
+const LATE_MS = 60_000;
+const QUEUE = 10_000;
+/** One stored result holds at most this much (money.md §8.10). */
+const ANSWER_BYTES_MAX = 8 * 1024 * 1024;
+
+/** Opens the ledger; requests that a former process left behind are resolved before it resolves. */
+export async function openSqliteLedger({
+  store,
+  clock,
+  idempotency,
+  printInterrupted,
+  sweepEveryMs = 5_000,
+  jobs = jobsOnStderr(),
+}: SqliteLedgerPorts): Promise<Ledger> {
+  const commit = new SqliteCommit(store, clock, {
+    answerMs: idempotency.bodyRetentionMs,
+    claimMs: idempotency.bodyRetentionMs + idempotency.tombstoneRetentionMs,
+    answerBytes: ANSWER_BYTES_MAX,
+  });
+  const pulse = new Pulse();
+  const batches = groupCommit(commit, { store, pulse, jobs });
+  const on = transactions(commit, batches, clock);
+  const resolveUnowned = async (deadlineBeforeMs: number): Promise<void> => {
+    await resolveOrphans({
+      store: {
+        find: async () => commit.unowned(deadlineBeforeMs),
+        read: (unowned) => on.read(() => readOrphan(unowned, store.dataKey)),
+        submit: (operation) => batches.submit(operation),
+        quarantine: (unowned, reason) => quarantine(on, unowned, reason),
+        isStoreFailure: refusedByStore,
+      },
+      nowMs: () => clock.nowMs(),
+      printInterrupted,
+      alarm: (error) => jobs.failed("ledger_recovery", error),
+    });
+    pulse.foundQuarantined(await countQuarantined(on));
+  };
+  try {
+    await resolveUnowned(NO_DEADLINE);
+  } catch (error) {
+    // A store that takes no more now: its requests stay held, and the sweeper ends them.
+    if (!refusedByStore(error)) throw error;
+    jobs.failed("ledger_recovery", error);
+  }
+  const sweeping = keepSweeping({
+    jobs,
+    writer: () => store.writer,
+    nowMs: () => clock.nowMs(),
+    ready: () => batches.ready,
+    swept: (nowMs) => pulse.swept(nowMs),
+    isStoreFailure: refusedByStore,
+    everyMs: sweepEveryMs,
+    resolveLate: () => resolveUnowned(clock.nowMs() - LATE_MS),
+  });
+  return {
+    checkKey: async (credential) => {
+      if (!batches.ready) throw overloaded();
+      const { organizationId, keyId } = credential;
+      const known = decideKey(commit.connection.load.keyRow(organizationId, keyId), credential);
+      return known.kind === "refused" ? known.refusal : null;
+    },
+    ...moneyPath(commit, { batches, store, jobs }),
+    ...on,
+    balance: (organizationId) => on.read(() => findBalance(organizationId)),
+    audit: () =>
+      auditStore({ dataDirectory: store.dataDirectory, dataKey: store.dataKey, nowMs: clock.nowMs() }),
+    ready: () => batches.ready,
+    trouble: () => batches.trouble ?? "",
+    pulse: () => pulse.read(batches.waiting),
+    close: async () => {
+      // Together: a sweep may be waiting for a store that is away, which the batches give up on.
+      await Promise.all([sweeping.stop(), batches.close()]);
+    },
+  };
+}
+
+const refusedByStore = (error: unknown): boolean => isStoreFailure(error) || error instanceof Refusal;
+
+type Batches = GroupCommit<Operation, Outcome>;
+
+function groupCommit(
+  commit: SqliteCommit,
+  { store, pulse, jobs }: { store: SqliteStore; pulse: Pulse; jobs: Jobs },
+): Batches {
+  let used = false;
+  const batches: Batches = new GroupCommit({
+    open: async () => {
+      if (used) commit.reopen();
+      used = true;
+      return commit;
+    },
+    errorKind: (error) => (isStoreFailure(error) ? "store" : "operation"),
+    wasRefused: isStoreFailure,
+    rank: decisionRank,
+    outlives: survives,
+    spool: NO_SPOOL,
+    takeBack: (operation) => {
+      if (operation.kind !== "admit") return;
+      const { requestId, credential } = operation.admission;
+      const { organizationId } = credential;
+      const voiding = neverDispatched({ organizationId, requestId }, { status: 503, totalMs: 0 });
+      jobs.run("ledger_take_back", () =>
+        batches.submit({ kind: "void", voiding, owner: { epoch: store.epoch } }),
+      );
+    },
+    pulse,
+    jobs,
+    queue: QUEUE,
+  });
+  return batches;
+}
+
+/** What waits for this store waits in the process that owns it: there is no other place on its disk. */
+const NO_SPOOL = { keep: () => {}, taken: () => {} };
+
+interface MoneyPathPorts {
+  batches: Batches;
+  store: Pick<SqliteStore, "dataKey" | "epoch">;
+  jobs: Jobs;
+}
+
+type MoneyPath = Pick<
+  Ledger,
+  "admit" | "settle" | "void" | "checkpoint" | "topUp" | "reverse" | "endByHand" | "preview"
+>;
+
+function moneyPath(commit: SqliteCommit, { batches, store, jobs }: MoneyPathPorts): MoneyPath {
+  const { dataKey, epoch } = store;
+  const answers = { commit, dataKey, jobs };
+  const decided = async <T>(operation: MoneyOperation): Promise<T> => {
+    const outcome = await batches.submit(operation);
+    if (outcome.of !== "money") throw new Error("a money operation came back as a change");
+    return outcome.outcome as T;
+  };
+  const owner = { epoch };
+  return {
+    admit: async (admission) =>
+      answered(await decided<DecidedAdmission>({ kind: "admit", admission }), answers),
+    settle: (settlement) => decided<ResolveOutcome>({ kind: "settle", settlement, owner }),
+    void: (voiding) => decided<ResolveOutcome>({ kind: "void", voiding, owner }),
+    checkpoint: (checkpoint) => decided<CheckpointOutcome>({ kind: "checkpoint", checkpoint, owner }),
+    topUp: (topUp, actor) => decided<TopUpOutcome>({ kind: "top_up", topUp, actor }),
+    reverse: (reversal, actor) => decided<ReversalOutcome>({ kind: "reverse", reversal, actor }),
+    endByHand: (ending, actor) => decided<EndedByHand>({ kind: "by_hand", ending, actor }),
+    preview: async (admission) => {
+      const context = commit.context();
+      const operations = [{ kind: "admit", admission }] as const;
+      const rows = commit.connection.load.rows(operations, context.nowMs);
+      const [first] = decide(rows, operations, context).decided;
+      if (first?.kind !== "outcome") throw first?.error ?? new Error("a preview was not decided");
+      return answered(first.outcome as DecidedAdmission, answers);
+    },
+  };
+}
+
+/** A replay with its bytes; the one whose bytes are damaged is told so, and the operator with it. */
+function answered(
+  decision: DecidedAdmission,
+  { commit, dataKey, jobs }: { commit: SqliteCommit; dataKey: Uint8Array; jobs: Jobs },
+): AdmissionDecision {
+  if (decision.kind !== "replay") return decision;
+  try {
+    const answer = commit.connection.run(findAnswer(decision, dataKey));
+    if (answer !== null) return { kind: "replay", answer };
+    throw new UnreadableRecord(`the stored answer of ${decision.requestId}`, "it is kept but not there");
+  } catch (error) {
+    if (!(error instanceof UnreadableRecord)) throw error;
+    jobs.failed("replay", error);
+    return { kind: "refused", refusal: resultUnreadable(decision.requestId), authenticated: true };
+  }
+}
+
+/** Where the records beside money are read and changed. */
+function transactions(commit: SqliteCommit, batches: Batches, clock: Clock): Transactions {
+  return {
+    read: async (work) => commit.connection.run(work(clock.nowMs())),
+    change: async <T>(work: Work<T>): Promise<T> => {
+      const outcome = await batches.submit({ kind: "change", work });
+      if (outcome.of !== "change") throw new Error("a change came back as a money operation");
+      return outcome.value as T;
+    },
+  };
+}

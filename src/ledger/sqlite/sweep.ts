@@ -1,0 +1,59 @@
+// The ledger's upkeep: ends requests whose owner has given up, and deletes what has outlived its promise: stored answers
+// after their retention, claims after their tombstone (money.md §8.10, §9, I13, I17). Nothing about money or replay
+// depends on when it runs: expiry is decided by the clock at look-up.
+import type { Database } from "bun:sqlite";
+import type { Repeating } from "../../lib/every.ts";
+import type { Jobs } from "../../lib/jobs.ts";
+
+/** Few rows per run, so that no request waits behind it. */
+const ROWS_PER_RUN = 500;
+const BETWEEN_RUNS_MS = 20;
+
+export interface SweepPorts {
+  jobs: Jobs;
+  writer(): Database;
+  nowMs(): number;
+  /** False while the store takes no writes. */
+  ready(): boolean;
+  /** Ends what is past its deadline and has no owner any more. */
+  resolveLate(): Promise<void>;
+  /** Told when a run has ended. */
+  swept(nowMs: number): void;
+  /** Whether the store failed: it is tried again with the next run, and has a line of its own. */
+  isStoreFailure(error: unknown): boolean;
+  everyMs: number;
+}
+
+/** Deletes some of what has expired. Returns whether there may be more. */
+function deleteExpired(database: Database, nowMs: number): boolean {
+  const results = database.run(
+    `DELETE FROM result WHERE rowid IN (SELECT rowid FROM result WHERE expires_at <= ?1 LIMIT ${ROWS_PER_RUN})`,
+    [nowMs],
+  );
+  const claims = database.run(
+    `DELETE FROM claim WHERE (org_id, key_id, idem_key) IN
+       (SELECT org_id, key_id, idem_key FROM claim WHERE expires_at <= ?1 LIMIT ${ROWS_PER_RUN})`,
+    [nowMs],
+  );
+  return results.changes === ROWS_PER_RUN || claims.changes === ROWS_PER_RUN;
+}
+
+/** Sweeps now and then until it is stopped; waits while the store takes no writes. */
+export function keepSweeping(ports: SweepPorts): Repeating {
+  /** Each step by itself: a step that fails keeps none of the others from their work. */
+  const step = async <T>(job: string, work: () => T | Promise<T>): Promise<T | null> => {
+    if (!ports.ready()) return null;
+    try {
+      return await work();
+    } catch (error) {
+      if (!ports.isStoreFailure(error)) ports.jobs.failed(job, error);
+      return null;
+    }
+  };
+  return ports.jobs.every("ledger_sweep", ports.everyMs, async () => {
+    await step("ledger_recovery", () => ports.resolveLate());
+    const more = await step("ledger_retention", () => deleteExpired(ports.writer(), ports.nowMs()));
+    if (ports.ready()) ports.swept(ports.nowMs());
+    return more === true ? BETWEEN_RUNS_MS : undefined;
+  });
+}

@@ -1,0 +1,91 @@
+// The entries of one organization from first to last: gapless versions, an unbroken hash chain up to the head, and
+// balances that are the sums of their entries (I1, I2, I5, I12 of money.md §5). Stores hand the rows in, in order.
+import { MOVES } from "../commit/account-postings.ts";
+import { CHAIN_START, entryHash } from "../entry-hash.ts";
+import type { Findings } from "./findings.ts";
+import type { Account, BalanceRow, EntryRow } from "../rows.ts";
+
+const ACCOUNTS: readonly Account[] = [
+  "available",
+  "held",
+  "revenue",
+  "purchases",
+  "grants",
+  "variance",
+  "debt",
+];
+
+export class ChainAudit {
+  private readonly sums = Object.fromEntries(ACCOUNTS.map((account) => [account, 0n])) as Record<
+    Account,
+    bigint
+  >;
+  private version = 0;
+  private head = CHAIN_START;
+  private last = { available: 0n, held: 0n };
+
+  constructor(
+    private readonly organizationId: string,
+    private readonly findings: Findings,
+  ) {}
+
+  add(entry: EntryRow): void {
+    this.check(entry);
+    this.sums[entry.debit] -= entry.amount;
+    this.sums[entry.credit] += entry.amount;
+    this.version = entry.version;
+    this.head = entry.hash;
+    this.last = { available: entry.availableAfter, held: entry.heldAfter };
+  }
+
+  /** After the last entry: does the balance say the same? */
+  end(balance: Omit<BalanceRow, "organizationId" | "stampedAtMs">): void {
+    const { findings, sums } = this;
+    const { available, held, debt, purchased, granted, spent } = balance;
+    const about = { organizationId: this.organizationId };
+    findings.equal("I1 no account below zero", {
+      ...about,
+      expected: "yes",
+      found: [available, held, debt].every((sum) => sum >= 0n) ? "yes" : "no",
+    });
+    findings.equal("I2 available = entries", { ...about, expected: sums.available, found: available });
+    findings.equal("I2 held = entries", { ...about, expected: sums.held, found: held });
+    findings.equal("I5 head version", { ...about, expected: this.version, found: balance.version });
+    findings.equal("I5 head hash", { ...about, expected: hex(this.head), found: hex(balance.headHash) });
+    findings.equal("I12 paid in - spent = available + held - debt", {
+      ...about,
+      expected: purchased + granted - spent,
+      found: available + held - debt,
+    });
+    findings.equal("I12 paid in = entries", {
+      ...about,
+      expected: -sums.purchases - sums.grants,
+      found: purchased + granted,
+    });
+  }
+
+  private check(entry: EntryRow): void {
+    const { findings, last } = this;
+    const about = { organizationId: this.organizationId };
+    const { hash, ...figures } = entry;
+    findings.equal("I5 versions gapless", { ...about, expected: this.version + 1, found: entry.version });
+    findings.equal("I5 hash chain", {
+      ...about,
+      expected: hex(entryHash({ ...figures, prevHash: this.head })),
+      found: hex(hash),
+    });
+    findings.equal("I5 rows join", {
+      ...about,
+      expected: `${last.available}/${last.held}`,
+      found: `${entry.availableBefore}/${entry.heldBefore}`,
+    });
+    const move = MOVES[entry.kind];
+    findings.equal("I2 entry kinds", {
+      ...about,
+      expected: `${move.debit}>${move.credit}`,
+      found: `${entry.debit}>${entry.credit}`,
+    });
+  }
+}
+
+const hex = (value: Uint8Array): string => Buffer.from(value).toString("hex");

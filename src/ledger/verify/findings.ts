@@ -1,0 +1,58 @@
+// What an audit has checked and found: counts and time per invariant, and every violation with both numbers (money.md
+// §5). The time since the last word is what the invariant of this one took: checks come one after the other.
+import type { AuditReport } from "../ledger.ts";
+
+/** Above this many violations of one invariant only the count goes on. */
+const SHOWN_PER_INVARIANT = 100;
+
+export interface Violation {
+  organizationId?: string | null;
+  requestId?: string | null;
+  expected: bigint | number | string;
+  found: bigint | number | string;
+}
+
+export class Findings {
+  private readonly checked: Record<string, number> = {};
+  private readonly tookMs: Record<string, number> = {};
+  private saidAtMs = performance.now();
+  private readonly violations: AuditReport["violations"] = [];
+  private readonly shown = new Map<string, number>();
+
+  /** Notes how many rows an invariant was checked on. */
+  checkedRows(invariant: string, rows: number): void {
+    this.checked[invariant] = (this.checked[invariant] ?? 0) + rows;
+    this.took(invariant);
+  }
+
+  /** Until now, this invariant was looked at. */
+  took(invariant: string): void {
+    const nowMs = performance.now();
+    this.tookMs[invariant] = (this.tookMs[invariant] ?? 0) + nowMs - this.saidAtMs;
+    this.saidAtMs = nowMs;
+  }
+
+  violated(invariant: string, { organizationId, requestId, expected, found }: Violation): void {
+    const before = this.shown.get(invariant) ?? 0;
+    this.shown.set(invariant, before + 1);
+    if (before >= SHOWN_PER_INVARIANT) return;
+    this.violations.push({
+      invariant,
+      organizationId: organizationId ?? null,
+      requestId: requestId ?? null,
+      expected: String(expected),
+      found: String(found),
+    });
+  }
+
+  /** Counts one row and compares. */
+  equal(invariant: string, about: Violation): void {
+    this.checkedRows(invariant, 1);
+    if (about.expected !== about.found) this.violated(invariant, about);
+  }
+
+  report(): AuditReport {
+    const { checked, tookMs, violations } = this;
+    return { ok: violations.length === 0, checked, tookMs, violations };
+  }
+}

@@ -1,0 +1,147 @@
+// Every request by itself: its charge within its hold and recomputed from its tokens and frozen release, attempts after
+// admission, the stored answer's cost, nothing running past its time (I7, I8, I9, I11, I13 of money.md §5).
+import type { Evidence } from "../../domain/gateway-object.ts";
+import { type NanoUsd, usdJsonNumber } from "../../domain/money.ts";
+import type { Release } from "../../domain/release.ts";
+import { chargeOf } from "../../pricing/charge.ts";
+import { openAnswer } from "../answer-vault.ts";
+import type { AttemptRecord } from "../ledger.ts";
+import type { Findings } from "./findings.ts";
+
+/** A request may outlive its deadline while its owner tries to end it, and a provider is asked (money.md §9). */
+const LATE_AT_MOST_MS = 15 * 60_000 + 60_000;
+/** Admission stamps are lifted to the organization's newest when the clock was set back (money.md §2). */
+const CLOCK_SLACK_MS = 3_600_000;
+
+export interface AuditedRequest {
+  organizationId: string;
+  requestId: string;
+  state: "unfinished" | "settled" | "released";
+  hold: NanoUsd;
+  charge: NanoUsd;
+  variance: NanoUsd;
+  minimumApplied: boolean;
+  evidence: Evidence | null;
+  promptTokens: number | null;
+  completionTokens: number | null;
+  cachedTokens: number | null;
+  releaseDigest: string;
+  admittedAtMs: number;
+  deadlineAtMs: number;
+  /** Held until an operator decides; nothing of it is asked but that its hold is there. */
+  quarantined: boolean;
+  /** What an operator charged; null for whatever ended by itself. */
+  chargedByHand: NanoUsd | null;
+  /** Null: unreadable. */
+  attempts: Pick<AttemptRecord, "startedAtMs" | "told">[] | null;
+}
+
+/** `release`: the frozen one, by its digest; null when it is not there. */
+export function auditCharge(findings: Findings, request: AuditedRequest, release: Release | null): void {
+  const { organizationId, requestId, hold, charge, evidence } = request;
+  const about = { organizationId, requestId };
+  findings.checkedRows("I7 0 <= charge <= hold", 1);
+  if (charge < 0n || charge > hold)
+    findings.violated("I7 0 <= charge <= hold", { ...about, expected: `0..${hold}`, found: charge });
+  if (request.state !== "settled") {
+    findings.equal("I7 only settled requests are charged", { ...about, expected: 0n, found: charge });
+    return;
+  }
+  if (evidence === "operator") {
+    findings.equal("I8 charge by hand is on record", {
+      ...about,
+      expected: request.chargedByHand ?? "an operator's decision",
+      found: charge,
+    });
+    return;
+  }
+  if (release === null || evidence === null) {
+    findings.violated("I8 charge recomputed", { ...about, expected: "its frozen release", found: "none" });
+    return;
+  }
+  const usage = {
+    promptTokens: request.promptTokens ?? 0,
+    completionTokens: request.completionTokens ?? 0,
+    cachedTokens: request.cachedTokens,
+  };
+  const { told = null } = request.attempts?.at(-1) ?? {};
+  const again = chargeOf({ usage, told, price: release.price, hold, evidence });
+  findings.equal("I8 charge recomputed", { ...about, expected: again.charge, found: charge });
+  findings.equal("I8 variance recomputed", { ...about, expected: again.variance, found: request.variance });
+  findings.equal("I8 minimum recomputed", {
+    ...about,
+    expected: String(again.minimumApplied),
+    found: String(request.minimumApplied),
+  });
+}
+
+export function auditTimes(findings: Findings, request: AuditedRequest, nowMs: number): void {
+  const { organizationId, requestId, admittedAtMs, deadlineAtMs } = request;
+  const about = { organizationId, requestId };
+  if (request.quarantined) return;
+  if (request.state === "unfinished") {
+    findings.checkedRows("I13 nothing runs past its time", 1);
+    if (nowMs > deadlineAtMs + LATE_AT_MOST_MS)
+      findings.violated("I13 nothing runs past its time", {
+        ...about,
+        expected: `ended by ${deadlineAtMs + LATE_AT_MOST_MS}`,
+        found: nowMs,
+      });
+  }
+  if (request.attempts === null) {
+    findings.violated("I11 attempts are readable", { ...about, expected: "a list", found: "unreadable" });
+    return;
+  }
+  for (const { startedAtMs } of request.attempts) {
+    findings.checkedRows("I11 attempts after admission", 1);
+    if (startedAtMs + CLOCK_SLACK_MS < admittedAtMs)
+      findings.violated("I11 attempts after admission", {
+        ...about,
+        expected: `from ${admittedAtMs}`,
+        found: startedAtMs,
+      });
+  }
+}
+
+const CHARGE_IN_ANSWER = /"customer_charge_usd":([0-9.e+-]+)/g;
+
+export interface AuditedAnswer {
+  organizationId: string;
+  requestId: string;
+  sealed: Uint8Array;
+  /** Null: the request was not settled. */
+  charge: NanoUsd | null;
+}
+
+/** The last cost in the stored bytes is what the client was told. */
+export function auditAnswer(findings: Findings, answer: AuditedAnswer, dataKey: Uint8Array): void {
+  const { organizationId, requestId, charge } = answer;
+  findings.checkedRows("I9 cost in the stored answer", 1);
+  const told = chargeTold(answer, dataKey);
+  const booked = charge === null ? null : usdJsonNumber(charge);
+  if (told !== booked && !(told === "0" && booked === null))
+    findings.violated("I9 cost in the stored answer", {
+      organizationId,
+      requestId,
+      expected: booked ?? "none",
+      found: told ?? "none",
+    });
+}
+
+function chargeTold({ sealed, ...place }: AuditedAnswer, dataKey: Uint8Array): string | null {
+  try {
+    const body = Buffer.from(openAnswer(dataKey, place, sealed).body).toString();
+    return [...body.matchAll(CHARGE_IN_ANSWER)].at(-1)?.[1] ?? null;
+  } catch {
+    return "unreadable"; // a violation in itself
+  }
+}
+
+/** Null for a release that cannot be read: a violation in itself. */
+export function releaseOr<T>(read: () => T): T | null {
+  try {
+    return read();
+  } catch {
+    return null; // "its frozen release: none"
+  }
+}

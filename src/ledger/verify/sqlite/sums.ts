@@ -1,0 +1,194 @@
+// Figures that must agree between tables (I3, I4, I6, I10, I14–I17 of money.md §5). Each check is one query that returns
+// the rows that do not agree: organization, request, expected, found.
+import type { Database } from "bun:sqlite";
+import type { Findings } from "../findings.ts";
+import { type Cell, int, textOrNull } from "../../sqlite/cell.ts";
+
+interface Check {
+  invariant: string;
+  /** One number: rows that it looks at. */
+  rows: string;
+  /** Rows that violate it. `?1` is the time of the audit. */
+  violations: string;
+}
+
+const CHECKS: readonly Check[] = [
+  {
+    invariant: "I3 held = unfinished holds",
+    rows: "SELECT count(*) FROM org_balance",
+    violations: `
+      SELECT b.org_id, NULL, ifnull((SELECT sum(hold) FROM request r WHERE r.org_id = b.org_id AND r.state = 'dispatched'), 0) AS expected, b.held AS found
+      FROM org_balance b WHERE expected <> found`,
+  },
+  {
+    invariant: "I4 month = requests of key and month",
+    rows: "SELECT count(*) FROM key_month",
+    violations: `
+      WITH sums AS (
+        SELECT org_id, key_id, month, sum(CASE WHEN state = 'dispatched' THEN hold ELSE 0 END) AS held, sum(charge) AS spent
+        FROM request GROUP BY org_id, key_id, month)
+      SELECT m.org_id, m.key_id, ifnull(s.held, 0) || '/' || ifnull(s.spent, 0) AS expected, m.held || '/' || m.spent AS found
+      FROM key_month m LEFT JOIN sums s USING (org_id, key_id, month) WHERE expected <> found
+      UNION ALL
+      SELECT s.org_id, s.key_id, s.held || '/' || s.spent, 'no row' FROM sums s LEFT JOIN key_month m USING (org_id, key_id, month) WHERE m.org_id IS NULL`,
+  },
+  {
+    invariant: "I6 each hold has its entry",
+    rows: "SELECT count(*) FROM request",
+    violations: entriesOfTransaction("hold", "opened_txn", "hold + lowered", "1"),
+  },
+  {
+    invariant: "I6 each lowered hold has its entry",
+    rows: "SELECT count(*) FROM request WHERE lowered_txn IS NOT NULL",
+    violations: entriesOfTransaction("lower", "lowered_txn", "lowered", "lowered_txn IS NOT NULL"),
+  },
+  {
+    invariant: "I6 each settled request has one charge",
+    rows: "SELECT count(*) FROM request WHERE state = 'settled'",
+    violations: entriesOfTransaction("charge", "closed_txn", "charge", "state = 'settled'"),
+  },
+  {
+    invariant: "I6 each settled request returns its rest once",
+    rows: "SELECT count(*) FROM request WHERE state = 'settled'",
+    violations: entriesOfTransaction("rest", "closed_txn", "hold - charge", "state = 'settled'"),
+  },
+  {
+    invariant: "I6 each released request is voided once",
+    rows: "SELECT count(*) FROM request WHERE state = 'released'",
+    violations: entriesOfTransaction("void", "closed_txn", "hold", "state = 'released'"),
+  },
+  {
+    invariant: "I6 variance has its entry",
+    rows: "SELECT count(*) FROM request WHERE variance > 0",
+    violations: entriesOfTransaction("variance", "closed_txn", "variance", "state = 'settled'"),
+  },
+  {
+    invariant: "I10 a claim points to a request of its own key",
+    rows: "SELECT count(*) FROM claim",
+    violations: `
+      SELECT c.org_id, c.request_id, c.key_id || ' ' || c.idem_key AS expected, ifnull(r.key_id || ' ' || r.idem_key, 'no request') AS found
+      FROM claim c LEFT JOIN request r USING (org_id, request_id) WHERE expected <> found`,
+  },
+  {
+    invariant: "I10 one unfinished or settled request per claim",
+    rows: "SELECT count(*) FROM request WHERE idem_key IS NOT NULL",
+    violations: `
+      SELECT org_id, request_id, 'admitted from ' || before_until, admitted_at FROM (
+        SELECT org_id, request_id, admitted_at,
+          max(ifnull(claim_until, 9223372036854775807)) OVER (PARTITION BY org_id, key_id, idem_key ORDER BY admitted_at, request_id
+            ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before_until
+        FROM request WHERE idem_key IS NOT NULL AND state <> 'released')
+      WHERE admitted_at < before_until`,
+  },
+  {
+    invariant: "I14 usage = settled requests",
+    rows: "SELECT count(*) FROM usage_hour",
+    violations: `
+      WITH sums AS (
+        SELECT org_id, key_id, model, admitted_at / 3600000 AS hour, count(*) AS requests,
+          ${saturatedSum("CASE WHEN variance > 0 THEN min(prompt_tokens, prompt_bound) ELSE prompt_tokens END")} AS input,
+          ${saturatedSum("CASE WHEN variance > 0 THEN min(completion_tokens, output_bound) ELSE completion_tokens END")} AS output,
+          sum(charge) AS charge
+        FROM request WHERE state = 'settled' GROUP BY 1, 2, 3, 4)
+      SELECT s.org_id, s.key_id, s.requests || '/' || s.input || '/' || s.output || '/' || s.charge AS expected,
+        ifnull(u.requests || '/' || u.input_tokens || '/' || u.output_tokens || '/' || u.charge, 'no row') AS found
+      FROM sums s LEFT JOIN usage_hour u USING (org_id, key_id, model, hour) WHERE expected <> found
+      UNION ALL
+      SELECT u.org_id, u.key_id, 'no row', u.requests FROM usage_hour u LEFT JOIN sums s USING (org_id, key_id, model, hour) WHERE s.org_id IS NULL`,
+  },
+  {
+    invariant: "I15 no request after its key's revocation",
+    rows: "SELECT count(*) FROM api_key WHERE revoked_at IS NOT NULL",
+    violations: `
+      SELECT r.org_id, r.request_id, 'before ' || k.revoked_at, r.admitted_at FROM api_key k
+      JOIN request r ON r.org_id = k.org_id AND r.key_id = k.key_id
+      WHERE k.revoked_at IS NOT NULL AND r.admitted_at > k.revoked_at`,
+  },
+  {
+    invariant: "I15 research requests have a valid entitlement",
+    rows: "SELECT count(*) FROM request WHERE tier = 'research'",
+    violations: `
+      SELECT r.org_id, r.request_id, 'an entitlement for ' || r.model, 'none' FROM request r
+      WHERE r.tier = 'research' AND NOT EXISTS (
+        SELECT 1 FROM entitlement e WHERE e.org_id = r.org_id AND e.model = r.model AND e.approved_at IS NOT NULL
+          AND e.approved_at <= r.admitted_at AND r.admitted_at < e.expires_at
+          AND (e.revoked_at IS NULL OR r.admitted_at <= e.revoked_at))`,
+  },
+  {
+    invariant: "I16 each top-up has exactly one entry",
+    rows: "SELECT count(*) FROM topup",
+    violations: `
+      SELECT t.org_id, t.external_id, 1, (SELECT count(*) FROM ledger_entry e WHERE e.org_id = t.org_id AND e.txn = t.txn
+          AND e.kind = t.kind AND e.reference = json_array(t.source, t.external_id)) AS found
+      FROM topup t WHERE found <> 1
+      UNION ALL
+      SELECT e.org_id, e.reference, 1, 0 FROM ledger_entry e WHERE e.kind IN ('purchase', 'grant')
+        AND NOT EXISTS (SELECT 1 FROM topup t WHERE t.org_id = e.org_id AND t.txn = e.txn AND t.kind = e.kind
+          AND json_array(t.source, t.external_id) = e.reference)`,
+  },
+  {
+    invariant: "I16 each reversal has its entries",
+    rows: "SELECT count(*) FROM reversal",
+    violations: `
+      SELECT r.org_id, r.external_id, r.amount AS expected,
+        (SELECT ifnull(sum(e.amount), 0) FROM ledger_entry e WHERE e.org_id = r.org_id AND e.txn = r.txn
+          AND e.kind IN ('chargeback', 'chargeback_debt', 'refund')
+          AND e.reference = json_array(r.source, r.external_id)) AS found
+      FROM reversal r WHERE expected <> found
+      UNION ALL
+      SELECT e.org_id, e.reference, 0, e.amount FROM ledger_entry e
+      WHERE e.kind IN ('chargeback', 'chargeback_debt', 'refund')
+        AND NOT EXISTS (SELECT 1 FROM reversal r WHERE r.org_id = e.org_id AND r.txn = e.txn
+          AND json_array(r.source, r.external_id) = e.reference)`,
+  },
+  {
+    invariant: "I16 no request is refunded more than it cost",
+    rows: "SELECT count(*) FROM reversal WHERE kind = 'refund'",
+    violations: `
+      SELECT v.org_id, v.target, ifnull(max(r.charge), 0) AS expected, sum(v.amount) AS found
+      FROM reversal v LEFT JOIN request r ON r.org_id = v.org_id AND r.request_id = v.target
+      WHERE v.kind = 'refund' GROUP BY v.org_id, v.target HAVING found > expected`,
+  },
+  {
+    invariant: "I17 no stored answer past its time",
+    rows: "SELECT count(*) FROM result",
+    violations: "SELECT org_id, request_id, expires_at, ?1 FROM result WHERE expires_at + 3600000 < ?1",
+  },
+];
+
+/** Tokens as the roll-up keeps them: 63 bits at most. SQLite's own `sum` throws beyond that. */
+function saturatedSum(expression: string): string {
+  const high = `(sum((${expression}) >> 31) + (sum((${expression}) & 2147483647) >> 31))`;
+  return `CASE WHEN ${high} >= 4294967296 THEN 9223372036854775807
+            ELSE (${high} << 31) + (sum((${expression}) & 2147483647) & 2147483647) END`;
+}
+
+/** Entries of a kind against the requests that name their transaction: count and sum, both ways. Zero amounts have no entry. */
+function entriesOfTransaction(kind: string, txn: string, amount: string, which: string): string {
+  return `
+    WITH asked AS (
+      SELECT org_id, ${txn} AS txn, sum(${amount}) AS amount, count(*) AS requests
+      FROM request WHERE ${which} AND ${amount} > 0 GROUP BY 1, 2),
+    booked AS (
+      SELECT org_id, txn, sum(amount) AS amount, sum(requests) AS requests FROM ledger_entry WHERE kind = '${kind}' GROUP BY 1, 2)
+    SELECT a.org_id, NULL, a.requests || ' of ' || a.amount AS expected, ifnull(b.requests || ' of ' || b.amount, 'no entry') AS found
+    FROM asked a LEFT JOIN booked b USING (org_id, txn) WHERE expected <> found
+    UNION ALL
+    SELECT b.org_id, NULL, 'no entry', b.requests || ' of ' || b.amount FROM booked b LEFT JOIN asked a USING (org_id, txn) WHERE a.org_id IS NULL`;
+}
+
+export function auditSums(database: Database, findings: Findings, nowMs: number): void {
+  for (const { invariant, rows, violations } of CHECKS) {
+    findings.checkedRows(invariant, int(database.query(rows).values()[0]?.[0] as Cell));
+    const query = database.query(violations);
+    const found = (violations.includes("?1") ? query.values(nowMs) : query.values()) as Cell[][];
+    for (const [organizationId, requestId, expected, actual] of found)
+      findings.violated(invariant, {
+        organizationId: textOrNull(organizationId),
+        requestId: textOrNull(requestId),
+        expected: String(expected),
+        found: String(actual),
+      });
+    findings.took(invariant);
+  }
+}

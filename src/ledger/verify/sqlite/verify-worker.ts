@@ -1,0 +1,40 @@
+// The thread of one audit: opens the database read-only, takes a snapshot, checks, answers once. A build to one file must
+// name this file as a further entry point.
+import { openReader } from "../../../store/sqlite.ts";
+import { Findings } from "../findings.ts";
+import type { AuditReport } from "../../ledger.ts";
+import { auditChains } from "./chain.ts";
+import { auditRequests } from "./requests.ts";
+import { auditSums } from "./sums.ts";
+
+export interface AuditQuestion {
+  dataDirectory: string;
+  dataKey: Uint8Array;
+  nowMs: number;
+}
+
+export type AuditAnswer = { report: AuditReport } | { error: string };
+
+declare const self: Worker;
+
+self.addEventListener("message", ({ data }: MessageEvent<AuditQuestion>) => {
+  self.postMessage(answer(data));
+});
+
+function answer({ dataDirectory, dataKey, nowMs }: AuditQuestion): AuditAnswer {
+  try {
+    const database = openReader(dataDirectory);
+    try {
+      database.run("BEGIN"); // the first read fixes the snapshot
+      const findings = new Findings();
+      auditChains(database, findings);
+      auditRequests(database, findings, { dataKey, nowMs });
+      auditSums(database, findings, nowMs);
+      return { report: findings.report() };
+    } finally {
+      database.close();
+    }
+  } catch (error) {
+    return { error: error instanceof Error ? error.message : String(error) };
+  }
+}

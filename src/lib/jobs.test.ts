@@ -1,0 +1,101 @@
+// Background work of each class fails in each way: it is counted and told under its name, and goes on.
+import { expect, test } from "bun:test";
+import { Jobs } from "./jobs.ts";
+
+function jobs(tell: (job: string) => void = () => {}): { jobs: Jobs; told: string[] } {
+  const told: string[] = [];
+  return {
+    told,
+    jobs: new Jobs({
+      tell: (job, error) => {
+        told.push(`${job}: ${String(error)}`);
+        tell(job);
+      },
+      expected: (error) => error === "the store is away",
+    }),
+  };
+}
+
+const until = async (holds: () => boolean): Promise<void> => {
+  for (let n = 0; n < 500 && !holds(); n += 1) await Bun.sleep(2);
+  expect(holds()).toBe(true);
+};
+
+const FAILURES: [how: string, fail: () => Promise<void>][] = [
+  ["rejects", () => Promise.reject(new Error("no"))],
+  [
+    "throws before its first await",
+    () => {
+      throw new Error("no");
+    },
+  ],
+];
+
+test.each(FAILURES)("what repeats goes on when a run %s", async (_, fail) => {
+  const { jobs: on, told } = jobs();
+  let runs = 0;
+  const repeating = on.every("sweep", 1, () => ((runs += 1) === 2 ? fail() : Promise.resolve()));
+  await until(() => runs >= 4);
+  expect(told).toEqual(["sweep: Error: no"]);
+  expect(on.failures).toEqual(new Map([["sweep", 1]]));
+  await repeating.stop();
+});
+
+test("nor does it stop when those who are told of it throw themselves", async () => {
+  const { jobs: on } = jobs(() => {
+    throw new Error("the log is full");
+  });
+  let runs = 0;
+  const repeating = on.every("sweep", 1, async () => {
+    runs += 1;
+    throw new Error("no");
+  });
+  await until(() => runs >= 4);
+  await repeating.stop();
+  expect(on.failures.get("sweep")).toBe(runs);
+});
+
+test("a run may ask for another pause, and whoever calls it now waits for its end", async () => {
+  const { jobs: on } = jobs();
+  let runs = 0;
+  const repeating = on.every("sweep", 1_000_000, async () => {
+    runs += 1;
+    return runs < 3 ? 1 : undefined;
+  });
+  await repeating.now();
+  expect(runs).toBe(1);
+  await until(() => runs === 3);
+  await Bun.sleep(20);
+  expect(runs).toBe(3);
+  await repeating.stop();
+});
+
+test("a tick that throws ticks on, until it is stopped", async () => {
+  const { jobs: on, told } = jobs();
+  let ticks = 0;
+  const stop = on.tick("comments", 1, () => {
+    ticks += 1;
+    if (ticks === 1) throw new Error("no");
+  });
+  await until(() => ticks >= 3);
+  stop();
+  const then = ticks;
+  await Bun.sleep(20);
+  expect(ticks).toBe(then);
+  expect(told).toEqual(["comments: Error: no"]);
+});
+
+test.each(FAILURES)("work on the side that %s is told of, and its caller goes on", async (_, fail) => {
+  const { jobs: on, told } = jobs();
+  on.run("take_back", fail);
+  on.guarded("take_back", fail)();
+  await until(() => told.length === 2);
+  expect(on.failures.get("take_back")).toBe(2);
+});
+
+test("a store that is away is no failure of whoever asked it", async () => {
+  const { jobs: on, told } = jobs();
+  on.run("sweep", () => Promise.reject("the store is away")); // eslint-disable-line prefer-promise-reject-errors
+  await Bun.sleep(5);
+  expect([told, on.failures.size]).toEqual([[], 0]);
+});

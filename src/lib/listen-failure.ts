@@ -1,0 +1,61 @@
+// Why a port does not open, as a sentence that says whose it is and the way out.
+import { ownerOf } from "./port-owner.ts";
+
+class ListenFailure extends Error {
+  constructor(
+    message: string,
+    /** What to do. */
+    readonly next: string,
+  ) {
+    super(message);
+    this.name = "ListenFailure";
+  }
+}
+
+interface Place {
+  host: string;
+  port: number;
+}
+
+/** Of an error that `Bun.serve` or `node:http` gave; any other error comes back as it is. */
+export function listenFailure(error: unknown, { host, port }: Place): unknown {
+  if (!(error instanceof Error) || !("code" in error) || !("syscall" in error)) return error;
+  const elsewhere = `--port ${suggestion(port)} or PORT=${suggestion(port)}`;
+  switch (error.code) {
+    case "EADDRINUSE": {
+      const owner = ownerOf(port);
+      if (owner !== null)
+        return new ListenFailure(
+          `Port ${port} of ${host} is in use by process ${owner.pid} (${owner.command}).`,
+          `Stop it, or take another port: ${elsewhere}.`,
+        );
+      return new ListenFailure(
+        `Port ${port} of ${host} is in use by a process that this user may not see.`,
+        `Find it with ${SEARCH(port)}, or take another port: ${elsewhere}.`,
+      );
+    }
+    case "EACCES":
+      if (port === 0 || port >= 1024) break;
+      return new ListenFailure(
+        `Port ${port} is below 1024, and this user may not open it.`,
+        `Take another port behind a proxy: ${elsewhere}; or allow it: sysctl net.ipv4.ip_unprivileged_port_start=${port}.`,
+      );
+    case "EADDRNOTAVAIL":
+      return new ListenFailure(
+        `${host} is no address of this machine.`,
+        "Listen on one of its own: --host 127.0.0.1 for this machine alone, --host 0.0.0.0 for every network.",
+      );
+    default:
+  }
+  return new ListenFailure(
+    `Nobody can listen on ${host}, port ${port} (${String(error.code)}).`,
+    "Give an address of this machine: --host 127.0.0.1, or HOST=127.0.0.1.",
+  );
+}
+
+const suggestion = (port: number): number => (port >= 1024 && port < 65_535 ? port + 1 : 8080);
+
+const SEARCH = (port: number): string =>
+  process.platform === "linux"
+    ? `sudo ss -ltnp 'sport = :${port}'`
+    : `sudo lsof -nP -iTCP:${port} -sTCP:LISTEN`;

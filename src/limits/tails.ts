@@ -1,0 +1,68 @@
+// Who follows the activity live, in this process: so many pages of one person, so many of one organization, so many in
+// all. When all places are taken, an organization that has fewer than another takes the oldest one of the fullest.
+import { Refusal } from "../domain/refusals.ts";
+
+export interface TailLimits {
+  perPerson: number;
+  perOrganization: number;
+  together: number;
+}
+
+interface Tail {
+  person: string;
+  organization: string;
+  end(): void;
+}
+
+const AT_MOST: TailLimits = { perPerson: 6, perOrganization: 30, together: 120 };
+const COME_BACK_MS = 10_000;
+
+export class Tails {
+  /** In the order of their beginning. */
+  private readonly open = new Set<Tail>();
+
+  constructor(private readonly limits: TailLimits = AT_MOST) {}
+
+  get size(): number {
+    return this.open.size;
+  }
+
+  /**
+   * Takes a place; the returned function gives it back. `end` is called when somebody else gets it. Throws `Refusal` 429
+   * when the person or the organization has its most, 503 when there is no place to take.
+   */
+  begin(tail: Tail): () => void {
+    const { perPerson, perOrganization } = this.limits;
+    const count = (of: "person" | "organization"): number =>
+      [...this.open].filter((other) => other[of] === tail[of]).length;
+    if (count("person") >= perPerson)
+      throw tooMany(`You follow the activity on ${perPerson} pages already. Close one of them.`);
+    const own = count("organization");
+    if (own >= perOrganization)
+      throw tooMany(`${perOrganization} pages follow this organization already. Somebody has to close one.`);
+    this.makeRoom(own);
+    this.open.add(tail);
+    return () => void this.open.delete(tail);
+  }
+
+  /** Nobody is displaced for an organization that would have as many as the one that loses. */
+  private makeRoom(own: number): void {
+    if (this.open.size < this.limits.together) return;
+    const oldest = this.oldestOfTheFullest(own + 1);
+    if (oldest === null)
+      throw new Refusal("overloaded", "Too many pages follow the activity right now.", {
+        retryAfterMs: COME_BACK_MS,
+      });
+    this.open.delete(oldest);
+    oldest.end();
+  }
+
+  private oldestOfTheFullest(above: number): Tail | null {
+    const organizations = Map.groupBy(this.open, ({ organization }) => organization);
+    const [fullest] = [...organizations.values()].toSorted((a, b) => b.length - a.length);
+    return fullest !== undefined && fullest.length > above ? (fullest[0] ?? null) : null;
+  }
+}
+
+const tooMany = (words: string): Refusal =>
+  new Refusal("rate_limit_exceeded", words, { retryAfterMs: COME_BACK_MS });

@@ -1,0 +1,58 @@
+// Room for request bodies while they arrive: unfinished ones hold memory without having cost their sender anything yet.
+// Bounded for all together and for each account (an organization, a person, a management key), so that nobody's slow
+// uploads shut out the others. What is larger than the room left is refused unread; the front door then discards it.
+import { Refusal } from "../domain/refusals.ts";
+import { Shares } from "./shares.ts";
+
+/** One body's room, in bytes. */
+export interface Room {
+  /** More of it arrived than was declared. Throws as `take` does. */
+  grow(bytes: number): void;
+  /** The body has been read, or never will be. */
+  release(): void;
+}
+
+const ALL = "all";
+
+export class Uploads {
+  private readonly shares = new Shares();
+  private readonly most: { together: number; share: number };
+
+  /** `totalBytes`: of all bodies that are being received; an account has a quarter. One of `bodyBytes` always fits. */
+  constructor({ totalBytes, bodyBytes }: { totalBytes: number; bodyBytes: number }) {
+    this.most = { together: Math.max(totalBytes, bodyBytes), share: Math.max(totalBytes / 4, bodyBytes) };
+  }
+
+  /** Throws `Refusal` 429 when the account has too much under way, 503 when all together have. */
+  take(account: string, bytes: number): Room {
+    const pieces = [this.add(account, bytes)];
+    return {
+      grow: (more) => void pieces.push(this.add(account, more)),
+      release: () => {
+        for (const giveBack of pieces.splice(0)) giveBack();
+      },
+    };
+  }
+
+  private add(account: string, bytes: number): () => void {
+    const shares = [
+      { of: account, most: this.most.share },
+      { of: ALL, most: this.most.together },
+    ];
+    const passed = this.shares.passed(shares, bytes);
+    if (passed !== null) throw passed.of === ALL ? full() : tooMuch();
+    return this.shares.take(shares, bytes);
+  }
+}
+
+const tooMuch = (): Refusal =>
+  new Refusal(
+    "rate_limit_exceeded",
+    "Too many large request bodies are being sent at once. Send the request again shortly, or fewer at a time.",
+    { retryAfterMs: 1000 },
+  );
+
+const full = (): Refusal =>
+  new Refusal("overloaded", "The gateway is receiving as much as it may. Send the request again shortly.", {
+    retryAfterMs: 1000,
+  });

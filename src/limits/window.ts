@@ -1,0 +1,47 @@
+// So many in a window of time, for each of many: it begins with the first, and what has ended is forgotten.
+
+interface Window {
+  startedAtMs: number;
+  counted: number;
+}
+
+export interface Counted {
+  /** False beyond the most of this window: it was not counted. */
+  fits: boolean;
+  left: number;
+  /** Until the window ends. */
+  resetMs: number;
+}
+
+export class Windows {
+  private readonly windows = new Map<string, Window>();
+
+  /** `kept`: windows at most; above it those that have ended are dropped, and where none has the one that began first. */
+  constructor(private readonly limits: { most: number; windowMs: number; kept: number }) {}
+
+  /** Counts one more of `id`, unless its window is full. */
+  count(id: string, nowMs: number): Counted {
+    const { most, windowMs } = this.limits;
+    const window = this.windowOf(id, nowMs);
+    const fits = window.counted < most;
+    if (fits) window.counted += 1;
+    return { fits, left: most - window.counted, resetMs: window.startedAtMs + windowMs - nowMs };
+  }
+
+  private windowOf(id: string, nowMs: number): Window {
+    const found = this.windows.get(id);
+    if (found !== undefined && nowMs - found.startedAtMs < this.limits.windowMs) return found;
+    if (this.windows.size >= this.limits.kept) this.forget(nowMs);
+    const window = { startedAtMs: nowMs, counted: 0 };
+    this.windows.delete(id); // begins again, at the end
+    this.windows.set(id, window);
+    return window;
+  }
+
+  private forget(nowMs: number): void {
+    for (const [id, { startedAtMs }] of this.windows)
+      if (nowMs - startedAtMs >= this.limits.windowMs) this.windows.delete(id);
+    const [first] = this.windows.keys();
+    if (first !== undefined && this.windows.size >= this.limits.kept) this.windows.delete(first);
+  }
+}

@@ -1,0 +1,32 @@
+// What becomes of each call to a provider once it has ended: the route's health, a counter, and a line in the log where an
+// operator has to do something, with the provider's own words as far as they may be kept.
+import type { ReportOutcome } from "../gateway/dispatch.ts";
+import type { Log } from "../lib/log.ts";
+import type { Metrics } from "../lib/metrics.ts";
+import type { Health } from "../releases/health.ts";
+
+export interface ReportsPorts {
+  health: Pick<Health, "report">;
+  metrics: Pick<Metrics, "attempted">;
+  log: Pick<Log, "error" | "warn">;
+}
+
+export const reportsOf =
+  ({ health, metrics, log }: ReportsPorts): ReportOutcome =>
+  ({ release: { provider, route } }, failure, { requestId, outcome }) => {
+    metrics.attempted(provider, outcome);
+    const { words = null, status = null } = failure?.upstream ?? {};
+    health.report({ provider, route }, failure?.reason ?? null, words);
+    const about = { id: requestId, provider, route, status, words };
+    switch (outcome) {
+      case "quota":
+        return log.error(
+          about,
+          `the account at ${provider} is out of quota or credit; its routes are closed`,
+        );
+      case "account":
+        return log.error(about, `${provider} refuses this gateway's key or account; its routes are closed`);
+      case "rejected":
+        return log.warn(about, `${provider} did not accept what this gateway sent`);
+    }
+  };

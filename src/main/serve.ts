@@ -1,0 +1,62 @@
+// `serve` runs one gateway until SIGTERM or SIGINT, which it obeys at every stage: what has not opened its port yet owes
+// nobody anything, and is left as a crash would leave it, for the next start to complete; what has opened it drains.
+import type { Config } from "../config/config.ts";
+import { createLog } from "../lib/log.ts";
+import { type Running, start } from "./gateway.ts";
+import { banner } from "./banner.ts";
+import { catchStrays, jobsOn } from "./jobs.ts";
+import { tellReady, workerOf } from "./workers.ts";
+
+/** So long a start that is told to end may take to close what it has opened. */
+const CLOSE_WITHIN_MS = 2_000;
+
+/** `start`, then the banner. Throws with a sentence for the operator when it cannot; exits 0 on a signal. */
+export async function serve(config: Config): Promise<Running> {
+  const worker = workerOf(process.env);
+  const log = createLog(config.log.level);
+  const jobs = jobsOn(log);
+  catchStrays(jobs);
+  const cancel = new AbortController();
+  let listening = false;
+  const onListening = (): void => {
+    listening = true;
+  };
+  const stop = async (): Promise<void> => {
+    if (cancel.signal.aborted) return;
+    cancel.abort(new Error("told to end while starting"));
+    const withinMs = listening ? config.limits.stopGraceMs : CLOSE_WITHIN_MS;
+    const running = await Promise.race([starting.catch(() => null), after(withinMs)]);
+    await running?.stop();
+    process.exit(0);
+  };
+  /** Nobody waits for what a signal began: a stop that fails must end the process all the same. */
+  const stopOrEnd = (): Promise<void> =>
+    stop().catch((error: unknown) => {
+      jobs.failed("stop", error);
+      log.flush();
+      process.exit(1);
+    });
+  for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, jobs.guarded("stop", stopOrEnd));
+  const starting = start(config, { worker, log, jobs, signal: cancel.signal, onListening });
+  const running = await starting.catch((error: unknown) =>
+    cancel.signal.aborted ? new Promise<never>(() => {}) : Promise.reject(error),
+  );
+  greet(config, running, worker);
+  return running;
+}
+
+function greet(config: Config, running: Running, worker: ReturnType<typeof workerOf>): void {
+  const { url, signInLink, demoKey } = running;
+  const publicUrl = config.publicUrl ?? url;
+  if (worker !== "other")
+    process.stdout.write(
+      banner({
+        baseUrl: `${publicUrl}/v1`,
+        dashboard: { url: publicUrl, signInLink },
+        demo: demoKey === null ? null : { secret: demoKey, model: "base-preview-v1" },
+      }),
+    );
+  tellReady(Number(new URL(url).port));
+}
+
+const after = (ms: number): Promise<null> => new Promise((resolve) => setTimeout(() => resolve(null), ms));

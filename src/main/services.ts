@@ -1,0 +1,51 @@
+// Payments and alerts, opened together, with the use-cases that the dashboard's API and the operator's ask of them.
+import type { Alerts } from "../alerts/alerts.ts";
+import type { Config } from "../config/config.ts";
+import type { Jobs } from "../lib/jobs.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import type { Clock } from "../lib/clock.ts";
+import { type AlertService, alertService } from "../operator/alerts.ts";
+import { auditNotes } from "../registry/audit-notes.ts";
+import { type PaymentService, paymentService } from "../operator/payments.ts";
+import type { Payments } from "../payments/payments.ts";
+import type { RouteTable } from "../releases/route-table.ts";
+import type { Sql } from "../store/sql.ts";
+import { openAlerts } from "./alerts.ts";
+import { openPayments } from "./payments.ts";
+
+export interface Services {
+  payments: Payments;
+  alerts: Alerts;
+  paymentService: PaymentService;
+  alertService: AlertService;
+  /** Ends the rounds in the background. */
+  stop(): Promise<void>;
+}
+
+interface ServicesOn {
+  sql: Sql;
+  dataKey: Uint8Array;
+  ledger: Ledger;
+  routeTable: RouteTable;
+  clock: Clock;
+  /** Where this process answers; known once the port is open. */
+  address: () => string;
+  jobs: Jobs;
+}
+
+export function openServices(config: Config, on: ServicesOn): Services {
+  const payments = openPayments(config, on);
+  const alerts = openAlerts(config, { ...on, payments: payments.room });
+  const nowMs = (): number => on.clock.nowMs();
+  const { note } = auditNotes(on.sql, on.clock);
+  const dashboardUrl = (): string => config.publicUrl ?? on.address();
+  return {
+    payments: payments.room,
+    alerts: alerts.room,
+    paymentService: paymentService({ payments: payments.room, note, nowMs, dashboardUrl }),
+    alertService: alertService({ alerts: alerts.room, note, nowMs }),
+    stop: async () => {
+      await Promise.all([payments.stop(), alerts.stop()]);
+    },
+  };
+}

@@ -1,0 +1,52 @@
+// An approval of Research Mode at whichever door it comes: the ledger sees to the second person, under its lock; here it is
+// seen that who asked could still ask.
+import type { Actor } from "../domain/actor.ts";
+import { INSTALLATION } from "../domain/actor.ts";
+import { OperatorRefusal } from "../domain/operator-refusals.ts";
+import type { People } from "../people/people.ts";
+import { allowance } from "../domain/roles.ts";
+import type { Transactions } from "../ledger/ledger.ts";
+import { approveEntitlement, type EntitlementRecord } from "../registry/entitlements.ts";
+
+export interface ApprovalPorts {
+  ledger: Transactions;
+  /** Opened when a person asked; what the machine asked for needs nobody. */
+  people(): Promise<Pick<People, "membership" | "persons">>;
+}
+
+/** Approves `record` until then. Answers the record as it is now, or null; throws when the call may not approve it. */
+export async function approve(
+  on: ApprovalPorts,
+  record: EntitlementRecord,
+  { expiresAtMs, actor }: { expiresAtMs: number; actor: Actor },
+): Promise<EntitlementRecord | null> {
+  if (record.status === "requested" && !(await mayStillAsk(on, record)))
+    throw new OperatorRefusal(
+      "conflict",
+      "Whoever asked for this entitlement may not ask for it any more. Decline or revoke it; somebody who may ask asks again.",
+      "entitlement",
+    );
+  const outcome = await approveEntitlement(on.ledger, record.id, expiresAtMs, actor);
+  if (outcome === "second_person_required") throw secondPerson();
+  return outcome;
+}
+
+export const secondPerson = (): OperatorRefusal =>
+  new OperatorRefusal(
+    "second_person_required",
+    "This entitlement was asked for by the same person: in the dashboard, by a login of their command line or by a management key of theirs. Another operator has to decide it.",
+    "entitlement",
+  );
+
+async function mayStillAsk(
+  on: ApprovalPorts,
+  { requester, organizationId }: Pick<EntitlementRecord, "organizationId" | "requester">,
+): Promise<boolean> {
+  if (requester === INSTALLATION) return true;
+  const people = await on.people();
+  const [person] = await people.persons([requester]);
+  if (person === undefined) return false;
+  if (person.operator) return true;
+  const membership = await people.membership(organizationId, requester);
+  return membership !== null && allowance(membership.role, "research.ask") !== null;
+}

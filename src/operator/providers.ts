@@ -1,0 +1,58 @@
+// Providers by hand: probed on request, and their breakers, which an operator opens and closes.
+import type { z } from "zod";
+import type * as operatorShapes from "../api/shapes/operator.ts";
+import type { Actor } from "../domain/actor.ts";
+import type { AuditNote } from "../domain/audit-note.ts";
+import { OperatorRefusal } from "../domain/operator-refusals.ts";
+import type { Breakers } from "../releases/breakers.ts";
+import type { Health } from "../releases/health.ts";
+import { configured, providerRow, type ProvidersPorts } from "../reporting/providers.ts";
+
+export interface ProviderPorts extends ProvidersPorts {
+  health: Pick<Health, "accountRefusal" | "lastProbe" | "probe">;
+  breakers: Pick<Breakers, "close" | "of" | "open">;
+  note: (note: AuditNote) => Promise<void>;
+}
+
+type Provider = z.output<typeof operatorShapes.provider>;
+
+export const providersByHand = (on: ProviderPorts) => ({
+  /** Throws for a provider that is not probed. */
+  async probe(name: string): Promise<z.output<typeof operatorShapes.probeResult>> {
+    const { probed } = configured(on, name);
+    if (!probed)
+      throw new OperatorRefusal(
+        "not_configured",
+        "This provider is not probed: its health.probe is null, or it runs inside the gateway.",
+      );
+    const began = performance.now();
+    const well = (await on.health.probe(name)) === true;
+    const ms = Math.round(performance.now() - began);
+    return { provider: await providerRow(on, name), well, ms };
+  },
+  async openBreaker(name: string, reason: string, actor: Actor): Promise<Provider> {
+    configured(on, name);
+    if (await on.breakers.open(name, { reason, openedBy: actor.id }))
+      await on.note({
+        actor,
+        action: "provider.open",
+        organizationId: null,
+        target: name,
+        after: { reason },
+      });
+    return await providerRow(on, name);
+  },
+  async closeBreaker(name: string, actor: Actor): Promise<Provider> {
+    configured(on, name);
+    const reason = on.breakers.of(name)?.reason;
+    if (await on.breakers.close(name))
+      await on.note({
+        actor,
+        action: "provider.close",
+        organizationId: null,
+        target: name,
+        before: { reason },
+      });
+    return await providerRow(on, name);
+  },
+});

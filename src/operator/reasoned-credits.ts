@@ -1,0 +1,65 @@
+// Credits that an operator gives, and what a request cost going back, whole or in part: once per reference, each with its
+// reason in the audit log. The ledger decides how much is left.
+import type { z } from "zod";
+import type * as operatorShapes from "../api/shapes/operator.ts";
+import type { Actor } from "../domain/actor.ts";
+import type { AuditNote } from "../domain/audit-note.ts";
+import { parseUsd } from "../domain/money.ts";
+import { Refusal } from "../domain/refusals.ts";
+import type { Reader } from "../ledger/ledger.ts";
+import { refundableOf } from "../reporting/credits.ts";
+import type { Operator } from "./operator.ts";
+import type { Sql } from "../store/sql.ts";
+
+interface ReasonedCreditsPorts {
+  sql: Sql;
+  ledger: Reader;
+  operator: Pick<Operator, "credits">;
+  note: (note: AuditNote) => Promise<void>;
+}
+
+export const reasonedCredits = (on: ReasonedCreditsPorts) => ({
+  async grant(
+    { org, amount_usd, kind, reference, reason }: z.output<typeof operatorShapes.grantInput>,
+    actor: Actor,
+  ): Promise<z.output<typeof operatorShapes.granted>> {
+    const amount = parseUsd(amount_usd);
+    if (amount === null || amount <= 0n)
+      throw new Refusal("invalid_request", "amount_usd must be above 0.", { param: "amount_usd" });
+    const before = await on.operator.credits.show(org);
+    const granted = await on.operator.credits.grant({ org, usd: amount_usd, kind, reference }, actor);
+    if (granted.credited)
+      await on.note({
+        actor,
+        action: "credits.reason",
+        organizationId: org,
+        target: reference,
+        after: { reason },
+      });
+    return {
+      org,
+      reference: granted.reference,
+      credited: granted.credited,
+      before_usd: before.available_usd,
+      after_usd: granted.balance_usd,
+    };
+  },
+  async refund(
+    { request, amount_usd, reference, reason }: z.output<typeof operatorShapes.refundInput>,
+    actor: Actor,
+  ): Promise<z.output<typeof operatorShapes.refunded>> {
+    const { org } = await refundableOf(on, request);
+    const before = await on.operator.credits.show(org);
+    const done = await on.operator.credits.refund({ request, usd: amount_usd, reference }, actor);
+    if (done.refunded)
+      await on.note({
+        actor,
+        action: "credits.reason",
+        organizationId: org,
+        target: reference,
+        after: { reason },
+      });
+    const { refunded, balance_usd: after_usd } = done;
+    return { org, request, reference, refunded, before_usd: before.available_usd, after_usd };
+  },
+});

@@ -1,0 +1,113 @@
+// Research Mode, for those who ask and those who decide. The one who asked never decides (hardening.md S10); an approval
+// never opens a closed route.
+import type { z } from "zod";
+import type * as catalogueShapes from "../api/shapes/catalogue.ts";
+import type { Actor } from "../domain/actor.ts";
+import { OperatorRefusal } from "../domain/operator-refusals.ts";
+import type { People } from "../people/people.ts";
+import { Refusal } from "../domain/refusals.ts";
+import type { Transactions } from "../ledger/ledger.ts";
+import { type EntitlementRecord, requestEntitlement, revokeEntitlement } from "../registry/entitlements.ts";
+import type { Clock } from "../lib/clock.ts";
+import { newId } from "../lib/id.ts";
+import type { Sql } from "../store/sql.ts";
+import { approve, secondPerson } from "./approval.ts";
+import { tooManyRequests } from "./entitlements.ts";
+import { readFutureTime } from "../domain/read.ts";
+import { type EntitlementPorts, entitlementOf, recordOf, unknown } from "../reporting/entitlements.ts";
+
+interface ResearchPorts extends EntitlementPorts {
+  clock: Clock;
+  ledger: Transactions;
+  people: Pick<People, "membership" | "persons">;
+}
+
+type Entitlement = z.output<typeof catalogueShapes.entitlement>;
+type Decision =
+  | { kind: "approve"; expires: string; note: string | null }
+  | { kind: "decline" | "revoke"; reason: string };
+
+export const research = (on: ResearchPorts) => ({
+  async ask(
+    organizationId: string,
+    { model, project, purpose, until }: z.output<typeof catalogueShapes.askInput>,
+    actor: Actor,
+  ): Promise<Entitlement> {
+    const untilMs = until === null ? null : readFutureTime(until, "until", on.clock.nowMs());
+    const standing = on.standings().find(({ release }) => release.model === model);
+    if (standing?.release.tier !== "research")
+      throw new Refusal("invalid_request", "Only a research model takes an entitlement.", { param: "model" });
+    const id = newId("ent");
+    // The words first: a request that is in the ledger always has them.
+    await on.sql.rows(
+      "INSERT INTO entitlement_note (entitlement_id, purpose, wanted_until) VALUES (?1, ?2, ?3)",
+      id,
+      purpose,
+      untilMs,
+    );
+    const asked = await requestEntitlement(on.ledger, { id, organizationId, model, project }, actor);
+    if (typeof asked === "string") {
+      await on.sql.rows("DELETE FROM entitlement_note WHERE entitlement_id = ?1", id);
+      throw tooManyRequests(asked);
+    }
+    return await entitlementOf(on, id);
+  },
+  async withdraw(organizationId: string, id: string, actor: Actor): Promise<Entitlement> {
+    const record = await recordOf(on, id);
+    if (record.organizationId !== organizationId) throw unknown();
+    if (record.status !== "requested") throw notRequested(record);
+    await close(on, id, { outcome: "withdrawn", decidedBy: actor, note: null });
+    return await entitlementOf(on, id);
+  },
+  /** Approving and declining throw when the person behind `actor` asked for it, under whichever hat. */
+  async decide(id: string, decision: Decision, actor: Actor): Promise<Entitlement> {
+    const record = await recordOf(on, id);
+    if (decision.kind === "decline" && record.requester === actor.id) throw secondPerson();
+    if (decision.kind !== "revoke" && record.status !== "requested") throw notRequested(record);
+    if (decision.kind === "approve") {
+      const expiresAtMs = readFutureTime(decision.expires, "expires", on.clock.nowMs());
+      const ports = { ledger: on.ledger, people: async () => on.people };
+      const after = await approve(ports, record, { expiresAtMs, actor });
+      if (after?.status !== "active" || after.approvedBy !== actor.id) throw notRequested(after ?? record);
+      await remember(on.sql, id, { outcome: null, decidedBy: actor, note: decision.note });
+    } else if (decision.kind === "decline") {
+      await close(on, id, { outcome: "declined", decidedBy: actor, note: decision.reason });
+    } else {
+      await remember(on.sql, id, { outcome: null, decidedBy: actor, note: decision.reason });
+      await revokeEntitlement(on.ledger, id, actor);
+    }
+    return await entitlementOf(on, id);
+  },
+});
+
+interface Ending {
+  outcome: "declined" | "withdrawn" | null;
+  decidedBy: Actor;
+  note: string | null;
+}
+
+/** Ends a request that was never approved: from now on it opens nothing. */
+async function close({ sql, ledger }: ResearchPorts, id: string, ending: Ending): Promise<void> {
+  await revokeEntitlement(ledger, id, ending.decidedBy);
+  await remember(sql, id, ending);
+}
+
+/** Requests of the command line have no words yet. */
+async function remember(sql: Sql, id: string, { outcome, decidedBy, note }: Ending): Promise<void> {
+  await sql.rows(
+    `INSERT INTO entitlement_note (entitlement_id, purpose, outcome, decided_by, note) VALUES (?1, '', ?2, ?3, ?4)
+     ON CONFLICT (entitlement_id) DO UPDATE SET outcome = excluded.outcome, decided_by = excluded.decided_by,
+       note = excluded.note`,
+    id,
+    outcome,
+    decidedBy.id,
+    note,
+  );
+}
+
+const notRequested = ({ id, status }: EntitlementRecord): OperatorRefusal =>
+  new OperatorRefusal(
+    "conflict",
+    `The entitlement ${id} is ${status}; only a requested one can be decided.`,
+    "entitlement",
+  );

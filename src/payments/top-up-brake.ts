@@ -1,0 +1,39 @@
+// What keeps automatic charges from running away, whatever the terms say: a customer who finds a hundred charges on the
+// card was robbed, however correctly each was credited.
+import type { NanoUsd } from "../domain/money.ts";
+import type { AutoTopUpTerms } from "./auto-top-up-book.ts";
+
+const HOUR_MS = 3_600_000;
+/** Automatic charges of one organization, open ones included. */
+const AT_MOST = [
+  { charges: 4, within: "an hour", ms: HOUR_MS },
+  { charges: 20, within: "a day", ms: 24 * HOUR_MS },
+] as const;
+/** Charges from this long ago on are looked at. */
+export const LOOKS_BACK_MS = 24 * HOUR_MS;
+
+/**
+ * Below what an organization is topped up: its threshold, but never more than one charge reaches by itself. Terms of
+ * before this rule may name a threshold above the amount, which would charge again at every look.
+ */
+export const actsBelow = ({ threshold, amount }: Pick<AutoTopUpTerms, "threshold" | "amount">): NanoUsd =>
+  threshold > amount ? amount : threshold;
+
+export interface Brake {
+  reason: string;
+  untilMs: number;
+}
+
+/** Whether one more charge is too many; null when it is not. `chargedAtMs`: the ones before it, in any order. */
+export function brakeOf(chargedAtMs: readonly number[], nowMs: number): Brake | null {
+  for (const { charges, within, ms } of AT_MOST) {
+    const recent = chargedAtMs.filter((atMs) => atMs > nowMs - ms).toSorted((a, b) => b - a);
+    const leaving = recent[charges - 1];
+    if (leaving !== undefined)
+      return {
+        reason: `${charges} automatic top-ups in ${within} are the most. Raise the amount of one, or add credits by hand.`,
+        untilMs: leaving + ms,
+      };
+  }
+  return null;
+}

@@ -1,0 +1,23 @@
+// A whole table, or all of it that fits a condition, however many rows there are: the library's own lists have an end.
+import type { SignIn } from "./sign-in.ts";
+
+const AT_ONCE = 1_000;
+
+/** Rows in the order of their ids, read page after page. */
+export async function allRows<Row extends { id: string }>(
+  records: Pick<SignIn["records"], "findMany">,
+  { model, where = [] }: { model: string; where?: { field: string; value: string }[] },
+): Promise<Row[]> {
+  const found: Row[] = [];
+  for (;;) {
+    const last = found.at(-1);
+    const rows = await records.findMany<Row>({
+      model,
+      where: last === undefined ? where : [...where, { field: "id", operator: "gt", value: last.id }],
+      sortBy: { field: "id", direction: "asc" },
+      limit: AT_ONCE,
+    });
+    found.push(...rows);
+    if (rows.length < AT_ONCE) return found;
+  }
+}

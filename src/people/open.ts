@@ -1,0 +1,167 @@
+// People, put together: the sign-in library with its store, memberships, invitations, the first-run link.
+import { OperatorRefusal } from "../domain/operator-refusals.ts";
+import type { Arrival, Invitation, NewAccount, People, Visitor } from "./people.ts";
+import { Refusal } from "../domain/refusals.ts";
+import { createAccount, persons, sessionKeeping, sessionOf, signInWith } from "./accounts.ts";
+import { answers } from "./answers.ts";
+import { refusingWhileAway } from "./away.ts";
+import { handleAuth } from "./door.ts";
+import { isFirstRunToken } from "./first-run.ts";
+import { invitations, notOpen } from "./invitations.ts";
+import { resets } from "./resets.ts";
+import { usageViews } from "./usage-views.ts";
+import { alreadyMember, memberships, rules } from "./memberships.ts";
+import { operators } from "./operators.ts";
+import { type OidcProvider, openSignIn, passkeyHost, type SignIn } from "./sign-in.ts";
+import { openPeopleStore, type PeoplePlace } from "./store.ts";
+import { Windows } from "../limits/window.ts";
+
+export interface PeopleOptions {
+  place: PeoplePlace;
+  secret: string;
+  url: string;
+  origins: string[];
+  oidc: OidcProvider[];
+  signInsPerMinute: number;
+  /** A person, or the installation; null for one that opens nothing. */
+  ownerOfManagementKey(id: string): Promise<string | null>;
+}
+
+export async function openPeople(options: PeopleOptions): Promise<People> {
+  const store = await openPeopleStore(options.place);
+  const { secret, url, origins, oidc, signInsPerMinute } = options;
+  const on = await openSignIn({ store, secret, url, origins, oidc, signInsPerMinute });
+  const sessions = sessionKeeping(on);
+  const throttle = new Windows({ most: signInsPerMinute, windowMs: 60_000, kept: 10_000 });
+  const endAll = (personId: string): Promise<unknown> => sessions.endSessions(personId, "all");
+  const kept = invitations({ records: on.records, store });
+  const members = memberships({ records: on.records, store }, endAll);
+  const people: People = {
+    ...sessions,
+    ...persons(on),
+    ...members,
+    ...operators(store, endAll),
+    ...rules(on.records),
+    ...usageViews(on),
+    ...answers(on),
+    invite: kept.invite,
+    invitations: kept.invitations,
+    withdrawInvitation: kept.withdrawInvitation,
+    handle: (request, visitor, requestId) => handleAuth(on, request, visitor, requestId),
+    ways: () => ({
+      password: true,
+      passkey: passkeyHost(url) !== null,
+      oidc: oidc.map(({ id, name }) => ({ id, name })),
+    }),
+    sessionOf: (visitor) => sessionOf(on, visitor),
+    welcome: welcome(on, secret, throttle),
+    async invitation(token) {
+      const invitation = await kept.open(token);
+      return { invitation, hasAccount: (await on.internal.findUserByEmail(invitation.email)) !== null };
+    },
+    async accept(token, { account, visitor }) {
+      slowDown(throttle, visitor);
+      const invitation = await kept.open(token);
+      const arrival = await arrive(on, { account, visitor, invitation }, { kept, members, token });
+      const { organizationId, role } = invitation;
+      try {
+        if (organizationId === null) await on.internal.updateUser(arrival.person.id, { operator: true });
+        else await members.join(organizationId, arrival.person.id, role);
+      } catch (error) {
+        if (!(error instanceof OperatorRefusal)) await kept.reopen(token);
+        throw error;
+      }
+      return { invitation: { ...invitation, state: "accepted" }, arrival };
+    },
+    ...resets(on, {
+      endAll,
+      slowDown: (visitor) => slowDown(throttle, visitor),
+      ownerOfManagementKey: (id) => options.ownerOfManagementKey(id),
+    }),
+    close: () => store.close(),
+  };
+  return refusingWhileAway(people, store);
+}
+
+interface Taking {
+  kept: Pick<ReturnType<typeof invitations>, "close" | "reopen">;
+  members: Pick<People, "membership">;
+  token: string;
+}
+
+/** Accepts as who is signed in with the invited address, or makes the account. */
+async function arrive(
+  on: SignIn,
+  by: { account: { name: string; password: string } | null; visitor: Visitor; invitation: Invitation },
+  { kept, members, token }: Taking,
+): Promise<Arrival> {
+  const { account, visitor, invitation } = by;
+  const { email, organizationId } = invitation;
+  const signedIn = await sessionOf(on, visitor);
+  if (account === null) {
+    if (signedIn?.person.email !== email)
+      throw new OperatorRefusal("not_signed_in", `Sign in as ${email} to accept this invitation.`, "token");
+    const { person } = signedIn;
+    const member = organizationId === null ? null : await members.membership(organizationId, person.id);
+    if (member !== null) throw alreadyMember(member.role);
+    if (!(await kept.close(token))) throw notOpen();
+    return { person, cookies: [] };
+  }
+  if ((await on.internal.findUserByEmail(email)) !== null)
+    throw new OperatorRefusal(
+      "conflict",
+      `${email} has an account. Sign in with it, then accept.`,
+      "account",
+    );
+  if (!(await kept.close(token))) throw notOpen();
+  try {
+    const person = await createAccount(on, { ...account, email, operator: false });
+    return { person, cookies: await signInWith(on, { email, password: account.password }, visitor) };
+  } catch (error) {
+    // Of an account that could not be made, the link is as good as before.
+    await kept.reopen(token);
+    throw error;
+  }
+}
+
+function welcome(on: SignIn, secret: string, throttle: Windows): People["welcome"] {
+  const anybody = async (): Promise<boolean> => (await on.records.count({ model: "user" })) > 0;
+  return async (token, account: NewAccount, visitor) => {
+    slowDown(throttle, visitor);
+    if (!isFirstRunToken(token, secret, Date.now()) || (await anybody())) throw usedLink();
+    // Of all who come with a link, to whatever worker, one makes the first account.
+    if (!(await reserveFirst(on))) throw usedLink();
+    try {
+      const person = await createAccount(on, { ...account, operator: true });
+      return { person, cookies: await signInWith(on, account, visitor) };
+    } catch (error) {
+      if (!(await anybody())) await on.internal.deleteVerificationByIdentifier(FIRST_ACCOUNT);
+      throw error;
+    }
+  };
+}
+
+const FIRST_ACCOUNT = "first-account";
+const FOR_EVER_MS = 100 * 365 * 86_400_000;
+
+const reserveFirst = ({ internal }: SignIn): Promise<boolean> =>
+  internal.reserveVerificationValue({
+    identifier: FIRST_ACCOUNT,
+    value: "made",
+    expiresAt: new Date(Date.now() + FOR_EVER_MS),
+  });
+
+function slowDown(throttle: Windows, { address }: Visitor): void {
+  const { fits, resetMs } = throttle.count(address ?? "", Date.now());
+  if (!fits)
+    throw new Refusal("rate_limit_exceeded", "Too many tries from this address. Wait a little.", {
+      retryAfterMs: resetMs,
+    });
+}
+
+const usedLink = (): OperatorRefusal =>
+  new OperatorRefusal(
+    "link_not_valid",
+    "This link was used or has expired. While there is no account, a restart of the gateway prints a new one.",
+    "token",
+  );

@@ -1,0 +1,34 @@
+// Who operates the gateway. It has one operator always: nobody takes the role from themselves, and of two who take it
+// from each other the second one has none to act by.
+import { OperatorRefusal } from "../domain/operator-refusals.ts";
+import type { People } from "./people.ts";
+import { LOST, OPERATORS, UNASKED } from "./authority.ts";
+import type { PeopleStore } from "./store.ts";
+
+type Store = Pick<PeopleStore, "change" | "locking" | "rows">;
+
+export function operators(
+  store: Store,
+  endSessions: (personId: string) => Promise<unknown>,
+): Pick<People, "removeOperator"> {
+  // All of them are kept as they are until it is done, in one order, at whichever gateways.
+  const removal = `WITH operators AS (
+      SELECT id FROM "user" WHERE "operator" = TRUE ORDER BY id ${store.locking}
+    ) UPDATE "user" SET "operator" = FALSE WHERE id = ?1 AND "operator" = TRUE
+      AND (SELECT count(*) FROM operators WHERE id IN (?1, ?2)) = 2`;
+  return {
+    async removeOperator(personId, by) {
+      if (personId === by)
+        throw new OperatorRefusal("conflict", "You cannot take the operator role from yourself.", "person");
+      if ((await store.change(removal, personId, by)) === 0) {
+        const [acting] = await store.rows(`SELECT 1 FROM "user" WHERE id = ?1 AND "operator" = TRUE`, by);
+        if (acting !== undefined)
+          throw new OperatorRefusal("not_found", "There is no record of this id.", "person");
+        throw new OperatorRefusal("role_not_permitted", "You are no operator any more.");
+      }
+      await endSessions(personId);
+      await store.change(LOST, personId);
+      await store.change(UNASKED, OPERATORS, personId);
+    },
+  };
+}

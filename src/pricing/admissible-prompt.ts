@@ -1,0 +1,32 @@
+// How long a prompt may be before no count can admit its request: where counting it stops (money.md §6). Pure.
+import type { ChatRequest } from "../domain/chat-request.ts";
+import type { NanoUsd } from "../domain/money.ts";
+import type { Release } from "../domain/release.ts";
+import { promptRate } from "./quote.ts";
+
+/**
+ * Prompt tokens above which the request fits no window of `releases`, or costs more than `budget` (nano-USD; null: not
+ * known) on each of them, however few tokens of output there are. Below it a quote may still refuse.
+ */
+export function admissiblePromptTokens(
+  { maxTokens, n }: Pick<ChatRequest, "maxTokens" | "n">,
+  releases: readonly Release[],
+  budget: NanoUsd | null,
+): number {
+  const outputs = releases.map(({ maxOutputTokens }) => Math.min(maxTokens ?? 1, maxOutputTokens));
+  const output = BigInt(Math.min(...outputs) * n);
+  let most = 0;
+  for (const { price, contextWindow } of releases) {
+    const room = contextWindow - (maxTokens ?? 1);
+    most = Math.max(most, Math.min(room, budget === null ? room : payable(budget, price, output)));
+  }
+  return most;
+}
+
+/** Prompt tokens that the budget pays beside the output; a price of nothing pays any number. */
+function payable(budget: NanoUsd, price: Release["price"], output: bigint): number {
+  const left = budget * 1_000_000n - output * price.output;
+  if (left < 0n || budget < price.requestMinimum) return 0;
+  const rate = promptRate(price);
+  return rate === 0n ? Number.MAX_SAFE_INTEGER : Number(left / rate);
+}

@@ -1,0 +1,75 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { nanoUsd } from "../domain/money.ts";
+import { believedUsage, isPlausible, type Quoted } from "./believed-usage.ts";
+import { chargeOf } from "./charge.ts";
+import { holdOf } from "./quote.ts";
+
+const QUOTED: Quoted = { promptTokensMax: 100, outputTokensMax: 50, windowTokens: 1000 };
+const usage = (promptTokens: number, completionTokens: number, cached = 0, reasoning = 0) => ({
+  promptTokens,
+  completionTokens,
+  cachedTokens: cached,
+  reasoningTokens: reasoning,
+});
+
+test("usage within its bounds is taken as it is", () => {
+  const told = usage(100, 50, 100, 50);
+  expect(believedUsage(told, QUOTED)).toEqual({ usage: told, told: null, clamped: false });
+});
+
+test("what is above a bound is clamped to it, its parts with it, and kept for the variance", () => {
+  expect(believedUsage(usage(101, 400, 101, 300), QUOTED)).toEqual({
+    usage: usage(100, 50, 100, 50),
+    told: { promptTokens: 101, completionTokens: 400, cachedTokens: 101 },
+    clamped: true,
+  });
+});
+
+test("a figure that the window cannot hold says nothing about what was used", () => {
+  expect(believedUsage(usage(Number.MAX_SAFE_INTEGER, 5), QUOTED)).toMatchObject({
+    usage: { promptTokens: 100, completionTokens: 5 },
+    told: null,
+    clamped: true,
+  });
+  expect(believedUsage(usage(Number.MAX_SAFE_INTEGER, 60), QUOTED).told).toEqual({
+    promptTokens: 100,
+    completionTokens: 60,
+    cachedTokens: 0,
+  });
+});
+
+test("whatever is told, what is charged lies within the bounds, and the variance within the window", () => {
+  const count = fc.oneof(fc.nat({ max: 2000 }), fc.maxSafeNat());
+  const rate = fc.bigInt({ min: 0n, max: 10n ** 12n }).map(nanoUsd);
+  fc.assert(
+    fc.property(fc.tuple(count, count, count), rate, rate, ([prompt, completion, cached], input, output) => {
+      const price = { input, cachedInput: input, output, requestMinimum: nanoUsd(0n) };
+      const { usage: believed, told } = believedUsage(usage(prompt, completion, cached), QUOTED);
+      expect(believed.promptTokens).toBeLessThanOrEqual(QUOTED.promptTokensMax);
+      expect(believed.completionTokens).toBeLessThanOrEqual(QUOTED.outputTokensMax);
+      const hold = holdOf(price, QUOTED.promptTokensMax, QUOTED.outputTokensMax);
+      const { charge, variance } = chargeOf({
+        usage: believed,
+        told,
+        price,
+        hold,
+        evidence: "provider_usage",
+      });
+      expect(charge <= hold).toBe(true);
+      expect(charge + variance <= holdOf(price, QUOTED.windowTokens, QUOTED.windowTokens)).toBe(true);
+    }),
+  );
+});
+
+test.each<[number, number, "o200k_base" | "bytes", boolean]>([
+  [0, 0, "o200k_base", true],
+  [0, 1, "o200k_base", false],
+  [1, 1000, "o200k_base", true],
+  [1, 10_000, "o200k_base", false],
+  [2000, 10_000, "o200k_base", true],
+  [0, 1000, "bytes", true],
+  [0, 10_000, "bytes", false],
+])("%d tokens for %d characters by %s: %p", (tokens, characters, tokenizer, plausible) => {
+  expect(isPlausible(tokens, characters, { tokenizer })).toBe(plausible);
+});

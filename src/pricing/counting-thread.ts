@@ -1,0 +1,88 @@
+// The thread that counts, as one that asks it sees it: one question at a time, and a thread that died or hangs is
+// replaced by the next question.
+import { ownThread } from "../lib/program.ts";
+import type { TableName } from "./vocabulary.ts";
+
+/** A question is some 50 ms of counting at worst, and the tables load in 40 ms; silence beyond this is a hung thread. */
+const ANSWER_TIMEOUT_MS = 10_000;
+/** The tables are given back after this much rest. */
+const IDLE_MS = 600_000;
+
+export interface CountQuestion {
+  id: number;
+  texts: { text: string; tokenizer: TableName }[];
+}
+export type CountAnswer = { id: number; tokens: number[] } | { id: number; error: string };
+
+interface Asked {
+  id: number;
+  resolve(tokens: number[]): void;
+  reject(error: Error): void;
+}
+
+export class CountingThread {
+  private worker: Worker | null = null;
+  private asked: Asked | null = null;
+  private watchdog: Timer | null = null;
+  private nextId = 1;
+
+  constructor(
+    private readonly source = ownThread("src/pricing/token-worker.ts"),
+    private readonly answerTimeoutMs = ANSWER_TIMEOUT_MS,
+  ) {}
+
+  /** Tokens of each text. Rejects when the thread cannot start, dies, is stopped or says nothing for ten seconds. */
+  ask(texts: CountQuestion["texts"]): Promise<number[]> {
+    if (this.asked !== null) throw new Error("the counting thread is asked one thing at a time");
+    return new Promise((resolve, reject) => {
+      const id = this.nextId;
+      this.nextId += 1;
+      const worker = (this.worker ??= this.start());
+      this.asked = { id, resolve, reject };
+      this.watch();
+      worker.postMessage({ id, texts } satisfies CountQuestion);
+    });
+  }
+
+  /** Ends the thread; the next question starts a new one. */
+  stop(): void {
+    this.abandon(new Error("the counting thread was stopped"));
+  }
+
+  private start(): Worker {
+    const worker = new Worker(this.source);
+    worker.unref();
+    worker.addEventListener("message", ({ data }: MessageEvent<CountAnswer>) => {
+      const { asked } = this;
+      if (asked?.id !== data.id) return;
+      this.asked = null;
+      this.watch();
+      if ("tokens" in data) asked.resolve(data.tokens);
+      else asked.reject(new Error(data.error));
+    });
+    for (const ending of ["error", "close"] as const)
+      worker.addEventListener(ending, (event) => {
+        event.preventDefault();
+        if (this.worker === worker) this.abandon(new Error(`the counting thread ended: ${ending}`));
+      });
+    return worker;
+  }
+
+  /** One timer: a hung thread while somebody waits, an idle one while nobody does. Neither keeps the process alive. */
+  private watch(): void {
+    if (this.watchdog !== null) clearTimeout(this.watchdog);
+    const waitMs = this.asked === null ? IDLE_MS : this.answerTimeoutMs;
+    this.watchdog = setTimeout(() => this.abandon(new Error("the counting thread is silent")), waitMs);
+    this.watchdog.unref();
+  }
+
+  private abandon(error: Error): void {
+    if (this.watchdog !== null) clearTimeout(this.watchdog);
+    this.watchdog = null;
+    const { worker, asked } = this;
+    this.worker = null;
+    this.asked = null;
+    worker?.terminate();
+    asked?.reject(error);
+  }
+}

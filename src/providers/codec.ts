@@ -1,0 +1,86 @@
+// What one wire shape knows, and nothing else: how a call is printed, proven and read. The call itself — one HTTP request,
+// its connect probe, timers, bounds, and what proves that nothing ran — is `http/`, the same for all (wire.md §8).
+import type { OptionalField } from "../domain/optional-fields.ts";
+import type { FailureCause } from "./failure.ts";
+import type { CallDraft, OutgoingBody, Part, ProviderCall } from "./provider.ts";
+
+/** A request of ours as it stands before anything proves whose it is. */
+export interface Outgoing {
+  url: string;
+  method: "POST" | "GET";
+  headers: Record<string, string>;
+  /** Exactly what is sent; none of a probe. */
+  body?: string;
+}
+
+export interface Codec<Event> {
+  /** Optional fields of a caller that this upstream can be told. */
+  readonly fields: readonly OptionalField[];
+  /** Upper end of its temperature, where that is not 2. */
+  readonly temperatureMax?: number;
+  /** The header of a reply that names its request, for records. */
+  readonly idHeader: string;
+  /** The body of a call, of validated fields only; what it prints is what is priced. */
+  prepare(draft: CallDraft): OutgoingBody;
+  /** Where a call goes, below the base URL, and the headers of its shape. The body is `call.body`. */
+  target(call: ProviderCall): { path: string; headers: Record<string, string> };
+  /**
+   * Headers that prove whose call this is, made over the request as it goes out: a key, a token that is renewed when it is
+   * due, a signature of the body. What they hold is taken out of every word that is kept. Nothing was sent when it throws
+   * a `Failure`, whatever that says of itself.
+   */
+  authorize(
+    outgoing: Outgoing,
+    signal: AbortSignal,
+  ): Record<string, string> | Promise<Record<string, string>>;
+  /** Splits one reply into events. */
+  framing(): Framing<Event>;
+  /** Reads one answer, whole or as a stream of events. */
+  reader(call: ProviderCall): AnswerReader<Event>;
+  /** What the body of a refusing reply says; never throws. */
+  readError(text: string): UpstreamError;
+}
+
+export interface Framing<Event> {
+  /**
+   * The events that ended in these bytes. Throws `Failure` for what is none, or has no end; what ended before it in the
+   * same bytes is given out first. Bounded in what it keeps.
+   */
+  push(bytes: Uint8Array): Event[];
+}
+
+export interface AnswerReader<Event> {
+  /** The upstream's own id of the answer, once it said one. */
+  readonly id: string | null;
+  /** Every choice that was asked for has had its finish. */
+  readonly complete: boolean;
+  /** The upstream has told its usage, be it for the first time. */
+  readonly usageTold: boolean;
+  /**
+   * Appends what one event says, in order; usage each time it is told, as the figures of the whole answer so far. Finishes
+   * wait for `close`. Throws `Failure` for what cannot be read; parts before it count as delivered.
+   */
+  event(event: Event, parts: Part[]): EventEnd;
+  /** Appends what a whole body with status 200 says. Throws `Failure` where it is none, or holds an error. */
+  whole(text: string, parts: Part[]): void;
+  /** Appends what stands at the end of a complete answer: citations and finishes. Throws `Failure` for a broken one. */
+  close(parts: Part[]): void;
+}
+
+/** `done`: nothing of this answer follows. An error: the upstream told one inside its stream. Null: go on. */
+export type EventEnd = "done" | UpstreamError | null;
+
+/** An error as the upstream told it; every vendor's words are brought here before anything is concluded from them. */
+export interface UpstreamError {
+  /** The HTTP status that it names itself, inside a stream; 0 = none. */
+  status: number;
+  /** Its own words for the kind of error, joined. */
+  code: string;
+  message: string;
+  /** The field of the request that it names, by the caller's name for it (wire.md §1.1); null = none. */
+  param: string | null;
+  /** When it says to come back; headers say it for all shapes. */
+  retryAfterMs: number | null;
+  /** What it means, where status and words that all shapes share do not tell (money.md §2: this may be proof). */
+  cause?: FailureCause;
+}

@@ -1,0 +1,78 @@
+// A whole answer from the parts that a codec read out of one body. Not every choice is no answer, and proves nothing about
+// the call (wire.md §8.3).
+import type { AnswerReader } from "../codec.ts";
+import { Failure } from "../failure.ts";
+import type { Answer, AnswerChoice, Part, ProviderUsage } from "../provider.ts";
+
+/** Reads the text of a reply with status 200. Throws `Failure` when it is not a complete answer. */
+export function answerOf(text: string, reader: Omit<AnswerReader<never>, "event">): Answer {
+  const parts: Part[] = [];
+  reader.whole(text, parts);
+  if (!reader.complete)
+    throw new Failure("broken", "unknown", "the upstream's answer lacks a choice", { id: reader.id });
+  reader.close(parts);
+  const answers = new Map<number, AnswerChoice>();
+  let usage: ProviderUsage | null = null;
+  for (const part of parts) {
+    if (part.type === "usage") usage = part.usage;
+    else add(choiceOf(answers, part.choice), part);
+  }
+  return {
+    choices: [...answers.values()].toSorted((a, b) => a.index - b.index),
+    usage,
+    upstreamId: reader.id,
+  };
+}
+
+function choiceOf(answers: Map<number, AnswerChoice>, index: number): AnswerChoice {
+  let choice = answers.get(index);
+  if (choice === undefined) {
+    choice = {
+      index,
+      content: null,
+      refusal: null,
+      reasoning: null,
+      toolCalls: [],
+      annotations: null,
+      logprobs: null,
+      finishReason: "stop",
+    };
+    answers.set(index, choice);
+  }
+  return choice;
+}
+
+function add(choice: AnswerChoice, part: Exclude<Part, { type: "usage" }>): void {
+  switch (part.type) {
+    case "text":
+      choice.content = (choice.content ?? "") + part.text;
+      choice.logprobs = part.logprobs ?? null;
+      return;
+    case "refusal":
+      choice.refusal = (choice.refusal ?? "") + part.text;
+      return;
+    case "reasoning":
+      choice.reasoning = (choice.reasoning ?? "") + part.text;
+      return;
+    case "tool_call": {
+      const { id, name, extraContent } = part;
+      choice.toolCalls.push({ id, name, arguments: "", ...(extraContent && { extraContent }) });
+      return;
+    }
+    case "tool_arguments": {
+      const call = choice.toolCalls[part.index];
+      if (call === undefined) throw new Error(`arguments for tool call ${part.index}, which never began`);
+      call.arguments += part.text;
+      return;
+    }
+    case "annotations":
+      choice.annotations = part.annotations;
+      return;
+    case "finish":
+      choice.finishReason = part.reason;
+      // An empty text is content "", unless something stands in its place.
+      if (choice.content === null && choice.refusal === null && choice.toolCalls.length === 0)
+        choice.content = "";
+      return;
+  }
+}

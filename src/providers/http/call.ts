@@ -1,0 +1,160 @@
+// Exactly one HTTP request to an upstream (wire.md §8.1): configured host, our headers only, no redirect, no proxy, no
+// retry. What fails before the connection stood, or is refused by a complete reply, is proof of non-execution (§8.3).
+import { crashPoint } from "../../lib/crash-point.ts";
+import type { Codec, Outgoing } from "../codec.ts";
+import { Failure } from "../failure.ts";
+import { type ErrorCodec, failureOfReply } from "./errors.ts";
+import type { ConnectProbe } from "./probe.ts";
+import type { CallTimeouts } from "./timeouts.ts";
+
+const ERROR_BYTES_MAX = 64 * 1024;
+/** A refusal's body follows its status at once; one that does not is no complete reply. */
+const ERROR_BODY_MS = 5000;
+
+/** What a request goes through; `codec` says whose it is, and reads why it was refused. */
+export interface CallChannel {
+  connectProbe: ConnectProbe;
+  timeouts: CallTimeouts;
+  codec: ErrorCodec & Pick<Codec<unknown>, "authorize">;
+}
+
+/** A reply with status 200 and its unread body; `secrets` must not be kept of any word in it. */
+export interface Replied {
+  reply: Response;
+  secrets: readonly string[];
+}
+
+/** Throws `Failure` for everything but a reply with status 200. */
+export async function send(outgoing: Outgoing, channel: CallChannel): Promise<Replied> {
+  const { connectProbe, timeouts, codec } = channel;
+  const probing = timeouts.reason === null ? connectProbe.check() : null;
+  const unreachable = probing === null ? null : await untilCut(probing, timeouts);
+  if (unreachable !== null) throw unreachable;
+  if (timeouts.reason !== null) throw unsent(timeouts.reason);
+  const proof = await proofOf(outgoing, channel);
+  const reply = await dispatched({ ...outgoing, headers: { ...outgoing.headers, ...proof } }, channel);
+  if (outgoing.body !== undefined) crashPoint("after_request_bytes"); // a probe has no body
+  connectProbe.answered();
+  const secrets = Object.values(proof).map((value) => value.replace(/^bearer /i, ""));
+  if (reply.status === 200) return { reply, secrets };
+  throw failureOfReply(reply, await refusalText(reply, timeouts), { secrets, codec });
+}
+
+/** Headers that prove whose call it is; without them nothing is sent. */
+async function proofOf(
+  outgoing: Outgoing,
+  { codec, timeouts }: CallChannel,
+): Promise<Record<string, string>> {
+  try {
+    const proof = codec.authorize(outgoing, timeouts.signal);
+    return proof instanceof Promise ? await untilCut(proof, timeouts) : proof;
+  } catch (error) {
+    throw error instanceof Failure ? unsent(error) : error;
+  }
+}
+
+/** Waits for what comes before the request, or for the caller to give up; either way nothing was sent. */
+async function untilCut<T>(step: Promise<T>, { signal }: CallTimeouts): Promise<T> {
+  const { promise: cut, reject } = Promise.withResolvers<never>();
+  const giveUp = (): void => reject(unsent(signal.reason as Failure));
+  signal.addEventListener("abort", giveUp, { once: true });
+  try {
+    return await Promise.race([step, cut]);
+  } finally {
+    signal.removeEventListener("abort", giveUp);
+  }
+}
+
+const unsent = ({ reason, message, upstream }: Failure): Failure =>
+  new Failure(reason, "no", `${message}, nothing sent`, upstream);
+
+async function dispatched(
+  { url, ...outgoing }: Outgoing,
+  { connectProbe, timeouts }: CallChannel,
+): Promise<Response> {
+  try {
+    return await fetch(url, {
+      ...outgoing,
+      redirect: "manual",
+      proxy: false,
+      timeout: false, // CallTimeouts decides
+      signal: timeouts.signal,
+    });
+  } catch (error) {
+    if (timeouts.reason !== null) throw timeouts.reason;
+    connectProbe.suspect();
+    throw failureOfSocket(error);
+  }
+}
+
+/** The body of a refusing reply; null when it was cut or stalled, so that the reply is not complete. */
+async function refusalText(reply: Response, timeouts: CallTimeouts): Promise<string | null> {
+  const timer = setTimeout(() => void reply.body?.cancel().catch(() => {}), ERROR_BODY_MS);
+  const startedAtMs = performance.now();
+  try {
+    const text = await readBounded(reply, { bytesMax: ERROR_BYTES_MAX, timeouts });
+    return performance.now() - startedAtMs < ERROR_BODY_MS ? text : null;
+  } catch (error) {
+    // Larger than any refusal needs to be: its status still speaks.
+    return error instanceof TooLarge ? "" : null;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+class TooLarge extends Failure {
+  constructor(bytesMax: number) {
+    super("broken", "unknown", `the upstream's answer is larger than ${bytesMax} bytes`);
+  }
+}
+
+/** The whole body as text, counted after decompression; failed and cut off above `bytesMax`. Throws `Failure`. */
+export async function readBounded(
+  reply: Response,
+  { bytesMax, timeouts }: { bytesMax: number; timeouts: CallTimeouts },
+): Promise<string> {
+  const length = reply.headers.get("content-length");
+  // Beside either of these a length is no bound: chunks end where they say so, whatever stands in `content-length`.
+  const plain = ["content-encoding", "transfer-encoding"].every((name) => reply.headers.get(name) === null);
+  try {
+    if (plain && length !== null && Number(length) <= bytesMax) return await reply.text();
+    return await readCounting(reply, bytesMax);
+  } catch (error) {
+    if (error instanceof Failure) throw error;
+    throw timeouts.reason ?? lost(error);
+  }
+}
+
+async function readCounting(reply: Response, bytesMax: number): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  let size = 0;
+  for await (const bytes of reply.body ?? []) {
+    size += bytes.byteLength;
+    if (size > bytesMax) throw new TooLarge(bytesMax); // leaving the loop cancels the body
+    text += decoder.decode(bytes, { stream: true });
+  }
+  return text + decoder.decode();
+}
+
+/**
+ * Codes of Bun's fetch for a connection that never stood: a port that refused, a name that is none, a certificate that was
+ * not taken, which is judged before the first byte of the request. No other TLS error is proof: `EPROTO` is called "the
+ * handshake failed" also when the record behind a written request was broken, and a host that became unreachable may have
+ * had the request before. The probe of the next call proves what those cannot.
+ */
+const NEVER_CONNECTED =
+  /^(ECONNREFUSED|ConnectionRefused|FailedToOpenSocket|ENOTFOUND|EAI_\w+|CERT_\w+|(DEPTH_ZERO_)?SELF_SIGNED_CERT\w*|UNABLE_TO_\w+|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|ERR_TLS_CERT_ALTNAME_INVALID)$/;
+
+function failureOfSocket(error: unknown): Failure {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  if (NEVER_CONNECTED.test(code))
+    return new Failure("connect", "no", `no connection to the upstream (${code})`);
+  return lost(error);
+}
+
+/** The socket went away after bytes were written: nobody knows what ran. */
+export function lost(error: unknown): Failure {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "no code";
+  return new Failure("broken", "unknown", `the connection to the upstream was lost (${code})`);
+}

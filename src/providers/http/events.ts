@@ -1,0 +1,163 @@
+// An upstream's event stream → parts, pull-based: one network read per step, nothing read ahead of the consumer. Ends
+// well only after every choice has finished; a failure after the first part is never proof of anything (wire.md §8.3).
+import type { AnswerReader, Framing } from "../codec.ts";
+import { Failure } from "../failure.ts";
+import type { Part } from "../provider.ts";
+import { lost } from "./call.ts";
+import { failureOfError } from "./errors.ts";
+import type { CallTimeouts } from "./timeouts.ts";
+
+/** Comments, empty events and the like since something was said; above what the longest event takes. */
+const WORDLESS_BYTES_MAX = 32 * 1024 * 1024;
+
+type Source = ReadableStreamDefaultReader<Uint8Array>;
+
+interface Reading<Event> {
+  framing: Framing<Event>;
+  reader: AnswerReader<Event>;
+  timeouts: CallTimeouts;
+  /** What must not be kept of the upstream's words. */
+  secrets: readonly string[];
+}
+
+/** What has become of one stream. */
+interface Progress {
+  /** Something of the answer was handed over. */
+  started: boolean;
+  /** Told before the first word: usage alone is no first part, and does not speak for what comes after it. */
+  early: Part | null;
+  /** Bytes since something was said. */
+  wordless: number;
+  /** Text came behind a finish: of such an upstream it says nothing (some repeat it on every chunk). */
+  goesOn: boolean;
+}
+
+export async function* readParts<Event>(
+  reply: Response,
+  reading: Reading<Event>,
+): AsyncGenerator<Part[], void, void> {
+  const { reader, timeouts } = reading;
+  const source = reply.body?.getReader() as Source | undefined;
+  const progress: Progress = { started: false, early: null, wordless: 0, goesOn: false };
+  let drained = false;
+  try {
+    if (source === undefined) throw new Failure("broken", "unknown", "the upstream's stream has no body");
+    for (;;) {
+      const events = await nextEvents(source, reading, progress);
+      if (events === null) break;
+      const finished = reader.complete;
+      const { parts, end } = readEvents(events, reading);
+      const spoke = parts.some(({ type }) => type !== "usage");
+      if (spoke) {
+        progress.wordless = 0;
+        progress.goesOn ||= finished;
+        timeouts.pause();
+      }
+      const given = progress.started ? parts : begun(parts, { spoke, progress });
+      if (given.length > 0) yield given;
+      if (spoke) timeouts.resume();
+      if (end instanceof Failure) throw end;
+      if (end === "done") {
+        drained = true;
+        break;
+      }
+      if (reader.complete && !progress.goesOn) timeouts.closing(reader.usageTold);
+    }
+    const last = lastParts(reader);
+    yield progress.started ? last : begun(last, { spoke: true, progress });
+  } catch (error) {
+    throw error instanceof Failure ? afterDelivery(error, { ...progress, id: reader.id }) : error;
+  } finally {
+    timeouts.end();
+    // The terminator is read: the connection may serve the next call.
+    void (drained ? drain(source) : source?.cancel().catch(() => {}));
+  }
+}
+
+/** What may be handed over before anything was; usage from before the first word goes in front of it. */
+function begun(parts: Part[], { spoke, progress }: { spoke: boolean; progress: Progress }): Part[] {
+  if (!spoke) {
+    progress.early = parts.at(-1) ?? progress.early;
+    return [];
+  }
+  progress.started = true;
+  return progress.early === null ? parts : [progress.early, ...parts];
+}
+
+/** The events of one read; null at the end. Where only the terminator is missing, a cut is an end too, and so is noise. */
+async function nextEvents<Event>(
+  source: Source,
+  { framing, reader, timeouts }: Reading<Event>,
+  progress: Progress,
+): Promise<Event[] | null> {
+  try {
+    const read = await source.read();
+    if (read.done) return null;
+    progress.wordless += read.value.byteLength;
+    if (progress.wordless > WORDLESS_BYTES_MAX)
+      throw new Failure("broken", "unknown", "the upstream sent much and said nothing");
+    return framing.push(read.value);
+  } catch (error) {
+    const failure = error instanceof Failure ? error : (timeouts.reason ?? lost(error));
+    if (reader.complete && failure.reason !== "aborted") return null;
+    throw failure;
+  }
+}
+
+/** What one read brought; parts before a failure still count as delivered. */
+function readEvents<Event>(
+  events: readonly Event[],
+  { reader, secrets }: Reading<Event>,
+): { parts: Part[]; end: Failure | "done" | null } {
+  const parts: Part[] = [];
+  try {
+    for (const event of events) {
+      const end = reader.event(event, parts);
+      if (end === "done") return { parts, end };
+      if (end !== null) return { parts, end: failureOfError(end, secrets) };
+    }
+    return { parts, end: null };
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    return { parts, end: error };
+  }
+}
+
+function lastParts(reader: AnswerReader<never>): Part[] {
+  if (!reader.complete)
+    throw new Failure("broken", "unknown", "the upstream's stream ended without a finish");
+  const parts: Part[] = [];
+  reader.close(parts);
+  return parts;
+}
+
+/** Once something was delivered, no word of the upstream proves that nothing ran. */
+function afterDelivery(
+  { reason, executed, message, upstream }: Failure,
+  { started, id }: Progress & { id: string | null },
+): Failure {
+  if (!started) return new Failure(reason, executed, message, { ...upstream, id });
+  const late = executed === "no" && reason !== "content_filter" ? "server" : reason;
+  return new Failure(late, "unknown", message, { ...upstream, id });
+}
+
+const DRAIN_MS = 1000;
+const DRAIN_BYTES_MAX = 64 * 1024;
+
+/** Reads what little follows the terminator; never much, never long. */
+async function drain(source: Source | undefined): Promise<void> {
+  if (source === undefined) return;
+  const timer = setTimeout(() => void source.cancel().catch(() => {}), DRAIN_MS);
+  try {
+    for (let left = DRAIN_BYTES_MAX; left > 0; ) {
+      const read = await source.read();
+      if (read.done) return;
+      left -= read.value.byteLength;
+    }
+    await source.cancel();
+  } catch {
+    // The answer is complete: what happens to its connection concerns nobody.
+  } finally {
+    clearTimeout(timer);
+  }
+}

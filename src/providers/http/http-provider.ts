@@ -1,0 +1,130 @@
+// One upstream of any wire shape behind `Provider`: a codec for what is said, and one HTTP request per call for how
+// (wire.md §8.1). Whole answers are read within one bound of time and bytes, streams as they come.
+import type { AnswerReader, Codec, Outgoing } from "../codec.ts";
+import { Failure } from "../failure.ts";
+import type { Answer, Provider, ProviderCall, ProviderStream } from "../provider.ts";
+import { answerOf } from "./answer.ts";
+import { readBounded, send } from "./call.ts";
+import { readParts } from "./events.ts";
+import { ConnectProbe } from "./probe.ts";
+import { CallTimeouts, type Timeouts } from "./timeouts.ts";
+
+/** Where a provider is, whatever it speaks. */
+export interface ProviderAddress {
+  /** As releases name it. */
+  name: string;
+  /** Up to and including its version segment. */
+  baseUrl: string;
+  timeouts: Timeouts;
+  /** Path of a cheap GET below the base URL, such as `/models`; null = a connection is all that is asked for. */
+  probePath: string | null;
+}
+
+const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
+
+export function httpProvider<Event>(upstream: ProviderAddress, codec: Codec<Event>): Provider {
+  const line: Line<Event> = {
+    ...upstream,
+    baseUrl: upstream.baseUrl.replace(/\/+$/, ""),
+    codec,
+    connectProbe: new ConnectProbe(upstream.baseUrl, upstream.timeouts.connectMs),
+  };
+  return {
+    name: upstream.name,
+    fields: codec.fields,
+    ...(codec.temperatureMax !== undefined && { temperatureMax: codec.temperatureMax }),
+    prepare: (draft) => codec.prepare(draft),
+    complete: (call) => complete(line, call),
+    stream: (call) => stream(line, call),
+    probe: (signal) => probe(line, signal),
+  };
+}
+
+interface Line<Event> extends ProviderAddress {
+  codec: Codec<Event>;
+  connectProbe: ConnectProbe;
+}
+
+async function complete<Event>(line: Line<Event>, call: ProviderCall): Promise<Answer> {
+  const { totalMs, idleMs } = line.timeouts;
+  const timeouts = new CallTimeouts(call.signal, { firstTokenMs: totalMs, idleMs, totalMs });
+  try {
+    const { reply } = await send(outgoing(line, call), { ...line, timeouts });
+    const text = await readBounded(reply, { bytesMax: ANSWER_BYTES_MAX, timeouts });
+    return answerOf(text, line.codec.reader(call));
+  } finally {
+    timeouts.end();
+  }
+}
+
+async function stream<Event>(line: Line<Event>, call: ProviderCall): Promise<ProviderStream> {
+  const timeouts = new CallTimeouts(call.signal, line.timeouts);
+  try {
+    const { reply, secrets } = await send(outgoing(line, call), { ...line, timeouts });
+    await requireStream(reply);
+    const reader: AnswerReader<Event> = line.codec.reader(call);
+    const framing = line.codec.framing();
+    return {
+      upstreamId: () => reader.id,
+      parts: readParts(reply, { framing, reader, timeouts, secrets }),
+    };
+  } catch (error) {
+    timeouts.end();
+    throw error;
+  }
+}
+
+async function requireStream({ headers, body }: Response): Promise<void> {
+  if (!/^(text\/html|application\/json)\b/i.test(headers.get("content-type") ?? "")) return;
+  await body?.cancel();
+  throw new Failure("broken", "unknown", "the upstream answered a stream with something else");
+}
+
+/** Alive is who answers: an unknown path does, a refused account or a 5xx does not help us. */
+async function probe<Event>(line: Line<Event>, signal: AbortSignal): Promise<void> {
+  const { connectMs } = line.timeouts;
+  const timeouts = new CallTimeouts(signal, {
+    firstTokenMs: connectMs,
+    idleMs: connectMs,
+    totalMs: connectMs,
+  });
+  try {
+    await answers(line, timeouts);
+  } finally {
+    timeouts.end();
+  }
+}
+
+async function answers<Event>(line: Line<Event>, timeouts: CallTimeouts): Promise<void> {
+  if (line.probePath === null) {
+    const failure = await line.connectProbe.check();
+    if (failure !== null) throw failure;
+    return;
+  }
+  try {
+    const url = `${line.baseUrl}${line.probePath}`;
+    const { reply } = await send({ url, method: "GET", headers: OURS }, { ...line, timeouts });
+    await reply.body?.cancel();
+  } catch (error) {
+    const alive =
+      error instanceof Failure && (error.reason === "rejected" || error.reason === "rate_limited");
+    if (!alive) throw error;
+  }
+}
+
+const OURS = { "accept-encoding": "identity", "user-agent": "tollgate" } as const;
+
+function outgoing<Event>({ baseUrl, codec }: Line<Event>, call: ProviderCall): Outgoing {
+  const { path, headers } = codec.target(call);
+  return {
+    url: `${baseUrl}${path}`,
+    method: "POST",
+    body: call.body.print(call.outputCeiling),
+    headers: {
+      ...headers,
+      ...OURS,
+      "x-request-id": call.requestId,
+      "x-tollgate-attempt": String(call.attempt),
+    },
+  };
+}

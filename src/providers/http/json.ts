@@ -1,0 +1,34 @@
+// A provider's JSON text, read no deeper than anything downstream can print: `JSON.parse` takes a hundred thousand nested
+// lists, and everything that walks or prints them afterwards runs out of stack.
+import { countMembersWritten } from "../../domain/parse-json.ts";
+import { Failure } from "../failure.ts";
+
+/** Far above what any provider nests, far below what a stack holds. */
+const DEPTH_MAX = 256;
+
+/** The text as one JSON object. Throws `Failure` `broken`, beginning with `what`, for anything else. */
+export function readObject(text: string, what: string): Record<string, unknown> {
+  const value = readJson(text);
+  if (value === undefined)
+    throw new Failure("broken", "unknown", `${what} that is not JSON, or nested too deeply`);
+  if (!isObject(value)) throw new Failure("broken", "unknown", `${what} that is no object`);
+  return value;
+}
+
+/** The text as a JSON value; undefined when it is none, or is nested too deeply. */
+export function readJson(text: string): unknown {
+  if (nestsTooDeep(text)) return undefined;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Without parsing. Text that is too short to close as many brackets is not looked at: most events are. */
+const nestsTooDeep = (text: string): boolean =>
+  text.length > 2 * DEPTH_MAX && countMembersWritten(text, DEPTH_MAX) === null;
+
+/** A JSON object: neither a list nor null. */
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);

@@ -1,0 +1,64 @@
+import { expect, test } from "bun:test";
+import { ConnectProbe } from "./probe.ts";
+import { failureOf, startUpstream } from "../openai/openai.fixtures.ts";
+import { openAiCodec } from "../openai/codec.ts";
+import { DIALECTS } from "../openai/dialects.ts";
+import { send } from "./call.ts";
+import { CallTimeouts } from "./timeouts.ts";
+
+const never = (): Promise<void> => new Promise(() => {});
+const FAR = { firstTokenMs: 5000, idleMs: 5000, totalMs: 5000 };
+
+test("a host that takes no connection in time is proof that nothing ran", async () => {
+  const probe = new ConnectProbe("https://example.invalid/v1", 5, never);
+  expect(await probe.check()).toMatchObject({ reason: "connect_timeout", executed: "no" });
+});
+
+test("who gives up while the host is silent has sent nothing", async () => {
+  await using upstream = await startUpstream(() => {});
+  const abort = new AbortController();
+  const timeouts = new CallTimeouts(abort.signal, FAR);
+  const connectProbe = new ConnectProbe(upstream.url, 5000, never);
+  const codec = openAiCodec({ family: "acme", apiKey: null, dialect: DIALECTS.openai });
+  const failure = failureOf(
+    send({ url: upstream.url, method: "POST", headers: {} }, { connectProbe, timeouts, codec }),
+  );
+  abort.abort();
+  expect(await failure).toMatchObject({ reason: "aborted", executed: "no" });
+  expect(upstream.got).toHaveLength(0);
+  timeouts.end();
+});
+
+test("the host and port come from the address, with the scheme's port where it names none", async () => {
+  const asked: unknown[] = [];
+  const open = (host: unknown, handshake: boolean): Promise<void> => {
+    asked.push({ ...(host as object), handshake });
+    return Promise.resolve();
+  };
+  for (const url of ["https://a.example/v1", "http://a.example/v1", "http://[::1]:8080/v1"])
+    expect(await new ConnectProbe(url, 1000, open).check()).toBeNull();
+  expect(asked).toEqual([
+    { hostname: "a.example", port: 443, handshake: true },
+    { hostname: "a.example", port: 80, handshake: false },
+    { hostname: "::1", port: 8080, handshake: false },
+  ]);
+});
+
+test("whoever answered lately is not probed", async () => {
+  const probe = new ConnectProbe("http://a.example/v1", 5, never);
+  probe.answered();
+  expect(probe.check()).toBeNull();
+});
+
+test("TLS is asked for until the host has answered, and again after a connection was lost", async () => {
+  const handshakes: boolean[] = [];
+  const probe = new ConnectProbe("https://a.example/v1", 1000, (_, handshake) => {
+    handshakes.push(handshake);
+    return Promise.resolve();
+  });
+  await probe.check();
+  probe.suspect();
+  await probe.check();
+  expect(probe.check()).toBeNull();
+  expect(handshakes).toEqual([true, true]);
+});

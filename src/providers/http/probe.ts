@@ -1,0 +1,110 @@
+// Whether the provider's host takes connections at all, asked before a request is begun. Bun's fetch has no connect
+// timeout, cannot tell "never connected" from "no answer yet", and calls every TLS error a failed handshake, also those
+// after the request was written; a probe can tell, so a dead host is proof of non-execution (money.md §2). Busy
+// providers are not probed: whoever answered lately is there.
+import { Failure } from "../failure.ts";
+
+/** An answer this fresh makes a probe needless. */
+const FRESH_MS = 10_000;
+
+interface Host {
+  hostname: string;
+  port: number;
+}
+
+/** Opens a connection and closes it; with `handshake` only once TLS stands. Throws an error with a `code`. */
+export type Open = (host: Host, handshake: boolean) => Promise<void>;
+
+const openAndClose: Open = (host, handshake) => (handshake ? shakeHands(host) : connect(host));
+
+async function connect(host: Host): Promise<void> {
+  await Bun.connect({ ...host, socket: { open: (socket) => void socket.end(), data: () => {} } });
+}
+
+/** Certificates are left to the call itself: its error for them cannot come later than the handshake. */
+async function shakeHands(host: Host): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  await Bun.connect({
+    ...host,
+    tls: { rejectUnauthorized: false, serverName: host.hostname },
+    socket: {
+      handshake(socket, well, error) {
+        if (well) resolve();
+        else reject(error ?? new Error("the TLS handshake failed"));
+        socket.end();
+      },
+      data() {},
+      error() {}, // what follows the handshake concerns nobody
+      close: () => reject(new Error("closed before the TLS handshake")),
+    },
+  });
+  await promise;
+}
+
+export class ConnectProbe {
+  private heardAtMs = Number.NEGATIVE_INFINITY;
+  /** TLS worked there the last time, so that its port is all there is to ask for. */
+  private handshakeKnown: boolean;
+  private checking: Promise<Failure | null> | null = null;
+  private readonly host: Host;
+  private readonly secure: boolean;
+
+  constructor(
+    baseUrl: string,
+    private readonly connectMs: number,
+    private readonly open: Open = openAndClose,
+  ) {
+    const url = new URL(baseUrl);
+    this.secure = url.protocol === "https:";
+    this.handshakeKnown = !this.secure;
+    this.host = {
+      hostname: url.hostname.replace(/^\[|\]$/g, ""), // IPv6
+      port: Number(url.port) || (this.secure ? 443 : 80),
+    };
+  }
+
+  /** The provider has just answered something. */
+  answered(): void {
+    this.heardAtMs = performance.now();
+    this.handshakeKnown = true;
+  }
+
+  /** A connection was lost before any answer: the next call asks again, TLS included. */
+  suspect(): void {
+    this.heardAtMs = Number.NEGATIVE_INFINITY;
+    this.handshakeKnown = !this.secure;
+  }
+
+  /** Null when nothing speaks against calling; calls that arrive together share one probe. */
+  check(): Promise<Failure | null> | null {
+    if (performance.now() - this.heardAtMs < FRESH_MS) return null;
+    this.checking ??= this.ask().finally(() => {
+      this.checking = null;
+    });
+    return this.checking;
+  }
+
+  private async ask(): Promise<Failure | null> {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const late = new Promise<Failure>((resolve) => {
+      const failure = new Failure("connect_timeout", "no", `no connection within ${this.connectMs} ms`);
+      timer = setTimeout(resolve, this.connectMs, failure);
+    });
+    try {
+      return await Promise.race([this.connect(), late]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  private async connect(): Promise<Failure | null> {
+    try {
+      await this.open(this.host, !this.handshakeKnown);
+      this.answered();
+      return null;
+    } catch (error) {
+      const code = error instanceof Error && "code" in error ? String(error.code) : "unknown";
+      return new Failure("connect", "no", `no connection to the upstream (${code})`);
+    }
+  }
+}

@@ -1,0 +1,112 @@
+// The timers of one upstream call: first part, idle, total (wire.md §8.1). Only time in which we wait for the upstream
+// counts as its silence; a slow consumer is not. One timer in all, re-armed when it fires, so progress costs a clock reading.
+import { Failure } from "../failure.ts";
+
+export interface Timeouts {
+  connectMs: number;
+  firstTokenMs: number;
+  idleMs: number;
+  totalMs: number;
+}
+
+/** After the last finish only usage and the terminator are awaited, after the usage only the terminator. */
+const USAGE_MS = 5000;
+const TERMINATOR_MS = 1000;
+
+const OPEN = { finishMs: null, usageMs: null };
+
+export class CallTimeouts {
+  private readonly controller = new AbortController();
+  private readonly startedAtMs = performance.now();
+  private waitingSinceMs = this.startedAtMs;
+  /** Off while parts are with the consumer. */
+  private waiting = true;
+  private silenceMs: number;
+  /** Monotonic: when the last finish, and the usage, had been read; no word extends what is left from then on. */
+  private closed: { finishMs: number | null; usageMs: number | null } = OPEN;
+  private timer: ReturnType<typeof setTimeout>;
+
+  constructor(
+    private readonly caller: AbortSignal,
+    private readonly timeouts: Pick<Timeouts, "firstTokenMs" | "idleMs" | "totalMs">,
+  ) {
+    this.silenceMs = timeouts.firstTokenMs;
+    this.timer = setTimeout(this.check, this.leftMs());
+    if (caller.aborted) this.followCaller();
+    else caller.addEventListener("abort", this.followCaller, { once: true });
+  }
+
+  /** For `fetch`. */
+  get signal(): AbortSignal {
+    return this.controller.signal;
+  }
+
+  /** Why the call was cut, if it was. */
+  get reason(): Failure | null {
+    return this.signal.aborted && this.signal.reason instanceof Failure ? this.signal.reason : null;
+  }
+
+  /** Parts go to the consumer; from the first ones on, the idle time is the limit. */
+  pause(): void {
+    this.waiting = false;
+    this.closed = OPEN; // it goes on behind its finish
+    const { idleMs } = this.timeouts;
+    if (this.silenceMs === idleMs) return;
+    this.silenceMs = idleMs;
+    this.rearm();
+  }
+
+  /** The consumer wants more. */
+  resume(): void {
+    this.waiting = true;
+    this.waitingSinceMs = performance.now();
+  }
+
+  /**
+   * Every choice has finished: what is still to come comes soon or never. Told after each read; only the first counts, and
+   * the first after the usage was there, so that neither comments nor repeated usage keep the client waiting.
+   */
+  closing(usageTold: boolean): void {
+    const nowMs = performance.now();
+    const { finishMs, usageMs } = this.closed;
+    if (finishMs !== null && (usageMs !== null || !usageTold)) return;
+    this.closed = { finishMs: finishMs ?? nowMs, usageMs: usageTold ? nowMs : null };
+    this.rearm();
+  }
+
+  end(): void {
+    clearTimeout(this.timer);
+    this.caller.removeEventListener("abort", this.followCaller);
+  }
+
+  private rearm(): void {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(this.check, this.leftMs());
+  }
+
+  private readonly check = (): void => {
+    const leftMs = this.leftMs();
+    if (leftMs > 0) this.timer = setTimeout(this.check, leftMs);
+    else this.controller.abort(new Failure("timeout", "unknown", "the upstream was silent for too long"));
+  };
+
+  private readonly followCaller = (): void => {
+    const { reason } = this.caller;
+    this.controller.abort(
+      reason instanceof Failure ? reason : new Failure("aborted", "unknown", "the call was cut"),
+    );
+  };
+
+  private leftMs(): number {
+    const now = performance.now();
+    const silentLeft = this.waiting ? this.waitingSinceMs + this.silenceMs - now : this.silenceMs;
+    const totalLeft = this.startedAtMs + this.timeouts.totalMs - now;
+    return Math.ceil(Math.min(silentLeft, totalLeft, this.closesAtMs() - now));
+  }
+
+  private closesAtMs(): number {
+    const { finishMs, usageMs } = this.closed;
+    if (finishMs === null) return Number.POSITIVE_INFINITY;
+    return Math.min(finishMs + USAGE_MS, (usageMs ?? Number.POSITIVE_INFINITY) + TERMINATOR_MS);
+  }
+}

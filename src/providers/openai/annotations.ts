@@ -1,0 +1,59 @@
+// The citations of one choice, in OpenAI's shape, whichever way they come: told over many chunks, repeated with each, or
+// whole (wire.md §3.1). Clients check this shape strictly, so what is none of it is left out. Bounded; nobody pays for them.
+import { isObject } from "../http/json.ts";
+import type { UrlCitation } from "../provider.ts";
+
+/** More of one choice are dropped: they are an ornament of the answer, and no reason to break it. */
+export const ANNOTATIONS_MAX = 256;
+/** Of all their addresses and titles together, UTF-16 units. */
+export const ANNOTATION_CHARACTERS_MAX = 65_536;
+
+export class Annotations {
+  /** By its text: some upstreams repeat all of them on every chunk. */
+  private readonly found = new Map<string, UrlCitation>();
+  private characters = 0;
+
+  get list(): UrlCitation[] {
+    return [...this.found.values()];
+  }
+
+  /** Adds what is a citation, is new, and fits. */
+  read(annotations: unknown[]): void {
+    for (const annotation of annotations) {
+      if (this.found.size >= ANNOTATIONS_MAX) return;
+      const citation = citationOf(annotation);
+      if (citation !== null) this.add(citation);
+    }
+  }
+
+  private add(citation: UrlCitation): void {
+    const { url, title } = citation.url_citation;
+    const size = url.length + title.length;
+    if (this.characters + size > ANNOTATION_CHARACTERS_MAX) return;
+    const key = JSON.stringify(citation);
+    if (this.found.has(key)) return;
+    this.found.set(key, citation);
+    this.characters += size;
+  }
+}
+
+/** Null without an address; a title or place that was not told is "" or 0, since clients insist on all four. */
+function citationOf(annotation: unknown): UrlCitation | null {
+  if (!isObject(annotation) || annotation["type"] !== "url_citation") return null;
+  const told = annotation["url_citation"];
+  if (!isObject(told)) return null;
+  const { url, title, start_index: start, end_index: end } = told;
+  if (typeof url !== "string" || url === "") return null;
+  return {
+    type: "url_citation",
+    url_citation: {
+      start_index: place(start),
+      end_index: place(end),
+      url,
+      title: typeof title === "string" ? title : "",
+    },
+  };
+}
+
+const place = (value: unknown): number =>
+  typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : 0;

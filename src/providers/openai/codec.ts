@@ -1,0 +1,35 @@
+// The chat-completions shape, at any base URL and in any vendor's dialect (wire.md §8). Passes fields through by allowlist.
+import type { Codec } from "../codec.ts";
+import { SseEvents } from "../http/sse.ts";
+import type { Dialect } from "./dialects.ts";
+import { outgoingBody } from "./outgoing-body.ts";
+import { ChunkReader } from "./parts-of-chunk.ts";
+import { readError } from "./read-error.ts";
+
+export interface OpenAiAccount {
+  /** The provider's name: the key under which its own state comes back (wire.md §8.4). */
+  family: string;
+  /** Goes upstream in a header only; null = none. */
+  apiKey: string | null;
+  dialect: Dialect;
+}
+
+export function openAiCodec({ family, apiKey, dialect }: OpenAiAccount): Codec<string> {
+  const proof: Record<string, string> = apiKey === null ? {} : { authorization: `Bearer ${apiKey}` };
+  return {
+    fields: dialect.fields,
+    idHeader: "x-request-id",
+    prepare: (draft) => outgoingBody(draft, { family, dialect }),
+    target: ({ request }) => ({
+      path: "/chat/completions",
+      headers: {
+        "content-type": "application/json",
+        accept: request.stream ? "text/event-stream" : "application/json",
+      },
+    }),
+    authorize: () => proof,
+    framing: () => new SseEvents(),
+    reader: ({ request }) => new ChunkReader({ choices: request.n, logprobs: request.logprobs, family }),
+    readError,
+  };
+}

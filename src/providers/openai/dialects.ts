@@ -1,0 +1,58 @@
+// Dialects of the chat-completions shape: what an upstream calls its output maximum, which role and which optional
+// fields it knows (providers.md §2). Data only: a provider's configuration names a preset and may override any of it.
+import { OPTIONAL_FIELDS, type OptionalField } from "../../domain/optional-fields.ts";
+
+export const OUTPUT_MAXIMUMS = ["max_tokens", "max_completion_tokens"] as const;
+
+export interface Dialect {
+  /** What the upstream calls its output maximum: the other name is ignored by some, and generation runs on. */
+  outputMaximum: (typeof OUTPUT_MAXIMUMS)[number];
+  /** Whether it knows the role `developer`; where not, such messages go as `system`. */
+  developerRole: boolean;
+  /** What else it knows; anything else is not sent to it. */
+  fields: readonly OptionalField[];
+}
+
+const SAMPLING = ["top_p", "frequency_penalty", "presence_penalty"] as const;
+const COMMON = [...SAMPLING, "seed", "user", "stream_options", "n", "logprobs", "response_format"] as const;
+
+/** By vendor, from what each publishes of its chat-completions endpoint. `system` is understood by all of them. */
+export const DIALECTS = {
+  openai: { outputMaximum: "max_completion_tokens", developerRole: true, fields: OPTIONAL_FIELDS },
+  deepseek: {
+    outputMaximum: "max_tokens",
+    developerRole: false,
+    fields: [...SAMPLING, "stream_options", "logprobs", "response_format"],
+  },
+  /** Refuses what it does not know with 422; tells usage in a stream unasked. */
+  mistral: {
+    outputMaximum: "max_tokens",
+    developerRole: false,
+    fields: [...SAMPLING, "parallel_tool_calls", "n", "response_format"],
+  },
+  groq: {
+    outputMaximum: "max_completion_tokens",
+    developerRole: false,
+    fields: [...SAMPLING, "seed", "user", "parallel_tool_calls", "stream_options", "response_format"],
+  },
+  xai: {
+    outputMaximum: "max_completion_tokens",
+    developerRole: false,
+    fields: [...COMMON, "parallel_tool_calls"],
+  },
+  openrouter: {
+    outputMaximum: "max_tokens",
+    developerRole: false,
+    fields: [...COMMON.filter((field) => field !== "n"), "verbosity", "parallel_tool_calls", "logit_bias"],
+  },
+  together: { outputMaximum: "max_tokens", developerRole: false, fields: [...COMMON, "logit_bias"] },
+  fireworks: { outputMaximum: "max_tokens", developerRole: false, fields: [...COMMON, "logit_bias"] },
+  vllm: {
+    outputMaximum: "max_tokens",
+    developerRole: false,
+    fields: [...COMMON, "parallel_tool_calls", "logit_bias"],
+  },
+} as const satisfies Record<string, Dialect>;
+
+export type DialectName = keyof typeof DIALECTS;
+export const DIALECT_NAMES = Object.keys(DIALECTS) as [DialectName, ...DialectName[]];

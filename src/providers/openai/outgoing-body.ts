@@ -1,0 +1,177 @@
+// The body that goes upstream in the OpenAI shape (wire.md §1 actions F, §8.1): built from validated fields only, never
+// copied from the caller, in the provider's dialect. Printed once: what was measured for the quote is what is sent.
+// The output ceiling is always in it, so generation cannot outrun the hold.
+import {
+  type ChatRequest,
+  type ContentPart,
+  isInlineImage,
+  type Message,
+  type ToolCall,
+} from "../../domain/chat-request.ts";
+import type { OptionalField } from "../../domain/optional-fields.ts";
+import type { Dialect } from "./dialects.ts";
+import type { PromptSize } from "../../domain/prompt.ts";
+import type { CallDraft, OutgoingBody } from "../provider.ts";
+
+export interface BodyOptions {
+  /** The provider's name: the key under which its own state comes back (wire.md §8.4). */
+  family: string;
+  dialect: Dialect;
+}
+
+type Fields = Record<string, unknown> & { messages: Record<string, unknown>[] };
+
+/** One upstream call without its ceiling, which the quote decides. */
+export function outgoingBody(draft: CallDraft, { family, dialect }: BodyOptions): OutgoingBody {
+  const { request } = draft;
+  const known = new Set<OptionalField>(dialect.fields);
+  const fields = bodyFields(draft, { family, known, developer: dialect.developerRole });
+  let printed: string | null = JSON.stringify(fields);
+  const name = dialect.outputMaximum;
+  const priced = request.images > 0 ? withoutImages(fields) : fields;
+  const size: PromptSize = {
+    bytes: Buffer.byteLength(priced === fields ? printed : JSON.stringify(priced)) + ceilingBytes(name),
+    messages: request.messages.length,
+    tools: request.tools.length,
+    images: request.images,
+  };
+  return {
+    size,
+    text: () => plainText(priced),
+    ignored: ignoredFields(request, known),
+    print: (ceiling) => `${(printed ?? JSON.stringify(fields)).slice(0, -1)},"${name}":${ceiling}}`,
+    sent: () => {
+      printed = null;
+    },
+  };
+}
+
+/** `,"name":` and as many digits as a token count can have. */
+const ceilingBytes = (name: string): number => name.length + 4 + String(Number.MAX_SAFE_INTEGER).length;
+
+function bodyFields(
+  draft: CallDraft,
+  to: { family: string; known: ReadonlySet<OptionalField>; developer: boolean },
+): Fields {
+  const { request, release, reasoningEffort } = draft;
+  const { known } = to;
+  const { parallel_tool_calls: parallel, ...forwarded } = only(request.forwarded, known);
+  const thinks = reasoningEffort !== null && reasoningEffort !== "none";
+  return {
+    model: release.upstreamModel,
+    messages: request.messages.map((message) => outgoingMessage(message, { ...to, thinks })),
+    ...forwarded,
+    ...only(draft.identifiers, known),
+    ...(request.tools.length > 0 && toolFields(request, parallel)),
+    ...sampling(draft),
+    ...(request.responseFormat !== null && { response_format: request.responseFormat }),
+    ...(request.stream && {
+      stream: true,
+      ...(known.has("stream_options") && { stream_options: { include_usage: true } }),
+    }),
+  };
+}
+
+/** The fields that the upstream knows. */
+function only<T extends object>(fields: T, known: ReadonlySet<string>): T {
+  if (Object.keys(fields).every((name) => known.has(name))) return fields;
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => known.has(name))) as T;
+}
+
+/** Names of given fields that this upstream does not know (action F of wire.md §1.1). */
+const ignoredFields = (
+  { forwarded, identifiers }: ChatRequest,
+  known: ReadonlySet<string>,
+): readonly string[] =>
+  [...Object.keys(forwarded), ...Object.keys(identifiers)].filter((name) => !known.has(name));
+
+/** Only beside tools: upstreams refuse a choice, or a word on parallel calls, where there are none. */
+function toolFields({ tools, toolChoice }: ChatRequest, parallel: boolean | undefined): object {
+  return {
+    tools,
+    ...(toolChoice !== null && { tool_choice: toolChoice }),
+    ...(parallel !== undefined && { parallel_tool_calls: parallel }),
+  };
+}
+
+function sampling({ request, reasoningEffort, temperature }: CallDraft): object {
+  return {
+    ...(temperature !== null && { temperature }),
+    ...(reasoningEffort !== null && { reasoning_effort: reasoningEffort }),
+    ...(request.n > 1 && { n: request.n }),
+    ...(request.stop.length > 0 && { stop: request.stop }),
+    ...(request.logprobs && { logprobs: true }),
+    ...(request.topLogprobs !== null && { top_logprobs: request.topLogprobs }),
+    ...(request.logitBias !== null && { logit_bias: request.logitBias }),
+  };
+}
+
+/** Reasoning returns on tool turns only: thinking upstreams demand it there, older ones refuse it elsewhere (§1.2). */
+function outgoingMessage(
+  message: Message,
+  { family, thinks, developer }: { family: string; thinks: boolean; developer: boolean },
+): Record<string, unknown> {
+  const { tool_calls: calls, reasoning_content: reasoning, ...rest } = message;
+  const said = rest.role === "developer" && !developer ? { ...rest, role: "system" } : rest;
+  if (calls === undefined) return said;
+  return {
+    ...said,
+    ...(thinks && reasoning !== undefined && { reasoning_content: reasoning }),
+    tool_calls: calls.map((call) => outgoingCall(call, family)),
+  };
+}
+
+/** Provider state goes back only to the provider that it names. */
+function outgoingCall(
+  { id, type, function: called, extra_content: extra }: ToolCall,
+  family: string,
+): object {
+  const own = extra !== undefined && Object.hasOwn(extra, family) ? extra[family] : undefined;
+  return { id, type, function: called, ...(own !== undefined && { extra_content: own }) };
+}
+
+/** Inline images have a flat maximum of their own, so their data weighs nothing; everything else of them does. */
+const withoutImages = (fields: Fields): Fields => ({
+  ...fields,
+  messages: fields.messages.map((message) =>
+    Array.isArray(message["content"])
+      ? { ...message, content: (message["content"] as ContentPart[]).map(withoutData) }
+      : message,
+  ),
+});
+
+function withoutData(part: ContentPart): ContentPart {
+  if (part.type !== "image_url" || !isInlineImage(part.image_url.url)) return part;
+  return { ...part, image_url: { ...part.image_url, url: "" } };
+}
+
+/** Short words of the gateway's own and of closed lists, which no model reads. Everything that is not named counts. */
+const SETTINGS: ReadonlySet<string> = new Set<OptionalField | "model" | "reasoning_effort">([
+  "model",
+  "reasoning_effort",
+  "verbosity",
+  "user",
+  "safety_identifier",
+  "prompt_cache_key",
+  "stream_options",
+]);
+
+/** Texts as they are; whatever has a structure as its JSON text without escapes. A message's own frame is its overhead. */
+function plainText({ messages, ...fields }: Fields): string {
+  const texts: string[] = [];
+  for (const message of messages)
+    for (const [name, value] of Object.entries(message))
+      if (name !== "role" && value !== null) texts.push(typeof value === "string" ? value : unescaped(value));
+  for (const [name, value] of Object.entries(fields))
+    if (!SETTINGS.has(name) && (typeof value === "string" || typeof value === "object"))
+      texts.push(unescaped(value));
+  return texts.join("");
+}
+
+const ESCAPE = /\\(?:u([0-9a-f]{4})|(.))/g;
+const ESCAPED: Record<string, string> = { b: "\b", f: "\f", n: "\n", r: "\r", t: "\t" };
+
+const unescaped = (value: unknown): string =>
+  JSON.stringify(value).replaceAll(ESCAPE, (_, code: string | undefined, letter: string) =>
+    code === undefined ? (ESCAPED[letter] ?? letter) : String.fromCharCode(Number.parseInt(code, 16)),
+  );

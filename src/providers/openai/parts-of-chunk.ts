@@ -1,0 +1,147 @@
+// One parsed chunk of an OpenAI-shaped stream → parts. Keeps what must be remembered across chunks: tool calls, which
+// choices have finished and how, and citations (wire.md §8.2). Finishes come last: some upstreams repeat
+// theirs on every chunk, and no text may be lost behind it; citations once and before it, as clients keep only the last list.
+import type { AnswerReader, EventEnd } from "../codec.ts";
+import { Annotations } from "./annotations.ts";
+import { readFinishReason } from "./finish-reason.ts";
+import type { FinishReason, Part } from "../provider.ts";
+import { readReasoning, readText } from "./read-content.ts";
+import { ToolCalls } from "./tool-calls.ts";
+import { isObject, readObject } from "../http/json.ts";
+import { errorOf } from "./read-error.ts";
+import { wholeAsChunk } from "./whole-answer.ts";
+import { readUsage } from "./usage.ts";
+
+export interface ReaderOptions {
+  /** How many choices were asked for; others are dropped. */
+  choices: number;
+  /** Whether log probabilities were asked for. */
+  logprobs: boolean;
+  /** The provider's name: the key of state that must come back to it (wire.md §8.4). */
+  family: string;
+}
+
+const ID_CHARACTERS_MAX = 200;
+
+export class ChunkReader implements AnswerReader<string> {
+  private readonly tools = new Map<number, ToolCalls>();
+  private readonly annotations = new Map<number, Annotations>();
+  private readonly finishes = new Map<number, FinishReason>();
+  /** The upstream's own id of the completion, once it said one. */
+  id: string | null = null;
+  /** The upstream has reported its usage, be it for the first time. */
+  usageTold = false;
+  constructor(private readonly options: ReaderOptions) {}
+
+  /** Every choice has had its finish. */
+  get complete(): boolean {
+    return this.finishes.size >= this.options.choices;
+  }
+
+  /** One server-sent event: a chunk, an error, or the terminator. */
+  event(data: string, parts: Part[]): EventEnd {
+    if (data.startsWith("[DONE]")) return "done";
+    if (data === "") return null;
+    const chunk = readObject(data, "the upstream sent an event");
+    if (chunk["error"]) return errorOf(chunk["error"]);
+    if (chunk["object"] === "error") return errorOf(chunk);
+    this.read(chunk, parts);
+    return null;
+  }
+
+  whole(text: string, parts: Part[]): void {
+    this.read(wholeAsChunk(text), parts);
+  }
+
+  /** Appends the parts of one chunk, in order. Throws `Failure`. */
+  read(chunk: Record<string, unknown>, parts: Part[]): void {
+    const { id, choices } = chunk;
+    if (this.id === null && typeof id === "string" && id !== "") this.id = id.slice(0, ID_CHARACTERS_MAX);
+    let within: unknown;
+    if (Array.isArray(choices)) {
+      for (const choice of choices as unknown[]) {
+        if (!isObject(choice)) continue;
+        this.readChoice(choice, parts);
+        within ??= choice["usage"];
+      }
+    }
+    const usage = chunk["usage"] ?? within ?? besides(chunk["x_groq"]);
+    const figures = usage ? readUsage(usage) : null;
+    if (figures === null) return;
+    this.usageTold = true;
+    parts.push({ type: "usage", usage: figures });
+  }
+
+  /** Appends what stands at the end of the answer. Throws `Failure` for a tool call without a name. */
+  close(parts: Part[]): void {
+    for (const tools of this.tools.values()) tools.close();
+    for (const [choice, reason] of [...this.finishes].toSorted(([a], [b]) => a - b)) {
+      const annotations = this.annotations.get(choice)?.list ?? [];
+      if (annotations.length > 0) parts.push({ type: "annotations", choice, annotations });
+      parts.push({ type: "finish", choice, reason: this.finishOf(choice, reason) });
+    }
+  }
+
+  private finishOf(choice: number, reason: FinishReason): FinishReason {
+    return reason === "stop" && this.tools.get(choice)?.any === true ? "tool_calls" : reason;
+  }
+
+  private readChoice(choice: Record<string, unknown>, parts: Part[]): void {
+    const index = choice["index"] ?? 0;
+    if (typeof index !== "number" || !Number.isInteger(index)) return;
+    if (index < 0 || index >= this.options.choices) return;
+    const delta = choice["delta"] ?? choice["message"];
+    if (isObject(delta)) this.readDelta(index, delta, { choice, parts });
+    const word = choice["finish_reason"];
+    if (typeof word !== "string" || word === "") return;
+    const reason = readFinishReason(word);
+    if ((this.finishes.get(index) ?? "stop") === "stop") this.finishes.set(index, reason);
+  }
+
+  private readDelta(
+    index: number,
+    delta: Record<string, unknown>,
+    { choice, parts }: { choice: Record<string, unknown>; parts: Part[] },
+  ): void {
+    const reasoning = readReasoning(delta);
+    if (reasoning !== "") parts.push({ type: "reasoning", choice: index, text: reasoning });
+    const text = readText(delta["content"]);
+    const logprobs = this.options.logprobs ? withContent(choice["logprobs"]) : null;
+    if (logprobs !== null) parts.push({ type: "text", choice: index, text, logprobs });
+    else if (text !== "") parts.push({ type: "text", choice: index, text });
+    const { refusal, annotations, tool_calls: calls, function_call: called } = delta;
+    if (typeof refusal === "string" && refusal !== "")
+      parts.push({ type: "refusal", choice: index, text: refusal });
+    if (Array.isArray(annotations)) this.annotationsOf(index).read(annotations);
+    if (Array.isArray(calls)) this.toolsOf(index).read(calls, parts);
+    else if (isObject(called)) this.toolsOf(index).read([{ function: called }], parts);
+  }
+
+  private annotationsOf(choice: number): Annotations {
+    let annotations = this.annotations.get(choice);
+    if (annotations === undefined) {
+      annotations = new Annotations();
+      this.annotations.set(choice, annotations);
+    }
+    return annotations;
+  }
+
+  private toolsOf(choice: number): ToolCalls {
+    let tools = this.tools.get(choice);
+    if (tools === undefined) {
+      tools = new ToolCalls(choice, this.options.family);
+      this.tools.set(choice, tools);
+    }
+    return tools;
+  }
+}
+
+/** Groq once told its usage here only. */
+const besides = (extension: unknown): unknown => (isObject(extension) ? extension["usage"] : null);
+
+/** Log probabilities that say something: the role chunk carries an empty list. */
+function withContent(logprobs: unknown): object | null {
+  if (!isObject(logprobs)) return null;
+  const lists = [logprobs["content"], logprobs["refusal"]];
+  return lists.some((list) => Array.isArray(list) && list.length > 0) ? logprobs : null;
+}

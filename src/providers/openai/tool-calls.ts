@@ -1,0 +1,105 @@
+// Tool calls of one choice across chunks: ours count 0, 1, 2 … in order of first appearance, whatever the upstream
+// counts; a call without an id gets one, a name is told once (wire.md §3.1, §8.2; money.md §12 fault 53).
+import { randomBase62 } from "../../lib/id.ts";
+import { Failure } from "../failure.ts";
+import type { Part } from "../provider.ts";
+import { isObject } from "../http/json.ts";
+
+interface Call {
+  /** The upstream's id, "" when it said none. */
+  id: string;
+  /** Ours; null until the name is known. */
+  index: number | null;
+  /** Arguments that came before the name. */
+  held: string;
+  extra: Record<string, unknown> | null;
+}
+
+export class ToolCalls {
+  private readonly calls: Call[] = [];
+  private readonly byIndex = new Map<number, Call>();
+  private begun = 0;
+  private readonly usedIds = new Set<string>();
+
+  constructor(
+    private readonly choice: number,
+    private readonly family: string,
+  ) {}
+
+  /** Whether a call was handed over. */
+  get any(): boolean {
+    return this.begun > 0;
+  }
+
+  /** Appends the parts of one `tool_calls` array. */
+  read(fragments: unknown[], parts: Part[]): void {
+    for (const fragment of fragments) if (isObject(fragment)) this.readOne(fragment, parts);
+  }
+
+  /** Throws `Failure` when arguments came for a call that never got a name. */
+  close(): void {
+    if (this.calls.some(({ index, held }) => index === null && held !== ""))
+      throw new Failure("broken", "unknown", "the upstream called a tool without naming it");
+  }
+
+  private readOne(fragment: Record<string, unknown>, parts: Part[]): void {
+    const called = isObject(fragment["function"]) ? fragment["function"] : {};
+    const name = typeof called["name"] === "string" ? called["name"] : "";
+    const call = this.callOf(fragment, name);
+    if (isObject(fragment["extra_content"])) call.extra ??= fragment["extra_content"];
+    if (call.index === null && name !== "") this.begin(call, { name, parts });
+    const text = argumentText(called["arguments"]);
+    if (text === "") return;
+    if (call.index === null) call.held += text;
+    else parts.push({ type: "tool_arguments", choice: this.choice, index: call.index, text });
+  }
+
+  private begin(call: Call, { name, parts }: { name: string; parts: Part[] }): void {
+    const { choice } = this;
+    const index = this.begun++;
+    call.index = index;
+    const id = call.id === "" || this.usedIds.has(call.id) ? `call_${randomBase62(24)}` : call.id;
+    this.usedIds.add(id);
+    const part = { type: "tool_call", choice, index, id, name } as const;
+    parts.push(call.extra === null ? part : { ...part, extraContent: { [this.family]: call.extra } });
+    if (call.held !== "") parts.push({ type: "tool_arguments", choice, index, text: call.held });
+  }
+
+  /** The call that a fragment belongs to: by index, else by id, else the last one; or a new one. */
+  private callOf(fragment: Record<string, unknown>, name: string): Call {
+    const at = typeof fragment["index"] === "number" ? fragment["index"] : null;
+    const id = typeof fragment["id"] === "string" ? fragment["id"] : "";
+    const known = this.known({ at, id, name });
+    if (known === undefined) return this.add(at, id);
+    if (known.id === "") known.id = id;
+    if (at !== null) this.byIndex.set(at, known);
+    return known;
+  }
+
+  private known({ at, id, name }: { at: number | null; id: string; name: string }): Call | undefined {
+    const sameIndex = at === null ? undefined : this.byIndex.get(at);
+    if (sameIndex !== undefined) {
+      // Some upstreams give every call index 0: another id with a name of its own is another call.
+      const other = id !== "" && sameIndex.id !== "" && sameIndex.id !== id && name !== "";
+      return other ? undefined : sameIndex;
+    }
+    if (id !== "" && (at === null || name === "")) {
+      const sameId = this.calls.findLast((call) => call.id === id);
+      if (sameId !== undefined) return sameId;
+    }
+    return at === null && id === "" && name === "" ? this.calls.at(-1) : undefined;
+  }
+
+  private add(at: number | null, id: string): Call {
+    const call: Call = { id, index: null, held: "", extra: null };
+    this.calls.push(call);
+    if (at !== null) this.byIndex.set(at, call);
+    return call;
+  }
+}
+
+/** Arguments as text; an object is printed. */
+function argumentText(value: unknown): string {
+  if (typeof value === "string") return value;
+  return value === undefined || value === null ? "" : JSON.stringify(value);
+}

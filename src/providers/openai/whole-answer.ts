@@ -1,0 +1,20 @@
+// A non-streamed body of the OpenAI shape, read as one chunk of a stream. A 200 that holds an error is a broken upstream and
+// proves nothing about the call (wire.md §8.3).
+import { Failure } from "../failure.ts";
+import { isObject, readObject } from "../http/json.ts";
+
+/** Throws `Failure` for a text that is no answer. */
+export function wholeAsChunk(text: string): Record<string, unknown> {
+  const body = readObject(text, "the upstream answered 200 with something");
+  if (body["error"] || body["object"] === "error")
+    throw new Failure("broken", "unknown", "the upstream answered 200 with an error body");
+  const choices = Array.isArray(body["choices"]) ? (body["choices"] as unknown[]) : [];
+  return { ...body, choices: choices.filter(isObject).map(completed) };
+}
+
+/** A whole body is its own proof of an end, so a missing or unreadable reason is `stop`; a missing index is the place in the list. */
+const completed = (choice: Record<string, unknown>, place: number): Record<string, unknown> => ({
+  ...choice,
+  index: choice["index"] ?? place,
+  finish_reason: typeof choice["finish_reason"] === "string" ? choice["finish_reason"] || "stop" : "stop",
+});

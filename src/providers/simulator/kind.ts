@@ -1,0 +1,16 @@
+// `kind: simulator`: the demo provider, which speaks the chat-completions shape. Without an address it runs inside this
+// process, on a loopback port (docs/simulator.md).
+import type { ProviderKind } from "../kind.ts";
+import { openai } from "../openai/kind.ts";
+
+export const simulator: ProviderKind = {
+  ...openai,
+  name: "simulator",
+  description: "The built-in simulator, inside the gateway or at an address of its own.",
+  credential: { ...openai.credential, needed: false },
+  startInside: async () => {
+    const { startSimulator } = await import("./server.ts");
+    const running = await startSimulator({ port: 0 });
+    return { baseUrl: `${running.url}/v1`, stop: () => running.stop() };
+  },
+};

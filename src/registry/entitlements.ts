@@ -1,0 +1,178 @@
+// Research Mode entitlements: requested, approved until an instant, revoked, under their organization's lock. Expiry is not
+// a write: whoever reads compares with the clock (specification 5.4).
+import type { Actor } from "../domain/actor.ts";
+import { lockOrganization } from "../ledger/balance.ts";
+import type { Reader, Transactions } from "../ledger/ledger.ts";
+import { appendAuditLine } from "../store/audit-log.ts";
+import { ask, numberOf, orNull, type Query, type SqlRow, textOf } from "../store/sql.ts";
+import { DAY_MS, decideApproval, decideAsking, type TooManyRequests } from "./entitlement-rules.ts";
+import { personActing } from "./management-keys.ts";
+import { makerOf, personBehind } from "./persons.ts";
+
+export interface EntitlementRecord {
+  id: string;
+  organizationId: string;
+  model: string;
+  project: string;
+  status: "requested" | "active" | "revoked" | "expired";
+  requestedBy: string;
+  /** The person behind `requestedBy` (`persons.ts`). */
+  requester: string;
+  approvedBy: string | null;
+  createdAtMs: number;
+  expiresAtMs: number | null;
+}
+
+/** Null when there is no such organization. */
+export const requestEntitlement = (
+  on: Transactions,
+  entitlement: { id: string; organizationId: string; model: string; project: string },
+  actor: Actor,
+): Promise<EntitlementRecord | TooManyRequests | null> =>
+  on.change(function* (nowMs): Query<EntitlementRecord | TooManyRequests | null> {
+    const { id, organizationId, model, project } = entitlement;
+    if ((yield* lockOrganization(organizationId)) === null) return null;
+    const [asked] = yield* ask(ASKED, [organizationId, nowMs - DAY_MS]);
+    const tooMany = decideAsking({
+      open: numberOf(asked?.["open"]),
+      ofTheDay: numberOf(asked?.["of_the_day"]),
+    });
+    if (tooMany !== null) return tooMany;
+    yield* ask(
+      `INSERT INTO entitlement (org_id, model, id, project, state, requested_by, created_at)
+       VALUES (?1, ?2, ?3, ?4, 'requested', ?5, ?6)`,
+      [organizationId, model, id, project, actor.id, nowMs],
+    );
+    const after = { status: "requested", model, project };
+    const note = { actor, action: "entitlement.request", organizationId, target: id, after };
+    yield* appendAuditLine(note, nowMs);
+    return yield* find(id, nowMs);
+  });
+
+const ASKED = `SELECT
+  (SELECT count(*) FROM entitlement WHERE org_id = ?1 AND state = 'requested') AS open,
+  (SELECT count(*) FROM entitlement WHERE org_id = ?1 AND created_at > ?2) AS of_the_day`;
+
+/**
+ * Only from `requested`, and not by the person who asked; null when there is no such entitlement, the record unchanged in
+ * another state.
+ */
+export const approveEntitlement = (
+  on: Transactions,
+  id: string,
+  expiresAtMs: number,
+  actor: Actor,
+): Promise<EntitlementRecord | "second_person_required" | null> =>
+  on.change(function* (nowMs): Query<EntitlementRecord | "second_person_required" | null> {
+    const { found } = yield* lockEntitlement(id, nowMs);
+    if (found === null) return null;
+    const decided = decideApproval(found, yield* personActing(actor.id));
+    if (decided !== "approve") return decided === "not_requested" ? found : decided;
+    const { organizationId } = found;
+    yield* ask(
+      `UPDATE entitlement SET state = 'active', approved_by = ?3, approved_at = ?4, expires_at = ?5
+       WHERE org_id = ?1 AND id = ?2 AND state = 'requested'`,
+      [organizationId, id, actor.id, nowMs, expiresAtMs],
+    );
+    const before = { status: found.status };
+    const after = { status: "active", expires_at: new Date(expiresAtMs).toISOString() };
+    const note = { actor, action: "entitlement.approve", organizationId, target: id, before, after };
+    yield* appendAuditLine(note, nowMs);
+    return yield* find(id, nowMs);
+  });
+
+/** Null when there is no such entitlement. */
+export const revokeEntitlement = (
+  on: Transactions,
+  id: string,
+  actor: Actor,
+): Promise<EntitlementRecord | null> =>
+  on.change(function* (nowMs): Query<EntitlementRecord | null> {
+    const { found, stampedAtMs } = yield* lockEntitlement(id, nowMs);
+    if (found === null || found.status === "revoked") return found;
+    const { organizationId } = found;
+    // From the newest stamp on: requests admitted under it must not look older than its end (I15).
+    yield* ask("UPDATE entitlement SET state = 'revoked', revoked_at = ?3 WHERE org_id = ?1 AND id = ?2", [
+      organizationId,
+      id,
+      Math.max(nowMs, stampedAtMs),
+    ]);
+    const [before, after] = [{ status: found.status }, { status: "revoked" }];
+    const note = { actor, action: "entitlement.revoke", organizationId, target: id, before, after };
+    yield* appendAuditLine(note, nowMs);
+    return { ...found, status: "revoked" };
+  });
+
+export const findEntitlement = (on: Reader, id: string): Promise<EntitlementRecord | null> =>
+  on.read((nowMs) => find(id, nowMs));
+
+/** A list for people; nobody reads more of it. */
+const LISTED = 500;
+
+/**
+ * In the order of their requests, of one organization or of all: undecided ones before all others, then the newest, 500 at
+ * most.
+ */
+export const listEntitlements = (
+  on: Reader,
+  organizationId: string | undefined,
+): Promise<EntitlementRecord[]> =>
+  on.read((nowMs) => {
+    const [where, values] = organizationId === undefined ? ["", []] : ["WHERE org_id = ?1", [organizationId]];
+    const order = `ORDER BY state <> 'requested', created_at DESC, id DESC LIMIT ${LISTED}`;
+    return list(`${where} ${order}`, values, nowMs);
+  });
+
+/** What opens a model to the organization now, in the order of the requests. */
+export const activeEntitlements = (on: Reader, organizationId: string): Promise<EntitlementRecord[]> =>
+  on.read((nowMs) =>
+    list("WHERE org_id = ?1 AND state = 'active' AND expires_at > ?2", [organizationId, nowMs], nowMs),
+  );
+
+const SELECT = `SELECT id, org_id, model, project, state, requested_by, approved_by, created_at, expires_at,
+  ${makerOf("entitlement.requested_by")} AS maker FROM entitlement`;
+
+function* find(id: string, nowMs: number): Query<EntitlementRecord | null> {
+  const [row] = yield* ask(`${SELECT} WHERE id = ?1`, [id]);
+  return row === undefined ? null : entitlementOf(row, nowMs);
+}
+
+function* list(
+  where: string,
+  values: readonly (string | number)[],
+  nowMs: number,
+): Query<EntitlementRecord[]> {
+  const rows = yield* ask(`${SELECT} ${where}`, values);
+  return rows
+    .map((row) => entitlementOf(row, nowMs))
+    .toSorted((a, b) => a.createdAtMs - b.createdAtMs || (a.id < b.id ? -1 : 1));
+}
+
+/** The entitlement as it is under its organization's lock, with the organization's newest stamp. */
+function* lockEntitlement(
+  id: string,
+  nowMs: number,
+): Query<{ found: EntitlementRecord | null; stampedAtMs: number }> {
+  const [owner] = yield* ask("SELECT org_id FROM entitlement WHERE id = ?1", [id]);
+  if (owner === undefined) return { found: null, stampedAtMs: 0 };
+  const stampedAtMs = (yield* lockOrganization(textOf(owner["org_id"]))) ?? 0;
+  return { found: yield* find(id, nowMs), stampedAtMs };
+}
+
+function entitlementOf(row: SqlRow, nowMs: number): EntitlementRecord {
+  const [state, requestedBy] = [textOf(row["state"]), textOf(row["requested_by"])];
+  const expiresAtMs = orNull(row["expires_at"], numberOf);
+  const expired = state === "active" && expiresAtMs !== null && nowMs >= expiresAtMs;
+  return {
+    id: textOf(row["id"]),
+    organizationId: textOf(row["org_id"]),
+    model: textOf(row["model"]),
+    project: textOf(row["project"]),
+    status: expired ? "expired" : (state as EntitlementRecord["status"]),
+    requestedBy,
+    requester: personBehind(requestedBy, orNull(row["maker"], textOf)),
+    approvedBy: orNull(row["approved_by"], textOf),
+    createdAtMs: numberOf(row["created_at"]),
+    expiresAtMs,
+  };
+}

@@ -1,0 +1,62 @@
+// Organizations: who owns credits and keys (specification 1). Each begins with an empty balance, which is the ledger's.
+import type { Actor } from "../domain/actor.ts";
+import { openBalance } from "../ledger/balance.ts";
+import type { Reader, Transactions } from "../ledger/ledger.ts";
+import { appendAuditLine } from "../store/audit-log.ts";
+import { ask, numberOf, type SqlRow, textOf } from "../store/sql.ts";
+
+export interface OrganizationRecord {
+  id: string;
+  name: string;
+  createdAtMs: number;
+}
+
+export const createOrganization = (
+  on: Transactions,
+  { id, name }: { id: string; name: string },
+  actor: Actor,
+): Promise<OrganizationRecord> =>
+  on.change(function* (nowMs) {
+    yield* ask("INSERT INTO organization (org_id, name, created_at) VALUES (?1, ?2, ?3)", [id, name, nowMs]);
+    yield* openBalance(id, nowMs);
+    const note = { actor, action: "organization.create", organizationId: id, target: id, after: { name } };
+    yield* appendAuditLine(note, nowMs);
+    return { id, name, createdAtMs: nowMs };
+  });
+
+/** False where it is not called `from` any more: nothing was changed. */
+export const renameOrganization = (
+  on: Transactions,
+  organizationId: string,
+  { from, to, actor }: { from: string; to: string; actor: Actor },
+): Promise<boolean> =>
+  on.change(function* (nowMs) {
+    const [renamed] = yield* ask(
+      "UPDATE organization SET name = ?3 WHERE org_id = ?1 AND name = ?2 RETURNING org_id",
+      [organizationId, from, to],
+    );
+    if (renamed === undefined) return false;
+    const changed = { action: "organization.settings", before: { name: from }, after: { name: to } };
+    yield* appendAuditLine({ actor, organizationId, target: organizationId, ...changed }, nowMs);
+    return true;
+  });
+
+const SELECT = "SELECT org_id, name, created_at FROM organization";
+
+/** The oldest first. */
+export const allOrganizations = (on: Reader): Promise<OrganizationRecord[]> =>
+  on.read(function* () {
+    return (yield* ask(`${SELECT} ORDER BY created_at, org_id`)).map(organizationOf);
+  });
+
+export const findOrganization = (on: Reader, id: string): Promise<OrganizationRecord | null> =>
+  on.read(function* () {
+    const [row] = yield* ask(`${SELECT} WHERE org_id = ?1`, [id]);
+    return row === undefined ? null : organizationOf(row);
+  });
+
+const organizationOf = (row: SqlRow): OrganizationRecord => ({
+  id: textOf(row["org_id"]),
+  name: textOf(row["name"]),
+  createdAtMs: numberOf(row["created_at"]),
+});

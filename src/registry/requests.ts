@@ -1,0 +1,81 @@
+// Requests as people read them: their records, and usage from the hourly roll-up that settlement writes. Both are rows of
+// the ledger; nothing here writes.
+import { type NanoUsd, ZERO_USD } from "../domain/money.ts";
+import type { RequestRecord, Reader } from "../ledger/ledger.ts";
+import { findRequest } from "../ledger/requests.ts";
+import { ask, moneyOf, numberOf, orNull, type SqlRow, sumColumns, sumOf, textOf } from "../store/sql.ts";
+
+export interface UsageFilter {
+  organizationId: string;
+  keyId?: string;
+  model?: string;
+  fromMs?: number;
+  toMs?: number;
+  groupBy?: "key" | "model" | "day";
+}
+
+export interface UsageRow {
+  /** Key id, model or UTC day of the group; null for the one ungrouped total. */
+  group: string | null;
+  requests: number;
+  inputTokens: bigint;
+  cachedTokens: bigint;
+  outputTokens: bigint;
+  charge: NanoUsd;
+}
+
+/** Of whichever organization; null when there is none. Throws `UnreadableRecord` for a damaged one. */
+export const readRequest = (on: Reader, requestId: string): Promise<RequestRecord | null> =>
+  on.read(() => findRequest(requestId));
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+const GROUPS = { none: "CAST(NULL AS text)", key: "key_id", model: "model", day: "hour / 24" } as const;
+
+/** Settled requests by the hour of their admission: `fromMs` and `toMs` count whole hours. Always one row ungrouped. */
+export const readUsage = (on: Reader, filter: UsageFilter): Promise<UsageRow[]> =>
+  on.read(function* () {
+    const rows = yield* ask(
+      `SELECT ${GROUPS[filter.groupBy ?? "none"]} AS grouping_of, sum(requests) AS requests, sum(charge) AS charge,
+         ${SUMMED.map((column) => sumColumns(column, column)).join(", ")}
+       FROM usage_hour
+       WHERE org_id = ?1 AND (CAST(?2 AS text) IS NULL OR key_id = ?2) AND (CAST(?3 AS text) IS NULL OR model = ?3)
+         AND (CAST(?4 AS bigint) IS NULL OR hour >= ?4) AND (CAST(?5 AS bigint) IS NULL OR hour < ?5)
+       GROUP BY 1 ORDER BY 1`,
+      [
+        filter.organizationId,
+        filter.keyId ?? null,
+        filter.model ?? null,
+        filter.fromMs === undefined ? null : Math.floor(filter.fromMs / HOUR_MS),
+        filter.toMs === undefined ? null : Math.ceil(filter.toMs / HOUR_MS),
+      ],
+    );
+    return rows.length === 0 && filter.groupBy === undefined ? [NO_USAGE] : rows.map(rowOf);
+  });
+
+const SUMMED = ["input_tokens", "cached_tokens", "output_tokens"] as const;
+
+const NO_USAGE: UsageRow = {
+  group: null,
+  requests: 0,
+  inputTokens: 0n,
+  cachedTokens: 0n,
+  outputTokens: 0n,
+  charge: ZERO_USD,
+};
+
+const rowOf = (row: SqlRow): UsageRow => ({
+  group: groupOf(row["grouping_of"]),
+  requests: numberOf(row["requests"]),
+  inputTokens: sumOf(row, "input_tokens"),
+  cachedTokens: sumOf(row, "cached_tokens"),
+  outputTokens: sumOf(row, "output_tokens"),
+  charge: moneyOf(row["charge"]),
+});
+
+/** Days are numbers in the store: since the Unix epoch. */
+const groupOf = (group: unknown): string | null =>
+  typeof group === "bigint" || typeof group === "number"
+    ? new Date(numberOf(group) * DAY_MS).toISOString().slice(0, 10)
+    : orNull(group, textOf);

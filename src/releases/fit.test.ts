@@ -1,0 +1,135 @@
+import { expect, test } from "bun:test";
+import {
+  bodyOf,
+  bodyWith,
+  offer,
+  refusalOf,
+  tool,
+  user,
+  verdictAt,
+  parsed,
+} from "../gateway/formats/chat-completions/chat-request.fixtures.ts";
+import { OPTIONAL_FIELDS } from "../domain/optional-fields.ts";
+import { fitToRelease as fitTo } from "./fit.ts";
+
+const fitToRelease = (
+  request: Parameters<typeof fitTo>[0],
+  release: Parameters<typeof fitTo>[1],
+): ReturnType<typeof fitTo> => fitTo(request, release, { fields: OPTIONAL_FIELDS });
+
+const picture = (url: string): unknown =>
+  bodyOf(
+    user("a"),
+    user([
+      { type: "text", text: "what?" },
+      { type: "image_url", image_url: { url } },
+    ]),
+  );
+const INLINE = "data:image/png;base64,aaaa";
+const REMOTE = "https://example.com/a.png";
+const jsonSchema = { type: "json_schema", json_schema: { name: "a", schema: {} } };
+
+test("what the release does not offer is refused, and accepted where it is offered", () => {
+  for (const [body, verdict, capability] of [
+    [bodyWith({ tools: [tool()] }), "unsupported_value tools", { tools: true }],
+    [bodyWith({ response_format: jsonSchema }), "unsupported_value response_format", { json_schema: true }],
+    [
+      bodyWith({ response_format: { type: "json_object" } }),
+      "unsupported_value response_format",
+      { json_schema: true },
+    ],
+    [bodyWith({ n: 2 }), "unsupported_value n", { max_n: 2 }],
+    [bodyWith({ logprobs: true }), "unsupported_parameter logprobs", { logprobs: true }],
+    [bodyWith({ logit_bias: { "1": 2 } }), "raw_token_ids_not_allowed logit_bias", { logit_bias: true }],
+    [picture(INLINE), "unsupported_value messages[1].content[1]", { images: true }],
+  ] as const) {
+    expect(verdictAt(body, offer())).toBe(verdict);
+    expect(verdictAt(body, offer(capability))).toBe("accepted");
+  }
+  expect(verdictAt(bodyWith({ n: 1_000_000_000 }), offer({ max_n: 4 }))).toBe("unsupported_value n");
+});
+
+test("what the provider behind the release does not know is refused by capability", () => {
+  const all = offer({ json_schema: true, logprobs: true, logit_bias: true, max_n: 4 });
+  for (const [body, name, verdict] of [
+    [bodyWith({ n: 2 }), "n", "unsupported_value n"],
+    [bodyWith({ logprobs: true }), "logprobs", "unsupported_parameter logprobs"],
+    [bodyWith({ logit_bias: { "1": 2 } }), "logit_bias", "raw_token_ids_not_allowed logit_bias"],
+    [
+      bodyWith({ response_format: { type: "json_object" } }),
+      "response_format",
+      "unsupported_value response_format",
+    ],
+  ] as const) {
+    const fields = OPTIONAL_FIELDS.filter((field) => field !== name);
+    const { code, param } = refusalOf(() => fitTo(parsed(body), all, { fields }));
+    expect(`${code} ${param}`).toBe(verdict);
+    expect(() => fitTo(parsed(body), all, { fields: OPTIONAL_FIELDS })).not.toThrow();
+  }
+});
+
+test("image addresses need the release's permission, inline images do not", () => {
+  const url = "unsupported_value messages[1].content[1].image_url.url";
+  expect(verdictAt(picture(REMOTE), offer({ images: true }))).toBe(url);
+  expect(verdictAt(picture(REMOTE), offer({ images: true }, { remoteImages: true }))).toBe("accepted");
+});
+
+test("temperature is refused above the provider's upper end, never lowered; else the release's default is sent", () => {
+  const hot = parsed(bodyWith({ temperature: 1.5 }));
+  expect(fitToRelease(hot, offer()).temperature).toBe(1.5);
+  expect(verdictAt(bodyWith({ temperature: 1.5 }), offer(), 1)).toBe("decimal_above_max_value temperature");
+  expect(verdictAt(bodyWith({ temperature: 1 }), offer(), 1)).toBe("accepted");
+  const plain = parsed(bodyWith());
+  expect(fitToRelease(plain, offer({}, { defaults: { temperature: 0.7 } })).temperature).toBe(0.7);
+  expect(fitToRelease(plain, offer()).temperature).toBeNull();
+  const zero = parsed(bodyWith({ temperature: 0 }));
+  expect(fitToRelease(zero, offer({}, { defaults: { temperature: 0.7 } })).temperature).toBe(0);
+});
+
+const MODES: Record<string, { modes: string[]; default: string } | null> = {
+  none: null,
+  all: { modes: ["none", "low", "high"], default: "low" },
+  always: { modes: ["low", "high"], default: "high" },
+  rarely: { modes: ["none", "high"], default: "none" },
+};
+
+const EFFORTS: [fields: Record<string, unknown>, modes: keyof typeof MODES, sent: string | null][] = [
+  [{}, "none", null],
+  [{}, "all", "low"],
+  [{}, "rarely", "none"],
+  [{ reasoning_effort: "high" }, "all", "high"],
+  [{ reasoning_effort: "none" }, "all", "none"],
+  [{ reasoning: { effort: "low" } }, "always", "low"],
+  [{ enable_thinking: true }, "always", "high"],
+  [{ thinking: { type: "disabled" } }, "all", "none"],
+  [{ enable_thinking: true, reasoning_effort: "high" }, "rarely", "high"],
+];
+
+for (const [fields, modes, sent] of EFFORTS) {
+  test(`${JSON.stringify(fields)} on ${JSON.stringify(MODES[modes])} sends ${sent}`, () => {
+    const release = offer({}, { reasoning: MODES[modes] ?? null });
+    expect(fitToRelease(parsed(bodyWith(fields)), release).reasoningEffort).toBe(sent);
+  });
+}
+
+const CLOSED: [fields: Record<string, unknown>, modes: keyof typeof MODES, param: string][] = [
+  [{ reasoning_effort: "medium" }, "all", "reasoning_effort"],
+  [{ reasoning_effort: "HIGH" }, "all", "reasoning_effort"],
+  [{ reasoning_effort: "" }, "all", "reasoning_effort"],
+  [{ reasoning_effort: "none" }, "always", "reasoning_effort"],
+  [{ reasoning_effort: "low" }, "none", "reasoning_effort"],
+  [{ reasoning: { effort: "x".repeat(1000) } }, "all", "reasoning.effort"],
+  [{ enable_thinking: false }, "always", "enable_thinking"],
+  [{ enable_thinking: false }, "none", "enable_thinking"],
+  [{ thinking: { type: "enabled" } }, "rarely", "thinking.type"],
+];
+
+for (const [fields, modes, param] of CLOSED) {
+  test(`${JSON.stringify(fields).slice(0, 60)} on ${JSON.stringify(MODES[modes])} is refused and told the modes`, () => {
+    const release = offer({}, { reasoning: MODES[modes] ?? null });
+    const refusal = refusalOf(() => fitToRelease(parsed(bodyWith(fields)), release));
+    expect([refusal.code, refusal.param]).toEqual(["unsupported_value", param]);
+    for (const mode of MODES[modes]?.modes ?? []) expect(refusal.message).toContain(`"${mode}"`);
+    expect(refusal.message.length).toBeLessThan(250);
+  });
+}

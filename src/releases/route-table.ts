@@ -1,0 +1,199 @@
+// Which releases are open right now: the newest release of every route, in memory, with the operator's switch, its
+// freshness and its health. States, worst first: disabled > stale > unhealthy > live (interfaces.md §4). No approval
+// overrides a closed state (specification 1). COMMIT 1 checks switch, version and expiry again in the store.
+import type { Refusal } from "../domain/refusals.ts";
+import type { Release } from "../domain/release.ts";
+import type { Clock } from "../lib/clock.ts";
+import { closedRefusal, modelNotFound } from "./closed-refusal.ts";
+import type { Health } from "./health.ts";
+import { type ModelStanding, nearestToLive, type RouteStanding } from "./standing.ts";
+import { inTrialOrder } from "./trial-order.ts";
+
+/** What the store keeps about a route besides its releases. */
+export interface RouteSwitch {
+  route: string;
+  highestVersion: number;
+  disabled: boolean;
+  reason: string | null;
+  /** When it was switched off or on; of one that never was, when its first release came. */
+  sinceMs: number;
+}
+
+/** A release as the route table takes it. */
+export interface Shelved {
+  release: Release;
+  /** False when the signature does not hold under the keys trusted today. */
+  trusted: boolean;
+  /** Since when the route was without a release for no moment, milliseconds since the epoch. */
+  coveredSinceMs: number;
+}
+
+interface Slot extends Shelved {
+  highestVersion: number;
+  disabled: boolean;
+  reason: string | null;
+  switchedAtMs: number;
+  /** `[release]`, made once: the answer for a model with one open route. */
+  alone: readonly Release[];
+}
+
+export interface ShelfPorts {
+  clock: Clock;
+  health: Pick<Health, "permits" | "begin" | "of">;
+  /** 0 ≤ random() < 1; for routes of equal priority. */
+  random?: () => number;
+}
+
+const NONE: readonly Release[] = Object.freeze([]);
+
+export class RouteTable {
+  private readonly slots = new Map<string, Slot>();
+  /** Slots of each model by priority; rebuilt on every change, never on a request. */
+  private readonly byModel = new Map<string, Slot[]>();
+
+  constructor(private readonly ports: ShelfPorts) {}
+
+  /** Open releases of a model in the order of trial, frozen for one request; empty when there is none. */
+  candidates(model: string): readonly Release[] {
+    const releases = this.open(model);
+    for (const release of releases) this.ports.health.begin(release);
+    return releases;
+  }
+
+  /** The same set for a quote: takes no circuit's trial. */
+  open(model: string): readonly Release[] {
+    const slots = this.byModel.get(model);
+    if (slots === undefined) return NONE;
+    const nowMs = this.ports.clock.nowMs();
+    const [first] = slots;
+    if (slots.length === 1 && first !== undefined) return this.isOpen(first, nowMs) ? first.alone : NONE;
+    const live = slots.filter((slot) => this.isOpen(slot, nowMs)).map(({ release }) => release);
+    return live.length > 1 ? inTrialOrder(live, this.ports.random ?? Math.random) : live;
+  }
+
+  /** Why `candidates` was empty: 404, or 503 with the state nearest to live. */
+  closedReason(model: string): Refusal {
+    const standing = this.model(model);
+    if (standing === null) return modelNotFound(model);
+    return closedRefusal(model, nearestToLive(standing.routes), this.ports.clock.nowMs());
+  }
+
+  models(): ModelStanding[] {
+    return [...this.byModel.keys()].flatMap((id) => this.model(id) ?? []);
+  }
+
+  model(id: string): ModelStanding | null {
+    const slots = this.byModel.get(id);
+    if (slots === undefined) return null;
+    const routes = slots.map((slot) => this.standingOf(slot));
+    const createdAtMs = Math.min(...slots.map(({ release }) => release.issuedAtMs));
+    return { model: id, createdAtMs, state: nearestToLive(routes).state, routes };
+  }
+
+  standings(): RouteStanding[] {
+    return [...this.slots.values()].map((slot) => this.standingOf(slot));
+  }
+
+  route(id: string): RouteStanding | null {
+    const slot = this.slots.get(id);
+    return slot === undefined ? null : this.standingOf(slot);
+  }
+
+  /** The highest version ever seen of a route, 0 for an unknown one. */
+  highestVersion(route: string): number {
+    return this.slots.get(route)?.highestVersion ?? 0;
+  }
+
+  /** Replaces everything by what the store holds. */
+  load(stored: { releases: readonly Shelved[]; switches: readonly RouteSwitch[] }): void {
+    const switchOf = new Map(stored.switches.map((known) => [known.route, known]));
+    this.slots.clear();
+    for (const shelved of stored.releases) {
+      const { route } = shelved.release;
+      this.slots.set(route, slotOf(shelved, switchOf.get(route)));
+    }
+    this.index();
+  }
+
+  /** Takes a newly published release; an older one than the route table has is left out. */
+  put(release: Release): void {
+    const before = this.slots.get(release.route);
+    if (before !== undefined && before.release.version > release.version) return;
+    const nowMs = this.ports.clock.nowMs();
+    const covered = before !== undefined && staleness(before, nowMs) === null;
+    const coveredSinceMs = covered ? before.coveredSinceMs : nowMs;
+    const known = before && { ...before, sinceMs: before.switchedAtMs };
+    this.slots.set(release.route, slotOf({ release, trusted: true, coveredSinceMs }, known));
+    this.index();
+  }
+
+  /** False when there is no such route. */
+  setDisabled({ route, disabled, reason, sinceMs }: Omit<RouteSwitch, "highestVersion">): boolean {
+    const slot = this.slots.get(route);
+    if (slot === undefined) return false;
+    slot.disabled = disabled;
+    slot.reason = disabled ? reason : null;
+    slot.switchedAtMs = sinceMs;
+    return true;
+  }
+
+  private isOpen(slot: Slot, nowMs: number): boolean {
+    return !slot.disabled && staleness(slot, nowMs) === null && this.ports.health.permits(slot.release);
+  }
+
+  private standingOf(slot: Slot): RouteStanding {
+    const { release } = slot;
+    const { reason: ailment, sinceMs: healthSinceMs, ...health } = this.ports.health.of(release);
+    const { switchedAtMs } = slot;
+    if (slot.disabled)
+      return { release, state: "disabled", reason: slot.reason, sinceMs: switchedAtMs, ...health };
+    const stale = staleness(slot, this.ports.clock.nowMs());
+    if (stale !== null) {
+      const sinceMs = stale === "expired" ? Math.max(release.expiresAtMs, switchedAtMs) : null;
+      return { release, state: "stale", reason: stale, sinceMs, ...health };
+    }
+    if (ailment === null)
+      return {
+        release,
+        state: "live",
+        reason: null,
+        sinceMs: Math.max(switchedAtMs, slot.coveredSinceMs, healthSinceMs ?? 0),
+        ...health,
+      };
+    const sinceMs = healthSinceMs === null ? null : Math.max(healthSinceMs, switchedAtMs);
+    return { release, state: "unhealthy", reason: ailment, sinceMs, ...health };
+  }
+
+  private index(): void {
+    this.byModel.clear();
+    for (const slot of this.slots.values()) {
+      const same = this.byModel.get(slot.release.model);
+      if (same === undefined) this.byModel.set(slot.release.model, [slot]);
+      else same.push(slot);
+    }
+    for (const same of this.byModel.values()) same.sort((a, b) => a.release.priority - b.release.priority);
+  }
+}
+
+function slotOf(
+  { release, trusted, coveredSinceMs }: Shelved,
+  known: Omit<RouteSwitch, "route"> | undefined,
+): Slot {
+  return {
+    release,
+    trusted,
+    coveredSinceMs,
+    highestVersion: Math.max(known?.highestVersion ?? 0, release.version),
+    disabled: known?.disabled ?? false,
+    reason: known?.reason ?? null,
+    switchedAtMs: known?.sinceMs ?? coveredSinceMs,
+    alone: Object.freeze([release]),
+  };
+}
+
+/** Why a release may no longer serve; compared on every request, so an expiry closes the route to the millisecond. */
+function staleness(slot: Slot, nowMs: number): "expired" | "superseded" | "untrusted_key" | null {
+  if (!slot.trusted) return "untrusted_key";
+  if (slot.release.version < slot.highestVersion) return "superseded";
+  return slot.release.expiresAtMs <= nowMs ? "expired" : null;
+}

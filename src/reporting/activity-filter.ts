@@ -1,0 +1,72 @@
+// What a filter of the activity page asks of both its sources: the ledger's requests, and the request log of those that
+// held nothing.
+import type { Expression, ExpressionBuilder, SqlBool } from "kysely";
+import type { z } from "zod";
+import type * as spendShapes from "../api/shapes/spend.ts";
+import { OWNER_LOST } from "../ledger/recovery.ts";
+import { when } from "../store/query.ts";
+import type { Sql } from "../store/sql.ts";
+import type { Tables } from "../store/tables.ts";
+import { requestCursor } from "./cursors.ts";
+import { sinceRequest, stillRuns } from "./request-time.ts";
+import type { Window } from "./windows.ts";
+
+export type ActivityQuery = z.output<typeof spendShapes.activityQuery>;
+
+const IN_REQUEST_LOG = new Set<string | undefined>(["refused", "replay"]);
+
+/** Whether rows of this source can match. */
+export const asksRequests = ({ state }: Pick<ActivityQuery, "state">): boolean => !IN_REQUEST_LOG.has(state);
+export const asksRequestLog = ({ state }: Pick<ActivityQuery, "state">): boolean =>
+  state === undefined || IN_REQUEST_LOG.has(state);
+
+export interface Filter {
+  organizationId: string;
+  query: Pick<ActivityQuery, "state" | "key" | "model" | "code" | "cursor">;
+  window: Partial<Window>;
+}
+
+type Condition = Expression<SqlBool>;
+
+export const ofRequests =
+  (sql: Sql, { organizationId, query, window: { fromMs, toMs } }: Filter) =>
+  (eb: ExpressionBuilder<Tables, "request">): Condition =>
+    eb.and([
+      eb("org_id", "=", organizationId),
+      ...when(requestCursor(query.cursor), (id) => eb("request_id", "<", id)),
+      ...when(fromMs, (ms) => eb("request_id", ">=", sinceRequest(ms))),
+      ...when(toMs, (ms) => eb("request_id", "<", sinceRequest(ms))),
+      ...when(query.key, (id) => eb("key_id", "=", id)),
+      ...when(query.model, (model) => eb("model", "=", model)),
+      ...when(query.code, (code) => eb("error_code", "=", code)),
+      ...inState(sql, query.state, eb),
+    ]);
+
+function inState(
+  sql: Sql,
+  state: ActivityQuery["state"],
+  eb: ExpressionBuilder<Tables, "request">,
+): Condition[] {
+  const released = eb("state", "=", "released");
+  if (state === "running") return [stillRuns(sql)];
+  const settled = eb("state", "=", "settled");
+  if (state === "settled") return [settled, eb("finish_reason", "is not", null)];
+  if (state === "cut_short") return [settled, eb("finish_reason", "is", null)];
+  if (state === "outcome_unknown") return [released, eb("error_code", "=", OWNER_LOST)];
+  if (state !== "released") return [];
+  return [released, eb.or([eb("error_code", "is", null), eb("error_code", "<>", OWNER_LOST)])];
+}
+
+export const ofRequestLog =
+  ({ organizationId, query, window: { fromMs, toMs } }: Filter) =>
+  (eb: ExpressionBuilder<Tables, "journal">): Condition =>
+    eb.and([
+      eb("org_id", "=", organizationId),
+      ...when(requestCursor(query.cursor), (id) => eb("request_id", "<", id)),
+      ...when(fromMs, (ms) => eb("request_id", ">=", sinceRequest(ms))),
+      ...when(toMs, (ms) => eb("request_id", "<", sinceRequest(ms))),
+      ...when(query.key, (id) => eb("key_id", "=", id)),
+      ...when(query.model, (model) => eb("model", "=", model)),
+      ...when(query.code, (code) => eb("code", "=", code)),
+      ...when(query.state, (state) => eb("kind", "=", state as "refused" | "replay")),
+    ]);

@@ -1,0 +1,111 @@
+// How many requests of which state came when: the rows of the activity page, counted by hours or days.
+import { type RawBuilder, sql as fragment } from "kysely";
+import type * as spendShapes from "../api/shapes/spend.ts";
+import type { z } from "zod";
+import { printTime } from "../domain/print.ts";
+import { OWNER_LOST } from "../ledger/recovery.ts";
+import type { Clock } from "../lib/clock.ts";
+import { from, rowsOf, total } from "../store/query.ts";
+import type { Sql } from "../store/sql.ts";
+import { asksRequestLog, asksRequests, type Filter, ofRequestLog, ofRequests } from "./activity-filter.ts";
+import { type Buckets, bucketsOf, startsOf } from "./usage-buckets.ts";
+
+type Histogram = z.output<typeof spendShapes.activityHistogram>;
+
+export interface HistogramPorts {
+  sql: Sql;
+  clock: Clock;
+  flushRequestLog(): Promise<void>;
+}
+
+/** In the order in which they are stacked. */
+const STATES = [
+  "settled",
+  "cut_short",
+  "running",
+  "released",
+  "outcome_unknown",
+  "refused",
+  "replay",
+] as const;
+
+export async function activityHistogram(
+  on: HistogramPorts,
+  organizationId: string,
+  query: z.output<typeof spendShapes.histogramQuery>,
+): Promise<Histogram> {
+  await on.flushRequestLog();
+  const nowMs = on.clock.nowMs();
+  const { window, buckets } = bucketsOf(query, nowMs);
+  const filter = { organizationId, query, window };
+  const rows = [
+    ...(asksRequests(query) ? await ofLedger(on.sql, { filter, buckets }) : []),
+    ...(asksRequestLog(query) ? await ofRefusals(on.sql, { filter, buckets }) : []),
+  ];
+  const at = startsOf(buckets);
+  const counts = new Map<string, number[]>(STATES.map((state) => [state, at.map(() => 0)]));
+  for (const row of rows) {
+    // A request is admitted a little after it arrived: the last of a window may lie behind its end.
+    const bucket = Math.min(Math.max(0, Number(row.bucket)), at.length - 1);
+    const ofState = counts.get(row.state);
+    if (ofState !== undefined) ofState[bucket] = (ofState[bucket] ?? 0) + Number(row.requests);
+  }
+  return {
+    from: printTime(buckets.fromMs),
+    to: printTime(buckets.toMs),
+    bucket: buckets.unit,
+    running_bucket: buckets.runningMs === null ? null : printTime(buckets.runningMs),
+    at: at.map(printTime),
+    states: STATES.map((state) => ({ state, counts: counts.get(state) ?? [] })),
+  };
+}
+
+interface Counted {
+  filter: Filter;
+  buckets: Buckets;
+}
+
+interface Count {
+  bucket: bigint;
+  state: string;
+  requests: bigint;
+}
+
+function ofLedger(sql: Sql, { filter, buckets }: Counted): Promise<Count[]> {
+  const counted = from
+    .selectFrom("request")
+    .where(ofRequests(sql, filter))
+    .select([
+      bucketOf("admitted_at", buckets).as("bucket"),
+      fragment<string>`CASE WHEN state = 'settled' THEN CASE WHEN finish_reason IS NULL THEN 'cut_short' ELSE 'settled' END
+        WHEN state <> 'released' THEN 'running'
+        WHEN error_code = ${OWNER_LOST} THEN 'outcome_unknown' ELSE 'released' END`.as("state"),
+    ])
+    .as("counted");
+  return rowsOf(
+    sql,
+    from
+      .selectFrom(counted)
+      .select((eb) => ["bucket", "state", eb.fn.countAll<bigint>().as("requests")])
+      .groupBy(["bucket", "state"]),
+  );
+}
+
+function ofRefusals(sql: Sql, { filter, buckets }: Counted): Promise<Count[]> {
+  const counted = from
+    .selectFrom("journal")
+    .where(ofRequestLog(filter))
+    .select([bucketOf("at", buckets).as("bucket"), "kind as state", "requests as one"])
+    .as("counted");
+  return rowsOf(
+    sql,
+    from
+      .selectFrom(counted)
+      .select((eb) => ["bucket", "state", total(eb.ref("one")).as("requests")])
+      .groupBy(["bucket", "state"]),
+  );
+}
+
+/** Whole numbers: the quotient is cut, in both stores. */
+const bucketOf = (column: "admitted_at" | "at", { fromMs, bucketMs }: Buckets): RawBuilder<bigint> =>
+  fragment<bigint>`(${fragment.ref(column)} - ${fragment.lit(fromMs)}) / ${fragment.lit(bucketMs)}`;

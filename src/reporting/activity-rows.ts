@@ -1,0 +1,116 @@
+// Rows of the activity page, from the ledger's requests and from the request log of those that held nothing.
+import type * as spendShapes from "../api/shapes/spend.ts";
+import type { z } from "zod";
+import { formatUsd, ZERO_USD } from "../domain/money.ts";
+import { printTime } from "../domain/print.ts";
+import type { Release } from "../domain/release.ts";
+import { SEVERAL_KEYS } from "../domain/request-log.ts";
+import { OWNER_LOST } from "../ledger/recovery.ts";
+import { isSet, numberOrNull } from "../store/query.ts";
+import type { Tables } from "../store/tables.ts";
+import { askedOfRow } from "./held-nothing.ts";
+
+export type ActivityRow = z.output<typeof spendShapes.activityList>["data"][number];
+
+export const REQUEST_COLUMNS = [
+  "request_id",
+  "key_id",
+  "model",
+  "tier",
+  "state",
+  "stream",
+  "admitted_at",
+  "hold",
+  "charge",
+  "status",
+  "error_code",
+  "finish_reason",
+  "prompt_tokens",
+  "completion_tokens",
+  "cached_tokens",
+  "first_part_ms",
+  "total_ms",
+  "release_digest",
+  "prompt_bound",
+  "output_bound",
+  "answer_until",
+  "claim_until",
+] as const satisfies (keyof Tables["request"])[];
+export type HeldRow = Pick<Tables["request"], (typeof REQUEST_COLUMNS)[number]>;
+export type LoggedRow = Tables["journal"];
+
+export interface Labels {
+  keys: ReadonlyMap<string, { name: string }>;
+  releases: ReadonlyMap<string, Release>;
+}
+
+export function requestRow(row: HeldRow, { keys, releases }: Labels): ActivityRow {
+  const release = releases.get(row.release_digest);
+  return {
+    id: row.request_id,
+    at: printTime(row.admitted_at),
+    state: stateOf(row),
+    status: numberOrNull(row.status),
+    code: row.error_code,
+    model: row.model,
+    provider: release?.provider ?? null,
+    region: release?.region ?? null,
+    scope: row.tier === "research" ? "research" : "standard",
+    key: keyLabel(row, keys),
+    input_tokens: numberOrNull(row.prompt_tokens),
+    cached_tokens: numberOrNull(row.cached_tokens),
+    output_tokens: numberOrNull(row.completion_tokens),
+    hold_usd: formatUsd(row.hold),
+    charge_usd: formatUsd(row.charge),
+    first_part_ms: numberOrNull(row.first_part_ms),
+    total_ms: numberOrNull(row.total_ms),
+    stream: isSet(row.stream),
+    finish_reason: row.finish_reason,
+    replay_of: null,
+    asked: {
+      prompt_tokens: Number(row.prompt_bound),
+      prompt_counted: null,
+      output_tokens: Number(row.output_bound),
+      hold_usd: formatUsd(row.hold),
+    },
+    details: null,
+    requests: 1,
+    last_at: null,
+  };
+}
+
+export const requestLogRow = (row: LoggedRow, { keys }: Labels): ActivityRow => ({
+  id: row.request_id,
+  at: printTime(row.at),
+  state: row.kind,
+  status: Number(row.status),
+  code: row.code,
+  model: row.model,
+  provider: null,
+  region: null,
+  scope: null,
+  key: keyLabel(row, keys),
+  input_tokens: null,
+  cached_tokens: null,
+  output_tokens: null,
+  hold_usd: formatUsd(ZERO_USD),
+  charge_usd: formatUsd(ZERO_USD),
+  first_part_ms: null,
+  total_ms: null,
+  stream: row.stream !== 0n,
+  finish_reason: null,
+  replay_of: row.replay_of,
+  ...askedOfRow(row),
+});
+
+const keyLabel = ({ key_id: id }: { key_id: string }, keys: Labels["keys"]): ActivityRow["key"] => ({
+  id,
+  name: id === SEVERAL_KEYS ? "several keys" : (keys.get(id)?.name ?? id),
+});
+
+/** An answer that came to its end has a reason for it; one that broke off, or whose caller left, has none. */
+function stateOf({ state, error_code, finish_reason }: HeldRow): ActivityRow["state"] {
+  if (state === "settled") return finish_reason === null ? "cut_short" : "settled";
+  if (state !== "released") return "running";
+  return error_code === OWNER_LOST ? "outcome_unknown" : "released";
+}

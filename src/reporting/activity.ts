@@ -1,0 +1,275 @@
+// Activity: every request of an organization, newest first, refusals and replays included; one of them with its story.
+import { requestIdIn } from "../lib/id.ts";
+import { readRelease } from "../registry/releases.ts";
+import { readRequest } from "../registry/requests.ts";
+import { missingRelease } from "../ledger/unreadable.ts";
+import { OperatorRefusal } from "../domain/operator-refusals.ts";
+import type * as spendShapes from "../api/shapes/spend.ts";
+import type { z } from "zod";
+import { wordsOf } from "../domain/refusal-words.ts";
+import type { Reader, RequestRecord } from "../ledger/ledger.ts";
+import type { Clock } from "../lib/clock.ts";
+import { requestOf } from "./requests.ts";
+import { printTime, printTimeOrNull } from "../domain/print.ts";
+import { from, numberOrNull, rowOf, rowsOf } from "../store/query.ts";
+import type { Sql } from "../store/sql.ts";
+import {
+  type ActivityQuery,
+  asksRequestLog,
+  asksRequests,
+  type Filter,
+  ofRequestLog,
+  ofRequests,
+} from "./activity-filter.ts";
+import {
+  type ActivityRow,
+  type HeldRow,
+  type LoggedRow,
+  REQUEST_COLUMNS,
+  requestLogRow,
+  requestRow,
+} from "./activity-rows.ts";
+import { forMembers, judgedAttempts } from "./attempts.ts";
+import { arithmeticOf } from "./arithmetic.ts";
+import type { LabelBook } from "./labels.ts";
+import { windowIfAsked } from "./windows.ts";
+
+type Detail = z.output<typeof spendShapes.activityDetail>;
+
+export interface ActivityPorts {
+  sql: Sql;
+  clock: Clock;
+  ledger: Reader;
+  labels: LabelBook;
+  /** So that a reader sees the refusal that they just met. */
+  flushRequestLog(): Promise<void>;
+}
+
+const PAGE = 50;
+const REPLAYS_SHOWN = 50;
+
+/** One page, newest first, of what the ledger and the request log both know. */
+export async function activityPage(
+  on: ActivityPorts,
+  organizationId: string,
+  query: ActivityQuery,
+): Promise<z.output<typeof spendShapes.activityList>> {
+  await on.flushRequestLog();
+  const limit = query.limit ?? PAGE;
+  const { find } = query;
+  const found =
+    find === undefined ? null : { text: find, ids: await requestsNamed(on.sql, organizationId, find) };
+  const filter = { organizationId, query, window: windowIfAsked(query, on.clock.nowMs()) };
+  const asked = { filter, found, limit: limit + 1 };
+  const held = asksRequests(query) ? await heldRows(on, asked) : [];
+  const logged = asksRequestLog(query) ? await loggedRows(on, asked) : [];
+  const rows = await labelled(on, organizationId, { held, logged });
+  const page = rows.slice(0, limit);
+  return { data: page, next_cursor: rows.length > limit ? (page.at(-1)?.id ?? null) : null };
+}
+
+/**
+ * One request with its story. `platform`: also what only operators may read. Throws `OperatorRefusal` when there is no
+ * such request of this organization.
+ */
+export async function activityOf(
+  on: ActivityPorts,
+  organizationId: string,
+  { requestId, platform }: { requestId: string; platform: boolean },
+): Promise<Detail> {
+  await on.flushRequestLog();
+  const record = await readRequest(on.ledger, requestId);
+  if (record === null || record.organizationId !== organizationId)
+    return await fromRequestLog(on, organizationId, requestId);
+  const release = await readRelease(on.ledger, record.releaseDigest);
+  const shown = await requestOf(on.ledger, record);
+  const request = platform ? shown : { ...shown, attempts: shown.attempts.map(forMembers) };
+  const held = await rowsOf(
+    on.sql,
+    from
+      .selectFrom("request")
+      .select(REQUEST_COLUMNS)
+      .where("org_id", "=", organizationId)
+      .where("request_id", "=", requestId),
+  );
+  const [stored] = held;
+  const [row] = await labelled(on, organizationId, { held, logged: [] });
+  if (release === null) throw missingRelease(requestId);
+  if (row === undefined || stored === undefined)
+    throw new Error(`request ${requestId} has a record but no row`);
+  return {
+    row,
+    request,
+    sentence: sentenceOf(row),
+    advice: adviceOf(row),
+    arithmetic: arithmeticOf(record, release),
+    attempts: judgedAttempts(record),
+    idempotency: {
+      ...keyState(stored, on.clock.nowMs()),
+      key: request.gateway.idempotency.key,
+      caller_supplied: request.gateway.idempotency.caller_supplied,
+      replays: await replaysOf(on, organizationId, requestId),
+      content_hash: await contentHash(on, record),
+    },
+    route: {
+      route: release.route,
+      provider: release.provider,
+      region: release.region,
+      release_version: release.version,
+      signed_by: release.signedBy,
+      issued_at: printTime(release.issuedAtMs),
+      expires_at: printTime(release.expiresAtMs),
+      digest: release.digest,
+      tier: release.tier,
+    },
+    content: "not stored",
+  };
+}
+
+interface Asked {
+  filter: Filter;
+  /** What was searched for, and the ids under that name; null without a search. */
+  found: { text: string; ids: string[] } | null;
+  limit: number;
+}
+
+const heldRows = ({ sql }: ActivityPorts, { filter, found, limit }: Asked): Promise<HeldRow[]> =>
+  rowsOf(
+    sql,
+    from
+      .selectFrom("request")
+      .select(REQUEST_COLUMNS)
+      .where(ofRequests(sql, filter))
+      .$if(found !== null, (query) => query.where("request_id", "in", found?.ids ?? []))
+      .orderBy("request_id", "desc")
+      .limit(limit),
+  );
+
+const loggedRows = ({ sql }: ActivityPorts, { filter, found, limit }: Asked): Promise<LoggedRow[]> =>
+  rowsOf(
+    sql,
+    from
+      .selectFrom("journal")
+      .selectAll()
+      .where(ofRequestLog(filter))
+      .$if(found !== null, (query) =>
+        query.where((eb) =>
+          eb.or([
+            eb("request_id", "in", found?.ids ?? []),
+            eb("replay_of", "in", found?.ids ?? []),
+            eb("idempotency_key", "=", found?.text ?? ""),
+          ]),
+        ),
+      )
+      .orderBy("request_id", "desc")
+      .limit(limit),
+  );
+
+/** A request's id, its answer's, or the Idempotency-Key that it was sent with: by index, whatever was asked for. */
+async function requestsNamed(sql: Sql, organizationId: string, text: string): Promise<string[]> {
+  const keys = from.selectFrom("api_key").select("key_id").where("org_id", "=", organizationId);
+  const claims = from
+    .selectFrom("claim")
+    .select("request_id")
+    .where("org_id", "=", organizationId)
+    .where("idem_key", "=", text)
+    .where("key_id", "in", keys);
+  return [requestIdIn(text), ...(await rowsOf(sql, claims)).map((row) => row.request_id)];
+}
+
+async function labelled(
+  { labels }: ActivityPorts,
+  organizationId: string,
+  { held, logged }: { held: HeldRow[]; logged: LoggedRow[] },
+): Promise<ActivityRow[]> {
+  const releases = await labels.releasesOf(held.map((row) => row.release_digest));
+  const ids = [...held, ...logged].map((row) => row.key_id);
+  const names = { keys: await labels.keysOf(organizationId, ids), releases };
+  return [
+    ...held.map((row) => requestRow(row, names)),
+    ...logged.map((row) => requestLogRow(row, names)),
+  ].toSorted((a, b) => (a.id < b.id ? 1 : -1));
+}
+
+async function fromRequestLog(on: ActivityPorts, organizationId: string, requestId: string): Promise<Detail> {
+  const logged = await rowsOf(
+    on.sql,
+    from
+      .selectFrom("journal")
+      .selectAll()
+      .where("org_id", "=", organizationId)
+      .where("request_id", "=", requestId),
+  );
+  const [row] = await labelled(on, organizationId, { held: [], logged });
+  if (row === undefined) throw new OperatorRefusal("not_found", "There is no record of this id.", "request");
+  const nothing = { request: null, arithmetic: null, idempotency: null, route: null };
+  const words = { sentence: sentenceOf(row), advice: adviceOf(row) };
+  return { row, ...nothing, ...words, attempts: [], content: "not stored" };
+}
+
+async function replaysOf(
+  { sql }: ActivityPorts,
+  organizationId: string,
+  requestId: string,
+): Promise<NonNullable<Detail["idempotency"]>["replays"]> {
+  const query = from
+    .selectFrom("journal")
+    .select(["request_id", "at", "waited_ms"])
+    .where("replay_of", "=", requestId)
+    .where("org_id", "=", organizationId)
+    .orderBy("request_id")
+    .limit(REPLAYS_SHOWN);
+  return (await rowsOf(sql, query)).map((row) => ({
+    id: row.request_id,
+    at: printTime(row.at),
+    waited_ms: numberOrNull(row.waited_ms),
+  }));
+}
+
+/** The fingerprint of its claim, as long as that holds the key. */
+async function contentHash(
+  { sql }: ActivityPorts,
+  { organizationId, keyId, idempotencyKey, requestId }: RequestRecord,
+): Promise<string | null> {
+  if (idempotencyKey === null) return null;
+  const query = from
+    .selectFrom("claim")
+    .select("fingerprint")
+    .where("org_id", "=", organizationId)
+    .where("key_id", "=", keyId)
+    .where("idem_key", "=", idempotencyKey)
+    .where("request_id", "=", requestId);
+  const claim = await rowOf(sql, query);
+  return claim === undefined ? null : Buffer.from(claim.fingerprint).toString("hex");
+}
+
+const SENTENCES: Partial<Record<ActivityRow["state"], string>> = {
+  running: "The request runs; its credits are held.",
+  cut_short:
+    "The answer did not come to its end; only what is below was charged, the rest of the hold came back.",
+  released: "The request was not served; its hold went back whole.",
+  outcome_unknown:
+    "The gateway stopped while this request ran; its hold went back, and its outcome is not known.",
+  refused: "The request was rejected before anything was held.",
+  replay: "The kept answer of an earlier request was sent again, at no charge.",
+};
+
+const sentenceOf = ({ state }: ActivityRow): string | null => SENTENCES[state] ?? null;
+
+/** As plain text: the documents write code as code. */
+function adviceOf({ code }: ActivityRow): Detail["advice"] {
+  const words = wordsOf(code);
+  if (words === null) return null;
+  return { happened: words.happened.replaceAll("`", ""), next: words.next.replaceAll("`", "") };
+}
+
+/** What a repeat with the request's Idempotency-Key meets. */
+function keyState(
+  { state, answer_until: answer, claim_until: claim }: HeldRow,
+  nowMs: number,
+): Pick<NonNullable<Detail["idempotency"]>, "state" | "until"> {
+  if (state !== "settled" && state !== "released") return { state: "in_progress", until: null };
+  if (answer !== null && answer > nowMs) return { state: "answer_kept", until: printTimeOrNull(answer) };
+  if (claim !== null && claim > nowMs) return { state: "key_taken", until: printTimeOrNull(claim) };
+  return { state: "free", until: null };
+}

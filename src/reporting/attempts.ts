@@ -1,0 +1,63 @@
+// Why each call to a provider was left, and who paid for it: read from how it ended and from what the request cost.
+import type { RequestJson } from "../api/shapes/records.ts";
+import type * as spendShapes from "../api/shapes/spend.ts";
+import type { z } from "zod";
+import type { AttemptRecord, Doubt, RequestRecord } from "../ledger/ledger.ts";
+
+type Attempt = RequestJson["attempts"][number];
+type Judged = z.output<typeof spendShapes.activityDetail>["attempts"][number];
+
+export const judgedAttempts = (record: RequestRecord): Judged[] =>
+  record.attempts.map((attempt, at) => {
+    const isLast = at === record.attempts.length - 1;
+    return {
+      n: attempt.n,
+      reason: [reasonOf(attempt), ...doubtsOf(attempt)].join(" "),
+      paid_by: payerOf(record, { attempt, isLast }),
+    };
+  });
+
+/** Failures that are about the request itself: their words help who sent it. */
+const ABOUT_THE_REQUEST: ReadonlySet<string> = new Set(["bad_request", "context_length", "content_filter"]);
+
+/** What a provider says of our account, our models or itself is for operators. */
+export const forMembers = (attempt: Attempt): Attempt =>
+  ABOUT_THE_REQUEST.has(attempt.error_class ?? "") ? attempt : { ...attempt, words: null };
+
+/** Null while nobody knows. The customer pays for one call at most, the last; what the others cost is the house's. */
+function payerOf(
+  { state, charge, variance }: RequestRecord,
+  { attempt, isLast }: { attempt: AttemptRecord; isLast: boolean },
+): Judged["paid_by"] {
+  if (attempt.outcome === "not_executed") return "nobody";
+  if (!isLast) return "house";
+  if (state === "running") return null;
+  if (charge > 0n) return "customer";
+  return variance > 0n || attempt.outcome === "unknown" ? "house" : "nobody";
+}
+
+const DOUBTS: Record<Doubt, string> = {
+  usage_clamped: "It told more tokens than were quoted: no more than those were charged.",
+  usage_below_delivered: "It told far fewer tokens than it delivered: what was delivered was counted.",
+  output_above_maximum: "It went past the output maximum that it was given.",
+};
+
+const doubtsOf = ({ doubts = [] }: AttemptRecord): string[] => doubts.map((doubt) => DOUBTS[doubt]);
+
+function reasonOf({ outcome, upstreamStatus, errorClass }: AttemptRecord): string {
+  const how = [
+    ...(upstreamStatus === null ? [] : [`status ${upstreamStatus}`]),
+    ...(errorClass === null ? [] : [errorClass.replaceAll("_", " ")]),
+  ].join(", ");
+  const told = how === "" ? "" : ` (${how})`;
+  switch (outcome) {
+    case "answered":
+      return "The provider answered.";
+    case "not_executed":
+      return `Left before the provider ran it${told}: nothing was delivered.`;
+    case "failed":
+      return `The provider ran it and failed${told}.`;
+    case "unknown":
+      return `The connection ended without a verdict${told}: the provider may have run it.`;
+  }
+}

@@ -1,0 +1,134 @@
+// The audit log as a page: who did what, when, before and after, and from where.
+import { type Expression, type ExpressionBuilder, sql as fragment, type SqlBool } from "kysely";
+import type * as alertsShapes from "../api/shapes/alerts.ts";
+import type { z } from "zod";
+import type { People, Person } from "../people/people.ts";
+import type { Clock } from "../lib/clock.ts";
+import { printTime } from "../domain/print.ts";
+import { from, rowsOf, when } from "../store/query.ts";
+import type { Sql } from "../store/sql.ts";
+import type { Tables } from "../store/tables.ts";
+import { auditCursor, numberedCursor } from "./cursors.ts";
+import { windowIfAsked } from "./windows.ts";
+
+export type AuditQuery = z.output<typeof alertsShapes.auditQuery>;
+type Row = z.output<typeof alertsShapes.auditList>["data"][number];
+
+/** What of the audit log whoever asks may see. */
+export interface AuditSight {
+  /** Null shows all lines. */
+  only: { actor: string } | { money: true } | null;
+  /** Whether it shows from where the platform calls: operators, management keys, services. */
+  platform: boolean;
+}
+
+const PAGE = 50;
+/** What the role `billing` sees. */
+const MONEY = ["credits.", "order.", "auto_top_up.", "card."];
+
+/** One page of the log: of an organization, or (null) of all of them and the platform. */
+export async function auditPage(
+  on: AuditPorts,
+  organizationId: string | null,
+  { query, sight: { only, platform } }: { query: AuditQuery; sight: AuditSight },
+): Promise<z.output<typeof alertsShapes.auditList>> {
+  const limit = query.limit ?? PAGE;
+  const { fromMs, toMs } = windowIfAsked(query, on.clock.nowMs());
+  const rows = await rowsOf(
+    on.sql,
+    from
+      .selectFrom("audit_log")
+      .selectAll()
+      .where((eb) => {
+        const { before, at } = placesIn(on.sql, eb);
+        return eb.and([
+          ...when(organizationId ?? query.org, (org) => eb("org_id", "=", org)),
+          ...when(query.cursor, before),
+          ...when(fromMs, (ms) => eb("at", ">=", BigInt(ms))),
+          ...when(toMs, (ms) => eb("at", "<", BigInt(ms))),
+          ...when(query.actor, (actor) => eb("actor", "=", actor)),
+          ...when(query.action, (action) => eb("action", "=", action)),
+          ...when(query.target, (target) => eb("target", "=", target)),
+          ...when(query.line, at),
+          ...(only !== null && "actor" in only ? [eb("actor", "=", only.actor)] : []),
+          ...(only !== null && "money" in only
+            ? [eb.or(MONEY.map((prefix) => eb("action", "like", `${prefix}%`)))]
+            : []),
+        ]);
+      })
+      .orderBy(on.sql.dialect === "sqlite" ? "seq" : "id", "desc")
+      .limit(limit + 1),
+  );
+  if (rows.length === 0) return { data: [], next_cursor: null };
+  const actors = [...new Set(rows.map((row) => row.actor))];
+  const persons = await on.people.persons(actors);
+  const known: Known = {
+    names: new Map(persons.map(({ id, name }) => [id, name])),
+    hidden: platform ? new Set() : new Set(await ofPlatform(on.sql, actors, persons)),
+  };
+  const data = rows.slice(0, limit).map((row) => printed(row, known));
+  return { data, next_cursor: rows.length > limit ? (data.at(-1)?.id ?? null) : null };
+}
+
+interface AuditPorts {
+  sql: Sql;
+  clock: Clock;
+  people: Pick<People, "persons">;
+}
+
+type Condition = Expression<SqlBool>;
+
+/** What orders the log: a number on SQLite, on PostgreSQL an id that begins with its time. An id that cannot be one is of no line. */
+const placesIn = (
+  { dialect }: Sql,
+  eb: ExpressionBuilder<Tables, "audit_log">,
+): { before: (cursor: string) => Condition; at: (id: string) => Condition } =>
+  dialect === "sqlite"
+    ? {
+        before: (cursor) => eb("seq", "<", BigInt(numberedCursor(cursor))),
+        at: (id) => eb("seq", "=", /^\d{1,15}$/.test(id) ? BigInt(id) : -1n),
+      }
+    : {
+        before: (cursor) => eb("id", "<", auditCursor(cursor)),
+        at: (id) => eb("id", "=", id),
+      };
+
+/**
+ * Whoever is not a person of the organizations: management keys, services, the gateway, and those who are operators or
+ * were. Fails closed: an actor that nobody knows is of the platform.
+ */
+async function ofPlatform(
+  sql: Sql,
+  actors: readonly string[],
+  persons: readonly Person[],
+): Promise<string[]> {
+  const removed = from
+    .selectFrom("audit_log")
+    .select("target")
+    .where("action", "=", fragment.lit("operator.remove"))
+    .where("target", "in", actors);
+  const former = new Set((await rowsOf(sql, removed)).map((row) => row.target));
+  const members = new Set(
+    persons.filter(({ id, operator }) => !operator && !former.has(id)).map(({ id }) => id),
+  );
+  return actors.filter((actor) => !members.has(actor));
+}
+
+interface Known {
+  names: ReadonlyMap<string, string>;
+  /** Actors whose addresses are not shown. */
+  hidden: ReadonlySet<string>;
+}
+
+const printed = (row: Tables["audit_log"], { names, hidden }: Known): Row => ({
+  id: String(row.seq ?? row.id),
+  at: printTime(row.at),
+  actor: { id: row.actor, name: names.get(row.actor) ?? null },
+  action: row.action,
+  org: row.org_id,
+  target: row.target,
+  before: row.value_before,
+  after: row.value_after,
+  address: hidden.has(row.actor) ? null : row.address,
+  request_id: row.request_id,
+});

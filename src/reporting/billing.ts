@@ -1,0 +1,218 @@
+// Credits of one organization: the arithmetic line, open holds, the ledger as a page of a statement.
+import type { ExpressionBuilder } from "kysely";
+import type * as billingShapes from "../api/shapes/billing.ts";
+import type { z } from "zod";
+import { addUsd, formatUsd, subUsd, ZERO_USD, type NanoUsd } from "../domain/money.ts";
+import type { Clock } from "../lib/clock.ts";
+import { printTime } from "../domain/print.ts";
+import { from, rowOf, rowsOf, total, when } from "../store/query.ts";
+import type { Sql } from "../store/sql.ts";
+import type { Tables } from "../store/tables.ts";
+import { numberedCursor, requestCursor } from "./cursors.ts";
+import type { LabelBook } from "./labels.ts";
+import { type Move, movesPage } from "./moves.ts";
+import { stillRuns } from "./request-time.ts";
+import { windowIfAsked } from "./windows.ts";
+
+export type LedgerQuery = z.output<typeof billingShapes.ledgerQuery>;
+export type PageQuery = z.output<typeof billingShapes.pageQuery>;
+type Billing = z.output<typeof billingShapes.billing>;
+type Entry = z.output<typeof billingShapes.ledgerList>["data"][number];
+type TopUp = z.output<typeof billingShapes.topUpList>["data"][number];
+export type Sums = Omit<Billing, "drivers" | "presets_usd" | "minimum_usd" | "maximum_usd">;
+
+export interface BillingPorts {
+  sql: Sql;
+  clock: Clock;
+  labels: LabelBook;
+}
+
+const PAGE = 50;
+/** Moves that change nothing of what the organization owns. */
+const HOLD_MOVES = ["hold", "lower", "rest", "void", "variance"];
+
+/** The arithmetic line of an organization. */
+export async function billingSums({ sql }: Pick<BillingPorts, "sql">, organizationId: string): Promise<Sums> {
+  const query = from
+    .selectFrom("org_balance")
+    .selectAll("org_balance")
+    // In one statement, so that the parts are of one instant.
+    .select((eb) => [
+      eb
+        .selectFrom("request")
+        .whereRef("request.org_id", "=", "org_balance.org_id")
+        .where(stillRuns(sql))
+        .select((eb) => eb.fn.countAll<bigint>().as("holds"))
+        .$asScalar()
+        .$notNull()
+        .as("holds"),
+      toppedUp(eb, "grant").as("grants"),
+      toppedUp(eb, "purchase").as("purchases"),
+      reversed(eb, "refund").as("refunds"),
+      reversed(eb, "chargeback").as("chargebacks"),
+    ])
+    .where("org_id", "=", organizationId)
+    .where("slot", "=", 0n);
+  const row = await rowOf(sql, query);
+  if (row === undefined) throw new Error(`organization ${organizationId} has no balance`);
+  return sumsOf(row);
+}
+
+type OfBalance = ExpressionBuilder<Tables, "org_balance">;
+
+const toppedUp = (eb: OfBalance, kind: Tables["topup"]["kind"]) =>
+  eb
+    .selectFrom("topup")
+    .whereRef("topup.org_id", "=", "org_balance.org_id")
+    .where("kind", "=", kind)
+    .select((eb) => total(eb.ref("amount")).as("sum"))
+    .$asScalar()
+    .$notNull();
+
+const reversed = (eb: OfBalance, kind: Tables["reversal"]["kind"]) =>
+  eb
+    .selectFrom("reversal")
+    .whereRef("reversal.org_id", "=", "org_balance.org_id")
+    .where("kind", "=", kind)
+    .select((eb) => total(eb.ref("amount")).as("sum"))
+    .$asScalar()
+    .$notNull();
+
+export async function openHolds(
+  { sql, labels }: BillingPorts,
+  organizationId: string,
+  { cursor, limit = PAGE }: PageQuery,
+): Promise<z.output<typeof billingShapes.holdList>> {
+  const query = from
+    .selectFrom("request")
+    .select(["request_id", "key_id", "model", "hold", "admitted_at", "deadline_at"])
+    .where((eb) =>
+      eb.and([
+        eb("org_id", "=", organizationId),
+        ...when(requestCursor(cursor), (id) => eb("request_id", "<", id)),
+        stillRuns(sql),
+      ]),
+    )
+    .orderBy("request_id", "desc")
+    .limit(limit + 1);
+  const rows = await rowsOf(sql, query);
+  const keys = await labels.keysOf(
+    organizationId,
+    rows.map((row) => row.key_id),
+  );
+  const data = rows.slice(0, limit).map((row) => ({
+    request: row.request_id,
+    key: { id: row.key_id, name: keys.get(row.key_id)?.name ?? row.key_id },
+    model: row.model,
+    amount_usd: formatUsd(row.hold),
+    admitted_at: printTime(row.admitted_at),
+    deadline_at: printTime(row.deadline_at),
+  }));
+  return { data, next_cursor: rows.length > limit ? (data.at(-1)?.request ?? null) : null };
+}
+
+/** The statement, newest first. */
+export async function ledgerPage(
+  { sql, clock }: BillingPorts,
+  organizationId: string,
+  query: LedgerQuery,
+): Promise<z.output<typeof billingShapes.ledgerList>> {
+  const limit = query.limit ?? PAGE;
+  const { fromMs, toMs } = windowIfAsked(query, clock.nowMs());
+  const entries = from
+    .selectFrom("ledger_entry")
+    .selectAll()
+    .where((eb) =>
+      eb.and([
+        eb("org_id", "=", organizationId),
+        eb("slot", "=", 0n),
+        ...when(query.cursor, (cursor) => eb("version", "<", BigInt(numberedCursor(cursor)))),
+        ...when(fromMs, (ms) => eb("at", ">=", BigInt(ms))),
+        ...when(toMs, (ms) => eb("at", "<", BigInt(ms))),
+        ...when(query.kind, (kind) => eb("kind", "=", kind)),
+        ...(query.holds !== "true" && query.kind === undefined ? [eb("kind", "not in", HOLD_MOVES)] : []),
+      ]),
+    )
+    .orderBy("version", "desc")
+    .limit(limit + 1);
+  const rows = await rowsOf(sql, entries);
+  const data = rows.slice(0, limit).map(entryOf);
+  return { data, next_cursor: rows.length > limit ? String(data.at(-1)?.n) : null };
+}
+
+export async function topUpsPage(
+  sql: Sql,
+  organizationId: string,
+  { cursor, limit = PAGE }: PageQuery,
+): Promise<z.output<typeof billingShapes.topUpList>> {
+  const { rows, nextCursor } = await movesPage(sql, { organizationId, cursor, limit });
+  return { data: rows.map(topUpOf), next_cursor: nextCursor };
+}
+
+interface Parts
+  extends Pick<Tables["org_balance"], "available" | "held" | "debt" | "spent" | "purchased">,
+    Record<"grants" | "purchases" | "refunds" | "chargebacks", NanoUsd> {
+  holds: bigint;
+}
+
+/** purchases + grants + refunds − charges − chargebacks = available + held − debt (money.md §5). */
+function sumsOf(row: Parts): Sums {
+  const { available, held, debt, spent } = row;
+  const { purchases, grants, refunds, chargebacks } = row;
+  // A refund lowers `spent`; the line shows what was charged.
+  const charges = addUsd(spent, refunds);
+  const came = addUsd(addUsd(purchases, grants), refunds);
+  const went = addUsd(charges, chargebacks);
+  const drift = subUsd(subUsd(came, went), subUsd(addUsd(available, held), debt));
+  return {
+    purchases_usd: formatUsd(purchases),
+    grants_usd: formatUsd(grants),
+    refunds_usd: formatUsd(refunds),
+    charges_usd: formatUsd(charges),
+    chargebacks_usd: formatUsd(chargebacks),
+    available_usd: formatUsd(available),
+    held_usd: formatUsd(held),
+    debt_usd: formatUsd(debt),
+    drift_usd: formatUsd(drift),
+    paid_workspace: row.purchased > ZERO_USD,
+    open_holds: Number(row.holds),
+  };
+}
+
+function entryOf(row: Tables["ledger_entry"]): Entry {
+  const before = addUsd(row.available_before, row.held_before);
+  const after = addUsd(row.available_after, row.held_after);
+  return {
+    n: Number(row.version),
+    at: printTime(row.at),
+    kind: row.kind as Entry["kind"],
+    // What moves between available and held changes nothing that the organization owns: its size is shown.
+    amount_usd: formatUsd(HOLD_MOVES.includes(row.kind) ? row.amount : subUsd(after, before)),
+    available_usd: formatUsd(row.available_after),
+    held_usd: formatUsd(row.held_after),
+    balance_usd: formatUsd(after),
+    reference: referenceOf(row.reference),
+    requests: Number(row.requests),
+    hash: Buffer.from(row.hash).toString("hex"),
+  };
+}
+
+/** A top-up's is JSON of `[source, externalId]`. */
+function referenceOf(reference: string | null): string | null {
+  if (reference?.startsWith("[") !== true) return reference;
+  try {
+    const parts = JSON.parse(reference) as unknown[];
+    return parts.filter((part) => typeof part === "string").join(": ");
+  } catch {
+    return reference; // damaged: shown as it stands, the rest of the page is well
+  }
+}
+
+export const topUpOf = (move: Move): TopUp => ({
+  at: printTime(move.at),
+  kind: move.kind,
+  amount_usd: formatUsd(move.kind === "chargeback" ? subUsd(ZERO_USD, move.amount) : move.amount),
+  source: move.source,
+  reference: move.external_id,
+  balance_after_usd: formatUsd(move.balance_after),
+});

@@ -1,0 +1,98 @@
+// All credits that ever came or went back, with who saw to it; and what of a request's cost can still go back.
+import { findOrganization } from "../registry/organizations.ts";
+import { readRequest } from "../registry/requests.ts";
+import type * as operatorShapes from "../api/shapes/operator.ts";
+import type { z } from "zod";
+import { formatUsd, nanoUsd } from "../domain/money.ts";
+import { printTime } from "../domain/print.ts";
+import { unknownRecord } from "../domain/unknown-record.ts";
+import type { Reader } from "../ledger/ledger.ts";
+import type { People } from "../people/people.ts";
+import { from, rowsOf, theRow, total } from "../store/query.ts";
+import type { Sql } from "../store/sql.ts";
+import { topUpOf } from "./billing.ts";
+import { type Move, movesPage } from "./moves.ts";
+
+interface CreditsPorts {
+  sql: Sql;
+  people: Pick<People, "persons">;
+}
+
+const PAGE = 50;
+
+export async function creditsPage(
+  on: CreditsPorts,
+  { org, cursor, limit = PAGE }: z.output<typeof operatorShapes.creditsQuery>,
+): Promise<z.output<typeof operatorShapes.creditList>> {
+  const { rows, nextCursor } = await movesPage(on.sql, { organizationId: org, cursor, limit });
+  const by = await grantersOf(on, rows);
+  const data = rows.map((move) => ({
+    ...topUpOf(move),
+    org: move.org_id,
+    org_name: move.name,
+    by: by(move),
+  }));
+  return { data, next_cursor: nextCursor };
+}
+
+type By = z.output<typeof operatorShapes.creditList>["data"][number]["by"];
+
+/** Who credited it, by the line it left in the audit log. */
+async function grantersOf(
+  { sql, people }: CreditsPorts,
+  moves: readonly Move[],
+): Promise<(move: Move) => By> {
+  const [first] = moves;
+  if (first === undefined) return () => null;
+  const query = from
+    .selectFrom("audit_log")
+    .select(["org_id", "action", "target", "actor"])
+    .where("org_id", "in", [...new Set(moves.map((move) => move.org_id))])
+    .where(
+      "at",
+      ">=",
+      moves.reduce((oldest, { at }) => (at < oldest ? at : oldest), first.at),
+    )
+    .where("action", "like", "credits.%");
+  const actors = new Map(
+    (await rowsOf(sql, query)).map(({ org_id, action, target, actor }) => {
+      // Of a reversal the line first names what was reversed.
+      const reference = target.slice(Math.max(0, target.indexOf('["')));
+      return [`${org_id} ${action} ${reference}`, actor];
+    }),
+  );
+  const actorOf = ({ org_id, kind, source, external_id }: Move): string | undefined =>
+    actors.get(`${org_id} credits.${kind} ${JSON.stringify([source, external_id])}`);
+  const persons = await people.persons([...new Set(moves.flatMap((move) => actorOf(move) ?? []))]);
+  const names = new Map(persons.map(({ id, name }) => [id, name]));
+  return (move) => {
+    const id = actorOf(move);
+    return id === undefined ? null : { id, name: names.get(id) ?? null };
+  };
+}
+
+/** What a request cost, and how much of it can still go back. Throws `OperatorRefusal` when there is no such request. */
+export async function refundableOf(
+  { sql, ledger }: { sql: Sql; ledger: Reader },
+  id: string,
+): Promise<z.output<typeof operatorShapes.refundable>> {
+  const request = await readRequest(ledger, id);
+  if (request === null) throw unknownRecord("request", id, "request");
+  const { organizationId: org, charge, model, state, admittedAtMs } = request;
+  const query = from
+    .selectFrom("reversal")
+    .where((eb) => eb.and({ org_id: org, target: id, kind: "refund" }))
+    .select((eb) => total(eb.ref("amount")).as("refunded"));
+  const { refunded } = await theRow(sql, query);
+  return {
+    request: id,
+    org,
+    org_name: (await findOrganization(ledger, org))?.name ?? org,
+    model,
+    state,
+    admitted_at: printTime(admittedAtMs),
+    charge_usd: formatUsd(charge),
+    refunded_usd: formatUsd(refunded),
+    left_usd: formatUsd(nanoUsd(charge - refunded)),
+  };
+}

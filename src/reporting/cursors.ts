@@ -1,0 +1,30 @@
+// What pages of the desk take as a cursor: only what an earlier page gave (hardening.md 142).
+import { Refusal } from "../domain/refusals.ts";
+
+const NUMBER = /^\d{1,15}$/;
+const REQUEST = /^req_[0-9a-f]{32}$/;
+const ORGANIZATION = /^org_\w{1,60}$/;
+const AUDIT_LINE = /^aud_[0-9a-f]{32}$/;
+
+/** What the pattern finds in the cursor. Throws `Refusal` for a text that no page gave. */
+export function readCursor(cursor: string, pattern: RegExp): RegExpExecArray {
+  const found = pattern.exec(cursor);
+  if (found !== null) return found;
+  throw new Refusal("invalid_request", "cursor must be the next_cursor of an earlier page.", {
+    param: "cursor",
+  });
+}
+
+const whole =
+  (pattern: RegExp) =>
+  (cursor: string): string =>
+    readCursor(cursor, pattern)[0];
+const wholeIfGiven =
+  (pattern: RegExp) =>
+  (cursor: string | undefined): string | undefined =>
+    cursor === undefined ? undefined : readCursor(cursor, pattern)[0];
+
+export const numberedCursor = (cursor: string): number => Number(readCursor(cursor, NUMBER)[0]);
+export const requestCursor = wholeIfGiven(REQUEST);
+export const organizationCursor = wholeIfGiven(ORGANIZATION);
+export const auditCursor = whole(AUDIT_LINE);

@@ -1,0 +1,75 @@
+// What was spent under an entitlement: charges of its model by requests that were admitted from its approval until its
+// end. Whole hours come from the roll-ups, the hours in which it begins and ends from the requests themselves.
+import { type NanoUsd, nanoUsd } from "../domain/money.ts";
+import { from, rowsOf, theRow, total } from "../store/query.ts";
+import { inHundreds, type Sql } from "../store/sql.ts";
+import { sinceRequest } from "./request-time.ts";
+
+const HOUR_MS = 3_600_000;
+/** An id is given when a request arrives, its time is that of its admission: a little later. */
+const ADMITTED_WITHIN_MS = HOUR_MS;
+
+interface Approved {
+  org_id: string;
+  model: string;
+  fromMs: number;
+  /** Infinity while it opens its model. */
+  toMs: number;
+}
+
+/** By the entitlement's id; one that was never approved has none. */
+export async function spendsOf(sql: Sql, ids: readonly string[]): Promise<Map<string, NanoUsd>> {
+  const spends = new Map<string, NanoUsd>();
+  for (const some of inHundreds(ids)) {
+    const query = from
+      .selectFrom("entitlement")
+      .select(["id", "org_id", "model", "approved_at", "revoked_at", "expires_at"])
+      .where("id", "in", some)
+      .where("approved_at", "is not", null);
+    for (const { id, org_id, model, approved_at, revoked_at, expires_at } of await rowsOf(sql, query)) {
+      const toMs = Math.min(endOf(revoked_at), endOf(expires_at));
+      spends.set(id, await spendOf(sql, { org_id, model, fromMs: Number(approved_at), toMs }));
+    }
+  }
+  return spends;
+}
+
+const endOf = (ms: bigint | null): number => (ms === null ? Number.POSITIVE_INFINITY : Number(ms));
+
+async function spendOf(sql: Sql, approved: Approved): Promise<NanoUsd> {
+  const { fromMs, toMs } = approved;
+  const [firstWhole, lastWhole] = [Math.ceil(fromMs / HOUR_MS), Math.floor(toMs / HOUR_MS)];
+  if (lastWhole <= firstWhole) return await ofRequests(sql, approved);
+  const ends = { ...approved, fromMs: lastWhole * HOUR_MS };
+  return nanoUsd(
+    (await ofRequests(sql, { ...approved, toMs: firstWhole * HOUR_MS })) +
+      (await ofHours(sql, approved, { first: firstWhole, after: lastWhole })) +
+      (Number.isFinite(toMs) ? await ofRequests(sql, ends) : 0n),
+  );
+}
+
+async function ofHours(
+  sql: Sql,
+  { org_id, model }: Approved,
+  { first, after }: { first: number; after: number },
+): Promise<NanoUsd> {
+  const query = from
+    .selectFrom("usage_hour")
+    .select((eb) => total(eb.ref("charge")).as("charge"))
+    .where((eb) => eb.and({ org_id, model }))
+    .where("hour", ">=", BigInt(first))
+    .$if(Number.isFinite(after), (hours) => hours.where("hour", "<", BigInt(after)));
+  return (await theRow(sql, query)).charge;
+}
+
+async function ofRequests(sql: Sql, { org_id, model, fromMs, toMs }: Approved): Promise<NanoUsd> {
+  const query = from
+    .selectFrom("request")
+    .select((eb) => total(eb.ref("charge")).as("charge"))
+    .where((eb) => eb.and({ org_id, model, state: "settled" }))
+    .where("request_id", ">=", sinceRequest(fromMs - ADMITTED_WITHIN_MS))
+    .where("request_id", "<", sinceRequest(toMs + ADMITTED_WITHIN_MS))
+    .where("admitted_at", ">=", BigInt(fromMs))
+    .$if(Number.isFinite(toMs), (requests) => requests.where("admitted_at", "<", BigInt(toMs)));
+  return (await theRow(sql, query)).charge;
+}

@@ -1,0 +1,102 @@
+// Entitlements as pages show them: who asked for what and why, who decided, what was spent under them.
+import type * as catalogueShapes from "../api/shapes/catalogue.ts";
+import type { z } from "zod";
+import { formatUsd, ZERO_USD } from "../domain/money.ts";
+import { OperatorRefusal } from "../domain/operator-refusals.ts";
+import { printTime, printTimeOrNull } from "../domain/print.ts";
+import type { Reader } from "../ledger/ledger.ts";
+import { type EntitlementRecord, findEntitlement, listEntitlements } from "../registry/entitlements.ts";
+import type { People } from "../people/people.ts";
+import type { RouteStanding } from "../releases/standing.ts";
+import { from, rowsOf } from "../store/query.ts";
+import { inHundreds, type Sql } from "../store/sql.ts";
+import type { Tables } from "../store/tables.ts";
+import { spendsOf } from "./entitlement-spend.ts";
+
+type Entitlement = z.output<typeof catalogueShapes.entitlementList>["data"][number];
+
+export interface EntitlementPorts {
+  sql: Sql;
+  ledger: Reader;
+  people: Pick<People, "persons">;
+  standings(): RouteStanding[];
+}
+
+/** Of an organization, or (null) of all: newest first. */
+export async function entitlementRows(
+  on: EntitlementPorts,
+  organizationId: string | null,
+): Promise<Entitlement[]> {
+  const records = await listEntitlements(on.ledger, organizationId ?? undefined);
+  return (await printed(on, records)).toReversed();
+}
+
+/** Throws `OperatorRefusal` where there is none of this id. */
+export async function entitlementOf(on: EntitlementPorts, id: string): Promise<Entitlement> {
+  const [row] = await printed(on, [await recordOf(on, id)]);
+  if (row === undefined) throw unknown();
+  return row;
+}
+
+export async function recordOf(
+  { ledger }: Pick<EntitlementPorts, "ledger">,
+  id: string,
+): Promise<EntitlementRecord> {
+  const record = await findEntitlement(ledger, id);
+  if (record === null) throw unknown();
+  return record;
+}
+
+export const unknown = (): OperatorRefusal =>
+  new OperatorRefusal("not_found", "There is no record of this id.", "entitlement");
+
+async function printed(on: EntitlementPorts, records: readonly EntitlementRecord[]): Promise<Entitlement[]> {
+  const notes = await notesOf(on.sql, records);
+  const ids = records.flatMap(({ id, requester, approvedBy }) => [
+    requester,
+    approvedBy ?? notes.get(id)?.decided_by ?? "",
+  ]);
+  const names = new Map((await on.people.persons([...new Set(ids)])).map(({ id, name }) => [id, name]));
+  const standings = on.standings();
+  const spends = await spendsOf(
+    on.sql,
+    records.map(({ id }) => id),
+  );
+  return records.map((record) => {
+    const note = notes.get(record.id);
+    const decider = record.approvedBy ?? note?.decided_by ?? null;
+    return {
+      id: record.id,
+      org: record.organizationId,
+      model: record.model,
+      project: record.project,
+      status: record.status,
+      requested_by: record.requestedBy,
+      approved_by: record.approvedBy,
+      created_at: printTime(record.createdAtMs),
+      expires_at: printTimeOrNull(record.expiresAtMs),
+      asked_by: { id: record.requester, name: names.get(record.requester) ?? null },
+      decided_by: decider === null ? null : { id: decider, name: names.get(decider) ?? null },
+      purpose: note === undefined || note.purpose === "" ? null : note.purpose,
+      wanted_until: printTimeOrNull(note?.wanted_until ?? null),
+      note: note?.note ?? null,
+      state: record.status === "revoked" ? (note?.outcome ?? "revoked") : record.status,
+      spend_usd: formatUsd(spends.get(record.id) ?? ZERO_USD),
+      routes: standings
+        .filter(({ release }) => release.model === record.model)
+        .map(({ release, state, reason }) => ({ route: release.route, state, reason })),
+    };
+  });
+}
+
+async function notesOf(
+  sql: Sql,
+  records: readonly EntitlementRecord[],
+): Promise<Map<string, Tables["entitlement_note"]>> {
+  const notes = new Map<string, Tables["entitlement_note"]>();
+  for (const ids of inHundreds(records.map(({ id }) => id))) {
+    const query = from.selectFrom("entitlement_note").selectAll().where("entitlement_id", "in", ids);
+    for (const note of await rowsOf(sql, query)) notes.set(note.entitlement_id, note);
+  }
+  return notes;
+}

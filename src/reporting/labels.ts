@@ -1,0 +1,48 @@
+// Names for ids: releases by digest (they never change, so they are kept), keys of an organization.
+import { readRelease } from "../registry/releases.ts";
+import type { Release } from "../domain/release.ts";
+import type { Reader } from "../ledger/ledger.ts";
+import { UnreadableRecord } from "../ledger/unreadable.ts";
+import { from, rowsOf } from "../store/query.ts";
+import { inHundreds, type Sql } from "../store/sql.ts";
+
+const KEPT_MAX = 1000;
+
+export class LabelBook {
+  private readonly releases = new Map<string, Release>();
+
+  constructor(
+    private readonly sql: Sql,
+    private readonly ledger: Reader,
+  ) {}
+
+  async releasesOf(digests: readonly string[]): Promise<ReadonlyMap<string, Release>> {
+    for (const digest of new Set(digests)) {
+      if (this.releases.has(digest)) continue;
+      const release = await readRelease(this.ledger, digest).catch((error: unknown) => {
+        if (error instanceof UnreadableRecord) return null; // one that has no name keeps none of the others from theirs
+        throw error;
+      });
+      if (this.releases.size >= KEPT_MAX) this.releases.clear();
+      if (release !== null) this.releases.set(digest, release);
+    }
+    return this.releases;
+  }
+
+  /** Of these and no others, however many the organization has. */
+  async keysOf(
+    organizationId: string,
+    ids: readonly string[],
+  ): Promise<ReadonlyMap<string, { name: string; scope: string }>> {
+    const keys = new Map<string, { name: string; scope: string }>();
+    for (const some of inHundreds([...new Set(ids)])) {
+      const query = from
+        .selectFrom("api_key")
+        .select(["key_id", "name", "scope"])
+        .where("org_id", "=", organizationId)
+        .where("key_id", "in", some);
+      for (const { key_id, name, scope } of await rowsOf(this.sql, query)) keys.set(key_id, { name, scope });
+    }
+    return keys;
+  }
+}

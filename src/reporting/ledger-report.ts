@@ -1,0 +1,98 @@
+// The verification of the ledger as operators read it: what it found, and what the whole of it adds up to.
+import type * as operatorShapes from "../api/shapes/operator.ts";
+import type { AuditReportJson } from "../api/shapes/records.ts";
+import type { z } from "zod";
+import { formatUsd, nanoUsd } from "../domain/money.ts";
+import { printTime } from "../domain/print.ts";
+import type { Clock } from "../lib/clock.ts";
+import { exact, exactTotal, from, rowsOf, theRow, total } from "../store/query.ts";
+import type { Sql } from "../store/sql.ts";
+import { organizationNames } from "./organization-names.ts";
+import { stillRuns } from "./request-time.ts";
+
+interface LedgerReportPorts {
+  sql: Sql;
+  clock: Clock;
+  operator: { ledger: { audit(): Promise<AuditReportJson> } };
+}
+
+type Report = z.output<typeof operatorShapes.ledgerReport>;
+
+const LATE_SHOWN = 100;
+
+export async function reportOnLedger({ sql, clock, operator }: LedgerReportPorts): Promise<Report> {
+  const startedAtMs = clock.nowMs();
+  const began = performance.now();
+  const report = await operator.ledger.audit();
+  const balances = from
+    .selectFrom("org_balance")
+    .select((eb) => [
+      total(eb(eb("available", "+", eb.ref("held")), "-", eb.ref("debt"))).as("owned"),
+      total(eb.ref("debt")).as("debt"),
+      total(eb.ref("spent")).as("spent"),
+    ]);
+  const { owned, debt, spent } = await theRow(sql, balances);
+  const came = from.selectFrom("topup").select((eb) => total(eb.ref("amount")).as("sum"));
+  const went = from
+    .selectFrom("reversal")
+    .where("kind", "=", "chargeback")
+    .select((eb) => total(eb.ref("amount")).as("sum"));
+  const varied = from
+    .selectFrom("ledger_entry")
+    .where("kind", "=", "variance")
+    .select((eb) => exactTotal(eb.ref("amount")).as("sum"));
+  const drift = (await theRow(sql, came)).sum - (await theRow(sql, went)).sum - spent - owned;
+  const names = await organizationNames(
+    sql,
+    report.violations.flatMap(({ org }) => org ?? []),
+  );
+  return {
+    ...report,
+    violations: report.violations.map((violation) => ({
+      ...violation,
+      org_name: violation.org === null ? null : (names.get(violation.org) ?? null),
+    })),
+    ...(await lateHolds(sql, startedAtMs)),
+    started_at: printTime(startedAtMs),
+    ms: Math.round(performance.now() - began),
+    drift_usd: formatUsd(nanoUsd(drift)),
+    variance_usd: formatUsd(nanoUsd(exact((await theRow(sql, varied)).sum))),
+    debt_usd: formatUsd(debt),
+  };
+}
+
+/** Holds whose deadline has passed, the latest first; at most so many, with their count. */
+async function lateHolds(
+  sql: Sql,
+  nowMs: number,
+): Promise<Pick<Report, "holds_past_deadline" | "late_holds">> {
+  const late = from.selectFrom("request").where(stillRuns(sql)).where("deadline_at", "<", BigInt(nowMs));
+  const shown = late
+    .innerJoin("organization", "organization.org_id", "request.org_id")
+    .select([
+      "request.request_id",
+      "request.org_id",
+      "organization.name",
+      "hold",
+      "admitted_at",
+      "deadline_at",
+    ])
+    .orderBy("deadline_at")
+    .orderBy("request.request_id")
+    .limit(LATE_SHOWN);
+  const { holds } = await theRow(
+    sql,
+    late.select((eb) => eb.fn.countAll<bigint>().as("holds")),
+  );
+  return {
+    holds_past_deadline: Number(holds),
+    late_holds: (await rowsOf(sql, shown)).map((row) => ({
+      request: row.request_id,
+      org: row.org_id,
+      org_name: row.name,
+      held_usd: formatUsd(row.hold),
+      admitted_at: printTime(row.admitted_at),
+      deadline_at: printTime(row.deadline_at),
+    })),
+  };
+}

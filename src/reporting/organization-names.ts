@@ -1,0 +1,38 @@
+// What organizations are called, for rows that only know their ids: of those that are asked for, however many there are.
+import { printTime } from "../domain/print.ts";
+import { from, rowOf, rowsOf } from "../store/query.ts";
+import { inHundreds, type Sql } from "../store/sql.ts";
+
+/** By id; one that there is not is not in it. */
+export async function organizationNames(
+  sql: Sql,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const names = new Map<string, string>();
+  for (const some of inHundreds([...new Set(ids)])) {
+    const query = from.selectFrom("organization").select(["org_id", "name"]).where("org_id", "in", some);
+    for (const { org_id, name } of await rowsOf(sql, query)) names.set(org_id, name);
+  }
+  return names;
+}
+
+/** The id of the one that was made first; null while there is none. */
+export async function firstOrganization(sql: Sql): Promise<string | null> {
+  const query = from
+    .selectFrom("organization")
+    .select("org_id")
+    .orderBy("created_at")
+    .orderBy("org_id")
+    .limit(1);
+  return (await rowOf(sql, query))?.org_id ?? null;
+}
+
+/** Null where there is none of this id. */
+export async function organizationNamed(
+  sql: Sql,
+  id: string,
+): Promise<{ name: string; created_at: string } | null> {
+  const query = from.selectFrom("organization").select(["name", "created_at"]).where("org_id", "=", id);
+  const row = await rowOf(sql, query);
+  return row === undefined ? null : { name: row.name, created_at: printTime(row.created_at) };
+}

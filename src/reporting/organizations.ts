@@ -1,0 +1,128 @@
+// All organizations: the operator's first page.
+import { sql as fragment } from "kysely";
+import type * as operatorShapes from "../api/shapes/operator.ts";
+import type { z } from "zod";
+import { formatUsd } from "../domain/money.ts";
+import { printTime, printTimeOrNull } from "../domain/print.ts";
+import { versionOf } from "../domain/row-version.ts";
+import { unknownRecord } from "../domain/unknown-record.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { People } from "../people/people.ts";
+import { from, rowsOf, total, when } from "../store/query.ts";
+import type { Sql } from "../store/sql.ts";
+import { organizationCursor } from "./cursors.ts";
+
+type List = z.output<typeof operatorShapes.organizationList>;
+type Organization = List["data"][number];
+
+interface OrganizationsPorts {
+  sql: Sql;
+  clock: Clock;
+  people: Pick<People, "memberCounts">;
+}
+
+const PAGE = 50;
+const DAY_HOURS = 24;
+const HOUR_MS = 3_600_000;
+
+export async function organizationsPage(
+  on: OrganizationsPorts,
+  { search, cursor, limit = PAGE }: z.output<typeof operatorShapes.organizationsQuery>,
+): Promise<List> {
+  const query = organizations(on)
+    .where((eb) =>
+      eb.and([
+        ...when(organizationCursor(cursor), (id) => eb("organization.org_id", ">", id)),
+        ...when(search === "" ? undefined : search, (text) =>
+          eb.or([
+            fragment<boolean>`${eb.fn<string>("lower", ["organization.name"])} LIKE ${partOf(text)} ESCAPE '!'`,
+            eb("organization.org_id", "=", text),
+          ]),
+        ),
+      ]),
+    )
+    .orderBy("organization.org_id")
+    .limit(limit + 1);
+  const data = await printed(on, await rowsOf(on.sql, query));
+  const page = data.slice(0, limit);
+  return { data: page, next_cursor: data.length > limit ? (page.at(-1)?.id ?? null) : null };
+}
+
+const partOf = (text: string): string => `%${text.toLowerCase().replace(/[!%_]/g, "!$&")}%`;
+
+/** Throws `OperatorRefusal` where there is none of this id. */
+export async function organizationRow(on: OrganizationsPorts, id: string): Promise<Organization> {
+  const query = organizations(on).where("organization.org_id", "=", id);
+  const [row] = await printed(on, await rowsOf(on.sql, query));
+  if (row === undefined) throw unknownRecord("organization", id, "org");
+  return row;
+}
+
+const organizations = ({ clock }: Pick<OrganizationsPorts, "clock">) =>
+  from
+    .selectFrom("organization")
+    .innerJoin("org_balance", (join) =>
+      join.onRef("org_balance.org_id", "=", "organization.org_id").on("slot", "=", 0n),
+    )
+    .select([
+      "organization.org_id",
+      "organization.name",
+      "organization.created_at",
+      "available",
+      "held",
+      "debt",
+      "purchased",
+    ])
+    .select((eb) => [
+      eb
+        .selectFrom("usage_hour")
+        .whereRef("usage_hour.org_id", "=", "organization.org_id")
+        .where("hour", ">=", BigInt(Math.floor(clock.nowMs() / HOUR_MS) - 30 * DAY_HOURS))
+        .select((eb) => total(eb.ref("charge")).as("spend"))
+        .$asScalar()
+        .$notNull()
+        .as("spend"),
+      eb
+        .selectFrom("api_key")
+        .whereRef("api_key.org_id", "=", "organization.org_id")
+        .where("revoked_at", "is", null)
+        .select((eb) => eb.fn.countAll<bigint>().as("keys"))
+        .$asScalar()
+        .$notNull()
+        .as("keys"),
+      eb
+        .selectFrom("key_month")
+        .whereRef("key_month.org_id", "=", "organization.org_id")
+        .select((eb) => eb.fn.max<bigint | null>("last_admitted_at").as("last_at"))
+        .as("last_at"),
+      eb
+        .selectFrom("entitlement")
+        .whereRef("entitlement.org_id", "=", "organization.org_id")
+        // Written out: the index of these rows is a partial one.
+        .where("state", "=", fragment.lit("requested"))
+        .select((eb) => eb.fn.countAll<bigint>().as("asked"))
+        .$asScalar()
+        .$notNull()
+        .as("asked"),
+    ]);
+
+type Row = Awaited<ReturnType<ReturnType<typeof organizations>["execute"]>>[number];
+
+async function printed({ people }: Pick<OrganizationsPorts, "people">, rows: Row[]): Promise<Organization[]> {
+  const members = await people.memberCounts(rows.map((row) => row.org_id));
+  return rows.map((row) => ({
+    id: row.org_id,
+    name: row.name,
+    created_at: printTime(row.created_at),
+    paid_workspace: row.purchased > 0n,
+    available_usd: formatUsd(row.available),
+    held_usd: formatUsd(row.held),
+    debt_usd: formatUsd(row.debt),
+    spend_30d_usd: formatUsd(row.spend),
+    keys: Number(row.keys),
+    members: members.get(row.org_id) ?? 0,
+    last_request_at: printTimeOrNull(row.last_at),
+    open_entitlements: Number(row.asked),
+    version: versionOf("organization", { name: row.name }),
+  }));
+}

@@ -1,0 +1,212 @@
+// The first page: what is left, how fast it goes, what happened, what needs attention.
+import { keysOf } from "../registry/api-keys.ts";
+import type * as spendShapes from "../api/shapes/spend.ts";
+import type { z } from "zod";
+import { formatUsd, type NanoUsd, nanoUsd } from "../domain/money.ts";
+import type { People } from "../people/people.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { RouteStanding } from "../releases/standing.ts";
+import { from, numberOrNull, rowOf, rowsOf, theRow, total } from "../store/query.ts";
+import type { Sql } from "../store/sql.ts";
+import { printTime } from "../domain/print.ts";
+import { unknownRecord } from "../domain/unknown-record.ts";
+import { printBalance } from "./balance.ts";
+import { attentionOf, type AttentionPorts } from "./attention.ts";
+import type { LabelBook } from "./labels.ts";
+import { sinceRequest, stillRuns } from "./request-time.ts";
+import { dayOf, monthOf, windowOf, type Window } from "./windows.ts";
+
+type Overview = z.output<typeof spendShapes.overview>;
+
+export interface OverviewPorts extends AttentionPorts {
+  sql: Sql;
+  clock: Clock;
+  ledger: Ledger;
+  people: Pick<People, "memberCounts">;
+  labels: LabelBook;
+  standings(): RouteStanding[];
+  flushRequestLog(): Promise<void>;
+}
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const BURN_DAYS = 7;
+const TOP = 5;
+
+/** Throws `OperatorRefusal` where there is no such organization. */
+export async function overviewOf(
+  on: OverviewPorts,
+  organizationId: string,
+  { range = "24h" }: z.output<typeof spendShapes.overviewQuery>,
+): Promise<Overview> {
+  await on.flushRequestLog();
+  const nowMs = on.clock.nowMs();
+  const window = windowOf({ range }, nowMs);
+  const record = await on.ledger.balance(organizationId);
+  if (record === null) throw unknownRecord("organization", organizationId, "org");
+  const spent = (fromMs: number): Promise<NanoUsd> => spentSince(on.sql, organizationId, fromMs);
+  const weekly = await spent(nowMs - BURN_DAYS * DAY_MS);
+  const burn = nanoUsd(weekly / BigInt(BURN_DAYS));
+  const keys = await keysOf(on.ledger, organizationId);
+  const top = (column: "key_id" | "model") => topOf(on.sql, { organizationId, column, window });
+  const topKeys = await top("key_id");
+  const names = await on.labels.keysOf(
+    organizationId,
+    topKeys.map(({ group }) => group),
+  );
+  const routes = await routesOf(on, organizationId, nowMs);
+  return {
+    balance: printBalance(record),
+    burn_usd_per_day: formatUsd(burn),
+    days_left: burn > 0n ? Number(record.available / burn) : null,
+    spend_today_usd: formatUsd(await spent(dayOf(nowMs))),
+    spend_month_usd: formatUsd(await spent(monthOf(nowMs))),
+    from: printTime(window.fromMs),
+    to: printTime(window.toMs),
+    ...(await requestsOf(on.sql, organizationId, window)),
+    refusals: await refusalsOf(on.sql, organizationId, window),
+    top_keys: topKeys.map(({ group, ...sums }) => ({
+      key: group,
+      name: names.get(group)?.name ?? group,
+      ...sums,
+    })),
+    top_models: (await top("model")).map(({ group, ...sums }) => ({ model: group, ...sums })),
+    routes,
+    attention: await attentionOf(on, organizationId, {
+      keys,
+      routes,
+      available: record.available,
+      debt: record.debt,
+      burn,
+      nowMs,
+    }),
+    steps: {
+      key: keys.length > 0,
+      first_request: keys.some(({ lastUsedAtMs }) => lastUsedAtMs !== null),
+      credits: record.purchased + record.granted > 0n,
+      invited: ((await on.people.memberCounts([organizationId])).get(organizationId) ?? 0) > 1,
+    },
+  };
+}
+
+async function spentSince(sql: Sql, organizationId: string, fromMs: number): Promise<NanoUsd> {
+  const query = from
+    .selectFrom("usage_hour")
+    .where("org_id", "=", organizationId)
+    .where("hour", ">=", BigInt(Math.floor(fromMs / HOUR_MS)))
+    .select((eb) => total(eb.ref("charge")).as("charge"));
+  return (await theRow(sql, query)).charge;
+}
+
+/** Counts and times of the window's requests; the percentiles are of those that delivered something. */
+async function requestsOf(
+  sql: Sql,
+  organizationId: string,
+  { fromMs, toMs }: Window,
+): Promise<Pick<Overview, "requests" | "running" | "error_rate" | "first_part_ms">> {
+  const within = from
+    .selectFrom("request")
+    .where("org_id", "=", organizationId)
+    .where("request_id", ">=", sinceRequest(fromMs))
+    .where("request_id", "<", sinceRequest(toMs + 1));
+  const counted = within.select((eb) => [
+    eb.fn.countAll<bigint>().as("requests"),
+    eb.fn.countAll<bigint>().filterWhere(stillRuns(sql)).as("running"),
+    eb.fn
+      .countAll<bigint>()
+      .filterWhere(eb("status", ">=", 500n))
+      .as("failed"),
+    eb.fn.count<bigint>("first_part_ms").as("timed"),
+  ]);
+  const counts = await theRow(sql, counted);
+  const [requests, running, timed] = [counts.requests, counts.running, counts.timed].map(Number) as [
+    number,
+    number,
+    number,
+  ];
+  const nth = async (share: number): Promise<number | null> => {
+    const query = within
+      .select("first_part_ms")
+      .where("first_part_ms", "is not", null)
+      .orderBy("first_part_ms")
+      .limit(1)
+      .offset(Math.max(0, Math.min(timed - 1, Math.floor(timed * share))));
+    return numberOrNull((await rowOf(sql, query))?.first_part_ms ?? null);
+  };
+  return {
+    requests,
+    running,
+    error_rate: requests === running ? 0 : Number(counts.failed) / (requests - running),
+    first_part_ms: { p50: await nth(0.5), p95: await nth(0.95) },
+  };
+}
+
+async function refusalsOf(
+  sql: Sql,
+  organizationId: string,
+  { fromMs, toMs }: Window,
+): Promise<Overview["refusals"]> {
+  const query = from
+    .selectFrom("journal")
+    .where("org_id", "=", organizationId)
+    .where("at", ">=", BigInt(fromMs))
+    .where("at", "<=", BigInt(toMs))
+    .where("kind", "=", "refused")
+    .where("code", "is not", null)
+    .groupBy("code")
+    .select((eb) => [eb.ref("code").$notNull().as("code"), total(eb.ref("requests")).as("counted")])
+    .orderBy("counted", "desc")
+    .orderBy("code");
+  return (await rowsOf(sql, query)).map(({ code, counted }) => ({ code, requests: Number(counted) }));
+}
+
+async function topOf(
+  sql: Sql,
+  { organizationId, column, window }: { organizationId: string; column: "key_id" | "model"; window: Window },
+): Promise<{ group: string; requests: number; charge_usd: string }[]> {
+  const query = from
+    .selectFrom("usage_hour")
+    .where("org_id", "=", organizationId)
+    .where("hour", ">=", BigInt(Math.floor(window.fromMs / HOUR_MS)))
+    .groupBy(column)
+    .select((eb) => [
+      eb.ref(column).as("name"),
+      total(eb.ref("requests")).as("counted"),
+      total(eb.ref("charge")).as("spent"),
+    ])
+    .orderBy("spent", "desc")
+    .orderBy("name")
+    .limit(TOP);
+  return (await rowsOf(sql, query)).map(({ name, counted, spent }) => ({
+    group: name,
+    requests: Number(counted),
+    charge_usd: formatUsd(spent),
+  }));
+}
+
+async function routesOf(
+  on: OverviewPorts,
+  organizationId: string,
+  nowMs: number,
+): Promise<Overview["routes"]> {
+  const query = from
+    .selectFrom("usage_hour")
+    .select("model")
+    .distinct()
+    .where("org_id", "=", organizationId)
+    .where("hour", ">=", BigInt(Math.floor((nowMs - 30 * DAY_MS) / HOUR_MS)));
+  const used = new Set((await rowsOf(on.sql, query)).map(({ model }) => model));
+  return on
+    .standings()
+    .filter(({ release }) => used.has(release.model))
+    .map(({ release, state, reason }) => ({
+      route: release.route,
+      model: release.model,
+      provider: release.provider,
+      region: release.region,
+      state,
+      reason,
+      expires_at: printTime(release.expiresAtMs),
+    }));
+}

@@ -1,0 +1,81 @@
+// The platform: how this process and its store are doing.
+import type * as operatorShapes from "../api/shapes/operator.ts";
+import type { z } from "zod";
+import { printTime, printTimeOrNull } from "../domain/print.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import { OWNER_LOST } from "../ledger/recovery.ts";
+import type { Clock } from "../lib/clock.ts";
+import { from, theRow } from "../store/query.ts";
+import type { Sql } from "../store/sql.ts";
+import { sinceRequest, stillRuns } from "./request-time.ts";
+import { storeHealth, type StoreHealthPorts } from "./store-health.ts";
+
+export interface PlatformPorts extends Pick<StoreHealthPorts, "lastBackup"> {
+  sql: Sql;
+  clock: Clock;
+  ledger: Pick<Ledger, "pulse" | "ready">;
+  version: string;
+  store: "sqlite" | "postgresql";
+  startedAtMs: number;
+  streamsOpen(): number;
+  forgotten(): number;
+  overloadRefusals(): number;
+  /** Failed runs of background work since the start, by job. */
+  failedJobs(): ReadonlyMap<string, number>;
+}
+
+const DAY_MS = 86_400_000;
+
+export async function platformHealth(on: PlatformPorts): Promise<z.output<typeof operatorShapes.health>> {
+  const open = from
+    .selectFrom("request")
+    .where(stillRuns(on.sql))
+    .select((eb) => [
+      eb.fn.countAll<bigint>().as("holds"),
+      eb.fn.min<bigint | null>("admitted_at").as("oldest"),
+    ]);
+  const { holds, oldest } = await theRow(on.sql, open);
+  const lost = from
+    .selectFrom("request")
+    // By organization: the table is kept in their order, and a range of ids is one of each.
+    .where("org_id", "in", from.selectFrom("organization").select("org_id"))
+    .where("request_id", ">=", sinceRequest(on.clock.nowMs() - DAY_MS))
+    .where("error_code", "=", OWNER_LOST)
+    .select((eb) => eb.fn.countAll<bigint>().as("requests"));
+  const quarantined = from
+    .selectFrom("quarantine")
+    .innerJoin("request", (join) =>
+      join
+        .onRef("request.org_id", "=", "quarantine.org_id")
+        .onRef("request.request_id", "=", "quarantine.request_id"),
+    )
+    .where("decided_at", "is", null)
+    .where(stillRuns(on.sql))
+    .select((eb) => eb.fn.countAll<bigint>().as("requests"));
+  return {
+    version: on.version,
+    started_at: printTime(on.startedAtMs),
+    now: printTime(on.clock.nowMs()),
+    ready: on.ledger.ready(),
+    store: on.store,
+    running: Number(holds),
+    holds_open: Number(holds),
+    oldest_hold_at: printTimeOrNull(oldest),
+    outcomes_unknown: Number((await theRow(on.sql, lost)).requests),
+    streams_open: on.streamsOpen(),
+    memory_bytes: process.memoryUsage().rss,
+    event_loop_delay_ms: await loopDelayMs(),
+    refusals_forgotten: on.forgotten(),
+    quarantined: Number((await theRow(on.sql, quarantined)).requests),
+    failed_jobs: [...on.failedJobs()].map(([job, failures]) => ({ job, failures })),
+    overload_refusals: on.overloadRefusals(),
+    ...(await storeHealth(on)),
+  };
+}
+
+/** How late a timer of no delay fires: what work in the loop adds to every request. */
+async function loopDelayMs(): Promise<number> {
+  const began = performance.now();
+  await new Promise((resolve) => setTimeout(resolve, 0));
+  return Math.round((performance.now() - began) * 10) / 10;
+}

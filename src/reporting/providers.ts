@@ -1,0 +1,196 @@
+// The providers of the configuration: how they answer, what failed, what the platform paid; probed on request, and their
+// breakers, which an operator opens by hand.
+import { type Compilable, sql as fragment } from "kysely";
+import type * as operatorShapes from "../api/shapes/operator.ts";
+import type { z } from "zod";
+import { formatUsd, nanoUsd, ZERO_USD } from "../domain/money.ts";
+import type { People } from "../people/people.ts";
+import type { Doubt } from "../ledger/ledger.ts";
+import { attemptsIn } from "../ledger/unreadable.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { Breakers } from "../releases/breakers.ts";
+import type { Health } from "../releases/health.ts";
+import type { RouteStanding } from "../releases/standing.ts";
+import { exact, exactTotal, from, rowsOf } from "../store/query.ts";
+import type { Sql } from "../store/sql.ts";
+import { printTime } from "../domain/print.ts";
+import { unknownRecord } from "../domain/unknown-record.ts";
+import { sinceRequest, stillRuns } from "./request-time.ts";
+
+type Provider = z.output<typeof operatorShapes.providerList>["data"][number];
+
+interface ConfiguredProvider {
+  name: string;
+  kind: string;
+  baseUrl: string | null;
+  hasSecret: boolean;
+  /** Whether there is anything to probe. */
+  probed: boolean;
+}
+
+export interface ProvidersPorts {
+  sql: Sql;
+  clock: Clock;
+  people: Pick<People, "persons">;
+  standings(): RouteStanding[];
+  providers: readonly ConfiguredProvider[];
+  health: Pick<Health, "accountRefusal" | "lastProbe">;
+  breakers: Pick<Breakers, "of">;
+}
+
+const DAY_MS = 86_400_000;
+const ATTEMPTS_READ = 20_000;
+
+export function configured(on: Pick<ProvidersPorts, "providers">, name: string): ConfiguredProvider {
+  const found = on.providers.find((provider) => provider.name === name);
+  if (found === undefined) throw unknownRecord("provider", name, "provider");
+  return found;
+}
+
+export async function providerRow(on: ProvidersPorts, name: string): Promise<Provider> {
+  const row = (await providerRows(on)).find((provider) => provider.name === name);
+  if (row === undefined) throw unknownRecord("provider", name, "provider");
+  return row;
+}
+
+export async function providerRows(on: ProvidersPorts): Promise<Provider[]> {
+  const { errors, doubts } = await lapsesOf(on);
+  const variance = await varianceOf(on);
+  const running = await runningOf(on);
+  const standings = on.standings();
+  const openers = on.providers.flatMap(({ name }) => on.breakers.of(name)?.openedBy ?? []);
+  const names = new Map((await on.people.persons([...new Set(openers)])).map(({ id, name }) => [id, name]));
+  return on.providers.map((provider) => ({
+    ...printProvider(provider, { errors, doubts, variance, running, standings }),
+    ...handOf(on, provider, names),
+  }));
+}
+
+/** What an operator did or may do by hand. */
+function handOf(
+  { health, breakers }: ProvidersPorts,
+  { name, probed }: ConfiguredProvider,
+  names: ReadonlyMap<string, string>,
+): Pick<Provider, "account" | "last_probe" | "opened" | "probed"> {
+  const probe = health.lastProbe(name);
+  const refusal = health.accountRefusal(name);
+  const opened = breakers.of(name);
+  return {
+    probed,
+    account:
+      refusal === null ? null : { cause: refusal.cause, words: refusal.words, at: printTime(refusal.atMs) },
+    last_probe: probe === null ? null : { at: printTime(probe.atMs), failing: probe.failing },
+    opened:
+      opened === null
+        ? null
+        : {
+            reason: opened.reason,
+            by: { id: opened.openedBy, name: names.get(opened.openedBy) ?? null },
+            at: printTime(opened.openedAtMs),
+          },
+  };
+}
+
+/** Name of the provider → what → attempts. */
+type ByProvider = Map<string, Map<string, number>>;
+
+interface Seen {
+  errors: ByProvider;
+  doubts: ByProvider;
+  variance: Map<string, bigint>;
+  running: Map<string, number>;
+  standings: RouteStanding[];
+}
+
+const printProvider = (
+  { name, kind, baseUrl, hasSecret }: ConfiguredProvider,
+  { errors, doubts, variance, running, standings }: Seen,
+): Omit<Provider, "account" | "last_probe" | "opened" | "probed"> => ({
+  name,
+  kind,
+  host: baseUrl === null ? null : new URL(baseUrl).host,
+  secret_set: hasSecret,
+  routes: standings
+    .filter(({ release }) => release.provider === name)
+    .map(({ release, state, circuit, failures, nextProbeAtMs }) => ({
+      route: release.route,
+      state,
+      circuit,
+      failures,
+      next_probe_at: nextProbeAtMs === null ? null : printTime(nextProbeAtMs),
+    })),
+  running: running.get(name) ?? 0,
+  errors: [...(errors.get(name) ?? [])].map(([errorClass, attempts]) => ({ class: errorClass, attempts })),
+  doubts: [...(doubts.get(name) ?? [])].map(([doubt, attempts]) => ({ doubt: doubt as Doubt, attempts })),
+  variance_usd: formatUsd(nanoUsd(variance.get(name) ?? 0n)),
+});
+
+/** Attempts of a day that failed, by provider and class, and those whose provider was not believed, by reason. */
+async function lapsesOf({ sql, clock }: ProvidersPorts): Promise<Pick<Seen, "errors" | "doubts">> {
+  const query = from
+    .selectFrom("request")
+    .select("attempts")
+    .where("org_id", "in", organizations)
+    .where("request_id", ">=", sinceRequest(clock.nowMs() - DAY_MS))
+    .where((eb) =>
+      eb.or([
+        eb("status", "is", null),
+        eb("status", ">=", 400n),
+        eb("attempts", "like", '%"n":2%'),
+        eb("attempts", "like", '%"doubts":%'),
+      ]),
+    )
+    .limit(ATTEMPTS_READ);
+  const rows = await rowsOf(sql, query);
+  const errors: ByProvider = new Map();
+  const doubts: ByProvider = new Map();
+  for (const row of rows) {
+    // A record that is damaged is the audit's to tell of; the others are counted.
+    for (const attempt of attemptsIn(row.attempts) ?? []) {
+      if (attempt.errorClass !== null) count(errors, attempt.provider, attempt.errorClass);
+      for (const doubt of attempt.doubts ?? []) count(doubts, attempt.provider, doubt);
+    }
+  }
+  return { errors, doubts };
+}
+
+function count(counts: ByProvider, provider: string, what: string): void {
+  const known = counts.get(provider) ?? new Map<string, number>();
+  counts.set(provider, known.set(what, (known.get(what) ?? 0) + 1));
+}
+
+/** A figure of the window's requests, added up by who serves their releases today. */
+async function byProvider(
+  on: ProvidersPorts,
+  sinceMs: number,
+  add: (requests: typeof requestsByRelease) => Compilable<{ release_digest: string; amount: string | null }>,
+): Promise<Map<string, bigint>> {
+  const rows = await rowsOf(on.sql, add(requestsByRelease.where("request_id", ">=", sinceRequest(sinceMs))));
+  const providers = new Map(on.standings().map(({ release }) => [release.digest, release.provider]));
+  const sums = new Map<string, bigint>();
+  for (const { release_digest, amount } of rows) {
+    const name = providers.get(release_digest);
+    if (name !== undefined) sums.set(name, (sums.get(name) ?? 0n) + exact(amount));
+  }
+  return sums;
+}
+
+/** By organization: the table is kept in their order, and a range of ids is one of each. */
+const organizations = from.selectFrom("organization").select("org_id");
+const requestsByRelease = from
+  .selectFrom("request")
+  .where("org_id", "in", organizations)
+  .select("release_digest")
+  .groupBy("release_digest");
+
+const varianceOf = (on: ProvidersPorts): Promise<Map<string, bigint>> =>
+  byProvider(on, on.clock.nowMs() - 30 * DAY_MS, (requests) =>
+    requests.where("variance", ">", ZERO_USD).select((eb) => exactTotal(eb.ref("variance")).as("amount")),
+  );
+
+async function runningOf(on: ProvidersPorts): Promise<Map<string, number>> {
+  const counts = await byProvider(on, on.clock.nowMs() - DAY_MS, (requests) =>
+    requests.where(stillRuns(on.sql)).select(exactTotal(fragment<bigint>`1`).as("amount")),
+  );
+  return new Map([...counts].map(([name, count]) => [name, Number(count)]));
+}

@@ -1,0 +1,17 @@
+// Request ids begin with their time (UUIDv7), and the request table is kept in their order: a window of time is a range
+// of ids, and a page of the newest requests is one walk along the primary key.
+import { type RawBuilder, sql as fragment, type SqlBool } from "kysely";
+import type { Sql } from "../store/sql.ts";
+
+const HEX_DIGITS = 12;
+const MAX_MS = 0xffff_ffff_ffff;
+
+/** Rows of `request` whose credits are held, said so that each store's index of them is used. */
+export const stillRuns = ({ dialect }: Pick<Sql, "dialect">): RawBuilder<SqlBool> =>
+  dialect === "sqlite" ? fragment`request.state = 'dispatched'` : fragment`request.closed_txn IS NULL`;
+
+/** The smallest id that a request of this instant or later can have. */
+export const sinceRequest = (ms: number): string =>
+  `req_${Math.min(Math.max(0, Math.floor(ms)), MAX_MS)
+    .toString(16)
+    .padStart(HEX_DIGITS, "0")}`;

@@ -1,0 +1,215 @@
+// Routes and releases for operators: how each route stands, what a signed file would change, what was published.
+import { allRoutes } from "../registry/releases.ts";
+import { OperatorRefusal } from "../domain/operator-refusals.ts";
+import type * as operatorShapes from "../api/shapes/operator.ts";
+import type { z } from "zod";
+import type { People } from "../people/people.ts";
+import type { Release } from "../domain/release.ts";
+import type { Reader } from "../ledger/ledger.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { Publisher } from "../releases/publish.ts";
+import { from, rowsOf, when } from "../store/query.ts";
+import type { Sql } from "../store/sql.ts";
+import { printTime } from "../domain/print.ts";
+import { printRelease, printRoute } from "./print-release.ts";
+import { unknownRecord } from "../domain/unknown-record.ts";
+import { priceOf } from "./catalogue.ts";
+import { readCursor } from "./cursors.ts";
+import type { Tables } from "../store/tables.ts";
+import type { LabelBook } from "./labels.ts";
+import { sinceRequest } from "./request-time.ts";
+
+type RouteRow = z.output<typeof operatorShapes.routeList>["data"][number];
+type Verified = z.output<typeof operatorShapes.verifiedRelease>;
+
+export interface RoutesPorts {
+  sql: Sql;
+  clock: Clock;
+  ledger: Reader;
+  labels: LabelBook;
+  people: Pick<People, "persons">;
+  publisher: Pick<Publisher, "standings" | "trustedKeys" | "verify">;
+}
+
+const RECENT_MS = 5 * 60_000;
+const PAGE = 50;
+const DIGEST = /^[0-9a-f]{64}$/;
+const LIVE_MS = 60_000;
+
+/** Throws `OperatorRefusal` where there is none of this name. */
+export async function routeRow(on: RoutesPorts, route: string): Promise<RouteRow> {
+  const row = (await routeRows(on, route))[0];
+  if (row === undefined) throw unknownRecord("route", route, "route");
+  return row;
+}
+
+/** What a signed file would change. Throws `OperatorRefusal` for one that is not to be published. */
+export async function verifyRelease(on: RoutesPorts, jws: string): Promise<Verified> {
+  const outcome = await on.publisher.verify(jws.trim());
+  if (outcome.kind === "refused")
+    throw new OperatorRefusal("release_refused", outcome.reason, outcome.param, outcome.step);
+  const live =
+    on.publisher.standings().find(({ release }) => release.route === outcome.release.route) ?? null;
+  return {
+    release: printRelease(outcome.release, live?.state ?? "live"),
+    live: live === null ? null : printRelease(live.release, live.state),
+    changes: changesOf(live?.release ?? null, outcome.release),
+  };
+}
+
+/** Releases in the order of their publication, the newest first. */
+export async function releasesPage(
+  on: RoutesPorts,
+  { route, cursor, limit = PAGE }: z.output<typeof operatorShapes.releasesQuery>,
+): Promise<z.output<typeof operatorShapes.releaseHistory>> {
+  const query = from
+    .selectFrom("route_release")
+    .select(["digest", "route", "published_at"])
+    .where((eb) =>
+      eb.and([
+        ...when(route, (name) => eb("route", "=", name)),
+        // Of the releases of one instant the higher version is the newer one; the digest tells the rest apart.
+        ...when(cursor, (last) =>
+          eb(
+            eb.refTuple("published_at", "version", "digest"),
+            "<",
+            eb
+              .selectFrom("route_release as last")
+              .select(["last.published_at", "last.version", "last.digest"])
+              .where("last.digest", "=", readCursor(last, DIGEST)[0])
+              .$asTuple("published_at", "version", "digest"),
+          ),
+        ),
+      ]),
+    )
+    .orderBy("published_at", "desc")
+    .orderBy("version", "desc")
+    .orderBy("digest", "desc")
+    .limit(limit + 1);
+  const rows = await rowsOf(on.sql, query);
+  const releases = await on.labels.releasesOf(rows.map((row) => row.digest));
+  const publisher = await publishersOf(on, rows);
+  const data = rows.slice(0, limit).flatMap((row) => {
+    const release = releases.get(row.digest);
+    if (release === undefined) return [];
+    const { state: _, ...printed } = printRelease(release, "live");
+    return [
+      {
+        ...printed,
+        published_at: printTime(row.published_at),
+        published_by: publisher(row),
+      },
+    ];
+  });
+  const last = rows[limit - 1];
+  return { data, next_cursor: rows.length > limit && last ? last.digest : null };
+}
+
+type PublishedBy = z.output<typeof operatorShapes.releaseHistory>["data"][number]["published_by"];
+
+type Published = Pick<Tables["route_release"], "route" | "published_at">;
+
+/** Who published it, by the line it left in the audit log at the same instant. */
+async function publishersOf(
+  { sql, people }: RoutesPorts,
+  rows: readonly Published[],
+): Promise<(row: Published) => PublishedBy> {
+  if (rows.length === 0) return () => null;
+  const query = from
+    .selectFrom("audit_log")
+    .select(["target as route", "at as published_at", "actor"])
+    .where("at", "in", [...new Set(rows.map((row) => row.published_at))])
+    .where("action", "=", "release.publish");
+  const placeOf = ({ route, published_at }: Published): string => `${route} ${published_at}`;
+  const actors = new Map((await rowsOf(sql, query)).map((line) => [placeOf(line), line.actor]));
+  const names = new Map(
+    (await people.persons([...new Set(actors.values())])).map(({ id, name }) => [id, name]),
+  );
+  return (row) => {
+    const actor = actors.get(placeOf(row));
+    return actor === undefined ? null : { id: actor, name: names.get(actor) ?? null };
+  };
+}
+
+/** How each route stands, or the one of this name. */
+export async function routeRows(on: RoutesPorts, only?: string): Promise<RouteRow[]> {
+  const stored = new Map((await allRoutes(on.ledger)).map((row) => [row.route, row]));
+  const recent = await recentOf(on);
+  return on.publisher
+    .standings()
+    .filter(({ release }) => only === undefined || release.route === only)
+    .toSorted((a, b) => (a.release.route < b.release.route ? -1 : 1))
+    .map((standing) => {
+      const { release } = standing;
+      const row = stored.get(release.route);
+      return {
+        ...printRoute(standing),
+        highest_version: row?.highestVersion ?? release.version,
+        signed_by: release.signedBy,
+        issued_at: printTime(release.issuedAtMs),
+        tier: release.tier,
+        price: priceOf(release),
+        recent: recent.get(release.digest) ?? { requests: 0, error_rate: 0, first_part_ms_p50: null },
+      };
+    });
+}
+
+/** What requests of the last five minutes saw of each release. */
+async function recentOf({ sql, clock }: RoutesPorts): Promise<Map<string, RouteRow["recent"]>> {
+  const query = from
+    .selectFrom("request")
+    .select(["release_digest", "status", "first_part_ms"])
+    .where("org_id", "in", from.selectFrom("organization").select("org_id"))
+    .where("request_id", ">=", sinceRequest(clock.nowMs() - RECENT_MS))
+    .where("request_id", "<", sinceRequest(clock.nowMs() + LIVE_MS));
+  const byRelease = Map.groupBy(await rowsOf(sql, query), (row) => row.release_digest);
+  return new Map(
+    [...byRelease].map(([digest, requests]) => {
+      const failed = requests.filter(({ status }) => status !== null && status >= 500n).length;
+      const times = requests
+        .flatMap(({ first_part_ms }) => (first_part_ms === null ? [] : Number(first_part_ms)))
+        .toSorted((a, b) => a - b);
+      return [
+        digest,
+        {
+          requests: requests.length,
+          error_rate: failed / requests.length,
+          first_part_ms_p50: times[Math.floor(times.length / 2)] ?? null,
+        },
+      ];
+    }),
+  );
+}
+
+/** Fields that a caller or a bill would notice. */
+const FIELDS: [string, (release: Release) => string | null][] = [
+  ["model", ({ model }) => model],
+  ["provider", ({ provider }) => provider],
+  ["upstream_model", ({ upstreamModel }) => upstreamModel],
+  ["region", ({ region }) => region],
+  ["tier", ({ tier }) => tier],
+  ["requires_paid", ({ requiresPaid }) => String(requiresPaid)],
+  ["context_window", ({ contextWindow }) => String(contextWindow)],
+  ["max_output_tokens", ({ maxOutputTokens }) => String(maxOutputTokens)],
+  ["default_output_tokens", ({ defaultOutputTokens }) => String(defaultOutputTokens)],
+  ["price.input_per_million", (release) => priceOf(release).input_per_million],
+  ["price.cached_input_per_million", (release) => priceOf(release).cached_input_per_million],
+  ["price.output_per_million", (release) => priceOf(release).output_per_million],
+  ["price.request_minimum", (release) => priceOf(release).request_minimum],
+  ["reasoning.modes", ({ reasoning }) => reasoning?.modes.join(", ") ?? null],
+  ["reasoning.default", ({ reasoning }) => reasoning?.default ?? null],
+  ["capabilities", ({ capabilities }) => JSON.stringify(capabilities)],
+  ["tokenizer", ({ tokenizer }) => tokenizer],
+  ["priority", ({ priority }) => String(priority)],
+  ["weight", ({ weight }) => String(weight)],
+  ["expires_at", ({ expiresAtMs }) => printTime(expiresAtMs)],
+  ["signed_by", ({ signedBy }) => signedBy],
+  ["version", ({ version }) => String(version)],
+];
+
+function changesOf(live: Release | null, next: Release): Verified["changes"] {
+  return FIELDS.flatMap(([field, read]) => {
+    const [before, after] = [live === null ? null : read(live), read(next)];
+    return before === after ? [] : [{ field, before, after }];
+  });
+}

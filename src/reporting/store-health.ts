@@ -1,0 +1,82 @@
+// How the store is doing: its schema, how fast it commits, its upkeep, and on PostgreSQL the gateways that share it.
+import type * as operatorShapes from "../api/shapes/operator.ts";
+import type { z } from "zod";
+import type { Ledger } from "../ledger/ledger.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { Backup } from "../store/last-backup.ts";
+import { from, rowsOf, theRow } from "../store/query.ts";
+import { numberOf, type Sql } from "../store/sql.ts";
+import { printTime, printTimeOrNull } from "../domain/print.ts";
+
+type Health = z.output<typeof operatorShapes.health>;
+type Mine = Pick<
+  Health,
+  "schema_version" | "last_sweep_at" | "backup" | "clock_offset_ms" | "commits" | "gateways"
+>;
+
+const BACKUP_WITHIN_MS = 7 * 86_400_000;
+
+export interface StoreHealthPorts {
+  /** What `db backup` last wrote from this gateway's directory. */
+  lastBackup: () => Backup | null;
+  sql: Sql;
+  clock: Clock;
+  ledger: Pick<Ledger, "pulse">;
+}
+
+export async function storeHealth({ sql, clock, ledger, lastBackup }: StoreHealthPorts): Promise<Mine> {
+  const { waiting, commits, operationsPerCommit, commitMs, sweptAtMs } = ledger.pulse();
+  return {
+    schema_version: await schemaVersion(sql),
+    last_sweep_at: printTimeOrNull(sweptAtMs),
+    backup: sql.dialect === "sqlite" ? backupState(lastBackup(), clock.nowMs()) : null,
+    clock_offset_ms: sql.dialect === "sqlite" ? null : await clockOffsetMs(sql),
+    commits: {
+      waiting,
+      of: commits,
+      operations_mean: operationsPerCommit?.mean ?? null,
+      operations_most: operationsPerCommit?.most ?? null,
+      ms_p50: commitMs?.p50 ?? null,
+      ms_p99: commitMs?.p99 ?? null,
+    },
+    gateways: sql.dialect === "sqlite" ? [] : await gateways(sql, clock),
+  };
+}
+
+const backupState = (last: Backup | null, nowMs: number): Health["backup"] => ({
+  last_at: printTimeOrNull(last?.atMs ?? null),
+  bytes: last?.bytes ?? null,
+  overdue: last === null || nowMs - last.atMs > BACKUP_WITHIN_MS,
+});
+
+/** The database answered somewhere between the question and its answer: in the middle, as far as anybody knows. */
+async function clockOffsetMs(sql: Sql): Promise<number> {
+  const askedMs = Date.now();
+  const [row] = await sql.rows("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now");
+  return Math.round((askedMs + Date.now()) / 2 - numberOf(row?.["now"]));
+}
+
+/** Whose lease was neither given back nor taken away. */
+async function gateways(sql: Sql, clock: Clock): Promise<Health["gateways"]> {
+  const query = from
+    .selectFrom("instance")
+    .select(["name", "started_at", "lease_until"])
+    .where("condemned", "=", false)
+    .where("lease_until", ">", 0n)
+    .orderBy("started_at")
+    .orderBy("name");
+  return (await rowsOf(sql, query)).map((row) => ({
+    name: row.name,
+    started_at: printTime(row.started_at),
+    lease_until: printTime(row.lease_until),
+    valid: row.lease_until > clock.nowMs(),
+  }));
+}
+
+/** Of the newest migration that ran. */
+export async function schemaVersion(sql: Sql): Promise<number> {
+  const query = from
+    .selectFrom("schema_migration")
+    .select((eb) => eb.fn.max<bigint | null>("version").as("version"));
+  return Number((await theRow(sql, query)).version ?? 0n);
+}

@@ -1,0 +1,31 @@
+// What an operator sends along with a question about this gateway: states and figures of a moment. No secret, no name of
+// a person, nothing of customers: settings come from a list of those that may be shown.
+import type * as operatorShapes from "../api/shapes/operator.ts";
+import type { z } from "zod";
+import { printTime } from "../domain/print.ts";
+import { platformHealth, type PlatformPorts } from "./platform.ts";
+import { providerRows, type ProvidersPorts } from "./providers.ts";
+import { routeRows, type RoutesPorts } from "./routes.ts";
+import { schemaVersion } from "./store-health.ts";
+
+export interface SupportPorts extends PlatformPorts, ProvidersPorts, Omit<RoutesPorts, "ledger"> {
+  ledger: PlatformPorts["ledger"] & RoutesPorts["ledger"];
+  /** Without secrets (config/shown-settings.ts). */
+  settings: Record<string, unknown>;
+}
+
+export const supportBundleNow = async (
+  on: SupportPorts,
+): Promise<z.output<typeof operatorShapes.supportBundle>> => ({
+  made_at: printTime(on.clock.nowMs()),
+  health: await platformHealth(on),
+  runtime: {
+    bun: Bun.version,
+    platform: process.platform,
+    arch: process.arch,
+    schema_version: await schemaVersion(on.sql),
+  },
+  settings: on.settings,
+  providers: (await providerRows(on)).map((provider) => ({ ...provider, opened: provider.opened !== null })),
+  routes: await routeRows(on),
+});

@@ -1,0 +1,49 @@
+// Usage of one organization, by key, model or UTC day (specification 1: the same record backs usage and billing).
+import type { UsageListJson } from "../api/shapes/records.ts";
+import { formatUsd } from "../domain/money.ts";
+import { Refusal } from "../domain/refusals.ts";
+import type { UsageQuery } from "../api/shapes/record-inputs.ts";
+import type { Reader } from "../ledger/ledger.ts";
+import { printSum, printTimeOrNull } from "../domain/print.ts";
+import { readTime } from "../domain/read.ts";
+import { unknownRecord } from "../domain/unknown-record.ts";
+import { findOrganization } from "../registry/organizations.ts";
+import { readUsage, type UsageFilter } from "../registry/requests.ts";
+
+type Store = Reader;
+
+export const usage = (ledger: Store) => ({
+  async show(query: UsageQuery): Promise<UsageListJson> {
+    const filter = readFilter(query);
+    if ((await findOrganization(ledger, query.org)) === null)
+      throw unknownRecord("organization", query.org, "org");
+    const rows = await readUsage(ledger, filter);
+    return {
+      org: query.org,
+      group_by: query.group_by ?? null,
+      from: printTimeOrNull(filter.fromMs ?? null),
+      to: printTimeOrNull(filter.toMs ?? null),
+      data: rows.map((row) => ({
+        group: row.group,
+        requests: row.requests,
+        input_tokens: printSum(row.inputTokens),
+        cached_tokens: printSum(row.cachedTokens),
+        output_tokens: printSum(row.outputTokens),
+        charge_usd: formatUsd(row.charge),
+      })),
+      next_cursor: null,
+    };
+  },
+});
+
+function readFilter({ org, key, model, from, to, group_by }: UsageQuery): UsageFilter {
+  const filter: UsageFilter = { organizationId: org };
+  if (key !== undefined) filter.keyId = key;
+  if (model !== undefined) filter.model = model;
+  if (group_by !== undefined) filter.groupBy = group_by;
+  if (from !== undefined) filter.fromMs = readTime(from, "from");
+  if (to !== undefined) filter.toMs = readTime(to, "to");
+  if (filter.fromMs !== undefined && filter.toMs !== undefined && filter.fromMs >= filter.toMs)
+    throw new Refusal("invalid_request", "from must lie before to.", { param: "from" });
+  return filter;
+}

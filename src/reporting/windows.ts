@@ -1,0 +1,43 @@
+// The window of time that a page shows: a range that ends now, or two instants. Days and months are UTC.
+import { Refusal } from "../domain/refusals.ts";
+import { readTime } from "../domain/read.ts";
+
+const DAY_MS = 86_400_000;
+
+export interface Asked {
+  range?: "24h" | "7d" | "30d" | "month" | undefined;
+  from?: string | undefined;
+  to?: string | undefined;
+}
+
+export interface Window {
+  fromMs: number;
+  toMs: number;
+}
+
+const DAYS = { "24h": 1, "7d": 7, "30d": 30 } as const;
+
+/** Without anything asked: the current month. `to` of a bare date includes nothing of that day. */
+export function windowOf({ range, from, to }: Asked, nowMs: number): Window {
+  if (range !== undefined && range !== "month") return { fromMs: nowMs - DAYS[range] * DAY_MS, toMs: nowMs };
+  const toMs = to === undefined ? nowMs : readTime(to, "to");
+  const fromMs = from === undefined ? monthOf(toMs) : readTime(from, "from");
+  if (fromMs >= toMs) throw new Refusal("invalid_request", "from must lie before to.", { param: "from" });
+  return { fromMs, toMs };
+}
+
+/** The window only if one was asked for: lists go back to the beginning without. */
+export function windowIfAsked(asked: Asked, nowMs: number): Partial<Window> {
+  if (asked.range === undefined && asked.from === undefined && asked.to === undefined) return {};
+  const { range, from, to } = asked;
+  if (range === undefined && from === undefined) return { toMs: readTime(to ?? "", "to") };
+  if (range === undefined && to === undefined) return { fromMs: readTime(from ?? "", "from") };
+  return windowOf(asked, nowMs);
+}
+
+export const dayOf = (ms: number): number => Math.floor(ms / DAY_MS) * DAY_MS;
+
+export function monthOf(ms: number): number {
+  const date = new Date(ms);
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth());
+}

@@ -1,0 +1,43 @@
+// The append-only audit log: who changed what (hardening.md S40). Whoever changes something appends its line in the
+// transaction of the change, so that neither exists without the other; this is the only place that writes the table.
+import type { AuditNote } from "../domain/audit-note.ts";
+import { type Query, type Statement, statement } from "./sql.ts";
+
+const COLUMNS = "at, actor, address, request_id, action, org_id, target, value_before, value_after";
+const VALUES = "?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9";
+/** Rises with time: the microsecond in the places where UUIDs of version 7 have theirs, then chance. */
+const ID = `(SELECT 'aud_' || lpad(to_hex(us / 1000), 12, '0') || '7' || lpad(to_hex(us % 1000 * 4), 3, '0')
+    || substr(replace(gen_random_uuid()::text, '-', ''), 17)
+  FROM (SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS us) AS now)`;
+/** SQLite numbers the lines itself. */
+const INSERT = {
+  sqlite: `INSERT INTO audit_log (${COLUMNS}) VALUES (${VALUES})`,
+  postgresql: `INSERT INTO audit_log (${COLUMNS}, id) VALUES (${VALUES}, ${ID})`,
+};
+
+/** The line as a statement of its change's transaction. */
+export const auditLine = (note: AuditNote, atMs: number): Statement =>
+  statement(
+    INSERT,
+    atMs,
+    note.actor.id,
+    note.actor.address,
+    note.actor.requestId,
+    note.action,
+    note.organizationId,
+    note.target,
+    printed(note.before),
+    printed(note.after),
+  );
+
+export function* appendAuditLine(note: AuditNote, atMs: number): Query<void> {
+  yield auditLine(note, atMs);
+}
+
+/** JSON, money as text. */
+const printed = (value: AuditNote["before"]): string | null =>
+  value === null || value === undefined
+    ? null
+    : JSON.stringify(value, (_, member: unknown) =>
+        typeof member === "bigint" ? member.toString() : member,
+      );

@@ -1,0 +1,121 @@
+// The fence of `db move`: while a store is on its way, neither the old place nor the new one opens for a gateway, so that
+// at most one of them is ever in use (docs/decisions/0021-a-move-is-fenced.md). It stands among the migrations of both, as
+// a version that no program reaches: older programs refuse such a store as one of a newer program.
+import type { Database } from "bun:sqlite";
+import type { ClientBase } from "pg";
+import { StoreFailure } from "./store-failure.ts";
+
+/** The version of a store that is being moved, and of a database that took one in. */
+const MOVING = 1_000_000_000;
+const MOVED = -1;
+
+export interface Fence {
+  /** Of the move: the same in both places. */
+  id: string;
+  /** Where to, or where from; no secrets. */
+  place: string;
+}
+
+/** `applied`: version → checksum and name, as both stores read them. Forgets the fence; throws for whoever is not the mover. */
+export function passFence(
+  applied: Map<number, { checksum: string; name: string }>,
+  mover: string | null,
+): void {
+  const fence = applied.get(MOVING);
+  applied.delete(MOVING);
+  applied.delete(MOVED);
+  if (fence === undefined || fence.checksum === mover) return;
+  throw new StoreFailure("moving", `${fence.name}; ${WAY_OUT}`);
+}
+
+const WAY_OUT =
+  "run the same ./tollgate db move --to … again to finish it, or ./tollgate db move --to … --abandon to take it back";
+const TO = "this store is being moved to ";
+const FROM = "a store is being moved into this database, from ";
+const ABANDONED = "abandoned ";
+
+// ── The old place ───────────────────────────────────────────────────────────────────────────────────────────────
+
+/** The move that has begun here; null where none has. */
+export function sourceFence(database: Database): Fence | null {
+  const [table] = database.query("SELECT 1 FROM sqlite_master WHERE name = 'schema_migration'").values();
+  if (table === undefined) return null;
+  const [row] = database
+    .query(`SELECT checksum, name FROM schema_migration WHERE version = ${MOVING}`)
+    .values() as [string, string][];
+  return row === undefined ? null : { id: row[0], place: row[1].slice(TO.length) };
+}
+
+/** Durable when it returns. */
+export function fenceSource(database: Database, { id, place }: Fence): void {
+  database
+    .query("INSERT INTO schema_migration (version, name, checksum, applied_at) VALUES (?1, ?2, ?3, ?4)")
+    .run(MOVING, TO + place, id, Date.now());
+}
+
+export function liftSource(database: Database): void {
+  database.run(`DELETE FROM schema_migration WHERE version = ${MOVING}`);
+}
+
+// ── The new place ───────────────────────────────────────────────────────────────────────────────────────────────
+
+/** How far a move has got there. `taken`: the database belongs to another move, or to one that was given up. */
+export type MoveArrival = "unknown" | "moving" | "moved" | "abandoned" | "taken";
+
+export async function arrivalOf(target: ClientBase, id: string): Promise<MoveArrival> {
+  const { rows } = await target.query<{ version: string | bigint; checksum: string }>(
+    `SELECT version, checksum FROM schema_migration WHERE version IN (${MOVING}, ${MOVED})`,
+  );
+  const moving = rows.find(({ version }) => Number(version) === MOVING)?.checksum;
+  if (moving === id) return "moving";
+  if (moving === ABANDONED + id) return "abandoned";
+  if (moving !== undefined) return "taken";
+  return rows.some(({ checksum }) => checksum === id) ? "moved" : "unknown";
+}
+
+/** Inside a transaction: from its commit on no gateway opens the database. */
+export async function fenceTarget(target: ClientBase, { id, place }: Fence): Promise<void> {
+  await target.query(
+    "INSERT INTO schema_migration (version, name, checksum, applied_at) VALUES ($1, $2, $3, $4)",
+    [MOVING, FROM + place, id, Date.now()],
+  );
+}
+
+/** The instant from which the database may be used. Throws when anybody uses it already. */
+export async function openTarget(target: ClientBase, id: string): Promise<void> {
+  await target.query("BEGIN");
+  try {
+    await assertUnused(target);
+    const { rowCount } = await target.query(
+      `UPDATE schema_migration SET version = ${MOVED} WHERE version = ${MOVING} AND checksum = $1`,
+      [id],
+    );
+    if (rowCount !== 1) throw new Error("the move was taken back meanwhile");
+    await target.query("COMMIT");
+  } catch (error) {
+    await target.query("ROLLBACK").catch(() => {}); // the connection is gone with its transaction
+    throw error;
+  }
+}
+
+/** What was copied so far is never used: the database stays closed for good. False when it is not ours, or complete. */
+export async function abandonTarget(target: ClientBase, id: string): Promise<boolean> {
+  const { rowCount } = await target.query(
+    `UPDATE schema_migration SET checksum = $2 || checksum, name = $2 || name
+     WHERE version = ${MOVING} AND checksum = $1`,
+    [id, ABANDONED],
+  );
+  return rowCount === 1;
+}
+
+/** No gateway has it open, nor had since its fence was put up. */
+export async function assertUnused(target: ClientBase): Promise<void> {
+  const { rows } = await target.query(
+    "SELECT name FROM instance WHERE lease_until > (extract(epoch FROM clock_timestamp()) * 1000)::bigint LIMIT 1",
+  );
+  if (rows.length > 0)
+    throw new StoreFailure(
+      "database",
+      `a gateway runs on the database (${String((rows[0] as { name: unknown }).name)}); stop it, or give an empty one`,
+    );
+}

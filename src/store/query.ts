@@ -1,0 +1,75 @@
+// Queries on typed rows, for readers. Kysely only compiles: its text goes through the SQL port, to our own connections, in
+// the SQL that both stores share (`?1` for parameters). Why: docs/decisions/0035-readers-on-typed-rows.md.
+import {
+  type Compilable,
+  DummyDriver,
+  type Expression,
+  Kysely,
+  type RawBuilder,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+  sql as fragment,
+} from "kysely";
+import type { ReadonlyKysely } from "kysely/readonly";
+import type { Sql, SqlValue } from "./sql.ts";
+import type { Tables } from "./tables.ts";
+
+class SharedCompiler extends SqliteQueryCompiler {
+  protected override getCurrentParameterPlaceholder(): string {
+    return `?${this.numParameters}`;
+  }
+}
+
+/** Where queries begin; it has no connection, and only selects. */
+export const from = new Kysely<Tables>({
+  dialect: {
+    createAdapter: () => new SqliteAdapter(),
+    createDriver: () => new DummyDriver(),
+    createIntrospector: (db) => new SqliteIntrospector(db),
+    createQueryCompiler: () => new SharedCompiler(),
+  },
+}) as unknown as ReadonlyKysely<Tables>;
+
+/** All rows of the query. */
+export async function rowsOf<Row>(sql: Sql, query: Compilable<Row>): Promise<Row[]> {
+  const { sql: text, parameters } = query.compile();
+  return (await sql.rows(text, ...(parameters as SqlValue[]))) as Row[];
+}
+
+/** The first row, or undefined where there is none. */
+export const rowOf = async <Row>(sql: Sql, query: Compilable<Row>): Promise<Row | undefined> =>
+  (await rowsOf(sql, query))[0];
+
+/** The row of a query that always has one: of sums and counts. */
+export async function theRow<Row>(sql: Sql, query: Compilable<Row>): Promise<Row> {
+  const row = await rowOf(sql, query);
+  if (row === undefined) throw new Error("a query of sums has no row");
+  return row;
+}
+
+/** The sum of whole numbers or of money, 0 where there are none. What no 63 bits hold is a failure, in both stores. */
+export const total = <T extends bigint>(column: Expression<T | null>): RawBuilder<T> =>
+  fragment<T>`CAST(coalesce(sum(${column}), 0) AS BIGINT)`;
+
+const HALF = fragment.lit(2n ** 31n);
+/**
+ * The sum of whole numbers from 0 on, however large: SQLite's own `sum` throws beyond 63 bits, and rows of older programs
+ * hold whatever a provider told. Read it with `exact`.
+ */
+export const exactTotal = (column: Expression<bigint | null>): RawBuilder<string | null> =>
+  fragment<
+    string | null
+  >`CAST(sum((${column}) / ${HALF}) AS TEXT) || ' ' || CAST(sum((${column}) % ${HALF}) AS TEXT)`;
+
+export function exact(sum: string | null): bigint {
+  const [high = "0", low = "0"] = (sum ?? "0 0").split(" ");
+  return BigInt(high) * 2n ** 31n + BigInt(low);
+}
+
+/** What a filter adds to a query: nothing where it was not set. */
+export const when = <Value, Made>(value: Value | undefined, make: (value: Value) => Made): Made[] =>
+  value === undefined ? [] : [make(value)];
+
+export const isSet = (flag: bigint | boolean): boolean => flag === true || flag === 1n;
+export const numberOrNull = (value: bigint | null): number | null => (value === null ? null : Number(value));

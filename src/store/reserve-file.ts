@@ -1,0 +1,72 @@
+// A file that is given up when the disk is full, so that settlements of what already runs still fit (money.md §2). While
+// it is missing no new money is held; it is made again as soon as there is room for it and as much again.
+import {
+  closeSync,
+  existsSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statfsSync,
+  statSync,
+  writeSync,
+} from "node:fs";
+import { join } from "node:path";
+import { StoreFailure } from "./store-failure.ts";
+
+const BALLAST_BYTES = 16 * 1024 * 1024;
+const PIECE = new Uint8Array(1024 * 1024);
+
+export interface ReserveFile {
+  /** False after it was given up, until `restore` has made it again. */
+  readonly whole: boolean;
+  giveUp(): void;
+  /** Makes it again where there is room. Returns whether it is whole. */
+  restore(): boolean;
+}
+
+/** Throws `StoreFailure` when the disk has no room for it. */
+export function openReserveFile(dataDirectory: string): ReserveFile {
+  const path = join(dataDirectory, "ballast");
+  let whole = existsSync(path) && statSync(path).size === BALLAST_BYTES;
+  const restore = (): boolean => {
+    whole ||= roomIn(dataDirectory) && fill(path);
+    return whole;
+  };
+  if (!restore())
+    throw new StoreFailure(
+      "disk_full",
+      `the disk of ${dataDirectory} is full; make at least ${(2 * BALLAST_BYTES) / 1024 / 1024} MiB of room and start again`,
+    );
+  return {
+    get whole() {
+      return whole;
+    },
+    giveUp: () => {
+      whole = false;
+      rmSync(path, { force: true });
+    },
+    restore,
+  };
+}
+
+/** Room for the reserve file and as much again: what it gave up just now does not count as room. */
+function roomIn(directory: string): boolean {
+  const { bavail, bsize } = statfsSync(directory);
+  return bavail * bsize >= 2 * BALLAST_BYTES;
+}
+
+/** Written, not only sized: a hole reserves nothing. */
+function fill(path: string): boolean {
+  const partial = `${path}.partial`;
+  const file = openSync(partial, "w", 0o600);
+  try {
+    for (let written = 0; written < BALLAST_BYTES; ) written += writeSync(file, PIECE);
+    renameSync(partial, path);
+    return true;
+  } catch {
+    rmSync(partial, { force: true });
+    return false;
+  } finally {
+    closeSync(file);
+  }
+}

@@ -1,0 +1,36 @@
+// What an embedded store is, without changing it: for `doctor`, beside a gateway that runs or one that does not start.
+import { Database } from "bun:sqlite";
+import { join } from "node:path";
+import { sourceFence } from "./move-fence.ts";
+
+/** Requests that wait for an operator, `req_… (why)`, the oldest first; none where the store does not know the table. */
+export const quarantinedIn = (dataDirectory: string): string[] =>
+  reading(dataDirectory, (database) => {
+    const [known] = database.query("SELECT 1 FROM sqlite_master WHERE name = 'quarantine'").values();
+    if (known === undefined) return [];
+    return database
+      .query(
+        `SELECT q.request_id || ' (' || q.reason || ')' FROM quarantine q
+         JOIN request r ON r.org_id = q.org_id AND r.request_id = q.request_id
+         WHERE q.decided_at IS NULL AND r.state = 'dispatched' ORDER BY q.since`,
+      )
+      .values()
+      .map(([said]) => String(said));
+  });
+
+/** Where the store is on its way to; null where it stays. */
+export const movingTo = (dataDirectory: string): string | null =>
+  reading(dataDirectory, (database) => {
+    const fence = sourceFence(database);
+    return fence === null ? null : `being moved to ${fence.place}: no gateway opens it`;
+  });
+
+function reading<T>(dataDirectory: string, read: (database: Database) => T): T {
+  const database = new Database(join(dataDirectory, "tollgate.sqlite"), { readonly: true });
+  try {
+    database.run("PRAGMA busy_timeout = 5000");
+    return read(database);
+  } finally {
+    database.close();
+  }
+}

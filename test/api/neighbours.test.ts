@@ -1,0 +1,73 @@
+// What clients of other surfaces get: the name of the endpoint that exists. And fields that only some clients send.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { type Customer, startGateway, type TestGateway } from "../support/gateway.ts";
+import { PREVIEW_V1 as MODEL } from "../support/models.ts";
+
+let gateway: TestGateway;
+let customer: Customer;
+beforeAll(async () => {
+  gateway = await startGateway({ models: [MODEL] });
+  customer = await gateway.customer();
+});
+afterAll(async () => {
+  await gateway.assertSound();
+  await gateway.stop();
+});
+
+test.each([
+  ["/v1/messages", "Anthropic's Messages API"],
+  ["/v1/messages/count_tokens", "Anthropic's Messages API"],
+  ["/v1/responses", "OpenAI's Responses API"],
+  ["/v1/embeddings", "no embeddings"],
+  ["/v1/completions", "Use chat completions"],
+])("POST %s is 404 and names the endpoint that there is", async (path, says) => {
+  const answer = await fetch(`${gateway.url}${path}`, { method: "POST", body: "{}" });
+  const { error } = (await answer.json()) as { error: { code: string; message: string } };
+  expect([answer.status, error.code]).toEqual([404, "unknown_url"]);
+  expect(error.message).toContain(says);
+  expect(error.message).toContain("/v1/chat/completions");
+});
+
+const hello = { model: MODEL.model, messages: [{ role: "user", content: "Say hello" }] };
+interface Logprobs {
+  content: { token: string; logprob: number; bytes: number[]; top_logprobs: { token: string }[] }[];
+}
+
+test("log probabilities are of the very text, in a body and in a stream", async () => {
+  const asked = { ...hello, logprobs: true, top_logprobs: 2 };
+  const whole = await gateway.chat<{ choices: { message: { content: string }; logprobs: Logprobs }[] }>(
+    customer,
+    asked,
+  );
+  const [choice] = whole.json.choices;
+  const content = choice?.logprobs.content ?? [];
+  expect(content.map(({ token }) => token).join("")).toBe(choice?.message.content ?? "none");
+  for (const { token, logprob, bytes, top_logprobs: top } of content) {
+    expect(Buffer.from(bytes).toString()).toBe(token);
+    expect(logprob).toBeLessThan(0);
+    expect([top.length, top[0]?.token]).toEqual([2, token]);
+  }
+  const answer = await fetch(`${gateway.baseUrl}/chat/completions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${customer.secret}`, "content-type": "application/json" },
+    body: JSON.stringify({ ...asked, stream: true }),
+  });
+  const chunks = (await answer.text())
+    .split("\n\n")
+    .filter((frame) => frame.startsWith("data: {"))
+    .map((frame) => JSON.parse(frame.slice(6)) as { choices?: { logprobs?: Logprobs | null }[] });
+  const streamed = chunks.flatMap(({ choices }) => choices?.[0]?.logprobs?.content ?? []);
+  expect(streamed).toEqual(content);
+});
+
+test("an image in its original size is taken, within the release's bound", async () => {
+  const url = "data:image/png;base64,iVBORw0KGgo=";
+  const image = (detail: string) => ({ type: "image_url", image_url: { url, detail } });
+  const ask = (detail: string) =>
+    gateway.chat<{ gateway: { hold_usd?: string } }>(customer, {
+      ...hello,
+      messages: [{ role: "user", content: [image(detail), { type: "text", text: "What is it?" }] }],
+    });
+  expect((await ask("original")).status).toBe(200);
+  expect((await ask("ultra")).status).toBe(400);
+});

@@ -1,0 +1,100 @@
+// Rows of older programs hold whatever a provider told, up to 2^53 − 1 tokens for a request: no page, CSV, sum, move or
+// audit falls over them, and none of them keeps a hold from its end (money.md §6).
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { AppAnswer } from "../../src/api/client.ts";
+import { type Browser, firstOperator } from "../support/browser.ts";
+import { type Customer, hello, startGateway, STORES, type TestGateway } from "../support/gateway.ts";
+import { PLAIN, type TestManifest } from "../support/models.ts";
+
+const FREE: TestManifest = {
+  ...PLAIN,
+  model: "free-1",
+  pricing: {
+    ...PLAIN.pricing,
+    input_per_million: "0",
+    cached_input_per_million: "0",
+    output_per_million: "0",
+  },
+};
+const MAX = 9_007_199_254_740_991n;
+const BRIM = 9_223_372_036_854_775_807n;
+const HOUR_MS = 3_600_000;
+
+describe.each(STORES)("on %s", (store) => {
+  let gateway: TestGateway;
+  let root: Browser;
+  let customer: Customer;
+  beforeAll(async () => {
+    gateway = await startGateway({ models: [FREE], store });
+    root = await firstOperator(gateway);
+    customer = await gateway.customer();
+    for (let i = 0; i < 3; i += 1) await gateway.chat(customer, hello("free-1"));
+    const org = customer.organizationId;
+    await gateway.tamper(
+      `UPDATE request SET prompt_tokens = ${MAX}, completion_tokens = ${MAX}, cached_tokens = ${MAX} WHERE org_id = ?1`,
+      org,
+    );
+    await gateway.tamper(
+      `UPDATE usage_hour SET input_tokens = ${3n * MAX}, output_tokens = ${3n * MAX}, cached_tokens = ${3n * MAX} WHERE org_id = ?1`,
+      org,
+    );
+  });
+  afterAll(() => gateway.stop());
+
+  const read = (path: string) => root.send("GET", `/app/v1${path}`);
+
+  test("the audit finds nothing wrong with them", async () => {
+    const { ok, violations } = await gateway.ledger.audit();
+    expect({ ok, violations }).toEqual({ ok: true, violations: [] });
+  });
+
+  test("a request with such figures is shown, with its arithmetic and its receipt", async () => {
+    const { data } = await root.app("GET /orgs/{org}/activity", { org: customer.organizationId });
+    expect(data).toHaveLength(3);
+    const id = data[0]?.id ?? "";
+    const detail = await root.app("GET /orgs/{org}/activity/{request}", {
+      org: customer.organizationId,
+      request: id,
+    });
+    expect(detail.arithmetic?.charge_usd).toBe("0.000100000");
+    expect((await gateway.admin("GET", `/requests/${id}`)).status).toBe(200);
+  });
+
+  test("sums beyond 2^53, and beyond 63 bits, are exact on pages, in CSV and for the command line", async () => {
+    const earlier = Math.floor(Date.now() / HOUR_MS) - 2;
+    for (const hour of [earlier, earlier - 1])
+      await gateway.tamper(
+        `INSERT INTO usage_hour (org_id, key_id, model, hour, requests, input_tokens, cached_tokens, output_tokens, charge)
+         VALUES (?1, '${customer.keyId}', 'free-1', ${hour}, 1, ${BRIM}, 0, ${BRIM}, 0)`,
+        customer.organizationId,
+      );
+    const sum = String(2n * BRIM + 3n * MAX);
+    for (const query of ["?range=24h", "?range=24h&group_by=key", "?range=24h&group_by=provider"]) {
+      const reply = await read(`/orgs/${customer.organizationId}/usage${query}`);
+      expect(reply.status).toBe(200);
+      const told = query.endsWith("provider") ? String(3n * MAX) : sum;
+      expect(reply.text).toContain(`"total":{"requests":${told === sum ? 5 : 3},"input_tokens":${told},`);
+    }
+    expect((await read(`/orgs/${customer.organizationId}/usage.csv?range=24h`)).text).toContain(
+      `,${BRIM},0,${BRIM},`,
+    );
+    const admin = await gateway.admin("GET", `/usage?org=${customer.organizationId}`);
+    expect([admin.status, admin.text.includes(`"input_tokens":${sum},`)]).toEqual([200, true]);
+  });
+
+  test("a roll-up that is full keeps no hold: the next request of its hour settles", async () => {
+    await gateway.tamper(
+      `UPDATE usage_hour SET input_tokens = ${BRIM}, output_tokens = ${BRIM}, cached_tokens = ${BRIM} WHERE org_id = ?1`,
+      customer.organizationId,
+    );
+    expect((await gateway.chat(customer, hello("free-1"))).status).toBe(200);
+    expect((await gateway.balance(customer)).held).toBe(0n as never);
+  });
+
+  test("variances beyond 63 bits are added up", async () => {
+    await gateway.tamper(`UPDATE request SET variance = ${BRIM} WHERE org_id = ?1`, customer.organizationId);
+    const { data }: AppAnswer<"GET /operator/providers"> = await root.app("GET /operator/providers");
+    const usd = data.find(({ name }) => name === "simulator")?.variance_usd.replace(".", "");
+    expect(BigInt(usd ?? 0)).toBe(4n * BRIM);
+  });
+});

@@ -1,0 +1,234 @@
+// What is left of requests that held nothing: what each asked for and the figures that decided, and of a flood a bounded
+// number of rows, whose counts are in the list, the CSV, the histogram, the live tail, the command line and the API.
+import { expect, test } from "bun:test";
+import type { HeldNothingJson } from "../../src/api/shapes/records.ts";
+import { firstOperator } from "../support/browser.ts";
+import { hello, startGateway, STORES } from "../support/gateway.ts";
+import { Terminal } from "../support/terminal.ts";
+
+const ENOUGH = 80;
+
+for (const store of STORES)
+  test(`what a refusal asked for and what decided is in its record everywhere, on ${store}`, async () => {
+    const gateway = await startGateway({ store });
+    try {
+      const root = await firstOperator(gateway);
+      const customer = await gateway.customer({ usd: "0.000001" });
+      const org = customer.organizationId;
+      const body = { ...hello(), max_tokens: 900 };
+      const poor = await gateway.chat(customer, body);
+      expect(poor.status).toBe(402);
+      const id = poor.headers.get("x-request-id") ?? "";
+
+      const shown = (await gateway.admin<HeldNothingJson>("GET", `/requests/${id}`)).json;
+      expect(shown).toMatchObject({
+        id,
+        org,
+        key: customer.keyId,
+        state: "refused",
+        status: 402,
+        error_code: "insufficient_credits",
+        model: body.model,
+        asked: { prompt_counted: true, output_tokens: 900 },
+        details: { available_usd: "0.000001000", required_usd: shown.asked?.hold_usd },
+        requests: 1,
+      });
+      expect(shown.asked?.prompt_tokens).toBeGreaterThan(0);
+
+      const { row } = await root.app("GET /orgs/{org}/activity/{request}", { org, request: id });
+      expect(row).toMatchObject({ model: body.model, asked: shown.asked, details: shown.details });
+
+      const csv = await root.send("GET", `/app/v1/orgs/${org}/activity.csv`);
+      const [head = "", line = ""] = csv.text.split("\r\n");
+      expect(head).toContain(
+        "asked_prompt_tokens,asked_prompt_counted,asked_output_tokens,asked_hold_usd,details",
+      );
+      expect(line).toContain(`,true,900,${shown.asked?.hold_usd},`);
+
+      const told = await gateway.get(customer, `/v1/generation?id=${id}`);
+      expect(told).toMatchObject({
+        status: 200,
+        json: {
+          object: "generation",
+          id,
+          state: "refused",
+          error_code: "insufficient_credits",
+          asked: shown.asked,
+        },
+      });
+      expect(told.text).not.toContain(org);
+      const stranger = await gateway.customer();
+      expect((await gateway.get(stranger, `/v1/generation?id=${id}`)).status).toBe(404);
+    } finally {
+      await gateway.stop();
+    }
+  });
+
+test("the model is kept wherever it could be read, and its absence is said", async () => {
+  const gateway = await startGateway();
+  try {
+    const customer = await gateway.customer({ limitUsd: "0" });
+    const show = async (reply: { headers: Headers }): Promise<HeldNothingJson> => {
+      const id = reply.headers.get("x-request-id") ?? "";
+      return (await gateway.admin<HeldNothingJson>("GET", `/requests/${id}`)).json;
+    };
+    const unknown = await show(await gateway.chat(customer, { ...hello(), model: "no-such-model" }));
+    expect(unknown).toMatchObject({ model: "no-such-model", asked: null, error_code: "model_not_found" });
+    const odd = await show(await gateway.chat(customer, { ...hello(), colour: "blue" }));
+    expect(odd).toMatchObject({ model: hello().model, asked: null, error_code: "unknown_parameter" });
+    const mute = await show(await gateway.chat(customer, { messages: [] }));
+    expect(mute).toMatchObject({ model: null, asked: null });
+    const limited = await show(await gateway.chat(customer, hello()));
+    expect(limited).toMatchObject({
+      model: hello().model,
+      error_code: "key_spend_limit_reached",
+      details: { limit_usd: "0.000000000", spent_usd: "0.000000000", held_usd: "0.000000000" },
+    });
+    expect(limited.asked?.prompt_tokens).toBeGreaterThan(0);
+    const wide = await show(
+      await gateway.chat(customer, {
+        ...hello(),
+        max_tokens: 1,
+        messages: [{ role: "user", content: "a ".repeat(200_000) }],
+      }),
+    );
+    expect(wide).toMatchObject({ error_code: "context_length_exceeded", model: hello().model });
+    expect(wide.details?.["context_window"]).toBeNumber();
+  } finally {
+    await gateway.stop();
+  }
+});
+
+test("a replay has the model, the bounds and the hold of what it repeats", async () => {
+  const gateway = await startGateway();
+  try {
+    const root = await firstOperator(gateway);
+    const customer = await gateway.customer();
+    const org = customer.organizationId;
+    const key = { "idempotency-key": "asked-twice-1" };
+    const paid = await gateway.chat<{ gateway: { request_id: string } }>(customer, hello(), key);
+    await gateway.chat(customer, hello(), key);
+    const { data } = await root.app("GET /orgs/{org}/activity", { org });
+    const [replay, original] = data;
+    expect(original?.id).toBe(paid.json.gateway.request_id);
+    expect(replay).toMatchObject({ state: "replay", model: hello().model, replay_of: original?.id });
+    expect(replay?.asked).toMatchObject({
+      prompt_tokens: original?.asked?.prompt_tokens ?? -1,
+      output_tokens: original?.asked?.output_tokens ?? -1,
+      hold_usd: original?.asked?.hold_usd ?? "",
+    });
+    const shown = await gateway.admin<HeldNothingJson>("GET", `/requests/${replay?.id}`);
+    expect(shown.json).toMatchObject({
+      state: "replay",
+      replay_of: original?.id,
+      idempotency_key: "asked-twice-1",
+    });
+  } finally {
+    await gateway.stop();
+  }
+});
+
+for (const store of STORES)
+  test(`a flood of refusals and replays is a bounded number of rows that say how many, on ${store}`, async () => {
+    const gateway = await startGateway({ store });
+    try {
+      const root = await firstOperator(gateway);
+      const customer = await gateway.customer();
+      const org = customer.organizationId;
+      const key = { "idempotency-key": "asked-often-1" };
+      await gateway.chat(customer, hello(), key);
+      for (let i = 0; i < ENOUGH; i++) await gateway.chat(customer, { ...hello(), model: "no-such-model" });
+      for (let i = 0; i < ENOUGH; i++) await gateway.chat(customer, hello(), key);
+
+      const { data } = await root.app("GET /orgs/{org}/activity", { org }, undefined, "?limit=200");
+      const turnedAway = data.filter(({ state }) => state === "refused");
+      const replayed = data.filter(({ state }) => state === "replay");
+      const times = (rows: typeof data): number => rows.reduce((sum, { requests }) => sum + requests, 0);
+      expect([times(turnedAway), times(replayed)]).toEqual([ENOUGH, ENOUGH]);
+      // A minute may turn while this runs.
+      expect(turnedAway.length + replayed.length).toBeLessThanOrEqual(3 * 22);
+      const counted = turnedAway.find(({ requests }) => requests > 1);
+      expect(counted).toMatchObject({
+        code: "model_not_found",
+        model: "no-such-model",
+        key: { id: customer.keyId },
+      });
+      expect(Date.parse(counted?.last_at ?? "")).toBeGreaterThanOrEqual(Date.parse(counted?.at ?? ""));
+
+      const histogram = await root.app("GET /orgs/{org}/activity/histogram", { org });
+      const sums = Object.fromEntries(
+        histogram.states.map(({ state, counts }) => [state, counts.reduce((sum, count) => sum + count, 0)]),
+      );
+      expect(sums).toMatchObject({ refused: ENOUGH, replay: ENOUGH, settled: 1 });
+      const overview = await root.app("GET /orgs/{org}/overview", { org });
+      expect(overview.refusals).toEqual([{ code: "model_not_found", requests: ENOUGH }]);
+      const shown = await gateway.admin<HeldNothingJson>("GET", `/requests/${counted?.id}`);
+      expect(shown.json).toMatchObject({ requests: counted?.requests, last_at: counted?.last_at });
+      expect((await gateway.rowsOf("journal")).length).toBe(turnedAway.length + replayed.length);
+    } finally {
+      await gateway.stop();
+    }
+  });
+
+test("the live tail tells a counting row again as it counts", async () => {
+  const gateway = await startGateway();
+  try {
+    const root = await firstOperator(gateway);
+    const customer = await gateway.customer();
+    const ask = () => gateway.chat(customer, { ...hello(), model: "no-such-model" });
+    const stop = new AbortController();
+    const response = await fetch(`${gateway.url}/app/v1/orgs/${customer.organizationId}/activity/tail`, {
+      headers: { cookie: root.cookie },
+      signal: stop.signal,
+    });
+    const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+    let text = "";
+    const counts = (): number[] =>
+      [...text.matchAll(/"requests":(\d+)/g)].map(([, n]) => Number(n)).filter((n) => n > 1);
+    for (let i = 0; i < ENOUGH; i++) await ask();
+    while (counts().length === 0) text += (await reader?.read())?.value ?? "";
+    const before = Math.max(...counts());
+    for (let i = 0; i < 30; i++) await ask();
+    while (Math.max(...counts()) <= before) text += (await reader?.read())?.value ?? "";
+    expect(Math.max(...counts())).toBeGreaterThan(before);
+    stop.abort();
+  } finally {
+    await gateway.stop();
+  }
+});
+
+test("the command line shows a refusal, and how many a row counts", async () => {
+  const gateway = await startGateway();
+  const terminal = new Terminal();
+  try {
+    const customer = await gateway.customer({ usd: "0.000001" });
+    const refused = await gateway.chat(customer, hello());
+    const mute = await gateway.chat(customer, { messages: [] });
+    for (let i = 0; i < ENOUGH; i++) await gateway.chat(customer, { ...hello(), model: "no-such-model" });
+    const run = async (...args: string[]): Promise<string> => {
+      const { code, out, err } = await terminal.run(args, {
+        TOLLGATE_URL: gateway.url,
+        TOLLGATE_DATA_DIR: gateway.dataDir,
+      });
+      expect([code, err]).toEqual([0, ""]);
+      return out;
+    };
+    const shown = await run("request", "show", refused.headers.get("x-request-id") ?? "");
+    expect(shown).toContain("insufficient_credits");
+    expect(shown).toContain(hello().model);
+    expect(shown).toMatch(/would have held\s+\$0\.\d+/);
+    expect(shown).toMatch(/available_usd\s+0\.000001000/);
+    expect(await run("request", "show", mute.headers.get("x-request-id") ?? "")).toContain(
+      "not read before it was refused",
+    );
+    const list = await run("request", "list", "--org", customer.organizationId, "--limit", "200");
+    const times = list
+      .split("\n")
+      .slice(1)
+      .map((line) => Number(/model_not_found\s+(\d+)/.exec(line)?.[1] ?? 0));
+    expect(times.reduce((sum, count) => sum + count, 0)).toBe(ENOUGH);
+  } finally {
+    terminal.close();
+    await gateway.stop();
+  }
+});

@@ -1,0 +1,148 @@
+// SIGTERM and SIGINT while `serve` starts: obeyed at every stage of it, whatever it waits for, with exit code 0; and the
+// next start finds nothing amiss.
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { createServer, type Server } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import pg from "pg";
+import { CuttingProxy } from "../support/cutting-proxy.ts";
+import { PostgresServer, type TestDatabase } from "../support/postgres.ts";
+import { type Served, serveProcess } from "../support/served.ts";
+import { waitFor } from "../support/wait.ts";
+
+const PATIENCE_MS = 90_000;
+/** Less than what any of the waits would take that are interrupted here, with room for a slow machine. */
+const OBEYS_WITHIN_MS = 20_000;
+const SIGNALS = ["SIGTERM", "SIGINT"] as const;
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "tollgate-stopped-"));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const serve = (args: string[] = [], env: Record<string, string> = {}): Served =>
+  serveProcess({ folder, args: ["--port", "0", "--data-dir", join(folder, "data"), ...args], env });
+
+async function obeys(gateway: Served, signal: (typeof SIGNALS)[number]): Promise<void> {
+  const sentMs = performance.now();
+  gateway.child.kill(signal);
+  const { code, signal: killedBy, stderr } = await gateway.ended;
+  expect({ code, killedBy, stderr }).toEqual({ code: 0, killedBy: null, stderr: "" });
+  expect(performance.now() - sentMs).toBeLessThan(OBEYS_WITHIN_MS);
+}
+
+/** A start that runs through, and ends well. */
+async function startsAndEnds(env: Record<string, string> = {}): Promise<void> {
+  const gateway = serve([], env);
+  const operator = join(folder, "data/operator.json");
+  rmSync(operator, { force: true });
+  await waitFor(async () => existsSync(operator), "a start that runs through");
+  await obeys(gateway, "SIGTERM");
+}
+
+describe("with the embedded store", () => {
+  test.each([0, 60, 120, 180, 240, 320, 400, 500, 700])(
+    "%p ms after its beginning",
+    async (afterMs) => {
+      const gateway = serve();
+      await Bun.sleep(afterMs);
+      gateway.child.kill("SIGTERM");
+      const { code, signal, stderr } = await gateway.ended;
+      // Before its first line of code it is the kernel that ends it.
+      expect([0, null]).toContain(code);
+      expect(signal).toBe(code === 0 ? null : "SIGTERM");
+      expect(stderr).toBe("");
+      await startsAndEnds();
+    },
+    PATIENCE_MS,
+  );
+});
+
+describe("with PostgreSQL", () => {
+  /** In the order of the start: what it waits for when the signal comes. */
+  const MOMENTS = {
+    "the migration of another": "pg_advisory_xact_lock",
+    "a migration of its own": "INSERT INTO schema_migration",
+    "its number": "UPDATE store_state SET epoch",
+    "its lease": "INSERT INTO instance",
+    "its first writer": "SHOW transaction_read_only",
+    "the recovery of what others left": "SET condemned = true",
+    "its releases": "JOIN route_release",
+    "the first organization": "INSERT INTO organization",
+    "its operator's key": "INSERT INTO management_key",
+    "its people": "CREATE SCHEMA IF NOT EXISTS",
+  };
+  let server: PostgresServer;
+  let database: TestDatabase;
+  let silent: Server;
+  beforeAll(async () => {
+    server = await PostgresServer.start();
+    silent = createServer((socket) => socket.resume().on("error", () => {}));
+    await new Promise<void>((listening) => silent.listen(0, "127.0.0.1", listening));
+  }, PATIENCE_MS);
+  afterAll(async () => {
+    await new Promise((closed) => silent.close(closed));
+    await server.stop();
+  });
+  beforeEach(async () => {
+    database = await server.database();
+  });
+  afterEach(() => database.drop());
+
+  test.each(Object.entries(MOMENTS).map(([moment, word], index) => ({ moment, word, index })))(
+    "while it waits for $moment",
+    async ({ word, index }) => {
+      const proxy = await CuttingProxy.start(database.url);
+      try {
+        proxy.cutAt(word, "silent");
+        const gateway = serve([], { DATABASE_URL: proxy.through(database.url) });
+        await waitFor(async () => proxy.cuts === 1, "the moment");
+        await obeys(gateway, index % 2 === 0 ? "SIGTERM" : "SIGINT");
+      } finally {
+        await proxy.stop();
+      }
+      await startsAndEnds({ DATABASE_URL: database.url });
+    },
+    PATIENCE_MS,
+  );
+
+  test(
+    "while it waits for a database that takes the connection and says nothing",
+    async () => {
+      const url = new URL(database.url);
+      const address = silent.address();
+      url.port = String(typeof address === "object" && address !== null ? address.port : 0);
+      const connected = new Promise((resolve) => silent.once("connection", resolve));
+      const gateway = serve([], { DATABASE_URL: url.href });
+      await connected;
+      await obeys(gateway, "SIGTERM");
+    },
+    PATIENCE_MS,
+  );
+
+  test(
+    "while another session holds the lock of migrations, for one gateway and for several workers",
+    async () => {
+      const other = new pg.Client({ connectionString: database.url });
+      await other.connect();
+      await other.query("SELECT pg_advisory_lock(8041990771)");
+      const waiting = async (): Promise<boolean> => {
+        const { rows } = await other.query(
+          "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted",
+        );
+        return rows.length === 1;
+      };
+      for (const signal of SIGNALS)
+        for (const args of [[], ["--workers", "2"]]) {
+          const gateway = serve(args, { DATABASE_URL: database.url });
+          await waitFor(waiting, "a gateway that waits");
+          await obeys(gateway, signal);
+          await waitFor(async () => !(await waiting()), "its session to end");
+        }
+      await other.end();
+    },
+    PATIENCE_MS,
+  );
+});

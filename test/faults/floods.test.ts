@@ -1,0 +1,222 @@
+// Providers that never end (money.md §12, fault 52): whatever they repeat for ever, the call fails or ends within its
+// limits, the memory of the gateway stays bounded, and nothing stays held.
+import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import type { Socket } from "node:net";
+import { gzipSync } from "node:zlib";
+import { countTokens } from "../../src/pricing/tokens.ts";
+import {
+  delta,
+  event,
+  STREAM_HEAD,
+  startUpstream,
+  type Upstream,
+} from "../../src/providers/openai/openai.fixtures.ts";
+import { textOf } from "../support/events.ts";
+import { type Customer, hello, startGateway, type TestGateway } from "../support/gateway.ts";
+import { PLAIN } from "../support/models.ts";
+
+const FLOOD_BYTES = 400 * 1024 * 1024;
+/** Above what a gateway takes for its largest answer, far below what was sent. */
+const GROWTH_BYTES_MAX = 300 * 1024 * 1024;
+const TOTAL_MS = 2_000;
+
+let upstream: Upstream;
+let answer: (socket: Socket) => void;
+let gateway: TestGateway;
+let customer: Customer;
+beforeAll(async () => {
+  upstream = await startUpstream(({ socket }) => answer(socket));
+  gateway = await startGateway({
+    providers: { endless: upstream.url, patient: upstream.url },
+    models: [
+      { ...PLAIN, model: "endless-1", provider: "endless" },
+      { ...PLAIN, model: "patient-1", provider: "patient" },
+    ],
+    configure: (config) => {
+      for (const provider of config.providers) {
+        const most = provider.name === "endless" ? TOTAL_MS : 20_000;
+        provider.timeouts = { connectMs: 2_000, firstTokenMs: most, idleMs: most, totalMs: most };
+        provider.health = { ...provider.health, openAfterFailures: 1000 };
+      }
+    },
+  });
+  customer = await gateway.customer({ usd: "100" });
+  await countTokens(["loaded before memory is measured"], "o200k_base", {
+    organizationId: "org",
+    lane: "settlement",
+  });
+});
+beforeEach(() => Bun.gc(true));
+afterAll(async () => {
+  await gateway.assertSound();
+  await gateway.stop();
+  await upstream[Symbol.asyncDispose]();
+});
+
+/** Writes `head`, then `unit` again and again as fast as it is taken, up to `FLOOD_BYTES`. */
+function flood(socket: Socket, head: string, unit: string): void {
+  const block = Buffer.from(unit.repeat(Math.ceil(65_536 / unit.length)));
+  let sent = 0;
+  socket.write(head);
+  const go = (): void => {
+    while (!socket.destroyed && sent < FLOOD_BYTES) {
+      sent += block.byteLength;
+      if (socket.write(block)) continue;
+      socket.once("drain", go);
+      return;
+    }
+  };
+  go();
+}
+
+/** The call's outcome, and by how many bytes the process grew while it ran. */
+async function measured<T>(
+  call: () => Promise<T>,
+): Promise<{ outcome: T; grownBytes: number; tookMs: number }> {
+  const before = process.memoryUsage.rss();
+  let peak = before;
+  const timer = setInterval(() => {
+    peak = Math.max(peak, process.memoryUsage.rss());
+  }, 10);
+  const began = performance.now();
+  const outcome = await call();
+  const tookMs = performance.now() - began;
+  clearInterval(timer);
+  return { outcome, grownBytes: peak - before, tookMs };
+}
+
+const said = event(delta({ content: "Hello" }));
+const FLOODS: [string, string, string][] = [
+  ["data lines without a blank one", STREAM_HEAD, "data:\n"],
+  ["data lines with CR alone", STREAM_HEAD, "data:\r"],
+  ["data lines of text", STREAM_HEAD, 'data: {"choices":[]\n'],
+  ["one line", `${STREAM_HEAD}data: `, "x"],
+  ["comments", STREAM_HEAD, ": keep-alive\n"],
+  ["comments with blank lines", STREAM_HEAD, ": keep-alive\n\n"],
+  ["names of events", STREAM_HEAD, "event: message\n"],
+  ["ids", STREAM_HEAD, "id: 1\n"],
+  ["events that say nothing", STREAM_HEAD, event({ choices: [] })],
+  [
+    "a tool call that never gets a name",
+    STREAM_HEAD,
+    event(delta({ tool_calls: [{ index: 0, function: { arguments: "x".repeat(1000) } }] })),
+  ],
+  [
+    "a call without a name, and another, and another",
+    STREAM_HEAD,
+    event(delta({ tool_calls: [{ id: "", function: { arguments: "" } }] })),
+  ],
+  ["header fields", "HTTP/1.1 200 OK\r\n", `x-a: ${"b".repeat(1000)}\r\n`],
+  ["one header field", "HTTP/1.1 200 OK\r\nx-a: ", "b"],
+  ["interim replies", "", "HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n"],
+  ["permissions to continue", "", "HTTP/1.1 100 Continue\r\n\r\n"],
+  ["a status line", "HTTP/1.1 200 ", "O"],
+  ["an extension of a chunk", `${STREAM_HEAD.trimEnd()}\r\ntransfer-encoding: chunked\r\n\r\n5;`, "x"],
+  ["trailers", `${STREAM_HEAD.trimEnd()}\r\ntransfer-encoding: chunked\r\n\r\n0\r\n`, "x-a: b\r\n"],
+];
+
+for (const stream of [true, false]) {
+  const kind = stream ? "streamed" : "whole";
+  test.each(FLOODS)(
+    `${kind}: %s without end cost no memory and nothing else`,
+    async (_, head, unit) => {
+      answer = (socket) => flood(socket, head, unit);
+      const before = await gateway.balance(customer);
+      const { outcome, grownBytes } = await measured(() =>
+        gateway.chat(customer, { ...hello("endless-1"), stream }),
+      );
+      expect([502, 504]).toContain(outcome.status);
+      expect(grownBytes).toBeLessThan(GROWTH_BYTES_MAX);
+      expect(await gateway.balance(customer)).toEqual(before);
+    },
+    4 * TOTAL_MS,
+  );
+}
+
+test.each([" ", "\n", '{"choices":['])(
+  "a whole body of %j without end is cut",
+  async (unit) => {
+    answer = (socket) => flood(socket, "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n", unit);
+    const { outcome, grownBytes } = await measured(() => gateway.chat(customer, hello("endless-1")));
+    expect(outcome.status).toBe(502);
+    expect(grownBytes).toBeLessThan(GROWTH_BYTES_MAX);
+  },
+  4 * TOTAL_MS,
+);
+
+test.each([true, false])(
+  "400 MB in half a megabyte of gzip, streamed %p, do not become 400 MB",
+  async (stream) => {
+    const bomb = gzipSync(Buffer.alloc(FLOOD_BYTES, "data:\n"));
+    const head = `HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-encoding: gzip\r\ncontent-length: ${bomb.byteLength}\r\n\r\n`;
+    answer = (socket) => {
+      socket.write(head);
+      socket.write(bomb);
+    };
+    const { outcome, grownBytes } = await measured(() =>
+      gateway.chat(customer, { ...hello("endless-1"), stream }),
+    );
+    expect(outcome.status).toBe(502);
+    expect(grownBytes).toBeLessThan(GROWTH_BYTES_MAX);
+  },
+  4 * TOTAL_MS,
+);
+
+test("an event without end behind delivered text breaks the stream, charged for the text", async () => {
+  answer = (socket) => flood(socket, STREAM_HEAD + said, "data:\n");
+  const { outcome, grownBytes } = await measured(() => gateway.stream(customer, hello("patient-1")));
+  expect(outcome.text).toContain('"content":"Hello"');
+  expect(outcome.events.chunks.at(-1)?.error?.code).toBe("provider_error");
+  expect(grownBytes).toBeLessThan(GROWTH_BYTES_MAX);
+});
+
+const finish = event(delta({}, "stop"));
+const usage = event({ choices: [], usage: { prompt_tokens: 9, completion_tokens: 1, total_tokens: 10 } });
+
+/** Goes on with `unit` every 50 ms until the gateway hangs up. */
+function drip(socket: Socket, head: string, unit: string): void {
+  socket.write(head);
+  const timer = setInterval(() => socket.write(unit), 50);
+  socket.once("close", () => clearInterval(timer));
+}
+
+test.each([
+  ["comments after finish and usage", said + finish + usage, ": keep-alive\n\n", 1_000],
+  ["usage again and again after the finish", said + finish, usage, 1_000],
+  ["comments after the finish alone", said + finish, ": keep-alive\n\n", 5_000],
+  [
+    "empty deltas after a finish in the last text's chunk",
+    event(delta({ content: "Hello" }, "stop")) + usage,
+    event({ choices: [] }),
+    1_000,
+  ],
+])(
+  "%s: the client has its end soon",
+  async (_, head, unit, graceMs) => {
+    answer = (socket) => drip(socket, STREAM_HEAD + head, unit);
+    const { outcome, tookMs } = await measured(() => gateway.stream(customer, hello("patient-1")));
+    expect(outcome.events.done).toBe(true);
+    expect(textOf(outcome.events)).toBe("Hello");
+    expect(tookMs).toBeGreaterThan(graceMs * 0.9);
+    expect(tookMs).toBeLessThan(graceMs + 900);
+  },
+  20_000,
+);
+
+test("a flood of comments after the finish ends the answer well", async () => {
+  answer = (socket) => flood(socket, STREAM_HEAD + said + finish + usage, ": keep-alive\n");
+  const { outcome, grownBytes } = await measured(() => gateway.stream(customer, hello("patient-1")));
+  expect(outcome.events.done).toBe(true);
+  expect(grownBytes).toBeLessThan(GROWTH_BYTES_MAX);
+});
+
+test("text behind a finish on every chunk is waited for as long as any text", async () => {
+  answer = (socket) => {
+    const texts = ["Hel", "lo", "!"].map((content) => event(delta({ content }, "stop")));
+    socket.write(STREAM_HEAD + texts[0]);
+    setTimeout(() => socket.write(texts[1] ?? ""), 300);
+    setTimeout(() => socket.end(`${texts[2]}${usage}data: [DONE]\n\n`), 3_000);
+  };
+  const { events } = await gateway.stream(customer, hello("patient-1"));
+  expect(textOf(events)).toBe("Hello!");
+});

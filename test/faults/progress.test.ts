@@ -1,0 +1,212 @@
+// A gateway that is killed in the middle of streams, whatever they are made of: what their clients have got is charged, but
+// for the last moment, and never more; a caller's key gets its prefix back. The process really dies, by SIGKILL.
+import { afterAll, describe, expect, test } from "bun:test";
+import type { RequestJson } from "../../src/api/shapes/records.ts";
+import { countTokens, stopCounting } from "../../src/pricing/tokens.ts";
+import { type ChunkJson, readEvents } from "../support/events.ts";
+import { type TestDatabase, testPostgres } from "../support/postgres.ts";
+import { type Arriving, ProcessGateway, untilParts } from "../support/process-gateway.ts";
+
+type Delta = ChunkJson["choices"][number]["delta"];
+
+const databases: TestDatabase[] = [];
+afterAll(async () => {
+  stopCounting();
+  for (const database of databases) await database.drop();
+});
+
+const STORES: Record<string, () => Promise<Record<string, string>>> = {
+  SQLite: async () => ({}),
+  PostgreSQL: async () => {
+    const database = await (await testPostgres()).database();
+    databases.push(database);
+    return { DATABASE_URL: database.url };
+  },
+};
+
+const inPieces = (text: string, size: number): string[] =>
+  [...new Intl.Segmenter().segment(text)]
+    .map(({ segment }) => segment)
+    .reduce<string[][]>((pieces, one, index) => {
+      if (index % size === 0) pieces.push([]);
+      pieces.at(-1)?.push(one);
+      return pieces;
+    }, [])
+    .map((piece) => piece.join(""));
+
+const content = (text: string): Delta[] => inPieces(text, 2).map((piece) => ({ content: piece }));
+const CHINESE = "江畔何人初见月江月何年初照人人生代代无穷已江月年年望相似".repeat(20);
+const JSON_TEXT = JSON.stringify(Array.from({ length: 90 }, (_, id) => ({ id, name: `n${id}` })));
+
+const ANSWERS: Record<string, Delta[]> = {
+  Chinese: content(CHINESE),
+  Japanese: content("吾輩は猫である名前はまだ無いどこで生れたかとんと見当がつかぬ".repeat(20)),
+  "minified JSON": content(JSON_TEXT),
+  "one endless word": content("donaudampfschifffahrtsgesellschaftskapitän".repeat(25)),
+  "emoji and their joiners": content("👩‍👩‍👧🏳️‍🌈🧑🏽‍🚀🇨🇭".repeat(150)),
+  "one character at a time": inPieces(JSON_TEXT, 1).map((piece) => ({ content: piece })),
+  "arguments of a tool call": [
+    {
+      tool_calls: [{ index: 0, id: "call_1", type: "function", function: { name: "write", arguments: "" } }],
+    },
+    ...inPieces(JSON_TEXT, 2).map((piece) => ({
+      tool_calls: [{ index: 0, function: { arguments: piece } }],
+    })),
+  ],
+  "reasoning only": inPieces(CHINESE, 2).map((piece) => ({ reasoning_content: piece })),
+  "a refusal": inPieces(CHINESE, 2).map((piece) => ({ refusal: piece })),
+};
+
+interface Cut {
+  name: string;
+  secret: string;
+  body: object;
+  headers: Record<string, string>;
+  arriving: Arriving;
+}
+
+describe.each(Object.entries(STORES))("%s", (_, store) => {
+  test("killed in mid-stream, texts without blanks are charged by what was delivered, with a key and without", async () => {
+    const env = await store();
+    const gateway = await ProcessGateway.start(env);
+    try {
+      const cuts: Cut[] = [];
+      for (const name of Object.keys(ANSWERS).flatMap((one) => [one, one])) {
+        const behaviour = { deltas: ANSWERS[name], tokens_per_second: 30, no_usage: true };
+        await simulate(gateway, { behaviour, calls: 1 });
+        const cut = await cutOf(gateway, name, keyed(cuts.length));
+        await untilParts([cut.arriving], 1); // it has taken its order
+        cuts.push(cut);
+      }
+      await untilParts(
+        cuts.map(({ arriving }) => arriving),
+        40,
+      );
+      const ended = await kill(gateway, cuts, env);
+      for (const { cut, request, charged, prefixes } of ended) {
+        expect({
+          name: cut.name,
+          state: request.state,
+          charge: request.charge_usd !== "0.000000000",
+        }).toEqual({
+          name: cut.name,
+          state: "settled",
+          charge: true,
+        });
+        expect([cut.name, charged > 0 && charged <= Math.max(...prefixes)]).toEqual([cut.name, true]);
+        expect([cut.name, charged / (prefixes.at(-1) ?? 0) > 0.5]).toEqual([cut.name, true]);
+        if ("idempotency-key" in cut.headers) await expectPrefix(gateway, cut);
+      }
+      expect(await gateway.admin("GET", "/ledger/audit")).toMatchObject({ ok: true, violations: [] });
+    } finally {
+      await gateway.stop();
+    }
+  }, 120_000);
+
+  test("killed two seconds into twenty streams, at most 15 % of what clients got is not charged, and nothing else is", async () => {
+    const env = await store();
+    const gateway = await ProcessGateway.start(env);
+    try {
+      await gateway.chat((await gateway.customer()).secret, bodyOf("Load the tables", 5));
+      const behaviour = { completion_tokens: 4000, tokens_per_second: 20, no_usage: true };
+      await simulate(gateway, { behaviour });
+      const indices = Array.from({ length: 20 }, (_, index) => index);
+      const cuts = await Promise.all(indices.map((index) => cutOf(gateway, `stream ${index}`, keyed(index))));
+      const arriving = cuts.map((cut) => cut.arriving);
+      await untilParts(arriving, 1);
+      await Bun.sleep(1900); // as far from the next write as a second-long rhythm can be
+      const ended = await kill(gateway, cuts, env);
+      let [charged, delivered] = [0, 0];
+      for (const one of ended) {
+        charged += one.charged;
+        delivered += one.prefixes.at(-1) ?? 0;
+        expect([one.cut.name, one.charged <= Math.max(...one.prefixes)]).toEqual([one.cut.name, true]);
+      }
+      console.info(`charged ${charged} of ${delivered} delivered tokens`);
+      expect(delivered).toBeGreaterThan(20 * 20);
+      expect(charged / delivered).toBeGreaterThan(0.85);
+      expect(await gateway.admin("GET", "/ledger/audit")).toMatchObject({ ok: true, violations: [] });
+    } finally {
+      await gateway.stop();
+    }
+  }, 120_000);
+});
+
+const bodyOf = (question: string, maxTokens = 5000): object => ({
+  model: "plain-1",
+  messages: [{ role: "user", content: question }],
+  max_tokens: maxTokens,
+  stream: true,
+});
+
+const simulate = (gateway: ProcessGateway, order: object): Promise<Response> =>
+  fetch(`${gateway.simulator.url}/_sim`, { method: "POST", body: JSON.stringify(order) });
+
+const keyed = (index: number): Record<string, string> =>
+  index % 2 === 0 ? {} : { "idempotency-key": `${index}-of-this-test` };
+
+/** A stream of its own customer. */
+async function cutOf(gateway: ProcessGateway, name: string, headers: Record<string, string>): Promise<Cut> {
+  const { secret } = await gateway.customer();
+  const body = bodyOf(`Answer with ${name}`);
+  return { name, secret, body, headers, arriving: gateway.listen(secret, body, headers) };
+}
+
+interface Ended {
+  cut: Cut;
+  request: RequestJson;
+  /** Output tokens. */
+  charged: number;
+  /** Tokens of what had arrived, event by event. */
+  prefixes: number[];
+}
+
+async function kill(
+  gateway: ProcessGateway,
+  cuts: readonly Cut[],
+  env: Record<string, string>,
+): Promise<Ended[]> {
+  await gateway.kill();
+  for (const { arriving } of cuts) await arriving.ended;
+  await gateway.run(env);
+  const ended: Ended[] = [];
+  for (const cut of cuts) {
+    const { headers, text } = cut.arriving.sofar;
+    const id = headers.get("x-request-id");
+    const request = await gateway.admin<RequestJson>("GET", `/requests/${id}`);
+    const { chunks } = readEvents(text.slice(0, text.lastIndexOf("\n\n")));
+    const prefixes = await countsOf(chunks);
+    ended.push({ cut, request, charged: request.usage?.completion_tokens ?? 0, prefixes });
+  }
+  return ended;
+}
+
+/** All choices and kinds of these answers are one text, but for the name of a tool. */
+async function countsOf(chunks: readonly ChunkJson[]): Promise<number[]> {
+  const counts: Promise<number>[] = [];
+  let [name, text] = ["", ""];
+  const count = async (): Promise<number> => {
+    const share = { organizationId: "test", lane: "settlement" } as const;
+    const tokens = [name, text].map((one) => countTokens([one], "o200k_base", share));
+    return (await Promise.all(tokens)).reduce((sum, one) => sum + one, 0);
+  };
+  for (const { delta } of chunks.flatMap(({ choices }) => choices)) {
+    const [call] = delta.tool_calls ?? [];
+    name += call?.function.name ?? "";
+    text += delta.content ?? delta.reasoning_content ?? delta.refusal ?? call?.function.arguments ?? "";
+    counts.push(count());
+  }
+  return await Promise.all(counts);
+}
+
+async function expectPrefix(
+  gateway: ProcessGateway,
+  { name, secret, body, headers, arriving }: Cut,
+): Promise<void> {
+  const again = await gateway.chat(secret, body, headers);
+  expect([name, again.status, again.headers.get("idempotent-replayed")]).toEqual([name, 200, "true"]);
+  const events = readEvents(again.text);
+  expect(events.chunks.at(-1)?.error?.code).toBe("provider_error");
+  expect(events.chunks.length).toBeGreaterThan(10);
+  expect(arriving.sofar.text.startsWith(again.text.slice(0, again.text.lastIndexOf("\n\nid: ")))).toBe(true);
+}

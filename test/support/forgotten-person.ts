@@ -1,0 +1,19 @@
+// A person whose account is gone while rows that name them are still there: no page does that, a hand at the store does.
+import { Database } from "bun:sqlite";
+import { join } from "node:path";
+import type { Store, TestGateway } from "./gateway.ts";
+
+export async function forgetPerson(
+  gateway: Pick<TestGateway, "dataDir" | "tamper">,
+  store: Store,
+  personId: string,
+): Promise<void> {
+  if (store === "postgres") {
+    await gateway.tamper('DELETE FROM people."user" WHERE id = ?1', personId);
+    return;
+  }
+  const people = new Database(join(gateway.dataDir, "people.sqlite"));
+  people.run("PRAGMA foreign_keys = ON");
+  people.run('DELETE FROM "user" WHERE id = ?1', [personId]);
+  people.close();
+}

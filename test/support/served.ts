@@ -1,0 +1,46 @@
+// `./tollgate serve` as a process whose end a test waits for: what it said, and how it ended.
+import { join } from "node:path";
+
+const root = join(import.meta.dir, "../..");
+/** Far beyond what any end takes: a process that is still there has not obeyed. */
+const TOO_LONG_MS = 60_000;
+
+export interface Served {
+  child: Bun.Subprocess<"ignore", "pipe", "pipe">;
+  /** Resolves with its end; a process that does not end is killed, and its `code` is null. */
+  ended: Promise<{
+    code: number | null;
+    signal: Bun.Subprocess["signalCode"];
+    stdout: string;
+    stderr: string;
+  }>;
+}
+
+export interface ServeOptions {
+  folder: string;
+  args?: string[];
+  env?: Record<string, string>;
+  /** What runs it: another user, say. */
+  through?: string[];
+}
+
+export function serveProcess({ folder, args = [], env = {}, through = [] }: ServeOptions): Served {
+  const child = Bun.spawn([...through, join(root, "tollgate"), "serve", ...args], {
+    cwd: folder,
+    env: { ...process.env, TOLLGATE_LOG_LEVEL: "silent", ...env },
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const tooLong = setTimeout(() => child.kill("SIGKILL"), TOO_LONG_MS);
+  const ended = (async () => {
+    const [stdout, stderr] = await Promise.all([
+      new Response(child.stdout).text(),
+      new Response(child.stderr).text(),
+    ]);
+    await child.exited;
+    clearTimeout(tooLong);
+    return { code: child.exitCode, signal: child.signalCode, stdout, stderr };
+  })();
+  return { child, ended };
+}

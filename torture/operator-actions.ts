@@ -1,0 +1,96 @@
+// What an operator does while a run goes on: keys, limits, credits, routes, releases, and a look at the books.
+import { formatUsd, nanoUsd } from "../src/domain/money.ts";
+import type { Closing, KeyFacts } from "./history.ts";
+import { modelNamed, routeIds } from "./models.ts";
+import { asked } from "./operator.ts";
+import type { Traffic } from "./plan.ts";
+import { entitle, type World } from "./world.ts";
+
+export async function revoke({ operator }: World, key: KeyFacts): Promise<void> {
+  key.revoked = asked();
+  await operator.change(key.revoked, "POST", `/keys/${key.keyId}/revoke`, {});
+}
+
+export async function limit({ operator }: World, key: KeyFacts, nano: bigint): Promise<void> {
+  key.limits.push(nano);
+  await operator.change(asked(), "POST", `/keys/${key.keyId}/limit`, {
+    usd: formatUsd(nanoUsd(nano)),
+  });
+}
+
+export async function topUp(
+  { operator, history }: World,
+  { customer, nano, reference }: Extract<Traffic, { do: "top_up" }>,
+): Promise<void> {
+  const facts = history.customers.get(customer);
+  const grant = { org: facts?.organizationId, usd: formatUsd(nanoUsd(nano)), kind: "purchase", reference };
+  await operator.change(asked(), "POST", "/credits", grant);
+  facts?.credited.set(reference, nano);
+}
+
+/** Takes the model's routes or the entitlements to it away, and gives them back. */
+export async function switchOff(
+  world: World,
+  { model, ms }: Extract<Traffic, { do: "switch" }>,
+): Promise<void> {
+  const { closings } = world.history;
+  if (closings.some(({ what, endMs }) => what === model && endMs === null)) return;
+  const closing: Closing = {
+    what: model,
+    startMs: Date.now(),
+    closedMs: null,
+    openingMs: null,
+    endMs: null,
+  };
+  closings.push(closing);
+  const reopen = await (modelNamed(model).switched === "entitlement"
+    ? disentitle(world)
+    : closeRoutes(world, model));
+  closing.closedMs = Date.now();
+  await Bun.sleep(ms);
+  closing.openingMs = Date.now();
+  await reopen();
+  closing.endMs = Date.now();
+}
+
+type Reopen = () => Promise<void>;
+
+async function closeRoutes({ operator }: World, model: string): Promise<Reopen> {
+  const routes = routeIds(modelNamed(model));
+  for (const route of routes)
+    await operator.change(asked(), "POST", "/routes/disable", { route, reason: "torture" });
+  return async () => {
+    for (const route of routes) await operator.change(asked(), "POST", "/routes/enable", { route });
+  };
+}
+
+async function disentitle({ operator, second, history }: World): Promise<Reopen> {
+  const entitled = [...history.customers.values()].filter(({ entitlementId }) => entitlementId !== null);
+  for (const { entitlementId } of entitled)
+    await operator.change(asked(), "POST", `/entitlements/${entitlementId}/revoke`, {});
+  return async () => {
+    for (const customer of entitled) await entitle({ operator, second }, customer);
+  };
+}
+
+export async function publish(
+  { desk }: World,
+  { model, older, ...terms }: Extract<Traffic, { do: "publish" }>,
+): Promise<void> {
+  await desk.publish(modelNamed(model), terms);
+  if (older) await desk.publishOlder(modelNamed(model));
+}
+
+export async function watch({ operator, history }: World, customer: number): Promise<void> {
+  const { json } = await operator.call(
+    "GET",
+    `/credits?org=${history.customers.get(customer)?.organizationId}`,
+  );
+  history.balances.push({ customer, atMs: Date.now(), balance: json as Record<string, string> });
+}
+
+export async function audit({ operator, history }: World): Promise<void> {
+  const { json } = await operator.call("GET", "/ledger/audit");
+  history.auditsTaken += 1;
+  if (json["ok"] !== true) history.audits.push({ atMs: Date.now(), report: json });
+}
