@@ -4,6 +4,8 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { messageOf } from "../src/lib/message.ts";
 import { chart } from "./chart.ts";
 import { addedLatency } from "./figures/added-latency.ts";
 import { clientGone } from "./figures/client-gone.ts";
@@ -48,11 +50,30 @@ const MEASURES: [name: string, measure: Measure][] = [
 /** Peers that a machine may lack; everything else must be measured. */
 const OPTIONAL: ReadonlySet<string> = new Set(["nginx", PORTKEY]);
 
+const USAGE = `npm run bench -- [--quick] [--controls-only] [--only "NAME,NAME"]
+The figures: ${MEASURES.map(([name]) => name).join(", ")}.`;
+const asked = options();
+
+/** Minutes of measuring are not begun on words that mean nothing here. */
+function options() {
+  const flag = { type: "boolean", default: false } as const;
+  try {
+    const { values } = parseArgs({
+      options: { quick: flag, only: { type: "string" }, "controls-only": flag, help: flag },
+    });
+    if (!values.help) return values;
+    console.log(USAGE);
+    process.exit(0);
+  } catch (error) {
+    console.error(`${messageOf(error)}\n${USAGE}`);
+    process.exit(2);
+  }
+}
+
 /** The figures asked for by `--only`, in their order here; all of them without it. */
 function wantedMeasures(): typeof MEASURES {
-  const at = process.argv.indexOf("--only");
-  if (at === -1) return MEASURES;
-  const names = process.argv[at + 1]?.split(",").map((name) => name.trim()) ?? [];
+  if (asked.only === undefined) return MEASURES;
+  const names = asked.only.split(",").map((name) => name.trim());
   const unknown = names.filter((name) => !MEASURES.some(([known]) => known === name));
   if (names.length === 0 || unknown.length > 0) {
     console.error(`--only takes names of figures: ${MEASURES.map(([name]) => name).join(", ")}`);
@@ -73,7 +94,7 @@ async function start(results: Results, scratchDir: string): Promise<Bench> {
         (error: unknown) => results.skipped.push({ name: peer.name, reason: String(error) }),
       );
   }
-  if (process.argv.includes("--controls-only")) return bench;
+  if (asked["controls-only"]) return bench;
   bench.tollgate = await startTollgate(upstream, scratchDir);
   bench.peers.push(bench.tollgate);
   await startPostgres(bench, results, scratchDir);
@@ -118,7 +139,7 @@ function keep(results: Results): string {
 }
 
 async function main(): Promise<number> {
-  const plan = process.argv.includes("--quick") ? QUICK : FULL;
+  const plan = asked.quick ? QUICK : FULL;
   const measures = wantedMeasures();
   const results: Results = {
     date: new Date().toISOString(),
@@ -142,7 +163,7 @@ async function main(): Promise<number> {
   }
   console.log(printTable(results.figures));
   for (const { name, reason } of results.skipped) console.log(`\nnot measured: ${name} (${reason})`);
-  const whole = measures === MEASURES && !process.argv.includes("--controls-only");
+  const whole = measures === MEASURES && !asked["controls-only"];
   if (whole) console.log(`\nkept in ${keep(results)}`);
   return results.skipped.some(({ name }) => !OPTIONAL.has(name)) ? 1 : 0;
 }

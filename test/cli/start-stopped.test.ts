@@ -1,13 +1,13 @@
 // SIGTERM and SIGINT while `serve` starts: obeyed at every stage of it, whatever it waits for, with exit code 0; and the
 // next start finds nothing amiss.
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
 import { CuttingProxy } from "../support/cutting-proxy.ts";
-import { PostgresServer, type TestDatabase } from "../support/postgres.ts";
+import { PostgresServer } from "../support/postgres.ts";
 import { type Served, serveProcess } from "../support/served.ts";
 import { waitFor } from "../support/wait.ts";
 
@@ -16,14 +16,29 @@ const PATIENCE_MS = 90_000;
 const OBEYS_WITHIN_MS = 20_000;
 const SIGNALS = ["SIGTERM", "SIGINT"] as const;
 
-let folder: string;
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "tollgate-stopped-"));
+const folders: string[] = [];
+afterAll(() => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-const serve = (args: string[] = [], env: Record<string, string> = {}): Served =>
-  serveProcess({ folder, args: ["--port", "0", "--data-dir", join(folder, "data"), ...args], env });
+/** An installation that is started over and over. */
+interface Installation {
+  folder: string;
+  databaseUrl?: string;
+}
+
+const newFolder = (): string => {
+  const folder = mkdtempSync(join(tmpdir(), "tollgate-stopped-"));
+  folders.push(folder);
+  return folder;
+};
+
+const serve = ({ folder, databaseUrl }: Installation, args: string[] = []): Served =>
+  serveProcess({
+    folder,
+    args: ["--port", "0", "--data-dir", join(folder, "data"), ...args],
+    env: databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl },
+  });
 
 async function obeys(gateway: Served, signal: (typeof SIGNALS)[number]): Promise<void> {
   const sentMs = performance.now();
@@ -34,10 +49,10 @@ async function obeys(gateway: Served, signal: (typeof SIGNALS)[number]): Promise
 }
 
 /** A start that runs through, and ends well. */
-async function startsAndEnds(env: Record<string, string> = {}): Promise<void> {
-  const gateway = serve([], env);
-  const operator = join(folder, "data/operator.json");
+async function startsAndEnds(installation: Installation): Promise<void> {
+  const operator = join(installation.folder, "data/operator.json");
   rmSync(operator, { force: true });
+  const gateway = serve(installation);
   await waitFor(async () => existsSync(operator), "a start that runs through");
   await obeys(gateway, "SIGTERM");
 }
@@ -46,7 +61,8 @@ describe("with the embedded store", () => {
   test.each([0, 60, 120, 180, 240, 320, 400, 500, 700])(
     "%p ms after its beginning",
     async (afterMs) => {
-      const gateway = serve();
+      const installation = { folder: newFolder() };
+      const gateway = serve(installation);
       await Bun.sleep(afterMs);
       gateway.child.kill("SIGTERM");
       const { code, signal, stderr } = await gateway.ended;
@@ -54,7 +70,7 @@ describe("with the embedded store", () => {
       expect([0, null]).toContain(code);
       expect(signal).toBe(code === 0 ? null : "SIGTERM");
       expect(stderr).toBe("");
-      await startsAndEnds();
+      await startsAndEnds(installation);
     },
     PATIENCE_MS,
   );
@@ -75,7 +91,6 @@ describe("with PostgreSQL", () => {
     "its people": "CREATE SCHEMA IF NOT EXISTS",
   };
   let server: PostgresServer;
-  let database: TestDatabase;
   let silent: Server;
   beforeAll(async () => {
     server = await PostgresServer.start();
@@ -86,57 +101,57 @@ describe("with PostgreSQL", () => {
     await new Promise((closed) => silent.close(closed));
     await server.stop();
   });
-  beforeEach(async () => {
-    database = await server.database();
-  });
-  afterEach(() => database.drop());
 
-  test.each(Object.entries(MOMENTS).map(([moment, word], index) => ({ moment, word, index })))(
+  // Each on a database of its own: they mostly wait, and wait together.
+  test.concurrent.each(Object.entries(MOMENTS).map(([moment, word], index) => ({ moment, word, index })))(
     "while it waits for $moment",
     async ({ word, index }) => {
+      const database = await server.database();
       const proxy = await CuttingProxy.start(database.url);
+      const folder = newFolder();
       try {
         proxy.cutAt(word, "silent");
-        const gateway = serve([], { DATABASE_URL: proxy.through(database.url) });
+        const gateway = serve({ folder, databaseUrl: proxy.through(database.url) });
         await waitFor(async () => proxy.cuts === 1, "the moment");
         await obeys(gateway, index % 2 === 0 ? "SIGTERM" : "SIGINT");
       } finally {
         await proxy.stop();
       }
-      await startsAndEnds({ DATABASE_URL: database.url });
+      await startsAndEnds({ folder, databaseUrl: database.url });
     },
     PATIENCE_MS,
   );
 
-  test(
+  test.concurrent(
     "while it waits for a database that takes the connection and says nothing",
     async () => {
-      const url = new URL(database.url);
+      const url = new URL((await server.database()).url);
       const address = silent.address();
       url.port = String(typeof address === "object" && address !== null ? address.port : 0);
       const connected = new Promise((resolve) => silent.once("connection", resolve));
-      const gateway = serve([], { DATABASE_URL: url.href });
+      const gateway = serve({ folder: newFolder(), databaseUrl: url.href });
       await connected;
       await obeys(gateway, "SIGTERM");
     },
     PATIENCE_MS,
   );
 
-  test(
+  test.concurrent(
     "while another session holds the lock of migrations, for one gateway and for several workers",
     async () => {
-      const other = new pg.Client({ connectionString: database.url });
+      const { url } = await server.database();
+      const other = new pg.Client({ connectionString: url });
       await other.connect();
       await other.query("SELECT pg_advisory_lock(8041990771)");
       const waiting = async (): Promise<boolean> => {
         const { rows } = await other.query(
-          "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted",
+          "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())",
         );
         return rows.length === 1;
       };
       for (const signal of SIGNALS)
         for (const args of [[], ["--workers", "2"]]) {
-          const gateway = serve(args, { DATABASE_URL: database.url });
+          const gateway = serve({ folder: newFolder(), databaseUrl: url }, args);
           await waitFor(waiting, "a gateway that waits");
           await obeys(gateway, signal);
           await waitFor(async () => !(await waiting()), "its session to end");

@@ -1,5 +1,6 @@
 // The synchronous standby stops, so no commit is confirmed; then the primary is lost for good and the standby takes over
-// with what it has. Whatever was acknowledged in between must be there: a revocation, a credit, a charge (money.md §7).
+// with what it has. Whatever was acknowledged in between must be there: a revocation, a credit, a charge (money.md §7). Each
+// test has servers of its own and mostly waits for them: they wait together.
 import { expect, test } from "bun:test";
 import pg from "pg";
 import { CuttingProxy } from "../support/cutting-proxy.ts";
@@ -61,7 +62,7 @@ const statusOf = (calling: Promise<unknown>): Promise<number> =>
     (error: Error) => Number(/: (\d{3}) /.exec(error.message)?.[1]),
   );
 
-test("a revocation that the standby has not confirmed is not acknowledged, nor is its repetition", async () => {
+test.concurrent("a revocation that the standby has not confirmed is not acknowledged, nor is its repetition", async () => {
   await withStandby(async ({ standby, gateway, cancelWaits, failOver }) => {
     const { organizationId } = await gateway.customer();
     const { id, secret } = await gateway.admin<{ id: string; secret: string }>("POST", "/keys", {
@@ -82,7 +83,7 @@ test("a revocation that the standby has not confirmed is not acknowledged, nor i
   });
 }, 120_000);
 
-test("a credit that the standby has not confirmed is not acknowledged, nor is its repetition; at last it counts once", async () => {
+test.concurrent("a credit that the standby has not confirmed is not acknowledged, nor is its repetition; at last it counts once", async () => {
   await withStandby(async ({ standby, gateway, other, cancelWaits, failOver }) => {
     const { organizationId: org } = await gateway.customer();
     const credit = (at: ProcessGateway): Promise<number> =>
@@ -101,7 +102,7 @@ test("a credit that the standby has not confirmed is not acknowledged, nor is it
   });
 }, 120_000);
 
-test("an answer whose charge the standby has not confirmed is not given, not even from the store", async () => {
+test.concurrent("an answer whose charge the standby has not confirmed is not given, not even from the store", async () => {
   await withStandby(async ({ standby, gateway, other, cancelWaits, failOver }) => {
     const { secret } = await gateway.customer();
     const headers = { "idempotency-key": "stalled-standby" };
@@ -127,7 +128,7 @@ test("an answer whose charge the standby has not confirmed is not given, not eve
   });
 }, 120_000);
 
-test("a commit whose wait for the standby somebody cancels is not acknowledged", async () => {
+test.concurrent("a commit whose wait for the standby somebody cancels is not acknowledged", async () => {
   await withStandby(async ({ standby, gateway, cancelWaits, failOver }) => {
     const { organizationId: org, secret } = await gateway.customer();
     await standby.crash();

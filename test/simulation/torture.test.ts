@@ -1,5 +1,5 @@
-// The torture harness in `npm test`: a fixed seed, a random one, and two of its mutants; about a minute in all. The other
-// mutants need longer: `npm run torture -- --mutants` runs every one, each beside a control without its bug.
+// The torture harness in `npm test`: a fixed seed and two of its mutants; half a minute in all. Random seeds, and the other
+// mutants, each beside a control without its bug, need longer: `npm run torture`, `npm run torture -- --mutants`.
 import { describe, expect, test } from "bun:test";
 import { plain } from "../../torture/found.ts";
 import { makePlan } from "../../torture/make-plan.ts";
@@ -14,16 +14,15 @@ const LIMIT_MS = 150_000;
 const FIXED_SEED = 20_261_121;
 const PROVEN_HERE = ["keys-cached", "no-credits-guard"];
 
-for (const seed of [FIXED_SEED, Math.floor(Math.random() * 2 ** 31)])
-  test(
-    `after ${PLAYED_MS / 1000} s of random traffic and chaos every invariant holds (seed ${seed})`,
-    async () => {
-      const report = await torture({ seed, ms: PLAYED_MS, keep: true, fairness: seed === FIXED_SEED });
-      if (countViolations(report) > 0) throw new Error(printTable(report));
-      expect(report.figures["settled"]).toBeGreaterThan(20);
-    },
-    LIMIT_MS,
-  );
+test(
+  `after ${PLAYED_MS / 1000} s of random traffic and chaos every invariant holds (seed ${FIXED_SEED})`,
+  async () => {
+    const report = await torture({ seed: FIXED_SEED, ms: PLAYED_MS, keep: true, fairness: true });
+    if (countViolations(report) > 0) throw new Error(printTable(report));
+    expect(report.figures["settled"]).toBeGreaterThan(20);
+  },
+  LIMIT_MS,
+);
 
 test("one seed is one plan, whatever it meets", () => {
   const plan = (seed: number): string => JSON.stringify(makePlan({ seed, ms: 5_000, gateways: 1 }), plain);

@@ -92,6 +92,15 @@ async function runOn(url: string, sql: string): Promise<void> {
   }
 }
 
+/** One that has ended meanwhile needs none: sessions come and go. */
+function signal(pid: number, name: "SIGSTOP" | "SIGCONT" | "SIGKILL"): void {
+  try {
+    process.kill(pid, name);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+  }
+}
+
 /** A server of its own, for tests that kill, freeze or restart it; `stop` it at the end. */
 export class PostgresServer implements TestPostgres {
   private supervisor: ChildProcess | null = null;
@@ -155,7 +164,7 @@ export class PostgresServer implements TestPostgres {
   /** Ends every server process without a word to anyone, as a crash does. */
   async crash(): Promise<void> {
     const processes = this.processes();
-    for (const pid of processes) if (isRunning(pid)) process.kill(pid, "SIGKILL");
+    for (const pid of processes) signal(pid, "SIGKILL");
     await this.ended("keep\n");
     // One that lives on would keep the next server from the memory that it holds.
     while (processes.some(isRunning)) await Bun.sleep(5);
@@ -190,9 +199,9 @@ export class PostgresServer implements TestPostgres {
   /** Stops all of its processes in their tracks until the returned function is called. */
   freeze(): () => void {
     const processes = this.processes();
-    for (const pid of processes) process.kill(pid, "SIGSTOP");
+    for (const pid of processes) signal(pid, "SIGSTOP");
     return () => {
-      for (const pid of processes) process.kill(pid, "SIGCONT");
+      for (const pid of processes) signal(pid, "SIGCONT");
     };
   }
 
