@@ -48,7 +48,7 @@ export function managementKeyUse(on: UsePorts): ManagementKeyDoor {
       const key = await authenticateManagementKey(ledger, id, digest);
       if (key === null) return null;
       if (!(await operates(on, key.owner))) throw orphaned();
-      await remember(key.id);
+      void remember(key.id); // nobody waits for it: a store that takes no writes may well take its time to say so
       return key;
     },
   };

@@ -218,6 +218,19 @@ describe("PostgreSQL: writers that meet", () => {
     await hung.end().catch(() => {});
     await store.close();
   }, 120_000);
+
+  test("a lock that somebody keeps: who needs it is refused after three tries at most, and served once it is free", async () => {
+    const world = new World(await open());
+    const key = await customer(world);
+    await admin.query("BEGIN"); // without the limits of a gateway's sessions
+    await admin.query("SELECT 1 FROM org_balance FOR UPDATE");
+    const asked = performance.now();
+    expect(await refused(world.admit(key, { hold: 1 }))).toBe("overloaded");
+    expect(performance.now() - asked).toBeLessThan(10_000);
+    await admin.query("ROLLBACK");
+    await until(async () => (await refused(world.admit(key, { hold: 1 }))) === "taken");
+    expect((await world.ledger.audit()).violations).toEqual([]);
+  }, 120_000);
 });
 
 describe("PostgreSQL: who owns a request", () => {

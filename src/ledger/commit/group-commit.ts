@@ -58,8 +58,17 @@ interface Unknown<Operation, Outcome> {
   about: UnknownCommit<Outcome>;
 }
 
+/** What a batch has met so far. */
+interface Conflicts {
+  met: number;
+  /** Of the batch's first try. */
+  sinceMs: number;
+}
+
 const OPERATIONS_PER_BATCH = 256;
 const CONFLICTS_AT_MOST = 8;
+/** One that meets a lock which somebody keeps waits for the server's limit each time: soon there is none to win. */
+const CONFLICTS_WITHIN_MS = 3_000;
 const REOPEN_FIRST_MS = 50;
 const REOPEN_AT_MOST_MS = 2_000;
 /** Nobody waits longer for the outcome of an unknown commit. */
@@ -137,7 +146,7 @@ export class GroupCommit<Operation, Outcome> {
   private async run(): Promise<void> {
     try {
       const writer = this.writer ?? (await this.opened());
-      if (writer !== null && this.waiting > 0) await this.commit(writer, this.take(OPERATIONS_PER_BATCH), 0);
+      if (writer !== null && this.waiting > 0) await this.commit(writer, this.take(OPERATIONS_PER_BATCH));
       else if (this.away) await this.tryAgainLater();
     } finally {
       this.running = false; // whatever went wrong, the next operation starts it again
@@ -154,7 +163,7 @@ export class GroupCommit<Operation, Outcome> {
   private async commit(
     writer: Writer<Operation, Outcome>,
     batch: Waiting<Operation, Outcome>[],
-    tries: number,
+    conflicts: Conflicts = { met: 0, sinceMs: performance.now() },
   ): Promise<void> {
     const beganMs = performance.now();
     try {
@@ -163,7 +172,7 @@ export class GroupCommit<Operation, Outcome> {
       if (this.away) this.tookSomething(writer);
       this.tell(batch, outcomes);
     } catch (error) {
-      await this.failed(writer, batch, { error, tries });
+      await this.failed(writer, batch, { error, conflicts });
     }
   }
 
@@ -180,20 +189,21 @@ export class GroupCommit<Operation, Outcome> {
   private async failed(
     writer: Writer<Operation, Outcome>,
     batch: Waiting<Operation, Outcome>[],
-    { error, tries }: { error: unknown; tries: number },
+    { error, conflicts: { met, sinceMs } }: { error: unknown; conflicts: Conflicts },
   ): Promise<void> {
     if (error instanceof UnknownCommit) {
       this.doubt(batch, error as UnknownCommit<Outcome>);
       return await this.waitIfRefused(error.cause);
     }
     const kind = this.ports.errorKind(error);
-    if (kind === "store" || (kind === "conflict" && tries >= CONFLICTS_AT_MOST)) {
+    const enough = met >= CONFLICTS_AT_MOST || performance.now() - sinceMs > CONFLICTS_WITHIN_MS;
+    if (kind === "store" || (kind === "conflict" && enough)) {
       this.lost(error, batch);
       return kind === "store" ? await this.waitIfRefused(error) : undefined;
     }
     if (kind === "conflict") {
-      await new Promise((resolve) => setTimeout(resolve, Math.random() * 2 ** tries));
-      return await this.commit(writer, batch, tries + 1);
+      await new Promise((resolve) => setTimeout(resolve, Math.random() * 2 ** met));
+      return await this.commit(writer, batch, { met: met + 1, sinceMs });
     }
     await this.halve(writer, batch, error);
   }
@@ -210,9 +220,9 @@ export class GroupCommit<Operation, Outcome> {
       return;
     }
     const middle = batch.length >> 1;
-    await this.commit(writer, batch.slice(0, middle), 0);
+    await this.commit(writer, batch.slice(0, middle));
     // The first half may have lost the connection: then the second waits for the next one.
-    if (this.writer === writer) await this.commit(writer, batch.slice(middle), 0);
+    if (this.writer === writer) await this.commit(writer, batch.slice(middle));
     else this.putBack(batch.slice(middle));
   }
 
