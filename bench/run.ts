@@ -5,7 +5,6 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { messageOf } from "../src/lib/message.ts";
 import { chart } from "./chart.ts";
 import { addedLatency } from "./figures/added-latency.ts";
 import { clientGone } from "./figures/client-gone.ts";
@@ -65,7 +64,7 @@ function options() {
     console.log(USAGE);
     process.exit(0);
   } catch (error) {
-    console.error(`${messageOf(error)}\n${USAGE}`);
+    console.error(`${error instanceof Error ? error.message : String(error)}\n${USAGE}`);
     process.exit(2);
   }
 }
