@@ -2,7 +2,7 @@
 // would hang about its threshold has a margin before it counts as over, so that one crossing is one message.
 import { addUsd, formatUsd, type NanoUsd, nanoUsd, subUsd } from "../domain/money.ts";
 import type { Reading, Rule } from "./alert.ts";
-import type { BalanceRecord } from "../ledger/balance.ts";
+import type { BalanceRecord } from "../ledger/ledger.ts";
 import type { KeyRecord } from "../registry/api-keys.ts";
 
 export interface Figures {

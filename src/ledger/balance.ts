@@ -1,19 +1,8 @@
 // Balances as rows outside a batch, the same on both stores: opened with their organization, read for people, and locked
 // by whoever changes what admission reads, so that per organization there is one order of everything (money.md §7).
-import type { NanoUsd } from "../domain/money.ts";
 import { ask, lock, moneyOf, numberOf, type Query } from "../store/sql.ts";
 import { CHAIN_START } from "./entry-hash.ts";
-
-export interface BalanceRecord {
-  organizationId: string;
-  available: NanoUsd;
-  held: NanoUsd;
-  spent: NanoUsd;
-  purchased: NanoUsd;
-  granted: NanoUsd;
-  debt: NanoUsd;
-  paidWorkspace: boolean;
-}
+import type { BalanceRecord } from "./ledger.ts";
 
 /** Of a new organization: nothing. */
 export function* openBalance(organizationId: string, nowMs: number): Query<void> {

@@ -7,7 +7,6 @@ import type { NanoUsd } from "../domain/money.ts";
 import type { Refusal } from "../domain/refusals.ts";
 import type { TokenCounts } from "../pricing/charge.ts";
 import type { Query } from "../store/sql.ts";
-import type { BalanceRecord } from "./balance.ts";
 import type { LedgerPulse } from "./commit/pulse.ts";
 
 // ── The money path ──────────────────────────────────────────────────────────────────────────────────────────────
@@ -186,6 +185,9 @@ export type ResolveOutcome = { kind: "done"; balance: NanoUsd } | { kind: "lost"
 
 // ── Records ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
+/** `errorCode` of a request that was released without its owner. */
+export const OWNER_LOST = "owner_lost";
+
 export interface RequestRecord {
   requestId: string;
   organizationId: string;
@@ -215,6 +217,17 @@ export interface RequestRecord {
   firstPartMs: number | null;
   totalMs: number | null;
   attempts: AttemptRecord[];
+}
+
+export interface BalanceRecord {
+  organizationId: string;
+  available: NanoUsd;
+  held: NanoUsd;
+  spent: NanoUsd;
+  purchased: NanoUsd;
+  granted: NanoUsd;
+  debt: NanoUsd;
+  paidWorkspace: boolean;
 }
 
 export interface AuditReport {

@@ -5,10 +5,15 @@ import type { Release } from "../domain/release.ts";
 import { chargeOf } from "../pricing/charge.ts";
 import type { MoneyOperation } from "./decide/decide.ts";
 import type { Owner } from "./decide/resolution.ts";
-import type { AttemptRecord, RequestRecord, Settlement, StoredAnswer, Voiding } from "./ledger.ts";
+import {
+  type AttemptRecord,
+  OWNER_LOST,
+  type RequestRecord,
+  type Settlement,
+  type StoredAnswer,
+  type Voiding,
+} from "./ledger.ts";
 
-/** `errorCode` of a request that was released without its owner. */
-export const OWNER_LOST = "owner_lost";
 /** `errorCode` of a request whose admission was refused because its commit was not known to be durable. */
 const NEVER_DISPATCHED = "never_dispatched";
 

@@ -12,8 +12,13 @@ import {
   textOf,
 } from "../store/sql.ts";
 import { openAnswer } from "./answer-vault.ts";
-import type { AttemptRecord, RequestRecord, StoredAnswer, TokenUsage } from "./ledger.ts";
-import { OWNER_LOST } from "./recovery.ts";
+import {
+  type AttemptRecord,
+  OWNER_LOST,
+  type RequestRecord,
+  type StoredAnswer,
+  type TokenUsage,
+} from "./ledger.ts";
 import { readable } from "./unreadable.ts";
 
 const SELECT = `SELECT request_id, org_id, key_id, idem_key, model, tier, state, stream, admitted_at, ended_at, month, hold,

@@ -3,7 +3,7 @@
 import type { Expression, ExpressionBuilder, SqlBool } from "kysely";
 import type { z } from "zod";
 import type * as spendShapes from "../api/shapes/spend.ts";
-import { OWNER_LOST } from "../ledger/recovery.ts";
+import { OWNER_LOST } from "../ledger/ledger.ts";
 import { when } from "../store/query.ts";
 import type { Sql } from "../store/sql.ts";
 import type { Tables } from "../store/tables.ts";

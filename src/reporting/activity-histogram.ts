@@ -3,7 +3,7 @@ import { type RawBuilder, sql as fragment } from "kysely";
 import type * as spendShapes from "../api/shapes/spend.ts";
 import type { z } from "zod";
 import { printTime } from "../domain/print.ts";
-import { OWNER_LOST } from "../ledger/recovery.ts";
+import { OWNER_LOST } from "../ledger/ledger.ts";
 import type { Clock } from "../lib/clock.ts";
 import { from, rowsOf, total } from "../store/query.ts";
 import type { Sql } from "../store/sql.ts";

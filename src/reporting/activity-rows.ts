@@ -5,7 +5,7 @@ import { formatUsd, ZERO_USD } from "../domain/money.ts";
 import { printTime } from "../domain/print.ts";
 import type { Release } from "../domain/release.ts";
 import { SEVERAL_KEYS } from "../domain/request-log.ts";
-import { OWNER_LOST } from "../ledger/recovery.ts";
+import { OWNER_LOST } from "../ledger/ledger.ts";
 import { isSet, numberOrNull } from "../store/query.ts";
 import type { Tables } from "../store/tables.ts";
 import { askedOfRow } from "./held-nothing.ts";

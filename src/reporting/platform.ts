@@ -3,7 +3,7 @@ import type * as operatorShapes from "../api/shapes/operator.ts";
 import type { z } from "zod";
 import { printTime, printTimeOrNull } from "../domain/print.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { OWNER_LOST } from "../ledger/recovery.ts";
+import { OWNER_LOST } from "../ledger/ledger.ts";
 import type { Clock } from "../lib/clock.ts";
 import { from, theRow } from "../store/query.ts";
 import type { Sql } from "../store/sql.ts";

@@ -8,7 +8,7 @@ import pg from "pg";
 import { type Config, loadConfig } from "../../src/config/config.ts";
 import { parseUsd } from "../../src/domain/money.ts";
 import type { Format } from "../../src/gateway/formats/format.ts";
-import type { Ledger, RequestRecord } from "../../src/ledger/ledger.ts";
+import type { BalanceRecord, Ledger, RequestRecord } from "../../src/ledger/ledger.ts";
 import { createLog, type Log } from "../../src/lib/log.ts";
 import { type Running, start } from "../../src/main/gateway.ts";
 import type { Services } from "../../src/main/services.ts";
@@ -20,7 +20,6 @@ import type { TestClock } from "./clock.ts";
 import { type Events, readEvents } from "./events.ts";
 import { MODELS, type TestManifest } from "./models.ts";
 import { type TestDatabase, testPostgres } from "./postgres.ts";
-import type { BalanceRecord } from "../../src/ledger/balance.ts";
 import { allOrganizations } from "../../src/registry/organizations.ts";
 import { readRequest } from "../../src/registry/requests.ts";
 

@@ -4,8 +4,7 @@ import type { Actor } from "../../domain/actor.ts";
 import { formatUsd, ZERO_USD } from "../../domain/money.ts";
 import { type Open, release, settle } from "./resolution.ts";
 import type { BatchState } from "../commit/batch-state.ts";
-import type { EndingByHand, EndedByHand } from "../ledger.ts";
-import { OWNER_LOST } from "../recovery.ts";
+import { type EndingByHand, type EndedByHand, OWNER_LOST } from "../ledger.ts";
 import { rowId } from "../rows.ts";
 
 export function decideByHand(batch: BatchState, ending: EndingByHand, actor: Actor): EndedByHand {
