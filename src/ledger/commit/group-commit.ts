@@ -5,10 +5,7 @@ import { overloaded } from "../../domain/overloaded.ts";
 import type { Jobs } from "../../lib/jobs.ts";
 import { messageOf } from "../../lib/message.ts";
 import type { Pulse } from "./pulse.ts";
-import { UnknownCommit } from "./unknown-commit.ts";
-
-/** What came of one operation of a committed batch. */
-export type Committed<Outcome> = { kind: "outcome"; outcome: Outcome } | { kind: "bug"; error: unknown };
+import { type Committed, UnknownCommit } from "./unknown-commit.ts";
 
 /** One connection that takes batches. */
 export interface Writer<Operation, Outcome> {
@@ -127,8 +124,15 @@ export class GroupCommit<Operation, Outcome> {
     while ((this.waiting > 0 || this.running) && !this.away)
       await new Promise((resolve) => setTimeout(resolve, 5));
     this.closed = true;
-    for (const waiting of this.take(Number.MAX_SAFE_INTEGER)) waiting.reject(overloaded());
+    this.rejectAll();
     await this.writer?.close();
+  }
+
+  /** Nobody waits beyond the end, not for an unknown commit either: what is open is ended by the next process. */
+  private rejectAll(): void {
+    const unknown = this.unknown?.batch ?? [];
+    this.unknown = null;
+    for (const waiting of [...unknown, ...this.take(Number.MAX_SAFE_INTEGER)]) waiting.reject(overloaded());
   }
 
   get waiting(): number {
@@ -147,11 +151,12 @@ export class GroupCommit<Operation, Outcome> {
     try {
       const writer = this.writer ?? (await this.opened());
       if (writer !== null && this.waiting > 0) await this.commit(writer, this.take(OPERATIONS_PER_BATCH));
-      else if (this.away) await this.tryAgainLater();
+      else if (this.away && !this.closed) await this.tryAgainLater();
     } finally {
       this.running = false; // whatever went wrong, the next operation starts it again
     }
-    if ((this.waiting > 0 || this.away) && !this.closed) this.start();
+    if (this.closed) this.rejectAll();
+    else if (this.waiting > 0 || this.away) this.start();
   }
 
   private take(atMost: number): Waiting<Operation, Outcome>[] {
@@ -274,10 +279,15 @@ export class GroupCommit<Operation, Outcome> {
   }
 
   private async opened(): Promise<Writer<Operation, Outcome> | null> {
+    if (this.closed) return null;
     let writer: Writer<Operation, Outcome> | null = null;
     try {
       writer = await this.ports.open(this.ports.jobs.guarded("ledger_commit", () => this.ended(writer)));
       if (this.unknown !== null) await this.lookUp(writer, this.unknown);
+      if (this.closed) {
+        await writer.close();
+        return null;
+      }
       this.writer = writer;
       // A store that refused is believed again when it has taken what waits; without that, the next request finds out.
       if (!this.refusing || this.waiting === 0) this.tookSomething(writer);

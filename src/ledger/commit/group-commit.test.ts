@@ -1,0 +1,108 @@
+// The end of a group commit: nobody waits beyond it, and it leaves no connection behind, whatever its store was doing then.
+import { expect, test } from "bun:test";
+import { Refusal } from "../../domain/refusals.ts";
+import { jobsOnStderr } from "../../lib/jobs.ts";
+import { noChanges } from "../rows.ts";
+import { GroupCommit, type GroupCommitPorts, type Trace, type Writer } from "./group-commit.ts";
+import { type Committed, UnknownCommit } from "./unknown-commit.ts";
+
+class FakeWriter implements Writer<string, string> {
+  closed = 0;
+
+  constructor(
+    readonly commit: (operations: readonly string[]) => Committed<string>[],
+    readonly happened: () => Promise<Trace> = async () => "no",
+  ) {}
+
+  hasRoom(): boolean {
+    return true;
+  }
+
+  async close(): Promise<void> {
+    this.closed += 1;
+  }
+}
+
+const takes = (operations: readonly string[]): Committed<string>[] =>
+  operations.map((operation) => ({ kind: "outcome", outcome: `${operation} is done` }));
+
+const losesItsAnswer = (operations: readonly string[]): Committed<string>[] => {
+  throw new UnknownCommit(1, noChanges(), takes(operations), new Error("the connection is gone"));
+};
+
+const groupCommit = (open: GroupCommitPorts<string, string>["open"]): GroupCommit<string, string> =>
+  new GroupCommit({
+    open,
+    errorKind: () => "store",
+    wasRefused: () => false,
+    rank: () => 0,
+    outlives: (operation) => operation === "settle",
+    spool: { keep: () => {}, taken: () => {} },
+    takeBack: () => {},
+    pulse: { committed: () => {} },
+    jobs: jobsOnStderr(),
+    queue: 10,
+  });
+
+const until = async (holds: () => boolean): Promise<void> => {
+  for (let n = 0; n < 500 && !holds(); n += 1) await Bun.sleep(2);
+  expect(holds()).toBe(true);
+};
+
+/** What a caller is told; "waits" for one that hears nothing. */
+const toldTo = (caller: Promise<unknown>): Promise<unknown> =>
+  Promise.race([
+    caller.catch((error: unknown) => (error instanceof Refusal ? error.code : error)),
+    Bun.sleep(500).then(() => "waits"),
+  ]);
+
+test.each(["admit", "settle"])(
+  "an operation whose commit is unknown is refused at the end: %s",
+  async (operation) => {
+    const writers = [new FakeWriter(losesItsAnswer)];
+    const commits = groupCommit(async () => {
+      const writer = writers.shift();
+      if (writer === undefined) throw new Error("the database is away");
+      return writer;
+    });
+    const caller = toldTo(commits.submit(operation));
+    await until(() => commits.trouble !== null);
+    await commits.close();
+    expect(await caller).toBe("overloaded");
+  },
+);
+
+test("an operation whose unknown commit is being looked up at the end is refused", async () => {
+  let found: (trace: Trace) => void = () => {};
+  const second = new FakeWriter(takes, () => new Promise((resolve) => (found = resolve)));
+  const looking = Promise.withResolvers<void>();
+  const writers = [new FakeWriter(losesItsAnswer), second];
+  const commits = groupCommit(async () => {
+    const writer = writers.shift();
+    if (writer === undefined) throw new Error("the database is away");
+    if (writer === second) looking.resolve();
+    return writer;
+  });
+  const caller = toldTo(commits.submit("settle"));
+  await looking.promise;
+  await commits.close();
+  found("no");
+  expect(await caller).toBe("overloaded");
+  await until(() => second.closed === 1);
+});
+
+test("a connection that arrives after the end is closed again", async () => {
+  const arrival = Promise.withResolvers<FakeWriter>();
+  const lost = new FakeWriter(() => {
+    throw new Error("the connection is gone");
+  });
+  let opened = 0;
+  const commits = groupCommit(() => ((opened += 1) === 1 ? Promise.resolve(lost) : arrival.promise));
+  const caller = toldTo(commits.submit("settle"));
+  await until(() => opened === 2);
+  await commits.close();
+  const late = new FakeWriter(takes);
+  arrival.resolve(late);
+  await until(() => late.closed === 1);
+  expect(await caller).toBe("overloaded");
+});
