@@ -3,7 +3,7 @@
 // through than one after the other.
 import { Refusal } from "../domain/refusals.ts";
 import type { Clock } from "../lib/clock.ts";
-import { numberOf, type Sql, statement } from "../store/sql.ts";
+import { numberOf, type Sql } from "../store/sql.ts";
 
 const MINUTE_MS = 60_000;
 const TRIES_WITHIN_MS = 10 * MINUTE_MS;
@@ -12,8 +12,6 @@ const TRIES = { person: 10, address: 30 };
 const ASKS_A_MINUTE = 10;
 /** That wait for a decision, of all addresses: what anybody may write into the store. */
 const OPEN_AT_MOST = 1_000;
-/** A terminal that asks late still hears what became of its login. */
-const REMEMBERED_MS = 60 * MINUTE_MS;
 
 interface DeviceThrottle {
   /** Throws when this address, or everybody together, asks too often. */
@@ -30,10 +28,7 @@ export function deviceThrottle({ sql, clock }: { sql: Sql; clock: Clock }): Devi
   return {
     async asks(address) {
       const now = clock.nowMs();
-      await sql.together([
-        statement("DELETE FROM device_login WHERE expires_at < ?1", now - REMEMBERED_MS),
-        statement("DELETE FROM device_try WHERE at < ?1", now - TRIES_WITHIN_MS),
-      ]);
+      await sql.rows("DELETE FROM device_try WHERE at < ?1", now - TRIES_WITHIN_MS);
       const recent = "FROM device_login WHERE address = ?1 AND asked_at > ?2";
       if ((await count(recent, address, now - MINUTE_MS)) >= ASKS_A_MINUTE)
         throw tooMany("Too many logins from this address. Wait a minute.", MINUTE_MS);

@@ -1,6 +1,5 @@
-// Logins of the command line, beside the management keys that come of them (RFC 8628, docs/decisions/0015-device-login.md).
-// Everything is in the store: a code asked for at one gateway is approved at another one and fetched at a third. Each step
-// is one statement that finds the state it needs, so of two who do it together one has done it.
+// Logins of the command line, and the management keys that come of them (RFC 8628, docs/decisions/0015-device-login.md): a
+// code is asked for by a terminal, approved by a person, and fetched once. Its rows are src/registry/device-logins.ts.
 import { createHash, randomBytes } from "node:crypto";
 import type { From } from "../domain/actor.ts";
 import { OperatorRefusal } from "../domain/operator-refusals.ts";
@@ -17,9 +16,19 @@ import { mintManagementKey } from "../registry/secret.ts";
 import type { Transactions } from "../ledger/ledger.ts";
 import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/id.ts";
-import { numberOf, type Sql, type SqlRow, textOf } from "../store/sql.ts";
+import type { Sql } from "../store/sql.ts";
 import { deviceThrottle } from "../limits/device-throttle.ts";
 import { printTime } from "../domain/print.ts";
+import {
+  decideDeviceLogin,
+  type DeviceLogin,
+  fetchDeviceLogin,
+  findOpenDeviceLogin,
+  forgetDeviceLogins,
+  openDeviceLogin,
+  pollDeviceLogin,
+  slowDeviceLogin,
+} from "../registry/device-logins.ts";
 import { createManagementKey } from "../registry/management-keys.ts";
 
 export interface DevicesPorts {
@@ -47,6 +56,8 @@ export interface Devices {
 
 const OPEN_MS = 600_000;
 const INTERVAL_MS = 5_000;
+/** A terminal that asks late still hears what became of its login. */
+const REMEMBERED_MS = 60 * 60_000;
 /** What a clock and a network may shorten between two polls. */
 const EARLY_MS = 500;
 const KEY_DAYS = 30;
@@ -55,30 +66,27 @@ const KEY_MS = KEY_DAYS * 86_400_000;
 const LETTERS = "BCDFGHJKLMNPQRSTVWXZ";
 
 export function devices(on: DevicesPorts): Devices {
+  const { sql, clock } = on;
   const throttle = deviceThrottle(on);
-  const row = async (text: string, ...values: (string | number)[]): Promise<SqlRow | null> =>
-    (await on.sql.rows(text, ...values))[0] ?? null;
   return {
     async ask({ host, version, address }) {
-      const now = on.clock.nowMs();
+      const now = clock.nowMs();
       const from = address ?? "unknown";
+      await forgetDeviceLogins(sql, now - REMEMBERED_MS);
       await throttle.asks(from);
       const deviceCode = `gw_dc_${randomBytes(32).toString("base64url")}`;
       const userCode = newUserCode();
-      await row(
-        `INSERT INTO device_login
-           (id, device_digest, user_digest, state, host, version, address, asked_at, expires_at, interval_ms)
-         VALUES (?1, ?2, ?3, 'open', ?4, ?5, ?6, ?7, ?8, ?9)`,
-        newId("dev"),
-        digestOf(deviceCode),
-        digestOf(userCode),
+      await openDeviceLogin(sql, {
+        id: newId("dev"),
+        deviceDigest: digestOf(deviceCode),
+        userDigest: digestOf(userCode),
         host,
         version,
-        from,
-        now,
-        now + OPEN_MS,
-        INTERVAL_MS,
-      );
+        address: from,
+        askedAtMs: now,
+        expiresAtMs: now + OPEN_MS,
+        intervalMs: INTERVAL_MS,
+      });
       const shown = `${userCode.slice(0, 4)}-${userCode.slice(4)}`;
       return {
         device_code: deviceCode,
@@ -91,33 +99,21 @@ export function devices(on: DevicesPorts): Devices {
     },
     async fetch(deviceCode, from) {
       const digest = digestOf(deviceCode);
-      const now = on.clock.nowMs();
-      const polled = await row(
-        `UPDATE device_login SET polled_at = ?2
-         WHERE device_digest = ?1 AND (polled_at IS NULL OR polled_at <= ?2 - interval_ms + ${EARLY_MS}) RETURNING *`,
-        digest,
-        now,
-      );
-      if (polled === null) throw await tooSoon(on, digest, now);
-      const state = textOf(polled["state"]);
-      if (state === "declined") throw new DeviceRefusal("access_denied");
-      if (state === "fetched") throw new DeviceRefusal("invalid_grant");
-      if (numberOf(polled["expires_at"]) <= now) throw new DeviceRefusal("expired_token");
-      if (state === "open") throw new DeviceRefusal("authorization_pending");
-      const fetched = await row(
-        "UPDATE device_login SET state = 'fetched' WHERE device_digest = ?1 AND state = 'approved' RETURNING *",
-        digest,
-      );
+      const now = clock.nowMs();
+      const polled = await pollDeviceLogin(sql, digest, { nowMs: now, earlyMs: EARLY_MS });
+      if (polled === null) throw await tooSoon(sql, digest, now);
+      if (polled.state === "declined") throw new DeviceRefusal("access_denied");
+      if (polled.state === "fetched") throw new DeviceRefusal("invalid_grant");
+      if (polled.expiresAtMs <= now) throw new DeviceRefusal("expired_token");
+      if (polled.state === "open") throw new DeviceRefusal("authorization_pending");
+      const fetched = await fetchDeviceLogin(sql, digest);
       if (fetched === null) throw new DeviceRefusal("invalid_grant");
       return await grant(on, fetched, from);
     },
     async find(userCode, { person, address }) {
       await throttle.tries(`person ${person.id}`, `address ${address ?? "unknown"}`);
-      const found = await row(
-        "SELECT * FROM device_login WHERE user_digest = ?1 AND state = 'open' AND expires_at > ?2",
-        digestOf(userCode.toUpperCase().replaceAll(/[^A-Z]/g, "")),
-        on.clock.nowMs(),
-      );
+      const letters = userCode.toUpperCase().replaceAll(/[^A-Z]/g, "");
+      const found = await findOpenDeviceLogin(sql, digestOf(letters), clock.nowMs());
       if (found !== null) return print(found, person);
       throw new OperatorRefusal(
         "not_found",
@@ -127,18 +123,12 @@ export function devices(on: DevicesPorts): Devices {
     },
     async decide(id, decision, { person, from }) {
       const state = decision === "approve" ? "approved" : "declined";
-      const decided = await row(
-        `UPDATE device_login SET state = ?2, decided_by = ?3
-         WHERE id = ?1 AND state = 'open' AND expires_at > ?4 RETURNING *`,
-        id,
-        state,
-        person.id,
-        on.clock.nowMs(),
-      );
+      const decided = await decideDeviceLogin(sql, id, { state, personId: person.id, nowMs: clock.nowMs() });
       if (decided === null)
         throw new OperatorRefusal("conflict", "This login was decided already, or its ten minutes are over.");
-      const after = { host: decided["host"], address: decided["address"], version: decided["version"] };
+      const { host, address, version } = decided;
       const action = `device.${decision}`;
+      const after = { host, address, version };
       await on.note({ actor: { id: person.id, ...from }, action, organizationId: null, target: id, after });
       return print(decided, person);
     },
@@ -146,23 +136,18 @@ export function devices(on: DevicesPorts): Devices {
 }
 
 /** The code exists and was asked for again before its interval was over; or there is no such code. */
-async function tooSoon(on: DevicesPorts, digest: string, now: number): Promise<DeviceRefusal> {
-  const slower = await on.sql.rows(
-    `UPDATE device_login SET polled_at = ?2, interval_ms = interval_ms + ${INTERVAL_MS}
-     WHERE device_digest = ?1 RETURNING id`,
-    digest,
-    now,
-  );
-  return new DeviceRefusal(slower.length > 0 ? "slow_down" : "invalid_grant");
+async function tooSoon(sql: Sql, digest: string, nowMs: number): Promise<DeviceRefusal> {
+  const slower = await slowDeviceLogin(sql, digest, { nowMs, byMs: INTERVAL_MS });
+  return new DeviceRefusal(slower ? "slow_down" : "invalid_grant");
 }
 
 /** Whoever approved may have been removed since: the key is for operators. */
-async function grant(on: DevicesPorts, fetched: SqlRow, from: From): Promise<DeviceTokenJson> {
-  const [person] = await on.people.persons([textOf(fetched["decided_by"])]);
+async function grant(on: DevicesPorts, fetched: DeviceLogin, from: From): Promise<DeviceTokenJson> {
+  const [person] = fetched.decidedBy === null ? [] : await on.people.persons([fetched.decidedBy]);
   if (person?.operator !== true) throw new DeviceRefusal("access_denied");
   const id = newId("mk");
   const minted = mintManagementKey(id);
-  const name = keyName(person, textOf(fetched["host"]));
+  const name = keyName(person, fetched.host);
   const login = { personId: person.id, livesMs: KEY_MS };
   const { expiresAtMs } = await createManagementKey(
     on.ledger,
@@ -180,15 +165,15 @@ async function grant(on: DevicesPorts, fetched: SqlRow, from: From): Promise<Dev
   };
 }
 
-const print = (row: SqlRow, person: Person): DeviceJson => ({
-  id: textOf(row["id"]),
-  host: textOf(row["host"]),
-  version: textOf(row["version"]),
-  address: textOf(row["address"]),
-  asked_at: printTime(numberOf(row["asked_at"])),
-  expires_at: printTime(numberOf(row["expires_at"])),
-  state: textOf(row["state"]) as DeviceJson["state"],
-  key_name: keyName(person, textOf(row["host"])),
+const print = (login: DeviceLogin, person: Person): DeviceJson => ({
+  id: login.id,
+  host: login.host,
+  version: login.version,
+  address: login.address,
+  asked_at: printTime(login.askedAtMs),
+  expires_at: printTime(login.expiresAtMs),
+  state: login.state as DeviceJson["state"],
+  key_name: keyName(person, login.host),
   key_days: KEY_DAYS,
 });
 

@@ -1,6 +1,7 @@
 // Management keys: made and revoked by operators; those of somebody who leaves, and of a login that ends, are revoked.
 import type { z } from "zod";
 import type * as operatorShapes from "../api/shapes/operator.ts";
+import { declineUnfetched } from "../registry/device-logins.ts";
 import { createManagementKey, revokeManagementKey } from "../registry/management-keys.ts";
 import type { Actor } from "../domain/actor.ts";
 import { unknownRecord } from "../domain/unknown-record.ts";
@@ -40,11 +41,7 @@ export const managementKeys = (on: ManagementKeyPorts) => ({
   },
   /** Revokes the management keys that this person's command line signed in with. */
   async endLogins(personId: string, actor: Actor): Promise<void> {
-    // What this person approved, and no terminal has fetched yet.
-    await on.sql.rows(
-      "UPDATE device_login SET state = 'declined' WHERE decided_by = ?1 AND state = 'approved' RETURNING id",
-      personId,
-    );
+    await declineUnfetched(on.sql, personId);
     await revokeAll(on, await on.sql.rows(`${OPEN_KEYS} AND login_of = ?1`, personId), actor);
   },
   /** Revokes all management keys of this person, those of logins too. */

@@ -7,10 +7,10 @@ import { OperatorRefusal } from "../domain/operator-refusals.ts";
 import type { People } from "../people/people.ts";
 import { Refusal } from "../domain/refusals.ts";
 import type { Transactions } from "../ledger/ledger.ts";
+import { dropNote, type EntitlementDecision, noteDecision, noteWish } from "../registry/entitlement-notes.ts";
 import { type EntitlementRecord, requestEntitlement, revokeEntitlement } from "../registry/entitlements.ts";
 import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/id.ts";
-import type { Sql } from "../store/sql.ts";
 import { approve, secondPerson } from "./approval.ts";
 import { tooManyRequests } from "./entitlements.ts";
 import { readFutureTime } from "../domain/read.ts";
@@ -39,15 +39,10 @@ export const research = (on: ResearchPorts) => ({
       throw new Refusal("invalid_request", "Only a research model takes an entitlement.", { param: "model" });
     const id = newId("ent");
     // The words first: a request that is in the ledger always has them.
-    await on.sql.rows(
-      "INSERT INTO entitlement_note (entitlement_id, purpose, wanted_until) VALUES (?1, ?2, ?3)",
-      id,
-      purpose,
-      untilMs,
-    );
+    await noteWish(on.sql, id, { purpose, wantedUntilMs: untilMs });
     const asked = await requestEntitlement(on.ledger, { id, organizationId, model, project }, actor);
     if (typeof asked === "string") {
-      await on.sql.rows("DELETE FROM entitlement_note WHERE entitlement_id = ?1", id);
+      await dropNote(on.sql, id);
       throw tooManyRequests(asked);
     }
     return await entitlementOf(on, id);
@@ -56,7 +51,7 @@ export const research = (on: ResearchPorts) => ({
     const record = await recordOf(on, id);
     if (record.organizationId !== organizationId) throw unknown();
     if (record.status !== "requested") throw notRequested(record);
-    await close(on, id, { outcome: "withdrawn", decidedBy: actor, note: null });
+    await close(on, id, { actor, outcome: "withdrawn", note: null });
     return await entitlementOf(on, id);
   },
   /** Approving and declining throw when the person behind `actor` asked for it, under whichever hat. */
@@ -69,40 +64,25 @@ export const research = (on: ResearchPorts) => ({
       const ports = { ledger: on.ledger, people: async () => on.people };
       const after = await approve(ports, record, { expiresAtMs, actor });
       if (after?.status !== "active" || after.approvedBy !== actor.id) throw notRequested(after ?? record);
-      await remember(on.sql, id, { outcome: null, decidedBy: actor, note: decision.note });
+      await noteDecision(on.sql, id, { outcome: null, decidedBy: actor.id, note: decision.note });
     } else if (decision.kind === "decline") {
-      await close(on, id, { outcome: "declined", decidedBy: actor, note: decision.reason });
+      await close(on, id, { actor, outcome: "declined", note: decision.reason });
     } else {
-      await remember(on.sql, id, { outcome: null, decidedBy: actor, note: decision.reason });
+      await noteDecision(on.sql, id, { outcome: null, decidedBy: actor.id, note: decision.reason });
       await revokeEntitlement(on.ledger, id, actor);
     }
     return await entitlementOf(on, id);
   },
 });
 
-interface Ending {
-  outcome: "declined" | "withdrawn" | null;
-  decidedBy: Actor;
-  note: string | null;
-}
-
 /** Ends a request that was never approved: from now on it opens nothing. */
-async function close({ sql, ledger }: ResearchPorts, id: string, ending: Ending): Promise<void> {
-  await revokeEntitlement(ledger, id, ending.decidedBy);
-  await remember(sql, id, ending);
-}
-
-/** Requests of the command line have no words yet. */
-async function remember(sql: Sql, id: string, { outcome, decidedBy, note }: Ending): Promise<void> {
-  await sql.rows(
-    `INSERT INTO entitlement_note (entitlement_id, purpose, outcome, decided_by, note) VALUES (?1, '', ?2, ?3, ?4)
-     ON CONFLICT (entitlement_id) DO UPDATE SET outcome = excluded.outcome, decided_by = excluded.decided_by,
-       note = excluded.note`,
-    id,
-    outcome,
-    decidedBy.id,
-    note,
-  );
+async function close(
+  { sql, ledger }: ResearchPorts,
+  id: string,
+  { actor, outcome, note }: Pick<EntitlementDecision, "outcome" | "note"> & { actor: Actor },
+): Promise<void> {
+  await revokeEntitlement(ledger, id, actor);
+  await noteDecision(sql, id, { outcome, decidedBy: actor.id, note });
 }
 
 const notRequested = ({ id, status }: EntitlementRecord): OperatorRefusal =>

@@ -1,0 +1,144 @@
+// Logins of the command line as rows, beside the management keys that come of them (docs/decisions/0015-device-login.md).
+// Everything is in the store: a code asked for at one gateway is approved at another one and fetched at a third. Each step
+// is one statement that finds the state it needs, so of two who do it together one has done it.
+import { numberOf, orNull, type Sql, type SqlRow, textOf } from "../store/sql.ts";
+
+export interface DeviceLogin {
+  id: string;
+  state: "open" | "approved" | "declined" | "fetched";
+  host: string;
+  version: string;
+  /** Where it was asked for. */
+  address: string;
+  askedAtMs: number;
+  expiresAtMs: number;
+  /** The person. */
+  decidedBy: string | null;
+}
+
+export interface NewDeviceLogin extends Omit<DeviceLogin, "state" | "decidedBy"> {
+  /** Of the long code, which the terminal keeps. */
+  deviceDigest: string;
+  /** Of the short code, which a person types. */
+  userDigest: string;
+  /** Between two polls. */
+  intervalMs: number;
+}
+
+export async function openDeviceLogin(sql: Sql, login: NewDeviceLogin): Promise<void> {
+  const { id, deviceDigest, userDigest, host, version, address, askedAtMs, expiresAtMs, intervalMs } = login;
+  await sql.rows(
+    `INSERT INTO device_login
+       (id, device_digest, user_digest, state, host, version, address, asked_at, expires_at, interval_ms)
+     VALUES (?1, ?2, ?3, 'open', ?4, ?5, ?6, ?7, ?8, ?9)`,
+    id,
+    deviceDigest,
+    userDigest,
+    host,
+    version,
+    address,
+    askedAtMs,
+    expiresAtMs,
+    intervalMs,
+  );
+}
+
+/** Null when there is no such login, or when it was polled less than its interval before `nowMs`, `earlyMs` forgiven. */
+export const pollDeviceLogin = (
+  sql: Sql,
+  deviceDigest: string,
+  { nowMs, earlyMs }: { nowMs: number; earlyMs: number },
+): Promise<DeviceLogin | null> =>
+  firstOf(
+    sql.rows(
+      `UPDATE device_login SET polled_at = ?2
+       WHERE device_digest = ?1 AND (polled_at IS NULL OR polled_at <= ?2 - interval_ms + ?3) RETURNING *`,
+      deviceDigest,
+      nowMs,
+      earlyMs,
+    ),
+  );
+
+/** The login's interval grows; false when there is none. */
+export async function slowDeviceLogin(
+  sql: Sql,
+  deviceDigest: string,
+  { nowMs, byMs }: { nowMs: number; byMs: number },
+): Promise<boolean> {
+  const slower = await sql.rows(
+    `UPDATE device_login SET polled_at = ?2, interval_ms = interval_ms + ?3
+     WHERE device_digest = ?1 RETURNING id`,
+    deviceDigest,
+    nowMs,
+    byMs,
+  );
+  return slower.length > 0;
+}
+
+/** An approved login, which is fetched from now on; null for all others. */
+export const fetchDeviceLogin = (sql: Sql, deviceDigest: string): Promise<DeviceLogin | null> =>
+  firstOf(
+    sql.rows(
+      "UPDATE device_login SET state = 'fetched' WHERE device_digest = ?1 AND state = 'approved' RETURNING *",
+      deviceDigest,
+    ),
+  );
+
+/** The login that waits under a short code. */
+export const findOpenDeviceLogin = (
+  sql: Sql,
+  userDigest: string,
+  nowMs: number,
+): Promise<DeviceLogin | null> =>
+  firstOf(
+    sql.rows(
+      "SELECT * FROM device_login WHERE user_digest = ?1 AND state = 'open' AND expires_at > ?2",
+      userDigest,
+      nowMs,
+    ),
+  );
+
+/** Null when it was decided already, or its time is over. */
+export const decideDeviceLogin = (
+  sql: Sql,
+  id: string,
+  { state, personId, nowMs }: { state: "approved" | "declined"; personId: string; nowMs: number },
+): Promise<DeviceLogin | null> =>
+  firstOf(
+    sql.rows(
+      `UPDATE device_login SET state = ?2, decided_by = ?3
+       WHERE id = ?1 AND state = 'open' AND expires_at > ?4 RETURNING *`,
+      id,
+      state,
+      personId,
+      nowMs,
+    ),
+  );
+
+/** Declines what this person approved and no terminal has fetched yet. */
+export async function declineUnfetched(sql: Sql, personId: string): Promise<void> {
+  await sql.rows(
+    "UPDATE device_login SET state = 'declined' WHERE decided_by = ?1 AND state = 'approved' RETURNING id",
+    personId,
+  );
+}
+
+export async function forgetDeviceLogins(sql: Sql, expiredBeforeMs: number): Promise<void> {
+  await sql.rows("DELETE FROM device_login WHERE expires_at < ?1", expiredBeforeMs);
+}
+
+async function firstOf(rows: Promise<SqlRow[]>): Promise<DeviceLogin | null> {
+  const [row] = await rows;
+  return row === undefined ? null : deviceLoginOf(row);
+}
+
+const deviceLoginOf = (row: SqlRow): DeviceLogin => ({
+  id: textOf(row["id"]),
+  state: textOf(row["state"]) as DeviceLogin["state"],
+  host: textOf(row["host"]),
+  version: textOf(row["version"]),
+  address: textOf(row["address"]),
+  askedAtMs: numberOf(row["asked_at"]),
+  expiresAtMs: numberOf(row["expires_at"]),
+  decidedBy: orNull(row["decided_by"], textOf),
+});
