@@ -16,10 +16,10 @@ export function addDb(program: Command): void {
         const dataDir = await dataDirOf(options.dataDir);
         const url = process.env["DATABASE_URL"];
         if (url !== undefined && url !== "") return await migratePostgres(url, dataDir);
-        const { MIGRATIONS } = await import("../src/store/migrate.ts");
+        const { NEWEST_SCHEMA } = await import("../src/store/migrations/list.ts");
         const { openSqliteStore } = await import("../src/store/sqlite.ts");
         openSqliteStore(dataDir).close();
-        const done = { data_dir: dataDir, schema: MIGRATIONS.at(-1)?.version ?? 0 };
+        const done = { data_dir: dataDir, schema: NEWEST_SCHEMA };
         return { json: JSON.stringify(done), text: `The store in ${dataDir} has schema ${done.schema}.` };
       }),
     );
@@ -88,11 +88,11 @@ async function abandonMove(dataDir: string, to: string): Promise<Outcome> {
 }
 
 async function migratePostgres(url: string, dataDir: string): Promise<Outcome> {
-  const { POSTGRES_MIGRATIONS } = await import("../src/store/postgres-migrate.ts");
+  const { NEWEST_SCHEMA } = await import("../src/store/migrations/list.ts");
   const { openPostgresStore } = await import("../src/store/postgres.ts");
   const { placeOf } = await import("../src/store/postgres-error.ts");
   await (await openPostgresStore(url, dataDir)).close();
-  const done = { database: placeOf(url), schema: POSTGRES_MIGRATIONS.at(-1)?.version ?? 0 };
+  const done = { database: placeOf(url), schema: NEWEST_SCHEMA };
   return { json: JSON.stringify(done), text: `The database ${done.database} has schema ${done.schema}.` };
 }
 

@@ -1,7 +1,7 @@
 // What a PostgreSQL database is, without changing it: for `doctor` and `db`, which must tell before anything starts.
 import type pg from "pg";
+import { NEWEST_SCHEMA as newestSchema } from "./migrations/list.ts";
 import { openingFailure } from "./postgres-error.ts";
-import { POSTGRES_MIGRATIONS } from "./postgres-migrate.ts";
 import { connectReader } from "./postgres.ts";
 
 export interface Inspection {
@@ -22,7 +22,6 @@ export interface Inspection {
 
 /** Throws `StoreFailure` when it cannot be reached. */
 export async function inspectPostgres(url: string): Promise<Inspection> {
-  const newestSchema = POSTGRES_MIGRATIONS.at(-1)?.version ?? 0;
   let client: pg.Client | null = null;
   try {
     client = await connectReader(url);

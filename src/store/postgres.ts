@@ -4,7 +4,8 @@ import pg from "pg";
 import { dataKeyCheck, readDataKey } from "./data-key.ts";
 import { confirmCommits } from "./postgres-confirmed.ts";
 import { openingFailure } from "./postgres-error.ts";
-import { migrateThen, POSTGRES_MIGRATIONS } from "./postgres-migrate.ts";
+import { MIGRATIONS } from "./migrations/list.ts";
+import { migrateThen } from "./postgres-migrate.ts";
 import { privateDirectory } from "./private-file.ts";
 import { StoreFailure } from "./store-failure.ts";
 
@@ -141,7 +142,7 @@ async function prepare(url: string, dataDirectory: string, mover: Mover | null):
       await mover?.begin(client);
       return dataKey;
     };
-    return await migrateThen(client, work, POSTGRES_MIGRATIONS, mover?.id ?? null);
+    return await migrateThen(client, work, MIGRATIONS.postgresql, mover?.id ?? null);
   } finally {
     await client.end();
   }

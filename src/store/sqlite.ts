@@ -6,7 +6,8 @@ import { join } from "node:path";
 import { type ReserveFile, openReserveFile } from "./reserve-file.ts";
 import { dataKeyCheck, readDataKey } from "./data-key.ts";
 import { lockDirectory } from "./directory-lock.ts";
-import { MIGRATIONS, migrate } from "./migrate.ts";
+import { migrate } from "./migrate.ts";
+import { MIGRATIONS } from "./migrations/list.ts";
 import { sourceFence } from "./move-fence.ts";
 import { privateDirectory, privateFile } from "./private-file.ts";
 import { StoreFailure } from "./store-failure.ts";
@@ -68,7 +69,7 @@ function openLocked(
   const reserve = openReserveFile(dataDirectory);
   let writer = connect(path);
   try {
-    migrate(writer, MIGRATIONS, mover === null ? null : (sourceFence(writer)?.id ?? null));
+    migrate(writer, MIGRATIONS.sqlite, mover === null ? null : (sourceFence(writer)?.id ?? null));
     const epoch = raiseEpoch(writer, dataKeyCheck(dataKey));
     return {
       dataDirectory,

@@ -2,7 +2,8 @@
 // settle their own requests and those of each other; one that starts again is refused with what to do (money.md fault 61).
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import pg from "pg";
-import { migrateThen, POSTGRES_MIGRATIONS } from "../../src/store/postgres-migrate.ts";
+import { MIGRATIONS } from "../../src/store/migrations/list.ts";
+import { migrateThen } from "../../src/store/postgres-migrate.ts";
 import { untilParts } from "../support/process-gateway.ts";
 import { type TestDatabase, testPostgres } from "../support/postgres.ts";
 import { Replicas } from "../support/replicas.ts";
@@ -62,7 +63,7 @@ test("a newer program migrates under traffic, behind somebody's long read: nobod
   const reader = await client();
   await reader.query("BEGIN");
   await reader.query("SELECT count(*) FROM request");
-  const migrating = migrateThen(await client(), async () => {}, [...POSTGRES_MIGRATIONS, NEWER]);
+  const migrating = migrateThen(await client(), async () => {}, [...MIGRATIONS.postgresql, NEWER]);
   await Bun.sleep(6_000);
   await reader.query("COMMIT");
   await migrating;

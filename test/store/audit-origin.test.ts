@@ -2,8 +2,9 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import pg from "pg";
-import { type Migration, migrate, MIGRATIONS } from "../../src/store/migrate.ts";
-import { migrateThen, POSTGRES_MIGRATIONS } from "../../src/store/postgres-migrate.ts";
+import { migrate } from "../../src/store/migrate.ts";
+import { type Migration, MIGRATIONS } from "../../src/store/migrations/list.ts";
+import { migrateThen } from "../../src/store/postgres-migrate.ts";
 import { testPostgres } from "../support/postgres.ts";
 
 const older = (migrations: readonly Migration[]): Migration[] =>
@@ -18,7 +19,7 @@ const LINES = [BARE, BARE, { actor: "newer", address: "203.0.113.4", request_id:
 
 test("on SQLite", () => {
   const database = new Database(":memory:");
-  migrate(database, older(MIGRATIONS));
+  migrate(database, older(MIGRATIONS.sqlite));
   database.run(OLD_LINE);
   migrate(database);
   for (const line of [OLD_LINE, NEW_LINE]) database.run(line);
@@ -35,7 +36,7 @@ test("on PostgreSQL, where older gateways serve on meanwhile", async () => {
     return client;
   };
   const [ours, theirs] = [await connected(), await connected()];
-  await migrateThen(ours, async () => {}, older(POSTGRES_MIGRATIONS));
+  await migrateThen(ours, async () => {}, older(MIGRATIONS.postgresql));
   const prepared = { name: "older_gateway", text: OLD_LINE };
   await theirs.query(prepared);
   await migrateThen(ours, async () => {});

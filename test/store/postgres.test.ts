@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
-import { POSTGRES_MIGRATIONS } from "../../src/store/postgres-migrate.ts";
+import { MIGRATIONS } from "../../src/store/migrations/list.ts";
 import { openPostgresStore } from "../../src/store/postgres.ts";
 import { type TestDatabase, testPostgres } from "../support/postgres.ts";
 
@@ -40,7 +40,7 @@ describe("PostgreSQL: opening the store", () => {
     const epochs = await Promise.all(stores.map((store) => store.nextEpoch()));
     expect(new Set(epochs).size).toBe(5);
     const { rows } = await admin.query("SELECT version FROM schema_migration ORDER BY version");
-    expect(rows).toEqual(POSTGRES_MIGRATIONS.map(({ version }) => ({ version: String(version) })));
+    expect(rows).toEqual(MIGRATIONS.postgresql.map(({ version }) => ({ version: String(version) })));
     await Promise.all(stores.map((store) => store.close()));
   });
 

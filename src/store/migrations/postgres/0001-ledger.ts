@@ -4,7 +4,7 @@
 
 const APPEND_ONLY = ["ledger_entry", "topup", "route_release", "audit_log"];
 
-export const LEDGER_SCHEMA = `
+export const POSTGRES_LEDGER_SCHEMA = `
 CREATE TABLE store_state (
   id BIGINT NOT NULL PRIMARY KEY CHECK (id = 1),
   -- Raised by each process that starts, so that no two ever share a number.

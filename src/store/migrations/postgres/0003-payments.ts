@@ -3,7 +3,7 @@
 import { PAYMENTS_TABLES } from "../0003-payments.ts";
 import { inPostgres } from "./in-postgres.ts";
 
-export const PAYMENTS_SCHEMA = `
+export const POSTGRES_PAYMENTS_SCHEMA = `
 ${inPostgres(PAYMENTS_TABLES)}
 REVOKE UPDATE, DELETE, TRUNCATE ON reversal FROM CURRENT_USER;
 
