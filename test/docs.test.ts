@@ -2,6 +2,7 @@
 import { expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { READ_CREDENTIAL_HEADERS } from "../src/domain/credential.ts";
 import { VERSION } from "../src/domain/program.ts";
 
 const root = join(import.meta.dir, "..");
@@ -40,6 +41,11 @@ test.each(pages)("every link of %s leads somewhere", (page) => {
   const links = [...read(page).matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map(([, link = ""]) => link);
   const broken = links.filter((link) => !existsSync(join(root, dirname(page), link)));
   expect(broken).toEqual([]);
+});
+
+test("the credential headers that wire.md opens to other origins are those that a door reads", () => {
+  const [, told = ""] = /that a door reads \(([^;)]+);/.exec(read("docs/design/wire.md")) ?? [];
+  expect(told.split(", ")).toEqual([...READ_CREDENTIAL_HEADERS]);
 });
 
 test("the program says the version of its package", () => {

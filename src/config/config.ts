@@ -55,7 +55,7 @@ export function loadConfig(input: ConfigInput): Config {
   const config = toConfig(parsed.data, {
     file: path,
     fileDir,
-    dataDir: resolve(dataDirIsOfFile(file, overrides) ? fileDir : cwd, parsed.data.data_dir),
+    dataDir: resolve(dataDirIsOfFile(file, overrides) ? fileDir : cwd, parsed.data.dataDir),
   });
   const missing = config.trust?.releaseKeys.findIndex((key) => !existsSync(key)) ?? -1;
   if (missing < 0) return config;

@@ -24,11 +24,11 @@ const ENVIRONMENT: Record<string, Override["path"]> = {
   STRIPE_WEBHOOK_SECRET: ["payments", "stripe_webhook_secret"],
   TOLLGATE_LOG_LEVEL: ["log", "level"],
 };
-const FLAGS = {
-  port: ["listen", "port"],
-  host: ["listen", "host"],
-  dataDir: ["data_dir"],
-} satisfies Record<string, Override["path"]>;
+const FLAGS: Record<Exclude<keyof Flags, "config">, Omit<Override, "value">> = {
+  port: { path: ["listen", "port"], source: "--port" },
+  host: { path: ["listen", "host"], source: "--host" },
+  dataDir: { path: ["data_dir"], source: "--data-dir" },
+};
 
 export function environmentOverrides(env: Record<string, string | undefined>): Override[] {
   return Object.entries(ENVIRONMENT).flatMap(([source, path]) => {
@@ -40,8 +40,7 @@ export function environmentOverrides(env: Record<string, string | undefined>): O
 export function flagOverrides(flags: Flags): Override[] {
   return (["port", "host", "dataDir"] as const).flatMap((flag) => {
     const value = flags[flag];
-    const source = flag === "dataDir" ? "--data-dir" : `--${flag}`;
-    return value === undefined ? [] : [{ path: FLAGS[flag] as Override["path"], value, source }];
+    return value === undefined ? [] : [{ ...FLAGS[flag], value }];
   });
 }
 

@@ -2,10 +2,10 @@
 // one is a line of `providers/kinds.ts`, and nothing here.
 import { z } from "zod";
 import type { ProviderKind } from "../providers/kind.ts";
-import { HOUR_MS, upTo, upToMilliseconds, webUrl } from "./setting-values.ts";
+import { group, HOUR_MS, upTo, upToMilliseconds, webUrl, withoutSlash } from "./setting-values.ts";
 
 const health = (probePath: string | null) =>
-  z.strictObject({
+  group({
     probe: z
       .string()
       .startsWith("/", "must be a path like /models")
@@ -19,7 +19,7 @@ const health = (probePath: string | null) =>
     half_open_after_ms: upToMilliseconds(HOUR_MS).default(5000),
   });
 
-const timeouts = z.strictObject({
+const timeouts = group({
   connect_ms: upToMilliseconds(HOUR_MS).default(5000),
   first_token_ms: upToMilliseconds(HOUR_MS).default(60_000),
   idle_ms: upToMilliseconds(HOUR_MS).default(60_000),
@@ -49,9 +49,11 @@ const provider = (kind: ProviderKind) =>
     .transform(({ name, kind: _kind, base_url, health, timeouts, ...own }) => ({
       name,
       kind,
-      baseUrl: base_url ?? kind.baseUrl ?? null,
+      /** Null only where the kind runs one inside this process. */
+      baseUrl: withoutSlash(base_url ?? kind.baseUrl),
       health,
       timeouts,
+      /** What the kind's own settings say; it alone reads them. */
       own: own as object,
     }));
 

@@ -1,19 +1,34 @@
-// The settings as operators write them (interfaces.md §3): the one description behind the check at start, the defaults
-// and the editor's JSON schema. Every object is strict: a misspelt field is refused, never ignored.
+// The settings (interfaces.md §3): the one description behind the check at start, the defaults, the editor's JSON schema
+// and the values that the code sees. Operators write `body_bytes`, the code reads `bodyBytes` (`group`). Every object is
+// strict: a misspelt field is refused, never ignored.
 import { z } from "zod";
+import { NANO_PER_USD, type NanoUsd, nanoUsd } from "../domain/money.ts";
+import { CALLER_LIMITS } from "../limits/caller-limits.ts";
 import type { ProviderKind } from "../providers/kind.ts";
 import { parseNetwork } from "../lib/networks.ts";
 import { providers } from "./provider-settings.ts";
-import { duration, HOUR_MS, isOrigin, upTo, upToMilliseconds, nonEmpty, webUrl } from "./setting-values.ts";
+import {
+  durations,
+  group,
+  HOUR_MS,
+  inCode,
+  isOrigin,
+  nonEmpty,
+  orNull,
+  upTo,
+  upToMilliseconds,
+  webUrl,
+  withoutSlash,
+} from "./setting-values.ts";
 
 const port = z.int().min(0).max(65_535);
 
-const listen = z.strictObject({
+const listen = group({
   host: nonEmpty.default("127.0.0.1"),
   port: port.default(8080).describe("0 takes any free port."),
 });
 
-const server = z.strictObject({
+const server = group({
   trusted_proxies: z
     .array(
       nonEmpty.refine(
@@ -27,7 +42,15 @@ const server = z.strictObject({
     ),
 });
 
-const limits = z.strictObject({
+/** Each is off unless it is set. */
+const callerLimits = Object.fromEntries(
+  Object.entries(CALLER_LIMITS).map(([name, { atMost, description }]) => [
+    name,
+    upTo(atMost).nullable().default(null).describe(description),
+  ]),
+) as Record<keyof typeof CALLER_LIMITS, z.ZodDefault<z.ZodNullable<z.ZodInt>>>;
+
+const limits = group({
   body_bytes: z
     .int()
     .min(1024)
@@ -56,24 +79,18 @@ const limits = z.strictObject({
   stop_grace_ms: upToMilliseconds(HOUR_MS)
     .default(30_000)
     .describe("How long a gateway that is told to stop lets running answers finish."),
-  key_requests_per_minute: upTo(10_000_000).nullable().default(null).describe("null switches it off."),
-  key_concurrent: upTo(1_000_000).nullable().default(null).describe("null switches it off."),
-  organization_concurrent: upTo(1_000_000)
-    .nullable()
-    .default(null)
-    .describe("So that no organization takes all of max_concurrent; null switches it off."),
+  ...callerLimits,
 });
 
-const idempotency = z.strictObject({
-  body_retention: duration.default("24h"),
-  tombstone_retention: duration.default("30d"),
-  attach_wait: duration.default("60s"),
-});
+const idempotency = durations({ body_retention: "24h", tombstone_retention: "30d", attach_wait: "60s" });
 
 const dollars = z
   .string()
   .regex(/^[1-9]\d{0,6}$/, 'must be whole US dollars in quotes, like "5"')
   .meta({ examples: ["5"] });
+
+/** Of a text that `dollars` took. */
+const nanoOf = (wholeDollars: string): NanoUsd => nanoUsd(BigInt(wholeDollars) * NANO_PER_USD);
 
 const payments = z
   .strictObject({
@@ -111,9 +128,21 @@ const payments = z
   .refine((value) => Number(value.minimum_usd) <= Number(value.maximum_usd), {
     path: ["maximum_usd"],
     message: "must not be below minimum_usd",
-  });
+  })
+  .transform(
+    ({ driver, stripe_secret_key: secretKey, stripe_webhook_secret: webhookSecret, ...written }) => ({
+      driver: driver ?? null,
+      /** Never null for `stripe`. */
+      stripe:
+        secretKey === undefined || webhookSecret === undefined
+          ? null
+          : { secretKey, webhookSecret, apiUrl: written.stripe_api_url ?? null },
+      minimum: nanoOf(written.minimum_usd),
+      maximum: nanoOf(written.maximum_usd),
+    }),
+  );
 
-const alerts = z.strictObject({
+const alerts = group({
   private_targets: z
     .boolean()
     .default(false)
@@ -122,12 +151,12 @@ const alerts = z.strictObject({
     ),
 });
 
-const log = z.strictObject({
+const log = group({
   level: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
   content: z.literal("never").default("never").describe("Prompts and answers are never logged."),
 });
 
-const signIn = z.strictObject({
+const signIn = group({
   oidc: z
     .array(
       z.strictObject({
@@ -139,42 +168,43 @@ const signIn = z.strictObject({
       }),
     )
     .default([])
-    .describe("Company sign-in, for people who were invited."),
+    .describe("Company sign-in, for people who were invited.")
+    .transform((list) => list.map(inCode)),
   per_minute: upTo(10_000).default(10).describe("Tries to sign in per minute and address."),
 });
 
 /** The settings of a gateway that knows these kinds of providers. */
 export const settingsSchema = (kinds: readonly ProviderKind[]) =>
-  z.strictObject({
+  group({
     listen: listen.prefault({}),
     server: server.prefault({}),
-    public_url: webUrl.optional().describe("Where clients reach the gateway, without /v1. Used in links."),
+    public_url: webUrl
+      .optional()
+      .describe("Where clients reach the gateway, without /v1. Used in links.")
+      .transform(withoutSlash),
     data_dir: nonEmpty.default("./data"),
     database_url: nonEmpty
       .regex(/^postgres(ql)?:\/\//, "must begin with postgres://")
       .optional()
-      .describe("Leave it out for the embedded SQLite store."),
+      .describe("Leave it out for the embedded SQLite store.")
+      .transform(orNull),
     limits: limits.prefault({}),
-    headers: z
-      .strictObject({
-        headroom: z.boolean().default(true).describe("Whether answers tell what is left to spend."),
-      })
-      .prefault({}),
-    cors: z
-      .strictObject({
-        origins: z
-          .array(nonEmpty.refine(isOrigin, "must be an origin like https://app.example.com"))
-          .default([]),
-      })
-      .prefault({}),
-    trust: z
-      .strictObject({
-        release_keys: z
-          .array(nonEmpty)
-          .min(1, "needs at least one public key file")
-          .describe("Public JWK files; only releases signed by these are accepted."),
-      })
-      .optional(),
+    headers: group({
+      headroom: z.boolean().default(true).describe("Whether answers tell what is left to spend."),
+    }).prefault({}),
+    cors: group({
+      origins: z
+        .array(nonEmpty.refine(isOrigin, "must be an origin like https://app.example.com"))
+        .default([]),
+    }).prefault({}),
+    trust: group({
+      release_keys: z
+        .array(nonEmpty)
+        .min(1, "needs at least one public key file")
+        .describe("Public JWK files; only releases signed by these are accepted."),
+    })
+      .optional()
+      .transform(orNull),
     providers: providers(kinds).prefault([{ name: "simulator", kind: "simulator" }]),
     idempotency: idempotency.prefault({}),
     payments: payments.prefault({}),

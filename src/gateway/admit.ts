@@ -16,7 +16,7 @@ import {
   prepareRequest,
 } from "./prepared-request.ts";
 import { attach, type AttachPorts, type Followed, REPLAYED } from "./attach.ts";
-import type { Concurrency, ConcurrencySlot } from "../limits/concurrency.ts";
+import type { ConcurrencySlot } from "../limits/concurrency.ts";
 import { credentialOf } from "./credential.ts";
 import { EVENT_STREAM, storedAfter } from "./event-stream.ts";
 import type { Admitted, Hold } from "./hold.ts";
@@ -24,13 +24,12 @@ import { idempotencyRecord, type IdempotencyKey } from "./idempotency.ts";
 import type { Incoming } from "./incoming.ts";
 import type { Flight } from "./in-flight.ts";
 import { withWayOut } from "./short-of-credits.ts";
-import type { Rate } from "../limits/rate.ts";
+import type { CallLimits } from "../limits/limits.ts";
 import { printGateway, routeOf } from "./receipt.ts";
 
 export interface AdmitPorts extends PreparePorts, AttachPorts, AskLedgerPorts {
   ledger: Pick<Ledger, "admit" | "checkKey">;
-  rate: Rate;
-  concurrency: Concurrency;
+  limits: CallLimits;
   /** Whether the headroom headers are shown (`headers.headroom`). */
   showHeadroom: boolean;
 }
@@ -60,14 +59,12 @@ export async function admit(ports: AdmitPorts, incoming: Incoming): Promise<Admi
   incoming.checkBody();
   const wrong = await ports.ledger.checkKey(credential); //                                        2
   if (wrong !== null) throw wrong;
-  const crowded = ports.concurrency.refusal(credential);
-  if (crowded !== null) return refusedUnread(incoming, crowded, {});
-  const { refusal, headers } = ports.rate.take(credential.keyId);
+  const { refusal, headers } = ports.limits.arrive(credential);
   if (refusal !== null) return refusedUnread(incoming, refusal, headers);
   const body = await incoming.readBody(credential.organizationId); //                              3
   const untilMs = ports.clock.monotonicMs() + ports.attachWaitMs;
   for (let waited = false; ; waited = true) {
-    const slot = ports.concurrency.take(credential);
+    const slot = ports.limits.enter(credential);
     if (slot instanceof Refusal && !waited) return refusedUnread(incoming, slot, headers);
     const decision = await inSlot(slot, () => decided(ports, incoming, { credential, body, headers, slot }));
     if (decision.kind !== "running") return decision;

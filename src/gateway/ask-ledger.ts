@@ -12,7 +12,7 @@ export interface AskLedgerPorts extends PreparePorts {
   ledger: Pick<Ledger, "admit">;
   holds: RunningHolds;
   /** Learns what other gateways published and switched; null when no others share the store. */
-  refreshShelf: (() => Promise<void>) | null;
+  refreshRoutes: (() => Promise<void>) | null;
 }
 
 interface Asker {
@@ -34,7 +34,7 @@ export async function askLedger(
   const { organizationId } = credential;
   const by = { requestId: incoming.requestId, credential };
   let prepared = first;
-  let refreshed = ports.refreshShelf === null;
+  let refreshed = ports.refreshRoutes === null;
   let lowerings: Lowering[] = [];
   for (let rooms = 0; ; ) {
     const lowered = ports.holds.lowerings(organizationId);
@@ -52,7 +52,7 @@ export async function askLedger(
       }
       stands = counted;
     } else if (!refreshed && foundClosed(outcome)) {
-      await ports.refreshShelf?.();
+      await ports.refreshRoutes?.();
       refreshed = true;
       prepared = readAgain();
       continue;

@@ -2,6 +2,7 @@
 // durable commits: credits are held before a provider is called, and settled before the last byte is sent.
 import { type Asked, NOTHING_READ } from "../domain/request-log.ts";
 import { Refusal } from "../domain/refusals.ts";
+import { within } from "../lib/within.ts";
 import type { Ledger, StoredAnswer } from "../ledger/ledger.ts";
 import { type AdmissionOutcome, admit, type AdmitPorts } from "./admit.ts";
 import type { Followed } from "./attach.ts";
@@ -175,16 +176,3 @@ const outcomeUnknown = (): Refusal =>
     "idempotency_outcome_unknown",
     "This request was resolved while it ran, and its outcome is not known. Retry with a new Idempotency-Key, or none.",
   );
-
-/** The promise's value, or null when it takes longer. */
-async function within<T>(promise: Promise<T>, ms: number): Promise<T | null> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<null>((resolve) => {
-    timer = setTimeout(resolve, ms, null);
-  });
-  try {
-    return await Promise.race([promise, late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}

@@ -1,9 +1,12 @@
 // Cross-origin requests: off unless `cors.origins` names origins; then `/v1` answers preflights without a key
 // (wire.md §6).
+import { READ_CREDENTIAL_HEADERS } from "../domain/credential.ts";
 
-const ALLOWED_HEADERS =
-  "authorization, content-type, idempotency-key, last-event-id, x-stainless-lang, x-stainless-package-version, x-stainless-os, " +
-  "x-stainless-arch, x-stainless-runtime, x-stainless-runtime-version, x-stainless-retry-count, x-stainless-timeout, x-stainless-helper-method";
+const ALLOWED_HEADERS = [
+  ...READ_CREDENTIAL_HEADERS,
+  "content-type, idempotency-key, last-event-id, x-stainless-lang, x-stainless-package-version, x-stainless-os, x-stainless-arch",
+  "x-stainless-runtime, x-stainless-runtime-version, x-stainless-retry-count, x-stainless-timeout, x-stainless-helper-method",
+].join(", ");
 const EXPOSED_HEADERS =
   "x-request-id, x-gw-idempotency-key, x-gw-hold-usd, x-gw-credits-available-usd, x-gw-key-limit-remaining-usd, x-gw-ignored-parameters, " +
   "idempotent-replayed, x-should-retry, retry-after, retry-after-ms, x-ratelimit-limit-requests, x-ratelimit-remaining-requests, x-ratelimit-reset-requests";

@@ -1,4 +1,5 @@
 // GET /healthz, /readyz and /metrics (interfaces.md §5). `/healthz` says nothing but that the process answers.
+import { authorizationOf } from "../domain/credential.ts";
 import { Refusal } from "../domain/refusals.ts";
 import { bearerOf } from "../registry/bearer.ts";
 import { parseManagementKey } from "../registry/secret.ts";
@@ -48,6 +49,6 @@ export const metrics =
 async function mayRead({ address, peer, request }: HttpContext, keys: ManagementKeyDoor): Promise<boolean> {
   // Neither a proxy on this machine nor what one elsewhere says of its client is enough.
   if ([peer, address].every((one) => one !== null && LOOPBACK.has(one))) return true;
-  const key = parseManagementKey(bearerOf(request.headers.get("authorization")));
+  const key = parseManagementKey(bearerOf(authorizationOf(request.headers)));
   return key !== null && (await keys.authenticateManagementKey(key.id, key.digest)) !== null;
 }

@@ -1,5 +1,6 @@
 // The free endpoints of an inference key (wire.md §5): the key is read from the store at each call, never cached, and
 // works while its limit blocks paid calls.
+import { authorizationOf } from "../domain/credential.ts";
 import { credentialOf } from "../gateway/credential.ts";
 import type { Reader } from "../ledger/ledger.ts";
 import type { Handler, HttpContext } from "./context.ts";
@@ -11,10 +12,8 @@ export function withKey(
   handler: (context: HttpContext, key: KeyRecord) => Response | Promise<Response>,
 ): Handler {
   return async (context) => {
-    const authenticated = await authenticateKey(
-      ledger,
-      credentialOf(context.request.headers.get("authorization")),
-    );
+    const credential = credentialOf(authorizationOf(context.request.headers));
+    const authenticated = await authenticateKey(ledger, credential);
     if (authenticated.kind === "refused") throw authenticated.refusal;
     return handler(context, authenticated.key);
   };

@@ -31,7 +31,8 @@ export class Router {
 
   constructor(
     readonly routes: readonly Route[],
-    private readonly baseUrl: string,
+    /** Of `/v1`; asked once the port is open. */
+    private readonly baseUrl: () => string,
   ) {
     for (const route of routes) {
       if (route.path.endsWith("*")) this.prefixes.push(route);
@@ -74,15 +75,15 @@ export class Router {
     const [, wanted = ""] = ELSEWHERE.exec(path) ?? [];
     const hint =
       wanted === ""
-        ? ` The base URL of this API is ${this.baseUrl}.`
+        ? ` The base URL of this API is ${this.baseUrl()}.`
         : this.hintFor(wanted.split("/")[0] ?? "");
     return new Refusal("unknown_url", `There is nothing at this URL.${hint}`);
   }
 
   private hintFor(wanted: string): string {
-    const chat = `POST ${this.baseUrl}/chat/completions`;
+    const chat = `POST ${this.baseUrl()}/chat/completions`;
     if (wanted === "embeddings")
-      return ` This gateway has no embeddings; it serves ${chat} for the models of GET ${this.baseUrl}/models.`;
+      return ` This gateway has no embeddings; it serves ${chat} for the models of GET ${this.baseUrl()}/models.`;
     const spoken = SPOKEN[wanted];
     if (spoken === undefined) return ` Use chat completions: ${chat}.`;
     return ` It does not speak ${spoken}; set the client to chat completions: ${chat}.`;

@@ -39,6 +39,12 @@ export class Metrics {
   /** The same since the start, for the page of operators. */
   overloadRefusals = 0;
 
+  private readonly limitRefusals = this.counter(
+    "tollgate_limit_refusals_total",
+    "Requests that found a limit reached, by its setting.",
+    ["limit"],
+  );
+
   private readonly doubts = this.counter(
     "tollgate_provider_doubts_total",
     "Answers whose provider was not believed as it was, by provider and reason.",
@@ -89,6 +95,11 @@ export class Metrics {
   overloaded(): void {
     this.overloads.inc();
     this.overloadRefusals += 1;
+  }
+
+  /** `limit` is the name of a setting. */
+  limitRefused(limit: string): void {
+    this.limitRefusals.inc({ limit });
   }
 
   /** `provider` is of the configuration, `reason` of a closed list. */

@@ -1,15 +1,9 @@
 // How many requests may be unsettled at once: of one key, of one organization, in this process (S18). Counted is what is
 // under way until its hold has ended, not who still listens: a keyed stream whose client has left runs on, and costs.
-import type { Credential } from "../domain/credential.ts";
+import type { CallerIds } from "../domain/credential.ts";
 import { Refusal } from "../domain/refusals.ts";
+import type { CallerLimit } from "./caller-limits.ts";
 import { type Share, Shares } from "./shares.ts";
-
-export interface ConcurrencyLimits {
-  /** Null = no limit. */
-  perKey: number | null;
-  perOrganization: number | null;
-  inProcess: number;
-}
 
 /** One request's place, from before its admission until it is settled or voided. */
 export interface ConcurrencySlot {
@@ -17,40 +11,44 @@ export interface ConcurrencySlot {
   done(): void;
 }
 
-type Caller = Pick<Credential, "keyId" | "organizationId">;
+/** `whose`: null for that of all together. */
+type LimitedShare = Share & { name: string; whose: string | null };
 
 const SHORTLY_MS = 1000;
 const ALL = "all";
 
+interface ConcurrencyPorts {
+  /** Of all callers together. */
+  inProcess: number;
+  /** Told of each refusal. */
+  refused: (limit: string) => void;
+}
+
 export class Concurrency {
   private readonly shares = new Shares();
 
-  constructor(private readonly limits: ConcurrencyLimits) {}
-
-  /** Requests under way, those without a client included. */
-  get size(): number {
-    return this.shares.takenOf(ALL);
-  }
+  constructor(
+    private readonly limits: readonly CallerLimit[],
+    private readonly ports: ConcurrencyPorts,
+  ) {}
 
   /** Why no request of this caller may start now: 429 at a limit of its own, 503 at that of all. Null when one may. */
-  refusal(caller: Caller): Refusal | null {
+  refusal(caller: CallerIds): Refusal | null {
     const passed = this.shares.passed(this.sharesOf(caller));
     if (passed === null) return null;
-    if (passed.of === ALL) return full();
-    return tooMany(passed.of === caller.keyId ? "This key" : "This organization");
+    this.ports.refused(passed.name);
+    return passed.whose === null ? full() : tooMany(passed.whose);
   }
 
   /** Takes a place, or says what `refusal` says. */
-  take(caller: Caller): ConcurrencySlot | Refusal {
+  take(caller: CallerIds): ConcurrencySlot | Refusal {
     return this.refusal(caller) ?? { done: this.shares.take(this.sharesOf(caller)) };
   }
 
-  private sharesOf({ keyId, organizationId }: Caller): Share[] {
-    const { perKey, perOrganization, inProcess } = this.limits;
+  private sharesOf(caller: CallerIds): LimitedShare[] {
     return [
-      { of: keyId, most: perKey },
-      { of: organizationId, most: perOrganization },
-      { of: ALL, most: inProcess },
+      ...this.limits.map(({ name, whose, most, of }) => ({ name, whose, most, of: of(caller) })),
+      { name: "max_concurrent", whose: null, most: this.ports.inProcess, of: ALL },
     ];
   }
 }

@@ -17,7 +17,7 @@ export class Shares {
   }
 
   /** The first of these shares that so much more would pass; null when there is room in all of them. */
-  passed(shares: readonly Share[], amount = 1): Share | null {
+  passed<S extends Share>(shares: readonly S[], amount = 1): S | null {
     return shares.find(({ of, most }) => most !== null && this.takenOf(of) + amount > most) ?? null;
   }
 

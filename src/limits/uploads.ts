@@ -14,12 +14,22 @@ export interface Room {
 
 const ALL = "all";
 
+interface UploadTerms {
+  /** Of all bodies that are being received; an account has a quarter. */
+  totalBytes: number;
+  /** One of this size always fits. */
+  bodyBytes: number;
+  /** Told of each refusal. */
+  refused: (limit: string) => void;
+}
+
 export class Uploads {
   private readonly shares = new Shares();
   private readonly most: { together: number; share: number };
+  private readonly refused: UploadTerms["refused"];
 
-  /** `totalBytes`: of all bodies that are being received; an account has a quarter. One of `bodyBytes` always fits. */
-  constructor({ totalBytes, bodyBytes }: { totalBytes: number; bodyBytes: number }) {
+  constructor({ totalBytes, bodyBytes, refused }: UploadTerms) {
+    this.refused = refused;
     this.most = { together: Math.max(totalBytes, bodyBytes), share: Math.max(totalBytes / 4, bodyBytes) };
   }
 
@@ -40,7 +50,10 @@ export class Uploads {
       { of: ALL, most: this.most.together },
     ];
     const passed = this.shares.passed(shares, bytes);
-    if (passed !== null) throw passed.of === ALL ? full() : tooMuch();
+    if (passed !== null) {
+      this.refused("upload_bytes");
+      throw passed.of === ALL ? full() : tooMuch();
+    }
     return this.shares.take(shares, bytes);
   }
 }

@@ -19,18 +19,26 @@ export class Windows {
   /** `kept`: windows at most; above it those that have ended are dropped, and where none has the one that began first. */
   constructor(private readonly limits: { most: number; windowMs: number; kept: number }) {}
 
+  /** Whether one more of `id` would be counted now. */
+  fits(id: string, nowMs: number): boolean {
+    return (this.running(id, nowMs)?.counted ?? 0) < this.limits.most;
+  }
+
   /** Counts one more of `id`, unless its window is full. */
   count(id: string, nowMs: number): Counted {
     const { most, windowMs } = this.limits;
-    const window = this.windowOf(id, nowMs);
+    const window = this.running(id, nowMs) ?? this.begin(id, nowMs);
     const fits = window.counted < most;
     if (fits) window.counted += 1;
     return { fits, left: most - window.counted, resetMs: window.startedAtMs + windowMs - nowMs };
   }
 
-  private windowOf(id: string, nowMs: number): Window {
+  private running(id: string, nowMs: number): Window | null {
     const found = this.windows.get(id);
-    if (found !== undefined && nowMs - found.startedAtMs < this.limits.windowMs) return found;
+    return found !== undefined && nowMs - found.startedAtMs < this.limits.windowMs ? found : null;
+  }
+
+  private begin(id: string, nowMs: number): Window {
     if (this.windows.size >= this.limits.kept) this.forget(nowMs);
     const window = { startedAtMs: nowMs, counted: 0 };
     this.windows.delete(id); // begins again, at the end

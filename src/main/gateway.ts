@@ -1,13 +1,12 @@
 // Builds every room, listens, drains; the only file that knows them all. Start order: store before ledger, ledger before
 // releases, everything before the port opens; stop order is the reverse.
-import { createHmac } from "node:crypto";
 import type { Config } from "../config/config.ts";
 import { isOverloaded } from "../domain/overloaded.ts";
-import type { Handler } from "../http/context.ts";
-import { surface } from "../http/surface.ts";
+import { CallScopes } from "../gateway/call-scope.ts";
 import { chatCompletions } from "../gateway/formats/chat-completions/chat-completions.ts";
-import { FORMATS } from "../gateway/formats/formats.ts";
 import type { Format } from "../gateway/formats/format.ts";
+import { FORMATS } from "../gateway/formats/formats.ts";
+import { receiptSigner } from "../gateway/signed-receipt.ts";
 import { AccessLog } from "../http/access-log.ts";
 import { ClientAddress } from "../http/client-address.ts";
 import { Cors } from "../http/cors.ts";
@@ -15,41 +14,32 @@ import { dashboardRoutes } from "../http/dashboard.ts";
 import { Router } from "../http/router.ts";
 import { type Listening, listen, type ServerOptions } from "../http/server.ts";
 import { EventStreams } from "../http/sse.ts";
-import { Uploads } from "../limits/uploads.ts";
-import { RemoteInFlight } from "../gateway/remote-in-flight.ts";
-import { Concurrency } from "../limits/concurrency.ts";
-import { RunningHolds } from "../gateway/running-holds.ts";
-import { InFlight } from "../gateway/in-flight.ts";
-import { CallScopes } from "../gateway/call-scope.ts";
-import { ProgressLog } from "../gateway/progress-log.ts";
-import { Rate } from "../limits/rate.ts";
-import { receiptSigner } from "../gateway/signed-receipt.ts";
-import type { CompletePorts } from "../gateway/complete.ts";
+import { surface } from "../http/surface.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { type Clock, systemClock } from "../lib/clock.ts";
-import { jobsOn } from "./jobs.ts";
 import type { Jobs } from "../lib/jobs.ts";
 import { createLog, type Log } from "../lib/log.ts";
 import { Metrics } from "../lib/metrics.ts";
+import { openLimits } from "../limits/limits.ts";
+import { managementKeyUse } from "../operator/management-key-use.ts";
+import { RequestLog } from "../operator/request-log.ts";
+import { stopCounting } from "../pricing/tokens.ts";
+import { lostWhileStarting } from "../store/postgres-error.ts";
+import { adminHandler } from "./admin.ts";
+import { completePorts } from "./complete.ts";
 import { dashboardAssets } from "./dashboard.ts";
+import { drain } from "./drain.ts";
 import { firstStart } from "./first-start.ts";
+import { jobsOn } from "./jobs.ts";
 import { writeOperatorFile } from "./operator-file.ts";
-import { type Services, openServices } from "./services.ts";
 import { tellOutages } from "./outages.ts";
+import { dashboardApi, firstRunLink } from "./people.ts";
 import { openProviders, type Providers } from "./providers.ts";
 import { openReleases, type Releases } from "./releases.ts";
-import { reportsOf } from "./reports.ts";
-import { type RoutePorts, httpRoutes } from "./routes.ts";
-import type { Worker } from "./workers.ts";
-import { dashboardApi, firstRunLink } from "./people.ts";
+import { httpRoutes, type RoutePorts } from "./routes.ts";
+import { openServices, type Services } from "./services.ts";
 import { type OpenedStore, openStore } from "./store.ts";
-import { RequestLog } from "../operator/request-log.ts";
-import { managementKeyUse } from "../operator/management-key-use.ts";
-import type { People } from "../people/people.ts";
-import type { Sql } from "../store/sql.ts";
-import { lostWhileStarting } from "../store/postgres-error.ts";
-import { stopCounting } from "../pricing/tokens.ts";
-import type { ManagementKeyDoor } from "../registry/management-keys.ts";
+import type { Worker } from "./workers.ts";
 
 /** Above every limit of ours, whose refusals can be read; beyond it Bun answers a bare 413 (hardening.md §1). */
 const PARSER_BODY_BYTES = 64 * 1024 * 1024;
@@ -82,23 +72,25 @@ export interface StartPorts {
   onListening?: () => void;
 }
 
+/** What a start is given, each with what it is where nobody says. */
+type Process = Pick<StartPorts, "signal" | "onListening"> &
+  Required<Pick<StartPorts, "clock" | "log" | "jobs" | "formats" | "worker">>;
+
 /** Starts a gateway in this process. Throws with a sentence for the operator when it cannot. */
 export async function start(config: Config, ports: StartPorts = {}): Promise<Running> {
-  const clock = ports.clock ?? systemClock;
   const log = ports.log ?? createLog(config.log.level);
-  const jobs = ports.jobs ?? jobsOn(log);
+  const given: Process = {
+    ...ports,
+    log,
+    clock: ports.clock ?? systemClock,
+    jobs: ports.jobs ?? jobsOn(log),
+    formats: ports.formats ?? FORMATS,
+    worker: ports.worker ?? null,
+  };
   ignoreProxies();
-  const formats = ports.formats ?? FORMATS;
-  const store = await openStore(config, { clock: ports.clock, jobs, formats });
+  const store = await openStore(config, { ...given, clock: ports.clock });
   try {
-    return await startOn(store, config, {
-      ...ports,
-      clock,
-      log,
-      jobs,
-      formats,
-      worker: ports.worker ?? null,
-    });
+    return await startOn(store, config, given);
   } catch (error) {
     const trouble = store.ledger.trouble();
     await closeStore(store);
@@ -108,54 +100,33 @@ export async function start(config: Config, ports: StartPorts = {}): Promise<Run
   }
 }
 
-async function startOn(
-  store: OpenedStore,
-  config: Config,
-  {
-    clock,
-    log,
-    jobs,
-    formats,
-    worker,
-    signal,
-    onListening,
-  }: StartPorts & { clock: Clock; log: Log; jobs: Jobs; formats: readonly Format[]; worker: Worker | null },
-): Promise<Running> {
-  const { ledger } = store;
+async function startOn(store: OpenedStore, config: Config, given: Process): Promise<Running> {
+  const { ledger, sql } = store;
+  const { clock, jobs, worker, signal } = given;
   signal?.throwIfAborted();
   const providers = await openProviders(config.providers);
-  let shut = (): Promise<void> => providers.stop();
+  let close = (): Promise<void> => providers.stop();
   try {
     const releases = await openReleases({
       config,
       ledger,
-      sql: store.sql,
+      sql,
       clock,
       targets: providers.targets,
       shared: store.look !== null,
       jobs,
     });
-    shut = async () => {
+    close = async () => {
       releases.stop();
       await providers.stop();
     };
     signal?.throwIfAborted();
-    const house = await wire(config, {
-      clock,
-      log,
-      jobs,
-      store,
-      ledger,
-      providers,
-      releases,
-      worker,
-      formats,
-    });
-    shut = () => house.stop(); // or it would answer for ever, without a store
-    onListening?.();
+    const gateway = await openPort(config, { ...given, store, providers, releases });
+    close = () => gateway.stop(); // or it would answer for ever, without a store
+    given.onListening?.();
     // Its key is shown once, in the banner: a start that ends at a port that is taken makes none.
     const demoKey = config.trust === null ? await firstStart(ledger) : null;
-    const url = addressOf(config, house.server.port);
+    const url = addressOf(config, gateway.server.port);
     if (worker !== "other") await writeOperatorFile(ledger, { dataDir: config.dataDir, url });
     releases.health.start(jobs);
     const signInLink =
@@ -163,12 +134,12 @@ async function startOn(
         ? null
         : await firstRunLink(config, { url: config.publicUrl ?? url, dataKey: store.dataKey });
     const stop = async (): Promise<void> => {
-      await house.stop();
+      await gateway.stop();
       await closeStore(store);
     };
-    return { url, demoKey, signInLink, ledger, services: house.services, stop };
+    return { url, demoKey, signInLink, ledger, services: gateway.services, stop };
   } catch (error) {
-    await shut();
+    await close();
     throw error;
   }
 }
@@ -178,53 +149,59 @@ async function closeStore(store: OpenedStore): Promise<void> {
   await store.close();
 }
 
-interface Rooms {
-  formats: readonly Format[];
-  clock: Clock;
-  log: Log;
-  jobs: Jobs;
+interface Rooms extends Process {
   store: OpenedStore;
-  ledger: Ledger;
   providers: Providers;
   releases: Releases;
-  worker: Worker | null;
+}
+
+/** A gateway that answers. */
+interface Answering {
+  server: Listening;
+  services: Services;
+  /** Drains, and closes every room but the store. */
+  stop(): Promise<void>;
 }
 
 /** Connects the rooms and opens the port. Throws `ListenFailure`, with every room closed again, where it cannot. */
-async function wire(
-  config: Config,
-  rooms: Rooms,
-): Promise<{ server: Listening; services: Services; stop(): Promise<void> }> {
-  const { clock, log, jobs, ledger, releases, providers, store } = rooms;
+async function openPort(config: Config, rooms: Rooms): Promise<Answering> {
+  const { clock, log, jobs, releases, providers, store } = rooms;
+  const { ledger, sql, dataKey } = store;
+  const address = (): string => addressOf(config, server.port);
+  const url = (): string => config.publicUrl ?? address();
   let draining = false;
+
+  // What is counted and told.
   /** A store that is away is no bug of whoever asked it: `tellOutages` has one line for all of them. */
   const failed = (error: unknown, id?: string): void => {
     if (!isOverloaded(error)) log.error({ id, err: error }, "a request failed inside the gateway");
   };
   const outages = tellOutages({ ledger, clock: systemClock, log, jobs });
   const streams = new EventStreams(clock, { failed, jobs });
-  const callScopes = new CallScopes();
   const metrics = new Metrics({
     openStreams: () => streams.size,
     failedJobs: () => jobs.failures,
     quarantined: () => ledger.pulse().quarantined,
   });
-  const uploads = new Uploads({ totalBytes: config.limits.uploadBytes, bodyBytes: config.limits.bodyBytes });
-  const baseUrl = `${config.publicUrl ?? `http://${config.listen.host}:${config.listen.port}`}/v1`;
-  const address = (): string => addressOf(config, server.port);
-  const { sql } = store;
-  const { routeTable, publisher } = releases;
+  const requestLog = new RequestLog(sql, clock, jobs);
+  const flushRequestLog = (): Promise<void> => requestLog.flush();
+
+  // What every door shares.
+  const limits = openLimits(config.limits, { clock, refused: (limit) => metrics.limitRefused(limit) });
+  const { uploads } = limits;
+  const callScopes = new CallScopes();
   const services = openServices(config, {
     sql,
-    dataKey: store.dataKey,
-    routeTable,
+    dataKey,
+    routeTable: releases.routeTable,
     ledger,
     clock,
     address,
     jobs,
   });
-  const requestLog = new RequestLog(sql, clock, jobs);
   const managementKeys = managementKeyUse({ ledger, people: () => api.people(), sql, clock, failed });
+
+  // The doors: `/v1` and the operator API, then the dashboard.
   const routePorts: RoutePorts = {
     formats: rooms.formats,
     ledger,
@@ -232,20 +209,20 @@ async function wire(
     clock,
     streams,
     metrics,
-    routeTable,
-    complete: completePorts(config, { ...rooms, metrics, callScopes, failed }),
-    receipts: receiptSigner(store.dataKey),
+    routeTable: releases.routeTable,
+    complete: completePorts(config, { ...rooms, limits: limits.calls, callScopes, metrics, failed }),
+    receipts: receiptSigner(dataKey),
     admin: adminHandler({
       ledger,
+      sql,
+      clock,
       uploads,
       managementKeys,
-      clock,
-      releases,
+      publisher: releases.publisher,
       payments: services.paymentService,
-      sql,
-      flushRequestLog: () => requestLog.flush(),
+      flushRequestLog,
       people: () => api.people(),
-      url: () => config.publicUrl ?? address(),
+      url,
     }),
     payments: services.payments,
     uploads,
@@ -254,7 +231,7 @@ async function wire(
     draining: () => draining,
     noteHeldNothing: (entry) => requestLog.note(entry),
     heldNothing: async (requestId) => {
-      await requestLog.flush();
+      await flushRequestLog();
       // Loaded when it is asked for: what readers compile their queries with is large.
       const { heldNothing } = await import("../reporting/held-nothing.ts");
       return await heldNothing(sql, requestId);
@@ -264,9 +241,9 @@ async function wire(
   const api = dashboardApi(config, {
     ledger,
     sql,
-    dataKey: store.dataKey,
+    dataKey,
     clock,
-    publisher,
+    publisher: releases.publisher,
     health: releases.health,
     breakers: releases.breakers,
     address,
@@ -275,13 +252,15 @@ async function wire(
     preview: routePorts.complete,
     startedAtMs: clock.nowMs(),
     streamsOpen: () => streams.size,
-    flushRequestLog: () => requestLog.flush(),
+    flushRequestLog,
     forgotten: () => requestLog.forgotten,
     overloadRefusals: () => metrics.overloadRefusals,
     failedJobs: () => jobs.failures,
     paymentService: services.paymentService,
     alertService: services.alertService,
   });
+
+  // The port.
   const close = async (): Promise<void> => {
     await services.stop();
     await api.stop();
@@ -292,20 +271,18 @@ async function wire(
     await outages.stop();
     log.flush();
   };
-  const server: Listening = await opened(
+  const routes = [
+    ...httpRoutes(routePorts),
+    ...api.routes,
+    ...dashboardRoutes({ assets: dashboardAssets(config.dataDir) }),
+  ];
+  const server: Listening = await listenOrClose(
     {
       ...config.listen,
       share: rooms.worker,
       clock,
       failed,
-      router: new Router(
-        [
-          ...httpRoutes(routePorts),
-          ...api.routes,
-          ...dashboardRoutes({ assets: dashboardAssets(config.dataDir) }),
-        ],
-        baseUrl,
-      ),
+      router: new Router(routes, () => `${url()}/v1`),
       cors: new Cors(config.cors.origins),
       access: new AccessLog(log, clock, metrics),
       clients: new ClientAddress(config.server.trustedProxies),
@@ -314,20 +291,16 @@ async function wire(
     },
     close,
   );
-  /** Open answers may finish for the grace time; then they are cut, and their holds end by evidence. */
   const stop = async (): Promise<void> => {
     draining = true;
-    await within(config.limits.stopGraceMs, server.stop("drain"));
-    void server.stop("cut");
-    callScopes.cutAll();
-    await settled(Promise.all([callScopes.idle(), streams.idle()]), ledger);
+    await drain(server, { graceMs: config.limits.stopGraceMs, callScopes, streams, ledger });
     await close();
   };
   return { server, services, stop };
 }
 
 /** The open port; where there is none the rooms close, whose rounds would keep the process. */
-async function opened(options: ServerOptions, close: () => Promise<void>): Promise<Listening> {
+async function listenOrClose(options: ServerOptions, close: () => Promise<void>): Promise<Listening> {
   try {
     return listen(options);
   } catch (error) {
@@ -336,127 +309,9 @@ async function opened(options: ServerOptions, close: () => Promise<void>): Promi
   }
 }
 
-/** What a store that stays away has not taken by then is on disk, and the next start settles it. */
-const STORE_AWAY_MS = 3_000;
-
-/** Waits for the end of what was cut, unless the store stays away. */
-async function settled(cut: Promise<unknown>, ledger: Pick<Ledger, "ready">): Promise<void> {
-  let ended = false;
-  const ending = cut.then(() => {
-    ended = true;
-  });
-  for (let awayMs = 0; !ended && awayMs < STORE_AWAY_MS; awayMs = ledger.ready() ? 0 : awayMs + 100)
-    await within(100, ending);
-}
-
 /** Where this process answers. */
 const addressOf = ({ listen: { host } }: Config, port: number): string =>
   `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
-
-function completePorts(
-  config: Config,
-  rooms: Rooms & { metrics: Metrics; callScopes: CallScopes; failed(error: unknown, id?: string): void },
-): CompletePorts & { ledger: Ledger; routeTable: Releases["routeTable"] } {
-  const { clock, log, ledger, providers, releases, metrics, store } = rooms;
-  const { limits } = config;
-  const inFlight = new InFlight();
-  return {
-    ledger,
-    clock,
-    routeTable: releases.routeTable,
-    providers: providers.byName,
-    rate: new Rate(limits.keyRequestsPerMinute, clock),
-    holds: new RunningHolds(ledger),
-    concurrency: new Concurrency({
-      perKey: limits.keyConcurrent,
-      perOrganization: limits.organizationConcurrent,
-      inProcess: limits.maxConcurrent,
-    }),
-    inFlight,
-    remoteInFlight:
-      store.look === null ? null : new RemoteInFlight({ inFlight, look: store.look, jobs: rooms.jobs }),
-    attachWaitMs: config.idempotency.attachWaitMs,
-    refreshShelf: releases.refresh,
-    showHeadroom: config.headers.headroom,
-    timeouts: {
-      answerMs: limits.answerTimeoutMs,
-      streamMs: limits.requestTimeoutMs,
-      firstPartMs: limits.firstPartWaitMs,
-    },
-    doubted: ({ requestId, attempt: { provider, route, doubts = [] }, told }) => {
-      for (const reason of doubts) metrics.doubted(provider, reason);
-      log.warn({ id: requestId, provider, route, doubts, told }, "a provider was not believed as it was");
-    },
-    report: reportsOf({ health: releases.health, metrics, log: rooms.log }),
-    identify: (organizationId, value) =>
-      createHmac("sha256", store.dataKey).update(`${organizationId}\n${value}`).digest("base64url"),
-    callScopes: rooms.callScopes,
-    progress: new ProgressLog(ledger, rooms.jobs),
-    gaveUp: (error, requestId) => rooms.failed(error, requestId),
-    abandoned: (requestId) => {
-      metrics.abandoned();
-      rooms.failed(new Error("the hold stayed open; recovery resolves it"), requestId);
-    },
-  };
-}
-
-/** The operator API, loaded on its first request: it is large, and most gateways never need it while they start. */
-function adminHandler(on: {
-  ledger: Ledger;
-  uploads: Uploads;
-  managementKeys: ManagementKeyDoor;
-  clock: Clock;
-  releases: Releases;
-  payments: Services["paymentService"];
-  sql: Sql;
-  flushRequestLog(): Promise<void>;
-  people(): Promise<People>;
-  url(): string;
-}): Handler {
-  const { ledger, clock, releases } = on;
-  const loaded = lazily(async () => {
-    const [{ createAdminApp }, { createOperator }, { accounts }, { auditNotes }] = await Promise.all([
-      import("../http/api/admin.ts"),
-      import("../operator/operator.ts"),
-      import("../operator/people.ts"),
-      import("../registry/audit-notes.ts"),
-    ]);
-    const { note } = auditNotes(on.sql, clock);
-    const people = accounts({ people: () => on.people(), url: () => on.url(), note });
-    return createAdminApp({
-      uploads: on.uploads,
-      doors: { ledger, ...on.managementKeys },
-      people: () => on.people(),
-      rooms: {
-        operator: createOperator({
-          ...on,
-          publisher: releases.publisher,
-          people,
-          persons: () => on.people(),
-        }),
-      },
-    });
-  });
-  return async ({ request, requestId, receivedAtMs, address, setIdleTimeout }) => {
-    const visitor = { headers: request.headers, address };
-    return (await loaded())(request, { visitor, requestId, receivedAtMs, setIdleTimeout });
-  };
-}
-
-function lazily<T>(load: () => Promise<T>): () => Promise<T> {
-  let loaded: Promise<T> | null = null;
-  return () => (loaded ??= load());
-}
-
-/** Resolves when the work is done or the time is over. */
-async function within(ms: number, work: Promise<void>): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  await Promise.race([work, late]);
-  clearTimeout(timer);
-}
 
 /** Bun's fetch obeys proxy variables by itself; providers are reached directly or not at all (S13). */
 function ignoreProxies(): void {

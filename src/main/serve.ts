@@ -2,6 +2,7 @@
 // nobody anything, and is left as a crash would leave it, for the next start to complete; what has opened it drains.
 import type { Config } from "../config/config.ts";
 import { createLog } from "../lib/log.ts";
+import { within } from "../lib/within.ts";
 import { type Running, start } from "./gateway.ts";
 import { banner } from "./banner.ts";
 import { catchStrays, jobsOn } from "./jobs.ts";
@@ -25,7 +26,10 @@ export async function serve(config: Config): Promise<Running> {
     if (cancel.signal.aborted) return;
     cancel.abort(new Error("told to end while starting"));
     const withinMs = listening ? config.limits.stopGraceMs : CLOSE_WITHIN_MS;
-    const running = await Promise.race([starting.catch(() => null), after(withinMs)]);
+    const running = await within(
+      starting.catch(() => null),
+      withinMs,
+    );
     await running?.stop();
     process.exit(0);
   };
@@ -58,5 +62,3 @@ function greet(config: Config, running: Running, worker: ReturnType<typeof worke
     );
   tellReady(Number(new URL(url).port));
 }
-
-const after = (ms: number): Promise<null> => new Promise((resolve) => setTimeout(() => resolve(null), ms));

@@ -58,6 +58,7 @@ const SCENARIOS: Record<string, () => Promise<unknown>> = {
     for (const spy of spies) spy.mockRestore();
   },
   tollgate_overload_refusals_total: () => whileStreaming(() => gateway.chat(customer, hello())),
+  tollgate_limit_refusals_total: () => whileStreaming(() => gateway.chat(customer, hello())),
   tollgate_provider_doubts_total: () => {
     const usage = { prompt_tokens: 1_000_000, completion_tokens: 1_000_000 };
     gateway.simulator.behave({ behaviour: { usage }, calls: 1 });
@@ -115,6 +116,14 @@ test("attempts are told by provider and by how they ended, and by nothing that g
   expect(labels).toContain('{provider="simulator",outcome="answered"}');
   expect(labels).toContain('{provider="simulator",outcome="rate_limited"}');
   expect(labels).toContain('{provider="simulator",outcome="rejected"}');
+});
+
+test("a limit that is reached is told by its setting's name", async () => {
+  await whileStreaming(() => gateway.chat(customer, hello()));
+  const labels = (await samples())
+    .filter(({ name }) => name === "tollgate_limit_refusals_total")
+    .map((one) => one.labels);
+  expect(labels).toEqual(['{limit="max_concurrent"}']);
 });
 
 /** Zero while nothing is wrong or nobody writes, and yet read from something. */

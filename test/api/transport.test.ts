@@ -132,7 +132,7 @@ describe("hosts, paths and methods", () => {
     const reply = await fetch(`${gateway.url}/v1/completions`, { method: "POST" });
     const { error } = (await reply.json()) as ErrorJson;
     expect(error.code).toBe("unknown_url");
-    expect(error.message).toContain("/v1/chat/completions");
+    expect(error.message).toContain(`${gateway.baseUrl}/chat/completions`);
   });
 });
 

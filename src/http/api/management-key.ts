@@ -1,5 +1,6 @@
 // Who comes by a management key, as an operator: read from the store at every call (S4). An inference key is told that
 // it stands at the wrong door; everybody else learns nothing (hardening.md 68, 70).
+import { authorizationOf } from "../../domain/credential.ts";
 import { Refusal } from "../../domain/refusals.ts";
 import { bearerOf } from "../../registry/bearer.ts";
 import { parseKey, parseManagementKey } from "../../registry/secret.ts";
@@ -15,7 +16,7 @@ export interface PrincipalStore extends ManagementKeyDoor {
 export const keyDoor = (store: PrincipalStore): Door => ({
   root: "/admin/v1",
   identify: async (request, { visitor: { address }, requestId }) => ({
-    actor: { id: await managementKeyOf(store, request.headers.get("authorization")), address, requestId },
+    actor: { id: await managementKeyOf(store, authorizationOf(request.headers)), address, requestId },
     signedIn: null,
     standings: async () => ["operator"],
     holders: async () => "",

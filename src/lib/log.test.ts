@@ -1,0 +1,31 @@
+// What a log line may hold (hardening.md S36): a header that carries a credential never gets there, wherever it is put.
+import { expect, test } from "bun:test";
+import { CREDENTIAL_HEADER_NAMES } from "../domain/credential.ts";
+import { createLog } from "./log.ts";
+
+const SECRET = "gw_sk_canary";
+
+function logged(write: (log: ReturnType<typeof createLog>) => void): string {
+  const lines: string[] = [];
+  write(createLog("trace", { write: (line) => void lines.push(line) }));
+  expect(lines).toHaveLength(1);
+  return lines.join("");
+}
+
+for (const name of [...CREDENTIAL_HEADER_NAMES, "cookie", "set-cookie"])
+  test(`${name} is redacted in a line, in its headers, and in those of an error`, () => {
+    const headers = { [name]: SECRET, host: "h" };
+    for (const line of [
+      headers,
+      { headers },
+      { request: { headers } },
+      { err: Object.assign(new Error("refused"), { headers }) },
+    ])
+      expect(logged((log) => log.error(line, "said"))).not.toContain(SECRET);
+  });
+
+test("what is no secret stays", () => {
+  expect(logged((log) => log.info({ provider: "acme", status: 429 }))).toMatch(
+    /"provider":"acme","status":429/,
+  );
+});

@@ -1,0 +1,55 @@
+// The operator API of management keys, loaded on its first request: it is large, and most gateways never need it while they
+// start.
+import type { Handler } from "../http/context.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { Uploads } from "../limits/uploads.ts";
+import type { PaymentService } from "../operator/payments.ts";
+import type { People } from "../people/people.ts";
+import type { ManagementKeyDoor } from "../registry/management-keys.ts";
+import type { Publisher } from "../releases/publish.ts";
+import type { Sql } from "../store/sql.ts";
+
+export interface AdminPorts {
+  ledger: Ledger;
+  sql: Sql;
+  clock: Clock;
+  uploads: Uploads;
+  managementKeys: ManagementKeyDoor;
+  publisher: Publisher;
+  payments: PaymentService;
+  /** Writes what the request log gathered, so that readers see what just happened. */
+  flushRequestLog(): Promise<void>;
+  people(): Promise<People>;
+  /** Where people reach the dashboard. */
+  url(): string;
+}
+
+export function adminHandler(on: AdminPorts): Handler {
+  let opening: ReturnType<typeof open> | null = null;
+  return async ({ request, requestId, receivedAtMs, address, setIdleTimeout }) => {
+    const visitor = { headers: request.headers, address };
+    opening ??= open(on).catch((error: unknown) => {
+      opening = null;
+      throw error;
+    });
+    return (await opening)(request, { visitor, requestId, receivedAtMs, setIdleTimeout });
+  };
+}
+
+async function open(on: AdminPorts) {
+  const [{ createAdminApp }, { createOperator }, { accounts }, { auditNotes }] = await Promise.all([
+    import("../http/api/admin.ts"),
+    import("../operator/operator.ts"),
+    import("../operator/people.ts"),
+    import("../registry/audit-notes.ts"),
+  ]);
+  const { note } = auditNotes(on.sql, on.clock);
+  const people = accounts({ people: () => on.people(), url: () => on.url(), note });
+  return createAdminApp({
+    uploads: on.uploads,
+    doors: { ledger: on.ledger, ...on.managementKeys },
+    people: () => on.people(),
+    rooms: { operator: createOperator({ ...on, people, persons: () => on.people() }) },
+  });
+}

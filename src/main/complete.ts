@@ -1,0 +1,74 @@
+// What the line of a request (`gateway/complete`) stands on in this process: the rooms that it asks, its limits and
+// deadlines, and whom it tells of what went wrong.
+import { createHmac } from "node:crypto";
+import type { Config } from "../config/config.ts";
+import type { CallScopes } from "../gateway/call-scope.ts";
+import type { CompletePorts } from "../gateway/complete.ts";
+import { InFlight } from "../gateway/in-flight.ts";
+import { ProgressLog } from "../gateway/progress-log.ts";
+import { RemoteInFlight } from "../gateway/remote-in-flight.ts";
+import { RunningHolds } from "../gateway/running-holds.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { Jobs } from "../lib/jobs.ts";
+import type { Log } from "../lib/log.ts";
+import type { Metrics } from "../lib/metrics.ts";
+import type { CallLimits } from "../limits/limits.ts";
+import type { Providers } from "./providers.ts";
+import type { Releases } from "./releases.ts";
+import { reportsOf } from "./reports.ts";
+import type { OpenedStore } from "./store.ts";
+
+export interface CompleteOn {
+  store: OpenedStore;
+  providers: Providers;
+  releases: Releases;
+  limits: CallLimits;
+  callScopes: CallScopes;
+  metrics: Metrics;
+  clock: Clock;
+  log: Log;
+  jobs: Jobs;
+  /** A bug's error, for the log. */
+  failed: (error: unknown, requestId?: string) => void;
+}
+
+export function completePorts(
+  config: Config,
+  { store, providers, releases, limits, callScopes, metrics, clock, log, jobs, failed }: CompleteOn,
+): CompletePorts & { ledger: Ledger; routeTable: Releases["routeTable"] } {
+  const { ledger, dataKey, look } = store;
+  const inFlight = new InFlight();
+  return {
+    ledger,
+    clock,
+    routeTable: releases.routeTable,
+    refreshRoutes: releases.refresh,
+    providers: providers.byName,
+    limits,
+    holds: new RunningHolds(ledger),
+    progress: new ProgressLog(ledger, jobs),
+    callScopes,
+    inFlight,
+    remoteInFlight: look === null ? null : new RemoteInFlight({ inFlight, look, jobs }),
+    attachWaitMs: config.idempotency.attachWaitMs,
+    timeouts: {
+      answerMs: config.limits.answerTimeoutMs,
+      streamMs: config.limits.requestTimeoutMs,
+      firstPartMs: config.limits.firstPartWaitMs,
+    },
+    showHeadroom: config.headers.headroom,
+    identify: (organizationId, value) =>
+      createHmac("sha256", dataKey).update(`${organizationId}\n${value}`).digest("base64url"),
+    report: reportsOf({ health: releases.health, metrics, log }),
+    doubted: ({ requestId, attempt: { provider, route, doubts = [] }, told }) => {
+      for (const reason of doubts) metrics.doubted(provider, reason);
+      log.warn({ id: requestId, provider, route, doubts, told }, "a provider was not believed as it was");
+    },
+    gaveUp: failed,
+    abandoned: (requestId) => {
+      metrics.abandoned();
+      failed(new Error("the hold stayed open; recovery resolves it"), requestId);
+    },
+  };
+}

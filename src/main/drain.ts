@@ -1,0 +1,38 @@
+// How a gateway that is told to stop ends what it has begun: open answers may finish for the grace time; then they are cut,
+// and their holds end by evidence.
+import type { CallScopes } from "../gateway/call-scope.ts";
+import type { Listening } from "../http/server.ts";
+import type { EventStreams } from "../http/sse.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import { within } from "../lib/within.ts";
+
+export interface DrainPorts {
+  graceMs: number;
+  callScopes: CallScopes;
+  streams: EventStreams;
+  ledger: Pick<Ledger, "ready">;
+}
+
+/** Resolves when nothing runs any more that the store could still be told of. */
+export async function drain(
+  server: Listening,
+  { graceMs, callScopes, streams, ledger }: DrainPorts,
+): Promise<void> {
+  await within(server.stop("drain"), graceMs);
+  void server.stop("cut");
+  callScopes.cutAll();
+  await settled(Promise.all([callScopes.idle(), streams.idle()]), ledger);
+}
+
+/** What a store that stays away has not taken by then is on disk, and the next start settles it. */
+const STORE_AWAY_MS = 3_000;
+
+/** Waits for the end of what was cut, unless the store stays away. */
+async function settled(cut: Promise<unknown>, ledger: Pick<Ledger, "ready">): Promise<void> {
+  let ended = false;
+  const ending = cut.then(() => {
+    ended = true;
+  });
+  for (let awayMs = 0; !ended && awayMs < STORE_AWAY_MS; awayMs = ledger.ready() ? 0 : awayMs + 100)
+    await within(ending, 100);
+}
