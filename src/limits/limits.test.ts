@@ -3,7 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { Refusal } from "../domain/refusals.ts";
 import { camelCase } from "../lib/camel-case.ts";
-import { CALLER_LIMITS, type CallerLimit } from "./caller-limits.ts";
+import { CALLER_LIMITS, type CallerLimit, type CallerLimitSettings } from "./caller-limits.ts";
 import { type CallLimits, openLimits } from "./limits.ts";
 import { Rate } from "./rate.ts";
 
@@ -11,7 +11,7 @@ const CALLER = { keyId: "key_1", organizationId: "org_1" };
 const SISTER = { keyId: "key_2", organizationId: "org_1" };
 const STRANGER = { keyId: "key_3", organizationId: "org_2" };
 const NAMES = Object.keys(CALLER_LIMITS) as (keyof typeof CALLER_LIMITS)[];
-const OFF = { keyRequestsPerMinute: null, keyConcurrent: null, organizationConcurrent: null };
+const OFF = Object.fromEntries(NAMES.map((name) => [camelCase(name), null])) as CallerLimitSettings;
 const clock = { monotonicMs: () => 0 };
 
 function limitsWith(settings: object): { calls: CallLimits; refused: string[] } {
