@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Config, ConfigError, type ConfigInput, loadConfig } from "./config.ts";
-import { OPTIONAL_FIELDS } from "../domain/optional-fields.ts";
+import { OPTIONAL_FIELDS } from "../domain/request-fields.ts";
 import { DIALECTS } from "../providers/openai/dialects.ts";
 
 const cwd = mkdtempSync(join(tmpdir(), "tollgate-config-"));

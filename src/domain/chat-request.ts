@@ -1,5 +1,6 @@
 // A request after validation (specification 2.1, wire.md §1): the only shape that the rooms below a format ever see. The
-// `parse` of a format produces it; nothing else constructs one.
+// `parse` of a format produces it, from `emptyRequest`; nothing else constructs one.
+import type { FieldsHeld } from "./request-fields.ts";
 
 export type Role = "system" | "developer" | "user" | "assistant" | "tool";
 
@@ -70,27 +71,38 @@ export interface ChatRequest {
   n: number;
   temperature: number | null;
   stop: string[];
-  logprobs: boolean;
-  topLogprobs: number | null;
-  /** Token ids to biases; non-empty. Only a release that publishes the capability gets past `fitToRelease`. */
-  logitBias: Record<string, number> | null;
   stream: boolean;
-  /** Fields forwarded where the upstream knows them (action F), already range-checked; wire names as keys. */
-  forwarded: {
-    top_p?: number;
-    frequency_penalty?: number;
-    presence_penalty?: number;
-    seed?: number;
-    verbosity?: "low" | "medium" | "high";
-    parallel_tool_calls?: boolean;
-  };
-  /** Caller-chosen identifiers (action F): forwarded only as HMAC(organization, value). */
-  identifiers: { user?: string; safety_identifier?: string; prompt_cache_key?: string };
+  /** Fields that change the answer (action V), by wire name. Only a release that offers them gets past `fitToRelease`. */
+  applied: FieldsHeld<"applied">;
+  /** Fields forwarded where the upstream knows them (action F), by wire name. */
+  forwarded: FieldsHeld<"forwarded">;
+  /** Caller-chosen identifiers (action F), by wire name: forwarded only as HMAC(organization, value). */
+  identifiers: FieldsHeld<"identifiers">;
   /** Names of accepted fields that are never forwarded (action I), for `x-gw-ignored-parameters`. */
   ignored: string[];
   /** How many images the messages carry. */
   images: number;
 }
+
+/** A request that says nothing yet: every field at its default. */
+export const emptyRequest = (): ChatRequest => ({
+  model: "",
+  messages: [],
+  maxTokens: null,
+  tools: [],
+  toolChoice: null,
+  responseFormat: null,
+  reasoning: null,
+  n: 1,
+  temperature: null,
+  stop: [],
+  stream: false,
+  applied: {},
+  forwarded: {},
+  identifiers: {},
+  ignored: [],
+  images: 0,
+});
 
 /** True for an inline image, which needs no permission of the release. */
 export const isInlineImage = (url: string): boolean => /^data:/i.test(url);

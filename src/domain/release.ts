@@ -1,4 +1,5 @@
 // Release manifests (interfaces.md §4) and the frozen release that a request is priced and routed by.
+import type { Capabilities } from "./capabilities.ts";
 import type { Tier } from "./gateway-object.ts";
 import type { NanoUsd } from "./money.ts";
 
@@ -40,14 +41,7 @@ export interface Release {
   };
   reasoning: { modes: string[]; default: string } | null;
   tokenizer: TokenizerName;
-  capabilities: {
-    tools: boolean;
-    images: boolean;
-    json_schema: boolean;
-    logprobs: boolean;
-    logit_bias: boolean;
-    max_n: number;
-  };
+  capabilities: Capabilities;
   /** Flat maximum of tokens one image may cost; present when `capabilities.images`. */
   imageTokensMax: number | null;
   /** Whether `https:` image addresses may be passed to the upstream. */

@@ -1,7 +1,9 @@
 // GET /v1/models and /v1/models/{id} (specification 4, wire.md §5): the models this key may use, closed ones with their
 // state. Prices as published; `prompt`, `completion` and `input_cache_read` are per token for tools that expect them.
+import { NO_CAPABILITIES } from "../domain/capabilities.ts";
 import { parseUsd } from "../domain/money.ts";
 import { Refusal } from "../domain/refusals.ts";
+import { REQUEST_FIELDS } from "../domain/request-fields.ts";
 import type { Release, RouteState } from "../domain/release.ts";
 import type { Reader } from "../ledger/ledger.ts";
 import type { Handler } from "./context.ts";
@@ -108,38 +110,16 @@ function perToken(perMillion: string): string {
   return `${digits.slice(0, -15)}.${digits.slice(-15)}`.replace(/\.?0+$/, "");
 }
 
-/** Fields that change what is sent to a provider, where the release knows them. */
-const PARAMETERS = [
-  "max_tokens",
-  "max_completion_tokens",
-  "temperature",
-  "top_p",
-  "stop",
-  "seed",
-  "frequency_penalty",
-  "presence_penalty",
-  "n",
-  "stream",
-  "stream_options",
-  "tools",
-  "tool_choice",
-  "parallel_tool_calls",
-  "response_format",
-  "reasoning_effort",
-  "verbosity",
-  "logprobs",
-  "top_logprobs",
-  "user",
-];
+/** Fields that change what is sent to a provider, where the release has a use for them. */
+const supportedParameters = ({ capabilities, reasoning }: Release): string[] =>
+  LISTED.filter(([name, { needs, beside }]) => {
+    const capability = needs ?? beside;
+    if (capability !== undefined)
+      return Number(capabilities[capability]) > Number(NO_CAPABILITIES[capability]);
+    return name !== "reasoning_effort" || reasoning !== null;
+  }).map(([name]) => name);
 
-/** Accepted fields that this release has no use for are left out. */
-function supportedParameters({ capabilities, reasoning }: Release): string[] {
-  const closed = new Set<string>();
-  if (!capabilities.tools)
-    for (const name of ["tools", "tool_choice", "parallel_tool_calls"]) closed.add(name);
-  if (!capabilities.json_schema) closed.add("response_format");
-  if (!capabilities.logprobs) for (const name of ["logprobs", "top_logprobs"]) closed.add(name);
-  if (reasoning === null) closed.add("reasoning_effort");
-  if (capabilities.max_n === 1) closed.add("n");
-  return PARAMETERS.filter((name) => !closed.has(name));
-}
+const LAST = 1000;
+const LISTED = REQUEST_FIELDS.filter(([, { unlisted }]) => unlisted !== true).toSorted(
+  ([, a], [, b]) => (a.place ?? LAST) - (b.place ?? LAST),
+);

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import { NO_CAPABILITIES } from "../domain/capabilities.ts";
 import { type NanoUsd, nanoUsd, parseUsd } from "../domain/money.ts";
 import { Refusal } from "../domain/refusals.ts";
 import type { Release } from "../domain/release.ts";
@@ -23,7 +24,7 @@ const RELEASE: Release = {
   publishedPrice: { input_per_million: "0.50", output_per_million: "1.50", request_minimum: "0.0001" },
   reasoning: null,
   tokenizer: "o200k_base",
-  capabilities: { tools: true, images: true, json_schema: true, logprobs: true, logit_bias: false, max_n: 8 },
+  capabilities: NO_CAPABILITIES,
   imageTokensMax: 1000,
   remoteImages: false,
   defaults: {},

@@ -1,6 +1,6 @@
 // What one wire shape knows, and nothing else: how a call is printed, proven and read. The call itself — one HTTP request,
 // its connect probe, timers, bounds, and what proves that nothing ran — is `http/`, the same for all (wire.md §8).
-import type { OptionalField } from "../domain/optional-fields.ts";
+import type { OptionalField } from "../domain/request-fields.ts";
 import type { FailureCause } from "./failure.ts";
 import type { CallDraft, OutgoingBody, Part, ProviderCall } from "./provider.ts";
 

@@ -1,7 +1,7 @@
 // The world outside, as the gateway sees it: one call in, parts out. Adapters translate; they never retry, never
 // price, and make at most one HTTP request per call. wire.md §8, money.md §2 (proof of non-execution).
 import type { ChatRequest } from "../domain/chat-request.ts";
-import type { OptionalField } from "../domain/optional-fields.ts";
+import type { OptionalField } from "../domain/request-fields.ts";
 import type { Prompt } from "../domain/prompt.ts";
 import type { Release } from "../domain/release.ts";
 
@@ -86,7 +86,7 @@ export interface ProviderCall {
   requestId: string;
   /** 1, 2, … within the request; goes upstream as `x-tollgate-attempt`. */
   attempt: number;
-  request: Pick<ChatRequest, "n" | "logprobs" | "stream">;
+  request: Pick<ChatRequest, "n" | "applied" | "stream">;
   /** What the provider calls the model; some put it into the path. */
   upstreamModel: string;
   /** Of this provider's `prepare`. */

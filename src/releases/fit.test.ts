@@ -9,7 +9,8 @@ import {
   verdictAt,
   parsed,
 } from "../gateway/formats/chat-completions/chat-request.fixtures.ts";
-import { OPTIONAL_FIELDS } from "../domain/optional-fields.ts";
+import { FIELD_SAMPLES } from "../domain/request-fields.fixtures.ts";
+import { OPTIONAL_FIELDS } from "../domain/request-fields.ts";
 import { fitToRelease as fitTo } from "./fit.ts";
 
 const fitToRelease = (
@@ -29,6 +30,13 @@ const INLINE = "data:image/png;base64,aaaa";
 const REMOTE = "https://example.com/a.png";
 const jsonSchema = { type: "json_schema", json_schema: { name: "a", schema: {} } };
 
+/** Plain fields that need a capability. */
+const CLOSED_FIELDS = FIELD_SAMPLES.flatMap(([name, { given, needs }]) => {
+  if (needs === undefined) return [];
+  const { offered, code } = needs;
+  return [{ name, body: bodyWith({ [name]: given }), verdict: `${code} ${name}`, offered }];
+});
+
 test("what the release does not offer is refused, and accepted where it is offered", () => {
   for (const [body, verdict, capability] of [
     [bodyWith({ tools: [tool()] }), "unsupported_value tools", { tools: true }],
@@ -39,8 +47,7 @@ test("what the release does not offer is refused, and accepted where it is offer
       { json_schema: true },
     ],
     [bodyWith({ n: 2 }), "unsupported_value n", { max_n: 2 }],
-    [bodyWith({ logprobs: true }), "unsupported_parameter logprobs", { logprobs: true }],
-    [bodyWith({ logit_bias: { "1": 2 } }), "raw_token_ids_not_allowed logit_bias", { logit_bias: true }],
+    ...CLOSED_FIELDS.map(({ body, verdict, offered }) => [body, verdict, offered] as const),
     [picture(INLINE), "unsupported_value messages[1].content[1]", { images: true }],
   ] as const) {
     expect(verdictAt(body, offer())).toBe(verdict);
@@ -50,11 +57,11 @@ test("what the release does not offer is refused, and accepted where it is offer
 });
 
 test("what the provider behind the release does not know is refused by capability", () => {
-  const all = offer({ json_schema: true, logprobs: true, logit_bias: true, max_n: 4 });
+  const every = CLOSED_FIELDS.map(({ offered }) => offered);
+  const all = offer(Object.assign({ json_schema: true, max_n: 4 }, ...every));
   for (const [body, name, verdict] of [
     [bodyWith({ n: 2 }), "n", "unsupported_value n"],
-    [bodyWith({ logprobs: true }), "logprobs", "unsupported_parameter logprobs"],
-    [bodyWith({ logit_bias: { "1": 2 } }), "logit_bias", "raw_token_ids_not_allowed logit_bias"],
+    ...CLOSED_FIELDS.map(({ body, name, verdict }) => [body, name, verdict] as const),
     [
       bodyWith({ response_format: { type: "json_object" } }),
       "response_format",
@@ -66,6 +73,28 @@ test("what the provider behind the release does not know is refused by capabilit
     expect(`${code} ${param}`).toBe(verdict);
     expect(() => fitTo(parsed(body), all, { fields: OPTIONAL_FIELDS })).not.toThrow();
   }
+});
+
+test("of several that are not offered, the first of this order is refused, wherever it stands in the body", () => {
+  const body = bodyWith({
+    logit_bias: { "1": 2 },
+    logprobs: true,
+    n: 2,
+    response_format: { type: "json_object" },
+    tools: [tool()],
+  });
+  let offered = {};
+  for (const [param, more] of [
+    ["tools", { tools: true }],
+    ["response_format", { json_schema: true }],
+    ["n", { max_n: 2 }],
+    ["logprobs", { logprobs: true }],
+    ["logit_bias", { logit_bias: true }],
+  ] as const) {
+    expect(refusalOf(() => fitToRelease(parsed(body), offer(offered))).param).toBe(param);
+    offered = { ...offered, ...more };
+  }
+  expect(verdictAt(body, offer(offered))).toBe("accepted");
 });
 
 test("image addresses need the release's permission, inline images do not", () => {

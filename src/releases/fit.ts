@@ -1,7 +1,14 @@
 // Whether a valid request suits the release that shall serve it (wire.md §1.1, §1.4): what is open differs from model
 // to model, so these refusals come after the route is chosen and say what this one offers.
+import { CAPABILITIES } from "../domain/capabilities.ts";
 import { type ChatRequest, isInlineImage, type ReasoningStatement } from "../domain/chat-request.ts";
-import type { OptionalField } from "../domain/optional-fields.ts";
+import {
+  ASKED_BY,
+  type AskingField,
+  OPTIONAL_FIELDS,
+  type OptionalField,
+  type RequestField,
+} from "../domain/request-fields.ts";
 import { echo, list, type Place, refuse, requireRange } from "../domain/read-value.ts";
 import { Refusal } from "../domain/refusals.ts";
 import type { Release } from "../domain/release.ts";
@@ -33,7 +40,7 @@ export function fitToRelease(
   release: Offer,
   { fields, temperatureMax = 2 }: Upstream,
 ): Fitted {
-  requireCapabilities(request, { ...release, capabilities: known(release.capabilities, fields) });
+  requireCapabilities(request, release, fields);
   if (request.images > 0) requireImages(request, release);
   if (request.temperature !== null)
     requireRange(request.temperature, { min: 0, max: temperatureMax }, "decimal", "temperature");
@@ -43,34 +50,31 @@ export function fitToRelease(
   };
 }
 
-/** A release may promise more than its provider can be told. */
-function known(capabilities: Release["capabilities"], fields: Upstream["fields"]): Release["capabilities"] {
-  return {
-    ...capabilities,
-    json_schema: capabilities.json_schema && fields.includes("response_format"),
-    logprobs: capabilities.logprobs && fields.includes("logprobs"),
-    logit_bias: capabilities.logit_bias && fields.includes("logit_bias"),
-    max_n: fields.includes("n") ? capabilities.max_n : 1,
-  };
+/** A release may promise more than its provider can be told: what that does not know is not offered. */
+function requireCapabilities(
+  request: ChatRequest,
+  { model, capabilities }: Offer,
+  fields: Upstream["fields"],
+): void {
+  for (const [capability, { least, notOffered }] of CAPABILITIES) {
+    const field = ASKED_BY.get(capability);
+    if (field === undefined) continue;
+    const offered = Number(mayBeTold(field, fields) ? capabilities[capability] : least);
+    if (asked(request, field) <= offered) continue;
+    throw refuse(notOffered.code, null, field, notOffered.text(`by model ${echo(model)}`, offered));
+  }
 }
 
-function requireCapabilities(request: ChatRequest, { model, capabilities }: Offer): void {
-  const by = `by model ${echo(model)}`;
-  if (request.tools.length > 0 && !capabilities.tools)
-    throw refuse("unsupported_value", null, "tools", `are not offered ${by}. Remove the field.`);
-  if (request.responseFormat !== null && !capabilities.json_schema)
-    throw refuse("unsupported_value", null, "response_format", `can only be {"type": "text"} ${by}.`);
-  if (request.n > capabilities.max_n)
-    throw refuse("unsupported_value", null, "n", `can be at most ${capabilities.max_n} ${by}.`);
-  if (request.logprobs && !capabilities.logprobs)
-    throw refuse("unsupported_parameter", null, "logprobs", `is not offered ${by}. Remove the field.`);
-  if (request.logitBias !== null && !capabilities.logit_bias)
-    throw refuse(
-      "raw_token_ids_not_allowed",
-      null,
-      "logit_bias",
-      `works on token ids, which are not accepted ${by}.`,
-    );
+const mayBeTold = (field: RequestField, fields: readonly RequestField[]): boolean =>
+  fields.includes(field) || !OPTIONAL.has(field);
+const OPTIONAL: ReadonlySet<RequestField> = new Set(OPTIONAL_FIELDS);
+
+/** How much of what the field asks for the request wants: 1 or 0 of what is offered or not. */
+function asked({ tools, responseFormat, n, applied }: ChatRequest, field: AskingField): number {
+  if (field === "tools") return Number(tools.length > 0);
+  if (field === "response_format") return Number(responseFormat !== null);
+  if (field === "n") return n;
+  return Number(applied[field] !== undefined);
 }
 
 function requireImages(request: ChatRequest, release: Offer): void {

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { CAPABILITIES, NO_CAPABILITIES } from "../domain/capabilities.ts";
 import { nanoUsd } from "../domain/money.ts";
 import { freezeRelease } from "./frozen-release.ts";
 import { parseManifest, parseManifestYaml } from "./manifest.ts";
@@ -59,14 +60,7 @@ test("the manifest of the interfaces document becomes an exact release", () => {
     contextWindow: 131072,
     reasoning: { modes: ["none", "low", "medium", "high"], default: "medium" },
     tokenizer: "o200k_base",
-    capabilities: {
-      tools: true,
-      images: false,
-      json_schema: true,
-      logprobs: false,
-      logit_bias: false,
-      max_n: 1,
-    },
+    capabilities: { ...NO_CAPABILITIES, tools: true, json_schema: true },
     imageTokensMax: null,
     remoteImages: false,
     defaults: { temperature: 1 },
@@ -82,7 +76,8 @@ test("the manifest of the interfaces document becomes an exact release", () => {
 
 test("what is left out gets the safe default: nothing able, bytes counted, cached at the input rate", () => {
   const release = freezeRelease(parseManifest(LEAST), SIGNED);
-  expect(release.capabilities).toEqual({
+  expect(release.capabilities).toEqual(NO_CAPABILITIES);
+  expect(release.capabilities).toMatchObject({
     tools: false,
     images: false,
     json_schema: false,
@@ -100,6 +95,20 @@ test("what is left out gets the safe default: nothing able, bytes counted, cache
   expect(release.price.cachedInput).toBe(release.price.input);
   expect(release.publishedPrice).not.toHaveProperty("cached_input_per_million");
   expect(parseManifest({ ...LEAST, route: "mine" }).route).toBe("mine");
+});
+
+test("each capability is checked: offered or not, or up to a number that no release may pass", () => {
+  for (const [name, { max }] of CAPABILITIES) {
+    const path = `capabilities.${name}`;
+    for (const wrong of max === null ? [1, "yes", null] : [0, max + 1, 1.5, true])
+      expect([wrong, pathOf({ ...LEAST, capabilities: { [name]: wrong } })]).toEqual([wrong, path]);
+    const offered = { [name]: max ?? true };
+    const release = freezeRelease(
+      parseManifest({ ...LEAST, capabilities: offered, image_tokens_max: 1 }),
+      SIGNED,
+    );
+    expect(release.capabilities).toEqual({ ...NO_CAPABILITIES, ...offered });
+  }
 });
 
 test("a price that YAML reads as a float is refused, and the message says what to write", () => {

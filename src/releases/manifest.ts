@@ -2,13 +2,13 @@
 // an unknown field, a missing price or a contradiction refuses the whole manifest and names the field (hardening 146).
 import { parse } from "yaml";
 import { z } from "zod";
+import { type Capabilities, type Capability, PUBLISHED_CAPABILITIES } from "../domain/capabilities.ts";
 import { parseUsd } from "../domain/money.ts";
 import { ReleaseError } from "./release-error.ts";
 
 /** Rates and windows beyond these would let one hold outgrow the 63 bits of a row; nothing real comes near. */
 const RATE_MAX_USD_PER_MILLION = 1_000_000_000_000_000n;
 const CONTEXT_WINDOW_MAX = 16_777_216;
-const MAX_N = 128;
 
 const name = z
   .string()
@@ -53,14 +53,15 @@ const pricing = z.strictObject({
 const mode = z.string().regex(/^[a-z][a-z0-9_-]{0,31}$/, "must be a short lower-case word");
 const reasoning = z.strictObject({ modes: z.array(mode).min(1).max(16), default: mode });
 
-const capabilities = z.strictObject({
-  tools: flag,
-  images: flag,
-  json_schema: flag,
-  logprobs: flag,
-  logit_bias: flag,
-  max_n: z.int().min(1).max(MAX_N).default(1),
-});
+const upTo = (max: number) => z.int().min(1).max(max).default(1);
+type CapabilityShape = {
+  [C in Capability]: Capabilities[C] extends boolean ? typeof flag : ReturnType<typeof upTo>;
+};
+const capabilities = z.strictObject(
+  Object.fromEntries(
+    PUBLISHED_CAPABILITIES.map(([name, { max }]) => [name, max === null ? flag : upTo(max)]),
+  ) as CapabilityShape,
+);
 
 const writtenSchema = z.strictObject({
   model: modelId,

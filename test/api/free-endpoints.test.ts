@@ -1,8 +1,10 @@
 // What costs nothing: models, key, credits, generation (wire.md §5). They work while the key's limit blocks it.
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { FIELD_SAMPLES } from "../../src/domain/request-fields.fixtures.ts";
 import { entitled } from "../support/entitled.ts";
 import type { ErrorJson, GatewayJson } from "../support/events.ts";
 import { type Customer, hello, startGateway, type TestGateway } from "../support/gateway.ts";
+import { PLAIN } from "../support/models.ts";
 
 let gateway: TestGateway;
 let customer: Customer;
@@ -17,6 +19,8 @@ afterAll(async () => {
 
 interface ModelJson {
   id: string;
+  capabilities: Record<string, boolean | number>;
+  supported_parameters: string[];
   object: string;
   state: string;
   pricing: Record<string, string>;
@@ -63,6 +67,36 @@ test("a standard key sees the standard models with prices, window, modes and rou
       },
     ],
   });
+});
+
+test("a model shows what it offers and which fields it has a use for, in an order that stays", async () => {
+  const list = await models(customer);
+  const all = list.find(({ id }) => id === "base-preview-v1");
+  expect(
+    Object.entries(all?.capabilities ?? {})
+      .map(([name, most]) => `${name}: ${most}`)
+      .join(),
+  ).toMatch(
+    /^tools: true,images: true,json_schema: true,logprobs: true,logit_bias: false,(\w+: false,)*max_n: 4$/,
+  );
+  const FIRST =
+    `max_tokens max_completion_tokens temperature top_p stop seed frequency_penalty presence_penalty n stream
+    stream_options tools tool_choice parallel_tool_calls response_format reasoning_effort verbosity logprobs
+    top_logprobs user`.split(/\s+/);
+  expect(all?.supported_parameters.slice(0, FIRST.length)).toEqual(FIRST);
+  for (const [name, { unlisted, needs }] of FIELD_SAMPLES) {
+    const offered = Object.entries(needs?.offered ?? {}).every(
+      ([one, most]) => all?.capabilities[one] === most,
+    );
+    const listed = all?.supported_parameters.includes(name);
+    expect([name, listed]).toEqual([name, unlisted !== true && offered]);
+  }
+
+  const plain = list.find(({ id }) => id === PLAIN.model);
+  expect(plain?.supported_parameters.slice(0, 12).join(" ")).toBe(
+    "max_tokens max_completion_tokens temperature top_p stop seed frequency_penalty presence_penalty stream " +
+      "stream_options verbosity user",
+  );
 });
 
 test("a research key sees the models that its organization's entitlements name", async () => {

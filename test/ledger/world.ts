@@ -1,5 +1,6 @@
 // A ledger under test with the shorthand that money tables need: organizations, keys, admissions, settlements.
 import { byItself } from "../../src/domain/actor.ts";
+import { NO_CAPABILITIES } from "../../src/domain/capabilities.ts";
 import { nanoUsd, type NanoUsd, ZERO_USD } from "../../src/domain/money.ts";
 import type { Release } from "../../src/domain/release.ts";
 import type { AdmissionDecision, AdmissionRequest, Ledger, ResolveOutcome } from "../../src/ledger/ledger.ts";
@@ -51,14 +52,7 @@ export function releaseOf(fields: Partial<Release> = {}): Release {
     publishedPrice: { input_per_million: "10000", output_per_million: "10000", request_minimum: "0" },
     reasoning: null,
     tokenizer: "bytes",
-    capabilities: {
-      tools: false,
-      images: false,
-      json_schema: false,
-      logprobs: false,
-      logit_bias: false,
-      max_n: 1,
-    },
+    capabilities: NO_CAPABILITIES,
     imageTokensMax: null,
     remoteImages: false,
     defaults: {},

@@ -1,7 +1,7 @@
 // A second surface, for tests only: what it takes to add one, and the proof that nothing else has to change. It shares no
 // word with chat completions: other fields, another header for the key, another body, named events, another error.
 import { isJsonObject, readBoolean, readInteger, readString, refuse } from "../../src/domain/read-value.ts";
-import type { ChatRequest } from "../../src/domain/chat-request.ts";
+import { type ChatRequest, emptyRequest } from "../../src/domain/chat-request.ts";
 import { Refusal } from "../../src/domain/refusals.ts";
 import type { AnswerHead, AnswerFigures, Format, StreamPrinter } from "../../src/gateway/formats/format.ts";
 
@@ -45,24 +45,12 @@ function requestOf(body: unknown): ChatRequest {
     if (!["model", "ask", "atMost", "heat", "live"].includes(name))
       throw refuse("unknown_parameter", null, name, "is no field of a brief.");
   return {
+    ...emptyRequest(),
     model: readString(body["model"], null, "model"),
     messages: [{ role: "user", content: readString(body["ask"], null, "ask") }],
     maxTokens: body["atMost"] === undefined ? null : readInteger(body["atMost"], null, "atMost"),
     temperature: body["heat"] === undefined ? null : readInteger(body["heat"], null, "heat"),
     stream: body["live"] === undefined ? false : readBoolean(body["live"], null, "live"),
-    tools: [],
-    toolChoice: null,
-    responseFormat: null,
-    reasoning: null,
-    n: 1,
-    stop: [],
-    logprobs: false,
-    topLogprobs: null,
-    logitBias: null,
-    forwarded: {},
-    identifiers: {},
-    ignored: [],
-    images: 0,
   };
 }
 

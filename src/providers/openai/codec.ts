@@ -29,7 +29,8 @@ export function openAiCodec({ family, apiKey, dialect }: OpenAiAccount): Codec<s
     }),
     authorize: () => proof,
     framing: () => new SseEvents(),
-    reader: ({ request }) => new ChunkReader({ choices: request.n, logprobs: request.logprobs, family }),
+    reader: ({ request: { n, applied } }) =>
+      new ChunkReader({ choices: n, logprobs: applied.logprobs === true, family }),
     readError,
   };
 }

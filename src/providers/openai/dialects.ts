@@ -1,6 +1,6 @@
 // Dialects of the chat-completions shape: what an upstream calls its output maximum, which role and which optional
 // fields it knows (providers.md §2). Data only: a provider's configuration names a preset and may override any of it.
-import { OPTIONAL_FIELDS, type OptionalField } from "../../domain/optional-fields.ts";
+import { OPTIONAL_FIELDS, type OptionalField } from "../../domain/request-fields.ts";
 
 export const OUTPUT_MAXIMUMS = ["max_tokens", "max_completion_tokens"] as const;
 

@@ -1,7 +1,7 @@
 // `kind: openai`: every upstream that speaks the chat-completions shape. Its dialect is a preset, told point by point where
 // it differs (providers.md §2).
 import { z } from "zod";
-import { OPTIONAL_FIELDS } from "../../domain/optional-fields.ts";
+import { OPTIONAL_FIELDS } from "../../domain/request-fields.ts";
 import { httpProvider } from "../http/http-provider.ts";
 import { apiKey, providerKind } from "../kind.ts";
 import { openAiCodec } from "./codec.ts";

@@ -1,7 +1,8 @@
 // What the tests of this room share: a call to make, and an upstream on a loopback port that answers with exactly the
 // bytes that a test hands it.
 import { createServer, type Server, type Socket } from "node:net";
-import type { ChatRequest } from "../../domain/chat-request.ts";
+import { NO_CAPABILITIES } from "../../domain/capabilities.ts";
+import { type ChatRequest, emptyRequest } from "../../domain/chat-request.ts";
 import { DIALECTS } from "./dialects.ts";
 import type { Release } from "../../domain/release.ts";
 import { ZERO_USD } from "../../domain/money.ts";
@@ -28,7 +29,7 @@ const release: Release = {
   publishedPrice: { input_per_million: "0", output_per_million: "0", request_minimum: "0" },
   reasoning: null,
   tokenizer: "o200k_base",
-  capabilities: { tools: true, images: true, json_schema: true, logprobs: true, logit_bias: true, max_n: 4 },
+  capabilities: NO_CAPABILITIES,
   imageTokensMax: 1000,
   remoteImages: false,
   defaults: {},
@@ -40,24 +41,9 @@ const release: Release = {
 };
 
 export const chatRequest = (change: Partial<ChatRequest> = {}): ChatRequest => ({
+  ...emptyRequest(),
   model: "public-model",
   messages: [{ role: "user", content: "Hi" }],
-  maxTokens: null,
-  tools: [],
-  toolChoice: null,
-  responseFormat: null,
-  reasoning: null,
-  n: 1,
-  temperature: null,
-  stop: [],
-  logprobs: false,
-  topLogprobs: null,
-  logitBias: null,
-  stream: false,
-  forwarded: {},
-  identifiers: {},
-  ignored: [],
-  images: 0,
   ...change,
 });
 

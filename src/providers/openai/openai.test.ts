@@ -72,7 +72,7 @@ test("a whole answer keeps text, reasoning, refusal, calls, annotations, log pro
     socket.write(httpReply(200, JSON.stringify(body))),
   );
   const answer = await providerAt(upstream.url).complete(
-    providerCall({ request: chatRequest({ n: 2, logprobs: true }) }),
+    providerCall({ request: chatRequest({ n: 2, applied: { logprobs: true } }) }),
   );
   const none = {
     content: null,

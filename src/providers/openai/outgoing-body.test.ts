@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import type { ChatRequest } from "../../domain/chat-request.ts";
-import { OPTIONAL_FIELDS } from "../../domain/optional-fields.ts";
+import { OPTIONAL_FIELDS } from "../../domain/request-fields.ts";
+import { FIELD_SAMPLES, type FieldSample } from "../../domain/request-fields.fixtures.ts";
 import { type Dialect, DIALECTS } from "./dialects.ts";
 import { outgoingBody } from "./outgoing-body.ts";
 import { callDraft, chatRequest } from "./openai.fixtures.ts";
@@ -46,36 +47,34 @@ test("a stream always asks for usage", () => {
   });
 });
 
+/** The samples as a request holds them. */
+const samplesHeld: Record<FieldSample["held"], Record<string, string>> = {
+  forwarded: {},
+  identifiers: {},
+  applied: {},
+};
+for (const [name, { held, given }] of FIELD_SAMPLES) Object.assign(samplesHeld[held], { [name]: given });
+
 test("every validated field arrives under its wire name", () => {
   const format: ChatRequest["responseFormat"] = { type: "json_object" };
   const body = bodyOf(
     {
       n: 2,
       stop: ["a", "b"],
-      logprobs: true,
-      topLogprobs: 3,
-      logitBias: { "5": 1 },
       responseFormat: format,
       tools,
       toolChoice: "required",
-      forwarded: { top_p: 0.5, seed: 7, verbosity: "low", parallel_tool_calls: false, presence_penalty: 1 },
+      ...samplesHeld,
     },
-    { temperature: 0.25, reasoningEffort: "high" },
+    { temperature: 0.25, reasoningEffort: "high", identifiers: samplesHeld.identifiers },
   );
+  for (const [name, { given }] of FIELD_SAMPLES) expect(body).toHaveProperty(name, given);
   expect(body).toMatchObject({
     n: 2,
     stop: ["a", "b"],
-    logprobs: true,
-    top_logprobs: 3,
-    logit_bias: { "5": 1 },
     response_format: format,
     tools,
     tool_choice: "required",
-    parallel_tool_calls: false,
-    top_p: 0.5,
-    seed: 7,
-    verbosity: "low",
-    presence_penalty: 1,
     temperature: 0.25,
     reasoning_effort: "high",
   });
@@ -166,6 +165,14 @@ test("what the upstream does not know is not sent, and is named", () => {
   expect(outgoing(request, { identifiers: { user: "hmac" } }).ignored).toEqual([]);
 });
 
+test("what the upstream does not know of all that may be left out is not sent, and named in the caller's order", () => {
+  const { forwarded, identifiers } = samplesHeld;
+  const none = outgoing({ tools, forwarded, identifiers }, { identifiers }, { fields: [] });
+  expect(none.ignored).toEqual([...Object.keys(forwarded), ...Object.keys(identifiers)]);
+  const sent = JSON.parse(none.print(CEILING)) as object;
+  for (const name of none.ignored) expect(sent).not.toHaveProperty(name);
+});
+
 test("a body may be printed again after it was sent: the same text", () => {
   const body = outgoing({ stop: ["x"] });
   const text = body.print(CEILING);
@@ -227,7 +234,10 @@ const anyRequest = fc
     ),
     stop: fc.array(word, { maxLength: 4 }),
     stream: fc.boolean(),
-    logitBias: fc.option(fc.dictionary(fc.stringMatching(/^\d{1,9}$/), fc.integer(), { minKeys: 1 })),
+    applied: fc.record(
+      { logit_bias: fc.dictionary(fc.stringMatching(/^\d{1,9}$/), fc.integer(), { minKeys: 1 }) },
+      { requiredKeys: [] },
+    ),
     forwarded: fc.constant({ seed: Number.MAX_SAFE_INTEGER, top_p: 0.123456789, verbosity: "high" as const }),
     identifiers: fc.record({ user: word }),
   })

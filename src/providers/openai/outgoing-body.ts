@@ -8,7 +8,7 @@ import {
   type Message,
   type ToolCall,
 } from "../../domain/chat-request.ts";
-import type { OptionalField } from "../../domain/optional-fields.ts";
+import { type OptionalField, REQUEST_FIELDS } from "../../domain/request-fields.ts";
 import type { Dialect } from "./dialects.ts";
 import type { PromptSize } from "../../domain/prompt.ts";
 import type { CallDraft, OutgoingBody } from "../provider.ts";
@@ -100,11 +100,16 @@ function sampling({ request, reasoningEffort, temperature }: CallDraft): object 
     ...(reasoningEffort !== null && { reasoning_effort: reasoningEffort }),
     ...(request.n > 1 && { n: request.n }),
     ...(request.stop.length > 0 && { stop: request.stop }),
-    ...(request.logprobs && { logprobs: true }),
-    ...(request.topLogprobs !== null && { top_logprobs: request.topLogprobs }),
-    ...(request.logitBias !== null && { logit_bias: request.logitBias }),
+    ...appliedFields(request.applied),
   };
 }
+
+/** In the table's order, whichever the caller's: what the upstream does not know was refused (`releases/fit.ts`). */
+const appliedFields = (applied: ChatRequest["applied"]): object =>
+  Object.fromEntries(Object.entries(applied).toSorted(([a], [b]) => orderOf(a) - orderOf(b)));
+
+const ORDER = REQUEST_FIELDS.map(([name]): string => name);
+const orderOf = (name: string): number => ORDER.indexOf(name);
 
 /** Reasoning returns on tool turns only: thinking upstreams demand it there, older ones refuse it elsewhere (§1.2). */
 function outgoingMessage(
@@ -146,14 +151,9 @@ function withoutData(part: ContentPart): ContentPart {
 }
 
 /** Short words of the gateway's own and of closed lists, which no model reads. Everything that is not named counts. */
-const SETTINGS: ReadonlySet<string> = new Set<OptionalField | "model" | "reasoning_effort">([
+const SETTINGS: ReadonlySet<string> = new Set([
   "model",
-  "reasoning_effort",
-  "verbosity",
-  "user",
-  "safety_identifier",
-  "prompt_cache_key",
-  "stream_options",
+  ...REQUEST_FIELDS.flatMap(([name, { setting }]) => (setting === true ? [name] : [])),
 ]);
 
 /** Texts as they are; whatever has a structure as its JSON text without escapes. A message's own frame is its overhead. */

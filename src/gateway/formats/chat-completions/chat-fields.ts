@@ -1,11 +1,11 @@
 // The accepted top-level fields of a chat completion (wire.md §1.1 and §1.4), one reader each: it checks a value that
-// is present and puts it where it belongs. Values equal to the documented default leave no trace, because wrappers
-// send them unasked.
+// is present and puts it where it belongs. Plain ones are rows of `domain/request-fields.ts`. Values equal to the documented
+// default leave no trace, because wrappers send them unasked.
 import type { ChatRequest } from "../../../domain/chat-request.ts";
+import { REQUEST_FIELDS } from "../../../domain/request-fields.ts";
 import { parseMessages } from "./parse-messages.ts";
 import {
   countMetadata,
-  parseLogitBias,
   parseModel,
   parseStop,
   parseStreamOptions,
@@ -16,17 +16,13 @@ import { readThinkingField, THINKING_FIELDS, type ThinkingStatement } from "./pa
 import { parseTools } from "./parse-tools.ts";
 import {
   invalid,
-  type Range,
   readBoolean,
-  readBoundedString,
   readChoice,
   readInteger,
   readNumber,
   refuse,
   requireRange,
 } from "../../../domain/read-value.ts";
-
-const MAX_IDENTIFIER_LENGTH = 512;
 
 /** A request under way: fields arrive in the order of the body. */
 export interface Draft {
@@ -39,7 +35,8 @@ export interface Draft {
 /** Reads one present value into the draft; throws a Refusal with `param`. */
 export type FieldReader = (draft: Draft, value: unknown) => void;
 
-const read: Record<string, FieldReader> = {
+/** What has a structure or a meaning of its own in this format. */
+const own: Record<string, FieldReader> = {
   model: ({ request }, value) => {
     request.model = parseModel(value);
   },
@@ -64,31 +61,8 @@ const read: Record<string, FieldReader> = {
     request.temperature = readNumber(value, null, "temperature");
     requireRange(request.temperature, { min: 0, max: 2 }, "decimal", "temperature");
   },
-  top_p: decimal("top_p", { min: 0, max: 1 }, 1),
-  frequency_penalty: decimal("frequency_penalty", { min: -2, max: 2 }, 0),
-  presence_penalty: decimal("presence_penalty", { min: -2, max: 2 }, 0),
-  seed: ({ request }, value) => {
-    request.forwarded.seed = readInteger(value, null, "seed");
-  },
-  verbosity: ({ request }, value) => {
-    const verbosity = readChoice(value, ["low", "medium", "high"], null, "verbosity");
-    if (verbosity !== "medium") request.forwarded.verbosity = verbosity;
-  },
-  parallel_tool_calls: ({ request }, value) => {
-    if (!readBoolean(value, null, "parallel_tool_calls")) request.forwarded.parallel_tool_calls = false;
-  },
   stop: ({ request }, value) => {
     request.stop = parseStop(value);
-  },
-  logprobs: ({ request }, value) => {
-    request.logprobs = readBoolean(value, null, "logprobs");
-  },
-  top_logprobs: ({ request }, value) => {
-    request.topLogprobs = readInteger(value, null, "top_logprobs");
-    requireRange(request.topLogprobs, { min: 0, max: 20 }, "integer", "top_logprobs");
-  },
-  logit_bias: ({ request }, value) => {
-    request.logitBias = parseLogitBias(value);
   },
   stream: ({ request }, value) => {
     request.stream = readBoolean(value, null, "stream");
@@ -98,9 +72,6 @@ const read: Record<string, FieldReader> = {
     draft.includeUsage = includeUsage;
     if (obfuscation) draft.request.ignored.push("stream_options.include_obfuscation");
   },
-  user: identifier("user"),
-  safety_identifier: identifier("safety_identifier"),
-  prompt_cache_key: identifier("prompt_cache_key"),
   metadata: ({ request }, value) => {
     if (countMetadata(value) > 0) request.ignored.push("metadata");
   },
@@ -124,7 +95,20 @@ const read: Record<string, FieldReader> = {
 };
 
 /** By name; a map, because an object would also know `constructor` and its kin. */
-export const CHAT_FIELDS: ReadonlyMap<string, FieldReader> = new Map(Object.entries(read));
+export const CHAT_FIELDS: ReadonlyMap<string, FieldReader> = new Map([
+  ...Object.entries(own),
+  ...REQUEST_FIELDS.flatMap(([name, row]) => plain(name, row)),
+]);
+
+/** A plain field of every format, as its row reads it. */
+function plain(name: string, { held, read }: (typeof REQUEST_FIELDS)[number][1]): [string, FieldReader][] {
+  if (held === null || read === undefined) return [];
+  const reader: FieldReader = ({ request }, value) => {
+    const said = read(value, name);
+    if (said !== undefined) Object.assign(request[held], { [name]: said });
+  };
+  return [[name, reader]];
+}
 
 function maxTokens(name: string): FieldReader {
   return ({ request }, value) => {
@@ -133,24 +117,6 @@ function maxTokens(name: string): FieldReader {
     if (request.maxTokens !== null && request.maxTokens !== tokens)
       throw invalid(null, "max_tokens", "differs from `max_completion_tokens`. Send one of them.");
     request.maxTokens = tokens;
-  };
-}
-
-function decimal(
-  name: "top_p" | "frequency_penalty" | "presence_penalty",
-  range: Range,
-  documentedDefault: number,
-): FieldReader {
-  return ({ request }, value) => {
-    const number = readNumber(value, null, name);
-    requireRange(number, range, "decimal", name);
-    if (number !== documentedDefault) request.forwarded[name] = number;
-  };
-}
-
-function identifier(name: "user" | "safety_identifier" | "prompt_cache_key"): FieldReader {
-  return ({ request }, value) => {
-    request.identifiers[name] = readBoundedString(value, null, name, MAX_IDENTIFIER_LENGTH);
   };
 }
 

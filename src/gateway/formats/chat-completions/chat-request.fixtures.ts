@@ -1,5 +1,6 @@
 // Bodies and a release for the tests of this room, and what a refused call says.
-import { OPTIONAL_FIELDS } from "../../../domain/optional-fields.ts";
+import { NO_CAPABILITIES } from "../../../domain/capabilities.ts";
+import { OPTIONAL_FIELDS } from "../../../domain/request-fields.ts";
 import { fitToRelease } from "../../../releases/fit.ts";
 import { parseChatRequest } from "./parse-chat-request.ts";
 import type { JsonObject } from "../../../domain/read-value.ts";
@@ -76,13 +77,5 @@ export const offer = (
   remoteImages: false,
   defaults: {},
   ...rest,
-  capabilities: {
-    tools: false,
-    images: false,
-    json_schema: false,
-    logprobs: false,
-    logit_bias: false,
-    max_n: 1,
-    ...capabilities,
-  },
+  capabilities: { ...NO_CAPABILITIES, ...capabilities },
 });

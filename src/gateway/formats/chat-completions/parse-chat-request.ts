@@ -1,8 +1,8 @@
 // From a decoded body to a ChatRequest, or to the refusal of its first wrong field (specification 2.1, wire.md §1).
 // Only here are requests made: known fields are read one by one, everything else is refused by name, and no choice
-// that needs a release is taken (see `fit-to-release.ts`).
+// that needs a release is taken (see `releases/fit.ts`).
 import { CHAT_FIELDS, type Draft } from "./chat-fields.ts";
-import type { ChatRequest } from "../../../domain/chat-request.ts";
+import { type ChatRequest, emptyRequest } from "../../../domain/chat-request.ts";
 import { countImages, isArrayOfIntegers, rawTokenIds } from "./parse-content.ts";
 import { reduceThinking } from "./parse-thinking.ts";
 import { parseToolChoice } from "./parse-tools.ts";
@@ -33,29 +33,6 @@ export function parseChatRequest(body: unknown): ParsedChat {
   return { request: finish(draft, body), includeUsage: draft.includeUsage };
 }
 
-function emptyRequest(): ChatRequest {
-  return {
-    model: "",
-    messages: [],
-    maxTokens: null,
-    tools: [],
-    toolChoice: null,
-    responseFormat: null,
-    reasoning: null,
-    n: 1,
-    temperature: null,
-    stop: [],
-    logprobs: false,
-    topLogprobs: null,
-    logitBias: null,
-    stream: false,
-    forwarded: {},
-    identifiers: {},
-    ignored: [],
-    images: 0,
-  };
-}
-
 function readField(draft: Draft, name: string, value: unknown): void {
   const read = CHAT_FIELDS.get(name);
   if (read === undefined) return refuseField(name, value);
@@ -79,13 +56,14 @@ function requireWholeness(request: ChatRequest, body: JsonObject): void {
     if (!isPresent(body[name])) throw invalid(null, name, `is required, ${found(undefined)}.`);
   if (isPresent(body.stream_options) && !request.stream)
     throw invalid(null, "stream_options", 'is only allowed with "stream": true. Remove it, or set stream.');
-  if (request.topLogprobs !== null && request.topLogprobs > 0 && !request.logprobs)
+  const { logprobs, top_logprobs: top } = request.applied;
+  if (top !== undefined && top > 0 && logprobs !== true)
     throw invalid(null, "top_logprobs", 'is only allowed with "logprobs": true. Remove it, or set logprobs.');
 }
 
 function finish({ request, thinking }: Draft, body: JsonObject): ChatRequest {
   if (isPresent(body.tool_choice)) request.toolChoice = parseToolChoice(body.tool_choice, request.tools);
-  if (!request.logprobs) request.topLogprobs = null;
+  if (request.applied.logprobs !== true) delete request.applied.top_logprobs;
   request.reasoning = reduceThinking(thinking);
   request.images = countImages(request.messages);
   return request;

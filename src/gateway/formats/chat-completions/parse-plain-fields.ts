@@ -1,5 +1,5 @@
-// Top-level fields whose value is more than one number, word or switch, and less than a room of its own (wire.md
-// §1.1): model, stop, logit_bias, stream_options, metadata, modalities.
+// Top-level fields of this format whose value is more than one number, word or switch, and less than a room of its own
+// (wire.md §1.1): model, stop, stream_options, metadata, modalities.
 import { isArrayOfIntegers, rawTokenIds } from "./parse-content.ts";
 import {
   clip,
@@ -11,7 +11,6 @@ import {
   readArray,
   readBoolean,
   readBoundedString,
-  readNumber,
   readObject,
   readString,
   refuse,
@@ -21,7 +20,6 @@ const MAX_MODEL_LENGTH = 200;
 const MAX_STOPS = 4;
 const MAX_STOP_LENGTH = 1024;
 const METADATA = { pairs: 16, keyLength: 64, valueLength: 512 };
-const LOGIT_BIAS = { entries: 1024, min: -100, max: 100 };
 
 /** A model's public id; whether it exists is asked later. */
 export function parseModel(value: unknown): string {
@@ -48,23 +46,6 @@ export function parseStop(value: unknown): string[] {
     if (stop === "") throw invalid(at, index, "must not be empty. Remove it.");
     return stop;
   });
-}
-
-/** Token ids to biases; `{}` says nothing. Whether the release takes token ids at all is decided in `fit-to-release`. */
-export function parseLogitBias(value: unknown): Record<string, number> | null {
-  const given = readObject(value, null, "logit_bias");
-  const entries = Object.entries(given);
-  if (entries.length === 0) return null;
-  const at: Place = { parent: null, step: "logit_bias" };
-  if (entries.length > LOGIT_BIAS.entries)
-    throw invalid(null, "logit_bias", `may hold at most ${LOGIT_BIAS.entries} entries.`);
-  for (const [token, bias] of entries) {
-    if (!/^\d{1,9}$/.test(token)) throw invalid(null, "logit_bias", "must have token ids as its keys.");
-    const amount = readNumber(bias, at, token);
-    if (amount < LOGIT_BIAS.min || amount > LOGIT_BIAS.max)
-      throw invalid(at, token, `must lie between ${LOGIT_BIAS.min} and ${LOGIT_BIAS.max}.`);
-  }
-  return given as Record<string, number>;
 }
 
 /** What was asked of the stream: `obfuscation` is accepted and never done. */

@@ -1,5 +1,5 @@
 // The form of the answer that the caller asks for (wire.md §1.1). Whether the release can give it is decided later,
-// in `fit-to-release.ts`.
+// in `releases/fit.ts`.
 import type { ResponseFormat } from "../../../domain/chat-request.ts";
 import { readName, readNotes } from "./parse-tools.ts";
 import { isPresent, type Place, readChoice, readObject } from "../../../domain/read-value.ts";

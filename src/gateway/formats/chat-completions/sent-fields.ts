@@ -3,7 +3,7 @@ import type { ChatRequest } from "../../../domain/chat-request.ts";
 
 /** By the provider's name for it, the caller's. */
 export function sentFields(request: ChatRequest): ReadonlyMap<string, string> {
-  const names = ["messages", ...Object.keys(request.forwarded)];
+  const names = ["messages", ...Object.keys(request.forwarded), ...Object.keys(request.applied)];
   if (request.tools.length > 0) names.push("tools");
   if (request.toolChoice !== null) names.push("tool_choice");
   if (request.responseFormat !== null) names.push("response_format");
@@ -11,9 +11,6 @@ export function sentFields(request: ChatRequest): ReadonlyMap<string, string> {
   if (request.n > 1) names.push("n");
   if (request.temperature !== null) names.push("temperature");
   if (request.stop.length > 0) names.push("stop");
-  if (request.logprobs) names.push("logprobs");
-  if (request.topLogprobs !== null) names.push("top_logprobs");
-  if (request.logitBias !== null) names.push("logit_bias");
   const ceiling = request.maxTokens === null ? [] : ["max_tokens", "max_completion_tokens"];
   return new Map([
     ...names.map((name) => [name, name] as const),
