@@ -20,7 +20,7 @@ const flag = (notOffered: NotOffered = REMOVE) => ({ least: false as boolean, ma
 /** Offered up to a number, 1 for everybody; no release may say more than `max`. */
 const count = (max: number, notOffered: NotOffered) => ({ least: 1 as number, max, notOffered });
 
-/** In this order a request that asks for several of them is refused. */
+/** In this order a request that asks for several of them is refused; a new one comes last. */
 const ROWS = {
   tools: flag({ code: "unsupported_value", text: (by) => `are not offered ${by}. Remove the field.` }),
   /** No field of its own: refused at the part of a message that is one (`releases/fit.ts`). */

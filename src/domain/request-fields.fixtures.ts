@@ -18,6 +18,8 @@ export interface FieldSample {
   beside?: JsonObject;
   /** What a release has to offer, and the code without it. */
   needs?: { offered: Partial<Capabilities>; code: string };
+  /** No text to a model: not in the exact count of a prompt. */
+  setting?: true;
   /** Not in `supported_parameters`. */
   unlisted?: true;
 }
@@ -38,6 +40,7 @@ const identifier = (name: string): FieldSample => ({
   held: "identifiers",
   given: "u".repeat(512),
   silent: [],
+  setting: true,
   refused: [
     [7, `invalid_request ${name}`],
     [{}, `invalid_request ${name}`],
@@ -62,6 +65,7 @@ const SAMPLES: { [N in PlainField]: FieldSample } = {
     held: "forwarded",
     given: "low",
     silent: ["medium"],
+    setting: true,
     refused: [
       ["loud", "unsupported_value verbosity"],
       [1, "invalid_request verbosity"],

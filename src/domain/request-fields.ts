@@ -46,7 +46,7 @@ const applied = <T, const O extends FieldTraits>(read: FieldRead<T>, traits: O) 
 /** Has a place of its own in the request. */
 const own = <const O extends FieldTraits>(traits: O) => ({ held: null, ...traits });
 
-/** In this order `applied` ones go upstream, and optional ones are named where all that there are are listed. */
+/** `applied` ones go upstream in this order, and every list of the optional ones has it. */
 const ROWS = {
   max_tokens: own({ place: 1 }),
   max_completion_tokens: own({ place: 2 }),

@@ -152,6 +152,7 @@ test("every field is checked, and the first one at fault is named", () => {
     [{ reasoning: { modes: [], default: "low" } }, "reasoning.modes"],
     [{ capabilities: { images: true } }, "image_tokens_max"],
     [{ capabilities: { max_n: 0 } }, "capabilities.max_n"],
+    [{ capabilities: { max_n: 129 } }, "capabilities.max_n"],
     [{ capabilities: { audio: true } }, "capabilities.audio"],
     [{ remote_images: true }, "remote_images"],
     [{ defaults: { temperature: 3 } }, "defaults.temperature"],

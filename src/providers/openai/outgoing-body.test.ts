@@ -304,6 +304,19 @@ function leavesOf(value: unknown): string[] {
   return Object.values(value).flatMap(leavesOf);
 }
 
+test("a plain field is in the exact count where it has text that is no setting", () => {
+  const textWith = (held: FieldSample["held"], fields: Record<string, unknown>): string =>
+    outgoing(
+      { [held]: fields },
+      held === "identifiers" ? { identifiers: samplesHeld.identifiers } : {},
+    ).text();
+  for (const [name, { held, given, setting }] of FIELD_SAMPLES) {
+    const counted = setting !== true && (typeof given === "string" || typeof given === "object");
+    const text = textWith(held, { [name]: given }).slice(textWith("forwarded", {}).length);
+    expect([name, text]).toEqual([name, counted ? JSON.stringify(given) : ""]);
+  }
+});
+
 test("the exact count reads text as the model does, and the data of inline images not at all", () => {
   const url = `data:image/png;base64,${DATA}`;
   const body = outgoing({
