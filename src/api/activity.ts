@@ -1,5 +1,8 @@
 // Requests: listed, counted, followed live, shown one by one with their receipts.
 import { z } from "zod";
+import { activityOf, activityPage } from "../reporting/activity.ts";
+import { activityHistogram } from "../reporting/activity-histogram.ts";
+import { signedReceiptOf } from "../reporting/receipts.ts";
 import { csvFile } from "./csv.ts";
 import { endpoint } from "./endpoint.ts";
 import { id } from "./shapes/fields.ts";
@@ -17,14 +20,14 @@ export const requestsEndpoints = [
     who: "activity.see",
     input: shapes.activityQuery.extend(ofOrganization),
     output: shapes.activityList,
-    run: ({ input: { org, ...query } }, { desk }) => desk.activity(org, query),
+    run: ({ input: { org, ...query } }, { reports }) => activityPage(reports, org, query),
   }),
   endpoint({
     target: "GET /app/v1/orgs/{org}/activity.csv",
     who: "activity.see",
     input: shapes.activityQuery.extend(ofOrganization),
     output: "csv",
-    run: ({ input: { org, ...query } }, { desk }) =>
+    run: ({ input: { org, ...query } }, { reports }) =>
       csvFile({
         name: `activity-${org}-${query.range ?? query.from ?? "all"}`,
         columns: {
@@ -57,7 +60,7 @@ export const requestsEndpoints = [
           asked_hold_usd: (row) => row.asked?.hold_usd ?? null,
           details: (row) => row.details && JSON.stringify(row.details),
         },
-        page: (cursor) => desk.activity(org, { ...query, cursor, limit: PAGE }),
+        page: (cursor) => activityPage(reports, org, { ...query, cursor, limit: PAGE }),
       }),
   }),
   endpoint({
@@ -65,7 +68,7 @@ export const requestsEndpoints = [
     who: "activity.see",
     input: shapes.histogramQuery.extend(ofOrganization),
     output: shapes.activityHistogram,
-    run: ({ input: { org, ...query } }, { desk }) => desk.activityHistogram(org, query),
+    run: ({ input: { org, ...query } }, { reports }) => activityHistogram(reports, org, query),
   }),
   endpoint({
     target: "GET /app/v1/orgs/{org}/activity/tail",
@@ -80,15 +83,18 @@ export const requestsEndpoints = [
     who: "activity.see",
     input: oneRequest,
     output: shapes.activityDetail,
-    run: ({ input, caller }, { desk }) =>
-      desk.activityOf(input.org, input.request, { platform: caller.signedIn.person.operator }),
+    run: ({ input, caller }, { reports }) =>
+      activityOf(reports, input.org, {
+        requestId: input.request,
+        platform: caller.signedIn.person.operator,
+      }),
   }),
   endpoint({
     target: "GET /app/v1/orgs/{org}/activity/{request}/receipt",
     who: "activity.see",
     input: oneRequest,
     output: shapes.signedReceipt,
-    run: ({ input }, { desk }) => desk.receiptOf(input.org, input.request),
+    run: ({ input }, { reports }) => signedReceiptOf(reports, input.org, input.request),
   }),
   endpoint({
     target: "GET /admin/v1/requests",

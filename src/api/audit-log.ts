@@ -1,6 +1,6 @@
 // The audit log: an organization's for its members, everybody's for operators.
 import type { z } from "zod";
-import type { AuditSight } from "../reporting/audit-rows.ts";
+import { type AuditSight, auditPage } from "../reporting/audit-rows.ts";
 import { type CsvFile, csvFile } from "./csv.ts";
 import { endpoint, type PersonCaller } from "./endpoint.ts";
 import { auditList, auditQuery } from "./shapes/alerts.ts";
@@ -17,7 +17,8 @@ export const auditLogEndpoints = [
     own: null,
     input: ofOrganization,
     output: auditList,
-    run: ({ input: { org, ...query }, caller }, { desk }) => desk.audit(org, query, sightOf(caller)),
+    run: ({ input: { org, ...query }, caller }, { reports }) =>
+      auditPage(reports, org, { query, sight: sightOf(caller) }),
   }),
   endpoint({
     target: "GET /app/v1/orgs/{org}/audit.csv",
@@ -25,23 +26,27 @@ export const auditLogEndpoints = [
     own: null,
     input: ofOrganization,
     output: "csv",
-    run: ({ input: { org, ...query }, caller }, { desk }) =>
-      fileOf(`audit-${org}`, (cursor) => desk.audit(org, { ...query, cursor, limit: PAGE }, sightOf(caller))),
+    run: ({ input: { org, ...query }, caller }, { reports }) =>
+      fileOf(`audit-${org}`, (cursor) =>
+        auditPage(reports, org, { query: { ...query, cursor, limit: PAGE }, sight: sightOf(caller) }),
+      ),
   }),
   endpoint({
     target: "GET /app/v1/operator/audit",
     who: "operate",
     input: auditQuery,
     output: auditList,
-    run: ({ input }, { desk }) => desk.audit(null, input, ALL),
+    run: ({ input }, { reports }) => auditPage(reports, null, { query: input, sight: ALL }),
   }),
   endpoint({
     target: "GET /app/v1/operator/audit.csv",
     who: "operate",
     input: auditQuery,
     output: "csv",
-    run: ({ input }, { desk }) =>
-      fileOf(nameOf(input), (cursor) => desk.audit(null, { ...input, cursor, limit: PAGE }, ALL)),
+    run: ({ input }, { reports }) =>
+      fileOf(nameOf(input), (cursor) =>
+        auditPage(reports, null, { query: { ...input, cursor, limit: PAGE }, sight: ALL }),
+      ),
   }),
 ] as const;
 

@@ -1,5 +1,6 @@
 // Credits of one organization: what is left of them and why, open holds, the ledger, what was bought.
 import { z } from "zod";
+import { billingSums, ledgerPage, openHolds, topUpsPage } from "../reporting/billing.ts";
 import { csvFile } from "./csv.ts";
 import { endpoint } from "./endpoint.ts";
 import * as shapes from "./shapes/billing.ts";
@@ -17,9 +18,14 @@ export const billingEndpoints = [
     who: "billing.see",
     input: organization,
     output: shapes.billing,
-    run: async ({ input }, { desk, payments }) => {
+    run: async ({ input }, { reports, payments }) => {
       const { driver, ...bounds } = payments.terms();
-      return { ...(await desk.billing(input.org)), drivers: [driver], presets_usd: PRESETS, ...bounds };
+      return {
+        ...(await billingSums(reports, input.org)),
+        drivers: [driver],
+        presets_usd: PRESETS,
+        ...bounds,
+      };
     },
   }),
   endpoint({
@@ -27,21 +33,21 @@ export const billingEndpoints = [
     who: "billing.see",
     input: page,
     output: shapes.holdList,
-    run: ({ input: { org, ...asked } }, { desk }) => desk.holds(org, asked),
+    run: ({ input: { org, ...asked } }, { reports }) => openHolds(reports, org, asked),
   }),
   endpoint({
     target: "GET /app/v1/orgs/{org}/billing/ledger",
     who: "billing.see",
     input: shapes.ledgerQuery.extend(ofOrganization),
     output: shapes.ledgerList,
-    run: ({ input: { org, ...query } }, { desk }) => desk.ledgerPage(org, query),
+    run: ({ input: { org, ...query } }, { reports }) => ledgerPage(reports, org, query),
   }),
   endpoint({
     target: "GET /app/v1/orgs/{org}/billing/ledger.csv",
     who: "billing.see",
     input: shapes.ledgerQuery.extend(ofOrganization),
     output: "csv",
-    run: ({ input: { org, ...query } }, { desk }) =>
+    run: ({ input: { org, ...query } }, { reports }) =>
       csvFile({
         name: `ledger-${org}-${query.range ?? query.from ?? "all"}`,
         columns: {
@@ -56,7 +62,7 @@ export const billingEndpoints = [
           requests: (row) => row.requests,
           hash: (row) => row.hash,
         },
-        page: (cursor) => desk.ledgerPage(org, { ...query, cursor, limit: PAGE }),
+        page: (cursor) => ledgerPage(reports, org, { ...query, cursor, limit: PAGE }),
       }),
   }),
   endpoint({
@@ -64,7 +70,7 @@ export const billingEndpoints = [
     who: "billing.see",
     input: page,
     output: shapes.topUpList,
-    run: ({ input: { org, ...asked } }, { desk }) => desk.topUps(org, asked),
+    run: ({ input: { org, ...asked } }, { reports }) => topUpsPage(reports.sql, org, asked),
   }),
   endpoint({
     target: "POST /app/v1/orgs/{org}/billing/orders",

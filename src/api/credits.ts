@@ -1,5 +1,7 @@
 // Credits as operators give and return them, and the payments that bring them.
 import { z } from "zod";
+import { creditsPage, refundableOf } from "../reporting/credits.ts";
+import { organizationNames } from "../reporting/organization-names.ts";
 import { type CsvFile, csvFile, type Table } from "./csv.ts";
 import { endpoint } from "./endpoint.ts";
 import type { Rooms } from "./rooms.ts";
@@ -15,16 +17,16 @@ export const creditsEndpoints = [
     who: "operate",
     input: shapes.creditsQuery,
     output: shapes.creditList,
-    run: ({ input }, { desk }) => desk.allCredits(input),
+    run: ({ input }, { reports }) => creditsPage(reports, input),
   }),
   endpoint({
     target: "GET /app/v1/operator/credits.csv",
     who: "operate",
     input: shapes.creditsCsvQuery,
     output: "csv",
-    run: ({ input }, { desk }) =>
+    run: ({ input }, { reports }) =>
       fileOf("credits", input, {
-        read: (asked) => desk.allCredits(asked),
+        read: (asked) => creditsPage(reports, asked),
         columns: {
           at: (row: z.output<typeof shapes.creditList>["data"][number]) => row.at,
           org: (row) => row.org,
@@ -46,14 +48,14 @@ export const creditsEndpoints = [
     output: shapes.granted,
     status: 201,
     audit: "credits.grant",
-    run: ({ input, caller }, { desk }) => desk.grant(input, caller.actor),
+    run: ({ input, caller }, { changes }) => changes.grant(input, caller.actor),
   }),
   endpoint({
     target: "GET /app/v1/operator/requests/{request}",
     who: "operate",
     input: z.strictObject({ request: id }),
     output: shapes.refundable,
-    run: ({ input }, { desk }) => desk.refundable(input.request),
+    run: ({ input }, { reports }) => refundableOf(reports, input.request),
   }),
   endpoint({
     target: "POST /app/v1/operator/refunds",
@@ -62,7 +64,7 @@ export const creditsEndpoints = [
     output: shapes.refunded,
     status: 201,
     audit: "credits.refund",
-    run: ({ input, caller }, { desk }) => desk.refund(input, caller.actor),
+    run: ({ input, caller }, { changes }) => changes.refund(input, caller.actor),
   }),
   endpoint({
     target: "POST /admin/v1/credits",
@@ -205,13 +207,19 @@ const fileOf = <Row>(
 
 async function eventsOf(rooms: Rooms, asked: Asked): Promise<z.output<typeof shapes.paymentEventRowList>> {
   const page = await rooms.payments.events(asked);
-  const names = await rooms.desk.organizationNames(page.data.flatMap(({ org }) => org ?? []));
+  const names = await organizationNames(
+    rooms.reports.sql,
+    page.data.flatMap(({ org }) => org ?? []),
+  );
   const named = (org: string | null): string | null => (org === null ? null : (names.get(org) ?? org));
   return { ...page, data: page.data.map((row) => ({ ...row, org_name: named(row.org) })) };
 }
 
 async function ordersOf(rooms: Rooms, asked: Asked): Promise<z.output<typeof shapes.orderRowList>> {
   const page = await rooms.payments.allOrders(asked);
-  const names = await rooms.desk.organizationNames(page.data.map(({ org }) => org));
+  const names = await organizationNames(
+    rooms.reports.sql,
+    page.data.map(({ org }) => org),
+  );
   return { ...page, data: page.data.map((row) => ({ ...row, org_name: names.get(row.org) ?? row.org })) };
 }

@@ -3,6 +3,8 @@
 import { z } from "zod";
 import type { Actor } from "../domain/actor.ts";
 import { notFound } from "../domain/unknown-record.ts";
+import { entitlementRows } from "../reporting/entitlements.ts";
+import { organizationNames } from "../reporting/organization-names.ts";
 import { endpoint } from "./endpoint.ts";
 import type { Rooms } from "./rooms.ts";
 import * as shapes from "./shapes/catalogue.ts";
@@ -19,7 +21,10 @@ export const entitlementsEndpoints = [
     who: "research.see",
     input: z.strictObject({ org: id }),
     output: shapes.entitlementList,
-    run: async ({ input }, { desk }) => ({ data: await desk.entitlements(input.org), next_cursor: null }),
+    run: async ({ input }, { reports }) => ({
+      data: await entitlementRows(reports, input.org),
+      next_cursor: null,
+    }),
   }),
   endpoint({
     target: "POST /app/v1/orgs/{org}/research",
@@ -28,7 +33,7 @@ export const entitlementsEndpoints = [
     output: shapes.entitlement,
     status: 201,
     audit: "entitlement.request",
-    run: ({ input: { org, ...asked }, caller }, { desk }) => desk.ask(org, asked, caller.actor),
+    run: ({ input: { org, ...asked }, caller }, { changes }) => changes.ask(org, asked, caller.actor),
   }),
   endpoint({
     target: "POST /app/v1/orgs/{org}/research/{entitlement}/withdraw",
@@ -36,9 +41,9 @@ export const entitlementsEndpoints = [
     input: z.strictObject({ org: id, ...oneEntitlement }),
     output: shapes.entitlement,
     audit: "entitlement.withdraw",
-    run: async ({ input: { org, entitlement: target }, caller: { actor } }, { desk }) => {
-      const withdrawn = await desk.withdraw(org, target, actor);
-      await desk.note({ actor, action: "entitlement.withdraw", organizationId: org, target });
+    run: async ({ input: { org, entitlement: target }, caller: { actor } }, { changes }) => {
+      const withdrawn = await changes.withdraw(org, target, actor);
+      await changes.note({ actor, action: "entitlement.withdraw", organizationId: org, target });
       return withdrawn;
     },
   }),
@@ -48,7 +53,7 @@ export const entitlementsEndpoints = [
     input: entitlementsQuery,
     output: entitlementRowList,
     run: async ({ input: { state, org }, caller }, rooms) => {
-      const rows = (await rooms.desk.entitlements(org ?? null)).filter(
+      const rows = (await entitlementRows(rooms.reports, org ?? null)).filter(
         (row) => state === undefined || row.state === state,
       );
       return {
@@ -75,7 +80,7 @@ export const entitlementsEndpoints = [
     run: async ({ input: { entitlement, reason }, caller: { actor } }, rooms) => {
       const row = await decided(rooms, entitlement, { actor, decision: { kind: "decline", reason } });
       const [action, after] = ["entitlement.decline", { reason }];
-      await rooms.desk.note({ actor, action, organizationId: row.org, target: row.id, after });
+      await rooms.changes.note({ actor, action, organizationId: row.org, target: row.id, after });
       return row;
     },
   }),
@@ -141,20 +146,23 @@ function byUrgency(a: Urgency, b: Urgency): number {
 async function decided(
   rooms: Rooms,
   entitlement: string,
-  { decision, actor }: { decision: Parameters<Rooms["desk"]["decide"]>[1]; actor: Actor },
+  { decision, actor }: { decision: Parameters<Rooms["changes"]["decide"]>[1]; actor: Actor },
 ): Promise<Row> {
-  const row = await rooms.desk.decide(entitlement, decision, actor);
+  const row = await rooms.changes.decide(entitlement, decision, actor);
   const [named] = await withNames(rooms, [row], actor.id);
   if (named === undefined) throw notFound("entitlement");
   return named;
 }
 
 async function withNames(
-  { desk }: Rooms,
+  { reports }: Rooms,
   rows: Omit<Row, "org_name" | "decidable">[],
   you: string,
 ): Promise<Row[]> {
-  const names = await desk.organizationNames(rows.map(({ org }) => org));
+  const names = await organizationNames(
+    reports.sql,
+    rows.map(({ org }) => org),
+  );
   return rows.map((row) => ({
     ...row,
     org_name: names.get(row.org) ?? row.org,

@@ -5,6 +5,7 @@ import { linkTo } from "../domain/links.ts";
 import type { Role } from "../domain/roles.ts";
 import { notFound } from "../domain/unknown-record.ts";
 import type { Invitation } from "../people/people.ts";
+import { organizationNamed } from "../reporting/organization-names.ts";
 import { endpoint } from "./endpoint.ts";
 import type { Rooms } from "./rooms.ts";
 import { arrivedAs, printSession } from "./session.ts";
@@ -22,10 +23,10 @@ export const invitationsEndpoints = [
     input: shapes.invitationPreviewInput,
     output: shapes.invitationPreview,
     audit: null,
-    run: async ({ input }, { desk, people }) => {
+    run: async ({ input }, { reports, people }) => {
       const { invitation, hasAccount } = await people.invitation(input.token);
       const { organizationId: org } = invitation;
-      const organization = org === null ? null : await desk.organizationNamed(org);
+      const organization = org === null ? null : await organizationNamed(reports.sql, org);
       return {
         org_name: organization?.name ?? "Operators",
         email: invitation.email,
@@ -48,8 +49,8 @@ export const invitationsEndpoints = [
       cookies.push(...arrival.cookies);
       const actor: Actor = { id: arrival.person.id, address: visitor.address, requestId };
       // Whoever was an operator before begins anew: no key of those days opens anything again.
-      if (invitation.organizationId === null) await rooms.desk.endManagementKeys(arrival.person.id, actor);
-      await rooms.desk.note({
+      if (invitation.organizationId === null) await rooms.changes.endManagementKeys(arrival.person.id, actor);
+      await rooms.changes.note({
         actor,
         action: "member.join",
         organizationId: invitation.organizationId,
@@ -131,7 +132,7 @@ export async function inviteTo(
   { by, ...asked }: { organizationId: string | null; email: string; role: Role; by: Actor },
 ): Promise<z.output<typeof shapes.createdInvitation>> {
   const { invitation, token } = await rooms.people.invite({ ...asked, invitedBy: by.id });
-  await rooms.desk.note({
+  await rooms.changes.note({
     actor: by,
     action: asked.organizationId === null ? "operator.invite" : "member.invite",
     organizationId: asked.organizationId,
@@ -156,7 +157,7 @@ async function withdraw(
   const invitation = await rooms.people.withdrawInvitation(organizationId, target, actor.id);
   if (invitation === null) throw notFound("invitation");
   const action = organizationId === null ? "operator.uninvite" : "member.uninvite";
-  await rooms.desk.note({ actor, action, organizationId, target });
+  await rooms.changes.note({ actor, action, organizationId, target });
   return await printOne(rooms, invitation);
 }
 

@@ -4,6 +4,7 @@ import { formatUsd, maxUsd, parseUsd, subUsd, ZERO_USD } from "../domain/money.t
 import { OperatorRefusal } from "../domain/operator-refusals.ts";
 import { allowance } from "../domain/roles.ts";
 import { notFound } from "../domain/unknown-record.ts";
+import { keyDay, makersOf } from "../reporting/key-makers.ts";
 import { endpoint, type PersonCaller } from "./endpoint.ts";
 import type { Rooms } from "./rooms.ts";
 import { id, keyId, orgId } from "./shapes/fields.ts";
@@ -61,7 +62,7 @@ export const keysEndpoints = [
     output: keyDetail,
     run: async ({ input, caller }, rooms) => {
       const found = await keyOf(rooms, input, caller);
-      return { ...found, ...(await rooms.desk.keyDay(input.org, found.id)) };
+      return { ...found, ...(await keyDay(rooms.reports, input.org, found.id)) };
     },
   }),
   endpoint({
@@ -171,13 +172,13 @@ async function recordOf({ operator }: Rooms, { org, key: id }: At): Promise<KeyJ
 
 async function makerOf(at: At, rooms: Rooms): Promise<string | null> {
   const { id } = await recordOf(rooms, at);
-  return (await rooms.desk.keyMakers([id])).get(id) ?? null;
+  return (await makersOf(rooms.reports.sql, [id])).get(id) ?? null;
 }
 
 /** The one key, without a look at the others. */
 async function keyOf(rooms: Rooms, at: At, caller: PersonCaller): Promise<KeyRow> {
   const found = await recordOf(rooms, at);
-  const makers = await rooms.desk.keyMakers([found.id]);
+  const makers = await makersOf(rooms.reports.sql, [found.id]);
   const maker = makers.get(found.id);
   const member = maker !== undefined && (await rooms.people.membership(at.org, maker)) !== null;
   const [shown] = await printed(
@@ -193,7 +194,10 @@ async function keyOf(rooms: Rooms, at: At, caller: PersonCaller): Promise<KeyRow
 async function keysOf(rooms: Rooms, org: string, caller: PersonCaller): Promise<KeyRow[]> {
   const { data } = await rooms.operator.keys.list(org);
   const members = (await rooms.people.memberships({ organizationId: org })).map(({ personId }) => personId);
-  const makers = await rooms.desk.keyMakers(data.map(({ id }) => id));
+  const makers = await makersOf(
+    rooms.reports.sql,
+    data.map(({ id }) => id),
+  );
   return (await printed(rooms, { org, keys: data, makers, members }, caller)).toReversed();
 }
 

@@ -1,5 +1,6 @@
 // Management keys: an operator's way in without a session; and the login of a command line, which ends itself.
 import { z } from "zod";
+import { managementKeyRows } from "../reporting/management-keys.ts";
 import { endpoint } from "./endpoint.ts";
 import { id } from "./shapes/fields.ts";
 import * as shapes from "./shapes/operator.ts";
@@ -11,7 +12,7 @@ export const managementKeysEndpoints = [
     who: "operate",
     input: z.strictObject({}),
     output: shapes.managementKeyList,
-    run: async (_, { desk }) => ({ data: await desk.managementKeys(), next_cursor: null }),
+    run: async (_, { reports }) => ({ data: await managementKeyRows(reports), next_cursor: null }),
   }),
   endpoint({
     target: "POST /app/v1/operator/management-keys",
@@ -20,7 +21,7 @@ export const managementKeysEndpoints = [
     output: shapes.createdManagementKey,
     status: 201,
     audit: "management_key.create",
-    run: ({ input, caller }, { desk }) => desk.createManagementKey(input.name, caller.actor),
+    run: ({ input, caller }, { changes }) => changes.createManagementKey(input.name, caller.actor),
   }),
   endpoint({
     target: "POST /app/v1/operator/management-keys/{key}/revoke",
@@ -28,7 +29,7 @@ export const managementKeysEndpoints = [
     input: z.strictObject({ key: id }),
     output: shapes.managementKey,
     audit: "management_key.revoke",
-    run: ({ input, caller }, { desk }) => desk.revokeManagementKey(input.key, caller.actor),
+    run: ({ input, caller }, { changes }) => changes.revokeManagementKey(input.key, caller.actor),
   }),
 ] as const;
 

@@ -1,6 +1,8 @@
 // Models with their routes, what a request would cost, the playground.
 import { z } from "zod";
 import { notFound } from "../domain/unknown-record.ts";
+import { estimateFor, modelsOf } from "../reporting/catalogue.ts";
+import { credentialOf } from "../reporting/key-makers.ts";
 import { endpoint } from "./endpoint.ts";
 import type { Paying, Rooms } from "./rooms.ts";
 import * as shapes from "./shapes/catalogue.ts";
@@ -14,14 +16,14 @@ export const modelsEndpoints = [
     who: "models.see",
     input: z.strictObject({ org: id }),
     output: shapes.modelList,
-    run: async ({ input }, { desk }) => ({ data: await desk.models(input.org), next_cursor: null }),
+    run: async ({ input }, { reports }) => ({ data: await modelsOf(reports, input.org), next_cursor: null }),
   }),
   endpoint({
     target: "GET /app/v1/orgs/{org}/models/estimate",
     who: "models.see",
     input: shapes.estimateQuery.extend({ org: id }),
     output: shapes.estimate,
-    run: ({ input }, { desk }) => desk.estimate(input),
+    run: async ({ input }, { reports }) => estimateFor(reports, input),
   }),
   endpoint({
     target: "POST /app/v1/orgs/{org}/playground",
@@ -45,10 +47,10 @@ export const modelsEndpoints = [
 
 /** A session instead of a key's secret, everything else is `/v1`: the chosen key pays, with its scope, limit and rate. */
 async function payingBy(
-  { desk }: Rooms,
+  { reports }: Rooms,
   { org, key, request }: z.output<typeof playgroundInput>,
 ): Promise<Paying> {
-  const authorization = await desk.credentialOf(org, key);
+  const authorization = await credentialOf(reports.sql, org, key);
   if (authorization === null) throw notFound("key");
   return { authorization, body: new TextEncoder().encode(JSON.stringify(request)) };
 }

@@ -1,6 +1,7 @@
 // Organizations: who owns credits and keys.
 import { z } from "zod";
 import { checkVersion } from "../domain/row-version.ts";
+import { organizationRow, organizationsPage } from "../reporting/organizations.ts";
 import { endpoint } from "./endpoint.ts";
 import { inviteTo } from "./invitations.ts";
 import { id } from "./shapes/fields.ts";
@@ -15,7 +16,7 @@ export const organizationsEndpoints = [
     who: "operate",
     input: shapes.organizationsQuery,
     output: shapes.organizationList,
-    run: ({ input }, { desk }) => desk.allOrganizations(input),
+    run: ({ input }, { reports }) => organizationsPage(reports, input),
   }),
   endpoint({
     target: "POST /app/v1/operator/organizations",
@@ -24,9 +25,9 @@ export const organizationsEndpoints = [
     output: shapes.organization,
     status: 201,
     audit: "organization.create",
-    run: async ({ input, caller }, { operator, desk }) => {
+    run: async ({ input, caller }, { operator, reports }) => {
       const created = await operator.organizations.create(input, caller.actor);
-      return await desk.organizationRow(created.id);
+      return await organizationRow(reports, created.id);
     },
   }),
   endpoint({
@@ -35,11 +36,11 @@ export const organizationsEndpoints = [
     input: shapes.renameOrganizationInput.extend({ org: id }),
     output: shapes.organization,
     audit: "organization.settings",
-    run: async ({ input: { org, name: to, version: madeOn }, caller }, { desk }) => {
-      const { name, version } = await desk.organizationRow(org);
+    run: async ({ input: { org, name: to, version: madeOn }, caller }, { changes, reports }) => {
+      const { name, version } = await organizationRow(reports, org);
       checkVersion(madeOn, version);
-      await desk.renameOrganization(org, { from: name, to: to.trim() }, caller.actor);
-      return await desk.organizationRow(org);
+      await changes.renameOrganization(org, { from: name, to: to.trim() }, caller.actor);
+      return await organizationRow(reports, org);
     },
   }),
   endpoint({
@@ -50,7 +51,7 @@ export const organizationsEndpoints = [
     status: 201,
     audit: "member.invite",
     run: async ({ input: { org, ...offer }, caller }, rooms) => {
-      await rooms.desk.organizationRow(org);
+      await organizationRow(rooms.reports, org);
       return await inviteTo(rooms, { organizationId: org, ...offer, by: caller.actor });
     },
   }),

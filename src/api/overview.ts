@@ -1,4 +1,5 @@
 // What an organization sees first.
+import { overviewOf } from "../reporting/overview.ts";
 import { endpoint } from "./endpoint.ts";
 import { id } from "./shapes/fields.ts";
 import * as shapes from "./shapes/spend.ts";
@@ -9,6 +10,6 @@ export const overviewEndpoints = [
     who: "overview.see",
     input: shapes.overviewQuery.extend({ org: id }),
     output: shapes.overview,
-    run: ({ input: { org, ...query } }, { desk }) => desk.overview(org, query),
+    run: ({ input: { org, ...query } }, { reports }) => overviewOf(reports, org, query),
   }),
 ] as const;

@@ -1,6 +1,7 @@
 // Everybody with an account, for operators: who is there, a way back in for somebody locked out, the end of an operator.
 import { z } from "zod";
 import { notFound } from "../domain/unknown-record.ts";
+import { organizationNames } from "../reporting/organization-names.ts";
 import { endpoint } from "./endpoint.ts";
 import { DONE, done, id } from "./shapes/fields.ts";
 import * as shapes from "./shapes/operator.ts";
@@ -16,7 +17,10 @@ export const peopleEndpoints = [
     run: async (_, rooms) => {
       const all = await rooms.people.memberships("all");
       const memberships = Map.groupBy(all, ({ personId }) => personId);
-      const names = await rooms.desk.organizationNames(all.map(({ organizationId }) => organizationId));
+      const names = await organizationNames(
+        rooms.reports.sql,
+        all.map(({ organizationId }) => organizationId),
+      );
       const data = (await rooms.people.everybody()).map((person) => {
         const own = memberships.get(person.id) ?? [];
         const seen = Math.max(0, ...own.map(({ seenAtMs }) => seenAtMs));
@@ -55,8 +59,8 @@ export const peopleEndpoints = [
       if (found === undefined) throw notFound("person");
       await rooms.people.removeOperator(found.id, actor.id);
       // What is left of them opens nothing from now on; this is for those who read the list.
-      await rooms.desk.endManagementKeys(found.id, actor);
-      await rooms.desk.note({ actor, action: "operator.remove", organizationId: null, target: found.id });
+      await rooms.changes.endManagementKeys(found.id, actor);
+      await rooms.changes.note({ actor, action: "operator.remove", organizationId: null, target: found.id });
       return DONE;
     },
   }),

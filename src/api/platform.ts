@@ -1,5 +1,10 @@
 // The platform as its operators see it: providers, health, the ledger's verification, requests that wait for a decision.
 import { z } from "zod";
+import { reportOnLedger } from "../reporting/ledger-report.ts";
+import { organizationNames } from "../reporting/organization-names.ts";
+import { platformHealth } from "../reporting/platform.ts";
+import { providerRows } from "../reporting/providers.ts";
+import { supportBundleNow } from "../reporting/support-bundle.ts";
 import { endpoint } from "./endpoint.ts";
 import { id } from "./shapes/fields.ts";
 import * as shapes from "./shapes/operator.ts";
@@ -15,7 +20,7 @@ export const providersEndpoints = [
     who: "operate",
     input: nothing,
     output: shapes.providerList,
-    run: async (_, { desk }) => ({ data: await desk.providers(), next_cursor: null }),
+    run: async (_, { reports }) => ({ data: await providerRows(reports), next_cursor: null }),
   }),
   endpoint({
     target: "POST /app/v1/operator/providers/{provider}/probe",
@@ -23,7 +28,7 @@ export const providersEndpoints = [
     input: oneProvider,
     output: shapes.probeResult,
     audit: null,
-    run: ({ input }, { desk }) => desk.probe(input.provider),
+    run: ({ input }, { changes }) => changes.probe(input.provider),
   }),
   endpoint({
     target: "POST /app/v1/operator/providers/{provider}/open",
@@ -31,8 +36,8 @@ export const providersEndpoints = [
     input: shapes.openBreakerInput.extend({ provider: id }),
     output: shapes.provider,
     audit: "provider.open",
-    run: ({ input: { provider, reason }, caller }, { desk }) =>
-      desk.openBreaker(provider, reason, caller.actor),
+    run: ({ input: { provider, reason }, caller }, { changes }) =>
+      changes.openBreaker(provider, reason, caller.actor),
   }),
   endpoint({
     target: "POST /app/v1/operator/providers/{provider}/close",
@@ -40,7 +45,7 @@ export const providersEndpoints = [
     input: oneProvider,
     output: shapes.provider,
     audit: "provider.close",
-    run: ({ input, caller }, { desk }) => desk.closeBreaker(input.provider, caller.actor),
+    run: ({ input, caller }, { changes }) => changes.closeBreaker(input.provider, caller.actor),
   }),
 ] as const;
 
@@ -50,14 +55,14 @@ export const platformEndpoints = [
     who: "operate",
     input: nothing,
     output: shapes.supportBundle,
-    run: (_, { desk }) => desk.supportBundle(),
+    run: (_, { reports }) => supportBundleNow(reports),
   }),
   endpoint({
     target: "GET /app/v1/operator/health",
     who: "operate",
     input: nothing,
     output: shapes.health,
-    run: (_, { desk }) => desk.health(),
+    run: (_, { reports }) => platformHealth(reports),
   }),
 ] as const;
 
@@ -68,16 +73,19 @@ export const ledgerEndpoints = [
     input: nothing,
     output: shapes.ledgerReport,
     audit: null,
-    run: (_, { desk }) => desk.ledgerReport(),
+    run: (_, { reports }) => reportOnLedger(reports),
   }),
   endpoint({
     target: "GET /app/v1/operator/quarantine",
     who: "operate",
     input: quarantineQuery,
     output: shapes.quarantine,
-    run: async ({ input }, { desk, operator }) => {
+    run: async ({ input }, { reports, operator }) => {
       const { data, next_cursor } = await operator.ledger.quarantine(input);
-      const names = await desk.organizationNames(data.map(({ org }) => org));
+      const names = await organizationNames(
+        reports.sql,
+        data.map(({ org }) => org),
+      );
       return { data: data.map((row) => ({ ...row, org_name: names.get(row.org) ?? null })), next_cursor };
     },
   }),

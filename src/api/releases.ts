@@ -1,5 +1,6 @@
 // Releases and the routes that they serve.
 import { z } from "zod";
+import { releasesPage, routeRow, routeRows, verifyRelease } from "../reporting/routes.ts";
 import { endpoint } from "./endpoint.ts";
 import * as shapes from "./shapes/operator.ts";
 import { disableRouteInput } from "./shapes/record-inputs.ts";
@@ -14,7 +15,7 @@ export const releasesEndpoints = [
     input: shapes.publishInput,
     output: shapes.verifiedRelease,
     audit: null,
-    run: ({ input }, { desk }) => desk.verifyRelease(input.jws),
+    run: ({ input }, { reports }) => verifyRelease(reports, input.jws),
   }),
   endpoint({
     target: "POST /app/v1/operator/releases",
@@ -23,9 +24,9 @@ export const releasesEndpoints = [
     output: shapes.route,
     status: 201,
     audit: "release.publish",
-    run: async ({ input, caller }, { operator, desk }) => {
+    run: async ({ input, caller }, { operator, reports }) => {
       const { route } = await operator.releases.publish(input.jws, caller.actor);
-      return await desk.routeRow(route);
+      return await routeRow(reports, route);
     },
   }),
   endpoint({
@@ -33,14 +34,17 @@ export const releasesEndpoints = [
     who: "operate",
     input: shapes.releasesQuery,
     output: shapes.releaseHistory,
-    run: ({ input }, { desk }) => desk.releaseHistory(input),
+    run: ({ input }, { reports }) => releasesPage(reports, input),
   }),
   endpoint({
     target: "GET /app/v1/operator/trusted-keys",
     who: "operate",
     input: nothing,
     output: shapes.trustedKeyList,
-    run: async (_, { desk }) => ({ data: desk.trustedKeys(), next_cursor: null }),
+    run: async (_, { reports }) => ({
+      data: reports.publisher.trustedKeys().map((key) => ({ id: key })),
+      next_cursor: null,
+    }),
   }),
   endpoint({
     target: "POST /admin/v1/releases",
@@ -67,7 +71,7 @@ export const routesEndpoints = [
     who: "operate",
     input: nothing,
     output: shapes.routeList,
-    run: async (_, { desk }) => ({ data: await desk.allRoutes(), next_cursor: null }),
+    run: async (_, { reports }) => ({ data: await routeRows(reports), next_cursor: null }),
   }),
   endpoint({
     target: "POST /app/v1/operator/routes/disable",
@@ -75,9 +79,9 @@ export const routesEndpoints = [
     input: shapes.disableInput,
     output: shapes.route,
     audit: "route.disable",
-    run: async ({ input, caller }, { operator, desk }) => {
+    run: async ({ input, caller }, { operator, reports }) => {
       await operator.routes.disable(input, caller.actor);
-      return await desk.routeRow(input.route);
+      return await routeRow(reports, input.route);
     },
   }),
   endpoint({
@@ -86,9 +90,9 @@ export const routesEndpoints = [
     input: shapes.enableInput,
     output: shapes.route,
     audit: "route.enable",
-    run: async ({ input, caller }, { operator, desk }) => {
+    run: async ({ input, caller }, { operator, reports }) => {
       await operator.routes.enable(input.route, caller.actor);
-      return await desk.routeRow(input.route);
+      return await routeRow(reports, input.route);
     },
   }),
   endpoint({

@@ -1,11 +1,12 @@
-// The rooms that endpoints call, by type only: at run time this folder knows zod and the words of `src/domain`.
+// The rooms that endpoints call, by type only: readers alone (`src/reporting`) are functions that an entry imports.
 import type { AlertService } from "../operator/alerts.ts";
-import type { Desk } from "../operator/desk.ts";
+import type { Changes } from "../operator/changes.ts";
 import type { Operator } from "../operator/operator.ts";
 import type { PaymentService } from "../operator/payments.ts";
 import type { Credential } from "../domain/credential.ts";
 import type { Devices } from "../operator/devices.ts";
 import type { People } from "../people/people.ts";
+import type { Reports } from "../reporting/reports.ts";
 import type { Exchange } from "./exchange.ts";
 
 /** What a management key's calls reach: the dashboard's rooms are not opened for them. */
@@ -14,7 +15,9 @@ export interface KeyRooms {
 }
 
 export interface Rooms extends KeyRooms {
-  desk: Desk;
+  /** What readers take (`src/reporting`): their functions are called by name. */
+  reports: Reports;
+  changes: Changes;
   people: People;
   payments: PaymentService;
   alerts: AlertService;

@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { Actor } from "../domain/actor.ts";
 import { notFound } from "../domain/unknown-record.ts";
 import type { SignedIn } from "../people/people.ts";
+import { firstOrganization, organizationNames } from "../reporting/organization-names.ts";
 import { endpoint } from "./endpoint.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Rooms } from "./rooms.ts";
@@ -28,9 +29,9 @@ export const sessionEndpoints = [
     run: async ({ input: { token, ...account }, exchange }, rooms) => {
       const { person, cookies } = await rooms.people.welcome(token, account, exchange.visitor);
       exchange.cookies.push(...cookies);
-      const first = await rooms.desk.firstOrganization();
+      const first = await firstOrganization(rooms.reports.sql);
       if (first !== null) await rooms.people.join(first, person.id, "owner");
-      await rooms.desk.note({
+      await rooms.changes.note({
         actor: cameInAs(person.id, exchange),
         action: "person.first",
         organizationId: first,
@@ -49,8 +50,8 @@ export const sessionEndpoints = [
     run: async ({ input, exchange }, rooms) => {
       const { id: target } = await rooms.people.reset(input.token, input.password, exchange.visitor);
       const actor = cameInAs(target, exchange);
-      await rooms.desk.endLogins(target, actor);
-      await rooms.desk.note({ actor, action: "person.password", organizationId: null, target });
+      await rooms.changes.endLogins(target, actor);
+      await rooms.changes.note({ actor, action: "person.password", organizationId: null, target });
       return DONE;
     },
   }),
@@ -71,7 +72,7 @@ export const sessionEndpoints = [
       const name = input.name.trim();
       const { id: target, name: before } = signedIn.person;
       await rooms.people.rename(target, name);
-      await rooms.desk.note({
+      await rooms.changes.note({
         actor,
         action: "person.rename",
         organizationId: null,
@@ -90,8 +91,8 @@ export const sessionEndpoints = [
     audit: "person.password",
     run: async ({ input, caller: { actor }, exchange }, rooms) => {
       await rooms.people.changePassword(exchange.visitor, input);
-      await rooms.desk.endLogins(actor.id, actor);
-      await rooms.desk.note({ actor, action: "person.password", organizationId: null, target: actor.id });
+      await rooms.changes.endLogins(actor.id, actor);
+      await rooms.changes.note({ actor, action: "person.password", organizationId: null, target: actor.id });
       return DONE;
     },
   }),
@@ -103,7 +104,7 @@ export const sessionEndpoints = [
     audit: "person.session_end",
     run: async ({ input: { session: target }, caller: { actor } }, rooms) => {
       if (!(await rooms.people.endSessions(actor.id, { only: target }))) throw notFound("session");
-      await rooms.desk.note({ actor, action: "person.session_end", organizationId: null, target });
+      await rooms.changes.note({ actor, action: "person.session_end", organizationId: null, target });
       return DONE;
     },
   }),
@@ -115,8 +116,13 @@ export const sessionEndpoints = [
     audit: "person.session_end",
     run: async ({ caller: { actor, signedIn } }, rooms) => {
       await rooms.people.endSessions(actor.id, { allBut: signedIn.session.id });
-      await rooms.desk.endLogins(actor.id, actor);
-      await rooms.desk.note({ actor, action: "person.session_end", organizationId: null, target: "others" });
+      await rooms.changes.endLogins(actor.id, actor);
+      await rooms.changes.note({
+        actor,
+        action: "person.session_end",
+        organizationId: null,
+        target: "others",
+      });
       return DONE;
     },
   }),
@@ -153,11 +159,14 @@ export async function printSession(
 }
 
 async function printPerson(
-  { desk, people }: Rooms,
+  { reports, people }: Rooms,
   { person }: SignedIn,
 ): Promise<NonNullable<z.output<typeof shapes.session>["person"]>> {
   const memberships = await people.memberships({ personId: person.id });
-  const names = await desk.organizationNames(memberships.map(({ organizationId }) => organizationId));
+  const names = await organizationNames(
+    reports.sql,
+    memberships.map(({ organizationId }) => organizationId),
+  );
   return {
     id: person.id,
     name: person.name,

@@ -7,6 +7,8 @@ import { mayGive, type Role } from "../domain/roles.ts";
 import { checkVersion, versionOf } from "../domain/row-version.ts";
 import { notFound } from "../domain/unknown-record.ts";
 import type { Membership } from "../people/people.ts";
+import { keysByMaker } from "../reporting/key-makers.ts";
+import { organizationNamed } from "../reporting/organization-names.ts";
 import { type Caller, endpoint } from "./endpoint.ts";
 import type { Rooms } from "./rooms.ts";
 import { DONE, done, id } from "./shapes/fields.ts";
@@ -24,7 +26,7 @@ export const teamEndpoints = [
     run: async ({ input: { org }, caller }, rooms) => ({
       data: await printMembers(rooms, {
         memberships: await rooms.people.memberships({ organizationId: org }),
-        keys: await rooms.desk.keysByMaker(org),
+        keys: await keysByMaker(rooms.reports, org),
         you: caller.actor.id,
       }),
       next_cursor: null,
@@ -44,7 +46,7 @@ export const teamEndpoints = [
       if (before.role !== role) {
         const change = { from: before.role, to: role, by: actor.id };
         await rooms.people.changeRole({ organizationId: org, personId: member }, change);
-        await rooms.desk.note({
+        await rooms.changes.note({
           actor,
           action: "member.role",
           organizationId: org,
@@ -55,7 +57,7 @@ export const teamEndpoints = [
       }
       const [row] = await printMembers(rooms, {
         memberships: [await memberOf(rooms, org, member)],
-        keys: await rooms.desk.keysByMaker(org, member),
+        keys: await keysByMaker(rooms.reports, org, member),
         you: actor.id,
       });
       if (row === undefined) throw notFound("member");
@@ -108,11 +110,11 @@ export const settingsEndpoints = [
       const before = await printSettings(rooms, org);
       checkVersion(version, before.version);
       if (name !== undefined)
-        await rooms.desk.renameOrganization(org, { from: before.name, to: name.trim() }, actor);
+        await rooms.changes.renameOrganization(org, { from: before.name, to: name.trim() }, actor);
       if (requireTwoFactor !== undefined) {
         const from = { requireTwoFactor: before.require_two_factor };
         await rooms.people.setRules(org, { from, to: { requireTwoFactor } });
-        await rooms.desk.note({
+        await rooms.changes.note({
           actor,
           action: "organization.settings",
           organizationId: org,
@@ -150,7 +152,7 @@ async function leave(
   }: Record<"org" | "member" | "action", string> & { role: Role; actor: Actor },
 ): Promise<void> {
   await rooms.people.remove({ organizationId: org, personId: member }, { from: role, by: actor.id });
-  await rooms.desk.note({ actor, action, organizationId: org, target: member, before: { role } });
+  await rooms.changes.note({ actor, action, organizationId: org, target: member, before: { role } });
 }
 
 async function printMembers(
@@ -161,7 +163,7 @@ async function printMembers(
     you,
   }: {
     memberships: readonly Membership[];
-    keys: Awaited<ReturnType<Rooms["desk"]["keysByMaker"]>>;
+    keys: Awaited<ReturnType<typeof keysByMaker>>;
     you: string;
   },
 ): Promise<z.output<typeof shapes.member>[]> {
@@ -189,7 +191,7 @@ async function printMembers(
 }
 
 async function printSettings(rooms: Rooms, org: string): Promise<z.output<typeof shapes.settings>> {
-  const found = await rooms.desk.organizationNamed(org);
+  const found = await organizationNamed(rooms.reports.sql, org);
   if (found === null) throw notFound("org");
   const { requireTwoFactor } = await rooms.people.rules(org);
   return {

@@ -1,6 +1,7 @@
 // What was used, by day, key, model and more; and the views of it that each person keeps.
 import { z } from "zod";
 import { notFound } from "../domain/unknown-record.ts";
+import { usageOf } from "../reporting/usage.ts";
 import { csvFile } from "./csv.ts";
 import { endpoint } from "./endpoint.ts";
 import { DONE, done, id } from "./shapes/fields.ts";
@@ -17,7 +18,7 @@ export const usageEndpoints = [
     who: "usage.see",
     input: usageQuery,
     output: shapes.usage,
-    run: ({ input: { org, ...query } }, { desk }) => desk.usage(org, query),
+    run: ({ input: { org, ...query } }, { reports }) => usageOf(reports, org, query),
   }),
   endpoint({
     target: "GET /app/v1/orgs/{org}/usage/views",
@@ -59,8 +60,8 @@ export const usageEndpoints = [
     who: "usage.see",
     input: usageQuery,
     output: "csv",
-    run: async ({ input: { org, ...query } }, { desk }) => {
-      const used = await desk.usage(org, query);
+    run: async ({ input: { org, ...query } }, { reports }) => {
+      const used = await usageOf(reports, org, query);
       const rows = used.at.flatMap((start, i) =>
         used.series.flatMap(({ group, second, figures }) => {
           const sums = figures[i];

@@ -126,7 +126,8 @@ async function open(
     { createApp },
     { authHandler },
     { createOperator },
-    { createDesk },
+    { createChanges },
+    { createReports },
     { readingApart },
     { accounts },
     { auditNotes },
@@ -140,7 +141,8 @@ async function open(
     import("../http/api/app.ts"),
     import("../http/api/auth.ts"),
     import("../operator/operator.ts"),
-    import("../operator/desk.ts"),
+    import("../operator/changes.ts"),
+    import("../reporting/reports.ts"),
     import("../store/sqlite-reading.ts"),
     import("../operator/people.ts"),
     import("../registry/audit-notes.ts"),
@@ -176,7 +178,7 @@ async function open(
     persons: async () => people,
   });
   const reading = rooms.sql.dialect === "sqlite" ? readingApart(rooms.sql, config.dataDir) : null;
-  const desk = createDesk({
+  const ports = {
     ...rooms,
     receipts: receiptSigner(rooms.dataKey),
     sql: reading ?? rooms.sql,
@@ -191,9 +193,10 @@ async function open(
     })),
     version: VERSION,
     settings: shownSettings(config),
-    store: config.databaseUrl === null ? "sqlite" : "postgresql",
+    store: config.databaseUrl === null ? ("sqlite" as const) : ("postgresql" as const),
     lastBackup: () => lastBackup(config.dataDir),
-  });
+  };
+  const reports = createReports(ports);
   const tails = new Tails();
   return {
     people,
@@ -201,13 +204,14 @@ async function open(
       people,
       rooms: {
         operator,
-        desk,
+        reports,
+        changes: createChanges(ports),
         people,
         payments: paymentService,
         alerts: alertService,
         devices: logins,
         playground: playgroundOn(rooms),
-        tail: (followed, exchange) => tailResponse({ desk, tails }, followed, exchange),
+        tail: (followed, exchange) => tailResponse({ reports, tails }, followed, exchange),
         site: { url, baseUrl: `${url}/v1`, version: VERSION },
         nowMs: () => clock.nowMs(),
       },
@@ -216,7 +220,7 @@ async function open(
       completionBytes: config.limits.bodyBytes,
       organizationExists: async (id) => (await findOrganization(ledger, id)) !== null,
     }),
-    auth: authHandler({ people, desk, origins, uploads: rooms.uploads }),
+    auth: authHandler({ people, note, origins, uploads: rooms.uploads }),
     ...deviceHandlers(logins, rooms.uploads),
     close: async () => {
       reading?.stop();

@@ -4,14 +4,14 @@ import type { AutoTopUpJson } from "../api/shapes/billing.ts";
 import type * as spendShapes from "../api/shapes/spend.ts";
 import type { z } from "zod";
 import { formatUsd, type NanoUsd } from "../domain/money.ts";
-import type { Ledger } from "../ledger/ledger.ts";
+import type { Reader } from "../ledger/ledger.ts";
 import type { KeyRecord } from "../registry/api-keys.ts";
 import { activeEntitlements } from "../registry/entitlements.ts";
 
 type Overview = z.output<typeof spendShapes.overview>;
 
 export interface AttentionPorts {
-  ledger: Ledger;
+  ledger: Reader;
   paymentService: { autoTopUp(org: string): Promise<AutoTopUpJson> };
   alertService: { rules(org: string): Promise<{ data: AlertRuleJson[] }> };
 }

@@ -1,4 +1,4 @@
-// What pages of the desk take as a cursor: only what an earlier page gave (hardening.md 142).
+// What pages take as a cursor: only what an earlier page gave (hardening.md 142).
 import { Refusal } from "../domain/refusals.ts";
 
 const NUMBER = /^\d{1,15}$/;

@@ -10,7 +10,7 @@ import type { Sql } from "../store/sql.ts";
 import { organizationNames } from "./organization-names.ts";
 import { stillRuns } from "./request-time.ts";
 
-interface LedgerReportPorts {
+export interface LedgerReportPorts {
   sql: Sql;
   clock: Clock;
   operator: { ledger: { audit(): Promise<AuditReportJson> } };

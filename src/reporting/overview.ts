@@ -22,7 +22,7 @@ type Overview = z.output<typeof spendShapes.overview>;
 export interface OverviewPorts extends AttentionPorts {
   sql: Sql;
   clock: Clock;
-  ledger: Ledger;
+  ledger: Pick<Ledger, "balance" | "read">;
   people: Pick<People, "memberCounts">;
   labels: LabelBook;
   standings(): RouteStanding[];

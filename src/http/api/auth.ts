@@ -1,8 +1,8 @@
 // `/auth/*`: the sign-in library's door, behind our own checks of Origin and media type. Each sign-in and sign-out, and
 // each change of what signs a person in, leaves a line in the audit log.
 import type { Actor, From } from "../../domain/actor.ts";
+import type { AuditNote } from "../../domain/audit-note.ts";
 import { OperatorRefusal } from "../../domain/operator-refusals.ts";
-import type { Desk } from "../../operator/desk.ts";
 import { parseJson } from "../../domain/parse-json.ts";
 import type { People } from "../../people/people.ts";
 import { type BodyTerms, readJsonBody, STRANGERS } from "../body.ts";
@@ -14,7 +14,7 @@ import { arrivedAs } from "../../api/session.ts";
 
 export interface AuthPorts {
   people: People;
-  desk: Pick<Desk, "note">;
+  note(line: AuditNote): Promise<void>;
   origins: readonly string[];
   uploads: Uploads;
 }
@@ -45,7 +45,7 @@ export function authHandler(on: AuthPorts): ApiHandler {
       const response = await on.people.handle(bounded, visitor, requestId);
       if (action === undefined || before === null) await noteSignIn(on, response, from);
       else if (response.ok && !(action === TURNED_ON && before.person.twoFactor))
-        await note(on, action, { id: before.person.id, ...from });
+        await noteOwn(on, action, { id: before.person.id, ...from });
       response.headers.set("x-request-id", requestId);
       response.headers.set("x-content-type-options", "nosniff");
       response.headers.set("referrer-policy", "no-referrer");
@@ -69,8 +69,8 @@ async function noteSignIn(on: AuthPorts, response: Response, from: From): Promis
   const cookies = response.headers.getSetCookie();
   if (!cookies.some((cookie) => /session_token=[^;]+;/.test(cookie) && !/max-age=0/i.test(cookie))) return;
   const signedIn = await arrivedAs(on, cookies);
-  if (signedIn !== null) await note(on, "person.sign_in", { id: signedIn.person.id, ...from });
+  if (signedIn !== null) await noteOwn(on, "person.sign_in", { id: signedIn.person.id, ...from });
 }
 
-const note = ({ desk }: AuthPorts, action: string, actor: Actor): Promise<void> =>
-  desk.note({ actor, action, organizationId: null, target: actor.id });
+const noteOwn = (on: AuthPorts, action: string, actor: Actor): Promise<void> =>
+  on.note({ actor, action, organizationId: null, target: actor.id });

@@ -2,8 +2,8 @@
 // store once a second while somebody looks.
 import type { Exchange } from "../../api/exchange.ts";
 import type { Followed as Asked } from "../../api/rooms.ts";
-import type { Desk } from "../../operator/desk.ts";
 import type { Tails } from "../../limits/tails.ts";
+import { activityPage, type ActivityPorts } from "../../reporting/activity.ts";
 
 const ASK_MS = 1000;
 const PING_MS = 15_000;
@@ -27,7 +27,7 @@ const SILENT_SECONDS = 60;
 
 /** Throws `Refusal` 429 or 503 when there is no place for another one. */
 export function tailResponse(
-  { desk, tails }: { desk: Pick<Desk, "activity">; tails: Tails },
+  { reports, tails }: { reports: ActivityPorts; tails: Tails },
   asked: Asked,
   { request, setIdleTimeout, stands }: Exchange,
 ): Response {
@@ -41,7 +41,7 @@ export function tailResponse(
     end: () => displaced.abort(),
   });
   const encoder = new TextEncoder();
-  const events = eventsOf(desk, { ...at, signal: AbortSignal.any([at.signal, displaced.signal]) });
+  const events = eventsOf(reports, { ...at, signal: AbortSignal.any([at.signal, displaced.signal]) });
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
       const { value, done } = await events.next().catch((error: unknown) => {
@@ -61,7 +61,7 @@ export function tailResponse(
 }
 
 async function* eventsOf(
-  desk: Pick<Desk, "activity">,
+  reports: ActivityPorts,
   { org, filter, after, lastEventId, signal, stands }: Followed,
 ): AsyncGenerator<string, void> {
   const told = new Map<string, string>();
@@ -78,7 +78,7 @@ async function* eventsOf(
       if (!(await stands())) return;
       stoodAtMs = Date.now();
     }
-    const { data } = await desk.activity(org, { ...filter, from, limit: ROWS });
+    const { data } = await activityPage(reports, org, { ...filter, from, limit: ROWS });
     for (const row of data.toReversed()) {
       const text = JSON.stringify(row);
       if (told.get(row.id) === text) continue;
