@@ -2,6 +2,7 @@
 import type { Command } from "commander";
 import type { HeldNothingJson, RequestJson } from "../src/api/shapes/records.ts";
 import type { RequestListJson } from "../src/api/shapes/spend.ts";
+import { ACTIVITY_STATES } from "../src/domain/activity-states.ts";
 import type { Answer, Gateway } from "./gateway.ts";
 import { notWithJson, report } from "./report.ts";
 import { dollars, fields, plain, table } from "./table.ts";
@@ -58,7 +59,7 @@ const withFilters = (command: Command): Command =>
     .requiredOption("--org <org>", "the organization's id")
     .option("--key <key>", "of one key")
     .option("--model <model>", "of one model")
-    .option("--status <state>", "running, settled, cut_short, released, outcome_unknown, refused or replay")
+    .option("--status <state>", ACTIVITY_STATES.join(", "))
     .option("--code <code>", "with this error code");
 
 const listed = (gateway: Gateway, filters: Filters, page: Page): Promise<Answer<RequestListJson>> => {

@@ -1,16 +1,6 @@
 // What alerts are made of: a rule asks, a channel is told, a delivery is one message on its way.
+import type { AlertKind } from "../domain/alert-kinds.ts";
 import type { NanoUsd } from "../domain/money.ts";
-
-const ALERT_KINDS = [
-  "balance_below",
-  "days_left_below",
-  "key_limit",
-  "spend_per_day",
-  "error_rate",
-  "route_not_live",
-  "auto_top_up_failed",
-] as const;
-export type AlertKind = (typeof ALERT_KINDS)[number];
 
 export interface Condition {
   kind: AlertKind;

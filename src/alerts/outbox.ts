@@ -1,9 +1,10 @@
 // Messages on their way. A crossing and its messages are written together, before anything is sent; who inserts the
 // crossing's row sends, so that two replicas that see it at once send once.
+import type { AlertKind } from "../domain/alert-kinds.ts";
 import { randomBase62 } from "../lib/id.ts";
 import { type Page, type PageAsk, pageOf } from "../store/page.ts";
 import { numberOf, orNull, type Sql, type SqlRow, type Statement, statement, textOf } from "../store/sql.ts";
-import type { AlertKind, Delivery, Rule } from "./alert.ts";
+import type { Delivery, Rule } from "./alert.ts";
 import { DASHBOARD } from "./alert.ts";
 
 export interface OutboxMessage {

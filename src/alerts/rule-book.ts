@@ -1,10 +1,11 @@
 // Rules and channels of organizations, as rows. A channel's secret is stored sealed and leaves this file only to sign.
+import type { AlertKind } from "../domain/alert-kinds.ts";
 import type { NanoUsd } from "../domain/money.ts";
 import { randomBase62 } from "../lib/id.ts";
 import { readable } from "../ledger/unreadable.ts";
 import { openText, sealText } from "../lib/seal.ts";
 import { moneyOf, numberOf, orNull, type Sql, type SqlRow, statement, textOf } from "../store/sql.ts";
-import type { AlertKind, Channel, Condition, Rule } from "./alert.ts";
+import type { Channel, Condition, Rule } from "./alert.ts";
 
 export type RuleTerms = Condition & { channels: string[]; enabled: boolean };
 

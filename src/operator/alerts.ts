@@ -11,12 +11,13 @@ import type {
   createdAlertChannel,
 } from "../api/shapes/alerts.ts";
 import type { Actor } from "../domain/actor.ts";
+import { ALERT_THRESHOLDS } from "../domain/alert-kinds.ts";
 import type { AuditNote } from "../domain/audit-note.ts";
 import { OperatorRefusal } from "../domain/operator-refusals.ts";
 import { formatUsd } from "../domain/money.ts";
 import { Refusal } from "../domain/refusals.ts";
 import { changedMeanwhile, checkVersion, versionOf } from "../domain/row-version.ts";
-import { type AlertKind, type Channel, DASHBOARD, type Delivery, type Rule } from "../alerts/alert.ts";
+import { type Channel, DASHBOARD, type Delivery, type Rule } from "../alerts/alert.ts";
 import type { Alerts } from "../alerts/alerts.ts";
 import type { RuleTerms } from "../alerts/rule-book.ts";
 import { TargetRefusal } from "../alerts/target.ts";
@@ -35,17 +36,6 @@ interface RuleChange {
   input: z.output<typeof changeAlertRuleInput>;
   actor: Actor;
 }
-
-/** What each kind needs; what it does not need must be null. */
-const NEEDS: Record<AlertKind, "amount_usd" | "percent" | "days" | null> = {
-  balance_below: "amount_usd",
-  spend_per_day: "amount_usd",
-  key_limit: "percent",
-  error_rate: "percent",
-  days_left_below: "days",
-  route_not_live: null,
-  auto_top_up_failed: null,
-};
 
 const RULES_AT_MOST = 100;
 const CHANNELS_AT_MOST = 20;
@@ -160,7 +150,7 @@ function channelling({ alerts, note, nowMs }: AlertServicePorts) {
 }
 
 function readTerms(input: RuleInput): RuleTerms {
-  const needed = NEEDS[input.kind];
+  const needed = ALERT_THRESHOLDS[input.kind];
   for (const name of ["amount_usd", "percent", "days"] as const) {
     const given = input[name] !== null;
     if (given === (name === needed)) continue;

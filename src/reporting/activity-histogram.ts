@@ -1,6 +1,7 @@
 // How many requests of which state came when: the rows of the activity page, counted by hours or days.
 import { type RawBuilder, sql as fragment } from "kysely";
 import type * as spendShapes from "../api/shapes/spend.ts";
+import { ACTIVITY_STATES } from "../domain/activity-states.ts";
 import type { z } from "zod";
 import { printTime } from "../domain/print.ts";
 import { OWNER_LOST } from "../ledger/ledger.ts";
@@ -18,17 +19,6 @@ export interface HistogramPorts {
   flushRequestLog(): Promise<void>;
 }
 
-/** In the order in which they are stacked. */
-const STATES = [
-  "settled",
-  "cut_short",
-  "running",
-  "released",
-  "outcome_unknown",
-  "refused",
-  "replay",
-] as const;
-
 export async function activityHistogram(
   on: HistogramPorts,
   organizationId: string,
@@ -43,7 +33,7 @@ export async function activityHistogram(
     ...(asksRequestLog(query) ? await ofRefusals(on.sql, { filter, buckets }) : []),
   ];
   const at = startsOf(buckets);
-  const counts = new Map<string, number[]>(STATES.map((state) => [state, at.map(() => 0)]));
+  const counts = new Map<string, number[]>(ACTIVITY_STATES.map((state) => [state, at.map(() => 0)]));
   for (const row of rows) {
     // A request is admitted a little after it arrived: the last of a window may lie behind its end.
     const bucket = Math.min(Math.max(0, Number(row.bucket)), at.length - 1);
@@ -56,7 +46,7 @@ export async function activityHistogram(
     bucket: buckets.unit,
     running_bucket: buckets.runningMs === null ? null : printTime(buckets.runningMs),
     at: at.map(printTime),
-    states: STATES.map((state) => ({ state, counts: counts.get(state) ?? [] })),
+    states: ACTIVITY_STATES.map((state) => ({ state, counts: counts.get(state) ?? [] })),
   };
 }
 

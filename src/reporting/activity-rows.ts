@@ -1,5 +1,6 @@
 // Rows of the activity page, from the ledger's requests and from the request log of those that held nothing.
 import type * as spendShapes from "../api/shapes/spend.ts";
+import type { ActivityState } from "../domain/activity-states.ts";
 import type { z } from "zod";
 import { formatUsd, ZERO_USD } from "../domain/money.ts";
 import { printTime } from "../domain/print.ts";
@@ -109,7 +110,7 @@ const keyLabel = ({ key_id: id }: { key_id: string }, keys: Labels["keys"]): Act
 });
 
 /** An answer that came to its end has a reason for it; one that broke off, or whose caller left, has none. */
-function stateOf({ state, error_code, finish_reason }: HeldRow): ActivityRow["state"] {
+function stateOf({ state, error_code, finish_reason }: HeldRow): ActivityState {
   if (state === "settled") return finish_reason === null ? "cut_short" : "settled";
   if (state !== "released") return "running";
   return error_code === OWNER_LOST ? "outcome_unknown" : "released";

@@ -5,6 +5,7 @@ import { readRequest } from "../registry/requests.ts";
 import { missingRelease } from "../ledger/unreadable.ts";
 import { OperatorRefusal } from "../domain/operator-refusals.ts";
 import type * as spendShapes from "../api/shapes/spend.ts";
+import type { ActivityState } from "../domain/activity-states.ts";
 import type { z } from "zod";
 import { wordsOf } from "../domain/refusal-words.ts";
 import type { Reader, RequestRecord } from "../ledger/ledger.ts";
@@ -243,7 +244,7 @@ async function contentHash(
   return claim === undefined ? null : Buffer.from(claim.fingerprint).toString("hex");
 }
 
-const SENTENCES: Partial<Record<ActivityRow["state"], string>> = {
+const SENTENCES: Partial<Record<ActivityState, string>> = {
   running: "The request runs; its credits are held.",
   cut_short:
     "The answer did not come to its end; only what is below was charged, the rest of the hold came back.",

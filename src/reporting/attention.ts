@@ -3,6 +3,7 @@ import type { AlertRuleJson } from "../api/shapes/alerts.ts";
 import type { AutoTopUpJson } from "../api/shapes/billing.ts";
 import type * as spendShapes from "../api/shapes/spend.ts";
 import type { z } from "zod";
+import type { AlertKind } from "../domain/alert-kinds.ts";
 import { formatUsd, type NanoUsd } from "../domain/money.ts";
 import type { Reader } from "../ledger/ledger.ts";
 import type { KeyRecord } from "../registry/api-keys.ts";
@@ -95,10 +96,9 @@ export async function attentionOf(
   return found;
 }
 
-type RuleKind = AlertRuleJson["kind"];
 /** Of these the overview says more itself. */
-const SAID_ABOVE = new Set<RuleKind>(["auto_top_up_failed", "route_not_live", "key_limit"]);
-const HOLDS: Record<RuleKind, string> = {
+const SAID_ABOVE = new Set<AlertKind>(["auto_top_up_failed", "route_not_live", "key_limit"]);
+const HOLDS: Record<AlertKind, string> = {
   balance_below: "An alert rule holds: the balance is below its amount.",
   days_left_below: "An alert rule holds: credits last less than its days.",
   key_limit: "An alert rule holds: a key is near its limit.",

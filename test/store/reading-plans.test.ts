@@ -169,21 +169,25 @@ describe.each([
   }, 120_000);
   afterAll(() => opened.close());
 
-  test.each(READS)("$route walks through no table", async ({ route, endpoint }) => {
-    const asked: { text: string; values: readonly unknown[] }[] = [];
-    const rooms = roomsOn({
-      ...opened.sql,
-      rows: (text, ...values) => {
-        asked.push({ text, values });
-        return opened.sql.rows(text, ...values);
-      },
-    });
-    for (const more of [{}, ...(ALSO[route] ?? [])])
-      await endpoint.run({ input: { org: "org_a", ...more }, caller: SIGNED_IN, exchange: null }, rooms);
-    expect(asked).not.toBeEmpty();
-    for (const { text, values } of asked) {
-      const walked = (await opened.walked(text, values)).filter((table) => HEAVY.includes(table));
-      expect({ text, walked }).toEqual({ text, walked: [] });
-    }
-  }, 60_000);
+  test.each(READS)(
+    "$route walks through no table",
+    async ({ route, endpoint }) => {
+      const asked: { text: string; values: readonly unknown[] }[] = [];
+      const rooms = roomsOn({
+        ...opened.sql,
+        rows: (text, ...values) => {
+          asked.push({ text, values });
+          return opened.sql.rows(text, ...values);
+        },
+      });
+      for (const more of [{}, ...(ALSO[route] ?? [])])
+        await endpoint.run({ input: { org: "org_a", ...more }, caller: SIGNED_IN, exchange: null }, rooms);
+      expect(asked).not.toBeEmpty();
+      for (const { text, values } of asked) {
+        const walked = (await opened.walked(text, values)).filter((table) => HEAVY.includes(table));
+        expect({ text, walked }).toEqual({ text, walked: [] });
+      }
+    },
+    60_000,
+  );
 });

@@ -1,5 +1,6 @@
 // What is shown of the activity: all of it is in the address.
 import { Button, Group, Select } from "@mantine/core";
+import { ACTIVITY_STATES } from "../../../src/domain/activity-states.ts";
 import { REFUSALS } from "../../../src/domain/refusals.ts";
 import type { Query } from "../../api/client.ts";
 import { SearchField } from "../../components/search-field.tsx";
@@ -10,18 +11,9 @@ import { formatTime } from "../../format/time.ts";
 import { activityTexts as words } from "./texts.ts";
 import { spendFilterTexts, tableTexts } from "../../components/texts.ts";
 
-const STATES = [
-  "running",
-  "settled",
-  "cut_short",
-  "released",
-  "outcome_unknown",
-  "refused",
-  "replay",
-] as const;
 export const SHAPE = {
   ...windowShape("7d"),
-  state: oneOf(["", ...STATES], ""),
+  state: oneOf(["", ...ACTIVITY_STATES], ""),
   model: text(),
   key: text(),
   code: text(),
@@ -71,7 +63,7 @@ export const ActivityFilters = ({ org, filters, set }: FiltersProps) => (
       onChange={(value) => set({ state: SHAPE.state(value ?? undefined) })}
       data={[
         { value: "", label: words.all },
-        ...STATES.map((value) => ({ value, label: words.states[value] })),
+        ...ACTIVITY_STATES.map((value) => ({ value, label: words.states[value] })),
       ]}
     />
     <KeyFilter org={org} value={filters.key} set={(key) => set({ key })} />

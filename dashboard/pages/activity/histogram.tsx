@@ -1,8 +1,8 @@
 // How many requests of which state came when: above the rows, for the same filter; a bar narrows them to its bucket.
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import type { ActivityState } from "../../../src/domain/activity-states.ts";
 import { read } from "../../api/read.ts";
 import type { Query } from "../../api/client.ts";
-import type { Answer } from "../../api/routes.ts";
 import type { Bucket } from "../../components/chart.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { Figure } from "../../components/figure.tsx";
@@ -12,12 +12,8 @@ import { activityTexts as words } from "./texts.ts";
 import { figureTexts } from "../../components/texts.ts";
 import { usageTexts } from "../usage/texts.ts";
 
-type ActivityHistogram = Answer<"GET /orgs/{org}/activity/histogram">;
-
-type State = ActivityHistogram["states"][number]["state"];
-
 /** A state has its colour on every page; never red against green. */
-const COLOURS: Record<State, string> = {
+const COLOURS: Record<ActivityState, string> = {
   settled: "indigo.6",
   cut_short: "orange.5",
   running: "cyan.5",
@@ -80,7 +76,7 @@ interface Row {
   counts: readonly number[];
 }
 
-const Counts = ({ states, rows }: { states: readonly State[]; rows: readonly Row[] }) => {
+const Counts = ({ states, rows }: { states: readonly ActivityState[]; rows: readonly Row[] }) => {
   const columns: Column<Row>[] = [
     { title: usageTexts.time, always: true, cell: ({ label }) => label },
     ...states.map((state, at) => ({

@@ -1,4 +1,5 @@
 // An alert rule as a sentence.
+import type { AlertKind } from "../../../src/domain/alert-kinds.ts";
 import type { Row } from "../../api/routes.ts";
 import { formatMoney } from "../../format/money.ts";
 import { alertsTexts } from "./texts.ts";
@@ -6,7 +7,7 @@ import { alertsTexts } from "./texts.ts";
 type AlertRule = Row<"GET /orgs/{org}/alerts/rules">;
 
 /** What a rule waits for, with its threshold in place of `value`. */
-export const SENTENCES: Record<AlertRule["kind"], (value: string) => string> = alertsTexts.conditions;
+export const SENTENCES: Record<AlertKind, (value: string) => string> = alertsTexts.conditions;
 
 /** What an id is called. */
 export type Names = ReadonlyMap<string, string>;

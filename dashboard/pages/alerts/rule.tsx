@@ -2,6 +2,7 @@
 import { MultiSelect, NumberInput, Select, Switch, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
+import { ALERT_KINDS, ALERT_THRESHOLDS, type AlertKind } from "../../../src/domain/alert-kinds.ts";
 import { useChange } from "../../api/change.ts";
 import { read } from "../../api/read.ts";
 import type { Body, Row } from "../../api/routes.ts";
@@ -17,27 +18,6 @@ type AlertRule = Row<"GET /orgs/{org}/alerts/rules">;
 type Key = Row<"GET /orgs/{org}/keys">;
 type RuleInput = Body<"POST /orgs/{org}/alerts/rules">;
 
-const KINDS = [
-  "balance_below",
-  "days_left_below",
-  "key_limit",
-  "spend_per_day",
-  "error_rate",
-  "route_not_live",
-  "auto_top_up_failed",
-] as const;
-type Kind = AlertRule["kind"];
-/** What each kind is measured in. */
-const UNIT: Record<Kind, "usd" | "percent" | "days" | null> = {
-  balance_below: "usd",
-  spend_per_day: "usd",
-  key_limit: "percent",
-  error_rate: "percent",
-  days_left_below: "days",
-  route_not_live: null,
-  auto_top_up_failed: null,
-};
-
 interface RuleDialogProps {
   org: string;
   /** Null makes a new one. */
@@ -48,7 +28,7 @@ interface RuleDialogProps {
 }
 
 export function RuleDialog({ org, of, channels, keys, onClose }: RuleDialogProps) {
-  const [kind, setKind] = useState<Kind>(of?.kind ?? "balance_below");
+  const [kind, setKind] = useState<AlertKind>(of?.kind ?? "balance_below");
   const [amount, setAmount] = useState(trimAmount(of?.amount_usd ?? "5"));
   const [percent, setPercent] = useState(of?.percent ?? 90);
   const [days, setDays] = useState(of?.days ?? 7);
@@ -66,12 +46,12 @@ export function RuleDialog({ org, of, channels, keys, onClose }: RuleDialogProps
       of,
       rules?.data.find(({ id }) => id === of.id),
     );
-  const unit = UNIT[kind];
+  const threshold = ALERT_THRESHOLDS[kind];
   const rule: RuleInput = {
     kind,
-    amount_usd: unit === "usd" ? amount.trim() : null,
-    percent: unit === "percent" ? percent : null,
-    days: unit === "days" ? days : null,
+    amount_usd: threshold === "amount_usd" ? amount.trim() : null,
+    percent: threshold === "percent" ? percent : null,
+    days: threshold === "days" ? days : null,
     key: kind === "key_limit" && key !== "" ? key : null,
     channels: told,
     on,
@@ -81,7 +61,7 @@ export function RuleDialog({ org, of, channels, keys, onClose }: RuleDialogProps
       title={of === null ? words.addRule : words.editRule}
       action={dialogTexts.save}
       mutation={save}
-      disabled={unit === "usd" && !isAmount(amount)}
+      disabled={threshold === "amount_usd" && !isAmount(amount)}
       onClose={onClose}
       now={tried?.late ? factsOf(tried.on, { channels: namesOf(channels), keys: namesOf(keys) }) : null}
       onSubmit={() =>
@@ -91,9 +71,9 @@ export function RuleDialog({ org, of, channels, keys, onClose }: RuleDialogProps
       <Select
         label={words.when}
         allowDeselect={false}
-        data={KINDS.map((value) => ({ value, label: SENTENCES[value]("…") }))}
+        data={ALERT_KINDS.map((value) => ({ value, label: SENTENCES[value]("…") }))}
         value={kind}
-        onChange={(value) => setKind(KINDS.find((one) => one === value) ?? kind)}
+        onChange={(value) => setKind(ALERT_KINDS.find((one) => one === value) ?? kind)}
       />
       {kind === "key_limit" && (
         <Select
@@ -104,7 +84,7 @@ export function RuleDialog({ org, of, channels, keys, onClose }: RuleDialogProps
           onChange={(value) => setKey(value ?? "")}
         />
       )}
-      {unit === "usd" && (
+      {threshold === "amount_usd" && (
         <TextInput
           label={words.amount}
           inputMode="decimal"
@@ -114,8 +94,8 @@ export function RuleDialog({ org, of, channels, keys, onClose }: RuleDialogProps
           onChange={(event) => setAmount(event.currentTarget.value)}
         />
       )}
-      {unit === "percent" && <Whole label={words.percent} max={100} value={percent} set={setPercent} />}
-      {unit === "days" && <Whole label={words.days} max={365} value={days} set={setDays} />}
+      {threshold === "percent" && <Whole label={words.percent} max={100} value={percent} set={setPercent} />}
+      {threshold === "days" && <Whole label={words.days} max={365} value={days} set={setDays} />}
       <MultiSelect
         label={words.tell}
         description={words.tellHelp}

@@ -1,17 +1,10 @@
-// Alerts and the audit log. Alerts are served by `payments`' neighbour; their shapes stand here.
+// Alerts and the audit log.
 import { z } from "zod";
+import { ALERT_KINDS } from "../../domain/alert-kinds.ts";
 import { count, line, listOf, page, time, usdInput, version, window } from "./fields.ts";
 
-const alertKind = z.enum([
-  "balance_below",
-  "days_left_below",
-  "key_limit",
-  "spend_per_day",
-  "error_rate",
-  "route_not_live",
-  "auto_top_up_failed",
-]);
-/** `amount_usd` for balance_below and spend_per_day; `percent` for key_limit and error_rate; `days` for days_left_below. */
+const alertKind = z.enum(ALERT_KINDS);
+/** Which of the three a kind needs says `domain/alert-kinds.ts`. */
 const condition = {
   kind: alertKind,
   amount_usd: usdInput.nullable().default(null),

@@ -1,5 +1,6 @@
 // What was used and what it cost: overview, usage, activity. Every figure is of the ledger; nothing is summed in a
 // browser.
+import { ACTIVITY_STATES } from "../../domain/activity-states.ts";
 import { EVIDENCE } from "../../domain/gateway-object.ts";
 import { z } from "zod";
 import { asked, balanceSchema, refusalDetails, requestSchema } from "./records.ts";
@@ -123,18 +124,7 @@ export const usageViewInput = z.strictObject({ name: line(60), query: z.string()
 
 // ── Activity ────────────────────────────────────────────────────────────────────────────────────────────────────
 
-const activityState = z.enum([
-  "running",
-  "settled",
-  /** Settled without a finish reason: the caller left or the provider broke off, and what was delivered is charged. */
-  "cut_short",
-  "released",
-  "outcome_unknown",
-  /** Turned away before anything was held. */
-  "refused",
-  /** Answered from a kept answer, $0. */
-  "replay",
-]);
+const activityState = z.enum(ACTIVITY_STATES);
 export const activityQuery = z.strictObject({
   ...page,
   ...window,
