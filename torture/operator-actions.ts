@@ -74,11 +74,11 @@ async function disentitle({ operator, second, history }: World): Promise<Reopen>
 }
 
 export async function publish(
-  { desk }: World,
+  { publisher }: World,
   { model, older, ...terms }: Extract<Traffic, { do: "publish" }>,
 ): Promise<void> {
-  await desk.publish(modelNamed(model), terms);
-  if (older) await desk.publishOlder(modelNamed(model));
+  await publisher.publish(modelNamed(model), terms);
+  if (older) await publisher.publishOlder(modelNamed(model));
 }
 
 export async function watch({ operator, history }: World, customer: number): Promise<void> {

@@ -11,7 +11,7 @@ import { type CustomerFacts, History } from "./history.ts";
 import { MODELS, PROVIDERS, RESEARCH } from "./models.ts";
 import { asked, Operator } from "./operator.ts";
 import type { Plan, PlannedCustomer, PlannedKey } from "./plan.ts";
-import { ReleaseDesk } from "./release-desk.ts";
+import { ReleasePublisher } from "./release-publisher.ts";
 import { SimulatorProcess } from "./simulator-process.ts";
 import { PostgresStore } from "./postgres-store.ts";
 import { SqliteStore } from "./sqlite-store.ts";
@@ -34,7 +34,7 @@ export interface World {
   operator: Operator;
   /** Approves what `operator` asked for. */
   second: Operator;
-  desk: ReleaseDesk;
+  publisher: ReleasePublisher;
   history: History;
   close(options: { keep: boolean }): Promise<void>;
 }
@@ -79,7 +79,7 @@ export async function openWorld(plan: Plan, { root = checkout, database }: Groun
     store,
     operator,
     second: operator,
-    desk: new ReleaseDesk(operator, history, signer),
+    publisher: new ReleasePublisher(operator, history, signer),
     history,
     close: async ({ keep }) => {
       await Promise.all([simulator.stop(), ...gateways.map((gateway) => gateway.stop())]);
@@ -90,7 +90,7 @@ export async function openWorld(plan: Plan, { root = checkout, database }: Groun
   try {
     await startAll(gateways);
     if (gateways[0] !== undefined) world.second = new Operator(balancer, await secondPerson(gateways[0]));
-    for (const model of MODELS) await world.desk.publish(model);
+    for (const model of MODELS) await world.publisher.publish(model);
     await openAccounts(world, plan);
     await Promise.all(gateways.map((gateway) => offered(gateway, history)));
   } catch (error) {

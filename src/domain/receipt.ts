@@ -38,14 +38,14 @@ export const receiptSchema = z.object({
   hold: z.object({ usd, prompt_tokens_max: tokens, output_tokens_max: tokens }),
   /** As the provider reported it, or as counted; null when nothing was charged for. */
   usage: z.object(counts).nullable(),
-  /** What the provider told beyond the quoted bounds: not charged, paid by the house. */
+  /** What the provider told beyond the quoted bounds: not charged, paid by the platform. */
   told: z.object(counts).optional(),
   charge: z.object({
     evidence: z.enum(EVIDENCE),
     /** min(max(⌈usage × price⌉, request minimum), hold). */
     usd,
     minimum_applied: z.boolean(),
-    /** Paid by the house: the price of what was used beyond the charge. */
+    /** Paid by the platform: the price of what was used beyond the charge. */
     above_hold_usd: usd,
     returned_usd: usd,
   }),

@@ -1,6 +1,6 @@
 // From what arrived to what is charged (money.md §4, §6). A provider's usage is a claim: it is taken where it can be
 // true, never below what was provably delivered where the call was cut, and never above the quoted bounds. What was
-// used beyond those is the house's loss, never the customer's.
+// used beyond those is the platform's loss, never the customer's.
 import { type NanoUsd, ZERO_USD } from "../domain/money.ts";
 import type { Metered } from "../domain/gateway-object.ts";
 import type { Doubt, TokenUsage } from "../ledger/ledger.ts";

@@ -134,7 +134,7 @@ export interface Settlement {
   usage: TokenUsage;
   /** 0 ≤ charge ≤ hold. */
   charge: NanoUsd;
-  /** Computed price above the charge; the house pays it. */
+  /** Computed price above the charge; the platform pays it. */
   variance: NanoUsd;
   minimumApplied: boolean;
   finishReason: string | null;

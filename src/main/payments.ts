@@ -1,4 +1,4 @@
-// The payments room with the driver that the configuration names. The test driver runs the double inside this process,
+// The payments room with the driver that the configuration names. The test driver runs the fake Stripe inside this process,
 // so that a gateway without Stripe can show the whole way from "add credits" to a balance.
 import type { Config } from "../config/config.ts";
 import type { Ledger } from "../ledger/ledger.ts";
@@ -12,7 +12,7 @@ import type { Sql } from "../store/sql.ts";
 
 export interface OpenPayments {
   room: Payments;
-  /** The double, once it runs: for the driver `test` only. */
+  /** The fake Stripe, once it runs: for the driver `test` only. */
   stop(): Promise<void>;
 }
 
@@ -65,12 +65,12 @@ async function loadDriver(
   }
   const { FakeStripe } = await import("../payments/fake-stripe/server.ts");
   const webhookSecret = `whsec_${randomBase62(32)}`;
-  const double = new FakeStripe({
+  const fake = new FakeStripe({
     host: listen.host,
     webhookSecret,
     nowMs: () => on.clock.nowMs(),
     webhookUrl: () => `${on.address()}/webhooks/stripe`,
   });
-  stops.push(() => double.stop());
-  return new StripeDriver({ name: "test", secretKey: "sk_test_double", webhookSecret, apiUrl: double.url });
+  stops.push(() => fake.stop());
+  return new StripeDriver({ name: "test", secretKey: "sk_test_double", webhookSecret, apiUrl: fake.url });
 }

@@ -12,43 +12,47 @@ import { unknownRecord } from "../domain/unknown-record.ts";
 import { printRelease, printRoute } from "../reporting/print-release.ts";
 
 /** Verifies, stores and serves; the store decides about versions and switches. */
-type Desk = Pick<Publisher, "publish" | "published" | "setDisabled" | "standings">;
+type ReleasePublisher = Pick<Publisher, "publish" | "published" | "setDisabled" | "standings">;
 
-export const releases = (desk: Desk) => ({
+export const releases = (publisher: ReleasePublisher) => ({
   async publish(jws: string, actor: Actor): Promise<ReleaseJson> {
-    const outcome = await desk.publish(jws.trim(), actor);
+    const outcome = await publisher.publish(jws.trim(), actor);
     if (outcome.kind === "refused")
       throw new OperatorRefusal("release_refused", outcome.reason, outcome.param, outcome.step);
-    return printRelease(outcome.release, stateOf(desk, outcome.release.route));
+    return printRelease(outcome.release, stateOf(publisher, outcome.release.route));
   },
   async list(): Promise<ReleaseListJson> {
-    const published = await desk.published();
+    const published = await publisher.published();
     return printList(
       published.map(({ release, publishedAtMs }) => ({
-        ...printRelease(release, stateOf(desk, release.route)),
+        ...printRelease(release, stateOf(publisher, release.route)),
         published_at: printTime(publishedAtMs),
       })),
     );
   },
 });
 
-export function routes(desk: Desk) {
-  const turn = async (change: Parameters<Desk["setDisabled"]>[0], actor: Actor): Promise<RouteJson> => {
-    const done = await desk.setDisabled(change, actor);
-    const standing = standingOf(desk, change.route);
+export function routes(publisher: ReleasePublisher) {
+  const turn = async (
+    change: Parameters<ReleasePublisher["setDisabled"]>[0],
+    actor: Actor,
+  ): Promise<RouteJson> => {
+    const done = await publisher.setDisabled(change, actor);
+    const standing = standingOf(publisher, change.route);
     if (!done || standing === undefined) throw unknownRecord("route", change.route, "route");
     return printRoute(standing);
   };
   return {
-    list: async (): Promise<ListJson<RouteJson>> => printList(desk.standings().map(printRoute)),
+    list: async (): Promise<ListJson<RouteJson>> => printList(publisher.standings().map(printRoute)),
     disable: ({ route, reason }: DisableRoute, actor: Actor) =>
       turn({ route, disabled: true, reason }, actor),
     enable: (route: string, actor: Actor) => turn({ route, disabled: false, reason: null }, actor),
   };
 }
 
-const standingOf = (desk: Desk, route: string): RouteStanding | undefined =>
-  desk.standings().find(({ release }) => release.route === route);
+const standingOf = (publisher: ReleasePublisher, route: string): RouteStanding | undefined =>
+  publisher.standings().find(({ release }) => release.route === route);
 
 /** A release that is stored but not on the route table serves nothing. */
-const stateOf = (desk: Desk, route: string): RouteState => standingOf(desk, route)?.state ?? "stale";
+const stateOf = (publisher: ReleasePublisher, route: string): RouteState =>
+  standingOf(publisher, route)?.state ?? "stale";

@@ -1,4 +1,4 @@
-// Stripe: Checkout pages, saved cards, signed events. The only importer of its library besides the double. Under Bun
+// Stripe: Checkout pages, saved cards, signed events. The only importer of its library besides the fake one. Under Bun
 // only the library's asynchronous webhook functions work. Every call carries our order's id as its idempotency key, so
 // a call repeated after a crash or a timeout does not ask, or charge, twice.
 import Stripe from "stripe";
@@ -17,7 +17,7 @@ import { NANO_PER_CENT, type PaymentMethod, type PaymentOrder } from "./order.ts
 import { readRefund, readStripeEvent, refundOf } from "./stripe-event.ts";
 
 export interface StripeSettings {
-  /** `test`: money is pretended by the double; everything else is the same. */
+  /** `test`: money is pretended by the fake one; everything else is the same. */
   name: "stripe" | "test";
   secretKey: string;
   webhookSecret: string;

@@ -19,7 +19,7 @@ export interface Believed<T extends TokenCounts> {
   /** Within the quoted bounds. */
   usage: T;
   /**
-   * What was used beyond what may be charged, for the house's variance; null where that is nothing. A figure that the
+   * What was used beyond what may be charged, for the platform's variance; null where that is nothing. A figure that the
    * model's window cannot hold is no figure: it says nothing about what was used.
    */
   told: TokenCounts | null;

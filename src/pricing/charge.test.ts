@@ -29,7 +29,7 @@ test("the worked example of the money rules comes out to the nano", () => {
   });
 });
 
-test("usage above the hold is charged at the hold; the house keeps the rest", () => {
+test("usage above the hold is charged at the hold; the platform keeps the rest", () => {
   expect(chargeOf({ usage: usageOf(444, 260), price: EXAMPLE, hold, evidence })).toEqual({
     charge: nanoUsd(522_000n),
     variance: nanoUsd(90_000n),

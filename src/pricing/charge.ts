@@ -28,7 +28,7 @@ export interface ChargeInput {
 export interface Charge {
   /** 0 ≤ charge ≤ hold. */
   charge: NanoUsd;
-  /** What the tokens that were used are worth above the charge; the house pays it. */
+  /** What the tokens that were used are worth above the charge; the platform pays it. */
   variance: NanoUsd;
   /** True when the tokens alone were worth less than the request minimum. */
   minimumApplied: boolean;

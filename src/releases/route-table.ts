@@ -37,7 +37,7 @@ interface Slot extends Shelved {
   alone: readonly Release[];
 }
 
-export interface ShelfPorts {
+export interface RouteTablePorts {
   clock: Clock;
   health: Pick<Health, "permits" | "begin" | "of">;
   /** 0 ≤ random() < 1; for routes of equal priority. */
@@ -51,7 +51,7 @@ export class RouteTable {
   /** Slots of each model by priority; rebuilt on every change, never on a request. */
   private readonly byModel = new Map<string, Slot[]>();
 
-  constructor(private readonly ports: ShelfPorts) {}
+  constructor(private readonly ports: RouteTablePorts) {}
 
   /** Open releases of a model in the order of trial, frozen for one request; empty when there is none. */
   candidates(model: string): readonly Release[] {

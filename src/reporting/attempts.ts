@@ -24,7 +24,7 @@ const ABOUT_THE_REQUEST: ReadonlySet<string> = new Set(["bad_request", "context_
 export const forMembers = (attempt: Attempt): Attempt =>
   ABOUT_THE_REQUEST.has(attempt.error_class ?? "") ? attempt : { ...attempt, words: null };
 
-/** Null while nobody knows. The customer pays for one call at most, the last; what the others cost is the house's. */
+/** Null while nobody knows. The customer pays for one call at most, the last; what the others cost is the platform's. */
 function payerOf(
   { state, charge, variance }: RequestRecord,
   { attempt, isLast }: { attempt: AttemptRecord; isLast: boolean },

@@ -10,7 +10,7 @@ import type { Sql } from "../store/sql.ts";
 import type { Tables } from "../store/tables.ts";
 import { numberedCursor, requestCursor } from "./cursors.ts";
 import type { LabelBook } from "./labels.ts";
-import { type Move, movesPage } from "./moves.ts";
+import { type CreditTransaction, creditTransactionsPage } from "./credit-transactions.ts";
 import { stillRuns } from "./request-time.ts";
 import { windowIfAsked } from "./windows.ts";
 
@@ -28,8 +28,8 @@ export interface BillingPorts {
 }
 
 const PAGE = 50;
-/** Moves that change nothing of what the organization owns. */
-const HOLD_MOVES = ["hold", "lower", "rest", "void", "variance"];
+/** Entries that change nothing of what the organization owns. */
+const HOLD_KINDS = ["hold", "lower", "rest", "void", "variance"];
 
 /** The arithmetic line of an organization. */
 export async function billingSums({ sql }: Pick<BillingPorts, "sql">, organizationId: string): Promise<Sums> {
@@ -130,7 +130,7 @@ export async function ledgerPage(
         ...when(fromMs, (ms) => eb("at", ">=", BigInt(ms))),
         ...when(toMs, (ms) => eb("at", "<", BigInt(ms))),
         ...when(query.kind, (kind) => eb("kind", "=", kind)),
-        ...(query.holds !== "true" && query.kind === undefined ? [eb("kind", "not in", HOLD_MOVES)] : []),
+        ...(query.holds !== "true" && query.kind === undefined ? [eb("kind", "not in", HOLD_KINDS)] : []),
       ]),
     )
     .orderBy("version", "desc")
@@ -145,7 +145,7 @@ export async function topUpsPage(
   organizationId: string,
   { cursor, limit = PAGE }: PageQuery,
 ): Promise<z.output<typeof billingShapes.topUpList>> {
-  const { rows, nextCursor } = await movesPage(sql, { organizationId, cursor, limit });
+  const { rows, nextCursor } = await creditTransactionsPage(sql, { organizationId, cursor, limit });
   return { data: rows.map(topUpOf), next_cursor: nextCursor };
 }
 
@@ -187,7 +187,7 @@ function entryOf(row: Tables["ledger_entry"]): Entry {
     at: printTime(row.at),
     kind: row.kind as Entry["kind"],
     // What moves between available and held changes nothing that the organization owns: its size is shown.
-    amount_usd: formatUsd(HOLD_MOVES.includes(row.kind) ? row.amount : subUsd(after, before)),
+    amount_usd: formatUsd(HOLD_KINDS.includes(row.kind) ? row.amount : subUsd(after, before)),
     available_usd: formatUsd(row.available_after),
     held_usd: formatUsd(row.held_after),
     balance_usd: formatUsd(after),
@@ -208,11 +208,13 @@ function referenceOf(reference: string | null): string | null {
   }
 }
 
-export const topUpOf = (move: Move): TopUp => ({
-  at: printTime(move.at),
-  kind: move.kind,
-  amount_usd: formatUsd(move.kind === "chargeback" ? subUsd(ZERO_USD, move.amount) : move.amount),
-  source: move.source,
-  reference: move.external_id,
-  balance_after_usd: formatUsd(move.balance_after),
+export const topUpOf = (transaction: CreditTransaction): TopUp => ({
+  at: printTime(transaction.at),
+  kind: transaction.kind,
+  amount_usd: formatUsd(
+    transaction.kind === "chargeback" ? subUsd(ZERO_USD, transaction.amount) : transaction.amount,
+  ),
+  source: transaction.source,
+  reference: transaction.external_id,
+  balance_after_usd: formatUsd(transaction.balance_after),
 });

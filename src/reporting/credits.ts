@@ -11,7 +11,7 @@ import type { People } from "../people/people.ts";
 import { from, rowsOf, theRow, total } from "../store/query.ts";
 import type { Sql } from "../store/sql.ts";
 import { topUpOf } from "./billing.ts";
-import { type Move, movesPage } from "./moves.ts";
+import { type CreditTransaction, creditTransactionsPage } from "./credit-transactions.ts";
 
 interface CreditsPorts {
   sql: Sql;
@@ -24,13 +24,13 @@ export async function creditsPage(
   on: CreditsPorts,
   { org, cursor, limit = PAGE }: z.output<typeof operatorShapes.creditsQuery>,
 ): Promise<z.output<typeof operatorShapes.creditList>> {
-  const { rows, nextCursor } = await movesPage(on.sql, { organizationId: org, cursor, limit });
+  const { rows, nextCursor } = await creditTransactionsPage(on.sql, { organizationId: org, cursor, limit });
   const by = await grantersOf(on, rows);
-  const data = rows.map((move) => ({
-    ...topUpOf(move),
-    org: move.org_id,
-    org_name: move.name,
-    by: by(move),
+  const data = rows.map((transaction) => ({
+    ...topUpOf(transaction),
+    org: transaction.org_id,
+    org_name: transaction.name,
+    by: by(transaction),
   }));
   return { data, next_cursor: nextCursor };
 }
@@ -40,18 +40,18 @@ type By = z.output<typeof operatorShapes.creditList>["data"][number]["by"];
 /** Who credited it, by the line it left in the audit log. */
 async function grantersOf(
   { sql, people }: CreditsPorts,
-  moves: readonly Move[],
-): Promise<(move: Move) => By> {
-  const [first] = moves;
+  transactions: readonly CreditTransaction[],
+): Promise<(transaction: CreditTransaction) => By> {
+  const [first] = transactions;
   if (first === undefined) return () => null;
   const query = from
     .selectFrom("audit_log")
     .select(["org_id", "action", "target", "actor"])
-    .where("org_id", "in", [...new Set(moves.map((move) => move.org_id))])
+    .where("org_id", "in", [...new Set(transactions.map((transaction) => transaction.org_id))])
     .where(
       "at",
       ">=",
-      moves.reduce((oldest, { at }) => (at < oldest ? at : oldest), first.at),
+      transactions.reduce((oldest, { at }) => (at < oldest ? at : oldest), first.at),
     )
     .where("action", "like", "credits.%");
   const actors = new Map(
@@ -61,12 +61,14 @@ async function grantersOf(
       return [`${org_id} ${action} ${reference}`, actor];
     }),
   );
-  const actorOf = ({ org_id, kind, source, external_id }: Move): string | undefined =>
+  const actorOf = ({ org_id, kind, source, external_id }: CreditTransaction): string | undefined =>
     actors.get(`${org_id} credits.${kind} ${JSON.stringify([source, external_id])}`);
-  const persons = await people.persons([...new Set(moves.flatMap((move) => actorOf(move) ?? []))]);
+  const persons = await people.persons([
+    ...new Set(transactions.flatMap((transaction) => actorOf(transaction) ?? [])),
+  ]);
   const names = new Map(persons.map(({ id, name }) => [id, name]));
-  return (move) => {
-    const id = actorOf(move);
+  return (transaction) => {
+    const id = actorOf(transaction);
     return id === undefined ? null : { id, name: names.get(id) ?? null };
   };
 }

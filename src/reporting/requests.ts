@@ -1,5 +1,5 @@
 // One request as the ledger knows it: the receipt (the `gateway` object) with hold, attempts and timings; or what the
-// journal tells of one that held nothing. No content.
+// request log tells of one that held nothing. No content.
 import type { HeldNothingJson, RequestJson } from "../api/shapes/records.ts";
 import { formatUsd, usdJsonNumber } from "../domain/money.ts";
 import type { Release } from "../domain/release.ts";

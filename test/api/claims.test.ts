@@ -87,7 +87,7 @@ test.each([
   );
 });
 
-test("what the window could hold is variance: told on the attempt, paid by the house, not shown as usage", async () => {
+test("what the window could hold is variance: told on the attempt, paid by the platform, not shown as usage", async () => {
   behave(told(50_000, 9000));
   const { usage, gateway: receipt } = await ask({ max_tokens: 100 });
   expect(usage.completion_tokens).toBe(100);

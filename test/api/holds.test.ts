@@ -115,7 +115,7 @@ test("the hold is there while the provider works, and gone with the answer", asy
   expect((await gateway.balance(customer)).held).toBe(ZERO_USD);
 });
 
-test("usage above the hold is charged at the hold; the house pays the rest", async () => {
+test("usage above the hold is charged at the hold; the platform pays the rest", async () => {
   const customer = await gateway.customer();
   gateway.simulator.behave({
     behaviour: { usage: { prompt_tokens: 50_000, completion_tokens: 9000 } },
@@ -331,7 +331,7 @@ for (const store of STORES)
       expect(new Set(refused)).toEqual(new Set(["key_spend_limit_reached"]));
     });
 
-    test("a lowered hold still caps the charge, and what is above it is the house's", async () => {
+    test("a lowered hold still caps the charge, and what is above it is the platform's", async () => {
       const customer = await on(exact * 2n);
       const calls = own.simulator.bill().length;
       own.simulator.behave({

@@ -1,4 +1,4 @@
-// Buying credits and alerts through the dashboard's API, as people of different roles do it, paid through the double.
+// Buying credits and alerts through the dashboard's API, as people of different roles do it, paid through the fake Stripe.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { FakeStripe } from "../../src/payments/fake-stripe/server.ts";
 import { startReceiver } from "../alerts/receiver.ts";

@@ -407,7 +407,7 @@ test("every change is in the audit log with who did it; a developer sees their o
   expect(new Set(own.map(({ actor }) => actor.name))).toEqual(new Set(["dora"]));
 });
 
-test("the house: health, providers, ledger audit with no drift", async () => {
+test("the platform: health, providers, ledger audit with no drift", async () => {
   const health = await root.app("GET /operator/health");
   expect(health).toMatchObject({ ready: true, holds_open: 0, outcomes_unknown: 0 });
   const [provider] = (await root.app("GET /operator/providers")).data;

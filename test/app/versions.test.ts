@@ -22,7 +22,7 @@ const ROUNDS = 12;
 const TABLES = `organization, api_key, alert_rule, auto_top_up, people.membership, people."organizationRule"`;
 const READ_BY_BOTH_MS = 200;
 
-interface House {
+interface Opened {
   gateway: TestGateway;
   /** Null on SQLite. */
   databaseUrl: string | null;
@@ -31,7 +31,7 @@ interface House {
   stop(): Promise<void>;
 }
 
-async function open(store: Store): Promise<House> {
+async function open(store: Store): Promise<Opened> {
   let databaseUrl: string | null = null;
   const configure: NonNullable<Parameters<typeof startGateway>[0]>["configure"] = (config) => {
     ({ databaseUrl } = config);
@@ -55,7 +55,7 @@ async function open(store: Store): Promise<House> {
 }
 
 /** Sends both; on PostgreSQL neither writes before both have read. */
-async function atOnce<T>({ databaseUrl }: House, sends: (() => Promise<T>)[]): Promise<T[]> {
+async function atOnce<T>({ databaseUrl }: Opened, sends: (() => Promise<T>)[]): Promise<T[]> {
   if (databaseUrl === null) return await Promise.all(sends.map((send) => send()));
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
@@ -119,17 +119,17 @@ const cases: [string, Case][] = [
 ];
 
 describe.each(STORES)("on %s", (store) => {
-  let house: House;
+  let opened: Opened;
   let ada: Browser;
   let eve: Browser;
   let params: Record<string, string>;
 
   beforeAll(async () => {
-    house = await open(store);
-    ada = new Browser(house.gateway.url, PUBLIC);
+    opened = await open(store);
+    ada = new Browser(opened.gateway.url, PUBLIC);
     const root = { name: "Ada", email: "ada@example.com", password: PASSWORD };
-    await ada.app("POST /welcome", {}, { ...root, token: tokenOf(house.gateway.signInLink) });
-    eve = new Browser(house.otherUrl, PUBLIC);
+    await ada.app("POST /welcome", {}, { ...root, token: tokenOf(opened.gateway.signInLink) });
+    eve = new Browser(opened.otherUrl, PUBLIC);
     const account = { name: "Eve", password: PASSWORD };
     const operator = await ada.app("POST /operator/people", {}, { email: "eve@example.com" });
     await eve.app("POST /invitations/accept", {}, { token: tokenOf(operator.link), account });
@@ -140,7 +140,7 @@ describe.each(STORES)("on %s", (store) => {
     ] as const)
       await joins(browser, { org, email, role: "owner" });
     for (const browser of [ada, eve]) await secondFactor(browser);
-    const mia = new Browser(house.gateway.url, PUBLIC);
+    const mia = new Browser(opened.gateway.url, PUBLIC);
     await joins(mia, { org, email: "mia@example.com", role: "viewer", name: "Mia" });
     const { data } = await ada.app("GET /orgs/{org}/team", { org });
     const made = { ...condition, amount_usd: "1" };
@@ -151,7 +151,7 @@ describe.each(STORES)("on %s", (store) => {
       rule: (await ada.app("POST /orgs/{org}/alerts/rules", { org }, made)).id,
     };
   }, 60_000);
-  afterAll(() => house.stop());
+  afterAll(() => opened.stop());
 
   async function joins(
     browser: Browser,
@@ -202,7 +202,7 @@ describe.each(STORES)("on %s", (store) => {
     for (let round = 0; round < (store === "sqlite" ? ROUNDS : 1); round++) {
       await edit(ada, route, params, body.from);
       const { version } = await READ[route](ada, params);
-      const answers = await atOnce(house, [
+      const answers = await atOnce(opened, [
         () => ada.try(route, params, { ...body.one, version }),
         () => eve.try(route, params, { ...body.other, version }),
       ]);
@@ -257,7 +257,7 @@ describe.each(STORES)("on %s", (store) => {
       ...CASES["PUT /orgs/{org}/billing/auto-top-up"],
     } as const;
     const { version } = await READ[route](ada, { org });
-    const answers = await atOnce(house, [
+    const answers = await atOnce(opened, [
       () => ada.try(route, { org }, { ...one, version }),
       () => eve.try(route, { org }, { ...other, version }),
     ]);
@@ -267,7 +267,7 @@ describe.each(STORES)("on %s", (store) => {
   test("the operator API changes any version, and refuses an older one that is named", async () => {
     const { key = "" } = params;
     const { version } = await edit(ada, "PATCH /orgs/{org}/keys/{key}", params, { limit_usd: "7" });
-    const limited = await house.gateway.admin<{ version: string }>("POST", `/keys/${key}/limit`, {
+    const limited = await opened.gateway.admin<{ version: string }>("POST", `/keys/${key}/limit`, {
       usd: "8",
     });
     expect(limited.status).toBe(200);
@@ -275,17 +275,17 @@ describe.each(STORES)("on %s", (store) => {
       ["limit", { usd: "9" }],
       ["rename", { name: "Script" }],
     ] as const) {
-      const late = await house.gateway.admin("POST", `/keys/${key}/${change}`, { ...body, version });
+      const late = await opened.gateway.admin("POST", `/keys/${key}/${change}`, { ...body, version });
       expect([late.status, (late.json["error"] as { code: string }).code]).toEqual(SLOW);
     }
-    const listed = await house.gateway.admin<{ data: { id: string; version: string; limit_usd: string }[] }>(
+    const listed = await opened.gateway.admin<{ data: { id: string; version: string; limit_usd: string }[] }>(
       "GET",
       `/keys?org=${params["org"]}`,
     );
     const shown = listed.json.data.find(({ id }) => id === key);
     expect(shown).toMatchObject({ version: limited.json.version, limit_usd: "8.000000000" });
     const named = { usd: "9", version: limited.json.version };
-    expect((await house.gateway.admin("POST", `/keys/${key}/limit`, named)).status).toBe(200);
+    expect((await opened.gateway.admin("POST", `/keys/${key}/limit`, named)).status).toBe(200);
   });
 });
 

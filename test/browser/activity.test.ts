@@ -1,4 +1,4 @@
-// Activity at the desk of somebody who looks for one request, or watches them come.
+// Activity at the screen of somebody who looks for one request, or watches them come.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { exactMoney } from "../../dashboard/format/money.ts";
 import { path } from "../../dashboard/path-builder.ts";
@@ -12,21 +12,21 @@ import { inspect } from "./inspect.ts";
 import { amountAt, rowsOf } from "./steps.ts";
 
 let dashboard: Dashboard;
-let house: Seeded;
+let seeded: Seeded;
 let visitor: Visitor;
 let customer: Customer;
 
 beforeAll(async () => {
   dashboard = await startDashboard();
-  house = await seed(dashboard);
-  visitor = await dashboard.visitor(house.owner);
-  const key = await dashboard.root.app("POST /orgs/{org}/keys", { org: house.org }, { name: "Watched" });
-  customer = { organizationId: house.org, keyId: key.id, secret: key.secret ?? "" };
+  seeded = await seed(dashboard);
+  visitor = await dashboard.visitor(seeded.owner);
+  const key = await dashboard.root.app("POST /orgs/{org}/keys", { org: seeded.org }, { name: "Watched" });
+  customer = { organizationId: seeded.org, keyId: key.id, secret: key.secret ?? "" };
 });
 afterAll(() => dashboard.stop());
 
 const openActivity = (query: string): Promise<boolean> =>
-  visitor.open(`${path.organization(house.org, "activity")}?${query}`);
+  visitor.open(`${path.organization(seeded.org, "activity")}?${query}`);
 const rows = () => rowsOf(visitor, pageNames.activity);
 const send = (more: object = {}) =>
   dashboard.gateway.chat(customer, {
@@ -35,7 +35,7 @@ const send = (more: object = {}) =>
     ...more,
   });
 const listed = async (query: string) =>
-  (await dashboard.root.app("GET /orgs/{org}/activity", { org: house.org }, undefined, query)).data;
+  (await dashboard.root.app("GET /orgs/{org}/activity", { org: seeded.org }, undefined, query)).data;
 
 test("an id is found whatever time is chosen", async () => {
   const [newest] = await listed("?limit=1");
@@ -113,7 +113,7 @@ test("the drawer of a released request says what was held, that it came back, wh
   expect(await amountAt(cost, words.held)).toBe(exactMoney(row?.hold_usd ?? ""));
   expect(await amountAt(cost, words.returned)).toBe(exactMoney(row?.hold_usd ?? ""));
   await drawer.getByText(words.next).waitFor();
-  await drawer.getByText(/the house pays|Charged to nobody/).waitFor();
+  await drawer.getByText(/the platform pays|Charged to nobody/).waitFor();
   expect(await visitor.axe()).toEqual([]);
 });
 

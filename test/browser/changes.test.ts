@@ -18,14 +18,14 @@ const INVITED = "ines@example.com";
 const LEAVING = "lena@example.com";
 
 let dashboard: Dashboard;
-let house: Seeded;
+let seeded: Seeded;
 let visitor: Visitor;
 
 beforeAll(async () => {
   dashboard = await startDashboard();
-  house = await seed(dashboard);
+  seeded = await seed(dashboard);
   const { root, gateway } = dashboard;
-  const { org } = house;
+  const { org } = seeded;
   await newMember(root, gateway, { org, role: "viewer", email: LEAVING });
   const admin = await newMember(root, gateway, { org, role: "admin", email: "adam@example.com" });
   await admin.app("POST /orgs/{org}/invitations", { org }, { email: INVITED, role: "viewer" });
@@ -35,8 +35,8 @@ beforeAll(async () => {
   }
   const hook = { kind: "webhook", name: "Pager", target: "https://example.com/pager" };
   await admin.app("POST /orgs/{org}/alerts/channels", { org }, hook);
-  await dashboard.visitor(house.owner);
-  visitor = await dashboard.visitor(house.owner);
+  await dashboard.visitor(seeded.owner);
+  visitor = await dashboard.visitor(seeded.owner);
 });
 afterAll(() => dashboard.stop());
 
@@ -158,7 +158,7 @@ async function losingOneAnswer(): Promise<(string | undefined)[]> {
 for (const { what, on, open } of FORMS)
   test(`${what}: asked first, and once though the first answer was lost`, async () => {
     const { page } = visitor;
-    await visitor.open(path.organization(house.org, on));
+    await visitor.open(path.organization(seeded.org, on));
     const submit = await open();
     await inspect(visitor, what);
     const sent = await losingOneAnswer();
@@ -176,7 +176,7 @@ for (const { what, on, open } of FORMS)
 
 test("a rule for one key names the key", async () => {
   const { page } = visitor;
-  await visitor.open(path.organization(house.org, "alerts"));
+  await visitor.open(path.organization(seeded.org, "alerts"));
   await button(page, alerts.addRule).first().click();
   const form = dialog(alerts.addRule);
   await form.getByRole("combobox", { name: alerts.when }).click();

@@ -191,8 +191,8 @@ test("one of many organizations is found by typing; the server searches", async 
 
 test("what a payment service told stands there with what came of it", async () => {
   let webhookUrl = "";
-  const double = new FakeStripe({ webhookSecret: WEBHOOK_SECRET, webhookUrl: () => webhookUrl });
-  const stripe = { secretKey: "sk_test_1", webhookSecret: WEBHOOK_SECRET, apiUrl: double.url };
+  const fakeStripe = new FakeStripe({ webhookSecret: WEBHOOK_SECRET, webhookUrl: () => webhookUrl });
+  const stripe = { secretKey: "sk_test_1", webhookSecret: WEBHOOK_SECRET, apiUrl: fakeStripe.url };
   const paid = await startDashboard({
     configure: (config) => Object.assign(config.payments, { driver: "stripe", stripe }),
   });
@@ -200,7 +200,7 @@ test("what a payment service told stands there with what came of it", async () =
     webhookUrl = `${paid.gateway.url}/webhooks/stripe`;
     const { org: payer, owner: buyer } = await customer(paid, "Payer");
     const order = await buyer.app("POST /orgs/{org}/billing/orders", { org: payer }, { amount_usd: "25" });
-    await double.deliver(double.paid(double.session(order.pay_url ?? "")));
+    await fakeStripe.deliver(fakeStripe.paid(fakeStripe.session(order.pay_url ?? "")));
     const at = await paid.visitor(OPERATOR);
     await at.open(`${path.operator("credits")}?show=payments`);
     const row = at.page.getByRole("row").filter({ hasText: order.id });
@@ -213,6 +213,6 @@ test("what a payment service told stands there with what came of it", async () =
     expect(await at.page.getByRole("button", { name: words.confirm }).count()).toBe(0);
   } finally {
     await paid.stop();
-    await double.stop();
+    await fakeStripe.stop();
   }
 });

@@ -14,13 +14,13 @@ import { rowsOf } from "./steps.ts";
 const MINUTE_MS = 60_000;
 
 let dashboard: Dashboard;
-let house: Seeded;
+let seeded: Seeded;
 let visitor: Visitor;
 
 beforeAll(async () => {
   dashboard = await startDashboard();
-  house = await seed(dashboard);
-  visitor = await dashboard.visitor(house.owner);
+  seeded = await seed(dashboard);
+  visitor = await dashboard.visitor(seeded.owner);
 });
 afterAll(() => dashboard.stop());
 
@@ -28,7 +28,7 @@ test("a typed word is asked once, and Back leads to the view before it", async (
   const { page } = visitor;
   const words = activityTexts;
   await page.clock.install();
-  await visitor.open(path.organization(house.org, "activity"));
+  await visitor.open(path.organization(seeded.org, "activity"));
   await page.getByRole("combobox", { name: words.state, exact: true }).click();
   await page.getByRole("option", { name: words.states.settled }).click();
   await page.waitForURL(/state=settled/);
@@ -39,7 +39,7 @@ test("a typed word is asked once, and Back leads to the view before it", async (
   });
   const settled = await dashboard.root.app(
     "GET /orgs/{org}/activity",
-    { org: house.org },
+    { org: seeded.org },
     undefined,
     "?state=settled&limit=1",
   );
@@ -62,7 +62,7 @@ test("a typed word is asked once, and Back leads to the view before it", async (
 test("a word typed just before another filter is chosen is kept", async () => {
   const { page } = visitor;
   const words = keysTexts;
-  await visitor.open(path.organization(house.org, "keys"));
+  await visitor.open(path.organization(seeded.org, "keys"));
   await page.getByLabel(words.search).pressSequentially("Night");
   await page.getByRole("combobox", { name: words.filterState }).click();
   await page.getByRole("option", { name: words.all }).click();

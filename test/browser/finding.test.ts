@@ -16,13 +16,13 @@ import { inspect } from "./inspect.ts";
 import { closeSecret, keyAct, rowsOf } from "./steps.ts";
 
 let dashboard: Dashboard;
-let house: Seeded;
+let seeded: Seeded;
 let visitor: Visitor;
 
 beforeAll(async () => {
   dashboard = await startDashboard();
-  house = await seed(dashboard);
-  visitor = await dashboard.visitor(house.owner);
+  seeded = await seed(dashboard);
+  visitor = await dashboard.visitor(seeded.owner);
 });
 afterAll(() => dashboard.stop());
 
@@ -35,7 +35,7 @@ const count = (rows: Locator, wanted: number): Promise<void> =>
   waitFor(async () => (await rows.count()) === wanted, `${wanted} rows`);
 
 test("a row says when its key was made and when it was revoked", async () => {
-  await visitor.open(`${path.organization(house.org, "keys")}?state=all`);
+  await visitor.open(`${path.organization(seeded.org, "keys")}?state=all`);
   const day = /\d+ \w{3} UTC/;
   const laptop = keyRows().filter({ hasText: "Laptop" });
   expect(await laptop.getByText(day).count()).toBe(2);
@@ -45,7 +45,7 @@ test("a row says when its key was made and when it was revoked", async () => {
 
 test("the successor of a key offers to revoke the old one, until that is done", async () => {
   const { page } = visitor;
-  await visitor.open(path.organization(house.org, "keys"));
+  await visitor.open(path.organization(seeded.org, "keys"));
   const form = await keyAct(visitor, "Production", "replace");
   await form.getByRole("button", { name: words.replace, exact: true }).click();
   await page.getByRole("dialog", { name: secretTexts.title }).waitFor();
@@ -64,20 +64,20 @@ test("the successor of a key offers to revoke the old one, until that is done", 
 
 test("the team leads to a person's keys, and the banner to those of people who left", async () => {
   const { page } = visitor;
-  await visitor.open(path.organization(house.org, "team"));
+  await visitor.open(path.organization(seeded.org, "team"));
   await page.getByRole("link", { name: teamTexts.keysOf(1, "dora") }).click();
   await page.waitForURL(/\/keys\?by=/);
   await visitor.arrived(pageNames.keys);
   await count(keyRows(), 1);
   expect(await keyRows().innerText()).toContain("Nightly batch");
-  const { data } = await dashboard.root.app("GET /orgs/{org}/team", { org: house.org });
-  const dora = data.find(({ email }) => email === house.developer)?.person.id ?? "";
+  const { data } = await dashboard.root.app("GET /orgs/{org}/team", { org: seeded.org });
+  const dora = data.find(({ email }) => email === seeded.developer)?.person.id ?? "";
   const session = await visitor.page.request.delete(
-    `${dashboard.gateway.url}/app/v1/orgs/${house.org}/team/${dora}`,
+    `${dashboard.gateway.url}/app/v1/orgs/${seeded.org}/team/${dora}`,
     { headers: { origin: dashboard.gateway.url }, data: {} },
   );
   expect(session.ok()).toBe(true);
-  await visitor.open(path.organization(house.org, "keys"));
+  await visitor.open(path.organization(seeded.org, "keys"));
   await inspect(visitor, "keys of somebody who left");
   await page.getByRole("button", { name: words.showOrphans }).click();
   await count(keyRows(), 1);
@@ -88,7 +88,7 @@ test("the team leads to a person's keys, and the banner to those of people who l
 test("models are found by what they can, show how they are called, and lead to the question for one", async () => {
   const { page } = visitor;
   const model = modelsTexts;
-  await visitor.open(path.organization(house.org, "models"));
+  await visitor.open(path.organization(seeded.org, "models"));
   const cards = page.getByRole("main").locator("section[aria-label]");
   expect(await cards.count()).toBeGreaterThan(1);
   await choose(model.filters.tier, "research");
@@ -115,13 +115,13 @@ test("the audit log is filtered by a person and by an action, each chosen by nam
   const audit = auditTexts;
   const log = await dashboard.root.app(
     "GET /orgs/{org}/audit",
-    { org: house.org },
+    { org: seeded.org },
     undefined,
     "?action=key.create",
   );
   const byOlga = log.data.filter(({ actor }) => actor.name === "olga").length;
   expect(byOlga).toBeLessThan(log.data.length);
-  await visitor.open(path.organization(house.org, "audit"));
+  await visitor.open(path.organization(seeded.org, "audit"));
   await choose(audit.filters.action, "key.create");
   await page.waitForURL(/action=key\.create/);
   await choose(audit.filters.actor, "olga");

@@ -1,5 +1,5 @@
 // A gateway whose only model is its own, seen on the first day: the snippets name that model, the overview promises no
-// centuries, and a request tells its course.
+// centuries, and a request tells its timeline.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { path } from "../../dashboard/path-builder.ts";
 import { activityTexts } from "../../dashboard/pages/activity/texts.ts";
@@ -42,12 +42,12 @@ test("the pace of a first day is not counted in centuries", async () => {
   expect(await tile.innerText()).toContain(overviewTexts.longer);
 });
 
-test("a request tells its course from the arrival to the last part, in order", async () => {
+test("a request tells its timeline from the arrival to the last part, in order", async () => {
   await visitor.open(path.organization(org, "activity"));
   await visitor.page.getByRole("row").nth(1).getByRole("link").first().click();
-  const course = visitor.page.getByRole("region", { name: activityTexts.timeline });
-  await course.waitFor();
-  const rows = await course.getByRole("row").allInnerTexts();
+  const timeline = visitor.page.getByRole("region", { name: activityTexts.timeline });
+  await timeline.waitFor();
+  const rows = await timeline.getByRole("row").allInnerTexts();
   const { steps } = activityTexts;
   expect(rows.map((row) => row.split("\t")[0])).toEqual([steps.held, steps.call(1), steps.first, steps.last]);
   const spans = rows.map((row) => {

@@ -1,4 +1,4 @@
-// A house that is lived in: an organization with people, keys, credits and requests, so that no page is empty.
+// An organization that is lived in: with people, keys, credits and requests, so that no page is empty.
 import { type Browser, newMember } from "../support/browser.ts";
 import { RESEARCH } from "../support/models.ts";
 import type { Dashboard } from "./dashboard.ts";

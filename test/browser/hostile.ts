@@ -1,4 +1,4 @@
-// A house in which everybody who can write a text wrote the payloads: names, reasons, references, prompts, models that
+// An organization in which everybody who can write a text wrote the payloads: names, reasons, references, prompts, models that
 // do not exist, and a provider whose answers are no better.
 import { Browser, newMember, PASSWORD } from "../support/browser.ts";
 import { askForCodes, poll } from "../support/device.ts";
@@ -57,7 +57,7 @@ function answer(): Response {
   });
 }
 
-export interface HostileHouse {
+export interface HostileOrganization {
   org: string;
   /** The address of its owner. */
   owner: string;
@@ -70,22 +70,27 @@ export interface HostileHouse {
 /** What a header can carry. */
 export const HEADER = "<script>window.__xss=4</script>";
 
-export async function furnishHostile(dashboard: Dashboard): Promise<HostileHouse> {
+export async function seedHostile(dashboard: Dashboard): Promise<HostileOrganization> {
   const { root, gateway } = dashboard;
   const created = [];
   for (const name of all("organization"))
     created.push(await root.app("POST /operator/organizations", {}, { name }));
   const org = created.find(({ name }) => name.startsWith(PAYLOADS[1]))?.id ?? "";
   const owner = "person-0@example.com";
-  const house: HostileHouse = { org, owner, key: { id: "", name: written(PAYLOADS[0], "key") }, request: "" };
+  const hostile: HostileOrganization = {
+    org,
+    owner,
+    key: { id: "", name: written(PAYLOADS[0], "key") },
+    request: "",
+  };
   for (const [n, text] of PAYLOADS.entries()) {
     const role = n === 0 ? "owner" : "developer";
     const at = { org, role, email: `person-${n}@example.com`, name: written(text, "person") } as const;
     const person = await newMember(root, gateway, at);
     const { id, request } = await write(dashboard, { org, person, n, text });
     if (n > 0) continue;
-    house.key.id = id;
-    house.request = request;
+    hostile.key.id = id;
+    hostile.request = request;
     await alarm(person, org);
   }
   const signIn = { email: owner, password: PASSWORD };
@@ -93,7 +98,7 @@ export async function furnishHostile(dashboard: Dashboard): Promise<HostileHouse
   await gateway.alerts.watch((error) => {
     throw error;
   });
-  return house;
+  return hostile;
 }
 
 interface Writing {

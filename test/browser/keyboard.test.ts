@@ -17,13 +17,13 @@ import { seed, type Seeded } from "./fixture.ts";
 import { rowsOf } from "./steps.ts";
 
 let dashboard: Dashboard;
-let house: Seeded;
+let seeded: Seeded;
 let visitor: Visitor;
 
 beforeAll(async () => {
   dashboard = await startDashboard();
-  house = await seed(dashboard);
-  visitor = await dashboard.visitor(house.owner);
+  seeded = await seed(dashboard);
+  visitor = await dashboard.visitor(seeded.owner);
 });
 afterAll(() => dashboard.stop());
 
@@ -31,13 +31,13 @@ const press = async (...keys: string[]): Promise<void> => {
   for (const key of keys) await visitor.page.keyboard.press(key);
 };
 const at = async (page: OrganizationPage): Promise<void> => {
-  await visitor.page.waitForURL((url) => url.pathname === path.organization(house.org, page));
+  await visitor.page.waitForURL((url) => url.pathname === path.organization(seeded.org, page));
   await visitor.arrived(pageNames[page]);
 };
 const focused = (): Promise<string> => visitor.page.evaluate<string>("document.activeElement.innerText");
 
 test("g and a letter go to a page, / into its search, where letters are letters", async () => {
-  await visitor.open(path.organization(house.org));
+  await visitor.open(path.organization(seeded.org));
   for (const [letter, page] of [
     ["u", "usage"],
     ["b", "billing"],
@@ -52,12 +52,12 @@ test("g and a letter go to a page, / into its search, where letters are letters"
   await visitor.page.keyboard.type("g/bj?");
   expect(await visitor.page.getByLabel(keys.search).inputValue()).toBe("g/bj?");
   await visitor.page.waitForURL(/search=/);
-  expect(new URL(visitor.page.url()).pathname).toBe(path.organization(house.org, "keys"));
+  expect(new URL(visitor.page.url()).pathname).toBe(path.organization(seeded.org, "keys"));
   expect(await visitor.page.getByRole("dialog").count()).toBe(0);
 });
 
 test("j and k move through the rows, and from request to request in the drawer", async () => {
-  await visitor.open(path.organization(house.org, "activity"));
+  await visitor.open(path.organization(seeded.org, "activity"));
   const rows = rowsOf(visitor, pageNames.activity);
   const times = await rows.locator("td:first-child").allInnerTexts();
   await press("j", "j", "j", "k");
@@ -86,7 +86,7 @@ test("j and k move through the rows, and from request to request in the drawer",
 test("? lists the shortcuts, and turns them off for this browser", async () => {
   const { page } = visitor;
   const words = shortcutTexts;
-  await visitor.open(path.organization(house.org));
+  await visitor.open(path.organization(seeded.org));
   await press("?");
   const list = page.getByRole("dialog", { name: words.title });
   await list.getByText(words.goTo(pageNames.billing)).waitFor();
@@ -95,11 +95,11 @@ test("? lists the shortcuts, and turns them off for this browser", async () => {
   await list.getByLabel(words.on).uncheck();
   await press("Escape");
   await list.waitFor({ state: "hidden" });
-  await visitor.open(path.organization(house.org));
+  await visitor.open(path.organization(seeded.org));
   await press("?", "g", "k");
   await page.getByRole("button", { name: shellTexts.account }).click();
   await page.getByRole("menuitem", { name: words.title }).click();
-  expect(new URL(page.url()).pathname).toBe(path.organization(house.org));
+  expect(new URL(page.url()).pathname).toBe(path.organization(seeded.org));
   await list.getByLabel(words.on).check();
   await press("Escape");
   await list.waitFor({ state: "hidden" });
@@ -122,7 +122,7 @@ test("a key is made and revoked without a mouse, from the sign-in on", async () 
   };
   await person.open(path.signIn());
   await tabTo(signInTexts.email);
-  await page.keyboard.type(house.owner);
+  await page.keyboard.type(seeded.owner);
   await tabTo(signInTexts.password);
   await page.keyboard.type(PASSWORD);
   await press("Enter");
@@ -160,7 +160,7 @@ test("a key is made and revoked without a mouse, from the sign-in on", async () 
   await press("Enter");
   await question.waitFor({ state: "detached" });
   await waitFor(async () => {
-    const { data } = await dashboard.root.app("GET /orgs/{org}/keys", { org: house.org });
+    const { data } = await dashboard.root.app("GET /orgs/{org}/keys", { org: seeded.org });
     return data.find(({ name }) => name === "By hand")?.status === "revoked";
   }, "the key to be revoked");
   expect(person.complained()).toEqual([]);

@@ -10,17 +10,17 @@ import { seed, type Seeded } from "./fixture.ts";
 import { rowsOf } from "./steps.ts";
 
 let dashboard: Dashboard;
-let house: Seeded;
+let seeded: Seeded;
 let visitor: Visitor;
 
 beforeAll(async () => {
   dashboard = await startDashboard();
-  house = await seed(dashboard);
-  visitor = await dashboard.visitor(house.owner);
+  seeded = await seed(dashboard);
+  visitor = await dashboard.visitor(seeded.owner);
 });
 afterAll(() => dashboard.stop());
 
-const openOverview = (): Promise<boolean> => visitor.open(path.organization(house.org, "overview"));
+const openOverview = (): Promise<boolean> => visitor.open(path.organization(seeded.org, "overview"));
 
 test("every tile is a link, and so is the first cell of every table", async () => {
   await openOverview();
@@ -52,7 +52,7 @@ const fail = (error: unknown): never => {
 };
 
 test("what needs a look names its target: a key at its limit opens alone, a rule that holds opens the alerts", async () => {
-  const { org } = house;
+  const { org } = seeded;
   const keys = await dashboard.root.app("GET /orgs/{org}/keys", { org });
   const batch = keys.data.find(({ name }) => name === "Nightly batch");
   await edit(

@@ -8,13 +8,13 @@ import { inspect } from "./inspect.ts";
 const SECOND_MS = 1_000;
 
 let dashboard: Dashboard;
-let house: Seeded;
+let seeded: Seeded;
 let visitor: Visitor;
 
 beforeAll(async () => {
   dashboard = await startDashboard();
-  house = await seed(dashboard);
-  visitor = await dashboard.visitor(house.owner);
+  seeded = await seed(dashboard);
+  visitor = await dashboard.visitor(seeded.owner);
 });
 afterAll(() => dashboard.stop());
 
@@ -27,7 +27,7 @@ test("the sign-in page", async () => {
 
 for (const page of ORGANIZATION_PAGES)
   test(`organization: ${page}`, async () => {
-    const address = path.organization(house.org, page);
+    const address = path.organization(seeded.org, page);
     if (await visitor.open(address)) await inspect(visitor, address);
     else missing.push(address);
   });
@@ -51,7 +51,7 @@ test("the first paint comes within a second, for a stranger and for a member", a
     await stranger.leave();
     return ms;
   };
-  const forMember = (): Promise<number> => painted(visitor, path.organization(house.org, "overview"));
+  const forMember = (): Promise<number> => painted(visitor, path.organization(seeded.org, "overview"));
   expect(await quickest(forStranger)).toBeLessThan(SECOND_MS);
   expect(await quickest(forMember)).toBeLessThan(SECOND_MS);
 });

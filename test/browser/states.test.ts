@@ -15,25 +15,25 @@ const NEW = "nina@example.com";
 const AWAY = /ERR_FAILED|ERR_INTERNET|status of 50/;
 
 let dashboard: Dashboard;
-let house: Seeded;
+let seeded: Seeded;
 let empty: string;
 let visitor: Visitor;
 let newcomer: Visitor | undefined;
 
 beforeAll(async () => {
   dashboard = await startDashboard();
-  house = await seed(dashboard);
+  seeded = await seed(dashboard);
   const { root, gateway } = dashboard;
-  await newMember(root, gateway, { org: house.org, role: "viewer", email: VIEWER });
+  await newMember(root, gateway, { org: seeded.org, role: "viewer", email: VIEWER });
   empty = (await root.app("POST /operator/organizations", {}, { name: "Empty" })).id;
   await newMember(root, gateway, { org: empty, role: "owner", email: NEW });
-  visitor = await dashboard.visitor(house.owner);
+  visitor = await dashboard.visitor(seeded.owner);
 });
 afterAll(() => dashboard.stop());
 
 test("figures stay while the gateway is away, say how old they are, and come back by themselves", async () => {
   const { page } = visitor;
-  await visitor.open(path.organization(house.org, "billing"));
+  await visitor.open(path.organization(seeded.org, "billing"));
   const available = page.getByText("$259.99").first();
   await available.waitFor();
   await page.route("**/app/v1/**", (route) => route.abort());
@@ -56,7 +56,7 @@ test("a page that never came says so, with a way to try again", async () => {
       body: JSON.stringify({ error: { code: "internal_error", message: "No.", request_id: "req_1" } }),
     }),
   );
-  await visitor.open(path.organization(house.org, "keys"));
+  await visitor.open(path.organization(seeded.org, "keys"));
   const alert = page.getByRole("alert");
   await alert.getByText("internal_error").waitFor({ timeout: 20_000 });
   await inspect(visitor, "an error", { about: AWAY });
@@ -67,7 +67,7 @@ test("a page that never came says so, with a way to try again", async () => {
 
 test("a page that a role may not see names the roles that may, and who holds them", async () => {
   const viewer = await dashboard.visitor(VIEWER);
-  await viewer.open(path.organization(house.org, "billing"));
+  await viewer.open(path.organization(seeded.org, "billing"));
   const alert = viewer.page.getByRole("alert").first();
   await alert.getByText(stateTexts.forbidden).waitFor();
   expect(await alert.innerText()).toMatch(/owner, admin, billing, operator\. Here that is: .+ \(owner\)/);
@@ -77,16 +77,16 @@ test("a page that a role may not see names the roles that may, and who holds the
 
 test("a refused request leads to the very key that reached its limit, in the list and in the drawer", async () => {
   const { page } = visitor;
-  const { data } = await dashboard.root.app("GET /orgs/{org}/keys", { org: house.org });
+  const { data } = await dashboard.root.app("GET /orgs/{org}/keys", { org: seeded.org });
   const batch = data.find(({ name }) => name === "Nightly batch")?.id ?? "";
   await edit(
     dashboard.root,
     "PATCH /orgs/{org}/keys/{key}",
-    { org: house.org, key: batch },
+    { org: seeded.org, key: batch },
     { limit_usd: "0.000000001" },
   );
   await refusedWith(batch);
-  await visitor.open(`${path.organization(house.org, "activity")}?state=refused`);
+  await visitor.open(`${path.organization(seeded.org, "activity")}?state=refused`);
   const row = rowsOf(visitor, pageNames.activity).filter({ hasText: "key_spend_limit_reached" }).first();
   const way = row.getByRole("link", { name: answerTexts.next.key });
   expect(await way.getAttribute("href")).toContain(`search=${batch}`);
@@ -101,7 +101,7 @@ test("a refused request leads to the very key that reached its limit, in the lis
 /** As the playground sends it: refused, as the key has reached its limit. */
 async function refusedWith(key: string): Promise<void> {
   const { page } = visitor;
-  const url = `${dashboard.gateway.url}/app/v1/orgs/${house.org}/playground`;
+  const url = `${dashboard.gateway.url}/app/v1/orgs/${seeded.org}/playground`;
   const response = await page.request.post(url, {
     headers: { origin: dashboard.gateway.url },
     data: { key, request: { model: "plain-1", messages: [{ role: "user", content: "hello" }] } },

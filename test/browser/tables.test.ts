@@ -12,13 +12,13 @@ import { inspect } from "./inspect.ts";
 import { rowsOf } from "./steps.ts";
 
 let dashboard: Dashboard;
-let house: Seeded;
+let seeded: Seeded;
 let visitor: Visitor;
 
 beforeAll(async () => {
   dashboard = await startDashboard();
-  house = await seed(dashboard);
-  visitor = await dashboard.visitor(house.owner);
+  seeded = await seed(dashboard);
+  visitor = await dashboard.visitor(seeded.owner);
 });
 afterAll(() => dashboard.stop());
 
@@ -29,7 +29,7 @@ const names = async (): Promise<string[]> =>
 
 test("the order is in the address, and a pasted link has it", async () => {
   const { page } = visitor;
-  await visitor.open(path.organization(house.org, "keys"));
+  await visitor.open(path.organization(seeded.org, "keys"));
   const head = page.getByRole("button", { name: keysTexts.columns.name });
   await head.click();
   await page.waitForURL((url) => url.search === "?sort=-name");
@@ -37,7 +37,7 @@ test("the order is in the address, and a pasted link has it", async () => {
   await head.click();
   await page.waitForURL((url) => url.search === "?sort=name");
   await reads(names, ["Nightly batch", "Production"]);
-  await visitor.open(`${path.organization(house.org, "keys")}?sort=name&state=all`);
+  await visitor.open(`${path.organization(seeded.org, "keys")}?sort=name&state=all`);
   expect(await names()).toEqual(["Laptop", "Nightly batch", "Production"]);
   const column = page.getByRole("columnheader", { name: keysTexts.columns.name });
   expect(await column.getAttribute("aria-sort")).toBe("ascending");
@@ -47,7 +47,7 @@ test("the order is in the address, and a pasted link has it", async () => {
 
 test("filters that nothing matches are cleared with one button, the order stays", async () => {
   const { page } = visitor;
-  await visitor.open(`${path.organization(house.org, "keys")}?search=nobody&scope=research&sort=name`);
+  await visitor.open(`${path.organization(seeded.org, "keys")}?search=nobody&scope=research&sort=name`);
   expect(await rowsOf(visitor, pageNames.keys).count()).toBe(0);
   await inspect(visitor, "no match");
   await page.getByRole("button", { name: tableTexts.clear }).click();
@@ -59,7 +59,7 @@ test("filters that nothing matches are cleared with one button, the order stays"
 test("the head stays on the screen while the rows scroll", async () => {
   const { page } = visitor;
   await visitor.resize({ ...DESKTOP, height: 240 });
-  await visitor.open(path.organization(house.org, "activity"));
+  await visitor.open(path.organization(seeded.org, "activity"));
   const head = page.getByRole("columnheader", { name: activityTexts.columns.charge });
   const last = rowsOf(visitor, pageNames.activity).last();
   const topOf = async (): Promise<number> => (await head.boundingBox())?.y ?? -1;
@@ -71,7 +71,7 @@ test("the head stays on the screen while the rows scroll", async () => {
 });
 
 test("a row of Activity is a link that opens in a tab of its own", async () => {
-  await visitor.open(`${path.organization(house.org, "activity")}?state=settled`);
+  await visitor.open(`${path.organization(seeded.org, "activity")}?state=settled`);
   const link = rowsOf(visitor, pageNames.activity).first().getByRole("link");
   const address = (await link.getAttribute("href")) ?? "";
   expect(address).toMatch(/\/activity\?state=settled&req=req_/);

@@ -12,21 +12,21 @@ import { seed, type Seeded } from "./fixture.ts";
 import { inspect } from "./inspect.ts";
 
 let dashboard: Dashboard;
-let house: Seeded;
+let seeded: Seeded;
 let visitor: Visitor;
 
 beforeAll(async () => {
   await clearOfTheTurn(HOUR_MS);
   dashboard = await startDashboard();
-  house = await seed(dashboard);
-  visitor = await dashboard.visitor(house.owner);
+  seeded = await seed(dashboard);
+  visitor = await dashboard.visitor(seeded.owner);
 }, TURN_PATIENCE_MS);
 afterAll(() => dashboard.stop());
 
 const openUsage = (query: string): Promise<boolean> =>
-  visitor.open(`${path.organization(house.org, "usage")}?range=24h&${query}`);
+  visitor.open(`${path.organization(seeded.org, "usage")}?range=24h&${query}`);
 const chargedUsd = async (): Promise<string> =>
-  (await dashboard.root.app("GET /orgs/{org}/billing", { org: house.org })).charges_usd;
+  (await dashboard.root.app("GET /orgs/{org}/billing", { org: seeded.org })).charges_usd;
 const charged = async (): Promise<string> => exactMoney(await chargedUsd());
 
 test("a group of two groupings has the ledger's charge, and leads to its requests", async () => {
@@ -42,7 +42,7 @@ test("a group of two groupings has the ledger's charge, and leads to its request
 test("the table of the chart ends at the total when it is cumulative", async () => {
   await openUsage("group_by=model&cumulative=true");
   await visitor.page.getByText(figureTexts.table, { exact: true }).click();
-  const table = visitor.page.getByRole("region", { name: words.course });
+  const table = visitor.page.getByRole("region", { name: words.overTime });
   expect(await table.getByRole("cell").last().innerText()).toBe(await charged());
   expect(await visitor.axe()).toEqual([]);
 });
@@ -63,10 +63,10 @@ test("a bar opens the requests of its hour", async () => {
 test("two keys of one name have a bar each, and names that differ", async () => {
   const made = await dashboard.root.app(
     "POST /orgs/{org}/keys",
-    { org: house.org },
+    { org: seeded.org },
     { name: "Nightly batch" },
   );
-  const twin = { organizationId: house.org, keyId: made.id, secret: made.secret ?? "" };
+  const twin = { organizationId: seeded.org, keyId: made.id, secret: made.secret ?? "" };
   await dashboard.gateway.chat(twin, { model: "plain-1", messages: [{ role: "user", content: "again" }] });
   await openUsage("group_by=key");
   const bars = visitor.page.locator(".recharts-bar-rectangle path");
@@ -74,7 +74,7 @@ test("two keys of one name have a bar each, and names that differ", async () => 
   const heights = await Promise.all((await bars.all()).map(async (bar) => (await bar.boundingBox())?.height));
   const used = await dashboard.root.app(
     "GET /orgs/{org}/usage",
-    { org: house.org },
+    { org: seeded.org },
     undefined,
     "?group_by=key",
   );
@@ -87,7 +87,7 @@ test("two keys of one name have a bar each, and names that differ", async () => 
 
 test("a bar opens the requests of its own group", async () => {
   const query = "?range=24h&group_by=key&then_by=model";
-  const { rows } = await dashboard.root.app("GET /orgs/{org}/usage", { org: house.org }, undefined, query);
+  const { rows } = await dashboard.root.app("GET /orgs/{org}/usage", { org: seeded.org }, undefined, query);
   expect(rows).toHaveLength(2);
   for (const [at, { group, second }] of rows.entries()) {
     await openUsage("group_by=key&then_by=model");
@@ -167,7 +167,7 @@ test("what is shown is saved under a name, opened again, and deleted", async () 
   await page.getByLabel(views.name, { exact: true }).fill("Requests by key");
   await page.getByRole("button", { name: views.keep }).click();
   await page.getByRole("dialog").waitFor({ state: "hidden" });
-  await visitor.open(path.organization(house.org, "usage"));
+  await visitor.open(path.organization(seeded.org, "usage"));
   await open();
   await page.getByRole("link", { name: "Requests by key", exact: true }).waitFor();
   await inspect(visitor, "views of Usage");

@@ -19,12 +19,12 @@ import { MODELS, PLAIN } from "../support/models.ts";
 import { edit } from "../support/versions.ts";
 import { type Dashboard, DESKTOP, NARROW, OPERATOR, startDashboard, type Visitor } from "./dashboard.ts";
 import {
-  furnishHostile,
+  seedHostile,
   HEADER,
   HOSTILE,
   HOSTILE_MODELS,
   HOSTILE_TEXTS,
-  type HostileHouse,
+  type HostileOrganization,
   startHostileProvider,
 } from "./hostile.ts";
 import { ALIVE, all, PAYLOADS, READABLE, written } from "./payloads.ts";
@@ -32,7 +32,7 @@ import { keyAct, showAll } from "./steps.ts";
 
 const provider = startHostileProvider();
 let dashboard: Dashboard;
-let house: HostileHouse;
+let hostile: HostileOrganization;
 let owner: Visitor;
 let operator: Visitor;
 
@@ -41,8 +41,8 @@ beforeAll(async () => {
     models: [...MODELS, ...HOSTILE_MODELS],
     providers: { hostile: provider.url },
   });
-  house = await furnishHostile(dashboard);
-  [owner, operator] = await Promise.all([dashboard.visitor(house.owner), dashboard.visitor(OPERATOR)]);
+  hostile = await seedHostile(dashboard);
+  [owner, operator] = await Promise.all([dashboard.visitor(hostile.owner), dashboard.visitor(OPERATOR)]);
 });
 afterAll(async () => {
   await dashboard.stop();
@@ -113,7 +113,7 @@ test("what this file looks for is found where a page does take a text for markup
 
 for (const page of ORGANIZATION_PAGES)
   test(`organization: ${page}`, async () => {
-    await owner.open(path.organization(house.org, page));
+    await owner.open(path.organization(hostile.org, page));
     await inert(owner, OF_ORGANIZATION[page]);
     await narrow(owner);
   });
@@ -144,7 +144,7 @@ test("an operator looks into the organizations", async () => {
 
 test("usage by key and by member names them all", async () => {
   for (const [group, kind] of Object.entries({ key: "key", member: "person" } as const)) {
-    await owner.open(`${path.organization(house.org, "usage")}?group_by=${group}`);
+    await owner.open(`${path.organization(hostile.org, "usage")}?group_by=${group}`);
     await inert(owner, all(kind));
   }
 });
@@ -153,31 +153,31 @@ test("an address that carries a payload in every filter", async () => {
   const names = ["find", "model", "key", "req", "search", "state", "range", "create", "order", "next"];
   for (const payload of PAYLOADS.slice(0, 4)) {
     const query = new URLSearchParams(Object.fromEntries(names.map((name) => [name, payload])));
-    await owner.open(`${path.organization(house.org, "activity")}?${query.toString()}`);
+    await owner.open(`${path.organization(hostile.org, "activity")}?${query.toString()}`);
     expect(await owner.page.evaluate<string[]>(ALIVE)).toEqual([]);
     expect(owner.complained({ about: /status of 40[04]/ })).toEqual([]);
   }
 });
 
 test("a line of the audit log, whole, also by an address that carries a payload", async () => {
-  await owner.open(`${path.organization(house.org, "audit")}?action=key.create`);
+  await owner.open(`${path.organization(hostile.org, "audit")}?action=key.create`);
   await owner.page.locator("main tbody tr a").first().click();
   await owner.page.getByRole("dialog").getByText('"name":').waitFor();
   await inert(owner, []);
   await narrow(owner);
   for (const payload of PAYLOADS.slice(0, 4)) {
     const query = new URLSearchParams({ action: "key.create", line: payload.slice(0, 60) });
-    await owner.open(`${path.organization(house.org, "audit")}?${query.toString()}`);
+    await owner.open(`${path.organization(hostile.org, "audit")}?${query.toString()}`);
     await owner.page.getByText(auditTexts.line.unknown).waitFor();
     await inert(owner, []);
   }
 });
 
 test("a request's drawer, and the dialogs that ask to type a key's name", async () => {
-  await owner.open(`${path.organization(house.org, "activity")}?req=${house.request}`);
-  await owner.page.getByRole("dialog").getByText(house.request, { exact: true }).waitFor();
+  await owner.open(`${path.organization(hostile.org, "activity")}?req=${hostile.request}`);
+  await owner.page.getByRole("dialog").getByText(hostile.request, { exact: true }).waitFor();
   await inert(owner, [HEADER]);
-  await owner.open(path.organization(house.org, "keys"));
+  await owner.open(path.organization(hostile.org, "keys"));
   for (const name of all("key").slice(-3)) {
     const dialog = await keyAct(owner, name, "revoke");
     const revoke = dialog.getByRole("button", { name: keysTexts.revokeAction(name) });
@@ -191,14 +191,14 @@ test("a request's drawer, and the dialogs that ask to type a key's name", async 
 
 test("the playground prints a hostile model's reasoning, text and tool call", async () => {
   const { page } = owner;
-  const { key } = house;
+  const { key } = hostile;
   await edit(
     dashboard.root,
     "PATCH /orgs/{org}/keys/{key}",
-    { org: house.org, key: key.id },
+    { org: hostile.org, key: key.id },
     { limit_usd: null },
   );
-  await owner.open(`${path.organization(house.org, "playground")}?model=${HOSTILE}`);
+  await owner.open(`${path.organization(hostile.org, "playground")}?model=${HOSTILE}`);
   await page.getByRole("combobox", { name: playgroundTexts.key }).click();
   await page.getByRole("option", { name: key.name, exact: true }).waitFor();
   await inert(owner, all("key"));

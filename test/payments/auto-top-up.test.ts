@@ -20,7 +20,7 @@ afterAll(async () => {
   await paying.stop();
 });
 beforeEach(async () => {
-  paying.double.charging = "succeed";
+  paying.fakeStripe.charging = "succeed";
   org = (await paying.gateway.customer({ usd: "0" })).organizationId;
 });
 
@@ -44,7 +44,7 @@ const orders = async () => (await paying.gateway.payments.orders.page(org, NEWES
 /** Ten dollars on the account, and a card on file. */
 async function keepCard(): Promise<void> {
   const { session } = await paying.order(org, "10", { keepCard: true });
-  await paying.double.deliver(paying.double.paid(session));
+  await paying.fakeStripe.deliver(paying.fakeStripe.paid(session));
 }
 
 test("a balance below the threshold is topped up by the card that was kept, once", async () => {
@@ -57,15 +57,15 @@ test("a balance below the threshold is topped up by the card that was kept, once
   const [order] = await orders();
   expect(order).toMatchObject({ purpose: "auto_top_up", state: "credited", amount: usd(25) });
   // The event that follows finds it credited.
-  const payment = paying.double.account.payments.get(order?.paymentId ?? "");
-  const event = paying.double.event("payment_intent.succeeded", payment ?? {});
-  expect(await (await paying.double.deliver(event)).json()).toMatchObject({ outcome: "repeated" });
+  const payment = paying.fakeStripe.account.payments.get(order?.paymentId ?? "");
+  const event = paying.fakeStripe.event("payment_intent.succeeded", payment ?? {});
+  expect(await (await paying.fakeStripe.deliver(event)).json()).toMatchObject({ outcome: "repeated" });
   expect(await paying.available(org)).toBe(35);
 });
 
 test("a card that nobody agreed to keep is not kept, and nothing is charged", async () => {
   const { session } = await paying.order(org, "10");
-  await paying.double.deliver(paying.double.paid(session));
+  await paying.fakeStripe.deliver(paying.fakeStripe.paid(session));
   await wish({ threshold: usd(21) });
   await round();
   expect(await state()).toMatchObject({
@@ -90,8 +90,8 @@ test("off is off, and enough is enough", async () => {
 test("a declined card says why, is tried after 1, 6 and 24 hours, then waits for a person", async () => {
   await keepCard();
   await wish();
-  paying.double.charging = "decline";
-  const charges = () => paying.double.calls.filter((call) => call === "POST /v1/payment_intents").length;
+  paying.fakeStripe.charging = "decline";
+  const charges = () => paying.fakeStripe.calls.filter((call) => call === "POST /v1/payment_intents").length;
   const before = charges();
   for (const hours of [1, 6, 24]) {
     await round();
@@ -108,7 +108,7 @@ test("a declined card says why, is tried after 1, 6 and 24 hours, then waits for
   await round();
   expect(charges() - before).toBe(4);
   expect((await orders()).filter(({ state: now }) => now === "failed")).toHaveLength(4);
-  paying.double.charging = "succeed";
+  paying.fakeStripe.charging = "succeed";
   await paying.gateway.payments.automatic.retry(org, clock.nowMs());
   await round();
   expect([await paying.available(org), (await state())?.lastFailure]).toEqual([35, null]);
@@ -117,15 +117,15 @@ test("a declined card says why, is tried after 1, 6 and 24 hours, then waits for
 test("a charge whose answer was lost is asked again under the same order, and charged once", async () => {
   await keepCard();
   await wish();
-  paying.double.charging = "hang_up";
+  paying.fakeStripe.charging = "hang_up";
   await round();
   expect(await state()).toMatchObject({ lastFailure: expect.stringContaining("Stripe did not take") });
   expect([await paying.available(org), (await orders())[0]?.state]).toEqual([10, "open"]);
-  paying.double.charging = "succeed";
+  paying.fakeStripe.charging = "succeed";
   clock.advance(61_000);
   await round();
   expect([await paying.available(org), (await state())?.lastFailure]).toEqual([35, null]);
-  const charged = [...paying.double.account.payments.values()].filter(
+  const charged = [...paying.fakeStripe.account.payments.values()].filter(
     ({ metadata, amount }) => metadata["organization"] === org && amount === 2500,
   );
   expect(charged).toHaveLength(1);
@@ -134,35 +134,35 @@ test("a charge whose answer was lost is asked again under the same order, and ch
 test("a charge under way is neither repeated nor counted; its event ends it either way", async () => {
   await keepCard();
   await wish();
-  paying.double.charging = "pending";
+  paying.fakeStripe.charging = "pending";
   await round();
   await round();
   const [order] = await orders();
   expect([order?.state, await paying.available(org)]).toEqual(["open", 10]);
-  const payment = paying.double.account.payments.get(order?.sessionId ?? "");
-  const declined = paying.double.event("payment_intent.payment_failed", {
+  const payment = paying.fakeStripe.account.payments.get(order?.sessionId ?? "");
+  const declined = paying.fakeStripe.event("payment_intent.payment_failed", {
     ...payment,
     last_payment_error: { message: "Your bank said no." },
   });
-  await paying.double.deliver(declined);
+  await paying.fakeStripe.deliver(declined);
   expect(await state()).toMatchObject({ lastFailure: "Your bank said no.", failures: 1 });
   clock.advance(HOUR_MS + 1000);
   await round();
   const [second] = await orders();
-  const late = paying.double.account.payments.get(second?.sessionId ?? "");
+  const late = paying.fakeStripe.account.payments.get(second?.sessionId ?? "");
   const paid = { ...late, status: "succeeded", amount_received: 2500 };
-  await paying.double.deliver(paying.double.event("payment_intent.succeeded", paid));
+  await paying.fakeStripe.deliver(paying.fakeStripe.event("payment_intent.succeeded", paid));
   expect([await paying.available(org), (await state())?.lastFailure]).toEqual([35, null]);
 });
 
 const charges = () =>
-  [...paying.double.account.payments.values()].filter(
+  [...paying.fakeStripe.account.payments.values()].filter(
     ({ metadata, amount }) => metadata["organization"] === org && amount === 2500,
   );
 /** Takes back what was charged last, so that the balance is low again. */
 async function takeBack(): Promise<void> {
   const payment = charges().at(-1);
-  if (payment !== undefined) await paying.double.deliver(paying.double.disputed(payment));
+  if (payment !== undefined) await paying.fakeStripe.deliver(paying.fakeStripe.disputed(payment));
 }
 
 test("the monthly cap holds, and a new month begins at zero", async () => {
@@ -232,9 +232,9 @@ describe("the payment service failed, and repeats its failure under the same key
     async () => {
       await keepCard();
       await wish();
-      paying.double.charging = "break";
+      paying.fakeStripe.charging = "break";
       await round();
-      paying.double.charging = "succeed";
+      paying.fakeStripe.charging = "succeed";
       await patiently(5);
       expect([charges().length, (await orders())[0]?.state]).toEqual([0, "open"]);
       await patiently(8);
@@ -249,9 +249,9 @@ describe("the payment service failed, and repeats its failure under the same key
     async () => {
       await keepCard();
       await wish();
-      paying.double.charging = "break_charged";
+      paying.fakeStripe.charging = "break_charged";
       await patiently(3);
-      paying.double.charging = "succeed";
+      paying.fakeStripe.charging = "succeed";
       await patiently(20);
       expect([charges().length, await paying.available(org)]).toEqual([1, 35]);
       expect((await state())?.lastFailure).toBeNull();
@@ -264,10 +264,10 @@ describe("the payment service failed, and repeats its failure under the same key
     async () => {
       await keepCard();
       await wish({ threshold: usd(25) });
-      paying.double.charging = "hang_up";
+      paying.fakeStripe.charging = "hang_up";
       await round();
       await paying.gateway.payments.orders.forgetMethod(org);
-      paying.double.charging = "succeed";
+      paying.fakeStripe.charging = "succeed";
       clock.advance(24 * HOUR_MS);
       await keepCard();
       await round();
@@ -280,7 +280,7 @@ describe("the payment service failed, and repeats its failure under the same key
 test("a charge that the service refuses is a declined one: it is not asked for every minute", async () => {
   await keepCard();
   await wish();
-  paying.double.charging = "refuse";
+  paying.fakeStripe.charging = "refuse";
   for (let count = 0; count < 3; count++) await round();
   expect(await state()).toMatchObject({ lastFailure: "No such PaymentMethod.", failures: 1 });
   expect((await orders())[0]?.state).toBe("failed");
@@ -290,9 +290,9 @@ describe("a charge under way for a day, of which no event tells", () => {
   async function underWay() {
     await keepCard();
     await wish();
-    paying.double.charging = "pending";
+    paying.fakeStripe.charging = "pending";
     await round();
-    paying.double.charging = "succeed";
+    paying.fakeStripe.charging = "succeed";
     clock.advance(24 * HOUR_MS);
     const [payment] = charges();
     if (payment === undefined) throw new Error("no charge");

@@ -1,4 +1,4 @@
-// A gateway that is paid through the Stripe double, with the shorthand that stories about money need.
+// A gateway that is paid through the fake Stripe, with the shorthand that stories about money need.
 import type { Clock } from "../../src/lib/clock.ts";
 import { parseUsd, ZERO_USD } from "../../src/domain/money.ts";
 import type { Session } from "../../src/payments/fake-stripe/account.ts";
@@ -11,7 +11,7 @@ export const WEBHOOK_SECRET = "whsec_of_the_test";
 
 export interface Paying {
   gateway: TestGateway;
-  double: FakeStripe;
+  fakeStripe: FakeStripe;
   /** Orders credits for an organization; the page that the payer sees. */
   order(
     organizationId: string,
@@ -29,7 +29,7 @@ export async function startPaying(
   { configure, ...options }: Pick<GatewayOptions, "configure" | "log" | "store"> = {},
 ): Promise<Paying> {
   let webhookUrl = "";
-  const double = new FakeStripe({
+  const fakeStripe = new FakeStripe({
     webhookSecret: WEBHOOK_SECRET,
     webhookUrl: () => webhookUrl,
     ...(clock && { nowMs: () => clock.nowMs() }),
@@ -38,7 +38,7 @@ export async function startPaying(
     ...options,
     ...(clock && { clock }),
     configure: (config) => {
-      const stripe = { secretKey: "sk_test_1", webhookSecret: WEBHOOK_SECRET, apiUrl: double.url };
+      const stripe = { secretKey: "sk_test_1", webhookSecret: WEBHOOK_SECRET, apiUrl: fakeStripe.url };
       Object.assign(config.payments, { driver: "stripe", stripe });
       configure?.(config);
     },
@@ -51,7 +51,7 @@ export async function startPaying(
   };
   return {
     gateway,
-    double,
+    fakeStripe,
     order: async (organizationId, usd = "10", also = {}) => {
       const checkout = await gateway.payments.checkout({
         organizationId,
@@ -62,13 +62,13 @@ export async function startPaying(
         returnUrl: "http://127.0.0.1/billing",
       });
       if (checkout.kind !== "ordered") throw new Error(`the checkout ended ${JSON.stringify(checkout.kind)}`);
-      return { order: checkout.order, session: double.session(checkout.order.payUrl ?? "") };
+      return { order: checkout.order, session: fakeStripe.session(checkout.order.payUrl ?? "") };
     },
     available: async (organizationId) => Number((await balance(organizationId)).available) / 1e9,
     debt: async (organizationId) => Number((await balance(organizationId)).debt) / 1e9,
     stop: async () => {
       await gateway.stop();
-      await double.stop();
+      await fakeStripe.stop();
     },
   };
 }

@@ -2,7 +2,7 @@
 // does, they leave the balance that their story says. Orders and repetitions are drawn at random (fault 67).
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { DoubleEvent } from "../../src/payments/fake-stripe/account.ts";
+import type { FakeStripeEvent } from "../../src/payments/fake-stripe/account.ts";
 import { type Paying, startPaying } from "./paying.ts";
 
 let paying: Paying;
@@ -18,14 +18,15 @@ interface Story {
   name: string;
   /** What is available in the end, of $10 paid. */
   left: number;
-  events: (paid: DoubleEvent) => DoubleEvent[];
+  events: (paid: FakeStripeEvent) => FakeStripeEvent[];
 }
 
-const paymentOf = (paid: DoubleEvent) => {
+const paymentOf = (paid: FakeStripeEvent) => {
   const session = paid.data.object as { id: string };
-  return paying.double.account.pay(paying.double.session(session.id));
+  return paying.fakeStripe.account.pay(paying.fakeStripe.session(session.id));
 };
-const again = (type: string, event: DoubleEvent) => paying.double.event(type, event.data.object as object);
+const again = (type: string, event: FakeStripeEvent) =>
+  paying.fakeStripe.event(type, event.data.object as object);
 
 const STORIES: Story[] = [
   {
@@ -42,7 +43,7 @@ const STORIES: Story[] = [
     name: "disputed",
     left: 0,
     events: (paid) => {
-      const dispute = paying.double.disputed(paymentOf(paid));
+      const dispute = paying.fakeStripe.disputed(paymentOf(paid));
       return [paid, dispute, again("charge.dispute.funds_withdrawn", dispute)];
     },
   },
@@ -50,7 +51,7 @@ const STORIES: Story[] = [
     name: "disputed and won",
     left: 10,
     events: (paid) => {
-      const dispute = paying.double.disputed(paymentOf(paid));
+      const dispute = paying.fakeStripe.disputed(paymentOf(paid));
       return [paid, dispute, again("charge.dispute.funds_reinstated", dispute)];
     },
   },
@@ -59,15 +60,15 @@ const STORIES: Story[] = [
     left: 3,
     events: (paid) => {
       const payment = paymentOf(paid);
-      return [paid, paying.double.refunded(payment, 300), paying.double.refunded(payment, 400)];
+      return [paid, paying.fakeStripe.refunded(payment, 300), paying.fakeStripe.refunded(payment, 400)];
     },
   },
   {
     name: "refunded, but the refund failed",
     left: 10,
     events: (paid) => {
-      const made = paying.double.refunded(paymentOf(paid), 400);
-      return [paid, made, paying.double.refundFailed(made)];
+      const made = paying.fakeStripe.refunded(paymentOf(paid), 400);
+      return [paid, made, paying.fakeStripe.refundFailed(made)];
     },
   },
 ];
@@ -77,11 +78,11 @@ test.each(STORIES)("$name: $left dollars are left, in every order", async ({ eve
     fc.asyncProperty(fc.infiniteStream(fc.nat()), async (draws) => {
       const org = (await paying.gateway.customer({ usd: "0" })).organizationId;
       const { session } = await paying.order(org);
-      const waiting = events(paying.double.paid(session)).flatMap((event) => [event, event]);
+      const waiting = events(paying.fakeStripe.paid(session)).flatMap((event) => [event, event]);
       for (let tries = 0; waiting.length > 0 && tries < 200; tries++) {
         const [draw = 0] = draws.take(1);
         const [event] = waiting.splice(draw % waiting.length, 1);
-        const { status } = await paying.double.deliver(event ?? {});
+        const { status } = await paying.fakeStripe.deliver(event ?? {});
         if (status !== 200 && event !== undefined) waiting.push(event);
       }
       expect(waiting).toEqual([]);

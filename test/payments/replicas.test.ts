@@ -13,7 +13,7 @@ import { auditLog } from "../support/audit-log.ts";
 
 const WEBHOOK_SECRET = "whsec_of_the_test";
 const usd = (dollars: number) => nanoUsd(BigInt(dollars) * 1_000_000_000n);
-let double: FakeStripe;
+let fakeStripe: FakeStripe;
 let gateways: [TestGateway, TestGateway];
 let org: string;
 let turn = 0;
@@ -23,7 +23,7 @@ beforeAll(async () => {
   const database = await (await testPostgres()).database();
   drop = () => database.drop();
   // Events go to the two in turns.
-  double = new FakeStripe({
+  fakeStripe = new FakeStripe({
     webhookSecret: WEBHOOK_SECRET,
     webhookUrl: () => `${gateways[turn++ % 2]?.url}/webhooks/stripe`,
   });
@@ -33,7 +33,7 @@ beforeAll(async () => {
       configure: (config) => {
         config.databaseUrl = database.url;
         if (keyOf !== undefined) cpSync(join(keyOf.dataDir, "data.key"), join(config.dataDir, "data.key"));
-        const stripe = { secretKey: "sk_test_1", webhookSecret: WEBHOOK_SECRET, apiUrl: double.url };
+        const stripe = { secretKey: "sk_test_1", webhookSecret: WEBHOOK_SECRET, apiUrl: fakeStripe.url };
         Object.assign(config.payments, { driver: "stripe", stripe });
         config.alerts.privateTargets = true;
       },
@@ -45,7 +45,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await gateways[0].assertSound();
   for (const gateway of gateways) await gateway.stop();
-  await double.stop();
+  await fakeStripe.stop();
   await drop();
 });
 
@@ -62,17 +62,17 @@ test("one payment reported twenty times to two gateways credits once; its disput
     [first, second, first, second].map(({ services }) => services.paymentService.buy(org, input, form)),
   );
   expect(new Set(orders.map(({ id }) => id)).size).toBe(1);
-  const session = double.session(orders[0]?.pay_url ?? "");
-  const event = double.paid(session);
-  const answers = await Promise.all(Array.from({ length: 20 }, () => double.deliver(event)));
+  const session = fakeStripe.session(orders[0]?.pay_url ?? "");
+  const event = fakeStripe.paid(session);
+  const answers = await Promise.all(Array.from({ length: 20 }, () => fakeStripe.deliver(event)));
   const outcomes = await Promise.all(
     answers.map(async (answer) => ((await answer.json()) as { outcome: string }).outcome),
   );
   expect(outcomes.filter((outcome) => outcome === "credited")).toHaveLength(1);
   expect(outcomes.filter((outcome) => outcome === "repeated")).toHaveLength(19);
   expect(await available()).toBe(25);
-  const dispute = double.disputed(double.account.pay(session));
-  await Promise.all([1, 2, 3, 4].map(() => double.deliver(dispute)));
+  const dispute = fakeStripe.disputed(fakeStripe.account.pay(session));
+  await Promise.all([1, 2, 3, 4].map(() => fakeStripe.deliver(dispute)));
   expect(await available()).toBe(0);
 });
 
@@ -101,9 +101,9 @@ test("two gateways that top up at once stay within the month's cap", async () =>
         .flatMap(({ payments }) => Array.from({ length: 5 }, () => payments))
         .map((room) => room.runAutomatic(failed)),
     );
-    const charged = [...double.account.payments.values()].filter(({ amount }) => amount === 5_000);
+    const charged = [...fakeStripe.account.payments.values()].filter(({ amount }) => amount === 5_000);
     expect([charged.length, await available()]).toEqual([1, round === 0 ? 75 : 25]);
-    if (round === 0 && charged[0] !== undefined) await double.deliver(double.disputed(charged[0]));
+    if (round === 0 && charged[0] !== undefined) await fakeStripe.deliver(fakeStripe.disputed(charged[0]));
   }
   const { last_failure, spent_this_month_usd } = await gateways[1].services.paymentService.autoTopUp(org);
   expect([spent_this_month_usd, last_failure?.reason]).toEqual([
@@ -116,7 +116,7 @@ test("two gateways that top up at once keep to the most charges of an hour", asy
   const terms = { organizationId: org, enabled: true, threshold: usd(30), amount: usd(30), monthlyCap: null };
   const { automatic } = gateways[0].payments;
   await automatic.set(terms, await automatic.find(org));
-  const charged = () => [...double.account.payments.values()].filter(({ amount }) => amount === 3_000);
+  const charged = () => [...fakeStripe.account.payments.values()].filter(({ amount }) => amount === 3_000);
   for (let round = 0; round < 4; round++) {
     const before = charged().length;
     await Promise.all(
@@ -125,7 +125,8 @@ test("two gateways that top up at once keep to the most charges of an hour", asy
         .map((room) => room.runAutomatic(failed)),
     );
     const newest = charged().at(-1);
-    if (charged().length > before && newest !== undefined) await double.deliver(double.disputed(newest));
+    if (charged().length > before && newest !== undefined)
+      await fakeStripe.deliver(fakeStripe.disputed(newest));
   }
   // Two of the hour are those of the stories before.
   expect(charged()).toHaveLength(2);

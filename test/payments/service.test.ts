@@ -70,10 +70,10 @@ describe.each(["SQLite", "PostgreSQL"])("on %s", (store) => {
     test("an order has a page to pay on, and is credited by its event only", async () => {
       const made = order.parse(await buy("25.00"));
       expect(made).toMatchObject({ state: "open", amount_usd: "25.000000000", driver: "stripe", org });
-      const session = paying.double.session(made.pay_url ?? "");
+      const session = paying.fakeStripe.session(made.pay_url ?? "");
       expect(session.success_url).toBe(`${paying.gateway.url}/o/${org}/billing?order=${made.id}`);
       expect((await payments.order(org, made.id)).state).toBe("open");
-      await paying.double.deliver(paying.double.paid(session));
+      await paying.fakeStripe.deliver(paying.fakeStripe.paid(session));
       expect(await payments.order(org, made.id)).toMatchObject({ state: "credited", pay_url: null });
       expect(await audited()).toContain("order.create");
       expect(await audited()).toContain("credits.purchase");
@@ -89,9 +89,9 @@ describe.each(["SQLite", "PostgreSQL"])("on %s", (store) => {
     test("refusals name the field, and a service that is away says so", async () => {
       expect(await codeOf(buy("1"))).toEqual(["invalid_request", "amount_usd"]);
       expect(await codeOf(buy("5.001"))).toEqual(["invalid_request", "amount_usd"]);
-      paying.double.away = true;
+      paying.fakeStripe.away = true;
       expect(await codeOf(buy("25"))).toEqual(["payment_service_unavailable", null]);
-      paying.double.away = false;
+      paying.fakeStripe.away = false;
     });
 
     test("orders of another organization do not exist; lists come in pages", async () => {
@@ -139,7 +139,7 @@ describe.each(["SQLite", "PostgreSQL"])("on %s", (store) => {
       expect(await codeOf(payments.retryAutoTopUp(org, byItself("person_1")))).toEqual(["conflict", null]);
       expect((await payments.autoTopUp(org)).last_failure?.reason).toContain("no saved card");
       const made = await buy("5");
-      await paying.double.deliver(paying.double.paid(paying.double.session(made.pay_url ?? "")));
+      await paying.fakeStripe.deliver(paying.fakeStripe.paid(paying.fakeStripe.session(made.pay_url ?? "")));
       expect(await payments.retryAutoTopUp(org, byItself("person_1"))).toMatchObject({
         state: "credited",
         purpose: "auto_top_up",
@@ -182,9 +182,9 @@ describe.each(["SQLite", "PostgreSQL"])("on %s", (store) => {
 
   test("operators see events that credited nothing, and confirm only what is paid by hand", async () => {
     const made = await buy("25");
-    const session = paying.double.session(made.pay_url ?? "");
+    const session = paying.fakeStripe.session(made.pay_url ?? "");
     const wrong = { ...session, payment_status: "paid", amount_total: 1 };
-    await paying.double.deliver(paying.double.event("checkout.session.completed", wrong));
+    await paying.fakeStripe.deliver(paying.fakeStripe.event("checkout.session.completed", wrong));
     expect((await payments.events({ org })).data).toMatchObject([
       { outcome: "refused", order: made.id, org },
     ]);
@@ -234,7 +234,7 @@ describe.each(["SQLite", "PostgreSQL"])("on %s", (store) => {
       expect(named).toBe(param);
     });
 
-    test("targets inside the house are refused; the secret is shown once and stored sealed", async () => {
+    test("targets inside the network are refused; the secret is shown once and stored sealed", async () => {
       expect(await codeOf(channel("http://127.0.0.1:1/"))).toEqual(["invalid_request", "target"]);
       expect(await codeOf(channel("https://169.254.169.254/"))).toEqual(["invalid_request", "target"]);
       expect(await codeOf(channel(null))).toEqual(["invalid_request", "target"]);

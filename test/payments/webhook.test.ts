@@ -1,5 +1,5 @@
 // Faults 67 and 68 of the design: payment events that are replayed, reordered, forged, wrong, or interrupted by a crash.
-// Everything runs over HTTP against a real gateway; the payment service is the Stripe-shaped double.
+// Everything runs over HTTP against a real gateway; the payment service is the fake Stripe.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { nanoUsd } from "../../src/domain/money.ts";
 import type { OrderState } from "../../src/payments/order.ts";
@@ -33,15 +33,18 @@ const told = async (response: Response): Promise<[number, string]> => {
 test("a paid checkout credits exactly its order, and says so once it is durable", async () => {
   const { order, session } = await paying.order(org, "12.34");
   expect(order).toMatchObject({ state: "open", sessionId: session.id });
-  expect(await told(await paying.double.deliver(paying.double.paid(session)))).toEqual([200, "credited"]);
+  expect(await told(await paying.fakeStripe.deliver(paying.fakeStripe.paid(session)))).toEqual([
+    200,
+    "credited",
+  ]);
   expect([await paying.available(org), await stateOf(order.id)]).toEqual([12.34, "credited"]);
   expect((await paying.gateway.ledger.balance(org))?.paidWorkspace).toBe(true);
 });
 
 test("one event twenty times at once credits once", async () => {
   const { session } = await paying.order(org);
-  const event = paying.double.paid(session);
-  const answers = await Promise.all(Array.from({ length: 20 }, () => paying.double.deliver(event)));
+  const event = paying.fakeStripe.paid(session);
+  const answers = await Promise.all(Array.from({ length: 20 }, () => paying.fakeStripe.deliver(event)));
   const outcomes = await Promise.all(answers.map(told));
   expect(outcomes.filter(([, outcome]) => outcome === "credited")).toHaveLength(1);
   expect(outcomes.filter(([status, outcome]) => status === 200 && outcome === "repeated")).toHaveLength(19);
@@ -50,21 +53,21 @@ test("one event twenty times at once credits once", async () => {
 
 test("two events of one payment credit once", async () => {
   const { session } = await paying.order(org);
-  await paying.double.deliver(paying.double.paid(session));
-  const second = paying.double.event("checkout.session.async_payment_succeeded", session);
-  expect(await told(await paying.double.deliver(second))).toEqual([200, "repeated"]);
-  const payment = paying.double.account.pay(session);
-  const third = paying.double.event("payment_intent.succeeded", payment);
-  expect(await told(await paying.double.deliver(third))).toEqual([200, "ignored"]);
+  await paying.fakeStripe.deliver(paying.fakeStripe.paid(session));
+  const second = paying.fakeStripe.event("checkout.session.async_payment_succeeded", session);
+  expect(await told(await paying.fakeStripe.deliver(second))).toEqual([200, "repeated"]);
+  const payment = paying.fakeStripe.account.pay(session);
+  const third = paying.fakeStripe.event("payment_intent.succeeded", payment);
+  expect(await told(await paying.fakeStripe.deliver(third))).toEqual([200, "ignored"]);
   expect(await paying.available(org)).toBe(10);
 });
 
 test("forged, changed, unsigned and unreadable deliveries are not believed", async () => {
   const { order, session } = await paying.order(org);
-  const event = paying.double.paid(session);
+  const event = paying.fakeStripe.paid(session);
   const body = JSON.stringify(event);
   const now = Math.floor(clock.nowMs() / 1000);
-  expect(await told(await paying.double.deliver(event, { secret: "whsec_other" }))).toEqual([
+  expect(await told(await paying.fakeStripe.deliver(event, { secret: "whsec_other" }))).toEqual([
     400,
     "webhook_not_verified",
   ]);
@@ -78,7 +81,7 @@ test("forged, changed, unsigned and unreadable deliveries are not believed", asy
     [body, "nonsense"],
     [`${body} `, `t=${now},v1=${hmac}`],
   ] as const)
-    expect((await told(await paying.double.send(payload, signature)))[1]).toBe("webhook_not_verified");
+    expect((await told(await paying.fakeStripe.send(payload, signature)))[1]).toBe("webhook_not_verified");
   const unsigned = await fetch(`${paying.gateway.url}/webhooks/stripe`, {
     method: "POST",
     headers: { "content-type": "application/json" },
@@ -86,27 +89,27 @@ test("forged, changed, unsigned and unreadable deliveries are not believed", asy
   });
   expect(await told(unsigned)).toEqual([400, "webhook_not_verified"]);
   const none = new Bun.CryptoHasher("sha256", WEBHOOK_SECRET).update(`${now}.not json`).digest("hex");
-  expect((await paying.double.send("not json", `t=${now},v1=${none}`)).status).toBe(400);
+  expect((await paying.fakeStripe.send("not json", `t=${now},v1=${none}`)).status).toBe(400);
   expect([await paying.available(org), await stateOf(order.id)]).toEqual([0, "open"]);
   // The genuine bytes still count.
-  expect((await paying.double.send(body, `t=${now},v1=${hmac}`)).status).toBe(200);
+  expect((await paying.fakeStripe.send(body, `t=${now},v1=${hmac}`)).status).toBe(200);
 });
 
 test("a signature of more than five minutes ago, or of the future, is refused", async () => {
   const { session } = await paying.order(org);
-  const event = paying.double.paid(session);
+  const event = paying.fakeStripe.paid(session);
   const minutes = (count: number) => ({ signedAtMs: clock.nowMs() + count * 60_000 });
-  expect((await paying.double.deliver(event, minutes(-6))).status).toBe(400);
-  expect((await paying.double.deliver(event, minutes(6))).status).toBe(400);
+  expect((await paying.fakeStripe.deliver(event, minutes(-6))).status).toBe(400);
+  expect((await paying.fakeStripe.deliver(event, minutes(6))).status).toBe(400);
   expect(await paying.available(org)).toBe(0);
-  expect((await paying.double.deliver(event, minutes(-4))).status).toBe(200);
+  expect((await paying.fakeStripe.deliver(event, minutes(-4))).status).toBe(200);
 });
 
 test("another amount, currency, organization or session than ordered is refused and recorded", async () => {
   const other = (await paying.gateway.customer({ usd: "0" })).organizationId;
   const { order, session } = await paying.order(org);
   const theirs = await paying.order(other);
-  paying.double.account.pay(session);
+  paying.fakeStripe.account.pay(session);
   const wrong: object[] = [
     { amount_total: 100_000 },
     { amount_total: 999 },
@@ -118,8 +121,8 @@ test("another amount, currency, organization or session than ordered is refused 
     { client_reference_id: "ord_nobody" },
   ];
   for (const change of wrong) {
-    const event = paying.double.event("checkout.session.completed", { ...session, ...change });
-    expect(await told(await paying.double.deliver(event))).toEqual([422, "webhook_event_refused"]);
+    const event = paying.fakeStripe.event("checkout.session.completed", { ...session, ...change });
+    expect(await told(await paying.fakeStripe.deliver(event))).toEqual([422, "webhook_event_refused"]);
   }
   expect([await paying.available(org), await paying.available(other)]).toEqual([0, 0]);
   expect(await stateOf(order.id)).toBe("open");
@@ -129,29 +132,32 @@ test("another amount, currency, organization or session than ordered is refused 
 
 test("payments of others who share the account are none of our business", async () => {
   const { session } = await paying.order(org);
-  paying.double.account.pay(session);
+  paying.fakeStripe.account.pay(session);
   for (const reference of [null, "invoice-17"]) {
     const theirs = { ...session, id: "cs_theirs", client_reference_id: reference };
-    const event = paying.double.event("checkout.session.completed", theirs);
-    expect(await told(await paying.double.deliver(event))).toEqual([200, "ignored"]);
+    const event = paying.fakeStripe.event("checkout.session.completed", theirs);
+    expect(await told(await paying.fakeStripe.deliver(event))).toEqual([200, "ignored"]);
   }
-  const dispute = paying.double.disputed({
-    ...paying.double.account.pay(session),
-    id: paying.double.account.charge(new URLSearchParams("amount=500"), "succeeded").id,
+  const dispute = paying.fakeStripe.disputed({
+    ...paying.fakeStripe.account.pay(session),
+    id: paying.fakeStripe.account.charge(new URLSearchParams("amount=500"), "succeeded").id,
   });
-  expect(await told(await paying.double.deliver(dispute))).toEqual([200, "ignored"]);
+  expect(await told(await paying.fakeStripe.deliver(dispute))).toEqual([200, "ignored"]);
 });
 
 test("a page that was not paid yet, expired or failed credits nothing; paying late still does", async () => {
   const { order, session } = await paying.order(org);
-  const unpaid = paying.double.event("checkout.session.completed", session);
-  expect(await told(await paying.double.deliver(unpaid))).toEqual([200, "ignored"]);
-  const expired = paying.double.event("checkout.session.expired", session);
-  expect(await told(await paying.double.deliver(expired))).toEqual([200, "expired"]);
+  const unpaid = paying.fakeStripe.event("checkout.session.completed", session);
+  expect(await told(await paying.fakeStripe.deliver(unpaid))).toEqual([200, "ignored"]);
+  const expired = paying.fakeStripe.event("checkout.session.expired", session);
+  expect(await told(await paying.fakeStripe.deliver(expired))).toEqual([200, "expired"]);
   expect([await paying.available(org), await stateOf(order.id)]).toEqual([0, "expired"]);
-  expect(await told(await paying.double.deliver(paying.double.paid(session)))).toEqual([200, "credited"]);
+  expect(await told(await paying.fakeStripe.deliver(paying.fakeStripe.paid(session)))).toEqual([
+    200,
+    "credited",
+  ]);
   // Delivered again after the payment: reordered, and without effect.
-  expect(await told(await paying.double.deliver(expired))).toEqual([200, "ignored"]);
+  expect(await told(await paying.fakeStripe.deliver(expired))).toEqual([200, "ignored"]);
   expect([await paying.available(org), await stateOf(order.id)]).toEqual([10, "credited"]);
 });
 
@@ -160,11 +166,11 @@ test("a crash after the money was credited, before anybody was told: the redeliv
   const { ledger, payments } = paying.gateway;
   const credited = payments.orders.credited.bind(payments.orders);
   payments.orders.credited = () => Promise.reject(new Error("killed here"));
-  const event = paying.double.paid(session);
-  expect((await paying.double.deliver(event)).status).toBe(500);
+  const event = paying.fakeStripe.paid(session);
+  expect((await paying.fakeStripe.deliver(event)).status).toBe(500);
   payments.orders.credited = credited;
   expect([await paying.available(org), await stateOf(order.id)]).toEqual([10, "open"]);
-  expect(await told(await paying.double.deliver(event))).toEqual([200, "repeated"]);
+  expect(await told(await paying.fakeStripe.deliver(event))).toEqual([200, "repeated"]);
   expect([await paying.available(org), await stateOf(order.id)]).toEqual([10, "credited"]);
   expect((await ledger.balance(org))?.purchased).toBe(nanoUsd(10_000_000_000n));
 });
@@ -174,21 +180,21 @@ test("a crash between receiving and crediting: the redelivery credits, once", as
   const { ledger } = paying.gateway;
   const topUp = ledger.topUp.bind(ledger);
   ledger.topUp = () => Promise.reject(new Error("killed here"));
-  const event = paying.double.paid(session);
-  expect((await paying.double.deliver(event)).status).toBe(500);
+  const event = paying.fakeStripe.paid(session);
+  expect((await paying.fakeStripe.deliver(event)).status).toBe(500);
   ledger.topUp = topUp;
   expect(await paying.available(org)).toBe(0);
-  expect(await told(await paying.double.deliver(event))).toEqual([200, "credited"]);
-  expect(await told(await paying.double.deliver(event))).toEqual([200, "repeated"]);
+  expect(await told(await paying.fakeStripe.deliver(event))).toEqual([200, "credited"]);
+  expect(await told(await paying.fakeStripe.deliver(event))).toEqual([200, "repeated"]);
   expect(await paying.available(org)).toBe(10);
 });
 
 test("a form sent twice, also at once, orders once; with another amount it is refused", async () => {
-  const before = paying.double.account.sessions.size;
+  const before = paying.fakeStripe.account.sessions.size;
   const orders = await Promise.all([1, 2, 3].map(() => paying.order(org, "10", { formKey: "form-1" })));
   const again = await paying.order(org, "10", { formKey: "form-1" });
   expect(new Set([...orders, again].map(({ order }) => order.id)).size).toBe(1);
-  expect(paying.double.account.sessions.size - before).toBe(1);
+  expect(paying.fakeStripe.account.sessions.size - before).toBe(1);
   expect(paying.order(org, "11", { formKey: "form-1" })).rejects.toThrow("form_reused");
 });
 
@@ -198,19 +204,19 @@ test.each(["4.99", "10000.01", "5.001", "0"])("an order of $%s is refused", asyn
 
 test("a dispute becomes a chargeback once, and winning it gives the credits back", async () => {
   const { session } = await paying.order(org);
-  await paying.double.deliver(paying.double.paid(session));
-  const payment = paying.double.account.pay(session);
-  const dispute = paying.double.disputed(payment);
-  expect(await told(await paying.double.deliver(dispute))).toEqual([200, "taken_back"]);
-  expect(await told(await paying.double.deliver(dispute))).toEqual([200, "repeated"]);
+  await paying.fakeStripe.deliver(paying.fakeStripe.paid(session));
+  const payment = paying.fakeStripe.account.pay(session);
+  const dispute = paying.fakeStripe.disputed(payment);
+  expect(await told(await paying.fakeStripe.deliver(dispute))).toEqual([200, "taken_back"]);
+  expect(await told(await paying.fakeStripe.deliver(dispute))).toEqual([200, "repeated"]);
   const withdrawn = {
-    ...paying.double.event("charge.dispute.funds_withdrawn", dispute.data.object as object),
+    ...paying.fakeStripe.event("charge.dispute.funds_withdrawn", dispute.data.object as object),
   };
-  expect(await told(await paying.double.deliver(withdrawn))).toEqual([200, "repeated"]);
+  expect(await told(await paying.fakeStripe.deliver(withdrawn))).toEqual([200, "repeated"]);
   expect([await paying.available(org), await paying.debt(org)]).toEqual([0, 0]);
-  const won = paying.double.event("charge.dispute.funds_reinstated", dispute.data.object as object);
-  expect(await told(await paying.double.deliver(won))).toEqual([200, "returned"]);
-  expect(await told(await paying.double.deliver(won))).toEqual([200, "repeated"]);
+  const won = paying.fakeStripe.event("charge.dispute.funds_reinstated", dispute.data.object as object);
+  expect(await told(await paying.fakeStripe.deliver(won))).toEqual([200, "returned"]);
+  expect(await told(await paying.fakeStripe.deliver(won))).toEqual([200, "repeated"]);
   expect(await paying.available(org)).toBe(10);
 });
 
@@ -219,15 +225,15 @@ describe("a dispute that takes its money again after it gave it back", () => {
   /** A paid order of ten dollars, of which a little is spent, and the events of a dispute of several rounds. */
   async function story() {
     const { session } = await paying.order(org);
-    await paying.double.deliver(paying.double.paid(session));
-    const payment = paying.double.account.pay(session);
+    await paying.fakeStripe.deliver(paying.fakeStripe.paid(session));
+    const payment = paying.fakeStripe.account.pay(session);
     const customer = await paying.gateway.key(org);
     expect((await paying.gateway.chat(customer, hello())).status).toBe(200);
     const spent = Number((await paying.gateway.balance(customer)).spent) / 1e9;
-    const created = paying.double.disputed(payment);
+    const created = paying.fakeStripe.disputed(payment);
     const move = (how: Move) =>
-      paying.double.event(`charge.dispute.funds_${how}`, created.data.object as object);
-    const deliver = async (event: object) => (await told(await paying.double.deliver(event)))[1];
+      paying.fakeStripe.event(`charge.dispute.funds_${how}`, created.data.object as object);
+    const deliver = async (event: object) => (await told(await paying.fakeStripe.deliver(event)))[1];
     const balance = async () => [await paying.available(org), await paying.debt(org)];
     const lost = [0, spent];
     const kept = [await paying.available(org), 0];
@@ -266,30 +272,30 @@ describe("a dispute that takes its money again after it gave it back", () => {
 
 test("a dispute that comes before its payment, or ends before it began, is asked for again", async () => {
   const { session } = await paying.order(org);
-  const payment = paying.double.account.pay(session);
-  const dispute = paying.double.disputed(payment);
-  const won = paying.double.event("charge.dispute.funds_reinstated", dispute.data.object as object);
-  expect(await told(await paying.double.deliver(dispute))).toEqual([409, "webhook_event_too_early"]);
-  await paying.double.deliver(paying.double.event("checkout.session.completed", session));
-  expect(await told(await paying.double.deliver(won))).toEqual([409, "webhook_event_too_early"]);
+  const payment = paying.fakeStripe.account.pay(session);
+  const dispute = paying.fakeStripe.disputed(payment);
+  const won = paying.fakeStripe.event("charge.dispute.funds_reinstated", dispute.data.object as object);
+  expect(await told(await paying.fakeStripe.deliver(dispute))).toEqual([409, "webhook_event_too_early"]);
+  await paying.fakeStripe.deliver(paying.fakeStripe.event("checkout.session.completed", session));
+  expect(await told(await paying.fakeStripe.deliver(won))).toEqual([409, "webhook_event_too_early"]);
   expect(await paying.available(org)).toBe(10);
-  expect(await told(await paying.double.deliver(dispute))).toEqual([200, "taken_back"]);
-  expect(await told(await paying.double.deliver(won))).toEqual([200, "returned"]);
+  expect(await told(await paying.fakeStripe.deliver(dispute))).toEqual([200, "taken_back"]);
+  expect(await told(await paying.fakeStripe.deliver(won))).toEqual([200, "returned"]);
   expect(await paying.available(org)).toBe(10);
 });
 
 test("an inquiry moves nothing; a refund takes back its part; more than was paid is refused", async () => {
   const { session } = await paying.order(org);
-  await paying.double.deliver(paying.double.paid(session));
-  const payment = paying.double.account.pay(session);
-  const inquiry = paying.double.disputed(payment, "warning_needs_response");
-  expect(await told(await paying.double.deliver(inquiry))).toEqual([200, "ignored"]);
-  const refund = paying.double.refunded(payment, 400);
-  expect(await told(await paying.double.deliver(refund))).toEqual([200, "taken_back"]);
-  const updated = paying.double.event("charge.refund.updated", refund.data.object as object);
-  expect(await told(await paying.double.deliver(updated))).toEqual([200, "repeated"]);
+  await paying.fakeStripe.deliver(paying.fakeStripe.paid(session));
+  const payment = paying.fakeStripe.account.pay(session);
+  const inquiry = paying.fakeStripe.disputed(payment, "warning_needs_response");
+  expect(await told(await paying.fakeStripe.deliver(inquiry))).toEqual([200, "ignored"]);
+  const refund = paying.fakeStripe.refunded(payment, 400);
+  expect(await told(await paying.fakeStripe.deliver(refund))).toEqual([200, "taken_back"]);
+  const updated = paying.fakeStripe.event("charge.refund.updated", refund.data.object as object);
+  expect(await told(await paying.fakeStripe.deliver(updated))).toEqual([200, "repeated"]);
   expect(await paying.available(org)).toBe(6);
-  expect(await told(await paying.double.deliver(paying.double.refunded(payment, 1001)))).toEqual([
+  expect(await told(await paying.fakeStripe.deliver(paying.fakeStripe.refunded(payment, 1001)))).toEqual([
     422,
     "webhook_event_refused",
   ]);
@@ -297,29 +303,32 @@ test("an inquiry moves nothing; a refund takes back its part; more than was paid
 });
 
 test("a service that is away orders nothing; the same form works when it is back", async () => {
-  paying.double.away = true;
+  paying.fakeStripe.away = true;
   const form = { formKey: "form-2" };
   expect(await paying.order(org, "20", form).catch((error: unknown) => error)).toBeInstanceOf(ServiceFailure);
-  paying.double.away = false;
+  paying.fakeStripe.away = false;
   const { order, session } = await paying.order(org, "20", form);
-  expect(await told(await paying.double.deliver(paying.double.paid(session)))).toEqual([200, "credited"]);
+  expect(await told(await paying.fakeStripe.deliver(paying.fakeStripe.paid(session)))).toEqual([
+    200,
+    "credited",
+  ]);
   const orders = await paying.gateway.payments.orders.page(org, NEWEST, { limit: 10 });
   expect(orders.rows.map(({ id, state }) => [id, state])).toEqual([[order.id, "credited"]]);
 });
 
 test("who disputes what was spent already owes it: requests stop until it is paid", async () => {
   const { session } = await paying.order(org);
-  await paying.double.deliver(paying.double.paid(session));
+  await paying.fakeStripe.deliver(paying.fakeStripe.paid(session));
   const customer = await paying.gateway.key(org);
   expect((await paying.gateway.chat(customer, hello())).status).toBe(200);
-  await paying.double.deliver(paying.double.disputed(paying.double.account.pay(session)));
+  await paying.fakeStripe.deliver(paying.fakeStripe.disputed(paying.fakeStripe.account.pay(session)));
   const spent = Number((await paying.gateway.balance(customer)).spent) / 1e9;
   expect([await paying.available(org), await paying.debt(org)]).toEqual([0, spent]);
   const refused = await paying.gateway.chat<{ error: { code: string; message: string } }>(customer, hello());
   expect([refused.status, refused.json.error.code]).toEqual([402, "insufficient_credits"]);
   expect(refused.json.error.message).toContain("disputed payment");
   const second = await paying.order(org);
-  await paying.double.deliver(paying.double.paid(second.session));
+  await paying.fakeStripe.deliver(paying.fakeStripe.paid(second.session));
   expect(await paying.available(org)).toBeCloseTo(10 - spent, 9);
   expect((await paying.gateway.chat(customer, hello())).status).toBe(200);
 });

@@ -88,7 +88,7 @@ export const activityTexts = {
     none: "Nothing was charged.",
   },
   priceOf: (version: number) => `Price of release version ${version}.`,
-  timeline: "Course",
+  timeline: "Timeline",
   steps: {
     held: "Admitted, credits held",
     call: (n: number) => `Hold durable, call ${n} sent`,

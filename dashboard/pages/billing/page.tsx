@@ -20,7 +20,7 @@ import { pageNames } from "../../components/texts.ts";
 import { AutoTopUpCard } from "./auto-top-up.tsx";
 import { Holds } from "./holds.tsx";
 import { Ledger } from "./ledger.tsx";
-import { OrderCourse } from "./order-course.tsx";
+import { OrderProgress } from "./order-progress.tsx";
 import { OrderDialog } from "./order.tsx";
 import { Orders } from "./orders.tsx";
 
@@ -52,7 +52,7 @@ export function BillingPage() {
         {(of) => (
           <>
             {order !== "" && (
-              <OrderCourse org={org.id} order={order} onClose={() => setFilters({ order: "" })} />
+              <OrderProgress org={org.id} order={order} onClose={() => setFilters({ order: "" })} />
             )}
             <Balance of={of} />
             {of.open_holds > 0 && <Holds org={org.id} />}

@@ -9,7 +9,7 @@ import { useMembership } from "../../membership.tsx";
 import { path } from "../../path-builder.ts";
 import { pageNames } from "../../components/texts.ts";
 import { playgroundTexts as words } from "./texts.ts";
-import { Desk } from "./desk.tsx";
+import { Conversations } from "./conversations.tsx";
 
 export function PlaygroundPage() {
   const { may } = useMembership();
@@ -34,7 +34,7 @@ function Playground() {
           {({ data }) => {
             const active = data.filter(({ status }) => status === "active");
             if (catalogue.length === 0) return <Empty icon="models">{words.noModels}</Empty>;
-            if (active.length > 0) return <Desk models={catalogue} keys={active} />;
+            if (active.length > 0) return <Conversations models={catalogue} keys={active} />;
             return (
               <Empty
                 icon="keys"

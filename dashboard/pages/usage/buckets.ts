@@ -16,7 +16,7 @@ export type Measure = (typeof MEASURES)[number];
 const SERIES_AT_MOST = 8;
 const NOTHING = "0.000000000";
 
-export interface Course {
+export interface UsageChart {
   /** What each series is called; unlike among themselves. */
   series: Series[];
   /** Whose each series is; the one of all others is nobody's. */
@@ -30,7 +30,7 @@ export interface Course {
   rows: { label: string; figures: string[] }[];
 }
 
-export function courseOf(usage: Usage, measure: Measure, cumulative: boolean): Course {
+export function usageChartOf(usage: Usage, measure: Measure, cumulative: boolean): UsageChart {
   const names = distinctLabels(usage.rows);
   const shownNames =
     names.length <= SERIES_AT_MOST ? names : [...names.slice(0, SERIES_AT_MOST), usageTexts.other];
@@ -38,7 +38,7 @@ export function courseOf(usage: Usage, measure: Measure, cumulative: boolean): C
   const series = shownNames.map((name, at) => ({ name, colour: colours[at] ?? "" }));
   const sums = series.map(() => NOTHING);
   const groups = names.length <= SERIES_AT_MOST ? usage.rows : usage.rows.slice(0, SERIES_AT_MOST);
-  const course: Course = { series, groups, buckets: [], running: undefined, startOf: new Map(), rows: [] };
+  const chart: UsageChart = { series, groups, buckets: [], running: undefined, startOf: new Map(), rows: [] };
   const starts = new Map<string, string>();
   for (const [at, start] of usage.at.entries()) {
     const label = bucketLabel(start, usage.bucket);
@@ -51,14 +51,14 @@ export function courseOf(usage: Usage, measure: Measure, cumulative: boolean): C
     const shown = cumulative ? [...sums] : amounts;
     const isUsed = usage.series.some(({ figures }) => figures[at] !== null);
     starts.set(label, start);
-    if (start === usage.running_bucket) course.running = label;
-    course.buckets.push({
+    if (start === usage.running_bucket) chart.running = label;
+    chart.buckets.push({
       label,
       values: shown.map((amount) => (isUsed || (cumulative && !isZero(amount)) ? heightOf(amount) : null)),
     });
-    if (isUsed) course.rows.push({ label, figures: shown.map((amount) => textOf(amount, measure)) });
+    if (isUsed) chart.rows.push({ label, figures: shown.map((amount) => textOf(amount, measure)) });
   }
-  return { ...course, startOf: starts };
+  return { ...chart, startOf: starts };
 }
 
 /** Keys and members may share a name: such groups are told apart by the end of their ids. */

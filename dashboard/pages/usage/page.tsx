@@ -19,7 +19,7 @@ import { useMembership } from "../../membership.tsx";
 import { path } from "../../path-builder.ts";
 import { figureTexts, pageNames, tableTexts } from "../../components/texts.ts";
 import { usageTexts as words } from "./texts.ts";
-import { type Course, courseOf } from "./buckets.ts";
+import { type UsageChart, usageChartOf } from "./buckets.ts";
 import { ClearFilters, isNarrowed, SHAPE, UsageFilters, type UsageShape } from "./filters.tsx";
 import { Groups } from "./groups.tsx";
 import { summaryOf } from "./summary.ts";
@@ -78,13 +78,13 @@ export function UsagePage() {
 function Used({ of, org, filters }: { of: Usage; org: string; filters: UsageShape }) {
   const { measure, key, model } = filters;
   const navigate = useNavigate();
-  const course = courseOf(of, measure, filters.cumulative !== "");
+  const chart = usageChartOf(of, measure, filters.cumulative !== "");
   const activity = path.organization(org, "activity");
   const narrowed = { ...(key !== "" && { key }), ...(model !== "" && { model }) };
   const openBar = (label: string, series: number | null): void => {
-    const at = of.at.indexOf(course.startOf.get(label) ?? "");
+    const at = of.at.indexOf(chart.startOf.get(label) ?? "");
     const from = of.at[at];
-    const row = series === null ? undefined : course.groups[series];
+    const row = series === null ? undefined : chart.groups[series];
     const group = row === undefined ? {} : knownFilters(of, [row.group, row.second]);
     if (from !== undefined)
       void navigate({ to: activity, search: { ...narrowed, ...group, from, to: of.at[at + 1] ?? of.to } });
@@ -95,11 +95,11 @@ function Used({ of, org, filters }: { of: Usage; org: string; filters: UsageShap
       <Figure
         title={`${words.titles[measure]}, ${figureTexts.buckets[of.bucket]}`}
         summary={`${summaryOf(of, measure, windowName(filters))}. ${words.picked}`}
-        series={course.series}
-        buckets={course.buckets}
-        running={course.running}
+        series={chart.series}
+        buckets={chart.buckets}
+        running={chart.running}
         format={measure === "charge_usd" ? formatHeight : shortCount}
-        table={<CourseTable of={course} />}
+        table={<ChartTable of={chart} />}
         onPick={openBar}
       />
       <Groups
@@ -131,17 +131,17 @@ function filterOf(of: Usage, place: Place): Record<string, string> | null {
   return asked.every((by) => by in search) ? search : null;
 }
 
-const CourseTable = ({ of: { series, rows } }: { of: Course }) => {
-  const columns: Column<Course["rows"][number]>[] = [
+const ChartTable = ({ of: { series, rows } }: { of: UsageChart }) => {
+  const columns: Column<UsageChart["rows"][number]>[] = [
     { title: words.time, always: true, cell: ({ label }) => label },
     ...series.map(({ name }, at) => ({
       title: name,
       always: at === 0,
       figures: true,
-      cell: ({ figures }: Course["rows"][number]) => figures[at] ?? "",
+      cell: ({ figures }: UsageChart["rows"][number]) => figures[at] ?? "",
     })),
   ];
-  return <DataTable label={words.course} rows={rows} rowKey={({ label }) => label} columns={columns} />;
+  return <DataTable label={words.overTime} rows={rows} rowKey={({ label }) => label} columns={columns} />;
 };
 
 const Totals = ({ of }: { of: Usage["total"] }) => (

@@ -18,7 +18,7 @@ export const usageTexts = {
   cumulative: "Cumulative",
   picked: "A bar opens its requests, of its group where that is a model or a key.",
   time: "Time (UTC)",
-  course: "Usage over time",
+  overTime: "Usage over time",
   measure: "Measure",
   groups: {
     model: "Model",

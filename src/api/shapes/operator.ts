@@ -189,7 +189,7 @@ export const provider = z.object({
   errors: z.array(z.object({ class: z.string(), attempts: count })),
   /** Of the last 24 hours: calls whose provider was not believed as it was, by reason (docs/money.md). */
   doubts: z.array(z.object({ doubt, attempts: count })),
-  /** What the house paid in 30 days: price above charges. */
+  /** What the platform paid in 30 days: price above charges. */
   variance_usd: usd,
   /** Null where this provider is not probed, or was not yet; of the gateway that answers. */
   last_probe: z.object({ at: time, failing: z.boolean() }).nullable(),

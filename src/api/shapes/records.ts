@@ -218,7 +218,7 @@ export const requestSchema = z
     month: z.string(),
     hold_usd: usd,
     charge_usd: usd,
-    variance_usd: usd.describe("Price of what was used beyond the charge; the house pays it."),
+    variance_usd: usd.describe("Price of what was used beyond the charge; the platform pays it."),
     bounds: z.object({ prompt_tokens: count, output_tokens: count }),
     usage: z
       .object({

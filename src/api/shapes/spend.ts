@@ -208,7 +208,7 @@ export const arithmetic = z.object({
   charge_usd: usd,
   hold_usd: usd,
   returned_usd: usd,
-  /** Computed price above the hold; the house paid it. */
+  /** Computed price above the hold; the platform paid it. */
   variance_usd: usd,
   evidence: z.enum(EVIDENCE).nullable(),
   release_version: count,

@@ -1,4 +1,4 @@
-// What the double remembers, in Stripe's words: checkout pages, payments, and the events that tell of them. Money is
+// What the fake remembers, in Stripe's words: checkout pages, payments, and the events that tell of them. Money is
 // pretended; everything lives in memory.
 import { randomBase62 } from "../../lib/id.ts";
 
@@ -31,7 +31,7 @@ export interface Payment {
   status: "succeeded" | "processing" | "requires_payment_method" | "requires_action" | "canceled";
 }
 
-export interface DoubleEvent {
+export interface FakeStripeEvent {
   id: string;
   object: "event";
   api_version: string;
@@ -48,7 +48,7 @@ export class FakeAccount {
   readonly payments = new Map<string, Payment>();
   readonly refunds = new Map<string, MoneyBack>();
 
-  /** `pageRoot`: where the double's own pages are. */
+  /** `pageRoot`: where the fake's own pages are. */
   openSession(form: URLSearchParams, pageRoot: string): Session {
     const id = newId("cs");
     const session: Session = {
@@ -119,7 +119,7 @@ export class FakeAccount {
 }
 
 /** A snapshot: later changes of the object do not change an event that was made. */
-export const eventOf = (type: string, object: object, nowMs: number): DoubleEvent => ({
+export const eventOf = (type: string, object: object, nowMs: number): FakeStripeEvent => ({
   id: newId("evt"),
   object: "event",
   api_version: "2026-10-28.endive",

@@ -3,7 +3,7 @@
 import Stripe from "stripe";
 import {
   FakeAccount,
-  type DoubleEvent,
+  type FakeStripeEvent,
   eventOf,
   moneyBack,
   type MoneyBack,
@@ -60,35 +60,35 @@ export class FakeStripe {
   /** The session of a checkout address. */
   session(url: string): Session {
     const session = this.account.sessions.get(url.slice(url.lastIndexOf("/") + 1));
-    if (session === undefined) throw new Error(`the double has no page ${url}`);
+    if (session === undefined) throw new Error(`the fake has no page ${url}`);
     return session;
   }
 
   /** What Stripe would send once the page is paid. */
-  paid(session: Session): DoubleEvent {
+  paid(session: Session): FakeStripeEvent {
     this.account.pay(session);
     return this.event("checkout.session.completed", session);
   }
 
-  disputed(payment: Payment, status = "needs_response"): DoubleEvent {
+  disputed(payment: Payment, status = "needs_response"): FakeStripeEvent {
     return this.event("charge.dispute.created", moneyBack(payment, { object: "dispute", status }));
   }
 
-  refunded(payment: Payment, amount: number): DoubleEvent {
+  refunded(payment: Payment, amount: number): FakeStripeEvent {
     const refund = moneyBack(payment, { object: "refund", amount, status: "succeeded" });
     this.account.refunds.set(refund.id, refund);
     return this.event("refund.created", refund);
   }
 
   /** A refund that was made, and then did not reach the payer. */
-  refundFailed(made: DoubleEvent): DoubleEvent {
+  refundFailed(made: FakeStripeEvent): FakeStripeEvent {
     const refund = this.account.refunds.get((made.data.object as MoneyBack).id);
-    if (refund === undefined) throw new Error("the double made no such refund");
+    if (refund === undefined) throw new Error("the fake made no such refund");
     refund.status = "failed";
     return this.event("refund.failed", refund);
   }
 
-  event(type: string, object: object): DoubleEvent {
+  event(type: string, object: object): FakeStripeEvent {
     return eventOf(type, object, this.nowMs());
   }
 
@@ -121,7 +121,7 @@ export class FakeStripe {
     if (pathname === "/favicon.ico") return new Response(null, { status: 204 }); // every browser asks
     if (root === "pay") return this.payPage(request, kind ?? "");
     this.calls.push(`${request.method} ${pathname}`);
-    if (this.away) return print(failure(503, { type: "api_error", message: "The double is away." }));
+    if (this.away) return print(failure(503, { type: "api_error", message: "The fake is away." }));
     const idempotencyKey = request.headers.get("idempotency-key");
     if (request.method === "GET" && kind === "payment_intents" && (id === undefined || id === "search"))
       return this.listPayments(searchParams);
@@ -135,7 +135,7 @@ export class FakeStripe {
     if (this.charging === "hang_up" && kind === "payment_intents") {
       // It is charged, and nobody hears of it.
       if (earlier === undefined) this.keep(idempotencyKey, this.charge(form, "succeed"));
-      return print(failure(500, { type: "api_error", message: "The double hung up." }));
+      return print(failure(500, { type: "api_error", message: "The fake hung up." }));
     }
     if (earlier !== undefined) return print(earlier, { "idempotent-replayed": "true" });
     if (kind === "checkout")
@@ -190,7 +190,7 @@ export class FakeStripe {
     }
     if (charging === "refuse")
       return failure(400, { type: "invalid_request_error", message: "No such PaymentMethod." });
-    const broken = failure(500, { type: "api_error", message: "The double broke." });
+    const broken = failure(500, { type: "api_error", message: "The fake broke." });
     if (charging === "break") return broken;
     const payment = this.account.charge(form, charging === "pending" ? "processing" : "succeeded");
     if (charging === "break_charged") return broken;

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { path } from "../../../dashboard/path-builder.ts";
 import { billingTexts as words } from "../../../dashboard/pages/billing/texts.ts";
 import { dialogTexts } from "../../../dashboard/components/texts.ts";
-import type { DoubleEvent } from "../../../src/payments/fake-stripe/account.ts";
+import type { FakeStripeEvent } from "../../../src/payments/fake-stripe/account.ts";
 import { FakeStripe } from "../../../src/payments/fake-stripe/server.ts";
 import { newMember } from "../../support/browser.ts";
 import { waitFor } from "../../support/wait.ts";
@@ -18,12 +18,12 @@ let dashboard: Dashboard;
 let org: string;
 let bill: Visitor;
 let webhookUrl = "";
-const double = new FakeStripe({ webhookSecret: WEBHOOK_SECRET, webhookUrl: () => webhookUrl });
+const fakeStripe = new FakeStripe({ webhookSecret: WEBHOOK_SECRET, webhookUrl: () => webhookUrl });
 
 beforeAll(async () => {
   dashboard = await startDashboard({
     configure: (config) => {
-      const stripe = { secretKey: "sk_test_1", webhookSecret: WEBHOOK_SECRET, apiUrl: double.url };
+      const stripe = { secretKey: "sk_test_1", webhookSecret: WEBHOOK_SECRET, apiUrl: fakeStripe.url };
       Object.assign(config.payments, { driver: "stripe", stripe });
     },
   });
@@ -36,20 +36,20 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await dashboard.stop();
-  await double.stop();
+  await fakeStripe.stop();
 });
 
 /** Orders and pays on the service's side; its event stays on the way. The browser comes back. */
-async function payAndReturn(usd: string): Promise<DoubleEvent> {
+async function payAndReturn(usd: string): Promise<FakeStripeEvent> {
   const { page } = bill;
   await bill.open(path.organization(org, "billing"));
   await page.getByRole("button", { name: words.add, exact: true }).click();
   const dialog = page.getByRole("dialog", { name: words.add });
   await dialog.getByLabel(words.amount).fill(usd);
   await dialog.getByRole("button", { name: words.pay }).click();
-  await page.waitForURL((url) => url.origin === double.url);
-  const session = double.session(page.url());
-  const event = double.paid(session);
+  await page.waitForURL((url) => url.origin === fakeStripe.url);
+  const session = fakeStripe.session(page.url());
+  const event = fakeStripe.paid(session);
   await page.goto(session.success_url);
   await bill.settled();
   return event;
@@ -65,7 +65,7 @@ test("the page waits for the confirmation, and shows the credits and their row w
   await page.reload();
   await page.getByText(words.waiting("$25.00")).waitFor();
   expect(await dashboard.gateway.ledger.balance(org)).toMatchObject({ available: 5_000_000_000n });
-  for (const status of [200, 200]) expect((await double.deliver(event)).status).toBe(status);
+  for (const status of [200, 200]) expect((await fakeStripe.deliver(event)).status).toBe(status);
   await page.getByText(words.arrived("$25.00")).waitFor();
   await page.getByText("$30.00").first().waitFor();
   await waitFor(async () => (await rows()) === 2, "the row of the payment");
@@ -82,7 +82,7 @@ test("after a minute it says that nothing is lost, with the order to name; the c
   const order = new URL(page.url()).searchParams.get("order") ?? "";
   await page.clock.fastForward(MINUTE);
   await page.getByText(words.late(order)).waitFor();
-  await double.deliver(event);
+  await fakeStripe.deliver(event);
   await page.clock.fastForward("00:05");
   await page.getByText(words.arrived("$7.00")).waitFor();
   expect(await dashboard.gateway.ledger.balance(org)).toMatchObject({ available: 37_000_000_000n });

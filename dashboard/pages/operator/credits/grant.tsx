@@ -7,7 +7,7 @@ import { useChange } from "../../../api/change.ts";
 import type { Answer, Row } from "../../../api/routes.ts";
 import { FormDialog } from "../../../components/dialogs.tsx";
 import { ExactMoney } from "../../../components/figures.tsx";
-import { givenGrounds, GroundsFields, Moved, NO_GROUNDS } from "./move-of-credits.tsx";
+import { givenGrounds, GroundsFields, Outcome, NO_GROUNDS } from "./grounds.tsx";
 import { OrganizationSelect } from "../../../components/organization-select.tsx";
 import { amountProblem, isAmount } from "../../../format/amount.ts";
 import { addMoney, compareMoney, isZero, subMoney } from "../../../format/money.ts";
@@ -79,7 +79,7 @@ export function GrantDialog({ onClose }: { onClose: () => void }) {
           )}
         </>
       ) : (
-        <Moved
+        <Outcome
           now={granted.credited}
           says={granted.credited ? words.credited : words.repeated}
           of={granted}

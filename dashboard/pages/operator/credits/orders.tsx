@@ -12,7 +12,7 @@ import { RowActs } from "../../../components/row-acts.tsx";
 import { StateAndReason } from "../../../components/state-badge.tsx";
 import { Empty, Loaded } from "../../../components/states.tsx";
 import { operatorCreditsTexts as words } from "./texts.ts";
-import type { ListProps } from "./moves.tsx";
+import type { ListProps } from "./transactions.tsx";
 
 type OrderRow = Row<"GET /operator/orders">;
 

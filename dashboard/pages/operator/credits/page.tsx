@@ -1,4 +1,4 @@
-// Money in and out of every organization: the ledger's moves, what was ordered, what payment services told.
+// Money in and out of every organization: the ledger's transactions, what was ordered, what payment services told.
 import { Button, Group, SegmentedControl } from "@mantine/core";
 import { useState } from "react";
 import { addressOf } from "../../../api/routes.ts";
@@ -11,18 +11,18 @@ import { oneOf, text, useFilters } from "../../../filters.ts";
 import { operatorCreditsTexts as words } from "./texts.ts";
 import { operatorPageNames } from "../../../components/texts.ts";
 import { GrantDialog } from "./grant.tsx";
-import { Moves } from "./moves.tsx";
+import { Transactions } from "./transactions.tsx";
 import { Orders } from "./orders.tsx";
 import { Payments } from "./payments.tsx";
 
 const CSV = {
-  moves: "GET /operator/credits.csv",
+  transactions: "GET /operator/credits.csv",
   orders: "GET /operator/orders.csv",
   payments: "GET /operator/payments.csv",
 } as const;
-const LISTS = { moves: Moves, orders: Orders, payments: Payments } as const;
-const SHOWN = ["moves", "orders", "payments"] as const;
-const SHAPE = { org: text(), show: oneOf(SHOWN, "moves") };
+const LISTS = { transactions: Transactions, orders: Orders, payments: Payments } as const;
+const SHOWN = ["transactions", "orders", "payments"] as const;
+const SHAPE = { org: text(), show: oneOf(SHOWN, "transactions") };
 
 export function CreditsPage() {
   const [{ org, show }, setFilters] = useFilters(SHAPE);

@@ -8,7 +8,7 @@ import { Time } from "../../../components/figures.tsx";
 import { StateBadge } from "../../../components/state-badge.tsx";
 import { Empty, Loaded } from "../../../components/states.tsx";
 import { operatorCreditsTexts as words } from "./texts.ts";
-import type { ListProps } from "./moves.tsx";
+import type { ListProps } from "./transactions.tsx";
 
 type PaymentEvent = Row<"GET /operator/payments">;
 

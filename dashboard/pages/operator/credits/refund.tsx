@@ -8,7 +8,7 @@ import { useChange } from "../../../api/change.ts";
 import type { Answer } from "../../../api/routes.ts";
 import { FormDialog } from "../../../components/dialogs.tsx";
 import { ExactMoney, Time } from "../../../components/figures.tsx";
-import { givenGrounds, GroundsFields, Moved, NO_GROUNDS } from "./move-of-credits.tsx";
+import { givenGrounds, GroundsFields, Outcome, NO_GROUNDS } from "./grounds.tsx";
 import { Failure } from "../../../components/states.tsx";
 import { amountProblem, isAmount, trimAmount } from "../../../format/amount.ts";
 import { compareMoney, isZero } from "../../../format/money.ts";
@@ -88,7 +88,7 @@ export function RefundDialog({ request, onClose }: RefundDialogProps) {
           <GroundsFields value={grounds} onChange={setGrounds} />
         </>
       ) : (
-        <Moved
+        <Outcome
           now={refunded.refunded}
           says={refunded.refunded ? words.refunded : words.refundRepeated}
           of={refunded}

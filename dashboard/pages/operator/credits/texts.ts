@@ -1,5 +1,5 @@
 export const operatorCreditsTexts = {
-  lead: "Every purchase, grant, refund and chargeback. Nothing is edited or deleted; each move is a new entry of the ledger.",
+  lead: "Every purchase, grant, refund and chargeback. Nothing is edited or deleted; each transaction is a new entry of the ledger.",
   empty: "No organization has credits yet.",
   grant: "Grant credits",
   csv: "Download CSV",
@@ -16,7 +16,7 @@ export const operatorCreditsTexts = {
   org: "Organization",
   allOrgs: "All organizations",
   show: "Show",
-  shown: { moves: "Moves", orders: "Orders", payments: "Payment events" },
+  shown: { transactions: "Transactions", orders: "Orders", payments: "Payment events" },
   ordersEmpty:
     "Nobody has ordered credits yet. Orders that are paid by hand wait here until their money has arrived.",
   paymentsEmpty:

@@ -27,14 +27,14 @@ export function HealthPage() {
     <Page title={operatorPageNames.health} lead={words.lead} actions={<SupportBundle />}>
       <Loaded query={health}>{(now) => <Figures now={now} />}</Loaded>
       <Group gap="xl">
-        <Elsewhere to="/metrics" title={words.metrics} readers={words.metricsFor} />
-        <Elsewhere to="/readyz" title={words.readiness} readers={words.readinessFor} />
+        <OtherPage to="/metrics" title={words.metrics} readers={words.metricsFor} />
+        <OtherPage to="/readyz" title={words.readiness} readers={words.readinessFor} />
       </Group>
     </Page>
   );
 }
 
-const Elsewhere = ({ to, title, readers }: { to: string; title: string; readers: string }) => (
+const OtherPage = ({ to, title, readers }: { to: string; title: string; readers: string }) => (
   <Stack gap={0}>
     <Anchor href={to} target="_blank" rel="noreferrer" size="sm">
       {title}

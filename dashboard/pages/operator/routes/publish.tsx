@@ -79,14 +79,14 @@ interface Place {
   failed: boolean;
 }
 
-interface Course {
+interface Progress {
   failure: unknown;
   verified: VerifiedRelease | undefined;
   live: OperatedRoute | null;
 }
 
 /** How far a publication has come; no step is at hand once all are passed. */
-function placeOf({ failure, verified, live }: Course): Place {
+function placeOf({ failure, verified, live }: Progress): Place {
   if (live !== null) return { step: null, failed: false };
   if (failure instanceof ApiError)
     return { step: STEPS.find((step) => step === failure.step) ?? null, failed: failure.step !== null };

@@ -14,7 +14,7 @@ export interface Terms {
   expiresInMs: number;
 }
 
-export class ReleaseDesk {
+export class ReleasePublisher {
   private readonly versions = new Map<string, number>();
   private working: Promise<void> = Promise.resolve();
 

@@ -15,7 +15,7 @@ import { Settings } from "./settings.tsx";
 import { Side } from "./side.tsx";
 import { type Asked, type Choices, useTerms } from "./terms.ts";
 
-export function Desk(choices: Choices) {
+export function Conversations(choices: Choices) {
   const { org, baseUrl } = useMembership();
   const queries = useQueryClient();
   const terms = useTerms(choices);

@@ -1,4 +1,4 @@
-// What every move of credits by hand asks for and tells: a reference that works once, a reason; the balance before and after.
+// What every transaction of credits by hand asks for and tells: a reference that works once, a reason; the balance before and after.
 import { Alert, Text, TextInput } from "@mantine/core";
 import { operatorCreditsTexts as words } from "./texts.ts";
 import { ExactMoney } from "../../../components/figures.tsx";
@@ -35,14 +35,14 @@ export function GroundsFields({ value, onChange }: { value: Grounds; onChange: (
   );
 }
 
-interface MovedProps {
-  /** False when the reference had moved them before. */
+interface OutcomeProps {
+  /** False when the reference had been used before. */
   now: boolean;
   says: string;
   of: { before_usd: string; after_usd: string };
 }
 
-export const Moved = ({ now, says, of }: MovedProps) => (
+export const Outcome = ({ now, says, of }: OutcomeProps) => (
   <Alert color={now ? "green" : "yellow"} variant="light" role="status">
     <Text size="sm">
       {says} <ExactMoney usd={of.before_usd} /> → <ExactMoney usd={of.after_usd} />

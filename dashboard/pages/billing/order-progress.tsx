@@ -15,27 +15,27 @@ const ASKED_EVERY_MS = 2_000;
 const LATE_MS = 60_000;
 const COLOURS = { open: "indigo", credited: "green", failed: "red", expired: "yellow" } as const;
 
-interface CourseProps {
+interface OrderProgressProps {
   org: string;
   order: string;
   onClose: () => void;
 }
 
-export function OrderCourse({ org, order, onClose }: CourseProps) {
+export function OrderProgress({ org, order, onClose }: OrderProgressProps) {
   const [since] = useState(() => Date.now());
   const queries = useQueryClient();
-  const course = useQuery({
+  const progress = useQuery({
     ...read("GET /orgs/{org}/billing/orders/{order}", { org, order }),
     // Asked again until the payment service has spoken.
     refetchInterval: ({ state: { data } }) => (data?.state === "open" ? ASKED_EVERY_MS : false),
   });
-  const state = course.data?.state;
+  const state = progress.data?.state;
   useEffect(() => {
     // Balance and ledger have changed.
     if (state === "credited") void queries.invalidateQueries({ queryKey: ["orgs", org, "billing"] });
   }, [queries, org, state]);
   return (
-    <Loaded query={course} loading={null}>
+    <Loaded query={progress} loading={null}>
       {(of) => (
         <Alert
           color={COLOURS[of.state]}
@@ -46,7 +46,7 @@ export function OrderCourse({ org, order, onClose }: CourseProps) {
           onClose={onClose}
         >
           <Text size="sm" className="name">
-            {sentence(of, course.dataUpdatedAt - since > LATE_MS)}
+            {sentence(of, progress.dataUpdatedAt - since > LATE_MS)}
           </Text>
         </Alert>
       )}

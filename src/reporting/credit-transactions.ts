@@ -11,7 +11,7 @@ const CURSOR = /^(\d{1,15})\.(org_\w{1,60})\.(\d{1,15})\.(\d{1,9})$/;
 const COLUMNS = ["org_id", "at", "amount", "source", "external_id", "balance_after", "txn"] as const;
 
 /** A top-up or a reversal, with its organization's name. */
-export interface Move {
+export interface CreditTransaction {
   org_id: string;
   name: string;
   kind: "purchase" | "grant" | "chargeback" | "refund";
@@ -23,56 +23,56 @@ export interface Move {
   txn: bigint;
 }
 
-type Place = Pick<Move, "at" | "org_id" | "txn">;
+type Place = Pick<CreditTransaction, "at" | "org_id" | "txn">;
 
-interface MovesAsk {
+interface CreditTransactionsAsk {
   organizationId: string | undefined;
   cursor: string | undefined;
   limit: number;
 }
 
-export async function movesPage(
+export async function creditTransactionsPage(
   sql: Sql,
-  { organizationId, cursor, limit }: MovesAsk,
-): Promise<{ rows: Move[]; nextCursor: string | null }> {
+  { organizationId, cursor, limit }: CreditTransactionsAsk,
+): Promise<{ rows: CreditTransaction[]; nextCursor: string | null }> {
   const start = cursor === undefined ? null : startOf(cursor);
-  const moves = from
+  const transactions = from
     .selectFrom("topup")
-    .select((eb) => [...COLUMNS, eb.ref("kind").$castTo<Move["kind"]>().as("kind")])
+    .select((eb) => [...COLUMNS, eb.ref("kind").$castTo<CreditTransaction["kind"]>().as("kind")])
     .unionAll(
       from
         .selectFrom("reversal")
-        .select((eb) => [...COLUMNS, eb.ref("kind").$castTo<Move["kind"]>().as("kind")]),
+        .select((eb) => [...COLUMNS, eb.ref("kind").$castTo<CreditTransaction["kind"]>().as("kind")]),
     );
   const query = from
-    .selectFrom(moves.as("moves"))
-    .innerJoin("organization", "organization.org_id", "moves.org_id")
-    .selectAll("moves")
+    .selectFrom(transactions.as("transactions"))
+    .innerJoin("organization", "organization.org_id", "transactions.org_id")
+    .selectAll("transactions")
     .select("organization.name")
     .where((eb) =>
       eb.and([
-        ...when(organizationId, (id) => eb("moves.org_id", "=", id)),
+        ...when(organizationId, (id) => eb("transactions.org_id", "=", id)),
         // From the first row of that place on.
         ...when(start?.place, ({ at, org_id, txn }) =>
           eb.or([
-            eb("moves.at", "<", at),
+            eb("transactions.at", "<", at),
             eb.and([
-              eb("moves.at", "=", at),
+              eb("transactions.at", "=", at),
               eb.or([
-                eb("moves.org_id", ">", org_id),
-                eb.and([eb("moves.org_id", "=", org_id), eb("moves.txn", "<=", txn)]),
+                eb("transactions.org_id", ">", org_id),
+                eb.and([eb("transactions.org_id", "=", org_id), eb("transactions.txn", "<=", txn)]),
               ]),
             ]),
           ]),
         ),
       ]),
     )
-    .orderBy("moves.at", "desc")
-    .orderBy("moves.org_id")
-    .orderBy("moves.txn", "desc")
-    .orderBy("moves.source")
-    .orderBy("moves.external_id")
-    .orderBy("moves.kind")
+    .orderBy("transactions.at", "desc")
+    .orderBy("transactions.org_id")
+    .orderBy("transactions.txn", "desc")
+    .orderBy("transactions.source")
+    .orderBy("transactions.external_id")
+    .orderBy("transactions.kind")
     .limit(limit + 1)
     .offset(start?.shown ?? 0);
   const found = await rowsOf(sql, query);

@@ -18,7 +18,7 @@ export interface ListProps {
   grant: ReactNode;
 }
 
-export function Moves({ org, grant }: ListProps) {
+export function Transactions({ org, grant }: ListProps) {
   const credits = useInfiniteQuery(readPages("GET /operator/credits", {}, { org }));
   return (
     <Loaded query={credits}>
@@ -29,7 +29,7 @@ export function Moves({ org, grant }: ListProps) {
           </Empty>
         ) : (
           <DataTable
-            label={words.shown.moves}
+            label={words.shown.transactions}
             rows={rows}
             rowKey={({ org: id, source, reference, kind }) => `${id} ${source} ${reference} ${kind}`}
             columns={COLUMNS}

@@ -1,4 +1,4 @@
-// The operator's hands on the house: a provider is probed, its breaker opened and closed; a support bundle is copied.
+// What an operator does by hand to the platform: a provider is probed, its breaker opened and closed; a support bundle is copied.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { path } from "../../dashboard/path-builder.ts";
 import { operatorHealthTexts } from "../../dashboard/pages/operator/health/texts.ts";
