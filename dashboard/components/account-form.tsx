@@ -1,9 +1,9 @@
 // Name, address and password of a new account.
-import { Button, PasswordInput, Stack, TextInput } from "@mantine/core";
-import { type FormEvent, type ReactNode, useState } from "react";
+import { Button, PasswordInput, TextInput } from "@mantine/core";
+import { type ReactNode, useState } from "react";
 import { accountFormTexts as words } from "./texts.ts";
 import type { Mutation } from "../api/change.ts";
-import { Failure } from "./states.tsx";
+import { Form } from "./form.tsx";
 
 interface Account {
   name: string;
@@ -26,36 +26,11 @@ export function AccountForm({ action, mutation, onSubmit, email: invited, childr
   const [name, setName] = useState("");
   const [email, setEmail] = useState(invited ?? "");
   const [password, setPassword] = useState("");
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    onSubmit({ name: name.trim(), email: email.trim(), password });
-  };
   return (
-    <form onSubmit={submit}>
-      <Stack gap="md">
-        <TextInput
-          label={words.name}
-          autoComplete="name"
-          required
-          withAsterisk={false}
-          maxLength={100}
-          value={name}
-          data-autofocus
-          onChange={(event) => setName(event.currentTarget.value)}
-        />
-        <TextInput
-          label={words.email}
-          type="email"
-          autoComplete="username"
-          required
-          withAsterisk={false}
-          readOnly={invited !== undefined}
-          value={email}
-          onChange={(event) => setEmail(event.currentTarget.value)}
-        />
-        <NewPassword value={password} onChange={setPassword} />
-        {children}
-        {mutation.error !== null && mutation.error !== undefined && <Failure error={mutation.error} />}
+    <Form
+      onSubmit={() => onSubmit({ name: name.trim(), email: email.trim(), password })}
+      error={mutation.error}
+      actions={
         <Button
           type="submit"
           fullWidth
@@ -64,8 +39,31 @@ export function AccountForm({ action, mutation, onSubmit, email: invited, childr
         >
           {action}
         </Button>
-      </Stack>
-    </form>
+      }
+    >
+      <TextInput
+        label={words.name}
+        autoComplete="name"
+        required
+        withAsterisk={false}
+        maxLength={100}
+        value={name}
+        data-autofocus
+        onChange={(event) => setName(event.currentTarget.value)}
+      />
+      <TextInput
+        label={words.email}
+        type="email"
+        autoComplete="username"
+        required
+        withAsterisk={false}
+        readOnly={invited !== undefined}
+        value={email}
+        onChange={(event) => setEmail(event.currentTarget.value)}
+      />
+      <NewPassword value={password} onChange={setPassword} />
+      {children}
+    </Form>
   );
 }
 

@@ -1,10 +1,10 @@
 // Dialogs that change something, in one frame: a form, and a question that is confirmed. The button carries the verb;
 // where an act cannot be undone, the focus starts on Cancel.
-import { Alert, Button, Group, Modal, Stack, Text, TextInput } from "@mantine/core";
-import { type FormEvent, type ReactNode, useState } from "react";
+import { Alert, Button, Group, Modal, Text, TextInput } from "@mantine/core";
+import { type ReactNode, useState } from "react";
 import type { Mutation } from "../api/change.ts";
 import { dialogTexts, meanwhileTexts } from "./texts.ts";
-import { Failure } from "./states.tsx";
+import { Form } from "./form.tsx";
 import { Icon } from "./icon.tsx";
 import { type Fact, Meanwhile } from "./meanwhile.tsx";
 
@@ -117,18 +117,12 @@ interface Manner {
 function Frame(props: FrameProps & Manner) {
   const { title, onClose, onSubmit, action, mutation, children } = props;
   const { disabled = false, size = "md", danger = false, done = false, quiet = false } = props;
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    if (!disabled) onSubmit();
-  };
   return (
     <Modal opened onClose={onClose} title={title} size={size}>
-      <form onSubmit={submit}>
-        <Stack gap="md">
-          {children}
-          {!quiet && mutation.error !== null && mutation.error !== undefined && (
-            <Failure error={mutation.error} />
-          )}
+      <Form
+        onSubmit={onSubmit}
+        error={quiet ? null : mutation.error}
+        actions={
           <Group justify="flex-end" gap="xs">
             <Button variant="default" onClick={onClose} data-autofocus={danger || undefined}>
               {done ? dialogTexts.close : dialogTexts.cancel}
@@ -145,8 +139,10 @@ function Frame(props: FrameProps & Manner) {
               </Button>
             )}
           </Group>
-        </Stack>
-      </form>
+        }
+      >
+        {children}
+      </Form>
     </Modal>
   );
 }

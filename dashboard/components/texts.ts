@@ -1,4 +1,5 @@
 // Texts of what more than one page shows. One word per idea, the same as in the documentation and the API.
+import type { ActivityState } from "../../src/domain/activity-states.ts";
 import { formatTime } from "../format/time.ts";
 
 export const stateTexts = {
@@ -51,6 +52,8 @@ export const shellTexts = {
   organization: "Organization",
   operator: "Operator",
   operatorArea: "Operator pages",
+  viewing: "You look at this organization as an operator. What you change is in its audit under your name.",
+  allOrganizations: "All organizations",
   back: "My organization",
   account: "Account",
   signOut: "Sign out",
@@ -107,12 +110,27 @@ export const operatorPageNames = {
   account: "Account",
 } as const;
 
+/** What became of a request, in words; the same on every page. */
+export const activityStateNames: Record<ActivityState, string> = {
+  running: "running",
+  settled: "succeeded",
+  cut_short: "cut short, charged",
+  released: "failed, not charged",
+  outcome_unknown: "outcome unknown",
+  refused: "rejected",
+  replay: "repeated",
+};
+
+/** Of a route's breaker. */
+export const circuitNames = { closed: "closed", open: "open", half_open: "half open" } as const;
+
 export const figureTexts = {
   view: "View",
   chart: "Chart",
   table: "Table",
   soFar: (label: string) => `${label}, so far`,
   buckets: { hour: "UTC hours", day: "UTC days" },
+  time: "Time (UTC)",
 } as const;
 
 export const secretTexts = {
@@ -122,6 +140,7 @@ export const secretTexts = {
   done: "Done",
   env: "Download .env",
   use: "Use it",
+  noModel: "MODEL",
   replayed: "This had been made already. Its secret was shown then and is not shown again.",
 } as const;
 
@@ -155,6 +174,11 @@ export const accountFormTexts = {
   password: "Password",
   passwordHelp: "At least 10 characters.",
   show: "Show or hide the password",
+} as const;
+
+export const secondFactorTexts = {
+  code: "Code from your authenticator app",
+  verify: "Verify",
 } as const;
 
 export const answerTexts = {

@@ -15,7 +15,6 @@ import { ThemeSwitch } from "../components/theme-switch.tsx";
 import { rememberOrganization } from "../last-organization.ts";
 import { maySee, MembershipContext, membershipOf, type OwnStanding } from "../membership.tsx";
 import { type OrganizationPage, path } from "../path-builder.ts";
-import { organizationsTexts } from "./organizations/texts.ts";
 import { pageNames, shellTexts } from "../components/texts.ts";
 import { SignedIn } from "./signed-in.tsx";
 
@@ -62,7 +61,7 @@ function AsOperator({ session, id }: { session: Session; id: string }) {
     ) : (
       <Front title={shellTexts.organization}>
         <Failure error={name.error} />
-        <Link to={path.operator()}>{organizationsTexts.backToAll}</Link>
+        <Link to={path.operator()}>{shellTexts.allOrganizations}</Link>
       </Front>
     );
   return (
@@ -77,9 +76,9 @@ function AsOperator({ session, id }: { session: Session; id: string }) {
       banner={
         <Alert color="yellow" mb="md" p="xs">
           <Group justify="space-between" gap="xs">
-            <Text size="sm">{organizationsTexts.viewing}</Text>
+            <Text size="sm">{shellTexts.viewing}</Text>
             <ButtonLink to={path.operator()} variant="default" size="compact-sm">
-              {organizationsTexts.backToAll}
+              {shellTexts.allOrganizations}
             </ButtonLink>
           </Group>
         </Alert>

@@ -165,14 +165,14 @@ for (const store of STORES) {
 
     test("a payment service's event: its credit, its chargeback", async () => {
       const { session } = await paying.order(org, "10");
-      const paid = await paying.double.deliver(paying.double.paid(session));
+      const paid = await paying.fakeStripe.deliver(paying.fakeStripe.paid(session));
       expect(await newest("credits.purchase")).toMatchObject({
         actor: expect.stringMatching(/^stripe ord_/),
         address: "127.0.0.1",
         requestId: paid.headers.get("x-request-id"),
       });
-      const payment = paying.double.account.pay(session);
-      const taken = await paying.double.deliver(paying.double.disputed(payment));
+      const payment = paying.fakeStripe.account.pay(session);
+      const taken = await paying.fakeStripe.deliver(paying.fakeStripe.disputed(payment));
       expect(await newest("credits.chargeback")).toMatchObject({
         address: "127.0.0.1",
         requestId: taken.headers.get("x-request-id"),
@@ -183,7 +183,7 @@ for (const store of STORES) {
       const nothing = { address: null, requestId: null };
       expect(await newest("management_key.create")).toMatchObject({ actor: "start", ...nothing });
       const { session } = await paying.order(org, "10", { keepCard: true });
-      await paying.double.deliver(paying.double.paid(session));
+      await paying.fakeStripe.deliver(paying.fakeStripe.paid(session));
       const available = BigInt(Math.ceil(await paying.available(org)));
       const { automatic } = gateway.payments;
       const terms = {

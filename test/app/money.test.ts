@@ -7,7 +7,7 @@ import { type Browser, firstOperator, newMember } from "../support/browser.ts";
 import { edit } from "../support/versions.ts";
 
 let paying: Paying;
-let double: FakeStripe;
+let fakeStripe: FakeStripe;
 let root: Browser;
 let owner: Browser;
 let org: string;
@@ -17,7 +17,7 @@ beforeAll(async () => {
       config.alerts.privateTargets = true;
     },
   });
-  ({ double } = paying);
+  ({ fakeStripe } = paying);
   root = await firstOperator(paying.gateway);
   org = (await paying.gateway.customer({ usd: "0" })).organizationId;
   owner = await newMember(root, paying.gateway, { org, role: "owner", email: "owner@example.com" });
@@ -35,7 +35,7 @@ test("an owner buys credits: the page, the event, the order, the balance; a doub
   expect([first.status, second.status]).toEqual([201, 201]);
   const made = first.json as unknown as { id: string; pay_url: string };
   expect((second.json as unknown as { id: string }).id).toBe(made.id);
-  await double.deliver(double.paid(double.session(made.pay_url)));
+  await fakeStripe.deliver(fakeStripe.paid(fakeStripe.session(made.pay_url)));
   const order = await owner.app("GET /orgs/{org}/billing/orders/{order}", { org, order: made.id });
   expect(order).toMatchObject({ state: "credited", amount_usd: "25.000000000", pay_url: null });
   expect(await paying.available(org)).toBe(25);
@@ -113,9 +113,9 @@ test("refusals come in the one envelope with the field's name", async () => {
     400,
     { code: "invalid_request", param: "amount_usd", request_id: refused.headers.get("x-request-id") },
   ]);
-  double.away = true;
+  fakeStripe.away = true;
   const away = await owner.try("POST /orgs/{org}/billing/orders", { org }, { amount_usd: "5" });
-  double.away = false;
+  fakeStripe.away = false;
   expect([away.status, away.json.error.code]).toEqual([503, "payment_service_unavailable"]);
 });
 

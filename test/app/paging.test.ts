@@ -60,7 +60,7 @@ describe.each(["sqlite", "postgresql"] as const)("on %s", (store) => {
     );
     await times(async () => {
       const { session } = await paying.order(org);
-      await paying.double.deliver(paying.double.paid(session));
+      await paying.fakeStripe.deliver(paying.fakeStripe.paid(session));
     });
     const receiver = startReceiver();
     const channel = await owner.app(

@@ -3,7 +3,13 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { exactMoney } from "../../dashboard/format/money.ts";
 import { path } from "../../dashboard/path-builder.ts";
 import { activityTexts as words } from "../../dashboard/pages/activity/texts.ts";
-import { figureTexts, pageNames, spendFilterTexts, tableTexts } from "../../dashboard/components/texts.ts";
+import {
+  activityStateNames,
+  figureTexts,
+  pageNames,
+  spendFilterTexts,
+  tableTexts,
+} from "../../dashboard/components/texts.ts";
 import type { Customer } from "../support/gateway.ts";
 import { waitFor } from "../support/wait.ts";
 import { type Dashboard, DESKTOP, NARROW, startDashboard, type Visitor } from "./dashboard.ts";
@@ -50,8 +56,8 @@ test("the live tail is in the address and keeps to the filter", async () => {
   await send();
   await send({ max_tokens: 0 });
   await waitFor(async () => (await rows().count()) > 0, "the refused row");
-  expect(await rows().filter({ hasText: words.states.settled }).count()).toBe(0);
-  expect(await rows().filter({ hasText: words.states.refused }).count()).toBe(1);
+  expect(await rows().filter({ hasText: activityStateNames.settled }).count()).toBe(0);
+  expect(await rows().filter({ hasText: activityStateNames.refused }).count()).toBe(1);
 });
 
 test("whoever reads further down keeps their place; new rows are counted until they want them", async () => {
@@ -85,7 +91,7 @@ test("a key is chosen by its name, a bar of the histogram opens its hour, and on
   expect(mine).toBeLessThan(all);
   const title = `${words.histogram}, ${figureTexts.buckets.hour}`;
   const figure = page.getByRole("img", { name: title });
-  expect(await figure.getAttribute("aria-label")).toContain(words.states.refused);
+  expect(await figure.getAttribute("aria-label")).toContain(activityStateNames.refused);
   const bar = figure.locator(".recharts-bar-rectangle path").last();
   await bar.hover();
   await bar.click();

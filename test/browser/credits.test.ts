@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Locator } from "playwright-core";
 import { path } from "../../dashboard/path-builder.ts";
 import { dialogTexts } from "../../dashboard/components/texts.ts";
+import { activityTexts } from "../../dashboard/pages/activity/texts.ts";
 import { operatorCreditsTexts as words } from "../../dashboard/pages/operator/credits/texts.ts";
 import { FakeStripe } from "../../src/payments/fake-stripe/server.ts";
 import { type Browser, newMember } from "../support/browser.ts";
@@ -146,7 +147,7 @@ test("an operator gives back from the request itself, and nobody else is offered
   const before = await available();
   const drawer = `${path.organization(org, "activity")}?req=${request}`;
   await visitor.open(drawer);
-  await button(words.refundThis).click();
+  await button(activityTexts.refund).click();
   const form = visitor.page.getByRole("dialog", { name: words.refundTitle });
   expect(await form.getByLabel(words.request, { exact: true }).inputValue()).toBe(request);
   await form.getByText("Acme", { exact: true }).waitFor();
@@ -163,7 +164,7 @@ test("an operator gives back from the request itself, and nobody else is offered
   const member = await byHand.visitor("acme@example.com");
   await member.open(drawer);
   await member.page.getByRole("dialog").getByText(request, { exact: true }).waitFor();
-  expect(await member.page.getByRole("button", { name: words.refundThis, exact: true }).count()).toBe(0);
+  expect(await member.page.getByRole("button", { name: activityTexts.refund, exact: true }).count()).toBe(0);
   await member.leave();
 });
 

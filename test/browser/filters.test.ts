@@ -5,7 +5,7 @@ import { activityTexts } from "../../dashboard/pages/activity/texts.ts";
 import { auditTexts } from "../../dashboard/pages/audit/texts.ts";
 import { keysTexts } from "../../dashboard/pages/keys/texts.ts";
 import { organizationsTexts } from "../../dashboard/pages/organizations/texts.ts";
-import { pageNames } from "../../dashboard/components/texts.ts";
+import { activityStateNames, pageNames } from "../../dashboard/components/texts.ts";
 import { type Dashboard, OPERATOR, startDashboard, type Visitor } from "./dashboard.ts";
 import { reads, waitFor } from "../support/wait.ts";
 import { seed, type Seeded } from "./fixture.ts";
@@ -30,7 +30,7 @@ test("a typed word is asked once, and Back leads to the view before it", async (
   await page.clock.install();
   await visitor.open(path.organization(seeded.org, "activity"));
   await page.getByRole("combobox", { name: words.state, exact: true }).click();
-  await page.getByRole("option", { name: words.states.settled }).click();
+  await page.getByRole("option", { name: activityStateNames.settled }).click();
   await page.waitForURL(/state=settled/);
   const asked: string[] = [];
   page.on("request", (request) => {

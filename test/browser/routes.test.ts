@@ -3,8 +3,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Locator } from "playwright-core";
 import { path } from "../../dashboard/path-builder.ts";
-import { dialogTexts, operatorPageNames } from "../../dashboard/components/texts.ts";
-import { operatorProvidersTexts } from "../../dashboard/pages/operator/providers/texts.ts";
+import { circuitNames, dialogTexts, operatorPageNames } from "../../dashboard/components/texts.ts";
 import { operatorRoutesTexts as words } from "../../dashboard/pages/operator/routes/texts.ts";
 import { MODELS, PLAIN, PREVIEW_V1, PREVIEW_V2 } from "../support/models.ts";
 import { type Dashboard, OPERATOR, startDashboard, type Visitor } from "./dashboard.ts";
@@ -90,7 +89,7 @@ test("what is left of a release stands there in words, on the row and by its day
   expect(await row().innerText()).toContain(words.left.day);
   expect(await routes.filter({ hasText: PREVIEW_V1.model }).innerText()).toContain(words.left.week);
   expect(await routes.filter({ hasText: PREVIEW_V2.model }).innerText()).not.toContain("under");
-  expect(await row().innerText()).toContain(operatorProvidersTexts.circuits.closed);
+  expect(await row().innerText()).toContain(circuitNames.closed);
   const days = rowsOf(root, words.calendar);
   expect(await days.first().innerText()).toContain(ROUTE);
   expect(await days.last().innerText()).not.toContain(ROUTE);

@@ -5,7 +5,13 @@ import { readFileSync } from "node:fs";
 import type { Locator } from "playwright-core";
 import decodeQR from "qr/decode.js";
 import { path } from "../../dashboard/path-builder.ts";
-import { pageNames, secretTexts, shellTexts, stateTexts } from "../../dashboard/components/texts.ts";
+import {
+  pageNames,
+  secondFactorTexts,
+  secretTexts,
+  shellTexts,
+  stateTexts,
+} from "../../dashboard/components/texts.ts";
 import { settingsTexts as words } from "../../dashboard/pages/settings/texts.ts";
 import { signInTexts } from "../../dashboard/pages/sign-in/texts.ts";
 import { newMember, PASSWORD } from "../support/browser.ts";
@@ -66,9 +72,9 @@ async function signInWith(type: () => Promise<void>): Promise<void> {
   await field(signInTexts.email).fill(EMAIL);
   await field(signInTexts.password).fill(PASSWORD);
   await button(signInTexts.submit).click();
-  await field(signInTexts.code).waitFor();
+  await field(secondFactorTexts.code).waitFor();
   await type();
-  await button(signInTexts.verify).click();
+  await button(secondFactorTexts.verify).click();
 }
 
 async function signOut(): Promise<void> {
@@ -117,10 +123,10 @@ test("backup codes can be downloaded, and are asked to be kept before the factor
     .getByRole("group", { name: words.backupCodesLabel })
     .getByText(backupCodes[9] ?? "?")
     .waitFor();
-  await field(signInTexts.code).fill(codeOf(scanned));
-  expect(await button(signInTexts.verify).isDisabled()).toBe(true);
+  await field(secondFactorTexts.code).fill(codeOf(scanned));
+  expect(await button(secondFactorTexts.verify).isDisabled()).toBe(true);
   await field(words.stored).check();
-  await button(signInTexts.verify).click();
+  await button(secondFactorTexts.verify).click();
   await visitor.page.getByText(words.twoFactorOn).waitFor();
 });
 
@@ -137,8 +143,8 @@ test("signing in asks for the code, and a wrong one is refused", async () => {
   });
   await visitor.page.getByRole("alert").waitFor();
   await inspect(visitor, "a refused code", { about: REFUSED });
-  await field(signInTexts.code).fill(nextCodeOf(scanned));
-  await button(signInTexts.verify).click();
+  await field(secondFactorTexts.code).fill(nextCodeOf(scanned));
+  await button(secondFactorTexts.verify).click();
   await signedIn();
 });
 
@@ -159,7 +165,7 @@ test("a backup code signs in without the phone, once", async () => {
   expect(new URL(visitor.page.url()).pathname).toBe(path.signIn());
   await inspect(visitor, "a refused backup code", { about: REFUSED });
   await field(signInTexts.backupCode).fill(backupCodes[1] ?? "");
-  await button(signInTexts.verify).click();
+  await button(secondFactorTexts.verify).click();
   await signedIn();
 });
 
@@ -180,7 +186,7 @@ test("new backup codes end the old ones", async () => {
   });
   await visitor.page.getByRole("alert").waitFor();
   await field(signInTexts.backupCode).fill(fresh);
-  await button(signInTexts.verify).click();
+  await button(secondFactorTexts.verify).click();
   await signedIn();
 });
 

@@ -280,21 +280,21 @@ describe.each([
     expect(await new World(ledger).balance(key.organizationId)).toBe("100.00 1100.00");
     expect((await ledger.audit()).violations).toEqual([]);
     expect(ledger.pulse().quarantined).toBe(1100);
-    const quarantined = quarantine(ledger);
+    const decisions = quarantine(ledger);
     const seen: string[] = [];
     let cursor: string | undefined;
     do {
-      const page = await quarantined.quarantine({ cursor, limit: 200 });
+      const page = await decisions.quarantine({ cursor, limit: 200 });
       seen.push(...page.data.map(({ id }) => id));
       cursor = page.next_cursor ?? undefined;
     } while (cursor !== undefined);
     expect(seen.toSorted()).toEqual(ids.toSorted());
     const last = seen.at(-1) ?? "";
-    expect(await quarantined.resolve(last, { charge_usd: null, reason: "broken" }, ADA)).toMatchObject({
+    expect(await decisions.resolve(last, { charge_usd: null, reason: "broken" }, ADA)).toMatchObject({
       id: last,
     });
     expect(await quarantined(ledger)).toHaveLength(1099);
-    const gone = await quarantined.resolve(last, { charge_usd: null, reason: "again" }, ADA).catch(String);
+    const gone = await decisions.resolve(last, { charge_usd: null, reason: "again" }, ADA).catch(String);
     expect(gone).toContain("no request");
   });
 

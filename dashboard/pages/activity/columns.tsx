@@ -8,6 +8,7 @@ import { NextStep } from "../../components/next-step.tsx";
 import { StateBadge } from "../../components/state-badge.tsx";
 import { formatCount } from "../../format/count.ts";
 import { formatSpan } from "../../format/time.ts";
+import { activityStateNames } from "../../components/texts.ts";
 import { activityTexts as words } from "./texts.ts";
 
 type ActivityRow = Row<"GET /orgs/{org}/activity">;
@@ -108,7 +109,7 @@ export const activityColumns = (org: string): Column<ActivityRow>[] => [
 ];
 
 function State({ of }: { of: ActivityRow }) {
-  const word = words.states[of.state];
+  const word = activityStateNames[of.state];
   return (
     <StateBadge
       state={of.state}

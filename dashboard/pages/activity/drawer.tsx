@@ -15,6 +15,7 @@ import { formatCount } from "../../format/count.ts";
 import { exactMoney, isZero, subMoney } from "../../format/money.ts";
 import { formatSpan, receivedAt } from "../../format/time.ts";
 import { useStepKeys } from "../../keyboard.tsx";
+import { activityStateNames } from "../../components/texts.ts";
 import { activityTexts as words } from "./texts.ts";
 import { Refund } from "./refund.tsx";
 
@@ -104,7 +105,7 @@ const Part = ({ title, children }: { title: string; children: ReactNode }) => (
 const Headline = ({ of: { row, sentence, advice }, org }: { of: RequestDetail; org: string }) => (
   <Stack gap="xs">
     <Group gap="xs">
-      <StateBadge state={row.state} word={words.states[row.state]} />
+      <StateBadge state={row.state} word={activityStateNames[row.state]} />
       {row.status !== null && <Code>{row.status}</Code>}
       {row.code !== null && <Code>{row.code}</Code>}
       {row.code !== null && <NextStep code={row.code} of={{ org, key: row.key.id, model: row.model }} />}

@@ -9,7 +9,7 @@ import { KeyFilter, ModelFilter } from "../../components/spend-filters.tsx";
 import { type Filters, oneOf, type SetFilters, text } from "../../filters.ts";
 import { formatTime } from "../../format/time.ts";
 import { activityTexts as words } from "./texts.ts";
-import { spendFilterTexts, tableTexts } from "../../components/texts.ts";
+import { activityStateNames, spendFilterTexts, tableTexts } from "../../components/texts.ts";
 
 export const SHAPE = {
   ...windowShape("7d"),
@@ -63,7 +63,7 @@ export const ActivityFilters = ({ org, filters, set }: FiltersProps) => (
       onChange={(value) => set({ state: SHAPE.state(value ?? undefined) })}
       data={[
         { value: "", label: words.all },
-        ...ACTIVITY_STATES.map((value) => ({ value, label: words.states[value] })),
+        ...ACTIVITY_STATES.map((value) => ({ value, label: activityStateNames[value] })),
       ]}
     />
     <KeyFilter org={org} value={filters.key} set={(key) => set({ key })} />

@@ -9,8 +9,7 @@ import { Figure } from "../../components/figure.tsx";
 import { formatCount, shortCount } from "../../format/count.ts";
 import { bucketLabel } from "../../format/time.ts";
 import { activityTexts as words } from "./texts.ts";
-import { figureTexts } from "../../components/texts.ts";
-import { usageTexts } from "../usage/texts.ts";
+import { activityStateNames, figureTexts } from "../../components/texts.ts";
 
 /** A state has its colour on every page; never red against green. */
 const COLOURS: Record<ActivityState, string> = {
@@ -52,9 +51,9 @@ export function Histogram({ org, asked, live, pick }: HistogramProps) {
     <Figure
       title={`${words.histogram}, ${figureTexts.buckets[data.bucket]}`}
       summary={states
-        .map(({ state, counts }) => `${formatCount(sumOf(counts))} ${words.states[state]}`)
+        .map(({ state, counts }) => `${formatCount(sumOf(counts))} ${activityStateNames[state]}`)
         .join(", ")}
-      series={states.map(({ state }) => ({ name: words.states[state], colour: COLOURS[state] }))}
+      series={states.map(({ state }) => ({ name: activityStateNames[state], colour: COLOURS[state] }))}
       buckets={buckets}
       running={running === null ? undefined : bucketLabel(running, data.bucket)}
       height={150}
@@ -78,9 +77,9 @@ interface Row {
 
 const Counts = ({ states, rows }: { states: readonly ActivityState[]; rows: readonly Row[] }) => {
   const columns: Column<Row>[] = [
-    { title: usageTexts.time, always: true, cell: ({ label }) => label },
+    { title: figureTexts.time, always: true, cell: ({ label }) => label },
     ...states.map((state, at) => ({
-      title: words.states[state],
+      title: activityStateNames[state],
       always: at === 0,
       figures: true,
       cell: ({ counts }: Row) => formatCount(counts[at] ?? 0),

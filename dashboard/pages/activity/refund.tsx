@@ -5,7 +5,7 @@ import type { Row } from "../../api/routes.ts";
 import { RefundDialog } from "../operator/credits/refund.tsx";
 import { isZero } from "../../format/money.ts";
 import { useMembership } from "../../membership.tsx";
-import { operatorCreditsTexts } from "../operator/credits/texts.ts";
+import { activityTexts as words } from "./texts.ts";
 
 type ActivityRow = Row<"GET /orgs/{org}/activity">;
 
@@ -18,7 +18,7 @@ export function Refund({ of: { id, charge_usd } }: { of: ActivityRow }) {
       {session.person.operator && !isZero(charge_usd) && (
         <Group>
           <Button size="compact-sm" variant="default" onClick={() => setRequest(id)}>
-            {operatorCreditsTexts.refundThis}
+            {words.refund}
           </Button>
         </Group>
       )}

@@ -15,15 +15,6 @@ export const activityTexts = {
   all: "All",
   histogram: "Number of requests",
   window: (from: string, to: string) => `${from} – ${to}: show all`,
-  states: {
-    running: "running",
-    settled: "succeeded",
-    cut_short: "cut short, charged",
-    released: "failed, not charged",
-    outcome_unknown: "outcome unknown",
-    refused: "rejected",
-    replay: "repeated",
-  },
   columns: {
     time: "Time",
     state: "State",
@@ -37,6 +28,7 @@ export const activityTexts = {
     id: "Request id",
   },
   request: "Request",
+  refund: "Refund",
   newer: "Newer",
   older: "Older",
   times: (state: string, count: string) => `${state} × ${count}`,

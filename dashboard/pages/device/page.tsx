@@ -1,11 +1,11 @@
 // A terminal wants to log in as the person who looks at this page: its code is typed or confirmed, then decided about.
-import { Button, Stack, Text, TextInput } from "@mantine/core";
-import { type FormEvent, useState } from "react";
+import { Button, Text, TextInput } from "@mantine/core";
+import { useState } from "react";
 import { useAsk } from "../../api/read.ts";
 import type { Answer } from "../../api/routes.ts";
+import { Form } from "../../components/form.tsx";
 import { Front } from "../../components/front.tsx";
 import { ButtonLink } from "../../components/link.tsx";
-import { Failure } from "../../components/states.tsx";
 import { text, useFilters } from "../../filters.ts";
 import { path } from "../../path-builder.ts";
 import { deviceTexts as words } from "./texts.ts";
@@ -60,29 +60,27 @@ function CodeForm({ onFound }: { onFound: (device: Device) => void }) {
   const [{ code: brought }] = useFilters({ code: text() });
   const [code, setCode] = useState(() => typed(brought));
   const find = useAsk("POST /operator/devices/find", {}, onFound);
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    find.mutate({ user_code: code });
-  };
   return (
-    <form onSubmit={submit}>
-      <Stack gap="md">
-        <TextInput
-          label={words.code}
-          description={words.codeHelp}
-          autoComplete="off"
-          spellCheck={false}
-          autoFocus
-          maxLength={LETTERS + 1}
-          value={code}
-          onChange={(event) => setCode(typed(event.currentTarget.value))}
-        />
-        {find.error !== null && <Failure error={find.error} />}
+    <Form
+      onSubmit={() => find.mutate({ user_code: code })}
+      error={find.error}
+      actions={
         <Button type="submit" fullWidth loading={find.isPending} disabled={code.length <= LETTERS}>
           {words.find}
         </Button>
-      </Stack>
-    </form>
+      }
+    >
+      <TextInput
+        label={words.code}
+        description={words.codeHelp}
+        autoComplete="off"
+        spellCheck={false}
+        autoFocus
+        maxLength={LETTERS + 1}
+        value={code}
+        onChange={(event) => setCode(typed(event.currentTarget.value))}
+      />
+    </Form>
   );
 }
 

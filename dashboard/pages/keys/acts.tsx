@@ -14,7 +14,7 @@ import { type Secret, SecretDialog } from "../../components/secret-dialog.tsx";
 import { formatCount } from "../../format/count.ts";
 import { useMembership } from "../../membership.tsx";
 import { keysTexts as words } from "./texts.ts";
-import { welcomeTexts } from "../welcome/texts.ts";
+import { secretTexts } from "../../components/texts.ts";
 import { CreateKeyDialog, EditKeyDialog } from "./key-form.tsx";
 import type { KeyAct } from "./row-menu.tsx";
 
@@ -52,7 +52,7 @@ export function KeyActs({ org, act, onClose, onReplaced }: KeyActsProps) {
       <SecretDialog
         shown={secret}
         baseUrl={baseUrl}
-        model={callableModel(models.data?.data)?.id ?? welcomeTexts.noModel}
+        model={callableModel(models.data?.data)?.id ?? secretTexts.noModel}
         onClose={() => {
           setSecret(null);
           giveFocusBack();

@@ -31,6 +31,4 @@ export const organizationsTexts = {
   email: "Email",
   invited: (email: string, name: string) => `${email} is invited to ${name}`,
   sendLink: "Send this link to the person yourself; the gateway sends no mail for it.",
-  viewing: "You look at this organization as an operator. What you change is in its audit under your name.",
-  backToAll: "All organizations",
 } as const;

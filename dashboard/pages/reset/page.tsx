@@ -1,15 +1,14 @@
 // A new password by the link that an operator made.
 import { Button, Stack, Text } from "@mantine/core";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import { useAsk } from "../../api/read.ts";
 import { MINIMUM_PASSWORD, NewPassword } from "../../components/account-form.tsx";
+import { Form } from "../../components/form.tsx";
 import { Front } from "../../components/front.tsx";
 import { ButtonLink } from "../../components/link.tsx";
-import { Failure } from "../../components/states.tsx";
 import { useLinkToken } from "../../one-time-link.ts";
 import { path } from "../../path-builder.ts";
 import { resetTexts as words } from "./texts.ts";
-import { signInTexts } from "../sign-in/texts.ts";
 
 export function ResetPage() {
   const token = useLinkToken();
@@ -27,18 +26,14 @@ function Reset({ token }: { token: string }) {
     return (
       <Stack gap="md">
         <Text role="status">{words.done}</Text>
-        <ButtonLink to={path.signIn()}>{signInTexts.submit}</ButtonLink>
+        <ButtonLink to={path.signIn()}>{words.signIn}</ButtonLink>
       </Stack>
     );
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    reset.mutate({ token, password });
-  };
   return (
-    <form onSubmit={submit}>
-      <Stack gap="md">
-        <NewPassword label={words.password} value={password} onChange={setPassword} />
-        {reset.error !== null && <Failure error={reset.error} />}
+    <Form
+      onSubmit={() => reset.mutate({ token, password })}
+      error={reset.error}
+      actions={
         <Button
           type="submit"
           fullWidth
@@ -47,7 +42,9 @@ function Reset({ token }: { token: string }) {
         >
           {words.save}
         </Button>
-      </Stack>
-    </form>
+      }
+    >
+      <NewPassword label={words.password} value={password} onChange={setPassword} />
+    </Form>
   );
 }

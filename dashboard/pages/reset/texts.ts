@@ -4,5 +4,6 @@ export const resetTexts = {
   password: "New password",
   save: "Set the password",
   done: "The password is set. Sign in with it.",
+  signIn: "Sign in",
   noLink: "This page needs the whole link. An operator can make a new one.",
 } as const;

@@ -1,12 +1,11 @@
 // Setting up the second factor: scan, keep the backup codes, type what the app shows.
 import { Anchor, Button, Group, Skeleton, Stack, Text, TextInput } from "@mantine/core";
-import { type FormEvent, lazy, Suspense, useState } from "react";
+import { lazy, Suspense, useState } from "react";
 import { type NewSecondFactor, useFinishSecondFactor } from "../../api/auth.ts";
 import { Copyable } from "../../components/copy.tsx";
-import { Failure } from "../../components/states.tsx";
-import { dialogTexts } from "../../components/texts.ts";
+import { Form } from "../../components/form.tsx";
+import { dialogTexts, secondFactorTexts } from "../../components/texts.ts";
 import { settingsTexts as words } from "./texts.ts";
-import { signInTexts } from "../sign-in/texts.ts";
 import { BackupCodes } from "./backup-codes.tsx";
 
 const QrCode = lazy(async () => ({ default: (await import("./qr-code.tsx")).QrCode }));
@@ -16,46 +15,44 @@ export function Enrol({ made, onClose }: { made: NewSecondFactor; onClose: () =>
   const [stored, setStored] = useState(false);
   const finish = useFinishSecondFactor(onClose);
   const code = typed.replaceAll(/\s/g, "");
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    finish.mutate(code);
-  };
   return (
-    <form onSubmit={submit}>
-      <Stack gap="md">
-        <Text size="sm">{words.scan}</Text>
-        <Group gap="md" align="flex-start">
-          <Suspense fallback={<Skeleton width={216} height={216} />}>
-            <QrCode text={made.totpURI} label={words.qr} />
-          </Suspense>
-          <Stack gap="xs" miw={0}>
-            <Text size="sm">{words.secret}</Text>
-            <Copyable text={secretOf(made.totpURI)} label={words.copySecret} />
-            <Anchor size="sm" href={made.totpURI}>
-              {words.openApp}
-            </Anchor>
-          </Stack>
-        </Group>
-        <BackupCodes codes={made.backupCodes} stored={stored} onStored={setStored} />
-        {finish.error !== null && <Failure error={finish.error} />}
-        <TextInput
-          label={signInTexts.code}
-          inputMode="numeric"
-          autoComplete="one-time-code"
-          maw={320}
-          value={typed}
-          onChange={(event) => setTyped(event.currentTarget.value)}
-        />
+    <Form
+      onSubmit={() => finish.mutate(code)}
+      error={finish.error}
+      actions={
         <Group gap="xs">
           <Button type="submit" loading={finish.isPending} disabled={!stored || !/^\d{6}$/.test(code)}>
-            {signInTexts.verify}
+            {secondFactorTexts.verify}
           </Button>
           <Button variant="default" onClick={onClose}>
             {dialogTexts.cancel}
           </Button>
         </Group>
-      </Stack>
-    </form>
+      }
+    >
+      <Text size="sm">{words.scan}</Text>
+      <Group gap="md" align="flex-start">
+        <Suspense fallback={<Skeleton width={216} height={216} />}>
+          <QrCode text={made.totpURI} label={words.qr} />
+        </Suspense>
+        <Stack gap="xs" miw={0}>
+          <Text size="sm">{words.secret}</Text>
+          <Copyable text={secretOf(made.totpURI)} label={words.copySecret} />
+          <Anchor size="sm" href={made.totpURI}>
+            {words.openApp}
+          </Anchor>
+        </Stack>
+      </Group>
+      <BackupCodes codes={made.backupCodes} stored={stored} onStored={setStored} />
+      <TextInput
+        label={secondFactorTexts.code}
+        inputMode="numeric"
+        autoComplete="one-time-code"
+        maw={320}
+        value={typed}
+        onChange={(event) => setTyped(event.currentTarget.value)}
+      />
+    </Form>
   );
 }
 

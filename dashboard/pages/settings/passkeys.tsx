@@ -1,15 +1,15 @@
 // A person's passkeys: list, add, remove.
 import { Button, Group, Paper, Stack, Text, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import { canUsePasskeys, useAddPasskey, useRemovePasskey } from "../../api/auth.ts";
 import { visitQuery } from "../../api/session.ts";
 import type { Answer } from "../../api/routes.ts";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { ConfirmDialog } from "../../components/dialogs.tsx";
+import { Form } from "../../components/form.tsx";
 import { Time } from "../../components/figures.tsx";
 import { Section } from "../../components/page.tsx";
-import { Failure } from "../../components/states.tsx";
 import { passkeyTexts as words } from "./texts.ts";
 
 type Profile = Answer<"GET /profile">;
@@ -74,30 +74,23 @@ const columns = (remove: (passkey: Passkey) => void): Column<Passkey>[] => [
 function AddPasskey() {
   const [name, setName] = useState("");
   const add = useAddPasskey(() => setName(""));
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    add.mutate(name.trim());
-  };
   return (
-    <form onSubmit={submit}>
-      <Stack gap="sm">
-        {add.error !== null && <Failure error={add.error} />}
-        <Group gap="sm" align="flex-end">
-          <TextInput
-            label={words.name}
-            description={words.nameHelp}
-            w={{ base: "100%", sm: 320 }}
-            maxLength={100}
-            autoComplete="off"
-            value={name}
-            onChange={(event) => setName(event.currentTarget.value)}
-          />
-          <Button type="submit" variant="default" loading={add.isPending} disabled={name.trim() === ""}>
-            {words.add}
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+    <Form gap="sm" onSubmit={() => add.mutate(name.trim())} error={add.error}>
+      <Group gap="sm" align="flex-end">
+        <TextInput
+          label={words.name}
+          description={words.nameHelp}
+          w={{ base: "100%", sm: 320 }}
+          maxLength={100}
+          autoComplete="off"
+          value={name}
+          onChange={(event) => setName(event.currentTarget.value)}
+        />
+        <Button type="submit" variant="default" loading={add.isPending} disabled={name.trim() === ""}>
+          {words.add}
+        </Button>
+      </Group>
+    </Form>
   );
 }
 

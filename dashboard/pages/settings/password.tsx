@@ -1,9 +1,9 @@
 // Changing one's password ends every other session.
-import { Button, Group, PasswordInput, Stack, Text } from "@mantine/core";
-import { type FormEvent, useState } from "react";
+import { Button, Group, PasswordInput, Text } from "@mantine/core";
+import { useState } from "react";
 import { useChange } from "../../api/change.ts";
 import { MINIMUM_PASSWORD, NewPassword } from "../../components/account-form.tsx";
-import { Failure } from "../../components/states.tsx";
+import { Form } from "../../components/form.tsx";
 import { accountFormTexts } from "../../components/texts.ts";
 import { settingsTexts as words } from "./texts.ts";
 
@@ -14,22 +14,13 @@ export function PasswordForm() {
     setCurrent("");
     setNext("");
   });
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    change.mutate({ current, next });
-  };
   return (
-    <form onSubmit={submit}>
-      <Stack gap="sm" maw={420}>
-        <PasswordInput
-          label={words.currentPassword}
-          autoComplete="current-password"
-          value={current}
-          onChange={(event) => setCurrent(event.currentTarget.value)}
-          visibilityToggleButtonProps={{ "aria-label": accountFormTexts.show }}
-        />
-        <NewPassword label={words.newPassword} value={next} onChange={setNext} />
-        {change.error !== null && <Failure error={change.error} />}
+    <Form
+      gap="sm"
+      maw={420}
+      onSubmit={() => change.mutate({ current, next })}
+      error={change.error}
+      actions={
         <Group gap="sm">
           <Button
             type="submit"
@@ -45,7 +36,16 @@ export function PasswordForm() {
             </Text>
           )}
         </Group>
-      </Stack>
-    </form>
+      }
+    >
+      <PasswordInput
+        label={words.currentPassword}
+        autoComplete="current-password"
+        value={current}
+        onChange={(event) => setCurrent(event.currentTarget.value)}
+        visibilityToggleButtonProps={{ "aria-label": accountFormTexts.show }}
+      />
+      <NewPassword label={words.newPassword} value={next} onChange={setNext} />
+    </Form>
   );
 }

@@ -1,13 +1,13 @@
 // The second factor: on or off, and new codes for the day the phone is lost. Each change asks for the password.
 import { Button, Group, PasswordInput, Stack, Text } from "@mantine/core";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import {
   type NewSecondFactor,
   useBeginSecondFactor,
   useEndSecondFactor,
   useNewBackupCodes,
 } from "../../api/auth.ts";
-import { Failure } from "../../components/states.tsx";
+import { Form } from "../../components/form.tsx";
 import { accountFormTexts, secretTexts } from "../../components/texts.ts";
 import { settingsTexts as words } from "./texts.ts";
 import { BackupCodes } from "./backup-codes.tsx";
@@ -24,23 +24,23 @@ export function SecondFactorCard({ on }: { on: boolean }) {
 function TurnedOff({ onMade }: { onMade: (made: NewSecondFactor) => void }) {
   const [password, setPassword] = useState("");
   const begin = useBeginSecondFactor(onMade);
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    begin.mutate(password);
-  };
   return (
-    <form onSubmit={submit}>
-      <Stack gap="sm" maw={420}>
-        <Text size="sm">{words.twoFactorOff}</Text>
-        {begin.error !== null && <Failure error={begin.error} />}
-        <OwnPassword value={password} onChange={setPassword} />
+    <Form
+      gap="sm"
+      maw={420}
+      onSubmit={() => begin.mutate(password)}
+      error={begin.error}
+      actions={
         <Group>
           <Button type="submit" variant="default" loading={begin.isPending} disabled={password === ""}>
             {words.turnOn}
           </Button>
         </Group>
-      </Stack>
-    </form>
+      }
+    >
+      <Text size="sm">{words.twoFactorOff}</Text>
+      <OwnPassword value={password} onChange={setPassword} />
+    </Form>
   );
 }
 
@@ -49,18 +49,16 @@ function TurnedOn({ onCodes }: { onCodes: (codes: readonly string[]) => void }) 
   const end = useEndSecondFactor();
   const renew = useNewBackupCodes(({ backupCodes }) => onCodes(backupCodes));
   const pending = end.isPending || renew.isPending;
-  const error = end.error ?? renew.error;
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    end.reset();
-    renew.mutate(password);
-  };
   return (
-    <form onSubmit={submit}>
-      <Stack gap="sm" maw={420}>
-        <Text size="sm">{words.twoFactorOn}</Text>
-        {error !== null && <Failure error={error} />}
-        <OwnPassword value={password} onChange={setPassword} />
+    <Form
+      gap="sm"
+      maw={420}
+      onSubmit={() => {
+        end.reset();
+        renew.mutate(password);
+      }}
+      error={end.error ?? renew.error}
+      actions={
         <Group gap="xs">
           <Button
             type="submit"
@@ -82,8 +80,11 @@ function TurnedOn({ onCodes }: { onCodes: (codes: readonly string[]) => void }) 
             {words.turnOff}
           </Button>
         </Group>
-      </Stack>
-    </form>
+      }
+    >
+      <Text size="sm">{words.twoFactorOn}</Text>
+      <OwnPassword value={password} onChange={setPassword} />
+    </Form>
   );
 }
 

@@ -1,7 +1,7 @@
 // Who somebody is: by password, by passkey, or by the word of their company.
-import { Button, Divider, PasswordInput, Stack, Text, TextInput } from "@mantine/core";
+import { Button, Divider, PasswordInput, Text, TextInput } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import {
   canUsePasskeys,
   type SignedIn,
@@ -10,7 +10,7 @@ import {
   signInWithPasskey,
 } from "../../api/auth.ts";
 import { visitQuery } from "../../api/session.ts";
-import { Failure } from "../../components/states.tsx";
+import { Form } from "../../components/form.tsx";
 import { signInTexts as words } from "./texts.ts";
 import { accountFormTexts } from "../../components/texts.ts";
 
@@ -38,42 +38,41 @@ export function FirstFactor({ target, returned, done, askFactor }: FirstFactorPr
       if (kind === "code_needed") askFactor();
     },
   });
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    entry.mutate({ kind: "password", email, password });
-  };
-  const error = entry.isIdle ? returned : entry.error;
   return (
-    <form onSubmit={submit}>
-      <Stack gap="md">
-        <TextInput
-          label={words.email}
-          type="email"
-          autoComplete="username webauthn"
-          required
-          withAsterisk={false}
-          value={email}
-          onChange={(event) => setEmail(event.currentTarget.value)}
-        />
-        <PasswordInput
-          label={words.password}
-          autoComplete="current-password"
-          required
-          withAsterisk={false}
-          value={password}
-          onChange={(event) => setPassword(event.currentTarget.value)}
-          visibilityToggleButtonProps={{ "aria-label": accountFormTexts.show }}
-        />
-        {error !== null && <Failure error={error} />}
-        <Button type="submit" loading={entry.isPending && entry.variables.kind === "password"} fullWidth>
-          {words.submit}
-        </Button>
-        <OtherWays begun={entry.isPending ? entry.variables : null} begin={entry.mutate} />
-        <Text size="xs" c="dimmed">
-          {words.lost}
-        </Text>
-      </Stack>
-    </form>
+    <Form
+      onSubmit={() => entry.mutate({ kind: "password", email, password })}
+      error={entry.isIdle ? returned : entry.error}
+      actions={
+        <>
+          <Button type="submit" loading={entry.isPending && entry.variables.kind === "password"} fullWidth>
+            {words.submit}
+          </Button>
+          <OtherWays begun={entry.isPending ? entry.variables : null} begin={entry.mutate} />
+          <Text size="xs" c="dimmed">
+            {words.lost}
+          </Text>
+        </>
+      }
+    >
+      <TextInput
+        label={words.email}
+        type="email"
+        autoComplete="username webauthn"
+        required
+        withAsterisk={false}
+        value={email}
+        onChange={(event) => setEmail(event.currentTarget.value)}
+      />
+      <PasswordInput
+        label={words.password}
+        autoComplete="current-password"
+        required
+        withAsterisk={false}
+        value={password}
+        onChange={(event) => setPassword(event.currentTarget.value)}
+        visibilityToggleButtonProps={{ "aria-label": accountFormTexts.show }}
+      />
+    </Form>
   );
 }
 

@@ -1,14 +1,15 @@
 // The second factor: a code of the authenticator app, or one of the backup codes.
-import { Anchor, Button, Group, Stack, TextInput } from "@mantine/core";
+import { Anchor, Button, Group, TextInput } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import { verifyBackupCode, verifyCode } from "../../api/auth.ts";
-import { Failure } from "../../components/states.tsx";
+import { Form } from "../../components/form.tsx";
+import { secondFactorTexts } from "../../components/texts.ts";
 import { signInTexts as words } from "./texts.ts";
 
 const FACTORS = {
   app: {
-    label: words.code,
+    label: secondFactorTexts.code,
     help: null,
     whole: /^\d{6}$/,
     input: { inputMode: "numeric", autoComplete: "one-time-code" },
@@ -31,40 +32,40 @@ export function SecondFactor({ done, startAgain }: { done: () => void; startAgai
   const { label, help, whole, input, verify, other } = FACTORS[kind];
   const code = typed.replaceAll(/\s/g, "");
   const check = useMutation({ mutationFn: () => verify(code), onSuccess: done });
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    check.mutate();
-  };
   const change = (): void => {
     check.reset();
     setTyped("");
     setKind(other.kind);
   };
   return (
-    <form onSubmit={submit}>
-      <Stack gap="md">
-        <TextInput
-          key={kind}
-          label={label}
-          description={help}
-          {...input}
-          autoFocus
-          value={typed}
-          onChange={(event) => setTyped(event.currentTarget.value)}
-        />
-        {check.error !== null && <Failure error={check.error} />}
-        <Button type="submit" loading={check.isPending} disabled={!whole.test(code)} fullWidth>
-          {words.verify}
-        </Button>
-        <Group justify="space-between" gap="xs">
-          <Anchor component="button" type="button" size="sm" onClick={change}>
-            {other.label}
-          </Anchor>
-          <Anchor component="button" type="button" size="sm" onClick={startAgain}>
-            {words.startAgain}
-          </Anchor>
-        </Group>
-      </Stack>
-    </form>
+    <Form
+      onSubmit={() => check.mutate()}
+      error={check.error}
+      actions={
+        <>
+          <Button type="submit" loading={check.isPending} disabled={!whole.test(code)} fullWidth>
+            {secondFactorTexts.verify}
+          </Button>
+          <Group justify="space-between" gap="xs">
+            <Anchor component="button" type="button" size="sm" onClick={change}>
+              {other.label}
+            </Anchor>
+            <Anchor component="button" type="button" size="sm" onClick={startAgain}>
+              {words.startAgain}
+            </Anchor>
+          </Group>
+        </>
+      }
+    >
+      <TextInput
+        key={kind}
+        label={label}
+        description={help}
+        {...input}
+        autoFocus
+        value={typed}
+        onChange={(event) => setTyped(event.currentTarget.value)}
+      />
+    </Form>
   );
 }

@@ -7,13 +7,11 @@ export const signInTexts = {
   passkey: "Sign in with a passkey",
   or: "or",
   secondLead: "This account asks for a second factor.",
-  code: "Code from your authenticator app",
   backupCode: "Backup code",
   backupHelp: "One of the codes that you kept when you set up the second factor. Each works once.",
   useBackup: "Use a backup code instead",
   useApp: "Use the authenticator app instead",
   startAgain: "Start again",
-  verify: "Verify",
   lost: "No account yet? An owner of your organization can invite you. The operator finds the first sign-in link in the terminal that started the gateway.",
   with: (name: string) => `Sign in with ${name}`,
   returned: {

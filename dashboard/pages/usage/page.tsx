@@ -133,7 +133,7 @@ function filterOf(of: Usage, place: Place): Record<string, string> | null {
 
 const ChartTable = ({ of: { series, rows } }: { of: UsageChart }) => {
   const columns: Column<UsageChart["rows"][number]>[] = [
-    { title: words.time, always: true, cell: ({ label }) => label },
+    { title: figureTexts.time, always: true, cell: ({ label }) => label },
     ...series.map(({ name }, at) => ({
       title: name,
       always: at === 0,

@@ -17,7 +17,6 @@ export const usageTexts = {
   noSecond: "–",
   cumulative: "Cumulative",
   picked: "A bar opens its requests, of its group where that is a model or a key.",
-  time: "Time (UTC)",
   overTime: "Usage over time",
   measure: "Measure",
   groups: {

@@ -1,10 +1,11 @@
 // The reader's own views: what the page shows now under a name, to be opened again and to be deleted.
 import { Button, Group, Modal, Stack, Text, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import { useChange } from "../../api/change.ts";
 import { read } from "../../api/read.ts";
 import type { Row } from "../../api/routes.ts";
+import { Form } from "../../components/form.tsx";
 import { Link } from "../../components/link.tsx";
 import { Failure, Loaded } from "../../components/states.tsx";
 import { parseSearch, stringifySearch } from "../../filters.ts";
@@ -91,29 +92,28 @@ function Row({ org, of, onOpen }: { org: string; of: UsageView; onOpen: () => vo
 function Keep({ org, filters, onKept }: ViewsProps & { onKept: () => void }) {
   const [name, setName] = useState("");
   const keep = useChange("PUT /orgs/{org}/usage/views", { org }, onKept);
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    keep.mutate({ name: name.trim(), query: stringifySearch(filters) });
-  };
   return (
-    <form onSubmit={submit}>
-      <Stack gap="sm">
-        <TextInput
-          label={words.name}
-          description={words.help}
-          maxLength={60}
-          autoComplete="off"
-          value={name}
-          onChange={(event) => setName(event.currentTarget.value)}
-        />
-        {keep.error !== null && <Failure error={keep.error} />}
+    <Form
+      gap="sm"
+      onSubmit={() => keep.mutate({ name: name.trim(), query: stringifySearch(filters) })}
+      error={keep.error}
+      actions={
         <Group justify="flex-end">
           <Button type="submit" loading={keep.isPending} disabled={name.trim() === ""}>
             {words.keep}
           </Button>
         </Group>
-      </Stack>
-    </form>
+      }
+    >
+      <TextInput
+        label={words.name}
+        description={words.help}
+        maxLength={60}
+        autoComplete="off"
+        value={name}
+        onChange={(event) => setName(event.currentTarget.value)}
+      />
+    </Form>
   );
 }
 

@@ -10,6 +10,7 @@ import { ButtonLink } from "../../components/link.tsx";
 import { type Secret, SecretDialog } from "../../components/secret-dialog.tsx";
 import { Failure, Loaded } from "../../components/states.tsx";
 import { path } from "../../path-builder.ts";
+import { secretTexts } from "../../components/texts.ts";
 import { welcomeTexts as words } from "./texts.ts";
 import { TestRequest } from "./test-request.tsx";
 
@@ -102,7 +103,7 @@ function KeyStep({ org, baseUrl, done }: { org: string; baseUrl: string; done: b
       <SecretDialog
         shown={secret}
         baseUrl={baseUrl}
-        model={callableModel(models.data?.data)?.id ?? words.noModel}
+        model={callableModel(models.data?.data)?.id ?? secretTexts.noModel}
         onClose={() => setSecret(null)}
       />
     </>

@@ -21,7 +21,6 @@ export const welcomeTexts = {
   makeKey: "Make a key",
   anotherKey: "Make another key",
   needsKey: "Make a key first: it pays for the request.",
-  noModel: "MODEL",
   needsModel: "No model can be called right now. The models page says why.",
   requestHelp: (model: string, key: string) =>
     `Asks ${model} a short question. It is a real request: the key “${key}” pays for it.`,

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { path } from "../../../dashboard/path-builder.ts";
 import { activityTexts as activity } from "../../../dashboard/pages/activity/texts.ts";
 import { billingTexts } from "../../../dashboard/pages/billing/texts.ts";
-import { dialogTexts, pageNames } from "../../../dashboard/components/texts.ts";
+import { activityStateNames, dialogTexts, pageNames } from "../../../dashboard/components/texts.ts";
 import { keysTexts as keys } from "../../../dashboard/pages/keys/texts.ts";
 import type { NanoUsd } from "../../../src/domain/money.ts";
 import { newMember } from "../../support/browser.ts";
@@ -97,7 +97,7 @@ describe.each(STORES)("on %s", (store) => {
     expect(sumOf(charges.slice(0, -1))).toBeLessThan(nano(LIMIT));
     const row = await findRequest(dora, org, refused.json.error.request_id);
     const text = await row.innerText();
-    for (const part of [activity.states.refused, "key_spend_limit_reached", "$0.00"])
+    for (const part of [activityStateNames.refused, "key_spend_limit_reached", "$0.00"])
       expect(text).toContain(part);
     await dora.open(path.organization(org, "keys"));
     expect(await rowsOf(dora, pageNames.keys).first().innerText()).toContain(keys.states.limit("").trim());

@@ -12,7 +12,7 @@ import { givenGrounds, GroundsFields, Outcome, NO_GROUNDS } from "./grounds.tsx"
 import { Failure } from "../../../components/states.tsx";
 import { amountProblem, isAmount, trimAmount } from "../../../format/amount.ts";
 import { compareMoney, isZero } from "../../../format/money.ts";
-import { activityTexts } from "../../activity/texts.ts";
+import { activityStateNames } from "../../../components/texts.ts";
 import { operatorCreditsTexts as words } from "./texts.ts";
 
 type Refundable = Answer<"GET /operator/requests/{request}">;
@@ -104,7 +104,7 @@ const Known = ({ of }: { of: Refundable }) => (
       {of.org_name}
     </Text>
     <Text size="sm" c="dimmed" className="name">
-      {of.model} · {activityTexts.states[of.state]} · <Time at={of.admitted_at} />
+      {of.model} · {activityStateNames[of.state]} · <Time at={of.admitted_at} />
     </Text>
     <Table fz="sm" withRowBorders={false}>
       <Table.Tbody>

@@ -4,7 +4,6 @@ export const operatorCreditsTexts = {
   grant: "Grant credits",
   csv: "Download CSV",
   refund: "Refund a request",
-  refundThis: "Refund",
   refundTitle: "Give back what a request cost",
   request: "Request",
   requestHelp: "Its whole id, req_…, as the customer or the activity names it.",

@@ -10,7 +10,7 @@ import { Page } from "../../../components/page.tsx";
 import { StateBadge } from "../../../components/state-badge.tsx";
 import { Empty, Loaded } from "../../../components/states.tsx";
 import { formatCount } from "../../../format/count.ts";
-import { operatorPageNames } from "../../../components/texts.ts";
+import { circuitNames, operatorPageNames } from "../../../components/texts.ts";
 import { operatorProvidersTexts as words } from "./texts.ts";
 import { Acts } from "./acts.tsx";
 
@@ -116,7 +116,7 @@ const Figure = ({ title, children }: { title: string; children: ReactNode }) => 
 const COLUMNS: Column<Provider["routes"][number]>[] = [
   { title: words.columns.route, always: true, cell: ({ route }) => <span className="name">{route}</span> },
   { title: words.columns.state, always: true, cell: ({ state }) => <StateBadge state={state} /> },
-  { title: words.columns.circuit, cell: ({ circuit }) => words.circuits[circuit] },
+  { title: words.columns.circuit, cell: ({ circuit }) => circuitNames[circuit] },
   { title: words.columns.failures, figures: true, cell: ({ failures }) => formatCount(failures) },
   { title: words.columns.probe, cell: ({ next_probe_at }) => <Ago at={next_probe_at} never="–" /> },
 ];

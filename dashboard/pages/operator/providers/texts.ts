@@ -45,7 +45,6 @@ export const operatorProvidersTexts = {
   closeHelp: "Requests may go to this provider again. From then on the breaker follows its calls.",
   reason: "Reason",
   noReason: "no reason given",
-  circuits: { closed: "closed", open: "open", half_open: "half open" },
   columns: {
     route: "Route",
     state: "State",

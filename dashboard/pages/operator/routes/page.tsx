@@ -14,8 +14,7 @@ import { Empty, Loaded } from "../../../components/states.tsx";
 import { formatCount, formatShare } from "../../../format/count.ts";
 import { text, useFilters } from "../../../filters.ts";
 import { formatSpan } from "../../../format/time.ts";
-import { operatorPageNames } from "../../../components/texts.ts";
-import { operatorProvidersTexts } from "../providers/texts.ts";
+import { circuitNames, operatorPageNames } from "../../../components/texts.ts";
 import { operatorRoutesTexts as words } from "./texts.ts";
 import { DisableDialog, EnableDialog } from "./acts.tsx";
 import { Calendar, Expiry } from "./expiry.tsx";
@@ -132,7 +131,7 @@ const columns = ({ setAct, showHistory }: ColumnTerms): Column<OperatedRoute>[] 
     title: words.columns.circuit,
     cell: ({ health: { circuit, failures } }) => (
       <Stack gap={2} align="flex-start">
-        <StateBadge state={CIRCUITS[circuit]} word={operatorProvidersTexts.circuits[circuit]} />
+        <StateBadge state={CIRCUITS[circuit]} word={circuitNames[circuit]} />
         {failures > 0 && (
           <Text size="xs" c="dimmed">
             {words.circuit(failures)}

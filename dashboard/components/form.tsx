@@ -1,0 +1,32 @@
+// The one form, in a dialog or on a page: its fields, what went wrong below them, its buttons last. The browser submits it; a
+// submit button that is disabled keeps Enter from it, too.
+import { Stack } from "@mantine/core";
+import type { FormEvent, ReactNode } from "react";
+import { Failure } from "./states.tsx";
+
+interface FormProps {
+  onSubmit: () => void;
+  /** Of what was sent last; null or undefined while there is none. */
+  error: unknown;
+  /** The buttons; on a line with its only field, they stand beside it instead. */
+  actions?: ReactNode;
+  gap?: "sm" | "md";
+  maw?: number;
+  children: ReactNode;
+}
+
+export function Form({ onSubmit, error, actions, gap = "md", maw, children }: FormProps) {
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    onSubmit();
+  };
+  return (
+    <form onSubmit={submit}>
+      <Stack gap={gap} {...(maw !== undefined && { maw })}>
+        {children}
+        {error !== null && error !== undefined && <Failure error={error} />}
+        {actions}
+      </Stack>
+    </form>
+  );
+}
