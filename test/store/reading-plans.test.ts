@@ -117,7 +117,9 @@ const ELSEWHERE = new Set<AppRoute>([
   "GET /orgs/{org}/billing/auto-top-up",
   "GET /orgs/{org}/billing/orders",
   "GET /orgs/{org}/invitations",
+  "GET /orgs/{org}/models",
   "GET /orgs/{org}/models/estimate",
+  "GET /orgs/{org}/research",
   "GET /orgs/{org}/settings",
   "GET /orgs/{org}/usage/views",
 ]);
@@ -126,10 +128,20 @@ const READS = TARGETS.flatMap(({ target, endpoint }): { route: AppRoute; endpoin
   return /^GET \/orgs\/\{org\}\/[^{]*$/.test(route) && !ELSEWHERE.has(route) ? [{ route, endpoint }] : [];
 });
 
+const BALANCE = {
+  organizationId: "org_a",
+  available: 1n,
+  held: 0n,
+  debt: 0n,
+  purchased: 1n,
+  granted: 0n,
+  spent: 0n,
+  paidWorkspace: true,
+};
 /** The rooms of endpoints, over this store; rooms of other tables know nobody. */
 function roomsOn(sql: Sql): Partial<Rooms> {
   const ledger = {
-    balance: () => Promise.resolve({ available: 1n, held: 0n, debt: 0n, purchased: 1n, granted: 0n }),
+    balance: () => Promise.resolve(BALANCE),
     read: () => Promise.resolve([]),
   };
   const labels = new LabelBook(sql, ledger as never);
