@@ -1,7 +1,7 @@
 // `npm test`: runs every test file under Bun and ends with the line "N passed, N failed". With arguments: those files
 // alone. `npm run test:fast` names those that a person runs before each commit. Most tests wait more than they work, for
-// processes, databases and browsers: two files run at a time, the longest first, as measured in `test/timings.json`
-// (renewed by `npm test -- --update-timings`), on one PostgreSQL with a database for each that needs one.
+// processes, databases and browsers: two files run at a time beside one that sleeps, the longest first, as measured in
+// `test/timings.json` (renewed by `npm test -- --update-timings`), on one PostgreSQL with a database for each that needs one.
 import { Glob } from "bun";
 import { spawn } from "node:child_process";
 import { PostgresServer } from "../test/support/postgres.ts";
@@ -16,6 +16,15 @@ const CONNECTIONS = "500";
 const given = process.env["TEST_DATABASE_URL"] ?? "";
 const server = given === "" ? await PostgresServer.start({ max_connections: CONNECTIONS }) : null;
 
+/** They sleep nearly all of their time, so they take nobody's turn: one after the other beside the two. */
+const SLEEPERS = new Set([
+  "./test/replicas/standby.test.ts",
+  "./test/replicas/no-writes.test.ts",
+  "./test/replicas/outage.test.ts",
+  "./test/replicas/upgrade.test.ts",
+  "./test/faults/uploads.test.ts",
+  "./test/cli/login.test.ts",
+]);
 /** The torture runs judge whole seconds of real processes: one after the other, when nothing else runs. */
 const ALONE = "test/simulation/";
 
@@ -25,7 +34,8 @@ interface Ran {
   failed: number;
 }
 
-async function run(filesAtOnce: number, args: readonly string[]): Promise<Ran> {
+/** `last`: what it says is printed in one piece, when it has ended. */
+async function run(filesAtOnce: number, args: readonly string[], { last = false } = {}): Promise<Ran> {
   const child = spawn(
     process.execPath,
     [
@@ -45,10 +55,11 @@ async function run(filesAtOnce: number, args: readonly string[]): Promise<Ran> {
   for (const stream of [child.stdout, child.stderr]) {
     stream.on("data", (bytes: Buffer) => {
       output += bytes.toString();
-      process.stderr.write(bytes);
+      if (!last) process.stderr.write(bytes);
     });
   }
   const code = await new Promise<number>((resolve) => child.on("close", (status) => resolve(status ?? 1)));
+  if (last) process.stderr.write(output);
   const count = (word: string): number =>
     Number(output.match(new RegExp(`^\\s*(\\d+) ${word}$`, "m"))?.[1] ?? 0);
   return { code, passed: count("pass"), failed: count("fail") };
@@ -58,12 +69,20 @@ const asked = process.argv.slice(2);
 const files = [...new Glob("{src,cli,bench,torture,test}/**/*.test.ts").scanSync(".")].map(
   (path) => `./${path}`,
 );
-const ran = asked.some((arg) => !arg.startsWith("--"))
-  ? [await run(FILES_AT_ONCE, asked)]
-  : [
-      await run(FILES_AT_ONCE, [...asked, ...files.filter((path) => !path.includes(ALONE))]),
-      await run(1, [...asked, ...files.filter((path) => path.includes(ALONE))]),
-    ];
+const whole = asked.every((arg) => arg.startsWith("--"));
+const awake = files.filter((path) => !path.includes(ALONE) && !SLEEPERS.has(path));
+const alone = files.filter((path) => path.includes(ALONE));
+const asleep = files.filter((path) => SLEEPERS.has(path));
+if (asleep.length !== SLEEPERS.size) throw new Error("a file of SLEEPERS is not there any more");
+const ran = whole
+  ? [
+      ...(await Promise.all([
+        run(FILES_AT_ONCE, [...asked, ...awake]),
+        run(1, [...asked, ...asleep], { last: true }),
+      ])),
+      await run(1, [...asked, ...alone]),
+    ]
+  : [await run(FILES_AT_ONCE, asked)];
 await server?.stop();
 const sum = (of: "passed" | "failed"): number => ran.reduce((total, one) => total + one[of], 0);
 console.log(`${sum("passed")} passed, ${sum("failed")} failed`);
