@@ -1,0 +1,105 @@
+// What a request cost, line by line; what it held while it runs; what it asked for where it held nothing.
+import { Code, Table, Text } from "@mantine/core";
+import type { Answer, Row } from "../../api/routes.ts";
+import { Time } from "../../components/figures.tsx";
+import { formatCount } from "../../format/count.ts";
+import { exactMoney, isZero, subMoney } from "../../format/money.ts";
+import { Part, Sum } from "./drawer-part.tsx";
+import { activityTexts as words } from "./texts.ts";
+
+type ActivityRow = Row<"GET /orgs/{org}/activity">;
+type RequestDetail = Answer<"GET /orgs/{org}/activity/{request}">;
+type Request = NonNullable<RequestDetail["request"]>;
+
+export const Arithmetic = ({ of }: { of: NonNullable<RequestDetail["arithmetic"]> }) => (
+  <Part title={words.cost}>
+    <Table fz="sm" withRowBorders={false} verticalSpacing={2}>
+      <Table.Tbody>
+        {of.lines.map(({ name, tokens, usd_per_million, amount_usd }) => (
+          <Sum
+            key={name}
+            label={`${words.lines[name]}: ${formatCount(tokens)} × ${exactMoney(usd_per_million)} / 1 M`}
+            usd={amount_usd}
+          />
+        ))}
+        <Sum label={words.sum} usd={of.sum_usd} />
+        <Sum label={of.minimum_applied ? words.minimumApplied : words.minimumNot} usd={of.minimum_usd} />
+        <Sum label={words.charged} usd={of.charge_usd} strong />
+        <Sum label={words.held} usd={of.hold_usd} />
+        <Sum label={words.returned} usd={of.returned_usd} />
+        {!isZero(of.variance_usd) && <Sum label={words.variance} usd={of.variance_usd} />}
+      </Table.Tbody>
+    </Table>
+    <Text size="xs" c="dimmed">
+      {words.evidence[of.evidence ?? "none"]} {words.priceOf(of.release_version)}
+    </Text>
+  </Part>
+);
+
+/** Without any usage there is no price to work out: what was held, and where it is now. */
+export const Held = ({ of }: { of: Request }) => (
+  <Part title={words.cost}>
+    <Table fz="sm" withRowBorders={false} verticalSpacing={2}>
+      <Table.Tbody>
+        <Sum label={words.held} usd={of.hold_usd} />
+        {of.state !== "running" && (
+          <>
+            <Sum label={words.charged} usd={of.charge_usd} strong />
+            <Sum label={words.returned} usd={subMoney(of.hold_usd, of.charge_usd)} />
+            {!isZero(of.variance_usd) && <Sum label={words.variance} usd={of.variance_usd} />}
+          </>
+        )}
+      </Table.Tbody>
+    </Table>
+    <Text size="xs" c="dimmed">
+      {of.state === "running" ? words.stillHeld : words.nothingUsed}
+    </Text>
+  </Part>
+);
+
+/** Of a request that held nothing: how often, what it asked for, and the figures that decided. */
+export const AskedFor = ({
+  of: { asked, details, model, requests, last_at, state },
+}: {
+  of: ActivityRow;
+}) => (
+  <Part title={words.askedFor}>
+    {requests > 1 && (
+      <Text size="sm">
+        {words.alike(formatCount(requests))} {last_at !== null && <Time at={last_at} />}
+      </Text>
+    )}
+    {model === null && <Text size="sm">{requests === 1 ? words.modelNotRead : words.modelsDiffer}</Text>}
+    {asked === null ? (
+      model !== null && <Text size="sm">{state === "refused" ? words.notPriced : words.notRecorded}</Text>
+    ) : (
+      <>
+        <Text size="sm">
+          {words.askedPrompt(formatCount(asked.prompt_tokens), asked.prompt_counted === true)}{" "}
+          {words.askedOutput(formatCount(asked.output_tokens))}
+        </Text>
+        <Table fz="sm" withRowBorders={false} verticalSpacing={2}>
+          <Table.Tbody>
+            <Sum label={words.wouldHold} usd={asked.hold_usd} />
+          </Table.Tbody>
+        </Table>
+      </>
+    )}
+    {details !== null && (
+      <Table fz="sm" withRowBorders={false} verticalSpacing={2}>
+        <Table.Tbody>
+          {Object.entries(details).map(([name, value]) => (
+            <Table.Tr key={name}>
+              <Table.Td pl={0}>
+                <Code>{name}</Code>
+              </Table.Td>
+              <Table.Td pr={0} ta="right" className="figures name">
+                {value ?? "–"}
+              </Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    )}
+  </Part>
+);
