@@ -31,6 +31,9 @@ const STANDALONE = new Set(
   ["serve", "simulator", "release", "receipt", "doctor", "db"].map((noun) => `cli/${noun}.ts`),
 );
 
+/** One prints times, one reckons with the gateway's own clock. */
+const PRINTS_TIMES = new Set(["src/domain/print.ts", "src/lib/clock.ts"]);
+
 const violations: string[] = [];
 for await (const path of new Glob("src/**/*.ts").scan(".")) {
   if (path.endsWith(".test.ts")) continue;
@@ -41,6 +44,11 @@ for await (const path of new Glob("src/**/*.ts").scan(".")) {
   // What repeats is a job, which no failure ends (docs/decisions/0020-one-bad-record.md).
   if (source.includes("setInterval(") && path !== "src/lib/jobs.ts")
     violations.push(`${path} calls setInterval: what repeats goes through src/lib/jobs.ts`);
+  // A stored time that is none must not throw where it is printed.
+  if (source.includes(".toISOString(") && !PRINTS_TIMES.has(path))
+    violations.push(
+      `${path} calls toISOString: times are printed by src/domain/print.ts, which never throws`,
+    );
   if (source.includes("lib/every.ts") && /import \{[^}]*\bevery\b[^}]*\} from/.test(source))
     violations.push(`${path} imports every: what repeats goes through src/lib/jobs.ts`);
   for (const [, target = ""] of source.matchAll(/from "(\.[^"]+)"/g)) {

@@ -38,12 +38,16 @@ const dayWithYear = (at: Date, now: Date): string =>
   at.getUTCFullYear() === now.getUTCFullYear() ? dayOf(at) : `${dayOf(at)} ${at.getUTCFullYear()}`;
 
 /** `Sat 21 Nov 2026, 10:30:05 GMT+1` in the reader's own zone, for the tooltip. */
-export const localTime = (rfc3339: string): string =>
-  new Date(rfc3339).toLocaleString(undefined, { dateStyle: "full", timeStyle: "long" });
+export function localTime(rfc3339: string): string {
+  const at = new Date(rfc3339);
+  if (Number.isNaN(at.getTime())) return rfc3339;
+  return at.toLocaleString(undefined, { dateStyle: "full", timeStyle: "long" });
+}
 
 /** `3 min ago`, `in 12 d`; whole units, rounded down. */
 export function relativeTime(rfc3339: string, now: number = Date.now()): string {
   const ms = new Date(rfc3339).getTime() - now;
+  if (Number.isNaN(ms)) return rfc3339;
   const span = formatSpan(Math.abs(ms));
   if (Math.abs(ms) < 10_000) return "just now";
   return ms < 0 ? `${span} ago` : `in ${span}`;
@@ -57,6 +61,7 @@ export function receivedAt(requestId: string): number | null {
 
 /** A length of time in its largest unit: `850 ms`, `12 s`, `3 min`, `5 h`, `12 d`. */
 export function formatSpan(ms: number): string {
+  if (Number.isNaN(ms)) return "unknown"; // of a time that is damaged
   if (ms < 1000) return `${Math.round(ms)} ms`;
   if (ms < 10_000) return `${(ms / 1000).toFixed(1)} s`;
   const seconds = Math.floor(ms / 1000);

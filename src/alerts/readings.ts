@@ -1,6 +1,7 @@
 // What each rule finds now: pure judgements over figures of the ledger, the route table and the payments room. A figure that
 // would hang about its threshold has a margin before it counts as over, so that one crossing is one message.
 import { addUsd, formatUsd, type NanoUsd, nanoUsd, subUsd } from "../domain/money.ts";
+import { printDay, printTime } from "../domain/print.ts";
 import type { Reading, Rule } from "./alert.ts";
 import type { BalanceRecord } from "../ledger/ledger.ts";
 import type { KeyRecord } from "../registry/api-keys.ts";
@@ -81,7 +82,7 @@ async function spendPerDay({ amount }: Rule, figures: Figures): Promise<Reading[
   if (amount === null) return [];
   const today = figures.nowMs() - (figures.nowMs() % DAY_MS);
   const spent = await figures.spentSince(today);
-  const day = new Date(today).toISOString().slice(0, 10);
+  const day = printDay(today);
   return [
     {
       subject: day,
@@ -135,7 +136,7 @@ async function errorRate({ percent }: Rule, figures: Figures): Promise<Reading[]
 async function routes(figures: Figures): Promise<Reading[]> {
   const nowMs = figures.nowMs();
   return (await figures.routes()).map(({ route, model, state, expiresAtMs }) => {
-    const expires = new Date(expiresAtMs).toISOString();
+    const expires = printTime(expiresAtMs);
     const soon = state === "live" && expiresAtMs - nowMs < STALE_WITHIN_MS;
     return {
       subject: soon ? `${route} expires ${expires}` : route,

@@ -1,5 +1,6 @@
 // Goes round all rules that are on and writes one message per crossing. Away from every request: it reads what the
 // ledger has written, and the figures of one organization are read once per round.
+import { printTime } from "../domain/print.ts";
 import type { Rule } from "./alert.ts";
 import type { Outbox } from "./outbox.ts";
 import { type Figures, readingsOf } from "./readings.ts";
@@ -81,7 +82,7 @@ export function payloadOf(message: {
     JSON.stringify({
       type: `alert.${kind}`,
       id: deliveryId,
-      timestamp: new Date(nowMs).toISOString(),
+      timestamp: printTime(nowMs),
       data: { organization: rule.organizationId, rule: rule.id, text, ...facts },
     });
 }

@@ -4,6 +4,7 @@ import type { Actor } from "../domain/actor.ts";
 import { linkTo } from "../domain/links.ts";
 import type { Role } from "../domain/roles.ts";
 import { notFound } from "../domain/unknown-record.ts";
+import { printTime } from "../domain/print.ts";
 import type { Invitation } from "../people/people.ts";
 import { organizationNamed } from "../reporting/organization-names.ts";
 import { endpoint } from "./endpoint.ts";
@@ -31,7 +32,7 @@ export const invitationsEndpoints = [
         org_name: organization?.name ?? "Operators",
         email: invitation.email,
         role: invitation.role,
-        expires_at: new Date(invitation.expiresAtMs).toISOString(),
+        expires_at: printTime(invitation.expiresAtMs),
         has_account: hasAccount,
       };
     },
@@ -175,8 +176,8 @@ async function printInvitations({ people }: Rooms, offered: readonly Invitation[
     email: invitation.email,
     role: invitation.role,
     invited_by: { id: invitation.invitedBy, name: names.get(invitation.invitedBy) ?? null },
-    created_at: new Date(invitation.createdAtMs).toISOString(),
-    expires_at: new Date(invitation.expiresAtMs).toISOString(),
+    created_at: printTime(invitation.createdAtMs),
+    expires_at: printTime(invitation.expiresAtMs),
     state: invitation.state,
   }));
 }

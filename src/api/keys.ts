@@ -4,6 +4,7 @@ import { formatUsd, maxUsd, parseUsd, subUsd, ZERO_USD } from "../domain/money.t
 import { OperatorRefusal } from "../domain/operator-refusals.ts";
 import { allowance } from "../domain/roles.ts";
 import { notFound } from "../domain/unknown-record.ts";
+import { printTime } from "../domain/print.ts";
 import { keyDay, makersOf } from "../reporting/key-makers.ts";
 import { endpoint, type PersonCaller } from "./endpoint.ts";
 import type { Rooms } from "./rooms.ts";
@@ -267,7 +268,7 @@ function printKey(
     created_by,
     state: key.status === "revoked" ? "revoked" : key.blocked_by_limit ? "blocked_by_limit" : "active",
     left_usd: left === null ? null : formatUsd(left),
-    resets_at: new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1)).toISOString(),
+    resets_at: printTime(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1)),
     changeable,
   };
 }

@@ -1,6 +1,7 @@
 // Everybody with an account, for operators: who is there, a way back in for somebody locked out, the end of an operator.
 import { z } from "zod";
 import { notFound } from "../domain/unknown-record.ts";
+import { printTime } from "../domain/print.ts";
 import { organizationNames } from "../reporting/organization-names.ts";
 import { endpoint } from "./endpoint.ts";
 import { DONE, done, id } from "./shapes/fields.ts";
@@ -29,7 +30,7 @@ export const peopleEndpoints = [
           email: person.email,
           operator: person.operator,
           two_factor: person.twoFactor,
-          last_seen_at: seen === 0 ? null : new Date(seen).toISOString(),
+          last_seen_at: seen === 0 ? null : printTime(seen),
           memberships: own.map(({ organizationId: org, role }) => ({
             org,
             name: names.get(org) ?? org,

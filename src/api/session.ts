@@ -1,6 +1,7 @@
 // Who is signed in, the first account, a person's own profile.
 import { z } from "zod";
 import type { Actor } from "../domain/actor.ts";
+import { printTime } from "../domain/print.ts";
 import { notFound } from "../domain/unknown-record.ts";
 import type { SignedIn } from "../people/people.ts";
 import { firstOrganization, organizationNames } from "../reporting/organization-names.ts";
@@ -150,7 +151,7 @@ export async function printSession(
 ): Promise<z.output<typeof shapes.session>> {
   return {
     person: signedIn === null ? null : await printPerson(rooms, signedIn),
-    expires_at: signedIn === null ? null : timeOf(signedIn.session.expiresAtMs),
+    expires_at: signedIn === null ? null : printTime(signedIn.session.expiresAtMs),
     first_run: !(await rooms.people.anybody()),
     ways: rooms.people.ways(),
     base_url: rooms.site.baseUrl,
@@ -180,8 +181,6 @@ async function printPerson(
   };
 }
 
-const timeOf = (ms: number): string => new Date(ms).toISOString();
-
 async function printProfile(rooms: Rooms, signedIn: SignedIn): Promise<z.output<typeof shapes.profile>> {
   const { id: person } = signedIn.person;
   return {
@@ -189,13 +188,13 @@ async function printProfile(rooms: Rooms, signedIn: SignedIn): Promise<z.output<
     passkeys: (await rooms.people.passkeys(person)).map((passkey) => ({
       id: passkey.id,
       name: passkey.name,
-      created_at: timeOf(passkey.createdAtMs),
+      created_at: printTime(passkey.createdAtMs),
     })),
     sessions: (await rooms.people.sessions(person)).map((one) => ({
       id: one.id,
-      created_at: timeOf(one.createdAtMs),
-      last_seen_at: timeOf(one.seenAtMs),
-      expires_at: timeOf(one.expiresAtMs),
+      created_at: printTime(one.createdAtMs),
+      last_seen_at: printTime(one.seenAtMs),
+      expires_at: printTime(one.expiresAtMs),
       address: one.address,
       agent: one.agent,
       current: one.id === signedIn.session.id,

@@ -6,6 +6,7 @@ import { OperatorRefusal } from "../domain/operator-refusals.ts";
 import { mayGive, type Role } from "../domain/roles.ts";
 import { checkVersion, versionOf } from "../domain/row-version.ts";
 import { notFound } from "../domain/unknown-record.ts";
+import { printTime } from "../domain/print.ts";
 import type { Membership } from "../people/people.ts";
 import { keysByMaker } from "../reporting/key-makers.ts";
 import { organizationNamed } from "../reporting/organization-names.ts";
@@ -179,8 +180,8 @@ async function printMembers(
         email: person.email,
         role,
         two_factor: person.twoFactor,
-        joined_at: new Date(joinedAtMs).toISOString(),
-        last_seen_at: new Date(seenAtMs).toISOString(),
+        joined_at: printTime(joinedAtMs),
+        last_seen_at: printTime(seenAtMs),
         keys: own?.live ?? 0,
         month_spend_usd: formatUsd(own?.monthSpend ?? ZERO_USD),
         you: personId === you,

@@ -1,8 +1,18 @@
-// How records become the operator's JSON: times as RFC 3339 in UTC, lists as one whole page,
-// the one amount that is a JSON number from its decimal text (money.md §6).
+// How records become JSON, CSV and words: times as RFC 3339 in UTC, lists as one whole page, the one amount that is a
+// JSON number from its decimal text (money.md §6).
 import type { ListJson } from "../api/shapes/records.ts";
 
-export const printTime = (ms: number | bigint): string => new Date(Number(ms)).toISOString();
+/** What is printed in the place of a stored time that is none: the rest of its record, and its page, are well. */
+export const DAMAGED = "damaged";
+
+/** RFC 3339, or `DAMAGED` for what is no time of the years 0 to 9999. The only place that prints one; it never throws. */
+export function printTime(ms: number | bigint): string {
+  const at = new Date(Number(ms));
+  const year = at.getUTCFullYear();
+  return year >= 0 && year <= 9999 ? at.toISOString() : DAMAGED;
+}
+/** The UTC day, `YYYY-MM-DD`, or `DAMAGED`. */
+export const printDay = (ms: number | bigint): string => printTime(ms).slice(0, "YYYY-MM-DD".length);
 export const printTimeOrNull = (ms: number | bigint | null): string | null =>
   ms === null ? null : printTime(ms);
 export const printList = <Row>(data: Row[]): ListJson<Row> => ({ data, next_cursor: null });

@@ -5,7 +5,9 @@ import { calculateJwkThumbprint, importJWK, type JWK, SignJWT } from "jose";
 import { RECEIPT_ALGORITHM, RECEIPT_ISSUER, RECEIPT_TYPE, type ReceiptJson } from "../domain/receipt.ts";
 import { formatUsd, subUsd } from "../domain/money.ts";
 import type { Release } from "../domain/release.ts";
+import { DAMAGED, printTime } from "../domain/print.ts";
 import type { RequestRecord } from "../ledger/ledger.ts";
+import { UnreadableRecord } from "../ledger/unreadable.ts";
 import type { TokenCounts } from "../pricing/charge.ts";
 import { printGateway, receiptOfRecord } from "./receipt.ts";
 
@@ -63,13 +65,16 @@ function receiptOf(record: RequestRecord, release: Release): ReceiptJson {
   const { state, endedAtMs, usage, hold, charge } = record;
   const { told } = record.attempts.at(-1) ?? {};
   if (state === "running" || endedAtMs === null) throw new Error(`request ${record.requestId} still runs`);
+  const [admittedAt, endedAt] = [printTime(record.admittedAtMs), printTime(endedAtMs)];
+  if (admittedAt === DAMAGED || endedAt === DAMAGED)
+    throw new UnreadableRecord(`the record of request ${record.requestId}`, "its times are none");
   return {
     request_id: record.requestId,
     org: record.organizationId,
     key: record.keyId,
     state,
-    admitted_at: new Date(record.admittedAtMs).toISOString(),
-    ended_at: new Date(endedAtMs).toISOString(),
+    admitted_at: admittedAt,
+    ended_at: endedAt,
     release: {
       route: release.route,
       version: release.version,

@@ -1,6 +1,7 @@
 // GET /v1/credits: what the caller's organization has, holds and has spent (wire.md §5).
 import { formatUsd } from "../domain/money.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import { missingBalance } from "../ledger/unreadable.ts";
 import type { Handler } from "./context.ts";
 import { withKey } from "./inference-door.ts";
 import { replyJson } from "./reply.ts";
@@ -8,7 +9,7 @@ import { replyJson } from "./reply.ts";
 export const credits = (ledger: Pick<Ledger, "balance" | "read">): Handler =>
   withKey(ledger, async (context, key) => {
     const balance = await ledger.balance(key.organizationId);
-    if (balance === null) throw new Error(`key ${key.id} belongs to no organization`);
+    if (balance === null) throw missingBalance(key.organizationId);
     return replyJson(context, {
       object: "credits",
       organization: key.organizationId,

@@ -3,6 +3,7 @@ import { Refusal } from "../domain/refusals.ts";
 import type { Reader, RequestRecord } from "../ledger/ledger.ts";
 import type { HeldNothingJson } from "../api/shapes/records.ts";
 import { formatUsd } from "../domain/money.ts";
+import { printTime } from "../domain/print.ts";
 import { requestIdIn } from "../lib/id.ts";
 import { printGateway, receiptOfRecord } from "../gateway/receipt.ts";
 import type { Handler } from "./context.ts";
@@ -78,7 +79,7 @@ function printGeneration(record: RequestRecord, gateway: string): string {
     object: "generation",
     id: record.requestId,
     state: record.state,
-    created_at: new Date(record.admittedAtMs).toISOString(),
+    created_at: printTime(record.admittedAtMs),
     hold_usd: formatUsd(record.hold),
     usage: usage && {
       prompt_tokens: usage.promptTokens,

@@ -1,5 +1,6 @@
 // GET /v1/key: the caller's own key and how much of its monthly limit is left (specification 2.3, wire.md §5).
 import { formatUsd, nanoUsd } from "../domain/money.ts";
+import { printTime, printTimeOrNull } from "../domain/print.ts";
 import type { Reader } from "../ledger/ledger.ts";
 import { type Clock, nextUtcMonth } from "../lib/clock.ts";
 import type { Handler } from "./context.ts";
@@ -25,8 +26,8 @@ function wireKey(record: KeyRecord, nowMs: number): unknown {
     month_spend_usd: formatUsd(monthSpend),
     held_usd: formatUsd(held),
     remaining_usd: left === null ? null : formatUsd(nanoUsd(left > 0n ? left : 0n)),
-    resets_at: new Date(nextUtcMonth(nowMs)).toISOString(),
-    created_at: new Date(record.createdAtMs).toISOString(),
-    last_used_at: record.lastUsedAtMs === null ? null : new Date(record.lastUsedAtMs).toISOString(),
+    resets_at: printTime(nextUtcMonth(nowMs)),
+    created_at: printTime(record.createdAtMs),
+    last_used_at: printTimeOrNull(record.lastUsedAtMs),
   };
 }

@@ -5,6 +5,7 @@ import { parseUsd } from "../domain/money.ts";
 import { Refusal } from "../domain/refusals.ts";
 import { REQUEST_FIELDS } from "../domain/request-fields.ts";
 import type { Release, RouteState } from "../domain/release.ts";
+import { printTime } from "../domain/print.ts";
 import type { Reader } from "../ledger/ledger.ts";
 import type { Handler } from "./context.ts";
 import { withKey } from "./inference-door.ts";
@@ -87,7 +88,7 @@ function wireRoute({ release, state, reason }: ListedModel["routes"][number], fi
     state,
     reason,
     release_version: release.version,
-    release_expires_at: new Date(release.expiresAtMs).toISOString(),
+    release_expires_at: printTime(release.expiresAtMs),
     ...(dearer && { pricing: wirePricing(release) }),
   };
 }

@@ -49,12 +49,26 @@ export async function once(
     if (claimed === "mine") return { text: await kept(answers, place, work), replayed: false };
     if (claimed.fingerprint !== fingerprint)
       throw new Refusal("idempotency_key_reused", "This Idempotency-Key was used with another body.");
-    if (claimed.answer !== null) return { text: claimed.answer, replayed: true };
+    if (claimed.answer !== null) return { text: whole(claimed.answer), replayed: true };
     await Bun.sleep(ASK_MS);
   }
   throw new Refusal("idempotency_in_progress", "The same form is still being worked on. Wait a moment.", {
     retryAfterMs: 1000,
   });
+}
+
+/** The kept answer; a damaged one is refused, and what it answered is not done again. */
+function whole(answer: string): string {
+  try {
+    JSON.parse(answer);
+    return answer;
+  } catch {
+    throw new Refusal(
+      "idempotency_result_not_retained",
+      "What this Idempotency-Key asked for was done, but its kept answer is damaged. Look at what is there before you send it again with a new key.",
+      { param: "Idempotency-Key" },
+    );
+  }
 }
 
 async function kept(answers: People["answers"], place: string, work: () => Promise<string>): Promise<string> {

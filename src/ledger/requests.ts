@@ -1,5 +1,5 @@
 // What requests became, the same on both stores: their records, and the answers that are kept under callers' keys.
-import type { Evidence, Tier } from "../domain/gateway-object.ts";
+import { EVIDENCE, type Evidence, type Tier } from "../domain/gateway-object.ts";
 import {
   ask,
   bytesOf,
@@ -19,7 +19,7 @@ import {
   type StoredAnswer,
   type TokenUsage,
 } from "./ledger.ts";
-import { readable } from "./unreadable.ts";
+import { attemptsIn, readable } from "./unreadable.ts";
 
 const SELECT = `SELECT request_id, org_id, key_id, idem_key, model, tier, state, stream, admitted_at, ended_at, month, hold,
     prompt_bound, output_bound, release_digest, evidence, prompt_tokens, completion_tokens, cached_tokens,
@@ -73,7 +73,7 @@ function requestOf(row: SqlRow): RequestRecord {
     promptBound: numberOf(row["prompt_bound"]),
     outputBound: numberOf(row["output_bound"]),
     releaseDigest: textOf(row["release_digest"]),
-    evidence: orNull(row["evidence"], textOf) as Evidence | null,
+    evidence: orNull(row["evidence"], evidenceOf),
     usage: usageOf(row),
     charge: moneyOf(row["charge"]),
     variance: moneyOf(row["variance"]),
@@ -83,8 +83,21 @@ function requestOf(row: SqlRow): RequestRecord {
     finishReason: orNull(row["finish_reason"], textOf),
     firstPartMs: orNull(row["first_part_ms"], numberOf),
     totalMs: orNull(row["total_ms"], numberOf),
-    attempts: JSON.parse(textOf(row["attempts"])) as AttemptRecord[],
+    attempts: attemptsOf(textOf(row["attempts"])),
   };
+}
+
+/** It is printed as it stands, on receipts and in answers. */
+function evidenceOf(cell: unknown): Evidence {
+  const found = EVIDENCE.find((evidence) => evidence === cell);
+  if (found === undefined) throw new Error("its evidence is none");
+  return found;
+}
+
+function attemptsOf(printed: string): AttemptRecord[] {
+  const attempts = attemptsIn(printed);
+  if (attempts === null) throw new Error("its attempts are no list");
+  return attempts;
 }
 
 function stateOf(state: string, errorCode: string | null): RequestRecord["state"] {

@@ -47,7 +47,8 @@ export interface ClaimRow {
   idempotencyKey: string;
   fingerprint: Uint8Array;
   requestId: string;
-  state: RequestState;
+  /** Null where its request is not there: the claim holds all the same. */
+  state: RequestState | null;
   /** Null while the request runs. */
   answerUntilMs: number | null;
   claimUntilMs: number | null;

@@ -23,15 +23,22 @@ export function readable<T>(what: string, read: () => T): T {
   }
 }
 
-/** The attempts of a request as its row has them; null where that is no list. */
+/** The attempts of a request as its row has them; null where that is no list of them. */
 export function attemptsIn(printed: string): AttemptRecord[] | null {
   try {
     const attempts: unknown = JSON.parse(printed);
-    return Array.isArray(attempts) ? (attempts as AttemptRecord[]) : null;
+    return Array.isArray(attempts) && attempts.every(isAttempt) ? attempts : null;
   } catch {
     return null;
   }
 }
+
+const isAttempt = (one: unknown): one is AttemptRecord =>
+  typeof one === "object" && one !== null && Array.isArray((one as Partial<AttemptRecord>).doubts ?? []);
+
+/** Of an organization that is there. */
+export const missingBalance = (organizationId: string): UnreadableRecord =>
+  new UnreadableRecord(`the balance of organization ${organizationId}`, "it is not there");
 
 /** Of a request that names it: every frozen release is kept for good. */
 export const missingRelease = (requestId: string): UnreadableRecord =>

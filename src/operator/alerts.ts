@@ -15,13 +15,14 @@ import { ALERT_THRESHOLDS } from "../domain/alert-kinds.ts";
 import type { AuditNote } from "../domain/audit-note.ts";
 import { OperatorRefusal } from "../domain/operator-refusals.ts";
 import { formatUsd } from "../domain/money.ts";
+import { printTime, printTimeOrNull } from "../domain/print.ts";
 import { Refusal } from "../domain/refusals.ts";
 import { changedMeanwhile, checkVersion, versionOf } from "../domain/row-version.ts";
 import { type Channel, DASHBOARD, type Delivery, type Rule } from "../alerts/alert.ts";
 import type { Alerts } from "../alerts/alerts.ts";
 import type { RuleTerms } from "../alerts/rule-book.ts";
 import { TargetRefusal } from "../alerts/target.ts";
-import { type ListAsk, type ListOf, listOf, startOf, timeOf, timeOrNull } from "./list.ts";
+import { type ListAsk, type ListOf, listOf, startOf } from "./list.ts";
 import { readUsd } from "../domain/read.ts";
 import { unknownRecord } from "../domain/unknown-record.ts";
 
@@ -190,7 +191,7 @@ const DASHBOARD_CHANNEL: AlertChannelJson = {
   kind: "dashboard",
   name: "Dashboard",
   target: null,
-  created_at: timeOf(0),
+  created_at: printTime(0),
 };
 
 const printTerms = (rule: Rule) => ({
@@ -207,7 +208,7 @@ const printRule = (rule: Rule): AlertRuleJson => ({
   id: rule.id,
   ...printTerms(rule),
   firing: rule.firing,
-  last_fired_at: timeOrNull(rule.lastFiredAtMs),
+  last_fired_at: printTimeOrNull(rule.lastFiredAtMs),
   version: versionOf("alert_rule", rule),
 });
 
@@ -216,12 +217,12 @@ const printChannel = ({ id, kind, name, target, createdAtMs }: Channel): AlertCh
   kind,
   name,
   target,
-  created_at: timeOf(createdAtMs),
+  created_at: printTime(createdAtMs),
 });
 
 const printDelivery = (delivery: Delivery): AlertDeliveryJson => ({
   id: delivery.id,
-  at: timeOf(delivery.createdAtMs),
+  at: printTime(delivery.createdAtMs),
   rule: delivery.ruleId,
   channel: delivery.channelId,
   kind: delivery.kind,
@@ -229,5 +230,5 @@ const printDelivery = (delivery: Delivery): AlertDeliveryJson => ({
   state: delivery.state,
   tries: delivery.tries,
   status: delivery.status,
-  next_try_at: timeOrNull(delivery.nextTryAtMs),
+  next_try_at: printTimeOrNull(delivery.nextTryAtMs),
 });

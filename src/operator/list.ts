@@ -32,6 +32,3 @@ export const listOf = <Row, Json>(page: Page<Row>, print: (row: Row) => Json): L
   data: page.rows.map(print),
   next_cursor: page.nextCursor,
 });
-
-export const timeOf = (atMs: number): string => new Date(atMs).toISOString();
-export const timeOrNull = (atMs: number | null): string | null => (atMs === null ? null : timeOf(atMs));

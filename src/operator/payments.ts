@@ -8,6 +8,7 @@ import type { Actor } from "../domain/actor.ts";
 import type { AuditNote } from "../domain/audit-note.ts";
 import { OperatorRefusal } from "../domain/operator-refusals.ts";
 import { formatUsd } from "../domain/money.ts";
+import { printTime, printTimeOrNull } from "../domain/print.ts";
 import { Refusal } from "../domain/refusals.ts";
 import { changedMeanwhile, checkVersion, versionOf } from "../domain/row-version.ts";
 import { type AutoTopUpTerms, UNSET } from "../payments/auto-top-up-book.ts";
@@ -18,7 +19,7 @@ import { NANO_PER_CENT, type PaymentOrder } from "../payments/order.ts";
 import { BEGUN_MAX } from "../payments/order-book.ts";
 import type { Payments } from "../payments/payments.ts";
 import { actsBelow } from "../payments/top-up-brake.ts";
-import { type ListAsk, type ListOf, listOf, startOf, timeOf, timeOrNull } from "./list.ts";
+import { type ListAsk, type ListOf, listOf, startOf } from "./list.ts";
 import { readUsd } from "../domain/read.ts";
 import { unknownRecord } from "../domain/unknown-record.ts";
 
@@ -118,7 +119,7 @@ function automatic({ payments, note, nowMs }: PaymentServicePorts) {
         failed === null
           ? null
           : {
-              at: timeOf(wish?.failedAtMs ?? nowMs()),
+              at: printTime(wish?.failedAtMs ?? nowMs()),
               reason: failed,
               order: last?.state === "failed" ? last.id : null,
             },
@@ -246,8 +247,8 @@ const printOrder = (order: PaymentOrder): OrderJson => ({
   pay_url: order.state === "open" ? order.payUrl : null,
   reason: order.reason,
   created_by: order.createdBy,
-  created_at: timeOf(order.createdAtMs),
-  ended_at: timeOrNull(order.endedAtMs),
+  created_at: printTime(order.createdAtMs),
+  ended_at: printTimeOrNull(order.endedAtMs),
 });
 
 const printEvent = (event: EventRecord): PaymentEventJson => ({
@@ -259,5 +260,5 @@ const printEvent = (event: EventRecord): PaymentEventJson => ({
   outcome: event.outcome,
   detail: event.detail,
   deliveries: event.deliveries,
-  received_at: timeOf(event.receivedAtMs),
+  received_at: printTime(event.receivedAtMs),
 });

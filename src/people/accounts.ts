@@ -68,13 +68,11 @@ export async function sessionOf(on: SignIn, visitor: Visitor): Promise<SignedIn 
   if (!visitor.headers.has("cookie")) return null;
   const found = await on.auth.api.getSession({ headers: trustedHeaders(visitor) });
   if (found === null) return null;
+  const expiresAtMs = msOf(found.session.expiresAt);
+  if (Number.isNaN(expiresAtMs)) return null; // an end that is damaged is no end: it opens nothing
   return {
     person: personOf(found.user as unknown as UserRow),
-    session: {
-      id: found.session.id,
-      createdAtMs: msOf(found.session.createdAt),
-      expiresAtMs: msOf(found.session.expiresAt),
-    },
+    session: { id: found.session.id, createdAtMs: msOf(found.session.createdAt), expiresAtMs },
   };
 }
 

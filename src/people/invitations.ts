@@ -195,6 +195,6 @@ function invitationOf(row: InvitationRow): Invitation {
     invitedBy: row.invitedBy,
     createdAtMs: Number(row.createdAt),
     expiresAtMs,
-    state: state === "open" && expiresAtMs <= Date.now() ? "expired" : state,
+    state: state === "open" && !(expiresAtMs > Date.now()) ? "expired" : state,
   };
 }

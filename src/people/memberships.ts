@@ -123,7 +123,9 @@ export function memberships(
     async seen(organizationId, personId) {
       const row = await find(organizationId, personId);
       const now = Date.now();
-      if (row === null || Number(row.seenAt) > now - SEEN_EVERY_MS) return;
+      if (row === null) return;
+      const ago = now - Number(row.seenAt);
+      if (ago >= 0 && ago < SEEN_EVERY_MS) return; // what is damaged or lies ahead is written anew
       await records.update({ model: MODEL, where: at(organizationId, personId), update: { seenAt: now } });
     },
   };

@@ -6,6 +6,7 @@ import type { Credential } from "../domain/credential.ts";
 import type { Tier } from "../domain/gateway-object.ts";
 import { formatUsd, type NanoUsd, ZERO_USD } from "../domain/money.ts";
 import type { Refusal } from "../domain/refusals.ts";
+import { printTime } from "../domain/print.ts";
 import { lockOrganization, newestStampMs } from "../ledger/balance.ts";
 import { decideKey } from "../ledger/decide/key.ts";
 import type { Reader, Transactions } from "../ledger/ledger.ts";
@@ -77,7 +78,7 @@ export const revokeKey = (on: Transactions, keyId: string, actor: Actor): Promis
       "UPDATE api_key SET revoked_at = ?3 WHERE org_id = ?1 AND key_id = ?2 AND revoked_at IS NULL",
       [organizationId, keyId, revokedAtMs],
     );
-    const after = { revoked_at: new Date(revokedAtMs).toISOString() };
+    const after = { revoked_at: printTime(revokedAtMs) };
     yield* appendAuditLine({ actor, action: "key.revoke", organizationId, target: keyId, after }, nowMs);
     return { ...key, revokedAtMs };
   });

@@ -1,6 +1,7 @@
 // Research Mode entitlements: requested, approved until an instant, revoked, under their organization's lock. Expiry is not
 // a write: whoever reads compares with the clock (specification 5.4).
 import type { Actor } from "../domain/actor.ts";
+import { printTime } from "../domain/print.ts";
 import { lockOrganization } from "../ledger/balance.ts";
 import type { Reader, Transactions } from "../ledger/ledger.ts";
 import { appendAuditLine } from "../store/audit-log.ts";
@@ -75,7 +76,7 @@ export const approveEntitlement = (
       [organizationId, id, actor.id, nowMs, expiresAtMs],
     );
     const before = { status: found.status };
-    const after = { status: "active", expires_at: new Date(expiresAtMs).toISOString() };
+    const after = { status: "active", expires_at: printTime(expiresAtMs) };
     const note = { actor, action: "entitlement.approve", organizationId, target: id, before, after };
     yield* appendAuditLine(note, nowMs);
     return yield* find(id, nowMs);

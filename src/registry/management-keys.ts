@@ -1,5 +1,6 @@
 // Management keys: as API keys, digests only, compared in constant time (hardening.md S3).
 import type { Actor } from "../domain/actor.ts";
+import { printTime } from "../domain/print.ts";
 import { sameDigest } from "../ledger/decide/key.ts";
 import type { Reader, Transactions } from "../ledger/ledger.ts";
 import { appendAuditLine } from "../store/audit-log.ts";
@@ -98,7 +99,7 @@ export const revokeManagementKey = (
     const key = row === undefined ? null : managementKeyOf(row);
     if (key === null || key.revokedAtMs !== null) return key;
     yield* ask("UPDATE management_key SET revoked_at = ?2 WHERE id = ?1", [id, nowMs]);
-    const after = { revoked_at: new Date(nowMs).toISOString() };
+    const after = { revoked_at: printTime(nowMs) };
     const note = { actor, action: "management_key.revoke", organizationId: null, target: id, after };
     yield* appendAuditLine(note, nowMs);
     return { ...key, revokedAtMs: nowMs };

@@ -1,6 +1,7 @@
 // Requests as people read them: their records, and usage from the hourly roll-up that settlement writes. Both are rows of
 // the ledger; nothing here writes.
 import { type NanoUsd, ZERO_USD } from "../domain/money.ts";
+import { printDay } from "../domain/print.ts";
 import type { RequestRecord, Reader } from "../ledger/ledger.ts";
 import { findRequest } from "../ledger/requests.ts";
 import { ask, moneyOf, numberOf, orNull, type SqlRow, sumColumns, sumOf, textOf } from "../store/sql.ts";
@@ -77,5 +78,5 @@ const rowOf = (row: SqlRow): UsageRow => ({
 /** Days are numbers in the store: since the Unix epoch. */
 const groupOf = (group: unknown): string | null =>
   typeof group === "bigint" || typeof group === "number"
-    ? new Date(numberOf(group) * DAY_MS).toISOString().slice(0, 10)
+    ? printDay(numberOf(group) * DAY_MS)
     : orNull(group, textOf);

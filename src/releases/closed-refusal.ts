@@ -2,6 +2,7 @@
 // worth coming back.
 import { Refusal, type RefusalCode } from "../domain/refusals.ts";
 import type { RouteState } from "../domain/release.ts";
+import { printTimeOrNull } from "../domain/print.ts";
 import type { RouteStanding } from "./standing.ts";
 
 /** An unknown probe time, or one that has just come. */
@@ -35,7 +36,7 @@ export function closedRefusal(model: string, route: RouteStanding, nowMs: number
     details: {
       state: route.state,
       release_version: route.release.version,
-      next_probe_at: route.nextProbeAtMs === null ? null : new Date(route.nextProbeAtMs).toISOString(),
+      next_probe_at: printTimeOrNull(route.nextProbeAtMs),
     },
     ...(retryable && { retryAfterMs: Math.max((route.nextProbeAtMs ?? nowMs) - nowMs, SOON_MS) }),
   });

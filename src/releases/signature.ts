@@ -1,5 +1,6 @@
 // Signed releases: compact JWS, EdDSA only, typ and kid checked, trusted keys only (interfaces.md §4, hardening S33).
 // Verification reads the header first and refuses before any key is used on what it did not ask for.
+import { printTime } from "../domain/print.ts";
 import { type CryptoKey, decodeProtectedHeader, errors, jwtVerify, SignJWT } from "jose";
 import { z } from "zod";
 import { type Manifest, parseManifest } from "./manifest.ts";
@@ -54,10 +55,7 @@ export async function verifyRelease(
     );
   const claims = checkClaims(await verifiedPayload(jws, key), nowMs);
   if (!acceptExpired && claims.expiresAtMs <= nowMs)
-    throw new ReleaseError(
-      "expired",
-      `The release expired at ${new Date(claims.expiresAtMs).toISOString()}.`,
-    );
+    throw new ReleaseError("expired", `The release expired at ${printTime(claims.expiresAtMs)}.`);
   return { claims, kid };
 }
 

@@ -6,7 +6,7 @@ import type { z } from "zod";
 import { printTime } from "../domain/print.ts";
 import { OWNER_LOST } from "../ledger/ledger.ts";
 import type { Clock } from "../lib/clock.ts";
-import { from, rowsOf, total } from "../store/query.ts";
+import { exact, exactTotal, from, rowsOf } from "../store/query.ts";
 import type { Sql } from "../store/sql.ts";
 import { asksRequestLog, asksRequests, type Filter, ofRequestLog, ofRequests } from "./activity-filter.ts";
 import { type Buckets, bucketsOf, startsOf } from "./usage-buckets.ts";
@@ -81,19 +81,20 @@ function ofLedger(sql: Sql, { filter, buckets }: Counted): Promise<Count[]> {
   );
 }
 
-function ofRefusals(sql: Sql, { filter, buckets }: Counted): Promise<Count[]> {
+async function ofRefusals(sql: Sql, { filter, buckets }: Counted): Promise<Count[]> {
   const counted = from
     .selectFrom("journal")
     .where(ofRequestLog(filter))
     .select([bucketOf("at", buckets).as("bucket"), "kind as state", "requests as one"])
     .as("counted");
-  return rowsOf(
+  const rows = await rowsOf(
     sql,
     from
       .selectFrom(counted)
-      .select((eb) => ["bucket", "state", total(eb.ref("one")).as("requests")])
+      .select((eb) => ["bucket", "state", exactTotal(eb.ref("one")).as("requests")])
       .groupBy(["bucket", "state"]),
   );
+  return rows.map((row) => ({ ...row, requests: exact(row.requests) }));
 }
 
 /** Whole numbers: the quotient is cut, in both stores. */

@@ -5,6 +5,7 @@ import type { z } from "zod";
 import { addUsd, formatUsd, subUsd, ZERO_USD, type NanoUsd } from "../domain/money.ts";
 import type { Clock } from "../lib/clock.ts";
 import { printTime } from "../domain/print.ts";
+import { missingBalance } from "../ledger/unreadable.ts";
 import { from, rowOf, rowsOf, total, when } from "../store/query.ts";
 import type { Sql } from "../store/sql.ts";
 import type { Tables } from "../store/tables.ts";
@@ -54,7 +55,7 @@ export async function billingSums({ sql }: Pick<BillingPorts, "sql">, organizati
     .where("org_id", "=", organizationId)
     .where("slot", "=", 0n);
   const row = await rowOf(sql, query);
-  if (row === undefined) throw new Error(`organization ${organizationId} has no balance`);
+  if (row === undefined) throw missingBalance(organizationId);
   return sumsOf(row);
 }
 

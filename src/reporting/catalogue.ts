@@ -4,6 +4,7 @@ import { OperatorRefusal } from "../domain/operator-refusals.ts";
 import type * as catalogueShapes from "../api/shapes/catalogue.ts";
 import type { z } from "zod";
 import type { Release } from "../domain/release.ts";
+import { printTime } from "../domain/print.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { nearestToLive, type RouteStanding } from "../releases/standing.ts";
 import { estimateOf } from "./arithmetic.ts";
@@ -74,8 +75,8 @@ function printModel(
       state: route.state,
       reason: route.reason,
       release_version: route.release.version,
-      signed_at: new Date(route.release.issuedAtMs).toISOString(),
-      expires_at: new Date(route.release.expiresAtMs).toISOString(),
+      signed_at: printTime(route.release.issuedAtMs),
+      expires_at: printTime(route.release.expiresAtMs),
       circuit: route.circuit,
       price: priceOf(route.release),
     })),

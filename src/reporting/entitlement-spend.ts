@@ -28,13 +28,19 @@ export async function spendsOf(sql: Sql, ids: readonly string[]): Promise<Map<st
       .where("approved_at", "is not", null);
     for (const { id, org_id, model, approved_at, revoked_at, expires_at } of await rowsOf(sql, query)) {
       const toMs = Math.min(endOf(revoked_at), endOf(expires_at));
-      spends.set(id, await spendOf(sql, { org_id, model, fromMs: Number(approved_at), toMs }));
+      const fromMs = withinTime(Number(approved_at));
+      spends.set(id, await spendOf(sql, { org_id, model, fromMs, toMs }));
     }
   }
   return spends;
 }
 
-const endOf = (ms: bigint | null): number => (ms === null ? Number.POSITIVE_INFINITY : Number(ms));
+const endOf = (ms: bigint | null): number =>
+  ms === null ? Number.POSITIVE_INFINITY : withinTime(Number(ms));
+
+const LAST_MS = Date.parse("9999-12-31T23:59:59.999Z");
+/** What is damaged counts as the beginning or the end of all time. */
+const withinTime = (ms: number): number => Math.min(Math.max(ms, 0), LAST_MS);
 
 async function spendOf(sql: Sql, approved: Approved): Promise<NanoUsd> {
   const { fromMs, toMs } = approved;

@@ -1,7 +1,7 @@
 // Refused and replayed requests as the request log knows them: what they asked for, and which figures the refusal named.
 import type { HeldNothingJson } from "../api/shapes/records.ts";
 import { formatUsd, ZERO_USD } from "../domain/money.ts";
-import { printTime, printTimeOrNull } from "../domain/print.ts";
+import { DAMAGED, printTime, printTimeOrNull } from "../domain/print.ts";
 import { SEVERAL_KEYS } from "../domain/request-log.ts";
 import { from, numberOrNull, rowOf } from "../store/query.ts";
 import type { Sql } from "../store/sql.ts";
@@ -22,10 +22,19 @@ export const askedOfRow = (
           output_tokens: Number(row.output_bound),
           hold_usd: formatUsd(row.hold ?? ZERO_USD),
         },
-  details: row.details === null ? null : (JSON.parse(row.details) as HeldNothingJson["details"]),
+  details: row.details === null ? null : detailsIn(row.details),
   requests: Number(row.requests),
   last_at: printTimeOrNull(row.last_at),
 });
+
+/** What is damaged is said to be, in the place of its figures. */
+function detailsIn(printed: string): HeldNothingJson["details"] {
+  try {
+    return JSON.parse(printed) as HeldNothingJson["details"];
+  } catch {
+    return { figures: DAMAGED };
+  }
+}
 
 /** Null for an id that the request log does not have: of the ledger's, forgotten, or counted in another row. */
 export async function heldNothing(sql: Sql, requestId: string): Promise<HeldNothingJson | null> {

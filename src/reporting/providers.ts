@@ -13,7 +13,7 @@ import type { Health } from "../releases/health.ts";
 import type { RouteStanding } from "../releases/standing.ts";
 import { exact, exactTotal, from, rowsOf } from "../store/query.ts";
 import type { Sql } from "../store/sql.ts";
-import { printTime } from "../domain/print.ts";
+import { printTime, printTimeOrNull } from "../domain/print.ts";
 import { unknownRecord } from "../domain/unknown-record.ts";
 import { sinceRequest, stillRuns } from "./request-time.ts";
 
@@ -117,7 +117,7 @@ const printProvider = (
       state,
       circuit,
       failures,
-      next_probe_at: nextProbeAtMs === null ? null : printTime(nextProbeAtMs),
+      next_probe_at: printTimeOrNull(nextProbeAtMs),
     })),
   running: running.get(name) ?? 0,
   errors: [...(errors.get(name) ?? [])].map(([errorClass, attempts]) => ({ class: errorClass, attempts })),

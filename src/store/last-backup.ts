@@ -1,5 +1,6 @@
 // What `db backup` leaves in the data directory once it has succeeded, so that the gateway can say how old the last backup
 // is. A line for people: nothing is restored by it.
+import { printTime } from "../domain/print.ts";
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -14,7 +15,7 @@ export interface Backup {
 export function noteBackup(dataDir: string, { atMs, bytes }: Backup): void {
   const file = join(dataDir, NAME);
   const fresh = `${file}.${process.pid}`;
-  writeFileSync(fresh, `${JSON.stringify({ at: new Date(atMs).toISOString(), bytes })}\n`, { mode: 0o600 });
+  writeFileSync(fresh, `${JSON.stringify({ at: printTime(atMs), bytes })}\n`, { mode: 0o600 });
   renameSync(fresh, file);
 }
 

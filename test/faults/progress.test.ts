@@ -1,6 +1,9 @@
 // A gateway that is killed in the middle of streams, whatever they are made of: what their clients have got is charged, but
 // for the last moment, and never more; a caller's key gets its prefix back. The process really dies, by SIGKILL.
+import { Database } from "bun:sqlite";
 import { afterAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import pg from "pg";
 import type { RequestJson } from "../../src/api/shapes/records.ts";
 import { countTokens, stopCounting } from "../../src/pricing/tokens.ts";
 import { type ChunkJson, readEvents } from "../support/events.ts";
@@ -114,7 +117,9 @@ describe.each(Object.entries(STORES))("%s", (_, store) => {
       const cuts = await Promise.all(indices.map((index) => cutOf(gateway, `stream ${index}`, keyed(index))));
       const arriving = cuts.map((cut) => cut.arriving);
       await untilParts(arriving, 1);
-      await Bun.sleep(1900); // as far from the next write as a second-long rhythm can be
+      await Bun.sleep(1000);
+      await untilWritten(gateway, env);
+      await Bun.sleep(950); // the next write of a second-long rhythm is near, and the last one is as far as it can be
       const ended = await kill(gateway, cuts, env);
       let [charged, delivered] = [0, 0];
       for (const one of ended) {
@@ -144,6 +149,27 @@ const simulate = (gateway: ProcessGateway, order: object): Promise<Response> =>
 
 const keyed = (index: number): Record<string, string> =>
   index % 2 === 0 ? {} : { "idempotency-key": `${index}-of-this-test` };
+
+/** Until the store has more of the running streams than when this was called. */
+async function untilWritten(gateway: ProcessGateway, env: Record<string, string>): Promise<void> {
+  const select = "SELECT CAST(coalesce(sum(delivered_tokens), 0) AS bigint) AS tokens FROM request";
+  const client = new pg.Client({ connectionString: env["DATABASE_URL"] });
+  const file = join(gateway.folder, "data/tollgate.sqlite");
+  const database = env["DATABASE_URL"] === undefined ? new Database(file, { readonly: true }) : null;
+  if (database === null) await client.connect();
+  const read = async (): Promise<number> => {
+    const row: unknown =
+      database === null ? (await client.query(select)).rows[0] : database.query(select).get();
+    return Number((row as { tokens: number | string }).tokens);
+  };
+  try {
+    const before = await read();
+    while ((await read()) === before) await Bun.sleep(10);
+  } finally {
+    database?.close();
+    if (database === null) await client.end();
+  }
+}
 
 /** A stream of its own customer. */
 async function cutOf(gateway: ProcessGateway, name: string, headers: Record<string, string>): Promise<Cut> {

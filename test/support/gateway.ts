@@ -68,6 +68,8 @@ export interface TestGateway {
   signInLink: string | null;
   simulator: Simulator;
   dataDir: string;
+  /** The installation's management key. */
+  token: string;
   /** A new organization with credits (US dollars, purchased) and one key. */
   customer(options?: {
     usd?: string;
@@ -180,7 +182,7 @@ class RunningGateway implements TestGateway {
   restarting: () => Promise<Running> = async () => this.running;
   readonly simulator: Simulator;
   readonly dataDir: string;
-  private token: string;
+  token: string;
 
   constructor(
     public running: Running,

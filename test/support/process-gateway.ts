@@ -17,26 +17,14 @@ import { type Simulator, startSimulator } from "../../src/providers/simulator/se
 import { parseManifest } from "../../src/releases/manifest.ts";
 import { generateReleaseKey, readReleaseKey, type ReleaseKey } from "../../src/releases/release-key.ts";
 import { signRelease } from "../../src/releases/signature.ts";
+import { type Arriving, post, type Received, received } from "./arriving.ts";
 import { waitFor } from "./wait.ts";
 import { PLAIN, type TestManifest } from "./models.ts";
 
+export type { Arriving, Received } from "./arriving.ts";
+
 const root = join(import.meta.dir, "../..");
 const DAY_MS = 86_400_000;
-
-/** What came back, as far as it came: a killed gateway cuts its answers. */
-export interface Received {
-  status: number | null;
-  headers: Headers;
-  text: string;
-  whole: boolean;
-  /** Why it is not. */
-  error: string | null;
-}
-
-export interface Arriving {
-  sofar: Received;
-  ended: Promise<Received>;
-}
 
 /** Until each of these streams has so many parts. */
 export const untilParts = (streams: readonly Arriving[], count: number): Promise<void> =>
@@ -194,13 +182,10 @@ ${settings}
 
   /** The same, for tests that act when so much of it has arrived. */
   listen(secret: string, body: object, headers: Record<string, string> = {}): Arriving {
-    const sofar = nothing();
-    const answer = fetch(`${this.url}/v1/chat/completions`, {
-      method: "POST",
-      headers: { authorization: `Bearer ${secret}`, "content-type": "application/json", ...headers },
+    return post(`${this.url}/v1/chat/completions`, {
+      headers: { authorization: `Bearer ${secret}`, ...headers },
       body: JSON.stringify(body),
     });
-    return { sofar, ended: receive(answer, sofar) };
   }
 
   /** The command line, on this gateway's configuration and store. */
@@ -229,7 +214,7 @@ ${settings}
   }
 
   async get(path: string, headers: Record<string, string> = {}): Promise<Received> {
-    return receive(fetch(`${this.url}${path}`, { headers }), nothing());
+    return received(fetch(`${this.url}${path}`, { headers }));
   }
 
   async stop(): Promise<void> {
@@ -269,28 +254,4 @@ async function patiently<T>(calling: () => Promise<T>): Promise<T> {
       if (tries === PATIENT_TRIES || !String(error).includes('"overloaded"')) throw error;
       await Bun.sleep(1000);
     }
-}
-
-const nothing = (): Received => ({
-  status: null,
-  headers: new Headers(),
-  text: "",
-  whole: false,
-  error: null,
-});
-
-/** Puts into `received` what comes, as it comes. */
-async function receive(answer: Promise<Response>, received: Received): Promise<Received> {
-  try {
-    const response = await answer;
-    received.status = response.status;
-    received.headers = response.headers;
-    const decoder = new TextDecoder();
-    for await (const bytes of response.body ?? []) received.text += decoder.decode(bytes, { stream: true });
-    received.whole = true;
-  } catch (error) {
-    // The gateway died, or the connection did: what arrived is what there is.
-    received.error = String(error);
-  }
-  return received;
 }

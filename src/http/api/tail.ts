@@ -1,5 +1,6 @@
 // The live tail of the activity page: server-sent events, a row when it appears and again when it changes. It asks the
 // store once a second while somebody looks.
+import { printTime } from "../../domain/print.ts";
 import type { Exchange } from "../../api/exchange.ts";
 import type { Followed as Asked } from "../../api/rooms.ts";
 import type { Tails } from "../../limits/tails.ts";
@@ -67,7 +68,7 @@ async function* eventsOf(
   const told = new Map<string, string>();
   const nowMs = Date.now();
   const missedSinceMs = after !== undefined ? Date.parse(after) : (arrivedAt(lastEventId) ?? nowMs);
-  const from = new Date(Math.min(missedSinceMs, nowMs - RUNS_MS)).toISOString();
+  const from = printTime(Math.min(missedSinceMs, nowMs - RUNS_MS));
   let first = true;
   const untilMs = Date.now() + LIVES_MS;
   let pingedAtMs = Date.now();

@@ -11,6 +11,7 @@ import type { BatchState } from "../commit/batch-state.ts";
 import type { AdmissionRequest, AdmissionPlan, AdmissionDecision, Claim } from "../ledger.ts";
 import * as refuse from "./policy-refusals.ts";
 import { type KeyMonthRow, type KeyRow, rowId } from "../rows.ts";
+import { missingBalance } from "../unreadable.ts";
 
 /** As `AdmissionDecision`, but a replay is named by its request; the store reads and decrypts the answer afterwards. */
 export type DecidedAdmission =
@@ -30,7 +31,7 @@ export function decideAdmission(batch: BatchState, admission: AdmissionRequest):
   if (known.kind === "refused") return { ...known, authenticated: false };
   if (asked.kind === "refusal" && asked.stage === "shape") return refused(asked.refusal); //           3
   const postings = batch.postingsOf(organizationId);
-  if (postings === null) throw new Error(`organization ${organizationId} has a key but no balance`);
+  if (postings === null) throw missingBalance(organizationId);
   const earlier = claimDecision(batch, admission, postings.atMs); //                                     4
   if (earlier !== null) return earlier;
   if (asked.kind === "refusal") return refused(asked.refusal); //                                      5

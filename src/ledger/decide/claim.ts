@@ -3,7 +3,14 @@
 import type { Refusal } from "../../domain/refusals.ts";
 import { sameDigest } from "./key.ts";
 import type { Claim } from "../ledger.ts";
-import { inQuarantine, keyExpired, keyReused, outcomeUnknown, resultNotRetained } from "./policy-refusals.ts";
+import {
+  inQuarantine,
+  keyExpired,
+  keyReused,
+  outcomeUnknown,
+  requestMissing,
+  resultNotRetained,
+} from "./policy-refusals.ts";
 import type { ClaimRow } from "../rows.ts";
 
 export type ClaimDecision =
@@ -17,6 +24,7 @@ export function decideClaim(taken: ClaimRow | undefined, claim: Claim, nowMs: nu
   if (taken === undefined) return { kind: "free" };
   if (taken.claimUntilMs !== null && nowMs >= taken.claimUntilMs) return { kind: "free" };
   if (!sameDigest(taken.fingerprint, claim.fingerprint)) return { kind: "refused", refusal: keyReused() };
+  if (taken.state === null) return { kind: "refused", refusal: requestMissing(taken.requestId) };
   if (taken.quarantined) return { kind: "refused", refusal: inQuarantine(taken.requestId) };
   if (taken.state === "dispatched") return { kind: "running", requestId: taken.requestId };
   // Released without an answer of its own: the owner is gone, nobody can tell whether the provider ran it.

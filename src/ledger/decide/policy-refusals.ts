@@ -4,6 +4,7 @@ import { type NanoUsd, formatUsd } from "../../domain/money.ts";
 import { Refusal } from "../../domain/refusals.ts";
 import { nextUtcMonth } from "../../lib/clock.ts";
 import type { Tier } from "../../domain/gateway-object.ts";
+import { printTime } from "../../domain/print.ts";
 import type { BalanceRow, KeyMonthRow, RouteRow } from "../rows.ts";
 
 /** Unknown key and wrong secret look alike. */
@@ -44,6 +45,13 @@ export const inQuarantine = (requestId: string): Refusal =>
   new Refusal(
     "idempotency_outcome_unknown",
     `The first request under this Idempotency-Key (${requestId}) was interrupted and its record is damaged; its credits stay held until the operator has decided about it, and it is not run a second time. Send a new key to run it again, and tell the operator this id.`,
+    { param: "Idempotency-Key" },
+  );
+
+export const requestMissing = (requestId: string): Refusal =>
+  new Refusal(
+    "idempotency_outcome_unknown",
+    `The record of the first request under this Idempotency-Key (${requestId}) is damaged, and it is not run a second time. Send a new key to run it again, and tell the operator this id.`,
     { param: "Idempotency-Key" },
   );
 
@@ -96,7 +104,7 @@ export const paidWorkspaceRequired = (model: string): Refusal =>
   );
 
 export function keyLimitReached(limit: NanoUsd, month: KeyMonthRow, atMs: number): Refusal {
-  const resetsAt = new Date(nextUtcMonth(atMs)).toISOString();
+  const resetsAt = printTime(nextUtcMonth(atMs));
   return new Refusal(
     "key_spend_limit_reached",
     `This key has reached its monthly spend limit of $${formatUsd(limit)}: $${formatUsd(month.spent)} spent, $${formatUsd(month.held)} held by running requests. Raise the key's limit, use another key, or wait until ${resetsAt}.`,

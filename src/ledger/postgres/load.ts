@@ -42,7 +42,7 @@ const READ = {
          WHERE q.org_id = c.org_id AND q.request_id = c.request_id AND q.decided_at IS NULL)
      FROM unnest($1::text[], $2::text[], $3::text[]) AS asked (org_id, key_id, idem_key)
      JOIN claim c ON c.org_id = asked.org_id AND c.key_id = asked.key_id AND c.idem_key = asked.idem_key
-     JOIN request r ON r.org_id = c.org_id AND r.request_id = c.request_id`,
+     LEFT JOIN request r ON r.org_id = c.org_id AND r.request_id = c.request_id`,
   ),
   requests: statement(
     "requests",
@@ -309,7 +309,7 @@ const putClaim: Put = (rows, row) => {
     idempotencyKey: text(idempotencyKey),
     fingerprint: bytes(fingerprint),
     requestId: text(requestId),
-    state: stateOf(state),
+    state: state === null ? null : stateOf(state),
     answerUntilMs: intOrNull(answerUntil),
     claimUntilMs: intOrNull(claimUntil),
     answerKept: flag(kept),

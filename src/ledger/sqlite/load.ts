@@ -43,7 +43,7 @@ export class SqliteLoad {
          EXISTS (SELECT 1 FROM result WHERE result.org_id = claim.org_id AND result.request_id = claim.request_id),
          request.state = 'dispatched' AND EXISTS (SELECT 1 FROM quarantine q
            WHERE q.org_id = claim.org_id AND q.request_id = claim.request_id AND q.decided_at IS NULL)
-       FROM claim JOIN request ON request.org_id = claim.org_id AND request.request_id = claim.request_id
+       FROM claim LEFT JOIN request ON request.org_id = claim.org_id AND request.request_id = claim.request_id
        WHERE claim.org_id = ?1 AND claim.key_id = ?2 AND claim.idem_key = ?3`,
     );
     this.request = prepare(
@@ -199,7 +199,7 @@ export class SqliteLoad {
       idempotencyKey,
       fingerprint: bytes(found[0]),
       requestId: text(found[1]),
-      state: found[2] as RequestState,
+      state: found[2] as RequestState | null,
       answerUntilMs: intOrNull(found[3]),
       claimUntilMs: intOrNull(found[4]),
       answerKept: found[5] === 1n,

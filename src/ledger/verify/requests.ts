@@ -3,7 +3,7 @@
 import type { Evidence } from "../../domain/gateway-object.ts";
 import { type NanoUsd, usdJsonNumber } from "../../domain/money.ts";
 import type { Release } from "../../domain/release.ts";
-import { chargeOf } from "../../pricing/charge.ts";
+import { type Charge, chargeOf } from "../../pricing/charge.ts";
 import { openAnswer } from "../answer-vault.ts";
 import type { AttemptRecord } from "../ledger.ts";
 import type { Findings } from "./findings.ts";
@@ -65,7 +65,11 @@ export function auditCharge(findings: Findings, request: AuditedRequest, release
     cachedTokens: request.cachedTokens,
   };
   const { told = null } = request.attempts?.at(-1) ?? {};
-  const again = chargeOf({ usage, told, price: release.price, hold, evidence });
+  const again = recomputed({ usage, told, price: release.price, hold, evidence });
+  if (again === null) {
+    findings.violated("I8 charge recomputed", { ...about, expected: "token counts", found: "none" });
+    return;
+  }
   findings.equal("I8 charge recomputed", { ...about, expected: again.charge, found: charge });
   findings.equal("I8 variance recomputed", { ...about, expected: again.variance, found: request.variance });
   findings.equal("I8 minimum recomputed", {
@@ -73,6 +77,15 @@ export function auditCharge(findings: Findings, request: AuditedRequest, release
     expected: String(again.minimumApplied),
     found: String(request.minimumApplied),
   });
+}
+
+/** Null for what holds no counts. */
+function recomputed(input: Parameters<typeof chargeOf>[0]): Charge | null {
+  try {
+    return chargeOf(input);
+  } catch {
+    return null; // a violation in itself
+  }
 }
 
 export function auditTimes(findings: Findings, request: AuditedRequest, nowMs: number): void {

@@ -14,6 +14,12 @@ interface Check {
 
 const UNFINISHED = "state IN ('admitted', 'dispatched')";
 
+/** As postings have it: nothing that is stored is parsed here, which would fail the audit over one row. */
+const referenceOf = (row: "t" | "r"): string =>
+  `'[' || to_json(${row}.source)::text || ',' || to_json(${row}.external_id)::text || ']'`;
+/** The last hour that is asked for by its date, in the year 9955. */
+const LAST_HOUR = 70_000_000;
+
 const CHECKS: readonly Check[] = [
   {
     invariant: "I3 held = unfinished holds",
@@ -121,7 +127,7 @@ const CHECKS: readonly Check[] = [
         coalesce(u.requests || '/' || u.input_tokens || '/' || u.output_tokens || '/' || u.charge, 'no row')
       FROM sums s FULL JOIN usage_hour u USING (org_id, key_id, model, hour), kept
       WHERE u.org_id IS NOT NULL
-        OR to_char(to_timestamp(hour * 3600) AT TIME ZONE 'UTC', 'YYYY_MM') >= kept.from_month`,
+        OR to_char(to_timestamp(least(greatest(hour, 0), ${LAST_HOUR}) * 3600) AT TIME ZONE 'UTC', 'YYYY_MM') >= kept.from_month`,
   },
   {
     invariant: "I15 no request after its key's revocation",
@@ -146,12 +152,12 @@ const CHECKS: readonly Check[] = [
     rows: "SELECT count(*) FROM topup",
     compared: `
       SELECT t.org_id, t.external_id, '1', (SELECT count(*) FROM ledger_entry e WHERE e.org_id = t.org_id
-          AND e.txn = t.txn AND e.kind = t.kind AND e.reference::jsonb = jsonb_build_array(t.source, t.external_id))::text
+          AND e.txn = t.txn AND e.kind = t.kind AND e.reference = ${referenceOf("t")})::text
       FROM topup t
       UNION ALL
       SELECT e.org_id, e.reference, '1', '0' FROM ledger_entry e WHERE e.kind IN ('purchase', 'grant')
         AND NOT EXISTS (SELECT 1 FROM topup t WHERE t.org_id = e.org_id AND t.txn = e.txn AND t.kind = e.kind
-          AND jsonb_build_array(t.source, t.external_id) = e.reference::jsonb)`,
+          AND ${referenceOf("t")} = e.reference)`,
   },
   {
     invariant: "I16 each reversal has its entries",
@@ -160,13 +166,13 @@ const CHECKS: readonly Check[] = [
       SELECT r.org_id, r.external_id, r.amount::text,
         (SELECT coalesce(sum(e.amount), 0) FROM ledger_entry e WHERE e.org_id = r.org_id AND e.txn = r.txn
           AND e.kind IN ('chargeback', 'chargeback_debt', 'refund')
-          AND e.reference::jsonb = jsonb_build_array(r.source, r.external_id))::text
+          AND e.reference = ${referenceOf("r")})::text
       FROM reversal r
       UNION ALL
       SELECT e.org_id, e.reference, '0', e.amount::text FROM ledger_entry e
       WHERE e.kind IN ('chargeback', 'chargeback_debt', 'refund')
         AND NOT EXISTS (SELECT 1 FROM reversal r WHERE r.org_id = e.org_id AND r.txn = e.txn
-          AND jsonb_build_array(r.source, r.external_id) = e.reference::jsonb)`,
+          AND ${referenceOf("r")} = e.reference)`,
   },
   {
     invariant: "I16 no request is refunded more than it cost",
@@ -181,7 +187,7 @@ const CHECKS: readonly Check[] = [
     invariant: "I17 no stored answer past its time",
     rows: "SELECT count(*) FROM result",
     compared: `
-      SELECT org_id, request_id, expires_at::text, '{now}' FROM result WHERE expires_at + 3600000 < {now}`,
+      SELECT org_id, request_id, expires_at::text, '{now}' FROM result WHERE expires_at < {now} - 3600000`,
   },
 ];
 

@@ -1,0 +1,304 @@
+// Every column of every table, damaged in one row while the gateway runs, one at a time: only what asks for that very record
+// may be refused, and is told which one it is. Every page, list, file and the audit answer, and other customers' requests run.
+// The columns are the schema's (src/store/tables.ts, and the people's tables themselves): a new one is in it by itself.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { methodOf, pathFields, pathOf } from "../../src/api/target.ts";
+import { type Columns, TABLES } from "../../src/store/tables.ts";
+import { type Browser, firstOperator, newMember, PASSWORD } from "../support/browser.ts";
+import { type Damage, damage, type Disk, openDisk } from "../support/damage.ts";
+import { TARGETS } from "../support/endpoints.ts";
+import { entitled } from "../support/entitled.ts";
+import { fillEveryTable } from "../support/every-table.ts";
+import { type Customer, hello, startGateway, STORES, type TestGateway } from "../support/gateway.ts";
+import { PLAIN, RESEARCH, type TestManifest } from "../support/models.ts";
+import { waitFor } from "../support/wait.ts";
+
+/** Of the damaged customer alone: a route whose release is damaged is closed. */
+const OWN: TestManifest = { ...RESEARCH, model: "damaged-1", upstream_model: "sim-damaged-1" };
+const KEY = { "idempotency-key": "damaged-columns-1" };
+/** Read at the start and by the program itself; a column of them is no record of anybody. */
+const OF_THE_PROGRAM = ["instance", "schema_migration", "store_state"];
+/** What asks for one record: it may be refused where that one is damaged. */
+const OF_ONE_RECORD = /\{(request|order|key|id)\}|\/billing$|^GET \/v1\//;
+const NAMED = "A record in the store is damaged: ";
+/** Their damage may hide what would come of another one: each of their columns has a round of its own. */
+const HIDING = ["api_key", "org_balance", "organization", "request"];
+
+function isMoney(table: string, column: string): boolean {
+  if (!(table in TABLES)) return false;
+  const { money = "", moneyOrNull = "" }: Columns = TABLES[table as keyof typeof TABLES];
+  return `${money} ${moneyOrNull}`.split(" ").includes(column);
+}
+const nameOf = ({ table, column }: Damage): string => `${table}.${column}`;
+
+const isJson = ({ headers }: Response): boolean =>
+  headers.get("content-type")?.startsWith("application/json") ?? false;
+
+function parses(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+interface Asked {
+  target: string;
+  ask: () => Promise<Response>;
+}
+
+describe.each(STORES)("on %s", (store) => {
+  let gateway: TestGateway;
+  let disk: Disk;
+  let root: Browser;
+  let owner: Browser;
+  let damaged: Customer;
+  let healthy: Customer;
+  let request: string;
+  /** Which row of a table is damaged; the first one where it is not named. */
+  let rows: Record<string, string>;
+  const running = new AbortController();
+
+  beforeAll(async () => {
+    let databaseUrl: string | null = null;
+    gateway = await startGateway({
+      models: [PLAIN, OWN],
+      store,
+      configure: (config) => {
+        config.signIn.perMinute = 10_000;
+        databaseUrl = config.databaseUrl;
+      },
+    });
+    root = await firstOperator(gateway);
+    disk = await openDisk({ dataDir: gateway.dataDir, databaseUrl });
+    healthy = await gateway.customer();
+    damaged = await gateway.customer({ scope: "research", limitUsd: "3" });
+    const org = damaged.organizationId;
+    const entitlement = await entitled(gateway, { org, model: "damaged-1", untilMs: Date.now() + 1e9 });
+    request = (await gateway.chat(damaged, hello("damaged-1"), KEY)).headers.get("x-request-id") ?? "";
+    await gateway.chat(damaged, hello("damaged-1"), KEY);
+    await gateway.chat(damaged, { ...hello("damaged-1"), max_tokens: 8000, n: 4 });
+    const poor = await gateway.key(org, { scope: "research", limitUsd: "0" });
+    await gateway.chat(poor, hello("damaged-1"));
+    owner = await newMember(root, gateway, { org, role: "owner", email: "owner@example.com" });
+    const victim = await newMember(root, gateway, { org, role: "developer", email: "victim@example.com" });
+    const { person } = await victim.app("GET /session");
+    const { id: personId = "" } = person ?? {};
+    await root.app("POST /operator/management-keys", {}, { name: "damaged" });
+    const invited = { email: "invited@example.com", role: "viewer" };
+    await root.app("POST /operator/organizations/{org}/invitations", { org }, invited);
+    await victim.app("PUT /orgs/{org}/usage/views", { org }, { name: "mine", query: "?range=24h" });
+    await victim.send("POST", "/auth/two-factor/enable", { password: PASSWORD });
+    const form = { "idempotency-key": "form-00001" };
+    await root.send("POST", "/app/v1/operator/management-keys", { name: "form" }, form);
+    // One that runs as long as the test does: its parts are kept, and the quarantine names it.
+    gateway.simulator.behave({ behaviour: { tokens_per_second: 5, completion_tokens: 4000 }, calls: 1 });
+    const stream = await fetch(`${gateway.baseUrl}/chat/completions`, {
+      method: "POST",
+      headers: {
+        authorization: `Bearer ${damaged.secret}`,
+        "content-type": "application/json",
+        "idempotency-key": "damaged-columns-2",
+      },
+      body: JSON.stringify({ ...hello("damaged-1"), max_tokens: 5000, stream: true }),
+      signal: running.signal,
+    });
+    const runs = stream.headers.get("x-request-id") ?? "";
+    void (async () => {
+      try {
+        for await (const _ of stream.body ?? []);
+      } catch {
+        // It ends with the test.
+      }
+    })();
+    await waitFor(
+      async () =>
+        (await disk.rows("ledger", `SELECT 1 AS one FROM stream_chunk WHERE request_id = '${runs}'`)).length >
+        0,
+      "a kept part",
+    );
+    const no = store === "sqlite" ? "0" : "FALSE";
+    await fillEveryTable(disk, { org, person: personId, running: runs, no });
+    const ofRequest = `request_id = '${request}'`;
+    const ofPerson = `"userId" = '${personId}'`;
+    rows = {
+      ...Object.fromEntries(
+        Object.entries<Columns>(TABLES).flatMap(([table, { text = "", textOrNull = "" }]) =>
+          [...text.split(" "), ...textOrNull.split(" ")].includes("org_id")
+            ? [[table, `org_id = '${org}'`]]
+            : [],
+        ),
+      ),
+      request: ofRequest,
+      claim: ofRequest,
+      result: ofRequest,
+      api_key: `key_id = '${damaged.keyId}'`,
+      entitlement: `id = '${entitlement}'`,
+      route_release: "route LIKE '%damaged-1%'",
+      route_state: "route LIKE '%damaged-1%'",
+      management_key: "name = 'damaged'",
+      journal: `org_id = '${org}' AND details IS NOT NULL`,
+      audit_log: `org_id = '${org}' AND value_after IS NOT NULL`,
+      user: `id = '${personId}'`,
+      session: ofPerson,
+      account: ofPerson,
+      twoFactor: ofPerson,
+      passkey: ofPerson,
+      membership: `"personId" = '${personId}'`,
+      usageView: `"personId" = '${personId}'`,
+    };
+  }, 60_000);
+
+  afterAll(async () => {
+    running.abort();
+    await disk?.close();
+    await gateway?.stop();
+  });
+
+  /** Everything that can be read, by whoever may. */
+  function walk(): Asked[] {
+    const values: Record<string, string> = {
+      org: damaged.organizationId,
+      request,
+      id: request,
+      key: damaged.keyId,
+      order: "ord_1",
+    };
+    const filled = (target: string): string =>
+      pathOf(target as never).replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? "x");
+    const get = (path: string, headers: Record<string, string>) => () =>
+      fetch(gateway.url + path, { headers });
+    const asked = TARGETS.filter(
+      ({ target }) => methodOf(target) === "GET" && !target.endsWith("/tail"),
+    ).flatMap(({ target, endpoint }): Asked[] => {
+      const query = "org" in endpoint.input.shape && !pathFields(target).includes("org");
+      const path = filled(target);
+      if (pathOf(target).startsWith("/admin/v1/"))
+        return [
+          {
+            target,
+            ask: get(query ? `${path}?org=${damaged.organizationId}` : path, {
+              authorization: `Bearer ${gateway.token}`,
+            }),
+          },
+        ];
+      const asRoot = { target, ask: get(path, { cookie: root.cookie }) };
+      const ofOrg = pathFields(target)[0] === "org";
+      return ofOrg ? [asRoot, { target, ask: get(path, { cookie: owner.cookie }) }] : [asRoot];
+    });
+    const key = (who: Customer) => ({ authorization: `Bearer ${who.secret}` });
+    for (const path of ["models", "key", "credits", `generation?id=${request}`, `receipts/${request}`])
+      asked.push({ target: `GET /v1/${path}`, ask: get(`/v1/${path}`, key(damaged)) });
+    for (const path of ["models", "key", "credits"])
+      asked.push({ target: `GET /v1/${path} of another`, ask: get(`/v1/${path}`, key(healthy)) });
+    asked.push({ target: "GET /metrics", ask: get("/metrics", {}) });
+    asked.push({
+      target: "POST /v1/chat/completions of another",
+      ask: () =>
+        fetch(`${gateway.baseUrl}/chat/completions`, {
+          method: "POST",
+          headers: { ...key(healthy), "content-type": "application/json" },
+          body: JSON.stringify(hello()),
+        }),
+    });
+    return asked;
+  }
+
+  /** What of the walk was not answered as it should be. */
+  async function failures(retries: boolean): Promise<string[]> {
+    const found = retries ? await failuresOfRetry() : [];
+    for (const { target, ask } of walk()) {
+      const answer = await ask();
+      const text = await answer.text().catch((error: unknown) => `cut: ${String(error)}`);
+      const ofAnother = target.endsWith("of another");
+      const isRead = !text.startsWith("cut: ") && (!isJson(answer) || parses(text));
+      if (isRead && (ofAnother ? answer.ok : answer.status < 500)) continue;
+      const isNamed = text.includes(NAMED);
+      if (!ofAnother && OF_ONE_RECORD.test(target) && isNamed) continue;
+      found.push(`${target}: ${answer.status} ${text.slice(0, 300)}`);
+    }
+    return found;
+  }
+
+  /** A retry is answered from what is kept, or refused: it never runs a second time. */
+  async function failuresOfRetry(): Promise<string[]> {
+    const billed = () => gateway.simulator.bill().filter(({ model }) => model === OWN.upstream_model).length;
+    const before = billed();
+    const { status, headers, text } = await gateway.chat(damaged, hello("damaged-1"), KEY);
+    const isReplayed = status === 200 && headers.get("idempotent-replayed") === "true" && parses(text);
+    const isRefused = status >= 400 && (status < 500 || text.includes(NAMED));
+    return billed() === before && (isReplayed || isRefused)
+      ? []
+      : [`retry: ${status}, ${billed() - before} calls, ${text.slice(0, 300)}`];
+  }
+
+  async function columnsOf(place: Damage["place"]): Promise<Damage[]> {
+    const all: Damage[] = [];
+    for (const table of await disk.tables(place)) {
+      if (OF_THE_PROGRAM.includes(table)) continue;
+      const where = rows[table] ?? "1 = 1";
+      const [row] = await disk.rows(place, `SELECT 1 AS one FROM ${disk.named(place, table)} WHERE ${where}`);
+      if (row === undefined) throw new Error(`${table} has no row to damage`);
+      for (const [nth, { name: column }] of (await disk.columns(place, table)).entries())
+        all.push({ place, table, column, where, isMoney: isMoney(table, column), nth });
+    }
+    return all;
+  }
+
+  /** The failures of the walk while these are damaged, and how many of them the store took. */
+  async function whileDamaged(columns: readonly Damage[]): Promise<{ found: string[]; taken: number }> {
+    const mends: (() => Promise<void>)[] = [];
+    for (const column of columns) {
+      const mend = await damage(disk, column);
+      if (mend !== null) mends.push(mend);
+    }
+    const retries = !columns.some(({ table, nth }) => table === "claim" && nth < 3);
+    const found = mends.length === 0 ? [] : await failures(retries);
+    for (const mend of mends.toReversed()) await mend();
+    return { found, taken: mends.length };
+  }
+
+  /** One column of each table at a time; those of a round that fails one after another, so that the culprit is named. */
+  async function every(place: Damage["place"]): Promise<{ taken: number; found: string[] }> {
+    const columns = await columnsOf(place);
+    const rounds = Map.groupBy(columns, ({ table, nth }) =>
+      HIDING.includes(table) ? `${table} ${nth}` : nth,
+    );
+    const all: string[] = [];
+    let taken = 0;
+    for (const round of rounds.values()) {
+      const together = await whileDamaged(round);
+      taken += together.taken;
+      if (together.found.length === 0) continue;
+      const before = all.length;
+      for (const one of round.length > 1 ? round : []) {
+        const { found } = await whileDamaged([one]);
+        all.push(...found.map((failure) => `${one.table}.${one.column}: ${failure}`));
+      }
+      if (all.length === before)
+        all.push(...together.found.map((failure) => `${round.map(nameOf).join(" ")}: ${failure}`));
+    }
+    return { taken, found: all };
+  }
+
+  test("nothing is refused while nothing is damaged", async () => {
+    expect(await failures(true)).toEqual([]);
+  });
+
+  test.each([
+    ["ledger", 280],
+    ["people", 80],
+  ] as const)(
+    "a column of the store of the %s",
+    async (place, atLeast) => {
+      const violations = async () => (await gateway.ledger.audit()).violations;
+      const before = await violations();
+      const { taken, found } = await every(place);
+      expect(found).toEqual([]);
+      expect(taken).toBeGreaterThan(atLeast);
+      expect(await violations()).toEqual(before); // all of it is mended, and none of the walks left anything
+    },
+    300_000,
+  );
+});
