@@ -4,9 +4,9 @@ import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import pg from "pg";
 
-export type Place = "ledger" | "people";
+type Place = "ledger" | "people";
 type Value = string | number | bigint | boolean | Uint8Array | Date | null;
-export type Row = Record<string, Value>;
+type Row = Record<string, Value>;
 
 export interface Disk {
   rows(place: Place, statement: string, ...values: Value[]): Promise<Row[]>;
@@ -109,7 +109,7 @@ const keysFirst = (a: { isKey: boolean }, b: { isKey: boolean }): number => Numb
 const BRIM = 2n ** 63n - 1n;
 
 /** What a damaged column may hold, the worst first: a store refuses some of it by the column's type. */
-export function damagedValues(value: Value, isMoney: boolean): Value[] {
+function damagedValues(value: Value, isMoney: boolean): Value[] {
   if (value instanceof Uint8Array) {
     const flipped = Uint8Array.from(value);
     const middle = flipped.length >> 1;
