@@ -48,7 +48,7 @@ const PAGES = [
 ];
 
 export function dashboardRoutes(ports: { assets: () => Promise<Assets> }): Route[] {
-  const get = { methods: ["GET"], door: "public", metered: false } as const;
+  const get = { methods: ["GET"], door: "public" } as const;
   const page: Handler = async (context) => {
     const asset = (await ports.assets()).get("index.html");
     if (asset === undefined) throw new Error("the built dashboard has no index.html");

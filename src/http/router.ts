@@ -12,9 +12,8 @@ export interface Route {
   /** Exact, or with one trailing `*`. */
   path: string;
   methods: readonly Method[];
+  /** What a handler checks by itself; `test/api/doors.test.ts` knocks at each without a credential. */
   door: Door;
-  /** Whether a request can cost money. */
-  metered: boolean;
   /** In which form it is refused; that of chat completions where this is left out. */
   format?: ErrorFormat;
   handler: Handler;

@@ -49,44 +49,37 @@ function surfaceRoutes(ports: RoutePorts, format: Format): Route[] {
   const answer = surface(ports, format);
   const door = { methods: ["POST"], door: "inference", format } as const;
   return [
-    { path: format.path, ...door, metered: true, handler: (context) => answer(context) },
-    { path: `${format.path}/quote`, ...door, metered: false, handler: quote(format, ports) },
+    { path: format.path, ...door, handler: (context) => answer(context) },
+    { path: `${format.path}/quote`, ...door, handler: quote(format, ports) },
   ];
 }
 
 export function httpRoutes(ports: RoutePorts): Route[] {
-  const free = { door: "inference", metered: false } as const;
+  const free = { door: "inference", methods: ["GET"] } as const;
+  const open = { door: "public", methods: ["GET"] } as const;
   return [
     ...ports.formats.flatMap((format) => surfaceRoutes(ports, format)),
-    { path: "/v1/models", methods: ["GET"], ...free, handler: models(ports) },
-    { path: "/v1/models/*", methods: ["GET"], ...free, handler: model(ports) },
-    { path: "/v1/key", methods: ["GET"], ...free, handler: key(ports) },
-    { path: "/v1/credits", methods: ["GET"], ...free, handler: credits(ports.ledger) },
-    { path: "/v1/receipts/*", methods: ["GET"], ...free, handler: receipts(ports) },
-    { path: "/v1/generation", methods: ["GET"], ...free, handler: generation(ports) },
+    { path: "/v1/models", ...free, handler: models(ports) },
+    { path: "/v1/models/*", ...free, handler: model(ports) },
+    { path: "/v1/key", ...free, handler: key(ports) },
+    { path: "/v1/credits", ...free, handler: credits(ports.ledger) },
+    { path: "/v1/receipts/*", ...free, handler: receipts(ports) },
+    { path: "/v1/generation", ...free, handler: generation(ports) },
     {
       path: "/admin/v1/*",
       methods: ["GET", "POST", "PUT", "PATCH", "DELETE"],
       door: "management",
-      metered: false,
       handler: ports.admin,
     },
     {
       path: "/webhooks/stripe",
       methods: ["POST"],
       door: "public",
-      metered: false,
       handler: paymentWebhook(ports.payments, ports.uploads),
     },
-    {
-      path: "/.well-known/jwks.json",
-      methods: ["GET"],
-      door: "public",
-      metered: false,
-      handler: jwks(ports.receipts),
-    },
-    { path: "/healthz", methods: ["GET"], door: "public", metered: false, handler: healthz },
-    { path: "/readyz", methods: ["GET"], door: "public", metered: false, handler: readyz(ports) },
-    { path: "/metrics", methods: ["GET"], door: "loopback", metered: false, handler: metrics(ports) },
+    { path: "/.well-known/jwks.json", ...open, handler: jwks(ports.receipts) },
+    { path: "/healthz", ...open, handler: healthz },
+    { path: "/readyz", ...open, handler: readyz(ports) },
+    { path: "/metrics", methods: ["GET"], door: "loopback", handler: metrics(ports) },
   ];
 }

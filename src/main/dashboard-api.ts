@@ -89,25 +89,23 @@ export function dashboardApi(config: Config, rooms: PeopleRooms): DashboardApi {
       const exchange = { visitor, requestId, receivedAtMs, setIdleTimeout };
       return await (await loaded())[door](request, exchange);
     };
-  const route = (path: string, door: "app" | "auth", metered: boolean): Route => ({
+  const route = (path: string, door: "app" | "auth"): Route => ({
     path,
     methods: METHODS,
     door: "session",
-    metered,
     handler: handler(door),
   });
   const device = (path: string, door: "code" | "token"): Route => ({
     path,
     methods: ["POST"],
     door: "public",
-    metered: false,
     handler: handler(door),
   });
   return {
     people: async () => (await loaded()).people,
     routes: [
-      route("/app/v1/*", "app", true),
-      route("/auth/*", "auth", false),
+      route("/app/v1/*", "app"),
+      route("/auth/*", "auth"),
       device(DEVICE_CODE_PATH, "code"),
       device(DEVICE_TOKEN_PATH, "token"),
     ],

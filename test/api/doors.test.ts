@@ -1,0 +1,56 @@
+// The table of routes, enumerated (hardening.md S8): whoever shows nothing, or shows a good key where no door reads it, is
+// turned away at each door that takes a credential, and only there. What lies behind management keys and sessions is
+// enumerated by its endpoints, in test/app/doors.test.ts.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { READ_CREDENTIAL_HEADERS, CREDENTIAL_HEADER_NAMES } from "../../src/domain/credential.ts";
+import { FORMATS } from "../../src/gateway/formats/formats.ts";
+import type { Route } from "../../src/http/router.ts";
+import { httpRoutes, type RoutePorts } from "../../src/main/routes.ts";
+import { type Customer, startGateway, type TestGateway } from "../support/gateway.ts";
+
+/** Handlers are made of the ports and not called. */
+const ROUTES = httpRoutes({ formats: FORMATS } as unknown as RoutePorts);
+const CALLS = ROUTES.filter(({ door }) => door !== "management").flatMap(({ path, methods, door }) =>
+  methods.map((method) => [`${method} ${path}`, { method, path: path.replace("*", "x"), door }] as const),
+);
+
+let gateway: TestGateway;
+let customer: Customer;
+beforeAll(async () => {
+  gateway = await startGateway();
+  customer = await gateway.customer();
+});
+afterAll(() => gateway.stop());
+
+async function statusOf(
+  { method, path }: { method: string; path: string },
+  headers: Record<string, string> = {},
+): Promise<number> {
+  const body = method === "GET" ? {} : { body: "{}" };
+  const json = { "content-type": "application/json" };
+  return (await fetch(`${gateway.url}${path}`, { method, headers: { ...json, ...headers }, ...body })).status;
+}
+
+/** Of whoever shows nothing, from loopback. */
+const TURNED_AWAY: Record<Route["door"], boolean> = {
+  public: false,
+  loopback: false,
+  inference: true,
+  management: true,
+  session: true,
+};
+
+describe.each(CALLS)("%s", (name, call) => {
+  test(`is ${TURNED_AWAY[call.door] ? "closed to" : "open for"} whoever shows nothing`, async () => {
+    const status = await statusOf(call);
+    // A payment webhook is proven by its own signature, over the body.
+    if (name === "POST /webhooks/stripe") expect(status).toBe(400);
+    else expect(status === 401).toBe(TURNED_AWAY[call.door]);
+  });
+
+  if (TURNED_AWAY[call.door])
+    for (const header of CREDENTIAL_HEADER_NAMES.filter((one) => !READ_CREDENTIAL_HEADERS.includes(one)))
+      test(`reads no key from ${header}`, async () => {
+        expect(await statusOf(call, { [header]: customer.secret })).toBe(401);
+      });
+});
