@@ -7,6 +7,8 @@ import type { NanoUsd } from "../domain/money.ts";
 import type { Refusal } from "../domain/refusals.ts";
 import type { TokenCounts } from "../pricing/charge.ts";
 import type { Query } from "../store/sql.ts";
+import type { Loaded } from "./column-map.ts";
+import type { RECORD } from "./columns.ts";
 import type { LedgerPulse } from "./commit/pulse.ts";
 
 // ── The money path ──────────────────────────────────────────────────────────────────────────────────────────────
@@ -188,34 +190,16 @@ export type ResolveOutcome = { kind: "done"; balance: NanoUsd } | { kind: "lost"
 /** `errorCode` of a request that was released without its owner. */
 export const OWNER_LOST = "owner_lost";
 
-export interface RequestRecord {
-  requestId: string;
-  organizationId: string;
-  keyId: string;
-  idempotencyKey: string | null;
-  model: string;
+type Recorded = Loaded<typeof RECORD>;
+
+/** `releaseDigest`: of the release that served, or that was frozen first, while it runs. */
+export interface RequestRecord
+  extends Omit<Recorded, "tier" | "state" | "evidence" | "attempts" | keyof TokenUsage> {
   tier: Tier;
   researchMode: boolean;
   state: "running" | "settled" | "released" | "outcome_unknown";
-  stream: boolean;
-  admittedAtMs: number;
-  endedAtMs: number | null;
-  month: string;
-  hold: NanoUsd;
-  promptBound: number;
-  outputBound: number;
-  /** The release that served (or was frozen first, while running). */
-  releaseDigest: string;
   evidence: Evidence | null;
   usage: TokenUsage | null;
-  charge: NanoUsd;
-  variance: NanoUsd;
-  minimumApplied: boolean;
-  status: number | null;
-  errorCode: string | null;
-  finishReason: string | null;
-  firstPartMs: number | null;
-  totalMs: number | null;
   attempts: AttemptRecord[];
 }
 

@@ -3,50 +3,19 @@
 import type { AuditNote } from "../domain/audit-note.ts";
 import type { Evidence, Tier } from "../domain/gateway-object.ts";
 import type { NanoUsd } from "../domain/money.ts";
+import type { Loaded, Written } from "./column-map.ts";
+import type { LOAD, WRITE } from "./columns.ts";
 import type { Checkpoint, StoredAnswer } from "./ledger.ts";
 
-export interface BalanceRow {
-  organizationId: string;
-  available: NanoUsd;
-  held: NanoUsd;
-  debt: NanoUsd;
-  purchased: NanoUsd;
-  granted: NanoUsd;
-  spent: NanoUsd;
-  /** Number of ledger entries written so far; the next one gets `version + 1`. */
-  version: number;
-  headHash: Uint8Array;
-  /** The organization's newest stamp. */
-  stampedAtMs: number;
-}
-
-export interface KeyRow {
-  organizationId: string;
-  keyId: string;
-  digest: Uint8Array;
-  scope: Tier;
-  limit: NanoUsd | null;
-  revokedAtMs: number | null;
-}
-
-export interface KeyMonthRow {
-  organizationId: string;
-  keyId: string;
-  month: string;
-  held: NanoUsd;
-  spent: NanoUsd;
-  lastAdmittedAtMs: number;
-}
+/** `version`: entries written so far, the next one gets `version + 1`; `stampedAtMs`: the organization's newest stamp. */
+export type BalanceRow = Loaded<typeof LOAD.balance>;
+export type KeyRow = Loaded<typeof LOAD.key>;
+export type KeyMonthRow = Loaded<typeof LOAD.keyMonth>;
 
 export type RequestState = "dispatched" | "settled" | "released";
 
 /** A claim with what its request has come to. */
-export interface ClaimRow {
-  organizationId: string;
-  keyId: string;
-  idempotencyKey: string;
-  fingerprint: Uint8Array;
-  requestId: string;
+export interface ClaimRow extends Loaded<typeof LOAD.claim> {
   /** Null where its request is not there: the claim holds all the same. */
   state: RequestState | null;
   /** Null while the request runs. */
@@ -57,55 +26,26 @@ export interface ClaimRow {
   quarantined: boolean;
 }
 
-/** An admitted request, as far as its end needs it. */
-export interface RequestRow {
-  organizationId: string;
-  requestId: string;
-  keyId: string;
-  idempotencyKey: string | null;
-  model: string;
+/**
+ * An admitted request, as far as its end needs it. `lowered`: its hold was lowered while it ran; `checkpointed`: its
+ * progress was noted, and chunks may be stored for it.
+ */
+export interface RequestRow extends Omit<Loaded<typeof LOAD.request>, "state"> {
   state: RequestState;
-  epoch: number;
-  closedTxn: number | null;
-  admittedAtMs: number;
-  month: string;
-  hold: NanoUsd;
-  promptBound: number;
-  outputBound: number;
-  /** Whether its hold was lowered while it ran. */
-  lowered: boolean;
-  /** Whether its progress was noted; then chunks may be stored for it. */
-  checkpointed: boolean;
 }
 
-export interface EntitlementRow {
-  state: "requested" | "active" | "revoked";
-  expiresAtMs: number | null;
-}
+export type EntitlementRow = Pick<Loaded<typeof LOAD.entitlement>, "state" | "expiresAtMs">;
 
 /** A route with its newest release. */
-export interface RouteRow {
-  route: string;
-  highestVersion: number;
-  digest: string;
-  expiresAtMs: number;
-  disabled: boolean;
-}
+export type RouteRow = Loaded<typeof LOAD.routeState> & Loaded<typeof LOAD.routeRelease>;
 
-interface TopUpRow {
-  amount: NanoUsd;
-  kind: "purchase" | "grant";
-  balanceAfter: NanoUsd;
-}
+type TopUpRow = Pick<Loaded<typeof LOAD.topUp>, "amount" | "kind" | "balanceAfter">;
 
-interface ReversalRow {
-  amount: NanoUsd;
-  kind: "chargeback" | "refund";
-  /** The payment, or the request. */
-  target: string;
-  balanceAfter: NanoUsd;
-  debtAfter: NanoUsd;
-}
+/** `target`: the payment, or the request. */
+type ReversalRow = Pick<
+  Loaded<typeof LOAD.reversal>,
+  "amount" | "kind" | "target" | "balanceAfter" | "debtAfter"
+>;
 
 /** A settled request that a refund names. */
 export interface RefundableRow {
@@ -163,126 +103,21 @@ export type EntryKind =
   | "chargeback_debt"
   | "refund";
 
-/** One debit→credit pair. Moves of one kind of one transaction are one entry; the requests name the transaction. */
-export interface EntryRow {
-  organizationId: string;
-  slot: number;
-  version: number;
-  txn: number;
-  kind: EntryKind;
-  debit: Account;
-  credit: Account;
-  amount: NanoUsd;
-  availableBefore: NanoUsd;
-  availableAfter: NanoUsd;
-  heldBefore: NanoUsd;
-  heldAfter: NanoUsd;
-  /** How many requests this entry stands for; 0 for top-ups and reversals. */
-  requests: number;
-  /** A top-up or a reversal: JSON of `[source, externalId]`. */
-  reference: string | null;
-  atMs: number;
-  prevHash: Uint8Array;
-  hash: Uint8Array;
-}
+/**
+ * One debit→credit pair. Moves of one kind of one transaction are one entry; the requests name the transaction. `requests`:
+ * how many it stands for, 0 for top-ups and reversals, whose `reference` is the JSON of `[source, externalId]`.
+ */
+export type EntryRow = Written<typeof WRITE.entry> & { kind: EntryKind; debit: Account; credit: Account };
 
-export interface OpenedRow {
-  organizationId: string;
-  requestId: string;
-  keyId: string;
-  idempotencyKey: string | null;
-  model: string;
-  tier: Tier;
-  stream: boolean;
-  epoch: number;
-  admittedAtMs: number;
-  deadlineAtMs: number;
-  month: string;
-  releaseDigest: string;
-  hold: NanoUsd;
-  promptBound: number;
-  outputBound: number;
-  openedTxn: number;
-}
+type OpenedRow = Written<typeof WRITE.open> & { tier: Tier };
 
-export interface ClosedRow {
-  organizationId: string;
-  requestId: string;
-  epoch: number;
+/** `releaseDigest` null keeps the release frozen at admission; `attempts` is JSON. */
+export type ClosedRow = Written<typeof WRITE.close> & {
   state: "settled" | "released";
-  closedTxn: number;
-  endedAtMs: number;
-  /** Null keeps the release frozen at admission. */
-  releaseDigest: string | null;
-  evidence: Evidence;
-  promptTokens: number | null;
-  completionTokens: number | null;
-  cachedTokens: number | null;
-  reasoningTokens: number | null;
-  charge: NanoUsd;
-  variance: NanoUsd;
-  minimumApplied: boolean;
   status: number;
-  errorCode: string | null;
-  finishReason: string | null;
-  firstPartMs: number | null;
   totalMs: number;
-  /** JSON. */
-  attempts: string;
-  answerUntilMs: number | null;
-  claimUntilMs: number | null;
-}
-
-interface LoweredRow {
-  organizationId: string;
-  requestId: string;
-  epoch: number;
-  /** Its update depends on it. */
-  holdRead: NanoUsd;
-  hold: NanoUsd;
-  promptBound: number;
-  /** What went back. */
-  amount: NanoUsd;
-  txn: number;
-}
-
-interface ClaimTaken {
-  organizationId: string;
-  keyId: string;
-  idempotencyKey: string;
-  fingerprint: Uint8Array;
-  requestId: string;
-  expiresAtMs: number;
-}
-
-interface UsageHourRow {
-  organizationId: string;
-  keyId: string;
-  model: string;
-  /** Hours since the Unix epoch, of the admission. */
-  hour: number;
-  requests: number;
-  inputTokens: bigint;
-  cachedTokens: bigint;
-  outputTokens: bigint;
-  charge: NanoUsd;
-}
-
-interface TopUpTaken extends TopUpRow {
-  organizationId: string;
-  source: string;
-  externalId: string;
-  txn: number;
-  atMs: number;
-}
-
-interface ReversalTaken extends ReversalRow {
-  organizationId: string;
-  source: string;
-  externalId: string;
-  txn: number;
-  atMs: number;
-}
+  evidence: Evidence;
+};
 
 interface AuditLine extends AuditNote {
   atMs: number;
@@ -291,32 +126,27 @@ interface AuditLine extends AuditNote {
 /** Written in one transaction; each row once, however many operations changed it. */
 export interface Changes {
   /** `versionRead`: the version the row had when it was loaded; its update depends on it. */
-  balances: { row: BalanceRow; versionRead: number }[];
+  balances: (BalanceRow & { versionRead: number })[];
   keyMonths: Set<KeyMonthRow>;
   entries: EntryRow[];
   opened: OpenedRow[];
   /** Written before `closed`. */
-  lowered: LoweredRow[];
+  lowered: Written<typeof WRITE.lowerHold>[];
   closed: ClosedRow[];
-  /** Written before `closed`. */
-  checkpoints: (Checkpoint & { epoch: number })[];
+  /** Written before `closed`; the last one of a request counts. */
+  checkpoints: Written<typeof WRITE.noteProgress>[];
+  chunks: { organizationId: string; requestId: string; chunk: NonNullable<Checkpoint["chunk"]> }[];
   /** Requests whose chunks are not needed any more. */
-  chunksDropped: { organizationId: string; requestId: string }[];
-  claimsTaken: ClaimTaken[];
-  claimsFreed: { organizationId: string; keyId: string; idempotencyKey: string; requestId: string }[];
+  chunksDropped: Written<typeof WRITE.dropChunks>[];
+  claimsTaken: Written<typeof WRITE.takeClaim>[];
+  claimsFreed: Written<typeof WRITE.freeClaim>[];
   answers: { organizationId: string; answer: StoredAnswer; expiresAtMs: number }[];
-  usageHours: Map<string, UsageHourRow>;
-  topUps: TopUpTaken[];
-  reversals: ReversalTaken[];
-  /** Decided by an operator; the charge is null where the hold was released. */
-  endedByHand: {
-    organizationId: string;
-    requestId: string;
-    atMs: number;
-    by: string;
-    reason: string;
-    charge: NanoUsd | null;
-  }[];
+  /** `hour`: since the Unix epoch, of the admission. */
+  usageHours: Map<string, Written<typeof WRITE.usageHour>>;
+  topUps: Written<typeof WRITE.topUp>[];
+  reversals: Written<typeof WRITE.reversal>[];
+  /** The charge is null where the hold was released. */
+  endedByHand: Written<typeof WRITE.endByHand>[];
   auditLines: AuditLine[];
 }
 
@@ -328,6 +158,7 @@ export const noChanges = (): Changes => ({
   lowered: [],
   closed: [],
   checkpoints: [],
+  chunks: [],
   chunksDropped: [],
   claimsTaken: [],
   claimsFreed: [],

@@ -189,7 +189,23 @@ export const TABLES = {
   },
 } as const satisfies Record<string, Columns>;
 
-type Names<Text> = Text extends `${infer Head} ${infer Rest}` ? Head | Names<Rest> : Text;
+/** What a column may hold. */
+export type Kind = Exclude<keyof Columns, "only">;
+
+/** The kind of a column. Throws for one that the table does not have. */
+export function kindOf(table: keyof typeof TABLES, column: string): Kind {
+  const columns: Columns = TABLES[table];
+  for (const [kind, listed] of Object.entries(columns) as [keyof Columns, string | object][]) {
+    const names = typeof listed === "string" ? listed.split(" ") : Object.keys(listed);
+    if (kind !== "only" && names.includes(column)) return kind;
+  }
+  throw new Error(`${table} has no column ${column}`);
+}
+
+/** The words of a list that is set apart by blanks. */
+export type Names<Text, Found = never> = Text extends `${infer Head} ${infer Rest}`
+  ? Names<Rest, Found | Head>
+  : Found | Text;
 type Of<Table, Kind extends keyof Columns> =
   Table extends Record<Kind, infer Text> ? Names<Text> & string : never;
 type Choices<Table, Kind extends keyof Columns> =

@@ -1,13 +1,6 @@
 // Bugs that gateways like this one have had (money.md §12 names some of them), each as a patch of the present source.
 import * as mixes from "./mixes.ts";
-import type { Edit, Mutant } from "./mutant.ts";
-
-/** Under a claim that is not unique any more, the store must not save the day. */
-const CLAIMS_OVERWRITE: Edit = {
-  file: "src/ledger/sqlite/write.ts",
-  find: "INSERT INTO claim (",
-  replace: "INSERT OR REPLACE INTO claim (",
-};
+import type { Mutant } from "./mutant.ts";
 
 export const MUTANTS: readonly Mutant[] = [
   {
@@ -73,7 +66,6 @@ export const MUTANTS: readonly Mutant[] = [
         find: 'if (taken === undefined) return { kind: "free" };',
         replace: 'if (taken === undefined || taken.requestId !== "") return { kind: "free" };',
       },
-      CLAIMS_OVERWRITE,
     ],
     mix: mixes.retries,
     seconds: 4,
@@ -88,7 +80,6 @@ export const MUTANTS: readonly Mutant[] = [
         replace: `if (taken.state === "released" && taken.answerUntilMs === null) return { kind: "free" };
   if (taken.state === "dispatched") return`,
       },
-      CLAIMS_OVERWRITE,
     ],
     mix: mixes.kills,
     seconds: 8,
@@ -223,8 +214,8 @@ export const MUTANTS: readonly Mutant[] = [
       },
       {
         file: "src/ledger/sqlite/write.ts",
-        find: "INSERT INTO topup (",
-        replace: "INSERT OR IGNORE INTO topup (",
+        find: "`INSERT INTO ${into}",
+        replace: "`INSERT OR IGNORE INTO ${into}",
       },
     ],
     mix: mixes.topUps,

@@ -58,7 +58,7 @@ export class BatchState {
       if (!postings.touched) continue;
       const versionRead = postings.balance.version;
       this.changes.entries.push(...postings.close());
-      this.changes.balances.push({ row: postings.balance, versionRead });
+      this.changes.balances.push({ ...postings.balance, versionRead });
     }
     return this.changes;
   }

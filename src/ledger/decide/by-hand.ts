@@ -44,9 +44,9 @@ export function decideByHand(batch: BatchState, ending: EndingByHand, actor: Act
   batch.changes.endedByHand.push({
     organizationId,
     requestId,
-    atMs: postings.atMs,
-    by: actor.id,
-    reason,
+    decidedAtMs: postings.atMs,
+    decidedBy: actor.id,
+    decidedReason: reason,
     charge,
   });
   batch.changes.auditLines.push({

@@ -10,7 +10,13 @@ export function decideCheckpoint(batch: BatchState, checkpoint: Checkpoint, owne
     throw new Error(`a checkpoint of ${promptTokens} and ${deliveredTokens} tokens`);
   const request = batch.rows.requests.get(rowId(organizationId, requestId));
   if (request?.state !== "dispatched" || request.epoch !== owner.epoch) return { kind: "lost" };
-  batch.changes.checkpoints.push({ ...checkpoint, epoch: owner.epoch });
+  const { chunk, attempts, ...progress } = checkpoint;
+  batch.changes.checkpoints.push({
+    ...progress,
+    epoch: owner.epoch,
+    attempts: JSON.stringify(attempts),
+  });
+  if (chunk !== null) batch.changes.chunks.push({ organizationId, requestId, chunk });
   request.checkpointed = true;
   return { kind: "kept" };
 }

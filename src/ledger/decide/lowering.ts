@@ -27,8 +27,8 @@ export function decideLowering(batch: BatchState, lowering: Lowering): boolean {
     holdRead: request.hold,
     hold,
     promptBound,
-    amount,
-    txn: batch.context.txn,
+    lowered: amount,
+    loweredTxn: batch.context.txn,
   });
   Object.assign(request, { hold, promptBound, lowered: true });
   return true;

@@ -6,7 +6,7 @@ import type { Clock } from "../../lib/clock.ts";
 import { errorKind } from "../../store/postgres-error.ts";
 import { runOnPostgres } from "../../store/postgres-sql.ts";
 import type { Work } from "../ledger.ts";
-import { int } from "./cell.ts";
+import { int } from "../cell.ts";
 import { DATABASE_NOW } from "./lease.ts";
 import { askOnce } from "./query.ts";
 

@@ -14,7 +14,7 @@ import { type Marking, type WriterOperation, type WriterOutcome, organizationOf 
 import { ask, askOnce, statement } from "./query.ts";
 import { isEmpty, sendChanges } from "./write.ts";
 import type { Changes } from "../rows.ts";
-import { text } from "./cell.ts";
+import { text } from "../cell.ts";
 
 export interface CommitPorts {
   databaseClock: DatabaseClock;

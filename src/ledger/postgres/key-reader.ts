@@ -2,15 +2,17 @@
 // statement, on a connection of its own, so that neither a long page nor a batch stands before it.
 import type { Client } from "pg";
 import { overloaded } from "../../domain/overloaded.ts";
-import type { Tier } from "../../domain/gateway-object.ts";
 import { toldAway } from "../../store/postgres-error.ts";
-import { type Cell, bytes, intOrNull, moneyOrNull, text } from "./cell.ts";
-import { ask, statement } from "./query.ts";
+import { text } from "../cell.ts";
+import { selected } from "../column-map.ts";
+import { LOAD } from "../columns.ts";
+import { keyOf } from "../put-rows.ts";
 import { type KeyRow, rowId } from "../rows.ts";
+import { ask, statement } from "./query.ts";
 
 const KEYS_NOW = statement(
   "keys_now",
-  `SELECT k.org_id, k.key_id, k.digest, k.scope, k.limit_nano, k.revoked_at
+  `SELECT ${selected(LOAD.key, "k")}
    FROM unnest($1::text[], $2::text[]) AS asked (org_id, key_id)
    JOIN api_key k ON k.org_id = asked.org_id AND k.key_id = asked.key_id`,
 );
@@ -89,16 +91,4 @@ export class KeyReader {
   private forget(connection: Promise<Client>): void {
     if (this.client === connection) this.client = null;
   }
-}
-
-function keyOf(row: Cell[]): KeyRow {
-  const [organizationId, keyId, digest, scope, limit, revokedAt] = row;
-  return {
-    organizationId: text(organizationId),
-    keyId: text(keyId),
-    digest: bytes(digest),
-    scope: scope as Tier,
-    limit: moneyOrNull(limit),
-    revokedAtMs: intOrNull(revokedAt),
-  };
 }

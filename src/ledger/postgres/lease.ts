@@ -7,7 +7,7 @@ import type { Jobs } from "../../lib/jobs.ts";
 import { errorKind } from "../../store/postgres-error.ts";
 import type { PostgresStore } from "../../store/postgres.ts";
 import type { DatabaseClock } from "../database-clock.ts";
-import { int } from "./cell.ts";
+import { int } from "../cell.ts";
 import { type Asking, askOnce } from "./query.ts";
 
 const LEASE_MS = 10_000;

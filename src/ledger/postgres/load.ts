@@ -1,12 +1,14 @@
 // Reads what a batch is decided on, each table once for the whole batch: the balances locked in the order of their
 // organizations, then the clock, then the rest. All statements leave before the first is answered (money.md §7).
-import type { Tier } from "../../domain/gateway-object.ts";
 import { nextUtcMonth, utcMonth } from "../../lib/clock.ts";
 import type { MoneyOperation } from "../decide/decide.ts";
 import type { Reversal } from "../decide/reversal.ts";
-import { type Asking, ask, statement } from "./query.ts";
-import { type Cell, bytes, flag, int, intOrNull, money, moneyOrNull, text, textOrNull } from "./cell.ts";
-import { type EntitlementRow, type RequestState, type Rows, noRows, rowId } from "../rows.ts";
+import { type Cell, int } from "../cell.ts";
+import { selected, widthOf } from "../column-map.ts";
+import { LOAD } from "../columns.ts";
+import * as put from "../put-rows.ts";
+import { type Rows, noRows, rowId } from "../rows.ts";
+import { type Asking, ask, statement, transposed } from "./query.ts";
 
 export interface Loaded {
   rows: Rows;
@@ -17,26 +19,26 @@ export interface Loaded {
 /** Each row with the clock as it was read behind that row's lock: the latest was read behind all of them. */
 const balances = (lock: "FOR UPDATE" | ""): string =>
   `WITH balance AS MATERIALIZED (
-     SELECT org_id, available, held, debt, purchased, granted, spent, version, head_hash, stamped_at
-     FROM org_balance WHERE org_id = ANY($1::text[]) AND slot = 0 ORDER BY org_id ${lock})
+     SELECT ${selected(LOAD.balance, "b")}
+     FROM org_balance b WHERE b.org_id = ANY($1::text[]) AND b.slot = 0 ORDER BY b.org_id ${lock})
    SELECT balance.*, (extract(epoch FROM clock_timestamp()) * 1000)::bigint FROM balance`;
 
 /** The month beside what it belongs to; null when the key has none yet. */
-const KEY_MONTH = "m.month, m.held, m.spent, m.last_admitted_at";
+const KEY_MONTH = selected(LOAD.keyMonth, "m");
 
 const READ = {
   lockedBalances: statement("locked_balances", balances("FOR UPDATE")),
   balances: statement("balances", balances("")),
   keys: statement(
     "keys",
-    `SELECT k.org_id, k.key_id, k.digest, k.scope, k.limit_nano, k.revoked_at, ${KEY_MONTH}
+    `SELECT ${selected(LOAD.key, "k")}, ${KEY_MONTH}
      FROM unnest($1::text[], $2::text[]) AS asked (org_id, key_id)
      JOIN api_key k ON k.org_id = asked.org_id AND k.key_id = asked.key_id
      LEFT JOIN key_month m ON m.org_id = k.org_id AND m.key_id = k.key_id AND m.month = ANY($3::text[])`,
   ),
   claims: statement(
     "claims",
-    `SELECT c.org_id, c.key_id, c.idem_key, c.fingerprint, c.request_id, r.state, r.answer_until, r.claim_until,
+    `SELECT ${selected(LOAD.claim, "c")}, ${selected(LOAD.claiming, "r")},
        EXISTS (SELECT 1 FROM result x WHERE x.org_id = c.org_id AND x.request_id = c.request_id),
        r.closed_txn IS NULL AND EXISTS (SELECT 1 FROM quarantine q
          WHERE q.org_id = c.org_id AND q.request_id = c.request_id AND q.decided_at IS NULL)
@@ -46,37 +48,35 @@ const READ = {
   ),
   requests: statement(
     "requests",
-    `SELECT r.org_id, r.request_id, r.key_id, r.idem_key, r.model, r.state, r.epoch, r.closed_txn, r.admitted_at, r.month,
-       r.hold, r.prompt_bound, r.output_bound, r.delivered_tokens IS NOT NULL, r.lowered_txn IS NOT NULL,
-       ${KEY_MONTH}
+    `SELECT ${selected(LOAD.request, "r")}, ${KEY_MONTH}
      FROM unnest($1::text[], $2::text[]) AS asked (org_id, request_id)
      JOIN request r ON r.org_id = asked.org_id AND r.request_id = asked.request_id
      LEFT JOIN key_month m ON m.org_id = r.org_id AND m.key_id = r.key_id AND m.month = r.month`,
   ),
   entitlements: statement(
     "entitlements",
-    `SELECT e.org_id, e.model, e.state, e.expires_at
+    `SELECT ${selected(LOAD.entitlement, "e")}
      FROM unnest($1::text[], $2::text[]) AS asked (org_id, model)
      CROSS JOIN LATERAL (
-       SELECT org_id, model, state, expires_at FROM entitlement
+       SELECT * FROM entitlement
        WHERE org_id = asked.org_id AND model = asked.model AND state = 'active' AND expires_at IS NOT NULL
        ORDER BY expires_at DESC LIMIT 1) e`,
   ),
   routes: statement(
     "routes",
-    `SELECT s.route, s.highest_version, r.digest, r.expires_at, s.disabled
+    `SELECT ${selected(LOAD.routeState, "s")}, ${selected(LOAD.routeRelease, "r")}
      FROM route_state s JOIN route_release r ON r.route = s.route AND r.version = s.highest_version
      WHERE s.route = ANY($1::text[])`,
   ),
   topUps: statement(
     "top_ups",
-    `SELECT t.org_id, t.source, t.external_id, t.amount, t.kind, t.balance_after
+    `SELECT ${selected(LOAD.topUp, "t")}
      FROM unnest($1::text[], $2::text[], $3::text[]) AS asked (org_id, source, external_id)
      JOIN topup t ON t.org_id = asked.org_id AND t.source = asked.source AND t.external_id = asked.external_id`,
   ),
   reversals: statement(
     "reversals",
-    `SELECT r.org_id, r.source, r.external_id, r.amount, r.kind, r.target, r.balance_after, r.debt_after
+    `SELECT ${selected(LOAD.reversal, "r")}
      FROM unnest($1::text[], $2::text[], $3::text[]) AS asked (org_id, source, external_id)
      JOIN reversal r ON r.org_id = asked.org_id AND r.source = asked.source AND r.external_id = asked.external_id`,
   ),
@@ -87,7 +87,7 @@ const READ = {
   ),
   refundables: statement(
     "refundables",
-    `SELECT r.org_id, r.request_id, r.charge, (SELECT coalesce(sum(v.amount), 0)::bigint FROM reversal v
+    `SELECT ${selected(LOAD.refundable, "r")}, (SELECT coalesce(sum(v.amount), 0)::bigint FROM reversal v
          WHERE v.org_id = r.org_id AND v.kind = 'refund' AND v.target = r.request_id)
      FROM unnest($1::text[], $2::text[]) AS asked (org_id, request_id)
      JOIN request r ON r.org_id = asked.org_id AND r.request_id = asked.request_id AND r.state = 'settled'`,
@@ -198,33 +198,30 @@ export async function loadRows(
     wants: number,
     reading: keyof typeof READ,
     values: unknown[],
-    put: Put,
+    into: put.Put,
   ): Promise<void> => {
-    if (wants > 0) for (const row of await ask(on, READ[reading], values)) put(rows, row);
+    if (wants > 0) for (const row of await ask(on, READ[reading], values)) into(rows, row);
   };
   let databaseNowMs: number | null = null;
-  const putBalanceAndClock: Put = (into, row) => {
-    putBalance(into, row);
-    databaseNowMs = Math.max(databaseNowMs ?? 0, int(row[10]));
+  const putBalanceAndClock: put.Put = (into, cells) => {
+    put.putBalance(into, cells);
+    databaseNowMs = Math.max(databaseNowMs ?? 0, int(cells[widthOf(LOAD.balance)]));
   };
   const organizations = [...wanted.organizations].toSorted();
   await Promise.all([
     read(1, lock ? "lockedBalances" : "balances", [organizations], putBalanceAndClock),
-    read(wanted.keys.size, "keys", [...pairs(wanted.keys), monthsAbout(aboutMs)], putKey),
-    read(wanted.claims.size, "claims", triples(wanted.claims), putClaim),
-    read(wanted.requests.size, "requests", pairs(wanted.requests), putRequest),
-    read(wanted.entitlements.size, "entitlements", pairs(wanted.entitlements), putEntitlement),
-    read(wanted.routes.size, "routes", [[...wanted.routes]], putRoute),
-    read(wanted.topUps.size, "topUps", triples(wanted.topUps), putTopUp),
-    read(wanted.reversals.size, "reversals", triples(wanted.reversals), putReversal),
-    read(wanted.refundables.size, "refundables", pairs(wanted.refundables), putRefundable),
-    read(wanted.quarantined.size, "quarantined", pairs(wanted.quarantined), putQuarantined),
+    read(wanted.keys.size, "keys", [...pairs(wanted.keys), monthsAbout(aboutMs)], putKeyAndMonth),
+    read(wanted.claims.size, "claims", triples(wanted.claims), put.putClaim),
+    read(wanted.requests.size, "requests", pairs(wanted.requests), putRequestAndMonth),
+    read(wanted.entitlements.size, "entitlements", pairs(wanted.entitlements), put.putEntitlement),
+    read(wanted.routes.size, "routes", [[...wanted.routes]], put.putRoute),
+    read(wanted.topUps.size, "topUps", triples(wanted.topUps), put.putTopUp),
+    read(wanted.reversals.size, "reversals", triples(wanted.reversals), put.putReversal),
+    read(wanted.refundables.size, "refundables", pairs(wanted.refundables), put.putRefundable),
+    read(wanted.quarantined.size, "quarantined", pairs(wanted.quarantined), put.putQuarantined),
   ]);
   return { rows, databaseNowMs };
 }
-
-const transposed = (rows: string[][], columns: number): string[][] =>
-  Array.from({ length: columns }, (_, column) => rows.map((row) => row[column] ?? ""));
 
 /** This month and its neighbours: stamps are lifted by up to an hour, and two clocks may differ a little. */
 function monthsAbout(ms: number): string[] {
@@ -233,157 +230,17 @@ function monthsAbout(ms: number): string[] {
   return [utcMonth(first - 1), utcMonth(ms), utcMonth(next)];
 }
 
-type Put = (rows: Rows, row: Cell[]) => void;
-
-const putBalance: Put = (
-  rows,
-  [id, available, held, debt, purchased, granted, spent, version, head, stamped],
-) => {
-  rows.balances.set(text(id), {
-    organizationId: text(id),
-    available: money(available),
-    held: money(held),
-    debt: money(debt),
-    purchased: money(purchased),
-    granted: money(granted),
-    spent: money(spent),
-    version: int(version),
-    headHash: bytes(head),
-    stampedAtMs: int(stamped),
-  });
+const putKeyAndMonth: put.Put = (rows, cells) => {
+  put.putKey(rows, cells);
+  putMonth(rows, cells, widthOf(LOAD.key));
 };
 
-const putKey: Put = (rows, [organizationId, keyId, digest, scope, limit, revokedAt, ...month]) => {
-  rows.keys.set(rowId(text(organizationId), text(keyId)), {
-    organizationId: text(organizationId),
-    keyId: text(keyId),
-    digest: bytes(digest),
-    scope: scope as Tier,
-    limit: moneyOrNull(limit),
-    revokedAtMs: intOrNull(revokedAt),
-  });
-  putKeyMonth(rows, text(organizationId), text(keyId), month);
+const putRequestAndMonth: put.Put = (rows, cells) => {
+  put.putRequest(rows, cells);
+  putMonth(rows, cells, widthOf(LOAD.request));
 };
 
 /** Nothing where the key has no row of that month yet. */
-function putKeyMonth(
-  rows: Rows,
-  organizationId: string,
-  keyId: string,
-  [month = null, held, spent, lastAdmittedAt]: Cell[],
-): void {
-  if (month === null) return;
-  const id = rowId(organizationId, keyId, text(month));
-  // A settlement and an admission of one key ask for the same row; both must change one and the same.
-  if (rows.keyMonths.has(id)) return;
-  rows.keyMonths.set(id, {
-    organizationId,
-    keyId,
-    month: text(month),
-    held: money(held),
-    spent: money(spent),
-    lastAdmittedAtMs: int(lastAdmittedAt),
-  });
+function putMonth(rows: Rows, cells: readonly Cell[], from: number): void {
+  if (cells[from] !== null) put.putKeyMonth(rows, cells, from);
 }
-
-/** To decisions a request is unfinished or not; `admitted` matters to that mark and the sweeper alone. */
-const stateOf = (cell: Cell | undefined): RequestState =>
-  cell === "admitted" ? "dispatched" : (cell as RequestState);
-
-const putClaim: Put = (rows, row) => {
-  const [
-    organizationId,
-    keyId,
-    idempotencyKey,
-    fingerprint,
-    requestId,
-    state,
-    answerUntil,
-    claimUntil,
-    kept,
-    quarantined,
-  ] = row;
-  rows.claims.set(rowId(text(organizationId), text(keyId), text(idempotencyKey)), {
-    organizationId: text(organizationId),
-    keyId: text(keyId),
-    idempotencyKey: text(idempotencyKey),
-    fingerprint: bytes(fingerprint),
-    requestId: text(requestId),
-    state: state === null ? null : stateOf(state),
-    answerUntilMs: intOrNull(answerUntil),
-    claimUntilMs: intOrNull(claimUntil),
-    answerKept: flag(kept),
-    quarantined: flag(quarantined),
-  });
-};
-
-const putRequest: Put = (rows, row) => {
-  const [organizationId, requestId] = [text(row[0]), text(row[1])];
-  rows.requests.set(rowId(organizationId, requestId), {
-    organizationId,
-    requestId,
-    keyId: text(row[2]),
-    idempotencyKey: textOrNull(row[3]),
-    model: text(row[4]),
-    state: stateOf(row[5]),
-    epoch: int(row[6]),
-    closedTxn: intOrNull(row[7]),
-    admittedAtMs: int(row[8]),
-    month: text(row[9]),
-    hold: money(row[10]),
-    promptBound: int(row[11]),
-    outputBound: int(row[12]),
-    checkpointed: flag(row[13]),
-    lowered: flag(row[14]),
-  });
-  putKeyMonth(rows, organizationId, text(row[2]), row.slice(15));
-};
-
-const putEntitlement: Put = (rows, [organizationId, model, state, expiresAt]) => {
-  const id = rowId(text(organizationId), text(model));
-  const held = rows.entitlements.get(id) ?? [];
-  held.push({ state: state as EntitlementRow["state"], expiresAtMs: intOrNull(expiresAt) });
-  rows.entitlements.set(id, held);
-};
-
-const putRoute: Put = (rows, [route, highestVersion, digest, expiresAt, disabled]) => {
-  rows.routes.set(text(route), {
-    route: text(route),
-    highestVersion: int(highestVersion),
-    digest: text(digest),
-    expiresAtMs: int(expiresAt),
-    disabled: flag(disabled),
-  });
-};
-
-const putTopUp: Put = (rows, [organizationId, source, externalId, amount, kind, balanceAfter]) => {
-  rows.topUps.set(rowId(text(organizationId), text(source), text(externalId)), {
-    amount: money(amount),
-    kind: kind as "purchase" | "grant",
-    balanceAfter: money(balanceAfter),
-  });
-};
-
-const putReversal: Put = (
-  rows,
-  [organizationId, source, externalId, amount, kind, target, balance, debt],
-) => {
-  rows.reversals.set(rowId(text(organizationId), text(source), text(externalId)), {
-    amount: money(amount),
-    kind: kind as Reversal["kind"],
-    target: text(target),
-    balanceAfter: money(balance),
-    debtAfter: money(debt),
-  });
-};
-
-const putRefundable: Put = (rows, [organizationId, requestId, charge, refunded]) => {
-  rows.refundables.set(rowId(text(organizationId), text(requestId)), {
-    charge: money(charge),
-    refunded: money(refunded),
-  });
-};
-
-const putQuarantined: Put = (rows, [organizationId, requestId]) => {
-  rows.quarantined.add(rowId(text(organizationId), text(requestId)));
-};

@@ -1,7 +1,7 @@
 // Unfinished requests that have no owner any more: whose instance is evicted, or who passed their time by so much that
 // their owner has given up (money.md §9).
 import type { Unowned } from "../recovery.ts";
-import { int, text } from "./cell.ts";
+import { int, text } from "../cell.ts";
 import { type Asking, askOnce } from "./query.ts";
 
 /** Recovery of many holds their chunks in memory. */

@@ -2,7 +2,7 @@
 import type { PostgresStore } from "../../store/postgres.ts";
 import { openChunk } from "../answer-vault.ts";
 import type { StoredAnswer } from "../ledger.ts";
-import { bytes, type Cell, int } from "./cell.ts";
+import { bytes, type Cell, int } from "../cell.ts";
 import { ask, statement } from "./query.ts";
 import { runOnPostgres } from "../../store/postgres-sql.ts";
 import { findAnswer } from "../requests.ts";

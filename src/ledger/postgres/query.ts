@@ -1,7 +1,7 @@
 // Statements as rows of cells, prepared by name once per connection. `Asking` is one connection or the pool; columns of
 // a set-based statement travel as one array each (money.md §7).
 import type { ClientBase, Pool } from "pg";
-import type { Cell } from "./cell.ts";
+import type { Cell } from "../cell.ts";
 
 export type Asking = Pick<ClientBase | Pool, "query">;
 
@@ -26,9 +26,5 @@ export async function askOnce(on: Asking, text: string, values: unknown[] = []):
 }
 
 /** Rows turned into one array per column, for `unnest`: of equal length, since it pads shorter ones with NULL. */
-export function columnsOf<Row>(
-  rows: readonly Row[],
-  columns: readonly ((row: Row) => unknown)[],
-): unknown[][] {
-  return columns.map((column) => rows.map((row) => column(row)));
-}
+export const transposed = <Value>(rows: readonly (readonly Value[])[], columns: number): Value[][] =>
+  Array.from({ length: columns }, (_, column) => rows.map((row) => row[column] as Value));

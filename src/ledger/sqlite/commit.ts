@@ -11,7 +11,7 @@ import type { BatchContext } from "../commit/batch-state.ts";
 import type { Changes } from "../rows.ts";
 import type { Operation, Outcome } from "../commit/operations.ts";
 import type { Unowned } from "../recovery.ts";
-import { type Cell, int, text } from "./cell.ts";
+import { type Cell, int, text } from "../cell.ts";
 import { SqliteConnection } from "./connection.ts";
 
 /** Transactions per boot that stay apart from those of every other boot. */

@@ -1,13 +1,15 @@
 // Reads what a batch is decided on, each row once, inside the write transaction (money.md §7). Statements are prepared
 // once per connection.
 import type { Database, Statement } from "bun:sqlite";
-import type { Tier } from "../../domain/gateway-object.ts";
 import { utcMonth } from "../../lib/clock.ts";
 import type { MoneyOperation } from "../decide/decide.ts";
 import type { Reversal } from "../decide/reversal.ts";
 import type { AdmissionRequest } from "../ledger.ts";
-import { type EntitlementRow, type KeyRow, type RequestState, type Rows, noRows, rowId } from "../rows.ts";
-import { type Cell, bytes, int, intOrNull, money, text } from "./cell.ts";
+import type { Cell } from "../cell.ts";
+import { selected } from "../column-map.ts";
+import { LOAD } from "../columns.ts";
+import * as put from "../put-rows.ts";
+import { type KeyRow, type Rows, noRows, rowId } from "../rows.ts";
 import { stampOf } from "../stamp.ts";
 
 /** A row in the order of its columns: arrays are what the driver makes fastest. */
@@ -29,53 +31,51 @@ export class SqliteLoad {
   constructor(database: Database) {
     const prepare = (sql: string): Reading => database.prepare<unknown, string[]>(sql);
     this.balance = prepare(
-      `SELECT available, held, debt, purchased, granted, spent, version, head_hash, stamped_at
-       FROM org_balance WHERE org_id = ?1 AND slot = 0`,
+      `SELECT ${selected(LOAD.balance, "b")} FROM org_balance b WHERE b.org_id = ?1 AND b.slot = 0`,
     );
     this.key = prepare(
-      "SELECT digest, scope, limit_nano, revoked_at FROM api_key WHERE org_id = ?1 AND key_id = ?2",
+      `SELECT ${selected(LOAD.key, "k")} FROM api_key k WHERE k.org_id = ?1 AND k.key_id = ?2`,
     );
     this.keyMonth = prepare(
-      "SELECT held, spent, last_admitted_at FROM key_month WHERE org_id = ?1 AND key_id = ?2 AND month = ?3",
+      `SELECT ${selected(LOAD.keyMonth, "m")} FROM key_month m
+       WHERE m.org_id = ?1 AND m.key_id = ?2 AND m.month = ?3`,
     );
     this.claim = prepare(
-      `SELECT claim.fingerprint, claim.request_id, request.state, request.answer_until, request.claim_until,
-         EXISTS (SELECT 1 FROM result WHERE result.org_id = claim.org_id AND result.request_id = claim.request_id),
-         request.state = 'dispatched' AND EXISTS (SELECT 1 FROM quarantine q
-           WHERE q.org_id = claim.org_id AND q.request_id = claim.request_id AND q.decided_at IS NULL)
-       FROM claim LEFT JOIN request ON request.org_id = claim.org_id AND request.request_id = claim.request_id
-       WHERE claim.org_id = ?1 AND claim.key_id = ?2 AND claim.idem_key = ?3`,
+      `SELECT ${selected(LOAD.claim, "c")}, ${selected(LOAD.claiming, "r")},
+         EXISTS (SELECT 1 FROM result x WHERE x.org_id = c.org_id AND x.request_id = c.request_id),
+         r.closed_txn IS NULL AND EXISTS (SELECT 1 FROM quarantine q
+           WHERE q.org_id = c.org_id AND q.request_id = c.request_id AND q.decided_at IS NULL)
+       FROM claim c LEFT JOIN request r ON r.org_id = c.org_id AND r.request_id = c.request_id
+       WHERE c.org_id = ?1 AND c.key_id = ?2 AND c.idem_key = ?3`,
     );
     this.request = prepare(
-      `SELECT key_id, idem_key, model, state, epoch, closed_txn, admitted_at, month, hold, prompt_bound,
-         output_bound, delivered_tokens IS NOT NULL, lowered_txn IS NOT NULL
-       FROM request WHERE org_id = ?1 AND request_id = ?2`,
+      `SELECT ${selected(LOAD.request, "r")} FROM request r WHERE r.org_id = ?1 AND r.request_id = ?2`,
     );
     this.quarantine = prepare(
-      "SELECT 1 FROM quarantine WHERE org_id = ?1 AND request_id = ?2 AND decided_at IS NULL",
+      "SELECT org_id, request_id FROM quarantine WHERE org_id = ?1 AND request_id = ?2 AND decided_at IS NULL",
     );
     this.entitlements = prepare(
-      `SELECT state, expires_at FROM entitlement
-       WHERE org_id = ?1 AND model = ?2 AND state = 'active' AND expires_at IS NOT NULL
-       ORDER BY expires_at DESC LIMIT 1`,
+      `SELECT ${selected(LOAD.entitlement, "e")} FROM entitlement e
+       WHERE e.org_id = ?1 AND e.model = ?2 AND e.state = 'active' AND e.expires_at IS NOT NULL
+       ORDER BY e.expires_at DESC LIMIT 1`,
     );
     this.route = prepare(
-      `SELECT route_state.highest_version, route_release.digest, route_release.expires_at, route_state.disabled
-       FROM route_state JOIN route_release
-         ON route_release.route = route_state.route AND route_release.version = route_state.highest_version
-       WHERE route_state.route = ?1`,
+      `SELECT ${selected(LOAD.routeState, "s")}, ${selected(LOAD.routeRelease, "r")}
+       FROM route_state s JOIN route_release r ON r.route = s.route AND r.version = s.highest_version
+       WHERE s.route = ?1`,
     );
     this.topUp = prepare(
-      "SELECT amount, kind, balance_after FROM topup WHERE org_id = ?1 AND source = ?2 AND external_id = ?3",
+      `SELECT ${selected(LOAD.topUp, "t")} FROM topup t
+       WHERE t.org_id = ?1 AND t.source = ?2 AND t.external_id = ?3`,
     );
     this.reversal = prepare(
-      `SELECT amount, kind, target, balance_after, debt_after FROM reversal
-       WHERE org_id = ?1 AND source = ?2 AND external_id = ?3`,
+      `SELECT ${selected(LOAD.reversal, "v")} FROM reversal v
+       WHERE v.org_id = ?1 AND v.source = ?2 AND v.external_id = ?3`,
     );
     this.refundable = prepare(
-      `SELECT charge, (SELECT ifnull(sum(amount), 0) FROM reversal
-         WHERE reversal.org_id = request.org_id AND kind = 'refund' AND target = request.request_id)
-       FROM request WHERE org_id = ?1 AND request_id = ?2 AND state = 'settled'`,
+      `SELECT ${selected(LOAD.refundable, "r")}, (SELECT ifnull(sum(v.amount), 0) FROM reversal v
+         WHERE v.org_id = r.org_id AND v.kind = 'refund' AND v.target = r.request_id)
+       FROM request r WHERE r.org_id = ?1 AND r.request_id = ?2 AND r.state = 'settled'`,
     );
   }
 
@@ -96,14 +96,18 @@ export class SqliteLoad {
         case "checkpoint":
           this.loadRequest(rows, operation.checkpoint);
           break;
-        case "by_hand":
+        case "by_hand": {
+          const { organizationId, requestId } = operation.ending;
           this.loadResolution(rows, operation.ending);
-          this.loadQuarantine(rows, operation.ending);
+          load(rows, put.putQuarantined, this.quarantine, organizationId, requestId);
           break;
-        case "top_up":
-          this.loadBalance(rows, operation.topUp.organizationId);
-          this.loadTopUp(rows, operation.topUp);
+        }
+        case "top_up": {
+          const { organizationId, source, externalId } = operation.topUp;
+          this.loadBalance(rows, organizationId);
+          load(rows, put.putTopUp, this.topUp, organizationId, source, externalId);
           break;
+        }
         case "reverse":
           this.loadBalance(rows, operation.reversal.organizationId);
           this.loadReversal(rows, operation.reversal);
@@ -116,15 +120,7 @@ export class SqliteLoad {
   /** One key as it is now. */
   keyRow(organizationId: string, keyId: string): KeyRow | undefined {
     const found = first(this.key, organizationId, keyId);
-    if (found === undefined) return undefined;
-    return {
-      organizationId,
-      keyId,
-      digest: bytes(found[0]),
-      scope: found[1] as Tier,
-      limit: found[2] === null ? null : money(found[2]),
-      revokedAtMs: intOrNull(found[3]),
-    };
+    return found === undefined ? undefined : put.keyOf(found);
   }
 
   private loadAdmission(rows: Rows, admission: AdmissionRequest, nowMs: number): void {
@@ -142,73 +138,28 @@ export class SqliteLoad {
 
   /** The organization's newest stamp. */
   private loadBalance(rows: Rows, organizationId: string): number {
-    const loaded = rows.balances.get(organizationId);
-    if (loaded !== undefined) return loaded.stampedAtMs;
-    const found = first(this.balance, organizationId);
-    if (found === undefined) return 0;
-    const stampedAtMs = int(found[8]);
-    rows.balances.set(organizationId, {
-      organizationId,
-      available: money(found[0]),
-      held: money(found[1]),
-      debt: money(found[2]),
-      purchased: money(found[3]),
-      granted: money(found[4]),
-      spent: money(found[5]),
-      version: int(found[6]),
-      headHash: bytes(found[7]),
-      stampedAtMs,
-    });
-    return stampedAtMs;
+    if (!rows.balances.has(organizationId)) load(rows, put.putBalance, this.balance, organizationId);
+    return rows.balances.get(organizationId)?.stampedAtMs ?? 0;
   }
 
   private loadKey(rows: Rows, organizationId: string, keyId: string): boolean {
-    const id = rowId(organizationId, keyId);
-    if (rows.keys.has(id)) return true;
-    const found = this.keyRow(organizationId, keyId);
-    if (found === undefined) return false;
-    rows.keys.set(id, found);
-    return true;
+    return (
+      rows.keys.has(rowId(organizationId, keyId)) || load(rows, put.putKey, this.key, organizationId, keyId)
+    );
   }
 
   private loadKeyMonth(rows: Rows, key: [organizationId: string, keyId: string, month: string]): void {
-    const id = rowId(...key);
-    if (rows.keyMonths.has(id)) return;
-    const found = first(this.keyMonth, ...key);
-    if (found === undefined) return;
-    const [organizationId, keyId, month] = key;
-    rows.keyMonths.set(id, {
-      organizationId,
-      keyId,
-      month,
-      held: money(found[0]),
-      spent: money(found[1]),
-      lastAdmittedAtMs: int(found[2]),
-    });
+    if (!rows.keyMonths.has(rowId(...key))) load(rows, put.putKeyMonth, this.keyMonth, ...key);
   }
 
   private loadClaim(rows: Rows, { credential }: AdmissionRequest, idempotencyKey: string): void {
     const { organizationId, keyId } = credential;
-    const id = rowId(organizationId, keyId, idempotencyKey);
-    if (rows.claims.has(id)) return;
-    const found = first(this.claim, organizationId, keyId, idempotencyKey);
-    if (found === undefined) return;
-    rows.claims.set(id, {
-      organizationId,
-      keyId,
-      idempotencyKey,
-      fingerprint: bytes(found[0]),
-      requestId: text(found[1]),
-      state: found[2] as RequestState | null,
-      answerUntilMs: intOrNull(found[3]),
-      claimUntilMs: intOrNull(found[4]),
-      answerKept: found[5] === 1n,
-      quarantined: found[6] === 1n,
-    });
+    if (!rows.claims.has(rowId(organizationId, keyId, idempotencyKey)))
+      load(rows, put.putClaim, this.claim, organizationId, keyId, idempotencyKey);
   }
 
   /** A request with what its hold was taken from. */
-  private loadResolution(rows: Rows, place: { organizationId: string; requestId: string }): void {
+  private loadResolution(rows: Rows, place: Place): void {
     this.loadRequest(rows, place);
     const request = rows.requests.get(rowId(place.organizationId, place.requestId));
     if (request === undefined) return;
@@ -217,99 +168,39 @@ export class SqliteLoad {
     this.loadKeyMonth(rows, [organizationId, keyId, month]);
   }
 
-  private loadRequest(
-    rows: Rows,
-    { organizationId, requestId }: { organizationId: string; requestId: string },
-  ): void {
-    const id = rowId(organizationId, requestId);
-    if (rows.requests.has(id)) return;
-    const found = first(this.request, organizationId, requestId);
-    if (found === undefined) return;
-    rows.requests.set(id, {
-      organizationId,
-      requestId,
-      keyId: text(found[0]),
-      idempotencyKey: found[1] as string | null,
-      model: text(found[2]),
-      state: found[3] as RequestState,
-      epoch: int(found[4]),
-      closedTxn: intOrNull(found[5]),
-      admittedAtMs: int(found[6]),
-      month: text(found[7]),
-      hold: money(found[8]),
-      promptBound: int(found[9]),
-      outputBound: int(found[10]),
-      checkpointed: found[11] === 1n,
-      lowered: found[12] === 1n,
-    });
-  }
-
-  private loadQuarantine(
-    rows: Rows,
-    { organizationId, requestId }: { organizationId: string; requestId: string },
-  ): void {
-    if (first(this.quarantine, organizationId, requestId) !== undefined)
-      rows.quarantined.add(rowId(organizationId, requestId));
+  private loadRequest(rows: Rows, { organizationId, requestId }: Place): void {
+    if (!rows.requests.has(rowId(organizationId, requestId)))
+      load(rows, put.putRequest, this.request, organizationId, requestId);
   }
 
   private loadEntitlements(rows: Rows, organizationId: string, model: string): void {
-    const id = rowId(organizationId, model);
-    if (rows.entitlements.has(id)) return;
-    const found = this.entitlements.values(organizationId, model) as Cell[][];
-    rows.entitlements.set(
-      id,
-      found.map(([state, expiresAt]) => ({
-        state: state as EntitlementRow["state"],
-        expiresAtMs: intOrNull(expiresAt),
-      })),
-    );
+    if (!rows.entitlements.has(rowId(organizationId, model)))
+      load(rows, put.putEntitlement, this.entitlements, organizationId, model);
   }
 
   private loadRoute(rows: Rows, route: string): void {
-    if (rows.routes.has(route)) return;
-    const found = first(this.route, route);
-    if (found === undefined) return;
-    rows.routes.set(route, {
-      route,
-      highestVersion: int(found[0]),
-      digest: text(found[1]),
-      expiresAtMs: int(found[2]),
-      disabled: found[3] === 1n,
-    });
-  }
-
-  private loadTopUp(
-    rows: Rows,
-    { organizationId, source, externalId }: { organizationId: string; source: string; externalId: string },
-  ): void {
-    const found = first(this.topUp, organizationId, source, externalId);
-    if (found === undefined) return;
-    rows.topUps.set(rowId(organizationId, source, externalId), {
-      amount: money(found[0]),
-      kind: found[1] as "purchase" | "grant",
-      balanceAfter: money(found[2]),
-    });
+    if (!rows.routes.has(route)) load(rows, put.putRoute, this.route, route);
   }
 
   private loadReversal(rows: Rows, reversal: Reversal): void {
     const { organizationId, source, externalId, kind, target } = reversal;
-    const earlier = first(this.reversal, organizationId, source, externalId);
-    if (earlier !== undefined) {
-      rows.reversals.set(rowId(organizationId, source, externalId), {
-        amount: money(earlier[0]),
-        kind: earlier[1] as Reversal["kind"],
-        target: text(earlier[2]),
-        balanceAfter: money(earlier[3]),
-        debtAfter: money(earlier[4]),
-      });
-    }
-    const request = kind === "refund" ? first(this.refundable, organizationId, target) : undefined;
-    if (request === undefined) return;
-    const [charge, refunded] = [money(request[0]), money(request[1])];
-    rows.refundables.set(rowId(organizationId, target), { charge, refunded });
+    load(rows, put.putReversal, this.reversal, organizationId, source, externalId);
+    if (kind === "refund") load(rows, put.putRefundable, this.refundable, organizationId, target);
   }
+}
+
+interface Place {
+  organizationId: string;
+  requestId: string;
 }
 
 function first(reading: Reading, ...parameters: string[]): Cell[] | undefined {
   return reading.values(...parameters)[0] as Cell[] | undefined;
+}
+
+/** False where there is no such row. */
+function load(rows: Rows, into: put.Put, reading: Reading, ...parameters: string[]): boolean {
+  const found = first(reading, ...parameters);
+  if (found !== undefined) into(rows, found);
+  return found !== undefined;
 }

@@ -1,5 +1,7 @@
 // The entries of one organization from first to last: gapless versions, an unbroken hash chain up to the head, and
 // balances that are the sums of their entries (I1, I2, I5, I12 of money.md §5). Stores hand the rows in, in order.
+import type { Cell } from "../cell.ts";
+import { ENTRY } from "../columns.ts";
 import { MOVES } from "../commit/account-postings.ts";
 import { CHAIN_START, entryHash } from "../entry-hash.ts";
 import type { Findings } from "./findings.ts";
@@ -14,6 +16,9 @@ const ACCOUNTS: readonly Account[] = [
   "variance",
   "debt",
 ];
+
+/** Cells of `ENTRY`; what they say is checked, not believed. */
+export const entryOf = (cells: readonly Cell[]): EntryRow => ENTRY.row(cells) as EntryRow;
 
 export class ChainAudit {
   private readonly sums = Object.fromEntries(ACCOUNTS.map((account) => [account, 0n])) as Record<
@@ -40,7 +45,7 @@ export class ChainAudit {
   }
 
   /** After the last entry: does the balance say the same? */
-  end(balance: Omit<BalanceRow, "organizationId" | "stampedAtMs">): void {
+  end(balance: BalanceRow): void {
     const { findings, sums } = this;
     const { available, held, debt, purchased, granted, spent } = balance;
     const about = { organizationId: this.organizationId };

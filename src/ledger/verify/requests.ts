@@ -5,7 +5,11 @@ import { type NanoUsd, usdJsonNumber } from "../../domain/money.ts";
 import type { Release } from "../../domain/release.ts";
 import { type Charge, chargeOf } from "../../pricing/charge.ts";
 import { openAnswer } from "../answer-vault.ts";
+import { type Cell, flag, money } from "../cell.ts";
+import { type Loaded, widthOf } from "../column-map.ts";
+import { AUDITED } from "../columns.ts";
 import type { AttemptRecord } from "../ledger.ts";
+import { attemptsIn } from "../unreadable.ts";
 import type { Findings } from "./findings.ts";
 
 /** A request may outlive its deadline while its owner tries to end it, and a provider is asked (money.md §9). */
@@ -13,27 +17,32 @@ const LATE_AT_MOST_MS = 15 * 60_000 + 60_000;
 /** Admission stamps are lifted to the organization's newest when the clock was set back (money.md §2). */
 const CLOCK_SLACK_MS = 3_600_000;
 
-export interface AuditedRequest {
-  organizationId: string;
-  requestId: string;
+export interface AuditedRequest extends Omit<Loaded<typeof AUDITED>, "state" | "evidence" | "attempts"> {
   state: "unfinished" | "settled" | "released";
-  hold: NanoUsd;
-  charge: NanoUsd;
-  variance: NanoUsd;
-  minimumApplied: boolean;
   evidence: Evidence | null;
-  promptTokens: number | null;
-  completionTokens: number | null;
-  cachedTokens: number | null;
-  releaseDigest: string;
-  admittedAtMs: number;
-  deadlineAtMs: number;
   /** Held until an operator decides; nothing of it is asked but that its hold is there. */
   quarantined: boolean;
   /** What an operator charged; null for whatever ended by itself. */
   chargedByHand: NanoUsd | null;
   /** Null: unreadable. */
   attempts: Pick<AttemptRecord, "startedAtMs" | "told">[] | null;
+}
+
+const WIDTH = widthOf(AUDITED);
+
+/** Cells of `AUDITED`, then whether it waits for an operator, and what one charged. */
+export function auditedRequestOf(cells: readonly Cell[]): AuditedRequest {
+  const { state, evidence, attempts, ...row } = AUDITED.row(cells);
+  const ended = state === "settled" || state === "released";
+  const [waits, byHand = null] = cells.slice(WIDTH);
+  return {
+    ...row,
+    state: ended ? state : "unfinished",
+    evidence: evidence as Evidence | null,
+    attempts: attemptsIn(attempts),
+    quarantined: flag(waits) && !ended,
+    chargedByHand: byHand === null ? null : money(byHand),
+  };
 }
 
 /** `release`: the frozen one, by its digest; null when it is not there. */

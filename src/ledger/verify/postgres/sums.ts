@@ -1,7 +1,7 @@
 // Figures that must agree between tables, on PostgreSQL (I3, I4, I6, I10, I14–I17 of money.md §5). Each check is one
 // query of rows (organization, request, expected, found); those whose last two differ are violations.
 import type { Findings } from "../findings.ts";
-import { int, textOrNull } from "../../postgres/cell.ts";
+import { int, textOrNull } from "../../cell.ts";
 import { type Asking, askOnce } from "../../postgres/query.ts";
 
 interface Check {

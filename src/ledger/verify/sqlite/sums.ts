@@ -2,7 +2,7 @@
 // the rows that do not agree: organization, request, expected, found.
 import type { Database } from "bun:sqlite";
 import type { Findings } from "../findings.ts";
-import { type Cell, int, textOrNull } from "../../sqlite/cell.ts";
+import { type Cell, int, textOrNull } from "../../cell.ts";
 
 interface Check {
   invariant: string;

@@ -1,8 +1,9 @@
-// What a cell of a row is in memory: integers arrive as bigint (`safeIntegers`), so that money above 2^53 stays exact;
+// What a cell of a row is in memory. Whole numbers arrive as bigint from both stores, so that money above 2^53 stays exact;
 // counts and times become numbers here and nowhere else (money.md §2).
-import { type NanoUsd, nanoUsd } from "../../domain/money.ts";
+import { type NanoUsd, nanoUsd } from "../domain/money.ts";
 
-export type Cell = bigint | string | Uint8Array | null;
+/** SQLite has no booleans: 1 and 0. */
+export type Cell = bigint | string | Uint8Array | boolean | null;
 
 export const int = (cell: Cell | undefined): number => Number(cell as bigint);
 export const intOrNull = (cell: Cell | undefined): number | null => (cell === null ? null : int(cell));
@@ -10,4 +11,4 @@ export const money = (cell: Cell | undefined): NanoUsd => nanoUsd(cell as bigint
 export const text = (cell: Cell | undefined): string => cell as string;
 export const textOrNull = (cell: Cell | undefined): string | null => cell as string | null;
 export const bytes = (cell: Cell | undefined): Uint8Array => cell as Uint8Array;
-export const flag = (cell: Cell | undefined): boolean => cell === 1n;
+export const flag = (cell: Cell | undefined): boolean => cell === true || cell === 1n;

@@ -1,0 +1,129 @@
+// Which columns the ledger writes and loads, in both stores. A new one joins its list here and `store/tables.ts`: rows, their
+// types, statements, parameters and records follow (`column-map.ts`).
+import type { NanoUsd } from "../domain/money.ts";
+import { insert, load, remove, update, type Write, type Written } from "./column-map.ts";
+
+// ── What a batch is decided on ──────────────────────────────────────────────────────────────────────────────────
+
+export const LOAD = {
+  balance: load(
+    "org_balance",
+    "org_id available held debt purchased granted spent version head_hash stamped_at",
+  ),
+  key: load("api_key", "org_id key_id digest scope limit_nano revoked_at"),
+  keyMonth: load("key_month", "org_id key_id month held spent last_admitted_at"),
+  claim: load("claim", "org_id key_id idem_key fingerprint request_id"),
+  /** Of the request that holds a claim. */
+  claiming: load("request", "state answer_until claim_until"),
+  request: load(
+    "request",
+    "org_id request_id key_id idem_key model state epoch closed_txn admitted_at month hold prompt_bound output_bound",
+    { checkpointed: "delivered_tokens IS NOT NULL", lowered: "lowered_txn IS NOT NULL" },
+  ),
+  entitlement: load("entitlement", "org_id model state expires_at"),
+  routeState: load("route_state", "route highest_version disabled"),
+  routeRelease: load("route_release", "digest expires_at"),
+  topUp: load("topup", "org_id source external_id amount kind balance_after"),
+  reversal: load("reversal", "org_id source external_id amount kind target balance_after debt_after"),
+  refundable: load("request", "org_id request_id charge"),
+};
+
+// ── What people, recovery and the audit read ────────────────────────────────────────────────────────────────────
+
+/** A request as its record tells it. */
+export const RECORD = load(
+  "request",
+  "org_id request_id key_id idem_key model tier state stream admitted_at ended_at month hold prompt_bound output_bound release_digest evidence prompt_tokens completion_tokens cached_tokens reasoning_tokens charge variance minimum_applied status error_code finish_reason first_part_ms total_ms attempts",
+);
+/** A request as its invariants are checked. */
+export const AUDITED = load(
+  "request",
+  "org_id request_id state hold charge variance minimum_applied evidence prompt_tokens completion_tokens cached_tokens release_digest admitted_at deadline_at attempts",
+);
+/** An entry as its chain is checked. */
+export const ENTRY = load(
+  "ledger_entry",
+  "org_id slot version txn kind debit credit amount available_before available_after held_before held_after requests reference at prev_hash hash",
+);
+
+// ── What a batch writes ─────────────────────────────────────────────────────────────────────────────────────────
+
+/** Nobody has ended it. */
+const UNFINISHED = "t.state IN ('admitted', 'dispatched')";
+
+const usageHour = insert(
+  "usage_hour",
+  "org_id key_id model hour requests input_tokens cached_tokens output_tokens charge",
+  {
+    added: {
+      key: "org_id key_id model hour",
+      set: "requests charge",
+      saturated: "input_tokens cached_tokens output_tokens",
+    },
+  },
+);
+type Sums = "inputTokens" | "cachedTokens" | "outputTokens";
+
+export const WRITE = {
+  freeClaim: remove("free_claim", "claim", "org_id key_id idem_key request_id"),
+  noteProgress: update("note_progress", "request", {
+    key: "org_id request_id epoch",
+    set: "release_digest prompt_tokens delivered_tokens attempts",
+    where: "t.state = 'dispatched'",
+  }),
+  // A chunk whose commit was not known to be durable comes again, with what was sent since.
+  keepChunk: insert("stream_chunk", "org_id request_id seq sealed", {
+    over: { key: "org_id request_id seq", set: "sealed" },
+  }),
+  lowerHold: update("lower_hold", "request", {
+    key: "org_id request_id epoch",
+    set: "hold prompt_bound lowered lowered_txn",
+    read: "hold",
+    where: `t.lowered_txn IS NULL AND ${UNFINISHED}`,
+  }),
+  close: update("close_request", "request", {
+    key: "org_id request_id epoch",
+    set: "state closed_txn ended_at evidence prompt_tokens completion_tokens cached_tokens reasoning_tokens charge variance minimum_applied status error_code finish_reason first_part_ms total_ms attempts answer_until claim_until",
+    kept: "release_digest",
+    where: UNFINISHED,
+  }),
+  dropChunks: remove("drop_chunks", "stream_chunk", "org_id request_id"),
+  open: insert(
+    "request",
+    "org_id request_id key_id idem_key model tier stream epoch admitted_at deadline_at month release_digest hold prompt_bound output_bound opened_txn",
+    // Who alone owns its store sends a request as soon as it is admitted; one of several marks it first.
+    { fixed: { state: { sqlite: "'dispatched'", postgresql: "'admitted'" } } },
+  ),
+  // Only over a claim whose time is over; decisions see all others.
+  takeClaim: insert("claim", "org_id key_id idem_key fingerprint request_id expires_at", {
+    over: { key: "org_id key_id idem_key", set: "fingerprint request_id expires_at" },
+  }),
+  keepAnswer: insert("result", "org_id request_id sealed expires_at", { large: true }),
+  keyMonth: insert("key_month", "org_id key_id month held spent last_admitted_at", {
+    over: { key: "org_id key_id month", set: "held spent last_admitted_at" },
+  }),
+  /** The tokens of many requests add up beyond 2^53. */
+  usageHour: usageHour as unknown as Write<
+    Omit<Written<typeof usageHour>, Sums> & Record<Sums, bigint> & { charge: NanoUsd }
+  >,
+  entry: insert(
+    "ledger_entry",
+    "org_id slot version txn kind debit credit amount available_before available_after held_before held_after requests reference at prev_hash hash",
+  ),
+  balance: update("update_balance", "org_balance", {
+    key: "org_id",
+    set: "available held debt purchased granted spent version head_hash stamped_at",
+    read: "version",
+    where: "t.slot = 0",
+  }),
+  topUp: insert("topup", "org_id source external_id kind amount balance_after txn at"),
+  reversal: insert(
+    "reversal",
+    "org_id source external_id kind target amount balance_after debt_after txn at",
+  ),
+  endByHand: update("end_by_hand", "quarantine", {
+    key: "org_id request_id",
+    set: "decided_at decided_by decided_reason charge",
+    where: "t.decided_at IS NULL",
+  }),
+};
