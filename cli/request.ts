@@ -1,6 +1,6 @@
 // `request show|list|tail`: the receipt of one request; many of them, as they were or as they come.
 import type { Command } from "commander";
-import type { HeldNothingJson, RequestJson } from "../src/api/shapes/records.ts";
+import type { HeldNothingJson, RequestJson } from "../src/api/shapes/requests.ts";
 import type { RequestListJson } from "../src/api/shapes/spend.ts";
 import { ACTIVITY_STATES } from "../src/domain/activity-states.ts";
 import type { Answer, Gateway } from "./gateway.ts";

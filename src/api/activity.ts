@@ -7,7 +7,7 @@ import { csvFile } from "./csv.ts";
 import { endpoint } from "./endpoint.ts";
 import { id } from "./shapes/fields.ts";
 import { requestParams } from "./shapes/record-inputs.ts";
-import { heldNothingSchema, requestSchema } from "./shapes/records.ts";
+import { heldNothingSchema, requestSchema } from "./shapes/requests.ts";
 import * as shapes from "./shapes/spend.ts";
 
 const PAGE = 200;

@@ -6,7 +6,6 @@ import { type NanoUsd, nanoUsd } from "../domain/money.ts";
 export type Cell = bigint | string | Uint8Array | boolean | null;
 
 export const int = (cell: Cell | undefined): number => Number(cell as bigint);
-export const intOrNull = (cell: Cell | undefined): number | null => (cell === null ? null : int(cell));
 export const money = (cell: Cell | undefined): NanoUsd => nanoUsd(cell as bigint);
 export const text = (cell: Cell | undefined): string => cell as string;
 export const textOrNull = (cell: Cell | undefined): string | null => cell as string | null;

@@ -21,7 +21,7 @@ const FIELDS = { org_id: "organizationId", idem_key: "idempotencyKey", limit_nan
 type Camel<Name extends string> = Name extends `${infer Head}_${infer Tail}`
   ? `${Head}${Capitalize<Camel<Tail>>}`
   : Name;
-export type FieldOf<Column extends string> = Column extends keyof typeof FIELDS
+type FieldOf<Column extends string> = Column extends keyof typeof FIELDS
   ? (typeof FIELDS)[Column]
   : Column extends "at" | `${string}_at` | `${string}_until`
     ? `${Camel<Column>}Ms`
@@ -110,6 +110,7 @@ function readOf(kind: Kind): (cell: string) => string {
  * which is a twentieth of an admission with its settlement. `body` is made of columns of `store/tables.ts` and nothing else.
  */
 const written = <Made>(parameters: string, body: string): Made =>
+  // oxlint-disable-next-line typescript/no-implied-eval -- nothing but names of our own columns
   new Function(`return (${parameters}) => ${body};`)() as Made;
 
 /** `conditions`: fields that are true where a condition on a column holds, `{ checkpointed: "delivered_tokens IS NOT NULL" }`. */
@@ -152,7 +153,7 @@ export interface Write<Row> {
   name: string;
   /** The fields of `r` in the order of `values`. */
   parameters: readonly Column[];
-  values(row: Row): SqlValue[];
+  values: (row: Row) => SqlValue[];
   statement:
     | { kind: "insert"; into: string; fixed: readonly Fixed[]; onConflict: string }
     | { kind: "update" | "delete"; head: string; where: string };

@@ -34,7 +34,7 @@ export interface RequestRow extends Omit<Loaded<typeof LOAD.request>, "state"> {
   state: RequestState;
 }
 
-export type EntitlementRow = Pick<Loaded<typeof LOAD.entitlement>, "state" | "expiresAtMs">;
+type EntitlementRow = Pick<Loaded<typeof LOAD.entitlement>, "state" | "expiresAtMs">;
 
 /** A route with its newest release. */
 export type RouteRow = Loaded<typeof LOAD.routeState> & Loaded<typeof LOAD.routeRelease>;

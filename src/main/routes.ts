@@ -1,5 +1,5 @@
 // The table of everything that answers (S8: what is not declared here does not exist).
-import type { HeldNothingJson } from "../api/shapes/records.ts";
+import type { HeldNothingJson } from "../api/shapes/requests.ts";
 import type { RequestLogEntry } from "../domain/request-log.ts";
 import type { CompletePorts } from "../gateway/complete.ts";
 import type { Format } from "../gateway/formats/format.ts";

@@ -1,5 +1,5 @@
 // Why each call to a provider was left, and who paid for it: read from how it ended and from what the request cost.
-import type { RequestJson } from "../api/shapes/records.ts";
+import type { RequestJson } from "../api/shapes/requests.ts";
 import type * as spendShapes from "../api/shapes/spend.ts";
 import type { z } from "zod";
 import type { AttemptRecord, Doubt, RequestRecord } from "../ledger/ledger.ts";

@@ -1,5 +1,5 @@
 // Refused and replayed requests as the request log knows them: what they asked for, and which figures the refusal named.
-import type { HeldNothingJson } from "../api/shapes/records.ts";
+import type { HeldNothingJson } from "../api/shapes/requests.ts";
 import { formatUsd, ZERO_USD } from "../domain/money.ts";
 import { DAMAGED, printTime, printTimeOrNull } from "../domain/print.ts";
 import { SEVERAL_KEYS } from "../domain/request-log.ts";

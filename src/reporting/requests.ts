@@ -1,6 +1,6 @@
 // One request as the ledger knows it: the receipt (the `gateway` object) with hold, attempts and timings; or what the
 // request log tells of one that held nothing. No content.
-import type { HeldNothingJson, RequestJson } from "../api/shapes/records.ts";
+import type { HeldNothingJson, RequestJson } from "../api/shapes/requests.ts";
 import { formatUsd, usdJsonNumber } from "../domain/money.ts";
 import type { Release } from "../domain/release.ts";
 import { printGateway, receiptOfRecord } from "../gateway/receipt.ts";

@@ -6,7 +6,7 @@ import { type Customer, hello, startGateway, type TestGateway } from "../support
 import { MODELS, PLAIN, PREVIEW_V1, UNCOUNTED } from "../support/models.ts";
 import { countTokens } from "../../src/pricing/tokens.ts";
 import { createLog } from "../../src/lib/log.ts";
-import type { RequestJson } from "../../src/api/shapes/records.ts";
+import type { RequestJson } from "../../src/api/shapes/requests.ts";
 
 const MAX = Number.MAX_SAFE_INTEGER;
 const FREE = {

@@ -1,7 +1,7 @@
 // What is left of requests that held nothing: what each asked for and the figures that decided, and of a flood a bounded
 // number of rows, whose counts are in the list, the CSV, the histogram, the live tail, the command line and the API.
 import { expect, test } from "bun:test";
-import type { HeldNothingJson } from "../../src/api/shapes/records.ts";
+import type { HeldNothingJson } from "../../src/api/shapes/requests.ts";
 import { firstOperator } from "../support/browser.ts";
 import { hello, startGateway, STORES } from "../support/gateway.ts";
 import { Terminal } from "../support/terminal.ts";

@@ -4,7 +4,7 @@ import { Database } from "bun:sqlite";
 import { afterAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import pg from "pg";
-import type { RequestJson } from "../../src/api/shapes/records.ts";
+import type { RequestJson } from "../../src/api/shapes/requests.ts";
 import { countTokens, stopCounting } from "../../src/pricing/tokens.ts";
 import { type ChunkJson, readEvents } from "../support/events.ts";
 import { type TestDatabase, testPostgres } from "../support/postgres.ts";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import type { Mix } from "../mix.ts";
 import { checkout } from "../world.ts";
 
-export interface Edit {
+interface Edit {
   file: string;
   find: string;
   replace: string;

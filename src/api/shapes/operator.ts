@@ -3,12 +3,12 @@ import { z } from "zod";
 import { ROLES } from "../../domain/roles.ts";
 import {
   auditReportSchema,
-  doubt,
   quarantinedSchema,
   releaseSchema,
   resolvedSchema,
   routeSchema,
 } from "./records.ts";
+import { doubt } from "./requests.ts";
 import { order } from "./billing.ts";
 import { entitlement } from "./catalogue.ts";
 import {

@@ -1,8 +1,7 @@
 // What the operator API answers (interfaces.md §2 and §5): one schema per record, shared by server, CLI and OpenAPI
 // document. Money is a decimal string with nine places, a time is RFC 3339 in UTC, null means "not there".
-import { EVIDENCE } from "../../domain/gateway-object.ts";
 import { z } from "zod";
-import { count, milliseconds, tier, time, usd, wholeListOf } from "./fields.ts";
+import { count, tier, time, usd, wholeListOf } from "./fields.ts";
 import { RELEASE_STEPS } from "../../domain/operator-refusals.ts";
 
 export const organizationSchema = z
@@ -149,125 +148,6 @@ export const usageListSchema = z
   })
   .meta({ id: "UsageList" });
 
-/** docs/money.md explains each. */
-export const doubt = z.enum(["usage_clamped", "usage_below_delivered", "output_above_maximum"]);
-const attemptSchema = z
-  .object({
-    n: count,
-    route: z.string(),
-    provider: z.string(),
-    outcome: z.enum(["not_executed", "failed", "answered", "unknown"]),
-    status: z.int().nullable().describe("The provider's HTTP status."),
-    upstream_id: z.string().nullable(),
-    error_class: z.string().nullable(),
-    words: z.string().nullable().describe("What the provider said of its failure, redacted."),
-    started_at: time,
-    ms: milliseconds,
-    doubts: z.array(doubt).describe("Why the provider's word was not taken as it was."),
-    told: z
-      .object({ prompt_tokens: count, completion_tokens: count, cached_tokens: count.nullable() })
-      .nullable()
-      .describe("What it told beyond the quoted bounds; the variance is computed from it."),
-  })
-  .meta({ id: "Attempt" });
-
-const gatewaySchema = z
-  .object({
-    request_id: z.string(),
-    idempotency: z.object({
-      key: z.string(),
-      caller_supplied: z.boolean(),
-      cross_request_replay_safe: z.boolean(),
-    }),
-    public_model: z.string(),
-    provider: z.string(),
-    route: z.object({
-      public_model: z.string(),
-      provider: z.string(),
-      region: z.string(),
-      release_version: count,
-    }),
-    access: z.object({ tier, research_mode: z.boolean() }),
-    cost: z
-      .object({
-        input_tokens: count,
-        output_tokens: count,
-        customer_charge_usd: z.number().min(0),
-        currency: z.literal("USD"),
-        minimum_applied: z.boolean(),
-        evidence: z.enum(EVIDENCE),
-      })
-      .optional()
-      .describe("Left out while the request runs."),
-    attempts: count,
-  })
-  .meta({ id: "Gateway" });
-
-export const requestSchema = z
-  .object({
-    id: z.string(),
-    org: z.string(),
-    key: z.string(),
-    state: z.enum(["running", "settled", "released", "outcome_unknown"]),
-    status: z.int().nullable(),
-    error_code: z.string().nullable(),
-    finish_reason: z.string().nullable(),
-    stream: z.boolean(),
-    admitted_at: time,
-    ended_at: time.nullable(),
-    month: z.string(),
-    hold_usd: usd,
-    charge_usd: usd,
-    variance_usd: usd.describe("Price of what was used beyond the charge; the platform pays it."),
-    bounds: z.object({ prompt_tokens: count, output_tokens: count }),
-    usage: z
-      .object({
-        prompt_tokens: count,
-        completion_tokens: count,
-        total_tokens: count,
-        cached_tokens: count.nullable(),
-        reasoning_tokens: count.nullable(),
-      })
-      .nullable(),
-    release_digest: z.string(),
-    gateway: gatewaySchema,
-    attempts: z.array(attemptSchema),
-    timings: z.object({ first_part_ms: milliseconds.nullable(), total_ms: milliseconds.nullable() }),
-  })
-  .meta({ id: "Request" });
-
-/** What a request may hold at most, and for how many tokens. */
-export const asked = z.object({
-  prompt_tokens: count.describe("At most: the byte bound, or counted exactly."),
-  prompt_counted: z.boolean().nullable().describe("Null where it was not recorded."),
-  output_tokens: count.describe("Output maximum times n."),
-  hold_usd: usd,
-});
-export const refusalDetails = z.record(z.string(), z.union([z.string(), z.number(), z.null()]));
-export const heldNothingSchema = z
-  .object({
-    id: z.string(),
-    org: z.string(),
-    key: z.string().nullable().describe("Null in a row that tells of several keys."),
-    state: z.enum(["refused", "replay"]),
-    status: z.int(),
-    error_code: z.string().nullable(),
-    model: z
-      .string()
-      .nullable()
-      .describe("As it was asked for; null where the request was refused before its model was read."),
-    stream: z.boolean(),
-    received_at: time,
-    idempotency_key: z.string().nullable(),
-    replay_of: z.string().nullable().describe("The request that was paid."),
-    waited_ms: milliseconds.nullable(),
-    asked: asked.nullable().describe("Null where it was refused before it had a price."),
-    details: refusalDetails.nullable().describe("The figures that the refusal named."),
-    requests: count.describe("More than 1: what came beyond the quota of rows is counted in this one."),
-    last_at: time.nullable(),
-  })
-  .meta({ id: "RequestThatHeldNothing" });
-
 const personSchema = z
   .object({
     id: z.string(),
@@ -335,8 +215,6 @@ export type RouteJson = z.output<typeof routeSchema>;
 export type ReleaseJson = z.output<typeof releaseSchema>;
 export type ReleaseListJson = z.output<typeof releaseListSchema>;
 export type UsageListJson = z.output<typeof usageListSchema>;
-export type RequestJson = z.output<typeof requestSchema>;
-export type HeldNothingJson = z.output<typeof heldNothingSchema>;
 export type PersonJson = z.output<typeof personSchema>;
 export type EndedLoginJson = z.output<typeof endedLoginSchema>;
 export type ResetLinkJson = z.output<typeof resetLinkSchema>;

@@ -3,7 +3,8 @@
 import { ACTIVITY_STATES } from "../../domain/activity-states.ts";
 import { EVIDENCE } from "../../domain/gateway-object.ts";
 import { z } from "zod";
-import { asked, balanceSchema, refusalDetails, requestSchema } from "./records.ts";
+import { balanceSchema } from "./records.ts";
+import { asked, refusalDetails, requestSchema } from "./requests.ts";
 import { receiptSchema } from "../../domain/receipt.ts";
 import { orgQuery } from "./record-inputs.ts";
 import { count, line, listOf, milliseconds, page, tier, time, usd, window } from "./fields.ts";
