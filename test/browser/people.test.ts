@@ -136,9 +136,11 @@ async function keepsItsSecret(visitor: Visitor, secret: RegExp): Promise<string>
 
 /** Works on the server; its answer never arrives. */
 async function loseAnswer({ page }: Visitor, address: string): Promise<void> {
-  await page.route(address, async function lose(route) {
-    if (route.request().method() === "GET") return await route.continue(); // the page reads the list meanwhile
-    await page.unroute(address, lose);
+  let lost = false;
+  await page.route(address, async (route) => {
+    // The page reads the list meanwhile, and what is sent again arrives.
+    if (lost || route.request().method() === "GET") return await route.continue();
+    lost = true;
     await route.fetch();
     await route.abort();
   });
