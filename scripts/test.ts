@@ -1,6 +1,6 @@
 // `npm test`: runs every test file under Bun and ends with the line "N passed, N failed". With arguments: those files
 // alone. `npm run test:fast` names those that a person runs before each commit. Most tests wait more than they work, for
-// processes, databases and browsers: two files run at a time beside one that sleeps, the longest first, as measured in
+// processes, databases and browsers: two files run at a time beside one that mostly waits, the longest first, as measured in
 // `test/timings.json` (renewed by `npm test -- --update-timings`), on one PostgreSQL with a database for each that needs one.
 import { Glob } from "bun";
 import { spawn } from "node:child_process";
@@ -16,14 +16,18 @@ const CONNECTIONS = "500";
 const given = process.env["TEST_DATABASE_URL"] ?? "";
 const server = given === "" ? await PostgresServer.start({ max_connections: CONNECTIONS }) : null;
 
-/** They sleep nearly all of their time, so they take nobody's turn: one after the other beside the two. */
-const SLEEPERS = new Set([
-  "./test/replicas/standby.test.ts",
+/** These wait far more than they work: one after the other, beside the two. */
+const WAITING = new Set([
+  "./test/app/authority.test.ts",
+  "./test/cli/login.test.ts",
+  "./test/faults/crash.test.ts",
+  "./test/faults/uploads.test.ts",
+  "./test/replicas/database-faults.test.ts",
   "./test/replicas/no-writes.test.ts",
   "./test/replicas/outage.test.ts",
+  "./test/replicas/replicas.test.ts",
+  "./test/replicas/standby.test.ts",
   "./test/replicas/upgrade.test.ts",
-  "./test/faults/uploads.test.ts",
-  "./test/cli/login.test.ts",
 ]);
 /** The torture runs judge whole seconds of real processes: one after the other, when nothing else runs. */
 const ALONE = "test/simulation/";
@@ -70,15 +74,15 @@ const files = [...new Glob("{src,cli,bench,torture,test}/**/*.test.ts").scanSync
   (path) => `./${path}`,
 );
 const whole = asked.every((arg) => arg.startsWith("--"));
-const awake = files.filter((path) => !path.includes(ALONE) && !SLEEPERS.has(path));
+const working = files.filter((path) => !path.includes(ALONE) && !WAITING.has(path));
 const alone = files.filter((path) => path.includes(ALONE));
-const asleep = files.filter((path) => SLEEPERS.has(path));
-if (asleep.length !== SLEEPERS.size) throw new Error("a file of SLEEPERS is not there any more");
+const waiting = files.filter((path) => WAITING.has(path));
+if (waiting.length !== WAITING.size) throw new Error("a file of WAITING is not there any more");
 const ran = whole
   ? [
       ...(await Promise.all([
-        run(FILES_AT_ONCE, [...asked, ...awake]),
-        run(1, [...asked, ...asleep], { last: true }),
+        run(FILES_AT_ONCE, [...asked, ...working]),
+        run(1, [...asked, ...waiting], { last: true }),
       ])),
       await run(1, [...asked, ...alone]),
     ]
