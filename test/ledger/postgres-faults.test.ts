@@ -307,4 +307,27 @@ describe("PostgreSQL: the audit finds what is planted", () => {
       expect(report.violations.map((violation) => violation.invariant.split(" ")[0])).toContain(invariant);
     },
   );
+
+  test("an answer whose request is gone hides none of those behind it", async () => {
+    const world = new World(await open());
+    const key = await customer(world, 50);
+    for (let n = 0; n < 25; n += 1) {
+      const { id } = await world.admit(key, { hold: 1, idempotencyKey: `answer-${n}` });
+      await world.settle(key, id, { dollars: 0.5, answer: "x" });
+    }
+    const { rows } = await admin.query<{ request_id: string }>(
+      "SELECT request_id FROM result ORDER BY request_id",
+    );
+    await admin.query("DELETE FROM request WHERE request_id = $1", [rows[0]?.request_id]);
+    await admin.query("UPDATE request SET charge = charge - 1 WHERE request_id = $1", [
+      rows.at(-1)?.request_id,
+    ]);
+    const told = (await world.ledger.audit()).violations.filter(({ invariant }) =>
+      invariant.startsWith("I9"),
+    );
+    expect(told.map(({ requestId }) => requestId)).toEqual([
+      rows[0]?.request_id ?? "",
+      rows.at(-1)?.request_id ?? "",
+    ]);
+  });
 });

@@ -22,6 +22,7 @@ import type {
   TopUpOutcome,
   Transactions,
 } from "../ledger.ts";
+import { oneAtATime } from "../verify/one-at-a-time.ts";
 import { auditPostgres } from "../verify/postgres/verify.ts";
 import { change, type ChangePorts } from "./changes.ts";
 import { type CommitPorts } from "./commit.ts";
@@ -195,7 +196,9 @@ class PostgresLedger {
       balance: (organizationId) => this.on.read(() => findBalance(organizationId)),
       ...this.on,
       endByHand: (ending, actor) => this.decided<EndedByHand>({ kind: "by_hand", ending, actor }),
-      audit: () => available(auditPostgres({ url: store.url, dataKey: store.dataKey, nowMs: this.nowMs() })),
+      audit: oneAtATime(() =>
+        available(auditPostgres({ url: store.url, dataKey: store.dataKey, nowMs: this.nowMs() })),
+      ),
       ready: () => this.ready(),
       trouble: () => this.writers.trouble ?? (this.lease.valid ? "a statement got no answer" : "no lease"),
       pulse: () => this.pulse.read(this.writers.waiting),

@@ -30,6 +30,7 @@ import { Refusal } from "../../domain/refusals.ts";
 import { type Jobs, jobsOnStderr } from "../../lib/jobs.ts";
 import { resultUnreadable } from "../decide/policy-refusals.ts";
 import { UnreadableRecord } from "../unreadable.ts";
+import { oneAtATime } from "../verify/one-at-a-time.ts";
 import { auditStore } from "../verify/sqlite/verify.ts";
 import { isStoreFailure, SqliteCommit } from "./commit.ts";
 import { keepSweeping } from "./sweep.ts";
@@ -111,8 +112,9 @@ export async function openSqliteLedger({
     ...moneyPath(commit, { batches, store, jobs }),
     ...on,
     balance: (organizationId) => on.read(() => findBalance(organizationId)),
-    audit: () =>
+    audit: oneAtATime(() =>
       auditStore({ dataDirectory: store.dataDirectory, dataKey: store.dataKey, nowMs: clock.nowMs() }),
+    ),
     ready: () => batches.ready,
     trouble: () => batches.trouble ?? "",
     pulse: () => pulse.read(batches.waiting),

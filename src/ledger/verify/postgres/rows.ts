@@ -67,18 +67,31 @@ export async function auditRequests(
   }
 }
 
-/** Both begin with organization and request, their key; `$1` and `$2` are those of the last row before. */
-const REQUESTS = `SELECT ${selected(AUDITED, "r")}, q.decided_at IS NULL AND q.since IS NOT NULL, q.charge
-  FROM request r LEFT JOIN quarantine q ON q.org_id = r.org_id AND q.request_id = r.request_id
-  WHERE (r.org_id, r.request_id) > ($1, $2) ORDER BY r.org_id, r.request_id`;
-const RESULTS = `SELECT x.org_id, x.request_id, x.sealed, r.charge, r.state
-  FROM result x JOIN request r ON r.org_id = x.org_id AND r.request_id = x.request_id
-  WHERE (x.org_id, x.request_id) > ($1, $2) ORDER BY x.org_id, x.request_id`;
+/** `$1` and `$2` are the organization and the request, its key, of the last row before; the page is found before anything is joined. */
+const REQUESTS = pageOf(
+  "request",
+  `SELECT ${selected(AUDITED, "p")}, q.decided_at IS NULL AND q.since IS NOT NULL, q.charge
+   FROM page p LEFT JOIN quarantine q ON q.org_id = p.org_id AND q.request_id = p.request_id`,
+);
+/** An answer whose request is gone is one, too. */
+const RESULTS = pageOf(
+  "result",
+  `SELECT p.org_id, p.request_id, p.sealed, r.charge, r.state
+   FROM page p LEFT JOIN request r ON r.org_id = p.org_id AND r.request_id = p.request_id`,
+);
 
+/** A join that is sorted behind it may begin at the first row for every page: that is the square of the rows. */
+function pageOf(table: "request" | "result", read: string): string {
+  return `WITH page AS MATERIALIZED (
+      SELECT * FROM ${table} WHERE (org_id, request_id) > ($1, $2) ORDER BY org_id, request_id LIMIT $3)
+    ${read} ORDER BY p.org_id, p.request_id`;
+}
+
+/** Each begins with organization and request. */
 async function* pages(on: Asking, size: number, select: string): AsyncGenerator<Cell[]> {
   let last: [string, string] = ["", ""];
   for (;;) {
-    const page = await askOnce(on, `${select} LIMIT ${size}`, last);
+    const page = await askOnce(on, select, [...last, size]);
     yield* page;
     const end = page.at(-1);
     if (end === undefined || page.length < size) return;

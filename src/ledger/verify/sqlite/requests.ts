@@ -51,7 +51,7 @@ function auditAnswers(database: Database, findings: Findings, dataKey: Uint8Arra
   const rows = database
     .query(
       `SELECT result.org_id, result.request_id, result.sealed, request.charge, request.state FROM result
-       JOIN request ON request.org_id = result.org_id AND request.request_id = result.request_id`,
+       LEFT JOIN request ON request.org_id = result.org_id AND request.request_id = result.request_id`,
     )
     .iterate() as unknown as Iterable<Record<string, Cell>>;
   for (const record of rows) {
@@ -60,7 +60,7 @@ function auditAnswers(database: Database, findings: Findings, dataKey: Uint8Arra
       organizationId: text(organizationId),
       requestId: text(requestId),
       sealed: bytes(sealed),
-      charge: text(state) === "settled" ? money(charge) : null,
+      charge: state === "settled" ? money(charge) : null,
     };
     auditAnswer(findings, answer, dataKey);
   }
