@@ -38,6 +38,9 @@ export interface Found {
 
 export type Check = (evidence: Evidence) => Violation[];
 
+/** Of a commit. */
+const ANSWERED_WITHIN_MS = 1_000;
+
 export class Evidence {
   readonly rows: ReadonlyMap<string, RequestRow>;
   readonly calls: ReadonlyMap<string, BilledCall[]>;
@@ -96,10 +99,22 @@ export class Evidence {
     const others = this.found.history.exchanges.filter(
       (other) =>
         other.request.key === request.key &&
-        overlaps(other.sentAtMs, other.endedAtMs) &&
+        overlaps(other.sentAtMs, this.servedUntil(other)) &&
         !known.has(other.headers["x-request-id"] ?? ""),
     );
     return rows.length + others.length >= most;
+  }
+
+  /** A call whose client has left runs until the store has answered: an outage of the store ends first, and maybe another. */
+  private servedUntil({ ending, endedAtMs }: Exchange): number {
+    let untilMs = endedAtMs;
+    if (ending !== "left") return untilMs;
+    // In the order in which they began.
+    for (const { gateway, startMs, endMs } of this.found.history.pauses) {
+      const overMs = endMs ?? Number.POSITIVE_INFINITY;
+      if (gateway === null && startMs - ANSWERED_WITHIN_MS <= untilMs && untilMs <= overMs) untilMs = overMs;
+    }
+    return untilMs;
   }
 
   private since(exchange: Exchange): number {
