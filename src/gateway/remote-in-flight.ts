@@ -17,7 +17,7 @@ export interface Place {
 
 /** What a store shows of a request that somebody runs. */
 interface Seen {
-  state: "running" | "settled" | "released";
+  state: "running" | "quarantined" | "settled" | "released";
   /** What was sent since, in order and without a gap; empty when nothing is stored. */
   chunks: Uint8Array[];
   /** Once it has ended, if its answer is kept. */

@@ -83,6 +83,9 @@ describe.each(STORES)("%s", (name, open) => {
       const customer = await gateway.customer();
       const stream = gateway.listen(customer.secret, ask({ stream: true }), KEY);
       await untilParts([stream], 60);
+      // Somebody who follows it elsewhere, past the part that rots.
+      const follower = healthy?.listen(customer.secret, ask({ stream: true }), KEY) ?? null;
+      if (follower !== null) await untilParts([follower], 60);
       await gateway.kill();
       const first = await stream.ended;
       await store.flip(gateway);
@@ -99,6 +102,10 @@ describe.each(STORES)("%s", (name, open) => {
       );
       expect(listed.data).toEqual([expect.objectContaining({ id: requestId })]);
       expect(listed.data[0]?.reason).toContain("part 0");
+      if (follower !== null) {
+        const { text, whole } = await follower.ended;
+        expect([whole, text.includes("[DONE]"), text.includes('"error":')]).toEqual([true, false, true]);
+      }
       for (const serving of [gateway, healthy]) {
         if (serving === null) continue;
         expect((await serving.chat(customer.secret, ask())).status).toBe(200);

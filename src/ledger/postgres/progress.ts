@@ -2,15 +2,15 @@
 import type { PostgresStore } from "../../store/postgres.ts";
 import { openChunk } from "../answer-vault.ts";
 import type { StoredAnswer } from "../ledger.ts";
-import { bytes, type Cell, int } from "../cell.ts";
+import { bytes, type Cell, flag, int } from "../cell.ts";
 import { ask, statement } from "./query.ts";
 import { runOnPostgres } from "../../store/postgres-sql.ts";
 import { findAnswer } from "../requests.ts";
 import { readable } from "../unreadable.ts";
 
 export interface Progress {
-  /** A request that is not there was released with the row that a failover lost. */
-  state: "running" | "settled" | "released";
+  /** A request that is not there was released with the row that a failover lost; one in quarantine is run by nobody. */
+  state: "running" | "quarantined" | "settled" | "released";
   /** From the asked one on, in order and without a gap. */
   chunks: Uint8Array[];
   /** Once it has ended, if its answer is kept. */
@@ -20,7 +20,9 @@ export interface Progress {
 /** One statement, so that state and chunks are of one instant: chunks go with the end of their request. */
 const LOOK = statement(
   "look",
-  `SELECT r.state, c.seq, c.sealed FROM request r
+  `SELECT r.state, c.seq, c.sealed, EXISTS (SELECT 1 FROM quarantine q
+     WHERE q.org_id = r.org_id AND q.request_id = r.request_id AND q.decided_at IS NULL)
+   FROM request r
    LEFT JOIN stream_chunk c ON c.org_id = r.org_id AND c.request_id = r.request_id AND c.seq >= $3
    WHERE r.org_id = $1 AND r.request_id = $2 ORDER BY c.seq`,
 );
@@ -32,7 +34,8 @@ export async function lookAt(
   from: number,
 ): Promise<Progress> {
   const rows = await ask(pool, LOOK, [place.organizationId, place.requestId, from]);
-  const state = stateOf(rows[0]?.[0]);
+  const [found] = rows;
+  const state = stateOf(found?.[0], flag(found?.[3]));
   const chunks = rows
     .filter(([, seq]) => seq !== null)
     .map(([, seq, sealed]) => ({ seq: int(seq), bytes: bytes(sealed) }))
@@ -46,7 +49,7 @@ export async function lookAt(
   return { state, chunks, answer };
 }
 
-function stateOf(state: Cell | undefined): Progress["state"] {
-  if (state === "admitted" || state === "dispatched") return "running";
+function stateOf(state: Cell | undefined, quarantined: boolean): Progress["state"] {
+  if (state === "admitted" || state === "dispatched") return quarantined ? "quarantined" : "running";
   return state === "settled" ? "settled" : "released";
 }
