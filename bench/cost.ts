@@ -24,6 +24,8 @@ export interface CostPlan {
 
 export interface Cost {
   cpuSeconds: number;
+  /** Of its database, meanwhile; 0 for a peer that has none. */
+  databaseSeconds: number;
   load: LoadResult;
 }
 
@@ -39,13 +41,16 @@ export async function costOf(peer: RunningPeer, plan: CostPlan): Promise<Cost> {
   };
   await closedLoop({ ...load, durationMs: plan.warmUpMs });
   const meter = new CpuMeter(peer.process);
+  const before = peer.database?.cpuSeconds() ?? 0;
   const result = await closedLoop({ ...load, durationMs: plan.durationMs });
   const cpuSeconds = meter.seconds();
+  const databaseSeconds = (peer.database?.cpuSeconds() ?? 0) - before;
   if (result.errors > 0)
     throw new Error(`${peer.name}, ${plan.model}: ${result.errors} of ${result.requests} replies failed`);
-  return { cpuSeconds, load: result };
+  return { cpuSeconds, databaseSeconds, load: result };
 }
 
 export const per1000Requests = (cost: Cost): number => (cost.cpuSeconds * 1000) / cost.load.requests;
+export const databaseMicros = (cost: Cost): number => (cost.databaseSeconds * 1e6) / cost.load.requests;
 export const microsPerEvent = (cost: Cost): number => (cost.cpuSeconds * 1e6) / cost.load.events;
 export const requestsPerSecond = (cost: Cost): number => cost.load.requests / cost.load.seconds;

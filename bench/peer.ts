@@ -1,4 +1,5 @@
 // What is measured: a peer is a way from the generator to the upstream. `start` brings it up in front of the upstream.
+import type { BenchDatabase } from "./postgres.ts";
 import type { Process } from "./processes.ts";
 import type { Target } from "./request.ts";
 
@@ -11,11 +12,15 @@ export interface RunningPeer {
   name: string;
   /** Null for `direct`, which has no process of its own. */
   process: Process | null;
+  /** Where its ledger lies, whose CPU time is a figure of its own. */
+  database?: BenchDatabase;
   target: Target;
 }
 
 export interface Peer {
   name: string;
+  /** Takes part in every run: others are held against it. */
+  control: boolean;
   /** Why it cannot run here, or null when it can. */
   missing(): string | null;
   start(upstream: Upstream, scratchDir: string): Promise<RunningPeer>;
@@ -28,3 +33,4 @@ export const BARE_PROXY = "bare-proxy";
 export const TOLLGATE = "tollgate";
 /** The same, with its ledger on PostgreSQL. */
 export const TOLLGATE_POSTGRES = "tollgate-postgres";
+export const TOLLGATES: readonly string[] = [TOLLGATE, TOLLGATE_POSTGRES];

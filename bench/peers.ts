@@ -27,12 +27,14 @@ const plainPeer = (name: string, process: Process | null, port: number): Running
 
 const direct: Peer = {
   name: DIRECT,
+  control: true,
   missing: () => null,
   start: async (upstream) => plainPeer(DIRECT, null, upstream.port),
 };
 
 const bareProxy: Peer = {
   name: BARE_PROXY,
+  control: true,
   missing: () => null,
   start: async (upstream) => {
     const { process, stdout } = launch({
@@ -60,6 +62,7 @@ http {
 
 const nginx: Peer = {
   name: "nginx",
+  control: false,
   missing: () => (Bun.which("nginx") === null ? "nginx is not installed" : null),
   start: async (upstream, scratchDir) => {
     const port = freePort();

@@ -27,30 +27,35 @@ export const describeMachine = (): Results["machine"] => ({
 });
 
 export function printTable(figures: Figure[]): string {
-  const rows = figures.map((figure) => [
-    figure.name,
-    figure.peer,
-    `${number(figure.spread.median)} ${figure.unit}`.trim(),
-    figure.spread.samples.length > 1 ? `${number(figure.spread.q1)} – ${number(figure.spread.q3)}` : "",
-    figure.goal ?? "",
-    figure.met === null ? "" : figure.met ? "met" : "MISSED",
-  ]);
-  const head = ["figure", "peer", "median", "quartiles", "target", ""];
-  const widths = head.map((title, column) =>
-    Math.max(...[head, ...rows].map((row) => row[column]?.length ?? 0), title.length),
-  );
-  const line = (row: string[]): string =>
-    row
+  const rows = figures.map((figure) => ({
+    section: figure.section,
+    cells: [
+      figure.name,
+      figure.peer,
+      `${number(figure.spread.median)} ${figure.unit}`.trim(),
+      figure.spread.samples.length > 1 ? `${number(figure.spread.q1)} – ${number(figure.spread.q3)}` : "",
+      figure.goal ?? "",
+      figure.met === null ? "" : figure.met ? "met" : "MISSED",
+    ],
+  }));
+  return printRows(["figure", "peer", "median", "quartiles", "target", ""], rows);
+}
+
+/** Aligned columns below `head`; a section's title stands above its first row. */
+export function printRows(head: string[], rows: { section: string; cells: string[] }[]): string {
+  const all = [head, ...rows.map(({ cells }) => cells)];
+  const widths = head.map((_, column) => Math.max(...all.map((cells) => cells[column]?.length ?? 0)));
+  const line = (cells: string[]): string =>
+    cells
       .map((cell, column) => cell.padEnd(widths[column] ?? 0))
       .join("  ")
       .trimEnd();
   const lines = [line(head)];
-  let section = "";
-  for (const [index, row] of rows.entries()) {
-    const own = figures[index]?.section ?? "";
-    if (own !== section) lines.push("", own);
-    section = own;
-    lines.push(line(row));
+  let current = "";
+  for (const { section, cells } of rows) {
+    if (section !== current) lines.push("", section);
+    current = section;
+    lines.push(line(cells));
   }
   return lines.join("\n");
 }

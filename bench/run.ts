@@ -1,120 +1,38 @@
 // The benchmark (`npm run bench [-- --quick] [--only "memory,stalled client"]`): brings up the upstream and every peer, takes
 // the figures of performance.md §4 in interleaved rounds, prints them beside their targets and, when they are all of them,
-// keeps raw numbers and a chart in bench/results/.
+// keeps raw numbers and a chart in bench/results/. With `--compare REVISION` it measures two trees in the same rounds.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
+import { startPeers, startTollgates, type Ground } from "./bring-up.ts";
 import { chart } from "./chart.ts";
-import { addedLatency } from "./figures/added-latency.ts";
-import { clientGone } from "./figures/client-gone.ts";
-import { conservation } from "./figures/conservation.ts";
-import { extended } from "./figures/extended.ts";
-import { jsonCost } from "./figures/json-cost.ts";
-import { idleMemory, memory } from "./figures/memory.ts";
-import { refusalCost } from "./figures/refusal-cost.ts";
-import { replicas } from "./figures/replicas.ts";
-import { stalledClient } from "./figures/stalled-client.ts";
-import { startToReady } from "./figures/start-to-ready.ts";
-import { streamCost } from "./figures/stream-cost.ts";
-import { warmUp } from "./figures/warm-up.ts";
+import { compare, printComparison } from "./compare.ts";
+import { readOptions } from "./options.ts";
 import { PORTKEY } from "./portkey/peer.ts";
-import { PEERS, root, startUpstream } from "./peers.ts";
-import { FULL, QUICK } from "./plan.ts";
+import { root, startUpstream } from "./peers.ts";
 import { pinGenerator, stopAll } from "./processes.ts";
 import { describeMachine, printTable } from "./report.ts";
-import { TOLLGATE_POSTGRES } from "./peer.ts";
-import { startDatabase } from "./postgres.ts";
-import { startTollgate } from "./tollgate-peer.ts";
-import type { Bench, Measure } from "./figures/bench.ts";
+import type { Bench } from "./figures/bench.ts";
+import type { NamedMeasure } from "./measures.ts";
 import type { Results } from "./report.ts";
-
-/** In this order: idle memory before any load, restarts after all of it. */
-const MEASURES: [name: string, measure: Measure][] = [
-  ["idle memory", idleMemory],
-  ["warm-up", warmUp],
-  ["JSON cost", jsonCost],
-  ["stream cost", streamCost],
-  ["added latency", addedLatency],
-  ["refusals", refusalCost],
-  ["memory", memory],
-  ["client gone", clientGone],
-  ["stalled client", stalledClient],
-  ["conservation", conservation],
-  ["replicas", replicas],
-  ["extended", extended],
-  ["start to ready", startToReady],
-];
 
 /** Peers that a machine may lack; everything else must be measured. */
 const OPTIONAL: ReadonlySet<string> = new Set(["nginx", PORTKEY]);
 
-const USAGE = `npm run bench -- [--quick] [--controls-only] [--only "NAME,NAME"]
-The figures: ${MEASURES.map(([name]) => name).join(", ")}.`;
-const asked = options();
+const asked = readOptions();
+const scratchDir = mkdtempSync(join(tmpdir(), "tollgate-bench-"));
+const atEnd: Ground["atEnd"] = [];
 
-/** Minutes of measuring are not begun on words that mean nothing here. */
-function options() {
-  const flag = { type: "boolean", default: false } as const;
-  try {
-    const { values } = parseArgs({
-      options: { quick: flag, only: { type: "string" }, "controls-only": flag, help: flag },
-    });
-    if (!values.help) return values;
-    console.log(USAGE);
-    process.exit(0);
-  } catch (error) {
-    console.error(`${error instanceof Error ? error.message : String(error)}\n${USAGE}`);
-    process.exit(2);
-  }
-}
-
-/** The figures asked for by `--only`, in their order here; all of them without it. */
-function wantedMeasures(): typeof MEASURES {
-  if (asked.only === undefined) return MEASURES;
-  const names = asked.only.split(",").map((name) => name.trim());
-  const unknown = names.filter((name) => !MEASURES.some(([known]) => known === name));
-  if (names.length === 0 || unknown.length > 0) {
-    console.error(`--only takes names of figures: ${MEASURES.map(([name]) => name).join(", ")}`);
-    process.exit(2);
-  }
-  return MEASURES.filter(([name]) => names.includes(name));
-}
-
-async function start(results: Results, scratchDir: string): Promise<Bench> {
-  const upstream = await startUpstream();
-  const bench: Bench = { plan: results.plan, upstream, peers: [], tollgate: null, database: null };
-  for (const peer of PEERS) {
-    const reason = peer.missing();
-    if (reason !== null) results.skipped.push({ name: peer.name, reason });
-    else
-      await peer.start(upstream, scratchDir).then(
-        (running) => bench.peers.push(running),
-        (error: unknown) => results.skipped.push({ name: peer.name, reason: String(error) }),
-      );
-  }
-  if (asked["controls-only"]) return bench;
-  bench.tollgate = await startTollgate(upstream, scratchDir);
-  bench.peers.push(bench.tollgate);
-  await startPostgres(bench, results, scratchDir);
-  return bench;
-}
-
-async function startPostgres(bench: Bench, results: Results, scratchDir: string): Promise<void> {
-  try {
-    bench.database = await startDatabase();
-    const { url: databaseUrl } = bench.database;
-    bench.peers.push(
-      await startTollgate(bench.upstream, scratchDir, { name: TOLLGATE_POSTGRES, databaseUrl }),
-    );
-  } catch (error) {
-    results.skipped.push({ name: TOLLGATE_POSTGRES, reason: String(error) });
-  }
+/** Leaves no process and no file behind, however the run ends. */
+async function cleanUp(): Promise<void> {
+  await stopAll();
+  await Promise.all(atEnd.splice(0).map((end) => end()));
+  rmSync(scratchDir, { recursive: true, force: true });
 }
 
 /** A figure that cannot be taken is reported as such; it never stops the others. */
-async function measureAll(bench: Bench, results: Results, measures: typeof MEASURES): Promise<void> {
-  for (const [name, measure] of measures) {
+async function measureAll(bench: Bench, results: Results, measures: readonly NamedMeasure[]): Promise<void> {
+  for (const { name, measure } of measures) {
     const sinceMs = performance.now();
     try {
       results.figures.push(...(await measure(bench)));
@@ -137,34 +55,37 @@ function keep(results: Results): string {
   return `bench/results/${name}.json`;
 }
 
+async function measured(ground: Ground, results: Results): Promise<void> {
+  const bench = await startTollgates(ground, await startPeers(ground));
+  await measureAll(bench, results, asked.measures);
+  console.log(printTable(results.figures));
+  if (asked.whole) console.log(`\nkept in ${keep(results)}`);
+}
+
 async function main(): Promise<number> {
-  const plan = asked.quick ? QUICK : FULL;
-  const measures = wantedMeasures();
   const results: Results = {
     date: new Date().toISOString(),
-    plan,
+    plan: asked.plan,
     command: ["npm run bench --", ...process.argv.slice(2)].join(" "),
     machine: describeMachine(),
     loads: [],
     skipped: [],
     figures: [],
   };
-  const scratchDir = mkdtempSync(join(tmpdir(), "tollgate-bench-"));
+  const { skipped } = results;
   pinGenerator();
-  let bench: Bench | null = null;
   try {
-    bench = await start(results, scratchDir);
-    await measureAll(bench, results, measures);
+    const { plan, wants } = asked;
+    const ground: Ground = { plan, wants, upstream: await startUpstream(), scratchDir, skipped, atEnd };
+    if (asked.compare === null) await measured(ground, results);
+    else console.log(printComparison(await compare(ground, asked.compare, asked.measures)));
   } finally {
-    await stopAll();
-    await bench?.database?.stop();
-    rmSync(scratchDir, { recursive: true, force: true });
+    await cleanUp();
   }
-  console.log(printTable(results.figures));
-  for (const { name, reason } of results.skipped) console.log(`\nnot measured: ${name} (${reason})`);
-  const whole = measures === MEASURES && !asked["controls-only"];
-  if (whole) console.log(`\nkept in ${keep(results)}`);
-  return results.skipped.some(({ name }) => !OPTIONAL.has(name)) ? 1 : 0;
+  for (const { name, reason } of skipped) console.log(`\nnot measured: ${name} (${reason})`);
+  return skipped.some(({ name }) => !OPTIONAL.has(name)) ? 1 : 0;
 }
 
+for (const signal of ["SIGINT", "SIGTERM"] as const)
+  process.on(signal, () => void cleanUp().finally(() => process.exit(1)));
 process.exit(await main());

@@ -38,6 +38,8 @@ export interface TollgateOptions {
   bunFlags?: string[];
   /** The embedded store without it. */
   databaseUrl?: string;
+  /** The tree that it is started from; this one without it. */
+  checkout?: string;
   /** The gateway whose database, keys and customer it shares. */
   replicaOf?: TollgatePeer;
 }
@@ -45,7 +47,7 @@ export interface TollgateOptions {
 export async function startTollgate(
   upstream: Upstream,
   parentDir: string,
-  { name = TOLLGATE, bunFlags = [], databaseUrl, replicaOf }: TollgateOptions = {},
+  { name = TOLLGATE, bunFlags = [], databaseUrl, checkout = root, replicaOf }: TollgateOptions = {},
 ): Promise<TollgatePeer> {
   const scratchDir = join(parentDir, name);
   const dataDir = join(scratchDir, "data");
@@ -53,7 +55,8 @@ export async function startTollgate(
   const port = freePort();
   const settings = join(scratchDir, "tollgate.yaml");
   const environment: Record<string, string> = databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl };
-  const cli = (...args: string[]): Promise<Record<string, unknown>> => runCli(dataDir, args);
+  const cli = (...args: string[]): Promise<Record<string, unknown>> =>
+    runCli(join(checkout, "tollgate"), dataDir, args);
   if (replicaOf === undefined) await cli("release", "keygen", "--out", join(scratchDir, "keys"));
   else
     for (const shared of ["keys", "data/data.key"])
@@ -64,7 +67,9 @@ export async function startTollgate(
   );
 
   const program =
-    bunFlags.length === 0 ? [join(root, "tollgate")] : [bun, ...bunFlags, join(root, "cli/tollgate.ts")];
+    bunFlags.length === 0
+      ? [join(checkout, "tollgate")]
+      : [bun, ...bunFlags, join(checkout, "cli/tollgate.ts")];
   const serve = async (): Promise<{ process: Process; startedMs: number }> => {
     const sinceMs = performance.now();
     const command = [...program, "serve", "--config", settings];
@@ -133,8 +138,8 @@ async function publishReleases(cli: Cli, scratchDir: string): Promise<void> {
   await Promise.all(SCRIPT_NAMES.map(publish));
 }
 
-async function runCli(dataDir: string, args: string[]): Promise<Record<string, unknown>> {
-  const child = Bun.spawn([join(root, "tollgate"), ...args, "--json"], {
+async function runCli(program: string, dataDir: string, args: string[]): Promise<Record<string, unknown>> {
+  const child = Bun.spawn([program, ...args, "--json"], {
     env: { ...benchEnvironment(), ...operatorAccess(dataDir) },
     stdin: "ignore",
     stdout: "pipe",

@@ -15,6 +15,8 @@ export interface Bench {
   tollgate: TollgatePeer | null;
   /** Null where PostgreSQL cannot run. */
   database: BenchDatabase | null;
+  /** The tree whose Tollgates these are. */
+  checkout: string;
 }
 
 export type Measure = (bench: Bench) => Promise<Figure[]>;

@@ -1,5 +1,5 @@
 // CPU seconds per 1,000 JSON requests (1 KB replies) at 64 and at 8 in flight, and the ratio to the bare proxy.
-import { costOf, per1000Requests, requestsPerSecond } from "../cost.ts";
+import { costOf, databaseMicros, per1000Requests, requestsPerSecond } from "../cost.ts";
 import { GOALS, figure } from "../figure.ts";
 import { BARE_PROXY, TOLLGATE, TOLLGATE_POSTGRES } from "../peer.ts";
 import { PORTKEY } from "../portkey/peer.ts";
@@ -31,7 +31,7 @@ export async function jsonFigures(bench: Bench, section: string, cost: CostPlan)
   const samples = await interleave(peers, bench.plan.rounds, (peer) => costOf(peer, cost));
   const bare = valuesOf(samples, BARE_PROXY, per1000Requests);
   const rival = valuesOf(samples, PORTKEY, per1000Requests);
-  return peers.flatMap(({ name: peer }) => {
+  return peers.flatMap(({ name: peer, database }) => {
     const values = valuesOf(samples, peer, per1000Requests);
     const headline = cost.concurrency === 64 && cost.sizeKb === undefined;
     const goal = headline ? (RATIO_GOALS.get(peer) ?? null) : null;
@@ -48,6 +48,14 @@ export async function jsonFigures(bench: Bench, section: string, cost: CostPlan)
             ),
           ]
         : []),
+      ...(database === undefined
+        ? []
+        : [
+            figure(
+              { section, name: "database CPU per request", peer, unit: "µs" },
+              valuesOf(samples, peer, databaseMicros),
+            ),
+          ]),
       figure(
         { section, name: "throughput", peer, unit: "req/s" },
         valuesOf(samples, peer, requestsPerSecond),

@@ -50,7 +50,7 @@ function printed(count: number, costs: Costs, one: Costs): Figure[] {
 }
 
 async function costsOf(bench: Bench, count: number): Promise<Costs> {
-  const { database, plan, upstream } = bench;
+  const { database, plan, upstream, checkout } = bench;
   if (database === null) throw new Error("no PostgreSQL");
   const scratchDir = mkdtempSync(join(tmpdir(), "tollgate-replicas-"));
   const databaseUrl = await database.empty();
@@ -62,6 +62,7 @@ async function costsOf(bench: Bench, count: number): Promise<Costs> {
         await startTollgate(upstream, scratchDir, {
           name: `${TOLLGATE_POSTGRES}-${n}`,
           databaseUrl,
+          checkout,
           ...(first !== undefined && { replicaOf: first }),
         }),
       );

@@ -11,6 +11,7 @@ export const PORTKEY = "portkey";
 
 export const portkey: Peer = {
   name: PORTKEY,
+  control: false,
   missing: () =>
     Bun.which("node") === null || Bun.which("npm") === null ? "it needs node and npm on the path" : null,
   start: async (upstream, scratchDir) => {

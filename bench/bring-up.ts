@@ -1,0 +1,65 @@
+// Brings up what is measured: the peers in front of the upstream, then the Tollgates of one tree beside them.
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { TOLLGATE, TOLLGATE_POSTGRES } from "./peer.ts";
+import { PEERS, root } from "./peers.ts";
+import { startDatabase } from "./postgres.ts";
+import { startTollgate } from "./tollgate-peer.ts";
+import type { Bench } from "./figures/bench.ts";
+import type { Options } from "./options.ts";
+import type { RunningPeer, Upstream } from "./peer.ts";
+import type { Results } from "./report.ts";
+
+/** Where a run takes place. */
+export interface Ground extends Pick<Options, "plan" | "wants"> {
+  upstream: Upstream;
+  scratchDir: string;
+  /** Told of every peer and section that could not be measured. */
+  skipped: Results["skipped"];
+  /** What ends with the run, beside the processes of processes.ts. */
+  atEnd: (() => Promise<void>)[];
+}
+
+/** The peers that are no Tollgate; one that cannot start is reported, never the end of the run. */
+export async function startPeers({ upstream, wants, skipped, scratchDir }: Ground): Promise<RunningPeer[]> {
+  const started: RunningPeer[] = [];
+  for (const peer of PEERS.filter(({ name }) => wants(name))) {
+    const reason = peer.missing();
+    if (reason !== null) skipped.push({ name: peer.name, reason });
+    else
+      await peer.start(upstream, scratchDir).then(
+        (running) => started.push(running),
+        (error: unknown) => skipped.push({ name: peer.name, reason: String(error) }),
+      );
+  }
+  return started;
+}
+
+/** The Tollgates of the tree in `checkout`, on stores below `place`, beside `peers`. */
+export async function startTollgates(
+  ground: Ground,
+  peers: readonly RunningPeer[],
+  { checkout, place }: { checkout: string; place: string } = { checkout: root, place: "tollgates" },
+): Promise<Bench> {
+  const { plan, upstream, wants } = ground;
+  const scratchDir = join(ground.scratchDir, place);
+  mkdirSync(scratchDir);
+  const bench: Bench = { plan, upstream, peers: [...peers], tollgate: null, database: null, checkout };
+  if (wants(TOLLGATE)) {
+    bench.tollgate = await startTollgate(upstream, scratchDir, { checkout });
+    bench.peers.push(bench.tollgate);
+  }
+  if (wants(TOLLGATE_POSTGRES)) await startPostgres(bench, ground, scratchDir);
+  return bench;
+}
+
+async function startPostgres(bench: Bench, { skipped, atEnd }: Ground, scratchDir: string): Promise<void> {
+  try {
+    const database = (bench.database = await startDatabase());
+    atEnd.push(() => database.stop());
+    const on = { name: TOLLGATE_POSTGRES, databaseUrl: database.url, checkout: bench.checkout };
+    bench.peers.push({ ...(await startTollgate(bench.upstream, scratchDir, on)), database });
+  } catch (error) {
+    skipped.push({ name: TOLLGATE_POSTGRES, reason: String(error) });
+  }
+}

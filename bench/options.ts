@@ -1,0 +1,81 @@
+// What `npm run bench` is asked for. Minutes of measuring are not begun on words that mean nothing here.
+import { parseArgs } from "node:util";
+import { MEASURES, type NamedMeasure } from "./measures.ts";
+import { TOLLGATES } from "./peer.ts";
+import { PEERS } from "./peers.ts";
+import { FULL, QUICK, type Plan } from "./plan.ts";
+
+export interface Options {
+  plan: Plan;
+  measures: readonly NamedMeasure[];
+  /** Whether a peer takes part; controls always do. */
+  wants: (peer: string) => boolean;
+  /** The revision that this tree is compared with; null without `--compare`. */
+  compare: string | null;
+  /** Nothing was left out: the results are worth keeping. */
+  whole: boolean;
+}
+
+const CONTROLS = PEERS.filter(({ control }) => control).map(({ name }) => name);
+const RIVALS = PEERS.filter(({ control }) => !control).map(({ name }) => name);
+const NAMES = MEASURES.map(({ name }) => name);
+/** Ranges of fewer rounds say little about noise. */
+const COMPARED_ROUNDS = 5;
+
+const USAGE = `npm run bench -- [--quick] [--only "NAME,NAME"] [--peers "NAME,NAME"] [--rounds N] [--compare REVISION]
+Figures (--only): ${NAMES.join(", ")}.
+Peers (--peers, none: the controls alone): ${[...RIVALS, ...TOLLGATES].join(", ")}; beside them always ${CONTROLS.join(", ")}.
+--compare measures REVISION and this tree in the same rounds, each on stores of its own, and prints what differs; rivals
+take part where --peers names them.`;
+
+/** Prints the usage and ends the process where it is asked for it, or for what it does not know. */
+export function readOptions(): Options {
+  const asked = parse();
+  const { only, peers, compare = null } = asked;
+  const plan = asked.quick ? QUICK : FULL;
+  const rounds = asked.rounds ?? (compare === null ? plan.rounds : Math.max(plan.rounds, COMPARED_ROUNDS));
+  const known = compare === null ? [...RIVALS, ...TOLLGATES] : TOLLGATES;
+  const wanted = new Set(peers ?? known);
+  return {
+    plan: { ...plan, rounds },
+    measures: only === undefined ? MEASURES : MEASURES.filter(({ name }) => only.includes(name)),
+    wants: (peer) => CONTROLS.includes(peer) || wanted.has(peer),
+    compare,
+    whole: only === undefined && peers === undefined && asked.rounds === undefined && compare === null,
+  };
+}
+
+function parse() {
+  const flag = { type: "boolean", default: false } as const;
+  const text = { type: "string" } as const;
+  try {
+    const { values } = parseArgs({
+      options: { quick: flag, only: text, peers: text, rounds: text, compare: text, help: flag },
+    });
+    if (values.help) {
+      console.log(USAGE);
+      process.exit(0);
+    }
+    const { quick, compare, rounds } = values;
+    const only = namesIn("only", values.only, NAMES);
+    const peers = namesIn("peers", values.peers === "none" ? "" : values.peers, [...RIVALS, ...TOLLGATES]);
+    if (only?.length === 0) throw new Error("--only names no figure");
+    if (rounds !== undefined && !/^[1-9]\d?$/.test(rounds))
+      throw new Error(`--rounds ${rounds} is no number of rounds`);
+    return { quick, compare, only, peers, rounds: rounds === undefined ? undefined : Number(rounds) };
+  } catch (error) {
+    console.error(`${error instanceof Error ? error.message : String(error)}\n${USAGE}`);
+    process.exit(2);
+  }
+}
+
+/** Throws for a name that is none of `known`. */
+function namesIn(option: string, list: string | undefined, known: readonly string[]): string[] | undefined {
+  const names = list
+    ?.split(",")
+    .map((name) => name.trim())
+    .filter((name) => name !== "");
+  const unknown = names?.filter((name) => !known.includes(name)) ?? [];
+  if (unknown.length > 0) throw new Error(`--${option} does not know: ${unknown.join(", ")}`);
+  return names;
+}
