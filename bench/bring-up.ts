@@ -1,7 +1,7 @@
 // Brings up what is measured: the peers in front of the upstream, then the Tollgates of one tree beside them.
-import { mkdirSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { TOLLGATE, TOLLGATE_POSTGRES } from "./peer.ts";
+import { NULL_LEDGER, TOLLGATE, TOLLGATE_POSTGRES } from "./peer.ts";
 import { PEERS, root } from "./peers.ts";
 import { startDatabase } from "./postgres.ts";
 import { startTollgate } from "./tollgate-peer.ts";
@@ -44,22 +44,42 @@ export async function startTollgates(
   const { plan, upstream, wants } = ground;
   const scratchDir = join(ground.scratchDir, place);
   mkdirSync(scratchDir);
-  const bench: Bench = { plan, upstream, peers: [...peers], tollgate: null, database: null, checkout };
+  const bench: Bench = {
+    plan,
+    upstream,
+    peers: [...peers],
+    tollgate: null,
+    database: null,
+    scratchDir,
+    checkout,
+  };
   if (wants(TOLLGATE)) {
     bench.tollgate = await startTollgate(upstream, scratchDir, { checkout });
     bench.peers.push(bench.tollgate);
   }
-  if (wants(TOLLGATE_POSTGRES)) await startPostgres(bench, ground, scratchDir);
+  if (wants(TOLLGATE_POSTGRES)) await startPostgres(bench, ground);
+  if (wants(NULL_LEDGER)) await startShell(bench, ground);
   return bench;
 }
 
-async function startPostgres(bench: Bench, { skipped, atEnd }: Ground, scratchDir: string): Promise<void> {
+async function startPostgres(bench: Bench, { skipped, atEnd }: Ground): Promise<void> {
   try {
     const database = (bench.database = await startDatabase());
     atEnd.push(() => database.stop());
     const on = { name: TOLLGATE_POSTGRES, databaseUrl: database.url, checkout: bench.checkout };
-    bench.peers.push({ ...(await startTollgate(bench.upstream, scratchDir, on)), database });
+    bench.peers.push({ ...(await startTollgate(bench.upstream, bench.scratchDir, on)), database });
   } catch (error) {
     skipped.push({ name: TOLLGATE_POSTGRES, reason: String(error) });
   }
+}
+
+/** A revision from before it has none. */
+async function startShell(
+  { peers, upstream, scratchDir, checkout }: Bench,
+  { skipped }: Ground,
+): Promise<void> {
+  const server = "bench/null-ledger.ts";
+  if (existsSync(join(checkout, server)))
+    peers.push(await startTollgate(upstream, scratchDir, { name: NULL_LEDGER, checkout, server }));
+  else skipped.push({ name: NULL_LEDGER, reason: "the revision has none" });
 }

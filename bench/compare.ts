@@ -13,7 +13,7 @@ import type { Figure } from "./figure.ts";
 import type { NamedMeasure } from "./measures.ts";
 
 /** One figure of one peer: what each round found, of either revision. */
-export interface Compared extends Pick<Figure, "section" | "name" | "peer" | "unit"> {
+interface Compared extends Pick<Figure, "section" | "name" | "peer" | "unit"> {
   old: number[];
   new: number[];
 }

@@ -4,7 +4,9 @@ import { clientGone } from "./figures/client-gone.ts";
 import { conservation } from "./figures/conservation.ts";
 import { extended } from "./figures/extended.ts";
 import { jsonCost } from "./figures/json-cost.ts";
+import { ledgerAlone } from "./figures/ledger-alone.ts";
 import { idleMemory, memory } from "./figures/memory.ts";
+import { parts } from "./figures/parts.ts";
 import { refusalCost } from "./figures/refusal-cost.ts";
 import { replicas } from "./figures/replicas.ts";
 import { stalledClient } from "./figures/stalled-client.ts";
@@ -16,14 +18,15 @@ import type { Measure } from "./figures/bench.ts";
 export interface NamedMeasure {
   name: string;
   measure: Measure;
+  /** Taken only where `--only` names it. */
+  apart?: true;
 }
-
-export const WARM_UP: NamedMeasure = { name: "warm-up", measure: warmUp };
 
 export const MEASURES: readonly NamedMeasure[] = [
   { name: "idle memory", measure: idleMemory },
-  WARM_UP,
+  { name: "warm-up", measure: warmUp },
   { name: "JSON cost", measure: jsonCost },
+  { name: "ledger alone", measure: ledgerAlone },
   { name: "stream cost", measure: streamCost },
   { name: "added latency", measure: addedLatency },
   { name: "refusals", measure: refusalCost },
@@ -34,4 +37,5 @@ export const MEASURES: readonly NamedMeasure[] = [
   { name: "replicas", measure: replicas },
   { name: "extended", measure: extended },
   { name: "start to ready", measure: startToReady },
+  { name: "parts", measure: parts, apart: true },
 ];

@@ -17,14 +17,15 @@ export interface Options {
 }
 
 const CONTROLS = PEERS.filter(({ control }) => control).map(({ name }) => name);
-const RIVALS = PEERS.filter(({ control }) => !control).map(({ name }) => name);
+const OTHERS = PEERS.filter(({ control }) => !control).map(({ name }) => name);
 const NAMES = MEASURES.map(({ name }) => name);
-/** Ranges of fewer rounds say little about noise. */
-const COMPARED_ROUNDS = 5;
+const APART = MEASURES.filter(({ apart }) => apart).map(({ name }) => name);
+/** Ranges of fewer rounds, or of code that is still being compiled, say little. */
+const COMPARED = { rounds: 5, firstWarmUpMs: 3_000 };
 
 const USAGE = `npm run bench -- [--quick] [--only "NAME,NAME"] [--peers "NAME,NAME"] [--rounds N] [--compare REVISION]
-Figures (--only): ${NAMES.join(", ")}.
-Peers (--peers, none: the controls alone): ${[...RIVALS, ...TOLLGATES].join(", ")}; beside them always ${CONTROLS.join(", ")}.
+Figures (--only): ${NAMES.join(", ")}. Only where they are named: ${APART.join(", ")}.
+Peers (--peers, none: the controls alone): ${[...OTHERS, ...TOLLGATES].join(", ")}; beside them always ${CONTROLS.join(", ")}.
 --compare measures REVISION and this tree in the same rounds, each on stores of its own, and prints what differs; rivals
 take part where --peers names them.`;
 
@@ -32,18 +33,24 @@ take part where --peers names them.`;
 export function readOptions(): Options {
   const asked = parse();
   const { only, peers, compare = null } = asked;
-  const plan = asked.quick ? QUICK : FULL;
-  const rounds = asked.rounds ?? (compare === null ? plan.rounds : Math.max(plan.rounds, COMPARED_ROUNDS));
-  const known = compare === null ? [...RIVALS, ...TOLLGATES] : TOLLGATES;
+  const given = asked.quick ? QUICK : FULL;
+  const { rounds, firstWarmUpMs } = compare === null ? given : atLeast(given, COMPARED);
+  const plan = { ...given, firstWarmUpMs, rounds: asked.rounds ?? rounds };
+  const known = compare === null ? [...OTHERS, ...TOLLGATES] : TOLLGATES;
   const wanted = new Set(peers ?? known);
   return {
-    plan: { ...plan, rounds },
-    measures: only === undefined ? MEASURES : MEASURES.filter(({ name }) => only.includes(name)),
+    plan,
+    measures: MEASURES.filter(({ name, apart }) => only?.includes(name) ?? apart !== true),
     wants: (peer) => CONTROLS.includes(peer) || wanted.has(peer),
     compare,
     whole: only === undefined && peers === undefined && asked.rounds === undefined && compare === null,
   };
 }
+
+const atLeast = (plan: Plan, least: typeof COMPARED): typeof COMPARED => ({
+  rounds: Math.max(plan.rounds, least.rounds),
+  firstWarmUpMs: Math.max(plan.firstWarmUpMs, least.firstWarmUpMs),
+});
 
 function parse() {
   const flag = { type: "boolean", default: false } as const;
@@ -58,7 +65,7 @@ function parse() {
     }
     const { quick, compare, rounds } = values;
     const only = namesIn("only", values.only, NAMES);
-    const peers = namesIn("peers", values.peers === "none" ? "" : values.peers, [...RIVALS, ...TOLLGATES]);
+    const peers = namesIn("peers", values.peers === "none" ? "" : values.peers, [...OTHERS, ...TOLLGATES]);
     if (only?.length === 0) throw new Error("--only names no figure");
     if (rounds !== undefined && !/^[1-9]\d?$/.test(rounds))
       throw new Error(`--rounds ${rounds} is no number of rounds`);

@@ -30,7 +30,11 @@ export interface Peer {
 export const accountOf = (peer: string): string => `bench-${peer}`;
 export const DIRECT = "direct";
 export const BARE_PROXY = "bare-proxy";
+/** What a shell needs at least: the floor of the gateway without its ledger. */
+export const LEAN_SHELL = "lean-shell";
 export const TOLLGATE = "tollgate";
 /** The same, with its ledger on PostgreSQL. */
 export const TOLLGATE_POSTGRES = "tollgate-postgres";
-export const TOLLGATES: readonly string[] = [TOLLGATE, TOLLGATE_POSTGRES];
+/** The same, with a ledger that answers at once: its shell. */
+export const NULL_LEDGER = "null-ledger";
+export const TOLLGATES: readonly string[] = [TOLLGATE, TOLLGATE_POSTGRES, NULL_LEDGER];

@@ -3,12 +3,12 @@ import { join } from "node:path";
 import { writeFileSync } from "node:fs";
 import { freePort, launch, readyMs, readyPort } from "./processes.ts";
 import { portkey } from "./portkey/peer.ts";
-import { BARE_PROXY, DIRECT, accountOf } from "./peer.ts";
+import { BARE_PROXY, DIRECT, LEAN_SHELL, accountOf } from "./peer.ts";
 import type { Peer, RunningPeer, Upstream } from "./peer.ts";
 import type { Process } from "./processes.ts";
 
 export const root = join(import.meta.dir, "..");
-export const bun = join(root, "tollgate-bun");
+const bun = join(root, "tollgate-bun");
 
 export async function startUpstream(): Promise<Upstream> {
   const { process, stdout } = launch({ command: [bun, join(root, "bench/upstream.ts")], core: "others" });
@@ -32,19 +32,27 @@ const direct: Peer = {
   start: async (upstream) => plainPeer(DIRECT, null, upstream.port),
 };
 
-const bareProxy: Peer = {
-  name: BARE_PROXY,
-  control: true,
+/** A proxy of the bench's own, which prints its port; never left out. */
+export const ownProxy = (name: string, file: string, environment: Record<string, string> = {}): Peer => ({
+  name,
+  control: false,
   missing: () => null,
-  start: async (upstream) => {
+  start: async (upstream, scratchDir) => {
     const { process, stdout } = launch({
-      command: [bun, join(root, "bench/bare-proxy.ts")],
+      command: [bun, join(root, "bench", file)],
       core: "gateway",
-      environment: { UPSTREAM: `http://127.0.0.1:${upstream.port}` },
+      environment: {
+        UPSTREAM: `http://127.0.0.1:${upstream.port}`,
+        LOG: join(scratchDir, `${name}.log`),
+        ...environment,
+      },
     });
-    return plainPeer(BARE_PROXY, process, await readyPort(stdout));
+    return plainPeer(name, process, await readyPort(stdout));
   },
-};
+});
+
+const bareProxy: Peer = { ...ownProxy(BARE_PROXY, "bare-proxy.ts"), control: true };
+export const leanShell: Peer = ownProxy(LEAN_SHELL, "lean-shell.ts");
 
 /** One process, no workers, so that its CPU time is the whole cost. */
 const nginxSettings = (port: number, upstreamPort: number, dir: string): string => `
@@ -75,4 +83,4 @@ const nginx: Peer = {
   },
 };
 
-export const PEERS: Peer[] = [direct, nginx, bareProxy, portkey];
+export const PEERS: Peer[] = [direct, nginx, bareProxy, leanShell, portkey];

@@ -7,6 +7,8 @@ export interface Plan {
   firstWarmUpMs: number;
   warmUpMs: number;
   jsonMs: number;
+  /** On each of the proxies of the table of parts. */
+  partMs: number;
   streamMs: number;
   openMs: number;
   refusalMs: number;
@@ -25,6 +27,7 @@ export const QUICK: Plan = {
   firstWarmUpMs: 1_000,
   warmUpMs: 200,
   jsonMs: 800,
+  partMs: 400,
   streamMs: 1_500,
   openMs: 1_200,
   refusalMs: 600,
@@ -42,6 +45,7 @@ export const FULL: Plan = {
   firstWarmUpMs: 5_000,
   warmUpMs: 1_000,
   jsonMs: 5_000,
+  partMs: 2_000,
   streamMs: 6_000,
   openMs: 6_000,
   refusalMs: 3_000,

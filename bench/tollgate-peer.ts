@@ -4,7 +4,7 @@ import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { benchEnvironment, freePort, launch, readyMs } from "./processes.ts";
 import { TOLLGATE, accountOf } from "./peer.ts";
-import { bun, root } from "./peers.ts";
+import { root } from "./peers.ts";
 import { SCRIPT_NAMES } from "./scripts.ts";
 import { manifestOf, settingsOf } from "./tollgate-files.ts";
 import type { RunningPeer, Upstream } from "./peer.ts";
@@ -40,6 +40,8 @@ export interface TollgateOptions {
   databaseUrl?: string;
   /** The tree that it is started from; this one without it. */
   checkout?: string;
+  /** A file of that tree which serves in place of the program. */
+  server?: string;
   /** The gateway whose database, keys and customer it shares. */
   replicaOf?: TollgatePeer;
 }
@@ -47,7 +49,7 @@ export interface TollgateOptions {
 export async function startTollgate(
   upstream: Upstream,
   parentDir: string,
-  { name = TOLLGATE, bunFlags = [], databaseUrl, checkout = root, replicaOf }: TollgateOptions = {},
+  { name = TOLLGATE, bunFlags = [], databaseUrl, checkout = root, server, replicaOf }: TollgateOptions = {},
 ): Promise<TollgatePeer> {
   const scratchDir = join(parentDir, name);
   const dataDir = join(scratchDir, "data");
@@ -67,9 +69,9 @@ export async function startTollgate(
   );
 
   const program =
-    bunFlags.length === 0
+    bunFlags.length === 0 && server === undefined
       ? [join(checkout, "tollgate")]
-      : [bun, ...bunFlags, join(checkout, "cli/tollgate.ts")];
+      : [join(checkout, "tollgate-bun"), ...bunFlags, join(checkout, server ?? "cli/tollgate.ts")];
   const serve = async (): Promise<{ process: Process; startedMs: number }> => {
     const sinceMs = performance.now();
     const command = [...program, "serve", "--config", settings];

@@ -26,10 +26,11 @@ const roomOf = (path: string): string =>
     .replace(/\.ts$/, "")
     .split("/")[0] ?? "";
 
-/** Commands that run without a gateway, each one file that names what it needs. */
-const STANDALONE = new Set(
-  ["serve", "simulator", "release", "receipt", "doctor", "db"].map((noun) => `cli/${noun}.ts`),
-);
+/** Commands that run without a gateway, and the bench's parts of one: each one file that names what it needs. */
+const STANDALONE = new Set([
+  ...["serve", "simulator", "release", "receipt", "doctor", "db"].map((noun) => `cli/${noun}.ts`),
+  ...["null-ledger", "ledger-alone"].map((part) => `bench/${part}.ts`),
+]);
 
 /** One prints times, one reckons with the gateway's own clock. */
 const PRINTS_TIMES = new Set(["src/domain/print.ts", "src/lib/clock.ts"]);

@@ -15,6 +15,8 @@ export interface Bench {
   tollgate: TollgatePeer | null;
   /** Null where PostgreSQL cannot run. */
   database: BenchDatabase | null;
+  /** For what a figure starts by itself; gone at the end of the run. */
+  scratchDir: string;
   /** The tree whose Tollgates these are. */
   checkout: string;
 }

@@ -1,7 +1,7 @@
 // CPU seconds per 1,000 JSON requests (1 KB replies) at 64 and at 8 in flight, and the ratio to the bare proxy.
 import { costOf, databaseMicros, per1000Requests, requestsPerSecond } from "../cost.ts";
 import { GOALS, figure } from "../figure.ts";
-import { BARE_PROXY, TOLLGATE, TOLLGATE_POSTGRES } from "../peer.ts";
+import { BARE_PROXY, NULL_LEDGER, TOLLGATE, TOLLGATE_POSTGRES } from "../peer.ts";
 import { PORTKEY } from "../portkey/peer.ts";
 import { interleave, ratios, valuesOf } from "../rounds.ts";
 import { gateways } from "./bench.ts";
@@ -12,6 +12,7 @@ import type { Bench } from "./bench.ts";
 const RATIO_GOALS: ReadonlyMap<string, Goal> = new Map([
   [TOLLGATE, GOALS.jsonRatio],
   [TOLLGATE_POSTGRES, GOALS.postgresJsonRatio],
+  [NULL_LEDGER, GOALS.shellRatio],
 ]);
 
 export async function jsonCost(bench: Bench): Promise<Figure[]> {
@@ -31,6 +32,7 @@ export async function jsonFigures(bench: Bench, section: string, cost: CostPlan)
   const samples = await interleave(peers, bench.plan.rounds, (peer) => costOf(peer, cost));
   const bare = valuesOf(samples, BARE_PROXY, per1000Requests);
   const rival = valuesOf(samples, PORTKEY, per1000Requests);
+  const shell = valuesOf(samples, NULL_LEDGER, per1000Requests);
   return peers.flatMap(({ name: peer, database }) => {
     const values = valuesOf(samples, peer, per1000Requests);
     const headline = cost.concurrency === 64 && cost.sizeKb === undefined;
@@ -48,12 +50,16 @@ export async function jsonFigures(bench: Bench, section: string, cost: CostPlan)
             ),
           ]
         : []),
+      ...(peer === TOLLGATE && shell.length > 0
+        ? [figure({ section, name: "of it the shell (null ledger)", peer, unit: "s" }, shell)]
+        : []),
       ...(database === undefined
         ? []
         : [
             figure(
               { section, name: "database CPU per request", peer, unit: "µs" },
               valuesOf(samples, peer, databaseMicros),
+              headline ? GOALS.databaseMicros : null,
             ),
           ]),
       figure(

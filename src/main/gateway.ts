@@ -64,6 +64,8 @@ export interface StartPorts {
   jobs?: Jobs;
   /** The surfaces that it answers on; all of them where this is left out. */
   formats?: readonly Format[];
+  /** The configured store where this is left out. */
+  openStore?: typeof openStore;
   /** One of several processes on one port; only the first one tells the operator where they are. */
   worker?: Worker | null;
   /** Gives the start up between two of its steps; it then throws the signal's reason. */
@@ -74,7 +76,7 @@ export interface StartPorts {
 
 /** What a start is given, each with what it is where nobody says. */
 type Process = Pick<StartPorts, "signal" | "onListening"> &
-  Required<Pick<StartPorts, "clock" | "log" | "jobs" | "formats" | "worker">>;
+  Required<Pick<StartPorts, "clock" | "log" | "jobs" | "formats" | "openStore" | "worker">>;
 
 /** Starts a gateway in this process. Throws with a sentence for the operator when it cannot. */
 export async function start(config: Config, ports: StartPorts = {}): Promise<Running> {
@@ -85,10 +87,11 @@ export async function start(config: Config, ports: StartPorts = {}): Promise<Run
     clock: ports.clock ?? systemClock,
     jobs: ports.jobs ?? jobsOn(log),
     formats: ports.formats ?? FORMATS,
+    openStore: ports.openStore ?? openStore,
     worker: ports.worker ?? null,
   };
   ignoreProxies();
-  const store = await openStore(config, { ...given, clock: ports.clock });
+  const store = await given.openStore(config, { ...given, clock: ports.clock });
   try {
     return await startOn(store, config, given);
   } catch (error) {

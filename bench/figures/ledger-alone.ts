@@ -1,0 +1,102 @@
+// The ledger without a gateway around it: CPU per admitted and settled request by how many are in flight, on SQLite and on
+// PostgreSQL, there with the database's CPU apart.
+import { existsSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { CpuMeter } from "../cpu-meter.ts";
+import { GOALS, figure } from "../figure.ts";
+import { TOLLGATE, TOLLGATE_POSTGRES } from "../peer.ts";
+import { launch, readyPort } from "../processes.ts";
+import type { Figure, Goal } from "../figure.ts";
+import type { BenchDatabase } from "../postgres.ts";
+import type { Process } from "../processes.ts";
+import type { Bench } from "./bench.ts";
+
+const IN_FLIGHT = [64, 16, 8, 1];
+const PAIR_GOALS: ReadonlyMap<string, Goal> = new Map([
+  [`${TOLLGATE} 64`, GOALS.ledgerMicros],
+  [`${TOLLGATE} 8`, GOALS.ledgerMicrosFew],
+]);
+
+interface LoneLedger {
+  name: string;
+  process: Process;
+  port: number;
+  database: BenchDatabase | null;
+}
+
+/** Of each bench, once: a comparison takes this figure of it again and again. */
+const started = new WeakMap<Bench, Promise<LoneLedger[]>>();
+
+export async function ledgerAlone(bench: Bench): Promise<Figure[]> {
+  if (bench.tollgate === null && bench.database === null) return [];
+  const opening = started.get(bench) ?? open(bench);
+  started.set(bench, opening);
+  const ledgers = await opening;
+  const samples = new Map<string, { gateway: number[]; database: number[] }>();
+  for (let round = 0; round < bench.plan.rounds; round += 1)
+    for (const ledger of round % 2 === 0 ? ledgers : ledgers.toReversed())
+      for (const flying of IN_FLIGHT) {
+        const cost = await costOf(ledger, flying, bench.plan.jsonMs / 2);
+        const place = `${ledger.name} ${flying}`;
+        const row = samples.get(place) ?? { gateway: [], database: [] };
+        samples.set(place, row);
+        row.gateway.push(cost.gateway);
+        row.database.push(cost.database);
+      }
+  return ledgers.flatMap((ledger) => IN_FLIGHT.flatMap((flying) => printed(ledger, flying, samples)));
+}
+
+function printed(
+  { name, database }: LoneLedger,
+  flying: number,
+  samples: Map<string, { gateway: number[]; database: number[] }>,
+): Figure[] {
+  const row = samples.get(`${name} ${flying}`);
+  if (row === undefined) return [];
+  const place = { section: "The ledger alone, admit + settle", peer: name, unit: "µs" };
+  const own = figure(
+    { ...place, name: `CPU per pair, ${flying} in flight` },
+    row.gateway,
+    PAIR_GOALS.get(`${name} ${flying}`) ?? null,
+  );
+  if (database === null) return [own];
+  return [own, figure({ ...place, name: `database CPU per pair, ${flying} in flight` }, row.database)];
+}
+
+async function open(bench: Bench): Promise<LoneLedger[]> {
+  const { tollgate, database, checkout } = bench;
+  const program = join(checkout, "bench/ledger-alone.ts");
+  if (!existsSync(program)) throw new Error("this revision has no ledger that runs alone");
+  const ledgers: LoneLedger[] = [];
+  const start = async (name: string, directory: string, on: BenchDatabase | null): Promise<void> => {
+    mkdirSync(directory);
+    const { process, stdout } = launch({
+      command: [join(checkout, "tollgate-bun"), program],
+      core: "gateway",
+      environment: { DIRECTORY: directory, ...(on !== null && { DATABASE_URL: await on.empty() }) },
+    });
+    const ledger = { name, process, port: await readyPort(stdout), database: on };
+    await costOf(ledger, 64, bench.plan.firstWarmUpMs);
+    ledgers.push(ledger);
+  };
+  if (tollgate !== null) await start(TOLLGATE, join(bench.scratchDir, "ledger-sqlite"), null);
+  if (database !== null) await start(TOLLGATE_POSTGRES, join(bench.scratchDir, "ledger-postgres"), database);
+  return ledgers;
+}
+
+/** CPU microseconds per pair, of the ledger's process and of its database. */
+async function costOf(
+  { process, port, database, name }: LoneLedger,
+  flying: number,
+  ms: number,
+): Promise<{ gateway: number; database: number }> {
+  const meter = new CpuMeter(process);
+  const before = database?.cpuSeconds() ?? 0;
+  const answer = await fetch(`http://127.0.0.1:${port}/run?flying=${flying}&ms=${ms}`);
+  if (!answer.ok) throw new Error(`${name}: the ledger alone failed`);
+  const { pairs } = (await answer.json()) as { pairs: number };
+  return {
+    gateway: (meter.seconds() * 1e6) / pairs,
+    database: (((database?.cpuSeconds() ?? 0) - before) * 1e6) / pairs,
+  };
+}

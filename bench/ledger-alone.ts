@@ -1,0 +1,85 @@
+// The ledger alone: admissions and settlements of one organization against the configured store, in a process of its own,
+// so that its CPU time is the ledger's. `GET /run?flying=64&ms=800` keeps so many pairs under way for so long and answers
+// how many it finished. The store is the folder in DIRECTORY, or the PostgreSQL that DATABASE_URL names.
+import { loadConfig } from "../src/config/config.ts";
+import { nanoUsd } from "../src/domain/money.ts";
+import { FORMATS } from "../src/gateway/formats/formats.ts";
+import type { Settlement } from "../src/ledger/ledger.ts";
+import { createLog } from "../src/lib/log.ts";
+import { jobsOn } from "../src/main/jobs.ts";
+import { openStore } from "../src/main/store.ts";
+import { releaseOf, World } from "../test/ledger/world.ts";
+
+const directory = process.env["DIRECTORY"] ?? "";
+const config = loadConfig({ env: process.env, cwd: directory, flags: { dataDir: directory } });
+const jobs = jobsOn(createLog("error"));
+const store = await openStore(config, { clock: undefined, jobs, formats: FORMATS });
+const world = new World(store.ledger);
+const release = releaseOf();
+await world.publish();
+const key = await world.key(await world.organization(1_000_000));
+
+/** What the gateway settles an ordinary answer with: one attempt, no key of the caller's. */
+const settlementOf = (requestId: string): Settlement => ({
+  organizationId: key.organizationId,
+  requestId,
+  releaseDigest: release.digest,
+  evidence: "provider_usage",
+  usage: { promptTokens: 40, completionTokens: 150, cachedTokens: 0, reasoningTokens: 0 },
+  charge: nanoUsd(10_000_000n),
+  variance: nanoUsd(0n),
+  minimumApplied: false,
+  finishReason: "stop",
+  status: 200,
+  attempts: [
+    {
+      n: 1,
+      route: release.route,
+      provider: release.provider,
+      startedAtMs: Date.now(),
+      durationMs: 3,
+      outcome: "answered",
+      upstreamId: "chatcmpl-bench",
+      upstreamStatus: 200,
+      errorClass: null,
+    },
+  ],
+  firstPartMs: 3,
+  totalMs: 3,
+  answer: null,
+});
+
+async function pair(): Promise<void> {
+  const admission = world.admission(key, { hold: 0.02, release });
+  const { kind } = await store.ledger.admit(admission);
+  if (kind !== "admitted") throw new Error(`an admission ended ${kind}`);
+  const settled = await store.ledger.settle(settlementOf(admission.requestId));
+  if (settled.kind !== "done") throw new Error("a settlement found its request gone");
+}
+
+/** Pairs that ended within the time; those under way at its end are finished and counted. */
+async function run(flying: number, ms: number): Promise<number> {
+  const untilMs = performance.now() + ms;
+  let pairs = 0;
+  const one = async (): Promise<void> => {
+    while (performance.now() < untilMs) {
+      await pair();
+      pairs += 1;
+    }
+  };
+  await Promise.all(Array.from({ length: flying }, one));
+  return pairs;
+}
+
+const server = Bun.serve({
+  port: 0,
+  hostname: "127.0.0.1",
+  idleTimeout: 0,
+  routes: {
+    "/run": async (request) => {
+      const asked = new URL(request.url).searchParams;
+      return Response.json({ pairs: await run(Number(asked.get("flying")), Number(asked.get("ms"))) });
+    },
+  },
+});
+console.log(`ready ${server.port}`);

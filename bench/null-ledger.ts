@@ -1,0 +1,44 @@
+// The gateway's shell alone: the product as it is composed, but what the money path asks its ledger is answered at once,
+// with nothing decided and nothing written. What it costs is what everything around the ledger costs (performance.md §5).
+// It serves the benchmark only: no command of the product leads here. `bench/null-ledger.ts serve --config FILE`.
+import { parseArgs } from "node:util";
+import { loadConfig } from "../src/config/config.ts";
+import { nanoUsd } from "../src/domain/money.ts";
+import type { AdmissionDecision, AdmissionRequest, Ledger, ResolveOutcome } from "../src/ledger/ledger.ts";
+import { start } from "../src/main/gateway.ts";
+import { openStore } from "../src/main/store.ts";
+
+const PLENTY = nanoUsd(1_000_000_000_000_000n);
+const DONE: ResolveOutcome = { kind: "done", balance: PLENTY };
+
+function admitted({ asked, held }: AdmissionRequest): AdmissionDecision {
+  if (asked.kind === "refusal") return { kind: "refused", refusal: asked.refusal, authenticated: true };
+  held?.();
+  return {
+    kind: "admitted",
+    admittedAtMs: Date.now(),
+    openRoutes: asked.plan.routes.map(({ route }) => route),
+    researchMode: false,
+    headroom: { available: PLENTY, keyLimitRemaining: null },
+  };
+}
+
+/** Organizations, keys and releases are those of `real`; only calls are on the house. */
+const nullLedger = (real: Ledger): Ledger => ({
+  ...real,
+  checkKey: async () => null,
+  admit: async (admission) => admitted(admission),
+  settle: async () => DONE,
+  void: async () => DONE,
+  checkpoint: async () => ({ kind: "kept" }),
+});
+
+const { values } = parseArgs({ options: { config: { type: "string" } }, allowPositionals: true });
+const config = loadConfig({ env: process.env, cwd: process.cwd(), flags: { config: values.config } });
+const running = await start(config, {
+  openStore: async (...asked) => {
+    const store = await openStore(...asked);
+    return { ...store, ledger: nullLedger(store.ledger) };
+  },
+});
+process.on("SIGTERM", () => void running.stop().finally(() => process.exit(0)));
