@@ -1,8 +1,15 @@
 // JSON lines on stderr, written in batches; secrets and content never reach it (S36).
 import pino from "pino";
 import { CREDENTIAL_HEADER_NAMES } from "../domain/credential.ts";
+import { LineBuffer } from "./line-buffer.ts";
+import { within } from "./within.ts";
 
-export type Log = pino.Logger;
+export interface Log extends pino.Logger {
+  /** Where its lines go; whoever writes here looks at the level by itself, and has nothing to hide. */
+  readonly lines: pino.DestinationStream;
+}
+
+const WRITTEN_WITHIN_MS = 1_000;
 
 /** Of a line itself, and of what is below it. */
 const SECRET_HEADERS = [...CREDENTIAL_HEADER_NAMES, "cookie", "set-cookie"];
@@ -14,18 +21,23 @@ const REDACTED = [
   "*.messages",
 ];
 
+const stderr = new LineBuffer(2);
+process.once("exit", () => stderr.flushSync());
+
 /** `level`: trace | debug | info | warn | error | fatal | silent. */
-export function createLog(level: string, destination: pino.DestinationStream = stderr()): Log {
-  return pino(
+export function createLog(level: string, lines: pino.DestinationStream = stderr): Log {
+  const log = pino(
     {
       level,
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       redact: REDACTED,
     },
-    destination,
+    lines,
   );
+  return Object.assign(log, { lines });
 }
 
-const stderr = (): pino.DestinationStream =>
-  pino.destination({ dest: 2, sync: false, minLength: 4096, periodicFlush: 1000 });
+/** Resolves when every line up to now is written, or after a second: a reader that stalls keeps nobody. */
+export const written = (log: Log): Promise<unknown> =>
+  within(new Promise<void>((resolve) => log.flush(() => resolve())), WRITTEN_WITHIN_MS);

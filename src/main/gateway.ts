@@ -18,7 +18,7 @@ import { surface } from "../http/surface.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { type Clock, systemClock } from "../lib/clock.ts";
 import type { Jobs } from "../lib/jobs.ts";
-import { createLog, type Log } from "../lib/log.ts";
+import { createLog, type Log, written } from "../lib/log.ts";
 import { Metrics } from "../lib/metrics.ts";
 import { openLimits } from "../limits/limits.ts";
 import { managementKeyUse } from "../operator/management-key-use.ts";
@@ -272,7 +272,7 @@ async function openPort(config: Config, rooms: Rooms): Promise<Answering> {
     await providers.stop();
     stopCounting();
     await outages.stop();
-    log.flush();
+    await written(log);
   };
   const routes = [
     ...httpRoutes(routePorts),

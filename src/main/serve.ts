@@ -37,7 +37,6 @@ export async function serve(config: Config): Promise<Running> {
   const stopOrEnd = (): Promise<void> =>
     stop().catch((error: unknown) => {
       jobs.failed("stop", error);
-      log.flush();
       process.exit(1);
     });
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, jobs.guarded("stop", stopOrEnd));

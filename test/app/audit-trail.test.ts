@@ -4,7 +4,6 @@ import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import pino from "pino";
 import type { AppRoute } from "../../src/api/client.ts";
 import { nanoUsd } from "../../src/domain/money.ts";
 import { type Paying, startPaying } from "../payments/paying.ts";
@@ -12,6 +11,7 @@ import { Browser, firstOperator, newMember, PASSWORD, tokenOf } from "../support
 import { STORES, type TestGateway } from "../support/gateway.ts";
 import { RESEARCH } from "../support/models.ts";
 import { auditLog, type AuditLogRecord } from "../support/audit-log.ts";
+import { createLog } from "../../src/lib/log.ts";
 
 const root = join(import.meta.dir, "../..");
 const PROXIED = "203.0.113.7";
@@ -20,10 +20,9 @@ const usd = (dollars: number) => nanoUsd(BigInt(dollars) * 1_000_000_000n);
 for (const store of STORES) {
   describe(`on ${store}`, () => {
     const access: { id: string; path: string; address: string }[] = [];
-    const log = pino(
-      { level: "info" },
-      { write: (line: string) => void access.push(JSON.parse(line) as (typeof access)[number]) },
-    );
+    const log = createLog("info", {
+      write: (line: string) => void access.push(JSON.parse(line) as (typeof access)[number]),
+    });
     let paying: Paying;
     let gateway: TestGateway;
     let operator: Browser;

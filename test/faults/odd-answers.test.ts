@@ -2,7 +2,6 @@
 // so, never a 500; nothing stays held, and the gateway goes on.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import fc from "fast-check";
-import pino from "pino";
 import {
   httpReply,
   STREAM_HEAD,
@@ -12,6 +11,7 @@ import {
 import { countTokens } from "../../src/pricing/tokens.ts";
 import { type Customer, startGateway, type TestGateway } from "../support/gateway.ts";
 import { PREVIEW_V1 } from "../support/models.ts";
+import { createLog } from "../../src/lib/log.ts";
 
 let answer = "";
 let upstream: Upstream;
@@ -23,7 +23,7 @@ beforeAll(async () => {
   gateway = await startGateway({
     providers: { odd: upstream.url },
     models: [{ ...PREVIEW_V1, model: "odd-1", provider: "odd" }],
-    log: pino({ level: "error" }, { write: (line: string) => void logged.push(line) }),
+    log: createLog("error", { write: (line: string) => void logged.push(line) }),
     configure: (config) => {
       for (const provider of config.providers)
         provider.health = { ...provider.health, openAfterFailures: 1_000_000, halfOpenAfterMs: 0 };

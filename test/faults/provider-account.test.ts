@@ -1,12 +1,12 @@
 // What providers say of our account and of our requests: an empty account is nobody's rate, a caller's mistake is a 400
 // with its field, ours is a 502 and an alarm; their words are kept, redacted, for those whom they concern.
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
-import pino from "pino";
 import { httpReply, startUpstream, type Upstream } from "../../src/providers/openai/openai.fixtures.ts";
 import type { ErrorJson } from "../support/events.ts";
 import { type Browser, firstOperator, newMember } from "../support/browser.ts";
 import { type Customer, hello, startGateway, type TestGateway } from "../support/gateway.ts";
 import { onProvider, PREVIEW_V1 } from "../support/models.ts";
+import { createLog } from "../../src/lib/log.ts";
 
 let reply = "";
 let upstream: Upstream;
@@ -25,7 +25,7 @@ beforeAll(async () => {
       onProvider({ ...PREVIEW_V1, model: "two-1" }, "vendor", { priority: 0 }),
       onProvider({ ...PREVIEW_V1, model: "two-1" }, "simulator", { priority: 1 }),
     ],
-    log: pino({ level: "warn" }, { write: (line: string) => void logged.push(JSON.parse(line) as never) }),
+    log: createLog("warn", { write: (line: string) => void logged.push(JSON.parse(line) as never) }),
     configure: (config) => {
       for (const provider of config.providers) {
         if (provider.name === "vendor")

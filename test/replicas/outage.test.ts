@@ -1,12 +1,12 @@
 // The database goes away under a gateway that everybody uses: clients, the operator, people at the dashboard. All of them
 // are told to come back, and the log has two lines about it, not one for each of them (wire.md §4.1, money.md §12).
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import pino from "pino";
 import { Browser, firstOperator } from "../support/browser.ts";
 import { type Customer, hello, startGateway, type TestGateway } from "../support/gateway.ts";
 import { ProcessGateway, untilParts } from "../support/process-gateway.ts";
 import { PostgresServer } from "../support/postgres.ts";
 import { waitFor } from "../support/wait.ts";
+import { createLog } from "../../src/lib/log.ts";
 
 interface Line {
   level: number;
@@ -23,7 +23,7 @@ beforeAll(async () => {
   server = await PostgresServer.start();
   const { url } = await server.database();
   gateway = await startGateway({
-    log: pino({ level: "info", base: null }, { write: (line) => logged.push(JSON.parse(line) as Line) }),
+    log: createLog("info", { write: (line) => logged.push(JSON.parse(line) as Line) }),
     configure: (config) => {
       config.databaseUrl = url;
     },

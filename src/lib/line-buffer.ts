@@ -1,0 +1,81 @@
+// Lines on their way to a file descriptor: gathered, and written in large pieces beside the event loop, so that a line costs
+// next to nothing and a reader that stalls holds nobody up.
+import { write, writeSync } from "node:fs";
+
+const PIECE_CHARACTERS = 64 * 1024;
+/** What is written at once is this old at most: whoever follows the lines sees them as they come. */
+const FLUSH_MS = 250;
+/** A descriptor that takes nothing right now is asked again. */
+const TRY_AGAIN_MS = 100;
+const NOT_NOW = ["EAGAIN", "EBUSY"];
+
+export class LineBuffer {
+  private waiting = "";
+  /** What the system has not taken yet of the piece under way. */
+  private underWay: Buffer | null = null;
+  private timer: ReturnType<typeof setTimeout> | null = null;
+  private flushed: (() => void)[] = [];
+  private closed = false;
+
+  constructor(private readonly fd: number) {}
+
+  write(line: string): void {
+    if (this.closed) return;
+    this.waiting += line;
+    if (this.waiting.length >= PIECE_CHARACTERS) this.send();
+    else this.timer ??= setTimeout(this.send, FLUSH_MS).unref();
+  }
+
+  /** Writes what waits; `done` is called once everything up to now has been taken. */
+  flush(done: () => void): void {
+    this.flushed.push(done);
+    this.send();
+  }
+
+  /** For the end of the process: returns once everything has been taken. */
+  flushSync(): void {
+    const rest = Buffer.from(this.waiting);
+    this.waiting = "";
+    try {
+      for (let from = 0; from < rest.length; ) from += writeSync(this.fd, rest, from);
+    } catch {
+      // Nobody is left to be told.
+    }
+  }
+
+  private readonly send = (): void => {
+    if (this.timer !== null) clearTimeout(this.timer);
+    this.timer = null;
+    if (this.underWay !== null) return; // what waits follows it
+    if (this.waiting === "") {
+      for (const done of this.flushed.splice(0)) done();
+      return;
+    }
+    this.underWay = Buffer.from(this.waiting);
+    this.waiting = "";
+    this.writePiece();
+  };
+
+  private readonly writePiece = (): void => {
+    if (this.underWay !== null) write(this.fd, this.underWay, this.taken);
+  };
+
+  private readonly taken = (error: NodeJS.ErrnoException | null, bytes: number): void => {
+    if (error !== null && NOT_NOW.includes(error.code ?? "")) {
+      setTimeout(this.writePiece, TRY_AGAIN_MS);
+      return;
+    }
+    if (error === null && this.underWay !== null && bytes < this.underWay.length) {
+      this.underWay = this.underWay.subarray(bytes);
+      this.writePiece();
+      return;
+    }
+    // A piece that cannot be written is lost, as on a full disk; a pipe without a reader takes no further one.
+    this.underWay = null;
+    if (error?.code === "EPIPE") {
+      this.closed = true;
+      this.waiting = "";
+    }
+    this.send();
+  };
+}
