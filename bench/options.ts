@@ -4,6 +4,7 @@ import { MEASURES, type NamedMeasure } from "./measures.ts";
 import { TOLLGATES } from "./peer.ts";
 import { PEERS } from "./peers.ts";
 import { FULL, QUICK, type Plan } from "./plan.ts";
+import { RIVALS_MEASURES, RIVALS_PAGE } from "./rivals.ts";
 
 export interface Options {
   plan: Plan;
@@ -12,6 +13,8 @@ export interface Options {
   wants: (peer: string) => boolean;
   /** The revision that this tree is compared with; null without `--compare`. */
   compare: string | null;
+  /** The page of rivals is written from this run. */
+  rivals: boolean;
   /** Nothing was left out: the results are worth keeping. */
   whole: boolean;
 }
@@ -23,18 +26,19 @@ const APART = MEASURES.filter(({ apart }) => apart).map(({ name }) => name);
 /** Ranges of fewer rounds, or of code that is still being compiled, say little. */
 const COMPARED = { rounds: 5, firstWarmUpMs: 3_000 };
 
-const USAGE = `npm run bench -- [--quick] [--only "NAME,NAME"] [--peers "NAME,NAME"] [--rounds N] [--compare REVISION]
+const USAGE = `npm run bench -- [--quick] [--only "NAME,NAME"] [--peers "NAME,NAME"] [--rounds N] [--compare REVISION | --rivals]
 Figures (--only): ${NAMES.join(", ")}. Only where they are named: ${APART.join(", ")}.
 Peers (--peers, none: the controls alone): ${[...OTHERS, ...TOLLGATES].join(", ")}; beside them always ${CONTROLS.join(", ")}.
 --compare measures REVISION and this tree in the same rounds, each on stores of its own, and prints what differs; rivals
-take part where --peers names them.`;
+take part where --peers names them. --rivals writes ${RIVALS_PAGE}.`;
 
 /** Prints the usage and ends the process where it is asked for it, or for what it does not know. */
 export function readOptions(): Options {
   const asked = parse();
-  const { only, peers, compare = null } = asked;
+  const { peers, rivals, compare = null } = asked;
+  const only = rivals ? RIVALS_MEASURES : asked.only;
   const given = asked.quick ? QUICK : FULL;
-  const { rounds, firstWarmUpMs } = compare === null ? given : atLeast(given, COMPARED);
+  const { rounds, firstWarmUpMs } = compare === null && !rivals ? given : atLeast(given, COMPARED);
   const plan = { ...given, firstWarmUpMs, rounds: asked.rounds ?? rounds };
   const known = compare === null ? [...OTHERS, ...TOLLGATES] : TOLLGATES;
   const wanted = new Set(peers ?? known);
@@ -43,6 +47,7 @@ export function readOptions(): Options {
     measures: MEASURES.filter(({ name, apart }) => only?.includes(name) ?? apart !== true),
     wants: (peer) => CONTROLS.includes(peer) || wanted.has(peer),
     compare,
+    rivals,
     whole: only === undefined && peers === undefined && asked.rounds === undefined && compare === null,
   };
 }
@@ -57,19 +62,28 @@ function parse() {
   const text = { type: "string" } as const;
   try {
     const { values } = parseArgs({
-      options: { quick: flag, only: text, peers: text, rounds: text, compare: text, help: flag },
+      options: {
+        quick: flag,
+        only: text,
+        peers: text,
+        rounds: text,
+        compare: text,
+        rivals: flag,
+        help: flag,
+      },
     });
     if (values.help) {
       console.log(USAGE);
       process.exit(0);
     }
-    const { quick, compare, rounds } = values;
+    const { quick, compare, rounds, rivals } = values;
     const only = namesIn("only", values.only, NAMES);
     const peers = namesIn("peers", values.peers === "none" ? "" : values.peers, [...OTHERS, ...TOLLGATES]);
     if (only?.length === 0) throw new Error("--only names no figure");
     if (rounds !== undefined && !/^[1-9]\d?$/.test(rounds))
       throw new Error(`--rounds ${rounds} is no number of rounds`);
-    return { quick, compare, only, peers, rounds: rounds === undefined ? undefined : Number(rounds) };
+    if (rivals && (only ?? compare) !== undefined) throw new Error("--rivals names its figures by itself");
+    return { quick, compare, rivals, only, peers, rounds: rounds === undefined ? undefined : Number(rounds) };
   } catch (error) {
     console.error(`${error instanceof Error ? error.message : String(error)}\n${USAGE}`);
     process.exit(2);

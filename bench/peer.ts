@@ -21,6 +21,8 @@ export interface Peer {
   name: string;
   /** Takes part in every run: others are held against it. */
   control: boolean;
+  /** Of the program, for the page that names it; left out for what is of this tree. */
+  version?: () => string;
   /** Why it cannot run here, or null when it can. */
   missing(): string | null;
   start(upstream: Upstream, scratchDir: string): Promise<RunningPeer>;

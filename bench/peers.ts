@@ -71,6 +71,7 @@ http {
 const nginx: Peer = {
   name: "nginx",
   control: false,
+  version: () => Bun.spawnSync(["nginx", "-v"]).stderr.toString().trim().split("/").at(-1) ?? "",
   missing: () => (Bun.which("nginx") === null ? "nginx is not installed" : null),
   start: async (upstream, scratchDir) => {
     const port = freePort();

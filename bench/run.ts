@@ -12,6 +12,7 @@ import { PORTKEY } from "./portkey/peer.ts";
 import { root, startUpstream } from "./peers.ts";
 import { pinGenerator, stopAll } from "./processes.ts";
 import { describeMachine, printTable } from "./report.ts";
+import { printRivals, RIVALS_PAGE } from "./rivals.ts";
 import type { Bench } from "./figures/bench.ts";
 import type { NamedMeasure } from "./measures.ts";
 import type { Results } from "./report.ts";
@@ -59,6 +60,7 @@ async function measured(ground: Ground, results: Results): Promise<void> {
   const bench = await startTollgates(ground, await startPeers(ground));
   await measureAll(bench, results, asked.measures);
   console.log(printTable(results.figures));
+  if (asked.rivals) writeFileSync(join(root, RIVALS_PAGE), printRivals(results));
   if (asked.whole) console.log(`\nkept in ${keep(results)}`);
 }
 

@@ -23,6 +23,9 @@ providers:
     api_key: ${places.account}
 `;
 
+/** What a request may use that names no maximum, and so what its hold is for beside the prompt. */
+export const DEFAULT_OUTPUT_TOKENS = 4096;
+
 /** The rates are those of scripts.ts in dollars per million tokens; the flood gets the largest ceiling a release may have. */
 export const manifestOf = (model: string): string => {
   const flood = model === "bench-sse-flood";
@@ -36,7 +39,7 @@ tier: standard
 requires_paid: false
 context_window: ${flood ? 16_777_216 : 1_000_000}
 max_output_tokens: ${flood ? 16_000_000 : 8192}
-default_output_tokens: ${flood ? 16_000_000 : 4096}
+default_output_tokens: ${flood ? 16_000_000 : DEFAULT_OUTPUT_TOKENS}
 pricing: { currency: USD, input_per_million: "0.50", output_per_million: "1.50", request_minimum: "0.0001" }
 tokenizer: o200k_base
 capabilities: { tools: true, images: false, json_schema: true, logprobs: false, max_n: 1 }

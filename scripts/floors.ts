@@ -53,7 +53,11 @@ for await (const path of new Glob("src/**/*.ts").scan(".")) {
   if (source.includes("lib/every.ts") && /import \{[^}]*\bevery\b[^}]*\} from/.test(source))
     violations.push(`${path} imports every: what repeats goes through src/lib/jobs.ts`);
   for (const [, target = ""] of source.matchAll(/from "(\.[^"]+)"/g)) {
-    const to = roomOf(normalize(join(dirname(path), target)));
+    const at = normalize(join(dirname(path), target));
+    // Nobody can switch on in production what only the bench or a test composes.
+    if (/^(bench|test|torture)\//.test(at))
+      violations.push(`${path} imports ${target}, which is not of the product`);
+    const to = roomOf(at);
     const lower = floorOf.get(to);
     if (to === from || floor === undefined || lower === undefined) continue;
     if (lower < floor || (lower === floor && floor < FLOORS.length - 1))

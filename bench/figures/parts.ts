@@ -10,6 +10,8 @@ import type { Figure } from "../figure.ts";
 import type { RunningPeer } from "../peer.ts";
 import type { Bench } from "./bench.ts";
 
+/** Of each round of the plan so many short ones: a machine drifts while it visits all of them. */
+const ROUNDS = 3;
 const BARE = "bare proxy";
 const ALL = "all of it at once";
 
@@ -27,9 +29,9 @@ export async function parts(bench: Bench): Promise<Figure[]> {
       running.push(await peer.start(upstream, scratchDir));
     }
     running.push(await leanShell.start(upstream, scratchDir));
-    const load = { model: "bench-json-1k", concurrency: 64, warmUpMs: 100, durationMs: plan.partMs } as const;
+    const load = { model: "bench-json-1k", concurrency: 64, warmUpMs: 30, durationMs: plan.partMs } as const;
     for (const peer of running) await costOf(peer, { ...load, durationMs: plan.firstWarmUpMs });
-    const samples = await interleave(running, plan.rounds, (peer) => costOf(peer, load));
+    const samples = await interleave(running, ROUNDS * plan.rounds, (peer) => costOf(peer, load));
     const micros = (peer: string): number[] =>
       valuesOf(samples, peer, (cost) => per1000Requests(cost) * 1000);
     const place = { section: "Parts of a shell, CPU per request over the bare proxy", unit: "µs" };

@@ -4,6 +4,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { freePort, launch, readyMs } from "../processes.ts";
 import { accountOf, type Peer } from "../peer.ts";
+import manifest from "./package.json" with { type: "json" };
 
 const folder = import.meta.dir;
 const program = join(folder, "node_modules/@portkey-ai/gateway/build/start-server.js");
@@ -12,6 +13,7 @@ export const PORTKEY = "portkey";
 export const portkey: Peer = {
   name: PORTKEY,
   control: false,
+  version: () => manifest.dependencies["@portkey-ai/gateway"],
   missing: () =>
     Bun.which("node") === null || Bun.which("npm") === null ? "it needs node and npm on the path" : null,
   start: async (upstream, scratchDir) => {
