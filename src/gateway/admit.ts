@@ -203,7 +203,6 @@ function admittedOf(
   const { request, printer, wanted } = prepared;
   if (request === null || printer === null || "refusal" in wanted)
     throw new Error("admitted without a quote");
-  const open = new Set(outcome.openRoutes);
   return {
     requestId: incoming.requestId,
     organizationId: credential.organizationId,
@@ -217,7 +216,7 @@ function admittedOf(
       created: Math.floor(incoming.receivedAtMs / 1000),
       model: request.model,
     },
-    candidates: prepared.candidates.filter(({ release }) => open.has(release.route)),
+    candidates: prepared.candidates.filter(({ release }) => outcome.openRoutes.includes(release.route)),
     amount: wanted.hold,
     promptTokensMax: wanted.promptTokensMax,
     counted: prepared.counted,

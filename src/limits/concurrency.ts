@@ -26,30 +26,37 @@ interface ConcurrencyPorts {
 
 export class Concurrency {
   private readonly shares = new Shares();
+  /** Of everybody. */
+  private readonly together: LimitedShare;
 
   constructor(
     private readonly limits: readonly CallerLimit[],
     private readonly ports: ConcurrencyPorts,
-  ) {}
+  ) {
+    this.together = { name: "max_concurrent", whose: null, most: ports.inProcess, of: ALL };
+  }
 
   /** Why no request of this caller may start now: 429 at a limit of its own, 503 at that of all. Null when one may. */
   refusal(caller: CallerIds): Refusal | null {
-    const passed = this.shares.passed(this.sharesOf(caller));
+    return this.refusalOf(this.sharesOf(caller));
+  }
+
+  /** Takes a place, or says what `refusal` says. */
+  take(caller: CallerIds): ConcurrencySlot | Refusal {
+    const shares = this.sharesOf(caller);
+    return this.refusalOf(shares) ?? { done: this.shares.take(shares) };
+  }
+
+  private refusalOf(shares: readonly LimitedShare[]): Refusal | null {
+    const passed = this.shares.passed(shares);
     if (passed === null) return null;
     this.ports.refused(passed.name);
     return passed.whose === null ? full() : tooMany(passed.whose);
   }
 
-  /** Takes a place, or says what `refusal` says. */
-  take(caller: CallerIds): ConcurrencySlot | Refusal {
-    return this.refusal(caller) ?? { done: this.shares.take(this.sharesOf(caller)) };
-  }
-
   private sharesOf(caller: CallerIds): LimitedShare[] {
-    return [
-      ...this.limits.map(({ name, whose, most, of }) => ({ name, whose, most, of: of(caller) })),
-      { name: "max_concurrent", whose: null, most: this.ports.inProcess, of: ALL },
-    ];
+    const own = this.limits.map(({ name, whose, most, of }) => ({ name, whose, most, of: of(caller) }));
+    return [...own, this.together];
   }
 }
 

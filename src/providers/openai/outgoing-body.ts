@@ -8,7 +8,7 @@ import {
   type Message,
   type ToolCall,
 } from "../../domain/chat-request.ts";
-import { type OptionalField, REQUEST_FIELDS } from "../../domain/request-fields.ts";
+import { REQUEST_FIELDS } from "../../domain/request-fields.ts";
 import type { Dialect } from "./dialects.ts";
 import type { PromptSize } from "../../domain/prompt.ts";
 import type { CallDraft, OutgoingBody } from "../provider.ts";
@@ -24,7 +24,7 @@ type Fields = Record<string, unknown> & { messages: Record<string, unknown>[] };
 /** One upstream call without its ceiling, which the quote decides. */
 export function outgoingBody(draft: CallDraft, { family, dialect }: BodyOptions): OutgoingBody {
   const { request } = draft;
-  const known = new Set<OptionalField>(dialect.fields);
+  const known: readonly string[] = dialect.fields;
   const fields = bodyFields(draft, { family, known, developer: dialect.developerRole });
   let printed: string | null = JSON.stringify(fields);
   const name = dialect.outputMaximum;
@@ -51,7 +51,7 @@ const ceilingBytes = (name: string): number => name.length + 4 + String(Number.M
 
 function bodyFields(
   draft: CallDraft,
-  to: { family: string; known: ReadonlySet<OptionalField>; developer: boolean },
+  to: { family: string; known: readonly string[]; developer: boolean },
 ): Fields {
   const { request, release, reasoningEffort } = draft;
   const { known } = to;
@@ -67,23 +67,23 @@ function bodyFields(
     ...(request.responseFormat !== null && { response_format: request.responseFormat }),
     ...(request.stream && {
       stream: true,
-      ...(known.has("stream_options") && { stream_options: { include_usage: true } }),
+      ...(known.includes("stream_options") && { stream_options: { include_usage: true } }),
     }),
   };
 }
 
 /** The fields that the upstream knows. */
-function only<T extends object>(fields: T, known: ReadonlySet<string>): T {
-  if (Object.keys(fields).every((name) => known.has(name))) return fields;
-  return Object.fromEntries(Object.entries(fields).filter(([name]) => known.has(name))) as T;
+function only<T extends object>(fields: T, known: readonly string[]): T {
+  if (Object.keys(fields).every((name) => known.includes(name))) return fields;
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => known.includes(name))) as T;
 }
 
 /** Names of given fields that this upstream does not know (action F of wire.md §1.1). */
 const ignoredFields = (
   { forwarded, identifiers }: ChatRequest,
-  known: ReadonlySet<string>,
+  known: readonly string[],
 ): readonly string[] =>
-  [...Object.keys(forwarded), ...Object.keys(identifiers)].filter((name) => !known.has(name));
+  [...Object.keys(forwarded), ...Object.keys(identifiers)].filter((name) => !known.includes(name));
 
 /** Only beside tools: upstreams refuse a choice, or a word on parallel calls, where there are none. */
 function toolFields({ tools, toolChoice }: ChatRequest, parallel: boolean | undefined): object {
@@ -105,8 +105,11 @@ function sampling({ request, reasoningEffort, temperature }: CallDraft): object 
 }
 
 /** In the table's order, whichever the caller's: what the upstream does not know was refused (`releases/fit.ts`). */
-const appliedFields = (applied: ChatRequest["applied"]): object =>
-  Object.fromEntries(Object.entries(applied).toSorted(([a], [b]) => orderOf(a) - orderOf(b)));
+function appliedFields(applied: ChatRequest["applied"]): object {
+  const given = Object.entries(applied);
+  if (given.length < 2) return applied;
+  return Object.fromEntries(given.toSorted(([a], [b]) => orderOf(a) - orderOf(b)));
+}
 
 const ORDER = REQUEST_FIELDS.map(([name]): string => name);
 const orderOf = (name: string): number => ORDER.indexOf(name);
