@@ -12,8 +12,9 @@ export async function fillEveryTable(
     `INSERT INTO alert_channel (channel_id, org_id, kind, name, target, secret, created_at)
      VALUES ('chn_1', '${org}', 'webhook', 'Pager', 'https://example.com/', 'AAAA', 1)`,
     `INSERT INTO alert_state (rule_id, subject, crossing_id, since) VALUES ('alr_1', 'x', 'crs_1', 1)`,
+    // Of now: an old one is swept away.
     `INSERT INTO alert_delivery (delivery_id, org_id, rule_id, channel_id, kind, text, payload, state, tries, status, created_at)
-     VALUES ('msg_1', '${org}', 'alr_1', 'chn_1', 'key_limit', 'words', '{}', 'delivered', 1, 200, 1)`,
+     VALUES ('msg_1', '${org}', 'alr_1', 'chn_1', 'key_limit', 'words', '{}', 'delivered', 1, 200, ${Date.now()})`,
     `INSERT INTO alert_attempt (delivery_id, n, at, duration_ms, status) VALUES ('msg_1', 1, 1, 1, 200)`,
     `INSERT INTO provider_breaker (provider, reason, opened_by, opened_at) VALUES ('elsewhere', 'words', 'usr_1', 1)`,
     `INSERT INTO auto_top_up (org_id, enabled, threshold, amount, failures, last_failure, failed_at)
