@@ -145,6 +145,12 @@ export class Visitor {
     return !(await this.page.getByRole("heading", { name: stateTexts.notFound }).isVisible());
   }
 
+  /** Goes to the page with this heading as a link in a page does: nothing is loaded anew. */
+  async go(path: string, title: string): Promise<void> {
+    await this.page.evaluate<void>(`history.pushState(null, "", ${JSON.stringify(path)})`);
+    await this.arrived(title);
+  }
+
   /** The page with this heading has taken the place of the one before, whose address goes first; and stands still. */
   async arrived(title: string): Promise<void> {
     await this.page.getByRole("heading", { level: 1, name: title, exact: true }).waitFor();

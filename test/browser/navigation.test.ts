@@ -7,7 +7,7 @@ import {
   type OrganizationPage,
   path,
 } from "../../dashboard/path-builder.ts";
-import { shellTexts } from "../../dashboard/components/texts.ts";
+import { pageNames, shellTexts } from "../../dashboard/components/texts.ts";
 import { allowance, ROLES, type Standing } from "../../src/domain/roles.ts";
 import { newMember } from "../support/browser.ts";
 import { type Dashboard, OPERATOR, startDashboard, type Visitor } from "./dashboard.ts";
@@ -41,9 +41,10 @@ for (const standing of [...ROLES, "operator"] as const)
       if (response.status() === 403) refused++;
     });
     const answering: string[] = [];
+    await visitor.open(path.organization(org, "settings"));
     for (const page of ORGANIZATION_PAGES) {
       const before = refused;
-      await visitor.open(path.organization(org, page));
+      await visitor.go(path.organization(org, page), pageNames[page]);
       if (refused === before && isUsed(standing, page)) answering.push(path.organization(org, page));
     }
     await visitor.open(path.organization(org));
