@@ -2,7 +2,7 @@
 import { parseArgs } from "node:util";
 import { MEASURES, type NamedMeasure } from "./measures.ts";
 import { TOLLGATES } from "./peer.ts";
-import { PEERS } from "./peers.ts";
+import { PEERS, root } from "./peers.ts";
 import { FULL, QUICK, type Plan } from "./plan.ts";
 import { RIVALS_MEASURES, RIVALS_PAGE } from "./rivals.ts";
 
@@ -11,7 +11,7 @@ export interface Options {
   measures: readonly NamedMeasure[];
   /** Whether a peer takes part; controls always do. */
   wants: (peer: string) => boolean;
-  /** The revision that this tree is compared with; null without `--compare`. */
+  /** The commit that this tree is compared with; null without `--compare`. */
   compare: string | null;
   /** The page of rivals is written from this run. */
   rivals: boolean;
@@ -35,7 +35,7 @@ take part where --peers names them. --rivals writes ${RIVALS_PAGE}.`;
 /** Prints the usage and ends the process where it is asked for it, or for what it does not know. */
 export function readOptions(): Options {
   const asked = parse();
-  const { peers, rivals, compare = null } = asked;
+  const { peers, rivals, compare } = asked;
   const only = rivals ? RIVALS_MEASURES : asked.only;
   const given = asked.quick ? QUICK : FULL;
   const { rounds, firstWarmUpMs } = compare === null && !rivals ? given : atLeast(given, COMPARED);
@@ -76,13 +76,15 @@ function parse() {
       console.log(USAGE);
       process.exit(0);
     }
-    const { quick, compare, rounds, rivals } = values;
+    const { quick, rounds, rivals } = values;
+    const compare = values.compare === undefined ? null : commitOf(values.compare);
     const only = namesIn("only", values.only, NAMES);
     const peers = namesIn("peers", values.peers === "none" ? "" : values.peers, [...OTHERS, ...TOLLGATES]);
     if (only?.length === 0) throw new Error("--only names no figure");
     if (rounds !== undefined && !/^[1-9]\d?$/.test(rounds))
       throw new Error(`--rounds ${rounds} is no number of rounds`);
-    if (rivals && (only ?? compare) !== undefined) throw new Error("--rivals names its figures by itself");
+    if (rivals && (only !== undefined || compare !== null))
+      throw new Error("--rivals names its figures by itself");
     return { quick, compare, rivals, only, peers, rounds: rounds === undefined ? undefined : Number(rounds) };
   } catch (error) {
     console.error(`${error instanceof Error ? error.message : String(error)}\n${USAGE}`);
@@ -99,4 +101,12 @@ function namesIn(option: string, list: string | undefined, known: readonly strin
   const unknown = names?.filter((name) => !known.includes(name)) ?? [];
   if (unknown.length > 0) throw new Error(`--${option} does not know: ${unknown.join(", ")}`);
   return names;
+}
+
+/** The hash of a revision, which stays what it is while a branch moves on. Throws where git knows none. */
+function commitOf(revision: string): string {
+  const asked = ["git", "rev-parse", "--verify", "--quiet", "--end-of-options", `${revision}^{commit}`];
+  const { success, stdout } = Bun.spawnSync(asked, { cwd: root, stderr: "ignore" });
+  if (!success) throw new Error(`--compare: git knows no revision ${revision}`);
+  return stdout.toString().trim();
 }
