@@ -62,6 +62,7 @@ export class EventStreams {
     try {
       for (let next = frames.next(); ; ) {
         const arrived = await arrival(stream, next);
+        stream.speak = null;
         stream.sentAtMs = this.clock.monotonicMs();
         if (typeof arrived === "string") {
           yield arrived;
@@ -116,10 +117,13 @@ export class EventStreams {
     const now = this.clock.monotonicMs();
     for (const stream of this.open)
       this.options.jobs.run("stream_comments", () => {
-        if (stream.speak === null || now - stream.sentAtMs < COMMENT_AFTER_MS) return;
+        const { speak } = stream;
+        if (speak === null || now - stream.sentAtMs < COMMENT_AFTER_MS) return;
         const filler = now - stream.lastFrameAtMs >= FILLER_AFTER_MS;
         if (filler) stream.lastFrameAtMs = now;
-        stream.speak(filler ? stream.relayed.filler() : KEEP_ALIVE);
+        const text = filler ? stream.relayed.filler() : KEEP_ALIVE;
+        stream.speak = null;
+        speak(text);
       });
   }
 }
@@ -145,13 +149,7 @@ function begun(frames: AsyncGenerator<string, void, void>, client: AbortSignal):
 /** The next frame, or what the silence before it says. */
 function arrival(stream: Open, next: Promise<Frame>): Promise<Frame | string> {
   return new Promise((resolve, reject) => {
-    stream.speak = (text) => {
-      stream.speak = null;
-      resolve(text);
-    };
-    next.then((frame) => {
-      stream.speak = null;
-      resolve(frame);
-    }, reject);
+    stream.speak = resolve;
+    next.then(resolve, reject);
   });
 }

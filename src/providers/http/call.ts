@@ -32,7 +32,7 @@ export async function send(outgoing: Outgoing, channel: CallChannel): Promise<Re
   if (unreachable !== null) throw unreachable;
   if (timeouts.reason !== null) throw unsent(timeouts.reason);
   const proof = await proofOf(outgoing, channel);
-  const reply = await dispatched({ ...outgoing, headers: { ...outgoing.headers, ...proof } }, channel);
+  const reply = await dispatched(outgoing, { ...outgoing.headers, ...proof }, channel);
   if (outgoing.body !== undefined) crashPoint("after_request_bytes"); // a probe has no body
   connectProbe.answered();
   const secrets = Object.values(proof).map((value) => value.replace(/^bearer /i, ""));
@@ -69,12 +69,15 @@ const unsent = ({ reason, message, upstream }: Failure): Failure =>
   new Failure(reason, "no", `${message}, nothing sent`, upstream);
 
 async function dispatched(
-  { url, ...outgoing }: Outgoing,
+  { url, method, body }: Outgoing,
+  headers: Record<string, string>,
   { connectProbe, timeouts }: CallChannel,
 ): Promise<Response> {
   try {
     return await fetch(url, {
-      ...outgoing,
+      method,
+      headers,
+      ...(body !== undefined && { body }),
       redirect: "manual",
       proxy: false,
       timeout: false, // CallTimeouts decides

@@ -7,6 +7,7 @@ import { Failure } from "../failure.ts";
 export const EVENT_CHARACTERS_MAX = 8 * 1024 * 1024;
 export const EVENT_LINES_MAX = 65_536;
 
+const GOES_ON = { stream: true };
 const LF = 10;
 const COLON = 58;
 const SPACE = 32;
@@ -32,7 +33,7 @@ export class SseEvents implements Framing<string> {
     const events: string[] = [];
     try {
       if (this.failure !== null) throw this.failure;
-      this.split(this.decoder.decode(bytes, { stream: true }), events);
+      this.split(this.decoder.decode(bytes, GOES_ON), events);
     } catch (error) {
       if (!(error instanceof Failure) || events.length === 0) throw error;
       this.failure = error;
