@@ -117,12 +117,10 @@ async function decided(
 ): Promise<AdmissionOutcome | Duplicate> {
   const { credential, body, slot } = arrived;
   const { organizationId } = credential;
-  const from = { organizationId, body };
-  const read = (): PreparedRequest => prepareRequest(ports, incoming, from);
-  const first = read(); //                                                                         3–5
+  const preparing = prepareRequest(ports, incoming, { organizationId, body }); //                  3–5
+  const first = preparing instanceof Promise ? await preparing : preparing;
   if (slot instanceof Refusal) first.wanted = { stage: "route", refusal: slot };
-  const asker = { credential, incoming, readAgain: read };
-  const { outcome, prepared } = await askLedger(ports, first, asker); //                           6, COMMIT 1
+  const { outcome, prepared } = await askLedger(ports, first, { credential, incoming }); //                           6, COMMIT 1
   if (outcome.kind === "running") return { ...outcome, prepared };
   return conclude(ports, outcome, { incoming, ...arrived, prepared });
 }

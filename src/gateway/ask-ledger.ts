@@ -2,7 +2,12 @@
 // route was found closed, again where running requests hold less than they did (money.md §6, §7).
 import type { Credential } from "../domain/credential.ts";
 import type { AdmissionRequest, AdmissionDecision, Ledger, Lowering } from "../ledger/ledger.ts";
-import { admissionRequestOf, type PreparedRequest, type PreparePorts } from "./prepared-request.ts";
+import {
+  admissionRequestOf,
+  type PreparedRequest,
+  type PreparePorts,
+  routedAgain,
+} from "./prepared-request.ts";
 import { countPrompt, onlyTheBoundRefused } from "./count-prompt.ts";
 import type { Incoming } from "./incoming.ts";
 import { lackOf, makeRoom } from "./make-room.ts";
@@ -18,8 +23,6 @@ export interface AskLedgerPorts extends PreparePorts {
 interface Asker {
   credential: Credential;
   incoming: Pick<Incoming, "requestId" | "signal">;
-  /** What is asked for by the route table as it is now. */
-  readAgain: () => PreparedRequest;
 }
 
 /** How often one request is decided again because running ones hold less than before. */
@@ -29,7 +32,7 @@ const ROOMS_AT_MOST = 8;
 export async function askLedger(
   ports: AskLedgerPorts,
   first: PreparedRequest,
-  { credential, incoming, readAgain }: Asker,
+  { credential, incoming }: Asker,
 ): Promise<{ outcome: AdmissionDecision; prepared: PreparedRequest }> {
   const { organizationId } = credential;
   const by = { requestId: incoming.requestId, credential };
@@ -54,7 +57,7 @@ export async function askLedger(
     } else if (!refreshed && foundClosed(outcome)) {
       await ports.refreshRoutes?.();
       refreshed = true;
-      prepared = readAgain();
+      prepared = routedAgain(ports, prepared, organizationId);
       continue;
     }
     const missing = stands.kind === "refused" ? lackOf(stands.short) : null;

@@ -8,6 +8,7 @@ import { parseJson } from "../domain/parse-json.ts";
 import { Refusal } from "../domain/refusals.ts";
 import type { Release } from "../domain/release.ts";
 import type { AdmissionRequest, AdmissionPlan } from "../ledger/ledger.ts";
+import type { Pacer } from "../limits/pacer.ts";
 import { promptBound, quote, type Quote } from "../pricing/quote.ts";
 import type { Provider } from "../providers/provider.ts";
 import type { Candidate } from "./hold.ts";
@@ -20,7 +21,11 @@ export interface PreparePorts {
   /** HMAC of an identifier that a caller chose, keyed per installation and organization: never the raw value. */
   identify(organizationId: string, value: string): string;
   timeouts: { answerMs: number; streamMs: number };
+  /** Whose turn it is to have a large body read. */
+  pacer: Pacer;
 }
+
+type RoutingPorts = Omit<PreparePorts, "pacer">;
 
 /** What the bytes ask for, after everything that needs no store. */
 export interface PreparedRequest {
@@ -55,36 +60,82 @@ export const nothingPrepared = (requestId: string): PreparedRequest => ({
   wanted: NOTHING,
 });
 
-/** Steps 3–5: parse, route, price. What is refused on the way is carried. */
+/** Above this a body takes milliseconds to read, which the requests of others would wait. */
+const LARGE_BODY_BYTES = 64 * 1024;
+
+/** Steps 3–5: parse, route, price; at once, or where the body is large in turn. What is refused on the way is carried. */
 export function prepareRequest(
   ports: PreparePorts,
   incoming: Incoming,
   from: { organizationId: string; body: Uint8Array },
-): PreparedRequest {
-  const prepared = nothingPrepared(incoming.requestId);
-  const { format } = incoming;
-  let request: ChatRequest;
+): PreparedRequest | Promise<PreparedRequest> {
+  const { organizationId, body } = from;
+  if (body.byteLength > LARGE_BODY_BYTES) return prepareLarge(ports, incoming, from);
+  return routed(ports, readRequest(incoming, decode(body)), organizationId);
+}
+
+/** In three pieces, each when its turn comes. Throws `Refusal` when the client has left before. */
+async function prepareLarge(
+  { pacer, ...ports }: PreparePorts,
+  incoming: Incoming,
+  { organizationId, body }: { organizationId: string; body: Uint8Array },
+): Promise<PreparedRequest> {
+  const paced = { organizationId, bytes: body.byteLength, signal: incoming.signal };
+  const decoded = await pacer.run(paced, () => decode(body));
+  const read = await pacer.run(paced, () => readRequest(incoming, decoded));
+  return await pacer.run(paced, () => routed(ports, read, organizationId));
+}
+
+/** What the body says, or why it is no JSON. */
+function decode(body: Uint8Array): unknown {
   try {
-    prepared.idempotency = readIdempotencyKey(incoming.idempotencyKey, incoming.requestId);
-    const parsed = parseJson(from.body);
-    prepared.model = modelNamed(parsed);
-    ({ request, printer: prepared.printer } = format.parse(parsed));
-    prepared.request = request;
-    if (prepared.idempotency.callerSupplied) prepared.fingerprint = fingerprintOf(format, parsed);
+    return parseJson(body);
   } catch (error) {
-    return { ...prepared, wanted: { stage: "shape", refusal: asRefusal(error) } };
+    return asRefusal(error);
   }
+}
+
+/** Step 3: the key, what was decoded, its fingerprint. */
+function readRequest({ requestId, idempotencyKey, format }: Incoming, decoded: unknown): PreparedRequest {
+  const prepared = nothingPrepared(requestId);
   try {
-    prepared.candidates = candidatesFor(ports, request, from.organizationId); // 4
-    prepared.wanted = quoteFor(request, prepared.candidates, boundOver(prepared.candidates)); // 5
+    prepared.idempotency = readIdempotencyKey(idempotencyKey, requestId);
+    if (decoded instanceof Refusal) throw decoded;
+    prepared.model = modelNamed(decoded);
+    const { request, printer } = format.parse(decoded);
+    if (prepared.idempotency.callerSupplied) prepared.fingerprint = fingerprintOf(format, decoded);
+    prepared.request = request;
+    prepared.printer = printer;
   } catch (error) {
-    prepared.wanted = { stage: "route", refusal: asRefusal(error) };
+    prepared.wanted = { stage: "shape", refusal: asRefusal(error) };
   }
   return prepared;
 }
 
+/** Steps 4 and 5, noted on what was read. */
+function routed(ports: RoutingPorts, read: PreparedRequest, organizationId: string): PreparedRequest {
+  const { request } = read;
+  if (request === null) return read;
+  try {
+    read.candidates = candidatesFor(ports, request, organizationId); // 4
+    read.wanted = quoteFor(request, read.candidates, boundOver(read.candidates)); // 5
+  } catch (error) {
+    read.wanted = { stage: "route", refusal: asRefusal(error) };
+  }
+  return read;
+}
+
+/** The same request by the route table as it is now; nothing of it is read again. */
+export function routedAgain(
+  ports: RoutingPorts,
+  prepared: PreparedRequest,
+  organizationId: string,
+): PreparedRequest {
+  return routed(ports, { ...prepared, candidates: [], counted: false }, organizationId);
+}
+
 /** Open releases of the model that can serve what this request needs; the first one's refusal stands for all. */
-function candidatesFor(ports: PreparePorts, request: ChatRequest, organizationId: string): Candidate[] {
+function candidatesFor(ports: RoutingPorts, request: ChatRequest, organizationId: string): Candidate[] {
   const releases = ports.routeTable.candidates(request.model);
   if (releases.length === 0) throw ports.routeTable.closedReason(request.model);
   const identifiers = identifiersOf(ports, request, organizationId);

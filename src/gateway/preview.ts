@@ -60,7 +60,7 @@ export async function preview(
   if (authenticated.kind === "refused") throw authenticated.refusal;
   const body = await incoming.readBody(credential.organizationId);
   const by = { requestId: incoming.requestId, credential };
-  let prepared = prepareRequest(
+  let prepared = await prepareRequest(
     ports,
     { ...incoming, idempotencyKey: null },
     { organizationId: credential.organizationId, body },

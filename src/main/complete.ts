@@ -14,6 +14,7 @@ import type { Jobs } from "../lib/jobs.ts";
 import type { Log } from "../lib/log.ts";
 import type { Metrics } from "../lib/metrics.ts";
 import type { CallLimits } from "../limits/limits.ts";
+import { Pacer } from "../limits/pacer.ts";
 import type { Providers } from "./providers.ts";
 import type { Releases } from "./releases.ts";
 import { reportsOf } from "./reports.ts";
@@ -46,6 +47,7 @@ export function completePorts(
     refreshRoutes: releases.refresh,
     providers: providers.byName,
     limits,
+    pacer: new Pacer(),
     holds: new RunningHolds(ledger),
     progress: new ProgressLog(ledger, jobs),
     callScopes,

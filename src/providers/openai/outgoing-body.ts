@@ -163,8 +163,10 @@ const SETTINGS: ReadonlySet<string> = new Set([
 function plainText({ messages, ...fields }: Fields): string {
   const texts: string[] = [];
   for (const message of messages)
-    for (const [name, value] of Object.entries(message))
+    for (const name of Object.keys(message)) {
+      const value = message[name];
       if (name !== "role" && value !== null) texts.push(typeof value === "string" ? value : unescaped(value));
+    }
   for (const [name, value] of Object.entries(fields))
     if (!SETTINGS.has(name) && (typeof value === "string" || typeof value === "object"))
       texts.push(unescaped(value));

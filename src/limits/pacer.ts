@@ -1,0 +1,79 @@
+// Long pieces of work on the one thread that serves everybody, such as reading a body of a megabyte: one at a time,
+// organizations in turn, and after each of them the thread is for others as long as it took.
+import { Refusal } from "../domain/refusals.ts";
+import { type TakesTurns, Turns } from "./turns.ts";
+
+/** Whose work it is, how much it weighs, and who waits for it. */
+export interface Paced extends TakesTurns {
+  signal: AbortSignal;
+}
+
+interface Waiting extends TakesTurns {
+  begin(): void;
+}
+
+interface PacerPorts {
+  nowMs(): number;
+  /** Calls it in a later turn of the event loop, so many milliseconds from now. */
+  later(ms: number, resume: () => void): void;
+}
+
+/** Shorter rests than a timer can measure end with the turn. */
+const TIMER_MS = 1;
+
+const eventLoop: PacerPorts = {
+  nowMs: () => performance.now(),
+  later: (ms, resume) => void (ms < TIMER_MS ? setImmediate(resume) : setTimeout(resume, ms)),
+};
+
+export class Pacer {
+  private readonly turns = new Turns<Waiting>();
+  private resting = false;
+
+  constructor(private readonly ports: PacerPorts = eventLoop) {}
+
+  /**
+   * What the work returned, done when its turn came: at once where nothing was done just before. Throws what it threw, and
+   * a `Refusal` when its client left before; then it is never done.
+   */
+  run<T>(paced: Paced, work: () => T): Promise<T> {
+    const { organizationId, bytes, signal } = paced;
+    if (signal.aborted) return Promise.reject(left());
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    const leave = (): void => {
+      this.turns.remove(waiting);
+      reject(left());
+    };
+    const begin = (): void => {
+      signal.removeEventListener("abort", leave);
+      this.turns.remove(waiting);
+      try {
+        resolve(this.timed(work));
+      } catch (error) {
+        reject(error);
+      }
+    };
+    const waiting: Waiting = { organizationId, bytes, begin };
+    signal.addEventListener("abort", leave, { once: true });
+    this.turns.add(waiting);
+    if (!this.resting) this.turns.next()?.begin();
+    return promise;
+  }
+
+  private timed<T>(work: () => T): T {
+    const { nowMs, later } = this.ports;
+    const beganMs = nowMs();
+    this.resting = true;
+    try {
+      return work();
+    } finally {
+      later(nowMs() - beganMs, () => {
+        this.resting = false;
+        this.turns.next()?.begin();
+      });
+    }
+  }
+}
+
+const left = (): Refusal =>
+  new Refusal("invalid_request", "The client left before its request was read. Send the request again.");
