@@ -4,13 +4,10 @@ import type { Fairness } from "../fairness.ts";
 
 /** What a victim's slowest calls may take beside a flood, as a multiple of what they take alone. */
 const SLOWER_AT_MOST = 3;
-/** Nobody notices as much: some bodies of the flood, a megabyte each, are read before a call, and what that takes is no matter of queues. */
-const UNNOTICED_MS = 50;
 
 /** The best round counts: the others may have met something else that ran on the machine. */
 export const fairness: Check = ({ found: { fairness: rounds } }) => {
-  const fair = ({ aloneMs, floodedMs }: Fairness): boolean =>
-    floodedMs <= Math.max(aloneMs * SLOWER_AT_MOST, aloneMs + UNNOTICED_MS);
+  const fair = ({ aloneMs, floodedMs }: Fairness): boolean => floodedMs <= aloneMs * SLOWER_AT_MOST;
   if (rounds.length === 0 || rounds.some(fair)) return [];
   return [{ broken: "a tenant's flood slowed another one down", facts: { rounds } }];
 };
