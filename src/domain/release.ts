@@ -16,6 +16,30 @@ export interface Price {
   requestMinimum: NanoUsd;
 }
 
+/** A manifest that keeps every rule, with its defaults filled in. Wire names; the rules are in `releases/manifest.ts`. */
+export interface Manifest {
+  model: string;
+  provider: string;
+  upstream_model: string;
+  region: string;
+  route: string;
+  version: number;
+  tier: Tier;
+  requires_paid: boolean;
+  context_window: number;
+  max_output_tokens: number;
+  default_output_tokens: number;
+  pricing: { currency: "USD" } & Release["publishedPrice"];
+  reasoning?: { modes: string[]; default: string };
+  tokenizer: TokenizerName;
+  capabilities: Capabilities;
+  image_tokens_max?: number;
+  remote_images: boolean;
+  defaults: { temperature?: number };
+  priority: number;
+  weight: number;
+}
+
 /** One published, signature-checked release of a route. Immutable; `digest` identifies it in the ledger. */
 export interface Release {
   /** SHA-256 of the JWS, lower-case hex. */

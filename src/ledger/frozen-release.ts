@@ -1,17 +1,48 @@
 // The release that a request was frozen with, by its digest: an immutable row, which is what the request is priced by
 // (hardening.md S33). Written by `registry/releases.ts`; the ledger reads it to settle and to verify.
+import { decodeJwt, decodeProtectedHeader } from "jose";
+import { freezeRelease } from "../domain/freeze-release.ts";
 import { nanoUsd } from "../domain/money.ts";
-import type { Release } from "../domain/release.ts";
-import { ask, type Query, textOf } from "../store/sql.ts";
+import type { Manifest, Release } from "../domain/release.ts";
+import { ask, type Query, type SqlRow, textOf } from "../store/sql.ts";
 import { readable } from "./unreadable.ts";
 
 /** Null when no such release was ever published; throws `UnreadableRecord` for one that is damaged. */
 export function* findRelease(digest: string): Query<Release | null> {
-  const [row] = yield* ask("SELECT manifest FROM route_release WHERE digest = ?1", [digest]);
-  return row === undefined
-    ? null
-    : readable(`release ${digest}`, () => parseRelease(textOf(row["manifest"])));
+  const [row] = yield* ask("SELECT manifest, jws FROM route_release WHERE digest = ?1", [digest]);
+  return row === undefined ? null : storedRelease(`release ${digest}`, row);
 }
+
+/**
+ * The release of a row with its `manifest` and `jws`; `UnreadableRecord` for one that is not what was signed. Its digest is
+ * that of the JWS, whose signature was verified before it was stored: the key may have lost its trust since, and what was
+ * priced by it stays priced by it.
+ */
+export const storedRelease = (what: string, { manifest, jws }: SqlRow): Release =>
+  readable(what, () => {
+    const [stored, signed]: unknown[] = [
+      JSON.parse(textOf(manifest)),
+      JSON.parse(printRelease(signedRelease(textOf(jws)))),
+    ];
+    if (!agrees(stored, signed)) throw new Error("it is not what was signed");
+    return parseRelease(textOf(manifest));
+  });
+
+function signedRelease(jws: string): Release {
+  const { release, iat = 0, exp = 0 } = decodeJwt<{ release: Manifest }>(jws);
+  const { kid = "" } = decodeProtectedHeader(jws);
+  const digest = new Bun.CryptoHasher("sha256").update(jws).digest("hex");
+  return freezeRelease(release, { digest, signedBy: kid, issuedAtMs: iat * 1000, expiresAtMs: exp * 1000 });
+}
+
+/** Whether all that was signed is stored. What it leaves out, because its field came later, is as it was frozen. */
+const agrees = (stored: unknown, signed: unknown): boolean =>
+  isObject(stored) && isObject(signed)
+    ? Object.entries(signed).every(([name, value]) => agrees(stored[name], value))
+    : Bun.deepEquals(stored ?? null, signed ?? null);
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 
 const RATES = ["input", "cachedInput", "output", "requestMinimum"] as const;
 
@@ -21,7 +52,7 @@ export function printRelease(release: Release): string {
   return JSON.stringify({ ...release, price });
 }
 
-export function parseRelease(manifest: string): Release {
+function parseRelease(manifest: string): Release {
   const stored = JSON.parse(manifest) as Omit<Release, "price"> & {
     price: Record<(typeof RATES)[number], string>;
   };

@@ -2,9 +2,8 @@
 // a route never sinks (hardening.md S33), whichever gateway publishes.
 import type { Actor } from "../domain/actor.ts";
 import type { Release } from "../domain/release.ts";
-import { findRelease, parseRelease, printRelease } from "../ledger/frozen-release.ts";
+import { findRelease, printRelease, storedRelease } from "../ledger/frozen-release.ts";
 import type { Reader, Transactions } from "../ledger/ledger.ts";
-import { readable } from "../ledger/unreadable.ts";
 import { appendAuditLine } from "../store/audit-log.ts";
 import { ask, flagOf, lock, numberOf, orNull, type Query, type SqlRow, textOf } from "../store/sql.ts";
 
@@ -124,7 +123,7 @@ function* lockRoute(route: string): Query<RouteRecord | null> {
 function publishedOf(row: SqlRow, unreadable: (error: unknown) => void): PublishedRelease[] {
   try {
     const what = `the release of ${textOf(row["route"])}`;
-    const release = readable(what, () => parseRelease(textOf(row["manifest"])));
+    const release = storedRelease(what, row);
     const [publishedAtMs, coveredSinceMs] = [numberOf(row["published_at"]), numberOf(row["covered_since"])];
     return [{ release, jws: textOf(row["jws"]), publishedAtMs, coveredSinceMs }];
   } catch (error) {

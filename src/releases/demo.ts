@@ -4,10 +4,11 @@ import { byItself } from "../domain/actor.ts";
 import { link, mkdir, readFile, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { randomBase62 } from "../lib/id.ts";
+import type { Manifest } from "../domain/release.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Jobs } from "../lib/jobs.ts";
-import { freezeRelease } from "./frozen-release.ts";
-import { type Manifest, type ManifestInput, parseManifest } from "./manifest.ts";
+import { freezeRelease } from "../domain/freeze-release.ts";
+import { type ManifestInput, parseManifest } from "./manifest.ts";
 import type { Publisher } from "./publish.ts";
 import {
   generateReleaseKey,

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { CAPABILITIES, NO_CAPABILITIES } from "../domain/capabilities.ts";
 import { nanoUsd } from "../domain/money.ts";
-import { freezeRelease } from "./frozen-release.ts";
+import { freezeRelease } from "../domain/freeze-release.ts";
 import { parseManifest, parseManifestYaml } from "./manifest.ts";
 import { ReleaseError } from "./release-error.ts";
 

@@ -4,6 +4,7 @@ import { parse } from "yaml";
 import { z } from "zod";
 import { type Capabilities, type Capability, PUBLISHED_CAPABILITIES } from "../domain/capabilities.ts";
 import { parseUsd } from "../domain/money.ts";
+import type { Manifest } from "../domain/release.ts";
 import { ReleaseError } from "./release-error.ts";
 
 /** Rates and windows beyond these would let one hold outgrow the 63 bits of a row; nothing real comes near. */
@@ -87,8 +88,6 @@ const writtenSchema = z.strictObject({
 });
 type Written = z.output<typeof writtenSchema>;
 
-/** A manifest that keeps every rule, with its defaults filled in. Wire names. */
-export type Manifest = Written & { route: string };
 /** What an operator may write: defaults and `route` left out. */
 export type ManifestInput = z.input<typeof writtenSchema>;
 

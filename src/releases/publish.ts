@@ -4,7 +4,7 @@ import type { Actor } from "../domain/actor.ts";
 import type { ReleaseStep } from "../domain/operator-refusals.ts";
 import type { Release } from "../domain/release.ts";
 import type { Clock } from "../lib/clock.ts";
-import { freezeRelease } from "./frozen-release.ts";
+import { freezeRelease } from "../domain/freeze-release.ts";
 import { ReleaseError } from "./release-error.ts";
 import type { TrustedKeys } from "./release-key.ts";
 import type { RouteSwitch, RouteTable, Shelved } from "./route-table.ts";

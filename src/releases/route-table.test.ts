@@ -1,7 +1,7 @@
 // Which routes are open: order of trial, states, circuits, probes (specification 1, interfaces.md §4).
 import { describe, expect, test } from "bun:test";
 import type { Clock } from "../lib/clock.ts";
-import { freezeRelease } from "./frozen-release.ts";
+import { freezeRelease } from "../domain/freeze-release.ts";
 import { Health, type HealthTarget } from "./health.ts";
 import { type ManifestInput, parseManifest } from "./manifest.ts";
 import { RouteTable } from "./route-table.ts";

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { SignJWT, importJWK } from "jose";
-import { type Manifest, parseManifest } from "./manifest.ts";
+import type { Manifest } from "../domain/release.ts";
+import { parseManifest } from "./manifest.ts";
 import { ReleaseError } from "./release-error.ts";
 import { generateReleaseKey, readReleaseKey, readTrustedKeys } from "./release-key.ts";
 import { signRelease, verifyRelease } from "./signature.ts";

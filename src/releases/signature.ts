@@ -3,7 +3,8 @@
 import { printTime } from "../domain/print.ts";
 import { type CryptoKey, decodeProtectedHeader, errors, jwtVerify, SignJWT } from "jose";
 import { z } from "zod";
-import { type Manifest, parseManifest } from "./manifest.ts";
+import type { Manifest } from "../domain/release.ts";
+import { parseManifest } from "./manifest.ts";
 import { ReleaseError } from "./release-error.ts";
 import { ALGORITHM, type ReleaseKey, type TrustedKeys } from "./release-key.ts";
 

@@ -2,9 +2,11 @@
 // request is answered as if nothing had happened.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Browser, firstOperator } from "../support/browser.ts";
+import { openDisk } from "../support/damage.ts";
 import { type Customer, hello, startGateway, type TestGateway } from "../support/gateway.ts";
 
 let gateway: TestGateway;
+let databaseUrl: string | null = null;
 let root: Browser;
 let customer: Customer;
 /** Requests of the customer: their rows are damaged in this manner. */
@@ -13,7 +15,11 @@ let release: string;
 let whole: string;
 
 beforeAll(async () => {
-  gateway = await startGateway();
+  gateway = await startGateway({
+    configure: (config) => {
+      databaseUrl = config.databaseUrl;
+    },
+  });
   root = await firstOperator(gateway);
   customer = await gateway.customer();
   const asked = async (): Promise<string> =>
@@ -60,4 +66,27 @@ test("the pages that list it are whole", async () => {
   const { violations } = await root.app("POST /operator/ledger/audit");
   expect(new Set(violations.map(({ request_id }) => request_id))).toEqual(new Set([attempts, release]));
   expect(violations).toHaveLength(2);
+});
+
+test("a digit flipped in a release: whoever asks what a request of it cost is told, and the pages are whole", async () => {
+  const flipped = `manifest = replace(manifest, '"contextWindow":1', '"contextWindow":2')`;
+  const disk = await openDisk({ dataDir: gateway.dataDir, databaseUrl });
+  await disk.rows(
+    "ledger",
+    `UPDATE route_release SET ${flipped} WHERE digest = (SELECT release_digest FROM request WHERE request_id = ?1)`,
+    whole,
+  );
+  await disk.close();
+  for (const path of [`/v1/generation?id=${whole}`, `/v1/receipts/${whole}`]) {
+    const { status, text } = await ask(path);
+    expect([status, text]).toEqual([500, expect.stringMatching(/is damaged: release [0-9a-f]{64}\./)]);
+  }
+  const shown = await gateway.admin("GET", `/requests/${whole}`);
+  expect(shown.status).toBe(500);
+  const { data } = await root.app("GET /orgs/{org}/activity", { org: customer.organizationId });
+  expect(data.map(({ id }) => id)).toContain(whole);
+  const { violations } = await root.app("POST /operator/ledger/audit");
+  expect(violations).toContainEqual(
+    expect.objectContaining({ invariant: "I8 charge recomputed", request_id: whole, found: "none" }),
+  );
 });

@@ -9,7 +9,7 @@ import { mintKey } from "../../src/registry/secret.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { newId } from "../../src/lib/id.ts";
 import { testClock } from "../support/clock.ts";
-import { type KeyInHand, type OpenLedger, type Opened, releaseOf, World } from "./world.ts";
+import { type KeyInHand, type OpenLedger, type Opened, jwsOf, releaseOf, World } from "./world.ts";
 import { changeKey, createKey, findKey, keysOf, revokeKey } from "../../src/registry/api-keys.ts";
 import {
   approveEntitlement,
@@ -680,7 +680,8 @@ export function ledgerConformance(store: string, open: OpenLedger): void {
     });
 
     test("a version at or below the highest is refused, the very same release is no news", async () => {
-      const published = { release: releaseOf({ model: "y", version: 3 }), jws: "j" };
+      const release = releaseOf({ model: "y", version: 3 });
+      const published = { release, jws: jwsOf(release) };
       expect(await publishRelease(ledger, published, byItself("test"))).toEqual({ kind: "published" });
       expect(await publishRelease(ledger, published, byItself("test"))).toEqual({ kind: "repeated" });
       expect(await world.publish({ model: "y", version: 2 })).toEqual({ kind: "rolled_back", highest: 3 });

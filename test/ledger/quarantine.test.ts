@@ -367,6 +367,51 @@ describe.each([
     ]);
   });
 
+  /** What became of a release's row: a digit of its rate, another one of its window, a letter of what was signed. */
+  const RELEASE_DAMAGES: [what: string, set: string][] = [
+    ["a digit of the rate", `manifest = replace(manifest, '"input":"10', '"input":"30')`],
+    ["a digit of the window", `manifest = replace(manifest, '"contextWindow":1', '"contextWindow":3')`],
+    ["a letter of a name", `manifest = replace(manifest, '"tokenizer"', '"tokenizes"')`],
+    ["what was signed", "jws = replace(jws, '.', '.e')"],
+  ];
+
+  test.each(RELEASE_DAMAGES)(
+    "a release that is not what was signed (%s) prices nothing: its orphan is held, its readers are told",
+    async (_what, set) => {
+      const place = await open();
+      const before = await place.start();
+      const world = new World(before);
+      const other = releaseOf({ model: "n", route: "n@p/r" });
+      await world.publish();
+      await world.publish(other);
+      const key = await world.key(await world.organization(5));
+      const stream = async (release = releaseOf()): Promise<string> => {
+        const { id } = await world.admit(key, { hold: 1, release });
+        await world.checkpoint(key, id, { tokens: 9, release });
+        return id;
+      };
+      const { id: settled } = await world.admit(key, { hold: 1, release: other });
+      await world.settle(key, settled, { dollars: 0.1, release: other });
+      const [bad, good] = [await stream(other), await stream()];
+      await place.damage(`UPDATE route_release SET ${set} WHERE digest = '${other.digest}'`);
+      const ledger = await place.start();
+      expect(await new World(ledger).balance(key.organizationId)).toBe("3.80 1.00"); // ten cents each
+      expect((await readRequest(ledger, good))?.state).toBe("settled");
+      const named = `release ${other.digest} cannot be read`;
+      expect((await quarantined(ledger)).map(({ requestId, reason }) => [requestId, reason])).toEqual([
+        [bad, expect.stringContaining(named)],
+      ]);
+      expect(await readRelease(ledger, other.digest).catch(String)).toContain(named);
+      const told: unknown[] = [];
+      const newest = await newestReleases(ledger, (error) => told.push(String(error)));
+      expect(newest.map(({ release: { route } }) => route)).toEqual(["m@p/r"]);
+      expect(told).toEqual([expect.stringContaining("the release of n@p/r cannot be read")]);
+      expect((await ledger.audit()).violations).toEqual([
+        expect.objectContaining({ invariant: "I8 charge recomputed", requestId: settled, found: "none" }),
+      ]);
+    },
+  );
+
   test("usage beyond all bounds fails alone: no other settlement of its key and hour does", async () => {
     const place = await open();
     const ledger = await place.start();

@@ -2,7 +2,7 @@
 import { byItself } from "../../src/domain/actor.ts";
 import { NO_CAPABILITIES } from "../../src/domain/capabilities.ts";
 import { nanoUsd, type NanoUsd, ZERO_USD } from "../../src/domain/money.ts";
-import type { Release } from "../../src/domain/release.ts";
+import type { Manifest, Release } from "../../src/domain/release.ts";
 import type { AdmissionDecision, AdmissionRequest, Ledger, ResolveOutcome } from "../../src/ledger/ledger.ts";
 import { mintKey } from "../../src/registry/secret.ts";
 import { newId, newRequestId } from "../../src/lib/id.ts";
@@ -32,10 +32,7 @@ const usd = (amount: number): NanoUsd => nanoUsd(BigInt(Math.round(amount * 1e9)
 export function releaseOf(fields: Partial<Release> = {}): Release {
   const model = fields.model ?? "m";
   const route = fields.route ?? `${model}@p/r`;
-  return {
-    digest: new Bun.CryptoHasher("sha256")
-      .update(`${route} ${fields.version ?? 1} ${JSON.stringify(fields.tier ?? "")}`)
-      .digest("hex"),
+  const release: Omit<Release, "digest"> = {
     route,
     version: 1,
     model,
@@ -63,6 +60,41 @@ export function releaseOf(fields: Partial<Release> = {}): Release {
     signedBy: "test",
     ...fields,
   };
+  return { ...release, digest: new Bun.CryptoHasher("sha256").update(jwsOf(release)).digest("hex") };
+}
+
+/** As `release sign` would print it, without a signature: whoever stores a release has verified it. */
+export function jwsOf(release: Omit<Release, "digest">): string {
+  const { route, version, signedBy, issuedAtMs, expiresAtMs } = release;
+  const manifest: Manifest = {
+    model: release.model,
+    provider: release.provider,
+    upstream_model: release.upstreamModel,
+    region: release.region,
+    route,
+    version,
+    tier: release.tier,
+    requires_paid: release.requiresPaid,
+    context_window: release.contextWindow,
+    max_output_tokens: release.maxOutputTokens,
+    default_output_tokens: release.defaultOutputTokens,
+    pricing: { currency: "USD", ...release.publishedPrice },
+    tokenizer: release.tokenizer,
+    capabilities: release.capabilities,
+    remote_images: release.remoteImages,
+    defaults: release.defaults,
+    priority: release.priority,
+    weight: release.weight,
+  };
+  const claims = {
+    sub: route,
+    ver: version,
+    iat: issuedAtMs / 1000,
+    exp: expiresAtMs / 1000,
+    release: manifest,
+  };
+  const parts = [{ alg: "EdDSA", typ: "gw-release+jwt", kid: signedBy }, claims];
+  return [...parts.map((part) => Buffer.from(JSON.stringify(part)).toString("base64url")), ""].join(".");
 }
 
 export class World {
@@ -126,11 +158,8 @@ export class World {
   }
 
   publish(fields: Partial<Release> = {}): ReturnType<typeof publishRelease> {
-    return publishRelease(
-      this.ledger,
-      { release: releaseOf(fields), jws: crypto.randomUUID() },
-      byItself("test"),
-    );
+    const release = releaseOf(fields);
+    return publishRelease(this.ledger, { release, jws: jwsOf(release) }, byItself("test"));
   }
 
   admission(

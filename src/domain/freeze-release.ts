@@ -1,8 +1,7 @@
 // From signed claims to the frozen release that requests are priced and routed by. Prices become exact bigints here;
 // nothing is looked up, nothing can fail once the manifest was parsed.
-import { parseUsd, type NanoUsd } from "../domain/money.ts";
-import type { Release } from "../domain/release.ts";
-import type { Manifest } from "./manifest.ts";
+import { parseUsd, type NanoUsd } from "./money.ts";
+import type { Manifest, Release } from "./release.ts";
 
 /** What the signature says about a release, besides its manifest. */
 export interface Signed {

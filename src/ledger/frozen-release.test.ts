@@ -1,0 +1,77 @@
+// A stored release beside what was signed: what differs is refused by name, what a JWS of an older program does not know is not.
+import { expect, test } from "bun:test";
+import { NO_CAPABILITIES } from "../domain/capabilities.ts";
+import { freezeRelease } from "../domain/freeze-release.ts";
+import type { Manifest } from "../domain/release.ts";
+import { printRelease, storedRelease } from "./frozen-release.ts";
+
+const MANIFEST: Manifest = {
+  model: "m",
+  provider: "p",
+  upstream_model: "u",
+  region: "r",
+  route: "m@p/r",
+  version: 1,
+  tier: "standard",
+  requires_paid: false,
+  context_window: 1000,
+  max_output_tokens: 100,
+  default_output_tokens: 100,
+  pricing: { currency: "USD", input_per_million: "0.50", output_per_million: "1.50", request_minimum: "0" },
+  reasoning: { modes: ["low", "high"], default: "low" },
+  tokenizer: "bytes",
+  capabilities: NO_CAPABILITIES,
+  remote_images: false,
+  defaults: {},
+  priority: 1,
+  weight: 100,
+};
+
+const part = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString("base64url");
+
+function signed(release: object): { jws: string; manifest: string } {
+  const claims = { release, iat: 1, exp: 2 };
+  const jws = `${part({ alg: "EdDSA", kid: "k" })}.${part(claims)}.AA`;
+  const digest = new Bun.CryptoHasher("sha256").update(jws).digest("hex");
+  const seal = { digest, signedBy: "k", issuedAtMs: 1000, expiresAtMs: 2000 };
+  return { jws, manifest: printRelease(freezeRelease(MANIFEST, seal)) };
+}
+
+test("what was signed is read", () => {
+  expect(storedRelease("it", signed(MANIFEST))).toMatchObject({
+    route: "m@p/r",
+    price: { input: 500_000_000n },
+  });
+});
+
+test("what was signed before a field was known is read as it was frozen", () => {
+  const { priority: _, capabilities, ...older } = MANIFEST;
+  const { logit_bias: __, ...fewer } = capabilities;
+  const row = signed({ ...older, capabilities: fewer });
+  expect(storedRelease("it", row)).toMatchObject({ priority: 1, capabilities: NO_CAPABILITIES });
+});
+
+test("every character of a stored release that is another one is refused, by its name alone", () => {
+  const { jws, manifest } = signed(MANIFEST);
+  const believed = [...manifest].flatMap((character, at) => {
+    const other = /[0-9]/.test(character) ? String((Number(character) + 1) % 10) : "~";
+    const damaged = `${manifest.slice(0, at)}${other}${manifest.slice(at + 1)}`;
+    try {
+      storedRelease("it", { jws, manifest: damaged });
+      return [damaged];
+    } catch (error) {
+      expect(String(error)).toStartWith("UnreadableRecord: it cannot be read: ");
+      return [];
+    }
+  });
+  // The name of a field that is null, and is none without it.
+  expect(believed.filter((damaged) => !/"[^"]*~[^"]*":null/.test(damaged))).toEqual([]);
+});
+
+test("every character of what was signed is part of its digest", () => {
+  const { jws, manifest } = signed(MANIFEST);
+  for (let at = 0; at < jws.length; at++) {
+    const other = `${jws.slice(0, at)}${jws[at] === "A" ? "B" : "A"}${jws.slice(at + 1)}`;
+    expect(() => storedRelease("it", { jws: other, manifest })).toThrow("it cannot be read");
+  }
+});
