@@ -8,11 +8,12 @@ import { type Committed, UnknownCommit } from "../commit/unknown-commit.ts";
 import type { DatabaseClock } from "../database-clock.ts";
 import { decide, type MoneyOperation } from "../decide/decide.ts";
 import type { BatchContext } from "../commit/batch-state.ts";
+import { type Answer, askTogether, type Question } from "./flight.ts";
 import { DATABASE_NOW } from "./lease.ts";
-import { loadRows } from "./load.ts";
+import { type Ask, loadRows } from "./load.ts";
 import { type Marking, type WriterOperation, type WriterOutcome, organizationOf } from "./operations.ts";
 import { ask, askOnce, statement } from "./query.ts";
-import { isEmpty, sendChanges } from "./write.ts";
+import { isEmpty, writesOf } from "./write.ts";
 import type { Changes } from "../rows.ts";
 import { text } from "../cell.ts";
 
@@ -39,39 +40,47 @@ export async function commitBatch(
   const markings = operations.filter((operation) => operation.kind === "mark_dispatched");
   const money = operations.filter((operation) => operation.kind !== "mark_dispatched");
   if (money.length === 0) {
-    const passed = await markDispatched(client, markings, ports);
+    const [answer] = await askTogether(client, [marking(markings, ports)]);
+    const passed = passedIn(answer);
     return markings.map((operation) => marked(operation, passed));
   }
   const txn = ports.nextTransaction();
-  const { decided, changes } = await decideBatch(client, money, { ...ports, txn });
+  const { decided, changes, writes } = await decideBatch(client, money, { ...ports, txn });
   if (isEmpty(changes) && markings.length === 0) {
     // Nothing was to be written. What was found may be said only if it will not be lost with this server; a commit
     // behind its locks waits for the standby.
     if (decided.some(tellsOfEarlier)) await client.query("COMMIT");
-    else client.query("ROLLBACK").catch(() => {});
+    else rollBack(client);
     return decided;
   }
-  const passing = markDispatched(client, markings, ports);
-  const writing = sendChanges(client, changes, ports.dataKey);
   crashAround(money, "before");
-  const committing = client.query("COMMIT");
-  const failed = (await Promise.allSettled([passing, ...writing])).find(isRejected)?.reason as unknown;
-  // A commit behind a failed statement answers that it rolled back; the statement says why.
-  if (failed !== undefined && wasRefused(failed)) {
-    await committing.catch(() => {});
-    throw failed;
-  }
-  for (const { requestId, epoch } of changes.opened) ports.owners.set(requestId, epoch);
-  const passed = failed === undefined ? await passing : NOTHING;
-  const outcomes = inOrder(operations, decided, passed);
+  const marks = markings.length === 0 ? [] : [marking(markings, ports)];
+  let passed: ReadonlySet<string>;
   try {
-    const { command } = await committing;
-    if (command !== "COMMIT") throw new Error(`COMMIT answered ${command}`);
+    const answers = await askTogether(client, [...marks, ...writes, COMMIT]);
+    const tag = answers.at(-1)?.tag;
+    if (tag !== "COMMIT") throw new Error(`COMMIT answered ${tag}`);
+    passed = marks.length === 0 ? NOTHING : passedIn(answers[0]);
   } catch (error) {
-    throw wasRefused(error) ? error : new UnknownCommit(txn, changes, outcomes, error);
+    if (wasRefused(error)) {
+      rollBack(client);
+      throw error;
+    }
+    own(changes, ports);
+    throw new UnknownCommit(txn, changes, inOrder(operations, decided, NOTHING), error);
   }
+  own(changes, ports);
   crashAround(money, "after");
-  return outcomes;
+  return inOrder(operations, decided, passed);
+}
+
+function own({ opened }: Changes, { owners }: CommitPorts): void {
+  for (const { requestId, epoch } of opened) owners.set(requestId, epoch);
+}
+
+/** Nobody waits for it: nothing was written, or a statement failed whose error is the one that counts. */
+function rollBack(client: Client): void {
+  client.query("ROLLBACK").catch(() => {});
 }
 
 /** Acknowledges what an earlier transaction has done, which may have happened on this server alone so far. */
@@ -83,24 +92,28 @@ function tellsOfEarlier(committed: Committed<WriterOutcome>): boolean {
 
 const NOTHING: ReadonlySet<string> = new Set();
 
+const BEGIN: Question = { statement: statement("BEGIN", "BEGIN"), values: [] };
+const COMMIT: Question = { statement: statement("COMMIT", "COMMIT"), values: [] };
+
 async function decideBatch(
   client: Client,
   money: readonly MoneyOperation[],
   ports: CommitPorts & { txn: number },
-): Promise<{ decided: Committed<WriterOutcome>[]; changes: Changes }> {
+): Promise<{ decided: Committed<WriterOutcome>[]; changes: Changes; writes: Question[] }> {
   const { databaseClock, stamps, retention, txn } = ports;
-  const began = client.query("BEGIN");
   const aboutMs = (stamps ?? databaseClock).nowMs();
+  const begin: Ask = async (questions) => {
+    const [, ...answers] = await askTogether(client, [BEGIN, ...questions]);
+    return answers.map((answer) => answer.rows);
+  };
   try {
-    const [, { rows, databaseNowMs }] = await Promise.all([
-      began,
-      loadRows(client, money, { lock: true, aboutMs }),
-    ]);
+    const { rows, databaseNowMs } = await loadRows(begin, money, { lock: true, aboutMs });
     if (databaseNowMs !== null) databaseClock.read(databaseNowMs);
     const nowMs = stamps?.nowMs() ?? databaseNowMs ?? aboutMs;
-    return decide(rows, money, { nowMs, txn, epoch: ports.epoch(), retention });
+    const { decided, changes } = decide(rows, money, { nowMs, txn, epoch: ports.epoch(), retention });
+    return { decided, changes, writes: writesOf(changes, ports.dataKey) };
   } catch (error) {
-    client.query("ROLLBACK").catch(() => {}); // its error is the one that is already on its way
+    rollBack(client);
     throw error;
   }
 }
@@ -115,21 +128,19 @@ const MARK_DISPATCHED = statement(
    RETURNING t.request_id`,
 );
 
-/** The requests that may be sent. */
-async function markDispatched(
-  client: Client,
-  markings: readonly Marking[],
-  ports: CommitPorts,
-): Promise<ReadonlySet<string>> {
-  if (markings.length === 0) return NOTHING;
-  const rows = await ask(client, MARK_DISPATCHED, [
+const marking = (markings: readonly Marking[], ports: CommitPorts): Question => ({
+  statement: MARK_DISPATCHED,
+  values: [
     markings.map(({ organizationId }) => organizationId),
     markings.map(({ requestId }) => requestId),
     markings.map(({ requestId }) => ports.owners.get(requestId) ?? 0),
     ports.stamps?.nowMs() ?? null,
-  ]);
-  return new Set(rows.map(([requestId]) => text(requestId)));
-}
+  ],
+});
+
+/** The requests that may be sent. */
+const passedIn = (answer: Answer | undefined): ReadonlySet<string> =>
+  new Set(answer?.rows.map(([requestId]) => text(requestId)));
 
 const marked = ({ requestId }: Marking, passed: ReadonlySet<string>): Committed<WriterOutcome> => ({
   kind: "outcome",
@@ -195,9 +206,6 @@ async function traceOf(client: Client, txn: number, { entries, opened, closed }:
   );
   return rows.length > 0;
 }
-
-const isRejected = <T>(settled: PromiseSettledResult<T>): settled is PromiseRejectedResult =>
-  settled.status === "rejected";
 
 function crashAround(operations: readonly MoneyOperation[], when: "before" | "after"): void {
   for (const { kind } of operations) {

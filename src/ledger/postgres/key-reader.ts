@@ -8,7 +8,8 @@ import { selected } from "../column-map.ts";
 import { LOAD } from "../columns.ts";
 import { keyOf } from "../put-rows.ts";
 import { type KeyRow, rowId } from "../rows.ts";
-import { ask, statement } from "./query.ts";
+import { askTogether } from "./flight.ts";
+import { statement } from "./query.ts";
 
 const KEYS_NOW = statement(
   "keys_now",
@@ -63,8 +64,8 @@ export class KeyReader {
     const connection = this.connected();
     const client = await connection;
     try {
-      const rows = await ask(client, KEYS_NOW, [organizations, keys]);
-      return new Map(rows.map((row) => [rowId(text(row[0]), text(row[1])), keyOf(row)]));
+      const [answer] = await askTogether(client, [{ statement: KEYS_NOW, values: [organizations, keys] }]);
+      return new Map((answer?.rows ?? []).map((row) => [rowId(text(row[0]), text(row[1])), keyOf(row)]));
     } catch (error) {
       this.forget(connection);
       client.end().catch(() => {}); // gone already, most likely

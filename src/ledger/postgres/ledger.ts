@@ -29,7 +29,7 @@ import { type CommitPorts } from "./commit.ts";
 import { WriterPool } from "./writer-pool.ts";
 import { evictGone, evictInstances, Lease } from "./lease.ts";
 import { KeyReader } from "./key-reader.ts";
-import { loadRows } from "./load.ts";
+import { type Ask, loadRows } from "./load.ts";
 import { makeMonths } from "./months.ts";
 import { resolveOrphans } from "../orphans.ts";
 import { findUnowned } from "./orphans.ts";
@@ -43,6 +43,7 @@ import type { Repeating } from "../../lib/every.ts";
 import { type Jobs, jobsOnStderr } from "../../lib/jobs.ts";
 import { messageOf } from "../../lib/message.ts";
 import { type WriterOperation } from "./operations.ts";
+import { ask } from "./query.ts";
 import { PreviousInstances } from "../previous-instances.ts";
 import { available } from "./available.ts";
 import { Pulse } from "../commit/pulse.ts";
@@ -295,7 +296,9 @@ class PostgresLedger {
   private async preview(operation: Extract<MoneyOperation, { kind: "admit" }>): Promise<AdmissionDecision> {
     const { clock, store } = this.ports;
     const aboutMs = this.nowMs();
-    const { rows, databaseNowMs } = await loadRows(store.pool, [operation], { lock: false, aboutMs });
+    const asked: Ask = (questions) =>
+      Promise.all(questions.map(({ statement, values }) => ask(store.pool, statement, [...values])));
+    const { rows, databaseNowMs } = await loadRows(asked, [operation], { lock: false, aboutMs });
     const context = { nowMs: clock?.nowMs() ?? databaseNowMs ?? aboutMs, txn: 0, epoch: this.lease.epoch };
     const [first] = decide(rows, [operation], {
       ...context,

@@ -8,7 +8,8 @@ import { selected, widthOf } from "../column-map.ts";
 import { LOAD } from "../columns.ts";
 import * as put from "../put-rows.ts";
 import { type Rows, noRows, rowId } from "../rows.ts";
-import { type Asking, ask, statement, transposed } from "./query.ts";
+import type { Question } from "./flight.ts";
+import { statement, transposed } from "./query.ts";
 
 export interface Loaded {
   rows: Rows;
@@ -184,9 +185,12 @@ export interface LoadTerms {
   aboutMs: number;
 }
 
+/** Rows by question, the questions asked in this order. */
+export type Ask = (questions: readonly Question[]) => Promise<Cell[][][]>;
+
 /** Everything the operations are decided on. On one connection, inside a transaction, unless nothing is locked. */
 export async function loadRows(
-  on: Asking,
+  ask: Ask,
   operations: readonly MoneyOperation[],
   { lock, aboutMs }: LoadTerms,
 ): Promise<Loaded> {
@@ -194,13 +198,12 @@ export async function loadRows(
   const rows = noRows();
   const pairs = (from: Map<string, string[]>): string[][] => transposed([...from.values()], 2);
   const triples = (from: Map<string, string[]>): string[][] => transposed([...from.values()], 3);
-  const read = async (
-    wants: number,
-    reading: keyof typeof READ,
-    values: unknown[],
-    into: put.Put,
-  ): Promise<void> => {
-    if (wants > 0) for (const row of await ask(on, READ[reading], values)) into(rows, row);
+  const questions: Question[] = [];
+  const putting: put.Put[] = [];
+  const read = (wants: number, reading: keyof typeof READ, values: unknown[], into: put.Put): void => {
+    if (wants === 0) return;
+    questions.push({ statement: READ[reading], values });
+    putting.push(into);
   };
   let databaseNowMs: number | null = null;
   const putBalanceAndClock: put.Put = (into, cells) => {
@@ -208,18 +211,18 @@ export async function loadRows(
     databaseNowMs = Math.max(databaseNowMs ?? 0, int(cells[widthOf(LOAD.balance)]));
   };
   const organizations = [...wanted.organizations].toSorted();
-  await Promise.all([
-    read(1, lock ? "lockedBalances" : "balances", [organizations], putBalanceAndClock),
-    read(wanted.keys.size, "keys", [...pairs(wanted.keys), monthsAbout(aboutMs)], putKeyAndMonth),
-    read(wanted.claims.size, "claims", triples(wanted.claims), put.putClaim),
-    read(wanted.requests.size, "requests", pairs(wanted.requests), putRequestAndMonth),
-    read(wanted.entitlements.size, "entitlements", pairs(wanted.entitlements), put.putEntitlement),
-    read(wanted.routes.size, "routes", [[...wanted.routes]], put.putRoute),
-    read(wanted.topUps.size, "topUps", triples(wanted.topUps), put.putTopUp),
-    read(wanted.reversals.size, "reversals", triples(wanted.reversals), put.putReversal),
-    read(wanted.refundables.size, "refundables", pairs(wanted.refundables), put.putRefundable),
-    read(wanted.quarantined.size, "quarantined", pairs(wanted.quarantined), put.putQuarantined),
-  ]);
+  read(1, lock ? "lockedBalances" : "balances", [organizations], putBalanceAndClock);
+  read(wanted.keys.size, "keys", [...pairs(wanted.keys), monthsAbout(aboutMs)], putKeyAndMonth);
+  read(wanted.claims.size, "claims", triples(wanted.claims), put.putClaim);
+  read(wanted.requests.size, "requests", pairs(wanted.requests), putRequestAndMonth);
+  read(wanted.entitlements.size, "entitlements", pairs(wanted.entitlements), put.putEntitlement);
+  read(wanted.routes.size, "routes", [[...wanted.routes]], put.putRoute);
+  read(wanted.topUps.size, "topUps", triples(wanted.topUps), put.putTopUp);
+  read(wanted.reversals.size, "reversals", triples(wanted.reversals), put.putReversal);
+  read(wanted.refundables.size, "refundables", pairs(wanted.refundables), put.putRefundable);
+  read(wanted.quarantined.size, "quarantined", pairs(wanted.quarantined), put.putQuarantined);
+  const answers = await ask(questions);
+  for (const [index, into] of putting.entries()) for (const row of answers[index] ?? []) into(rows, row);
   return { rows, databaseNowMs };
 }
 

@@ -8,7 +8,8 @@ import { eachWrite } from "../batch-writes.ts";
 import type { Write } from "../column-map.ts";
 import { WRITE } from "../columns.ts";
 import type { Changes } from "../rows.ts";
-import { type Asking, ask, type Statement, statement, transposed } from "./query.ts";
+import type { Question } from "./flight.ts";
+import { type Statement, statement, transposed } from "./query.ts";
 
 const TYPES: Readonly<Record<Kind, string>> = {
   text: "text",
@@ -48,19 +49,25 @@ const STATEMENTS: ReadonlyMap<string, Statement> = new Map(
   Object.values(WRITE).map((write) => [write.name, statement(write.name, textOf(write))]),
 );
 
-/** Sends every statement at once; each of the promises must be awaited. Nothing is sent for an empty change. */
-export function sendChanges(on: Asking, changes: Changes, dataKey: Uint8Array): Promise<unknown>[] {
-  const sent: Promise<unknown>[] = [];
+/** What to ask for all of it, in order; nothing for an empty change. */
+export function writesOf(changes: Changes, dataKey: Uint8Array): Question[] {
+  const writes: Question[] = [];
   eachWrite(changes, dataKey, ({ name, parameters, values, once, large }, rows) => {
     const prepared = STATEMENTS.get(name);
     if (prepared === undefined) throw new Error(`${name} was not prepared`);
     const found = rows.map((row) => values(row));
-    if (large) for (const row of found) sent.push(ask(on, prepared, row));
+    if (large) for (const row of found) writes.push({ statement: prepared, values: row });
     else
-      sent.push(ask(on, prepared, [...transposed(found, parameters.length), ...(once ? [rows.length] : [])]));
+      writes.push({
+        statement: prepared,
+        values: [...transposed(found, parameters.length), ...(once ? [rows.length] : [])],
+      });
   });
-  for (const line of changes.auditLines) sent.push(on.query(inPostgres(auditLine(line, line.atMs))));
-  return sent;
+  for (const line of changes.auditLines) {
+    const { text, values } = inPostgres(auditLine(line, line.atMs));
+    writes.push({ statement: statement("", text), values });
+  }
+  return writes;
 }
 
 export const isEmpty = (changes: Changes): boolean =>
