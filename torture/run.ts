@@ -2,24 +2,46 @@
 // `--store postgres [--replicas 3] [--standby]` against several gateways on one database;
 // `npm run torture -- --mutants [NAME…]` proves that the harness finds known bugs. See docs/torture.md.
 import { parseArgs } from "node:util";
+import { MUTANTS } from "./mutants/list.ts";
 import { runMutants } from "./mutants/run.ts";
 import { printJson, printTable } from "./report.ts";
 import { countViolations, torture } from "./torture.ts";
 
 const PROGRESS_EVERY_MS = 1_000;
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    minutes: { type: "string", default: "1" },
-    seed: { type: "string" },
-    mutants: { type: "boolean", default: false },
-    json: { type: "boolean", default: false },
-    store: { type: "string", default: "sqlite" },
-    replicas: { type: "string", default: "3" },
-    standby: { type: "boolean", default: false },
-  },
-});
+const USAGE = `npm run torture -- [--minutes N] [--seed S] [--store sqlite] [--json]
+npm run torture -- --store postgres [--replicas 3] [--standby] [--minutes N] [--seed S] [--json]
+npm run torture -- --mutants [NAME…] [--store sqlite|postgres] [--seed S] [--json]
+The mutants: ${MUTANTS.map(({ name }) => name).join(", ")}.`;
+const { values, positionals } = options();
+
+/** Minutes of torture are not begun on words that mean nothing here. */
+function options() {
+  const flag = { type: "boolean", default: false } as const;
+  try {
+    const asked = parseArgs({
+      allowPositionals: true,
+      options: {
+        minutes: { type: "string", default: "1" },
+        seed: { type: "string" },
+        mutants: flag,
+        json: flag,
+        store: { type: "string", default: "sqlite" },
+        replicas: { type: "string", default: "3" },
+        standby: flag,
+        help: flag,
+      },
+    });
+    if (asked.positionals.length > 0 && !asked.values.mutants)
+      throw new Error(`${asked.positionals.join(" ")}: names are of mutants, with --mutants.`);
+    if (!asked.values.help) return asked;
+    console.log(USAGE);
+    process.exit(0);
+  } catch (error) {
+    console.error(`${error instanceof Error ? error.message : String(error)}\n${USAGE}`);
+    process.exit(2);
+  }
+}
 
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => process.exit(130));
 
