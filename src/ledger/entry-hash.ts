@@ -1,6 +1,5 @@
 // The hash chain of an organization's entries: each hash covers the one before it and every figure of its row, so a
 // row changed, removed or put in by hand breaks the chain at that place (money.md §5, I5).
-import { createHash } from "node:crypto";
 import type { EntryRow } from "./rows.ts";
 
 /** What the first entry of a chain follows. */
@@ -25,5 +24,5 @@ export function entryHash(entry: Omit<EntryRow, "hash">): Uint8Array {
     entry.atMs,
     entry.reference ?? "",
   ];
-  return createHash("sha256").update(entry.prevHash).update(figures.join("|")).digest();
+  return new Bun.CryptoHasher("sha256").update(entry.prevHash).update(figures.join("|")).digest();
 }
