@@ -8,7 +8,8 @@ const LANES = 12;
 /** Of 1.2 MB together; refused for the window by their bytes, so that nothing but reading them costs. */
 const MESSAGES = 26_000;
 const CALLS = 100;
-const SLOWER_AT_MOST = 3;
+/** 2 to 3 beside other tests; 100 and more when bodies are read as they come. */
+const SLOWER_AT_MOST = 6;
 const ROUNDS = 3;
 
 test("a flood of large bodies delays nobody else's small calls", async () => {
