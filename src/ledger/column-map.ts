@@ -181,8 +181,8 @@ interface Inserting {
   fixed?: Readonly<Record<string, Readonly<Record<Dialect, string>>>>;
   /** The row that is there already (`had`) takes these over from the new one (`excluded`). */
   over?: { key: string; set: string };
-  /** Or is added up with it; `saturated` stop at 63 bits. */
-  added?: { key: string; set: string; saturated: string };
+  /** Or is added up with it, to 63 bits at most. */
+  added?: { key: string; set: string };
   large?: true;
 }
 
@@ -195,8 +195,7 @@ export function insert<In extends Table, List extends string>(
   const key = over?.key ?? added?.key;
   const changes = [
     ...names(over?.set).map((column) => `${column} = excluded.${column}`),
-    ...names(added?.set).map((column) => `${column} = had.${column} + excluded.${column}`),
-    ...names(added?.saturated).map(saturated),
+    ...names(added?.set).map(saturated),
   ];
   return {
     name: `insert_${table}`,
@@ -213,7 +212,10 @@ export function insert<In extends Table, List extends string>(
   };
 }
 
-/** A roll-up that an older program filled to the brim with what a provider told must not keep a hold from its end. */
+/**
+ * A roll-up must not keep a hold from its end: an older program may have filled it to the brim with what a provider told,
+ * or its row is damaged. The audit compares it with its requests.
+ */
 const saturated = (column: string): string =>
   `${column} = CASE WHEN had.${column} > 9223372036854775807 - excluded.${column}
      THEN 9223372036854775807 ELSE had.${column} + excluded.${column} END`;

@@ -57,8 +57,7 @@ const usageHour = insert(
   {
     added: {
       key: "org_id key_id model hour",
-      set: "requests charge",
-      saturated: "input_tokens cached_tokens output_tokens",
+      set: "requests input_tokens cached_tokens output_tokens charge",
     },
   },
 );

@@ -1,9 +1,9 @@
 // Orders, cards and the events of payment services, as rows. Each change is a compare-and-set on the order's state, so
 // events that come twice, late or together change it once.
-import type { NanoUsd } from "../domain/money.ts";
+import { type NanoUsd, nanoUsd } from "../domain/money.ts";
 import { randomBase62 } from "../lib/id.ts";
 import { type Page, type PageAsk, pageOf } from "../store/page.ts";
-import { moneyOf, numberOf, orNull, type Sql, type SqlRow, textOf } from "../store/sql.ts";
+import { moneyOf, numberOf, orNull, type Sql, type SqlRow, sumColumns, sumOf, textOf } from "../store/sql.ts";
 import { CURRENCY, type DriverName, type PaymentMethod, type PaymentOrder } from "./order.ts";
 
 export interface NewOrder {
@@ -156,12 +156,12 @@ export class OrderBook {
   /** What automatic orders of an organization came to since an instant, open ones included. */
   async automaticSince(organizationId: string, sinceMs: number): Promise<NanoUsd> {
     const [row] = await this.sql.rows(
-      `SELECT coalesce(sum(amount), 0) AS total FROM payment_order
+      `SELECT ${sumColumns("amount", "total")} FROM payment_order
        WHERE org_id = ?1 AND purpose = 'auto_top_up' AND state IN ('open', 'credited') AND created_at >= ?2`,
       organizationId,
       sinceMs,
     );
-    return moneyOf(row?.["total"]);
+    return nanoUsd(sumOf(row, "total"));
   }
 
   /** When the other automatic orders of an organization were made that are open or credited. */

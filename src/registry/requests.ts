@@ -1,10 +1,10 @@
 // Requests as people read them: their records, and usage from the hourly roll-up that settlement writes. Both are rows of
 // the ledger; nothing here writes.
-import { type NanoUsd, ZERO_USD } from "../domain/money.ts";
+import { type NanoUsd, nanoUsd, ZERO_USD } from "../domain/money.ts";
 import { printDay } from "../domain/print.ts";
 import type { RequestRecord, Reader } from "../ledger/ledger.ts";
 import { findRequest } from "../ledger/requests.ts";
-import { ask, moneyOf, numberOf, orNull, type SqlRow, sumColumns, sumOf, textOf } from "../store/sql.ts";
+import { ask, numberOf, orNull, type SqlRow, sumColumns, sumOf, textOf } from "../store/sql.ts";
 
 export interface UsageFilter {
   organizationId: string;
@@ -38,8 +38,7 @@ const GROUPS = { none: "CAST(NULL AS text)", key: "key_id", model: "model", day:
 export const readUsage = (on: Reader, filter: UsageFilter): Promise<UsageRow[]> =>
   on.read(function* () {
     const rows = yield* ask(
-      `SELECT ${GROUPS[filter.groupBy ?? "none"]} AS grouping_of, sum(requests) AS requests, sum(charge) AS charge,
-         ${SUMMED.map((column) => sumColumns(column, column)).join(", ")}
+      `SELECT ${GROUPS[filter.groupBy ?? "none"]} AS grouping_of, ${SUMMED.map((column) => sumColumns(column, column)).join(", ")}
        FROM usage_hour
        WHERE org_id = ?1 AND (CAST(?2 AS text) IS NULL OR key_id = ?2) AND (CAST(?3 AS text) IS NULL OR model = ?3)
          AND (CAST(?4 AS bigint) IS NULL OR hour >= ?4) AND (CAST(?5 AS bigint) IS NULL OR hour < ?5)
@@ -55,7 +54,7 @@ export const readUsage = (on: Reader, filter: UsageFilter): Promise<UsageRow[]> 
     return rows.length === 0 && filter.groupBy === undefined ? [NO_USAGE] : rows.map(rowOf);
   });
 
-const SUMMED = ["input_tokens", "cached_tokens", "output_tokens"] as const;
+const SUMMED = ["requests", "input_tokens", "cached_tokens", "output_tokens", "charge"] as const;
 
 const NO_USAGE: UsageRow = {
   group: null,
@@ -68,11 +67,11 @@ const NO_USAGE: UsageRow = {
 
 const rowOf = (row: SqlRow): UsageRow => ({
   group: groupOf(row["grouping_of"]),
-  requests: numberOf(row["requests"]),
+  requests: Number(sumOf(row, "requests")),
   inputTokens: sumOf(row, "input_tokens"),
   cachedTokens: sumOf(row, "cached_tokens"),
   outputTokens: sumOf(row, "output_tokens"),
-  charge: moneyOf(row["charge"]),
+  charge: nanoUsd(sumOf(row, "charge")),
 });
 
 /** Days are numbers in the store: since the Unix epoch. */

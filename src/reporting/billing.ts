@@ -2,11 +2,11 @@
 import type { ExpressionBuilder } from "kysely";
 import type * as billingShapes from "../api/shapes/billing.ts";
 import type { z } from "zod";
-import { addUsd, formatUsd, subUsd, ZERO_USD, type NanoUsd } from "../domain/money.ts";
+import { addUsd, formatUsd, subUsd, ZERO_USD } from "../domain/money.ts";
 import type { Clock } from "../lib/clock.ts";
 import { printTime } from "../domain/print.ts";
 import { missingBalance } from "../ledger/unreadable.ts";
-import { from, rowOf, rowsOf, total, when } from "../store/query.ts";
+import { exactTotal, exactUsd, from, rowOf, rowsOf, when } from "../store/query.ts";
 import type { Sql } from "../store/sql.ts";
 import type { Tables } from "../store/tables.ts";
 import { numberedCursor, requestCursor } from "./cursors.ts";
@@ -66,18 +66,16 @@ const toppedUp = (eb: OfBalance, kind: Tables["topup"]["kind"]) =>
     .selectFrom("topup")
     .whereRef("topup.org_id", "=", "org_balance.org_id")
     .where("kind", "=", kind)
-    .select((eb) => total(eb.ref("amount")).as("sum"))
-    .$asScalar()
-    .$notNull();
+    .select((eb) => exactTotal(eb.ref("amount")).as("sum"))
+    .$asScalar();
 
 const reversed = (eb: OfBalance, kind: Tables["reversal"]["kind"]) =>
   eb
     .selectFrom("reversal")
     .whereRef("reversal.org_id", "=", "org_balance.org_id")
     .where("kind", "=", kind)
-    .select((eb) => total(eb.ref("amount")).as("sum"))
-    .$asScalar()
-    .$notNull();
+    .select((eb) => exactTotal(eb.ref("amount")).as("sum"))
+    .$asScalar();
 
 export async function openHolds(
   { sql, labels }: BillingPorts,
@@ -152,14 +150,15 @@ export async function topUpsPage(
 
 interface Parts
   extends Pick<Tables["org_balance"], "available" | "held" | "debt" | "spent" | "purchased">,
-    Record<"grants" | "purchases" | "refunds" | "chargebacks", NanoUsd> {
+    Record<"grants" | "purchases" | "refunds" | "chargebacks", string | null> {
   holds: bigint;
 }
 
 /** purchases + grants + refunds − charges − chargebacks = available + held − debt (money.md §5). */
 function sumsOf(row: Parts): Sums {
   const { available, held, debt, spent } = row;
-  const { purchases, grants, refunds, chargebacks } = row;
+  const [purchases, grants] = [exactUsd(row.purchases), exactUsd(row.grants)];
+  const [refunds, chargebacks] = [exactUsd(row.refunds), exactUsd(row.chargebacks)];
   // A refund lowers `spent`; the line shows what was charged.
   const charges = addUsd(spent, refunds);
   const came = addUsd(addUsd(purchases, grants), refunds);

@@ -8,7 +8,7 @@ import { printTime } from "../domain/print.ts";
 import { unknownRecord } from "../domain/unknown-record.ts";
 import type { Reader } from "../ledger/ledger.ts";
 import type { People } from "../people/people.ts";
-import { from, rowsOf, theRow, total } from "../store/query.ts";
+import { exactTotal, exactUsd, from, rowsOf, theRow } from "../store/query.ts";
 import type { Sql } from "../store/sql.ts";
 import { topUpOf } from "./billing.ts";
 import { type CreditTransaction, creditTransactionsPage } from "./credit-transactions.ts";
@@ -84,8 +84,8 @@ export async function refundableOf(
   const query = from
     .selectFrom("reversal")
     .where((eb) => eb.and({ org_id: org, target: id, kind: "refund" }))
-    .select((eb) => total(eb.ref("amount")).as("refunded"));
-  const { refunded } = await theRow(sql, query);
+    .select((eb) => exactTotal(eb.ref("amount")).as("refunded"));
+  const refunded = exactUsd((await theRow(sql, query)).refunded);
   return {
     request: id,
     org,

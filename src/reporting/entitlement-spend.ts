@@ -1,7 +1,7 @@
 // What was spent under an entitlement: charges of its model by requests that were admitted from its approval until its
 // end. Whole hours come from the roll-ups, the hours in which it begins and ends from the requests themselves.
 import { type NanoUsd, nanoUsd } from "../domain/money.ts";
-import { from, rowsOf, theRow, total } from "../store/query.ts";
+import { exactTotal, exactUsd, from, rowsOf, theRow } from "../store/query.ts";
 import { inHundreds, type Sql } from "../store/sql.ts";
 import { sinceRequest } from "./request-time.ts";
 
@@ -61,21 +61,21 @@ async function ofHours(
 ): Promise<NanoUsd> {
   const query = from
     .selectFrom("usage_hour")
-    .select((eb) => total(eb.ref("charge")).as("charge"))
+    .select((eb) => exactTotal(eb.ref("charge")).as("charge"))
     .where((eb) => eb.and({ org_id, model }))
     .where("hour", ">=", BigInt(first))
     .$if(Number.isFinite(after), (hours) => hours.where("hour", "<", BigInt(after)));
-  return (await theRow(sql, query)).charge;
+  return exactUsd((await theRow(sql, query)).charge);
 }
 
 async function ofRequests(sql: Sql, { org_id, model, fromMs, toMs }: Approved): Promise<NanoUsd> {
   const query = from
     .selectFrom("request")
-    .select((eb) => total(eb.ref("charge")).as("charge"))
+    .select((eb) => exactTotal(eb.ref("charge")).as("charge"))
     .where((eb) => eb.and({ org_id, model, state: "settled" }))
     .where("request_id", ">=", sinceRequest(fromMs - ADMITTED_WITHIN_MS))
     .where("request_id", "<", sinceRequest(toMs + ADMITTED_WITHIN_MS))
     .where("admitted_at", ">=", BigInt(fromMs))
     .$if(Number.isFinite(toMs), (requests) => requests.where("admitted_at", "<", BigInt(toMs)));
-  return (await theRow(sql, query)).charge;
+  return exactUsd((await theRow(sql, query)).charge);
 }

@@ -4,7 +4,7 @@ import type { KeyDetail } from "../api/shapes/keys.ts";
 import type { Credential } from "../domain/credential.ts";
 import { formatUsd, type NanoUsd } from "../domain/money.ts";
 import { type Clock, utcMonth } from "../lib/clock.ts";
-import { from, rowOf, rowsOf, total, when } from "../store/query.ts";
+import { exactTotal, exactUsd, from, magnitude, rowOf, rowsOf, when } from "../store/query.ts";
 import { inHundreds, type Sql } from "../store/sql.ts";
 import { sinceRequest, stillRuns } from "./request-time.ts";
 
@@ -58,11 +58,14 @@ export async function keysByMaker(
       "audit_log.actor",
       eb.fn.countAll<bigint>().as("all"),
       eb.fn.count<bigint>("api_key.revoked_at").as("revoked"),
-      total(eb.ref("key_month.spent")).as("spent"),
+      exactTotal(eb.ref("key_month.spent")).as("spent"),
     ]);
   const rows = await rowsOf(sql, query);
   return new Map(
-    rows.map(({ actor, all, revoked, spent }) => [actor, { live: Number(all - revoked), monthSpend: spent }]),
+    rows.map(({ actor, all, revoked, spent }) => [
+      actor,
+      { live: Number(all - revoked), monthSpend: exactUsd(spent) },
+    ]),
   );
 }
 
@@ -97,16 +100,16 @@ export async function keyDay(
       "model",
       eb.fn.countAll<bigint>().as("requests"),
       eb.fn.countAll<bigint>().filterWhere(stillRuns(sql)).as("running"),
-      total(eb.ref("charge")).as("spent"),
+      exactTotal(eb.ref("charge")).as("spent"),
     ])
-    .orderBy("spent", "desc")
+    .orderBy((eb) => magnitude(eb.ref("charge")), "desc")
     .orderBy("model");
   const rows = await rowsOf(sql, query);
   return {
     last_day: rows.map(({ model, requests, spent }) => ({
       model,
       requests: Number(requests),
-      charge_usd: formatUsd(spent),
+      charge_usd: formatUsd(exactUsd(spent)),
     })),
     open_holds: rows.reduce((sum, { running }) => sum + Number(running), 0),
   };

@@ -5,7 +5,7 @@ import type { z } from "zod";
 import { formatUsd, nanoUsd } from "../domain/money.ts";
 import { printTime } from "../domain/print.ts";
 import type { Clock } from "../lib/clock.ts";
-import { exact, exactTotal, from, rowsOf, theRow, total } from "../store/query.ts";
+import { exact, exactTotal, exactUsd, from, rowsOf, theRow } from "../store/query.ts";
 import type { Sql } from "../store/sql.ts";
 import { organizationNames } from "./organization-names.ts";
 import { stillRuns } from "./request-time.ts";
@@ -27,21 +27,24 @@ export async function reportOnLedger({ sql, clock, operator }: LedgerReportPorts
   const balances = from
     .selectFrom("org_balance")
     .select((eb) => [
-      total(eb(eb("available", "+", eb.ref("held")), "-", eb.ref("debt"))).as("owned"),
-      total(eb.ref("debt")).as("debt"),
-      total(eb.ref("spent")).as("spent"),
+      exactTotal(eb.ref("available")).as("available"),
+      exactTotal(eb.ref("held")).as("held"),
+      exactTotal(eb.ref("debt")).as("debt"),
+      exactTotal(eb.ref("spent")).as("spent"),
     ]);
-  const { owned, debt, spent } = await theRow(sql, balances);
-  const came = from.selectFrom("topup").select((eb) => total(eb.ref("amount")).as("sum"));
+  const { available, held, debt, spent } = await theRow(sql, balances);
+  const owned = exact(available) + exact(held) - exact(debt);
+  const came = from.selectFrom("topup").select((eb) => exactTotal(eb.ref("amount")).as("sum"));
   const went = from
     .selectFrom("reversal")
     .where("kind", "=", "chargeback")
-    .select((eb) => total(eb.ref("amount")).as("sum"));
+    .select((eb) => exactTotal(eb.ref("amount")).as("sum"));
   const varied = from
     .selectFrom("ledger_entry")
     .where("kind", "=", "variance")
     .select((eb) => exactTotal(eb.ref("amount")).as("sum"));
-  const drift = (await theRow(sql, came)).sum - (await theRow(sql, went)).sum - spent - owned;
+  const drift =
+    exact((await theRow(sql, came)).sum) - exact((await theRow(sql, went)).sum) - exact(spent) - owned;
   const names = await organizationNames(
     sql,
     report.violations.flatMap(({ org }) => org ?? []),
@@ -56,8 +59,8 @@ export async function reportOnLedger({ sql, clock, operator }: LedgerReportPorts
     started_at: printTime(startedAtMs),
     ms: Math.round(performance.now() - began),
     drift_usd: formatUsd(nanoUsd(drift)),
-    variance_usd: formatUsd(nanoUsd(exact((await theRow(sql, varied)).sum))),
-    debt_usd: formatUsd(debt),
+    variance_usd: formatUsd(exactUsd((await theRow(sql, varied)).sum)),
+    debt_usd: formatUsd(exactUsd(debt)),
   };
 }
 

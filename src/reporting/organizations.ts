@@ -8,7 +8,7 @@ import { versionOf } from "../domain/row-version.ts";
 import { unknownRecord } from "../domain/unknown-record.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { People } from "../people/people.ts";
-import { from, rowsOf, total, when } from "../store/query.ts";
+import { exactTotal, exactUsd, from, rowsOf, when } from "../store/query.ts";
 import type { Sql } from "../store/sql.ts";
 import { organizationCursor } from "./cursors.ts";
 
@@ -78,9 +78,8 @@ const organizations = ({ clock }: Pick<OrganizationsPorts, "clock">) =>
         .selectFrom("usage_hour")
         .whereRef("usage_hour.org_id", "=", "organization.org_id")
         .where("hour", ">=", BigInt(Math.floor(clock.nowMs() / HOUR_MS) - 30 * DAY_HOURS))
-        .select((eb) => total(eb.ref("charge")).as("spend"))
+        .select((eb) => exactTotal(eb.ref("charge")).as("spend"))
         .$asScalar()
-        .$notNull()
         .as("spend"),
       eb
         .selectFrom("api_key")
@@ -118,7 +117,7 @@ async function printed({ people }: Pick<OrganizationsPorts, "people">, rows: Row
     available_usd: formatUsd(row.available),
     held_usd: formatUsd(row.held),
     debt_usd: formatUsd(row.debt),
-    spend_30d_usd: formatUsd(row.spend),
+    spend_30d_usd: formatUsd(exactUsd(row.spend)),
     keys: Number(row.keys),
     members: members.get(row.org_id) ?? 0,
     last_request_at: printTimeOrNull(row.last_at),

@@ -7,7 +7,17 @@ import type { People } from "../people/people.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { RouteStanding } from "../releases/standing.ts";
-import { from, numberOrNull, rowOf, rowsOf, theRow, total } from "../store/query.ts";
+import {
+  exact,
+  exactTotal,
+  exactUsd,
+  from,
+  magnitude,
+  numberOrNull,
+  rowOf,
+  rowsOf,
+  theRow,
+} from "../store/query.ts";
 import type { Sql } from "../store/sql.ts";
 import { printTime } from "../domain/print.ts";
 import { unknownRecord } from "../domain/unknown-record.ts";
@@ -95,8 +105,8 @@ async function spentSince(sql: Sql, organizationId: string, fromMs: number): Pro
     .selectFrom("usage_hour")
     .where("org_id", "=", organizationId)
     .where("hour", ">=", BigInt(Math.floor(fromMs / HOUR_MS)))
-    .select((eb) => total(eb.ref("charge")).as("charge"));
-  return (await theRow(sql, query)).charge;
+    .select((eb) => exactTotal(eb.ref("charge")).as("charge"));
+  return exactUsd((await theRow(sql, query)).charge);
 }
 
 /** Counts and times of the window's requests; the percentiles are of those that delivered something. */
@@ -155,10 +165,10 @@ async function refusalsOf(
     .where("kind", "=", "refused")
     .where("code", "is not", null)
     .groupBy("code")
-    .select((eb) => [eb.ref("code").$notNull().as("code"), total(eb.ref("requests")).as("counted")])
-    .orderBy("counted", "desc")
+    .select((eb) => [eb.ref("code").$notNull().as("code"), exactTotal(eb.ref("requests")).as("counted")])
+    .orderBy((eb) => magnitude(eb.ref("requests")), "desc")
     .orderBy("code");
-  return (await rowsOf(sql, query)).map(({ code, counted }) => ({ code, requests: Number(counted) }));
+  return (await rowsOf(sql, query)).map(({ code, counted }) => ({ code, requests: Number(exact(counted)) }));
 }
 
 async function topOf(
@@ -172,16 +182,16 @@ async function topOf(
     .groupBy(column)
     .select((eb) => [
       eb.ref(column).as("name"),
-      total(eb.ref("requests")).as("counted"),
-      total(eb.ref("charge")).as("spent"),
+      exactTotal(eb.ref("requests")).as("counted"),
+      exactTotal(eb.ref("charge")).as("spent"),
     ])
-    .orderBy("spent", "desc")
+    .orderBy((eb) => magnitude(eb.ref("charge")), "desc")
     .orderBy("name")
     .limit(TOP);
   return (await rowsOf(sql, query)).map(({ name, counted, spent }) => ({
     group: name,
-    requests: Number(counted),
-    charge_usd: formatUsd(spent),
+    requests: Number(exact(counted)),
+    charge_usd: formatUsd(exactUsd(spent)),
   }));
 }
 

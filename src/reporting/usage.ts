@@ -5,7 +5,7 @@ import type { z } from "zod";
 import { formatUsd, nanoUsd } from "../domain/money.ts";
 import type { Clock } from "../lib/clock.ts";
 import { type RawBuilder, sql as fragment } from "kysely";
-import { exact, exactTotal, from, rowsOf, total, when } from "../store/query.ts";
+import { exact, exactTotal, from, rowsOf, when } from "../store/query.ts";
 import type { Sql } from "../store/sql.ts";
 import { printSum, printTime } from "../domain/print.ts";
 import { sinceRequest } from "./request-time.ts";
@@ -142,13 +142,15 @@ async function fromRollUps(sql: Sql, asked: Asked): Promise<UsageCell[]> {
       "key_id",
       "model",
       bucket.as("bucket"),
-      total(eb.ref("requests")).as("counted"),
+      exactTotal(eb.ref("requests")).as("counted"),
       exactTotal(eb.ref("input_tokens")).as("input"),
       exactTotal(eb.ref("cached_tokens")).as("cached"),
       exactTotal(eb.ref("output_tokens")).as("output"),
-      total(eb.ref("charge")).as("spent"),
+      exactTotal(eb.ref("charge")).as("spent"),
     ]);
-  return (await rowsOf(sql, query)).map((row) => cellOf({ ...row, release_digest: null }));
+  return (await rowsOf(sql, query)).map((row) =>
+    cellOf({ ...row, counted: exact(row.counted), release_digest: null }),
+  );
 }
 
 /** An id is given when a request arrives, its time is that of its admission: a little later. */
@@ -180,18 +182,21 @@ async function fromRequests(sql: Sql, asked: Asked): Promise<UsageCell[]> {
       exactTotal(eb.ref("prompt_tokens")).as("input"),
       exactTotal(eb.ref("cached_tokens")).as("cached"),
       exactTotal(eb.ref("completion_tokens")).as("output"),
-      total(eb.ref("charge")).as("spent"),
+      exactTotal(eb.ref("charge")).as("spent"),
     ]);
   return (await rowsOf(sql, query)).map(cellOf);
 }
 
-interface CellRow extends Record<"bucket" | "counted" | "spent", bigint> {
+interface CellRow {
+  bucket: bigint;
   key_id: string;
   model: string;
   release_digest: string | null;
+  counted: bigint;
   input: string | null;
   cached: string | null;
   output: string | null;
+  spent: string | null;
 }
 
 const cellOf = (row: CellRow): UsageCell => ({
@@ -203,5 +208,5 @@ const cellOf = (row: CellRow): UsageCell => ({
   input: exact(row.input),
   cached: exact(row.cached),
   output: exact(row.output),
-  charge: row.spent,
+  charge: exact(row.spent),
 });

@@ -12,6 +12,7 @@ import {
   sql as fragment,
 } from "kysely";
 import type { ReadonlyKysely } from "kysely/readonly";
+import { type NanoUsd, nanoUsd } from "../domain/money.ts";
 import type { Sql, SqlValue } from "./sql.ts";
 import type { Tables } from "./tables.ts";
 
@@ -48,14 +49,10 @@ export async function theRow<Row>(sql: Sql, query: Compilable<Row>): Promise<Row
   return row;
 }
 
-/** The sum of whole numbers or of money, 0 where there are none. What no 63 bits hold is a failure, in both stores. */
-export const total = <T extends bigint>(column: Expression<T | null>): RawBuilder<T> =>
-  fragment<T>`CAST(coalesce(sum(${column}), 0) AS BIGINT)`;
-
 const HALF = fragment.lit(2n ** 31n);
 /**
- * The sum of whole numbers from 0 on, however large: SQLite's own `sum` throws beyond 63 bits, and rows of older programs
- * hold whatever a provider told. Read it with `exact`.
+ * The sum of whole numbers or of money, however large: SQLite's own `sum` throws beyond 63 bits, rows of older programs hold
+ * whatever a provider told, and one damaged row may hold anything. Read it with `exact` or `exactUsd`.
  */
 export const exactTotal = (column: Expression<bigint | null>): RawBuilder<string | null> =>
   fragment<
@@ -66,6 +63,12 @@ export function exact(sum: string | null): bigint {
   const [high = "0", low = "0"] = (sum ?? "0 0").split(" ");
   return BigInt(high) * 2n ** 31n + BigInt(low);
 }
+
+export const exactUsd = (sum: string | null): NanoUsd => nanoUsd(exact(sum));
+
+/** To put groups in the order of their sums: a real number in SQLite, which rounds beyond 2^53, and never too large. */
+export const magnitude = (column: Expression<bigint>): RawBuilder<number> =>
+  fragment<number>`sum(${column} * 1.0)`;
 
 /** What a filter adds to a query: nothing where it was not set. */
 export const when = <Value, Made>(value: Value | undefined, make: (value: Value) => Made): Made[] =>

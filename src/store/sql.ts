@@ -74,8 +74,8 @@ export function inHundreds<Value>(values: readonly Value[]): Value[][] {
 
 const HALF = 2n ** 31n;
 /**
- * The exact sum of whole numbers from 0 on, in two columns that `sumOf` puts together: SQLite's own `sum` throws beyond
- * 63 bits, and rows of older programs hold whatever a provider told.
+ * The exact sum of whole numbers or of money, in two columns that `sumOf` puts together: SQLite's own `sum` throws beyond
+ * 63 bits, rows of older programs hold whatever a provider told, and one damaged row may hold anything.
  */
 export const sumColumns = (expression: string, name: string): string =>
   `sum((${expression}) / ${HALF}) AS ${name}_high, sum((${expression}) % ${HALF}) AS ${name}_low`;

@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { AppAnswer } from "../../src/api/client.ts";
 import { type Browser, firstOperator } from "../support/browser.ts";
+import { openDisk } from "../support/damage.ts";
 import { type Customer, hello, startGateway, STORES, type TestGateway } from "../support/gateway.ts";
 import { PLAIN, type TestManifest } from "../support/models.ts";
 
@@ -24,8 +25,15 @@ describe.each(STORES)("on %s", (store) => {
   let gateway: TestGateway;
   let root: Browser;
   let customer: Customer;
+  let databaseUrl: string | null = null;
   beforeAll(async () => {
-    gateway = await startGateway({ models: [FREE], store });
+    gateway = await startGateway({
+      models: [FREE],
+      store,
+      configure: (config) => {
+        databaseUrl = config.databaseUrl;
+      },
+    });
     root = await firstOperator(gateway);
     customer = await gateway.customer();
     for (let i = 0; i < 3; i += 1) await gateway.chat(customer, hello("free-1"));
@@ -84,7 +92,8 @@ describe.each(STORES)("on %s", (store) => {
 
   test("a roll-up that is full keeps no hold: the next request of its hour settles", async () => {
     await gateway.tamper(
-      `UPDATE usage_hour SET input_tokens = ${BRIM}, output_tokens = ${BRIM}, cached_tokens = ${BRIM} WHERE org_id = ?1`,
+      `UPDATE usage_hour SET requests = ${BRIM}, charge = ${BRIM},
+         input_tokens = ${BRIM}, output_tokens = ${BRIM}, cached_tokens = ${BRIM} WHERE org_id = ?1`,
       customer.organizationId,
     );
     expect((await gateway.chat(customer, hello("free-1"))).status).toBe(200);
@@ -96,5 +105,25 @@ describe.each(STORES)("on %s", (store) => {
     const { data }: AppAnswer<"GET /operator/providers"> = await root.app("GET /operator/providers");
     const usd = data.find(({ name }) => name === "simulator")?.variance_usd.replace(".", "");
     expect(BigInt(usd ?? 0)).toBe(4n * BRIM);
+  });
+
+  test("a request with a damaged refund gives nothing more back", async () => {
+    const { headers } = await gateway.chat(customer, hello("free-1"));
+    const request = headers.get("x-request-id") ?? "";
+    const refund = (reference: string) =>
+      root.try(
+        "POST /operator/refunds",
+        {},
+        { request, amount_usd: "0.000000001", reference, reason: "wrong model answered" },
+      );
+    for (const reference of ["first", "second"]) expect((await refund(reference)).status).toBe(201);
+    const disk = await openDisk({ dataDir: gateway.dataDir, databaseUrl });
+    await disk.rows("ledger", `UPDATE reversal SET amount = ${BRIM} WHERE external_id = 'first'`);
+    await disk.close();
+    const third = await refund("third");
+    expect([third.status, third.json.error.code]).toEqual([409, "conflict"]);
+    expect((await root.app("GET /operator/requests/{request}", { request })).refunded_usd).toBe(
+      "9223372036.854775808",
+    );
   });
 });

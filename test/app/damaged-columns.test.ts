@@ -97,6 +97,9 @@ describe.each(STORES)("on %s", (store) => {
       paid.push({ request: headers.get("x-request-id") ?? "", retry });
     }
     await gateway.chat(damaged, { ...hello("damaged-1"), max_tokens: 8000, n: 4 });
+    // Whatever is damaged has a neighbour in the same sum.
+    const second = await gateway.key(org, { scope: "research" });
+    await gateway.chat(second, hello("damaged-1"));
     const poor = await gateway.key(org, { scope: "research", limitUsd: "0" });
     await gateway.chat(poor, hello("damaged-1"));
     owner = await newMember(root, gateway, { org, role: "owner", email: "owner@example.com" });

@@ -121,7 +121,7 @@ function damagedValues(value: Value, isMoney: boolean): Value[] {
   if (typeof value === "string" && !/^-?\d+$/.test(value)) return [`{"damaged\u0001${value.slice(3)}`];
   if (value === null) return [BRIM, '{"damaged'];
   const number = BigInt(value as string | number | bigint);
-  return isMoney ? [number ^ (1n << 40n)] : [BRIM, number ^ 1n, '{"damaged'];
+  return [BRIM, isMoney ? number ^ (1n << 40n) : number ^ 1n, '{"damaged'];
 }
 
 export interface Damage {

@@ -88,7 +88,7 @@ const READ = {
   ),
   refundables: statement(
     "refundables",
-    `SELECT ${selected(LOAD.refundable, "r")}, (SELECT coalesce(sum(v.amount), 0)::bigint FROM reversal v
+    `SELECT ${selected(LOAD.refundable, "r")}, (SELECT least(coalesce(sum(v.amount), 0), 9223372036854775807)::bigint FROM reversal v
          WHERE v.org_id = r.org_id AND v.kind = 'refund' AND v.target = r.request_id)
      FROM unnest($1::text[], $2::text[]) AS asked (org_id, request_id)
      JOIN request r ON r.org_id = asked.org_id AND r.request_id = asked.request_id AND r.state = 'settled'`,

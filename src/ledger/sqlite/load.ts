@@ -10,6 +10,7 @@ import { selected } from "../column-map.ts";
 import { LOAD } from "../columns.ts";
 import * as put from "../put-rows.ts";
 import { type KeyRow, type Rows, noRows, rowId } from "../rows.ts";
+import { saturatedSum } from "./saturated-sum.ts";
 import { stampOf } from "../stamp.ts";
 
 /** A row in the order of its columns: arrays are what the driver makes fastest. */
@@ -73,7 +74,7 @@ export class SqliteLoad {
        WHERE v.org_id = ?1 AND v.source = ?2 AND v.external_id = ?3`,
     );
     this.refundable = prepare(
-      `SELECT ${selected(LOAD.refundable, "r")}, (SELECT ifnull(sum(v.amount), 0) FROM reversal v
+      `SELECT ${selected(LOAD.refundable, "r")}, (SELECT ${saturatedSum("v.amount")} FROM reversal v
          WHERE v.org_id = r.org_id AND v.kind = 'refund' AND v.target = r.request_id)
        FROM request r WHERE r.org_id = ?1 AND r.request_id = ?2 AND r.state = 'settled'`,
     );

@@ -42,7 +42,11 @@ const CHECKS: readonly Check[] = [
   {
     invariant: "I6 each hold has its entry",
     rows: "SELECT count(*) FROM request",
-    compared: entriesOfTransaction("hold", { txn: "opened_txn", amount: "(hold + lowered)", which: "true" }),
+    compared: entriesOfTransaction("hold", {
+      txn: "opened_txn",
+      amount: "(hold::numeric + lowered)",
+      which: "true",
+    }),
   },
   {
     invariant: "I6 each lowered hold has its entry",
@@ -67,7 +71,7 @@ const CHECKS: readonly Check[] = [
     rows: "SELECT count(*) FROM request WHERE state = 'settled'",
     compared: entriesOfTransaction("rest", {
       txn: "closed_txn",
-      amount: "hold - charge",
+      amount: "(hold::numeric - charge)",
       which: "state = 'settled'",
     }),
   },

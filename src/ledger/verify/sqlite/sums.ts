@@ -3,6 +3,7 @@
 import type { Database } from "bun:sqlite";
 import type { Findings } from "../findings.ts";
 import { type Cell, int, textOrNull } from "../../cell.ts";
+import { saturatedSum } from "../../sqlite/saturated-sum.ts";
 
 interface Check {
   invariant: string;
@@ -17,7 +18,7 @@ const CHECKS: readonly Check[] = [
     invariant: "I3 held = unfinished holds",
     rows: "SELECT count(*) FROM org_balance",
     violations: `
-      SELECT b.org_id, NULL, ifnull((SELECT sum(hold) FROM request r WHERE r.org_id = b.org_id AND r.state = 'dispatched'), 0) AS expected, b.held AS found
+      SELECT b.org_id, NULL, (SELECT ${saturatedSum("hold")} FROM request r WHERE r.org_id = b.org_id AND r.state = 'dispatched') AS expected, b.held AS found
       FROM org_balance b WHERE expected <> found`,
   },
   {
@@ -25,7 +26,7 @@ const CHECKS: readonly Check[] = [
     rows: "SELECT count(*) FROM key_month",
     violations: `
       WITH sums AS (
-        SELECT org_id, key_id, month, sum(CASE WHEN state = 'dispatched' THEN hold ELSE 0 END) AS held, sum(charge) AS spent
+        SELECT org_id, key_id, month, ${saturatedSum("CASE WHEN state = 'dispatched' THEN hold ELSE 0 END")} AS held, ${saturatedSum("charge")} AS spent
         FROM request GROUP BY org_id, key_id, month)
       SELECT m.org_id, m.key_id, ifnull(s.held, 0) || '/' || ifnull(s.spent, 0) AS expected, m.held || '/' || m.spent AS found
       FROM key_month m LEFT JOIN sums s USING (org_id, key_id, month) WHERE expected <> found
@@ -88,7 +89,7 @@ const CHECKS: readonly Check[] = [
         SELECT org_id, key_id, model, admitted_at / 3600000 AS hour, count(*) AS requests,
           ${saturatedSum("CASE WHEN variance > 0 THEN min(prompt_tokens, prompt_bound) ELSE prompt_tokens END")} AS input,
           ${saturatedSum("CASE WHEN variance > 0 THEN min(completion_tokens, output_bound) ELSE completion_tokens END")} AS output,
-          sum(charge) AS charge
+          ${saturatedSum("charge")} AS charge
         FROM request WHERE state = 'settled' GROUP BY 1, 2, 3, 4)
       SELECT s.org_id, s.key_id, s.requests || '/' || s.input || '/' || s.output || '/' || s.charge AS expected,
         ifnull(u.requests || '/' || u.input_tokens || '/' || u.output_tokens || '/' || u.charge, 'no row') AS found
@@ -131,7 +132,7 @@ const CHECKS: readonly Check[] = [
     rows: "SELECT count(*) FROM reversal",
     violations: `
       SELECT r.org_id, r.external_id, r.amount AS expected,
-        (SELECT ifnull(sum(e.amount), 0) FROM ledger_entry e WHERE e.org_id = r.org_id AND e.txn = r.txn
+        (SELECT ${saturatedSum("e.amount")} FROM ledger_entry e WHERE e.org_id = r.org_id AND e.txn = r.txn
           AND e.kind IN ('chargeback', 'chargeback_debt', 'refund')
           AND e.reference = json_array(r.source, r.external_id)) AS found
       FROM reversal r WHERE expected <> found
@@ -145,7 +146,7 @@ const CHECKS: readonly Check[] = [
     invariant: "I16 no request is refunded more than it cost",
     rows: "SELECT count(*) FROM reversal WHERE kind = 'refund'",
     violations: `
-      SELECT v.org_id, v.target, ifnull(max(r.charge), 0) AS expected, sum(v.amount) AS found
+      SELECT v.org_id, v.target, ifnull(max(r.charge), 0) AS expected, ${saturatedSum("v.amount")} AS found
       FROM reversal v LEFT JOIN request r ON r.org_id = v.org_id AND r.request_id = v.target
       WHERE v.kind = 'refund' GROUP BY v.org_id, v.target HAVING found > expected`,
   },
@@ -156,21 +157,14 @@ const CHECKS: readonly Check[] = [
   },
 ];
 
-/** Tokens as the roll-up keeps them: 63 bits at most. SQLite's own `sum` throws beyond that. */
-function saturatedSum(expression: string): string {
-  const high = `(sum((${expression}) >> 31) + (sum((${expression}) & 2147483647) >> 31))`;
-  return `CASE WHEN ${high} >= 4294967296 THEN 9223372036854775807
-            ELSE (${high} << 31) + (sum((${expression}) & 2147483647) & 2147483647) END`;
-}
-
 /** Entries of a kind against the requests that name their transaction: count and sum, both ways. Zero amounts have no entry. */
 function entriesOfTransaction(kind: string, txn: string, amount: string, which: string): string {
   return `
     WITH asked AS (
-      SELECT org_id, ${txn} AS txn, sum(${amount}) AS amount, count(*) AS requests
+      SELECT org_id, ${txn} AS txn, ${saturatedSum(amount)} AS amount, count(*) AS requests
       FROM request WHERE ${which} AND ${amount} > 0 GROUP BY 1, 2),
     booked AS (
-      SELECT org_id, txn, sum(amount) AS amount, sum(requests) AS requests FROM ledger_entry WHERE kind = '${kind}' GROUP BY 1, 2)
+      SELECT org_id, txn, ${saturatedSum("amount")} AS amount, ${saturatedSum("requests")} AS requests FROM ledger_entry WHERE kind = '${kind}' GROUP BY 1, 2)
     SELECT a.org_id, NULL, a.requests || ' of ' || a.amount AS expected, ifnull(b.requests || ' of ' || b.amount, 'no entry') AS found
     FROM asked a LEFT JOIN booked b USING (org_id, txn) WHERE expected <> found
     UNION ALL
