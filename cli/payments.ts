@@ -1,7 +1,7 @@
 // `payments orders|events|confirm`: what customers were asked to pay, and what the payment service reported.
 import type { Command } from "commander";
 import type { OrderJson } from "../src/api/shapes/billing.ts";
-import type { PaymentEventJson } from "../src/api/shapes/operator.ts";
+import type { PaymentEventJson } from "../src/api/shapes/credits.ts";
 import { confirm } from "./confirm.ts";
 import { report } from "./report.ts";
 import { dollars, table } from "./table.ts";

@@ -7,7 +7,7 @@ import { endpoint } from "./endpoint.ts";
 import type { Rooms } from "./rooms.ts";
 import { order, orderList, pageQuery } from "./shapes/billing.ts";
 import { id, orgId } from "./shapes/fields.ts";
-import * as shapes from "./shapes/operator.ts";
+import * as shapes from "./shapes/credits.ts";
 import * as inputs from "./shapes/record-inputs.ts";
 import { balanceSchema, grantSchema, refundSchema } from "./shapes/records.ts";
 

@@ -9,7 +9,7 @@ import { endpoint } from "./endpoint.ts";
 import type { Rooms } from "./rooms.ts";
 import * as shapes from "./shapes/catalogue.ts";
 import { id } from "./shapes/fields.ts";
-import { entitlementRow, entitlementRowList, entitlementsQuery } from "./shapes/operator.ts";
+import { entitlementRow, entitlementRowList, entitlementsQuery } from "./shapes/catalogue.ts";
 import * as inputs from "./shapes/record-inputs.ts";
 import { entitlementListSchema, entitlementSchema } from "./shapes/records.ts";
 

@@ -11,7 +11,7 @@ import { endpoint } from "./endpoint.ts";
 import type { Rooms } from "./rooms.ts";
 import { arrivedAs, printSession } from "./session.ts";
 import { id } from "./shapes/fields.ts";
-import { inviteOperatorInput } from "./shapes/operator.ts";
+import { inviteOperatorInput } from "./shapes/people.ts";
 import * as shapes from "./shapes/people.ts";
 import { assertMayGive } from "./team.ts";
 

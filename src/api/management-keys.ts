@@ -3,7 +3,7 @@ import { z } from "zod";
 import { managementKeyRows } from "../reporting/management-keys.ts";
 import { endpoint } from "./endpoint.ts";
 import { id } from "./shapes/fields.ts";
-import * as shapes from "./shapes/operator.ts";
+import * as shapes from "./shapes/management-keys.ts";
 import { endedLoginSchema } from "./shapes/records.ts";
 
 export const managementKeysEndpoints = [

@@ -5,7 +5,7 @@ import { organizationRow, organizationsPage } from "../reporting/organizations.t
 import { endpoint } from "./endpoint.ts";
 import { inviteTo } from "./invitations.ts";
 import { id } from "./shapes/fields.ts";
-import * as shapes from "./shapes/operator.ts";
+import * as shapes from "./shapes/organizations.ts";
 import { createdInvitation } from "./shapes/people.ts";
 import { createOrganizationInput } from "./shapes/record-inputs.ts";
 import { organizationListSchema, organizationSchema } from "./shapes/records.ts";

@@ -5,7 +5,7 @@ import { printTime } from "../domain/print.ts";
 import { organizationNames } from "../reporting/organization-names.ts";
 import { endpoint } from "./endpoint.ts";
 import { DONE, done, id } from "./shapes/fields.ts";
-import * as shapes from "./shapes/operator.ts";
+import * as shapes from "./shapes/people.ts";
 import * as inputs from "./shapes/record-inputs.ts";
 import { personListSchema, resetLinkSchema } from "./shapes/records.ts";
 

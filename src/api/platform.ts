@@ -7,7 +7,7 @@ import { providerRows } from "../reporting/providers.ts";
 import { supportBundleNow } from "../reporting/support-bundle.ts";
 import { endpoint } from "./endpoint.ts";
 import { id } from "./shapes/fields.ts";
-import * as shapes from "./shapes/operator.ts";
+import * as shapes from "./shapes/platform.ts";
 import { quarantineQuery, requestParams, resolveRequestInput } from "./shapes/record-inputs.ts";
 import { auditReportSchema, quarantineSchema, resolvedSchema } from "./shapes/records.ts";
 

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { releasesPage, routeRow, routeRows, verifyRelease } from "../reporting/routes.ts";
 import { endpoint } from "./endpoint.ts";
-import * as shapes from "./shapes/operator.ts";
+import * as shapes from "./shapes/releases.ts";
 import { disableRouteInput } from "./shapes/record-inputs.ts";
 import { releaseListSchema, releaseSchema, routeListSchema, routeSchema } from "./shapes/records.ts";
 

@@ -1,6 +1,6 @@
 // Management keys: made and revoked by operators; those of somebody who leaves, and of a login that ends, are revoked.
 import type { z } from "zod";
-import type * as operatorShapes from "../api/shapes/operator.ts";
+import type * as keyShapes from "../api/shapes/management-keys.ts";
 import { declineUnfetched } from "../registry/device-logins.ts";
 import { createManagementKey, revokeManagementKey } from "../registry/management-keys.ts";
 import type { Actor } from "../domain/actor.ts";
@@ -25,16 +25,13 @@ export const managementKeys = (on: ManagementKeyPorts) => ({
   async createManagementKey(
     name: string,
     actor: Actor,
-  ): Promise<z.output<typeof operatorShapes.createdManagementKey>> {
+  ): Promise<z.output<typeof keyShapes.createdManagementKey>> {
     const id = newId("mk");
     const minted = mintManagementKey(id);
     await createManagementKey(on.ledger, { id, name, prefix: minted.prefix, digest: minted.digest }, actor);
     return { ...(await managementKeyRow(on, id)), secret: minted.value };
   },
-  async revokeManagementKey(
-    id: string,
-    actor: Actor,
-  ): Promise<z.output<typeof operatorShapes.managementKey>> {
+  async revokeManagementKey(id: string, actor: Actor): Promise<z.output<typeof keyShapes.managementKey>> {
     const record = await revokeManagementKey(on.ledger, id, actor);
     if (record === null) throw unknownRecord("management_key", id, "key");
     return await managementKeyRow(on, id);

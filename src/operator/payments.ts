@@ -3,7 +3,7 @@
 // `OperatorRefusal` and has changed nothing then, and an id of another organization is an id that does not exist.
 import type { z } from "zod";
 import type { AutoTopUpJson, autoTopUpInput, OrderJson, orderInput } from "../api/shapes/billing.ts";
-import type { PaymentEventJson } from "../api/shapes/operator.ts";
+import type { PaymentEventJson } from "../api/shapes/credits.ts";
 import type { Actor } from "../domain/actor.ts";
 import type { AuditNote } from "../domain/audit-note.ts";
 import { OperatorRefusal } from "../domain/operator-refusals.ts";

@@ -1,6 +1,6 @@
 // Providers by hand: probed on request, and their breakers, which an operator opens and closes.
 import type { z } from "zod";
-import type * as operatorShapes from "../api/shapes/operator.ts";
+import type * as platformShapes from "../api/shapes/platform.ts";
 import type { Actor } from "../domain/actor.ts";
 import type { AuditNote } from "../domain/audit-note.ts";
 import { OperatorRefusal } from "../domain/operator-refusals.ts";
@@ -14,11 +14,11 @@ export interface ProviderPorts extends ProvidersPorts {
   note: (note: AuditNote) => Promise<void>;
 }
 
-type Provider = z.output<typeof operatorShapes.provider>;
+type Provider = z.output<typeof platformShapes.provider>;
 
 export const providersByHand = (on: ProviderPorts) => ({
   /** Throws for a provider that is not probed. */
-  async probe(name: string): Promise<z.output<typeof operatorShapes.probeResult>> {
+  async probe(name: string): Promise<z.output<typeof platformShapes.probeResult>> {
     const { probed } = configured(on, name);
     if (!probed)
       throw new OperatorRefusal(

@@ -1,7 +1,7 @@
 // Credits that an operator gives, and what a request cost going back, whole or in part: once per reference, each with its
 // reason in the audit log. The ledger decides how much is left.
 import type { z } from "zod";
-import type * as operatorShapes from "../api/shapes/operator.ts";
+import type * as creditsShapes from "../api/shapes/credits.ts";
 import type { Actor } from "../domain/actor.ts";
 import type { AuditNote } from "../domain/audit-note.ts";
 import { parseUsd } from "../domain/money.ts";
@@ -20,9 +20,9 @@ interface ReasonedCreditsPorts {
 
 export const reasonedCredits = (on: ReasonedCreditsPorts) => ({
   async grant(
-    { org, amount_usd, kind, reference, reason }: z.output<typeof operatorShapes.grantInput>,
+    { org, amount_usd, kind, reference, reason }: z.output<typeof creditsShapes.grantInput>,
     actor: Actor,
-  ): Promise<z.output<typeof operatorShapes.granted>> {
+  ): Promise<z.output<typeof creditsShapes.granted>> {
     const amount = parseUsd(amount_usd);
     if (amount === null || amount <= 0n)
       throw new Refusal("invalid_request", "amount_usd must be above 0.", { param: "amount_usd" });
@@ -45,9 +45,9 @@ export const reasonedCredits = (on: ReasonedCreditsPorts) => ({
     };
   },
   async refund(
-    { request, amount_usd, reference, reason }: z.output<typeof operatorShapes.refundInput>,
+    { request, amount_usd, reference, reason }: z.output<typeof creditsShapes.refundInput>,
     actor: Actor,
-  ): Promise<z.output<typeof operatorShapes.refunded>> {
+  ): Promise<z.output<typeof creditsShapes.refunded>> {
     const { org } = await refundableOf(on, request);
     const before = await on.operator.credits.show(org);
     const done = await on.operator.credits.refund({ request, usd: amount_usd, reference }, actor);

@@ -1,7 +1,7 @@
 // All credits that ever came or went back, with who saw to it; and what of a request's cost can still go back.
 import { findOrganization } from "../registry/organizations.ts";
 import { readRequest } from "../registry/requests.ts";
-import type * as operatorShapes from "../api/shapes/operator.ts";
+import type * as creditsShapes from "../api/shapes/credits.ts";
 import type { z } from "zod";
 import { formatUsd, nanoUsd } from "../domain/money.ts";
 import { printTime } from "../domain/print.ts";
@@ -22,8 +22,8 @@ const PAGE = 50;
 
 export async function creditsPage(
   on: CreditsPorts,
-  { org, cursor, limit = PAGE }: z.output<typeof operatorShapes.creditsQuery>,
-): Promise<z.output<typeof operatorShapes.creditList>> {
+  { org, cursor, limit = PAGE }: z.output<typeof creditsShapes.creditsQuery>,
+): Promise<z.output<typeof creditsShapes.creditList>> {
   const { rows, nextCursor } = await creditTransactionsPage(on.sql, { organizationId: org, cursor, limit });
   const by = await grantersOf(on, rows);
   const data = rows.map((transaction) => ({
@@ -35,7 +35,7 @@ export async function creditsPage(
   return { data, next_cursor: nextCursor };
 }
 
-type By = z.output<typeof operatorShapes.creditList>["data"][number]["by"];
+type By = z.output<typeof creditsShapes.creditList>["data"][number]["by"];
 
 /** Who credited it, by the line it left in the audit log. */
 async function grantersOf(
@@ -77,7 +77,7 @@ async function grantersOf(
 export async function refundableOf(
   { sql, ledger }: { sql: Sql; ledger: Reader },
   id: string,
-): Promise<z.output<typeof operatorShapes.refundable>> {
+): Promise<z.output<typeof creditsShapes.refundable>> {
   const request = await readRequest(ledger, id);
   if (request === null) throw unknownRecord("request", id, "request");
   const { organizationId: org, charge, model, state, admittedAtMs } = request;

@@ -1,5 +1,5 @@
 // The verification of the ledger as operators read it: what it found, and what the whole of it adds up to.
-import type * as operatorShapes from "../api/shapes/operator.ts";
+import type * as platformShapes from "../api/shapes/platform.ts";
 import type { AuditReportJson } from "../api/shapes/records.ts";
 import type { z } from "zod";
 import { formatUsd, nanoUsd } from "../domain/money.ts";
@@ -16,7 +16,7 @@ export interface LedgerReportPorts {
   operator: { ledger: { audit(): Promise<AuditReportJson> } };
 }
 
-type Report = z.output<typeof operatorShapes.ledgerReport>;
+type Report = z.output<typeof platformShapes.ledgerReport>;
 
 const LATE_SHOWN = 100;
 

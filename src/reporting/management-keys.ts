@@ -1,6 +1,6 @@
 // Management keys as operators see them, each with the person it acts for.
 import { sql as fragment } from "kysely";
-import type * as operatorShapes from "../api/shapes/operator.ts";
+import type * as keyShapes from "../api/shapes/management-keys.ts";
 import type { z } from "zod";
 import { INSTALLATION } from "../domain/actor.ts";
 import { printTime, printTimeOrNull } from "../domain/print.ts";
@@ -13,7 +13,7 @@ import { from, numberOrNull, rowsOf } from "../store/query.ts";
 import type { Sql } from "../store/sql.ts";
 import type { Tables } from "../store/tables.ts";
 
-type Key = z.output<typeof operatorShapes.managementKeyList>["data"][number];
+type Key = z.output<typeof keyShapes.managementKeyList>["data"][number];
 type Row = Tables["management_key"] & { maker: string | null };
 
 interface KeyPorts {

@@ -1,6 +1,6 @@
 // All organizations: the operator's first page.
 import { sql as fragment } from "kysely";
-import type * as operatorShapes from "../api/shapes/operator.ts";
+import type * as organizationsShapes from "../api/shapes/organizations.ts";
 import type { z } from "zod";
 import { formatUsd } from "../domain/money.ts";
 import { printTime, printTimeOrNull } from "../domain/print.ts";
@@ -12,7 +12,7 @@ import { exactTotal, exactUsd, from, rowsOf, when } from "../store/query.ts";
 import type { Sql } from "../store/sql.ts";
 import { organizationCursor } from "./cursors.ts";
 
-type List = z.output<typeof operatorShapes.organizationList>;
+type List = z.output<typeof organizationsShapes.organizationList>;
 type Organization = List["data"][number];
 
 interface OrganizationsPorts {
@@ -27,7 +27,7 @@ const HOUR_MS = 3_600_000;
 
 export async function organizationsPage(
   on: OrganizationsPorts,
-  { search, cursor, limit = PAGE }: z.output<typeof operatorShapes.organizationsQuery>,
+  { search, cursor, limit = PAGE }: z.output<typeof organizationsShapes.organizationsQuery>,
 ): Promise<List> {
   const query = organizations(on)
     .where((eb) =>

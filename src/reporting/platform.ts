@@ -1,5 +1,5 @@
 // The platform: how this process and its store are doing.
-import type * as operatorShapes from "../api/shapes/operator.ts";
+import type * as platformShapes from "../api/shapes/platform.ts";
 import type { z } from "zod";
 import { printTime, printTimeOrNull } from "../domain/print.ts";
 import type { Ledger } from "../ledger/ledger.ts";
@@ -26,7 +26,7 @@ export interface PlatformPorts extends Pick<StoreHealthPorts, "lastBackup"> {
 
 const DAY_MS = 86_400_000;
 
-export async function platformHealth(on: PlatformPorts): Promise<z.output<typeof operatorShapes.health>> {
+export async function platformHealth(on: PlatformPorts): Promise<z.output<typeof platformShapes.health>> {
   const open = from
     .selectFrom("request")
     .where(stillRuns(on.sql))

@@ -1,7 +1,7 @@
 // The providers of the configuration: how they answer, what failed, what the platform paid; probed on request, and their
 // breakers, which an operator opens by hand.
 import { type Compilable, sql as fragment } from "kysely";
-import type * as operatorShapes from "../api/shapes/operator.ts";
+import type * as platformShapes from "../api/shapes/platform.ts";
 import type { z } from "zod";
 import { formatUsd, nanoUsd, ZERO_USD } from "../domain/money.ts";
 import type { People } from "../people/people.ts";
@@ -17,7 +17,7 @@ import { printTime, printTimeOrNull } from "../domain/print.ts";
 import { unknownRecord } from "../domain/unknown-record.ts";
 import { sinceRequest, stillRuns } from "./request-time.ts";
 
-type Provider = z.output<typeof operatorShapes.providerList>["data"][number];
+type Provider = z.output<typeof platformShapes.providerList>["data"][number];
 
 interface ConfiguredProvider {
   name: string;

@@ -1,7 +1,7 @@
 // Routes and releases for operators: how each route stands, what a signed file would change, what was published.
 import { allRoutes } from "../registry/releases.ts";
 import { OperatorRefusal } from "../domain/operator-refusals.ts";
-import type * as operatorShapes from "../api/shapes/operator.ts";
+import type * as releasesShapes from "../api/shapes/releases.ts";
 import type { z } from "zod";
 import type { People } from "../people/people.ts";
 import type { Release } from "../domain/release.ts";
@@ -19,8 +19,8 @@ import type { Tables } from "../store/tables.ts";
 import type { LabelBook } from "./labels.ts";
 import { sinceRequest } from "./request-time.ts";
 
-type RouteRow = z.output<typeof operatorShapes.routeList>["data"][number];
-type Verified = z.output<typeof operatorShapes.verifiedRelease>;
+type RouteRow = z.output<typeof releasesShapes.routeList>["data"][number];
+type Verified = z.output<typeof releasesShapes.verifiedRelease>;
 
 export interface RoutesPorts {
   sql: Sql;
@@ -60,8 +60,8 @@ export async function verifyRelease(on: RoutesPorts, jws: string): Promise<Verif
 /** Releases in the order of their publication, the newest first. */
 export async function releasesPage(
   on: RoutesPorts,
-  { route, cursor, limit = PAGE }: z.output<typeof operatorShapes.releasesQuery>,
-): Promise<z.output<typeof operatorShapes.releaseHistory>> {
+  { route, cursor, limit = PAGE }: z.output<typeof releasesShapes.releasesQuery>,
+): Promise<z.output<typeof releasesShapes.releaseHistory>> {
   const query = from
     .selectFrom("route_release")
     .select(["digest", "route", "published_at"])
@@ -105,7 +105,7 @@ export async function releasesPage(
   return { data, next_cursor: rows.length > limit && last ? last.digest : null };
 }
 
-type PublishedBy = z.output<typeof operatorShapes.releaseHistory>["data"][number]["published_by"];
+type PublishedBy = z.output<typeof releasesShapes.releaseHistory>["data"][number]["published_by"];
 
 type Published = Pick<Tables["route_release"], "route" | "published_at">;
 

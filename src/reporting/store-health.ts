@@ -1,5 +1,5 @@
 // How the store is doing: its schema, how fast it commits, its upkeep, and on PostgreSQL the gateways that share it.
-import type * as operatorShapes from "../api/shapes/operator.ts";
+import type * as platformShapes from "../api/shapes/platform.ts";
 import type { z } from "zod";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -8,7 +8,7 @@ import { from, rowsOf, theRow } from "../store/query.ts";
 import { numberOf, type Sql } from "../store/sql.ts";
 import { printTime, printTimeOrNull } from "../domain/print.ts";
 
-type Health = z.output<typeof operatorShapes.health>;
+type Health = z.output<typeof platformShapes.health>;
 type Mine = Pick<
   Health,
   "schema_version" | "last_sweep_at" | "backup" | "clock_offset_ms" | "commits" | "gateways"

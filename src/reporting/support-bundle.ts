@@ -1,6 +1,6 @@
 // What an operator sends along with a question about this gateway: states and figures of a moment. No secret, no name of
 // a person, nothing of customers: settings come from a list of those that may be shown.
-import type * as operatorShapes from "../api/shapes/operator.ts";
+import type * as platformShapes from "../api/shapes/platform.ts";
 import type { z } from "zod";
 import { printTime } from "../domain/print.ts";
 import { platformHealth, type PlatformPorts } from "./platform.ts";
@@ -16,7 +16,7 @@ export interface SupportPorts extends PlatformPorts, ProvidersPorts, Omit<Routes
 
 export const supportBundleNow = async (
   on: SupportPorts,
-): Promise<z.output<typeof operatorShapes.supportBundle>> => ({
+): Promise<z.output<typeof platformShapes.supportBundle>> => ({
   made_at: printTime(on.clock.nowMs()),
   health: await platformHealth(on),
   runtime: {

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { entitlementSchema } from "./records.ts";
 import { arithmetic } from "./spend.ts";
-import { count, line, listOf, personRef, tier, time, timeInput, usd } from "./fields.ts";
+import { count, line, listOf, personRef, tier, time, timeInput, usd, page } from "./fields.ts";
 
 const routeState = z.enum(["live", "unhealthy", "stale", "disabled"]);
 const price = z.object({
@@ -92,3 +92,15 @@ export const askInput = z.strictObject({
 });
 export const approveInput = z.strictObject({ expires: timeInput, note: line(500).nullable().default(null) });
 export const declineInput = z.strictObject({ reason: line(500) });
+
+export const entitlementRow = entitlement.extend({
+  org_name: z.string(),
+  /** Whether this operator may decide it: nobody approves their own request. */
+  decidable: z.boolean(),
+});
+export const entitlementRowList = listOf(entitlementRow);
+export const entitlementsQuery = z.strictObject({
+  ...page,
+  state: z.enum(["requested", "active", "expired", "revoked", "declined", "withdrawn"]).optional(),
+  org: z.string().max(60).optional(),
+});

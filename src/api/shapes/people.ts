@@ -1,4 +1,5 @@
-// Who is signed in, who belongs to an organization, and what a person sets for themselves.
+// Who is signed in, who belongs to an organization, what a person sets for themselves, and everybody with an account as
+// operators see them.
 import { z } from "zod";
 import { ROLES } from "../../domain/roles.ts";
 import { email, line, listOf, password, personRef, time, usd, version } from "./fields.ts";
@@ -120,3 +121,18 @@ export const profile = z.object({
 });
 export const profileInput = z.strictObject({ name: line(100) });
 export const passwordInput = z.strictObject({ current: z.string().max(128), next: password });
+
+const operatorPerson = z.object({
+  person: personRef,
+  email: z.string(),
+  operator: z.boolean(),
+  two_factor: z.boolean(),
+  last_seen_at: time.nullable(),
+  memberships: z.array(z.object({ org: z.string(), name: z.string(), role: z.string() })),
+});
+export const operatorPersonList = listOf(operatorPerson);
+export const inviteOperatorInput = z.strictObject({ email });
+/** `two_factor` also takes the second factor away: for a lost phone. */
+export const resetPersonInput = z.strictObject({ two_factor: z.boolean().default(false) });
+/** Works once, within an hour; null when the same Idempotency-Key had shown it before. */
+export const resetLink = z.object({ email: z.string(), link: z.string().nullable(), expires_at: time });

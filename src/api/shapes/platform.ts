@@ -1,0 +1,125 @@
+// The platform as its operators see it: providers, health, the ledger's verification, requests that wait for a decision.
+import { z } from "zod";
+import { auditReportSchema, quarantinedSchema, resolvedSchema } from "./records.ts";
+import { route } from "./releases.ts";
+import { doubt } from "./requests.ts";
+import { count, line, listOf, milliseconds, personRef, time, usd, usdInput } from "./fields.ts";
+
+export const provider = z.object({
+  name: z.string(),
+  kind: z.string(),
+  host: z.string().nullable(),
+  secret_set: z.boolean(),
+  routes: z.array(
+    z.object({
+      route: z.string(),
+      state: z.enum(["live", "unhealthy", "stale", "disabled"]),
+      circuit: z.enum(["closed", "open", "half_open"]),
+      failures: count,
+      next_probe_at: time.nullable(),
+    }),
+  ),
+  running: count,
+  /** Of the last 24 hours, by class of failure. */
+  errors: z.array(z.object({ class: z.string(), attempts: count })),
+  /** Of the last 24 hours: calls whose provider was not believed as it was, by reason (docs/money.md). */
+  doubts: z.array(z.object({ doubt, attempts: count })),
+  /** What the platform paid in 30 days: price above charges. */
+  variance_usd: usd,
+  /** Null where this provider is not probed, or was not yet; of the gateway that answers. */
+  last_probe: z.object({ at: time, failing: z.boolean() }).nullable(),
+  /** Whether there is anything to probe. */
+  probed: z.boolean(),
+  /** Why our account there is refused; null while it is not. Of the gateway that answers. */
+  account: z
+    .object({ cause: z.enum(["account", "quota"]), words: z.string().nullable(), at: time })
+    .nullable(),
+  /** The breaker as an operator opened it; null while it follows the calls. */
+  opened: z.object({ reason: z.string(), by: personRef, at: time }).nullable(),
+});
+/** A probe on request: whether the provider answered well, and how long that took. */
+export const probeResult = z.object({ provider, well: z.boolean(), ms: milliseconds });
+export const openBreakerInput = z.strictObject({ reason: line() });
+export const providerList = listOf(provider);
+
+export const health = z.object({
+  version: z.string(),
+  started_at: time,
+  now: time,
+  ready: z.boolean(),
+  store: z.enum(["sqlite", "postgresql"]),
+  running: count,
+  holds_open: count,
+  oldest_hold_at: time.nullable(),
+  outcomes_unknown: count,
+  streams_open: count,
+  memory_bytes: count,
+  event_loop_delay_ms: milliseconds.nullable(),
+  refusals_forgotten: count,
+  /** Requests whose record is damaged: held until an operator decides. */
+  quarantined: count,
+  /** Of this process since its start: failed runs of background work, by job. */
+  failed_jobs: z.array(z.object({ job: z.string(), failures: count })),
+  /** Of this process since its start. */
+  overload_refusals: count,
+  schema_version: count,
+  last_sweep_at: time.nullable(),
+  /** What `db backup` last wrote; null on PostgreSQL, whose own tools back it up. */
+  backup: z
+    .object({
+      last_at: time.nullable(),
+      bytes: count.nullable(),
+      /** None, or an older one than 7 days. */
+      overdue: z.boolean(),
+    })
+    .nullable(),
+  /** By how much this gateway's clock is ahead of its database's; null on SQLite, which has none. */
+  clock_offset_ms: z.number().nullable(),
+  /** Of the last commits of this process, 1,024 at most; null before the first. */
+  commits: z.object({
+    waiting: count,
+    of: count,
+    operations_mean: z.number().nullable(),
+    operations_most: count.nullable(),
+    ms_p50: milliseconds.nullable(),
+    ms_p99: milliseconds.nullable(),
+  }),
+  /** The gateways of a PostgreSQL store; none on SQLite, which has one. */
+  gateways: z.array(z.object({ name: z.string(), started_at: time, lease_until: time, valid: z.boolean() })),
+});
+
+/** What to send along with a question: states and figures, no secret, no name of a person, no content. */
+export const supportBundle = z.object({
+  made_at: time,
+  health,
+  runtime: z.object({ bun: z.string(), platform: z.string(), arch: z.string(), schema_version: count }),
+  settings: z.record(z.string(), z.unknown()),
+  providers: z.array(provider.omit({ opened: true }).extend({ opened: z.boolean() })),
+  routes: z.array(route),
+});
+
+export const ledgerReport = auditReportSchema.extend({
+  violations: z.array(auditReportSchema.shape.violations.element.extend({ org_name: z.string().nullable() })),
+  /** The oldest first, 100 at most. */
+  late_holds: z.array(
+    z.object({
+      request: z.string(),
+      org: z.string(),
+      org_name: z.string(),
+      held_usd: usd,
+      admitted_at: time,
+      deadline_at: time,
+    }),
+  ),
+  started_at: time,
+  ms: milliseconds,
+  drift_usd: usd,
+  variance_usd: usd,
+  debt_usd: usd,
+  holds_past_deadline: count,
+});
+
+export const quarantine = listOf(quarantinedSchema.extend({ org_name: z.string().nullable() }));
+/** `charge_usd` null releases the whole hold. */
+export const resolveInput = z.strictObject({ charge_usd: usdInput.nullable(), reason: line(500) });
+export const resolvedRequest = resolvedSchema;

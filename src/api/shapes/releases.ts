@@ -1,0 +1,43 @@
+// Releases and the routes that they serve, as operators see and change them.
+import { z } from "zod";
+import { releaseSchema, routeSchema } from "./records.ts";
+import { count, line, listOf, milliseconds, personRef, time, page } from "./fields.ts";
+
+export const route = routeSchema.extend({
+  highest_version: count,
+  signed_by: z.string(),
+  issued_at: time,
+  tier: z.enum(["standard", "research"]),
+  price: z.object({
+    input_per_million: z.string(),
+    cached_input_per_million: z.string(),
+    output_per_million: z.string(),
+    request_minimum: z.string(),
+  }),
+  /** Of the last five minutes, by admission. */
+  recent: z.object({
+    requests: count,
+    error_rate: z.number(),
+    first_part_ms_p50: milliseconds.nullable(),
+  }),
+});
+export const routeList = listOf(route);
+const trustedKey = z.object({ id: z.string() });
+export const trustedKeyList = listOf(trustedKey);
+export const disableInput = z.strictObject({ route: line(400), reason: line() });
+export const enableInput = z.strictObject({ route: line(400) }).meta({ id: "EnableRoute" });
+export const publishInput = z
+  .strictObject({ jws: z.string().min(1).max(65_536) })
+  .meta({ id: "PublishRelease" });
+/** Checked, not published: what would change, field by field. `live` is null for a new route. */
+export const verifiedRelease = z.object({
+  release: releaseSchema,
+  live: releaseSchema.nullable(),
+  changes: z.array(
+    z.object({ field: z.string(), before: z.string().nullable(), after: z.string().nullable() }),
+  ),
+});
+export const releaseHistory = listOf(
+  releaseSchema.omit({ state: true }).extend({ published_at: time, published_by: personRef.nullable() }),
+);
+export const releasesQuery = z.strictObject({ ...page, route: z.string().max(400).optional() });
