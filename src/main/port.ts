@@ -1,0 +1,209 @@
+// Connects the rooms and opens the port: the doors, what they share, and what is counted and told of them. Stop order is the
+// reverse.
+import type { Config } from "../config/config.ts";
+import { isOverloaded } from "../domain/overloaded.ts";
+import { CallScopes } from "../gateway/call-scope.ts";
+import { chatCompletions } from "../gateway/formats/chat-completions/chat-completions.ts";
+import type { Format } from "../gateway/formats/format.ts";
+import { receiptSigner } from "../gateway/signed-receipt.ts";
+import { AccessLog } from "../http/access-log.ts";
+import { ClientAddress } from "../http/client-address.ts";
+import { Cors } from "../http/cors.ts";
+import { dashboardRoutes } from "../http/dashboard.ts";
+import { Router } from "../http/router.ts";
+import { type Listening, listen, type ServerOptions } from "../http/server.ts";
+import { EventStreams } from "../http/sse.ts";
+import { surface } from "../http/surface.ts";
+import { type Clock, systemClock } from "../lib/clock.ts";
+import type { Jobs } from "../lib/jobs.ts";
+import { type Log, written } from "../lib/log.ts";
+import { Metrics } from "../lib/metrics.ts";
+import { openLimits } from "../limits/limits.ts";
+import { managementKeyUse } from "../operator/management-key-use.ts";
+import { RequestLog } from "../operator/request-log.ts";
+import { stopCounting } from "../pricing/tokens.ts";
+import { adminHandler } from "./admin.ts";
+import { completePorts } from "./complete.ts";
+import { dashboardApi } from "./dashboard-api.ts";
+import { dashboardAssets } from "./dashboard.ts";
+import { drain } from "./drain.ts";
+import { tellOutages } from "./outages.ts";
+import type { Providers } from "./providers.ts";
+import type { Releases } from "./releases.ts";
+import { httpRoutes, type RoutePorts } from "./routes.ts";
+import { openServices, type Services } from "./services.ts";
+import type { OpenedStore } from "./store.ts";
+import type { Worker } from "./workers.ts";
+
+/** Above every limit of ours, whose refusals can be read; beyond it Bun answers a bare 413 (hardening.md §1). */
+const PARSER_BODY_BYTES = 64 * 1024 * 1024;
+
+/** What it is made of. */
+interface Rooms {
+  clock: Clock;
+  log: Log;
+  jobs: Jobs;
+  formats: readonly Format[];
+  worker: Worker | null;
+  store: OpenedStore;
+  providers: Providers;
+  releases: Releases;
+}
+
+/** A gateway that answers. */
+interface Answering {
+  server: Listening;
+  services: Services;
+  /** Drains, and closes every room but the store. */
+  stop(): Promise<void>;
+}
+
+/** Connects the rooms and opens the port. Throws `ListenFailure`, with every room closed again, where it cannot. */
+export async function openPort(config: Config, rooms: Rooms): Promise<Answering> {
+  const { clock, log, jobs, releases, providers, store } = rooms;
+  const { ledger, sql, dataKey } = store;
+  const address = (): string => addressOf(config, server.port);
+  const url = (): string => config.publicUrl ?? address();
+  let draining = false;
+
+  // What is counted and told.
+  /** A store that is away is no bug of whoever asked it: `tellOutages` has one line for all of them. */
+  const failed = (error: unknown, id?: string): void => {
+    if (!isOverloaded(error)) log.error({ id, err: error }, "a request failed inside the gateway");
+  };
+  const outages = tellOutages({ ledger, clock: systemClock, log, jobs });
+  const streams = new EventStreams(clock, { failed, jobs });
+  const metrics = new Metrics({
+    openStreams: () => streams.size,
+    failedJobs: () => jobs.failures,
+    quarantined: () => ledger.pulse().quarantined,
+  });
+  const requestLog = new RequestLog(sql, clock, jobs);
+  const flushRequestLog = (): Promise<void> => requestLog.flush();
+
+  // What every door shares.
+  const limits = openLimits(config.limits, { clock, refused: (limit) => metrics.limitRefused(limit) });
+  const { uploads } = limits;
+  const callScopes = new CallScopes();
+  const services = openServices(config, {
+    sql,
+    dataKey,
+    routeTable: releases.routeTable,
+    ledger,
+    clock,
+    address,
+    jobs,
+  });
+  const managementKeys = managementKeyUse({ ledger, people: () => api.people(), sql, clock, failed });
+
+  // The doors: `/v1` and the operator API, then the dashboard.
+  const routePorts: RoutePorts = {
+    formats: rooms.formats,
+    ledger,
+    managementKeys,
+    clock,
+    streams,
+    metrics,
+    routeTable: releases.routeTable,
+    complete: completePorts(config, { ...rooms, limits: limits.calls, callScopes, metrics, failed }),
+    receipts: receiptSigner(dataKey),
+    admin: adminHandler({
+      ledger,
+      sql,
+      clock,
+      uploads,
+      managementKeys,
+      publisher: releases.publisher,
+      payments: services.paymentService,
+      flushRequestLog,
+      people: () => api.people(),
+      url,
+    }),
+    payments: services.payments,
+    uploads,
+    bodyBytes: config.limits.bodyBytes,
+    streamIdleMs: config.limits.streamIdleMs,
+    draining: () => draining,
+    noteHeldNothing: (entry) => requestLog.note(entry),
+    heldNothing: async (requestId) => {
+      await flushRequestLog();
+      // Loaded when it is asked for: what readers compile their queries with is large.
+      const { heldNothing } = await import("../reporting/held-nothing.ts");
+      return await heldNothing(sql, requestId);
+    },
+    overloaded: () => metrics.overloaded(),
+  };
+  const api = dashboardApi(config, {
+    ledger,
+    sql,
+    dataKey,
+    clock,
+    publisher: releases.publisher,
+    health: releases.health,
+    breakers: releases.breakers,
+    address,
+    uploads,
+    chat: surface(routePorts, chatCompletions),
+    preview: routePorts.complete,
+    startedAtMs: clock.nowMs(),
+    streamsOpen: () => streams.size,
+    flushRequestLog,
+    forgotten: () => requestLog.forgotten,
+    overloadRefusals: () => metrics.overloadRefusals,
+    failedJobs: () => jobs.failures,
+    paymentService: services.paymentService,
+    alertService: services.alertService,
+  });
+
+  // The port.
+  const close = async (): Promise<void> => {
+    await services.stop();
+    await api.stop();
+    await requestLog.stop();
+    releases.stop();
+    await providers.stop();
+    stopCounting();
+    await outages.stop();
+    await written(log);
+  };
+  const routes = [
+    ...httpRoutes(routePorts),
+    ...api.routes,
+    ...dashboardRoutes({ assets: dashboardAssets(config.dataDir) }),
+  ];
+  const server: Listening = await listenOrClose(
+    {
+      ...config.listen,
+      share: rooms.worker,
+      clock,
+      failed,
+      router: new Router(routes, () => `${url()}/v1`),
+      cors: new Cors(config.cors.origins),
+      access: new AccessLog(log, clock, metrics),
+      clients: new ClientAddress(config.server.trustedProxies),
+      headerTimeoutMs: config.limits.headerTimeoutMs,
+      maxBodyBytes: PARSER_BODY_BYTES,
+    },
+    close,
+  );
+  const stop = async (): Promise<void> => {
+    draining = true;
+    await drain(server, { graceMs: config.limits.stopGraceMs, callScopes, streams, ledger });
+    await close();
+  };
+  return { server, services, stop };
+}
+
+/** The open port; where there is none the rooms close, whose rounds would keep the process. */
+async function listenOrClose(options: ServerOptions, close: () => Promise<void>): Promise<Listening> {
+  try {
+    return listen(options);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** Where this process answers. */
+export const addressOf = ({ listen: { host } }: Config, port: number): string =>
+  `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
