@@ -1,6 +1,6 @@
 // What a batch decided, as rows of its statements, in the order in which both stores write them (money.md §5, §11).
 import { sealAnswer, sealChunk } from "./answer-vault.ts";
-import type { Write } from "./column-map.ts";
+import type { Write } from "./column-writes.ts";
 import { WRITE } from "./columns.ts";
 import type { Changes } from "./rows.ts";
 

@@ -1,7 +1,8 @@
 // Which columns the ledger writes and loads, in both stores. A new one joins its list here and `store/tables.ts`: rows, their
 // types, statements, parameters and records follow (`column-map.ts`).
 import type { NanoUsd } from "../domain/money.ts";
-import { insert, load, remove, update, type Write, type Written } from "./column-map.ts";
+import { load } from "./column-loads.ts";
+import { insert, remove, update, type Write, type Written } from "./column-writes.ts";
 
 // ── What a batch is decided on ──────────────────────────────────────────────────────────────────────────────────
 

@@ -7,7 +7,7 @@ import type { NanoUsd } from "../domain/money.ts";
 import type { Refusal } from "../domain/refusals.ts";
 import type { TokenCounts } from "../pricing/charge.ts";
 import type { Query } from "../store/sql.ts";
-import type { Loaded } from "./column-map.ts";
+import type { Loaded } from "./column-loads.ts";
 import type { RECORD } from "./columns.ts";
 import type { LedgerPulse } from "./commit/pulse.ts";
 

@@ -1,6 +1,6 @@
 // Puts what a store loaded among the rows of a batch, each under its id: cells in the order of `LOAD`, and of what stands
 // beside it.
-import { widthOf } from "./column-map.ts";
+import { widthOf } from "./column-loads.ts";
 import { type Cell, flag, money, text } from "./cell.ts";
 import { LOAD } from "./columns.ts";
 import { type ClaimRow, type KeyRow, type RequestRow, type RequestState, type Rows, rowId } from "./rows.ts";

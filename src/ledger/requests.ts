@@ -2,7 +2,7 @@
 import { EVIDENCE, type Evidence, type Tier } from "../domain/gateway-object.ts";
 import { ask, bytesOf, type Query, type SqlRow } from "../store/sql.ts";
 import { openAnswer } from "./answer-vault.ts";
-import { selected } from "./column-map.ts";
+import { selected } from "./column-loads.ts";
 import { RECORD } from "./columns.ts";
 import { type AttemptRecord, OWNER_LOST, type RequestRecord, type StoredAnswer } from "./ledger.ts";
 import { attemptsIn, readable } from "./unreadable.ts";

@@ -3,7 +3,8 @@
 import type { AuditNote } from "../domain/audit-note.ts";
 import type { Evidence, Tier } from "../domain/gateway-object.ts";
 import type { NanoUsd } from "../domain/money.ts";
-import type { Loaded, Written } from "./column-map.ts";
+import type { Loaded } from "./column-loads.ts";
+import type { Written } from "./column-writes.ts";
 import type { LOAD, WRITE } from "./columns.ts";
 import type { Checkpoint, StoredAnswer } from "./ledger.ts";
 

@@ -4,7 +4,7 @@ import type { Client } from "pg";
 import { overloaded } from "../../domain/overloaded.ts";
 import { toldAway } from "../../store/postgres-error.ts";
 import { text } from "../cell.ts";
-import { selected } from "../column-map.ts";
+import { selected } from "../column-loads.ts";
 import { LOAD } from "../columns.ts";
 import { keyOf } from "../put-rows.ts";
 import { type KeyRow, rowId } from "../rows.ts";

@@ -4,7 +4,7 @@ import { nextUtcMonth, utcMonth } from "../../lib/clock.ts";
 import type { MoneyOperation } from "../decide/decide.ts";
 import type { Reversal } from "../decide/reversal.ts";
 import { type Cell, int } from "../cell.ts";
-import { selected, widthOf } from "../column-map.ts";
+import { selected, widthOf } from "../column-loads.ts";
 import { LOAD } from "../columns.ts";
 import * as put from "../put-rows.ts";
 import { type Rows, noRows, rowId } from "../rows.ts";

@@ -5,7 +5,7 @@ import { auditLine } from "../../store/audit-log.ts";
 import { sent as inPostgres } from "../../store/postgres-sql.ts";
 import type { Kind } from "../../store/tables.ts";
 import { eachWrite } from "../batch-writes.ts";
-import type { Write } from "../column-map.ts";
+import type { Write } from "../column-writes.ts";
 import { WRITE } from "../columns.ts";
 import type { Changes } from "../rows.ts";
 import type { Question } from "./flight.ts";

@@ -6,7 +6,7 @@ import type { MoneyOperation } from "../decide/decide.ts";
 import type { Reversal } from "../decide/reversal.ts";
 import type { AdmissionRequest } from "../ledger.ts";
 import type { Cell } from "../cell.ts";
-import { selected } from "../column-map.ts";
+import { selected } from "../column-loads.ts";
 import { LOAD } from "../columns.ts";
 import * as put from "../put-rows.ts";
 import { type KeyRow, type Rows, noRows, rowId } from "../rows.ts";

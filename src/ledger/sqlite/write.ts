@@ -4,7 +4,7 @@ import type { Database, SQLQueryBindings, Statement } from "bun:sqlite";
 import { appendAuditLine } from "../../store/audit-log.ts";
 import { runOnSqlite } from "../../store/sqlite-sql.ts";
 import { eachWrite } from "../batch-writes.ts";
-import type { Write } from "../column-map.ts";
+import type { Write } from "../column-writes.ts";
 import { WRITE } from "../columns.ts";
 import type { Changes } from "../rows.ts";
 

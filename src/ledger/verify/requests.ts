@@ -6,7 +6,7 @@ import type { Release } from "../../domain/release.ts";
 import { type Charge, chargeOf } from "../../pricing/charge.ts";
 import { openAnswer } from "../answer-vault.ts";
 import { type Cell, flag, money } from "../cell.ts";
-import { type Loaded, widthOf } from "../column-map.ts";
+import { type Loaded, widthOf } from "../column-loads.ts";
 import { AUDITED } from "../columns.ts";
 import type { AttemptRecord } from "../ledger.ts";
 import { attemptsIn } from "../unreadable.ts";

@@ -5,7 +5,7 @@ import { ChainAudit, entryOf } from "../chain.ts";
 import { auditAnswer, auditCharge, auditedRequestOf, auditTimes } from "../requests.ts";
 import type { Findings } from "../findings.ts";
 import { bytes, type Cell, money, text } from "../../cell.ts";
-import { selected } from "../../column-map.ts";
+import { selected } from "../../column-loads.ts";
 import { AUDITED, ENTRY, LOAD } from "../../columns.ts";
 import { type Asking, askOnce } from "../../postgres/query.ts";
 import { findRelease } from "../../frozen-release.ts";

@@ -1,7 +1,7 @@
 // Reads every organization's balance and entries for the audit, one row at a time (money.md §5).
 import type { Database } from "bun:sqlite";
 import type { Cell } from "../../cell.ts";
-import { selected } from "../../column-map.ts";
+import { selected } from "../../column-loads.ts";
 import { ENTRY, LOAD } from "../../columns.ts";
 import type { BalanceRow } from "../../rows.ts";
 import { ChainAudit, entryOf } from "../chain.ts";

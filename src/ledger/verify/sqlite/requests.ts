@@ -4,7 +4,7 @@ import type { Release } from "../../../domain/release.ts";
 import { auditAnswer, auditCharge, auditedRequestOf, auditTimes, releaseOr } from "../requests.ts";
 import type { Findings } from "../findings.ts";
 import { bytes, type Cell, money, text } from "../../cell.ts";
-import { selected } from "../../column-map.ts";
+import { selected } from "../../column-loads.ts";
 import { AUDITED } from "../../columns.ts";
 import { runOnSqlite } from "../../../store/sqlite-sql.ts";
 import { findRelease } from "../../frozen-release.ts";

@@ -1,0 +1,80 @@
+// Columns that are loaded together: the list of their SELECT, and the row in memory that its cells make.
+import { bytesOf, flagOf, moneyOf, numberOf, orNull, type SqlRow, textOf } from "../store/sql.ts";
+import type { Kind } from "../store/tables.ts";
+import type { Cell } from "./cell.ts";
+import { type Column, columnsOf, compiled, type ListOf, type RowOf, type Table } from "./column-map.ts";
+
+/** Columns that are loaded together; cells come in their order. */
+export interface Load<Row> {
+  columns: readonly Column[];
+  /** Behind the columns: conditions on further ones, by field. */
+  conditions: readonly { field: string; condition: string }[];
+  /** The row in `cells`, from the cell at `from` on. */
+  row(cells: readonly Cell[], from?: number): Row;
+  /** The row by the names of its columns. Throws for what is not of its kind. */
+  named(row: SqlRow): Row;
+}
+
+/** The list of a SELECT from a table under this alias. */
+export const selected = ({ columns, conditions }: Load<unknown>, alias: string): string =>
+  [
+    ...columns.map(({ column }) => `${alias}.${column}`),
+    ...conditions.map(({ condition }) => `${alias}.${condition}`),
+  ].join(", ");
+
+/** How many cells a row of it has. */
+export const widthOf = ({ columns, conditions }: Load<unknown>): number => columns.length + conditions.length;
+
+const READ: Readonly<Record<Kind, (value: unknown) => unknown>> = {
+  text: textOf,
+  textOrNull: (value) => orNull(value, textOf),
+  oneOf: textOf,
+  oneOfOrNull: (value) => orNull(value, textOf),
+  whole: numberOf,
+  wholeOrNull: (value) => orNull(value, numberOf),
+  money: moneyOf,
+  moneyOrNull: (value) => orNull(value, moneyOf),
+  bytes: bytesOf,
+  flag: flagOf,
+};
+
+/** A cell as it is in memory, as source text (`cell.ts`). */
+function readOf(kind: Kind): (cell: string) => string {
+  if (kind === "whole") return (cell) => `Number(${cell})`;
+  if (kind === "wholeOrNull") return (cell) => `${cell} === null ? null : Number(${cell})`;
+  if (kind === "flag") return (cell) => `${cell} === true || ${cell} === 1n`;
+  return (cell) => cell;
+}
+
+/** `conditions`: fields that are true where a condition on a column holds, `{ checkpointed: "delivered_tokens IS NOT NULL" }`. */
+export function load<In extends Table, List extends string, Condition extends string = never>(
+  table: In,
+  list: List & ListOf<In, List>,
+  conditions?: Record<Condition, string>,
+): Load<RowOf<In, List> & Record<Condition, boolean>> {
+  const columns = columnsOf(table, list);
+  const asked = Object.entries<string>(conditions ?? {}).map(([field, condition]) => ({ field, condition }));
+  const fields = [
+    ...columns.map(({ field, kind }, index) => `${field}: ${readOf(kind)(`cells[from + ${index}]`)}`),
+    ...asked.map(
+      ({ field }, index) => `${field}: ${readOf("flag")(`cells[from + ${columns.length + index}]`)}`,
+    ),
+  ];
+  type Row = RowOf<In, List> & Record<Condition, boolean>;
+  return {
+    columns,
+    conditions: asked,
+    row: compiled<(cells: readonly Cell[], from?: number) => Row>(
+      "cells, from = 0",
+      `({ ${fields.join(", ")} })`,
+    ),
+    named: (found) =>
+      Object.fromEntries([
+        ...columns.map(({ column, field, kind }) => [field, READ[kind](found[column])]),
+        ...asked.map(({ field, condition }) => [field, flagOf(found[condition])]),
+      ]) as Row,
+  };
+}
+
+/** The row that a load makes. */
+export type Loaded<From> = From extends Load<infer Row> ? Row : never;

@@ -1,0 +1,172 @@
+// Statements that write rows of the ledger: new ones, changed ones, and those that go. Where their rows come from is each
+// store's own.
+import type { Dialect, SqlValue } from "../store/sql.ts";
+import type { Names, Tables } from "../store/tables.ts";
+import {
+  type Column,
+  columnsOf,
+  compiled,
+  type FieldOf,
+  type InMemory,
+  type ListOf,
+  type RowOf,
+  type Table,
+} from "./column-map.ts";
+
+/**
+ * One statement over rows `r`, as both stores have it but for where `r` comes from. `once`: each row must find its own in
+ * the table as it was read, or the transaction is rolled back.
+ */
+export interface Write<Row> {
+  name: string;
+  /** The fields of `r` in the order of `values`. */
+  parameters: readonly Column[];
+  values: (row: Row) => SqlValue[];
+  statement:
+    | { kind: "insert"; into: string; fixed: readonly Fixed[]; onConflict: string }
+    | { kind: "update" | "delete"; head: string; where: string };
+  once: boolean;
+  /** Rows too large to be sent as one list. */
+  large: boolean;
+}
+
+interface Fixed {
+  column: string;
+  /** SQL. */
+  value: Readonly<Record<Dialect, string>>;
+}
+
+const parametersOf = <Row>(columns: readonly Column[]): Pick<Write<Row>, "parameters" | "values"> => ({
+  parameters: columns,
+  values: compiled<(row: Row) => SqlValue[]>(
+    "row",
+    `[${columns.map(({ field }) => `row.${field}`).join(", ")}]`,
+  ),
+});
+
+interface Inserting {
+  /** Columns that hold the same in every new row. */
+  fixed?: Readonly<Record<string, Readonly<Record<Dialect, string>>>>;
+  /** The row that is there already (`had`) takes these over from the new one (`excluded`). */
+  over?: { key: string; set: string };
+  /** Or is added up with it, to 63 bits at most. */
+  added?: { key: string; set: string };
+  large?: true;
+}
+
+/** New rows of a table. */
+export function insert<In extends Table, List extends string>(
+  table: In,
+  list: List & ListOf<In, List>,
+  { fixed = {}, over, added, large }: Inserting = {},
+): Write<RowOf<In, List>> {
+  const key = over?.key ?? added?.key;
+  const changes = [
+    ...names(over?.set).map((column) => `${column} = excluded.${column}`),
+    ...names(added?.set).map(saturated),
+  ];
+  return {
+    name: `insert_${table}`,
+    ...parametersOf<RowOf<In, List>>(columnsOf(table, list)),
+    statement: {
+      kind: "insert",
+      into: table,
+      fixed: Object.entries(fixed).map(([column, value]) => ({ column, value })),
+      onConflict:
+        key === undefined ? "" : `ON CONFLICT (${names(key).join(", ")}) DO UPDATE SET ${changes.join(", ")}`,
+    },
+    once: false,
+    large: large ?? false,
+  };
+}
+
+/**
+ * A roll-up must not keep a hold from its end: an older program may have filled it to the brim with what a provider told,
+ * or its row is damaged. The audit compares it with its requests.
+ */
+const saturated = (column: string): string =>
+  `${column} = CASE WHEN had.${column} > 9223372036854775807 - excluded.${column}
+     THEN 9223372036854775807 ELSE had.${column} + excluded.${column} END`;
+
+type ReadBefore<In extends Table, List extends string> = {
+  [Column in Extract<keyof Tables[In], Names<List>> as `${FieldOf<Column>}Read`]: InMemory<
+    Tables[In][Column]
+  >;
+};
+
+/**
+ * Rows that are there, each changed exactly once or the transaction is rolled back. `key` finds a row, `set` is written,
+ * `kept` where it is not null; of `read` the row carries what was read, `holdRead` for `hold`, and must still hold it.
+ */
+export function update<
+  In extends Table,
+  Key extends string,
+  Changed extends string,
+  Kept extends string = "",
+  Was extends string = "",
+>(
+  name: string,
+  table: In,
+  lists: {
+    key: Key & ListOf<In, Key>;
+    set: Changed & ListOf<In, Changed>;
+    kept?: Kept & ListOf<In, Kept>;
+    read?: Was & ListOf<In, Was>;
+    /** SQL over the row that is there, `t`. */
+    where: string;
+  },
+): Write<RowOf<In, `${Key} ${Changed}`> & OrNull<RowOf<In, Kept>> & ReadBefore<In, Was>> {
+  const { key, set, kept = "", read = "", where } = lists;
+  const was = columnsOf(table, read).map((column) => ({
+    ...column,
+    column: `${column.column}_read`,
+    field: `${column.field}Read`,
+  }));
+  const changes = [
+    ...names(set).map((column) => `${column} = r.${column}`),
+    ...names(kept).map((column) => `${column} = coalesce(r.${column}, t.${column})`),
+  ];
+  const conditions = [
+    ...names(key).map((column) => `t.${column} = r.${column}`),
+    ...names(read).map((column) => `t.${column} = r.${column}_read`),
+    where,
+  ];
+  return {
+    name,
+    ...parametersOf([...columnsOf(table, `${key} ${set} ${kept}`), ...was]),
+    statement: {
+      kind: "update",
+      head: `UPDATE ${table} AS t SET ${changes.join(", ")}`,
+      where: conditions.join(" AND "),
+    },
+    once: true,
+    large: false,
+  };
+}
+
+type OrNull<Row> = { [Field in keyof Row]: Row[Field] | null };
+
+/** Rows that may be there. */
+export const remove = <In extends Table, Key extends string>(
+  name: string,
+  table: In,
+  key: Key & ListOf<In, Key>,
+): Write<RowOf<In, Key>> => ({
+  name,
+  ...parametersOf<RowOf<In, Key>>(columnsOf(table, key)),
+  statement: {
+    kind: "delete",
+    head: `DELETE FROM ${table} AS t`,
+    where: names(key)
+      .map((column) => `t.${column} = r.${column}`)
+      .join(" AND "),
+  },
+  once: false,
+  large: false,
+});
+
+const names = (list: string | undefined): string[] =>
+  list === undefined || list === "" ? [] : list.split(" ");
+
+/** The rows that a statement writes. */
+export type Written<Statement> = Statement extends Write<infer Row> ? Row : never;
