@@ -11,22 +11,15 @@ export interface Credential {
 /** Whose call it is. */
 export type CallerIds = Pick<Credential, "keyId" | "organizationId">;
 
+/** Where clients put a key, in lower case: none of them is ever logged, and a surface takes its own from one of these. */
+export const CREDENTIAL_HEADERS = ["authorization", "x-api-key"] as const;
+export type CredentialHeader = (typeof CREDENTIAL_HEADERS)[number];
+
 /**
- * Where clients put a key: none of them is ever logged. `read`: whether a door of today takes one from it, which browsers of
- * other origins may then send, too. A surface whose clients use another header says so here.
+ * What a request shows, as an Authorization header would say it; null when it shows nothing. Management keys and the free
+ * endpoints of `/v1` are shown in that very header.
  */
-const CREDENTIAL_HEADERS: Record<string, { read: boolean }> = {
-  authorization: { read: true },
-  "x-api-key": { read: false },
-};
-
-/** All of them, in lower case. */
-export const CREDENTIAL_HEADER_NAMES: readonly string[] = Object.keys(CREDENTIAL_HEADERS);
-
-/** Those that a door of today reads. */
-export const READ_CREDENTIAL_HEADERS: readonly string[] = CREDENTIAL_HEADER_NAMES.filter(
-  (name) => CREDENTIAL_HEADERS[name]?.read === true,
-);
-
-/** What a request shows at the doors of `/v1` and of management keys; null when it shows nothing. */
-export const authorizationOf = (headers: Headers): string | null => headers.get("authorization");
+export function authorizationOf(headers: Headers, header: CredentialHeader = "authorization"): string | null {
+  const shown = headers.get(header);
+  return shown === null || header === "authorization" ? shown : `Bearer ${shown}`;
+}

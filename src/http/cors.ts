@@ -1,9 +1,9 @@
 // Cross-origin requests: off unless `cors.origins` names origins; then `/v1` answers preflights without a key
 // (wire.md §6).
-import { READ_CREDENTIAL_HEADERS } from "../domain/credential.ts";
+import type { CredentialHeader } from "../domain/credential.ts";
 
+/** Beside those in which the surfaces and the free endpoints of `/v1` take a key. */
 const ALLOWED_HEADERS = [
-  ...READ_CREDENTIAL_HEADERS,
   "content-type, idempotency-key, last-event-id, x-stainless-lang, x-stainless-package-version, x-stainless-os, x-stainless-arch",
   "x-stainless-runtime, x-stainless-runtime-version, x-stainless-retry-count, x-stainless-timeout, x-stainless-helper-method",
 ].join(", ");
@@ -12,14 +12,22 @@ const EXPOSED_HEADERS =
   "idempotent-replayed, x-should-retry, retry-after, retry-after-ms, x-ratelimit-limit-requests, x-ratelimit-remaining-requests, x-ratelimit-reset-requests";
 
 export class Cors {
-  constructor(private readonly origins: readonly string[]) {}
+  private readonly allowedHeaders: string;
+
+  constructor(
+    private readonly origins: readonly string[],
+    formats: readonly { credentialHeader: CredentialHeader }[],
+  ) {
+    const shown = new Set(["authorization", ...formats.map(({ credentialHeader }) => credentialHeader)]);
+    this.allowedHeaders = [...shown, ALLOWED_HEADERS].join(", ");
+  }
 
   /** The answer to OPTIONS: 204 with `Allow`, and the grants for an allowed origin. 404 stays 404. */
   preflight(request: Request, about: { requestId: string; allowed: string[] }): Response {
     const headers = new Headers({ "x-request-id": about.requestId, allow: about.allowed.join(", ") });
     if (this.allows(request)) {
       headers.set("access-control-allow-methods", about.allowed.join(", "));
-      headers.set("access-control-allow-headers", ALLOWED_HEADERS);
+      headers.set("access-control-allow-headers", this.allowedHeaders);
       headers.set("access-control-max-age", "600");
     }
     return new Response(null, { status: 204, headers });

@@ -1,4 +1,5 @@
 // POST on a surface's path and /quote: same body and validation as the call itself; holds nothing (wire.md §5).
+import { authorizationOf } from "../domain/credential.ts";
 import type { Format } from "../gateway/formats/format.ts";
 import { preview, type PreviewPorts } from "../gateway/preview.ts";
 import { checkJsonBody, readJsonBody } from "./body.ts";
@@ -16,7 +17,7 @@ export function quote(
       format,
       requestId,
       receivedAtMs,
-      authorization: format.authorization(request.headers),
+      authorization: authorizationOf(request.headers, format.credentialHeader),
       idempotencyKey: null,
       lastEventId: null,
       signal: request.signal,

@@ -1,6 +1,6 @@
 // POST on a surface: bytes in, bytes out, printed by its format. The way of the request itself is `gateway/complete`.
 import { complete, type Completion, type CompletePorts } from "../gateway/complete.ts";
-import type { Credential } from "../domain/credential.ts";
+import { authorizationOf, type Credential } from "../domain/credential.ts";
 import type { RequestLogEntry } from "../domain/request-log.ts";
 import { isOverloaded } from "../domain/overloaded.ts";
 import { Refusal } from "../domain/refusals.ts";
@@ -57,7 +57,7 @@ async function serve(
   const { request, requestId, receivedAtMs } = context;
   if (ports.draining()) throw stopping();
   context.setIdleTimeout(UPLOAD_SECONDS);
-  const authorization = inner?.authorization ?? format.authorization(request.headers);
+  const authorization = inner?.authorization ?? authorizationOf(request.headers, format.credentialHeader);
   const completion = await complete(ports.complete, {
     format,
     requestId,

@@ -1,6 +1,6 @@
 // What a log line may hold (hardening.md S36): a header that carries a credential never gets there, wherever it is put.
 import { expect, test } from "bun:test";
-import { CREDENTIAL_HEADER_NAMES } from "../domain/credential.ts";
+import { CREDENTIAL_HEADERS } from "../domain/credential.ts";
 import { createLog } from "./log.ts";
 
 const SECRET = "gw_sk_canary";
@@ -12,7 +12,7 @@ function logged(write: (log: ReturnType<typeof createLog>) => void): string {
   return lines.join("");
 }
 
-for (const name of [...CREDENTIAL_HEADER_NAMES, "cookie", "set-cookie"])
+for (const name of [...CREDENTIAL_HEADERS, "cookie", "set-cookie"])
   test(`${name} is redacted in a line, in its headers, and in those of an error`, () => {
     const headers = { [name]: SECRET, host: "h" };
     for (const line of [

@@ -1,6 +1,6 @@
 // JSON lines on stderr, written in batches; secrets and content never reach it (S36).
 import pino from "pino";
-import { CREDENTIAL_HEADER_NAMES } from "../domain/credential.ts";
+import { CREDENTIAL_HEADERS } from "../domain/credential.ts";
 import { LineBuffer } from "./line-buffer.ts";
 import { within } from "./within.ts";
 
@@ -12,7 +12,7 @@ export interface Log extends pino.Logger {
 const WRITTEN_WITHIN_MS = 1_000;
 
 /** Of a line itself, and of what is below it. */
-const SECRET_HEADERS = [...CREDENTIAL_HEADER_NAMES, "cookie", "set-cookie"];
+const SECRET_HEADERS = [...CREDENTIAL_HEADERS, "cookie", "set-cookie"];
 const REDACTED = [
   ...["", "*", "*.*"].flatMap((above) => SECRET_HEADERS.map((name) => `${above}["${name}"]`)),
   "*.secret",

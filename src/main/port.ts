@@ -178,7 +178,7 @@ export async function openPort(config: Config, rooms: Rooms): Promise<Answering>
       clock,
       failed,
       router: new Router(routes, () => `${url()}/v1`),
-      cors: new Cors(config.cors.origins),
+      cors: new Cors(config.cors.origins, rooms.formats),
       access: new AccessLog(log, clock, metrics),
       clients: new ClientAddress(config.server.trustedProxies),
       headerTimeoutMs: config.limits.headerTimeoutMs,

@@ -14,7 +14,12 @@ import { reads } from "../support/wait.ts";
 let gateway: TestGateway;
 let customer: Customer;
 beforeAll(async () => {
-  gateway = await startGateway({ formats: [...FORMATS, brief] });
+  gateway = await startGateway({
+    formats: [...FORMATS, brief],
+    configure: (config) => {
+      config.cors.origins = [ORIGIN];
+    },
+  });
   customer = await gateway.customer({ usd: "50" });
 });
 afterAll(async () => {
@@ -22,6 +27,7 @@ afterAll(async () => {
   await gateway.stop();
 });
 
+const ORIGIN = "https://app.example";
 const ASKED = { model: "plain-1", ask: "Say hello", atMost: 60 };
 const LIVE = { ...ASKED, live: true };
 /** What says the same to a provider. */
@@ -48,7 +54,7 @@ const ask = (url: string, secret: string | null, body: unknown, headers: Sent = 
     method: "POST",
     headers: {
       "content-type": "application/json",
-      ...(secret !== null && { "x-brief-key": secret }),
+      ...(secret !== null && { "x-api-key": secret }),
       ...headers,
     },
     body: JSON.stringify(body),
@@ -86,6 +92,14 @@ async function bookedOf(requestId: string) {
   const booked = { usage, charge, hold, evidence, variance, minimumApplied, promptBound, outputBound };
   return { ...booked, releaseDigest, billed, calls: billOf(requestId).length };
 }
+
+test("browsers of an allowed origin may send its credential header, beside that of the other one", async () => {
+  const { headers } = await fetch(`${gateway.url}/v1/brief`, {
+    method: "OPTIONS",
+    headers: { origin: ORIGIN, "access-control-request-method": "POST" },
+  });
+  expect(headers.get("access-control-allow-headers")).toStartWith("authorization, x-api-key, content-type, ");
+});
 
 test("its line is all there is: a gateway without it has no such path, and one with it answers there", async () => {
   expect(FORMATS).toEqual([chatCompletions]);
@@ -241,7 +255,7 @@ test("a client that leaves is charged for what it got, and nothing stays held", 
   const leaving = new AbortController();
   const response = await fetch(`${gateway.url}/v1/brief`, {
     method: "POST",
-    headers: { "content-type": "application/json", "x-brief-key": customer.secret },
+    headers: { "content-type": "application/json", "x-api-key": customer.secret },
     body: JSON.stringify(LIVE),
     signal: leaving.signal,
   });
@@ -260,7 +274,7 @@ test("a client that leaves is charged for what it got, and nothing stays held", 
 test("its quote and its ids are known at the free endpoints", async () => {
   const response = await fetch(`${gateway.url}/v1/brief/quote`, {
     method: "POST",
-    headers: { "content-type": "application/json", "x-brief-key": customer.secret },
+    headers: { "content-type": "application/json", "x-api-key": customer.secret },
     body: JSON.stringify(ASKED),
   });
   const quoted = (await response.json()) as { object: string; admissible: boolean; max_charge_usd: string };

@@ -11,10 +11,7 @@ export const brief: Format = {
   path: "/v1/brief",
   object: "brief",
   idHeader: "brief-id",
-  authorization: (headers) => {
-    const key = headers.get("x-brief-key");
-    return key === null ? null : `Bearer ${key}`;
-  },
+  credentialHeader: "x-api-key",
   parse: (body) => {
     const request = requestOf(body);
     return {

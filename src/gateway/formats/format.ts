@@ -2,6 +2,7 @@
 // speaks only this and the neutral request, so admission, money and replays are the same on every surface. A new surface is
 // a folder beside this file and a line in `formats.ts`.
 import type { ChatRequest } from "../../domain/chat-request.ts";
+import type { CredentialHeader } from "../../domain/credential.ts";
 import type { Refusal } from "../../domain/refusals.ts";
 import type { TokenUsage } from "../../ledger/ledger.ts";
 import type { Answer, FinishReason, Part } from "../../providers/provider.ts";
@@ -16,8 +17,8 @@ export interface Format {
   readonly object: string;
   /** A header that names the request beside `x-request-id`, for clients that read no other; null: none. */
   readonly idHeader: string | null;
-  /** Where its clients put the key, as an Authorization header would say it; null when they sent none. */
-  authorization(headers: Headers): string | null;
+  /** Where its clients put the key; CORS lets browsers send it, too. */
+  readonly credentialHeader: CredentialHeader;
   /** Reads a decoded body. Throws a `Refusal` with `param` for the first field, in body order, that does not pass. */
   parse(body: unknown): ParsedRequest;
   /** By a provider's name for it, what the caller calls a field that was sent upstream as the caller wrote it. */

@@ -1,5 +1,4 @@
 // POST /v1/chat/completions: the surface of OpenAI's chat clients (specification 2, wire.md §1–§4).
-import { authorizationOf } from "../../../domain/credential.ts";
 import { printError } from "../../../domain/error-body.ts";
 import { printEvent } from "../../event-stream.ts";
 import type { AnswerPrinter, Format } from "../format.ts";
@@ -12,7 +11,7 @@ export const chatCompletions: Format = {
   path: "/v1/chat/completions",
   object: "chat.completion",
   idHeader: null,
-  authorization: authorizationOf,
+  credentialHeader: "authorization",
   parse: (body) => {
     const { request, includeUsage } = parseChatRequest(body);
     return { request, printer: printerFor(request.n, includeUsage) };
