@@ -163,6 +163,7 @@ test("every field is checked, and the first one at fault is named", () => {
     expect([change, pathOf({ ...LEAST, ...change })]).toEqual([change, path]);
   const images = { capabilities: { images: true }, image_tokens_max: 1500, remote_images: true };
   expect(pathOf({ ...LEAST, ...images })).toBe("accepted");
+  expect(pathOf({ ...LEAST, capabilities: { max_n: 128 } })).toBe("accepted");
 });
 
 test("what is no manifest at all is refused: scalars, lists, broken or doubled YAML, aliases, prototypes", () => {

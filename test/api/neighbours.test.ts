@@ -3,10 +3,17 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Customer, startGateway, type TestGateway } from "../support/gateway.ts";
 import { PREVIEW_V1 as MODEL } from "../support/models.ts";
 
+/** Where clients reach it, which is not where it listens. */
+const PUBLIC = "https://gate.example.com";
 let gateway: TestGateway;
 let customer: Customer;
 beforeAll(async () => {
-  gateway = await startGateway({ models: [MODEL] });
+  gateway = await startGateway({
+    models: [MODEL],
+    configure: (config) => {
+      config.publicUrl = PUBLIC;
+    },
+  });
   customer = await gateway.customer();
 });
 afterAll(async () => {
@@ -25,7 +32,7 @@ test.each([
   const { error } = (await answer.json()) as { error: { code: string; message: string } };
   expect([answer.status, error.code]).toEqual([404, "unknown_url"]);
   expect(error.message).toContain(says);
-  expect(error.message).toContain("/v1/chat/completions");
+  expect(error.message).toContain(`POST ${PUBLIC}/v1/chat/completions`);
 });
 
 const hello = { model: MODEL.model, messages: [{ role: "user", content: "Say hello" }] };
