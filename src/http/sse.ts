@@ -79,7 +79,9 @@ export class EventStreams {
     } catch (error) {
       ended = true; // the relay has settled or has given up by itself
       this.options.failed(error);
-      throw error;
+      // Cuts the connection. Bun prints on stderr whatever else a body throws, beside the line that has just told of it.
+      // oxlint-disable-next-line typescript/only-throw-error
+      throw undefined;
     } finally {
       this.drop(stream);
       if (ended) this.end();
