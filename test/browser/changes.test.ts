@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Locator } from "playwright-core";
 import { type OrganizationPage, path } from "../../dashboard/path-builder.ts";
 import { alertsTexts as alerts } from "../../dashboard/pages/alerts/texts.ts";
-import { dialogTexts, stateTexts } from "../../dashboard/components/texts.ts";
+import { dialogTexts, pageNames, stateTexts } from "../../dashboard/components/texts.ts";
 import { keysTexts as keys } from "../../dashboard/pages/keys/texts.ts";
 import { researchTexts as research } from "../../dashboard/pages/research/texts.ts";
 import { settingsTexts as settings } from "../../dashboard/pages/settings/texts.ts";
@@ -37,6 +37,7 @@ beforeAll(async () => {
   await admin.app("POST /orgs/{org}/alerts/channels", { org }, hook);
   await dashboard.visitor(seeded.owner);
   visitor = await dashboard.visitor(seeded.owner);
+  await visitor.open(path.organization(org));
 });
 afterAll(() => dashboard.stop());
 
@@ -158,7 +159,7 @@ async function losingOneAnswer(): Promise<(string | undefined)[]> {
 for (const { what, on, open } of FORMS)
   test(`${what}: asked first, and once though the first answer was lost`, async () => {
     const { page } = visitor;
-    await visitor.open(path.organization(seeded.org, on));
+    await visitor.go(path.organization(seeded.org, on), pageNames[on]);
     const submit = await open();
     await inspect(visitor, what);
     const sent = await losingOneAnswer();
@@ -176,7 +177,7 @@ for (const { what, on, open } of FORMS)
 
 test("a rule for one key names the key", async () => {
   const { page } = visitor;
-  await visitor.open(path.organization(seeded.org, "alerts"));
+  await visitor.go(path.organization(seeded.org, "alerts"), pageNames.alerts);
   await button(page, alerts.addRule).first().click();
   const form = dialog(alerts.addRule);
   await form.getByRole("combobox", { name: alerts.when }).click();

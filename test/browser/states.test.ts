@@ -111,7 +111,10 @@ async function refusedWith(key: string): Promise<void> {
 
 for (const page of ORGANIZATION_PAGES.filter((one) => one !== "settings"))
   test(`a page with nothing on it: ${page}`, async () => {
-    newcomer ??= await dashboard.visitor(NEW);
-    await newcomer.open(path.organization(empty, page));
+    if (newcomer === undefined) {
+      newcomer = await dashboard.visitor(NEW);
+      await newcomer.open(path.organization(empty));
+    }
+    await newcomer.go(path.organization(empty, page), pageNames[page]);
     await inspect(newcomer, `empty: ${page}`);
   });
