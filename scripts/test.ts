@@ -18,10 +18,17 @@ const server = given === "" ? await PostgresServer.start({ max_connections: CONN
 
 /** These wait far more than they work: one after the other, beside the two. */
 const WAITING = new Set([
+  "./test/api/transport.test.ts",
   "./test/app/authority.test.ts",
   "./test/cli/login.test.ts",
   "./test/faults/crash.test.ts",
+  "./test/faults/floods.test.ts",
+  "./test/faults/many-streams.test.ts",
+  "./test/faults/odd-http.test.ts",
+  "./test/faults/provider.test.ts",
+  "./test/faults/unsettled.test.ts",
   "./test/faults/uploads.test.ts",
+  "./test/payments/auto-top-up.test.ts",
   "./test/replicas/database-faults.test.ts",
   "./test/replicas/no-writes.test.ts",
   "./test/replicas/outage.test.ts",
