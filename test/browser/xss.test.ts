@@ -8,7 +8,7 @@ import {
   type OrganizationPage,
   path,
 } from "../../dashboard/path-builder.ts";
-import { answerTexts, dialogTexts, operatorPageNames, pageNames } from "../../dashboard/components/texts.ts";
+import { answerTexts, dialogTexts } from "../../dashboard/components/texts.ts";
 import { auditTexts } from "../../dashboard/pages/audit/texts.ts";
 import { deviceTexts } from "../../dashboard/pages/device/texts.ts";
 import { keysTexts } from "../../dashboard/pages/keys/texts.ts";
@@ -43,7 +43,6 @@ beforeAll(async () => {
   });
   hostile = await seedHostile(dashboard);
   [owner, operator] = await Promise.all([dashboard.visitor(hostile.owner), dashboard.visitor(OPERATOR)]);
-  await Promise.all([owner.open(path.organization(hostile.org)), operator.open(path.operator())]);
 });
 afterAll(async () => {
   await dashboard.stop();
@@ -114,14 +113,14 @@ test("what this file looks for is found where a page does take a text for markup
 
 for (const page of ORGANIZATION_PAGES)
   test(`organization: ${page}`, async () => {
-    await owner.go(path.organization(hostile.org, page), pageNames[page]);
+    await owner.open(path.organization(hostile.org, page));
     await inert(owner, OF_ORGANIZATION[page]);
     await narrow(owner);
   });
 
 for (const page of OPERATOR_PAGES)
   test(`operator: ${page}`, async () => {
-    await operator.go(path.operator(page), operatorPageNames[page]);
+    await operator.open(path.operator(page));
     await inert(operator, OF_OPERATOR[page]);
     await narrow(operator);
   });
