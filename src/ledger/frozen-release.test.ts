@@ -53,7 +53,7 @@ test("what was signed before a field was known is read as it was frozen", () => 
 
 test("every character of a stored release that is another one is refused, by its name alone", () => {
   const { jws, manifest } = signed(MANIFEST);
-  const believed = [...manifest].flatMap((character, at) => {
+  const believed = Array.from(manifest).flatMap((character, at) => {
     const other = /[0-9]/.test(character) ? String((Number(character) + 1) % 10) : "~";
     const damaged = `${manifest.slice(0, at)}${other}${manifest.slice(at + 1)}`;
     try {

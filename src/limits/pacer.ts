@@ -61,13 +61,13 @@ export class Pacer {
   }
 
   private timed<T>(work: () => T): T {
-    const { nowMs, later } = this.ports;
-    const beganMs = nowMs();
+    const { ports } = this;
+    const beganMs = ports.nowMs();
     this.resting = true;
     try {
       return work();
     } finally {
-      later(nowMs() - beganMs, () => {
+      ports.later(ports.nowMs() - beganMs, () => {
         this.resting = false;
         this.turns.next()?.begin();
       });

@@ -2,7 +2,7 @@
 // away is a refusal to those who asked, not a bug.
 import type { ClientBase, Pool } from "pg";
 import { toldAway } from "./postgres-error.ts";
-import { type Query, type Sql, type SqlRow, type Statement, textIn } from "./sql.ts";
+import { type Query, type Sql, type SqlRow, type SqlValue, type Statement, textIn } from "./sql.ts";
 
 export function postgresSql(pool: Pool): Sql {
   return {
@@ -40,7 +40,7 @@ export async function runOnPostgres<T>(on: Pick<ClientBase | Pool, "query">, que
 }
 
 /** The statement as the driver takes it. */
-export const sent = (statement: Statement): { text: string; values: unknown[] } => ({
+export const sent = (statement: Statement): { text: string; values: SqlValue[] } => ({
   text: numbered(textIn("postgresql", statement)),
   values: [...statement.values],
 });

@@ -28,7 +28,7 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-const asked = (text: string, values: unknown[] = [], name = text): Question => ({
+const asked = (text: string, values: Question["values"] = [], name = text): Question => ({
   statement: statement(name, text),
   values,
 });

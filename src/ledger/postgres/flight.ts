@@ -3,12 +3,16 @@
 // fails ends them all: what stands behind it, a COMMIT above all, is not run (money.md §7).
 import pg, { type ClientBase } from "pg";
 import type { Cell } from "../cell.ts";
+import type { SqlValue } from "../../store/sql.ts";
 import type { Statement } from "./query.ts";
+
+/** What a statement takes. */
+export type Parameter = SqlValue | undefined | readonly Parameter[];
 
 /** A statement with its values; one without a name is planned each time. */
 export interface Question {
   statement: Statement;
-  values: readonly unknown[];
+  values: readonly Parameter[];
 }
 
 export interface Answer {
@@ -117,14 +121,14 @@ class Flight extends pg.Query {
 }
 
 /** A parameter in PostgreSQL's text; bytes travel as they are. */
-function printed(value: unknown): string | Buffer | null {
+function printed(value: Parameter): string | Buffer | null {
   if (value === null || value === undefined) return null;
   if (Array.isArray(value)) return `{${value.map(element).join(",")}}`;
   if (value instanceof Uint8Array) return Buffer.from(value.buffer, value.byteOffset, value.byteLength);
   return String(value);
 }
 
-function element(value: unknown): string {
+function element(value: Parameter): string {
   if (value === null || value === undefined) return "NULL";
   if (typeof value === "string") return `"${value.replaceAll(/["\\]/g, String.raw`\$&`)}"`;
   if (value instanceof Uint8Array) return `"\\\\x${Buffer.from(value).toString("hex")}"`;

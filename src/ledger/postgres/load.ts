@@ -8,7 +8,7 @@ import { selected, widthOf } from "../column-loads.ts";
 import { LOAD } from "../columns.ts";
 import * as put from "../put-rows.ts";
 import { type Rows, noRows, rowId } from "../rows.ts";
-import type { Question } from "./flight.ts";
+import type { Parameter, Question } from "./flight.ts";
 import { statement, transposed } from "./query.ts";
 
 export interface Loaded {
@@ -200,7 +200,7 @@ export async function loadRows(
   const triples = (from: Map<string, string[]>): string[][] => transposed([...from.values()], 3);
   const questions: Question[] = [];
   const putting: put.Put[] = [];
-  const read = (wants: number, reading: keyof typeof READ, values: unknown[], into: put.Put): void => {
+  const read = (wants: number, reading: keyof typeof READ, values: Parameter[], into: put.Put): void => {
     if (wants === 0) return;
     questions.push({ statement: READ[reading], values });
     putting.push(into);
