@@ -12,10 +12,17 @@ import { type Asking, askOnce } from "./query.ts";
 
 const LEASE_MS = 10_000;
 const RENEW_EVERY_MS = 2_000;
+/** A database that came back is asked at once: a lease that runs out meanwhile refuses everybody. */
+const TRY_AGAIN_MS = 250;
+/** One renewal without an answer leaves time for others before the lease ends. */
+const RENEWED_WITHIN_MS = 2_000;
 /** After a database that was away for everybody: time for all to renew before anyone is evicted. */
 const GRACE_MS = 5_000;
 
 export const DATABASE_NOW = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
+
+const RENEW = `UPDATE instance SET lease_until = ${DATABASE_NOW} + ${LEASE_MS}
+   WHERE epoch = $1 AND NOT condemned RETURNING ${DATABASE_NOW}`;
 
 export interface LeasePorts {
   clock: DatabaseClock;
@@ -87,29 +94,28 @@ export class Lease {
 
   private async renew(): Promise<void> {
     const askedAtMs = performance.now();
-    const [row] = await askOnce(
-      this.store.pool,
-      `UPDATE instance SET lease_until = ${DATABASE_NOW} + ${LEASE_MS}
-       WHERE epoch = $1 AND NOT condemned RETURNING ${DATABASE_NOW}`,
-      [this.epoch],
-    );
+    const [row] = await askOnce(this.store.pool, RENEW, [this.epoch], { query_timeout: RENEWED_WITHIN_MS });
     // Evicted: the others resolve what it owned. A new number owns none of that.
     if (row === undefined) return await this.begin();
     this.ports.clock.read(int(row[0]));
     this.extend(askedAtMs);
   }
 
-  private later(): void {
+  private later(ms = RENEW_EVERY_MS): void {
     this.timer = setTimeout(() => {
       this.renewing = this.renew()
-        .catch((error: unknown) => {
-          // The lease runs out by itself if this goes on.
-          if (errorKind(error) === "operation") this.ports.jobs.failed("ledger_lease", error);
-        })
-        .finally(() => {
-          if (!this.released) this.later();
+        .then(
+          () => RENEW_EVERY_MS,
+          (error: unknown) => {
+            // The lease runs out by itself if this goes on.
+            if (errorKind(error) === "operation") this.ports.jobs.failed("ledger_lease", error);
+            return TRY_AGAIN_MS;
+          },
+        )
+        .then((nextMs) => {
+          if (!this.released) this.later(nextMs);
         });
-    }, RENEW_EVERY_MS);
+    }, ms);
     this.timer.unref();
   }
 }

@@ -19,9 +19,14 @@ export async function ask(on: Asking, { name, text }: Statement, values: unknown
   return rows;
 }
 
-/** A statement that is not worth a name. */
-export async function askOnce(on: Asking, text: string, values: unknown[] = []): Promise<Cell[][]> {
-  const { rows } = await on.query<Cell[]>({ text, values, rowMode: "array" });
+/** A statement that is not worth a name; `query_timeout` where its connection's is too long, milliseconds. */
+export async function askOnce(
+  on: Asking,
+  text: string,
+  values: unknown[] = [],
+  terms: { query_timeout?: number } = {},
+): Promise<Cell[][]> {
+  const { rows } = await on.query<Cell[]>({ text, values, rowMode: "array", ...terms });
   return rows;
 }
 

@@ -1,0 +1,54 @@
+import { afterEach, expect, test } from "bun:test";
+import type { Jobs } from "../../lib/jobs.ts";
+import type { PostgresStore } from "../../store/postgres.ts";
+import type { DatabaseClock } from "../database-clock.ts";
+import { Lease } from "./lease.ts";
+
+interface Asked {
+  text: string;
+  query_timeout?: number;
+}
+
+let lease: Lease | null = null;
+afterEach(() => lease?.release());
+
+/** A lease over a database whose renewals go as told; resolves with the milliseconds between the first two of them. */
+async function betweenRenewals(renewal: (asked: Asked, n: number) => Promise<void>): Promise<number> {
+  const { promise, resolve } = Promise.withResolvers<number>();
+  const atMs: number[] = [];
+  const query = async (asked: Asked): Promise<{ rows: bigint[][] }> => {
+    if (asked.text.includes("NOT condemned")) {
+      atMs.push(performance.now());
+      if (atMs.length === 2) resolve((atMs[1] ?? 0) - (atMs[0] ?? 0));
+      await renewal(asked, atMs.length);
+    }
+    return { rows: [[BigInt(Date.now())]] };
+  };
+  const store = { pool: { query }, nextEpoch: async () => 7 } as unknown as PostgresStore;
+  lease = await Lease.take(store, {
+    clock: { read: () => {} } as unknown as DatabaseClock,
+    jobs: { failed: () => {} } as unknown as Jobs,
+    begins: () => {},
+  });
+  return promise;
+}
+
+test("a renewal that failed is tried again at once, not when the next one is due", async () => {
+  const ms = await betweenRenewals(async (_, n) => {
+    if (n === 1) throw new Error("Connection terminated unexpectedly");
+  });
+  expect(ms).toBeLessThan(1_000);
+});
+
+test("a renewal without an answer is given up early enough for three more", async () => {
+  const ms = await betweenRenewals(async ({ query_timeout: withinMs = 7_000 }, n) => {
+    if (n > 1) return;
+    await Bun.sleep(withinMs);
+    throw new Error("Query read timeout");
+  });
+  expect(ms).toBeLessThan(3_000);
+});
+
+test("one that was renewed is left alone for two seconds", async () => {
+  expect(await betweenRenewals(async () => {})).toBeGreaterThan(1_900);
+});
