@@ -1,20 +1,10 @@
 // The floor of a metered proxy in Bun: the least program that does what a gateway's shell has to do, without a ledger. It
 // reads the same headers, parses what comes in and what comes back, restamps and prints it, ties the upstream call to one
 // abort signal, has a deadline, counts usage, answers with the same headers and writes an access line (performance.md §5).
+import { HEADERS_READ } from "./headers-read.ts";
 import { openSync, writeSync } from "node:fs";
 
 const upstream = process.env["UPSTREAM"] ?? "";
-const READ = [
-  "authorization",
-  "content-type",
-  "content-length",
-  "content-encoding",
-  "idempotency-key",
-  "last-event-id",
-  "host",
-  "origin",
-  "x-stainless-retry-count",
-];
 const DEADLINE_MS = 300_000;
 const LINES_AT_ONCE = 64 * 1024;
 const log = openSync(process.env["LOG"] ?? "/dev/null", "a");
@@ -73,7 +63,7 @@ const server = Bun.serve({
   fetch: async (request, bun) => {
     const id = crypto.randomUUID();
     const sinceMs = performance.now();
-    const [authorization] = READ.map((name) => request.headers.get(name));
+    const [authorization] = HEADERS_READ.map((name) => request.headers.get(name));
     const asked = JSON.parse(await request.text()) as { model: string; stream?: boolean };
     bun.timeout(request, 0);
     const call = new AbortController();

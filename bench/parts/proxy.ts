@@ -1,4 +1,5 @@
 // The bare proxy with chosen parts of a gateway's shell, by name in PARTS (JSON list): what the table of parts measures.
+import { HEADERS_READ } from "../headers-read.ts";
 import { openSync, writeSync } from "node:fs";
 import pino from "pino";
 import { PARTS, type Part } from "./parts.ts";
@@ -26,17 +27,6 @@ const LINES = has("the same line in one buffered write");
 const IMMEDIATES = has("two setImmediate");
 const AWAITS = has("twenty awaits");
 
-const READ = [
-  "authorization",
-  "content-type",
-  "content-length",
-  "content-encoding",
-  "idempotency-key",
-  "last-event-id",
-  "host",
-  "origin",
-  "x-stainless-retry-count",
-];
 const MORE = {
   accept: "application/json",
   "user-agent": "tollgate-bench",
@@ -93,7 +83,7 @@ const server = Bun.serve({
   idleTimeout: 0,
   fetch: async (request, bun) => {
     const sinceMs = performance.now();
-    if (READ_HEADERS) kept = READ.map((name) => request.headers.get(name));
+    if (READ_HEADERS) kept = HEADERS_READ.map((name) => request.headers.get(name));
     if (IDLE_TIMEOUTS) bun.timeout(request, 30);
     if (AWAITS) for (let n = 0; n < 20; n += 1) await nothing();
     const timers = TIMERS ? [setTimeout(late, 60_000), setTimeout(late, 300_000)] : [];

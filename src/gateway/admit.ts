@@ -120,7 +120,7 @@ async function decided(
   const preparing = prepareRequest(ports, incoming, { organizationId, body }); //                  3–5
   const first = preparing instanceof Promise ? await preparing : preparing;
   if (slot instanceof Refusal) first.wanted = { stage: "route", refusal: slot };
-  const { outcome, prepared } = await askLedger(ports, first, { credential, incoming }); //                           6, COMMIT 1
+  const { outcome, prepared } = await askLedger(ports, first, { credential, incoming }); //    6, COMMIT 1
   if (outcome.kind === "running") return { ...outcome, prepared };
   return conclude(ports, outcome, { incoming, ...arrived, prepared });
 }

@@ -14,8 +14,8 @@ const LEASE_MS = 10_000;
 const RENEW_EVERY_MS = 2_000;
 /** A database that came back is asked at once: a lease that runs out meanwhile refuses everybody. */
 const TRY_AGAIN_MS = 250;
-/** One renewal without an answer leaves time for others before the lease ends. */
-const RENEWED_WITHIN_MS = 2_000;
+/** As long as a batch may take, so that a slow database loses no lease; without an answer there is time for one more. */
+const RENEWED_WITHIN_MS = 4_000;
 /** After a database that was away for everybody: time for all to renew before anyone is evicted. */
 const GRACE_MS = 5_000;
 
