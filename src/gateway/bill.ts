@@ -6,7 +6,7 @@ import type { Metered } from "../domain/gateway-object.ts";
 import type { Doubt, TokenUsage } from "../ledger/ledger.ts";
 import { believedUsage, isPlausible } from "../pricing/believed-usage.ts";
 import { chargeOf, type TokenCounts } from "../pricing/charge.ts";
-import { promptTokens } from "../pricing/tokens.ts";
+import { promptTokens as countPrompt } from "../pricing/tokens.ts";
 import type { ProviderUsage } from "../providers/provider.ts";
 import type { Candidate, Hold } from "./hold.ts";
 import { chargedTokens, type Cost } from "./receipt.ts";
@@ -47,8 +47,9 @@ export type NoteDoubt = (doubts: Doubt[], told: TokenCounts | null) => void;
 
 /** Prices what arrived. */
 export async function billOf(hold: Hold, candidate: Candidate, arrived: Arrived): Promise<Bill> {
-  const { usage } = arrived;
-  if (usage === null) return await counted(hold, candidate, arrived);
+  if (arrived.usage === null) return await counted(hold, candidate, arrived);
+  const { promptTokens, completionTokens, cachedTokens, reasoningTokens } = arrived.usage;
+  const usage = { promptTokens, completionTokens, cachedTokens, reasoningTokens };
   const plausible = isPlausible(usage.completionTokens, arrived.characters, candidate.release);
   const delivered = arrived.final && plausible ? 0 : await arrived.deliveredTokens();
   if (delivered <= usage.completionTokens)
@@ -68,7 +69,7 @@ async function counted(hold: Hold, candidate: Candidate, arrived: Arrived): Prom
   const { organizationId } = hold.admitted;
   const share = { organizationId, lane: "settlement" } as const;
   const usage = {
-    promptTokens: await promptTokens(candidate.body, candidate.release, share),
+    promptTokens: await countPrompt(candidate.body, candidate.release, share),
     completionTokens: completion,
     cachedTokens: null,
     reasoningTokens: null,

@@ -4,6 +4,7 @@ import type { ChatRequest } from "../domain/chat-request.ts";
 import type { OptionalField } from "../domain/request-fields.ts";
 import type { Prompt } from "../domain/prompt.ts";
 import type { Release } from "../domain/release.ts";
+import type { TokenClasses } from "../domain/token-classes.ts";
 
 /** A web page that the text from `start_index` up to `end_index` speaks from; OpenAI's shape, as clients get it. */
 export interface UrlCitation {
@@ -13,12 +14,13 @@ export interface UrlCitation {
 
 export type FinishReason = "stop" | "length" | "tool_calls" | "content_filter";
 
-/** Usage as the provider reported it, normalised by the rules of wire.md §8.2; cached ⊂ prompt, reasoning ⊂ completion. */
-export interface ProviderUsage {
+/**
+ * Usage as the provider reported it, normalised by the rules of wire.md §8.2: the whole prompt and the whole completion,
+ * and the classes within them. A reader that knows totals only adds `NO_CLASSES`.
+ */
+export interface ProviderUsage extends TokenClasses {
   promptTokens: number;
   completionTokens: number;
-  cachedTokens: number | null;
-  reasoningTokens: number | null;
 }
 
 /** One thing that the upstream said. Tool indexes count 0, 1, 2 … per choice in order of first appearance. */

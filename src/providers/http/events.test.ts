@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import type { AnswerReader, EventEnd, Framing } from "../codec.ts";
 import { Failure } from "../failure.ts";
+import { NO_CLASSES } from "../../domain/token-classes.ts";
 import type { Part, ProviderUsage } from "../provider.ts";
 import { readParts } from "./events.ts";
 import { CallTimeouts } from "./timeouts.ts";
@@ -9,8 +10,7 @@ const FAR = { firstTokenMs: 60_000, idleMs: 60_000, totalMs: 60_000 };
 const figures = (completionTokens: number): ProviderUsage => ({
   promptTokens: 1,
   completionTokens,
-  cachedTokens: null,
-  reasoningTokens: null,
+  ...NO_CLASSES,
 });
 
 /** A shape of one byte per event: a digit is usage, a letter is text, "." the finish, "!" an error; "_" before them nothing. */

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { NO_CLASSES } from "../../domain/token-classes.ts";
 import { Failure } from "../failure.ts";
 import {
   chatRequest,
@@ -84,7 +85,7 @@ test("a whole answer keeps text, reasoning, refusal, calls, annotations, log pro
   };
   expect(answer).toEqual({
     upstreamId: "up-7",
-    usage: { promptTokens: 3, completionTokens: 4, cachedTokens: null, reasoningTokens: null },
+    usage: { promptTokens: 3, completionTokens: 4, ...NO_CLASSES },
     choices: [
       { ...none, index: 0, refusal: "no", finishReason: "stop" },
       {
@@ -124,7 +125,7 @@ test("a stream gives its parts, its finish and its usage last, and the upstream'
     { type: "text", choice: 0, text: "a" },
     {
       type: "usage",
-      usage: { promptTokens: 1, completionTokens: 2, cachedTokens: null, reasoningTokens: null },
+      usage: { promptTokens: 1, completionTokens: 2, ...NO_CLASSES },
     },
     { type: "finish", choice: 0, reason: "stop" },
   ]);

@@ -29,6 +29,7 @@ export class ChunkReader implements AnswerReader<string> {
   private readonly finishes = new Map<number, FinishReason>();
   /** The upstream's own id of the completion, once it said one. */
   id: string | null = null;
+  private serviceTier: string | null = null;
   /** The upstream has reported its usage, be it for the first time. */
   usageTold = false;
   constructor(private readonly options: ReaderOptions) {}
@@ -66,7 +67,9 @@ export class ChunkReader implements AnswerReader<string> {
       }
     }
     const usage = chunk["usage"] ?? within ?? besides(chunk["x_groq"]);
-    const figures = usage ? readUsage(usage) : null;
+    const tier = chunk["service_tier"];
+    if (typeof tier === "string") this.serviceTier = tier;
+    const figures = usage ? readUsage(usage, this.serviceTier) : null;
     if (figures === null) return;
     this.usageTold = true;
     parts.push({ type: "usage", usage: figures });

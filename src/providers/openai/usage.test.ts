@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
+import { NO_CLASSES } from "../../domain/token-classes.ts";
 import { readUsage } from "./usage.ts";
 
 const usage = (
@@ -10,6 +11,7 @@ const usage = (
 ) => ({
   promptTokens: prompt,
   completionTokens: completion,
+  ...NO_CLASSES,
   cachedTokens: cached,
   reasoningTokens: reasoning,
 });
@@ -48,7 +50,7 @@ test(`the ${RECORDED.length} recorded usages of this shape are read as recorded`
   expect(RECORDED.length).toBeGreaterThan(30);
   for (const row of RECORDED) {
     const read = readUsage(row.usage);
-    expect([row.usage, read]).toEqual([
+    expect([row.usage, read]).toMatchObject([
       row.usage,
       {
         promptTokens: row.expected["input_tokens"] ?? 0,
@@ -85,4 +87,11 @@ test("figures that are none give no usage, so that the gateway counts by itself"
   for (const bad of [-1, 1.5, "3", null, 2 ** 60, {}])
     expect(readUsage({ prompt_tokens: bad, completion_tokens: bad })).toBeNull();
   for (const bad of [null, [], "usage", 7, {}]) expect(readUsage(bad)).toBeNull();
+});
+
+test("the tier of service is the one that the reply names", () => {
+  const told = { prompt_tokens: 1, completion_tokens: 2 };
+  expect(readUsage(told, "Flex")?.serviceTier).toBe("flex");
+  expect(readUsage(told, { name: "flex" })?.serviceTier).toBeNull();
+  expect(readUsage(told)?.serviceTier).toBeNull();
 });

@@ -1,11 +1,15 @@
 // Usage as providers of the OpenAI shape report it → the figures that are metered (wire.md §8.2). Where the total is
 // not prompt + completion, the larger completion stands: either hidden reasoning was left out of it, or the total is
 // wrong. What of that may be believed is decided by the quote and by what was delivered, not here.
+import { NO_CLASSES, serviceTierOf } from "../../domain/token-classes.ts";
 import { isObject } from "../http/json.ts";
 import type { ProviderUsage } from "../provider.ts";
 
-/** Null when there is no usable figure in it: then the gateway counts by its own evidence. */
-export function readUsage(value: unknown): ProviderUsage | null {
+/**
+ * Null when there is no usable figure in it: then the gateway counts by its own evidence. `serviceTier`: as the reply, not
+ * its usage, names it.
+ */
+export function readUsage(value: unknown, serviceTier: unknown = null): ProviderUsage | null {
   if (!isObject(value)) return null;
   const total = count(value["total_tokens"]);
   const reported = count(value["completion_tokens"]);
@@ -23,8 +27,10 @@ export function readUsage(value: unknown): ProviderUsage | null {
   return {
     promptTokens,
     completionTokens,
+    ...NO_CLASSES,
     cachedTokens: cached === null ? null : Math.min(cached, promptTokens),
     reasoningTokens: reasoning === null ? null : Math.min(reasoning, completionTokens),
+    serviceTier: serviceTierOf(serviceTier),
   };
 }
 

@@ -10,6 +10,7 @@ import type {
   Outgoing,
   UpstreamError,
 } from "../../../src/providers/codec.ts";
+import { NO_CLASSES } from "../../../src/domain/token-classes.ts";
 import { Failure, type FailureCause } from "../../../src/providers/failure.ts";
 import { httpProvider } from "../../../src/providers/http/http-provider.ts";
 import { isObject, readJson, readObject } from "../../../src/providers/http/json.ts";
@@ -168,8 +169,8 @@ class TelegramReader implements AnswerReader<Frame> {
       usage: {
         promptTokens: this.heard,
         completionTokens: Number(spoken ?? 0),
+        ...NO_CLASSES,
         cachedTokens: typeof spared === "number" ? spared : null,
-        reasoningTokens: null,
       },
     });
   }

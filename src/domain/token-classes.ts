@@ -1,0 +1,43 @@
+// What kinds of tokens a call used, beside how many: a provider's word, read by its codec, priced by the release
+// (providers.md §4). Each is null where the provider did not tell it.
+
+export interface TokenClasses {
+  /** Read from a cache; part of the prompt. */
+  cachedTokens: number | null;
+  /** Written to a cache, all lifetimes together; part of the prompt, none of it cached. */
+  cacheWriteTokens: number | null;
+  /** Of `cacheWriteTokens`: those that live for an hour. */
+  cacheWrite1hTokens: number | null;
+  /** Part of the prompt; who knows that a token was cached or written counts it there only. */
+  audioInputTokens: number | null;
+  imageInputTokens: number | null;
+  /** Part of the completion. */
+  reasoningTokens: number | null;
+  audioOutputTokens: number | null;
+  /** Paid calls on the provider's side, such as web searches. */
+  calls: number | null;
+  /** The tier of service that the reply names, as `serviceTierOf` reads it. */
+  serviceTier: string | null;
+}
+
+/** Nothing but the totals was told. */
+export const NO_CLASSES: Readonly<TokenClasses> = Object.freeze({
+  cachedTokens: null,
+  cacheWriteTokens: null,
+  cacheWrite1hTokens: null,
+  audioInputTokens: null,
+  imageInputTokens: null,
+  reasoningTokens: null,
+  audioOutputTokens: null,
+  calls: null,
+  serviceTier: null,
+});
+
+const SERVICE_TIER = /^[a-z][a-z0-9_-]{0,31}$/;
+
+/** A tier's name as a provider writes it; null for what is none: it may stand in a record and in a manifest. */
+export function serviceTierOf(value: unknown): string | null {
+  if (typeof value !== "string") return null;
+  const name = value.toLowerCase();
+  return SERVICE_TIER.test(name) ? name : null;
+}
