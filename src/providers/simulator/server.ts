@@ -1,14 +1,14 @@
-// The simulator: a real HTTP server of the OpenAI wire format on a loopback port (interfaces.md §6), so that demos,
+// The simulator: a real HTTP server of the providers' wire formats on a loopback port (interfaces.md §6), so that demos,
 // tests and fault runs need no account anywhere. On `node:http`, because its faults need the socket itself.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { randomBase62 } from "../../lib/id.ts";
 import { listenFailure } from "../../lib/listen-failure.ts";
 import { answerTo } from "./answer.ts";
-import { type Asked, askedSchema } from "./asked.ts";
 import { type Behaviour, Behaviours, type Control, controlSchema } from "./behaviour.ts";
 import { ProviderBill, type BilledCall, type OpenCall } from "./bill.ts";
-import { completionTokensOf, printBody } from "./print.ts";
-import { streamOf } from "./stream.ts";
+import { type Face, FaceRefusal, type Heard } from "./face.ts";
+import { FACES } from "./faces.ts";
+import { completionTokensOf } from "./print.ts";
+import { type Step, streamOf } from "./stream.ts";
 
 export interface Simulator {
   /** `http://127.0.0.1:port`; the API lies under `/v1`. */
@@ -65,10 +65,11 @@ interface Rooms {
 }
 
 async function route(rooms: Rooms, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { pathname } = new URL(request.url ?? "/", "http://simulator");
+  const face = request.method === "POST" ? FACES.find((one) => one.serves(pathname)) : undefined;
+  if (face !== undefined) return await called({ ...rooms, face, path: pathname }, request, response);
   const at = `${request.method} ${request.url}`;
   switch (at) {
-    case "POST /v1/chat/completions":
-      return await completion(rooms, request, response);
     case "GET /v1/models":
       return reply(response, 200, { object: "list", data: [] });
     case "GET /_sim/ledger":
@@ -89,17 +90,26 @@ async function route(rooms: Rooms, request: IncomingMessage, response: ServerRes
   }
 }
 
-async function completion(rooms: Rooms, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const asked = askedSchema.parse(JSON.parse(await readText(request)));
-  const behaviour = rooms.behaviours.take(asked.model, header(request, "x-sim"));
-  const call = rooms.bill.open({
+type Called = Rooms & { face: Face; path: string };
+
+async function called(at: Called, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { bill, behaviours, face, path } = at;
+  const body: unknown = JSON.parse(await readText(request));
+  const from = {
     request_id: header(request, "x-request-id"),
     attempt: Number(header(request, "x-tollgate-attempt")) || null,
-    model: asked.model,
-    stream: asked.stream === true,
-  });
+  };
+  const heard = hear(face, body, path);
+  if (heard instanceof FaceRefusal) {
+    const { status = 400, code = null, model = "" } = heard.about;
+    bill.open({ ...from, model, stream: false }).end("refused");
+    return reply(response, status, face.refusal({ status, code, message: heard.message }));
+  }
+  const { asked } = heard;
+  const behaviour = behaviours.take(asked.model, header(request, "x-sim"));
+  const call = bill.open({ ...from, model: asked.model, stream: asked.stream === true });
   response.once("close", () => call.end("cut"));
-  if (behaviour.until_well === true) await orClosed(response, whenEnded(rooms.behaviours));
+  if (behaviour.until_well === true) await orClosed(response, whenEnded(behaviours));
   if (behaviour.latency_ms !== undefined) await pause(behaviour.latency_ms, response);
   if (response.destroyed) return;
   if (behaviour.hang === true) return;
@@ -107,52 +117,45 @@ async function completion(rooms: Rooms, request: IncomingMessage, response: Serv
     request.socket.destroy();
     return;
   }
-  if (behaviour.status !== undefined) return refuse(response, behaviour, call);
+  if (behaviour.status !== undefined) return refuse(response, behaviour, { call, face });
   if (behaviour.garbage !== undefined) return garbage(response, behaviour.garbage);
-  await answer({ asked, behaviour, call, response });
+  await answer({ face, heard, behaviour, call, response });
+}
+
+function hear(face: Face, body: unknown, path: string): Heard | FaceRefusal {
+  try {
+    return face.hear(body, path);
+  } catch (error) {
+    if (error instanceof FaceRefusal) return error;
+    throw error;
+  }
 }
 
 interface Run {
-  asked: Asked;
+  face: Face;
+  heard: Heard;
   behaviour: Behaviour;
   call: OpenCall;
   response: ServerResponse;
 }
 
 async function answer(run: Run): Promise<void> {
-  const { asked, behaviour, call, response } = run;
-  const answered = await answerTo(asked, behaviour);
-  const head = {
-    id: `chatcmpl-sim${randomBase62(16)}`,
-    model: asked.model,
-    created: Math.floor(Date.now() / 1000),
-  };
+  const { heard, behaviour, call, response } = run;
+  const answered = await answerTo(heard.asked, behaviour);
   call.runs(answered.promptTokens);
-  if (asked.stream !== true) {
-    call.generated(completionTokensOf(answered));
-    const tokens = completionTokensOf(answered);
-    if (behaviour.tokens_per_second !== undefined)
-      await pause((tokens * 1000) / behaviour.tokens_per_second, response);
-    if (response.destroyed) return;
-    call.end("finished");
-    const failed = {
-      error: { message: "the simulated model failed", type: "server_error", code: "server_error" },
-    };
-    return reply(
-      response,
-      200,
-      behaviour.error_in_body === true ? failed : printBody(head, answered, behaviour),
-    );
-  }
-  const includeUsage = asked.stream_options?.include_usage === true;
-  await play(run, streamOf(head, answered, { behaviour, includeUsage }));
+  if (heard.asked.stream === true)
+    return await play(run, streamOf(heard.stream(answered, behaviour), behaviour));
+  const tokens = completionTokensOf(answered);
+  call.generated(tokens);
+  if (behaviour.tokens_per_second !== undefined)
+    await pause((tokens * 1000) / behaviour.tokens_per_second, response);
+  if (response.destroyed) return;
+  call.end("finished");
+  reply(response, 200, behaviour.error_in_body === true ? heard.failed : heard.whole(answered, behaviour));
 }
 
-async function play({ behaviour, call, response }: Run, steps: ReturnType<typeof streamOf>): Promise<void> {
-  response.writeHead(200, {
-    "content-type": "text/event-stream; charset=utf-8",
-    "cache-control": "no-cache",
-  });
+async function play({ face, behaviour, call, response }: Run, steps: Iterable<Step>): Promise<void> {
+  response.writeHead(200, { "content-type": face.contentType, "cache-control": "no-cache" });
   response.flushHeaders();
   if (behaviour.first_event_ms !== undefined) await pause(behaviour.first_event_ms, response);
   for (const step of steps) {
@@ -164,7 +167,7 @@ async function play({ behaviour, call, response }: Run, steps: ReturnType<typeof
       return;
     }
     call.generated(step.tokens);
-    if (!response.write(step.text)) await drained(response);
+    if (!response.write(step.bytes)) await drained(response);
     if (behaviour.tokens_per_second !== undefined && step.tokens > 0)
       await pause((step.tokens * 1000) / behaviour.tokens_per_second, response);
   }
@@ -172,7 +175,11 @@ async function play({ behaviour, call, response }: Run, steps: ReturnType<typeof
   response.end();
 }
 
-function refuse(response: ServerResponse, behaviour: Behaviour, call: OpenCall): void {
+function refuse(
+  response: ServerResponse,
+  behaviour: Behaviour,
+  { call, face }: Pick<Run, "call" | "face">,
+): void {
   call.end("refused");
   const {
     status = 500,
@@ -183,7 +190,7 @@ function refuse(response: ServerResponse, behaviour: Behaviour, call: OpenCall):
   } = behaviour;
   if (after !== undefined) response.setHeader("retry-after", String(after));
   if (location !== undefined) response.setHeader("location", location);
-  reply(response, status, { error: { message, type: "simulated", param: null, code } });
+  reply(response, status, face.refusal({ status, code, message }));
 }
 
 function garbage(response: ServerResponse, kind: NonNullable<Behaviour["garbage"]>): void {

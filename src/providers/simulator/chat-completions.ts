@@ -1,0 +1,69 @@
+// The simulator's first face: the chat-completions shape, and its streams.
+import { randomBase62 } from "../../lib/id.ts";
+import type { SimulatedAnswer } from "./answer.ts";
+import { type Asked, askedSchema } from "./asked.ts";
+import type { Behaviour } from "./behaviour.ts";
+import type { Face, Heard, Said, StreamWords } from "./face.ts";
+import { logprobsOf } from "./logprobs.ts";
+import { type Head, printBody, printChunk, simulatedUsage } from "./print.ts";
+
+const FAILED = {
+  error: { message: "the simulated model failed", type: "server_error", code: "server_error" },
+};
+
+export const chatCompletions: Face = {
+  serves: (path) => path === "/v1/chat/completions",
+  hear: (body) => heard(askedSchema.parse(body)),
+  refusal: ({ code, message }) => ({ error: { message, type: "simulated", param: null, code } }),
+  contentType: "text/event-stream; charset=utf-8",
+};
+
+function heard(asked: Asked): Heard {
+  const head: Head = {
+    id: `chatcmpl-sim${randomBase62(16)}`,
+    model: asked.model,
+    created: Math.floor(Date.now() / 1000),
+  };
+  return {
+    asked,
+    whole: (answer, behaviour) => printBody(head, answer, behaviour),
+    failed: FAILED,
+    stream: (answer, behaviour) => streamed(head, answer, { asked, behaviour }),
+  };
+}
+
+function streamed(
+  head: Head,
+  answer: SimulatedAnswer,
+  { asked, behaviour }: { asked: Asked; behaviour: Behaviour },
+): StreamWords {
+  const toldUsage = asked.stream_options?.include_usage === true && behaviour.no_usage !== true;
+  const usage = toldUsage ? printChunk(head, [], simulatedUsage(answer, behaviour)) : "";
+  return {
+    events: events(head, answer, behaviour),
+    end: `${usage}data: [DONE]\n\n`,
+    error: `data: ${JSON.stringify(FAILED)}\n\n`,
+    late: printChunk(head, [{ index: 0, delta: { content: "late" } }]),
+  };
+}
+
+function* events(head: Head, answer: SimulatedAnswer, behaviour: Behaviour): Generator<Said> {
+  const perEvent = behaviour.tokens_per_chunk ?? 1;
+  for (const [index, { fragments, finishReason }] of answer.choices.entries()) {
+    const chunk = (delta: unknown, logprobs: unknown, finish_reason: string | null = null): string =>
+      printChunk(head, [{ index, delta, logprobs, finish_reason }]);
+    const early = behaviour.usage_first === true && index === 0 ? simulatedUsage(answer, behaviour) : null;
+    const role = { index, delta: { role: "assistant", content: "" }, logprobs: null, finish_reason: null };
+    yield { bytes: printChunk(head, [role], early), tokens: 0 };
+    for (let at = 0; at < fragments.length; at += perEvent) {
+      const group = fragments.slice(at, at + perEvent);
+      yield {
+        bytes: group
+          .map((fragment) => chunk(fragment.delta, logprobsOf([fragment], answer.topLogprobs)))
+          .join(""),
+        tokens: group.reduce((total, { tokens }) => total + tokens, 0),
+      };
+    }
+    if (behaviour.no_finish !== true) yield { bytes: chunk({}, null, finishReason), tokens: 0 };
+  }
+}
