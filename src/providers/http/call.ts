@@ -114,7 +114,7 @@ class TooLarge extends Failure {
 /** The whole body as text, counted after decompression; failed and cut off above `bytesMax`. Throws `Failure`. */
 export async function readBounded(
   reply: Response,
-  { bytesMax, timeouts }: { bytesMax: number; timeouts: CallTimeouts },
+  { bytesMax, timeouts }: { bytesMax: number; timeouts: Pick<CallTimeouts, "reason"> },
 ): Promise<string> {
   const length = reply.headers.get("content-length");
   // Beside either of these a length is no bound: chunks end where they say so, whatever stands in `content-length`.
