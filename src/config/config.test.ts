@@ -217,7 +217,11 @@ describe("refused with the path", () => {
       "providers: [{ name: a, kind: simulator, dialect: { developer: false } }]",
       /dialect\.developer: there is no such setting/,
     ],
-    ["an unknown kind", "providers: [{ name: a, kind: gopher }]", /providers\[0\]\.kind: /],
+    [
+      "an unknown kind",
+      "providers: [{ name: a, kind: gopher }]",
+      /:1: providers\[0\]\.kind: must be one of openai, mistral,/,
+    ],
     [
       "a base_url with credentials",
       "providers: [{ name: a, kind: simulator, base_url: 'http://u:p@h/' }]",

@@ -2,6 +2,7 @@
 // one is a line of `providers/kinds.ts`, and nothing here.
 import { z } from "zod";
 import type { ProviderKind } from "../providers/kind.ts";
+import type { Wrong } from "../providers/setting.ts";
 import { group, HOUR_MS, upTo, upToMilliseconds, webUrl, withoutSlash } from "./setting-values.ts";
 
 const health = (probePath: string | null) =>
@@ -42,20 +43,28 @@ const provider = (kind: ProviderKind) =>
       health: health(kind.probePath).prefault({}),
       timeouts: timeouts.prefault({}),
     })
-    .refine((value) => (value.base_url ?? kind.baseUrl ?? kind.startInside) !== undefined, {
-      path: ["base_url"],
-      message: "is needed for this kind of provider",
+    .superRefine((value, context) => {
+      const found = wrongOf(kind, value);
+      if (found !== null) context.addIssue({ code: "custom", path: [found.setting], message: found.message });
     })
     .transform(({ name, kind: _kind, base_url, health, timeouts, ...own }) => ({
       name,
       kind,
       /** Null only where the kind runs one inside this process. */
-      baseUrl: withoutSlash(base_url ?? kind.baseUrl),
+      baseUrl: withoutSlash(base_url ?? kind.addressOf?.(own) ?? kind.baseUrl),
       health,
       timeouts,
       /** What the kind's own settings say; it alone reads them. */
       own: own as object,
     }));
+
+/** What is wrong with settings that are each well formed. */
+function wrongOf(kind: ProviderKind, { base_url, ...own }: { base_url?: string | undefined }): Wrong | null {
+  const home = kind.addressOf ?? kind.baseUrl ?? kind.startInside;
+  if (base_url !== undefined || home !== undefined) return kind.wrong?.(own, base_url ?? null) ?? null;
+  const example = kind.addressExample === undefined ? "" : `, e.g. ${kind.addressExample}`;
+  return { setting: "base_url", message: `is needed for this kind of provider${example}` };
+}
 
 export const providers = (kinds: readonly ProviderKind[]) => {
   const [first, ...rest] = kinds.map(provider);

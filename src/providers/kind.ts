@@ -1,7 +1,8 @@
 // What a kind of provider says of itself: its own settings, and how one is made of them.
-import { z } from "zod";
+import type { z } from "zod";
 import type { ProviderAddress } from "./http/http-provider.ts";
 import type { Provider } from "./provider.ts";
+import type { Wrong } from "./setting.ts";
 
 export interface ProviderKind<Own extends object = object> {
   /** The word of `providers[].kind`. */
@@ -12,6 +13,12 @@ export interface ProviderKind<Own extends object = object> {
   readonly settings: z.ZodRawShape;
   /** The vendor's own address where the configuration names none; left out where there is no such thing. */
   readonly baseUrl?: string;
+  /** The same, where other settings decide it. */
+  addressOf?(this: void, own: Own): string;
+  /** What an address of this kind looks like, where each account has its own. */
+  readonly addressExample?: string;
+  /** What cannot work, said before anything starts; `baseUrl` is the one that is configured, null = none. */
+  wrong?(own: Own, baseUrl: string | null): Wrong | null;
   /** The usual path of a cheap GET below the base URL; null = a connection is all that is asked for. */
   readonly probePath: string | null;
   /** What proves whose account it is: the setting that holds it, whether calls work without, and whether it was given. */
@@ -29,10 +36,3 @@ type Described<Shape extends z.ZodRawShape> = ProviderKind<z.output<z.ZodObject<
 
 /** A kind as a list of kinds holds it: only what its own `settings` have read is ever handed to it. */
 export const providerKind = <Shape extends z.ZodRawShape>(kind: Described<Shape>): ProviderKind => kind;
-
-/** The setting of most kinds. */
-export const apiKey = z
-  .string()
-  .min(1, "must not be empty")
-  .optional()
-  .describe("Write it as ${NAME}, so that it stays out of the file.");

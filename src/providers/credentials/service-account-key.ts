@@ -6,6 +6,7 @@ import { readFileSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import { z } from "zod";
 import { readJson } from "../http/json.ts";
+import { isTokenUri } from "./oauth.ts";
 
 export interface ServiceAccountKey {
   /** Who calls: `client_email`. */
@@ -20,7 +21,6 @@ export interface ServiceAccountKey {
 const FILE_BYTES_MAX = 64 * 1024;
 /** Less than that is refused by what signs. */
 const RSA_BITS_MIN = 2048;
-const LOOPBACK = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
 const keyFile = z.object({
   type: z.literal("service_account", 'has a type that is not "service_account"'),
@@ -44,13 +44,6 @@ function rsaKeyOf(pem: string): KeyObject | null {
   } catch {
     return null; // whatever it says quotes a secret at worst and OpenSSL at best
   }
-}
-
-/** Proof of who we are goes there: never in the clear, but to this machine itself. */
-function isTokenUri(value: string): boolean {
-  const url = URL.parse(value);
-  if (url === null || url.username !== "" || url.password !== "") return false;
-  return url.protocol === "https:" || (url.protocol === "http:" && LOOPBACK.has(url.hostname));
 }
 
 /** The setting: what it says is read and checked at once. No complaint quotes a word of the file. */

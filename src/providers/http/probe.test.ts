@@ -19,7 +19,7 @@ test("who gives up while the host is silent has sent nothing", async () => {
   const abort = new AbortController();
   const timeouts = new CallTimeouts(abort.signal, FAR);
   const connectProbe = new ConnectProbe(upstream.url, 5000, never);
-  const codec = openAiCodec({ family: "acme", apiKey: null, dialect: DIALECTS.openai });
+  const codec = openAiCodec({ family: "acme", authorize: () => ({}), dialect: DIALECTS.openai });
   const failure = failureOf(
     send({ url: upstream.url, method: "POST", headers: {} }, { connectProbe, timeouts, codec }),
   );

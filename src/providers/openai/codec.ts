@@ -1,5 +1,6 @@
 // The chat-completions shape, at any base URL and in any vendor's dialect (wire.md §8). Passes fields through by allowlist.
 import type { Codec } from "../codec.ts";
+import type { Authorize } from "../credentials/credentials.ts";
 import { SseEvents } from "../http/sse.ts";
 import type { Dialect } from "./dialects.ts";
 import { outgoingBody } from "./outgoing-body.ts";
@@ -9,13 +10,12 @@ import { readError } from "./read-error.ts";
 export interface OpenAiAccount {
   /** The provider's name: the key under which its own state comes back (wire.md §8.4). */
   family: string;
-  /** Goes upstream in a header only; null = none. */
-  apiKey: string | null;
+  /** What proves whose account it is: in headers only. */
+  authorize: Authorize;
   dialect: Dialect;
 }
 
-export function openAiCodec({ family, apiKey, dialect }: OpenAiAccount): Codec<string> {
-  const proof: Record<string, string> = apiKey === null ? {} : { authorization: `Bearer ${apiKey}` };
+export function openAiCodec({ family, authorize, dialect }: OpenAiAccount): Codec<string> {
   return {
     fields: dialect.fields,
     idHeader: "x-request-id",
@@ -27,7 +27,7 @@ export function openAiCodec({ family, apiKey, dialect }: OpenAiAccount): Codec<s
         accept: request.stream ? "text/event-stream" : "application/json",
       },
     }),
-    authorize: () => proof,
+    authorize,
     framing: () => new SseEvents(),
     reader: ({ request: { n, applied } }) =>
       new ChunkReader({ choices: n, logprobs: applied.logprobs === true, family }),

@@ -47,6 +47,40 @@ export const DIALECTS = {
   },
   together: { outputMaximum: "max_tokens", developerRole: false, fields: [...COMMON, "logit_bias"] },
   fireworks: { outputMaximum: "max_tokens", developerRole: false, fields: [...COMMON, "logit_bias"] },
+  moonshot: {
+    outputMaximum: "max_completion_tokens",
+    developerRole: false,
+    fields: [...SAMPLING, "stream_options", "n", "response_format", "safety_identifier", "prompt_cache_key"],
+  },
+  /** Refuses penalties, `logit_bias` and `parallel_tool_calls` with 400. */
+  cerebras: {
+    outputMaximum: "max_completion_tokens",
+    developerRole: false,
+    fields: ["top_p", "seed", "user", "stream_options", "logprobs", "response_format"],
+  },
+  /** Has no tools; tells usage with every chunk, unasked. */
+  perplexity: {
+    outputMaximum: "max_tokens",
+    developerRole: false,
+    fields: [...SAMPLING, "response_format"],
+  },
+  ollama: {
+    outputMaximum: "max_tokens",
+    developerRole: false,
+    fields: [...SAMPLING, "seed", "stream_options", "logprobs", "response_format"],
+  },
+  azure: { outputMaximum: "max_completion_tokens", developerRole: true, fields: OPTIONAL_FIELDS },
+  /** Of Google's layer: it refuses names that it does not know with 400. */
+  gemini: {
+    outputMaximum: "max_tokens",
+    developerRole: false,
+    fields: ["top_p", "stream_options", "n", "response_format"],
+  },
+  bedrock: {
+    outputMaximum: "max_completion_tokens",
+    developerRole: false,
+    fields: ["top_p", "stream_options", "response_format"],
+  },
   vllm: {
     outputMaximum: "max_tokens",
     developerRole: false,

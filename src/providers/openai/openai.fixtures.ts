@@ -6,6 +6,8 @@ import { type ChatRequest, emptyRequest } from "../../domain/chat-request.ts";
 import { DIALECTS } from "./dialects.ts";
 import type { Release } from "../../domain/release.ts";
 import { ZERO_USD } from "../../domain/money.ts";
+import { keyHeader } from "../credentials/api-key.ts";
+import type { Authorize } from "../credentials/credentials.ts";
 import { Failure } from "../failure.ts";
 import { httpProvider, type ProviderAddress as At } from "../http/http-provider.ts";
 import { type OpenAiAccount, openAiCodec } from "./codec.ts";
@@ -76,10 +78,19 @@ export const providerCall = ({ signal, ...change }: CallChange = {}): ProviderCa
 export const streamCall = (change: CallChange = {}): ProviderCall =>
   providerCall({ request: chatRequest({ stream: true }), ...change });
 
+const bearer = (key: string): Authorize => {
+  const proof = keyHeader("authorization", key);
+  return () => proof;
+};
+
 /** An adapter for an address; limits are far away unless a test sets them. */
 export const providerAt = (
   baseUrl: string,
-  { apiKey = "provider-key", dialect = DIALECTS.openai, ...change }: Partial<At & OpenAiAccount> = {},
+  {
+    authorize = bearer("provider-key"),
+    dialect = DIALECTS.openai,
+    ...change
+  }: Partial<At & OpenAiAccount> = {},
 ): Provider =>
   httpProvider(
     {
@@ -89,7 +100,7 @@ export const providerAt = (
       ...change,
       timeouts: { connectMs: 2000, firstTokenMs: 5000, idleMs: 5000, totalMs: 5000, ...change.timeouts },
     },
-    openAiCodec({ family: "acme", apiKey, dialect }),
+    openAiCodec({ family: "acme", authorize, dialect }),
   );
 
 /** One request as the upstream got it. */

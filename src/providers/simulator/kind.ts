@@ -8,6 +8,7 @@ export const simulator: ProviderKind = {
   name: "simulator",
   description: "The built-in simulator, inside the gateway or at an address of its own.",
   credential: { ...openai.credential, needed: false },
+  wrong: () => null,
   startInside: async () => {
     const { startSimulator } = await import("./server.ts");
     const running = await startSimulator({ port: 0 });

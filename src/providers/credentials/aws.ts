@@ -1,0 +1,61 @@
+// Amazon Bedrock: an API key as bearer, or an access key that signs each request. Both are of one region.
+import { z } from "zod";
+import { keyHeader } from "./api-key.ts";
+import { awsSigner } from "./aws-sigv4.ts";
+import { credentials } from "./credentials.ts";
+import { secretText } from "../setting.ts";
+
+/** `bedrock` is the name in signatures of bedrock-runtime; other hosts of AWS have their own. */
+export const awsCredentials = (service: string) =>
+  credentials({
+    settings: {
+      region: z
+        .string("is needed: the region of AWS that is called, e.g. us-east-1")
+        .regex(/^[a-z]{2}(-[a-z]+){1,3}-\d{1,2}$/, "must be a region of AWS, e.g. us-east-1")
+        .describe("The region of AWS that is called, e.g. us-east-1."),
+      api_key: secretText.describe("A Bedrock API key. Write it as ${NAME}."),
+      access_key_id: z
+        .string()
+        .regex(/^[A-Z0-9]{16,128}$/, "must be an access key id, e.g. AKIA…: capital letters and digits")
+        .optional()
+        .describe("Instead of api_key: requests are signed."),
+      secret_access_key: secretText,
+      session_token: secretText.describe("Of temporary credentials. Write it as ${NAME}."),
+    },
+    setting: "api_key",
+    needed: true,
+    given: ({ api_key, access_key_id }) => api_key !== undefined || access_key_id !== undefined,
+    wrong({ api_key, access_key_id, secret_access_key, session_token }, { atHome }) {
+      const signs = access_key_id !== undefined;
+      if (api_key !== undefined && signs)
+        return { setting: "access_key_id", message: "excludes api_key: leave out one of them" };
+      if (signs !== (secret_access_key !== undefined))
+        return {
+          setting: signs ? "secret_access_key" : "access_key_id",
+          message: "is needed: access_key_id and secret_access_key belong together",
+        };
+      if (session_token !== undefined && !signs)
+        return { setting: "session_token", message: "means nothing without access_key_id" };
+      if (api_key !== undefined && /^A[KS]IA/.test(api_key))
+        return { setting: "api_key", message: "is an access key id: it belongs into access_key_id" };
+      if (atHome && access_key_id?.startsWith("ASIA") === true && session_token === undefined)
+        return { setting: "session_token", message: "is needed: ASIA… are temporary credentials" };
+      if (!atHome || signs || api_key !== undefined) return null;
+      return { setting: "api_key", message: "is needed, or access_key_id and secret_access_key" };
+    },
+    authorize({ region, api_key, access_key_id, secret_access_key, session_token }) {
+      if (access_key_id !== undefined && secret_access_key !== undefined) {
+        const sign = awsSigner(
+          {
+            accessKeyId: access_key_id,
+            secretAccessKey: secret_access_key,
+            sessionToken: session_token ?? null,
+          },
+          { region, service },
+        );
+        return (outgoing) => sign(outgoing);
+      }
+      const proof = api_key === undefined ? {} : keyHeader("authorization", api_key);
+      return () => proof;
+    },
+  });

@@ -1,0 +1,54 @@
+// `providers[].dialect`: a usual dialect, told point by point where this provider differs (providers.md §2).
+import { z } from "zod";
+import { OPTIONAL_FIELDS } from "../../domain/request-fields.ts";
+import { type Dialect, DIALECT_NAMES, DIALECTS, OUTPUT_MAXIMUMS } from "./dialects.ts";
+
+const oneOf = (names: readonly string[]): string => `must be one of ${names.join(", ")}`;
+
+const POINTS = {
+  output_maximum: z
+    .enum(OUTPUT_MAXIMUMS, oneOf(OUTPUT_MAXIMUMS))
+    .optional()
+    .describe(
+      "What it calls the maximum of output tokens. A name that it does not know leaves its output unlimited.",
+    ),
+  developer_role: z
+    .boolean()
+    .optional()
+    .describe("Whether it knows messages of the role developer; false sends them as system."),
+  fields: z
+    .array(z.enum(OPTIONAL_FIELDS, oneOf(OPTIONAL_FIELDS)))
+    .optional()
+    .describe("All optional fields that it knows. What is not among them is never sent to it."),
+};
+
+const points = z.strictObject(POINTS);
+
+const described = z.strictObject({
+  preset: z
+    .enum(DIALECT_NAMES, oneOf(DIALECT_NAMES))
+    .default("openai")
+    .describe("A vendor whose dialect it speaks; the settings beside it override single points."),
+  ...POINTS,
+});
+
+const changed = (usual: Dialect, told: z.output<typeof points>): Dialect => ({
+  outputMaximum: told.output_maximum ?? usual.outputMaximum,
+  developerRole: told.developer_role ?? usual.developerRole,
+  fields: told.fields ?? usual.fields,
+});
+
+/** Of a provider whose vendor only the preset says. */
+export const anyDialect = described
+  .prefault({})
+  .describe(
+    "What the provider calls things and which optional fields it knows. Of a preset, or told one by one.",
+  )
+  .transform(({ preset, ...told }) => changed(DIALECTS[preset], told));
+
+/** Of a vendor whose dialect is known. */
+export const dialectOf = (usual: Dialect) =>
+  points
+    .prefault({})
+    .describe("Single points in which this provider differs from its vendor's usual dialect.")
+    .transform((told) => changed(usual, told));
