@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import type { Command } from "commander";
 import { createLocalJWKSet, type JSONWebKeySet, type JWTPayload, jwtVerify } from "jose";
 import { formatUsd, nanoUsd, type NanoUsd, parseUsd, subUsd, ZERO_USD } from "../src/domain/money.ts";
+import { type Price, exactPrice } from "../src/domain/price.ts";
 import {
   RECEIPT_ALGORITHM,
   RECEIPT_ISSUER,
@@ -11,7 +12,8 @@ import {
   type ReceiptJson,
   receiptSchema,
 } from "../src/domain/receipt.ts";
-import { chargeOf, type TokenCounts } from "../src/pricing/charge.ts";
+import { chargeOf } from "../src/pricing/charge.ts";
+import type { TokenCounts } from "../src/pricing/cost-lines.ts";
 import { passByProxy } from "./gateway.ts";
 import { Problem } from "./problem.ts";
 import { type GlobalOptions, report } from "./report.ts";
@@ -135,21 +137,18 @@ function recomputed(receipt: ReceiptJson, held: NanoUsd): ReturnType<typeof char
   return chargeOf({
     usage: countsOf(usage),
     told: told === undefined ? null : countsOf(told),
-    price: priceOf(receipt),
+    price: priceOfReceipt(receipt),
     hold: held,
     evidence: charge.evidence === "operator" ? "none" : charge.evidence,
   });
 }
 
-function priceOf({ release }: ReceiptJson): Parameters<typeof chargeOf>[0]["price"] {
-  const { input_per_million, cached_input_per_million, output_per_million, request_minimum } =
-    release.pricing;
-  return {
-    input: amount(input_per_million),
-    cachedInput: amount(cached_input_per_million ?? input_per_million),
-    output: amount(output_per_million),
-    requestMinimum: amount(request_minimum),
-  };
+function priceOfReceipt({ release }: ReceiptJson): Price {
+  try {
+    return exactPrice(release.pricing);
+  } catch (error) {
+    throw new Problem(`The prices of the receipt: ${String(error)}.`, "Use a newer program.");
+  }
 }
 
 const amount = (text: string): NanoUsd => {

@@ -1,6 +1,6 @@
 // From signed claims to the frozen release that requests are priced and routed by. Prices become exact bigints here;
 // nothing is looked up, nothing can fail once the manifest was parsed.
-import { parseUsd, type NanoUsd } from "./money.ts";
+import { exactPrice } from "./price.ts";
 import type { Manifest, Release } from "./release.ts";
 
 /** What the signature says about a release, besides its manifest. */
@@ -16,7 +16,7 @@ export interface Signed {
 /** Freezes a parsed manifest as the release it describes. */
 export function freezeRelease(manifest: Manifest, signed: Signed): Release {
   const { pricing, reasoning, capabilities, defaults } = manifest;
-  const { input_per_million, cached_input_per_million, output_per_million, request_minimum } = pricing;
+  const { currency: _, ...publishedPrice } = pricing;
   return Object.freeze({
     ...signed,
     route: manifest.route,
@@ -30,18 +30,8 @@ export function freezeRelease(manifest: Manifest, signed: Signed): Release {
     contextWindow: manifest.context_window,
     maxOutputTokens: manifest.max_output_tokens,
     defaultOutputTokens: manifest.default_output_tokens,
-    price: {
-      input: exact(input_per_million),
-      cachedInput: exact(cached_input_per_million ?? input_per_million),
-      output: exact(output_per_million),
-      requestMinimum: exact(request_minimum),
-    },
-    publishedPrice: {
-      input_per_million,
-      ...(cached_input_per_million !== undefined && { cached_input_per_million }),
-      output_per_million,
-      request_minimum,
-    },
+    price: exactPrice(publishedPrice),
+    publishedPrice,
     reasoning: reasoning ?? null,
     tokenizer: manifest.tokenizer,
     capabilities,
@@ -51,10 +41,4 @@ export function freezeRelease(manifest: Manifest, signed: Signed): Release {
     priority: manifest.priority,
     weight: manifest.weight,
   });
-}
-
-function exact(text: string): NanoUsd {
-  const amount = parseUsd(text);
-  if (amount === null) throw new Error(`a parsed manifest held no price: ${text}`);
-  return amount;
 }

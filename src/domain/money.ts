@@ -31,6 +31,14 @@ export function formatUsd(amount: NanoUsd): string {
   return `${sign}${digits.slice(0, -9)}.${digits.slice(-9)}`;
 }
 
+/** Prints an exact decimal of so many places without trailing zeros: `1250n` of 4 places → `"0.125"`. */
+export function decimalText(value: bigint, places: number): string {
+  const sign = value < 0n ? "-" : "";
+  const digits = (value < 0n ? -value : value).toString().padStart(places + 1, "0");
+  const fraction = digits.slice(-places).replace(/0+$/, "");
+  return `${sign}${digits.slice(0, -places)}${fraction === "" ? "" : `.${fraction}`}`;
+}
+
 /**
  * Prints an amount as a JSON number literal of US dollars without trailing zeros: `133500n` → `0.0001335`.
  * For the one field of the wire that is a number, `gateway.cost.customer_charge_usd` (specification 2.2).

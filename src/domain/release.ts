@@ -1,20 +1,11 @@
 // Release manifests (interfaces.md §4) and the frozen release that a request is priced and routed by.
 import type { Capabilities } from "./capabilities.ts";
 import type { Tier } from "./gateway-object.ts";
-import type { NanoUsd } from "./money.ts";
+import type { Price, PublishedPrice } from "./price.ts";
 
 export type TokenizerName = "o200k_base" | "cl100k_base" | "bytes";
 /** State of a route, worst first: disabled > stale > unhealthy > live. */
 export type RouteState = "live" | "unhealthy" | "stale" | "disabled";
-
-/** Rates in nano-USD per 10⁶ tokens, exact. */
-export interface Price {
-  input: NanoUsd;
-  /** Equals `input` where the manifest publishes no cached rate. */
-  cachedInput: NanoUsd;
-  output: NanoUsd;
-  requestMinimum: NanoUsd;
-}
 
 /** A manifest that keeps every rule, with its defaults filled in. Wire names; the rules are in `releases/manifest.ts`. */
 export interface Manifest {
@@ -29,7 +20,7 @@ export interface Manifest {
   context_window: number;
   max_output_tokens: number;
   default_output_tokens: number;
-  pricing: { currency: "USD" } & Release["publishedPrice"];
+  pricing: { currency: "USD" } & PublishedPrice;
   reasoning?: { modes: string[]; default: string };
   tokenizer: TokenizerName;
   capabilities: Capabilities;
@@ -57,12 +48,7 @@ export interface Release {
   defaultOutputTokens: number;
   price: Price;
   /** The manifest's own decimal strings, shown as published. */
-  publishedPrice: {
-    input_per_million: string;
-    cached_input_per_million?: string;
-    output_per_million: string;
-    request_minimum: string;
-  };
+  publishedPrice: PublishedPrice;
   reasoning: { modes: string[]; default: string } | null;
   tokenizer: TokenizerName;
   capabilities: Capabilities;

@@ -1,6 +1,19 @@
 // What kinds of tokens a call used, beside how many: a provider's word, read by its codec, priced by the release
 // (providers.md §4). Each is null where the provider did not tell it.
 
+/** The classes that have rates, in the order in which they are listed. */
+export const TOKEN_CLASSES = [
+  "input",
+  "cached_input",
+  "cache_write",
+  "cache_write_1h",
+  "audio_input",
+  "image_input",
+  "output",
+  "audio_output",
+] as const;
+export type TokenClass = (typeof TOKEN_CLASSES)[number];
+
 export interface TokenClasses {
   /** Read from a cache; part of the prompt. */
   cachedTokens: number | null;
@@ -19,6 +32,11 @@ export interface TokenClasses {
   /** The tier of service that the reply names, as `serviceTierOf` reads it. */
   serviceTier: string | null;
 }
+
+/** Those beside cached and reasoning, as they are kept: a class of which nothing was told, or which is 0, is left out. */
+export type KnownClasses = {
+  [Name in Exclude<keyof TokenClasses, "cachedTokens" | "reasoningTokens">]?: NonNullable<TokenClasses[Name]>;
+};
 
 /** Nothing but the totals was told. */
 export const NO_CLASSES: Readonly<TokenClasses> = Object.freeze({

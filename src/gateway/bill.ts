@@ -5,7 +5,8 @@ import { type NanoUsd, ZERO_USD } from "../domain/money.ts";
 import type { Metered } from "../domain/gateway-object.ts";
 import type { Doubt, TokenUsage } from "../ledger/ledger.ts";
 import { believedUsage, isPlausible } from "../pricing/believed-usage.ts";
-import { chargeOf, type TokenCounts } from "../pricing/charge.ts";
+import { chargeOf } from "../pricing/charge.ts";
+import type { TokenCounts } from "../pricing/cost-lines.ts";
 import { promptTokens as countPrompt } from "../pricing/tokens.ts";
 import type { ProviderUsage } from "../providers/provider.ts";
 import type { Candidate, Hold } from "./hold.ts";
@@ -92,6 +93,7 @@ function priced(hold: Hold, { release }: Candidate, { arrived, evidence, ...clai
     promptTokensMax: promptBound,
     outputTokensMax,
     windowTokens,
+    callsMax: release.price.callsMax ?? 0,
   });
   const doubts: Doubt[] = [...(claimed.doubts ?? [])];
   if (clamped) doubts.push("usage_clamped");

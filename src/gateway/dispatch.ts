@@ -6,7 +6,7 @@ import type { Clock } from "../lib/clock.ts";
 import type { Answer, Part, Provider, ProviderCall } from "../providers/provider.ts";
 import { Failure, type FailureCause } from "../providers/failure.ts";
 import type { AttemptRecord } from "../ledger/ledger.ts";
-import type { TokenCounts } from "../pricing/charge.ts";
+import type { TokenCounts } from "../pricing/cost-lines.ts";
 import type { NoteDoubt } from "./bill.ts";
 import { callersMistake } from "./callers-field.ts";
 import type { Candidate, Hold } from "./hold.ts";

@@ -8,7 +8,7 @@ import type { Release } from "../domain/release.ts";
 import { DAMAGED, printTime } from "../domain/print.ts";
 import type { RequestRecord } from "../ledger/ledger.ts";
 import { UnreadableRecord } from "../ledger/unreadable.ts";
-import type { TokenCounts } from "../pricing/charge.ts";
+import type { TokenCounts } from "../pricing/cost-lines.ts";
 import { printGateway, receiptOfRecord } from "./receipt.ts";
 
 export interface ReceiptSigner {

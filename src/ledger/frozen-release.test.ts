@@ -2,7 +2,8 @@
 import { expect, test } from "bun:test";
 import { NO_CAPABILITIES } from "../domain/capabilities.ts";
 import { freezeRelease } from "../domain/freeze-release.ts";
-import type { Manifest } from "../domain/release.ts";
+import { exactPrice } from "../domain/price.ts";
+import type { Manifest, Release } from "../domain/release.ts";
 import { printRelease, storedRelease } from "./frozen-release.ts";
 
 const MANIFEST: Manifest = {
@@ -74,4 +75,29 @@ test("every character of what was signed is part of its digest", () => {
     const other = `${jws.slice(0, at)}${jws[at] === "A" ? "B" : "A"}${jws.slice(at + 1)}`;
     expect(() => storedRelease("it", { jws: other, manifest })).toThrow("it cannot be read");
   }
+});
+
+test("a release with classes is read with all of its prices, and by a program that knows none not at all", () => {
+  const pricing = {
+    ...MANIFEST.pricing,
+    cache_write_per_million: "0.625",
+    service_tiers: { flex: "0.5" },
+    tiers: [
+      {
+        above_prompt_tokens: 200,
+        input_per_million: "1",
+        cache_write_per_million: "1.25",
+        output_per_million: "3",
+      },
+    ],
+  };
+  const row = signed({ ...MANIFEST, pricing });
+  const manifest = printRelease({
+    ...(JSON.parse(row.manifest) as Release),
+    publishedPrice: pricing,
+    price: exactPrice(pricing),
+  });
+  expect(storedRelease("it", { ...row, manifest }).price).toEqual(exactPrice(pricing));
+  // Older programs compare the rates that they know with those of the stored text.
+  expect(JSON.parse(manifest)).toMatchObject({ price: null });
 });

@@ -3,6 +3,7 @@
 import { decodeJwt, decodeProtectedHeader } from "jose";
 import { freezeRelease } from "../domain/freeze-release.ts";
 import { nanoUsd } from "../domain/money.ts";
+import { hasClasses, exactPrice } from "../domain/price.ts";
 import type { Manifest, Release } from "../domain/release.ts";
 import { ask, type Query, type SqlRow, textOf } from "../store/sql.ts";
 import { readable } from "./unreadable.ts";
@@ -46,16 +47,21 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 
 const RATES = ["input", "cachedInput", "output", "requestMinimum"] as const;
 
-/** JSON with the rates as decimal text of whole nano-USD: a JSON number would round them. */
+/**
+ * JSON with the rates as decimal text of whole nano-USD: a JSON number would round them. Those of a release with classes are left
+ * out, for they follow from what is published: a program that knows no classes then refuses it, instead of pricing half of it.
+ */
 export function printRelease(release: Release): string {
+  if (hasClasses(release.publishedPrice)) return JSON.stringify({ ...release, price: null });
   const price = Object.fromEntries(RATES.map((rate) => [rate, release.price[rate].toString()]));
   return JSON.stringify({ ...release, price });
 }
 
 function parseRelease(manifest: string): Release {
   const stored = JSON.parse(manifest) as Omit<Release, "price"> & {
-    price: Record<(typeof RATES)[number], string>;
+    price: Record<(typeof RATES)[number], string> | null;
   };
+  if (stored.price === null) return { ...stored, price: exactPrice(stored.publishedPrice) };
   const { input, cachedInput, output, requestMinimum } = stored.price;
   return {
     ...stored,

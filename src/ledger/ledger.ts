@@ -5,7 +5,7 @@ import type { Credential } from "../domain/credential.ts";
 import type { Evidence, Tier } from "../domain/gateway-object.ts";
 import type { NanoUsd } from "../domain/money.ts";
 import type { Refusal } from "../domain/refusals.ts";
-import type { TokenCounts } from "../pricing/charge.ts";
+import type { TokenCounts } from "../pricing/cost-lines.ts";
 import type { Query } from "../store/sql.ts";
 import type { Loaded } from "./column-loads.ts";
 import type { RECORD } from "./columns.ts";

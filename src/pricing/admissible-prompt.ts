@@ -2,7 +2,7 @@
 import type { ChatRequest } from "../domain/chat-request.ts";
 import type { NanoUsd } from "../domain/money.ts";
 import type { Release } from "../domain/release.ts";
-import { promptRate } from "./quote.ts";
+import { dearestRates, fineFromNano } from "./rates.ts";
 
 /**
  * Prompt tokens above which the request fits no window of `releases`, or costs more than `budget` (nano-USD; null: not
@@ -23,10 +23,22 @@ export function admissiblePromptTokens(
   return most;
 }
 
-/** Prompt tokens that the budget pays beside the output; a price of nothing pays any number. */
+/**
+ * Prompt tokens that the budget pays beside the output; a price of nothing pays any number. A longer prompt never costs less,
+ * though it may reach a dearer tier.
+ */
 function payable(budget: NanoUsd, price: Release["price"], output: bigint): number {
-  const left = budget * 1_000_000n - output * price.output;
-  if (left < 0n || budget < price.requestMinimum) return 0;
-  const rate = promptRate(price);
-  return rate === 0n ? Number.MAX_SAFE_INTEGER : Number(left / rate);
+  if (budget < price.requestMinimum) return 0;
+  const ends = [...(price.tiers ?? []).map((tier) => tier.abovePromptTokens), Number.MAX_SAFE_INTEGER];
+  let most = 0;
+  for (const end of ends) {
+    const dearest = dearestRates(price, end);
+    const left = fineFromNano(budget) - output * dearest.output - dearest.calls;
+    if (left < 0n) break;
+    const paid = dearest.prompt === 0n ? end : Math.min(Number(left / dearest.prompt), end);
+    if (paid < most) break;
+    most = paid;
+    if (paid < end) break;
+  }
+  return most;
 }

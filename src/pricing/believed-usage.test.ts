@@ -5,7 +5,7 @@ import { believedUsage, isPlausible, type Quoted } from "./believed-usage.ts";
 import { chargeOf } from "./charge.ts";
 import { holdOf } from "./quote.ts";
 
-const QUOTED: Quoted = { promptTokensMax: 100, outputTokensMax: 50, windowTokens: 1000 };
+const QUOTED: Quoted = { promptTokensMax: 100, outputTokensMax: 50, windowTokens: 1000, callsMax: 0 };
 const usage = (promptTokens: number, completionTokens: number, cached = 0, reasoning = 0) => ({
   promptTokens,
   completionTokens,

@@ -1,7 +1,8 @@
 // Which tokens are charged for: what a provider tells is a claim, held against the quote and against what it provably
 // delivered (money.md §4, §6; providers.md §4). The one place where usage enters; every sum after it stays small.
 import type { Release } from "../domain/release.ts";
-import type { TokenCounts } from "./charge.ts";
+import type { TokenClass } from "../domain/token-classes.ts";
+import { partsOf, type TokenCounts } from "./cost-lines.ts";
 
 export interface ToldUsage extends TokenCounts {
   reasoningTokens: number | null;
@@ -13,6 +14,8 @@ export interface Quoted {
   outputTokensMax: number;
   /** What the model could take and give at all, all choices together. */
   windowTokens: number;
+  /** Paid calls on the provider's side that the hold covers. */
+  callsMax: number;
 }
 
 export interface Believed<T extends TokenCounts> {
@@ -27,31 +30,51 @@ export interface Believed<T extends TokenCounts> {
   clamped: boolean;
 }
 
-/** Clamps usage to the quoted bounds; parts stay parts of their sums. */
+/** Clamps usage to the quoted bounds; classes stay parts of their sums, and disjoint. */
 export function believedUsage<T extends ToldUsage>(usage: T, quoted: Quoted): Believed<T> {
-  const { promptTokens: prompt, completionTokens: completion, cachedTokens, reasoningTokens } = usage;
+  const { promptTokens: prompt, completionTokens: completion, calls = 0 } = usage;
   const promptTokens = Math.min(prompt, quoted.promptTokensMax);
   const completionTokens = Math.min(completion, quoted.outputTokensMax);
-  if (promptTokens === prompt && completionTokens === completion)
-    return { usage, told: null, clamped: false };
+  const callsBeyond = calls > quoted.callsMax;
+  const within = { promptTokens, completionTokens, ...(callsBeyond && { calls: quoted.callsMax }) };
+  const believed = withParts({ ...usage, ...within });
+  const clamped = promptTokens < prompt || completionTokens < completion || callsBeyond;
+  if (!clamped) return { usage: believed, told: null, clamped };
   const possible = (told: number, bound: number): number => (told <= quoted.windowTokens ? told : bound);
-  const told = {
+  const { reasoningTokens: _, ...priced } = usage;
+  const told: TokenCounts = {
+    ...priced,
     promptTokens: possible(prompt, promptTokens),
     completionTokens: possible(completion, completionTokens),
-    cachedTokens,
+    ...(callsBeyond && { calls: possible(calls, quoted.callsMax) }),
   };
-  const beyond = told.promptTokens > promptTokens || told.completionTokens > completionTokens;
-  return {
-    usage: {
-      ...usage,
-      promptTokens,
-      completionTokens,
-      cachedTokens: cachedTokens === null ? null : Math.min(cachedTokens, promptTokens),
-      reasoningTokens: reasoningTokens === null ? null : Math.min(reasoningTokens, completionTokens),
-    },
-    told: beyond ? told : null,
-    clamped: true,
+  const beyond =
+    told.promptTokens > promptTokens ||
+    told.completionTokens > completionTokens ||
+    (told.calls ?? 0) > quoted.callsMax;
+  return { usage: believed, told: beyond ? told : null, clamped };
+}
+
+const PARTS = {
+  audioInputTokens: "audio_input",
+  imageInputTokens: "image_input",
+  audioOutputTokens: "audio_output",
+  cacheWrite1hTokens: "cache_write_1h",
+} as const;
+
+/** Its classes, cut to its totals. */
+function withParts<T extends ToldUsage>(usage: T): T {
+  const { cachedTokens, reasoningTokens, cacheWriteTokens, completionTokens } = usage;
+  const parts = partsOf(usage);
+  const cut: T = {
+    ...usage,
+    cachedTokens: cachedTokens === null ? null : parts.cached_input,
+    reasoningTokens: reasoningTokens === null ? null : Math.min(reasoningTokens, completionTokens),
   };
+  if (cacheWriteTokens !== undefined) cut.cacheWriteTokens = parts.cache_write + parts.cache_write_1h;
+  for (const [name, part] of Object.entries(PARTS) as [keyof typeof PARTS, TokenClass][])
+    if (usage[name] !== undefined) cut[name] = parts[part];
+  return cut;
 }
 
 /** No tokenizer in use averages more characters per token over a whole answer; beyond it a count decides. */

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { nanoUsd, parseUsd } from "../domain/money.ts";
-import type { Price } from "../domain/release.ts";
+import type { Price } from "../domain/price.ts";
 import { chargeOf } from "./charge.ts";
 import { holdOf } from "./quote.ts";
 

@@ -4,8 +4,9 @@ import type { ChatRequest } from "../domain/chat-request.ts";
 import { type NanoUsd, ZERO_USD, maxUsd } from "../domain/money.ts";
 import type { PromptSize } from "../domain/prompt.ts";
 import { Refusal } from "../domain/refusals.ts";
-import type { Price, Release } from "../domain/release.ts";
-import { nanoFromRateSum } from "./charge.ts";
+import type { Price } from "../domain/price.ts";
+import type { Release } from "../domain/release.ts";
+import { dearestRates, fineFromNano, nanoFromFine } from "./rates.ts";
 
 const TOKENS_PER_MESSAGE = 8;
 const TOKENS_PER_TOOL = 16;
@@ -81,10 +82,11 @@ export function quote(input: QuoteInput): Quote {
   };
 }
 
-/** The most that these tokens can cost at this price: nano-USD. `outputTokens` counts all choices together. */
+/** The most that these tokens can cost at this price, calls included: nano-USD. `outputTokens` counts all choices together. */
 export function holdOf(price: Price, promptTokens: number, outputTokens: number): NanoUsd {
-  const sum = BigInt(promptTokens) * promptRate(price) + BigInt(outputTokens) * price.output;
-  return maxUsd(nanoFromRateSum(sum), price.requestMinimum);
+  const dearest = dearestRates(price, promptTokens);
+  const sum = BigInt(promptTokens) * dearest.prompt + BigInt(outputTokens) * dearest.output + dearest.calls;
+  return maxUsd(nanoFromFine(sum), price.requestMinimum);
 }
 
 /**
@@ -118,13 +120,11 @@ function payableTokens(
   price: Price,
   { promptTokens, n, budget }: { promptTokens: number; n: number; budget: NanoUsd },
 ): number {
-  const left = budget * 1_000_000n - BigInt(promptTokens) * promptRate(price);
+  const { prompt, output, calls } = dearestRates(price, promptTokens);
+  const left = fineFromNano(budget) - BigInt(promptTokens) * prompt - calls;
   if (budget < price.requestMinimum || left < 0n) return 0;
-  return price.output === 0n ? Number.MAX_SAFE_INTEGER : Number(left / price.output / BigInt(n));
+  return output === 0n ? Number.MAX_SAFE_INTEGER : Number(left / output / BigInt(n));
 }
-
-/** A cached rate above the input rate is dearer still, so the bound takes the higher one. */
-export const promptRate = (price: Price): NanoUsd => maxUsd(price.input, price.cachedInput);
 
 function ceilingOf(
   release: Release,

@@ -3,28 +3,22 @@
 import type * as catalogueShapes from "../api/shapes/catalogue.ts";
 import type * as spendShapes from "../api/shapes/spend.ts";
 import type { z } from "zod";
-import { formatUsd, maxUsd, type NanoUsd, nanoUsd, subUsd } from "../domain/money.ts";
-import type { Price, Release } from "../domain/release.ts";
+import { formatUsd, maxUsd, type NanoUsd, subUsd } from "../domain/money.ts";
+import type { Price } from "../domain/price.ts";
+import type { Release } from "../domain/release.ts";
 import type { RequestRecord } from "../ledger/ledger.ts";
-import { nanoFromRateSum } from "../pricing/charge.ts";
+import { fineSum, type MeteredLine, meteredLines, type TokenCounts } from "../pricing/cost-lines.ts";
+import { nanoFromFine } from "../pricing/rates.ts";
 
 export type Arithmetic = NonNullable<z.output<typeof spendShapes.activityDetail>["arithmetic"]>;
 type Estimate = z.output<typeof catalogueShapes.estimate>;
 
-interface Tokens {
-  input: number;
-  cached: number;
-  output: number;
-}
-
 export function arithmeticOf(record: RequestRecord, release: Release): Arithmetic | null {
   const { usage } = record;
   if (usage === null) return null;
-  const cached = Math.min(usage.cachedTokens ?? 0, usage.promptTokens);
-  const tokens = { input: usage.promptTokens, cached, output: usage.completionTokens };
   // What an operator charged follows from no tokens.
   const { lines, sum } =
-    record.evidence === "operator" ? { lines: [], sum: record.charge } : worthOf(tokens, release.price);
+    record.evidence === "operator" ? { lines: [], sum: record.charge } : worthOf(usage, release.price);
   return {
     lines,
     sum_usd: formatUsd(sum),
@@ -39,9 +33,16 @@ export function arithmeticOf(record: RequestRecord, release: Release): Arithmeti
   };
 }
 
+interface Tokens {
+  input: number;
+  cached: number;
+  output: number;
+}
+
 /** What these tokens would cost, minimum included. */
-export function estimateOf(tokens: Tokens, { price }: Release): Estimate {
-  const { lines, sum } = worthOf(tokens, price);
+export function estimateOf({ input, cached, output }: Tokens, { price }: Release): Estimate {
+  const usage = { promptTokens: input, cachedTokens: cached, completionTokens: output };
+  const { lines, sum } = worthOf(usage, price);
   return {
     lines,
     sum_usd: formatUsd(sum),
@@ -51,21 +52,14 @@ export function estimateOf(tokens: Tokens, { price }: Release): Estimate {
   };
 }
 
-function worthOf(
-  { input, cached, output }: Tokens,
-  price: Price,
-): { lines: Arithmetic["lines"]; sum: NanoUsd } {
-  const parts = [
-    { name: "input", tokens: input - cached, rate: price.input },
-    ...(cached > 0 ? [{ name: "cached_input", tokens: cached, rate: price.cachedInput } as const] : []),
-    { name: "output", tokens: output, rate: price.output },
-  ] as const;
-  const lines = parts.map(({ name, tokens, rate }) => ({
-    name,
-    tokens,
-    usd_per_million: formatUsd(rate),
-    amount_usd: formatUsd(nanoFromRateSum(BigInt(tokens) * rate)),
-  }));
-  const exact = parts.reduce((total, { tokens, rate }) => total + BigInt(tokens) * rate, 0n);
-  return { lines, sum: nanoFromRateSum(nanoUsd(exact)) };
+function worthOf(usage: TokenCounts, price: Price): { lines: Arithmetic["lines"]; sum: NanoUsd } {
+  const metered = meteredLines(usage, price);
+  return { lines: metered.map(printLine), sum: nanoFromFine(fineSum(metered)) };
 }
+
+const printLine = ({ name, count, each }: MeteredLine): Arithmetic["lines"][number] => ({
+  name,
+  tokens: count,
+  usd_per_million: formatUsd(nanoFromFine(each * 1_000_000n)),
+  amount_usd: formatUsd(nanoFromFine(BigInt(count) * each)),
+});

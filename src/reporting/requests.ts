@@ -7,7 +7,7 @@ import { printGateway, receiptOfRecord } from "../gateway/receipt.ts";
 import type { AttemptRecord, Reader, RequestRecord } from "../ledger/ledger.ts";
 import type { Sql } from "../store/sql.ts";
 import { heldNothing } from "./held-nothing.ts";
-import type { TokenCounts } from "../pricing/charge.ts";
+import type { TokenCounts } from "../pricing/cost-lines.ts";
 import { missingRelease } from "../ledger/unreadable.ts";
 import { printNumber, printTime, printTimeOrNull } from "../domain/print.ts";
 import { unknownRecord } from "../domain/unknown-record.ts";

@@ -2,6 +2,7 @@
 // browser.
 import { ACTIVITY_STATES } from "../../domain/activity-states.ts";
 import { EVIDENCE } from "../../domain/gateway-object.ts";
+import { TOKEN_CLASSES } from "../../domain/token-classes.ts";
 import { z } from "zod";
 import { balanceSchema } from "./records.ts";
 import { asked, refusalDetails, requestSchema } from "./requests.ts";
@@ -195,7 +196,7 @@ export type RequestListJson = z.output<typeof activityList>;
 export const tailQuery = activityQuery.pick({ key: true, model: true }).extend({ after: time.optional() });
 
 const priced = z.object({
-  name: z.enum(["input", "cached_input", "output"]),
+  name: z.enum([...TOKEN_CLASSES, "calls"]),
   tokens: count,
   usd_per_million: z.string(),
   amount_usd: usd,

@@ -1,0 +1,317 @@
+// Classes of tokens and their prices: what must hold for every price and every usage (providers.md §4).
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { maxUsd, minUsd, type NanoUsd, nanoUsd } from "../domain/money.ts";
+import { type Price, exactPrice, type Rates } from "../domain/price.ts";
+import { admissiblePromptTokens } from "./admissible-prompt.ts";
+import { chargeOf } from "./charge.ts";
+import { type CostLine, costLines, partsOf, type TokenCounts } from "./cost-lines.ts";
+import { holdOf } from "./quote.ts";
+import { FINE_PLACES, fineFromNano } from "./rates.ts";
+
+const evidence = "provider_usage";
+const FAR = nanoUsd(1n << 62n);
+const tokens = fc.integer({ min: 0, max: 2_000_000 });
+const rate = fc.bigInt({ min: 0n, max: 1_000_000_000_000n }).map(nanoUsd);
+const usages: fc.Arbitrary<TokenCounts> = fc
+  .record(
+    {
+      promptTokens: tokens,
+      completionTokens: tokens,
+      cachedTokens: fc.option(tokens),
+      cacheWriteTokens: tokens,
+      cacheWrite1hTokens: tokens,
+      audioInputTokens: tokens,
+      imageInputTokens: tokens,
+      audioOutputTokens: tokens,
+      calls: fc.integer({ min: 0, max: 10 }),
+      serviceTier: fc.constantFrom("flex", "priority", "default", "constructor", "__proto__"),
+    },
+    { requiredKeys: ["promptTokens", "completionTokens", "cachedTokens"] },
+  )
+  .map((usage): TokenCounts => usage);
+
+const rates = fc
+  .record(
+    {
+      input: rate,
+      cachedInput: rate,
+      cacheWrite: rate,
+      cacheWrite1h: rate,
+      audioInput: rate,
+      imageInput: rate,
+      output: rate,
+      audioOutput: rate,
+    },
+    { requiredKeys: ["input", "cachedInput", "output"] },
+  )
+  .map((some): Rates => some);
+/** Each tier dearer than what is below it, in every class that has a price of its own. */
+const prices: fc.Arbitrary<Price> = fc
+  .record({
+    base: rates,
+    requestMinimum: rate,
+    calls: fc.option(fc.record({ perThousandCalls: rate, callsMax: fc.integer({ min: 1, max: 10 }) })),
+    steps: fc.uniqueArray(fc.integer({ min: 1, max: 2_000_000 }), { maxLength: 3 }),
+    factors: fc.option(fc.record({ flex: factor(1n, 999_999_999n), priority: factor(1n, 3_000_000_000n) })),
+  })
+  .map(({ base, requestMinimum, calls, steps, factors }) => ({
+    ...base,
+    requestMinimum,
+    ...calls,
+    ...(steps.length > 0 && {
+      tiers: steps
+        .toSorted((a, b) => a - b)
+        .map((abovePromptTokens, place) => ({ abovePromptTokens, ...times(base, BigInt(place + 2)) })),
+    }),
+    ...(factors !== null && { serviceTiers: factors }),
+  }));
+
+function factor(min: bigint, max: bigint): fc.Arbitrary<bigint> {
+  return fc.bigInt({ min, max });
+}
+
+const times = (of: Rates, by: bigint): Rates =>
+  Object.fromEntries(
+    Object.entries(of).map(([name, amount]) => [name, (amount as bigint) * by]),
+  ) as unknown as Rates;
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, n) => total + n, 0);
+
+test("classes are disjoint parts that make up the prompt and the completion", () => {
+  fc.assert(
+    fc.property(usages, (usage) => {
+      const { output, audio_output, ...prompt } = partsOf(usage);
+      expect(sum(Object.values(prompt))).toBe(usage.promptTokens);
+      expect(output + audio_output).toBe(usage.completionTokens);
+      for (const part of [...Object.values(prompt), output, audio_output])
+        expect(part).toBeGreaterThanOrEqual(0);
+    }),
+  );
+});
+
+test("a token of two classes is priced once, as the first of cached, written, audio and image", () => {
+  const overlapping = {
+    promptTokens: 100,
+    completionTokens: 10,
+    cachedTokens: 60,
+    cacheWriteTokens: 30,
+    cacheWrite1hTokens: 99,
+    audioInputTokens: 8,
+    imageInputTokens: 70,
+    audioOutputTokens: 11,
+  };
+  expect(partsOf(overlapping)).toEqual({
+    input: 0,
+    cached_input: 60,
+    cache_write: 0,
+    cache_write_1h: 30,
+    audio_input: 8,
+    image_input: 2,
+    output: 0,
+    audio_output: 10,
+  });
+});
+
+/** As the charge and the hold were computed before there were classes. */
+function before(
+  usage: Pick<TokenCounts, "promptTokens" | "completionTokens" | "cachedTokens">,
+  price: Pick<Price, "input" | "cachedInput" | "output" | "requestMinimum">,
+): { charge: NanoUsd; hold: NanoUsd } {
+  const prompt = BigInt(usage.promptTokens);
+  const reported = BigInt(usage.cachedTokens ?? 0);
+  const cached = reported > prompt ? prompt : reported;
+  const output = BigInt(usage.completionTokens) * price.output;
+  const up = (amount: bigint): NanoUsd => nanoUsd((amount + 999_999n) / 1_000_000n);
+  const worth = up((prompt - cached) * price.input + cached * price.cachedInput + output);
+  const bound = up(prompt * maxUsd(price.input, price.cachedInput) + output);
+  return { charge: maxUsd(worth, price.requestMinimum), hold: maxUsd(bound, price.requestMinimum) };
+}
+
+test("a price without classes charges and holds what it always did, to the nano-dollar, whatever classes are told", () => {
+  const simple = fc.record({ input: rate, cachedInput: rate, output: rate, requestMinimum: rate });
+  fc.assert(
+    fc.property(simple, usages, rate, (price, usage, cap) => {
+      const { cachedTokens, promptTokens, completionTokens } = usage;
+      const old = before(usage, price);
+      expect(holdOf(price, promptTokens, completionTokens)).toBe(old.hold);
+      const few = { cachedTokens, promptTokens, completionTokens };
+      expect(chargeOf({ usage: few, price, hold: cap, evidence }).charge).toBe(minUsd(old.charge, cap));
+      // What is written or heard costs the input rate, for it has none of its own.
+      const all = chargeOf({ usage, price, hold: cap, evidence }).charge;
+      expect(all).toBe(minUsd(old.charge, cap));
+    }),
+  );
+});
+
+test("usage within its bounds costs no more than the hold, whatever tier is reached and whatever tier is named", () => {
+  fc.assert(
+    fc.property(prices, usages, tokens, tokens, (price, usage, more, longer) => {
+      const calls = Math.min(usage.calls ?? 0, price.callsMax ?? 0);
+      const hold = holdOf(price, usage.promptTokens + more, usage.completionTokens + longer);
+      const { charge, variance } = chargeOf({ usage: { ...usage, calls }, price, hold, evidence });
+      expect(charge <= hold).toBe(true);
+      expect(variance).toBe(nanoUsd(0n));
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test("what is beyond the hold is never charged, and is the variance", () => {
+  fc.assert(
+    fc.property(prices, usages, rate, (price, usage, hold) => {
+      const { charge, variance } = chargeOf({ usage, price, hold, evidence });
+      expect(charge <= hold && charge >= 0n && variance >= 0n).toBe(true);
+      expect(charge + variance).toBe(chargeOf({ usage, price, hold: FAR, evidence }).charge);
+    }),
+  );
+});
+
+test("more plain tokens, more output and more calls never cost less", () => {
+  const few = fc.integer({ min: 0, max: 100_000 });
+  fc.assert(
+    fc.property(prices, usages, fc.tuple(few, few, few), (price, usage, [prompt, completion, calls]) => {
+      const more = {
+        ...usage,
+        ...partedAlike(usage),
+        promptTokens: usage.promptTokens + prompt,
+        completionTokens: usage.completionTokens + completion,
+        calls: (usage.calls ?? 0) + calls,
+      };
+      const [less, dearer] = [usage, more].map(
+        (of) => chargeOf({ usage: of, price, hold: FAR, evidence }).charge,
+      );
+      expect((dearer ?? 0n) >= (less ?? 1n)).toBe(true);
+    }),
+  );
+});
+
+/** Its classes as they are counted: a longer prompt does not make room for more of what overlapped. */
+function partedAlike(usage: TokenCounts): Partial<TokenCounts> {
+  const parts = partsOf(usage);
+  return {
+    cachedTokens: parts.cached_input,
+    cacheWriteTokens: parts.cache_write + parts.cache_write_1h,
+    cacheWrite1hTokens: parts.cache_write_1h,
+    audioInputTokens: parts.audio_input,
+    imageInputTokens: parts.image_input,
+    audioOutputTokens: parts.audio_output,
+  };
+}
+
+/** The exact amount of a decimal text, in 10⁻²⁴. */
+function exactly(text: string): bigint {
+  const [, sign = "", whole = "0", fraction = ""] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(text) ?? [];
+  return BigInt(`${sign}${whole}${fraction.padEnd(FINE_PLACES, "0")}`);
+}
+const total = (lines: readonly CostLine[]): bigint =>
+  lines.reduce((all, { amount_usd }) => all + exactly(amount_usd), 0n);
+
+test("the lines of a charge add up to it exactly, also where the minimum or the hold decided, and each line by itself", () => {
+  fc.assert(
+    fc.property(prices, usages, rate, (price, usage, hold) => {
+      const { charge } = chargeOf({ usage, price, hold, evidence });
+      const lines = costLines(usage, price, charge);
+      expect(total(lines)).toBe(fineFromNano(charge));
+      for (const { tokens: count, usd_per_million, calls, usd_per_thousand, amount_usd } of lines) {
+        if (count !== undefined)
+          expect(exactly(usd_per_million ?? "") * BigInt(count)).toBe(exactly(amount_usd) * 1_000_000n);
+        if (calls !== undefined)
+          expect(exactly(usd_per_thousand ?? "") * BigInt(calls)).toBe(exactly(amount_usd) * 1_000n);
+      }
+    }),
+  );
+});
+
+test("the longest prompt that a budget admits is held within it, and one token more is not", () => {
+  const release = (price: Price) => ({ price, contextWindow: 8_000_000, maxOutputTokens: 1000 }) as never;
+  const request = { maxTokens: 10, n: 1 };
+  fc.assert(
+    fc.property(prices, rate, (price, budget) => {
+      const most = admissiblePromptTokens(request, [release(price)], budget);
+      if (most > 0) expect(holdOf(price, most, 10) <= budget).toBe(true);
+      if (most < 8_000_000 - 10) expect(holdOf(price, most + 1, 10) > budget).toBe(true);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+const PUBLISHED = {
+  input_per_million: "5",
+  cached_input_per_million: "0.5",
+  cache_write_per_million: "6.25",
+  output_per_million: "30",
+  audio_output_per_million: "60",
+  request_minimum: "0.001",
+  per_call: "10",
+  calls_max: 3,
+  tiers: [
+    {
+      above_prompt_tokens: 1000,
+      input_per_million: "10",
+      cached_input_per_million: "1",
+      cache_write_per_million: "12.5",
+      output_per_million: "45",
+      audio_output_per_million: "90",
+    },
+  ],
+  service_tiers: { flex: "0.5", priority: "2" },
+};
+
+const lineOf = (usage: Partial<TokenCounts>, charge: bigint): CostLine[] =>
+  costLines(
+    { promptTokens: 0, completionTokens: 0, cachedTokens: null, ...usage },
+    exactPrice(PUBLISHED),
+    nanoUsd(charge),
+  );
+
+test("classes cost their own rates; what has none costs what stands in its place; calls cost by the thousand", () => {
+  const usage = { promptTokens: 1000, cachedTokens: 400, cacheWriteTokens: 300, cacheWrite1hTokens: 100 };
+  expect(lineOf({ ...usage, imageInputTokens: 50, completionTokens: 20, calls: 2 }, 24_175_000n)).toEqual([
+    { class: "input", tokens: 250, usd_per_million: "5", amount_usd: "0.00125" },
+    { class: "cached_input", tokens: 400, usd_per_million: "0.5", amount_usd: "0.0002" },
+    { class: "cache_write", tokens: 200, usd_per_million: "6.25", amount_usd: "0.00125" },
+    { class: "cache_write_1h", tokens: 100, usd_per_million: "6.25", amount_usd: "0.000625" },
+    { class: "image_input", tokens: 50, usd_per_million: "5", amount_usd: "0.00025" },
+    { class: "output", tokens: 20, usd_per_million: "30", amount_usd: "0.0006" },
+    { class: "calls", calls: 2, usd_per_thousand: "10", amount_usd: "0.02" },
+  ]);
+});
+
+test("the tier that a prompt reaches prices the whole request, the tier of service that the reply names every token of it", () => {
+  const usage = { promptTokens: 1001, completionTokens: 10 };
+  expect(lineOf(usage, 10_460_000n)).toEqual([
+    { class: "input", tokens: 1001, usd_per_million: "10", amount_usd: "0.01001" },
+    { class: "output", tokens: 10, usd_per_million: "45", amount_usd: "0.00045" },
+  ]);
+  expect(lineOf({ ...usage, calls: 1, serviceTier: "flex" }, 15_230_000n)).toMatchObject([
+    { class: "input", usd_per_million: "5" },
+    { class: "output", usd_per_million: "22.5" },
+    { class: "calls", usd_per_thousand: "10" },
+  ]);
+  expect(lineOf({ ...usage, serviceTier: "turbo" }, 10_460_000n)).toMatchObject([
+    { usd_per_million: "10" },
+    { usd_per_million: "45" },
+  ]);
+});
+
+test("what the minimum added, what was rounded up and what the hold cut off are lines of their own", () => {
+  expect(lineOf({ promptTokens: 1, cachedTokens: 1 }, 900_000n)).toEqual([
+    { class: "cached_input", tokens: 1, usd_per_million: "0.5", amount_usd: "0.0000005" },
+    { class: "request_minimum", amount_usd: "0.0009995" },
+    { class: "above_hold", amount_usd: "-0.0001" },
+  ]);
+  const fine = { ...PUBLISHED, input_per_million: "0.0005", request_minimum: "0", tiers: undefined };
+  const one = { promptTokens: 1, completionTokens: 0, cachedTokens: null };
+  expect(costLines(one, exactPrice(fine), nanoUsd(1n))).toEqual([
+    { class: "input", tokens: 1, usd_per_million: "0.0005", amount_usd: "0.0000000005" },
+    { class: "rounding", amount_usd: "0.0000000005" },
+  ]);
+});
+
+test("a hold covers the dearest class of every tier within reach, the dearest tier of service, and the calls", () => {
+  const price = exactPrice(PUBLISHED);
+  const calls = 3n * 10_000_000n;
+  expect(holdOf(price, 1000, 10)).toBe(nanoUsd(2n * (1000n * 6_250n + 10n * 60_000n) + calls));
+  expect(holdOf(price, 1001, 10)).toBe(nanoUsd(2n * (1001n * 12_500n + 10n * 90_000n) + calls));
+});

@@ -1,0 +1,104 @@
+// A charge, line by line: each class of tokens with how many and at what rate, and what makes of their sum the charge. The
+// lines add up to it exactly, to the last place (providers.md §4).
+import { TOKEN_CLASSES, type KnownClasses, type TokenClass } from "../domain/token-classes.ts";
+import { decimalText, type NanoUsd, maxUsd } from "../domain/money.ts";
+import type { Price } from "../domain/price.ts";
+import { FINE_PLACES, fineFromNano, finePerCall, finePerToken, nanoFromFine } from "./rates.ts";
+
+/** Whole tokens, 0 or more, and the classes that are known of them. */
+export interface TokenCounts extends KnownClasses {
+  promptTokens: number;
+  completionTokens: number;
+  cachedTokens: number | null;
+}
+
+/**
+ * Tokens by class: disjoint, and together the prompt and the completion. A token of two classes counts in the first of cached,
+ * written, audio, image; what is in none is plain. Throws for what is no count: a bug of the caller's.
+ */
+export function partsOf(usage: TokenCounts): Record<TokenClass, number> {
+  const prompt = whole(usage.promptTokens);
+  const completion = whole(usage.completionTokens);
+  const cached = Math.min(whole(usage.cachedTokens ?? 0), prompt);
+  const written = Math.min(whole(usage.cacheWriteTokens ?? 0), prompt - cached);
+  const hourly = Math.min(whole(usage.cacheWrite1hTokens ?? 0), written);
+  const audio = Math.min(whole(usage.audioInputTokens ?? 0), prompt - cached - written);
+  const images = Math.min(whole(usage.imageInputTokens ?? 0), prompt - cached - written - audio);
+  const spoken = Math.min(whole(usage.audioOutputTokens ?? 0), completion);
+  return {
+    input: prompt - cached - written - audio - images,
+    cached_input: cached,
+    cache_write: written - hourly,
+    cache_write_1h: hourly,
+    audio_input: audio,
+    image_input: images,
+    output: completion - spoken,
+    audio_output: spoken,
+  };
+}
+
+/** Something that is paid for by the piece. */
+export interface MeteredLine {
+  name: TokenClass | "calls";
+  count: number;
+  /** What one costs, in the unit of `rates.ts`. */
+  each: bigint;
+}
+
+/** What is metered, at the rates of the tiers that it reached; a class of which there is nothing has no line. */
+export function meteredLines(usage: TokenCounts, price: Price): MeteredLine[] {
+  const parts = partsOf(usage);
+  const each = finePerToken(price, usage.promptTokens, usage.serviceTier ?? null);
+  const lines: MeteredLine[] = [];
+  for (const name of TOKEN_CLASSES)
+    if (parts[name] > 0) lines.push({ name, count: parts[name], each: each[name] });
+  const calls = whole(usage.calls ?? 0);
+  if (calls > 0) lines.push({ name: "calls", count: calls, each: finePerCall(price) });
+  return lines;
+}
+
+/** The exact sum of lines. */
+export const fineSum = (lines: readonly MeteredLine[]): bigint =>
+  lines.reduce((sum, { count, each }) => sum + BigInt(count) * each, 0n);
+
+/** As it is printed: amounts and rates are exact decimal strings of US dollars. */
+export interface CostLine {
+  class: TokenClass | "calls" | "rounding" | "request_minimum" | "above_hold" | "operator";
+  tokens?: number;
+  calls?: number;
+  usd_per_million?: string;
+  usd_per_thousand?: string;
+  amount_usd: string;
+}
+
+/**
+ * The lines of a charge: what was metered, then its rounding up to a nano-dollar, what a request minimum added, and what the
+ * hold cut off. They add up to the charge, whatever it is.
+ */
+export function costLines(usage: TokenCounts, price: Price, charge: NanoUsd): CostLine[] {
+  const metered = meteredLines(usage, price);
+  const sum = fineSum(metered);
+  const worth = nanoFromFine(sum);
+  const due = maxUsd(worth, price.requestMinimum);
+  return [
+    ...metered.map(printLine),
+    ...adjustment("rounding", fineFromNano(worth) - sum),
+    ...adjustment("request_minimum", fineFromNano(due) - fineFromNano(worth)),
+    ...adjustment("above_hold", fineFromNano(charge) - fineFromNano(due)),
+  ];
+}
+
+const adjustment = (name: CostLine["class"], amount: bigint): CostLine[] =>
+  amount === 0n ? [] : [{ class: name, amount_usd: decimalText(amount, FINE_PLACES) }];
+
+function printLine({ name, count, each }: MeteredLine): CostLine {
+  const amount_usd = decimalText(BigInt(count) * each, FINE_PLACES);
+  return name === "calls"
+    ? { class: name, calls: count, usd_per_thousand: decimalText(each * 1000n, FINE_PLACES), amount_usd }
+    : { class: name, tokens: count, usd_per_million: decimalText(each, FINE_PLACES - 6), amount_usd };
+}
+
+function whole(count: number): number {
+  if (!Number.isSafeInteger(count) || count < 0) throw new Error(`not a count: ${count}`);
+  return count;
+}

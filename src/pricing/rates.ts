@@ -1,0 +1,85 @@
+// The rate of each class of tokens, and the dearest that a request can meet (providers.md §4). Pure.
+import { type NanoUsd, maxUsd, nanoUsd } from "../domain/money.ts";
+import type { Price, Rates } from "../domain/price.ts";
+import type { TokenClass } from "../domain/token-classes.ts";
+
+/** One nano-USD in the unit that makes every product exact: a rate per 10⁶ tokens by a factor in 10⁻⁹. */
+const FINE_PER_NANO = 1_000_000_000_000_000n;
+/** Of `decimalText` for an amount in it, in US dollars. */
+export const FINE_PLACES = 24;
+/** Of one token, for a rate per 10⁶ of them. */
+const FACTOR_ONE = 1_000_000_000n;
+
+/** Whole nano-USD, rounded up: once, over a whole sum. */
+export const nanoFromFine = (fine: bigint): NanoUsd => nanoUsd((fine + FINE_PER_NANO - 1n) / FINE_PER_NANO);
+export const fineFromNano = (amount: NanoUsd): bigint => amount * FINE_PER_NANO;
+
+/** What one token of each class costs in a request with this prompt, which a reply named so: the reached tier prices all. */
+export function finePerToken(
+  price: Price,
+  promptTokens: number,
+  serviceTier: string | null,
+): Record<TokenClass, bigint> {
+  const factor = factorOf(price, serviceTier);
+  const { input, cachedInput, output, ...own } =
+    price.tiers?.findLast(({ abovePromptTokens }) => promptTokens > abovePromptTokens) ?? price;
+  const cacheWrite = own.cacheWrite ?? input;
+  return {
+    input: input * factor,
+    cached_input: cachedInput * factor,
+    cache_write: cacheWrite * factor,
+    cache_write_1h: (own.cacheWrite1h ?? cacheWrite) * factor,
+    audio_input: (own.audioInput ?? input) * factor,
+    image_input: (own.imageInput ?? input) * factor,
+    output: output * factor,
+    audio_output: (own.audioOutput ?? output) * factor,
+  };
+}
+
+/** What one paid call costs; tiers are about tokens. */
+export const finePerCall = ({ perThousandCalls = nanoUsd(0n) }: Price): bigint =>
+  fineFromNano(perThousandCalls) / 1000n;
+
+/** A word that the release does not publish changes nothing. */
+function factorOf({ serviceTiers }: Price, named: string | null): bigint {
+  if (serviceTiers === undefined || named === null || !Object.hasOwn(serviceTiers, named)) return FACTOR_ONE;
+  return serviceTiers[named] ?? FACTOR_ONE;
+}
+
+/** The most that one token of a request can cost, and all of its calls together. */
+export interface DearestRates {
+  prompt: bigint;
+  output: bigint;
+  calls: bigint;
+}
+
+/**
+ * The dearest class of each tier that so long a prompt can reach, in the dearest tier of service: no request names one, so
+ * a reply may name any.
+ */
+export function dearestRates(price: Price, promptTokens: number): DearestRates {
+  const { tiers = [], callsMax = 0 } = price;
+  let [prompt, output] = [dearestInput(price), dearestOutput(price)];
+  for (const tier of tiers) {
+    if (promptTokens <= tier.abovePromptTokens) break;
+    prompt = maxUsd(prompt, dearestInput(tier));
+    output = maxUsd(output, dearestOutput(tier));
+  }
+  const factor = Object.values(price.serviceTiers ?? {}).reduce((a, b) => (a > b ? a : b), FACTOR_ONE);
+  return { prompt: prompt * factor, output: output * factor, calls: BigInt(callsMax) * finePerCall(price) };
+}
+
+const dearestInput = ({
+  input,
+  cachedInput,
+  cacheWrite,
+  cacheWrite1h,
+  audioInput,
+  imageInput,
+}: Rates): NanoUsd =>
+  [cachedInput, cacheWrite, cacheWrite1h, audioInput, imageInput].reduce<NanoUsd>(
+    (most, rate) => (rate === undefined ? most : maxUsd(most, rate)),
+    input,
+  );
+
+const dearestOutput = ({ output, audioOutput }: Rates): NanoUsd => maxUsd(output, audioOutput ?? output);
