@@ -3,7 +3,6 @@
 import type { KeyRooms } from "../../api/rooms.ts";
 import type { Uploads } from "../../limits/uploads.ts";
 import type { People } from "../../people/people.ts";
-import { openApiDocument } from "./document.ts";
 import { apiHandler, type ApiHandler } from "./handler.ts";
 import { keyDoor, type PrincipalStore } from "./management-key.ts";
 import { referencePage, referenceScript } from "./reference-page.ts";
@@ -18,15 +17,21 @@ export interface AdminPorts {
 }
 
 export function createAdminApp(on: AdminPorts): ApiHandler {
-  const document = JSON.stringify(openApiDocument());
+  let document: Promise<string> | null = null;
   const headers = { "content-type": "application/json", "cache-control": "no-store" };
   return apiHandler(
     keyDoor(on.doors),
     { ...on, completionBytes: 0 },
     {
-      "/openapi.json": () => new Response(document, { headers }),
+      "/openapi.json": async () => new Response(await (document ??= printDocument()), { headers }),
       "/docs": referencePage,
       "/docs/reference.js": referenceScript,
     },
   );
+}
+
+/** Loaded and printed when somebody asks for it: that takes longer than all the rest of the operator API. */
+async function printDocument(): Promise<string> {
+  const { openApiDocument } = await import("./document.ts");
+  return JSON.stringify(openApiDocument());
 }
