@@ -18,6 +18,7 @@ import type { Uploads } from "../limits/uploads.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Clock } from "../lib/clock.ts";
 import { firstRunToken } from "../people/first-run.ts";
+import type { Passwords } from "../people/sign-in.ts";
 import { anybodyHere, sessionSecret } from "../people/store.ts";
 import type { Breakers } from "../releases/breakers.ts";
 import type { Health } from "../releases/health.ts";
@@ -54,6 +55,7 @@ export interface PeopleRooms {
   overloadRefusals(): number;
   /** Failed runs of background work since the start, by job. */
   failedJobs(): ReadonlyMap<string, number>;
+  passwords: Passwords | undefined;
 }
 
 /** What this room answers: the dashboard's API, signing in, the two calls of a terminal that logs in. */
@@ -160,6 +162,7 @@ async function open(
     origins,
     oidc: config.signIn.oidc,
     signInsPerMinute: config.signIn.perMinute,
+    passwords: rooms.passwords,
     ownerOfManagementKey: (id) => ownerOfManagementKey(ledger, id),
   });
   const { paymentService, alertService } = rooms;

@@ -7,6 +7,7 @@ import type { Ledger } from "../ledger/ledger.ts";
 import { type Clock, systemClock } from "../lib/clock.ts";
 import type { Jobs } from "../lib/jobs.ts";
 import { createLog, type Log } from "../lib/log.ts";
+import type { Passwords } from "../people/sign-in.ts";
 import { lostWhileStarting } from "../store/postgres-error.ts";
 import { firstRunLink } from "./dashboard-api.ts";
 import { firstStart } from "./first-start.ts";
@@ -43,6 +44,8 @@ export interface StartPorts {
   openStore?: typeof openStore;
   /** One of several processes on one port; only the first one tells the operator where they are. */
   worker?: Worker | null;
+  /** How passwords are kept; by scrypt where this is left out. */
+  passwords?: Passwords | undefined;
   /** Gives the start up between two of its steps; it then throws the signal's reason. */
   signal?: AbortSignal;
   /** The port is open, before `start` ends: from here on somebody may be waiting for an answer. */
@@ -50,7 +53,7 @@ export interface StartPorts {
 }
 
 /** What a start is given, each with what it is where nobody says. */
-type Process = Pick<StartPorts, "signal" | "onListening"> &
+type Process = Pick<StartPorts, "signal" | "onListening" | "passwords"> &
   Required<Pick<StartPorts, "clock" | "log" | "jobs" | "formats" | "openStore" | "worker">>;
 
 /** Starts a gateway in this process. Throws with a sentence for the operator when it cannot. */

@@ -28,6 +28,7 @@ import { dashboardApi } from "./dashboard-api.ts";
 import { dashboardAssets } from "./dashboard.ts";
 import { drain } from "./drain.ts";
 import { tellOutages } from "./outages.ts";
+import type { Passwords } from "../people/sign-in.ts";
 import type { Providers } from "./providers.ts";
 import type { Releases } from "./releases.ts";
 import { httpRoutes, type RoutePorts } from "./routes.ts";
@@ -45,6 +46,7 @@ interface Rooms {
   jobs: Jobs;
   formats: readonly Format[];
   worker: Worker | null;
+  passwords?: Passwords | undefined;
   store: OpenedStore;
   providers: Providers;
   releases: Releases;
@@ -153,6 +155,7 @@ export async function openPort(config: Config, rooms: Rooms): Promise<Answering>
     failedJobs: () => jobs.failures,
     paymentService: services.paymentService,
     alertService: services.alertService,
+    passwords: rooms.passwords,
   });
 
   // The port.

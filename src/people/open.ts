@@ -12,7 +12,7 @@ import { resets } from "./resets.ts";
 import { usageViews } from "./usage-views.ts";
 import { alreadyMember, memberships, rules } from "./memberships.ts";
 import { operators } from "./operators.ts";
-import { type OidcProvider, openSignIn, passkeyHost, type SignIn } from "./sign-in.ts";
+import { type OidcProvider, openSignIn, passkeyHost, type Passwords, type SignIn } from "./sign-in.ts";
 import { openPeopleStore, type PeoplePlace } from "./store.ts";
 import { Windows } from "../limits/window.ts";
 
@@ -23,14 +23,16 @@ export interface PeopleOptions {
   origins: string[];
   oidc: OidcProvider[];
   signInsPerMinute: number;
+  /** scrypt where this is left out. */
+  passwords?: Passwords | undefined;
   /** A person, or the installation; null for one that opens nothing. */
   ownerOfManagementKey(id: string): Promise<string | null>;
 }
 
 export async function openPeople(options: PeopleOptions): Promise<People> {
   const store = await openPeopleStore(options.place);
-  const { secret, url, origins, oidc, signInsPerMinute } = options;
-  const on = await openSignIn({ store, secret, url, origins, oidc, signInsPerMinute });
+  const { secret, url, origins, oidc, signInsPerMinute, passwords } = options;
+  const on = await openSignIn({ store, secret, url, origins, oidc, signInsPerMinute, passwords });
   const sessions = sessionKeeping(on);
   const throttle = new Windows({ most: signInsPerMinute, windowMs: 60_000, kept: 10_000 });
   const endAll = (personId: string): Promise<unknown> => sessions.endSessions(personId, "all");

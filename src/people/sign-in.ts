@@ -42,6 +42,15 @@ export interface OidcProvider {
   clientSecret: string;
 }
 
+/** What is kept of a password, and whether one that is tried is it. */
+export interface Passwords {
+  hash(password: string): Promise<string>;
+  verify(tried: { hash: string; password: string }): Promise<boolean>;
+}
+
+/** scrypt: a tenth of a second of a whole processor each, so that a stolen store is not worth guessing at. */
+const SCRYPT: Passwords = { hash: hashPassword, verify: verifyPassword };
+
 export interface SignInOptions {
   store: PeopleStore;
   secret: string;
@@ -51,6 +60,8 @@ export interface SignInOptions {
   origins: string[];
   oidc: OidcProvider[];
   signInsPerMinute: number;
+  /** scrypt where this is left out. */
+  passwords?: Passwords | undefined;
 }
 
 export type SignIn = Awaited<ReturnType<typeof openSignIn>>;
@@ -73,6 +84,7 @@ function busy(): Error {
 /** Opens the library over its store, with its tables made or brought up to date. */
 export async function openSignIn(options: SignInOptions) {
   const limiter = new ConcurrencyLimiter(2, 64, busy);
+  const passwords = options.passwords ?? SCRYPT;
   const settings = {
     ...betterAuthOptions(options),
     plugins: [
@@ -103,8 +115,8 @@ export async function openSignIn(options: SignInOptions) {
       minPasswordLength: 10,
       maxPasswordLength: 128,
       password: {
-        hash: (password: string) => limiter.pass(() => hashPassword(password)),
-        verify: (tried: { hash: string; password: string }) => limiter.pass(() => verifyPassword(tried)),
+        hash: (password: string) => limiter.pass(() => passwords.hash(password)),
+        verify: (tried: { hash: string; password: string }) => limiter.pass(() => passwords.verify(tried)),
       },
     },
   } satisfies BetterAuthOptions;

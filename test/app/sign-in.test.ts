@@ -1,13 +1,22 @@
 // Signing in: the one-time link, passwords, sessions that end on the server, the throttle, Origin (hardening.md S25–S28).
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { scryptSync } from "node:crypto";
 import { Browser, PASSWORD, tokenOf } from "../support/browser.ts";
+import { openDisk } from "../support/damage.ts";
 import { startGateway, type TestGateway } from "../support/gateway.ts";
 
 let gateway: TestGateway;
 let root: Browser;
+let databaseUrl: string | null = null;
 
 beforeAll(async () => {
-  gateway = await startGateway({ configure: (config) => (config.signIn.perMinute = 12) });
+  gateway = await startGateway({
+    realPasswords: true,
+    configure: (config) => {
+      config.signIn.perMinute = 12;
+      databaseUrl = config.databaseUrl;
+    },
+  });
 });
 afterAll(() => gateway.stop());
 
@@ -79,6 +88,22 @@ test("a password signs in, a wrong one and an unknown address look alike; the to
   expect(right.text).not.toContain(cookie.split("=")[1]?.split(".")[0] ?? "?");
   expect(right.headers.get("cache-control")).toBe("no-store");
   expect((await browser.app("GET /session")).person?.email).toBe(EMAIL);
+});
+
+test("of a password its scrypt is kept, under a salt of its own, at a cost that each guess pays", async () => {
+  const disk = await openDisk({ dataDir: gateway.dataDir, databaseUrl });
+  const kept = async (): Promise<string> => {
+    const [row] = await disk.rows("people", `SELECT password FROM ${disk.named("people", "account")}`);
+    return String(row?.["password"]);
+  };
+  const before = await kept();
+  const [salt = "", key = ""] = before.split(":");
+  expect(salt).toMatch(/^[0-9a-f]{32}$/);
+  const cost = { N: 16_384, r: 16, p: 1, maxmem: 64 * 1024 * 1024 };
+  expect(scryptSync(PASSWORD, salt, 64, cost).toString("hex")).toBe(key);
+  await root.app("POST /profile/password", {}, { current: PASSWORD, next: PASSWORD });
+  expect(await kept()).not.toBe(before);
+  await disk.close();
 });
 
 test("signing out ends the session on the server: the old cookie is dead", async () => {

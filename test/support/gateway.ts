@@ -19,6 +19,7 @@ import { signRelease } from "../../src/releases/signature.ts";
 import type { TestClock } from "./clock.ts";
 import { type Events, readEvents } from "./events.ts";
 import { MODELS, type TestManifest } from "./models.ts";
+import { QUICK_PASSWORDS } from "./passwords.ts";
 import { type TestDatabase, testPostgres } from "./postgres.ts";
 import { allOrganizations } from "../../src/registry/organizations.ts";
 import { readRequest } from "../../src/registry/requests.ts";
@@ -38,6 +39,8 @@ export interface GatewayOptions {
   formats?: readonly Format[];
   /** Without it TOLLGATE_TEST_STORE decides. */
   store?: Store;
+  /** As people's are kept, by scrypt: for tests that are about that. */
+  realPasswords?: boolean;
 }
 
 /** For stories that hold on both. */
@@ -133,6 +136,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
     start(config, {
       ...(options.clock && { clock: options.clock }),
       ...(options.formats && { formats: options.formats }),
+      ...(options.realPasswords !== true && { passwords: QUICK_PASSWORDS }),
       log: options.log ?? createLog("silent"),
     });
   const gateway = new RunningGateway(await begin(), {
