@@ -1,7 +1,7 @@
 // COMMIT 1 as it is asked for: again on counted tokens where only the byte bound refused, again on a fresh route table where the
 // route was found closed, again where running requests hold less than they did (money.md §6, §7).
 import type { Credential } from "../domain/credential.ts";
-import type { AdmissionRequest, AdmissionDecision, Ledger, Lowering } from "../ledger/ledger.ts";
+import type { AdmissionRequest, AdmissionDecision, Ledger, Lowering, Shortage } from "../ledger/ledger.ts";
 import {
   admissionRequestOf,
   type PreparedRequest,
@@ -86,12 +86,21 @@ async function admitted(
   }
 }
 
-/** Whether the byte bound of the prompt is all that refused, and has not been replaced by a count yet. */
+/**
+ * Whether the byte bound of the prompt is all that refused, and has not been replaced by a count yet. Where there is not
+ * one credit, and none is held that could come back, no count says anything else.
+ */
 const refusedByTheBound = (
   prepared: PreparedRequest,
   outcome: AdmissionDecision,
 ): outcome is Extract<AdmissionDecision, { kind: "refused" }> =>
-  outcome.kind === "refused" && outcome.authenticated && onlyTheBoundRefused(prepared, outcome.refusal);
+  outcome.kind === "refused" &&
+  outcome.authenticated &&
+  onlyTheBoundRefused(prepared, outcome.refusal) &&
+  !isBroke(outcome.short);
+
+const isBroke = (short: Shortage | undefined): boolean =>
+  short?.of === "credits" && short.available === 0n && short.held === 0n;
 
 /** Another gateway may just have published or switched what this one's route table, or COMMIT 1, finds closed. */
 const foundClosed = (outcome: AdmissionDecision): boolean =>

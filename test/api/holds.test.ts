@@ -212,6 +212,17 @@ test("what is affordable is 0 where even one token is too dear, below the minimu
   expect((await quote(indebted, { ...hello(), max_tokens: 1 })).affordable_max_tokens).toBe(0);
 });
 
+test("without one credit a prompt is not counted, whatever floods of it come; with one, its figure is exact", async () => {
+  const [broke, poor] = [await withCredits(0n), await withCredits(1n)];
+  const sourceOf = async (customer: Customer): Promise<unknown> => {
+    const refused = await gateway.chat<ErrorJson>(customer, { ...helloTo("plain-1"), max_tokens: 1 });
+    expect(refused.status).toBe(402);
+    return refused.json.error.details?.["prompt_tokens_source"];
+  };
+  expect(await sourceOf(broke)).toBe("bytes");
+  expect(await sourceOf(poor)).toBe("counted");
+});
+
 test("402 beside running requests names what they hold, and counts only what is left", async () => {
   const customer = await withCredits(10_000_000n);
   gateway.simulator.behave({ behaviour: { latency_ms: 800 } });
