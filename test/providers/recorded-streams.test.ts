@@ -1,4 +1,5 @@
 // All recordings of the shared fixtures, by the shape they came in.
+import { claudeAt } from "../../src/providers/anthropic/anthropic.fixtures.ts";
 import { providerAt } from "../../src/providers/openai/openai.fixtures.ts";
 import { serverSent, testRecorded } from "./recorded.ts";
 
@@ -7,4 +8,11 @@ testRecorded("chat completions", {
   contentType: "text/event-stream",
   framed: (lines, lineEnd) => serverSent([...lines, "[DONE]"], lineEnd),
   provider: providerAt,
+});
+
+testRecorded("Anthropic Messages", {
+  reads: (format) => format.startsWith("anthropic"),
+  contentType: "text/event-stream",
+  framed: (lines, lineEnd) => serverSent(lines, lineEnd, { named: true }),
+  provider: claudeAt,
 });

@@ -4,7 +4,7 @@ import { secretText } from "../setting.ts";
 import { foreignOwner } from "./key-form.ts";
 
 /** Where a key goes: `authorization` as bearer, or a header of its own. */
-export type KeyHeader = "authorization" | "api-key";
+export type KeyHeader = "authorization" | "api-key" | "x-api-key";
 
 /** `needed`: the vendor's own address answers nobody without one. */
 export const apiKeyCredentials = ({ header, needed }: { header: KeyHeader; needed: boolean }): Credentials =>

@@ -12,6 +12,7 @@ import { REQUEST_FIELDS } from "../../domain/request-fields.ts";
 import type { Dialect } from "./dialects.ts";
 import type { PromptSize } from "../../domain/prompt.ts";
 import type { CallDraft, OutgoingBody } from "../provider.ts";
+import { unescaped } from "../unescaped.ts";
 
 export interface BodyOptions {
   /** The provider's name: the key under which its own state comes back (wire.md §8.4). */
@@ -172,11 +173,3 @@ function plainText({ messages, ...fields }: Fields): string {
       texts.push(unescaped(value));
   return texts.join("");
 }
-
-const ESCAPE = /\\(?:u([0-9a-f]{4})|(.))/g;
-const ESCAPED: Record<string, string> = { b: "\b", f: "\f", n: "\n", r: "\r", t: "\t" };
-
-const unescaped = (value: unknown): string =>
-  JSON.stringify(value).replaceAll(ESCAPE, (_, code: string | undefined, letter: string) =>
-    code === undefined ? (ESCAPED[letter] ?? letter) : String.fromCharCode(Number.parseInt(code, 16)),
-  );

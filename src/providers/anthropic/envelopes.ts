@@ -1,0 +1,101 @@
+// Where the Anthropic shape is served, and what each place changes about a call: its address, its path, where model and
+// version stand, and what proves whose call it is (providers.md §1).
+import { apiKeyCredentials } from "../credentials/api-key.ts";
+import { awsCredentials } from "../credentials/aws.ts";
+import type { Credentials } from "../credentials/credentials.ts";
+import { azureCredentials } from "../credentials/entra.ts";
+import type { Wrong } from "../setting.ts";
+import { type VertexPlace, vertexCredentials, vertexPath } from "./vertex.ts";
+
+export const ENVELOPE_NAMES = ["direct", "foundry", "vertex", "bedrock"] as const;
+export type EnvelopeName = (typeof ENVELOPE_NAMES)[number];
+
+/** Settings of all envelopes together; which belong to which is said by each. */
+export interface EnvelopeOwn extends VertexPlace {
+  region?: string;
+}
+
+export interface Envelope {
+  /** Whose it is, for people. */
+  title: string;
+  /** Settings that mean something here. */
+  settings: readonly string[];
+  /** Its own address; null where each account has one. */
+  home(own: EnvelopeOwn): string | null;
+  /** Its own hosts, or what they end in. */
+  hosts: readonly string[];
+  example: string;
+  credentials: Credentials;
+  /** What is wrong beside its credentials. */
+  lacks?(own: EnvelopeOwn): Wrong | null;
+  /** Below the base URL. */
+  path(own: EnvelopeOwn, call: { model: string; stream: boolean }): string;
+  /** The API's version, where it stands in the body and the model in the path. */
+  versionInBody: string | null;
+  /** The header of a reply that names its request. */
+  idHeader: string;
+  /** It knows the vendor's own switch for thoughts that belong to another conversation. */
+  binding: boolean;
+}
+
+const MESSAGES = { path: () => "/messages", versionInBody: null, idHeader: "request-id", binding: false };
+const DIRECT = "https://api.anthropic.com/v1";
+
+export const ENVELOPES: Record<EnvelopeName, Envelope> = {
+  direct: {
+    ...MESSAGES,
+    title: "Anthropic",
+    settings: ["api_key"],
+    home: () => DIRECT,
+    hosts: ["api.anthropic.com"],
+    example: DIRECT,
+    credentials: apiKeyCredentials({ header: "x-api-key", needed: true }),
+    binding: true,
+  },
+  foundry: {
+    ...MESSAGES,
+    title: "Azure",
+    settings: ["api_key", "entra"],
+    home: () => null,
+    hosts: [".services.ai.azure.com"],
+    example: "https://my-resource.services.ai.azure.com/anthropic/v1",
+    credentials: azureCredentials,
+  },
+  vertex: {
+    title: "Google",
+    settings: ["service_account", "project", "location"],
+    home: ({ location = "global" }) => `https://${vertexHost(location)}/v1`,
+    hosts: [".googleapis.com"],
+    example: "https://europe-west1-aiplatform.googleapis.com/v1",
+    credentials: vertexCredentials,
+    lacks: ({ project, service_account: account }) =>
+      (project ?? account?.project ?? null) === null
+        ? { setting: "project", message: "is needed: the Google Cloud project that is called and billed" }
+        : null,
+    path: vertexPath,
+    versionInBody: "vertex-2023-10-16",
+    idHeader: "x-request-id",
+    binding: false,
+  },
+  bedrock: {
+    ...MESSAGES,
+    title: "Amazon Bedrock",
+    settings: ["region", "api_key", "access_key_id", "secret_access_key", "session_token"],
+    home: ({ region }) => `https://bedrock-mantle.${region}.api.aws/anthropic/v1`,
+    hosts: [".api.aws"],
+    example: "https://bedrock-mantle.us-east-1.api.aws/anthropic/v1",
+    credentials: awsCredentials("bedrock-mantle"),
+    lacks: ({ region }) =>
+      region === undefined
+        ? { setting: "region", message: "is needed: the region of AWS that is called, e.g. us-east-1" }
+        : null,
+    idHeader: "x-amzn-requestid",
+  },
+};
+
+/** One host for the world, one for each of its parts that promise to stay there, one for each region. */
+function vertexHost(location: string): string {
+  if (location === "global") return "aiplatform.googleapis.com";
+  if (location === "us" || location === "eu") return `aiplatform.${location}.rep.googleapis.com`;
+  return `${location}-aiplatform.googleapis.com`;
+}

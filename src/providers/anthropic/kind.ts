@@ -1,0 +1,124 @@
+// `kind: anthropic`: Claude in its own shape, at the vendor or in another's envelope (providers.md §1, §7).
+import { z } from "zod";
+import { httpProvider } from "../http/http-provider.ts";
+import type { ProviderKind } from "../kind.ts";
+import type { Wrong } from "../setting.ts";
+import { claudeCodec } from "./codec.ts";
+import { type Contract, THINKING_OFF, THINKING_STYLES } from "./contracts.ts";
+import { ENVELOPE_NAMES, type EnvelopeName, type EnvelopeOwn, ENVELOPES } from "./envelopes.ts";
+
+const oneOf = (names: readonly string[]): string => `must be one of ${names.join(", ")}`;
+const SAMPLING = ["both", "either", "none"] as const;
+
+const models = z
+  .strictObject({
+    thinking: z
+      .enum(THINKING_STYLES, oneOf(THINKING_STYLES))
+      .optional()
+      .describe(
+        "How thinking is asked for: adaptive with an effort, or a budget of tokens (Claude 4.5 and before).",
+      ),
+    thinking_off: z
+      .enum(THINKING_OFF, oneOf(THINKING_OFF))
+      .optional()
+      .describe("How it is switched off: by leaving it out, by a word, or never."),
+    sampling: z
+      .enum(SAMPLING, oneOf(SAMPLING))
+      .optional()
+      .describe("Whether temperature and top_p are known: both, either of them, or none."),
+    forced_tools: z.boolean().optional().describe("Whether a call of a tool can be demanded."),
+  })
+  .prefault({})
+  .describe("What its models take, where their names do not say it: of a deployment with a name of its own.")
+  .transform(
+    ({ thinking, thinking_off, sampling, forced_tools }): Partial<Contract> => ({
+      ...(thinking !== undefined && { thinking }),
+      ...(thinking_off !== undefined && { thinkingOff: thinking_off }),
+      ...(sampling !== undefined && { sampling }),
+      ...(forced_tools !== undefined && { forcedTools: forced_tools }),
+    }),
+  );
+
+/** The settings of all envelopes: each is needed by some of them, and refused by the others. */
+const OF_ENVELOPES: Record<string, z.ZodType> = Object.fromEntries(
+  Object.values(ENVELOPES).flatMap(({ credentials }) =>
+    Object.entries(credentials.settings).map(([name, type]) => [name, (type as z.ZodType).optional()]),
+  ),
+);
+
+interface Own extends EnvelopeOwn {
+  envelope: EnvelopeName;
+  models: Partial<Contract>;
+}
+
+const kind: ProviderKind<Own> = {
+  name: "anthropic",
+  description: "Claude in the Messages shape, at Anthropic or at a cloud that serves it.",
+  settings: {
+    envelope: z
+      .enum(ENVELOPE_NAMES, oneOf(ENVELOPE_NAMES))
+      .default("direct")
+      .describe(
+        "Where it is served: Anthropic itself, Microsoft Foundry, Google Cloud's Vertex AI or Amazon Bedrock.",
+      ),
+    ...OF_ENVELOPES,
+    models,
+  },
+  addressOf: (own) => ENVELOPES[own.envelope].home(own) ?? "",
+  probePath: "/models",
+  credential: {
+    setting: "api_key",
+    needed: true,
+    given: (own) => ENVELOPES[own.envelope].credentials.given(own),
+  },
+  wrong: wrongEnvelope,
+  shown: ({ envelope, models, region, project, location }) => ({
+    envelope,
+    region,
+    project,
+    location,
+    models,
+  }),
+  create: (upstream, { envelope, models, ...own }) =>
+    httpProvider(
+      upstream,
+      claudeCodec({
+        envelope,
+        own,
+        contract: models,
+        authorize: ENVELOPES[envelope].credentials.authorize(own),
+      }),
+    ),
+};
+export const anthropic: ProviderKind = kind;
+
+/** A setting of another envelope, an address that is none of this one, or what its credentials lack. */
+function wrongEnvelope(own: Own, address: string | null): Wrong | null {
+  const { envelope: name } = own;
+  const envelope = ENVELOPES[name];
+  const foreign = Object.keys(OF_ENVELOPES).find(
+    (setting) => own[setting as keyof Own] !== undefined && !envelope.settings.includes(setting),
+  );
+  if (foreign !== undefined) {
+    const owners = ENVELOPE_NAMES.filter((other) => ENVELOPES[other].settings.includes(foreign));
+    return {
+      setting: foreign,
+      message: `means nothing with envelope: ${name}; it is of envelope: ${owners.join(", ")}`,
+    };
+  }
+  const lacking = envelope.lacks?.(own) ?? null;
+  if (lacking !== null) return lacking;
+  if (address === null && envelope.home(own) === null)
+    return { setting: "base_url", message: `is needed with envelope: ${name}, e.g. ${envelope.example}` };
+  const atHome = address === null || isAtHome(name, address);
+  if (address !== null && atHome && new URL(address).pathname !== new URL(envelope.example).pathname)
+    return { setting: "base_url", message: `must look like ${envelope.example}` };
+  return envelope.credentials.wrong(own, { title: envelope.title, atHome });
+}
+
+function isAtHome(name: EnvelopeName, address: string): boolean {
+  const { hostname } = new URL(address);
+  return ENVELOPES[name].hosts.some((host) =>
+    host.startsWith(".") ? hostname.endsWith(host) : hostname === host,
+  );
+}

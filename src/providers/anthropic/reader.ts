@@ -1,0 +1,260 @@
+// One answer of the vendor → parts: named events with blocks that begin, grow and end, or a whole body with the same blocks.
+// What is not known is passed over: new kinds of events, blocks and deltas come without a new version (wire.md §8.2).
+import { randomBase62 } from "../../lib/id.ts";
+import type { AnswerReader, EventEnd } from "../codec.ts";
+import { Failure } from "../failure.ts";
+import { isObject, readObject } from "../http/json.ts";
+import { Annotations, ANNOTATIONS_MAX } from "../openai/annotations.ts";
+import type { FinishReason, Part } from "../provider.ts";
+import { claudeError } from "./read-error.ts";
+import { claudeFinish } from "./finish-reason.ts";
+import { ClaudeUsage } from "./usage.ts";
+import { blockOf, keptContent, type PlacedBlock } from "./kept-thinking.ts";
+
+const ID_CHARACTERS_MAX = 200;
+/** Of the thoughts behind one call; beyond it they are not kept, and the next turn is sent without. */
+const KEPT_CHARACTERS_MAX = 1024 * 1024;
+
+/** So many blocks at once have no answer; all known ones have one. */
+const OPEN_MAX = 256;
+
+/** A block that has begun and not ended. */
+interface Open {
+  type: string;
+  /** How much text stood before it, and the pages that its own speaks from. */
+  from: number;
+  cited: Record<string, unknown>[];
+  /** Of a thought: text, signature and sealed data so far. */
+  thought: { thinking: string; signature: string; data: unknown };
+  /** Of a call: our index, and whether any argument came; null for other blocks. */
+  call: { index: number; input: unknown; spoke: boolean } | null;
+}
+
+export class ClaudeReader implements AnswerReader<string> {
+  /** The upstream's own id of the answer, once it said one. */
+  id: string | null = null;
+  usageTold = false;
+  private started = false;
+  private finish: FinishReason | null = null;
+  private explanation = "";
+  private readonly usage = new ClaudeUsage();
+  private readonly open = new Map<number, Open>();
+  private readonly annotations = new Annotations();
+  /** Thoughts that wait for the call behind them. */
+  private kept: PlacedBlock[] = [];
+  private keptCharacters = 0;
+  private textCharacters = 0;
+  private calls = 0;
+
+  get complete(): boolean {
+    return this.finish !== null;
+  }
+
+  event(data: string, parts: Part[]): EventEnd {
+    if (data === "") return null;
+    const event = readObject(data, "the upstream sent an event");
+    switch (event["type"]) {
+      case "content_block_delta":
+        this.grow(event, parts);
+        return null;
+      case "content_block_start":
+        if (isObject(event["content_block"])) this.begin(placeOf(event), event["content_block"], parts);
+        return null;
+      case "content_block_stop":
+        this.end(placeOf(event), parts);
+        return null;
+      case "message_start":
+        if (isObject(event["message"])) this.start(event["message"], parts);
+        return null;
+      case "message_delta":
+        if (isObject(event["delta"])) this.ending(event["delta"]);
+        this.tell(event["usage"], parts);
+        return null;
+      case "message_stop":
+        return "done";
+      case "error":
+        return claudeError(event);
+      default:
+        if (isObject(event["error"])) return claudeError(event);
+        return null;
+    }
+  }
+
+  whole(text: string, parts: Part[]): void {
+    const body = readObject(text, "the upstream answered 200 with something");
+    if (body["type"] === "error" || isObject(body["error"]))
+      throw new Failure("broken", "unknown", "the upstream answered 200 with an error body");
+    if (!Array.isArray(body["content"]))
+      throw new Failure("broken", "unknown", "the upstream's answer has no content");
+    this.start(body, parts);
+    this.ending(body);
+    this.finish ??= "stop"; // a whole body is its own proof of an end
+  }
+
+  close(parts: Part[]): void {
+    for (const place of this.open.keys()) this.end(place, parts); // of a block whose end was not told
+    if (this.explanation !== "") parts.push({ type: "refusal", choice: 0, text: this.explanation });
+    const { list } = this.annotations;
+    if (list.length > 0) parts.push({ type: "annotations", choice: 0, annotations: list });
+    const reason = this.finish ?? "stop";
+    parts.push({
+      type: "finish",
+      choice: 0,
+      reason: reason === "stop" && this.calls > 0 ? "tool_calls" : reason,
+    });
+  }
+
+  /** May come again; only the first brings content. */
+  private start(message: Record<string, unknown>, parts: Part[]): void {
+    const { id, content, usage } = message;
+    if (this.id === null && typeof id === "string" && id !== "") this.id = id.slice(0, ID_CHARACTERS_MAX);
+    if (!this.started && Array.isArray(content))
+      for (const [at, block] of content.entries()) {
+        if (!isObject(block)) continue;
+        this.begin(WRITTEN - at, block, parts);
+        this.end(WRITTEN - at, parts);
+      }
+    this.started = true;
+    this.tell(usage, parts);
+  }
+
+  private tell(told: unknown, parts: Part[]): void {
+    const usage = this.usage.tell(told);
+    if (usage === null) return;
+    this.usageTold = true;
+    parts.push({ type: "usage", usage });
+  }
+
+  private begin(place: number, block: Record<string, unknown>, parts: Part[]): void {
+    const { type } = block;
+    if (typeof type !== "string") return;
+    if (this.open.size >= OPEN_MAX)
+      throw new Failure("broken", "unknown", "the upstream began more and more blocks and ended none");
+    const open: Open = {
+      type,
+      from: this.textCharacters,
+      cited: [],
+      thought: { thinking: "", signature: "", data: block["data"] },
+      call: null,
+    };
+    this.open.set(place, open);
+    if (type === "text") {
+      this.say(block["text"], parts);
+      if (Array.isArray(block["citations"])) for (const citation of block["citations"]) cite(open, citation);
+    } else if (type === "thinking") this.think(open, block, parts);
+    else if (type === "tool_use") open.call = this.called(block, parts);
+  }
+
+  private grow(event: Record<string, unknown>, parts: Part[]): void {
+    const { delta } = event;
+    if (!isObject(delta)) return;
+    switch (delta["type"]) {
+      case "text_delta":
+        return this.say(delta["text"], parts);
+      case "thinking_delta":
+      case "signature_delta": {
+        const open = this.open.get(placeOf(event));
+        if (open?.type === "thinking") this.think(open, delta, parts);
+        return;
+      }
+      case "input_json_delta": {
+        const call = this.open.get(placeOf(event))?.call ?? null;
+        if (call !== null) this.argue(call, delta["partial_json"], parts);
+        return;
+      }
+      case "citations_delta": {
+        const open = this.open.get(placeOf(event));
+        if (open !== undefined) cite(open, delta["citation"]);
+        return;
+      }
+      default:
+        return;
+    }
+  }
+
+  private end(place: number, parts: Part[]): void {
+    const open = this.open.get(place);
+    if (open === undefined) return;
+    this.open.delete(place);
+    const { type, thought, call, from, cited } = open;
+    this.annotations.read(
+      cited.map((page) => ({
+        type: "url_citation",
+        url_citation: { ...page, start_index: from, end_index: this.textCharacters },
+      })),
+    );
+    if (call !== null && !call.spoke) this.argue(call, printedInput(call.input), parts);
+    const block = blockOf({ ...thought, type });
+    if (block !== null) this.keep(block);
+  }
+
+  private say(text: unknown, parts: Part[]): void {
+    if (typeof text !== "string" || text === "") return;
+    this.textCharacters += text.length;
+    parts.push({ type: "text", choice: 0, text });
+  }
+
+  private think(open: Open, told: Record<string, unknown>, parts: Part[]): void {
+    const { thinking, signature } = told;
+    if (typeof signature === "string" && signature !== "") {
+      open.thought.signature = signature; // told once; a second one replaces it
+      this.keptCharacters += signature.length;
+    }
+    if (typeof thinking !== "string" || thinking === "") return;
+    this.keptCharacters += thinking.length;
+    if (this.keptCharacters <= KEPT_CHARACTERS_MAX) open.thought.thinking += thinking;
+    parts.push({ type: "reasoning", choice: 0, text: thinking });
+  }
+
+  private keep(block: PlacedBlock["block"]): void {
+    if (block.type === "redacted_thinking") this.keptCharacters += block.data.length;
+    this.kept.push({ block, after: this.textCharacters });
+  }
+
+  private called({ id, name, input }: Record<string, unknown>, parts: Part[]): Open["call"] {
+    if (typeof name !== "string" || name === "")
+      throw new Failure("broken", "unknown", "the upstream called a tool without naming it");
+    const index = this.calls++;
+    const extraContent = this.keptCharacters > KEPT_CHARACTERS_MAX ? null : keptContent(this.kept);
+    this.kept = [];
+    this.keptCharacters = 0;
+    parts.push({
+      type: "tool_call",
+      choice: 0,
+      index,
+      id: typeof id === "string" && id !== "" ? id.slice(0, ID_CHARACTERS_MAX) : `call_${randomBase62(24)}`,
+      name,
+      ...(extraContent !== null && { extraContent }),
+    });
+    return { index, input, spoke: false };
+  }
+
+  private argue(call: NonNullable<Open["call"]>, text: unknown, parts: Part[]): void {
+    if (typeof text !== "string" || text === "") return;
+    call.spoke = true;
+    parts.push({ type: "tool_arguments", choice: 0, index: call.index, text });
+  }
+
+  private ending({ stop_reason: word, stop_details: details }: Record<string, unknown>): void {
+    if (typeof word !== "string" || word === "") return;
+    this.finish = claudeFinish(word);
+    if (this.finish !== "content_filter" || !isObject(details)) return;
+    if (typeof details["explanation"] === "string") this.explanation = details["explanation"];
+  }
+}
+
+/** Notes a page that the block's text speaks from; other citations have no address that a client could open. */
+function cite(open: Open, citation: unknown): void {
+  if (!isObject(citation) || open.cited.length >= ANNOTATIONS_MAX) return;
+  const { url, source, title } = citation;
+  const address = [url, source].find((one) => typeof one === "string" && /^https?:\/\//i.test(one));
+  if (address !== undefined) open.cited.push({ url: address, title });
+}
+
+/** Below any index that a stream counts: blocks that came written with their message. */
+const WRITTEN = -1;
+
+const placeOf = ({ index }: Record<string, unknown>): number => (typeof index === "number" ? index : 0);
+
+/** The arguments of a call that came with it; clients parse them, so that none are `{}`. */
+const printedInput = (input: unknown): string => (isObject(input) ? JSON.stringify(input) : "{}");

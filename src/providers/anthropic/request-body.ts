@@ -1,0 +1,191 @@
+// The body that goes upstream in the Anthropic shape (wire.md §8.1, §8.2): built from validated fields only. Printed once:
+// what was measured for the quote is what is sent; the ceiling, and the budget of thoughts inside it, follow at the end.
+import type { ChatRequest } from "../../domain/chat-request.ts";
+import type { OptionalField } from "../../domain/request-fields.ts";
+import type { CallDraft, OutgoingBody } from "../provider.ts";
+import { unescaped } from "../unescaped.ts";
+import { type Contract, contractOf } from "./contracts.ts";
+import { type Block, type Conversation, conversationOf, type Turn } from "./messages.ts";
+import { type Thoughts, thoughtsFor } from "./thinking.ts";
+import { claudeTools, formatOf, isForced } from "./tools.ts";
+
+/** Optional fields of a caller that this shape has a word for. */
+export const CLAUDE_FIELDS: readonly OptionalField[] = [
+  "top_p",
+  "parallel_tool_calls",
+  "user",
+  "safety_identifier",
+  "stream_options",
+  "response_format",
+];
+
+/** The vendor's own words about tools and about schemas, in tools of 16 tokens: it counts them as the prompt's. */
+const TOOLS_OF_THE_VENDOR = 64;
+
+export interface ClaudeDialect {
+  /** What is known of the models, whatever their names say. */
+  contract: Partial<Contract>;
+  /** The API's version in the body, where the envelope wants it there; its model then stands in the path. */
+  versionInBody: string | null;
+  /** Thoughts of another conversation are dropped where the model would refuse them. */
+  dropsUnbound: boolean;
+}
+
+type Fields = Record<string, unknown> & { system?: Block[]; messages: Turn[] };
+
+/** One upstream call without its ceiling, which the quote decides. Throws `Refusal` for what cannot be said. */
+export function claudeBody(draft: CallDraft, dialect: ClaudeDialect): OutgoingBody {
+  const { request } = draft;
+  const contract = { ...contractOf(draft.release.upstreamModel), ...dialect.contract };
+  const conversation = conversationOf(request.messages);
+  const thoughts = thoughtsOf(draft, conversation, { contract, dialect });
+  const spoken = samplingOf(draft, { contract, thoughts });
+  const fields = bodyFields(draft, conversation, { dialect, contract, thoughts, spoken });
+  let printed: string | null = JSON.stringify(fields);
+  const priced = request.images > 0 ? withoutImages(fields) : fields;
+  const bytes = Buffer.byteLength(priced === fields ? printed : JSON.stringify(priced));
+  const demands = fields["tools"] !== undefined || request.responseFormat !== null;
+  return {
+    size: {
+      bytes: bytes + endBytes(thoughts),
+      messages: fields.messages.length + (fields.system?.length ?? 0),
+      tools: request.tools.length + (demands ? TOOLS_OF_THE_VENDOR : 0),
+      images: request.images,
+    },
+    text: () => textOf(priced),
+    ignored: [...unknownFields(request), ...spoken.ignored, ...blankStops(request)],
+    print: (ceiling) => (printed ?? JSON.stringify(fields)).slice(0, -1) + endOf(thoughts, ceiling),
+    sent: () => {
+      printed = null;
+    },
+  };
+}
+
+function thoughtsOf(
+  { request, reasoningEffort }: CallDraft,
+  { lost }: Conversation,
+  { contract, dialect }: { contract: Contract; dialect: ClaudeDialect },
+): Thoughts {
+  // With a budget, a demanded tool and a round of tools without its thoughts are refused; with an effort neither is.
+  const possible = contract.thinking === "adaptive" || (!lost && !isForced(request));
+  return thoughtsFor(reasoningEffort, contract, {
+    possible,
+    drops: contract.bound && dialect.dropsUnbound,
+  });
+}
+
+interface Spoken {
+  fields: Record<string, number>;
+  ignored: string[];
+}
+
+/** What is left of temperature and `top_p` beside thoughts, beside one another and by this model. */
+function samplingOf(
+  { request, temperature }: CallDraft,
+  { contract, thoughts }: { contract: Contract; thoughts: Thoughts },
+): Spoken {
+  const { top_p } = request.forwarded;
+  const none = thoughts.on || contract.sampling === "none";
+  const warm = !none && temperature !== null;
+  const top = !none && top_p !== undefined && !(warm && contract.sampling === "either");
+  return {
+    fields: { ...(warm && { temperature }), ...(top && { top_p }) },
+    ignored: [
+      ...(request.temperature !== null && request.temperature !== 1 && !warm ? ["temperature"] : []),
+      ...(top_p !== undefined && !top ? ["top_p"] : []),
+    ],
+  };
+}
+
+function bodyFields(
+  draft: CallDraft,
+  conversation: Conversation,
+  how: { dialect: ClaudeDialect; contract: Contract; thoughts: Thoughts; spoken: Spoken },
+): Fields {
+  const { request, release, identifiers } = draft;
+  const { dialect, contract, thoughts, spoken } = how;
+  const { system, turns } = said(conversation, thoughts);
+  const user = identifiers["user"] ?? identifiers["safety_identifier"];
+  const format = formatOf(request.responseFormat, release.model);
+  const output = {
+    ...(thoughts.effort !== null && { effort: thoughts.effort }),
+    ...(format !== null && { format }),
+  };
+  const stops = request.stop.filter((stop) => stop.trim() !== "");
+  return {
+    ...(dialect.versionInBody === null
+      ? { model: release.upstreamModel }
+      : { anthropic_version: dialect.versionInBody }),
+    ...(system.length > 0 && { system }),
+    messages: turns,
+    ...claudeTools(request, {
+      called: conversation.called,
+      contract,
+      strict: release.capabilities.json_schema,
+      model: release.model,
+    }),
+    ...(Object.keys(output).length > 0 && { output_config: output }),
+    ...spoken.fields,
+    ...(stops.length > 0 && { stop_sequences: stops }),
+    ...(user !== undefined && { metadata: { user_id: user } }),
+    ...(request.stream && { stream: true }),
+  };
+}
+
+/** Without the thoughts of before where none are wanted. A conversation of instructions alone is asked by them. */
+function said(
+  { system, turns }: Conversation,
+  { recalls }: Thoughts,
+): Pick<Conversation, "system" | "turns"> {
+  if (turns.length === 0) {
+    const content: Block[] = system.length > 0 ? system : [{ type: "text", text: "Begin." }];
+    return { system: [], turns: [{ role: "user", content }] };
+  }
+  if (recalls) return { system, turns };
+  const words = turns.map(({ role, content }) => ({
+    role,
+    content: content.filter(({ type }) => !type.endsWith("thinking")),
+  }));
+  return { system, turns: words };
+}
+
+const unknownFields = ({ forwarded, identifiers }: ChatRequest): string[] =>
+  [...Object.keys(forwarded), ...Object.keys(identifiers)].filter(
+    (name) => !CLAUDE_FIELDS.some((field) => field === name),
+  );
+
+/** The vendor takes no stop sequence of blanks alone. */
+const blankStops = ({ stop }: ChatRequest): string[] =>
+  stop.some((text) => text.trim() === "") ? ["stop"] : [];
+
+/** What is printed last, with the brace that closes the body. */
+function endOf(thoughts: Thoughts, ceiling: number): string {
+  const thinking = thoughts.field(ceiling);
+  return `,"max_tokens":${ceiling}${thinking === null ? "" : `,"thinking":${JSON.stringify(thinking)}`}}`;
+}
+
+const endBytes = (thoughts: Thoughts): number => endOf(thoughts, Number.MAX_SAFE_INTEGER).length;
+
+/** Inline images have a flat maximum of their own, so their data weighs nothing; everything else of them does. */
+const withoutImages = (fields: Fields): Fields => ({
+  ...fields,
+  messages: fields.messages.map(({ role, content }) => ({ role, content: content.map(withoutImageData) })),
+});
+
+const withoutImageData = (block: Block): Block =>
+  block.type === "image" && block.source.type === "base64"
+    ? { ...block, source: { ...block.source, data: "" } }
+    : block;
+
+/** Short words of the gateway's own, which no model reads. Everything that is not named counts. */
+const UNREAD: ReadonlySet<string> = new Set(["model", "anthropic_version", "metadata", "stream"]);
+
+/** Texts as they are; whatever has a structure as its JSON text without escapes. */
+function textOf({ system = [], messages, ...fields }: Fields): string {
+  const texts: string[] = [];
+  for (const block of [...system, ...messages.flatMap(({ content }) => content)])
+    texts.push(block.type === "text" ? block.text : unescaped(block));
+  for (const [name, value] of Object.entries(fields))
+    if (!UNREAD.has(name) && typeof value === "object") texts.push(unescaped(value));
+  return texts.join("");
+}

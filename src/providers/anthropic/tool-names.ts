@@ -1,0 +1,25 @@
+// Names and ids of tool calls as the vendor takes them: letters, digits, `_` and `-`, and each id once. Other upstreams,
+// from which a conversation may come, are freer.
+import { createHash } from "node:crypto";
+
+const PLAIN = /^[A-Za-z0-9_-]{1,64}$/;
+
+export const plainName = (name: string): string =>
+  PLAIN.test(name) ? name : name.replaceAll(/[^A-Za-z0-9_-]/g, "_").slice(0, 64);
+
+/** The ids of one conversation. */
+export class CallIds {
+  private readonly used = new Set<string>();
+
+  /** An id that no call before had; the same conversation gives the same ids. */
+  next(id: string): string {
+    const plain = PLAIN.test(id) ? id : hashed(id);
+    let own = plain;
+    for (let n = 2; this.used.has(own); n += 1) own = hashed(`${plain} ${n}`);
+    this.used.add(own);
+    return own;
+  }
+}
+
+const hashed = (text: string): string =>
+  `toolu_${createHash("sha256").update(text).digest("hex").slice(0, 32)}`;

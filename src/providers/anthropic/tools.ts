@@ -1,0 +1,98 @@
+// Tools, the choice among them, and answers by a schema, in the vendor's words.
+import type { ChatRequest, ToolDefinition } from "../../domain/chat-request.ts";
+import { echo, refuse } from "../../domain/read-value.ts";
+import { isObject } from "../http/json.ts";
+import type { Contract } from "./contracts.ts";
+
+type Asked = Pick<ChatRequest, "tools" | "toolChoice" | "forwarded">;
+
+/** A call of a tool is demanded. */
+export const isForced = ({ toolChoice }: Asked): boolean =>
+  typeof toolChoice === "string"
+    ? toolChoice === "required"
+    : toolChoice?.type === "function" || toolChoice?.allowed_tools.mode === "required";
+
+/**
+ * `tools` and `tool_choice`; nothing where there are none and none were called before. A conversation with calls in it needs
+ * their tools described, whether they may be called again or not. Throws `Refusal` where the model cannot be told.
+ */
+export function claudeTools(
+  request: Asked,
+  {
+    called,
+    contract,
+    strict,
+    model,
+  }: { called: ReadonlySet<string>; contract: Contract; strict: boolean; model: string },
+): Record<string, unknown> {
+  if (request.tools.length === 0) {
+    if (called.size === 0) return {};
+    const tools = [...called].map((name) => ({ name, input_schema: { type: "object" } }));
+    return { tools, tool_choice: { type: "none" } };
+  }
+  if (isForced(request) && !contract.forcedTools)
+    throw refuse(
+      "unsupported_value",
+      null,
+      "tool_choice",
+      `cannot demand a tool of model ${echo(model)}: send \`auto\`, and say in the messages what to call.`,
+    );
+  const choice = choiceOf(request);
+  return {
+    tools: allowed(request).map((tool) => described(tool, strict)),
+    ...(choice !== null && { tool_choice: choice }),
+  };
+}
+
+function allowed({ tools, toolChoice }: Asked): readonly ToolDefinition[] {
+  if (toolChoice === null || typeof toolChoice === "string" || toolChoice.type === "function") return tools;
+  const names = new Set(toolChoice.allowed_tools.tools.map(({ function: { name } }) => name));
+  return tools.filter(({ function: { name } }) => names.has(name));
+}
+
+function choiceOf(request: Asked): Record<string, unknown> | null {
+  const { toolChoice, forwarded } = request;
+  if (toolChoice === "none") return { type: "none" };
+  const single = forwarded.parallel_tool_calls === false ? { disable_parallel_tool_use: true } : {};
+  if (toolChoice !== null && typeof toolChoice !== "string" && toolChoice.type === "function")
+    return { type: "tool", name: toolChoice.function.name, ...single };
+  if (isForced(request)) return { type: "any", ...single };
+  return toolChoice === null && forwarded.parallel_tool_calls !== false ? null : { type: "auto", ...single };
+}
+
+/** `strict` where the release answers by schemas at all. */
+function described({ function: tool }: ToolDefinition, strict: boolean): Record<string, unknown> {
+  const { name, description, parameters = {} } = tool;
+  return {
+    name,
+    ...(description !== undefined && description !== "" && { description }),
+    input_schema: { ...parameters, type: "object" },
+    ...(strict && tool.strict === true && { strict: true }),
+  };
+}
+
+/** For `output_config`; null = text. Throws `Refusal` for what the vendor has no word for. */
+export function formatOf(format: ChatRequest["responseFormat"], model: string): object | null {
+  if (format === null || format.type === "text") return null;
+  const schema = format.type === "json_schema" ? format.json_schema.schema : undefined;
+  if (schema === undefined)
+    throw refuse(
+      "unsupported_value",
+      null,
+      "response_format",
+      `can only be {"type": "text"} or a {"type": "json_schema"} with its \`schema\` by model ${echo(model)}.`,
+    );
+  return { type: "json_schema", schema: closed(schema) };
+}
+
+/** The vendor wants every object closed; what a schema says itself stands. */
+function closed(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(closed);
+  if (!isObject(schema)) return schema;
+  const inner = Object.fromEntries(Object.entries(schema).map(([name, value]) => [name, closed(value)]));
+  const open =
+    inner["type"] === "object" &&
+    isObject(inner["properties"]) &&
+    inner["additionalProperties"] === undefined;
+  return open ? { ...inner, additionalProperties: false } : inner;
+}

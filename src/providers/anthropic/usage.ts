@@ -1,0 +1,47 @@
+// Usage as the vendor tells it → the figures that are metered (wire.md §8.2). What it read from caches and wrote to them
+// stands outside of `input_tokens`; the end of a stream corrects its beginning field by field.
+import { serviceTierOf } from "../../domain/token-classes.ts";
+import { isObject } from "../http/json.ts";
+import type { ProviderUsage } from "../provider.ts";
+
+export class ClaudeUsage {
+  private told: Record<string, unknown> = {};
+
+  /** What was told so far, with what this adds or replaces. Null when there is no usable figure: the gateway counts by itself. */
+  tell(usage: unknown): ProviderUsage | null {
+    if (!isObject(usage)) return null;
+    for (const [name, value] of Object.entries(usage)) if (value !== null) this.told[name] = value;
+    return usageOf(this.told);
+  }
+}
+
+function usageOf(told: Record<string, unknown>): ProviderUsage | null {
+  const { cache_creation: created, server_tool_use: tools, output_tokens_details: details } = told;
+  const fresh = count(told["input_tokens"]);
+  const completionTokens = count(told["output_tokens"]);
+  if (fresh === null || completionTokens === null) return null;
+  const cachedTokens = count(told["cache_read_input_tokens"]);
+  const cacheWriteTokens = count(told["cache_creation_input_tokens"]);
+  const hourly = within(created, "ephemeral_1h_input_tokens");
+  const reasoning = within(details, "thinking_tokens");
+  const promptTokens = fresh + (cachedTokens ?? 0) + (cacheWriteTokens ?? 0);
+  if (!Number.isSafeInteger(promptTokens)) return null;
+  return {
+    promptTokens,
+    completionTokens,
+    cachedTokens,
+    cacheWriteTokens,
+    cacheWrite1hTokens: hourly === null ? null : Math.min(hourly, cacheWriteTokens ?? 0),
+    audioInputTokens: null,
+    imageInputTokens: null,
+    reasoningTokens: reasoning === null ? null : Math.min(reasoning, completionTokens),
+    audioOutputTokens: null,
+    calls: within(tools, "web_search_requests"),
+    serviceTier: serviceTierOf(told["service_tier"]),
+  };
+}
+
+const within = (part: unknown, name: string): number | null => (isObject(part) ? count(part[name]) : null);
+
+const count = (value: unknown): number | null =>
+  typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : null;

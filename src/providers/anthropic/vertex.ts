@@ -1,0 +1,60 @@
+// Claude on Google Cloud: project, location and model in the path, a service account's token as proof.
+import { z } from "zod";
+import { credentials } from "../credentials/credentials.ts";
+import { GoogleServiceAccount } from "../credentials/google-service-account.ts";
+import { type ServiceAccountKey, serviceAccount } from "../credentials/service-account-key.ts";
+
+export interface VertexPlace {
+  project?: string;
+  location?: string;
+  service_account?: ServiceAccountKey;
+}
+
+export const vertexCredentials = credentials({
+  settings: {
+    service_account: serviceAccount.optional(),
+    project: z
+      .string()
+      .regex(/^[a-z][a-z0-9:.-]{2,62}$/, "must be a project's id, e.g. my-project-123")
+      .optional()
+      .describe("The Google Cloud project that is called; the service account's own where this is left out."),
+    location: z
+      .string()
+      .regex(/^[a-z]+(-[a-z]+\d{1,2})?$/, "must be a location of Google Cloud, e.g. global or europe-west1")
+      .optional()
+      .describe("The location of Google Cloud; global where this is left out."),
+  },
+  setting: "service_account",
+  needed: true,
+  given: ({ service_account }) => service_account !== undefined,
+  wrong: ({ service_account }, { atHome }) =>
+    atHome && service_account === undefined
+      ? {
+          setting: "service_account",
+          message: "is needed: the JSON key of an account with the role Vertex AI User",
+        }
+      : null,
+  authorize({ service_account }) {
+    if (service_account === undefined) return () => ({});
+    const account = new GoogleServiceAccount(service_account);
+    return () => account.authorize();
+  },
+});
+
+/** Below `/v1`. */
+export function vertexPath(
+  { project, location = "global", service_account: account }: VertexPlace,
+  { model, stream }: { model: string; stream: boolean },
+): string {
+  const parts = [
+    "projects",
+    project ?? account?.project ?? "",
+    "locations",
+    location,
+    "publishers",
+    "anthropic",
+    "models",
+  ];
+  const method = stream ? "streamRawPredict" : "rawPredict";
+  return `/${[...parts, model].map(encodeURIComponent).join("/").replaceAll("%40", "@")}:${method}`;
+}
