@@ -109,3 +109,26 @@ test("json_schema answers hold to the schema", async () => {
   });
   expect(JSON.parse(reply.json.choices[0]?.message.content ?? "")).toEqual({ city: "text" });
 });
+
+test("several tools at once are several calls, streamed or whole; one where parallel calls are switched off", async () => {
+  const time = { type: "function", function: { name: "get_time" } };
+  const both = {
+    ...body,
+    messages: [{ role: "user", content: "Use get_weather and get_time" }],
+    tools: [weather, time],
+  };
+  const names = ["get_weather", "get_time"];
+  const called = async (request: object): Promise<(string | undefined)[]> =>
+    (await gateway.chat<ToolAnswer>(customer, request)).json.choices[0]?.message.tool_calls?.map(
+      (call) => `${call.function.name} ${call.function.arguments}`,
+    ) ?? [];
+  expect(await called(both)).toEqual(['get_weather {"city":"text","days":1}', "get_time {}"]);
+  expect(await called({ ...both, parallel_tool_calls: false })).toHaveLength(1);
+  const { events } = await gateway.stream(customer, both);
+  const begun = events.chunks.flatMap(({ choices }) =>
+    (choices[0]?.delta.tool_calls ?? []).flatMap((call) =>
+      call.function.name === undefined ? [] : [[call.index, call.function.name]],
+    ),
+  );
+  expect(begun).toEqual(names.map((name, index) => [index, name]));
+});

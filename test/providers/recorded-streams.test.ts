@@ -1,5 +1,6 @@
 // All recordings of the shared fixtures, by the shape they came in.
 import { claudeAt } from "../../src/providers/anthropic/anthropic.fixtures.ts";
+import { geminiAt } from "../../src/providers/google/google.fixtures.ts";
 import { providerAt } from "../../src/providers/openai/openai.fixtures.ts";
 import { serverSent, testRecorded } from "./recorded.ts";
 
@@ -15,4 +16,11 @@ testRecorded("Anthropic Messages", {
   contentType: "text/event-stream",
   framed: (lines, lineEnd) => serverSent(lines, lineEnd, { named: true }),
   provider: claudeAt,
+});
+
+testRecorded("Gemini", {
+  reads: (format) => format === "gemini-generate-content" || format === "google-error",
+  contentType: "text/event-stream",
+  framed: serverSent,
+  provider: geminiAt,
 });

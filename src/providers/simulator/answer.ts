@@ -48,14 +48,12 @@ async function choiceOf(asked: Asked, behaviour: Behaviour, index: number): Prom
       fragments: deltas.map((delta) => ({ delta, tokens: 1, reasoning: false })),
       finishReason: "stop",
     };
-  const called = behaviour.text === undefined ? calledTool(asked) : null;
+  const called = behaviour.text === undefined ? calledTools(asked) : [];
   const thought = reasoningOf(asked, next);
-  if (called !== null)
-    return capped(
-      [...thought, ...(await toolFragments(called, next))],
-      "tool_calls",
-      limitOf(asked, behaviour),
-    );
+  if (called.length > 0) {
+    const calls = await Promise.all(called.map((call, at) => toolFragments(call, at, next)));
+    return capped([...thought, ...calls.flat()], "tool_calls", limitOf(asked, behaviour));
+  }
   const said = await textFragments(asked, behaviour, next);
   return capped([...thought, ...said], "stop", limitOf(asked, behaviour));
 }
@@ -114,19 +112,25 @@ interface Called {
   arguments: string;
 }
 
-/** The tool that `tool_choice` or the last user message names; after a tool's result the model answers in words. */
-function calledTool({ tools, tool_choice: choice, messages }: Asked): Called | null {
-  if (tools === undefined || tools.length === 0 || choice === "none") return null;
+/** The tool that `tool_choice` names, or those that the last user message does; after a tool's result the model answers in words. */
+function calledTools({
+  tools = [],
+  tool_choice: choice,
+  parallel_tool_calls: parallel,
+  messages,
+}: Asked): Called[] {
   const last = messages.at(-1);
-  if (last === undefined || last.role === "tool") return null;
-  const named = tools.find(({ function: tool }) => namedBy(choice) === tool.name);
-  const said = tools.find(({ function: tool }) => messageText(last).includes(tool.name));
-  const tool = named ?? said ?? (choice === "required" ? tools[0] : undefined);
-  if (tool === undefined) return null;
-  return {
-    name: tool.function.name,
-    arguments: JSON.stringify(valueOf(tool.function.parameters ?? { type: "object" })),
-  };
+  if (choice === "none" || last === undefined || last.role === "tool") return [];
+  const text = messageText(last);
+  const named = tools.filter(({ function: tool }) => namedBy(choice) === tool.name);
+  const said = tools.filter(({ function: tool }) => text.split(/[^\w-]+/).includes(tool.name));
+  const within = tools.filter(({ function: tool }) => text.includes(tool.name)).slice(0, 1);
+  const first = choice === "required" ? tools.slice(0, 1) : [];
+  const chosen = [named, said, within, first].find((some) => some.length > 0) ?? [];
+  return (parallel === false ? chosen.slice(0, 1) : chosen).map(({ function: { name, parameters } }) => ({
+    name,
+    arguments: JSON.stringify(valueOf(parameters ?? { type: "object" })),
+  }));
 }
 
 function namedBy(choice: unknown): string | null {
@@ -135,15 +139,15 @@ function namedBy(choice: unknown): string | null {
   return typeof called === "object" && called !== null && "name" in called ? String(called.name) : null;
 }
 
-async function toolFragments(called: Called, next: () => number): Promise<Fragment[]> {
+async function toolFragments(called: Called, index: number, next: () => number): Promise<Fragment[]> {
   const half = Math.ceil(called.arguments.length / 2);
   const id = `call_${next().toString(36)}${next().toString(36)}`;
-  const begin = { index: 0, id, type: "function", function: { name: called.name, arguments: "" } };
+  const begin = { index, id, type: "function", function: { name: called.name, arguments: "" } };
   const parts = [called.arguments.slice(0, half), called.arguments.slice(half)].filter((text) => text !== "");
   return [
     await fragment({ tool_calls: [begin] }, [called.name]),
     ...(await Promise.all(
-      parts.map((text) => fragment({ tool_calls: [{ index: 0, function: { arguments: text } }] }, [text])),
+      parts.map((text) => fragment({ tool_calls: [{ index, function: { arguments: text } }] }, [text])),
     )),
   ];
 }

@@ -19,6 +19,7 @@ export const askedSchema = z.looseObject({
   max_completion_tokens: z.number().int().positive().optional(),
   tools: z.array(tool).optional(),
   tool_choice: z.unknown().optional(),
+  parallel_tool_calls: z.boolean().nullish(),
   reasoning_effort: z.string().optional(),
   response_format: z
     .looseObject({ type: z.string(), json_schema: z.looseObject({ schema: z.unknown() }).optional() })

@@ -56,29 +56,31 @@ function messageOf({ fragments, finishReason }: SimulatedChoice): unknown {
   const calls = fragments.flatMap(({ delta }) =>
     Array.isArray(delta["tool_calls"]) ? (delta["tool_calls"] as ToolDelta[]) : [],
   );
-  const [first] = calls;
+  const begun = calls.filter(({ id }) => id !== undefined);
   const reasoning = joined("reasoning_content");
   return {
     role: "assistant",
     content: finishReason === "tool_calls" ? null : joined("content"),
     refusal: null,
     ...(reasoning !== "" && { reasoning_content: reasoning }),
-    ...(first !== undefined && {
-      tool_calls: [
-        {
-          id: first.id,
-          type: "function",
-          function: {
-            name: first.function.name,
-            arguments: calls.map((call) => call.function.arguments).join(""),
-          },
+    ...(begun.length > 0 && {
+      tool_calls: begun.map(({ index, id, function: { name } }) => ({
+        id,
+        type: "function",
+        function: {
+          name,
+          arguments: calls
+            .filter((call) => call.index === index)
+            .map((call) => call.function.arguments)
+            .join(""),
         },
-      ],
+      })),
     }),
   };
 }
 
 interface ToolDelta {
+  index: number;
   id?: string;
   function: { name?: string; arguments: string };
 }

@@ -1,0 +1,152 @@
+// Gemini's answers → parts (wire.md §8.2): a stream of whole objects, or one. Keeps what must be remembered across them:
+// calls, finishes, citations. Finishes come last, as text may follow in the object of another choice.
+import type { AnswerReader, EventEnd } from "../codec.ts";
+import { Failure } from "../failure.ts";
+import { isObject, readJson, readObject } from "../http/json.ts";
+import { Annotations } from "../openai/annotations.ts";
+import type { FinishReason, Part } from "../provider.ts";
+import { groundingAnnotations, searchesOf } from "./citations.ts";
+import { geminiError } from "./errors.ts";
+import { geminiFinish } from "./finish-reason.ts";
+import { FunctionCalls } from "./function-calls.ts";
+import { geminiUsage } from "./usage.ts";
+
+export interface GeminiReaderOptions {
+  /** How many choices were asked for; others are dropped. */
+  choices: number;
+  /** Whose signatures these are. */
+  issuer: () => string;
+}
+
+const ID_CHARACTERS_MAX = 200;
+
+/** What of one choice is remembered. */
+interface Choice {
+  calls: FunctionCalls;
+  annotations: Annotations | null;
+  /** Every character so far is a byte. */
+  ascii: boolean;
+  finish: FinishReason | null;
+}
+
+export class GeminiReader implements AnswerReader<string> {
+  private readonly choices = new Map<number, Choice>();
+  private finished = 0;
+  private searches: number | null = null;
+  id: string | null = null;
+  usageTold = false;
+
+  constructor(private readonly options: GeminiReaderOptions) {}
+
+  get complete(): boolean {
+    return this.finished >= this.options.choices;
+  }
+
+  event(data: string, parts: Part[]): EventEnd {
+    if (data === "") return null;
+    if (data.startsWith("[")) return endOf(data);
+    const body = readObject(data, "the upstream sent an event");
+    if (body["error"]) return geminiError(body["error"]);
+    this.read(body, parts);
+    return null;
+  }
+
+  whole(text: string, parts: Part[]): void {
+    const body = readObject(text, "the upstream answered 200 with something");
+    if (body["error"]) throw new Failure("broken", "unknown", "the upstream answered 200 with an error body");
+    this.read(body, parts);
+    // A whole body is its own proof of an end.
+    for (const choice of this.choices.values()) this.finish(choice, choice.finish ?? "stop");
+  }
+
+  close(parts: Part[]): void {
+    for (const [index, choice] of [...this.choices].toSorted(([a], [b]) => a - b)) {
+      if (choice.finish === null) continue;
+      if (choice.finish !== "length") choice.calls.end(parts);
+      const annotations = choice.annotations?.list ?? [];
+      if (annotations.length > 0) parts.push({ type: "annotations", choice: index, annotations });
+      const reason = choice.finish === "stop" && choice.calls.any ? "tool_calls" : choice.finish;
+      parts.push({ type: "finish", choice: index, reason });
+    }
+  }
+
+  private read(body: Record<string, unknown>, parts: Part[]): void {
+    const { responseId, candidates, promptFeedback, usageMetadata } = body;
+    if (this.id === null && typeof responseId === "string" && responseId !== "")
+      this.id = responseId.slice(0, ID_CHARACTERS_MAX);
+    if (Array.isArray(candidates)) {
+      for (const candidate of candidates as unknown[])
+        if (isObject(candidate)) this.readCandidate(candidate, parts);
+    }
+    if (isObject(promptFeedback) && typeof promptFeedback["blockReason"] === "string") this.blocked();
+    const usage = usageMetadata === undefined ? null : geminiUsage(usageMetadata, this.searches);
+    if (usage === null) return;
+    this.usageTold = true;
+    parts.push({ type: "usage", usage });
+  }
+
+  /** The prompt was not let through: there are no candidates, and every choice ends so. */
+  private blocked(): void {
+    for (let index = 0; index < this.options.choices; index += 1)
+      this.finish(this.choiceOf(index), "content_filter");
+  }
+
+  private readCandidate(candidate: Record<string, unknown>, parts: Part[]): void {
+    const { index = 0, content, finishReason, groundingMetadata } = candidate;
+    if (typeof index !== "number" || !Number.isInteger(index)) return;
+    if (index < 0 || index >= this.options.choices) return;
+    const choice = this.choiceOf(index);
+    if (isObject(content) && Array.isArray(content["parts"])) {
+      for (const part of content["parts"] as unknown[])
+        if (isObject(part)) readPart(part, { index, choice, parts });
+    }
+    if (isObject(groundingMetadata)) {
+      choice.annotations ??= new Annotations();
+      choice.annotations.read(groundingAnnotations(groundingMetadata, choice.ascii));
+      this.searches = searchesOf(groundingMetadata) ?? this.searches;
+    }
+    if (typeof finishReason === "string" && finishReason !== "")
+      this.finish(choice, geminiFinish(finishReason));
+  }
+
+  /** The first word that is no `stop` counts: some repeat theirs. */
+  private finish(choice: Choice, reason: FinishReason): void {
+    if (choice.finish === null) this.finished += 1;
+    if (choice.finish === null || choice.finish === "stop") choice.finish = reason;
+  }
+
+  private choiceOf(index: number): Choice {
+    let choice = this.choices.get(index);
+    if (choice === undefined) {
+      const calls = new FunctionCalls(index, this.options.issuer);
+      choice = { calls, annotations: null, ascii: true, finish: null };
+      this.choices.set(index, choice);
+    }
+    return choice;
+  }
+}
+
+/** Images, code and its results have no place in a chat completion, and are left out. */
+function readPart(
+  part: Record<string, unknown>,
+  { index, choice, parts }: { index: number; choice: Choice; parts: Part[] },
+): void {
+  const { text, functionCall } = part;
+  if (typeof text === "string" && text !== "") {
+    if (part["thought"] === true) parts.push({ type: "reasoning", choice: index, text });
+    else {
+      choice.ascii &&= Buffer.byteLength(text) === text.length;
+      parts.push({ type: "text", choice: index, text });
+    }
+  }
+  if (isObject(functionCall)) choice.calls.read(functionCall, part["thoughtSignature"], parts);
+}
+
+/** The terminator that proxies add, or an error in a list, as streams without `alt=sse` tell it. */
+function endOf(data: string): EventEnd {
+  if (data.startsWith("[DONE]")) return "done";
+  const list = readJson(data);
+  const first: unknown = Array.isArray(list) ? list[0] : null;
+  if (isObject(first) && isObject(first["error"])) return geminiError(first["error"]);
+  throw new Failure("broken", "unknown", "the upstream sent an event that is no object");
+}

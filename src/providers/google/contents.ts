@@ -1,0 +1,151 @@
+// A conversation of ours as Gemini takes it (wire.md §8.2): instructions on top, equal roles merged, the answers to a turn's
+// calls in one content behind it, as many as there were calls and in their order; a call's signature on the call.
+import { type ContentPart, isInlineImage, type Message, type ToolCall } from "../../domain/chat-request.ts";
+import { isObject, readJson } from "../http/json.ts";
+import { geminiModel } from "./models.ts";
+import { issuerOf, NO_SIGNATURE, returnedSignature } from "./signatures.ts";
+
+export type GeminiPart =
+  | { text: string }
+  | { inlineData: { mimeType: string; data: string } }
+  | { fileData: { mimeType: string; fileUri: string } }
+  | { functionCall: { name: string; args: Record<string, unknown> }; thoughtSignature?: string }
+  | { functionResponse: { name: string; response: Record<string, unknown> } };
+
+export interface Content {
+  role: "user" | "model";
+  parts: GeminiPart[];
+}
+
+export interface GeminiConversation {
+  systemInstruction: { parts: { text: string }[] } | null;
+  contents: Content[];
+}
+
+/** A conversation begins and ends with the user: a call that follows nothing is refused. */
+const OPENING: GeminiPart = { text: "Begin." };
+const CLOSING: GeminiPart = { text: "Continue." };
+
+/** To one model of one provider; both say whose signatures are taken there. */
+export function geminiConversation(
+  messages: readonly Message[],
+  to: { provider: string; upstreamModel: string },
+): GeminiConversation {
+  const instructions = messages.filter(isInstruction).flatMap(({ content }) => textParts(content));
+  const contents = contentsOf(messages, to);
+  if (contents.length === 0)
+    return { systemInstruction: null, contents: [{ role: "user", parts: orOpening(instructions) }] };
+  return {
+    systemInstruction: instructions.length === 0 ? null : { parts: instructions },
+    contents,
+  };
+}
+
+const isInstruction = ({ role }: Message): boolean => role === "system" || role === "developer";
+const orOpening = (parts: GeminiPart[]): GeminiPart[] => (parts.length === 0 ? [OPENING] : parts);
+
+function contentsOf(
+  messages: readonly Message[],
+  to: { provider: string; upstreamModel: string },
+): Content[] {
+  const contents: Content[] = [];
+  const answers = answersOf(messages);
+  const issuer = issuerOf(to.provider, to.upstreamModel);
+  const { signed } = geminiModel(to.upstreamModel);
+  for (const message of messages) {
+    const { role, content, tool_calls: calls } = message;
+    if (role === "user") add(contents, "user", userParts(content));
+    if (role !== "assistant") continue; // tools' answers stand behind their calls, instructions on top
+    const said = [...textParts(content), ...textParts(message.refusal ?? null)];
+    if (calls === undefined) add(contents, "model", said);
+    else {
+      add(contents, "model", [...said, ...callParts(calls, { issuer, signed })]);
+      contents.push({ role: "user", parts: calls.map((call) => answerPart(call, answers.get(call) ?? [])) });
+    }
+  }
+  if (contents[0]?.role === "model") contents.unshift({ role: "user", parts: [OPENING] });
+  if (contents.at(-1)?.role === "model") add(contents, "user", [CLOSING]);
+  return contents;
+}
+
+/** Equal roles merge; what the user says never joins the answers of tools, where a turn would seem to go on. */
+function add(contents: Content[], role: Content["role"], parts: GeminiPart[]): void {
+  if (parts.length === 0) return;
+  const last = contents.at(-1);
+  if (last?.role === role && !last.parts.some((part) => "functionResponse" in part))
+    last.parts.push(...parts);
+  else contents.push({ role, parts });
+}
+
+/** What tools said to each call; an id may have been used before, and be answered twice. */
+function answersOf(messages: readonly Message[]): ReadonlyMap<ToolCall, Message[]> {
+  const open = new Map<string, ToolCall[]>();
+  const answers = new Map<ToolCall, Message[]>();
+  for (const { role, tool_calls: calls = [], tool_call_id: id, ...message } of messages) {
+    for (const call of calls) open.delete(call.id);
+    for (const call of calls) open.set(call.id, [...(open.get(call.id) ?? []), call]);
+    const asked = id === undefined ? undefined : open.get(id);
+    const call = asked?.find((one) => !answers.has(one)) ?? asked?.at(-1);
+    if (call !== undefined) answers.set(call, [...(answers.get(call) ?? []), { role, ...message }]);
+  }
+  return answers;
+}
+
+function callParts(calls: readonly ToolCall[], own: { issuer: string; signed: boolean }): GeminiPart[] {
+  return calls.map((call, index) => {
+    const { name, arguments: text } = call.function;
+    const needed = own.signed && index === 0 ? NO_SIGNATURE : null;
+    const signature = returnedSignature(call.extra_content, own.issuer) ?? needed;
+    return {
+      functionCall: { name, args: argumentsOf(text) },
+      ...(signature !== null && { thoughtSignature: signature }),
+    };
+  });
+}
+
+/** What is no object, as a cut answer leaves it, goes under a name. */
+function argumentsOf(text: string): Record<string, unknown> {
+  const value = text.trim() === "" ? {} : readJson(text);
+  return isObject(value) ? value : { arguments: text };
+}
+
+/** The text as the tool gave it: never read as JSON, so that no figure changes on the way. */
+function answerPart({ function: { name } }: ToolCall, answers: readonly Message[]): GeminiPart {
+  const texts = answers.flatMap(({ content }) => textParts(content));
+  return { functionResponse: { name, response: { output: texts.map(({ text }) => text).join("\n") } } };
+}
+
+/** Texts that say something: empty ones are refused. */
+function textParts(content: Message["content"]): { text: string }[] {
+  if (typeof content === "string") return content === "" ? [] : [{ text: content }];
+  return (content ?? []).flatMap((part) => {
+    const text = part.type === "text" ? part.text : part.type === "refusal" ? part.refusal : "";
+    return text === "" ? [] : [{ text }];
+  });
+}
+
+const userParts = (content: Message["content"]): GeminiPart[] =>
+  Array.isArray(content) ? content.flatMap(partOf) : textParts(content);
+
+function partOf(part: ContentPart): GeminiPart[] {
+  if (part.type !== "image_url") return textParts([part]);
+  const { url } = part.image_url;
+  if (!isInlineImage(url)) return [{ fileData: { mimeType: mimeTypeOf(url), fileUri: url } }];
+  const comma = url.indexOf(",");
+  const [mimeType = ""] = url.slice("data:".length, comma).split(";");
+  return [{ inlineData: { mimeType: mimeType.toLowerCase(), data: url.slice(comma + 1) } }];
+}
+
+const IMAGE_TYPES: Record<string, string> = {
+  png: "png",
+  webp: "webp",
+  gif: "gif",
+  heic: "heic",
+  heif: "heif",
+};
+
+/** By the path's ending; some envelopes insist on a type, and most pictures are photographs. */
+function mimeTypeOf(url: string): string {
+  const ending = /\.(\w{3,4})$/.exec(URL.parse(url)?.pathname ?? "")?.[1]?.toLowerCase() ?? "";
+  return `image/${IMAGE_TYPES[ending] ?? "jpeg"}`;
+}

@@ -1,0 +1,77 @@
+// An error as Google's APIs say it, in a refusing reply, a list of one, or an event, as the one error that all shapes share
+// (wire.md §8.3).
+import type { UpstreamError } from "../codec.ts";
+import type { FailureCause } from "../failure.ts";
+import { isObject, readJson } from "../http/json.ts";
+
+const NOTHING: UpstreamError = { status: 0, code: "", message: "", param: null, retryAfterMs: null };
+
+/** What a refusing reply's body says; nothing where it is none of this shape. */
+export function readGeminiError(text: string): UpstreamError {
+  const body = readJson(text);
+  const whole: unknown = Array.isArray(body) ? body[0] : body;
+  return isObject(whole) ? geminiError(whole["error"]) : NOTHING;
+}
+
+/** The object under `error`. */
+export function geminiError(error: unknown): UpstreamError {
+  if (!isObject(error)) return { ...NOTHING, message: typeof error === "string" ? error : "" };
+  const { code, status, message } = error;
+  const details = Array.isArray(error["details"]) ? error["details"].filter(isObject) : [];
+  const reason = details.map(({ reason: word }) => word).find((word) => typeof word === "string");
+  const words = typeof message === "string" ? message : "";
+  const cause = causeOf(String(reason ?? ""), words);
+  return {
+    status: typeof code === "number" && code >= 400 && code < 600 ? code : 0,
+    code: [status, reason].filter((word) => typeof word === "string").join(" "),
+    message: words,
+    param: paramOf(details, words),
+    retryAfterMs: retryAfter(details),
+    ...(cause !== null && { cause }),
+  };
+}
+
+/** What its statuses do not tell: a key that is none is a 400 there, and so is a country. */
+function causeOf(reason: string, message: string): FailureCause | null {
+  if (/^(API_KEY_|ACCESS_TOKEN_|BILLING_|CONSUMER_|SERVICE_DISABLED|USER_PROJECT_)/.test(reason))
+    return "account";
+  if (/^API key (not valid|expired)|^User location is not supported/.test(message)) return "account";
+  if (/input token count\b.{0,60}\bexceeds the maximum/i.test(message)) return "context_length";
+  return /^The (prompt|input image)\b.{0,80}\b(blocked|violat)/i.test(message) ? "content_filter" : null;
+}
+
+/** A quota of a day comes back when the day is over, whatever `RetryInfo` says beside it. */
+const DAY_RETRY_MS = 3_600_000;
+
+function retryAfter(details: readonly Record<string, unknown>[]): number | null {
+  const delay = details.map(({ retryDelay }) => retryDelay).find((one) => typeof one === "string");
+  const seconds = /^(\d{1,9}(?:\.\d{1,9})?)s$/.exec(delay ?? "")?.[1];
+  if (seconds === undefined) return null;
+  const daily = details.some(({ violations }) => JSON.stringify(violations ?? "").includes("PerDay"));
+  return daily ? DAY_RETRY_MS : Math.ceil(Number(seconds)) * 1000;
+}
+
+/** Places in its body by the caller's names; what the caller did not write as it stands there is not among them. */
+const PARAMS: readonly [RegExp, string][] = [
+  [/^generation_?config\.top_?p$/i, "top_p"],
+  [/^generation_?config\.temperature$/i, "temperature"],
+  [/^generation_?config\.presence_?penalty$/i, "presence_penalty"],
+  [/^generation_?config\.frequency_?penalty$/i, "frequency_penalty"],
+  [/^generation_?config\.stop_?sequences/i, "stop"],
+  [/^generation_?config\.candidate_?count$/i, "n"],
+  [/^generation_?config\.(response_?(json_?)?schema)/i, "response_format"],
+  [/^(tools|tool_?config)\b/i, "tools"],
+];
+
+function paramOf(details: readonly Record<string, unknown>[], message: string): string | null {
+  // One that no model of theirs made: it came from the caller, where ours are marked.
+  if (/(corrupted|invalid) thought.?signature|thought.?signature is (not valid|invalid)/i.test(message))
+    return "messages";
+  const fields = details
+    .flatMap(({ fieldViolations: list }) => (Array.isArray(list) ? (list as unknown[]) : []))
+    .map((violation) => (isObject(violation) ? violation["field"] : null));
+  const quoted = /\b(?:generation_config|tools|tool_config)[\w.[\]]*/.exec(message)?.[0];
+  for (const field of [...fields, quoted])
+    for (const [place, name] of PARAMS) if (typeof field === "string" && place.test(field)) return name;
+  return message.startsWith("Penalty is not enabled") ? "presence_penalty" : null;
+}

@@ -1,0 +1,76 @@
+// The calls of one choice: an object in one piece, or a name and then pieces of its arguments; Gemini gives most of them no
+// id, so they get one (wire.md §8.2). A signature leaves with the call that it stood on.
+import { randomBase62 } from "../../lib/id.ts";
+import { Failure } from "../failure.ts";
+import { isObject } from "../http/json.ts";
+import type { Part } from "../provider.ts";
+import { PartialArguments } from "./partial-arguments.ts";
+import { keptSignature, signatureOf } from "./signatures.ts";
+
+const ID_CHARACTERS_MAX = 512;
+
+export class FunctionCalls {
+  private begun = 0;
+  private readonly usedIds = new Set<string>();
+  /** The call whose arguments still come. */
+  private unfinished: PartialArguments | null = null;
+
+  constructor(
+    private readonly choice: number,
+    private readonly issuer: () => string,
+  ) {}
+
+  /** Whether a call was handed over. */
+  get any(): boolean {
+    return this.begun > 0;
+  }
+
+  /** Appends what one part says of a call. Throws `Failure` for arguments of a call without a name. */
+  read(call: Record<string, unknown>, signature: unknown, parts: Part[]): void {
+    const { name, args, partialArgs, willContinue } = call;
+    const goesOn = willContinue === true;
+    if (typeof name === "string" && name !== "") this.begin(name, call, { signature, parts });
+    else if (this.unfinished === null && (isObject(args) || Array.isArray(partialArgs)))
+      throw new Failure("broken", "unknown", "the upstream called a tool without naming it");
+    if (isObject(args) && !goesOn && !Array.isArray(partialArgs)) {
+      this.unfinished = null;
+      this.tell(JSON.stringify(args), parts);
+      return;
+    }
+    if (Array.isArray(partialArgs)) this.tell(this.unfinished?.read(partialArgs) ?? "", parts);
+    if (!goesOn) this.end(parts);
+  }
+
+  /** Appends what closes the last call. */
+  end(parts: Part[]): void {
+    if (this.unfinished === null) return;
+    this.tell(this.unfinished.end(), parts);
+    this.unfinished = null;
+  }
+
+  private begin(
+    name: string,
+    { id }: Record<string, unknown>,
+    { signature, parts }: { signature: unknown; parts: Part[] },
+  ): void {
+    this.end(parts);
+    const kept = signatureOf(signature);
+    const own =
+      typeof id === "string" && id !== "" && id.length <= ID_CHARACTERS_MAX && !this.usedIds.has(id);
+    const part = {
+      type: "tool_call",
+      choice: this.choice,
+      index: this.begun,
+      id: own ? id : `call_${randomBase62(24)}`,
+      name,
+    } as const;
+    this.usedIds.add(part.id);
+    this.begun += 1;
+    this.unfinished = new PartialArguments();
+    parts.push(kept === null ? part : { ...part, extraContent: keptSignature(kept, this.issuer()) });
+  }
+
+  private tell(text: string, parts: Part[]): void {
+    if (text !== "") parts.push({ type: "tool_arguments", choice: this.choice, index: this.begun - 1, text });
+  }
+}

@@ -1,0 +1,67 @@
+// Gemini for the tests of this room: a provider at an address, a body, and the parts that objects of its stream make.
+import type { ChatRequest } from "../../domain/chat-request.ts";
+import { Failure } from "../failure.ts";
+import { httpProvider, type ProviderAddress } from "../http/http-provider.ts";
+import { callDraft, chatRequest } from "../openai/openai.fixtures.ts";
+import type { CallDraft, OutgoingBody, Part, Provider, ProviderUsage } from "../provider.ts";
+import { GeminiReader } from "./answer-reader.ts";
+import { geminiCodec, type GoogleAccount } from "./codec.ts";
+import { geminiBody } from "./request-body.ts";
+
+export const geminiAt = (
+  baseUrl: string,
+  change: Partial<ProviderAddress> & { account?: Partial<GoogleAccount> } = {},
+): Provider =>
+  httpProvider(
+    {
+      name: "acme",
+      baseUrl,
+      probePath: "/models",
+      ...change,
+      timeouts: { connectMs: 2000, firstTokenMs: 5000, idleMs: 5000, totalMs: 5000, ...change.timeouts },
+    },
+    geminiCodec({ provider: "acme", path: "", credential: { apiKey: "provider-key" }, ...change.account }),
+  );
+
+export const GEMINI_CEILING = 64;
+
+/** The body of a call to a model. */
+export function geminiOutgoing(
+  request: Partial<ChatRequest> = {},
+  { model = "gemini-3.8-flash", ...draft }: Partial<CallDraft> & { model?: string } = {},
+): OutgoingBody {
+  const whole = callDraft({ request: chatRequest(request), ...draft });
+  return geminiBody({ ...whole, release: { ...whole.release, upstreamModel: model } }, "acme");
+}
+
+export const geminiSent = (...given: Parameters<typeof geminiOutgoing>): Record<string, unknown> =>
+  JSON.parse(geminiOutgoing(...given).print(GEMINI_CEILING)) as Record<string, unknown>;
+
+export const ISSUER = "issuer-1";
+
+/** What the objects of a stream say, one after another, and its end. */
+export function geminiParts(objects: readonly unknown[], choices = 1): Part[] {
+  const reader = new GeminiReader({ choices, issuer: () => ISSUER });
+  const parts: Part[] = [];
+  for (const object of objects) reader.event(JSON.stringify(object), parts);
+  reader.close(parts);
+  return parts;
+}
+
+/** One candidate that says this. */
+export const candidate = (parts: unknown[], finishReason?: string): unknown => ({
+  candidates: [{ content: { role: "model", parts }, ...(finishReason !== undefined && { finishReason }) }],
+});
+
+export const lastUsage = (parts: readonly Part[]): ProviderUsage | null =>
+  parts.flatMap((part) => (part.type === "usage" ? [part.usage] : [])).at(-1) ?? null;
+
+export const thrown = (action: () => unknown): Failure => {
+  try {
+    action();
+  } catch (error) {
+    if (error instanceof Failure) return error;
+    throw error;
+  }
+  throw new Error("it did not fail");
+};

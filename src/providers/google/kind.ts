@@ -1,0 +1,101 @@
+// `kind: google`: Gemini in its own shape, at Google's API (`envelope: direct`) or in a project of Vertex (providers.md §7).
+import { z } from "zod";
+import { GoogleServiceAccount } from "../credentials/google-service-account.ts";
+import { serviceAccount } from "../credentials/service-account-key.ts";
+import { foreignOwner } from "../credentials/key-form.ts";
+import { httpProvider } from "../http/http-provider.ts";
+import { providerKind } from "../kind.ts";
+import { secretText, type Wrong } from "../setting.ts";
+import { geminiCodec } from "./codec.ts";
+
+const ENVELOPES = ["direct", "vertex"] as const;
+const DIRECT_URL = "https://generativelanguage.googleapis.com/v1beta";
+
+const settings = {
+  envelope: z
+    .enum(ENVELOPES, `must be one of ${ENVELOPES.join(", ")}`)
+    .default("direct")
+    .describe("Where it is served: Google's Gemini API, or a Google Cloud project's Vertex AI."),
+  api_key: secretText,
+  service_account: serviceAccount.optional(),
+  project: z
+    .string()
+    .regex(/^[a-z0-9][a-z0-9.:-]{0,127}$/, "must be a Google Cloud project's id, like my-project-7")
+    .optional()
+    .describe("envelope: vertex; the service account's own project where it is left out."),
+  location: z
+    .string()
+    .regex(/^[a-z0-9][a-z0-9-]{0,63}$/, "must be a location of Vertex AI, like global or europe-west4")
+    .optional()
+    .describe("envelope: vertex; global where it is left out."),
+};
+
+type Own = z.output<z.ZodObject<typeof settings>>;
+
+export const google = providerKind({
+  name: "google",
+  description: "Gemini in its own shape, at Google's API or at Vertex AI.",
+  settings,
+  addressOf: ({ envelope, location = "global" }) =>
+    envelope === "direct"
+      ? DIRECT_URL
+      : `https://${location === "global" ? "" : `${location}-`}aiplatform.googleapis.com/v1`,
+  wrong,
+  probePath: "/models",
+  credential: {
+    setting: "api_key or service_account",
+    needed: true,
+    given: ({ api_key, service_account }) => (api_key ?? service_account) !== undefined,
+  },
+  shown: ({ envelope, project, location }) => ({ envelope, project, location }),
+  create: (upstream, { envelope, api_key, service_account, project, location = "global" }) => {
+    const of = project ?? service_account?.project ?? "";
+    return httpProvider(
+      upstream,
+      geminiCodec({
+        provider: upstream.name,
+        path: envelope === "direct" ? "" : `/projects/${of}/locations/${location}/publishers/google`,
+        credential:
+          service_account !== undefined
+            ? { account: new GoogleServiceAccount(service_account) }
+            : api_key === undefined
+              ? null
+              : { apiKey: api_key },
+      }),
+    );
+  },
+});
+
+/** What one envelope asks for and the other does not know. Something that stands in for the Gemini API may need no key. */
+function wrong(own: Own, baseUrl: string | null): Wrong | null {
+  return own.envelope === "direct" ? wrongDirect(own, baseUrl) : wrongVertex(own);
+}
+
+function wrongDirect(
+  { api_key, service_account, project, location }: Own,
+  baseUrl: string | null,
+): Wrong | null {
+  for (const [setting, value] of Object.entries({ service_account, project, location }))
+    if (value !== undefined)
+      return { setting, message: "belongs to envelope: vertex; the Gemini API itself takes an api_key" };
+  if (baseUrl !== null) return null;
+  if (api_key === undefined)
+    return { setting: "api_key", message: "is needed: a key of the Gemini API, or envelope: vertex" };
+  const owner = foreignOwner(api_key, "Google");
+  return owner === null
+    ? null
+    : { setting: "api_key", message: `looks like a key of ${owner}: give one of the Gemini API` };
+}
+
+function wrongVertex({ api_key, service_account, project }: Own): Wrong | null {
+  if (api_key !== undefined)
+    return { setting: "api_key", message: "belongs to envelope: direct; Vertex AI takes a service_account" };
+  if (service_account === undefined)
+    return {
+      setting: "service_account",
+      message: "is needed with envelope: vertex: the path of its JSON key file, or its text as ${NAME}",
+    };
+  return project === undefined && service_account.project === null
+    ? { setting: "project", message: "is needed: the service account's key names none" }
+    : null;
+}

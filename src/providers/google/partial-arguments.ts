@@ -1,0 +1,126 @@
+// The arguments of a call that come in pieces, each with its place (`$.rows[0].name`), as the JSON text that they make: told
+// as it grows, so that a long one is no silence. A place that was left is not entered again: its text has been told.
+import { Failure } from "../failure.ts";
+import { isObject } from "../http/json.ts";
+
+type Step = string | number;
+
+/** An object or list that is open, and what of it was told. */
+interface Open {
+  list: boolean;
+  /** Names of an object that stand already; of a list, how many. */
+  names: Set<string>;
+  length: number;
+}
+
+const STEP = /\.([\p{L}\p{N}_$-]+)|\[(\d{1,6})\]|\['((?:[^'\\]|\\.)*)'\]|\["((?:[^"\\]|\\.)*)"\]/guy;
+const DEPTH_MAX = 64;
+
+export class PartialArguments {
+  private readonly open: Open[] = [{ list: false, names: new Set(), length: 0 }];
+  private path: Step[] = [];
+  /** A string has begun, and goes on. */
+  private text = false;
+  private begun = false;
+
+  /** The text that these pieces add. Throws `Failure` for what no JSON text can be made of. */
+  read(pieces: readonly unknown[]): string {
+    return pieces.map((piece) => (isObject(piece) ? this.piece(piece) : "")).join("");
+  }
+
+  /** What is left to close. */
+  end(): string {
+    const opening = this.begin();
+    return opening + this.closeText() + this.closeTo(0);
+  }
+
+  private begin(): string {
+    const opening = this.begun ? "" : "{";
+    this.begun = true;
+    return opening;
+  }
+
+  private piece(piece: Record<string, unknown>): string {
+    const path = stepsOf(piece["jsonPath"]);
+    const { stringValue: words } = piece;
+    const goesOn =
+      this.text && path.length === this.path.length && path.every((step, at) => step === this.path[at]);
+    if (goesOn) {
+      const more = typeof words === "string" ? JSON.stringify(words).slice(1, -1) : "";
+      return more + (piece["willContinue"] === true ? "" : this.closeText());
+    }
+    const before = this.begin() + this.closeText() + this.enter(path);
+    if (typeof words !== "string") return before + valueText(piece);
+    this.text = true;
+    const text = `${before}${JSON.stringify(words).slice(0, -1)}`;
+    return text + (piece["willContinue"] === true ? "" : this.closeText());
+  }
+
+  private closeText(): string {
+    const closing = this.text ? '"' : "";
+    this.text = false;
+    return closing;
+  }
+
+  private closeTo(depth: number): string {
+    let closing = "";
+    while (this.open.length > depth) closing += this.open.pop()?.list === true ? "]" : "}";
+    return closing;
+  }
+
+  /** Leaves what the new place is not in, and goes there: up to where its value stands. */
+  private enter(path: Step[]): string {
+    let shared = 0;
+    while (shared < path.length - 1 && shared < this.open.length - 1 && path[shared] === this.path[shared])
+      shared += 1;
+    let text = this.closeTo(shared + 1);
+    for (const [at, step] of path.entries()) {
+      if (at < shared) continue;
+      text += this.member(step);
+      if (at === path.length - 1) break;
+      const list = typeof path[at + 1] === "number";
+      this.open.push({ list, names: new Set(), length: 0 });
+      text += list ? "[" : "{";
+    }
+    this.path = path;
+    return text;
+  }
+
+  /** A new member of the innermost object or list. */
+  private member(step: Step): string {
+    const inside = this.open.at(-1);
+    if (inside === undefined || inside.list !== (typeof step === "number")) throw unplaced();
+    const comma = inside.length > 0 ? "," : "";
+    if (typeof step === "number" ? step !== inside.length : inside.names.has(step)) throw unplaced();
+    inside.length += 1;
+    if (typeof step === "number") return comma;
+    inside.names.add(step);
+    return `${comma}${JSON.stringify(step)}:`;
+  }
+}
+
+/** A number, a truth, or nothing. */
+function valueText({ numberValue, boolValue }: Record<string, unknown>): string {
+  if (typeof numberValue === "number" || typeof boolValue === "boolean")
+    return JSON.stringify(numberValue ?? boolValue);
+  return "null";
+}
+
+function stepsOf(jsonPath: unknown): Step[] {
+  if (typeof jsonPath !== "string" || !jsonPath.startsWith("$")) throw unplaced();
+  const steps: Step[] = [];
+  let read = 1;
+  STEP.lastIndex = read;
+  for (let found = STEP.exec(jsonPath); found !== null; found = STEP.exec(jsonPath)) {
+    const [whole, name, index, single, double] = found;
+    steps.push(index === undefined ? (name ?? unquoted(single ?? double ?? "")) : Number(index));
+    read += whole.length;
+  }
+  if (read !== jsonPath.length || steps.length === 0 || steps.length > DEPTH_MAX) throw unplaced();
+  return steps;
+}
+
+const unquoted = (text: string): string => text.replaceAll(/\\(.)/gu, "$1");
+
+const unplaced = (): Failure =>
+  new Failure("broken", "unknown", "the upstream sent arguments of a call that make no JSON text");

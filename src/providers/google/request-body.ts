@@ -1,0 +1,121 @@
+// The body that goes to Gemini (wire.md §8.1, §8.2): built from validated fields only, printed once, its output ceiling and
+// the thinking inside it last. What was measured for the quote is what is sent.
+import type { ChatRequest } from "../../domain/chat-request.ts";
+import type { PromptSize } from "../../domain/prompt.ts";
+
+import type { CallDraft, OutgoingBody } from "../provider.ts";
+import { unescaped } from "../unescaped.ts";
+import { type Content, type GeminiConversation, geminiConversation, type GeminiPart } from "./contents.ts";
+import { longestThinking, thinkingConfig } from "./thinking.ts";
+import { toolFields } from "./tools.ts";
+
+/** Optional fields that there is a place for. */
+export const GEMINI_FIELDS = [
+  ...(["top_p", "frequency_penalty", "presence_penalty", "seed"] as const),
+  ...(["stream_options", "n", "response_format"] as const),
+];
+
+type Fields = GeminiConversation & {
+  rest: Record<string, unknown>;
+  generationConfig: Record<string, unknown>;
+};
+
+/** One upstream call without its ceiling, which the quote decides. `provider`: its name, by which signatures are known. */
+export function geminiBody(draft: CallDraft, provider: string): OutgoingBody {
+  const { request, release, reasoningEffort } = draft;
+  const { upstreamModel } = release;
+  const fields = bodyFields(draft, provider);
+  let printed: string | null = printedFields(fields);
+  const longest = endOf(Number.MAX_SAFE_INTEGER, longestThinking(reasoningEffort, upstreamModel));
+  const priced = request.images > 0 ? withoutImages(fields) : fields;
+  const size: PromptSize = {
+    bytes: Buffer.byteLength(priced === fields ? printed : printedFields(priced)) + longest.length,
+    messages: request.messages.length,
+    tools: request.tools.length,
+    images: request.images,
+  };
+  return {
+    size,
+    text: () => plainText(priced),
+    ignored: [...Object.keys(request.forwarded), ...Object.keys(request.identifiers)].filter(
+      (name) => !KNOWN.includes(name),
+    ),
+    print: (ceiling) =>
+      (printed ?? printedFields(fields)) +
+      endOf(ceiling, thinkingConfig(reasoningEffort, upstreamModel, ceiling)),
+    sent: () => {
+      printed = null;
+    },
+  };
+}
+
+const KNOWN: readonly string[] = GEMINI_FIELDS;
+
+/** Up to the ceiling: the body's last object is open, and has its comma. */
+function printedFields({ systemInstruction, contents, rest, generationConfig }: Fields): string {
+  const text = JSON.stringify({
+    ...(systemInstruction !== null && { systemInstruction }),
+    contents,
+    ...rest,
+    generationConfig,
+  }).slice(0, -2);
+  return Object.keys(generationConfig).length === 0 ? text : `${text},`;
+}
+
+const endOf = (ceiling: number, thinking: object | null): string =>
+  `"maxOutputTokens":${ceiling}${thinking === null ? "" : `,"thinkingConfig":${JSON.stringify(thinking)}`}}}`;
+
+function bodyFields(draft: CallDraft, provider: string): Fields {
+  const { request, release, temperature } = draft;
+  return {
+    ...geminiConversation(request.messages, { provider, upstreamModel: release.upstreamModel }),
+    rest: request.tools.length > 0 ? toolFields(request) : {},
+    generationConfig: {
+      ...(temperature !== null && { temperature }),
+      ...sampling(request),
+      ...answerFormat(request),
+    },
+  };
+}
+
+function sampling({ forwarded, stop, n }: ChatRequest): Record<string, unknown> {
+  const { top_p, seed, presence_penalty, frequency_penalty } = forwarded;
+  return {
+    ...(top_p !== undefined && { topP: top_p }),
+    // 32 bits there: the same seed gives the same one.
+    ...(seed !== undefined && { seed: seed | 0 }),
+    ...(presence_penalty !== undefined && { presencePenalty: presence_penalty }),
+    ...(frequency_penalty !== undefined && { frequencyPenalty: frequency_penalty }),
+    ...(stop.length > 0 && { stopSequences: stop }),
+    ...(n > 1 && { candidateCount: n }),
+  };
+}
+
+function answerFormat({ responseFormat }: ChatRequest): Record<string, unknown> {
+  if (responseFormat === null || responseFormat.type === "text") return {};
+  const schema = responseFormat.type === "json_schema" ? responseFormat.json_schema.schema : undefined;
+  return {
+    responseMimeType: "application/json",
+    ...(schema !== undefined && { responseJsonSchema: schema }),
+  };
+}
+
+/** Inline images have a flat maximum of their own, so their data weighs nothing; everything else of them does. */
+const withoutImages = (fields: Fields): Fields => ({
+  ...fields,
+  contents: fields.contents.map(({ role, parts }: Content) => ({ role, parts: parts.map(withoutData) })),
+});
+
+const withoutData = (part: GeminiPart): GeminiPart =>
+  "inlineData" in part ? { inlineData: { ...part.inlineData, data: "" } } : part;
+
+/** Texts as they are; whatever has a structure as its JSON text without escapes. */
+function plainText({ systemInstruction, contents, rest, generationConfig }: Fields): string {
+  const texts: string[] = (systemInstruction?.parts ?? []).map(({ text }) => text);
+  for (const { parts } of contents)
+    for (const part of parts) texts.push("text" in part ? part.text : unescaped(part));
+  const { stopSequences, responseJsonSchema } = generationConfig;
+  for (const value of [...Object.values(rest), stopSequences, responseJsonSchema])
+    if (value !== undefined) texts.push(unescaped(value));
+  return texts.join("");
+}
