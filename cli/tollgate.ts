@@ -10,6 +10,7 @@ import { addEntitlement } from "./entitlement.ts";
 import { addKeys } from "./keys.ts";
 import { addLedger } from "./ledger.ts";
 import { addLogin, addLogout } from "./login.ts";
+import { addModels } from "./models.ts";
 import { addOrg } from "./org.ts";
 import { addPayments } from "./payments.ts";
 import { Problem } from "./problem.ts";
@@ -35,6 +36,7 @@ const NOUNS = [
   addPayments,
   addKeys,
   addEntitlement,
+  addModels,
   addRelease,
   addRoute,
   addUsage,

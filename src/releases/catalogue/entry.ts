@@ -1,0 +1,149 @@
+// One model of one provider as a price table tells of it, whatever the table's format: exact prices by the classes of a
+// release (providers.md §4), windows, and what it offers. Nothing is guessed: what a table says oddly is skipped by name.
+import type { PublishedPrice } from "../../domain/price.ts";
+import { type Decimal, isZero, printDecimal } from "./decimal.ts";
+import { decimalOf, inert, type Json, shown } from "./json.ts";
+
+export type RateField = Extract<keyof PublishedPrice, `${string}_per_million`>;
+/** US dollars per million tokens. */
+export type TableRates = Partial<Record<RateField, Decimal>>;
+
+/** In brackets of providers.md §4: what stands in a class's place where it has no rate. */
+export const STANDS_IN: Readonly<Record<RateField, RateField | null>> = {
+  input_per_million: null,
+  cached_input_per_million: "input_per_million",
+  cache_write_per_million: "input_per_million",
+  cache_write_1h_per_million: "cache_write_per_million",
+  audio_input_per_million: "input_per_million",
+  image_input_per_million: "input_per_million",
+  output_per_million: null,
+  audio_output_per_million: "output_per_million",
+};
+export const RATE_FIELDS = Object.keys(STANDS_IN) as RateField[];
+
+export interface TableTier {
+  above: number;
+  rates: TableRates;
+}
+
+export interface TableEntry {
+  /** As this project names the provider's kind, where it has one; else as the table does. */
+  provider: string;
+  /** What the provider calls it. */
+  model: string;
+  /** Where it stands in the table. */
+  listedAs: string;
+  contextWindow: number;
+  maxOutputTokens: number;
+  rates: TableRates;
+  tiers: TableTier[];
+  /** US dollars per 1,000 web searches and the like. */
+  perCall: Decimal | null;
+  /** A factor on every rate, by the tier of service. */
+  serviceTiers: Readonly<Record<string, Decimal>>;
+  tools: boolean;
+  images: boolean;
+  jsonSchema: boolean;
+  reasoning: { modes: string[]; default: string } | null;
+  /** What the table says and a release cannot, or not without a decision. */
+  notes: string[];
+}
+
+/** Why one entry is left out; the others go on. */
+export class Damaged extends Error {}
+
+const TOKENS_MAX = 16_777_216;
+
+/** A rate of a table; undefined where it says none. Throws `Damaged` for what is no price. */
+export function rateOf(value: Json, field: string): Decimal | undefined {
+  if (value === undefined || value === null) return undefined;
+  const rate = decimalOf(value);
+  if (rate === null) throw new Damaged(`${field} is ${shown(value)}, which is no price`);
+  return rate;
+}
+
+/** A number of tokens. Throws `Damaged`. */
+export function tokenCount(value: Json, field: string): number {
+  if (value === undefined || value === null) throw new Damaged(`${field} is missing`);
+  const count = decimalOf(value);
+  const tokens = count === null ? Number.NaN : Number(printDecimal(count));
+  if (!Number.isSafeInteger(tokens) || tokens < 1 || tokens > TOKENS_MAX)
+    throw new Damaged(`${field} is ${shown(value)}: it must be a number from 1 to ${TOKENS_MAX}`);
+  return tokens;
+}
+
+const MODEL = /^[A-Za-z0-9][A-Za-z0-9._:/@-]{0,199}$/;
+
+/** Throws `Damaged` for a name that no manifest or no file should bear. */
+export function checkedModel(model: string): string {
+  if (!MODEL.test(model) || model.split(/[/]/).some((part) => part === "" || /^\.+$/.test(part)))
+    throw new Damaged("its name has characters that no model's name has");
+  return model;
+}
+
+/**
+ * Rates without zeros. A table writes 0 for what is free, for what is not billed apart and for what nobody knew: a class that
+ * is left out costs what stands in its place. Throws `Damaged` without a price for input and output.
+ */
+export function withoutZeros(rates: TableRates, notes: string[], where = ""): TableRates {
+  for (const field of ["input_per_million", "output_per_million"] as const) {
+    const rate = rates[field];
+    if (rate === undefined) throw new Damaged(`${where}${field} is missing`);
+    if (isZero(rate)) throw new Damaged(`${where}${field} is 0: write its manifest by hand if it is free`);
+  }
+  const given = RATE_FIELDS.flatMap((field) => {
+    const rate = rates[field];
+    if (rate === undefined) return [];
+    if (!isZero(rate)) return [[field, rate] as const];
+    notes.push(`${where}${field} is 0 in the source: left out, so ${STANDS_IN[field]} holds`);
+    return [];
+  });
+  return Object.fromEntries(given);
+}
+
+interface Skipped {
+  provider: string;
+  name: string;
+  reason: string;
+}
+
+/** What was read of a table. */
+export interface TableReading {
+  entries: readonly TableEntry[];
+  /** Chat models that were left out, and why. */
+  skipped: readonly Skipped[];
+}
+
+/** Takes entries one by one: a damaged one is left out by name, of two of one name the first stays. */
+export class Entries implements TableReading {
+  readonly entries: TableEntry[] = [];
+  readonly skipped: Skipped[] = [];
+  readonly #byName = new Map<string, TableEntry>();
+
+  add({ provider, name }: { provider: string; name: string }, read: () => TableEntry): void {
+    try {
+      this.#keep(read());
+    } catch (error) {
+      if (!(error instanceof Damaged)) throw error;
+      this.skipped.push({ provider: inert(provider), name: inert(name), reason: error.message });
+    }
+  }
+
+  #keep(entry: TableEntry): void {
+    const name = `${entry.provider} ${entry.model}`;
+    const same = this.#byName.get(name);
+    if (same !== undefined && JSON.stringify(facts(same)) !== JSON.stringify(facts(entry)))
+      throw new Damaged(`it says otherwise of ${name} than ${inert(same.listedAs)} does`);
+    if (same !== undefined) return;
+    this.#byName.set(name, entry);
+    this.entries.push(entry);
+  }
+}
+
+const facts = ({ rates, tiers, contextWindow, maxOutputTokens }: TableEntry): unknown => [
+  contextWindow,
+  maxOutputTokens,
+  ...[rates, ...tiers.map((tier) => tier.rates)].map((one) =>
+    RATE_FIELDS.map((field) => (one[field] === undefined ? null : printDecimal(one[field]))),
+  ),
+];

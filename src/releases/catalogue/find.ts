@@ -1,0 +1,71 @@
+// What of a price table is meant by a provider's and a model's name, and what is near a name that it does not have.
+import { CatalogueError } from "./catalogue-error.ts";
+import type { TableEntry } from "./entry.ts";
+import { inert } from "./json.ts";
+import type { PriceTable } from "./table.ts";
+
+export interface Wanted {
+  provider?: string | undefined;
+  model?: string | undefined;
+}
+
+const NEAR = 5;
+
+/** Throws `CatalogueError` where the table has none, naming what is near. */
+export function findEntries(table: PriceTable, { provider, model }: Wanted): TableEntry[] {
+  const ofProvider = table.entries.filter((entry) => provider === undefined || entry.provider === provider);
+  if (ofProvider.length === 0) {
+    const providers = [...new Set(table.entries.map((entry) => entry.provider))];
+    throw new CatalogueError(
+      `${table.source} has no chat model of a provider ${inert(provider ?? "")}.`,
+      provider === undefined
+        ? "Name another table with --from."
+        : `It has: ${near(provider, providers).join(", ")}.`,
+    );
+  }
+  const found = ofProvider.filter(
+    (entry) => model === undefined || entry.model === model || entry.listedAs === model,
+  );
+  if (model === undefined || found.length > 0) return found;
+  const skipped = table.skipped.find(
+    (one) =>
+      (provider ?? one.provider) === one.provider && (one.name === model || one.name.endsWith(`/${model}`)),
+  );
+  if (skipped !== undefined)
+    throw new CatalogueError(
+      `${table.source} has ${inert(model)}, but it cannot be taken: ${skipped.reason}.`,
+      "Write its manifest by hand (docs/releases.md), or name another table with --from.",
+    );
+  throw new CatalogueError(
+    `${table.source} has no chat model ${inert(model)}${provider === undefined ? "" : ` of ${inert(provider)}`}.`,
+    `Near it: ${near(model, [...new Set(ofProvider.map((entry) => entry.model))]).join(", ")}. Newer tables: --from models.dev or --from litellm.`,
+  );
+}
+
+/** The names that one may have meant, the nearest first. */
+function near(name: string, names: readonly string[]): string[] {
+  const wanted = name.slice(0, 100).toLowerCase();
+  return names
+    .map((one) => ({ one, distance: one.includes(wanted) ? 0 : changes(wanted, one.toLowerCase()) }))
+    .toSorted((a, b) => a.distance - b.distance || (a.one < b.one ? -1 : 1))
+    .slice(0, NEAR)
+    .map(({ one }) => one);
+}
+
+/** How many letters have to be changed, added or left out. */
+function changes(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, at) => at);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++)
+      next.push(
+        Math.min(
+          (next[j - 1] ?? 0) + 1,
+          (row[j] ?? 0) + 1,
+          (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1),
+        ),
+      );
+    row = next;
+  }
+  return row[b.length] ?? 0;
+}

@@ -1,0 +1,135 @@
+// models.dev's `api.json`: a provider a memberOf, a model a member of its `models`, US dollars per million tokens as floats.
+import { compareDecimals, larger, printDecimal } from "./decimal.ts";
+import {
+  checkedModel,
+  Damaged,
+  Entries,
+  type RateField,
+  rateOf,
+  type TableReading,
+  type TableEntry,
+  type TableRates,
+  type TableTier,
+  tokenCount,
+  withoutZeros,
+} from "./entry.ts";
+import { type Json, itemsOf, memberOf, membersOf, stringOf, stringsOf } from "./json.ts";
+
+/** Its names of providers, where this project has a kind or another word. */
+const PROVIDERS: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    "amazon-bedrock": "bedrock",
+    "google-vertex": "vertex",
+    "google-vertex-anthropic": "vertex",
+    togetherai: "together",
+    "fireworks-ai": "fireworks",
+    moonshotai: "moonshot",
+    llama: "meta",
+  }),
+);
+
+const RATES: Partial<Record<RateField, string>> = {
+  input_per_million: "input",
+  cached_input_per_million: "cache_read",
+  cache_write_per_million: "cache_write",
+  audio_input_per_million: "input_audio",
+  output_per_million: "output",
+  audio_output_per_million: "output_audio",
+};
+const EFFORTS = new Set(["none", "minimal", "low", "medium", "high", "xhigh", "max"]);
+const OLD_TIER = 200_000;
+
+/** Whether this is a table of this format. */
+export const isModelsDev = (table: Json): boolean =>
+  membersOf(table).some(([, provider]) => membersOf(memberOf(provider, "models")).length > 0);
+
+export function readModelsDev(table: Json): TableReading {
+  const found = new Entries();
+  for (const [id, provider] of membersOf(table))
+    for (const [model, row] of membersOf(memberOf(provider, "models"))) {
+      if (!stringsOf(memberOf(memberOf(row, "modalities"), "output")).includes("text")) continue;
+      found.add({ provider: PROVIDERS.get(id) ?? id, name: `${id}/${model}` }, () =>
+        readRow({ id, model, row }),
+      );
+    }
+  return found;
+}
+
+interface Row {
+  id: string;
+  model: string;
+  row: Json;
+}
+
+function readRow({ id, model, row }: Row): TableEntry {
+  const cost = memberOf(row, "cost");
+  if (cost === undefined) throw new Damaged("cost is missing");
+  const notes: string[] = [];
+  const contextWindow = tokenCount(memberOf(memberOf(row, "limit"), "context"), "limit.context");
+  const told = tokenCount(memberOf(memberOf(row, "limit"), "output"), "limit.output");
+  if (told > contextWindow) notes.push(`limit.output is ${told} in the source, more than its window`);
+  if (memberOf(row, "status") === "deprecated") notes.push("the source calls it deprecated");
+  const tools = memberOf(row, "tool_call");
+  return {
+    provider: PROVIDERS.get(id) ?? id,
+    model: checkedModel(model),
+    listedAs: `${id}/${model}`,
+    contextWindow,
+    maxOutputTokens: Math.min(told, contextWindow),
+    rates: withoutZeros(ratesOf(cost, notes), notes),
+    tiers: tiersOf(cost, notes),
+    perCall: null,
+    serviceTiers: {},
+    tools: tools === true || memberOf(tools, "supported") === true,
+    images: stringsOf(memberOf(memberOf(row, "modalities"), "input")).includes("image"),
+    jsonSchema: memberOf(row, "structured_output") === true,
+    reasoning: reasoningOf(row, notes),
+    notes,
+  };
+}
+
+function ratesOf(cost: Json, notes: string[]): TableRates {
+  const rates: TableRates = {};
+  for (const [field, listed] of Object.entries(RATES) as [RateField, string][]) {
+    const rate = rateOf(memberOf(cost, listed), `cost.${listed}`);
+    if (rate !== undefined) rates[field] = rate;
+  }
+  const thinking = rateOf(memberOf(cost, "reasoning"), "cost.reasoning");
+  const output = rates.output_per_million;
+  if (thinking === undefined || output === undefined) return rates;
+  if (compareDecimals(thinking, output) > 0)
+    notes.push(`output costs ${printDecimal(output)} without reasoning: the dearer rate holds for both`);
+  return { ...rates, output_per_million: larger(thinking, output) };
+}
+
+/** `tiers`, or the one that older tables have. */
+function tiersOf(cost: Json, notes: string[]): TableTier[] {
+  const tiers = itemsOf(memberOf(cost, "tiers"));
+  const old = memberOf(cost, "context_over_200k");
+  if (tiers.length === 0)
+    return old === undefined
+      ? []
+      : [{ above: OLD_TIER, rates: withoutZeros(ratesOf(old, notes), notes, "above 200k: ") }];
+  return tiers
+    .map((tier) => {
+      const kind = memberOf(tier, "tier");
+      if (stringOf(memberOf(kind, "type")) !== "context")
+        throw new Damaged("cost.tiers has a tier that is not of context");
+      const above = tokenCount(memberOf(kind, "size"), "cost.tiers.size");
+      return { above, rates: withoutZeros(ratesOf(tier, notes), notes, `above ${above}: `) };
+    })
+    .toSorted((a, b) => a.above - b.above);
+}
+
+function reasoningOf(row: Json, notes: string[]): TableEntry["reasoning"] {
+  if (memberOf(row, "reasoning") !== true) return null;
+  const efforts = itemsOf(memberOf(row, "reasoning_options")).find(
+    (option) => memberOf(option, "type") === "effort",
+  );
+  const modes = [...new Set(stringsOf(memberOf(efforts, "values")))].filter((effort) => EFFORTS.has(effort));
+  const preferred = stringOf(memberOf(efforts, "default")) ?? "medium";
+  const [first] = modes;
+  if (first !== undefined) return { modes, default: modes.includes(preferred) ? preferred : first };
+  notes.push("it reasons, the source does not say with which efforts: add reasoning { modes, default }");
+  return null;
+}

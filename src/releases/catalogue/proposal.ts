@@ -1,0 +1,198 @@
+// What an entry of a price table becomes: an unsigned manifest in YAML, each price with the one it was made of beside it. The
+// markup is applied in whole numbers and rounded up to nine decimals. Whatever is written here `release sign` takes.
+import type { PublishedPrice } from "../../domain/price.ts";
+import { isPriceField, type ManifestInput, parseManifest } from "../manifest.ts";
+import { ReleaseError } from "../release-error.ts";
+import { compareDecimals, type Decimal, larger, printDecimal, product, toNinePlaces } from "./decimal.ts";
+import {
+  Damaged,
+  RATE_FIELDS,
+  type RateField,
+  STANDS_IN,
+  type TableEntry,
+  type TableRates,
+} from "./entry.ts";
+import { inert } from "./json.ts";
+
+export interface ProposalTerms {
+  markup: Decimal;
+  /** The provider's name in the configuration; else the entry's. */
+  provider?: string | undefined;
+  version: number;
+  region: string;
+  /** What an image may cost at most; without it images stay off. */
+  imageTokensMax: number | null;
+  /** Where the prices are from, and of when. */
+  source: string;
+}
+
+type Pricing = { currency: "USD" } & PublishedPrice;
+type ProposedManifest = Omit<ManifestInput, "pricing"> & { pricing: Pricing };
+
+export interface Proposal {
+  manifest: ProposedManifest;
+  yaml: string;
+}
+
+/** What an agent asks for when it names nothing (providers.md §6). */
+const DEFAULT_OUTPUT_TOKENS = 32_768;
+
+/** Throws `Damaged` for an entry that makes no manifest. */
+export function propose(entry: TableEntry, terms: ProposalTerms): Proposal {
+  const manifest = manifestOf(entry, terms);
+  try {
+    parseManifest(manifest);
+  } catch (error) {
+    if (!(error instanceof ReleaseError)) throw error;
+    throw new Damaged(error.message);
+  }
+  return { manifest, yaml: printYaml(entry, terms, manifest) };
+}
+
+const FILE_NAME_MAX = 200;
+/** A name for its file: no part of it is taken as a folder. */
+export const fileNameOf = ({ provider, model }: ProposedManifest): string =>
+  `${`${provider}__${model}`.replace(/[^A-Za-z0-9._-]/g, "_").slice(0, FILE_NAME_MAX)}.yaml`;
+
+/** As a manifest may say it. */
+const priced = (rate: Decimal, markup: Decimal): string => printDecimal(toNinePlaces(product(rate, markup)));
+
+function manifestOf(entry: TableEntry, terms: ProposalTerms): ProposedManifest {
+  const { contextWindow, maxOutputTokens, reasoning } = entry;
+  return {
+    model: entry.model.replaceAll("@", "-"),
+    provider: terms.provider ?? entry.provider,
+    upstream_model: entry.model,
+    region: terms.region,
+    version: terms.version,
+    tier: "standard",
+    context_window: contextWindow,
+    max_output_tokens: maxOutputTokens,
+    default_output_tokens: Math.min(maxOutputTokens, DEFAULT_OUTPUT_TOKENS),
+    pricing: pricingOf(entry, terms.markup),
+    ...(reasoning !== null && { reasoning }),
+    tokenizer: entry.provider === "openai" ? "o200k_base" : "bytes",
+    capabilities: {
+      tools: entry.tools,
+      images: entry.images && terms.imageTokensMax !== null,
+      json_schema: entry.jsonSchema,
+    },
+    ...(entry.images && terms.imageTokensMax !== null && { image_tokens_max: terms.imageTokensMax }),
+  };
+}
+
+/** Prices at this markup, as a manifest says them. */
+function pricingOf(entry: TableEntry, markup: Decimal): Pricing {
+  const tiers = tiersOf(entry).map(({ above, rates }) => ({
+    above_prompt_tokens: above,
+    ...(publishedOf(rates, markup) as Required<PublishedBase>),
+  }));
+  const factors = Object.entries(entry.serviceTiers).map(([tier, factor]) => [tier, printDecimal(factor)]);
+  const all: Pricing = {
+    currency: "USD",
+    ...(publishedOf(entry.rates, markup) as Required<PublishedBase>),
+    request_minimum: "0",
+    ...(tiers.length > 0 && { tiers }),
+    ...(factors.length > 0 && { service_tiers: Object.fromEntries(factors) as Record<string, string> }),
+  };
+  return Object.fromEntries(Object.entries(all).filter(([field]) => isPriceField(field))) as typeof all;
+}
+
+type PublishedBase = Pick<PublishedPrice, "input_per_million" | "output_per_million">;
+
+const publishedOf = (rates: TableRates, markup: Decimal): Partial<Record<RateField, string>> =>
+  Object.fromEntries(
+    RATE_FIELDS.flatMap((field) => {
+      const rate = rates[field];
+      return rate === undefined ? [] : [[field, priced(rate, markup)]];
+    }),
+  );
+
+/**
+ * Tiers that a prompt can reach, each with every class that the plain prices have: one that the table leaves out costs what it
+ * does below the tier, and no less than what stands in its place.
+ */
+function tiersOf({ tiers, rates, contextWindow }: TableEntry): TableEntry["tiers"] {
+  return tiers
+    .filter(({ above }) => above < contextWindow)
+    .map(({ above, rates: reached }) => {
+      const whole: TableRates = {};
+      for (const field of RATE_FIELDS) {
+        const below = rates[field];
+        const standIn = STANDS_IN[field];
+        const instead = standIn === null ? undefined : whole[standIn];
+        const rate = reached[field] ?? (below && instead ? larger(below, instead) : below);
+        if (rate !== undefined) whole[field] = rate;
+      }
+      return { above, rates: whole };
+    });
+}
+
+function printYaml(entry: TableEntry, terms: ProposalTerms, manifest: ProposedManifest): string {
+  const { pricing } = manifest;
+  const rates = (exact: TableRates, published: Record<string, unknown>, indent: string): string[] =>
+    RATE_FIELDS.flatMap((field) => {
+      const rate = exact[field];
+      if (rate === undefined || published[field] === undefined) return [];
+      return [`${indent}${field}: ${JSON.stringify(published[field])}${madeOf(rate, terms.markup)}`];
+    });
+  const reached = pricing.tiers === undefined ? [] : tiersOf(entry);
+  const tiers = reached.flatMap(({ above, rates: exact }, place) => [
+    `    - above_prompt_tokens: ${above}`,
+    ...rates(exact, { ...pricing.tiers?.[place] }, "      "),
+  ]);
+  const notes = [...entry.notes, ...openQuestions(entry, terms)];
+  return `${[
+    `# Proposed from ${inert(terms.source)}: ${inert(entry.listedAs)}`,
+    `# Markup ${printDecimal(terms.markup)}. Not signed: compare it with the provider's own price list, then ./tollgate release sign.`,
+    ...notes.map((note) => `# - ${note}`),
+    `model: ${JSON.stringify(manifest.model)}`,
+    `provider: ${JSON.stringify(manifest.provider)}`,
+    `upstream_model: ${JSON.stringify(manifest.upstream_model)}`,
+    `region: ${JSON.stringify(manifest.region)}`,
+    `version: ${manifest.version}`,
+    `tier: ${manifest.tier}`,
+    `context_window: ${manifest.context_window}`,
+    `max_output_tokens: ${manifest.max_output_tokens}`,
+    `default_output_tokens: ${manifest.default_output_tokens}`,
+    "pricing:",
+    "  currency: USD",
+    ...rates(entry.rates, { ...pricing }, "  "),
+    `  request_minimum: "0"`,
+    ...(tiers.length > 0 ? ["  tiers:", ...tiers] : []),
+    ...(pricing.service_tiers ? [`  service_tiers: ${flow(pricing.service_tiers)}`] : []),
+    ...(manifest.reasoning ? [`reasoning: ${flow(manifest.reasoning)}`] : []),
+    `tokenizer: ${manifest.tokenizer}`,
+    `capabilities: ${flow(manifest.capabilities)}`,
+    ...(manifest.image_tokens_max === undefined ? [] : [`image_tokens_max: ${manifest.image_tokens_max}`]),
+  ].join("\n")}\n`;
+}
+
+/** JSON is YAML. */
+const flow = (value: unknown): string => JSON.stringify(value).replace(/([:,])(?=["\d[{tf])/g, "$1 ");
+
+function madeOf(rate: Decimal, markup: Decimal): string {
+  const exact = product(rate, markup);
+  const rounded =
+    compareDecimals(exact, toNinePlaces(exact)) === 0 ? "" : `, ${printDecimal(exact)} rounded up`;
+  return `  # ${printDecimal(rate)} in the source${rounded}`;
+}
+
+/** What the operator has to decide, for no table says it. */
+function openQuestions(entry: TableEntry, { markup, imageTokensMax }: ProposalTerms): string[] {
+  const unreached = entry.tiers.filter(({ above }) => above >= entry.contextWindow);
+  return [
+    ...unreached.map(({ above }) => `the tier above ${above} tokens is left out: no prompt reaches it`),
+    ...(entry.images && imageTokensMax === null
+      ? [
+          "it reads images: capabilities { images: true } needs image_tokens_max, or import it with --image-tokens",
+        ]
+      : []),
+    ...(entry.perCall === null
+      ? []
+      : [
+          `1,000 searches cost ${printDecimal(entry.perCall)}: where they are offered, per_call: ` +
+            `${JSON.stringify(priced(entry.perCall, markup))} and calls_max, which each request then holds`,
+        ]),
+  ];
+}

@@ -1,0 +1,218 @@
+// `./tollgate models` as an operator runs it: what it writes word for word, what it never overwrites, tables that are hostile
+// or away, and no path outside the directory it was given.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const root = join(import.meta.dir, "../..");
+const folder = mkdtempSync(join(tmpdir(), "tollgate-models-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+interface Ran {
+  code: number;
+  out: string;
+  err: string;
+}
+
+async function run(...args: string[]): Promise<Ran> {
+  const child = Bun.spawn([join(root, "tollgate"), "models", ...args], {
+    cwd: folder,
+    env: { ...process.env, TOLLGATE_DATA_DIR: join(folder, "data"), NO_PROXY: "127.0.0.1" },
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [out, err] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ]);
+  return { code: await child.exited, out, err };
+}
+
+const file = (name: string, content: string | object): string => {
+  const path = join(folder, name);
+  writeFileSync(path, typeof content === "string" ? content : JSON.stringify(content));
+  return path;
+};
+
+const PLAIN = {
+  litellm_provider: "acme",
+  mode: "chat",
+  max_input_tokens: 128_000,
+  max_output_tokens: 16_384,
+  input_cost_per_token: 2.9e-7,
+  cache_read_input_token_cost: 3.3333333333e-8,
+  output_cost_per_token: 1.2e-6,
+  supports_function_calling: true,
+  supports_vision: true,
+};
+const GOLDEN = `# Proposed from table.json, 2026-11-20: acme/small
+# Markup 1.15. Not signed: compare it with the provider's own price list, then ./tollgate release sign.
+# - it reads images: capabilities { images: true } needs image_tokens_max, or import it with --image-tokens
+model: "small"
+provider: "acme-eu"
+upstream_model: "small"
+region: "eu"
+version: 3
+tier: standard
+context_window: 128000
+max_output_tokens: 16384
+default_output_tokens: 16384
+pricing:
+  currency: USD
+  input_per_million: "0.3335"  # 0.29 in the source
+  cached_input_per_million: "0.038333334"  # 0.033333333333 in the source, 0.03833333333295 rounded up
+  output_per_million: "1.38"  # 1.2 in the source
+  request_minimum: "0"
+tokenizer: bytes
+capabilities: {"tools": true, "images": false, "json_schema": false}
+`;
+
+let table = "";
+beforeAll(() => {
+  table = file("table.json", {
+    source: "table.json",
+    date: "2026-11-20",
+    "acme/small": PLAIN,
+    "acme/large": PLAIN,
+  });
+});
+
+test("a manifest is written word for word, signs as it is, and is not overwritten without being told to", async () => {
+  const flags = [
+    "--from",
+    table,
+    "--model",
+    "small",
+    "--markup",
+    "1.15",
+    "--as",
+    "acme-eu",
+    "--region",
+    "eu",
+  ];
+  const out = ["--release", "3", "--out", "made"];
+  const ran = await run("import", ...flags, ...out);
+  expect([ran.code, readdirSync(join(folder, "made"))]).toEqual([0, ["acme-eu__small.yaml"]]);
+  const path = join(folder, "made/acme-eu__small.yaml");
+  expect(readFileSync(path, "utf8")).toBe(GOLDEN);
+  expect(await run("import", ...flags, ...out)).toMatchObject({
+    code: 0,
+    out: expect.stringContaining("unchanged"),
+  });
+  writeFileSync(path, "mine\n");
+  const kept = await run("import", ...flags, ...out);
+  expect([kept.code, kept.out, readFileSync(path, "utf8")]).toEqual([
+    1,
+    expect.stringContaining("KEPT"),
+    "mine\n",
+  ]);
+  const replaced = await run("import", ...flags, ...out, "--force", "--json");
+  expect([replaced.code, (JSON.parse(replaced.out) as { replaced: string[] }).replaced]).toEqual([
+    0,
+    ["made/acme-eu__small.yaml"],
+  ]);
+  expect(readFileSync(path, "utf8")).toBe(GOLDEN);
+  const release = (...args: string[]): Bun.SyncSubprocess =>
+    Bun.spawnSync([join(root, "tollgate"), "release", ...args], { cwd: folder });
+  expect(release("keygen", "--out", "keys").exitCode).toBe(0);
+  expect(release("sign", path, "--key", "keys/release.private.jwk").exitCode).toBe(0);
+}, 60_000);
+
+test("a link in the directory is neither followed nor replaced unasked", async () => {
+  mkdirSync(join(folder, "linked"));
+  const secret = file("secret.txt", "secret\n");
+  symlinkSync(secret, join(folder, "linked/acme__small.yaml"));
+  const flags = ["import", "--from", table, "--model", "small", "--out", "linked"];
+  expect((await run(...flags)).code).toBe(1);
+  expect((await run(...flags, "--force")).code).toBe(0);
+  expect(readFileSync(secret, "utf8")).toBe("secret\n");
+});
+
+test("hostile names and prices are left out with their reasons, and nothing is written outside", async () => {
+  const hostile = file("hostile.json", {
+    "../../escaped": PLAIN,
+    "acme/..": PLAIN,
+    "acme/\u001b[2Jx": PLAIN,
+    "acme/dear": { ...PLAIN, output_cost_per_token: 1e30 },
+    "acme/negative": { ...PLAIN, input_cost_per_token: -1 },
+    "acme/a/b": PLAIN,
+    "acme/a_b": PLAIN,
+  });
+  const before = readdirSync(folder);
+  const ran = await run("import", "--from", hostile, "--out", "inside/deep", "--json");
+  const said = JSON.parse(ran.out) as { written: string[]; skipped: { name: string; reason: string }[] };
+  expect(said.written).toEqual(["inside/deep/acme__a_b.yaml"]);
+  expect(said.skipped.map(({ reason }) => reason).join("\n")).toMatch(/nine decimals[\s\S]*another model/);
+  expect(said.skipped).toHaveLength(6);
+  expect(ran.err).not.toContain("\u001b");
+  expect(readdirSync(folder).toSorted()).toEqual([...before, "inside"].toSorted());
+  expect((await run("import", "--from", table, "--as", "../x", "--out", "inside/deep")).code).toBe(1);
+  expect(readdirSync(join(folder, "inside/deep"))).toEqual(["acme__a_b.yaml"]);
+});
+
+test("without a network and without --from, from the snapshot; a mistaken name tells what is near", async () => {
+  const ran = await run(
+    "import",
+    "--provider",
+    "anthropic",
+    "--out",
+    "snapshot",
+    "--image-tokens",
+    "5000",
+    "--json",
+  );
+  expect(ran.code).toBe(0);
+  expect(JSON.parse(ran.out)).toMatchObject({ source: expect.stringContaining("LiteLLM"), skipped: [] });
+  const mistaken = await run("import", "--model", "gpt-5.6-soll");
+  expect([mistaken.code, mistaken.err]).toEqual([1, expect.stringContaining("Near it: gpt-5.6-sol")]);
+  expect((await run("import")).err).toContain("--out");
+  for (const markup of ["0", "-1", "1e9", "much"])
+    expect((await run("import", "--model", "gpt-5.6-sol", "--markup", markup)).code).toBe(1);
+}, 60_000);
+
+test("an address is asked within bounds: no other host, no endless body, no plain http, a clear word when it is away", async () => {
+  const endless = new ReadableStream({ pull: (stream) => stream.enqueue(new Uint8Array(1 << 20)) });
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: (request) => {
+      const { pathname } = new URL(request.url);
+      if (pathname === "/table") return Response.json({ "acme/small": PLAIN });
+      if (pathname === "/moved") return Response.redirect("/table");
+      if (pathname === "/away") return Response.redirect("https://elsewhere.example/table");
+      if (pathname === "/endless") return new Response(endless);
+      return new Response("no", { status: 503 });
+    },
+  });
+  const from = (path: string): Promise<Ran> =>
+    run("import", "--model", "small", "--from", `http://127.0.0.1:${server.port}${path}`);
+  try {
+    expect((await from("/table")).out).toContain(`input_per_million: "0.29"`);
+    expect((await from("/moved")).code).toBe(0);
+    expect((await from("/away")).err).toContain("elsewhere.example");
+    expect((await from("/endless")).err).toContain("larger than 32 MiB");
+    expect((await from("/broken")).err).toContain("answered 503");
+  } finally {
+    await server.stop(true);
+  }
+  const gone = await from("/table");
+  expect([gone.code, gone.err]).toEqual([
+    1,
+    expect.stringContaining("snapshot that ships with this program"),
+  ]);
+  expect((await run("import", "--model", "small", "--from", "http://prices.example/table")).err).toContain(
+    "https",
+  );
+  expect((await run("import", "--from", "/dev/zero", "--model", "x")).err).toContain("larger than 32 MiB");
+  expect((await run("import", "--from", "nowhere.json", "--model", "x")).err).toContain("cannot be read");
+}, 60_000);
