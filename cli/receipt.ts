@@ -12,6 +12,7 @@ import {
   type ReceiptJson,
   receiptSchema,
 } from "../src/domain/receipt.ts";
+import { readClassCounts } from "../src/domain/token-classes.ts";
 import { chargeOf } from "../src/pricing/charge.ts";
 import type { TokenCounts } from "../src/pricing/cost-lines.ts";
 import { passByProxy } from "./gateway.ts";
@@ -130,6 +131,7 @@ const countsOf = (usage: ReceiptJson["usage"]): TokenCounts => ({
   promptTokens: usage?.prompt_tokens ?? 0,
   completionTokens: usage?.completion_tokens ?? 0,
   cachedTokens: usage?.cached_tokens ?? 0,
+  ...(usage && readClassCounts(usage)),
 });
 
 function recomputed(receipt: ReceiptJson, held: NanoUsd): ReturnType<typeof chargeOf> {

@@ -50,18 +50,28 @@ const printTable = (rows: Row[]): string =>
     REQUESTS: (row) => row.requests,
     "INPUT TOKENS": (row) => row.input_tokens,
     CACHED: (row) => row.cached_tokens,
+    "CACHE WRITES": (row) => row.cache_write_tokens,
     "OUTPUT TOKENS": (row) => row.output_tokens,
     CHARGE: (row) => dollars(row.charge_usd),
   });
 
 const printCsv = (rows: Row[]): string =>
   csv(
-    ["group", "requests", "input_tokens", "cached_tokens", "output_tokens", "charge_usd"],
+    [
+      "group",
+      "requests",
+      "input_tokens",
+      "cached_tokens",
+      "cache_write_tokens",
+      "output_tokens",
+      "charge_usd",
+    ],
     rows.map((row) => [
       row.group ?? "",
       row.requests,
       row.input_tokens,
       row.cached_tokens,
+      row.cache_write_tokens,
       row.output_tokens,
       row.charge_usd,
     ]),

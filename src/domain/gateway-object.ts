@@ -28,6 +28,15 @@ export interface GatewayObject {
     currency: "USD";
     minimum_applied: boolean;
     evidence: Evidence;
+    /** Exact decimal strings of US dollars; they add up to the charge. */
+    lines: {
+      class: string;
+      tokens?: number;
+      calls?: number;
+      usd_per_million?: string;
+      usd_per_thousand?: string;
+      amount_usd: string;
+    }[];
   };
   attempts: number;
 }

@@ -3,7 +3,7 @@
 import { type NanoUsd, nanoUsd, parseUsd } from "./money.ts";
 
 /** US dollars per million tokens, as published. In brackets what stands in a class's place. */
-interface PublishedRates {
+export interface PublishedRates {
   input_per_million: string;
   /** [input] */
   cached_input_per_million?: string | undefined;

@@ -12,7 +12,30 @@ const tokens = z.int().min(0);
 /** Decimal text with nine places, in US dollars. */
 const usd = z.string().regex(/^\d+\.\d{9}$/);
 
-const counts = { prompt_tokens: tokens, cached_tokens: tokens, completion_tokens: tokens };
+/** A class of which there is nothing is left out. */
+const counts = {
+  prompt_tokens: tokens,
+  cached_tokens: tokens,
+  cache_write_tokens: tokens.optional(),
+  cache_write_1h_tokens: tokens.optional(),
+  audio_input_tokens: tokens.optional(),
+  image_input_tokens: tokens.optional(),
+  completion_tokens: tokens,
+  audio_output_tokens: tokens.optional(),
+  calls: tokens.optional(),
+  service_tier: z.string().optional(),
+};
+
+const rates = {
+  input_per_million: z.string(),
+  cached_input_per_million: z.string().optional(),
+  cache_write_per_million: z.string().optional(),
+  cache_write_1h_per_million: z.string().optional(),
+  audio_input_per_million: z.string().optional(),
+  image_input_per_million: z.string().optional(),
+  output_per_million: z.string(),
+  audio_output_per_million: z.string().optional(),
+};
 
 export const receiptSchema = z.object({
   request_id: z.string(),
@@ -28,10 +51,12 @@ export const receiptSchema = z.object({
     digest: z.string(),
     signed_by: z.string(),
     pricing: z.object({
-      input_per_million: z.string(),
-      cached_input_per_million: z.string().optional(),
-      output_per_million: z.string(),
+      ...rates,
       request_minimum: z.string(),
+      per_call: z.string().optional(),
+      calls_max: z.int().optional(),
+      tiers: z.array(z.object({ above_prompt_tokens: tokens, ...rates })).optional(),
+      service_tiers: z.record(z.string(), z.string()).optional(),
     }),
   }),
   /** What the request could have cost at most; held before the provider was called. */

@@ -38,6 +38,41 @@ export type KnownClasses = {
   [Name in Exclude<keyof TokenClasses, "cachedTokens" | "reasoningTokens">]?: NonNullable<TokenClasses[Name]>;
 };
 
+/** Those that are counted, by the names that records and receipts have for them. */
+const WIRE_NAMES = {
+  cacheWriteTokens: "cache_write_tokens",
+  cacheWrite1hTokens: "cache_write_1h_tokens",
+  audioInputTokens: "audio_input_tokens",
+  imageInputTokens: "image_input_tokens",
+  audioOutputTokens: "audio_output_tokens",
+  calls: "calls",
+} as const;
+type CountedClass = keyof typeof WIRE_NAMES;
+export const COUNTED_CLASSES = Object.keys(WIRE_NAMES) as CountedClass[];
+
+/** Known classes under their wire names. */
+export type WireClasses = { [Name in CountedClass as (typeof WIRE_NAMES)[Name]]?: number | undefined } & {
+  service_tier?: string | undefined;
+};
+
+export function printClassCounts(known: KnownClasses): WireClasses {
+  const wire: WireClasses = {};
+  for (const name of COUNTED_CLASSES) {
+    const count = known[name];
+    if (count !== undefined) wire[WIRE_NAMES[name]] = count;
+  }
+  return known.serviceTier === undefined ? wire : { ...wire, service_tier: known.serviceTier };
+}
+
+export function readClassCounts(wire: WireClasses): KnownClasses {
+  const known: KnownClasses = {};
+  for (const name of COUNTED_CLASSES) {
+    const count = wire[WIRE_NAMES[name]];
+    if (count !== undefined) known[name] = count;
+  }
+  return wire.service_tier === undefined ? known : { ...known, serviceTier: wire.service_tier };
+}
+
 /** Nothing but the totals was told. */
 export const NO_CLASSES: Readonly<TokenClasses> = Object.freeze({
   cachedTokens: null,

@@ -4,13 +4,13 @@
 import { type NanoUsd, ZERO_USD } from "../domain/money.ts";
 import type { Metered } from "../domain/gateway-object.ts";
 import type { Doubt, TokenUsage } from "../ledger/ledger.ts";
-import { believedUsage, isPlausible } from "../pricing/believed-usage.ts";
+import { believedUsage, isPlausible, meteredUsage } from "../pricing/believed-usage.ts";
 import { chargeOf } from "../pricing/charge.ts";
 import type { TokenCounts } from "../pricing/cost-lines.ts";
-import { promptTokens as countPrompt } from "../pricing/tokens.ts";
+import { promptTokens } from "../pricing/tokens.ts";
 import type { ProviderUsage } from "../providers/provider.ts";
 import type { Candidate, Hold } from "./hold.ts";
-import { chargedTokens, type Cost } from "./receipt.ts";
+import { chargedTokens, type Cost, linesOf } from "./receipt.ts";
 
 export interface Bill {
   evidence: Metered;
@@ -49,8 +49,7 @@ export type NoteDoubt = (doubts: Doubt[], told: TokenCounts | null) => void;
 /** Prices what arrived. */
 export async function billOf(hold: Hold, candidate: Candidate, arrived: Arrived): Promise<Bill> {
   if (arrived.usage === null) return await counted(hold, candidate, arrived);
-  const { promptTokens, completionTokens, cachedTokens, reasoningTokens } = arrived.usage;
-  const usage = { promptTokens, completionTokens, cachedTokens, reasoningTokens };
+  const usage = meteredUsage(arrived.usage, candidate.release.price);
   const plausible = isPlausible(usage.completionTokens, arrived.characters, candidate.release);
   const delivered = arrived.final && plausible ? 0 : await arrived.deliveredTokens();
   if (delivered <= usage.completionTokens)
@@ -70,7 +69,7 @@ async function counted(hold: Hold, candidate: Candidate, arrived: Arrived): Prom
   const { organizationId } = hold.admitted;
   const share = { organizationId, lane: "settlement" } as const;
   const usage = {
-    promptTokens: await countPrompt(candidate.body, candidate.release, share),
+    promptTokens: await promptTokens(candidate.body, candidate.release, share),
     completionTokens: completion,
     cachedTokens: null,
     reasoningTokens: null,
@@ -103,7 +102,7 @@ function priced(hold: Hold, { release }: Candidate, { arrived, evidence, ...clai
 }
 
 /** The `cost` member. */
-export function costOf(bill: Bill, hold: Hold): Cost {
+export function costOf(bill: Bill, hold: Hold, { release }: Candidate): Cost {
   const { promptBound } = hold.terms;
   const { outputTokensMax } = hold.admitted;
   const { charge, minimumApplied, evidence, variance } = bill;
@@ -112,5 +111,11 @@ export function costOf(bill: Bill, hold: Hold): Cost {
     outputBound: outputTokensMax,
     variance,
   });
-  return { ...tokens, charge, minimumApplied, evidence };
+  return {
+    ...tokens,
+    charge,
+    minimumApplied,
+    evidence,
+    lines: linesOf(bill, release),
+  };
 }

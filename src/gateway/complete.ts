@@ -98,7 +98,7 @@ async function settledAnswer(hold: Hold, answered: Answered): Promise<Completion
     overrun,
     doubt,
   });
-  const gateway = printGateway(receiptOf(hold, candidate, costOf(bill, hold)));
+  const gateway = printGateway(receiptOf(hold, candidate, costOf(bill, hold, candidate)));
   const body = printer.answer(head, answer, { usage: bill.usage, gateway });
   const headers = { "content-type": "application/json" };
   const totalMs = Math.round(performance.now() - startedAtMs);

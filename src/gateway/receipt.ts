@@ -5,6 +5,7 @@ import { type NanoUsd, usdJsonNumber } from "../domain/money.ts";
 import type { Release } from "../domain/release.ts";
 import type { Candidate, Hold } from "./hold.ts";
 import { generatedKey, idempotencyRecord } from "./idempotency.ts";
+import { areCounts, type CostLine, costLines } from "../pricing/cost-lines.ts";
 import type { RequestRecord, TokenUsage } from "../ledger/ledger.ts";
 
 export interface Route {
@@ -21,6 +22,8 @@ export interface Cost {
   charge: NanoUsd;
   minimumApplied: boolean;
   evidence: Evidence;
+  /** They add up to the charge; empty where nothing is charged for, the release is not known, or the record is damaged. */
+  lines: CostLine[];
 }
 
 /** What is known while a request runs; each further member is known only later. */
@@ -72,8 +75,20 @@ export function receiptOfRecord(record: RequestRecord, release: Release | null):
         charge: record.charge,
         minimumApplied: record.minimumApplied,
         evidence,
+        lines: linesOf({ usage, evidence, charge: record.charge }, release),
       },
   };
+}
+
+/** What the charge is made of. */
+export function linesOf(
+  { usage, evidence, charge }: { usage: TokenUsage; evidence: Evidence; charge: NanoUsd },
+  release: Release | null,
+): CostLine[] {
+  if (evidence === "none" || release === null) return [];
+  if (!areCounts(usage)) return [];
+  if (evidence === "operator") return [{ class: "operator", amount_usd: usdJsonNumber(charge) }];
+  return costLines(usage, release.price, charge);
 }
 
 /** The tokens that were charged for: at most the quoted bounds where the hold capped the charge. */
@@ -112,6 +127,6 @@ function printCost(cost: Cost): string {
   return (
     `{"input_tokens":${cost.inputTokens},"output_tokens":${cost.outputTokens}` +
     `,"customer_charge_usd":${usdJsonNumber(cost.charge)},"currency":"USD"` +
-    `,"minimum_applied":${cost.minimumApplied},"evidence":"${cost.evidence}"}`
+    `,"minimum_applied":${cost.minimumApplied},"evidence":"${cost.evidence}","lines":${JSON.stringify(cost.lines)}}`
   );
 }

@@ -97,7 +97,7 @@ async function* run(stream: Run, dispatched: Promise<Streaming>): AsyncGenerator
 async function settled(stream: Run, end: Ended, stored = storedStream): Promise<string> {
   const { hold, frames } = stream;
   const { candidate, bill, failure, progress, early } = end;
-  const gateway = printGateway(receiptOf(hold, candidate, costOf(bill, hold)));
+  const gateway = printGateway(receiptOf(hold, candidate, costOf(bill, hold, candidate)));
   const { choice, reason } = end.last;
   const last =
     failure === null

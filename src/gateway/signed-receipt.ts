@@ -5,6 +5,7 @@ import { calculateJwkThumbprint, importJWK, type JWK, SignJWT } from "jose";
 import { RECEIPT_ALGORITHM, RECEIPT_ISSUER, RECEIPT_TYPE, type ReceiptJson } from "../domain/receipt.ts";
 import { formatUsd, subUsd } from "../domain/money.ts";
 import type { Release } from "../domain/release.ts";
+import { printClassCounts } from "../domain/token-classes.ts";
 import { DAMAGED, printTime } from "../domain/print.ts";
 import type { RequestRecord } from "../ledger/ledger.ts";
 import { UnreadableRecord } from "../ledger/unreadable.ts";
@@ -58,6 +59,7 @@ async function signingKey(dataKey: Uint8Array) {
 const countsOf = (usage: TokenCounts): NonNullable<ReceiptJson["usage"]> => ({
   prompt_tokens: usage.promptTokens,
   cached_tokens: usage.cachedTokens ?? 0,
+  ...printClassCounts(usage),
   completion_tokens: usage.completionTokens,
 });
 

@@ -34,12 +34,12 @@ export const LOAD = {
 /** A request as its record tells it. */
 export const RECORD = load(
   "request",
-  "org_id request_id key_id idem_key model tier state stream admitted_at ended_at month hold prompt_bound output_bound release_digest evidence prompt_tokens completion_tokens cached_tokens reasoning_tokens charge variance minimum_applied status error_code finish_reason first_part_ms total_ms attempts",
+  "org_id request_id key_id idem_key model tier state stream admitted_at ended_at month hold prompt_bound output_bound release_digest evidence prompt_tokens completion_tokens cached_tokens reasoning_tokens usage_classes charge variance minimum_applied status error_code finish_reason first_part_ms total_ms attempts",
 );
 /** A request as its invariants are checked. */
 export const AUDITED = load(
   "request",
-  "org_id request_id state hold charge variance minimum_applied evidence prompt_tokens completion_tokens cached_tokens release_digest admitted_at deadline_at attempts",
+  "org_id request_id state hold charge variance minimum_applied evidence prompt_tokens completion_tokens cached_tokens usage_classes release_digest admitted_at deadline_at attempts",
 );
 /** An entry as its chain is checked. */
 export const ENTRY = load(
@@ -54,15 +54,15 @@ const UNFINISHED = "t.state IN ('admitted', 'dispatched')";
 
 const usageHour = insert(
   "usage_hour",
-  "org_id key_id model hour requests input_tokens cached_tokens output_tokens charge",
+  "org_id key_id model hour requests input_tokens cached_tokens cache_write_tokens output_tokens charge",
   {
     added: {
       key: "org_id key_id model hour",
-      set: "requests input_tokens cached_tokens output_tokens charge",
+      set: "requests input_tokens cached_tokens cache_write_tokens output_tokens charge",
     },
   },
 );
-type Sums = "inputTokens" | "cachedTokens" | "outputTokens";
+type Sums = "inputTokens" | "cachedTokens" | "cacheWriteTokens" | "outputTokens";
 
 export const WRITE = {
   freeClaim: remove("free_claim", "claim", "org_id key_id idem_key request_id"),
@@ -83,7 +83,7 @@ export const WRITE = {
   }),
   close: update("close_request", "request", {
     key: "org_id request_id epoch",
-    set: "state closed_txn ended_at evidence prompt_tokens completion_tokens cached_tokens reasoning_tokens charge variance minimum_applied status error_code finish_reason first_part_ms total_ms attempts answer_until claim_until",
+    set: "state closed_txn ended_at evidence prompt_tokens completion_tokens cached_tokens reasoning_tokens usage_classes charge variance minimum_applied status error_code finish_reason first_part_ms total_ms attempts answer_until claim_until",
     kept: "release_digest",
     where: UNFINISHED,
   }),

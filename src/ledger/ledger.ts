@@ -120,10 +120,8 @@ export interface AttemptRecord {
  */
 export type Doubt = "usage_clamped" | "usage_below_delivered" | "output_above_maximum";
 
-export interface TokenUsage {
-  promptTokens: number;
-  completionTokens: number;
-  cachedTokens: number | null;
+/** What a charge follows from. */
+export interface TokenUsage extends TokenCounts {
   reasoningTokens: number | null;
 }
 
@@ -194,7 +192,7 @@ type Recorded = Loaded<typeof RECORD>;
 
 /** `releaseDigest`: of the release that served, or that was frozen first, while it runs. */
 export interface RequestRecord
-  extends Omit<Recorded, "tier" | "state" | "evidence" | "attempts" | keyof TokenUsage> {
+  extends Omit<Recorded, "tier" | "state" | "evidence" | "attempts" | "usageClasses" | keyof TokenUsage> {
   tier: Tier;
   researchMode: boolean;
   state: "running" | "settled" | "released" | "outcome_unknown";

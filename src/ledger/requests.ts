@@ -6,6 +6,7 @@ import { selected } from "./column-loads.ts";
 import { RECORD } from "./columns.ts";
 import { type AttemptRecord, OWNER_LOST, type RequestRecord, type StoredAnswer } from "./ledger.ts";
 import { attemptsIn, readable } from "./unreadable.ts";
+import { classesIn } from "./usage-classes.ts";
 
 const SELECT = `SELECT ${selected(RECORD, "r")} FROM request r WHERE r.request_id = ?1`;
 /** The primary key leads with the organization: one seek for each, instead of an index row for each request. */
@@ -36,7 +37,8 @@ export function* findAnswer(
 }
 
 function requestOf(found: SqlRow): RequestRecord {
-  const { promptTokens, completionTokens, cachedTokens, reasoningTokens, ...row } = RECORD.named(found);
+  const { promptTokens, completionTokens, cachedTokens, reasoningTokens, usageClasses, ...row } =
+    RECORD.named(found);
   return {
     ...row,
     tier: row.tier as Tier,
@@ -47,7 +49,7 @@ function requestOf(found: SqlRow): RequestRecord {
     usage:
       promptTokens === null || completionTokens === null
         ? null
-        : { promptTokens, completionTokens, cachedTokens, reasoningTokens },
+        : { promptTokens, completionTokens, cachedTokens, reasoningTokens, ...classesIn(usageClasses) },
     attempts: attemptsOf(row.attempts),
   };
 }

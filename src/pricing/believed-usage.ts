@@ -1,7 +1,8 @@
 // Which tokens are charged for: what a provider tells is a claim, held against the quote and against what it provably
 // delivered (money.md §4, §6; providers.md §4). The one place where usage enters; every sum after it stays small.
 import type { Release } from "../domain/release.ts";
-import type { TokenClass } from "../domain/token-classes.ts";
+import type { Price } from "../domain/price.ts";
+import { COUNTED_CLASSES, type TokenClass, type TokenClasses } from "../domain/token-classes.ts";
 import { partsOf, type TokenCounts } from "./cost-lines.ts";
 
 export interface ToldUsage extends TokenCounts {
@@ -28,6 +29,24 @@ export interface Believed<T extends TokenCounts> {
   told: TokenCounts | null;
   /** Something was above its bound. */
   clamped: boolean;
+}
+
+/**
+ * A provider's word as it is kept: totals, and each class of which there is something. A tier of service that the release does
+ * not publish changes no price, and is left out.
+ */
+export function meteredUsage<T extends TokenClasses & { promptTokens: number; completionTokens: number }>(
+  told: T,
+  { serviceTiers = {} }: Price,
+): ToldUsage {
+  const { promptTokens, completionTokens, cachedTokens, reasoningTokens, serviceTier } = told;
+  const usage: ToldUsage = { promptTokens, completionTokens, cachedTokens, reasoningTokens };
+  for (const name of COUNTED_CLASSES) {
+    const count = told[name];
+    if (count !== null && count > 0) usage[name] = count;
+  }
+  if (serviceTier !== null && Object.hasOwn(serviceTiers, serviceTier)) usage.serviceTier = serviceTier;
+  return usage;
 }
 
 /** Clamps usage to the quoted bounds; classes stay parts of their sums, and disjoint. */

@@ -98,7 +98,15 @@ function printLine({ name, count, each }: MeteredLine): CostLine {
     : { class: name, tokens: count, usd_per_million: decimalText(each, FINE_PLACES - 6), amount_usd };
 }
 
+/** Whether these are whole tokens at all; what is read from a damaged row may be none. */
+export function areCounts(usage: TokenCounts & { reasoningTokens?: unknown }): boolean {
+  const { serviceTier: _, ...counts } = usage;
+  return Object.values(counts).every((count) => count === null || isCount(count));
+}
+
+const isCount = (count: unknown): boolean => Number.isSafeInteger(count) && Number(count) >= 0;
+
 function whole(count: number): number {
-  if (!Number.isSafeInteger(count) || count < 0) throw new Error(`not a count: ${count}`);
+  if (!isCount(count)) throw new Error(`not a count: ${count}`);
   return count;
 }

@@ -21,6 +21,7 @@ export interface UsageRow {
   requests: number;
   inputTokens: bigint;
   cachedTokens: bigint;
+  cacheWriteTokens: bigint;
   outputTokens: bigint;
   charge: NanoUsd;
 }
@@ -54,13 +55,21 @@ export const readUsage = (on: Reader, filter: UsageFilter): Promise<UsageRow[]> 
     return rows.length === 0 && filter.groupBy === undefined ? [NO_USAGE] : rows.map(rowOf);
   });
 
-const SUMMED = ["requests", "input_tokens", "cached_tokens", "output_tokens", "charge"] as const;
+const SUMMED = [
+  "requests",
+  "input_tokens",
+  "cached_tokens",
+  "cache_write_tokens",
+  "output_tokens",
+  "charge",
+] as const;
 
 const NO_USAGE: UsageRow = {
   group: null,
   requests: 0,
   inputTokens: 0n,
   cachedTokens: 0n,
+  cacheWriteTokens: 0n,
   outputTokens: 0n,
   charge: ZERO_USD,
 };
@@ -70,6 +79,7 @@ const rowOf = (row: SqlRow): UsageRow => ({
   requests: Number(sumOf(row, "requests")),
   inputTokens: sumOf(row, "input_tokens"),
   cachedTokens: sumOf(row, "cached_tokens"),
+  cacheWriteTokens: sumOf(row, "cache_write_tokens"),
   outputTokens: sumOf(row, "output_tokens"),
   charge: nanoUsd(sumOf(row, "charge")),
 });

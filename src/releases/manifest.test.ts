@@ -118,6 +118,82 @@ test("a price that YAML reads as a float is refused, and the message says what t
   expect(message).toContain('"0.5"');
 });
 
+const CLASSED = {
+  ...LEAST.pricing,
+  cached_input_per_million: "0.05",
+  cache_write_per_million: "0.625",
+  cache_write_1h_per_million: "1",
+  audio_input_per_million: "2",
+  image_input_per_million: "0.7",
+  audio_output_per_million: "4",
+  per_call: "10",
+  calls_max: 5,
+  service_tiers: { flex: "0.5", priority: "2" },
+};
+const tier = (above_prompt_tokens: number) => ({
+  above_prompt_tokens,
+  input_per_million: "1",
+  cached_input_per_million: "0.1",
+  cache_write_per_million: "1.25",
+  cache_write_1h_per_million: "2",
+  audio_input_per_million: "4",
+  image_input_per_million: "1.4",
+  output_per_million: "3",
+  audio_output_per_million: "8",
+});
+
+test("prices of classes are exact, and are published as they were written", () => {
+  const pricing = { ...CLASSED, tiers: [tier(100), tier(200)] };
+  const release = freezeRelease(parseManifest({ ...LEAST, pricing }), SIGNED);
+  const { currency: _, ...published } = pricing;
+  expect(release.publishedPrice).toEqual(published);
+  expect(release.price).toMatchObject({
+    cacheWrite: 625_000_000n,
+    perThousandCalls: 10_000_000_000n,
+    callsMax: 5,
+    tiers: [{ abovePromptTokens: 100, cacheWrite1h: 2_000_000_000n }, { abovePromptTokens: 200 }],
+    serviceTiers: { flex: 500_000_000n, priority: 2_000_000_000n },
+  });
+});
+
+test("prices that contradict each other are refused at the field that has to change", () => {
+  const { image_input_per_million: _, ...blind } = tier(200);
+  const wrong: [object, string, string][] = [
+    [{ calls_max: undefined }, "pricing.calls_max", "is required with per_call"],
+    [{ per_call: undefined }, "pricing.calls_max", "means nothing without per_call"],
+    [{ calls_max: 0 }, "pricing.calls_max", ""],
+    [{ tiers: [] }, "pricing.tiers", ""],
+    [{ tiers: [tier(0)] }, "pricing.tiers[0].above_prompt_tokens", ""],
+    [
+      { tiers: [tier(200), tier(200)] },
+      "pricing.tiers[1].above_prompt_tokens",
+      "must be above that of the tier before",
+    ],
+    [{ tiers: [tier(1000)] }, "pricing.tiers[0].above_prompt_tokens", "must be below context_window"],
+    [
+      { tiers: [tier(100), blind] },
+      "pricing.tiers[1].image_input_per_million",
+      "a tier prices the whole request",
+    ],
+    [{ tiers: [{ ...tier(100), more: "1" }] }, "pricing.tiers[0].more", "is not a field"],
+    [{ service_tiers: {} }, "pricing.service_tiers", "must name at least one tier"],
+    [{ service_tiers: { flex: "0" } }, "pricing.service_tiers.flex", "above 0 and at most 100"],
+    [{ service_tiers: { flex: "100.1" } }, "pricing.service_tiers.flex", "above 0 and at most 100"],
+    [{ service_tiers: { flex: 0.5 } }, "pricing.service_tiers.flex", "quoted decimal string"],
+    [{ service_tiers: { Flex: "0.5" } }, "pricing.service_tiers.Flex", "lower-case word"],
+    [
+      { service_tiers: { dear: "2" }, audio_input_per_million: "600000" },
+      "pricing.service_tiers.dear",
+      "more than 1000000",
+    ],
+  ];
+  for (const [change, path, words] of wrong) {
+    const refused = refusalOf(() => parseManifest({ ...LEAST, pricing: { ...CLASSED, ...change } }));
+    expect([change, refused.path]).toEqual([change, path]);
+    expect(refused.message).toContain(words);
+  }
+});
+
 test("missing, negative, endless and absurd prices are refused with their path", () => {
   for (const wrong of [undefined, "", "-1", "1e3", "0.0000000001", "abc", "1000001", null, 1]) {
     const pricing = { ...LEAST.pricing, output_per_million: wrong };

@@ -5,10 +5,10 @@ import { z } from "zod";
 import { type Capabilities, type Capability, PUBLISHED_CAPABILITIES } from "../domain/capabilities.ts";
 import { parseUsd } from "../domain/money.ts";
 import type { Manifest } from "../domain/release.ts";
+import { pricesAgree, RATE_MAX } from "./prices-agree.ts";
 import { ReleaseError } from "./release-error.ts";
 
 /** Rates and windows beyond these would let one hold outgrow the 63 bits of a row; nothing real comes near. */
-const RATE_MAX_USD_PER_MILLION = 1_000_000_000_000_000n;
 const CONTEXT_WINDOW_MAX = 16_777_216;
 
 const name = z
@@ -39,16 +39,39 @@ const amount = z
   .refine((text) => parseUsd(text) !== null, {
     error: "must be a decimal string in US dollars, 0 or more, with at most nine decimals",
   });
-const rate = amount.refine((text) => (parseUsd(text) ?? 0n) <= RATE_MAX_USD_PER_MILLION, {
+const rate = amount.refine((text) => (parseUsd(text) ?? 0n) <= RATE_MAX, {
   error: "must be at most 1000000 US dollars per million tokens",
 });
 
-const pricing = z.strictObject({
-  currency: z.literal("USD"),
+const FACTOR_MAX = 100;
+const factor = amount.refine((text) => Number(text) > 0 && Number(text) <= FACTOR_MAX, {
+  error: `must be a factor above 0 and at most ${FACTOR_MAX}`,
+});
+const rates = {
   input_per_million: rate,
   cached_input_per_million: rate.optional(),
+  cache_write_per_million: rate.optional(),
+  cache_write_1h_per_million: rate.optional(),
+  audio_input_per_million: rate.optional(),
+  image_input_per_million: rate.optional(),
   output_per_million: rate,
+  audio_output_per_million: rate.optional(),
+};
+const pricing = z.strictObject({
+  currency: z.literal("USD"),
+  ...rates,
   request_minimum: amount,
+  per_call: rate.optional(),
+  calls_max: z.int().min(1).max(1000).optional(),
+  tiers: z
+    .array(z.strictObject({ above_prompt_tokens: tokens, ...rates }))
+    .min(1)
+    .max(8)
+    .optional(),
+  service_tiers: z
+    .record(z.string(), factor)
+    .refine((tiers) => Object.keys(tiers).length > 0, { error: "must name at least one tier" })
+    .optional(),
 });
 
 /** Whether a manifest's prices may have it. */
@@ -146,6 +169,7 @@ function agreements(written: Written): [boolean, string, string][] {
       "is required when capabilities.images is true: images are priced at this flat maximum",
     ],
     [written.remote_images && !able.images, "remote_images", "needs capabilities.images"],
+    ...pricesAgree(written),
   ];
 }
 

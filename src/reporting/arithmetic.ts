@@ -7,7 +7,13 @@ import { formatUsd, maxUsd, type NanoUsd, subUsd } from "../domain/money.ts";
 import type { Price } from "../domain/price.ts";
 import type { Release } from "../domain/release.ts";
 import type { RequestRecord } from "../ledger/ledger.ts";
-import { fineSum, type MeteredLine, meteredLines, type TokenCounts } from "../pricing/cost-lines.ts";
+import {
+  areCounts,
+  fineSum,
+  type MeteredLine,
+  meteredLines,
+  type TokenCounts,
+} from "../pricing/cost-lines.ts";
 import { nanoFromFine } from "../pricing/rates.ts";
 
 export type Arithmetic = NonNullable<z.output<typeof spendShapes.activityDetail>["arithmetic"]>;
@@ -16,9 +22,11 @@ type Estimate = z.output<typeof catalogueShapes.estimate>;
 export function arithmeticOf(record: RequestRecord, release: Release): Arithmetic | null {
   const { usage } = record;
   if (usage === null) return null;
-  // What an operator charged follows from no tokens.
+  // What an operator charged follows from no tokens, and nothing follows from damaged ones.
   const { lines, sum } =
-    record.evidence === "operator" ? { lines: [], sum: record.charge } : worthOf(usage, release.price);
+    record.evidence === "operator" || !areCounts(usage)
+      ? { lines: [], sum: record.charge }
+      : worthOf(usage, release.price);
   return {
     lines,
     sum_usd: formatUsd(sum),

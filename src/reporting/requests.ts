@@ -3,6 +3,7 @@
 import type { HeldNothingJson, RequestJson } from "../api/shapes/requests.ts";
 import { formatUsd, usdJsonNumber } from "../domain/money.ts";
 import type { Release } from "../domain/release.ts";
+import { printClassCounts } from "../domain/token-classes.ts";
 import { printGateway, receiptOfRecord } from "../gateway/receipt.ts";
 import type { AttemptRecord, Reader, RequestRecord } from "../ledger/ledger.ts";
 import type { Sql } from "../store/sql.ts";
@@ -67,6 +68,7 @@ const printUsage = (usage: NonNullable<RequestRecord["usage"]>): RequestJson["us
   completion_tokens: usage.completionTokens,
   total_tokens: usage.promptTokens + usage.completionTokens,
   cached_tokens: usage.cachedTokens,
+  ...printClassCounts(usage),
   reasoning_tokens: usage.reasoningTokens,
 });
 
@@ -97,4 +99,5 @@ const printTold = (told: TokenCounts): NonNullable<RequestJson["attempts"][numbe
   prompt_tokens: told.promptTokens,
   completion_tokens: told.completionTokens,
   cached_tokens: told.cachedTokens,
+  ...printClassCounts(told),
 });

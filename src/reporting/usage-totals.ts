@@ -28,6 +28,7 @@ export const usage = (ledger: Store) => ({
         requests: row.requests,
         input_tokens: printSum(row.inputTokens),
         cached_tokens: printSum(row.cachedTokens),
+        cache_write_tokens: printSum(row.cacheWriteTokens),
         output_tokens: printSum(row.outputTokens),
         charge_usd: formatUsd(row.charge),
       })),

@@ -153,7 +153,7 @@ export const TABLES = {
   },
   request: {
     text: "org_id request_id key_id model tier month release_digest attempts",
-    textOrNull: "idem_key evidence error_code finish_reason",
+    textOrNull: "idem_key evidence error_code finish_reason usage_classes",
     oneOf: { state: "admitted dispatched settled released" },
     whole: "epoch admitted_at deadline_at prompt_bound output_bound opened_txn",
     wholeOrNull:
@@ -184,7 +184,7 @@ export const TABLES = {
   },
   usage_hour: {
     text: "org_id key_id model",
-    whole: "hour requests input_tokens cached_tokens output_tokens",
+    whole: "hour requests input_tokens cached_tokens cache_write_tokens output_tokens",
     money: "charge",
   },
 } as const satisfies Record<string, Columns>;

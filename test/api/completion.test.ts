@@ -68,6 +68,15 @@ test("a completion has every member of specification 2.2, and its cost is what t
       currency: "USD",
       minimum_applied: true,
       evidence: "provider_usage",
+      lines: [
+        expect.objectContaining({ class: "input", tokens: json.usage.prompt_tokens, usd_per_million: "2" }),
+        expect.objectContaining({
+          class: "output",
+          tokens: json.usage.completion_tokens,
+          usd_per_million: "2",
+        }),
+        expect.objectContaining({ class: "request_minimum" }),
+      ],
     },
     attempts: 1,
   });

@@ -4,12 +4,13 @@ import { byItself } from "../../src/domain/actor.ts";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { nanoUsd, ZERO_USD } from "../../src/domain/money.ts";
+import { exactPrice } from "../../src/domain/price.ts";
 import { versionOf } from "../../src/domain/row-version.ts";
 import { mintKey } from "../../src/registry/secret.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { newId } from "../../src/lib/id.ts";
 import { testClock } from "../support/clock.ts";
-import { type KeyInHand, type OpenLedger, type Opened, jwsOf, releaseOf, World } from "./world.ts";
+import { type KeyInHand, type OpenLedger, type Opened, jwsOf, PRICE, releaseOf, World } from "./world.ts";
 import { changeKey, createKey, findKey, keysOf, revokeKey } from "../../src/registry/api-keys.ts";
 import {
   approveEntitlement,
@@ -64,6 +65,39 @@ export function ledgerConformance(store: string, open: OpenLedger): void {
       expect([says, await world.balance(key.organizationId)]).toEqual(["admitted", "3.00 2.00"]);
       expect(await world.settle(key, id, { dollars: 0.75 })).toMatchObject({ kind: "done" });
       expect(await world.balance(key.organizationId)).toBe("4.25 0.00");
+    });
+
+    test("classes of tokens are kept with the charge that follows from them, and counted by the hour", async () => {
+      const publishedPrice = {
+        ...PRICE,
+        cache_write_per_million: "12500",
+        service_tiers: { flex: "0.5" },
+        tiers: [
+          {
+            above_prompt_tokens: 100,
+            input_per_million: "20000",
+            cache_write_per_million: "25000",
+            output_per_million: "20000",
+          },
+        ],
+      };
+      const price = exactPrice(publishedPrice);
+      const release = releaseOf({ model: "classed", price, publishedPrice });
+      await world.publish(release);
+      const key = await customer(5);
+      const { id } = await world.admit(key, { hold: 2, release });
+      const usage = {
+        promptTokens: 10,
+        completionTokens: 0,
+        cachedTokens: null,
+        reasoningTokens: null,
+        cacheWriteTokens: 4,
+        serviceTier: "flex",
+      };
+      // (6 × 0.01 + 4 × 0.0125) × 0.5
+      expect(await world.settle(key, id, { dollars: 0.055, release, usage })).toMatchObject({ kind: "done" });
+      expect((await readRequest(ledger, id))?.usage).toEqual(usage);
+      expect(await readUsage(ledger, key)).toMatchObject([{ inputTokens: 10n, cacheWriteTokens: 4n }]);
     });
 
     test("a void returns the whole hold", async () => {

@@ -269,6 +269,7 @@ describe("PostgreSQL: the audit finds what is planted", () => {
     ["an entry changed", "UPDATE ledger_entry SET amount = amount + 1 WHERE version = 1", "I5"],
     ["an entry removed", "DELETE FROM ledger_entry WHERE version = 2", "I5"],
     ["a charge changed", "UPDATE request SET charge = charge - 1 WHERE state = 'settled'", "I8"],
+    ["classes that are none", "UPDATE request SET usage_classes = '7' WHERE state = 'settled'", "I8"],
     [
       "a request settled without an entry",
       "UPDATE request SET state = 'settled', closed_txn = 1, prompt_tokens = 0, completion_tokens = 0, evidence = 'none' WHERE state = 'released'",

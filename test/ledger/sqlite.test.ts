@@ -148,6 +148,7 @@ describe("SQLite: the audit finds what is planted", () => {
       "I5",
     ],
     ["a charge changed", ["UPDATE request SET charge = charge - 1 WHERE state = 'settled'"], "I8"],
+    ["classes that are none", ["UPDATE request SET usage_classes = '7' WHERE state = 'settled'"], "I8"],
     [
       "a request settled without an entry",
       [

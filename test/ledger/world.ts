@@ -2,8 +2,15 @@
 import { byItself } from "../../src/domain/actor.ts";
 import { NO_CAPABILITIES } from "../../src/domain/capabilities.ts";
 import { nanoUsd, type NanoUsd, ZERO_USD } from "../../src/domain/money.ts";
+import { exactPrice, type PublishedPrice } from "../../src/domain/price.ts";
 import type { Manifest, Release } from "../../src/domain/release.ts";
-import type { AdmissionDecision, AdmissionRequest, Ledger, ResolveOutcome } from "../../src/ledger/ledger.ts";
+import type {
+  AdmissionDecision,
+  AdmissionRequest,
+  Ledger,
+  ResolveOutcome,
+  TokenUsage,
+} from "../../src/ledger/ledger.ts";
 import { mintKey } from "../../src/registry/secret.ts";
 import { newId, newRequestId } from "../../src/lib/id.ts";
 import type { TestClock } from "../support/clock.ts";
@@ -29,6 +36,13 @@ export interface KeyInHand {
 
 const usd = (amount: number): NanoUsd => nanoUsd(BigInt(Math.round(amount * 1e9)));
 
+/** One token costs 0.01 dollars, so that tables read in dollars. */
+export const PRICE: PublishedPrice = {
+  input_per_million: "10000",
+  output_per_million: "10000",
+  request_minimum: "0",
+};
+
 export function releaseOf(fields: Partial<Release> = {}): Release {
   const model = fields.model ?? "m";
   const route = fields.route ?? `${model}@p/r`;
@@ -44,9 +58,8 @@ export function releaseOf(fields: Partial<Release> = {}): Release {
     contextWindow: 1000,
     maxOutputTokens: 100,
     defaultOutputTokens: 100,
-    // One token costs 0.01 dollars, so that tables read in dollars.
-    price: { input: usd(10_000), cachedInput: usd(10_000), output: usd(10_000), requestMinimum: ZERO_USD },
-    publishedPrice: { input_per_million: "10000", output_per_million: "10000", request_minimum: "0" },
+    price: exactPrice(PRICE),
+    publishedPrice: PRICE,
     reasoning: null,
     tokenizer: "bytes",
     capabilities: NO_CAPABILITIES,
@@ -221,7 +234,14 @@ export class World {
   settle(
     key: KeyInHand,
     requestId: string,
-    terms: { dollars: number; answer?: string; release?: Release; lowered?: number },
+    terms: {
+      dollars: number;
+      answer?: string;
+      release?: Release;
+      lowered?: number;
+      /** Else as many plain tokens as it takes. */
+      usage?: TokenUsage;
+    },
   ): Promise<ResolveOutcome> {
     const { dollars, answer, release = releaseOf(), lowered } = terms;
     return this.ledger.settle({
@@ -230,7 +250,7 @@ export class World {
       requestId,
       releaseDigest: release.digest,
       evidence: "provider_usage",
-      usage: {
+      usage: terms.usage ?? {
         promptTokens: Math.round(dollars * 100),
         completionTokens: 0,
         cachedTokens: null,

@@ -1,5 +1,7 @@
 // A reader of event streams for tests, strict about framing: what is no `data`, `id` or comment line fails.
 
+import type { CostLine } from "../../src/pricing/cost-lines.ts";
+
 export interface ChunkJson {
   id: string;
   object: string;
@@ -41,6 +43,7 @@ export interface GatewayJson {
     currency: string;
     minimum_applied: boolean;
     evidence: string;
+    lines: CostLine[];
   };
   attempts: number;
 }

@@ -139,6 +139,7 @@ export const usageListSchema = z
           requests: count,
           input_tokens: count,
           cached_tokens: count,
+          cache_write_tokens: count,
           output_tokens: count,
           charge_usd: usd,
         })

@@ -1,10 +1,32 @@
 // A request as its record tells it, and what is told of one that held nothing (interfaces.md §2 and §5). No content.
 import { EVIDENCE } from "../../domain/gateway-object.ts";
+import { TOKEN_CLASSES } from "../../domain/token-classes.ts";
 import { z } from "zod";
 import { count, milliseconds, tier, time, usd } from "./fields.ts";
 
 /** docs/money.md explains each. */
 export const doubt = z.enum(["usage_clamped", "usage_below_delivered", "output_above_maximum"]);
+
+/** Each is left out where there is none. */
+const classCounts = {
+  cache_write_tokens: count.optional(),
+  cache_write_1h_tokens: count.optional(),
+  audio_input_tokens: count.optional(),
+  image_input_tokens: count.optional(),
+  audio_output_tokens: count.optional(),
+  calls: count.optional().describe("Paid calls on the provider's side, such as web searches."),
+  service_tier: z.string().optional(),
+};
+/** Exact decimal strings of US dollars, without trailing zeros. */
+const costLine = z.object({
+  class: z.enum([...TOKEN_CLASSES, "calls", "rounding", "request_minimum", "above_hold", "operator"]),
+  tokens: count.optional(),
+  calls: count.optional(),
+  usd_per_million: z.string().optional(),
+  usd_per_thousand: z.string().optional(),
+  amount_usd: z.string(),
+});
+
 const attemptSchema = z
   .object({
     n: count,
@@ -19,7 +41,12 @@ const attemptSchema = z
     ms: milliseconds,
     doubts: z.array(doubt).describe("Why the provider's word was not taken as it was."),
     told: z
-      .object({ prompt_tokens: count, completion_tokens: count, cached_tokens: count.nullable() })
+      .object({
+        prompt_tokens: count,
+        completion_tokens: count,
+        cached_tokens: count.nullable(),
+        ...classCounts,
+      })
       .nullable()
       .describe("What it told beyond the quoted bounds; the variance is computed from it."),
   })
@@ -50,6 +77,7 @@ const gatewaySchema = z
         currency: z.literal("USD"),
         minimum_applied: z.boolean(),
         evidence: z.enum(EVIDENCE),
+        lines: z.array(costLine).describe("They add up to the charge, exactly."),
       })
       .optional()
       .describe("Left out while the request runs."),
@@ -80,6 +108,7 @@ export const requestSchema = z
         completion_tokens: count,
         total_tokens: count,
         cached_tokens: count.nullable(),
+        ...classCounts,
         reasoning_tokens: count.nullable(),
       })
       .nullable(),

@@ -6,6 +6,7 @@ import { decideLowering } from "./lowering.ts";
 import type { BatchState } from "../commit/batch-state.ts";
 import type { ResolveOutcome, Settlement, StoredAnswer, Voiding } from "../ledger.ts";
 import { type ClosedRow, type RequestRow, rowId } from "../rows.ts";
+import { printClasses } from "../usage-classes.ts";
 
 /** Whose request it is; recovery resolves rows of earlier owners. */
 export interface Owner {
@@ -47,7 +48,11 @@ export function settle(batch: BatchState, found: Open, settlement: Settling): vo
     state: "settled",
     releaseDigest: settlement.releaseDigest,
     evidence: settlement.evidence,
-    ...usage,
+    promptTokens: usage.promptTokens,
+    completionTokens: usage.completionTokens,
+    cachedTokens: usage.cachedTokens,
+    reasoningTokens: usage.reasoningTokens,
+    usageClasses: printClasses(usage),
     charge,
     variance,
     minimumApplied: settlement.minimumApplied,
@@ -68,7 +73,8 @@ export function settle(batch: BatchState, found: Open, settlement: Settling): vo
 const MOST_TOKENS = 2 ** 40;
 
 function assertStorable({ usage, status, firstPartMs, totalMs }: Settling): void {
-  for (const [name, count] of Object.entries(usage) as [string, number | null][])
+  const { serviceTier: _, ...counts } = usage;
+  for (const [name, count] of Object.entries(counts))
     if (count !== null && !(Number.isInteger(count) && count >= 0 && count <= MOST_TOKENS))
       throw new Error(`a settlement of ${count} ${name}`);
   for (const [name, whole] of Object.entries({ status, firstPartMs, totalMs }))
@@ -96,6 +102,7 @@ export function release(batch: BatchState, found: Open, voiding: Voiding): void 
     completionTokens: null,
     cachedTokens: null,
     reasoningTokens: null,
+    usageClasses: null,
     charge: ZERO_USD,
     variance: ZERO_USD,
     minimumApplied: false,
@@ -182,13 +189,14 @@ function freeClaim(
 function chargedTokens(
   request: { promptBound: number; outputBound: number },
   settled: { usage: Settlement["usage"]; variance: NanoUsd },
-): { inputTokens: number; cachedTokens: number; outputTokens: number } {
-  const { promptTokens, completionTokens, cachedTokens } = settled.usage;
+): { inputTokens: number; cachedTokens: number; cacheWriteTokens: number; outputTokens: number } {
+  const { promptTokens, completionTokens, cachedTokens, cacheWriteTokens = 0 } = settled.usage;
   const capped = settled.variance > 0n;
   const inputTokens = capped ? Math.min(promptTokens, request.promptBound) : promptTokens;
   return {
     inputTokens,
     cachedTokens: Math.min(cachedTokens ?? 0, inputTokens),
+    cacheWriteTokens: Math.min(cacheWriteTokens, inputTokens),
     outputTokens: capped ? Math.min(completionTokens, request.outputBound) : completionTokens,
   };
 }
@@ -209,12 +217,14 @@ function addUsage(batch: BatchState, request: RequestRow, settlement: Settling):
     requests: 0,
     inputTokens: 0n,
     cachedTokens: 0n,
+    cacheWriteTokens: 0n,
     outputTokens: 0n,
     charge: ZERO_USD,
   };
   row.requests += 1;
   row.inputTokens += BigInt(tokens.inputTokens);
   row.cachedTokens += BigInt(tokens.cachedTokens);
+  row.cacheWriteTokens += BigInt(tokens.cacheWriteTokens);
   row.outputTokens += BigInt(tokens.outputTokens);
   row.charge = addUsd(row.charge, settlement.charge);
   batch.changes.usageHours.set(id, row);

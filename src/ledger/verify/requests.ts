@@ -6,10 +6,12 @@ import type { Release } from "../../domain/release.ts";
 import { type Charge, chargeOf } from "../../pricing/charge.ts";
 import { openAnswer } from "../answer-vault.ts";
 import { type Cell, flag, money } from "../cell.ts";
+import type { KnownClasses } from "../../domain/token-classes.ts";
 import { type Loaded, widthOf } from "../column-loads.ts";
 import { AUDITED } from "../columns.ts";
 import type { AttemptRecord } from "../ledger.ts";
 import { attemptsIn } from "../unreadable.ts";
+import { classesIn } from "../usage-classes.ts";
 import type { Findings } from "./findings.ts";
 
 /** A request may outlive its deadline while its owner tries to end it, and a provider is asked (money.md §9). */
@@ -17,13 +19,16 @@ const LATE_AT_MOST_MS = 15 * 60_000 + 60_000;
 /** Admission stamps are lifted to the organization's newest when the clock was set back (money.md §2). */
 const CLOCK_SLACK_MS = 3_600_000;
 
-export interface AuditedRequest extends Omit<Loaded<typeof AUDITED>, "state" | "evidence" | "attempts"> {
+export interface AuditedRequest
+  extends Omit<Loaded<typeof AUDITED>, "state" | "evidence" | "attempts" | "usageClasses"> {
   state: "unfinished" | "settled" | "released";
   evidence: Evidence | null;
   /** Held until an operator decides; nothing of it is asked but that its hold is there. */
   quarantined: boolean;
   /** What an operator charged; null for whatever ended by itself. */
   chargedByHand: NanoUsd | null;
+  /** Of its tokens; null: unreadable. */
+  classes: KnownClasses | null;
   /** Null: unreadable. */
   attempts: Pick<AttemptRecord, "startedAtMs" | "told">[] | null;
 }
@@ -32,13 +37,14 @@ const WIDTH = widthOf(AUDITED);
 
 /** Cells of `AUDITED`, then whether it waits for an operator, and what one charged. */
 export function auditedRequestOf(cells: readonly Cell[]): AuditedRequest {
-  const { state, evidence, attempts, ...row } = AUDITED.row(cells);
+  const { state, evidence, attempts, usageClasses, ...row } = AUDITED.row(cells);
   const ended = state === "settled" || state === "released";
   const [waits, byHand = null] = cells.slice(WIDTH);
   return {
     ...row,
     state: ended ? state : "unfinished",
     evidence: evidence as Evidence | null,
+    classes: releaseOr(() => classesIn(usageClasses)),
     attempts: attemptsIn(attempts),
     quarantined: flag(waits) && !ended,
     chargedByHand: byHand === null ? null : money(byHand),
@@ -72,9 +78,10 @@ export function auditCharge(findings: Findings, request: AuditedRequest, release
     promptTokens: request.promptTokens ?? 0,
     completionTokens: request.completionTokens ?? 0,
     cachedTokens: request.cachedTokens,
+    ...request.classes,
   };
   const { told = null } = request.attempts?.at(-1) ?? {};
-  const again = recomputed({ usage, told, price: release.price, hold, evidence });
+  const again = request.classes && recomputed({ usage, told, price: release.price, hold, evidence });
   if (again === null) {
     findings.violated("I8 charge recomputed", { ...about, expected: "token counts", found: "none" });
     return;
@@ -159,7 +166,7 @@ function chargeTold({ sealed, ...place }: AuditedAnswer, dataKey: Uint8Array): s
   }
 }
 
-/** Null for a release that cannot be read: a violation in itself. */
+/** Null for what cannot be read: a violation in itself. */
 export function releaseOr<T>(read: () => T): T | null {
   try {
     return read();

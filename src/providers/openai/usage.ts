@@ -15,24 +15,46 @@ export function readUsage(value: unknown, serviceTier: unknown = null): Provider
   const reported = count(value["completion_tokens"]);
   const promptTokens = count(value["prompt_tokens"]) ?? difference(total, reported);
   if (promptTokens === null) return null;
-  const left = difference(total, promptTokens);
-  if (left === null && reported === null) return null;
-  const completionTokens = Math.max(left ?? 0, reported ?? 0);
+  const rest = difference(total, promptTokens);
+  if (rest === null && reported === null) return null;
+  const completionTokens = Math.max(rest ?? 0, reported ?? 0);
+  const prompt = value["prompt_tokens_details"];
+  const completion = value["completion_tokens_details"];
   const cached =
-    count(inside(value["prompt_tokens_details"], "cached_tokens")) ??
+    count(inside(prompt, "cached_tokens")) ??
     count(value["prompt_cache_hit_tokens"]) ??
     count(value["cached_tokens"]);
-  const reasoning =
-    count(inside(value["completion_tokens_details"], "reasoning_tokens")) ?? count(value["reasoning_tokens"]);
+  const written = count(inside(prompt, "cache_write_tokens"));
+  const reasoning = count(inside(completion, "reasoning_tokens")) ?? count(value["reasoning_tokens"]);
+  // Each is cut to what the classes before it leave: a cached image is counted as cached, as it is priced.
+  let left = promptTokens;
+  const part = (told: number | null): number | null => {
+    if (told === null) return null;
+    const counted = Math.min(told, left);
+    left -= counted;
+    return counted;
+  };
   return {
     promptTokens,
     completionTokens,
     ...NO_CLASSES,
-    cachedTokens: cached === null ? null : Math.min(cached, promptTokens),
-    reasoningTokens: reasoning === null ? null : Math.min(reasoning, completionTokens),
+    cachedTokens: part(cached),
+    cacheWriteTokens: part(written),
+    audioInputTokens: part(count(inside(prompt, "audio_tokens"))),
+    imageInputTokens: part(count(inside(prompt, "image_tokens"))),
+    reasoningTokens: atMost(reasoning, completionTokens),
+    audioOutputTokens: atMost(count(inside(completion, "audio_tokens")), completionTokens),
+    calls: callsOf(value),
     serviceTier: serviceTierOf(serviceTier),
   };
 }
+
+/** Searches that are billed by the piece: as OpenRouter, and as Perplexity tells them. */
+const callsOf = (usage: Record<string, unknown>): number | null =>
+  count(inside(usage["server_tool_use"], "web_search_requests")) ?? count(usage["num_search_queries"]);
+
+const atMost = (told: number | null, most: number): number | null =>
+  told === null ? null : Math.min(told, most);
 
 /** `total − part`; null when one is missing or the total is smaller, so that it cannot be one. */
 function difference(total: number | null, part: number | null): number | null {

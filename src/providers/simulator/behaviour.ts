@@ -39,6 +39,19 @@ const behaviourSchema = z.strictObject({
   no_usage: z.boolean().optional(),
   /** Reports these figures instead of its own; its bill keeps its own. */
   usage: z.strictObject({ prompt_tokens: count, completion_tokens: count }).optional(),
+  /** Tells of these classes within its tokens. */
+  classes: z
+    .strictObject({
+      cached: count.optional(),
+      cache_write: count.optional(),
+      audio_input: count.optional(),
+      image_input: count.optional(),
+      audio_output: count.optional(),
+      searches: count.optional(),
+    })
+    .optional(),
+  /** Names this tier of service in its reply. */
+  service_tier: z.string().max(100).optional(),
   /** Reports exactly this object, sane or not. */
   usage_as_is: z.record(z.string(), z.unknown()).optional(),
   /** Tells its usage in the first event of a stream already. */

@@ -5,7 +5,7 @@ import { type Asked, askedSchema } from "./asked.ts";
 import type { Behaviour } from "./behaviour.ts";
 import type { Face, Heard, Said, StreamWords } from "./face.ts";
 import { logprobsOf } from "./logprobs.ts";
-import { type Head, printBody, printChunk, simulatedUsage } from "./print.ts";
+import { type Head, named, printBody, printChunk, simulatedUsage } from "./print.ts";
 
 const FAILED = {
   error: { message: "the simulated model failed", type: "server_error", code: "server_error" },
@@ -33,10 +33,11 @@ function heard(asked: Asked): Heard {
 }
 
 function streamed(
-  head: Head,
+  anonymous: Head,
   answer: SimulatedAnswer,
   { asked, behaviour }: { asked: Asked; behaviour: Behaviour },
 ): StreamWords {
+  const head = named(anonymous, behaviour);
   const toldUsage = asked.stream_options?.include_usage === true && behaviour.no_usage !== true;
   const usage = toldUsage ? printChunk(head, [], simulatedUsage(answer, behaviour)) : "";
   return {

@@ -7,6 +7,7 @@ export interface Head {
   id: string;
   model: string;
   created: number;
+  service_tier?: string;
 }
 
 const isReasoning = ({ reasoning }: SimulatedChoice["fragments"][number]): boolean => reasoning;
@@ -18,6 +19,7 @@ export const completionTokensOf = ({ choices }: SimulatedAnswer): number =>
 
 export function simulatedUsage(answer: SimulatedAnswer, behaviour: Behaviour): unknown {
   if (behaviour.usage_as_is !== undefined) return behaviour.usage_as_is;
+  const { classes = {} } = behaviour;
   const prompt_tokens = behaviour.usage?.prompt_tokens ?? answer.promptTokens;
   const completion_tokens = behaviour.usage?.completion_tokens ?? completionTokensOf(answer);
   const reasoning = sum(
@@ -27,15 +29,28 @@ export function simulatedUsage(answer: SimulatedAnswer, behaviour: Behaviour): u
     prompt_tokens,
     completion_tokens,
     total_tokens: prompt_tokens + completion_tokens,
-    prompt_tokens_details: { cached_tokens: 0 },
-    completion_tokens_details: { reasoning_tokens: Math.min(reasoning, completion_tokens) },
+    prompt_tokens_details: {
+      cached_tokens: classes.cached ?? 0,
+      ...(classes.cache_write !== undefined && { cache_write_tokens: classes.cache_write }),
+      ...(classes.audio_input !== undefined && { audio_tokens: classes.audio_input }),
+      ...(classes.image_input !== undefined && { image_tokens: classes.image_input }),
+    },
+    completion_tokens_details: {
+      reasoning_tokens: Math.min(reasoning, completion_tokens),
+      ...(classes.audio_output !== undefined && { audio_tokens: classes.audio_output }),
+    },
+    ...(classes.searches !== undefined && { server_tool_use: { web_search_requests: classes.searches } }),
   };
 }
+
+/** With the tier of service that the reply names. */
+export const named = (head: Head, { service_tier }: Behaviour): Head =>
+  service_tier === undefined ? head : { ...head, service_tier };
 
 /** The body of a non-streamed answer. */
 export function printBody(head: Head, answer: SimulatedAnswer, behaviour: Behaviour): unknown {
   return {
-    ...head,
+    ...named(head, behaviour),
     object: "chat.completion",
     choices: answer.choices.map((choice, index) => ({
       index,

@@ -16,14 +16,26 @@ export function printAnswer(head: AnswerHead, answer: Answer, { usage, gateway }
   );
 }
 
-/** `usage`: totals are always the sum; details only when the provider told them. */
+/** `usage`: totals are always the sum; details only when the provider told them, beside cached and reasoning only those that there are. */
 export function printUsage(usage: TokenUsage): string {
-  const { promptTokens, completionTokens, cachedTokens, reasoningTokens } = usage;
+  const { promptTokens, completionTokens } = usage;
   let text = `{"prompt_tokens":${promptTokens},"completion_tokens":${completionTokens},"total_tokens":${promptTokens + completionTokens}`;
-  if (cachedTokens !== null) text += `,"prompt_tokens_details":{"cached_tokens":${cachedTokens}}`;
-  if (reasoningTokens !== null)
-    text += `,"completion_tokens_details":{"reasoning_tokens":${reasoningTokens}}`;
+  text += printDetails("prompt_tokens_details", {
+    cached_tokens: usage.cachedTokens,
+    cache_write_tokens: usage.cacheWriteTokens,
+    audio_tokens: usage.audioInputTokens,
+  });
+  text += printDetails("completion_tokens_details", {
+    reasoning_tokens: usage.reasoningTokens,
+    audio_tokens: usage.audioOutputTokens,
+  });
   return `${text}}`;
+}
+
+/** Of the counts that are known; nothing where none is. */
+function printDetails(name: string, counts: Record<string, number | null | undefined>): string {
+  const known = Object.entries(counts).filter(([, count]) => typeof count === "number");
+  return known.length === 0 ? "" : `,"${name}":${JSON.stringify(Object.fromEntries(known))}`;
 }
 
 function wireChoice(choice: AnswerChoice): unknown {

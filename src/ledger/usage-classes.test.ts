@@ -1,0 +1,21 @@
+import { expect, test } from "bun:test";
+import type { TokenUsage } from "./ledger.ts";
+import { classesIn, printClasses } from "./usage-classes.ts";
+
+const usage: TokenUsage = { promptTokens: 9, completionTokens: 2, cachedTokens: 1, reasoningTokens: null };
+
+test("no classes are no text; the same classes are the same text, in whatever order they came", () => {
+  expect(printClasses(usage)).toBeNull();
+  expect(classesIn(null)).toEqual({});
+  const classes = { serviceTier: "flex", calls: 1, cacheWriteTokens: 5 };
+  const printed = '{"cacheWriteTokens":5,"calls":1,"serviceTier":"flex"}';
+  expect(printClasses({ ...usage, ...classes })).toBe(printed);
+  expect(classesIn(printed)).toEqual(classes);
+});
+
+test("a class of a newer program is left out; what is none is told, not guessed at", () => {
+  expect(classesIn('{"calls":1,"video":7}')).toEqual({ calls: 1 });
+  for (const wrong of ["", "7", "null", "[]", '{"calls":"1"}', '{"calls":-1}', '{"serviceTier":"A B"}'])
+    expect(() => classesIn(wrong)).toThrow();
+  expect(() => printClasses({ calls: 0.5 })).toThrow();
+});

@@ -1,0 +1,32 @@
+// The classes of a request's tokens in its one column: JSON of those that there are, in one order, so that the same usage is the
+// same text; NULL for none, which is most requests (docs/decisions/0043-classes-of-tokens.md).
+import { COUNTED_CLASSES, type KnownClasses, serviceTierOf } from "../domain/token-classes.ts";
+
+/** Throws for what is no class: it must not be kept as evidence. */
+export function printClasses(usage: KnownClasses): string | null {
+  const classes = pick(usage);
+  return Object.keys(classes).length === 0 ? null : JSON.stringify(classes);
+}
+
+/** Throws for what `printClasses` never printed; classes of newer programs are left out. */
+export function classesIn(printed: string | null): KnownClasses {
+  if (printed === null) return {};
+  const parsed: unknown = JSON.parse(printed);
+  if (typeof parsed !== "object" || parsed === null || Array.isArray(parsed))
+    throw new Error("its classes of tokens are none");
+  return pick(parsed);
+}
+
+function pick(from: KnownClasses): KnownClasses {
+  const classes: KnownClasses = {};
+  for (const name of COUNTED_CLASSES) {
+    const count = from[name];
+    if (count === undefined) continue;
+    if (!Number.isSafeInteger(count) || count < 0) throw new Error(`${name} is no count: ${count}`);
+    classes[name] = count;
+  }
+  const { serviceTier } = from;
+  if (serviceTier === undefined) return classes;
+  if (serviceTierOf(serviceTier) !== serviceTier) throw new Error("the tier of service is no word");
+  return { ...classes, serviceTier };
+}
