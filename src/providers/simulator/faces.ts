@@ -1,7 +1,9 @@
 // Every wire shape that the simulator speaks, one line each.
+import { anthropicMessages } from "./anthropic/face.ts";
 import { chatCompletions } from "./chat-completions.ts";
 import type { Face } from "./face.ts";
 
 export const FACES: readonly Face[] = [
   chatCompletions, //
+  anthropicMessages,
 ];

@@ -1,0 +1,72 @@
+// The simulator refuses what the vendor would: a test that passes on it means something.
+import { expect, test } from "bun:test";
+import { FaceRefusal } from "../face.ts";
+import { readClaudeCall } from "./request.ts";
+import { thoughtSeal } from "./seal.ts";
+
+const says = (text: string): object => ({ type: "text", text });
+const asks = (...content: object[]): object => ({ role: "user", content });
+const replies = (...content: object[]): object => ({ role: "assistant", content });
+const use = (id: string): object => ({ type: "tool_use", id, name: "weather", input: {} });
+const result = (tool_use_id: string): object => ({ type: "tool_result", tool_use_id });
+const thought = (thinking: string, signature = thoughtSeal(thinking)): object => ({
+  type: "thinking",
+  thinking,
+  signature,
+});
+const tools = [{ name: "weather", input_schema: { type: "object" } }];
+const thinking = { type: "enabled", budget_tokens: 1024 };
+const SOUND = { model: "claude-1", max_tokens: 4096, messages: [asks(says("Hi"))] };
+const round = (...content: object[]): object[] => [asks(says("Hi")), replies(...content), asks(result("a"))];
+
+test.each<[string, object]>([
+  ["the smallest", {}],
+  ["a round of tools", { tools, messages: round(use("a")) }],
+  ["with its thought", { tools, thinking, messages: round(thought("Hm."), use("a")) }],
+  [
+    "a round without thoughts, where the model decides",
+    { tools, thinking: { type: "adaptive" }, messages: round(use("a")) },
+  ],
+  [
+    "a round without thoughts, long ago",
+    { tools, thinking, messages: [...round(use("a")), replies(says("Rain.")), asks(says("Hm"))] },
+  ],
+])("takes %s", (_, change) => {
+  expect(readClaudeCall({ ...SOUND, ...change })).toMatchObject({ model: "claude-1" });
+});
+
+test.each<[string, object]>([
+  ["max_tokens", { max_tokens: undefined }],
+  ["Unrecognized key", { frequency_penalty: 1 }],
+  ["Unrecognized key", { messages: [asks({ ...says("Hi"), more: 1 })] }],
+  ["non-whitespace", { messages: [asks(says(" "))] }],
+  ["alternate", { messages: [asks(says("a")), asks(says("b"))] }],
+  ["alternate", { messages: [replies(says("a"))] }],
+  ["end with a user", { messages: [asks(says("a")), replies(says("b"))] }],
+  ["without tool_result", { tools, messages: [asks(says("a")), replies(use("a")), asks(says("b"))] }],
+  ["unexpected tool_use_id", { tools, messages: [asks(result("a"))] }],
+  [
+    "unexpected tool_use_id",
+    { tools, messages: [asks(says("a")), replies(use("a")), asks(result("a"), result("a"))] },
+  ],
+  [
+    "must come first",
+    { tools, messages: [asks(says("a")), replies(use("a")), asks(says("b"), result("a"))] },
+  ],
+  ["must be unique", { tools, messages: [...round(use("a")), replies(use("a")), asks(result("a"))] }],
+  ["tools", { messages: round(use("a")) }],
+  ["greater than thinking.budget_tokens", { thinking, max_tokens: 1024 }],
+  ["budget_tokens", { thinking: { type: "enabled", budget_tokens: 1000 } }],
+  ["temperature", { thinking, temperature: 0.5 }],
+  ["temperature", { temperature: 1.5 }],
+  ["tool_choice", { thinking, tools, tool_choice: { type: "any" } }],
+  ["expected thinking", { tools, thinking, messages: round(use("a")) }],
+  ["expected thinking", { tools, thinking, messages: round(says("Well."), thought("Hm."), use("a")) }],
+  ["signature", { tools, thinking, messages: round(thought("Hm.", "forged"), use("a")) }],
+  ["signature", { tools, messages: round(thought("changed", thoughtSeal("Hm.")), use("a")) }],
+  ["stop_sequences", { stop_sequences: ["\n"] }],
+])("refuses for %s", (word, change) => {
+  const call = JSON.parse(JSON.stringify({ ...SOUND, ...change })) as unknown;
+  expect(() => readClaudeCall(call)).toThrow(FaceRefusal);
+  expect(() => readClaudeCall(call)).toThrow(word);
+});
