@@ -18,11 +18,19 @@ export interface PlacedBlock {
 
 const BLOCKS_MAX = 256;
 
-/** What goes out with a call; null where there is nothing to keep. */
+/** What goes out with a call; null where there is nothing to keep. Clients add up whatever in a delta is a number (wire.md §3.1). */
 export const keptContent = (placed: readonly PlacedBlock[]): Record<string, unknown> | null =>
   placed.length === 0
     ? null
-    : { [FAMILY]: { thinking: placed.map(({ block, after }) => ({ ...block, after })) } };
+    : {
+        [FAMILY]: {
+          thinking: placed.map(({ block, after }, index) => ({
+            index,
+            ...block,
+            ...(after > 0 && { after: String(after) }),
+          })),
+        },
+      };
 
 /** What a call brought back. Null: nothing of ours, or not all of it as it left: then none of it counts. */
 export function returnedBlocks(extra: Record<string, unknown> | undefined): PlacedBlock[] | null {
@@ -35,11 +43,11 @@ export function returnedBlocks(extra: Record<string, unknown> | undefined): Plac
 
 function placedOf(value: unknown): PlacedBlock | null {
   if (!isObject(value)) return null;
-  const { after = 0 } = value;
+  const { after = "0" } = value;
   const block = blockOf(value);
-  return block === null || typeof after !== "number" || !Number.isSafeInteger(after) || after < 0
+  return block === null || typeof after !== "string" || !/^\d{1,9}$/.test(after)
     ? null
-    : { block, after };
+    : { block, after: Number(after) };
 }
 
 /** A thinking block as the upstream says it, or as it comes back; null for what is none. */

@@ -18,7 +18,12 @@ const image = fc.record({
 });
 const part = fc.oneof(fc.record({ type: fc.constant("text" as const), text: word }), image);
 const thought = fc.oneof(
-  fc.record({ type: fc.constant("thinking"), thinking: word, signature: word, after: fc.nat({ max: 20 }) }),
+  fc.record({
+    type: fc.constant("thinking"),
+    thinking: word,
+    signature: word,
+    after: fc.nat({ max: 20 }).map(String),
+  }),
   fc.record({ type: fc.constant("redacted_thinking"), data: word }),
 );
 const call = fc.record({

@@ -21,11 +21,12 @@ const thought = (index: number, words: string, signature: string): object[] => [
   grew(index, { type: "signature_delta", signature }),
   ended(index),
 ];
-const thinking = (words: string, signature: string, after = 0): object => ({
+const thinking = (words: string, signature: string, after?: string): object => ({
+  index: 0,
   type: "thinking",
   thinking: words,
   signature,
-  after,
+  ...(after !== undefined && { after }),
 });
 
 test("calls count from 0 whatever their blocks count; each takes the thoughts in front of it along, once", () => {
@@ -53,7 +54,7 @@ test("calls count from 0 whatever their blocks count; each takes the thoughts in
         anthropic: {
           thinking: [
             thinking("Two places.", "sig-a"),
-            { type: "redacted_thinking", data: "sealed", after: 0 },
+            { index: 1, type: "redacted_thinking", data: "sealed" },
           ],
         },
       },
@@ -64,7 +65,7 @@ test("calls count from 0 whatever their blocks count; each takes the thoughts in
       index: 1,
       id: "toolu_2",
       name: "weather",
-      extraContent: { anthropic: { thinking: [thinking("", "sig-b", 8)] } },
+      extraContent: { anthropic: { thinking: [thinking("", "sig-b", "8")] } },
     },
     { type: "tool_call", choice: 0, index: 2, id: "toolu_3", name: "weather" },
   ]);

@@ -53,7 +53,7 @@ export const result = (tool_call_id: string, content = "rain"): Message => ({
   content,
   tool_call_id,
 });
-export const signed = (signature: string, after = 0): Record<string, unknown> => ({
+export const signed = (signature: string, after = "0"): Record<string, unknown> => ({
   anthropic: { thinking: [{ type: "thinking", thinking: "Hm.", signature, after }] },
 });
 export const THOUGHT = { type: "thinking", thinking: "Hm.", signature: "sig" };

@@ -116,14 +116,14 @@ describe("thoughts that come back", () => {
       use("x"),
       use("y"),
     ]);
-    expect(assistant(round(signed("sig", 8), "Looking. So."))).toEqual([
+    expect(assistant(round(signed("sig", "8"), "Looking. So."))).toEqual([
       says("Looking."),
       THOUGHT,
       says(" So."),
       use("x"),
       use("y"),
     ]);
-    expect(assistant(round(signed("sig", 999), "Looking."))).toEqual([
+    expect(assistant(round(signed("sig", "999"), "Looking."))).toEqual([
       says("Looking."),
       THOUGHT,
       use("x"),
@@ -168,7 +168,8 @@ describe("thoughts that come back", () => {
       { anthropic: { thinking: [THOUGHT, { type: "thinking", thinking: "x" }] } },
       { anthropic: { thinking: [{ ...THOUGHT, signature: "" }] } },
       { anthropic: { thinking: [{ ...THOUGHT, signature: 7 }] } },
-      { anthropic: { thinking: [{ ...THOUGHT, after: -1 }] } },
+      { anthropic: { thinking: [{ ...THOUGHT, after: "-1" }] } },
+      { anthropic: { thinking: [{ ...THOUGHT, after: 7 }] } },
       { anthropic: { thinking: [{ type: "redacted_thinking", data: {} }] } },
       { anthropic: { thinking: Array.from({ length: 1000 }, () => THOUGHT) } },
       { anthropic: { thinking: THOUGHT } },
