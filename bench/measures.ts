@@ -6,6 +6,7 @@ import { extended } from "./figures/extended.ts";
 import { jsonCost } from "./figures/json-cost.ts";
 import { ledgerAlone } from "./figures/ledger-alone.ts";
 import { idleMemory, memory } from "./figures/memory.ts";
+import { objects } from "./figures/objects.ts";
 import { parts } from "./figures/parts.ts";
 import { refusalCost } from "./figures/refusal-cost.ts";
 import { replicas } from "./figures/replicas.ts";
@@ -38,4 +39,5 @@ export const MEASURES: readonly NamedMeasure[] = [
   { name: "extended", measure: extended },
   { name: "start to ready", measure: startToReady },
   { name: "parts", measure: parts, apart: true },
+  { name: "objects", measure: objects, apart: true },
 ];

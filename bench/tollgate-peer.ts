@@ -36,6 +36,8 @@ export interface TollgateOptions {
   name?: string;
   /** Go before the program, e.g. `--cpu-prof`. */
   bunFlags?: string[];
+  /** Of its process, beside what it inherits. */
+  environment?: Record<string, string>;
   /** The embedded store without it. */
   databaseUrl?: string;
   /** The tree that it is started from; this one without it. */
@@ -49,14 +51,22 @@ export interface TollgateOptions {
 export async function startTollgate(
   upstream: Upstream,
   parentDir: string,
-  { name = TOLLGATE, bunFlags = [], databaseUrl, checkout = root, server, replicaOf }: TollgateOptions = {},
+  {
+    name = TOLLGATE,
+    bunFlags = [],
+    environment: own = {},
+    databaseUrl,
+    checkout = root,
+    server,
+    replicaOf,
+  }: TollgateOptions = {},
 ): Promise<TollgatePeer> {
   const scratchDir = join(parentDir, name);
   const dataDir = join(scratchDir, "data");
   mkdirSync(dataDir, { recursive: true });
   const port = freePort();
   const settings = join(scratchDir, "tollgate.yaml");
-  const environment: Record<string, string> = databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl };
+  const environment = { ...own, ...(databaseUrl !== undefined && { DATABASE_URL: databaseUrl }) };
   const cli = (...args: string[]): Promise<Record<string, unknown>> =>
     runCli(join(checkout, "tollgate"), dataDir, args);
   if (replicaOf === undefined) await cli("release", "keygen", "--out", join(scratchDir, "keys"));
