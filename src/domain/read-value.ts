@@ -104,8 +104,7 @@ export function readChoice<const T extends string>(
   step: string | number,
 ): T {
   const text = readString(value, at, step);
-  const choice = choices.find((candidate) => candidate === text);
-  if (choice !== undefined) return choice;
+  for (const choice of choices) if (choice === text) return choice;
   throw refuse("unsupported_value", at, step, `must be one of ${list(choices)}; ${echo(text)} is not open.`);
 }
 

@@ -3,6 +3,7 @@ import { printTime } from "../domain/print.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import type { Metrics } from "../lib/metrics.ts";
+import type { HttpContext } from "./context.ts";
 
 export class AccessLog {
   private readonly on: boolean;
@@ -17,9 +18,9 @@ export class AccessLog {
 
   note(
     response: Response,
-    { request, requestId, receivedAtMs }: { request: Request; requestId: string; receivedAtMs: number },
-    addressOf: () => string | null,
+    arrived: Pick<HttpContext, "request" | "requestId" | "receivedAtMs" | "address">,
   ): void {
+    const { request, requestId, receivedAtMs } = arrived;
     this.metrics.responded(response.status);
     if (isUnkeyedRetry(request)) this.metrics.unkeyedRetry();
     if (!this.on) return;
@@ -28,7 +29,7 @@ export class AccessLog {
     this.log.lines.write(
       `{"level":30,"time":"${printTime(nowMs)}","id":"${requestId}","method":"${request.method}"` +
         `,"path":${JSON.stringify(pathOf(request.url))},"status":${response.status}` +
-        `,"address":${JSON.stringify(addressOf())},"ms":${nowMs - receivedAtMs}}\n`,
+        `,"address":${JSON.stringify(arrived.address)},"ms":${nowMs - receivedAtMs}}\n`,
     );
   }
 }

@@ -25,7 +25,7 @@ export interface Found {
 }
 
 export class Router {
-  private readonly exact = new Map<string, Route[]>();
+  private readonly exact = new Map<string, Found[]>();
   private readonly prefixes: Route[] = [];
 
   constructor(
@@ -35,7 +35,7 @@ export class Router {
   ) {
     for (const route of routes) {
       if (route.path.endsWith("*")) this.prefixes.push(route);
-      else this.exact.set(route.path, [...(this.exact.get(route.path) ?? []), route]);
+      else this.exact.set(route.path, [...(this.exact.get(route.path) ?? []), { route, rest: "" }]);
     }
   }
 
@@ -44,8 +44,8 @@ export class Router {
     const candidates = this.at(path);
     if (candidates.length === 0) throw this.unknownUrl(path);
     const wanted = method === "HEAD" ? "GET" : method;
-    const found = candidates.find(({ route }) => (route.methods as readonly string[]).includes(wanted));
-    if (found !== undefined) return found;
+    for (const found of candidates)
+      if ((found.route.methods as readonly string[]).includes(wanted)) return found;
     const allow = this.allowed(path).join(", ");
     throw new Refusal("method_not_allowed", `This URL takes ${allow}, not ${method.slice(0, 16)}.`, {
       headers: { allow },
@@ -59,9 +59,9 @@ export class Router {
     return [...new Set([...methods, ...(methods.includes("GET") ? ["HEAD"] : []), "OPTIONS"])];
   }
 
-  private at(path: string): Found[] {
+  private at(path: string): readonly Found[] {
     const exact = this.exact.get(path);
-    if (exact !== undefined) return exact.map((route) => ({ route, rest: "" }));
+    if (exact !== undefined) return exact;
     return this.prefixes.flatMap((route) => {
       const prefix = route.path.slice(0, -1);
       const rest =

@@ -6,6 +6,7 @@ import { newRequestId } from "../lib/id.ts";
 import { listenFailure } from "../lib/listen-failure.ts";
 import type { AccessLog } from "./access-log.ts";
 import type { ClientAddress } from "./client-address.ts";
+import type { HttpContext } from "./context.ts";
 import type { Cors } from "./cors.ts";
 import { refusalFrom, replyRefusal } from "./reply.ts";
 import { foldPath, type Route, type Router } from "./router.ts";
@@ -37,6 +38,7 @@ export interface Listening {
   stop(how: "drain" | "cut"): Promise<void>;
 }
 
+const ABSOLUTE = /^https?:\/\//;
 const PLAIN_HOST = /^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/;
 
 /** Throws `ListenFailure` where the port does not open. */
@@ -72,67 +74,71 @@ function open(options: ServerOptions): BunServer {
 }
 
 async function serve(options: ServerOptions, request: Request, bun: BunServer): Promise<Response> {
-  const requestId = newRequestId();
-  const receivedAtMs = options.clock.nowMs();
-  const arrived: Arrived = { request, requestId, receivedAtMs, bun, route: null };
+  const arrived = new Arrived(options, request, bun);
   let response: Response;
   try {
     response = await route(options, arrived);
   } catch (error) {
-    if (!(error instanceof Refusal)) options.failed(error, requestId);
-    response = replyRefusal(requestId, refusalFrom(error), arrived.route ?? {});
+    if (!(error instanceof Refusal)) options.failed(error, arrived.requestId);
+    response = replyRefusal(arrived.requestId, refusalFrom(error), arrived.route ?? {});
   }
   options.cors.expose(request, response);
-  options.access.note(response, arrived, () => addressOf(options, arrived));
+  options.access.note(response, arrived);
   return response;
 }
 
-interface Arrived {
-  request: Request;
-  requestId: string;
-  receivedAtMs: number;
-  bun: BunServer;
+/** One request, as its handler and the log see it: what few of them ask for is made when it is. */
+class Arrived implements HttpContext {
+  readonly requestId = newRequestId();
+  readonly receivedAtMs: number;
+  path = "";
+  rest = "";
+  /** Undecoded. */
+  search = "";
   /** Once it is found. */
-  route: Pick<Route, "format"> | null;
+  route: Pick<Route, "format"> | null = null;
+
+  constructor(
+    private readonly options: ServerOptions,
+    readonly request: Request,
+    private readonly bun: BunServer,
+  ) {
+    this.receivedAtMs = options.clock.nowMs();
+  }
+
+  get query(): URLSearchParams {
+    return new URLSearchParams(this.search);
+  }
+
+  get peer(): string | null {
+    return this.bun.requestIP(this.request)?.address ?? null;
+  }
+
+  get address(): string | null {
+    return this.options.clients.of(this.peer, this.request.headers.get("x-forwarded-for"));
+  }
+
+  readonly setIdleTimeout = (seconds: number): void => this.bun.timeout(this.request, seconds);
 }
 
-const peerOf = ({ request, bun }: Arrived): string | null => bun.requestIP(request)?.address ?? null;
-
-const addressOf = ({ clients }: ServerOptions, arrived: Arrived): string | null =>
-  clients.of(peerOf(arrived), arrived.request.headers.get("x-forwarded-for"));
-
-function route(options: ServerOptions, arrived: Arrived): Response | Promise<Response> {
-  const { router, cors } = options;
-  const { request, requestId, receivedAtMs, bun } = arrived;
+function route({ router, cors }: ServerOptions, arrived: Arrived): Response | Promise<Response> {
+  const { request, requestId } = arrived;
   const { path, query } = targetOf(request);
   if (request.method === "OPTIONS")
     return cors.preflight(request, { requestId, allowed: router.allowed(path) });
-  const found = router.find(path, request.method);
-  arrived.route = found.route;
-  return found.route.handler({
-    request,
-    requestId,
-    receivedAtMs,
-    path,
-    rest: found.rest,
-    get query() {
-      return new URLSearchParams(query);
-    },
-    get peer() {
-      return peerOf(arrived);
-    },
-    get address() {
-      return addressOf(options, arrived);
-    },
-    setIdleTimeout: (seconds) => bun.timeout(request, seconds),
-  });
+  const { route, rest } = router.find(path, request.method);
+  arrived.route = route;
+  arrived.path = path;
+  arrived.rest = rest;
+  arrived.search = query;
+  return route.handler(arrived);
 }
 
 /** Path and query of the target. An odd or missing Host gives a target that is no absolute URL: refused here. */
 function targetOf(request: Request): { path: string; query: string } {
   const { url } = request;
   const host = request.headers.get("host");
-  if (host === null || !PLAIN_HOST.test(host) || !/^https?:\/\//.test(url)) {
+  if (host === null || !PLAIN_HOST.test(host) || !ABSOLUTE.test(url)) {
     if (request.method === "CONNECT")
       throw new Refusal("method_not_allowed", "This gateway is no proxy.", {
         headers: { allow: "GET, POST" },

@@ -86,15 +86,16 @@ function parseToolCall(value: unknown, at: NonNullable<Place>): ToolCall {
 function requirePairedToolCalls(messages: readonly Message[]): void {
   const open = new Map<string, number>();
   const called = new Set<string>();
-  messages.forEach((message, index) => {
-    for (const call of message.tool_calls ?? []) {
-      open.set(call.id, index);
-      called.add(call.id);
-    }
-    if (message.tool_call_id === undefined) return;
-    if (!called.has(message.tool_call_id)) throw uncalled(message.tool_call_id, index);
-    open.delete(message.tool_call_id);
-  });
+  for (const [index, { tool_calls: calls, tool_call_id: answered }] of messages.entries()) {
+    if (calls !== undefined)
+      for (const { id } of calls) {
+        open.set(id, index);
+        called.add(id);
+      }
+    if (answered === undefined) continue;
+    if (!called.has(answered)) throw uncalled(answered, index);
+    open.delete(answered);
+  }
   for (const [id, index] of open) {
     const text = `calls tool ${echo(id)}, but no tool message after it answers with that \`tool_call_id\`. Add one.`;
     throw invalid({ parent: MESSAGES, step: index }, "role", text);
