@@ -66,7 +66,7 @@ export async function admit(ports: AdmitPorts, incoming: Incoming): Promise<Admi
   for (let waited = false; ; waited = true) {
     const slot = ports.limits.enter(credential);
     if (slot instanceof Refusal && !waited) return refusedUnread(incoming, slot, headers);
-    const decision = await inSlot(slot, () => decided(ports, incoming, { credential, body, headers, slot }));
+    const decision = await decided(ports, incoming, { credential, body, headers, slot });
     if (decision.kind !== "running") return decision;
     const { idempotency, request } = decision.prepared;
     const place = { organizationId: credential.organizationId, requestId: decision.requestId };
@@ -94,22 +94,7 @@ interface Duplicate {
   prepared: PreparedRequest;
 }
 
-/** Only an admitted request keeps its slot. */
-async function inSlot(
-  slot: Arrived["slot"],
-  work: () => Promise<AdmissionOutcome | Duplicate>,
-): Promise<AdmissionOutcome | Duplicate> {
-  let admitted = false;
-  try {
-    const decision = await work();
-    admitted = decision.kind === "admitted";
-    return decision;
-  } finally {
-    if (!admitted && !(slot instanceof Refusal)) slot.done();
-  }
-}
-
-/** Steps 3–6. */
+/** Steps 3–6. Only an admitted request keeps its slot. */
 async function decided(
   ports: AdmitPorts,
   incoming: Incoming,
@@ -117,12 +102,19 @@ async function decided(
 ): Promise<AdmissionOutcome | Duplicate> {
   const { credential, body, slot } = arrived;
   const { organizationId } = credential;
-  const preparing = prepareRequest(ports, incoming, { organizationId, body }); //                  3–5
-  const first = preparing instanceof Promise ? await preparing : preparing;
-  if (slot instanceof Refusal) first.wanted = { stage: "route", refusal: slot };
-  const { outcome, prepared } = await askLedger(ports, first, { credential, incoming }); //    6, COMMIT 1
-  if (outcome.kind === "running") return { ...outcome, prepared };
-  return conclude(ports, outcome, { incoming, ...arrived, prepared });
+  let admitted = false;
+  try {
+    const preparing = prepareRequest(ports, incoming, { organizationId, body }); //                3–5
+    const first = preparing instanceof Promise ? await preparing : preparing;
+    if (slot instanceof Refusal) first.wanted = { stage: "route", refusal: slot };
+    const { outcome, prepared } = await askLedger(ports, first, { credential, incoming }); //  6, COMMIT 1
+    if (outcome.kind === "running") return { ...outcome, prepared };
+    const concluded = conclude(ports, outcome, { incoming, ...arrived, prepared });
+    admitted = concluded.kind === "admitted";
+    return concluded;
+  } finally {
+    if (!admitted && !(slot instanceof Refusal)) slot.done();
+  }
 }
 
 /** The ledger's word, as the line goes on. */

@@ -12,12 +12,18 @@ export const textsOf = ({ reasoning, content, refusal, toolCalls }: AnswerChoice
 ];
 
 /** UTF-16 units of one choice. */
-export const charactersIn = (choice: AnswerChoice): number =>
-  textsOf(choice).reduce((sum, text) => sum + text.length, 0);
+export function charactersIn({ reasoning, content, refusal, toolCalls }: AnswerChoice): number {
+  let sum = (reasoning?.length ?? 0) + (content?.length ?? 0) + (refusal?.length ?? 0);
+  for (const call of toolCalls) sum += call.name.length + call.arguments.length;
+  return sum;
+}
 
 /** UTF-16 units of the answer. */
-export const charactersOf = ({ choices }: Answer): number =>
-  choices.reduce((sum, choice) => sum + charactersIn(choice), 0);
+export function charactersOf({ choices }: Answer): number {
+  let sum = 0;
+  for (const choice of choices) sum += charactersIn(choice);
+  return sum;
+}
 
 /** Tokens of the answer. */
 export const deliveredOf = (

@@ -13,12 +13,9 @@ export class CallScope {
     private readonly options: { timeoutMs: number; outlivesClient: boolean },
     private readonly closed: (callScope: CallScope) => void,
   ) {
-    this.timer = setTimeout(
-      () => this.cut(new Failure("timeout", "unknown", "the deadline of the request passed")),
-      options.timeoutMs,
-    );
+    this.timer = setTimeout(pastDeadline, options.timeoutMs, this);
     if (client.aborted) this.leave();
-    else client.addEventListener("abort", this.leave, { once: true });
+    else client.addEventListener("abort", this, { once: true });
   }
 
   /** For the upstream call. */
@@ -35,12 +32,17 @@ export class CallScope {
     return this.signal.aborted && this.signal.reason instanceof Failure ? this.signal.reason : null;
   }
 
+  /** The client's signal fired. */
+  handleEvent(): void {
+    this.leave();
+  }
+
   /** The client is gone. */
-  readonly leave = (): void => {
+  leave(): void {
     if (this.clientLeft) return;
     this.clientLeft = true;
     if (!this.options.outlivesClient) this.cut(new Failure("aborted", "unknown", "the client left"));
-  };
+  }
 
   cut(reason: Failure): void {
     this.controller.abort(reason);
@@ -49,10 +51,13 @@ export class CallScope {
   /** The request ended; nothing fires any more. */
   close(): void {
     clearTimeout(this.timer);
-    this.client.removeEventListener("abort", this.leave);
+    this.client.removeEventListener("abort", this);
     this.closed(this);
   }
 }
+
+const pastDeadline = (callScope: CallScope): void =>
+  callScope.cut(new Failure("timeout", "unknown", "the deadline of the request passed"));
 
 /** All requests that run in this process, for its stop. */
 export class CallScopes {

@@ -88,7 +88,8 @@ async function settledAnswer(hold: Hold, answered: Answered): Promise<Completion
   const { candidate, doubt } = answered;
   const { head, printer, requestId, organizationId, idempotency, startedAtMs } = hold.admitted;
   const { tokenizer } = candidate.release;
-  const { answer, overrun } = await withinCeiling(answered.answer, hold.admitted, tokenizer);
+  const ceiled = withinCeiling(answered.answer, hold.admitted, tokenizer);
+  const { answer, overrun } = ceiled instanceof Promise ? await ceiled : ceiled;
   const bill = await billOf(hold, candidate, {
     usage: answer.usage,
     characters: charactersOf(answered.answer),

@@ -18,17 +18,33 @@ export interface Ceiled {
  * Cuts each choice at the output ceiling. Counted only where a cheap sign says that it may be longer: what was told, or
  * more text than so many tokens can be.
  */
-export async function withinCeiling(
+export function withinCeiling(
+  answer: Answer,
+  admitted: Pick<Admitted, "outputCeiling" | "organizationId">,
+  tokenizer: TokenizerName,
+): Ceiled | Promise<Ceiled> {
+  const { choices, usage } = answer;
+  const { outputCeiling: ceiling } = admitted;
+  const toldTooMuch = (usage?.completionTokens ?? 0) > ceiling * choices.length;
+  for (const choice of choices)
+    if (toldTooMuch || mayOverrun(choice, ceiling))
+      return counted(answer, admitted, { tokenizer, toldTooMuch });
+  return { answer, overrun: false };
+}
+
+const mayOverrun = (choice: AnswerChoice, ceiling: number): boolean =>
+  charactersIn(choice) > ceiling * CHARACTERS_PER_TOKEN_MAX;
+
+async function counted(
   answer: Answer,
   { outputCeiling: ceiling, organizationId }: Pick<Admitted, "outputCeiling" | "organizationId">,
-  tokenizer: TokenizerName,
+  { tokenizer, toldTooMuch }: { tokenizer: TokenizerName; toldTooMuch: boolean },
 ): Promise<Ceiled> {
-  const { choices, usage } = answer;
+  const { choices } = answer;
   const count: CountText = (texts) => countTokens(texts, tokenizer, { organizationId, lane: "settlement" });
-  const toldTooMuch = (usage?.completionTokens ?? 0) > ceiling * choices.length;
   const cut: AnswerChoice[] = [];
   for (const choice of choices) {
-    const suspicious = toldTooMuch || charactersIn(choice) > ceiling * CHARACTERS_PER_TOKEN_MAX;
+    const suspicious = toldTooMuch || mayOverrun(choice, ceiling);
     cut.push(suspicious ? await cutChoice(choice, ceiling, count) : choice);
   }
   const overrun = cut.some((choice, at) => choice !== choices[at]);

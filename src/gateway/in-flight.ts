@@ -103,11 +103,12 @@ export class InFlight {
       ALL,
     ];
     if (entry === undefined || this.waiting.passed(shares) !== null) return null;
+    const taken = this.waiting.take(shares);
     return {
       requestId,
       stream: entry.stream.promise,
       ended: entry.ended.promise,
-      leave: this.waiting.take(shares),
+      leave: () => taken.done(),
     };
   }
 }

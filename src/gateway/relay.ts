@@ -41,7 +41,7 @@ export function relay(
   return {
     frames: run({ ...also, hold, frames, replay }, streaming),
     filler: () => frames.filler(),
-    leave: also.callScope.leave,
+    leave: () => also.callScope.leave(),
   };
 }
 

@@ -30,8 +30,10 @@ export async function readJsonBody(request: Request, terms: BodyTerms): Promise<
   checkJsonBody(request, terms.limitBytes);
   const room = terms.uploads.take(terms.account, declaredBytes(request.headers));
   try {
-    if (request.headers.has("content-length")) return await received(request.bytes());
-    return request.body === null ? new Uint8Array() : await received(readCounted(request.body, room, terms));
+    if (request.headers.has("content-length")) return await request.bytes();
+    return request.body === null ? new Uint8Array() : await readCounted(request.body, room, terms);
+  } catch (error) {
+    throw error instanceof Refusal ? error : unreadable();
   } finally {
     room.release();
   }
@@ -78,14 +80,8 @@ async function readCounted(
 }
 
 /** A framing error makes the read reject; the parser below us answers that by itself and closes (hardening.md §1). */
-async function received(bytes: Promise<Uint8Array>): Promise<Uint8Array> {
-  try {
-    return await bytes;
-  } catch (error) {
-    if (error instanceof Refusal) throw error;
-    throw new Refusal("invalid_request", "The body could not be read to its end. Send the request again.");
-  }
-}
+const unreadable = (): Refusal =>
+  new Refusal("invalid_request", "The body could not be read to its end. Send the request again.");
 
 const tooLarge = (limitBytes: number): Refusal =>
   new Refusal(

@@ -26,14 +26,14 @@ interface ConcurrencyPorts {
 
 export class Concurrency {
   private readonly shares = new Shares();
-  /** Of everybody. */
-  private readonly together: LimitedShare;
+  /** The share of all callers together. */
+  private readonly everybody: readonly LimitedShare[];
 
   constructor(
     private readonly limits: readonly CallerLimit[],
     private readonly ports: ConcurrencyPorts,
   ) {
-    this.together = { name: "max_concurrent", whose: null, most: ports.inProcess, of: ALL };
+    this.everybody = [{ name: "max_concurrent", whose: null, most: ports.inProcess, of: ALL }];
   }
 
   /** Why no request of this caller may start now: 429 at a limit of its own, 503 at that of all. Null when one may. */
@@ -44,7 +44,7 @@ export class Concurrency {
   /** Takes a place, or says what `refusal` says. */
   take(caller: CallerIds): ConcurrencySlot | Refusal {
     const shares = this.sharesOf(caller);
-    return this.refusalOf(shares) ?? { done: this.shares.take(shares) };
+    return this.refusalOf(shares) ?? this.shares.take(shares);
   }
 
   private refusalOf(shares: readonly LimitedShare[]): Refusal | null {
@@ -54,9 +54,10 @@ export class Concurrency {
     return passed.whose === null ? full() : tooMany(passed.whose);
   }
 
-  private sharesOf(caller: CallerIds): LimitedShare[] {
+  private sharesOf(caller: CallerIds): readonly LimitedShare[] {
+    if (this.limits.length === 0) return this.everybody;
     const own = this.limits.map(({ name, whose, most, of }) => ({ name, whose, most, of: of(caller) }));
-    return [...own, this.together];
+    return [...own, ...this.everybody];
   }
 }
 

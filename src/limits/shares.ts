@@ -8,6 +8,23 @@ export interface Share {
   most: number | null;
 }
 
+/** What was taken, until it is given back. */
+export class TakenShares {
+  private held = true;
+
+  constructor(
+    private readonly from: Pick<Shares, "add">,
+    private readonly shares: readonly Share[],
+    private readonly amount: number,
+  ) {}
+
+  /** Gives it back; a second time does nothing. */
+  done(): void {
+    if (this.held) this.from.add(this.shares, -this.amount);
+    this.held = false;
+  }
+}
+
 export class Shares {
   private readonly taken = new Map<string, number>();
 
@@ -18,20 +35,19 @@ export class Shares {
 
   /** The first of these shares that so much more would pass; null when there is room in all of them. */
   passed<S extends Share>(shares: readonly S[], amount = 1): S | null {
-    return shares.find(({ of, most }) => most !== null && this.takenOf(of) + amount > most) ?? null;
+    for (const share of shares)
+      if (share.most !== null && this.takenOf(share.of) + amount > share.most) return share;
+    return null;
   }
 
-  /** Takes so much of each, whether there is room or not; the returned function gives it back, once. */
-  take(shares: readonly Share[], amount = 1): () => void {
+  /** Takes so much of each, whether there is room or not. */
+  take(shares: readonly Share[], amount = 1): TakenShares {
     this.add(shares, amount);
-    let held = true;
-    return () => {
-      if (held) this.add(shares, -amount);
-      held = false;
-    };
+    return new TakenShares(this, shares, amount);
   }
 
-  private add(shares: readonly Share[], amount: number): void {
+  /** Gives back what was taken: `TakenShares` does. */
+  add(shares: readonly Share[], amount: number): void {
     for (const { of } of shares) {
       const now = this.takenOf(of) + amount;
       if (now < 0) throw new Error(`more was given back of ${of} than was taken`);

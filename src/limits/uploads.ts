@@ -2,7 +2,7 @@
 // Bounded for all together and for each account (an organization, a person, a management key), so that nobody's slow
 // uploads shut out the others. What is larger than the room left is refused unread; the front door then discards it.
 import { Refusal } from "../domain/refusals.ts";
-import { Shares } from "./shares.ts";
+import { Shares, type TakenShares } from "./shares.ts";
 
 /** One body's room, in bytes. */
 export interface Room {
@@ -35,16 +35,11 @@ export class Uploads {
 
   /** Throws `Refusal` 429 when the account has too much under way, 503 when all together have. */
   take(account: string, bytes: number): Room {
-    const pieces = [this.add(account, bytes)];
-    return {
-      grow: (more) => void pieces.push(this.add(account, more)),
-      release: () => {
-        for (const giveBack of pieces.splice(0)) giveBack();
-      },
-    };
+    return new UploadRoom(this, account, bytes);
   }
 
-  private add(account: string, bytes: number): () => void {
+  /** One piece of a room. Throws as `take` does. */
+  add(account: string, bytes: number): TakenShares {
     const shares = [
       { of: account, most: this.most.share },
       { of: ALL, most: this.most.together },
@@ -55,6 +50,26 @@ export class Uploads {
       throw passed.of === ALL ? full() : tooMuch();
     }
     return this.shares.take(shares, bytes);
+  }
+}
+
+class UploadRoom implements Room {
+  private readonly pieces: TakenShares[];
+
+  constructor(
+    private readonly uploads: Pick<Uploads, "add">,
+    private readonly account: string,
+    bytes: number,
+  ) {
+    this.pieces = [uploads.add(account, bytes)];
+  }
+
+  grow(bytes: number): void {
+    this.pieces.push(this.uploads.add(this.account, bytes));
+  }
+
+  release(): void {
+    for (const piece of this.pieces.splice(0)) piece.done();
   }
 }
 

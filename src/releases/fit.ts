@@ -56,14 +56,20 @@ function requireCapabilities(
   { model, capabilities }: Offer,
   fields: Upstream["fields"],
 ): void {
-  for (const [capability, { least, notOffered }] of CAPABILITIES) {
-    const field = ASKED_BY.get(capability);
-    if (field === undefined) continue;
+  for (const { capability, field, least, notOffered } of ASKED_FOR) {
+    const wanted = asked(request, field);
+    if (wanted <= least) continue;
     const offered = Number(mayBeTold(field, fields) ? capabilities[capability] : least);
-    if (asked(request, field) <= offered) continue;
-    throw refuse(notOffered.code, null, field, notOffered.text(`by model ${echo(model)}`, offered));
+    if (wanted > offered)
+      throw refuse(notOffered.code, null, field, notOffered.text(`by model ${echo(model)}`, offered));
   }
 }
+
+/** Capabilities that a field asks for, and how much of each every release offers. */
+const ASKED_FOR = CAPABILITIES.flatMap(([capability, { least, notOffered }]) => {
+  const field = ASKED_BY.get(capability);
+  return field === undefined ? [] : [{ capability, field, least: Number(least), notOffered }];
+});
 
 const mayBeTold = (field: RequestField, fields: readonly RequestField[]): boolean =>
   fields.includes(field) || !OPTIONAL.has(field);

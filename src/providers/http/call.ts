@@ -31,7 +31,8 @@ export async function send(outgoing: Outgoing, channel: CallChannel): Promise<Re
   const unreachable = probing === null ? null : await untilCut(probing, timeouts);
   if (unreachable !== null) throw unreachable;
   if (timeouts.reason !== null) throw unsent(timeouts.reason);
-  const proof = await proofOf(outgoing, channel);
+  const proving = proofOf(outgoing, channel);
+  const proof = proving instanceof Promise ? await proving : proving;
   const reply = await dispatched(outgoing, { ...outgoing.headers, ...proof }, channel);
   if (outgoing.body !== undefined) crashPoint("after_request_bytes"); // a probe has no body
   connectProbe.answered();
@@ -41,16 +42,20 @@ export async function send(outgoing: Outgoing, channel: CallChannel): Promise<Re
 }
 
 /** Headers that prove whose call it is; without them nothing is sent. */
-async function proofOf(
+function proofOf(
   outgoing: Outgoing,
   { codec, timeouts }: CallChannel,
-): Promise<Record<string, string>> {
+): Record<string, string> | Promise<Record<string, string>> {
   try {
     const proof = codec.authorize(outgoing, timeouts.signal);
-    return proof instanceof Promise ? await untilCut(proof, timeouts) : proof;
+    return proof instanceof Promise ? untilCut(proof, timeouts).catch(unproven) : proof;
   } catch (error) {
-    throw error instanceof Failure ? unsent(error) : error;
+    return unproven(error);
   }
+}
+
+function unproven(error: unknown): never {
+  throw error instanceof Failure ? unsent(error) : error;
 }
 
 /** Waits for what comes before the request, or for the caller to give up; either way nothing was sent. */

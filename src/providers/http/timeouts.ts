@@ -31,9 +31,9 @@ export class CallTimeouts {
     private readonly timeouts: Pick<Timeouts, "firstTokenMs" | "idleMs" | "totalMs">,
   ) {
     this.silenceMs = timeouts.firstTokenMs;
-    this.timer = setTimeout(this.check, this.leftMs());
-    if (caller.aborted) this.followCaller();
-    else caller.addEventListener("abort", this.followCaller, { once: true });
+    this.timer = setTimeout(checkAgain, this.leftMs(), this);
+    if (caller.aborted) this.handleEvent();
+    else caller.addEventListener("abort", this, { once: true });
   }
 
   /** For `fetch`. */
@@ -76,26 +76,28 @@ export class CallTimeouts {
 
   end(): void {
     clearTimeout(this.timer);
-    this.caller.removeEventListener("abort", this.followCaller);
+    this.caller.removeEventListener("abort", this);
   }
 
   private rearm(): void {
     clearTimeout(this.timer);
-    this.timer = setTimeout(this.check, this.leftMs());
+    this.timer = setTimeout(checkAgain, this.leftMs(), this);
   }
 
-  private readonly check = (): void => {
+  /** The timer fired: the time is over, or goes on because the upstream spoke since it was set. */
+  check(): void {
     const leftMs = this.leftMs();
-    if (leftMs > 0) this.timer = setTimeout(this.check, leftMs);
+    if (leftMs > 0) this.timer = setTimeout(checkAgain, leftMs, this);
     else this.controller.abort(new Failure("timeout", "unknown", "the upstream was silent for too long"));
-  };
+  }
 
-  private readonly followCaller = (): void => {
+  /** The caller cut the call. */
+  handleEvent(): void {
     const { reason } = this.caller;
     this.controller.abort(
       reason instanceof Failure ? reason : new Failure("aborted", "unknown", "the call was cut"),
     );
-  };
+  }
 
   private leftMs(): number {
     const now = performance.now();
@@ -110,3 +112,5 @@ export class CallTimeouts {
     return Math.min(finishMs + USAGE_MS, (usageMs ?? Number.POSITIVE_INFINITY) + TERMINATOR_MS);
   }
 }
+
+const checkAgain = (timeouts: CallTimeouts): void => timeouts.check();

@@ -23,44 +23,68 @@ export interface BodyOptions {
 type Fields = Record<string, unknown> & { messages: Record<string, unknown>[] };
 
 /** One upstream call without its ceiling, which the quote decides. */
-export function outgoingBody(draft: CallDraft, { family, dialect }: BodyOptions): OutgoingBody {
-  const { request } = draft;
-  const known: readonly string[] = dialect.fields;
-  const fields = bodyFields(draft, { family, known, developer: dialect.developerRole });
-  let printed: string | null = JSON.stringify(fields);
-  const name = dialect.outputMaximum;
-  const priced = request.images > 0 ? withoutImages(fields) : fields;
-  const size: PromptSize = {
-    bytes: Buffer.byteLength(priced === fields ? printed : JSON.stringify(priced)) + ceilingBytes(name),
-    messages: request.messages.length,
-    tools: request.tools.length,
-    images: request.images,
-  };
-  return {
-    size,
-    text: () => plainText(priced),
-    ignored: ignoredFields(request, known),
-    print: (ceiling) => `${(printed ?? JSON.stringify(fields)).slice(0, -1)},"${name}":${ceiling}}`,
-    sent: () => {
-      printed = null;
-    },
-  };
+export const outgoingBody = (draft: CallDraft, options: BodyOptions): OutgoingBody =>
+  new PrintedBody(draft, options);
+
+class PrintedBody implements OutgoingBody {
+  readonly size: PromptSize;
+  readonly ignored: readonly string[];
+  private readonly fields: Fields;
+  private readonly priced: Fields;
+  private readonly ceilingName: string;
+  private printed: string | null;
+
+  constructor(draft: CallDraft, { family, dialect }: BodyOptions) {
+    const { request, reasoningEffort: effort } = draft;
+    const known: readonly string[] = dialect.fields;
+    const thinks = effort !== null && effort !== "none";
+    this.fields = bodyFields(draft, { family, known, developer: dialect.developerRole, thinks });
+    this.printed = JSON.stringify(this.fields);
+    this.priced = request.images > 0 ? withoutImages(this.fields) : this.fields;
+    this.ceilingName = dialect.outputMaximum;
+    const priced = this.priced === this.fields ? this.printed : JSON.stringify(this.priced);
+    this.size = {
+      bytes: Buffer.byteLength(priced) + ceilingBytes(this.ceilingName),
+      messages: request.messages.length,
+      tools: request.tools.length,
+      images: request.images,
+    };
+    this.ignored = ignoredFields(request, known);
+  }
+
+  text(): string {
+    return plainText(this.priced);
+  }
+
+  print(ceiling: number): string {
+    return `${(this.printed ?? JSON.stringify(this.fields)).slice(0, -1)},"${this.ceilingName}":${ceiling}}`;
+  }
+
+  sent(): void {
+    this.printed = null;
+  }
+}
+
+/** Whose dialect a message is said in. */
+interface Hearer {
+  family: string;
+  developer: boolean;
+  /** It is asked to think. */
+  thinks: boolean;
 }
 
 /** `,"name":` and as many digits as a token count can have. */
 const ceilingBytes = (name: string): number => name.length + 4 + String(Number.MAX_SAFE_INTEGER).length;
 
-function bodyFields(
-  draft: CallDraft,
-  to: { family: string; known: readonly string[]; developer: boolean },
-): Fields {
-  const { request, release, reasoningEffort } = draft;
+function bodyFields(draft: CallDraft, to: Hearer & { known: readonly string[] }): Fields {
+  const { request, release } = draft;
   const { known } = to;
   const { parallel_tool_calls: parallel, ...forwarded } = only(request.forwarded, known);
-  const thinks = reasoningEffort !== null && reasoningEffort !== "none";
+  const messages: Fields["messages"] = [];
+  for (const message of request.messages) messages.push(outgoingMessage(message, to));
   return {
     model: release.upstreamModel,
-    messages: request.messages.map((message) => outgoingMessage(message, { ...to, thinks })),
+    messages,
     ...forwarded,
     ...only(draft.identifiers, known),
     ...(request.tools.length > 0 && toolFields(request, parallel)),
@@ -75,7 +99,7 @@ function bodyFields(
 
 /** The fields that the upstream knows. */
 function only<T extends object>(fields: T, known: readonly string[]): T {
-  if (Object.keys(fields).every((name) => known.includes(name))) return fields;
+  if (namesUnknown(fields, known).length === 0) return fields;
   return Object.fromEntries(Object.entries(fields).filter(([name]) => known.includes(name))) as T;
 }
 
@@ -83,8 +107,13 @@ function only<T extends object>(fields: T, known: readonly string[]): T {
 const ignoredFields = (
   { forwarded, identifiers }: ChatRequest,
   known: readonly string[],
-): readonly string[] =>
-  [...Object.keys(forwarded), ...Object.keys(identifiers)].filter((name) => !known.includes(name));
+): readonly string[] => namesUnknown(identifiers, known, namesUnknown(forwarded, known));
+
+/** Appends the names of fields that are not known. */
+function namesUnknown(fields: object, known: readonly string[], names: string[] = []): string[] {
+  for (const name in fields) if (!known.includes(name)) names.push(name);
+  return names;
+}
 
 /** Only beside tools: upstreams refuse a choice, or a word on parallel calls, where there are none. */
 function toolFields({ tools, toolChoice }: ChatRequest, parallel: boolean | undefined): object {
@@ -116,10 +145,7 @@ const ORDER = REQUEST_FIELDS.map(([name]): string => name);
 const orderOf = (name: string): number => ORDER.indexOf(name);
 
 /** Reasoning returns on tool turns only: thinking upstreams demand it there, older ones refuse it elsewhere (§1.2). */
-function outgoingMessage(
-  message: Message,
-  { family, thinks, developer }: { family: string; thinks: boolean; developer: boolean },
-): Record<string, unknown> {
+function outgoingMessage(message: Message, { family, thinks, developer }: Hearer): Record<string, unknown> {
   const { tool_calls: calls, reasoning_content: reasoning, ...rest } = message;
   const said = rest.role === "developer" && !developer ? { ...rest, role: "system" } : rest;
   if (calls === undefined) return said;

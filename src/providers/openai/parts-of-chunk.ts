@@ -24,8 +24,9 @@ export interface ReaderOptions {
 const ID_CHARACTERS_MAX = 200;
 
 export class ChunkReader implements AnswerReader<string> {
-  private readonly tools = new Map<number, ToolCalls>();
-  private readonly annotations = new Map<number, Annotations>();
+  /** By choice; most answers have neither. */
+  private tools: Map<number, ToolCalls> | null = null;
+  private annotations: Map<number, Annotations> | null = null;
   private readonly finishes = new Map<number, FinishReason>();
   /** The upstream's own id of the completion, once it said one. */
   id: string | null = null;
@@ -77,16 +78,16 @@ export class ChunkReader implements AnswerReader<string> {
 
   /** Appends what stands at the end of the answer. Throws `Failure` for a tool call without a name. */
   close(parts: Part[]): void {
-    for (const tools of this.tools.values()) tools.close();
+    for (const tools of this.tools?.values() ?? []) tools.close();
     for (const [choice, reason] of [...this.finishes].toSorted(([a], [b]) => a - b)) {
-      const annotations = this.annotations.get(choice)?.list ?? [];
+      const annotations = this.annotations?.get(choice)?.list ?? [];
       if (annotations.length > 0) parts.push({ type: "annotations", choice, annotations });
       parts.push({ type: "finish", choice, reason: this.finishOf(choice, reason) });
     }
   }
 
   private finishOf(choice: number, reason: FinishReason): FinishReason {
-    return reason === "stop" && this.tools.get(choice)?.any === true ? "tool_calls" : reason;
+    return reason === "stop" && this.tools?.get(choice)?.any === true ? "tool_calls" : reason;
   }
 
   private readChoice(choice: Record<string, unknown>, parts: Part[]): void {
@@ -121,6 +122,7 @@ export class ChunkReader implements AnswerReader<string> {
   }
 
   private annotationsOf(choice: number): Annotations {
+    this.annotations ??= new Map();
     let annotations = this.annotations.get(choice);
     if (annotations === undefined) {
       annotations = new Annotations();
@@ -130,6 +132,7 @@ export class ChunkReader implements AnswerReader<string> {
   }
 
   private toolsOf(choice: number): ToolCalls {
+    this.tools ??= new Map();
     let tools = this.tools.get(choice);
     if (tools === undefined) {
       tools = new ToolCalls(choice, this.options.family);
