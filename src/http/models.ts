@@ -102,6 +102,9 @@ function wirePricing({ publishedPrice, price }: Release): unknown {
     ...(price.cachedInput !== price.input && {
       input_cache_read: perToken(publishedPrice.cached_input_per_million ?? "0"),
     }),
+    ...(publishedPrice.cache_write_per_million !== undefined && {
+      input_cache_write: perToken(publishedPrice.cache_write_per_million),
+    }),
   };
 }
 

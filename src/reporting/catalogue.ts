@@ -92,8 +92,6 @@ function accessTo(
 }
 
 export const priceOf = ({ publishedPrice }: Release): Model["price"] => ({
-  input_per_million: publishedPrice.input_per_million,
+  ...publishedPrice,
   cached_input_per_million: publishedPrice.cached_input_per_million ?? publishedPrice.input_per_million,
-  output_per_million: publishedPrice.output_per_million,
-  request_minimum: publishedPrice.request_minimum,
 });

@@ -4,6 +4,7 @@ import { OperatorRefusal } from "../domain/operator-refusals.ts";
 import type * as releasesShapes from "../api/shapes/releases.ts";
 import type { z } from "zod";
 import type { People } from "../people/people.ts";
+import type { PublishedPrice } from "../domain/price.ts";
 import type { Release } from "../domain/release.ts";
 import type { Reader } from "../ledger/ledger.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -181,6 +182,18 @@ async function recentOf({ sql, clock }: RoutesPorts): Promise<Map<string, RouteR
   );
 }
 
+const CLASS_PRICES = [
+  "cache_write_per_million",
+  "cache_write_1h_per_million",
+  "audio_input_per_million",
+  "image_input_per_million",
+  "audio_output_per_million",
+  "per_call",
+  "calls_max",
+  "tiers",
+  "service_tiers",
+] as const satisfies (keyof PublishedPrice)[];
+
 /** Fields that a caller or a bill would notice. */
 const FIELDS: [string, (release: Release) => string | null][] = [
   ["model", ({ model }) => model],
@@ -196,6 +209,13 @@ const FIELDS: [string, (release: Release) => string | null][] = [
   ["price.cached_input_per_million", (release) => priceOf(release).cached_input_per_million],
   ["price.output_per_million", (release) => priceOf(release).output_per_million],
   ["price.request_minimum", (release) => priceOf(release).request_minimum],
+  ...CLASS_PRICES.map((name): (typeof FIELDS)[number] => [
+    `price.${name}`,
+    ({ publishedPrice: { [name]: published } }) =>
+      published === undefined || typeof published === "string"
+        ? (published ?? null)
+        : JSON.stringify(published),
+  ]),
   ["reasoning.modes", ({ reasoning }) => reasoning?.modes.join(", ") ?? null],
   ["reasoning.default", ({ reasoning }) => reasoning?.default ?? null],
   ["capabilities", ({ capabilities }) => JSON.stringify(capabilities)],

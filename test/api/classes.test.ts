@@ -174,6 +174,18 @@ test("classes that overlap are priced once, and the lines still add up", async (
   ]);
 });
 
+test("the list of models publishes every class as the release does", async () => {
+  const { json } = await gateway.get<{ pricing: object }>(customer, "/v1/models/classed-1");
+  const { pricing } = CLASSED;
+  expect(json.pricing).toEqual({
+    ...pricing,
+    prompt: "0.000005",
+    completion: "0.00003",
+    input_cache_read: "0.0000005",
+    input_cache_write: "0.00000625",
+  });
+});
+
 test("usage by the hour counts what was written to a cache; a price without classes charges what it did", async () => {
   const alone = await gateway.customer();
   gateway.simulator.behave({

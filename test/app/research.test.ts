@@ -213,10 +213,25 @@ test("routes: a signed file is checked before it is published, a route is closed
   const jws = await gateway.sign({
     ...PLAIN,
     version: 2,
-    pricing: { ...PLAIN.pricing, output_per_million: "3" },
+    pricing: {
+      ...PLAIN.pricing,
+      output_per_million: "3",
+      cache_write_per_million: "2.5",
+      service_tiers: { flex: "0.5" },
+    },
   });
   const verified = await root.app("POST /operator/releases/verify", {}, { jws });
   expect(verified.changes).toContainEqual({ field: "price.output_per_million", before: "2", after: "3" });
+  expect(verified.changes).toContainEqual({
+    field: "price.cache_write_per_million",
+    before: null,
+    after: "2.5",
+  });
+  expect(verified.changes).toContainEqual({
+    field: "price.service_tiers",
+    before: null,
+    after: '{"flex":"0.5"}',
+  });
   expect(
     (await root.app("GET /operator/routes")).data.find(({ model }) => model === PLAIN.model)?.version,
   ).toBe(1);

@@ -12,6 +12,7 @@ import { formatCount } from "../../format/count.ts";
 import { exactMoney } from "../../format/money.ts";
 import { useMembership } from "../../membership.tsx";
 import { path } from "../../path-builder.ts";
+import { classPricesOf } from "./class-prices.ts";
 import { modelsTexts as words } from "./texts.ts";
 
 type Model = Row<"GET /orgs/{org}/models">;
@@ -40,6 +41,11 @@ export const Card = ({ org, of }: { org: string; of: Model }) => (
         )}
         , {words.minimum(exactMoney(of.price.request_minimum))}
       </Text>
+      {classPricesOf(of.price).map((prices) => (
+        <Text size="sm" key={prices}>
+          {prices}
+        </Text>
+      ))}
       <Text size="sm" c="dimmed">
         {[
           words.bounds(formatCount(of.context_window), formatCount(of.max_output_tokens)),

@@ -11,6 +11,17 @@ export const modelsTexts = {
   getEntitled: "Ask for it",
   price: (input: string, cached: string, output: string) =>
     `${input} in · ${cached} cached · ${output} out, per 1 M tokens`,
+  classes: {
+    cache_write_per_million: (usd: string) => `${usd} to write to the cache`,
+    cache_write_1h_per_million: (usd: string) => `${usd} to write to it for an hour`,
+    audio_input_per_million: (usd: string) => `${usd} audio in`,
+    image_input_per_million: (usd: string) => `${usd} images in`,
+    audio_output_per_million: (usd: string) => `${usd} audio out`,
+  },
+  calls: (usd: string, most: string) =>
+    `${usd} per 1,000 paid calls of the provider, at most ${most} a request`,
+  above: (tokens: string, prices: string) => `prompts above ${tokens} tokens: ${prices}`,
+  serviceTier: (name: string, factor: string) => `service tier ${name}: × ${factor}`,
   minimum: (usd: string) => `at least ${usd} a request`,
   bounds: (context: string, output: string) => `${context} tokens of context, up to ${output} of output`,
   reasoning: (modes: string, fallback: string) => `reasoning: ${modes} (default ${fallback})`,

@@ -1,5 +1,6 @@
 // Releases and the routes that they serve, as operators see and change them.
 import { z } from "zod";
+import { price } from "./catalogue.ts";
 import { releaseSchema, routeSchema } from "./records.ts";
 import { count, line, listOf, milliseconds, personRef, time, page } from "./fields.ts";
 
@@ -8,12 +9,7 @@ export const route = routeSchema.extend({
   signed_by: z.string(),
   issued_at: time,
   tier: z.enum(["standard", "research"]),
-  price: z.object({
-    input_per_million: z.string(),
-    cached_input_per_million: z.string(),
-    output_per_million: z.string(),
-    request_minimum: z.string(),
-  }),
+  price,
   /** Of the last five minutes, by admission. */
   recent: z.object({
     requests: count,
