@@ -1,9 +1,11 @@
 // `npm test`: runs every test file under Bun and ends with the line "N passed, N failed". With arguments: those files
 // alone. `npm run test:fast` names those that a person runs before each commit. Most tests wait more than they work, for
 // processes, databases and browsers: two files run at a time beside one that mostly waits, the longest first, as measured in
-// `test/timings.json` (renewed by `npm test -- --update-timings`), on one PostgreSQL with a database for each that needs one.
+// `test/timings.json` (renewed by `npm test -- --update-timings`), on one PostgreSQL with a database for each that needs one
+// and, where all files run, with one executable that they start as their processes.
 import { Glob } from "bun";
 import { spawn } from "node:child_process";
+import { join } from "node:path";
 import { PostgresServer } from "../test/support/postgres.ts";
 
 /** Far beyond what any test takes alone: on a machine with other work the slowest take their time, and are not wrong. */
@@ -19,7 +21,8 @@ const server = given === "" ? await PostgresServer.start({ max_connections: CONN
 /** These wait far more than they work: one after the other, beside the two. */
 const WAITING = new Set([
   "./test/api/transport.test.ts",
-  "./test/app/authority.test.ts",
+  "./test/app/health.test.ts",
+  "./test/browser/states.test.ts",
   "./test/cli/login.test.ts",
   "./test/faults/crash.test.ts",
   "./test/faults/floods.test.ts",
@@ -38,6 +41,13 @@ const WAITING = new Set([
 ]);
 /** The torture runs judge whole seconds of real processes: one after the other, when nothing else runs. */
 const ALONE = "test/simulation/";
+
+/** The single executable, for the processes of all files; null where it cannot be built, which its own test tells. */
+async function buildProgram(): Promise<string | null> {
+  const program = join(import.meta.dir, "../node_modules/.cache/tollgate-program/tollgate");
+  const child = Bun.spawn([process.execPath, "scripts/build.ts", program], { stdout: "ignore" });
+  return (await child.exited) === 0 ? program : null;
+}
 
 interface Ran {
   code: number;
@@ -59,7 +69,12 @@ async function run(filesAtOnce: number, args: readonly string[], { last = false 
     ],
     {
       stdio: ["ignore", "pipe", "pipe"],
-      env: { ...process.env, BUN_CONFIG_MAX_HTTP_REQUESTS: "65336", TEST_DATABASE_URL: server?.url ?? given },
+      env: {
+        ...process.env,
+        BUN_CONFIG_MAX_HTTP_REQUESTS: "65336",
+        TEST_DATABASE_URL: server?.url ?? given,
+        ...(program !== null && { TOLLGATE_TEST_PROGRAM: program }),
+      },
     },
   );
   let output = "";
@@ -85,6 +100,7 @@ const working = files.filter((path) => !path.includes(ALONE) && !WAITING.has(pat
 const alone = files.filter((path) => path.includes(ALONE));
 const waiting = files.filter((path) => WAITING.has(path));
 if (waiting.length !== WAITING.size) throw new Error("a file of WAITING is not there any more");
+const program = whole ? await buildProgram() : null;
 const ran = whole
   ? [
       ...(await Promise.all([

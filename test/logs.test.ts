@@ -3,22 +3,18 @@ import { expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-
-const root = join(import.meta.dir, "..");
+import { PROGRAM } from "./support/program.ts";
 
 test("nothing of a key, a prompt or an answer is ever logged", async () => {
   const folder = mkdtempSync(join(tmpdir(), "tollgate-logs-"));
   const log = Bun.file(join(folder, "log"));
-  const gateway = Bun.spawn(
-    [join(root, "tollgate"), "serve", "--port", "0", "--data-dir", join(folder, "data")],
-    {
-      env: { ...process.env, TOLLGATE_LOG_LEVEL: "trace" },
-      cwd: folder,
-      stdin: "ignore",
-      stdout: "pipe",
-      stderr: log,
-    },
-  );
+  const gateway = Bun.spawn([PROGRAM, "serve", "--port", "0", "--data-dir", join(folder, "data")], {
+    env: { ...process.env, TOLLGATE_LOG_LEVEL: "trace" },
+    cwd: folder,
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: log,
+  });
   let banner = "";
   for await (const bytes of gateway.stdout) {
     banner += new TextDecoder().decode(bytes);

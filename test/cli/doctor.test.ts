@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { serveProcess, type Served } from "../support/served.ts";
 import { waitFor } from "../support/wait.ts";
+import { PROGRAM } from "../support/program.ts";
 
-const root = join(import.meta.dir, "../..");
 const PATIENCE_MS = 90_000;
 let folder: string;
 let gateway: Served;
@@ -24,7 +24,7 @@ afterAll(async () => {
 }, PATIENCE_MS);
 
 async function told(env: Record<string, string> = {}): Promise<{ found: string; next: string }> {
-  const doctor = Bun.spawn([join(root, "tollgate"), "doctor", "--json"], {
+  const doctor = Bun.spawn([PROGRAM, "doctor", "--json"], {
     cwd: folder,
     env: { ...process.env, PORT: "1", ...env },
     stdout: "pipe",

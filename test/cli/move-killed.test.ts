@@ -15,8 +15,8 @@ import { loadConfig } from "../../src/config/config.ts";
 import { createLog } from "../../src/lib/log.ts";
 import { type Running, start } from "../../src/main/gateway.ts";
 import { type TestDatabase, testPostgres } from "../support/postgres.ts";
+import { PROGRAM } from "../support/program.ts";
 
-const root = join(import.meta.dir, "../..");
 /** After how much of it the process is killed, and whether the new place was open by then. */
 const STAGES: [at: CrashPoint | `${CrashPoint}:${number}`, opened: boolean][] = [
   ["move_fenced", false],
@@ -140,7 +140,7 @@ async function move(
   const { DATABASE_URL: _, ...env } = process.env;
   const child = Bun.spawn(
     [
-      join(root, "tollgate"),
+      PROGRAM,
       "--data-dir",
       dataDir,
       "db",

@@ -22,8 +22,8 @@ import { type TestDatabase, testPostgres } from "../support/postgres.ts";
 import { revokeKey } from "../../src/registry/api-keys.ts";
 import { requestEntitlement } from "../../src/registry/entitlements.ts";
 import { auditLog } from "../support/audit-log.ts";
+import { PROGRAM } from "../support/program.ts";
 
-const root = join(import.meta.dir, "../..");
 const DAY_MS = 86_400_000;
 const ports = {
   idempotency: { bodyRetentionMs: DAY_MS, tombstoneRetentionMs: 30 * DAY_MS },
@@ -90,7 +90,7 @@ async function fill(ledger: Ledger): Promise<void> {
 
 async function run(...words: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
   const { DATABASE_URL: _, ...env } = process.env;
-  const child = Bun.spawn([join(root, "tollgate"), "--data-dir", folder, ...words], {
+  const child = Bun.spawn([PROGRAM, "--data-dir", folder, ...words], {
     env,
     stdout: "pipe",
     stderr: "pipe",
@@ -202,12 +202,9 @@ test("people move with the store: a session goes on where the ledger is now", as
   const account = { name: "Ada", email: "ada@example.com", password: PASSWORD };
   await browser.app("POST /welcome", {}, { token: tokenOf(gateway.signInLink), ...account });
   await gateway.stop();
-  const moved = Bun.spawn(
-    [join(root, "tollgate"), "--data-dir", dataDir, "db", "move", "--to", url, "--json"],
-    {
-      stdout: "pipe",
-    },
-  );
+  const moved = Bun.spawn([PROGRAM, "--data-dir", dataDir, "db", "move", "--to", url, "--json"], {
+    stdout: "pipe",
+  });
   const { rows, people } = (await new Response(moved.stdout).json()) as {
     rows: Record<string, number>;
     people: number;

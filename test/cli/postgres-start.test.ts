@@ -7,8 +7,8 @@ import { join } from "node:path";
 import pg from "pg";
 import { CuttingProxy } from "../support/cutting-proxy.ts";
 import { PostgresServer, type TestDatabase } from "../support/postgres.ts";
+import { PROGRAM } from "../support/program.ts";
 
-const root = join(import.meta.dir, "../..");
 const PASSWORD = "hunter2-hunter2";
 
 let server: PostgresServer;
@@ -40,16 +40,13 @@ const placeOf = (url: string): string => `${new URL(url).host}${new URL(url).pat
 
 /** What it says until it ends. */
 async function serve(url: string, directory = "data"): Promise<{ code: number; said: string }> {
-  const gateway = Bun.spawn(
-    [join(root, "tollgate"), "serve", "--port", "0", "--data-dir", join(folder, directory)],
-    {
-      cwd: folder,
-      env: { ...process.env, DATABASE_URL: url, TOLLGATE_LOG_LEVEL: "silent" },
-      stdin: "ignore",
-      stdout: "ignore",
-      stderr: "pipe",
-    },
-  );
+  const gateway = Bun.spawn([PROGRAM, "serve", "--port", "0", "--data-dir", join(folder, directory)], {
+    cwd: folder,
+    env: { ...process.env, DATABASE_URL: url, TOLLGATE_LOG_LEVEL: "silent" },
+    stdin: "ignore",
+    stdout: "ignore",
+    stderr: "pipe",
+  });
   const tooLong = setTimeout(() => gateway.kill("SIGKILL"), 100_000);
   const said = await new Response(gateway.stderr).text();
   const code = await gateway.exited;

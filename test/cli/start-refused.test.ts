@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { testPostgres } from "../support/postgres.ts";
 import { serveProcess } from "../support/served.ts";
+import { PROGRAM } from "../support/program.ts";
 
-const root = join(import.meta.dir, "../..");
 /** Another user, who may do nothing special. */
 const NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
 const asRoot = process.getuid?.() === 0 && Bun.which("setpriv") !== null;
@@ -103,7 +103,7 @@ describe("a port that is taken", () => {
   );
 
   test("the simulator says the same", async () => {
-    const child = Bun.spawn([join(root, "tollgate"), "simulator", "--port", port], {
+    const child = Bun.spawn([PROGRAM, "simulator", "--port", port], {
       stdout: "ignore",
       stderr: "pipe",
     });

@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { ProcessGateway } from "../support/process-gateway.ts";
+import { PROGRAM } from "../support/program.ts";
 
-const tollgate = join(import.meta.dir, "../../tollgate");
 let gateway: ProcessGateway;
 let customer: { organizationId: string; secret: string };
 beforeAll(async () => {
@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => gateway.stop());
 
 const start = (...args: string[]): Bun.Subprocess<"ignore", "pipe", "pipe"> =>
-  Bun.spawn([tollgate, ...args, "--data-dir", join(gateway.folder, "data")], {
+  Bun.spawn([PROGRAM, ...args, "--data-dir", join(gateway.folder, "data")], {
     stdin: "ignore",
     stdout: "pipe",
     stderr: "pipe",

@@ -17,6 +17,7 @@ import { join } from "node:path";
 import pg from "pg";
 import { PostgresServer } from "../support/postgres.ts";
 import { ProcessGateway, type Received, untilParts } from "../support/process-gateway.ts";
+import { PROGRAM } from "../support/program.ts";
 
 let server: PostgresServer;
 let gateway: ProcessGateway;
@@ -162,10 +163,10 @@ test.skipIf(!mounted)(
 /** Exit code and words of a gateway that cannot start. */
 function saidByAStart(databaseUrl: string): [number, string] {
   const folder = mkdtempSync(join(tmpdir(), "tollgate-no-start-"));
-  const { exitCode, stderr } = Bun.spawnSync(
-    [join(import.meta.dir, "../../tollgate"), "serve", "--port", "0", "--data-dir", folder],
-    { env: { ...process.env, DATABASE_URL: databaseUrl, TOLLGATE_LOG_LEVEL: "silent" }, cwd: folder },
-  );
+  const { exitCode, stderr } = Bun.spawnSync([PROGRAM, "serve", "--port", "0", "--data-dir", folder], {
+    env: { ...process.env, DATABASE_URL: databaseUrl, TOLLGATE_LOG_LEVEL: "silent" },
+    cwd: folder,
+  });
   rmSync(folder, { recursive: true, force: true });
   return [exitCode, stderr.toString()];
 }

@@ -7,15 +7,14 @@ import pg from "pg";
 import { Browser, PASSWORD, tokenOf } from "../support/browser.ts";
 import { testPostgres } from "../support/postgres.ts";
 import { reads } from "../support/wait.ts";
-
-const root = join(import.meta.dir, "../..");
+import { PROGRAM } from "../support/program.ts";
 
 test("three workers on one port: all serve, one that dies is replaced, SIGTERM ends them all", async () => {
   const database = await (await testPostgres()).database();
   const folder = mkdtempSync(join(tmpdir(), "tollgate-workers-"));
   const admin = new pg.Client({ connectionString: database.url });
   await admin.connect();
-  const serve = Bun.spawn([join(root, "tollgate"), "serve", "--workers", "3", "--port", "0"], {
+  const serve = Bun.spawn([PROGRAM, "serve", "--workers", "3", "--port", "0"], {
     cwd: folder,
     env: { ...process.env, DATABASE_URL: database.url, TOLLGATE_LOG_LEVEL: "silent" },
     stdin: "ignore",
@@ -84,7 +83,7 @@ test("three workers on one port: all serve, one that dies is replaced, SIGTERM e
 test("the embedded store is one process's: more workers are refused", async () => {
   const folder = mkdtempSync(join(tmpdir(), "tollgate-workers-"));
   const { DATABASE_URL: _, ...env } = process.env;
-  const refused = Bun.spawn([join(root, "tollgate"), "serve", "--workers", "2"], {
+  const refused = Bun.spawn([PROGRAM, "serve", "--workers", "2"], {
     cwd: folder,
     env,
     stderr: "pipe",

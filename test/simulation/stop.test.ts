@@ -5,6 +5,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "../../torture/gateway-process.ts";
+import { PROGRAM } from "../support/program.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "tollgate-stop-"));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
@@ -28,10 +29,12 @@ test("a start that fails after its port has opened closes it again and exits 1",
 
 function serve(port: number, dataDir: string): Bun.Subprocess {
   const { DATABASE_URL: _, ...environment } = process.env;
-  return Bun.spawn(
-    [join(import.meta.dir, "../../tollgate"), "serve", "--port", String(port), "--data-dir", dataDir],
-    { env: environment, stdin: "ignore", stdout: "ignore", stderr: "ignore" },
-  );
+  return Bun.spawn([PROGRAM, "serve", "--port", String(port), "--data-dir", dataDir], {
+    env: environment,
+    stdin: "ignore",
+    stdout: "ignore",
+    stderr: "ignore",
+  });
 }
 
 const answers = (port: number): Promise<boolean> =>

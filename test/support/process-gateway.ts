@@ -18,12 +18,12 @@ import { parseManifest } from "../../src/releases/manifest.ts";
 import { generateReleaseKey, readReleaseKey, type ReleaseKey } from "../../src/releases/release-key.ts";
 import { signRelease } from "../../src/releases/signature.ts";
 import { type Arriving, post, type Received, received } from "./arriving.ts";
+import { PROGRAM, SOURCES } from "./program.ts";
 import { waitFor } from "./wait.ts";
 import { PLAIN, type TestManifest } from "./models.ts";
 
 export type { Arriving, Received } from "./arriving.ts";
 
-const root = join(import.meta.dir, "../..");
 const DAY_MS = 86_400_000;
 
 /** Until each of these streams has so many parts. */
@@ -86,16 +86,15 @@ ${settings}
     rmSync(this.operatorFile, { force: true });
     // What a test asks to be logged is for the test to read; anything else that is said there is for whoever runs it.
     const written = env["TOLLGATE_LOG_LEVEL"] === undefined ? null : openSync(this.logFile, "a");
-    const child = Bun.spawn(
-      [join(root, "tollgate"), "serve", "--config", join(this.folder, "tollgate.yaml")],
-      {
-        env: { ...process.env, TOLLGATE_LOG_LEVEL: "silent", ...env },
-        cwd: this.folder,
-        stdin: "ignore",
-        stdout: "ignore",
-        stderr: written ?? "inherit",
-      },
-    );
+    // Bun loads nothing beside the executable.
+    const program = env["BUN_OPTIONS"] === undefined ? PROGRAM : SOURCES;
+    const child = Bun.spawn([program, "serve", "--config", join(this.folder, "tollgate.yaml")], {
+      env: { ...process.env, TOLLGATE_LOG_LEVEL: "silent", ...env },
+      cwd: this.folder,
+      stdin: "ignore",
+      stdout: "ignore",
+      stderr: written ?? "inherit",
+    });
     if (written !== null) closeSync(written);
     this.child = child;
     while (child.exitCode === null && child.signalCode === null) {
@@ -193,7 +192,7 @@ ${settings}
     env: Record<string, string>,
     ...words: string[]
   ): Promise<{ code: number; stdout: string; stderr: string }> {
-    const child = Bun.spawn([join(root, "tollgate"), ...words], {
+    const child = Bun.spawn([PROGRAM, ...words], {
       env: {
         ...process.env,
         TOLLGATE_CONFIG: join(this.folder, "tollgate.yaml"),

@@ -1,7 +1,6 @@
 // `./tollgate serve` as a process whose end a test waits for: what it said, and how it ended.
-import { join } from "node:path";
+import { PROGRAM } from "./program.ts";
 
-const root = join(import.meta.dir, "../..");
 /** Far beyond what any end takes: a process that is still there has not obeyed. */
 const TOO_LONG_MS = 60_000;
 
@@ -25,7 +24,7 @@ export interface ServeOptions {
 }
 
 export function serveProcess({ folder, args = [], env = {}, through = [] }: ServeOptions): Served {
-  const child = Bun.spawn([...through, join(root, "tollgate"), "serve", ...args], {
+  const child = Bun.spawn([...through, PROGRAM, "serve", ...args], {
     cwd: folder,
     env: { ...process.env, TOLLGATE_LOG_LEVEL: "silent", ...env },
     stdin: "ignore",

@@ -2,8 +2,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-
-const tollgate = join(import.meta.dir, "../../tollgate");
+import { PROGRAM } from "./program.ts";
 
 export interface Ran {
   code: number;
@@ -27,7 +26,7 @@ export class Terminal {
   /** Starts a command; it knows of no gateway but those of `args`, `env` and its own logins. */
   start(args: readonly string[], env: Record<string, string> = {}): Bun.Subprocess<"ignore", "pipe", "pipe"> {
     const { TOLLGATE_URL: _, TOLLGATE_TOKEN: __, TOLLGATE_DATA_DIR: ___, ...others } = process.env;
-    return Bun.spawn([tollgate, ...args], {
+    return Bun.spawn([PROGRAM, ...args], {
       env: {
         ...others,
         HOME: this.home,
