@@ -7,10 +7,16 @@ export type Role = "system" | "developer" | "user" | "assistant" | "tool";
 /** How closely a provider looks at an image; each image is bounded by the release's `image_tokens_max`, whichever it is. */
 export type ImageDetail = "auto" | "low" | "high" | "original";
 
+/** A caller's mark: up to here the prompt shall be kept in the provider's cache. Only some upstreams have a word for it. */
+export interface CacheMark {
+  type: "ephemeral";
+  ttl?: "5m" | "1h";
+}
+
 export type ContentPart =
-  | { type: "text"; text: string }
+  | { type: "text"; text: string; cache_control?: CacheMark }
   | { type: "refusal"; refusal: string }
-  | { type: "image_url"; image_url: { url: string; detail?: ImageDetail } };
+  | { type: "image_url"; image_url: { url: string; detail?: ImageDetail }; cache_control?: CacheMark };
 
 export interface ToolCall {
   id: string;
@@ -33,6 +39,7 @@ export interface Message {
 export interface ToolDefinition {
   type: "function";
   function: { name: string; description?: string; parameters?: Record<string, unknown>; strict?: boolean };
+  cache_control?: CacheMark;
 }
 
 export type ToolChoice =

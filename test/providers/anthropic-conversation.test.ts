@@ -2,6 +2,7 @@
 // vendor, refuses nothing, and what it would invoice is what the ledger says (wire.md §8.4).
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Config } from "../../src/config/config.ts";
+import { nanoUsd } from "../../src/domain/money.ts";
 import { PROVIDER_KINDS } from "../../src/providers/kinds.ts";
 import { type ErrorJson, type GatewayJson, gatewayOf } from "../support/events.ts";
 import { type Customer, hello, startGateway, type TestGateway } from "../support/gateway.ts";
@@ -20,6 +21,16 @@ const MODELS = [
     {
       priority: 1,
     },
+  ),
+  onProvider(
+    {
+      ...PREVIEW_V1,
+      model: "cached-1",
+      upstream_model: "claude-opus-4-8",
+      requires_paid: false,
+      pricing: { ...PREVIEW_V1.pricing, cache_write_per_million: "2.5", cache_write_1h_per_million: "4" },
+    },
+    "claude",
   ),
   onProvider({ ...PREVIEW_V1, model: "strange-1", requires_paid: false }, "strange"),
 ];
@@ -300,5 +311,32 @@ test.each([false, true])(
     expect([reply.status, reply.json.error.code]).toEqual([502, "provider_error"]);
     expect(strangeCalls).toBe(calls + 1);
     expect(await gateway.balance(customer)).toEqual(before);
+  },
+);
+
+test.each([
+  ["cached-1", { type: "ephemeral" }, 2500, 0],
+  ["cached-1", { type: "ephemeral", ttl: "1h" }, 4000, 4000],
+  ["effort-1", { type: "ephemeral", ttl: "1h" }, 2000, 0],
+] as const)(
+  "a cache mark on %s, %p, is charged as the upstream tells it",
+  async (model, mark, rate, hourly) => {
+    const content = [{ type: "text", text: "A long introduction. ".repeat(20), cache_control: mark }];
+    const messages = [{ role: "user", content }];
+    const { status, json } = await gateway.chat<{ gateway: GatewayJson }>(customer, {
+      model,
+      messages,
+      max_tokens: 100,
+    });
+    expect(status).toBe(200);
+    await expectBilled(json.gateway);
+    const { usage, charge } = await gateway.request(json.gateway.request_id);
+    const { promptTokens = 0, completionTokens = 0 } = usage ?? {};
+    const written = model === "cached-1" ? Math.floor(promptTokens / 2) : 0;
+    expect(usage?.cacheWriteTokens ?? 0).toBe(written);
+    expect(usage?.cacheWrite1hTokens ?? 0).toBe(hourly > 0 ? written : 0);
+    expect(charge).toBe(
+      nanoUsd(BigInt(Math.max(100_000, (promptTokens - written + completionTokens) * 2000 + written * rate))),
+    );
   },
 );

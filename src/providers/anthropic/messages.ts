@@ -1,13 +1,14 @@
 // A conversation of ours as the vendor takes it: roles that alternate, no empty text, every result in the message behind its
 // calls and in front of all else, thoughts in front of the calls that they led to (wire.md §8.2, §8.4).
 import { type ContentPart, isInlineImage, type Message, type ToolCall } from "../../domain/chat-request.ts";
+import type { Markable } from "./cache-marks.ts";
 import { isObject, readJson } from "../http/json.ts";
 import { type PlacedBlock, returnedBlocks, type ThinkingBlock } from "./kept-thinking.ts";
 import { CallIds, plainName } from "./tool-names.ts";
 
 export type Block =
-  | { type: "text"; text: string }
-  | { type: "image"; source: ImageSource }
+  | ({ type: "text"; text: string } & Markable)
+  | ({ type: "image"; source: ImageSource } & Markable)
   | { type: "tool_use"; id: string; name: string; input: Record<string, unknown> }
   | { type: "tool_result"; tool_use_id: string; content?: Block[] }
   | ThinkingBlock;
@@ -150,13 +151,21 @@ function roundWithoutThoughts(turns: readonly Turn[]): boolean {
 }
 
 /** No block without text: the vendor refuses it. */
-const textBlock = (text: string): Block[] => (text.trim() === "" ? [] : [{ type: "text", text }]);
+const textBlock = (text: string, mark: Markable = {}): Block[] =>
+  text.trim() === "" ? [] : [{ type: "text", text, ...mark }];
+
+const markOf = ({ cache_control: mark }: Markable): Markable =>
+  mark === undefined ? {} : { cache_control: mark };
 
 function textBlocks(content: Message["content"]): Block[] {
   if (content === null) return [];
   if (typeof content === "string") return textBlock(content);
   return content.flatMap((part) =>
-    part.type === "text" ? textBlock(part.text) : part.type === "refusal" ? textBlock(part.refusal) : [],
+    part.type === "text"
+      ? textBlock(part.text, markOf(part))
+      : part.type === "refusal"
+        ? textBlock(part.refusal)
+        : [],
   );
 }
 
@@ -170,7 +179,9 @@ const userBlocks = (content: Message["content"]): Block[] =>
   Array.isArray(content) ? content.flatMap(userBlock) : textBlocks(content);
 
 const userBlock = (part: ContentPart): Block[] =>
-  part.type === "image_url" ? [{ type: "image", source: sourceOf(part.image_url.url) }] : textBlocks([part]);
+  part.type === "image_url"
+    ? [{ type: "image", source: sourceOf(part.image_url.url), ...markOf(part) }]
+    : textBlocks([part]);
 
 const INLINE = /^data:([^;,]+)[^,]*,/i;
 

@@ -4,6 +4,7 @@ import type { ChatRequest } from "../../domain/chat-request.ts";
 import type { OptionalField } from "../../domain/request-fields.ts";
 import type { CallDraft, OutgoingBody } from "../provider.ts";
 import { unescaped } from "../unescaped.ts";
+import { type Markable, settleMarks } from "./cache-marks.ts";
 import { type Contract, contractOf } from "./contracts.ts";
 import { type Block, type Conversation, conversationOf, type Turn } from "./messages.ts";
 import { type Thoughts, thoughtsFor } from "./thinking.ts";
@@ -31,7 +32,7 @@ export interface ClaudeDialect {
   dropsUnbound: boolean;
 }
 
-type Fields = Record<string, unknown> & { system?: Block[]; messages: Turn[] };
+type Fields = Record<string, unknown> & { system?: Block[]; messages: Turn[]; tools?: Markable[] };
 
 /** One upstream call without its ceiling, which the quote decides. Throws `Refusal` for what cannot be said. */
 export function claudeBody(draft: CallDraft, dialect: ClaudeDialect): OutgoingBody {
@@ -41,6 +42,7 @@ export function claudeBody(draft: CallDraft, dialect: ClaudeDialect): OutgoingBo
   const thoughts = thoughtsOf(draft, conversation, { contract, dialect });
   const spoken = samplingOf(draft, { contract, thoughts });
   const fields = bodyFields(draft, conversation, { dialect, contract, thoughts, spoken });
+  settleMarks(markablesOf(fields), draft.release);
   let printed: string | null = JSON.stringify(fields);
   const priced = request.images > 0 ? withoutImages(fields) : fields;
   const bytes = Buffer.byteLength(priced === fields ? printed : JSON.stringify(priced));
@@ -148,6 +150,18 @@ function said(
   }));
   return { system, turns: words };
 }
+
+/** All that may carry a cache mark, as the vendor reads it: tools, what stands on top, the conversation. */
+const markablesOf = ({ tools = [], system = [], messages }: Fields): Markable[] => [
+  ...tools,
+  ...[...system, ...messages.flatMap(({ content }) => content)].flatMap((block): Markable[] =>
+    block.type === "tool_result"
+      ? ((block.content ?? []) as Markable[])
+      : "text" in block || "source" in block
+        ? [block]
+        : [],
+  ),
+];
 
 const unknownFields = ({ forwarded, identifiers }: ChatRequest): string[] =>
   [...Object.keys(forwarded), ...Object.keys(identifiers)].filter(

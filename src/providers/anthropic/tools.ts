@@ -61,13 +61,17 @@ function choiceOf(request: Asked): Record<string, unknown> | null {
 }
 
 /** `strict` where the release answers by schemas at all. */
-function described({ function: tool }: ToolDefinition, strict: boolean): Record<string, unknown> {
+function described(
+  { function: tool, cache_control: mark }: ToolDefinition,
+  strict: boolean,
+): Record<string, unknown> {
   const { name, description, parameters = {} } = tool;
   return {
     name,
     ...(description !== undefined && description !== "" && { description }),
     input_schema: { ...parameters, type: "object" },
     ...(strict && tool.strict === true && { strict: true }),
+    ...(mark !== undefined && { cache_control: mark }),
   };
 }
 

@@ -118,7 +118,7 @@ function namesUnknown(fields: object, known: readonly string[], names: string[] 
 /** Only beside tools: upstreams refuse a choice, or a word on parallel calls, where there are none. */
 function toolFields({ tools, toolChoice }: ChatRequest, parallel: boolean | undefined): object {
   return {
-    tools,
+    tools: unmarked(tools),
     ...(toolChoice !== null && { tool_choice: toolChoice }),
     ...(parallel !== undefined && { parallel_tool_calls: parallel }),
   };
@@ -147,6 +147,7 @@ const orderOf = (name: string): number => ORDER.indexOf(name);
 /** Reasoning returns on tool turns only: thinking upstreams demand it there, older ones refuse it elsewhere (§1.2). */
 function outgoingMessage(message: Message, { family, thinks, developer }: Hearer): Record<string, unknown> {
   const { tool_calls: calls, reasoning_content: reasoning, ...rest } = message;
+  if (Array.isArray(rest.content)) rest.content = unmarked(rest.content);
   const said = rest.role === "developer" && !developer ? { ...rest, role: "system" } : rest;
   if (calls === undefined) return said;
   return {
@@ -154,6 +155,15 @@ function outgoingMessage(message: Message, { family, thinks, developer }: Hearer
     ...(thinks && reasoning !== undefined && { reasoning_content: reasoning }),
     tool_calls: calls.map((call) => outgoingCall(call, family)),
   };
+}
+
+/** Cache marks are of another shape: this one's vendors cache by themselves, or refuse the word. */
+function unmarked<T extends object>(marked: T[]): T[] {
+  if (!marked.some((one) => "cache_control" in one)) return marked;
+  return marked.map((one) => {
+    const { cache_control: _mark, ...rest } = one as T & { cache_control?: unknown };
+    return rest as unknown as T;
+  });
 }
 
 /** Provider state goes back only to the provider that it names. */

@@ -1,6 +1,7 @@
 // The `content` of one message: a string, or an array of the parts that its role may carry (wire.md §1.2). Keys that
 // are not named here are dropped.
 import type { ContentPart, ImageDetail, Message, Role } from "../../../domain/chat-request.ts";
+import { cacheMark } from "./parse-cache-mark.ts";
 import { requireImageUrl } from "./parse-image-url.ts";
 import {
   echo,
@@ -54,11 +55,11 @@ function parsePart(value: unknown, role: Role, at: NonNullable<Place>): ContentP
     throw invalid(at.parent, at.step, `must be an object with a \`type\`, ${found(value)}.`);
   switch (partType(value, role, at)) {
     case "text":
-      return { type: "text", text: readString(value.text, at, "text") };
+      return { type: "text", text: readString(value.text, at, "text"), ...cacheMark(value) };
     case "refusal":
       return { type: "refusal", refusal: readString(value.refusal, at, "refusal") };
     case "image_url":
-      return { type: "image_url", image_url: parseImage(value.image_url, at) };
+      return { type: "image_url", image_url: parseImage(value.image_url, at), ...cacheMark(value) };
   }
 }
 

@@ -1,5 +1,6 @@
 // Tool definitions and the choice among them (specification 2.1, wire.md §1.1). Schemas pass as sent; names are
 // checked here because every later step, and the model, goes by them.
+import { cacheMark } from "./parse-cache-mark.ts";
 import type { ToolChoice, ToolDefinition } from "../../../domain/chat-request.ts";
 import {
   echo,
@@ -60,7 +61,7 @@ function parseTool(value: unknown, at: NonNullable<Place>): ToolDefinition {
     ...readNotes(given, inside),
   };
   if (isPresent(given.parameters)) definition.parameters = readObject(given.parameters, inside, "parameters");
-  return { type: "function", function: definition };
+  return { type: "function", function: definition, ...cacheMark(tool) };
 }
 
 /** Reads the optional members that function definitions and response schemas share. */

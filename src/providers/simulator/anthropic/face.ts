@@ -34,6 +34,7 @@ const errorBody = (type: string, message: string): object => ({
 
 function heardClaude(call: ClaudeCall): Heard {
   const head = { id: `msg_sim${randomBase62(16)}`, type: "message", role: "assistant", model: call.model };
+  const written = lifeOf(call);
   const failed = errorBody("api_error", "the simulated model failed");
   return {
     asked: askedOfClaude(call),
@@ -42,10 +43,10 @@ function heardClaude(call: ClaudeCall): Heard {
       ...head,
       content: claudeBlocks(answer).map(wholeBlock),
       ...stopOf(answer),
-      ...(behaviour.no_usage !== true && { usage: usageOfClaude(answer, behaviour) }),
+      ...(behaviour.no_usage !== true && { usage: usageOfClaude(answer, behaviour, written) }),
     }),
     stream: (answer, behaviour): StreamWords => ({
-      events: events(head, answer, behaviour),
+      events: events(head, answer, { behaviour, written }),
       end: eventText({ type: "message_stop" }),
       error: eventText(failed),
       late: eventText({
@@ -104,11 +105,31 @@ const stopOf = ({ choices: [choice] }: SimulatedAnswer): object => ({
   stop_sequence: null,
 });
 
-function usageOfClaude(answer: SimulatedAnswer, { usage, usage_as_is: exactly }: Behaviour): unknown {
+type Life = "5m" | "1h" | null;
+
+/** How long what the caller marked shall live in the cache; null = nothing is marked. */
+function lifeOf(call: ClaudeCall): Life {
+  const text = JSON.stringify(call);
+  if (!text.includes('"cache_control":{')) return null;
+  return text.includes('"ttl":"1h"') ? "1h" : "5m";
+}
+
+/** Of a prompt with a mark in it, half is written to the cache. */
+function usageOfClaude(
+  answer: SimulatedAnswer,
+  { usage, usage_as_is: exactly }: Behaviour,
+  written: Life,
+): unknown {
   if (exactly !== undefined) return exactly;
+  const prompt = usage?.prompt_tokens ?? answer.promptTokens;
+  const kept = written === null ? 0 : Math.floor(prompt / 2);
   return {
-    input_tokens: usage?.prompt_tokens ?? answer.promptTokens,
-    cache_creation_input_tokens: 0,
+    input_tokens: prompt - kept,
+    cache_creation_input_tokens: kept,
+    cache_creation: {
+      ephemeral_5m_input_tokens: written === "5m" ? kept : 0,
+      ephemeral_1h_input_tokens: written === "1h" ? kept : 0,
+    },
     cache_read_input_tokens: 0,
     output_tokens: usage?.completion_tokens ?? completionTokensOf(answer),
     service_tier: "standard",
@@ -125,9 +146,13 @@ function wholeBlock(block: SaidBlock): object {
 const eventText = (event: object): string =>
   `event: ${"type" in event ? String(event.type) : "message"}\ndata: ${JSON.stringify(event)}\n\n`;
 
-function* events(head: object, answer: SimulatedAnswer, behaviour: Behaviour): Generator<Said> {
+function* events(
+  head: object,
+  answer: SimulatedAnswer,
+  { behaviour, written }: { behaviour: Behaviour; written: Life },
+): Generator<Said> {
   const plain = (event: object): Said => ({ bytes: eventText(event), tokens: 0 });
-  const told = usageOfClaude(answer, behaviour);
+  const told = usageOfClaude(answer, behaviour, written);
   const begun = { input_tokens: answer.promptTokens, output_tokens: 1 }; // a placeholder, as the vendor's
   const silent = behaviour.no_usage === true || behaviour.usage_as_is !== undefined;
   const early = behaviour.usage_first === true ? { usage: told } : silent ? {} : { usage: begun };

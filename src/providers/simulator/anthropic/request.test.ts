@@ -21,6 +21,7 @@ const round = (...content: object[]): object[] => [asks(says("Hi")), replies(...
 
 test.each<[string, object]>([
   ["the smallest", {}],
+  ["a mark", { messages: [asks({ ...says("Hi"), cache_control: { type: "ephemeral", ttl: "1h" } })] }],
   ["a round of tools", { tools, messages: round(use("a")) }],
   ["with its thought", { tools, thinking, messages: round(thought("Hm."), use("a")) }],
   [
@@ -64,6 +65,14 @@ test.each<[string, object]>([
   ["expected thinking", { tools, thinking, messages: round(says("Well."), thought("Hm."), use("a")) }],
   ["signature", { tools, thinking, messages: round(thought("Hm.", "forged"), use("a")) }],
   ["signature", { tools, messages: round(thought("changed", thoughtSeal("Hm.")), use("a")) }],
+  [
+    "maximum of 4",
+    {
+      messages: [
+        asks(...Array.from({ length: 5 }, () => ({ ...says("Hi"), cache_control: { type: "ephemeral" } }))),
+      ],
+    },
+  ],
   ["stop_sequences", { stop_sequences: ["\n"] }],
 ])("refuses for %s", (word, change) => {
   const call = JSON.parse(JSON.stringify({ ...SOUND, ...change })) as unknown;

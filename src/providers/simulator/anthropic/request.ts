@@ -3,13 +3,20 @@ import { z } from "zod";
 import { FaceRefusal } from "../face.ts";
 import { thoughtSeal } from "./seal.ts";
 
+const mark = {
+  cache_control: z
+    .strictObject({ type: z.literal("ephemeral"), ttl: z.enum(["5m", "1h"]).optional() })
+    .optional(),
+};
 const text = z.strictObject({
+  ...mark,
   type: z.literal("text"),
   text: z
     .string()
     .refine((words) => words.trim() !== "", "text content blocks must contain non-whitespace text"),
 });
 const image = z.strictObject({
+  ...mark,
   type: z.literal("image"),
   source: z.discriminatedUnion("type", [
     z.strictObject({
@@ -50,6 +57,7 @@ const messagesSchema = z.strictObject({
   tools: z
     .array(
       z.strictObject({
+        ...mark,
         name: PLAIN,
         description: z.string().optional(),
         input_schema: z.looseObject({ type: z.literal("object") }),
@@ -95,7 +103,7 @@ export function readClaudeCall(body: unknown): ClaudeCall {
     const [issue] = read.error.issues;
     throw new FaceRefusal(`${issue?.path.join(".") || "body"}: ${issue?.message}`, { model: modelOf(body) });
   }
-  const fault = faultOf(read.data);
+  const fault = faultOf(read.data) ?? markFault(body);
   if (fault !== null) throw new FaceRefusal(fault, { model: read.data.model });
   return read.data;
 }
@@ -105,6 +113,11 @@ const modelOf = (body: unknown): string =>
 
 const faultOf = (call: ClaudeCall): string | null =>
   turnFault(call) ?? toolFault(call) ?? thinkingFault(call) ?? sealFault(call);
+
+const markFault = (body: unknown): string | null =>
+  JSON.stringify(body).split('"cache_control":{').length > 5
+    ? "A maximum of 4 blocks with cache_control may be provided"
+    : null;
 
 function turnFault({ messages }: ClaudeCall): string | null {
   const odd = messages.findIndex(({ role }, at) => role !== (at % 2 === 0 ? "user" : "assistant"));

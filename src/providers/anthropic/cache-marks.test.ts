@@ -1,0 +1,59 @@
+import { expect, test } from "bun:test";
+import { nanoUsd } from "../../domain/money.ts";
+import type { CacheMark, ChatRequest } from "../../domain/chat-request.ts";
+import { outgoing } from "../openai/outgoing-body.fixtures.ts";
+import { release, sentBody } from "./request-body.fixtures.ts";
+
+const FIVE: CacheMark = { type: "ephemeral" };
+const HOUR: CacheMark = { type: "ephemeral", ttl: "1h" };
+const said = (text: string, cache_control?: CacheMark) => ({
+  type: "text" as const,
+  text,
+  ...(cache_control && { cache_control }),
+});
+const request: Partial<ChatRequest> = {
+  tools: [{ type: "function", function: { name: "clock" }, cache_control: HOUR }],
+  messages: [
+    { role: "system", content: [said("Be brief.", HOUR)] },
+    { role: "user", content: [said("a", FIVE), said("b")] },
+    {
+      role: "assistant",
+      content: null,
+      tool_calls: [{ id: "x", type: "function", function: { name: "clock", arguments: "{}" } }],
+    },
+    { role: "tool", tool_call_id: "x", content: [said("noon", FIVE)] },
+    { role: "user", content: [said("c", FIVE)] },
+  ],
+};
+const write = nanoUsd(1250n);
+
+/** What is marked in the body, by its text or name. */
+function marks(price: object): Record<string, unknown> {
+  const found: Record<string, unknown> = {};
+  JSON.stringify(
+    sentBody(request, { release: { ...release, price: { ...release.price, ...price } } }),
+    (_, value: unknown) => {
+      if (typeof value === "object" && value !== null && "cache_control" in value)
+        found[String("text" in value ? value.text : "name" in value ? value.name : "")] = value.cache_control;
+      return value;
+    },
+  );
+  return found;
+}
+
+test("marks go where writing has a price, for an hour where that has one, and the last four of them", () => {
+  expect(marks({})).toEqual({});
+  expect(marks({ cacheWrite: write })).toEqual({ "Be brief.": FIVE, a: FIVE, noon: FIVE, c: FIVE });
+  expect(marks({ cacheWrite: write, cacheWrite1h: write })).toEqual({
+    "Be brief.": HOUR,
+    a: FIVE,
+    noon: FIVE,
+    c: FIVE,
+  });
+});
+
+test("the chat-completions shape never sees one", () => {
+  const body = outgoing(request);
+  expect(body.print(64)).not.toContain("cache_control");
+  expect(body.print(64)).toContain('{"type":"text","text":"a"}');
+});
