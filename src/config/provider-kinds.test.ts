@@ -108,6 +108,24 @@ describe("a name, a kind and a key", () => {
     );
   });
 
+  test("Converse: the same proofs; a family and a guardrail where they are told", () => {
+    const here = "kind: bedrock, region: us-west-2, api_key: k";
+    expect(load(here)).toMatchObject({
+      baseUrl: "https://bedrock-runtime.us-west-2.amazonaws.com",
+      health: { probe: null },
+    });
+    const provider = load(`${here}, family: nova, guardrail: { id: gr-1, version: DRAFT }`);
+    expect(provider.own).toMatchObject({ family: "nova", guardrail: { id: "gr-1", version: "DRAFT" } });
+    expect(provider.kind.shown(provider.own)).toEqual({
+      region: "us-west-2",
+      family: "nova",
+      guardrail: "gr-1",
+    });
+    expect(complaint(`${here}, family: gpt`)).toStartWith("family: must be one of claude, nova");
+    expect(complaint(`${here}, guardrail: { id: gr-1 }`)).toStartWith("guardrail.version: ");
+    expect(complaint("kind: bedrock, region: us-west-2")).toStartWith("api_key: is needed, or access_key_id");
+  });
+
   test("single points of the vendor's dialect can be told otherwise, its name cannot", () => {
     expect(load("kind: groq, api_key: k, dialect: { output_maximum: max_tokens }").own).toMatchObject({
       dialect: { ...DIALECTS.groq, outputMaximum: "max_tokens" },

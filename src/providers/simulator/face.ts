@@ -1,5 +1,6 @@
 // A face of the simulator: how one wire shape reads a call and says the answer. What is answered, when, with which faults
 // and on whose bill is decided once for all of them (`answer.ts`, `server.ts`, `stream.ts`).
+import type { IncomingHttpHeaders } from "node:http";
 import type { SimulatedAnswer } from "./answer.ts";
 import type { Asked } from "./asked.ts";
 import type { Behaviour } from "./behaviour.ts";
@@ -8,7 +9,7 @@ export interface Face {
   /** Whether a `POST` to this path is a call in this shape. */
   serves(path: string): boolean;
   /** Reads the body of a call, as strictly as the vendor does: throws `FaceRefusal` for what that would refuse. */
-  hear(body: unknown, path: string): Heard;
+  hear(body: unknown, path: string, headers: IncomingHttpHeaders): Heard;
   /** The body of a reply that refuses. */
   refusal(told: { status: number; code: string | null; message: string }): unknown;
   /** Of its streams. */

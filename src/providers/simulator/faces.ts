@@ -1,9 +1,11 @@
 // Every wire shape that the simulator speaks, one line each.
 import { anthropicMessages } from "./anthropic/face.ts";
+import { converse } from "./bedrock/face.ts";
 import { chatCompletions } from "./chat-completions.ts";
 import type { Face } from "./face.ts";
 
 export const FACES: readonly Face[] = [
   chatCompletions, //
   anthropicMessages,
+  converse,
 ];

@@ -1,6 +1,6 @@
 // The simulator: a real HTTP server of the providers' wire formats on a loopback port (interfaces.md §6), so that demos,
 // tests and fault runs need no account anywhere. On `node:http`, because its faults need the socket itself.
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
 import { listenFailure } from "../../lib/listen-failure.ts";
 import { answerTo } from "./answer.ts";
 import { type Behaviour, Behaviours, type Control, controlSchema } from "./behaviour.ts";
@@ -99,7 +99,7 @@ async function called(at: Called, request: IncomingMessage, response: ServerResp
     request_id: header(request, "x-request-id"),
     attempt: Number(header(request, "x-tollgate-attempt")) || null,
   };
-  const heard = hear(face, body, path);
+  const heard = hear(face, body, { path, headers: request.headers });
   if (heard instanceof FaceRefusal) {
     const { status = 400, code = null, model = "" } = heard.about;
     bill.open({ ...from, model, stream: false }).end("refused");
@@ -122,9 +122,13 @@ async function called(at: Called, request: IncomingMessage, response: ServerResp
   await answer({ face, heard, behaviour, call, response });
 }
 
-function hear(face: Face, body: unknown, path: string): Heard | FaceRefusal {
+function hear(
+  face: Face,
+  body: unknown,
+  { path, headers }: { path: string; headers: IncomingHttpHeaders },
+): Heard | FaceRefusal {
   try {
-    return face.hear(body, path);
+    return face.hear(body, path, headers);
   } catch (error) {
     if (error instanceof FaceRefusal) return error;
     throw error;

@@ -1,0 +1,199 @@
+// Events of Converse → parts (wire.md §8.2). Blocks count over text, reasoning and tools together; the stream may lack its start,
+// the start and the end of a block, and usage; usage may stand on either side of the stop, which therefore waits for the end.
+import type { AnswerReader, EventEnd } from "../codec.ts";
+import { Failure } from "../failure.ts";
+import { isObject, readObject } from "../http/json.ts";
+import { ToolCalls } from "../openai/tool-calls.ts";
+import type { FinishReason, Part } from "../provider.ts";
+import { exceptionOf } from "./errors.ts";
+import type { BedrockEvent } from "./event-stream.ts";
+import { readStopReason } from "./finish-reason.ts";
+import { reasoningBlockOf, FAMILY, keptReasoning, type PlacedReasoning } from "./kept-reasoning.ts";
+import { converseUsage } from "./usage.ts";
+
+/** Of signatures and signed text that is kept for a call: a bound, far above any model's. */
+const KEPT_CHARACTERS_MAX = 4 * 1024 * 1024;
+const CHOICE = 0;
+
+/** Reasoning of one block, until its proof is whole. */
+interface OpenReasoning {
+  index: unknown;
+  text: string;
+  signature: string;
+  redacted: string;
+}
+
+export class ConverseReader implements AnswerReader<BedrockEvent> {
+  /** Told in a header only. */
+  readonly id = null;
+  usageTold = false;
+  private readonly tools = new ToolCalls(CHOICE, FAMILY);
+  /** Calls in the order of their blocks, and whether each has had arguments. */
+  private readonly calls = new Map<unknown, { said: boolean }>();
+  private reasoning: OpenReasoning | null = null;
+  private kept: PlacedReasoning[] = [];
+  private keptCharacters = 0;
+  private textCharacters = 0;
+  private reason: FinishReason | null = null;
+
+  /** `by`: whose reasoning a signature proves. */
+  constructor(private readonly by: string) {}
+
+  get complete(): boolean {
+    return this.reason !== null;
+  }
+
+  event({ kind, type, payload }: BedrockEvent, parts: Part[]): EventEnd {
+    if (kind !== "event") return exceptionOf(type, payload);
+    const told = readObject(payload === "" ? "{}" : payload, "the upstream sent an event");
+    switch (type) {
+      case "contentBlockStart":
+        this.blockStart(told, parts);
+        return null;
+      case "contentBlockDelta":
+        this.delta(told, parts);
+        return null;
+      case "contentBlockStop":
+        this.blockStop(told["contentBlockIndex"], parts);
+        return null;
+      case "messageStop":
+        this.stop(told["stopReason"]);
+        return this.end();
+      case "metadata":
+        this.usage(told, parts);
+        return this.end();
+      default:
+        return null; // messageStart, and what is to come
+    }
+  }
+
+  whole(text: string, parts: Part[]): void {
+    const body = readObject(text, "the upstream answered 200 with something");
+    const message = isObject(body["output"]) ? body["output"]["message"] : undefined;
+    const content = isObject(message) ? message["content"] : undefined;
+    if (!Array.isArray(content))
+      throw new Failure("broken", "unknown", "the upstream answered 200 with something that is no answer");
+    for (const [index, block] of content.entries()) if (isObject(block)) this.block(index, block, parts);
+    this.usage(body, parts);
+    // A whole body is its own proof of an end.
+    this.stop(typeof body["stopReason"] === "string" ? body["stopReason"] : "end_turn");
+  }
+
+  close(parts: Part[]): void {
+    for (const index of this.calls.keys()) this.endCall(index, parts);
+    this.tools.close();
+    if (this.reason === null) return;
+    const reason = this.reason === "stop" && this.tools.any ? "tool_calls" : this.reason;
+    parts.push({ type: "finish", choice: CHOICE, reason });
+  }
+
+  /** A block of a whole answer, as its deltas. */
+  private block(index: number, block: Record<string, unknown>, parts: Part[]): void {
+    const { text, toolUse, reasoningContent: reasoning, citationsContent: cited } = block;
+    if (isObject(toolUse)) {
+      this.beginCall(index, toolUse, parts);
+      this.argument(index, toolUse["input"], parts);
+    } else if (isObject(reasoning)) {
+      const { reasoningText, redactedContent } = reasoning;
+      this.think(index, isObject(reasoningText) ? reasoningText : { redactedContent }, parts);
+    } else if (isObject(cited) && Array.isArray(cited["content"]))
+      for (const one of cited["content"]) if (isObject(one)) this.say(one["text"], parts);
+    this.say(text, parts);
+    this.blockStop(index, parts);
+  }
+
+  private blockStart({ contentBlockIndex: index, start }: Record<string, unknown>, parts: Part[]): void {
+    if (isObject(start) && isObject(start["toolUse"])) this.beginCall(index, start["toolUse"], parts);
+  }
+
+  private delta({ contentBlockIndex: index, delta }: Record<string, unknown>, parts: Part[]): void {
+    if (!isObject(delta)) return;
+    const { text, toolUse, reasoningContent: reasoning } = delta;
+    if (text !== undefined) this.say(text, parts);
+    else if (isObject(toolUse)) this.argument(index, toolUse["input"], parts);
+    else if (isObject(reasoning)) this.think(index, reasoning, parts);
+  }
+
+  private say(text: unknown, parts: Part[]): void {
+    if (typeof text !== "string" || text === "") return;
+    this.textCharacters += text.length;
+    parts.push({ type: "text", choice: CHOICE, text });
+  }
+
+  private think(index: unknown, told: Record<string, unknown>, parts: Part[]): void {
+    if (this.reasoning !== null && this.reasoning.index !== index) this.keep();
+    this.reasoning ??= { index, text: "", signature: "", redacted: "" };
+    const open = this.reasoning;
+    const { text, signature, redactedContent: redacted } = told;
+    if (typeof text === "string" && text !== "") {
+      open.text += this.bounded(text);
+      parts.push({ type: "reasoning", choice: CHOICE, text });
+    }
+    if (typeof signature === "string") open.signature += this.bounded(signature);
+    if (typeof redacted === "string") open.redacted += this.bounded(redacted);
+  }
+
+  /** What is beyond the bound is not kept: then nothing is. */
+  private bounded(text: string): string {
+    this.keptCharacters += text.length;
+    return this.keptCharacters > KEPT_CHARACTERS_MAX ? "" : text;
+  }
+
+  private keep(): void {
+    if (this.reasoning === null) return;
+    const { text, signature, redacted } = this.reasoning;
+    this.reasoning = null;
+    const block = reasoningBlockOf(redacted === "" ? { text, signature } : { redacted });
+    if (block !== null) this.kept.push({ block, after: this.textCharacters });
+  }
+
+  private beginCall(index: unknown, { toolUseId: id, name }: Record<string, unknown>, parts: Part[]): void {
+    if (typeof name !== "string" || name === "")
+      throw new Failure("broken", "unknown", "the upstream called a tool without naming it");
+    this.keep();
+    const extra = this.keptCharacters > KEPT_CHARACTERS_MAX ? null : keptReasoning(this.kept, this.by);
+    this.kept = [];
+    this.calls.set(index, { said: false });
+    const called = { index, id, function: { name }, ...(extra !== null && { extra_content: extra }) };
+    this.tools.read([called], parts);
+  }
+
+  private argument(index: unknown, input: unknown, parts: Part[]): void {
+    const call = this.calls.get(index);
+    if (call === undefined)
+      throw new Failure("broken", "unknown", "the upstream called a tool without naming it");
+    if (input === "" || input === undefined) return;
+    call.said = true;
+    this.tools.read([{ index, function: { arguments: input } }], parts);
+  }
+
+  private blockStop(index: unknown, parts: Part[]): void {
+    this.keep();
+    this.endCall(index, parts);
+  }
+
+  /** Arguments that are no text at all are an empty object. */
+  private endCall(index: unknown, parts: Part[]): void {
+    const call = this.calls.get(index);
+    if (call === undefined || call.said) return;
+    this.argument(index, "{}", parts);
+  }
+
+  /** The first one counts, but for what is behind a `stop`. */
+  private stop(word: unknown): void {
+    const reason = readStopReason(typeof word === "string" ? word : "");
+    if ((this.reason ?? "stop") === "stop") this.reason = reason;
+  }
+
+  /** Stop and usage, whichever came first, are all that ends it: nothing of the answer follows. */
+  private end(): EventEnd {
+    return this.complete && this.usageTold ? "done" : null;
+  }
+
+  private usage({ usage, serviceTier }: Record<string, unknown>, parts: Part[]): void {
+    const figures = converseUsage(usage, serviceTier);
+    if (figures === null) return;
+    this.usageTold = true;
+    parts.push({ type: "usage", usage: figures });
+  }
+}

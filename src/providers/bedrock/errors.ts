@@ -1,0 +1,63 @@
+// Refusals and exceptions of Bedrock as the one error that all shapes share (wire.md §8.3). Inside a stream an exception says by
+// its name what a status would have said.
+import type { UpstreamError } from "../codec.ts";
+import { isObject, readJson } from "../http/json.ts";
+
+/** As the vendor's own table of errors has them. */
+const STATUSES: Record<string, number> = {
+  accessdenied: 403,
+  conflict: 400,
+  expiredtoken: 403,
+  internalserver: 500,
+  modelerror: 424,
+  modelnotready: 429,
+  modelstreamerror: 424,
+  modeltimeout: 408,
+  resourcenotfound: 404,
+  servicequotaexceeded: 429,
+  serviceunavailable: 503,
+  throttling: 429,
+  unrecognizedclient: 403,
+  validation: 400,
+};
+
+/** Where a constraint of the vendor names a setting that the caller chose: by the caller's name for it. */
+const FIELDS: readonly [RegExp, string][] = [
+  [/^inferenceconfig\.temperature\b/i, "temperature"],
+  [/^inferenceconfig\.topp\b/i, "top_p"],
+  [/^inferenceconfig\.stopsequences\b/i, "stop"],
+  [/^toolconfig\.toolchoice\b/i, "tool_choice"],
+  [/^toolconfig\b/i, "tools"],
+  [/^outputconfig\b/i, "response_format"],
+];
+
+/** What a refusing reply's body says; its status says the rest. */
+export const readRefusal = (text: string): UpstreamError => errorOf(readJson(text), "");
+
+/** An exception frame, or the end of a stream by `error`. */
+export function exceptionOf(type: string, payload: string): UpstreamError {
+  const body = readJson(payload);
+  const error = errorOf(isObject(body) ? body : { message: payload }, type);
+  return { ...error, status: STATUSES[error.code.replace(/(Exception|Error)$/, "").toLowerCase()] ?? 0 };
+}
+
+function errorOf(body: unknown, type: string): UpstreamError {
+  const told = isObject(body) ? body : {};
+  const word = type || told["__type"] || told["code"];
+  const message = told["message"] ?? told["Message"] ?? told["originalMessage"];
+  const said = typeof message === "string" ? message : "";
+  return {
+    status: 0,
+    // `com.amazon.coral.service#ThrottlingException`
+    code: typeof word === "string" ? word.replace(/^.*#/, "") : "",
+    message: said,
+    param: paramOf(said),
+    retryAfterMs: null,
+  };
+}
+
+/** `Value '2' at 'inferenceConfig.temperature' failed to satisfy constraint: …` */
+function paramOf(message: string): string | null {
+  const path = /\bat '([\w.]{1,100})' failed to satisfy/.exec(message)?.[1] ?? "";
+  return FIELDS.find(([pattern]) => pattern.test(path))?.[1] ?? null;
+}

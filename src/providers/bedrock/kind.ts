@@ -1,0 +1,52 @@
+// `kind: bedrock`: the models of Amazon Bedrock through Converse, with a key or with signed calls (providers.md §7).
+import { z } from "zod";
+import { awsCredentials } from "../credentials/aws.ts";
+import { httpProvider } from "../http/http-provider.ts";
+import type { ProviderKind } from "../kind.ts";
+import { converseCodec } from "./codec.ts";
+import { FAMILIES, type Family } from "./families.ts";
+
+const aws = awsCredentials("bedrock");
+const HOME = /^bedrock-runtime[\w.-]*\.amazonaws\.com$/;
+
+const guardrail = z.strictObject({
+  id: z.string().regex(/^[\w:/.-]{1,2048}$/, "must be a guardrail's id or ARN"),
+  version: z.string().regex(/^([1-9]\d{0,7}|DRAFT)$/, "must be a number, as text, or DRAFT"),
+});
+
+interface Own {
+  region: string;
+  family?: Family;
+  guardrail?: z.output<typeof guardrail>;
+}
+
+export const bedrock: ProviderKind = {
+  name: "bedrock",
+  description: "The models of Amazon Bedrock, through its Converse API.",
+  settings: {
+    ...aws.settings,
+    family: z
+      .enum(FAMILIES, `must be one of ${FAMILIES.join(", ")}`)
+      .optional()
+      .describe(
+        "Whose words its models are asked to think in, where their names do not say it: of an inference profile of your own.",
+      ),
+    guardrail: guardrail.optional().describe("Applied to every call."),
+  },
+  addressOf: (own) => `https://bedrock-runtime.${(own as Own).region}.amazonaws.com`,
+  probePath: null,
+  credential: { setting: aws.setting, needed: true, given: (own) => aws.given(own) },
+  wrong: (own, address) =>
+    aws.wrong(own, {
+      title: "Amazon Bedrock",
+      atHome: address === null || HOME.test(new URL(address).hostname),
+    }),
+  shown: (own) => {
+    const { region, family = null, guardrail: rail = null } = own as Own;
+    return { region, family, guardrail: rail?.id ?? null };
+  },
+  create(upstream, own) {
+    const { family = null, guardrail: rail = null } = own as Own;
+    return httpProvider(upstream, converseCodec({ authorize: aws.authorize(own), family, guardrail: rail }));
+  },
+};

@@ -1,0 +1,190 @@
+// The body that goes upstream as Converse (wire.md §8.1, §8.2): built from validated fields only. Printed once: what was measured
+// for the quote is what is sent; the ceiling, and what is asked of the model's reasoning inside it, follow at the end.
+import type { ChatRequest, ToolDefinition } from "../../domain/chat-request.ts";
+import { echo, refuse } from "../../domain/read-value.ts";
+import type { OptionalField } from "../../domain/request-fields.ts";
+import { formatOf, isForced } from "../anthropic/tools.ts";
+import type { CallDraft, OutgoingBody } from "../provider.ts";
+import { unescaped } from "../unescaped.ts";
+import { type Family, familyOf, type Reasoning, reasoningFor, signerOf } from "./families.ts";
+import { type ConverseBlock, converseMessages, type ConverseTurn } from "./messages.ts";
+
+/** Optional fields of a caller that this shape has a word for. */
+export const CONVERSE_FIELDS: readonly OptionalField[] = ["top_p", "stream_options", "response_format"];
+
+/** The models' makers have words of their own about tools and schemas, in tools of 16 tokens: they count as the prompt's. */
+const TOOLS_OF_THE_VENDOR = 64;
+
+export interface ConverseDialect {
+  /** Of its models, where their names do not say it. */
+  family: Family | null;
+  guardrail: { id: string; version: string } | null;
+}
+
+type Fields = Record<string, unknown> & { messages: ConverseTurn[]; system?: { text: string }[] };
+
+/** One upstream call without its ceiling, which the quote decides. Throws `Refusal` for what cannot be said. */
+export function converseBody(draft: CallDraft, dialect: ConverseDialect): OutgoingBody {
+  const { request, release, reasoningEffort: mode } = draft;
+  const { upstreamModel } = release;
+  const family = familyOf(upstreamModel, dialect.family);
+  const tools = toolsOf(request);
+  const signer = signerOf(upstreamModel, family);
+  const conversation = converseMessages(request.messages, { tools: tools.length > 0, signer });
+  const reasoning = reasoningFor({
+    upstreamModel,
+    family,
+    mode,
+    lost: conversation.lost,
+    forced: isForced(request),
+  });
+  const spoken = samplingOf(draft, reasoning);
+  const turns = reasoning.recalls ? conversation.turns : withoutReasoning(conversation.turns);
+  const fields: Fields = {
+    messages: turns,
+    ...(conversation.system.length > 0 && { system: conversation.system }),
+    ...(tools.length > 0 && { toolConfig: toolConfig(draft, { tools, reasoning }) }),
+    ...outputConfig(draft),
+    ...(dialect.guardrail !== null && {
+      guardrailConfig: {
+        guardrailIdentifier: dialect.guardrail.id,
+        guardrailVersion: dialect.guardrail.version,
+      },
+    }),
+  };
+  const end = (ceiling: number): string => endOf(spoken.fields, reasoning.fields(ceiling), ceiling);
+  let printed: string | null = JSON.stringify(fields);
+  const priced = request.images > 0 ? withoutImages(fields) : fields;
+  const bytes = Buffer.byteLength(priced === fields ? printed : JSON.stringify(priced));
+  const demands = tools.length > 0 || request.responseFormat !== null;
+  return {
+    size: {
+      bytes: bytes + Buffer.byteLength(end(Number.MAX_SAFE_INTEGER)),
+      messages: turns.length + conversation.system.length,
+      tools: tools.length + (demands ? TOOLS_OF_THE_VENDOR : 0),
+      images: request.images,
+    },
+    text: () => textOf(priced),
+    ignored: [...unknownFields(request), ...spoken.ignored],
+    print: (ceiling) => (printed ?? JSON.stringify(fields)).slice(0, -1) + end(ceiling),
+    sent: () => {
+      printed = null;
+    },
+  };
+}
+
+/** Those that may be called: the API has no word for tools that are shown and must not be called. */
+function toolsOf({ tools, toolChoice }: ChatRequest): ToolDefinition[] {
+  if (toolChoice === "none") return [];
+  if (typeof toolChoice !== "object" || toolChoice === null || toolChoice.type !== "allowed_tools")
+    return tools;
+  const names = new Set(toolChoice.allowed_tools.tools.map(({ function: { name } }) => name));
+  return tools.filter(({ function: { name } }) => names.has(name));
+}
+
+function toolConfig(
+  { request, release }: CallDraft,
+  { tools, reasoning }: { tools: readonly ToolDefinition[]; reasoning: Reasoning },
+): object {
+  const { toolChoice } = request;
+  if (isForced(request) && reasoning.contract?.forcedTools === false)
+    throw refuse(
+      "unsupported_value",
+      null,
+      "tool_choice",
+      `cannot demand a tool of model ${echo(release.model)}: send \`auto\`, and say in the messages what to call.`,
+    );
+  const named =
+    typeof toolChoice === "object" && toolChoice?.type === "function" ? toolChoice.function : null;
+  const choice = named !== null ? { tool: { name: named.name } } : isForced(request) ? { any: {} } : null;
+  return {
+    tools: tools.map((tool) => ({ toolSpec: specOf(tool, release.capabilities.json_schema) })),
+    ...(choice !== null && { toolChoice: choice }),
+  };
+}
+
+/** `strict` where the release answers by schemas at all. */
+function specOf({ function: tool }: ToolDefinition, strict: boolean): object {
+  const { name, description, parameters = {} } = tool;
+  return {
+    name,
+    ...(description !== undefined && description.trim() !== "" && { description }),
+    inputSchema: { json: { ...parameters, type: "object" } },
+    ...(strict && tool.strict === true && { strict: true }),
+  };
+}
+
+/** The schema goes as text. */
+function outputConfig({ request: { responseFormat: format }, release }: CallDraft): object {
+  const read = formatOf(format, release.model) as { schema: unknown } | null;
+  if (read === null || format?.type !== "json_schema") return {};
+  const { name, description } = format.json_schema;
+  const jsonSchema = {
+    schema: JSON.stringify(read.schema),
+    name,
+    ...(description !== undefined && { description }),
+  };
+  return { outputConfig: { textFormat: { type: "json_schema", structure: { jsonSchema } } } };
+}
+
+interface Spoken {
+  fields: Record<string, unknown>;
+  ignored: string[];
+}
+
+/** What is left of temperature and `top_p` beside reasoning, beside one another and by this model. */
+function samplingOf({ request, temperature }: CallDraft, { on, contract }: Reasoning): Spoken {
+  const { top_p } = request.forwarded;
+  const none = contract !== null && (on || contract.sampling === "none");
+  const warm = !none && temperature !== null;
+  const top = !none && top_p !== undefined && !(warm && contract?.sampling === "either");
+  const stops = request.stop.filter((stop) => stop.trim() !== "");
+  return {
+    fields: {
+      ...(warm && { temperature }),
+      ...(top && { topP: top_p }),
+      ...(stops.length > 0 && { stopSequences: stops }),
+    },
+    ignored: [
+      ...(request.temperature !== null && request.temperature !== 1 && !warm ? ["temperature"] : []),
+      ...(top_p !== undefined && !top ? ["top_p"] : []),
+      ...(stops.length < request.stop.length ? ["stop"] : []),
+    ],
+  };
+}
+
+const unknownFields = ({ forwarded, identifiers }: ChatRequest): string[] =>
+  [...Object.keys(forwarded), ...Object.keys(identifiers)].filter(
+    (name) => !CONVERSE_FIELDS.some((field) => field === name),
+  );
+
+/** What is printed last, with the brace that closes the body. */
+function endOf(spoken: object, additional: object | null, maxTokens: number): string {
+  const more = additional === null ? "" : `,"additionalModelRequestFields":${JSON.stringify(additional)}`;
+  return `,"inferenceConfig":${JSON.stringify({ maxTokens, ...spoken })}${more}}`;
+}
+
+const withoutReasoning = (turns: readonly ConverseTurn[]): ConverseTurn[] =>
+  turns.map(({ role, content }) => ({
+    role,
+    content: content.filter((block) => !("reasoningContent" in block)),
+  }));
+
+/** Inline images have a flat maximum of their own, so their data weighs nothing; everything else of them does. */
+const withoutImages = (fields: Fields): Fields => ({
+  ...fields,
+  messages: fields.messages.map(({ role, content }) => ({ role, content: content.map(withoutImageData) })),
+});
+
+const withoutImageData = (block: ConverseBlock): ConverseBlock =>
+  "image" in block ? { image: { ...block.image, source: { bytes: "" } } } : block;
+
+/** Texts as they are; whatever has a structure as its JSON text without escapes. */
+function textOf({ system = [], messages, ...fields }: Fields): string {
+  const texts: string[] = [];
+  for (const block of [...system, ...messages.flatMap(({ content }) => content)])
+    texts.push("text" in block ? block.text : unescaped(block));
+  for (const [name, value] of Object.entries(fields))
+    if (name !== "guardrailConfig") texts.push(unescaped(value));
+  return texts.join("");
+}

@@ -1,0 +1,41 @@
+// Usage as Converse reports it → the figures that are metered (wire.md §8.2): input without what a cache gave or took.
+import { NO_CLASSES, serviceTierOf } from "../../domain/token-classes.ts";
+import { isObject } from "../http/json.ts";
+import type { ProviderUsage } from "../provider.ts";
+
+/** Null when there is no usable figure in it. `tier`: as the reply names it. */
+export function converseUsage(value: unknown, tier: unknown): ProviderUsage | null {
+  if (!isObject(value)) return null;
+  const input = count(value["inputTokens"]);
+  const output = count(value["outputTokens"]);
+  if (input === null) return null;
+  const read = count(value["cacheReadInputTokens"]) ?? count(value["cacheReadInputTokenCount"]);
+  const written = count(value["cacheWriteInputTokens"]) ?? count(value["cacheWriteInputTokenCount"]);
+  const promptTokens = input + (read ?? 0) + (written ?? 0);
+  const total = count(value["totalTokens"]);
+  const left = total === null || total < promptTokens ? null : total - promptTokens;
+  if (left === null && output === null) return null;
+  return {
+    ...NO_CLASSES,
+    promptTokens,
+    completionTokens: Math.max(left ?? 0, output ?? 0),
+    cachedTokens: read,
+    cacheWriteTokens: written,
+    cacheWrite1hTokens: written === null ? null : hourly(value["cacheDetails"], written),
+    serviceTier: serviceTierOf(isObject(tier) ? tier["type"] : tier),
+  };
+}
+
+/** Of what was written: what lives for an hour; null where no lifetimes are told. */
+function hourly(details: unknown, written: number): number | null {
+  if (!Array.isArray(details)) return null;
+  const told = details.filter(isObject).filter(({ ttl }) => ttl === "1h");
+  return Math.min(
+    told.reduce((sum, { inputTokens }) => sum + (count(inputTokens) ?? 0), 0),
+    written,
+  );
+}
+
+function count(value: unknown): number | null {
+  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : null;
+}

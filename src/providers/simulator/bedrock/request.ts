@@ -1,0 +1,230 @@
+// A Converse request as the simulator reads it, and what Bedrock would not take of it.
+import { z } from "zod";
+import type { Asked } from "../asked.ts";
+import { FaceRefusal } from "../face.ts";
+import { isSignedText } from "./signature.ts";
+
+const text = z.strictObject({ text: z.string() });
+const image = z.strictObject({
+  image: z.strictObject({
+    format: z.enum(["png", "jpeg", "gif", "webp"]),
+    source: z.strictObject({ bytes: z.base64().min(1) }),
+  }),
+});
+const toolUseId = z.string().regex(/^[a-zA-Z0-9_-]{1,64}$/);
+const toolUse = z.strictObject({
+  toolUse: z.strictObject({
+    toolUseId,
+    name: z.string().regex(/^[a-zA-Z0-9_-]{1,64}$/),
+    input: z.record(z.string(), z.unknown()),
+  }),
+});
+const toolResult = z.strictObject({
+  toolResult: z.strictObject({ toolUseId, content: z.array(text), status: z.string().optional() }),
+});
+const reasoning = z.strictObject({
+  reasoningContent: z.union([
+    z.strictObject({ reasoningText: z.strictObject({ text: z.string(), signature: z.string().optional() }) }),
+    z.strictObject({ redactedContent: z.base64() }),
+  ]),
+});
+const block = z.union([text, image, toolUse, toolResult, reasoning]);
+const turn = z.strictObject({ role: z.enum(["user", "assistant"]), content: z.array(block).min(1) });
+
+const toolSpec = z.strictObject({
+  name: z.string().regex(/^[a-zA-Z0-9_-]{1,64}$/),
+  description: z.string().min(1).optional(),
+  inputSchema: z.strictObject({ json: z.looseObject({ type: z.literal("object") }) }),
+  strict: z.boolean().optional(),
+});
+
+const additional = z.looseObject({
+  thinking: z.looseObject({ type: z.string(), budget_tokens: z.int().min(1024).optional() }).optional(),
+  output_config: z.looseObject({ effort: z.string().optional() }).optional(),
+  reasoningConfig: z
+    .strictObject({
+      type: z.enum(["enabled", "disabled"]),
+      maxReasoningEffort: z.enum(["low", "medium", "high"]),
+    })
+    .optional(),
+  reasoning_effort: z.string().optional(),
+});
+
+export const converseSchema = z.strictObject({
+  messages: z.array(turn).min(1),
+  system: z.array(text).optional(),
+  inferenceConfig: z
+    .strictObject({
+      maxTokens: z.int().min(1).optional(),
+      temperature: z.number().min(0).max(1).optional(),
+      topP: z.number().min(0).max(1).optional(),
+      stopSequences: z.array(z.string().min(1)).max(2500).optional(),
+    })
+    .optional(),
+  toolConfig: z
+    .strictObject({
+      tools: z.array(z.strictObject({ toolSpec })).min(1),
+      toolChoice: z
+        .union([
+          z.strictObject({ auto: z.strictObject({}) }),
+          z.strictObject({ any: z.strictObject({}) }),
+          z.strictObject({ tool: z.strictObject({ name: z.string() }) }),
+        ])
+        .optional(),
+    })
+    .optional(),
+  outputConfig: z
+    .strictObject({
+      textFormat: z.strictObject({
+        type: z.literal("json_schema"),
+        structure: z.strictObject({
+          jsonSchema: z.strictObject({
+            schema: z.string(),
+            name: z.string().optional(),
+            description: z.string().optional(),
+          }),
+        }),
+      }),
+    })
+    .optional(),
+  guardrailConfig: z
+    .strictObject({ guardrailIdentifier: z.string(), guardrailVersion: z.string() })
+    .optional(),
+  additionalModelRequestFields: additional.optional(),
+});
+
+export type Converse = z.output<typeof converseSchema>;
+type Turn = Converse["messages"][number];
+
+/** Throws `FaceRefusal` with the vendor's 400 for what its models do not take. */
+export function requireSound(request: Converse, model: string): void {
+  const refuse = (message: string): never => {
+    throw new FaceRefusal(message, { status: 400, code: "ValidationException", model });
+  };
+  const { messages, toolConfig } = request;
+  if (messages[0]?.role !== "user") refuse("A conversation must start with a user message.");
+  if (messages.at(-1)?.role !== "user") refuse("The conversation must end with a user message.");
+  for (const [at, { role, content }] of messages.entries()) {
+    const before = messages[at - 1];
+    if (before?.role === role) refuse("A conversation must alternate between user and assistant roles.");
+    for (const [place, one] of content.entries())
+      if ("text" in one && one.text.trim() === "")
+        refuse(`The text field in the ContentBlock object at messages.${at}.content.${place} is blank.`);
+    if (role === "user") requireResults(before, content, { at, refuse });
+    else requireSigned(content, { at, refuse });
+  }
+  const calls = messages.some(({ content }) =>
+    content.some((one) => "toolUse" in one || "toolResult" in one),
+  );
+  if (calls && toolConfig === undefined)
+    refuse("The toolConfig field must be defined when using toolUse and toolResult content blocks.");
+  requireThinking(request, refuse);
+}
+
+type Refuse = (message: string) => void;
+
+/** Every call is answered in the very next message, and nothing else is. */
+function requireResults(
+  before: Turn | undefined,
+  content: Turn["content"],
+  { at, refuse }: { at: number; refuse: Refuse },
+): void {
+  const asked = before?.content.flatMap((one) => ("toolUse" in one ? [one.toolUse.toolUseId] : [])) ?? [];
+  const told = content.flatMap((one) => ("toolResult" in one ? [one.toolResult.toolUseId] : []));
+  const missing = asked.filter((id) => !told.includes(id));
+  if (missing.length > 0)
+    refuse(
+      `Expected toolResult blocks at messages.${at}.content for the following Ids: ${missing.join(", ")}`,
+    );
+  if (told.length > asked.length || told.some((id) => !asked.includes(id)))
+    refuse(`The number of toolResult blocks at messages.${at}.content exceeds the toolUse blocks of before.`);
+}
+
+function requireSigned(content: Turn["content"], { at, refuse }: { at: number; refuse: Refuse }): void {
+  for (const [place, one] of content.entries()) {
+    if ("toolResult" in one) refuse(`messages.${at}.content.${place}: toolResult in an assistant message.`);
+    if (!("reasoningContent" in one) || !("reasoningText" in one.reasoningContent)) continue;
+    const { text: said, signature } = one.reasoningContent.reasoningText;
+    if (!isSignedText(said, signature))
+      refuse(`messages.${at}.content.${place}: Invalid \`signature\` in \`thinking\` block`);
+  }
+}
+
+/** A budget inside the maximum; nothing that excludes it; and its own reasoning in front of the running round's calls. */
+function requireThinking(request: Converse, refuse: Refuse): void {
+  const { thinking } = request.additionalModelRequestFields ?? {};
+  if (thinking?.type !== "enabled") return;
+  const { maxTokens = 0, temperature } = request.inferenceConfig ?? {};
+  if ((thinking.budget_tokens ?? 0) >= maxTokens)
+    refuse("`max_tokens` must be greater than `thinking.budget_tokens`");
+  if (temperature !== undefined && temperature !== 1)
+    refuse("`temperature` may only be set to 1 when thinking is enabled.");
+  const choice = request.toolConfig?.toolChoice ?? {};
+  if ("any" in choice || "tool" in choice)
+    refuse("Thinking may not be enabled when tool_choice forces tool use.");
+  const asked = request.messages.findLastIndex(
+    ({ role, content }) => role === "user" && content.every((one) => !("toolResult" in one)),
+  );
+  const first = request.messages
+    .slice(asked + 1)
+    .find(({ content }) => content.some((one) => "toolUse" in one));
+  if (first !== undefined && !("reasoningContent" in (first.content[0] ?? {})))
+    refuse("Expected `thinking` or `redacted_thinking`, but found `tool_use`.");
+}
+
+/** The same call as every face of the simulator answers it. */
+export function askedByConverse(
+  request: Converse,
+  { model, stream }: { model: string; stream: boolean },
+): Asked {
+  const { toolConfig, outputConfig, inferenceConfig, system = [] } = request;
+  const effort = effortOf(request);
+  return {
+    model,
+    stream,
+    messages: [
+      ...system.map(({ text: content }) => ({ role: "system", content })),
+      ...request.messages.flatMap(saidIn),
+    ],
+    ...(inferenceConfig?.maxTokens !== undefined && { max_tokens: inferenceConfig.maxTokens }),
+    ...(toolConfig !== undefined && {
+      tools: toolConfig.tools.map(({ toolSpec: { name, inputSchema } }) => ({
+        function: { name, parameters: inputSchema.json },
+      })),
+      tool_choice: choiceOf(toolConfig.toolChoice),
+    }),
+    ...(effort !== null && { reasoning_effort: effort }),
+    ...(outputConfig !== undefined && {
+      response_format: {
+        type: "json_schema",
+        json_schema: { schema: JSON.parse(outputConfig.textFormat.structure.jsonSchema.schema) as unknown },
+      },
+    }),
+  };
+}
+
+/** A message of ours for each kind of block in a turn: results are messages of their own. */
+function saidIn({ role, content }: Turn): Asked["messages"] {
+  const results = content.flatMap((one) =>
+    "toolResult" in one
+      ? [{ role: "tool", content: one.toolResult.content.map(({ text: said }) => said).join("") }]
+      : [],
+  );
+  const calls = content.flatMap((one) => ("toolUse" in one ? [one.toolUse] : []));
+  const texts = content.flatMap((one) => ("text" in one ? [one.text] : []));
+  if (texts.length === 0 && calls.length === 0) return results;
+  return [...results, { role, content: texts.join(""), ...(calls.length > 0 && { tool_calls: calls }) }];
+}
+
+function choiceOf(choice: NonNullable<Converse["toolConfig"]>["toolChoice"]): unknown {
+  if (choice === undefined || "auto" in choice) return "auto";
+  return "any" in choice ? "required" : { type: "function", function: choice.tool };
+}
+
+function effortOf({ additionalModelRequestFields: told = {} }: Converse): string | null {
+  const { thinking, output_config: output, reasoningConfig: config, reasoning_effort: effort } = told;
+  if (thinking?.type === "enabled") return "medium";
+  if (thinking?.type === "adaptive") return output?.effort ?? "high";
+  if (config?.type === "enabled") return config.maxReasoningEffort;
+  return effort ?? null;
+}
