@@ -22,6 +22,8 @@ export interface Model {
   switched?: "routes" | "entitlement";
   /** Whether plans publish releases of it, at other prices. */
   repriced?: boolean;
+  /** Whether its releases price classes of tokens: at the rate of all tokens, so that sums stay easy. */
+  classed?: boolean;
 }
 
 const well = (name: string, weight: number, behaviour: Record<string, unknown> = {}): Model => ({
@@ -51,6 +53,13 @@ export const MODELS: readonly Model[] = [
   { ...well("switched", 8), switched: "routes" },
   { ...well("research", 1), switched: "entitlement" },
   { ...well("repriced", 8), repriced: true },
+  {
+    ...well("classed", 6, {
+      classes: { cached: 2, cache_write: 3, audio_output: 1 },
+      service_tier: "flex",
+    }),
+    classed: true,
+  },
   { ...well("second-route", 6), routes: [{ status: 503 }, {}] },
   { ...well("silent-about-usage", 3, { no_usage: true }), misreports: true },
   well("doubled", 2, { duplicate_events: true }),
@@ -101,7 +110,7 @@ export const tierOf = (model: string): "standard" | "research" =>
 
 /** The manifests of a model, one per route. */
 export function manifestsOf(
-  { name, routes }: Model,
+  { name, routes, classed = false }: Model,
   { version, nanoPerToken } = { version: 1, nanoPerToken: NANO_PER_TOKEN },
 ): ManifestInput[] {
   const rate = formatUsd(nanoUsd(nanoPerToken * 1_000_000n));
@@ -124,8 +133,15 @@ export function manifestsOf(
       cached_input_per_million: rate,
       output_per_million: rate,
       request_minimum: "0.0001",
+      ...(classed && classPrices(rate)),
     },
   }));
+}
+
+function classPrices(rate: string): Partial<ManifestInput["pricing"]> {
+  const rates = { cached_input_per_million: rate, cache_write_per_million: rate, output_per_million: rate };
+  const tier = { above_prompt_tokens: 1, input_per_million: rate, ...rates };
+  return { cache_write_per_million: rate, tiers: [tier], service_tiers: { flex: "1" } };
 }
 
 export const modelNamed = (name: string): Model => {

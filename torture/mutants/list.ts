@@ -281,7 +281,7 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: "src/gateway/relay.ts",
-        find: "leave: also.callScope.leave,",
+        find: "leave: () => also.callScope.leave(),",
         replace: "leave: () => (also.slot.done(), also.callScope.leave()),",
       },
     ],
