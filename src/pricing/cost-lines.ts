@@ -3,7 +3,7 @@
 import { TOKEN_CLASSES, type KnownClasses, type TokenClass } from "../domain/token-classes.ts";
 import { decimalText, type NanoUsd, maxUsd } from "../domain/money.ts";
 import type { Price } from "../domain/price.ts";
-import { FINE_PLACES, fineFromNano, finePerCall, finePerToken, nanoFromFine } from "./rates.ts";
+import { FINE_PLACES, fineFromNano, finePerCall, nanoFromFine, type RateCard, rateCard } from "./rates.ts";
 
 /** Whole tokens, 0 or more, and the classes that are known of them. */
 export interface TokenCounts extends KnownClasses {
@@ -48,7 +48,7 @@ export interface MeteredLine {
 /** What is metered, at the rates of the tiers that it reached; a class of which there is nothing has no line. */
 export function meteredLines(usage: TokenCounts, price: Price): MeteredLine[] {
   const parts = partsOf(usage);
-  const each = finePerToken(price, usage.promptTokens, usage.serviceTier ?? null);
+  const { each } = rateCard(price, usage.promptTokens, usage.serviceTier ?? null);
   const lines: MeteredLine[] = [];
   for (const name of TOKEN_CLASSES)
     if (parts[name] > 0) lines.push({ name, count: parts[name], each: each[name] });
@@ -80,22 +80,24 @@ export function costLines(usage: TokenCounts, price: Price, charge: NanoUsd): Co
   const sum = fineSum(metered);
   const worth = nanoFromFine(sum);
   const due = maxUsd(worth, price.requestMinimum);
-  return [
-    ...metered.map(printLine),
-    ...adjustment("rounding", fineFromNano(worth) - sum),
-    ...adjustment("request_minimum", fineFromNano(due) - fineFromNano(worth)),
-    ...adjustment("above_hold", fineFromNano(charge) - fineFromNano(due)),
-  ];
+  const card = rateCard(price, usage.promptTokens, usage.serviceTier ?? null);
+  const lines: CostLine[] = [];
+  for (const line of metered) lines.push(printLine(line, card));
+  adjust(lines, "rounding", fineFromNano(worth) - sum);
+  adjust(lines, "request_minimum", fineFromNano(due - worth));
+  adjust(lines, "above_hold", fineFromNano(charge - due));
+  return lines;
 }
 
-const adjustment = (name: CostLine["class"], amount: bigint): CostLine[] =>
-  amount === 0n ? [] : [{ class: name, amount_usd: decimalText(amount, FINE_PLACES) }];
+function adjust(lines: CostLine[], name: CostLine["class"], amount: bigint): void {
+  if (amount !== 0n) lines.push({ class: name, amount_usd: decimalText(amount, FINE_PLACES) });
+}
 
-function printLine({ name, count, each }: MeteredLine): CostLine {
+function printLine({ name, count, each }: MeteredLine, card: RateCard): CostLine {
   const amount_usd = decimalText(BigInt(count) * each, FINE_PLACES);
   return name === "calls"
     ? { class: name, calls: count, usd_per_thousand: decimalText(each * 1000n, FINE_PLACES), amount_usd }
-    : { class: name, tokens: count, usd_per_million: decimalText(each, FINE_PLACES - 6), amount_usd };
+    : { class: name, tokens: count, usd_per_million: card.perMillion(name), amount_usd };
 }
 
 /** Whether these are whole tokens at all; what is read from a damaged row may be none. */

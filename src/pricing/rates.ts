@@ -1,5 +1,5 @@
 // The rate of each class of tokens, and the dearest that a request can meet (providers.md §4). Pure.
-import { type NanoUsd, maxUsd, nanoUsd } from "../domain/money.ts";
+import { decimalText, type NanoUsd, maxUsd, nanoUsd } from "../domain/money.ts";
 import type { Price, Rates } from "../domain/price.ts";
 import type { TokenClass } from "../domain/token-classes.ts";
 
@@ -12,28 +12,44 @@ const FACTOR_ONE = 1_000_000_000n;
 
 /** Whole nano-USD, rounded up: once, over a whole sum. */
 export const nanoFromFine = (fine: bigint): NanoUsd => nanoUsd((fine + FINE_PER_NANO - 1n) / FINE_PER_NANO);
-export const fineFromNano = (amount: NanoUsd): bigint => amount * FINE_PER_NANO;
+export const fineFromNano = (amount: bigint): bigint => amount * FINE_PER_NANO;
 
-/** What one token of each class costs in a request with this prompt, which a reply named so: the reached tier prices all. */
-export function finePerToken(
-  price: Price,
-  promptTokens: number,
-  serviceTier: string | null,
-): Record<TokenClass, bigint> {
+/** What one token of each class costs, and how that is printed. */
+export class RateCard {
+  readonly each: Readonly<Record<TokenClass, bigint>>;
+  private readonly printed: Partial<Record<TokenClass, string>> = {};
+
+  constructor({ input, cachedInput, output, ...own }: Rates, factor: bigint) {
+    const cacheWrite = own.cacheWrite ?? input;
+    this.each = {
+      input: input * factor,
+      cached_input: cachedInput * factor,
+      cache_write: cacheWrite * factor,
+      cache_write_1h: (own.cacheWrite1h ?? cacheWrite) * factor,
+      audio_input: (own.audioInput ?? input) * factor,
+      image_input: (own.imageInput ?? input) * factor,
+      output: output * factor,
+      audio_output: (own.audioOutput ?? output) * factor,
+    };
+  }
+
+  /** US dollars per million tokens, an exact decimal. */
+  perMillion(name: TokenClass): string {
+    return (this.printed[name] ??= decimalText(this.each[name], FINE_PLACES - 6));
+  }
+}
+
+/** Of rates without a factor: each request of a release asks for the same. */
+const PLAIN = new WeakMap<Rates, RateCard>();
+
+/** The rates of a request with this prompt, which a reply named so: the reached tier prices all. */
+export function rateCard(price: Price, promptTokens: number, serviceTier: string | null): RateCard {
+  const rates = price.tiers?.findLast(({ abovePromptTokens }) => promptTokens > abovePromptTokens) ?? price;
   const factor = factorOf(price, serviceTier);
-  const { input, cachedInput, output, ...own } =
-    price.tiers?.findLast(({ abovePromptTokens }) => promptTokens > abovePromptTokens) ?? price;
-  const cacheWrite = own.cacheWrite ?? input;
-  return {
-    input: input * factor,
-    cached_input: cachedInput * factor,
-    cache_write: cacheWrite * factor,
-    cache_write_1h: (own.cacheWrite1h ?? cacheWrite) * factor,
-    audio_input: (own.audioInput ?? input) * factor,
-    image_input: (own.imageInput ?? input) * factor,
-    output: output * factor,
-    audio_output: (own.audioOutput ?? output) * factor,
-  };
+  if (factor !== FACTOR_ONE) return new RateCard(rates, factor);
+  const kept = PLAIN.get(rates) ?? new RateCard(rates, factor);
+  PLAIN.set(rates, kept);
+  return kept;
 }
 
 /** What one paid call costs; tiers are about tokens. */
@@ -48,9 +64,9 @@ function factorOf({ serviceTiers }: Price, named: string | null): bigint {
 
 /** The most that one token of a request can cost, and all of its calls together. */
 export interface DearestRates {
-  prompt: bigint;
-  output: bigint;
-  calls: bigint;
+  readonly prompt: bigint;
+  readonly output: bigint;
+  readonly calls: bigint;
 }
 
 /**
@@ -58,6 +74,16 @@ export interface DearestRates {
  * a reply may name any.
  */
 export function dearestRates(price: Price, promptTokens: number): DearestRates {
+  if (price.tiers !== undefined) return dearestUpTo(price, promptTokens);
+  const kept = DEAREST.get(price) ?? dearestUpTo(price, promptTokens);
+  DEAREST.set(price, kept);
+  return kept;
+}
+
+/** Of prices without tiers, which are the same for every prompt. */
+const DEAREST = new WeakMap<Price, DearestRates>();
+
+function dearestUpTo(price: Price, promptTokens: number): DearestRates {
   const { tiers = [], callsMax = 0 } = price;
   let [prompt, output] = [dearestInput(price), dearestOutput(price)];
   for (const tier of tiers) {

@@ -34,8 +34,12 @@ export function printUsage(usage: TokenUsage): string {
 
 /** Of the counts that are known; nothing where none is. */
 function printDetails(name: string, counts: Record<string, number | null | undefined>): string {
-  const known = Object.entries(counts).filter(([, count]) => typeof count === "number");
-  return known.length === 0 ? "" : `,"${name}":${JSON.stringify(Object.fromEntries(known))}`;
+  let known = "";
+  for (const detail in counts) {
+    const count = counts[detail];
+    if (typeof count === "number") known += `${known === "" ? "" : ","}"${detail}":${count}`;
+  }
+  return known === "" ? "" : `,"${name}":{${known}}`;
 }
 
 function wireChoice(choice: AnswerChoice): unknown {
