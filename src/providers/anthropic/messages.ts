@@ -75,8 +75,8 @@ function turnsOf(messages: readonly Message[]): Omit<Conversation, "system"> {
 function add(turns: Turn[], role: Turn["role"], content: Block[]): void {
   if (content.length === 0) return;
   const last = turns.at(-1);
-  if (last?.role === role) last.content.push(...content);
-  else turns.push({ role, content });
+  if (last?.role !== role) turns.push({ role, content });
+  else for (const block of content) last.content.push(block);
 }
 
 /** What the tools said, by the place of the message that called and of the call in it; an id may have been used before. */
@@ -86,7 +86,10 @@ function resultsOf(messages: readonly Message[]): ReadonlyMap<string, Message[]>
   for (const [index, message] of messages.entries()) {
     for (const [at, { id }] of (message.tool_calls ?? []).entries()) latest.set(id, `${index} ${at}`);
     const place = latest.get(message.tool_call_id ?? "");
-    if (place !== undefined) results.set(place, [...(results.get(place) ?? []), message]);
+    if (place === undefined) continue;
+    const known = results.get(place);
+    if (known === undefined) results.set(place, [message]);
+    else known.push(message);
   }
   return results;
 }

@@ -221,6 +221,23 @@ describe("the conversation", () => {
   });
 });
 
+test("a conversation made to be slow is not: ids and results that repeat, and parts without end", () => {
+  const turns = 4000;
+  const repeated = Array.from({ length: turns }, () => [called(toolCall("same")), result("same")]).flat();
+  const crowded = [
+    asks("a"),
+    called(toolCall("one")),
+    ...Array.from({ length: 30_000 }, () => result("one", "r")),
+    asks([{ type: "text", text: "a" }]),
+    asks(Array.from({ length: 200_000 }, () => ({ type: "text" as const, text: "a" }))),
+  ];
+  for (const messages of [[asks("a"), ...repeated], crowded]) {
+    const startedAtMs = performance.now();
+    expect(sentBody({ messages, tools })["messages"]).toBeArray();
+    expect(performance.now() - startedAtMs).toBeLessThan(2000);
+  }
+});
+
 describe("the choice among tools", () => {
   const chosen = (request: Partial<ChatRequest>, how: How = {}): unknown =>
     sentBody({ tools, ...request }, how)["tool_choice"];

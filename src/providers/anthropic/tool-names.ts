@@ -9,13 +9,20 @@ export const plainName = (name: string): string =>
 
 /** The ids of one conversation. */
 export class CallIds {
+  /** How often each was asked for. */
+  private readonly asked = new Map<string, number>();
   private readonly used = new Set<string>();
 
   /** An id that no call before had; the same conversation gives the same ids. */
   next(id: string): string {
     const plain = PLAIN.test(id) ? id : hashed(id);
+    let times = this.asked.get(plain) ?? 0;
     let own = plain;
-    for (let n = 2; this.used.has(own); n += 1) own = hashed(`${plain} ${n}`);
+    do {
+      own = times === 0 ? plain : hashed(`${plain} ${times}`);
+      times += 1;
+    } while (this.used.has(own));
+    this.asked.set(plain, times);
     this.used.add(own);
     return own;
   }
