@@ -72,21 +72,26 @@ function contentsOf(
 function add(contents: Content[], role: Content["role"], parts: GeminiPart[]): void {
   if (parts.length === 0) return;
   const last = contents.at(-1);
-  if (last?.role === role && !last.parts.some((part) => "functionResponse" in part))
-    last.parts.push(...parts);
-  else contents.push({ role, parts });
+  const [first] = last?.parts ?? [];
+  if (last?.role !== role || (first !== undefined && "functionResponse" in first))
+    contents.push({ role, parts });
+  else for (const part of parts) last.parts.push(part);
 }
 
 /** What tools said to each call; an id may have been used before, and be answered twice. */
 function answersOf(messages: readonly Message[]): ReadonlyMap<ToolCall, Message[]> {
-  const open = new Map<string, ToolCall[]>();
+  const open = new Map<string, { calls: ToolCall[]; answered: number }>();
   const answers = new Map<ToolCall, Message[]>();
   for (const { role, tool_calls: calls = [], tool_call_id: id, ...message } of messages) {
-    for (const call of calls) open.delete(call.id);
-    for (const call of calls) open.set(call.id, [...(open.get(call.id) ?? []), call]);
+    for (const call of calls) open.set(call.id, { calls: [], answered: 0 });
+    for (const call of calls) open.get(call.id)?.calls.push(call);
     const asked = id === undefined ? undefined : open.get(id);
-    const call = asked?.find((one) => !answers.has(one)) ?? asked?.at(-1);
-    if (call !== undefined) answers.set(call, [...(answers.get(call) ?? []), { role, ...message }]);
+    const call = asked?.calls[asked.answered] ?? asked?.calls.at(-1);
+    if (asked === undefined || call === undefined) continue;
+    asked.answered += 1;
+    const known = answers.get(call);
+    if (known === undefined) answers.set(call, [{ role, ...message }]);
+    else known.push({ role, ...message });
   }
   return answers;
 }

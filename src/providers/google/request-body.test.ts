@@ -321,3 +321,30 @@ test("a body may be printed again after it was sent: the same text", () => {
   body.sent();
   expect(body.print(GEMINI_CEILING)).toBe(text);
 });
+
+test("a conversation made to be slow is not: answers and calls that repeat, and parts without end", () => {
+  const one = (id: string) => ({
+    role: "assistant" as const,
+    content: null,
+    tool_calls: [call(id, "time", "{}")],
+  });
+  const answer = { role: "tool" as const, content: "r", tool_call_id: "same" };
+  const twins = Array.from({ length: 20_000 }, () => call("same", "time", "{}"));
+  const crowded: ChatRequest["messages"][] = [
+    [{ role: "user", content: "a" }, one("same"), ...Array.from({ length: 30_000 }, () => answer)],
+    [{ role: "assistant", content: null, tool_calls: twins }, ...twins.map(() => answer)],
+    Array.from({ length: 30_000 }, () => ({ role: "user" as const, content: "a" })),
+    [
+      { role: "user", content: "a" },
+      {
+        role: "user",
+        content: Array.from({ length: 200_000 }, () => ({ type: "text" as const, text: "a" })),
+      },
+    ],
+  ];
+  for (const messages of crowded) {
+    const startedAtMs = performance.now();
+    expect(geminiSent({ messages, tools })["contents"]).toBeArray();
+    expect(performance.now() - startedAtMs).toBeLessThan(1500);
+  }
+});
