@@ -3,9 +3,11 @@ import { anthropicMessages } from "./anthropic/face.ts";
 import { converse } from "./bedrock/face.ts";
 import { chatCompletions } from "./chat-completions.ts";
 import type { Face } from "./face.ts";
+import { generateContent } from "./google/face.ts";
 
 export const FACES: readonly Face[] = [
   chatCompletions, //
   anthropicMessages,
   converse,
+  generateContent,
 ];
