@@ -14,7 +14,7 @@ import {
 } from "../src/domain/receipt.ts";
 import { readClassCounts } from "../src/domain/token-classes.ts";
 import { chargeOf } from "../src/pricing/charge.ts";
-import type { TokenCounts } from "../src/pricing/cost-lines.ts";
+import { costLines, type TokenCounts } from "../src/pricing/cost-lines.ts";
 import { passByProxy } from "./gateway.ts";
 import { Problem } from "./problem.ts";
 import { type GlobalOptions, report } from "./report.ts";
@@ -113,8 +113,8 @@ function contradictionsOf(receipt: ReceiptJson): string[] {
   const again = byHand
     ? { charge: charged, variance: ZERO_USD, minimumApplied: false }
     : recomputed(receipt, held);
-  const cost =
-    (receipt.gateway as { cost?: { customer_charge_usd?: number } }).cost?.customer_charge_usd ?? 0;
+  const { customer_charge_usd: cost = 0, lines } =
+    (receipt.gateway as { cost?: { customer_charge_usd?: number; lines?: unknown } }).cost ?? {};
   const claims: [what: string, said: string, computed: string][] = [
     ["charge", charge.usd, formatUsd(again.charge)],
     ["above the hold", charge.above_hold_usd, formatUsd(again.variance)],
@@ -122,6 +122,14 @@ function contradictionsOf(receipt: ReceiptJson): string[] {
     ["returned", charge.returned_usd, charged > held ? "nothing" : formatUsd(subUsd(held, charged))],
     ["gateway.cost", cost.toFixed(9), charge.usd],
   ];
+  // Receipts of older programs have no lines, and only what was metered has any.
+  if (
+    lines !== undefined &&
+    (charge.evidence === "provider_usage" || charge.evidence === "delivered_tokens")
+  ) {
+    const computed = costLines(countsOf(receipt.usage), priceOfReceipt(receipt), charged);
+    claims.push(["gateway.cost.lines", JSON.stringify(lines), JSON.stringify(computed)]);
+  }
   return claims
     .filter(([, said, computed]) => said !== computed)
     .map(([what, said, computed]) => `${what}: the receipt says ${said}, its figures give ${computed}`);
@@ -173,11 +181,30 @@ function describe({ usage, charge, hold, release, ...receipt }: ReceiptJson, wro
     input:
       usage &&
       `${usage.prompt_tokens} tokens (${usage.cached_tokens} cached) at $${pricing.input_per_million} per million`,
+    classes: usage && classesOf(usage),
     output: usage && `${usage.completion_tokens} tokens at $${pricing.output_per_million} per million`,
     minimum: `$${pricing.request_minimum}${charge.minimum_applied ? ", applied" : ""}`,
     charged: `$${charge.usd} (${charge.evidence})`,
     returned: `$${charge.returned_usd}`,
   })}\n\n${verdict}`;
+}
+
+const CLASSES: [keyof NonNullable<ReceiptJson["usage"]>, string][] = [
+  ["cache_write_tokens", "written to a cache"],
+  ["cache_write_1h_tokens", "of them for an hour"],
+  ["audio_input_tokens", "audio input"],
+  ["image_input_tokens", "image input"],
+  ["audio_output_tokens", "audio output"],
+  ["calls", "paid calls"],
+  ["service_tier", "tier of service"],
+];
+
+/** Null for a receipt without any: most have none. */
+function classesOf(usage: NonNullable<ReceiptJson["usage"]>): string | null {
+  const told = CLASSES.flatMap(([name, words]) =>
+    usage[name] === undefined ? [] : [`${usage[name]} ${words}`],
+  );
+  return told.length === 0 ? null : told.join(", ");
 }
 
 function read(path: string): string {

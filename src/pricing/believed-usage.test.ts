@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { nanoUsd } from "../domain/money.ts";
-import { believedUsage, isPlausible, type Quoted } from "./believed-usage.ts";
+import { nanoUsd, ZERO_USD } from "../domain/money.ts";
+import { NO_CLASSES } from "../domain/token-classes.ts";
+import { believedUsage, isPlausible, meteredUsage, type Quoted } from "./believed-usage.ts";
 import { chargeOf } from "./charge.ts";
 import { holdOf } from "./quote.ts";
 
@@ -24,6 +25,67 @@ test("what is above a bound is clamped to it, its parts with it, and kept for th
     told: { promptTokens: 101, completionTokens: 400, cachedTokens: 101 },
     clamped: true,
   });
+});
+
+test("classes are cut to the bounds with their sums, and calls to those that the hold covers", () => {
+  const classes = { cacheWriteTokens: 80, cacheWrite1hTokens: 70, audioInputTokens: 40, imageInputTokens: 9 };
+  const told = { ...usage(150, 60, 30), ...classes, audioOutputTokens: 55, calls: 7, serviceTier: "flex" };
+  const believed = believedUsage(told, { ...QUOTED, callsMax: 2 });
+  expect(believed.usage).toEqual({
+    ...usage(100, 50, 30),
+    cacheWriteTokens: 70,
+    cacheWrite1hTokens: 70,
+    audioInputTokens: 0,
+    imageInputTokens: 0,
+    audioOutputTokens: 50,
+    calls: 2,
+    serviceTier: "flex",
+  });
+  const { reasoningTokens: _, ...priced } = told;
+  expect(believed).toMatchObject({ told: priced, clamped: true });
+});
+
+test("calls beyond the bound are told alone, too; a number of them that cannot be is none", () => {
+  const within = usage(10, 5);
+  expect(believedUsage({ ...within, calls: 3 }, { ...QUOTED, callsMax: 2 })).toMatchObject({
+    usage: { calls: 2 },
+    told: { calls: 3 },
+    clamped: true,
+  });
+  expect(believedUsage({ ...within, calls: Number.MAX_SAFE_INTEGER }, QUOTED)).toMatchObject({
+    usage: { calls: 0 },
+    told: null,
+    clamped: true,
+  });
+  expect(believedUsage({ ...within, calls: 2 }, { ...QUOTED, callsMax: 2 }).clamped).toBe(false);
+});
+
+test("what is kept of a provider's word: each class of which there is something, and a tier that the release publishes", () => {
+  const told = {
+    ...NO_CLASSES,
+    promptTokens: 10,
+    completionTokens: 5,
+    cachedTokens: 0,
+    cacheWriteTokens: 4,
+    audioInputTokens: 0,
+    serviceTier: "flex",
+  };
+  const price = { input: ZERO_USD, cachedInput: ZERO_USD, output: ZERO_USD, requestMinimum: ZERO_USD };
+  const kept = {
+    promptTokens: 10,
+    completionTokens: 5,
+    cachedTokens: 0,
+    reasoningTokens: null,
+    cacheWriteTokens: 4,
+  };
+  expect(meteredUsage(told, price)).toEqual(kept);
+  expect(meteredUsage(told, { ...price, serviceTiers: { flex: 1n } })).toEqual({
+    ...kept,
+    serviceTier: "flex",
+  });
+  expect(
+    meteredUsage({ ...told, serviceTier: "constructor" }, { ...price, serviceTiers: { flex: 1n } }),
+  ).toEqual(kept);
 });
 
 test("a figure that the window cannot hold says nothing about what was used", () => {

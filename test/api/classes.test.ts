@@ -1,6 +1,9 @@
 // Classes of tokens from a provider's reply to the bill: what the body tells, what the ledger keeps, what the receipt proves and what
 // the audit recomputes (providers.md §4).
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { ReceiptJson } from "../../src/domain/receipt.ts";
 import type { CostLine } from "../../src/pricing/cost-lines.ts";
 import type { Behaviour } from "../../src/providers/simulator/behaviour.ts";
@@ -69,6 +72,28 @@ async function told(behaviour: Behaviour, body: object = ask()): Promise<Body> {
   return reply.json;
 }
 
+/** By the command line, with nothing but the gateway's published key. */
+async function verify(receipt: string): Promise<{ code: number; out: string }> {
+  const folder = mkdtempSync(join(tmpdir(), "tollgate-classes-"));
+  writeFileSync(join(folder, "receipt.json"), receipt);
+  const jwks = `${gateway.url}/.well-known/jwks.json`;
+  const child = Bun.spawn(
+    [
+      join(import.meta.dir, "../../tollgate"),
+      "receipt",
+      "verify",
+      join(folder, "receipt.json"),
+      "--jwks",
+      jwks,
+    ],
+    { env: { PATH: process.env["PATH"] ?? "" }, stdin: "ignore", stdout: "pipe", stderr: "pipe" },
+  );
+  const out = await new Response(child.stdout).text();
+  const code = await child.exited;
+  rmSync(folder, { recursive: true });
+  return { code, out };
+}
+
 const classesOf = (lines: readonly CostLine[]): unknown[] =>
   lines.map((line) => [line.class, line.tokens ?? line.calls, line.usd_per_million ?? line.usd_per_thousand]);
 
@@ -103,6 +128,9 @@ test("cache reads and writes, audio and searches are told, kept and charged, eac
   const { json } = await gateway.get<{ receipt: ReceiptJson }>(customer, `/v1/receipts/${record.request_id}`);
   expect(json.receipt.usage).toMatchObject({ cache_write_tokens: 40, audio_output_tokens: 5, calls: 2 });
   expect(json.receipt.gateway as unknown).toEqual(record);
+  const verified = await verify(JSON.stringify(json));
+  expect(verified).toMatchObject({ code: 0 });
+  expect(verified.out).toContain("40 written to a cache, 5 audio output, 2 paid calls");
 });
 
 test("the tier of service that the reply names is a factor on every token; a word that the release does not publish is none", async () => {
