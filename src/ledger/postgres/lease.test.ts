@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from "bun:test";
+import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import type { Jobs } from "../../lib/jobs.ts";
 import type { PostgresStore } from "../../store/postgres.ts";
 import type { DatabaseClock } from "../database-clock.ts";
@@ -9,8 +9,10 @@ interface Asked {
   query_timeout?: number;
 }
 
-let lease: Lease | null = null;
-afterEach(() => lease?.release());
+const taken: Lease[] = [];
+afterAll(async () => {
+  for (const lease of taken) await lease.release();
+});
 
 /** A lease over a database whose renewals go as told; resolves with the milliseconds between the first two of them. */
 async function betweenRenewals(renewal: (asked: Asked, n: number) => Promise<void>): Promise<number> {
@@ -25,15 +27,18 @@ async function betweenRenewals(renewal: (asked: Asked, n: number) => Promise<voi
     return { rows: [[BigInt(Date.now())]] };
   };
   const store = { pool: { query }, nextEpoch: async () => 7 } as unknown as PostgresStore;
-  lease = await Lease.take(store, {
+  const lease = await Lease.take(store, {
     clock: { read: () => {} } as unknown as DatabaseClock,
     jobs: { failed: () => {} } as unknown as Jobs,
     begins: () => {},
   });
+  taken.push(lease);
   return promise;
 }
 
-test("a renewal that failed is tried again at once, not when the next one is due", async () => {
+// They wait for real seconds, and wait together.
+setDefaultTimeout(30_000);
+test.concurrent("a renewal that failed is tried again at once, not when the next one is due", async () => {
   const ms = await betweenRenewals(async (_, n) => {
     if (n === 1) throw new Error("Connection terminated unexpectedly");
   });
@@ -43,7 +48,7 @@ test("a renewal that failed is tried again at once, not when the next one is due
 /** From one renewal to the end of the lease, less the two seconds before the next is due. */
 const LEFT_MS = 8_000;
 
-test("a renewal without an answer is given up in the first half of what is left of the lease, and tried again", async () => {
+test.concurrent("a renewal without an answer is given up in the first half of what is left of the lease, and tried again", async () => {
   const ms = await betweenRenewals(async ({ query_timeout: withinMs = 7_000 }, n) => {
     if (n > 1) return;
     await Bun.sleep(withinMs);
@@ -52,7 +57,7 @@ test("a renewal without an answer is given up in the first half of what is left 
   expect(ms).toBeLessThan(LEFT_MS / 2 + 500);
 });
 
-test("a renewal as slow as a batch may be is no failure", async () => {
+test.concurrent("a renewal as slow as a batch may be is no failure", async () => {
   const ms = await betweenRenewals(async ({ query_timeout: withinMs = 7_000 }, n) => {
     if (n > 1) return;
     await Bun.sleep(Math.min(withinMs, 3_500));
@@ -61,6 +66,6 @@ test("a renewal as slow as a batch may be is no failure", async () => {
   expect(ms).toBeGreaterThan(5_000); // renewed, and left alone for two seconds
 });
 
-test("one that was renewed is left alone for two seconds", async () => {
+test.concurrent("one that was renewed is left alone for two seconds", async () => {
   expect(await betweenRenewals(async () => {})).toBeGreaterThan(1_900);
 });
