@@ -19,10 +19,11 @@ export const NARROW = { width: 320, height: 740 };
 
 /** Built once for all tests of this checkout, under the fingerprint of its sources as in any data directory. */
 const BUILT = join(import.meta.dir, "../../node_modules/.cache/tollgate-dashboard");
-const ACCESSIBLE: axe.RunOptions = {
-  runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
-  resultTypes: ["violations"],
-};
+/** What axe looks for: all of it, or what another scheme can break in the same page. */
+const RULES = {
+  all: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
+  colours: { type: "rule", values: ["color-contrast", "link-in-text-block"] },
+} satisfies Record<string, axe.RunOptions["runOnly"]>;
 const TRANSITION_MS = 150;
 /** Resolves when the page has had the same size for some frames, which come later on a slow machine. */
 const SAME_FRAMES = `new Promise((still) => {
@@ -193,10 +194,10 @@ export class Visitor {
   }
 
   /** What axe finds, as one line each; nothing is the only good answer. */
-  async axe(): Promise<string[]> {
+  async axe(rules: keyof typeof RULES = "all"): Promise<string[]> {
     if (!(await this.page.evaluate<boolean>(`"axe" in window`))) await this.page.evaluate(axe.source);
     const violations = await this.page.evaluate<axe.Result[]>(
-      `axe.run(document, ${JSON.stringify(ACCESSIBLE)}).then(({ violations }) => violations)`,
+      `axe.run(document, ${JSON.stringify({ runOnly: RULES[rules], resultTypes: ["violations"] })}).then(({ violations }) => violations)`,
     );
     return violations.flatMap(({ id, nodes }) =>
       nodes.map(({ html, any }) => `${id}: ${html.slice(0, 160)} ${any[0]?.message ?? ""}`),

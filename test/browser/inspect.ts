@@ -16,7 +16,9 @@ export async function inspect(
 ): Promise<void> {
   for (const scheme of ["light", "dark"] as const) {
     await visitor.scheme(scheme);
-    expect({ state, scheme, axe: await visitor.axe() }).toEqual({ state, scheme, axe: [] });
+    // Schemes differ in colours only: what else axe looks for is found in the first one.
+    const found = await visitor.axe(scheme === "light" ? "all" : "colours");
+    expect({ state, scheme, axe: found }).toEqual({ state, scheme, axe: [] });
   }
   await visitor.resize(NARROW);
   expect({ state, overflow: await visitor.overflow() }).toEqual({ state, overflow: 0 });
