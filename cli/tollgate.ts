@@ -15,6 +15,7 @@ import { addOrg } from "./org.ts";
 import { addPayments } from "./payments.ts";
 import { Problem } from "./problem.ts";
 import { addPeople } from "./people.ts";
+import { addProvider } from "./provider.ts";
 import { addReceipt } from "./receipt.ts";
 import { addRelease } from "./release.ts";
 import { addRequest } from "./request.ts";
@@ -29,6 +30,7 @@ const NOUNS = [
   addServe,
   addSimulator,
   addDoctor,
+  addProvider,
   addLogin,
   addLogout,
   addOrg,

@@ -11,6 +11,11 @@ export function answerOf(text: string, reader: Omit<AnswerReader<never>, "event"
   if (!reader.complete)
     throw new Failure("broken", "unknown", "the upstream's answer lacks a choice", { id: reader.id });
   reader.close(parts);
+  return { ...answerOfParts(parts), upstreamId: reader.id };
+}
+
+/** The choices and the last usage that parts tell. */
+export function answerOfParts(parts: readonly Part[]): Omit<Answer, "upstreamId"> {
   const answers = new Map<number, AnswerChoice>();
   let usage: ProviderUsage | null = null;
   for (const part of parts) {
@@ -20,7 +25,6 @@ export function answerOf(text: string, reader: Omit<AnswerReader<never>, "event"
   return {
     choices: [...answers.values()].toSorted((a, b) => a.index - b.index),
     usage,
-    upstreamId: reader.id,
   };
 }
 

@@ -1,0 +1,172 @@
+// `provider test NAME` tries a configured provider out, with three small paid calls where a model is named: what they can cost
+// is said first, and what fails says what to do next. No secret is printed.
+import type { Command } from "commander";
+import type { ProviderConfig } from "../src/config/config.ts";
+import type { Failure } from "../src/providers/failure.ts";
+import type { Provider } from "../src/providers/provider.ts";
+import type { Trial } from "../src/providers/trial.ts";
+import { Problem } from "./problem.ts";
+import { type Outcome, report, say } from "./report.ts";
+import { table } from "./table.ts";
+
+interface TestOptions {
+  model?: string;
+  config?: string;
+  dataDir?: string;
+}
+
+export function addProvider(program: Command): void {
+  program
+    .command("provider")
+    .description("providers of the configuration")
+    .command("test")
+    .argument("<name>", "as the configuration names it")
+    .description("whether it is there, takes the key, answers, streams, calls a tool and tells its usage")
+    .option(
+      "--model <model>",
+      "what the provider calls a model: then three small calls are made and paid for",
+    )
+    .option("--config <file>", "configuration (TOLLGATE_CONFIG; else ./tollgate.yaml if present)")
+    .action((name: string, _: object, command: Command) =>
+      report(command, () => testProvider(name, command.optsWithGlobals<TestOptions>())),
+    );
+}
+
+async function testProvider(name: string, options: TestOptions): Promise<Outcome> {
+  const config = await configured(name, options);
+  const running = await opened(config);
+  const { provider } = running;
+  const { tryProvider } = await import("../src/providers/trial.ts");
+  try {
+    const model = options.model ?? null;
+    const expected = model === null ? null : await expectation(provider, { model, kind: config.kind.name });
+    say(expected === null ? "Nothing is paid for: no model was named." : `At most ${expected.text}.`);
+    const steps: (Omit<Trial, "failure"> & { next: string | null })[] = [];
+    const probed = config.health.probe !== null;
+    for await (const { failure, ...step } of tryProvider(provider, { model, probed })) {
+      steps.push({ ...step, next: failure === null ? nextOf(step, name) : remedy(failure, config) });
+      say(`${step.state.padEnd(8)}${step.check}`);
+    }
+    const ok = steps.every(({ state }) => state !== "failed");
+    const { kind, baseUrl } = config;
+    const json = JSON.stringify({
+      ok,
+      provider: name,
+      kind: kind.name,
+      base_url: baseUrl,
+      model,
+      expected: expected === null ? null : expected.json,
+      checks: steps,
+    });
+    const text = table(steps, {
+      "": ({ state }) => state,
+      CHECK: ({ check }) => check,
+      FOUND: ({ found }) => found,
+      NEXT: ({ next }) => next ?? "",
+    });
+    return { json, text, exitCode: ok ? 0 : 1 };
+  } finally {
+    await running.stop();
+  }
+}
+
+async function configured(name: string, { config, dataDir }: TestOptions): Promise<ProviderConfig> {
+  const { ConfigError, loadConfig } = await import("../src/config/config.ts");
+  const flags = { ...(config !== undefined && { config }), ...(dataDir !== undefined && { dataDir }) };
+  try {
+    const { providers } = loadConfig({ env: process.env, cwd: process.cwd(), flags });
+    const found = providers.find((one) => one.name === name);
+    if (found !== undefined) return found;
+    const known = providers.map((one) => one.name).join(", ");
+    throw new Problem(`There is no provider ${name} in the configuration.`, `It has: ${known}.`);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    throw new Problem(error.message, "Correct this setting; ./tollgate doctor lists them all.");
+  }
+}
+
+async function opened({ name, kind, baseUrl, timeouts, health, own }: ProviderConfig): Promise<{
+  provider: Provider;
+  stop(): Promise<void>;
+}> {
+  const inside = baseUrl === null ? await kind.startInside?.() : undefined;
+  const at = baseUrl ?? inside?.baseUrl;
+  if (at === undefined) throw new Problem(`${name} has no address.`, "Set its base_url.");
+  return {
+    provider: kind.create({ name, baseUrl: at, timeouts, probePath: health.probe }, own),
+    stop: async () => await inside?.stop(),
+  };
+}
+
+interface Expectation {
+  text: string;
+  json: {
+    prompt_tokens_max: number;
+    output_tokens_max: number;
+    usd_max: number | null;
+    prices: string | null;
+  };
+}
+
+/** By the price table that ships with the program; a price that it does not have is not guessed. */
+async function expectation(
+  provider: Provider,
+  { model, kind }: { model: string; kind: string },
+): Promise<Expectation> {
+  const { trialTokens } = await import("../src/providers/trial.ts");
+  const { openTable } = await import("../src/releases/catalogue/table.ts");
+  const { printDecimal } = await import("../src/releases/catalogue/decimal.ts");
+  const { prompt, output } = trialTokens(provider, model);
+  const { entries, source, date } = await openTable(undefined, Date.now());
+  const named = entries.filter((entry) => entry.model === model || entry.listedAs === model);
+  const rates = (named.find((entry) => entry.provider === kind) ?? named[0])?.rates;
+  const [input, out] = [rates?.input_per_million, rates?.output_per_million];
+  const priced = input !== undefined && out !== undefined;
+  const usd = priced
+    ? (prompt * Number(printDecimal(input)) + output * Number(printDecimal(out))) / 1_000_000
+    : null;
+  const tokens = `three calls with ${prompt} prompt and ${output} output tokens in all`;
+  const prices = priced ? `${source}, ${date}` : null;
+  return {
+    text:
+      usd === null
+        ? `${tokens}; its price is not in the table`
+        : `${tokens}: $${usd.toFixed(6)} by ${prices}`,
+    json: { prompt_tokens_max: prompt, output_tokens_max: output, usd_max: usd, prices },
+  };
+}
+
+const nextOf = ({ check, state }: Pick<Trial, "check" | "state">, name: string): string | null => {
+  if (state === "skipped") return check === "answer" ? `./tollgate provider test ${name} --model …` : null;
+  if (state !== "note") return null;
+  return check === "usage"
+    ? "Look whether the vendor has a switch for usage."
+    : "Offer tools with another model.";
+};
+
+/** What to do about a failure, by its cause. */
+function remedy({ reason }: Failure, { kind, name }: ProviderConfig): string {
+  switch (reason) {
+    case "connect":
+    case "connect_timeout":
+      return `Check base_url of ${name}, and that this machine may reach it.`;
+    case "account":
+      return `Check ${kind.credential.setting} of ${name}, and what the account may use.`;
+    case "quota":
+      return "The account has no credit or quota left: add some at the vendor.";
+    case "rate_limited":
+      return "It limits us: try again in a while.";
+    case "unavailable":
+    case "server":
+    case "timeout":
+      return "It is there and fails: try again, or look at the vendor's status page.";
+    case "broken":
+      return `It answers in another shape than ${kind.name}: check kind and base_url.`;
+    case "rejected":
+    case "content_filter":
+    case "context_length":
+    case "aborted":
+    case "stopped":
+      return "Its words say what it did not take: the model's name, or a field of its dialect.";
+  }
+}
