@@ -5,15 +5,30 @@ import type { ManifestInput } from "../src/releases/manifest.ts";
 
 export const NANO_PER_TOKEN = 2_000n;
 export const MINIMUM_NANO = 100_000n;
-export const PROVIDERS = ["alpha", "beta"] as const;
-type ProviderName = (typeof PROVIDERS)[number];
+
+/** The providers of a run: one simulator, in the shapes that it speaks; the path below its address, and the settings of the kind. */
+export const PROVIDERS = {
+  alpha: { kind: "simulator", path: "/v1" },
+  beta: { kind: "simulator", path: "/v1" },
+  claude: { kind: "anthropic", path: "/anthropic/v1", api_key: "sk-ant-torture" },
+  converse: {
+    kind: "bedrock",
+    path: "/bedrock",
+    region: "us-east-1",
+    access_key_id: "AKIATORTURETORTURE00",
+    secret_access_key: "torture/torture/torture/torture/torture0",
+  },
+} as const;
+type ProviderName = keyof typeof PROVIDERS;
 
 export interface Model {
   name: string;
   /** How often plans choose it, against the others. */
   weight: number;
-  /** What the simulator does on each route, in the order of trial; the first is `alpha`, the second `beta`. */
+  /** What the simulator does on each route, in the order of trial. */
   routes: Record<string, unknown>[];
+  /** Of its routes, in their order. */
+  providers: readonly ProviderName[];
   /** Whether the provider answers well on some route: then only chaos, the caller or the books may spoil the answer. */
   sound: boolean;
   /** Whether what the provider reports differs from what its bill says. */
@@ -30,14 +45,35 @@ const well = (name: string, weight: number, behaviour: Record<string, unknown> =
   name,
   weight,
   routes: [behaviour],
+  providers: ["alpha", "beta"],
   sound: true,
 });
 const ill = (name: string, weight: number, ...routes: Record<string, unknown>[]): Model => ({
   name,
   weight,
   routes,
+  providers: ["alpha", "beta"],
   sound: false,
 });
+
+/** What goes well and what breaks, in one shape that is not chat completions; the second route is in that. */
+const inShape = (shape: ProviderName): Model[] => [
+  { ...well(shape, 6), providers: [shape] },
+  { ...well(`${shape}-slow`, 4, { tokens_per_second: 40 }), providers: [shape] },
+  { ...well(`${shape}-untold`, 2, { no_usage: true }), providers: [shape], misreports: true },
+  {
+    ...well(`${shape}-classed`, 2, { classes: { cached: 2, cache_write: 3 } }),
+    providers: [shape],
+    classed: true,
+  },
+  { ...well(`${shape}-second`, 3), routes: [{ status: 529 }, {}], providers: [shape, "alpha"] },
+  { ...well(`second-${shape}`, 3), routes: [{ status: 429 }, {}], providers: ["beta", shape] },
+  { ...ill(`${shape}-breaks`, 2, { reset_after_events: 4 }), providers: [shape] },
+  { ...ill(`${shape}-fails`, 2, { error_after_events: 4, error_in_body: true }), providers: [shape] },
+  { ...ill(`${shape}-silent`, 1, { hang_after_events: 4 }), providers: [shape] },
+  { ...ill(`${shape}-overruns`, 2, { overrun_tokens: 400, tokens_per_second: 2000 }), providers: [shape] },
+  { ...ill(`${shape}-nonsense`, 1, { garbage: "html" }), providers: [shape] },
+];
 
 const told = (prompt: number, completion: number): Record<string, number> => ({
   prompt_tokens: prompt,
@@ -99,6 +135,8 @@ export const MODELS: readonly Model[] = [
   ill("never-answers", 1, { hang: true }),
   ill("talks-nonsense", 2, { garbage: "html" }),
   ill("ends-without-finish", 2, { no_finish: true }),
+  ...inShape("claude"),
+  ...inShape("converse"),
 ];
 
 export const upstreamModel = (model: string, route: number): string => `sim-${model}-${route}`;
@@ -110,13 +148,13 @@ export const tierOf = (model: string): "standard" | "research" =>
 
 /** The manifests of a model, one per route. */
 export function manifestsOf(
-  { name, routes, classed = false }: Model,
+  { name, routes, providers, classed = false }: Model,
   { version, nanoPerToken } = { version: 1, nanoPerToken: NANO_PER_TOKEN },
 ): ManifestInput[] {
   const rate = formatUsd(nanoUsd(nanoPerToken * 1_000_000n));
   return routes.map((_, route) => ({
     model: name,
-    provider: PROVIDERS[route] as ProviderName,
+    provider: providers[route] as ProviderName,
     upstream_model: upstreamModel(name, route),
     region: "local",
     version,
@@ -150,5 +188,5 @@ export const modelNamed = (name: string): Model => {
   return model;
 };
 
-export const routeIds = ({ name, routes }: Model): string[] =>
-  routes.map((_, route) => `${name}@${PROVIDERS[route]}/local`);
+export const routeIds = ({ name, routes, providers }: Model): string[] =>
+  routes.map((_, route) => `${name}@${providers[route]}/local`);

@@ -211,11 +211,15 @@ limits: { answer_timeout_ms: 15000, request_timeout_ms: 20000, key_concurrent: $
 idempotency: { attach_wait: 20s }
 trust: { release_keys: [ ${places.trust} ] }
 providers:
-${PROVIDERS.map(
-  (name) => `  - name: ${name}
-    kind: simulator
-    base_url: http://127.0.0.1:${places.simulator}/v1
+${Object.entries(PROVIDERS)
+  .map(
+    ([name, { path, ...own }]) => `  - name: ${name}
+    base_url: http://127.0.0.1:${places.simulator}${path}
     health: { probe: null, open_after_failures: 1000 }
-    timeouts: { connect_ms: 3000, first_token_ms: 3000, idle_ms: 3000, total_ms: 20000 }`,
-).join("\n")}
+    timeouts: { connect_ms: 3000, first_token_ms: 3000, idle_ms: 3000, total_ms: 20000 }
+${Object.entries(own)
+  .map(([setting, value]) => `    ${setting}: ${JSON.stringify(value)}`)
+  .join("\n")}`,
+  )
+  .join("\n")}
 `;
