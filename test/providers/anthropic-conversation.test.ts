@@ -8,13 +8,15 @@ import { type ErrorJson, type GatewayJson, gatewayOf } from "../support/events.t
 import { type Customer, hello, startGateway, type TestGateway } from "../support/gateway.ts";
 import { onProvider, PREVIEW_V1 } from "../support/models.ts";
 
-const claude = (model: string, upstream_model: string, priority = 0) =>
-  onProvider({ ...PREVIEW_V1, model, upstream_model, requires_paid: false }, "claude", { priority });
+const claude = (model: string, upstream_model: string, { provider = "claude", priority = 0 } = {}) =>
+  onProvider({ ...PREVIEW_V1, model, upstream_model, requires_paid: false }, provider, { priority });
 
 const MODELS = [
   claude("budget-1", "claude-sonnet-4-5"),
   claude("effort-1", "claude-opus-4-8"),
   claude("both-1", "claude-haiku-4-5"),
+  claude("pair-1", "claude-opus-4-5"),
+  claude("pair-1", "claude-opus-4-1", { provider: "claude-aws", priority: 1 }),
   onProvider(
     { ...PREVIEW_V1, model: "both-1", upstream_model: "sim-both", requires_paid: false },
     "simulator",
@@ -71,6 +73,7 @@ beforeAll(async () => {
     configure: (config) => {
       const at = config.providers[0]?.baseUrl?.replace(/\/v1$/, "/anthropic/v1") ?? "";
       add(config, "claude", at);
+      add(config, "claude-aws", at);
       add(config, "strange", `http://127.0.0.1:${strange.port}/v1`);
     },
   });
@@ -248,6 +251,19 @@ describe("twenty turns with two tools each", () => {
         { provider: "simulator", outcome: "answered" },
       ]);
   }, 120_000);
+});
+
+test("thoughts of one account are read by the other, where a call goes on there", async () => {
+  const down = { status: 529, error_code: "overloaded_error" };
+  const heard = await converse("pair-1", {
+    turns: 8,
+    before: (turn) => {
+      if (turn % 4 > 1)
+        gateway.simulator.behave({ behaviour: down, model: "claude-opus-4-5", calls: (turn % 4) - 1 });
+    },
+  });
+  expect(new Set(heard.map(({ receipt }) => receipt.provider))).toEqual(new Set(["claude", "claude-aws"]));
+  for (const { said } of heard) expect(said.reasoning_content ?? "").not.toBe("");
 });
 
 test("a made-up thought is the caller's mistake, costs nothing and closes nothing", async () => {

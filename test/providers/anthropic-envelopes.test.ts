@@ -19,7 +19,7 @@ import {
   providerCall,
   startUpstream,
 } from "../../src/providers/openai/openai.fixtures.ts";
-import type { Provider } from "../../src/providers/provider.ts";
+import type { CallDraft, Provider } from "../../src/providers/provider.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "tollgate-envelopes-"));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
@@ -115,6 +115,22 @@ test("at Google: project, place and model in the path, the version in the body, 
   expect(bodyOf(got)).not.toHaveProperty("model");
   const other = await called(`envelope: vertex, project: other-project, service_account: ${file}`, "");
   expect(other.head).toContain("/v1/projects/other-project/locations/global/");
+});
+
+test("what the models of a deployment take is told where its name does not say it", async () => {
+  const own =
+    "envelope: foundry, api_key: k, models: { thinking: budget, thinking_off: disabled, sampling: both, forced_tools: false }";
+  const provider = providerOf(`base_url: "https://r.services.ai.azure.com/anthropic/v1", ${own}`);
+  const release = { ...callDraft().release, upstreamModel: "ours" };
+  const sent = (change: Partial<CallDraft>): Record<string, unknown> =>
+    JSON.parse(provider.prepare(callDraft({ release, ...change })).print(4096)) as Record<string, unknown>;
+  expect(sent({ reasoningEffort: "low" })["thinking"]).toEqual({ type: "enabled", budget_tokens: 1024 });
+  expect(sent({ reasoningEffort: "none" })["thinking"]).toEqual({ type: "disabled" });
+  expect(sent({ temperature: 0.5 })["temperature"]).toBe(0.5);
+  const tools = [{ type: "function" as const, function: { name: "clock" } }];
+  expect(() => sent({ request: chatRequest({ tools, toolChoice: "required" }) })).toThrow(
+    "cannot demand a tool",
+  );
 });
 
 test("each place has its own address, where there is one for all", () => {
