@@ -1,18 +1,21 @@
 // `models import|diff`: prices that providers publish, from a table of them (docs/design/providers.md §5). `import` works
 // without a gateway and writes unsigned manifests; nothing here changes what is served.
-import { lstatSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import type { Command } from "commander";
+import type { ModelUseJson } from "../src/api/shapes/records.ts";
 import type { Decimal } from "../src/releases/catalogue/decimal.ts";
+import type { LiveRelease, MarkedLine, RouteDifference } from "../src/releases/catalogue/difference.ts";
 import type { TableEntry } from "../src/releases/catalogue/entry.ts";
 import type { Proposal } from "../src/releases/catalogue/proposal.ts";
 import type { PriceTable } from "../src/releases/catalogue/table.ts";
+import { keepFiles } from "./keep-files.ts";
 import { asProblem, Problem } from "./problem.ts";
-import { type Outcome, report, say } from "./report.ts";
+import { type Context, type Outcome, report, say } from "./report.ts";
+import { plain, table } from "./table.ts";
 
 export function addModels(program: Command): void {
   const models = program.command("models").description("prices that providers publish, proposed as releases");
   addImport(models);
+  addDiff(models);
 }
 
 const FROM = [
@@ -56,8 +59,8 @@ function addImport(models: Command): void {
 
 async function importModels(options: ImportOptions): Promise<Outcome> {
   const { findEntries } = await import("../src/releases/catalogue/find.ts");
-  const table = await openedTable(options.from);
-  const found = findEntries(table, options);
+  const prices = await openedTable(options.from);
+  const found = findEntries(prices, options);
   const markup = await markupOf(options.markup);
   const terms = {
     markup,
@@ -66,14 +69,14 @@ async function importModels(options: ImportOptions): Promise<Outcome> {
     version: wholeNumber("--release", options.release),
     imageTokensMax:
       options.imageTokens === undefined ? null : wholeNumber("--image-tokens", options.imageTokens),
-    source: `${table.source}, ${table.date}`,
+    source: `${prices.source}, ${prices.date}`,
   };
-  const skipped = table.skipped.filter(
+  const skipped = prices.skipped.filter(
     ({ provider }) => options.model === undefined && (options.provider ?? provider) === provider,
   );
   const proposals = await proposed(found, terms, skipped);
   sayOf(skipped);
-  const about = { source: table.source, date: table.date, markup: options.markup, skipped };
+  const about = { source: prices.source, date: prices.date, markup: options.markup, skipped };
   if (options.out !== undefined)
     return written(proposals, options.out, { force: options.force === true, about });
   const [only, ...others] = proposals;
@@ -88,9 +91,9 @@ async function importModels(options: ImportOptions): Promise<Outcome> {
 
 async function openedTable(from: string | undefined): Promise<PriceTable> {
   const { openTable } = await import("../src/releases/catalogue/table.ts");
-  const table = await openTable(from, Date.now());
-  say(`Prices of ${table.source}, ${table.date}: ${table.entries.length} chat models.`);
-  return table;
+  const prices = await openTable(from, Date.now());
+  say(`Prices of ${prices.source}, ${prices.date}: ${prices.entries.length} chat models.`);
+  return prices;
 }
 
 const MARKUP_MAX = 1000n;
@@ -147,35 +150,16 @@ function sayOf(skipped: PriceTable["skipped"]): void {
   if (skipped.length > SAID_MAX) say(`… and ${skipped.length - SAID_MAX} more; --json lists them.`);
 }
 
-interface WriteTerms {
-  force: boolean;
-  about: object;
-}
-
-/** A file that is there stays as it is, unless it is to be replaced; links are not followed. */
 function written(
   proposals: readonly (Proposal & { file: string })[],
   folder: string,
-  { force, about }: WriteTerms,
+  { force, about }: { force: boolean; about: object },
 ): Outcome {
-  if (proposals.length > 0) mkdirSync(folder, { recursive: true });
-  const done = {
-    written: [] as string[],
-    unchanged: [] as string[],
-    replaced: [] as string[],
-    kept: [] as string[],
-  };
-  for (const { file, yaml } of proposals) {
-    const path = join(folder, file);
-    const there = contentOf(path);
-    if (there === yaml) done.unchanged.push(path);
-    else if (there !== null && !force) done.kept.push(path);
-    else {
-      rmSync(path, { force: true });
-      writeFileSync(path, yaml, { flag: "wx" });
-      (there === null ? done.written : done.replaced).push(path);
-    }
-  }
+  const done = keepFiles(
+    folder,
+    proposals.map(({ file, yaml }) => ({ name: file, text: yaml })),
+    { force },
+  );
   const lines = [
     ...done.written.map((path) => `written    ${path}`),
     ...done.replaced.map((path) => `replaced   ${path}`),
@@ -187,9 +171,110 @@ function written(
   return { json: JSON.stringify({ ...about, ...done }), text: lines.join("\n"), exitCode };
 }
 
-/** Null where nothing is; a link or a folder is something else than any manifest. */
-function contentOf(path: string): string | null {
-  const found = lstatSync(path, { throwIfNoEntry: false });
-  if (found === undefined) return null;
-  return found.isFile() ? readFileSync(path, "utf8") : "";
+interface DiffOptions {
+  from?: string;
+  markup: string;
+  map: string[];
+}
+
+function addDiff(models: Command): void {
+  models
+    .command("diff")
+    .description(
+      "compare a price table with the releases that are live; exit code 1 where a price is another",
+    )
+    .option(...FROM)
+    .option("--markup <factor>", "the markup that you mean to have", "1")
+    .option(
+      "--map <name=provider>",
+      "a provider of your configuration, and what the table calls it; repeatable",
+      (pair: string, pairs: string[]) => [...pairs, pair],
+      [],
+    )
+    .action((options: DiffOptions, command: Command) =>
+      report(command, (context) =>
+        diffModels(options, context).catch((error: unknown) => Promise.reject(asProblem(error))),
+      ),
+    );
+}
+
+async function diffModels(options: DiffOptions, context: Context): Promise<Outcome> {
+  const gateway = await context.gateway();
+  const { differences } = await import("../src/releases/catalogue/difference.ts");
+  const { value } = await gateway.call("GET /admin/v1/releases", {});
+  const prices = await openedTable(options.from);
+  const live: readonly LiveRelease[] = value.data;
+  const terms = { markup: await markupOf(options.markup), providers: new Map(options.map.map(pairOf)) };
+  const uses = new Map<string, ModelUseJson>();
+  const routes: (RouteDifference & { use: ModelUseJson | null })[] = [];
+  for (const one of differences(prices, live, terms)) {
+    const { model } = one;
+    const use = NOTEWORTHY.has(one.status)
+      ? (uses.get(model) ?? (await gateway.call("GET /admin/v1/models/use", { model })).value)
+      : null;
+    if (use !== null) uses.set(model, use);
+    routes.push({ ...one, use });
+  }
+  const about = { source: prices.source, date: prices.date, markup: options.markup };
+  return {
+    json: JSON.stringify({ ...about, routes }),
+    text: [...routes.filter(({ status }) => NOTEWORTHY.has(status)).map(printed), summary(routes)].join(
+      "\n\n",
+    ),
+    exitCode: routes.some(({ status }) => NOTEWORTHY.has(status)) ? 1 : 0,
+  };
+}
+
+/** What somebody has to look at. */
+const NOTEWORTHY: ReadonlySet<RouteDifference["status"]> = new Set(["changed", "vanished", "ambiguous"]);
+
+function pairOf(pair: string): [string, string] {
+  const [name, provider, ...rest] = pair.split("=");
+  if (name && provider && rest.length === 0) return [name, provider];
+  throw new Problem(`--map ${pair} is no pair.`, "Write it like --map acme=openai.");
+}
+
+const COLUMNS = {
+  PRICE: ({ price, above_prompt_tokens: above }: MarkedLine) =>
+    above === null ? price : `${price} above ${above}`,
+  LIVE: ({ before }: MarkedLine) => before,
+  TABLE: ({ after }: MarkedLine) => after,
+  CHANGE: ({ percent }: MarkedLine) => (percent === null || percent === "0.0" ? "" : `${percent} %`),
+  "MARKUP TODAY": ({ markup }: MarkedLine) => markup,
+};
+
+function printed({ use, ...one }: RouteDifference & { use: ModelUseJson | null }): string {
+  const heading = `${plain(one.route)} version ${one.version} (${one.state}): ${WORDS[one.status](one.listed_as.map(plain).join(", "))}`;
+  const users = use?.data.map(({ name, requests }) => `${plain(name)} ${requests}`).join(", ") ?? "";
+  return [
+    heading,
+    ...(one.prices.length > 0 ? [table(one.prices, COLUMNS)] : []),
+    ...one.offers.map(({ field, before, after }) => `${field}: ${before} here, ${after} in the table`),
+    use === null || use.organizations === 0
+      ? "Nobody used the model in the last 30 days."
+      : `Used in the last 30 days by ${counted(use.organizations, "organization")}, ${counted(use.requests, "request")}: ${users}`,
+  ].join("\n");
+}
+
+const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;
+
+const WORDS: Record<RouteDifference["status"], (listed: string) => string> = {
+  same: () => "as in the table",
+  changed: (listed) => `differs from ${listed}`,
+  vanished: () => "the table has no such model of this provider any more",
+  ambiguous: (listed) => `several providers have it (${listed}): say which with --map`,
+  unlisted: () => "not in this table",
+};
+
+function summary(routes: readonly RouteDifference[]): string {
+  const counts = Map.groupBy(routes, ({ status }) => status);
+  const unlisted = counts.get("unlisted") ?? [];
+  return [
+    `${routes.length} routes: ${["same", "changed", "vanished", "ambiguous", "unlisted"]
+      .map((status) => `${counts.get(status as RouteDifference["status"])?.length ?? 0} ${status}`)
+      .join(", ")}.`,
+    ...(unlisted.length > 0
+      ? [`Not in this table: ${unlisted.map(({ route }) => plain(route)).join(", ")}`]
+      : []),
+  ].join("\n");
 }

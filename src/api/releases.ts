@@ -4,6 +4,7 @@ import { releasesPage, routeRow, routeRows, verifyRelease } from "../reporting/r
 import { endpoint } from "./endpoint.ts";
 import * as shapes from "./shapes/releases.ts";
 import { disableRouteInput } from "./shapes/record-inputs.ts";
+import { modelUseQuery, modelUseSchema } from "./shapes/price.ts";
 import { releaseListSchema, releaseSchema, routeListSchema, routeSchema } from "./shapes/records.ts";
 
 const nothing = z.strictObject({});
@@ -62,6 +63,14 @@ export const releasesEndpoints = [
     input: nothing,
     output: releaseListSchema,
     run: (_, { operator }) => operator.releases.list(),
+  }),
+  endpoint({
+    target: "GET /admin/v1/models/use",
+    who: "operate",
+    summary: "Which organizations used a model in the last thirty days",
+    input: modelUseQuery,
+    output: modelUseSchema,
+    run: ({ input }, { operator }) => operator.models.use(input.model),
   }),
 ] as const;
 

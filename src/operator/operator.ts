@@ -10,6 +10,7 @@ import type { Sql } from "../store/sql.ts";
 import { audit } from "./audit.ts";
 import { credits } from "./credits.ts";
 import { activityPage } from "../reporting/activity.ts";
+import { modelUse } from "../reporting/model-use.ts";
 import { LabelBook } from "../reporting/labels.ts";
 import { entitlements } from "./entitlements.ts";
 import { keys } from "./keys.ts";
@@ -46,6 +47,7 @@ export const createOperator = (on: OperatorPorts) => ({
   entitlements: entitlements({ ledger: on.ledger, clock: on.clock, people: () => on.persons() }),
   releases: releases(on.publisher),
   routes: routes(on.publisher),
+  models: { use: (model: string) => modelUse(on, model) },
   usage: usage(on.ledger),
   requests: { ...requests(on), list: listed(on) },
   logins: logins(on.ledger),

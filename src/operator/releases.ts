@@ -27,6 +27,12 @@ export const releases = (publisher: ReleasePublisher) => ({
       published.map(({ release, publishedAtMs }) => ({
         ...printRelease(release, stateOf(publisher, release.route)),
         published_at: printTime(publishedAtMs),
+        context_window: release.contextWindow,
+        max_output_tokens: release.maxOutputTokens,
+        default_output_tokens: release.defaultOutputTokens,
+        price: release.publishedPrice,
+        capabilities: release.capabilities,
+        reasoning: release.reasoning,
       })),
     );
   },

@@ -74,9 +74,6 @@ const pricing = z.strictObject({
     .optional(),
 });
 
-/** Whether a manifest's prices may have it. */
-export const isPriceField = (name: string): boolean => Object.hasOwn(pricing.shape, name);
-
 const mode = z.string().regex(/^[a-z][a-z0-9_-]{0,31}$/, "must be a short lower-case word");
 const reasoning = z.strictObject({ modes: z.array(mode).min(1).max(16), default: mode });
 

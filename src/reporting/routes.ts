@@ -1,10 +1,11 @@
 // Routes and releases for operators: how each route stands, what a signed file would change, what was published.
+import { PUBLISHED_CAPABILITIES } from "../domain/capabilities.ts";
+import { comparePrices } from "../domain/price-comparison.ts";
 import { allRoutes } from "../registry/releases.ts";
 import { OperatorRefusal } from "../domain/operator-refusals.ts";
 import type * as releasesShapes from "../api/shapes/releases.ts";
 import type { z } from "zod";
 import type { People } from "../people/people.ts";
-import type { PublishedPrice } from "../domain/price.ts";
 import type { Release } from "../domain/release.ts";
 import type { Reader } from "../ledger/ledger.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -15,6 +16,7 @@ import { printTime } from "../domain/print.ts";
 import { printRelease, printRoute } from "./print-release.ts";
 import { unknownRecord } from "../domain/unknown-record.ts";
 import { priceOf } from "./catalogue.ts";
+import { modelUse } from "./model-use.ts";
 import { readCursor } from "./cursors.ts";
 import type { Tables } from "../store/tables.ts";
 import type { LabelBook } from "./labels.ts";
@@ -55,6 +57,8 @@ export async function verifyRelease(on: RoutesPorts, jws: string): Promise<Verif
     release: printRelease(outcome.release, live?.state ?? "live"),
     live: live === null ? null : printRelease(live.release, live.state),
     changes: changesOf(live?.release ?? null, outcome.release),
+    prices: comparePrices(live?.release.publishedPrice ?? null, outcome.release.publishedPrice),
+    use: await modelUse(on, outcome.release.model),
   };
 }
 
@@ -182,20 +186,9 @@ async function recentOf({ sql, clock }: RoutesPorts): Promise<Map<string, RouteR
   );
 }
 
-const CLASS_PRICES = [
-  "cache_write_per_million",
-  "cache_write_1h_per_million",
-  "audio_input_per_million",
-  "image_input_per_million",
-  "audio_output_per_million",
-  "per_call",
-  "calls_max",
-  "tiers",
-  "service_tiers",
-] as const satisfies (keyof PublishedPrice)[];
-
-/** Fields that a caller or a bill would notice. */
-const FIELDS: [string, (release: Release) => string | null][] = [
+type Field = [string, (release: Release) => string | null];
+/** What a caller would notice beside the prices. */
+const FIELDS: Field[] = [
   ["model", ({ model }) => model],
   ["provider", ({ provider }) => provider],
   ["upstream_model", ({ upstreamModel }) => upstreamModel],
@@ -205,20 +198,14 @@ const FIELDS: [string, (release: Release) => string | null][] = [
   ["context_window", ({ contextWindow }) => String(contextWindow)],
   ["max_output_tokens", ({ maxOutputTokens }) => String(maxOutputTokens)],
   ["default_output_tokens", ({ defaultOutputTokens }) => String(defaultOutputTokens)],
-  ["price.input_per_million", (release) => priceOf(release).input_per_million],
-  ["price.cached_input_per_million", (release) => priceOf(release).cached_input_per_million],
-  ["price.output_per_million", (release) => priceOf(release).output_per_million],
-  ["price.request_minimum", (release) => priceOf(release).request_minimum],
-  ...CLASS_PRICES.map((name): (typeof FIELDS)[number] => [
-    `price.${name}`,
-    ({ publishedPrice: { [name]: published } }) =>
-      published === undefined || typeof published === "string"
-        ? (published ?? null)
-        : JSON.stringify(published),
-  ]),
   ["reasoning.modes", ({ reasoning }) => reasoning?.modes.join(", ") ?? null],
   ["reasoning.default", ({ reasoning }) => reasoning?.default ?? null],
-  ["capabilities", ({ capabilities }) => JSON.stringify(capabilities)],
+  ...PUBLISHED_CAPABILITIES.map(
+    ([name]): Field => [`capabilities.${name}`, ({ capabilities }) => String(capabilities[name])],
+  ),
+  ["image_tokens_max", ({ imageTokensMax }) => imageTokensMax?.toString() ?? null],
+  ["remote_images", ({ remoteImages }) => String(remoteImages)],
+  ["defaults.temperature", ({ defaults }) => defaults.temperature?.toString() ?? null],
   ["tokenizer", ({ tokenizer }) => tokenizer],
   ["priority", ({ priority }) => String(priority)],
   ["weight", ({ weight }) => String(weight)],

@@ -221,17 +221,29 @@ test("routes: a signed file is checked before it is published, a route is closed
     },
   });
   const verified = await root.app("POST /operator/releases/verify", {}, { jws });
-  expect(verified.changes).toContainEqual({ field: "price.output_per_million", before: "2", after: "3" });
-  expect(verified.changes).toContainEqual({
-    field: "price.cache_write_per_million",
-    before: null,
+  expect(verified.prices).toContainEqual({
+    price: "output_per_million",
+    above_prompt_tokens: null,
+    before: "2",
+    after: "3",
+    percent: "+50.0",
+  });
+  expect(verified.prices).toContainEqual({
+    price: "cache_write_per_million",
+    above_prompt_tokens: null,
+    before: "2",
     after: "2.5",
+    percent: "+25.0",
   });
-  expect(verified.changes).toContainEqual({
-    field: "price.service_tiers",
-    before: null,
-    after: '{"flex":"0.5"}',
+  expect(verified.prices).toContainEqual({
+    price: "service_tiers.flex",
+    above_prompt_tokens: null,
+    before: "1",
+    after: "0.5",
+    percent: "-50.0",
   });
+  expect(verified.changes.map(({ field }) => field)).toEqual(["expires_at", "version"]);
+  expect(verified.use).toMatchObject({ model: PLAIN.model });
   expect(
     (await root.app("GET /operator/routes")).data.find(({ model }) => model === PLAIN.model)?.version,
   ).toBe(1);

@@ -71,6 +71,52 @@ test("a release is published step by step, and goes live in the last one", async
   expect(root.complained()).toEqual([]);
 });
 
+test("before a publication: each price as it is and as it would be, what else changes, who used the model", async () => {
+  const customer = await dashboard.gateway.customer();
+  const body = { model: PLAIN.model, messages: [{ role: "user", content: "hello" }], max_tokens: 4 };
+  expect((await dashboard.gateway.chat(customer, body)).status).toBe(200);
+  const rates = { input_per_million: "4", cached_input_per_million: "0.4", output_per_million: "3" };
+  const changed = {
+    ...PLAIN,
+    version: 3,
+    context_window: 65_536,
+    pricing: {
+      ...PLAIN.pricing,
+      input_per_million: "2.5",
+      output_per_million: "1.5",
+      tiers: [{ above_prompt_tokens: 32_000, ...rates }],
+      service_tiers: { flex: "0.5" },
+    },
+    capabilities: { ...PLAIN.capabilities, tools: true },
+  };
+  await paste(await dashboard.gateway.sign(changed, { expiresInMs: 12 * HOUR_MS, nowMs: Date.now() }));
+  await press(words.verify);
+  const compared = (name: string): Locator =>
+    dialog().getByRole("table", { name, exact: true }).locator("tbody tr");
+  const prices = compared(words.prices);
+  await prices.first().waitFor();
+  const cells = async (row: Locator): Promise<string[]> => await row.getByRole("cell").allInnerTexts();
+  const named = async (name: string): Promise<string[]> =>
+    await cells(prices.filter({ hasText: name }).first());
+  expect(await named(words.priceNames.input_per_million)).toEqual([
+    words.priceNames.input_per_million,
+    "2",
+    "2.5",
+    "+25.0 %",
+  ]);
+  expect((await named(words.priceNames.output_per_million)).slice(1)).toEqual(["2", "1.5", "-25.0 %"]);
+  expect((await named(words.priceNames.request_minimum)).at(-1)).toBe(words.same);
+  const long = words.above(words.priceNames.cached_input_per_million, "32,000");
+  expect(await named(long)).toEqual([long, "0.2", "0.4", "+100.0 %"]);
+  expect((await named(words.serviceTier("flex"))).slice(1)).toEqual(["1", "0.5", "-50.0 %"]);
+  const others = (await compared(words.others).allInnerTexts()).join("\n");
+  expect(others).toMatch(/context_window\s+131072\s+65536[\s\S]*capabilities\.tools\s+false\s+true/);
+  const users = dialog().getByRole("list", { name: words.used(PLAIN.model) });
+  expect(await users.innerText()).toMatch(/: 1 request$/);
+  await inspect(root, "the difference of a release");
+  expect(root.complained()).toEqual([]);
+});
+
 test("the step that failed is marked: signature, version, expiry", async () => {
   const { passed, failed, open: notYet } = words.stepStates;
   const good = await sign(3, HOUR_MS);

@@ -1,39 +1,13 @@
 // Models with their routes, the playground, Research Mode.
 import { z } from "zod";
+import { publishedPriceSchema } from "./price.ts";
 import { entitlementSchema } from "./records.ts";
 import { arithmetic } from "./spend.ts";
 import { count, line, listOf, personRef, tier, time, timeInput, usd, page } from "./fields.ts";
 
 const routeState = z.enum(["live", "unhealthy", "stale", "disabled"]);
-const classRates = {
-  cache_write_per_million: z.string().optional(),
-  cache_write_1h_per_million: z.string().optional(),
-  audio_input_per_million: z.string().optional(),
-  image_input_per_million: z.string().optional(),
-  audio_output_per_million: z.string().optional(),
-};
 /** As published, in US dollars; what is left out costs what stands in its place (docs/releases.md). */
-export const price = z.object({
-  input_per_million: z.string(),
-  cached_input_per_million: z.string(),
-  ...classRates,
-  output_per_million: z.string(),
-  request_minimum: z.string(),
-  per_call: z.string().optional(),
-  calls_max: count.optional(),
-  tiers: z
-    .array(
-      z.object({
-        above_prompt_tokens: count,
-        input_per_million: z.string(),
-        cached_input_per_million: z.string().optional(),
-        ...classRates,
-        output_per_million: z.string(),
-      }),
-    )
-    .optional(),
-  service_tiers: z.record(z.string(), z.string()).optional(),
-});
+export const price = publishedPriceSchema.extend({ cached_input_per_million: z.string() });
 
 const model = z.object({
   id: z.string(),

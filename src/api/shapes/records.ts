@@ -2,6 +2,7 @@
 // document. Money is a decimal string with nine places, a time is RFC 3339 in UTC, null means "not there".
 import { z } from "zod";
 import { count, tier, time, usd, wholeListOf } from "./fields.ts";
+import { type modelUseSchema, publishedPriceSchema } from "./price.ts";
 import { RELEASE_STEPS } from "../../domain/operator-refusals.ts";
 
 export const organizationSchema = z
@@ -123,7 +124,17 @@ export const releaseSchema = z
   })
   .meta({ id: "Release" });
 export const releaseListSchema = wholeListOf(
-  releaseSchema.extend({ published_at: time }).meta({ id: "PublishedRelease" }),
+  releaseSchema
+    .extend({
+      published_at: time,
+      context_window: count,
+      max_output_tokens: count,
+      default_output_tokens: count,
+      price: publishedPriceSchema,
+      capabilities: z.record(z.string(), z.union([z.boolean(), z.number()])),
+      reasoning: z.object({ modes: z.array(z.string()), default: z.string() }).nullable(),
+    })
+    .meta({ id: "PublishedRelease" }),
 ).meta({ id: "ReleaseList" });
 
 export const usageListSchema = z
@@ -215,6 +226,7 @@ export type EntitlementJson = z.output<typeof entitlementSchema>;
 export type RouteJson = z.output<typeof routeSchema>;
 export type ReleaseJson = z.output<typeof releaseSchema>;
 export type ReleaseListJson = z.output<typeof releaseListSchema>;
+export type ModelUseJson = z.output<typeof modelUseSchema>;
 export type UsageListJson = z.output<typeof usageListSchema>;
 export type PersonJson = z.output<typeof personSchema>;
 export type EndedLoginJson = z.output<typeof endedLoginSchema>;

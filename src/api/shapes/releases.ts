@@ -1,6 +1,7 @@
 // Releases and the routes that they serve, as operators see and change them.
 import { z } from "zod";
 import { price } from "./catalogue.ts";
+import { modelUseSchema, priceLineSchema } from "./price.ts";
 import { releaseSchema, routeSchema } from "./records.ts";
 import { count, line, listOf, milliseconds, personRef, time, page } from "./fields.ts";
 
@@ -25,13 +26,17 @@ export const enableInput = z.strictObject({ route: line(400) }).meta({ id: "Enab
 export const publishInput = z
   .strictObject({ jws: z.string().min(1).max(65_536) })
   .meta({ id: "PublishRelease" });
-/** Checked, not published: what would change, field by field. `live` is null for a new route. */
+/** Checked, not published: what would change, field by field and price by price. `live` is null for a new route. */
 export const verifiedRelease = z.object({
   release: releaseSchema,
   live: releaseSchema.nullable(),
   changes: z.array(
     z.object({ field: z.string(), before: z.string().nullable(), after: z.string().nullable() }),
   ),
+  /** Every price of both, changed or not. */
+  prices: z.array(priceLineSchema),
+  /** Of its model: whom a change concerns. */
+  use: modelUseSchema,
 });
 export const releaseHistory = listOf(
   releaseSchema.omit({ state: true }).extend({ published_at: time, published_by: personRef.nullable() }),

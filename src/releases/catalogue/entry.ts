@@ -1,24 +1,12 @@
 // One model of one provider as a price table tells of it, whatever the table's format: exact prices by the classes of a
 // release (providers.md §4), windows, and what it offers. Nothing is guessed: what a table says oddly is skipped by name.
-import type { PublishedPrice } from "../../domain/price.ts";
+import { type RateField, STANDS_IN } from "../../domain/price-comparison.ts";
 import { type Decimal, isZero, printDecimal } from "./decimal.ts";
 import { decimalOf, inert, type Json, shown } from "./json.ts";
 
-export type RateField = Extract<keyof PublishedPrice, `${string}_per_million`>;
 /** US dollars per million tokens. */
 export type TableRates = Partial<Record<RateField, Decimal>>;
 
-/** In brackets of providers.md §4: what stands in a class's place where it has no rate. */
-export const STANDS_IN: Readonly<Record<RateField, RateField | null>> = {
-  input_per_million: null,
-  cached_input_per_million: "input_per_million",
-  cache_write_per_million: "input_per_million",
-  cache_write_1h_per_million: "cache_write_per_million",
-  audio_input_per_million: "input_per_million",
-  image_input_per_million: "input_per_million",
-  output_per_million: null,
-  audio_output_per_million: "output_per_million",
-};
 export const RATE_FIELDS = Object.keys(STANDS_IN) as RateField[];
 
 export interface TableTier {

@@ -9,11 +9,11 @@ import {
   quotient,
   shifted,
 } from "./decimal.ts";
+import type { RateField } from "../../domain/price-comparison.ts";
 import {
   checkedModel,
   Damaged,
   Entries,
-  type RateField,
   rateOf,
   type TableReading,
   type TableEntry,

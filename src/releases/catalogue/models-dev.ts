@@ -1,10 +1,10 @@
 // models.dev's `api.json`: a provider a memberOf, a model a member of its `models`, US dollars per million tokens as floats.
 import { compareDecimals, larger, printDecimal } from "./decimal.ts";
+import type { RateField } from "../../domain/price-comparison.ts";
 import {
   checkedModel,
   Damaged,
   Entries,
-  type RateField,
   rateOf,
   type TableReading,
   type TableEntry,

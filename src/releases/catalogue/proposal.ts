@@ -1,17 +1,11 @@
 // What an entry of a price table becomes: an unsigned manifest in YAML, each price with the one it was made of beside it. The
 // markup is applied in whole numbers and rounded up to nine decimals. Whatever is written here `release sign` takes.
 import type { PublishedPrice } from "../../domain/price.ts";
-import { isPriceField, type ManifestInput, parseManifest } from "../manifest.ts";
+import { type ManifestInput, parseManifest } from "../manifest.ts";
 import { ReleaseError } from "../release-error.ts";
 import { compareDecimals, type Decimal, larger, printDecimal, product, toNinePlaces } from "./decimal.ts";
-import {
-  Damaged,
-  RATE_FIELDS,
-  type RateField,
-  STANDS_IN,
-  type TableEntry,
-  type TableRates,
-} from "./entry.ts";
+import { type RateField, STANDS_IN } from "../../domain/price-comparison.ts";
+import { Damaged, RATE_FIELDS, type TableEntry, type TableRates } from "./entry.ts";
 import { inert } from "./json.ts";
 
 export interface ProposalTerms {
@@ -82,21 +76,24 @@ function manifestOf(entry: TableEntry, terms: ProposalTerms): ProposedManifest {
 }
 
 /** Prices at this markup, as a manifest says them. */
-function pricingOf(entry: TableEntry, markup: Decimal): Pricing {
+export function pricingOf(entry: TableEntry, markup: Decimal): Pricing {
   const tiers = tiersOf(entry).map(({ above, rates }) => ({
     above_prompt_tokens: above,
     ...(publishedOf(rates, markup) as Required<PublishedBase>),
   }));
   const factors = Object.entries(entry.serviceTiers).map(([tier, factor]) => [tier, printDecimal(factor)]);
-  const all: Pricing = {
+  return {
     currency: "USD",
     ...(publishedOf(entry.rates, markup) as Required<PublishedBase>),
     request_minimum: "0",
     ...(tiers.length > 0 && { tiers }),
     ...(factors.length > 0 && { service_tiers: Object.fromEntries(factors) as Record<string, string> }),
   };
-  return Object.fromEntries(Object.entries(all).filter(([field]) => isPriceField(field))) as typeof all;
 }
+
+/** Of 1,000 paid calls; undefined where the table has no price for them. */
+export const callsPrice = ({ perCall }: TableEntry, markup: Decimal): string | undefined =>
+  perCall === null ? undefined : priced(perCall, markup);
 
 type PublishedBase = Pick<PublishedPrice, "input_per_million" | "output_per_million">;
 
@@ -133,11 +130,10 @@ function printYaml(entry: TableEntry, terms: ProposalTerms, manifest: ProposedMa
   const rates = (exact: TableRates, published: Record<string, unknown>, indent: string): string[] =>
     RATE_FIELDS.flatMap((field) => {
       const rate = exact[field];
-      if (rate === undefined || published[field] === undefined) return [];
+      if (rate === undefined) return [];
       return [`${indent}${field}: ${JSON.stringify(published[field])}${madeOf(rate, terms.markup)}`];
     });
-  const reached = pricing.tiers === undefined ? [] : tiersOf(entry);
-  const tiers = reached.flatMap(({ above, rates: exact }, place) => [
+  const tiers = tiersOf(entry).flatMap(({ above, rates: exact }, place) => [
     `    - above_prompt_tokens: ${above}`,
     ...rates(exact, { ...pricing.tiers?.[place] }, "      "),
   ]);
@@ -192,7 +188,7 @@ function openQuestions(entry: TableEntry, { markup, imageTokensMax }: ProposalTe
       ? []
       : [
           `1,000 searches cost ${printDecimal(entry.perCall)}: where they are offered, per_call: ` +
-            `${JSON.stringify(priced(entry.perCall, markup))} and calls_max, which each request then holds`,
+            `${JSON.stringify(callsPrice(entry, markup))} and calls_max, which each request then holds`,
         ]),
   ];
 }

@@ -254,7 +254,17 @@ test("a tier has every class that the plain prices have, never below what stands
     output_cost_per_token_above_400k_tokens: 3e-5,
   }).entries;
   if (entry === undefined) throw new Error("left out");
-  const { yaml } = propose(entry, terms());
+  const { yaml, manifest } = propose(entry, terms("2"));
+  expect(manifest.pricing.tiers).toEqual([
+    {
+      above_prompt_tokens: 200_000,
+      input_per_million: "10",
+      cached_input_per_million: "10",
+      cache_write_per_million: "10",
+      output_per_million: "40",
+    },
+  ]);
+  expect(parseManifestYaml(yaml).pricing.tiers).toEqual(manifest.pricing.tiers);
   expect(yaml).toContain("the tier above 400000 tokens is left out");
   expect(entry.tiers.map(({ above }) => above)).toEqual([200_000, 400_000]);
 });

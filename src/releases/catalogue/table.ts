@@ -13,6 +13,8 @@ import snapshot from "./snapshot.json" with { type: "text" };
 export interface PriceTable extends TableReading {
   /** "LiteLLM 1.109.1", "models.dev", a file's name. */
   source: string;
+  /** Whether it means to have every model of its providers. */
+  complete: boolean;
   /** The day its prices are of. */
   date: string;
 }
@@ -40,6 +42,7 @@ export function readTable(text: string, { name, atMs }: { name: string; atMs: nu
   const told = stringOf(memberOf(json, "source"));
   return {
     ...readingOf(json, name),
+    complete: !isSnapshot(json),
     source: inert(told ?? name),
     date: inert(stringOf(memberOf(json, "date")) ?? printDay(atMs)),
   };

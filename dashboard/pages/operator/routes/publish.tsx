@@ -1,15 +1,15 @@
 // Publishing a signed release, step by step: its signature, version and expiry are checked and the difference to what is
 // live is read first; then it is published. The server says which step failed.
-import { Alert, FileInput, Group, List, Table, Text, Textarea, ThemeIcon } from "@mantine/core";
+import { FileInput, Group, List, Text, Textarea, ThemeIcon } from "@mantine/core";
 import { useState } from "react";
 import { ApiError } from "../../../api/client.ts";
 import { useChange } from "../../../api/change.ts";
 import { useAsk } from "../../../api/read.ts";
 import type { Answer, Row } from "../../../api/routes.ts";
 import { FormDialog } from "../../../components/dialogs.tsx";
-import { Time } from "../../../components/figures.tsx";
 import { Icon, type IconName } from "../../../components/icon.tsx";
 import { StateBadge } from "../../../components/state-badge.tsx";
+import { Difference } from "./difference.tsx";
 import { operatorRoutesTexts as words } from "./texts.ts";
 
 type OperatedRoute = Row<"GET /operator/routes">;
@@ -129,32 +129,3 @@ function stateOf(step: Step, at: Place): keyof typeof words.stepStates {
   if (step === at.step) return at.failed ? "failed" : "now";
   return at.step === null || STEPS.indexOf(step) < STEPS.indexOf(at.step) ? "passed" : "open";
 }
-
-const Difference = ({ of }: { of: VerifiedRelease }) => (
-  <Alert color="indigo" variant="light" title={words.verified(of.release.route, of.release.version)}>
-    <Text size="sm" mb="xs">
-      {of.live === null ? words.newRoute : words.replaces(of.live.version)} {words.until}{" "}
-      <Time at={of.release.expires_at} />
-    </Text>
-    {of.changes.length > 0 && (
-      <Table fz="sm">
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>{words.field}</Table.Th>
-            <Table.Th>{words.before}</Table.Th>
-            <Table.Th>{words.after}</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {of.changes.map(({ field, before, after }) => (
-            <Table.Tr key={field}>
-              <Table.Td>{field}</Table.Td>
-              <Table.Td className="name">{before ?? "–"}</Table.Td>
-              <Table.Td className="name">{after ?? "–"}</Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    )}
-  </Alert>
-);

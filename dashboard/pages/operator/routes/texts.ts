@@ -17,6 +17,34 @@ export const operatorRoutesTexts = {
   field: "Field",
   before: "Live",
   after: "New",
+  change: "Change",
+  same: "same",
+  price: "Price, $ per 1 M tokens",
+  prices: "Prices, live and new",
+  others: "What else changes",
+  priceNames: {
+    input_per_million: "Input",
+    cached_input_per_million: "Cached input",
+    cache_write_per_million: "Written to the cache",
+    cache_write_1h_per_million: "Written to the cache for an hour",
+    audio_input_per_million: "Audio input",
+    image_input_per_million: "Image input",
+    output_per_million: "Output",
+    audio_output_per_million: "Audio output",
+    request_minimum: "Minimum per request",
+    per_call: "1,000 searches and the like",
+    calls_max: "Paid calls per request, at most",
+  },
+  serviceTier: (tier: string) => `Factor of the ${tier} tier`,
+  above: (price: string, tokens: string) => `${price}, prompts above ${tokens}`,
+  used: (model: string) => `Who used ${model} in the last 30 days`,
+  nobody: "Nobody.",
+  user: (name: string, requests: number, count: string) =>
+    `${name}: ${count} ${requests === 1 ? "request" : "requests"}`,
+  users: (organizations: number, requests: string) =>
+    organizations === 1
+      ? `1 organization, requests: ${requests}`
+      : `${organizations} organizations, requests: ${requests}`,
   steps: {
     signature: "Signature and content",
     version: "Version above the highest",

@@ -1,0 +1,184 @@
+// `./tollgate models diff` against a gateway that serves: old and new by class, today's markup, who used the model, what
+// vanished, and an exit code that a script can go by.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { RouteDifference } from "../../src/releases/catalogue/difference.ts";
+import { startGateway, type TestGateway } from "../support/gateway.ts";
+import { PLAIN, PREVIEW_V2 } from "../support/models.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "tollgate-models-diff-"));
+const VANISHING = { ...PLAIN, model: "going-1", upstream_model: "sim-going-1" };
+let gateway: TestGateway;
+
+beforeAll(async () => {
+  gateway = await startGateway({ models: [PLAIN, PREVIEW_V2, VANISHING] });
+  const customer = await gateway.customer();
+  for (const content of ["one", "two"])
+    await gateway.chat(customer, {
+      model: PLAIN.model,
+      messages: [{ role: "user", content }],
+      max_tokens: 5,
+    });
+}, 120_000);
+afterAll(async () => {
+  await gateway.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Two dollars and 0.20 are what the tests' models cost. */
+const AS_SOLD = {
+  litellm_provider: "simulator",
+  mode: "chat",
+  max_input_tokens: 131_072,
+  max_output_tokens: 8192,
+  input_cost_per_token: 2e-6,
+  cache_read_input_token_cost: 2e-7,
+  output_cost_per_token: 2e-6,
+};
+
+interface Diff {
+  code: number;
+  text: string;
+  routes: (RouteDifference & {
+    use: { organizations: number; data: { name: string; requests: number }[] } | null;
+  })[];
+}
+
+async function diff(content: object, ...flags: string[]): Promise<Diff> {
+  const table = join(folder, "table.json");
+  writeFileSync(table, JSON.stringify(content));
+  const run = async (...more: string[]): Promise<{ code: number; out: string; err: string }> => {
+    const child = Bun.spawn(
+      [join(import.meta.dir, "../../tollgate"), "models", "diff", "--from", table, ...flags, ...more],
+      {
+        env: { ...process.env, TOLLGATE_URL: gateway.url, TOLLGATE_TOKEN: gateway.token },
+        stdin: "ignore",
+        stdout: "pipe",
+        stderr: "pipe",
+      },
+    );
+    const [out, err, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+    return { code, out, err };
+  };
+  const [people, script] = await Promise.all([run(), run("--json")]);
+  expect(script.code).toBe(people.code);
+  const said = JSON.parse(script.out) as Partial<Diff>;
+  return { code: script.code, text: people.out + people.err, routes: said.routes ?? [] };
+}
+
+const ALL = {
+  "simulator/sim-plain-1": AS_SOLD,
+  "simulator/sim-base-2": AS_SOLD,
+  "simulator/sim-going-1": AS_SOLD,
+};
+
+test("a table that says what is sold: exit code 0, nobody is asked for", async () => {
+  const { code, routes, text } = await diff(ALL);
+  expect([code, routes.map(({ status }) => status)]).toEqual([0, ["same", "same", "same"]]);
+  expect(text).toContain("3 routes: 3 same");
+});
+
+test("a changed price: old, new, percent, today's markup, who used the model; a vanished one; exit code 1", async () => {
+  const { code, routes, text } = await diff({
+    "simulator/sim-plain-1": {
+      ...AS_SOLD,
+      input_cost_per_token: 1.6e-6,
+      cache_creation_input_token_cost: 2e-6,
+      supports_function_calling: true,
+    },
+    "simulator/sim-base-2": AS_SOLD,
+  });
+  const by = new Map(routes.map((route) => [route.model, route]));
+  const plain = by.get(PLAIN.model);
+  expect([code, plain?.status, by.get("going-1")?.status, by.get(PREVIEW_V2.model)?.status]).toEqual([
+    1,
+    "changed",
+    "vanished",
+    "same",
+  ]);
+  expect(plain?.prices.slice(0, 4)).toEqual([
+    {
+      price: "input_per_million",
+      above_prompt_tokens: null,
+      before: "2",
+      after: "1.6",
+      percent: "-20.0",
+      markup: "1.25",
+    },
+    {
+      price: "cached_input_per_million",
+      above_prompt_tokens: null,
+      before: "0.2",
+      after: "0.2",
+      percent: "0.0",
+      markup: "1",
+    },
+    {
+      price: "cache_write_per_million",
+      above_prompt_tokens: null,
+      before: "2",
+      after: "2",
+      percent: "0.0",
+      markup: "1",
+    },
+    {
+      price: "output_per_million",
+      above_prompt_tokens: null,
+      before: "2",
+      after: "2",
+      percent: "0.0",
+      markup: "1",
+    },
+  ]);
+  expect(plain?.offers).toContainEqual({ field: "capabilities.tools", before: "false", after: "true" });
+  expect(plain?.use).toMatchObject({ organizations: 1, data: [{ name: "Test", requests: 2 }] });
+  expect(by.get("going-1")?.use).toMatchObject({ organizations: 0, data: [] });
+  expect(text).toMatch(/input_per_million +2 +1\.6 +-20\.0 % +1\.25/);
+  expect(text).toContain("by 1 organization, 2 requests: Test 2");
+  expect(text).toContain("no such model of this provider any more");
+});
+
+test("with the markup that is meant, only what departs from it is a change", async () => {
+  const cheaper = {
+    ...AS_SOLD,
+    input_cost_per_token: 1.6e-6,
+    cache_read_input_token_cost: 1.6e-7,
+    output_cost_per_token: 1.6e-6,
+  };
+  const table = Object.fromEntries(Object.keys(ALL).map((name) => [name, cheaper]));
+  expect((await diff(table, "--markup", "1.25")).code).toBe(0);
+  expect((await diff(table, "--markup", "1.2")).code).toBe(1);
+});
+
+test("a provider that the table calls otherwise is mapped; several that have the model are ambiguous", async () => {
+  const elsewhere = (name: string): object =>
+    Object.fromEntries(
+      Object.keys(ALL).map((key) => [key.replace("simulator", name), { ...AS_SOLD, litellm_provider: name }]),
+    );
+  expect((await diff(elsewhere("acme"))).routes.map(({ status }) => status)).toEqual([
+    "same",
+    "same",
+    "same",
+  ]);
+  const both = { ...elsewhere("acme"), ...elsewhere("other") };
+  const ambiguous = await diff(both);
+  expect([ambiguous.code, ambiguous.routes[0]?.status, ambiguous.routes[0]?.listed_as.length]).toEqual([
+    1,
+    "ambiguous",
+    2,
+  ]);
+  expect((await diff(both, "--map", "simulator=other")).code).toBe(0);
+});
+
+test("against the table that ships: models that it need not have are named, and are no change", async () => {
+  const child = Bun.spawn([join(import.meta.dir, "../../tollgate"), "models", "diff"], {
+    env: { ...process.env, TOLLGATE_URL: gateway.url, TOLLGATE_TOKEN: gateway.token },
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  expect(await child.stdout.text()).toContain("Not in this table: base-preview-v2@simulator/local");
+  expect(await child.exited).toBe(0);
+});
