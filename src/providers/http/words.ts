@@ -12,7 +12,7 @@ const REDACTED: readonly [RegExp, string][] = [
   [/\b[a-z][a-z0-9+.-]{1,20}:\/\/\S+|\bwww\.\S+/gi, "[address]"],
   [/\bbearer\s+\S+/gi, "[key]"],
   [/\b[\w.+-]{1,64}@[\w-]{1,64}\.[\w.-]{2,64}/g, "[mail]"],
-  [/\bAIza[\w-]{10,}|\bAKIA\w{12,}/g, "[key]"],
+  [/\bAIza[\w-]{10,}|\bA[KS]IA\w{12,}/g, "[key]"],
   // A prefix, then something with a digit or masked: keys, organizations, projects, teams, accounts.
   [
     /\b(?:sk|pk|rk|gsk|xai|ghp|key|api|org|proj|team|acct|acc|user|tenant|account|project)[-_](?=[\w.-]*[\d*])[\w*.…-]{5,}/gi,
