@@ -81,8 +81,8 @@ function turnsOf(messages: readonly Message[], how: How): ConverseTurn[] {
 function add(turns: ConverseTurn[], role: ConverseTurn["role"], content: ConverseBlock[]): void {
   if (content.length === 0) return;
   const last = turns.at(-1);
-  if (last?.role === role) last.content.push(...content);
-  else turns.push({ role, content });
+  if (last?.role !== role) turns.push({ role, content });
+  else for (const block of content) last.content.push(block); // spread, a million of them end the stack
 }
 
 /** What the tools said, by the place of the message that called and of the call in it; an id may have been used before. */

@@ -184,3 +184,8 @@ test("what is priced is what is sent: its size bounds every printed body and its
   body.sent();
   expect(body.print(77)).toBe(printed);
 });
+
+test("parts without end join the turn before them", () => {
+  const parts = Array.from({ length: 1_000_000 }, () => ({ type: "text" as const, text: "a" }));
+  expect(() => prepared({ messages: [user("a"), user(parts)] })).not.toThrow();
+});
