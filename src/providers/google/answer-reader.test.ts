@@ -141,22 +141,22 @@ test("grounding becomes citations, each once, at the end", () => {
   ] as unknown as Part[]);
 });
 
-test("places in bytes are told only where bytes are characters", () => {
-  const metadata = {
-    groundingChunks: [{ web: { uri: "https://a.example/" } }],
-    groundingSupports: [{ segment: { startIndex: 3, endIndex: 6 }, groundingChunkIndices: [0] }],
-  };
-  const [annotations] = geminiParts([
-    {
-      candidates: [
-        { content: { parts: [{ text: "ünd so" }] }, groundingMetadata: metadata, finishReason: "STOP" },
-      ],
-    },
-  ]).filter(({ type }) => type === "annotations");
-  expect(annotations).toMatchObject({
-    annotations: [{ url_citation: { start_index: 0, end_index: 0, title: "" } }],
-  });
-});
+test.each(["ünd so", "a\u00a0b c", "a 😀"])(
+  "places in bytes are told only where bytes are characters: %s",
+  (text) => {
+    const metadata = {
+      groundingChunks: [{ web: { uri: "https://a.example/" } }],
+      groundingSupports: [{ segment: { startIndex: 3, endIndex: 6 }, groundingChunkIndices: [0] }],
+    };
+    const content = { parts: [{ text }] };
+    const [annotations] = geminiParts([
+      { candidates: [{ content, groundingMetadata: metadata, finishReason: "STOP" }] },
+    ]).filter(({ type }) => type === "annotations");
+    expect(annotations).toMatchObject({
+      annotations: [{ url_citation: { start_index: 0, end_index: 0, title: "" } }],
+    });
+  },
+);
 
 test("arguments that nobody named break the answer, and the end of a call that nobody began is nothing", () => {
   expect(thrown(() => geminiParts([candidate([{ functionCall: { args: { a: 1 } } }])])).reason).toBe(

@@ -19,6 +19,7 @@ export interface GeminiReaderOptions {
 }
 
 const ID_CHARACTERS_MAX = 200;
+const BEYOND_ASCII = /[\u0080-\uffff]/;
 
 /** What of one choice is remembered. */
 interface Choice {
@@ -135,7 +136,7 @@ function readPart(
   if (typeof text === "string" && text !== "") {
     if (part["thought"] === true) parts.push({ type: "reasoning", choice: index, text });
     else {
-      choice.ascii &&= Buffer.byteLength(text) === text.length;
+      choice.ascii &&= !BEYOND_ASCII.test(text);
       parts.push({ type: "text", choice: index, text });
     }
   }

@@ -91,6 +91,12 @@ test("an event that counts nothing yet tells of no usage", () => {
   expect(geminiUsage("7")).toBeNull();
 });
 
+test("thoughts stand beside the candidates, with a total or without", () => {
+  const told = { promptTokenCount: 10, candidatesTokenCount: 5, thoughtsTokenCount: 7 };
+  expect(geminiUsage(told)).toMatchObject({ completionTokens: 12, reasoningTokens: 7 });
+  expect(geminiUsage({ ...told, totalTokenCount: 22 })).toMatchObject({ completionTokens: 12 });
+});
+
 test("a total above what was told apart is believed: something of the answer was left out", () => {
   const told = { promptTokenCount: 10, candidatesTokenCount: 5, totalTokenCount: 40 };
   expect(geminiUsage(told)?.completionTokens).toBe(30);

@@ -17,63 +17,61 @@ export function geminiUsage(value: unknown, calls: number | null = null): Provid
   if (!Number.isSafeInteger(promptTokens) || !Number.isSafeInteger(completionTokens)) return null;
   const cached = count(value["cachedContentTokenCount"]);
   const cachedTokens = cached === null ? null : Math.min(cached, promptTokens);
+  const { audio, image } = inputClasses(value, promptTokens - (cachedTokens ?? 0));
+  const spoken = kindsIn(value["candidatesTokensDetails"], { audio: null, image: null }).audio;
   return {
     promptTokens,
     completionTokens,
     cachedTokens,
     cacheWriteTokens: null, // written by itself, at no price of its own
     cacheWrite1hTokens: null,
-    ...inputClasses(value, promptTokens - (cachedTokens ?? 0)),
+    audioInputTokens: audio,
+    imageInputTokens: image,
     reasoningTokens: thoughts === null ? null : Math.min(thoughts, completionTokens),
-    audioOutputTokens: within(completionTokens - (thoughts ?? 0), ofKind(value, OUTPUT, AUDIO)),
+    audioOutputTokens: within(completionTokens - (thoughts ?? 0), spoken),
     calls,
     serviceTier: serviceTierOf(value["serviceTier"]) ?? tierOfTraffic(value["trafficType"]),
   };
 }
 
-const INPUT = ["promptTokensDetails", "toolUsePromptTokensDetails"];
-const CACHED = ["cacheTokensDetails"];
-const OUTPUT = ["candidatesTokensDetails"];
-const AUDIO = ["AUDIO"];
-/** The pages of a document are read as images. */
-const IMAGE = ["IMAGE", "DOCUMENT"];
+/** Tokens of sound and of images; null where no list tells of such. */
+interface Kinds {
+  audio: number | null;
+  image: number | null;
+}
 
 /** What of sound and images was not cached: who knows that a token was counts it there only. */
-function inputClasses(
-  value: Record<string, unknown>,
-  uncached: number,
-): Pick<ProviderUsage, "audioInputTokens" | "imageInputTokens"> {
-  const fresh = (kinds: readonly string[]): number | null => {
-    const all = ofKind(value, INPUT, kinds);
-    return all === null ? null : Math.max(0, all - (ofKind(value, CACHED, kinds) ?? 0));
-  };
-  const audioInputTokens = within(uncached, fresh(AUDIO));
-  const imageInputTokens = within(uncached - (audioInputTokens ?? 0), fresh(IMAGE));
-  return { audioInputTokens, imageInputTokens };
+function inputClasses(value: Record<string, unknown>, uncached: number): Kinds {
+  const told = kindsIn(value["promptTokensDetails"], { audio: null, image: null });
+  kindsIn(value["toolUsePromptTokensDetails"], told);
+  if (told.audio === null && told.image === null) return told;
+  const cached = kindsIn(value["cacheTokensDetails"], { audio: null, image: null });
+  const audio = within(uncached, less(told.audio, cached.audio));
+  return { audio, image: within(uncached - (audio ?? 0), less(told.image, cached.image)) };
 }
+
+const less = (figure: number | null, part: number | null): number | null =>
+  figure === null ? null : figure - (part ?? 0);
 
 const within = (most: number, figure: number | null): number | null =>
   figure === null ? null : Math.max(0, Math.min(figure, most));
 
-/** Null where no list tells of such tokens; one without a figure tells of none. */
-function ofKind(
-  value: Record<string, unknown>,
-  lists: readonly string[],
-  kinds: readonly string[],
-): number | null {
-  let sum: number | null = null;
-  for (const name of lists) {
-    const list = value[name];
-    for (const one of Array.isArray(list) ? (list as unknown[]) : [])
-      if (isObject(one) && kinds.includes(String(one["modality"])))
-        sum = (sum ?? 0) + (count(one["tokenCount"]) ?? 0);
+/** Adds what a list tells; an entry without a figure tells of none. The pages of a document are read as images. */
+function kindsIn(list: unknown, kinds: Kinds): Kinds {
+  if (!Array.isArray(list)) return kinds;
+  for (const one of list as unknown[]) {
+    if (!isObject(one)) continue;
+    const { modality } = one;
+    if (modality === "AUDIO") kinds.audio = (kinds.audio ?? 0) + (count(one["tokenCount"]) ?? 0);
+    else if (modality === "IMAGE" || modality === "DOCUMENT")
+      kinds.image = (kinds.image ?? 0) + (count(one["tokenCount"]) ?? 0);
   }
-  return sum;
+  return kinds;
 }
 
 /** Vertex names how a call was carried: `ON_DEMAND_FLEX`, `ON_DEMAND_PRIORITY`. */
 const tierOfTraffic = (traffic: unknown): string | null =>
-  serviceTierOf(/^ON_DEMAND_(FLEX|PRIORITY)$/.exec(String(traffic))?.[1]);
+  typeof traffic === "string" ? serviceTierOf(/^ON_DEMAND_(FLEX|PRIORITY)$/.exec(traffic)?.[1]) : null;
 
 const count = (value: unknown): number | null =>
   typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : null;
