@@ -50,7 +50,8 @@ interface Expected {
   error?: { upstream_status: number; retry_after_s: number | null };
 }
 
-interface Heard {
+/** An answer as a client has it in the end. */
+export interface Heard {
   content: string;
   reasoning: string;
   calls: { id: string; name: string; arguments: string }[];
@@ -58,13 +59,15 @@ interface Heard {
   usage: ProviderUsage | null;
 }
 
-const known = existsSync(ROOM)
+/** By their paths; none where they are not there. */
+export const RECORDINGS = existsSync(ROOM)
   ? (JSON.parse(readFileSync(`${ROOM}/expected.json`, "utf8")) as Record<string, Expected>)
   : {};
-const read = (path: string): string => readFileSync(`${ROOM}/${path}`, "utf8");
+export const readRecording = (path: string): string => readFileSync(`${ROOM}/${path}`, "utf8");
 
-const linesOf = (path: string): string[] =>
-  read(path)
+/** The events of a recorded stream. */
+export const linesOf = (path: string): string[] =>
+  readRecording(path)
     .split("\n")
     .filter((line) => line.trim() !== "");
 
@@ -94,7 +97,8 @@ const callOf = (provider: Provider, stream: boolean): ProviderCall => {
   return { ...providerCall({ request }), body: provider.prepare(callDraft({ request })) };
 };
 
-async function heardOverHttp(shape: RecordedShape, pieces: readonly Buffer[]): Promise<Heard> {
+/** A stream of these bytes, as this shape's provider reads it from a socket. */
+export async function heardOverHttp(shape: RecordedShape, pieces: readonly Buffer[]): Promise<Heard> {
   await using upstream = await startUpstream(({ socket }) => {
     socket.setNoDelay(true);
     socket.write(`HTTP/1.1 200 OK\r\ncontent-type: ${shape.contentType}\r\n\r\n`);
@@ -106,6 +110,13 @@ async function heardOverHttp(shape: RecordedShape, pieces: readonly Buffer[]): P
   const { parts: groups } = await provider.stream(callOf(provider, true));
   for await (const group of groups) parts.push(...group);
   return heard(parts);
+}
+
+/** A whole body, as this shape's provider reads it. */
+export async function heardWhole(shape: RecordedShape, body: string): Promise<Heard> {
+  await using upstream = await startUpstream(({ socket }) => socket.write(httpReply(200, body)));
+  const provider = shape.provider(upstream.url);
+  return ofAnswer(await provider.complete(callOf(provider, false)));
 }
 
 function heard(parts: Part[]): Heard {
@@ -176,7 +187,7 @@ function pieceOf(max: number, seed: number): () => number {
 
 /** Every recording of a shape: streams in all cuts, whole bodies, and refusals. */
 export function testRecorded(name: string, shape: RecordedShape): void {
-  const own = Object.entries(known).filter(([, { format }]) => shape.reads(format));
+  const own = Object.entries(RECORDINGS).filter(([, { format }]) => shape.reads(format));
   const ofKind = (kind: Expected["kind"]): [string, Expected][] =>
     own.filter(([, expected]) => expected.kind === kind);
   const ways = shape.binary === true ? WAYS.filter(([, lineEnd]) => lineEnd === "\n") : WAYS;
@@ -198,9 +209,7 @@ export function testRecorded(name: string, shape: RecordedShape): void {
 
     for (const [path, expected] of ofKind("body")) {
       test(`${path} as a whole answer`, async () => {
-        await using upstream = await startUpstream(({ socket }) => socket.write(httpReply(200, read(path))));
-        const provider = shape.provider(upstream.url);
-        expectSame(ofAnswer(await provider.complete(callOf(provider, false))), expected);
+        expectSame(await heardWhole(shape, readRecording(path)), expected);
       });
     }
 
@@ -208,7 +217,7 @@ export function testRecorded(name: string, shape: RecordedShape): void {
       test(`${path} is a refusal that proves that nothing ran`, async () => {
         if (error === undefined) throw new Error("an error without its figures");
         const { upstream_status: status, retry_after_s: retryAfterS } = error;
-        const reply = httpReply(status, read(path));
+        const reply = httpReply(status, readRecording(path));
         await using upstream = await startUpstream(({ socket }) => socket.write(reply));
         const provider = shape.provider(upstream.url);
         const failure = await failureOf(provider.complete(callOf(provider, false)));
