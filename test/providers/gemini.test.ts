@@ -1,140 +1,29 @@
-// Gemini behind a whole gateway, on a simulator that is as strict as the vendor: conversations of tools with thinking, routes
-// that change under them, faults; and the bill agrees with the ledger each time.
+// Conversations with Gemini behind a whole gateway, on a simulator that is as strict as the vendor: tools with thinking, and
+// routes that change under them; the bill agrees with the ledger each time.
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
-import type { Config } from "../../src/config/config.ts";
-import { nanoUsd } from "../../src/domain/money.ts";
-import { google } from "../../src/providers/google/kind.ts";
-import { httpReply, startUpstream, type Upstream } from "../../src/providers/openai/openai.fixtures.ts";
 import type { Behaviour } from "../../src/providers/simulator/behaviour.ts";
-import { type ErrorJson, type Events, type GatewayJson, gatewayOf, textOf } from "../support/events.ts";
-import { type Customer, startGateway, type TestGateway } from "../support/gateway.ts";
-import { PREVIEW_V1, type TestManifest } from "../support/models.ts";
+import type { ErrorJson } from "../support/events.ts";
+import {
+  billed,
+  type CallJson,
+  expectAgreement,
+  FLASH,
+  type House,
+  type MessageJson,
+  startHouse,
+  TOOLS,
+  turn,
+} from "./gemini-house.ts";
 
-/** Of a request, nano-USD; a token costs 2,000. */
-const MINIMUM = 100_000;
-const FLASH = "gemini-3.8-flash";
-const PRO = "gemini-3.1-pro";
-const OLD = "gemini-2.5-flash";
-const base: TestManifest = {
-  ...PREVIEW_V1,
-  requires_paid: false,
-  provider: "gemini",
-  upstream_model: FLASH,
-  reasoning: { modes: ["none", "low", "high"], default: "low" },
-};
-const on = (model: string, routes: Partial<TestManifest>[]): TestManifest[] =>
-  routes.map((route, priority) => ({ ...base, model, priority, ...route }));
-const OPENAI = { provider: "simulator", upstream_model: "sim-base-1" };
-const MODELS = [
-  ...on("flash", [{}]),
-  ...on("old", [{ upstream_model: OLD }]),
-  ...on("both", [{}, OPENAI]),
-  ...on("two", [{}, { provider: "gemini-b", upstream_model: PRO }]),
-  ...on("odd", [{ provider: "odd" }]),
-];
-
-let odd: Upstream;
-let answer = "";
-let gateway: TestGateway;
-let customer: Customer;
-
-/** Further providers of `kind: google`, at the simulator's face or elsewhere. */
-function configure(config: Config): void {
-  const [simulator] = config.providers;
-  if (simulator === undefined) throw new Error("no simulator");
-  const face = `${simulator.baseUrl?.replace(/\/v1$/, "")}/google/v1beta`;
-  const own = { envelope: "direct", api_key: "provider-key" };
-  const health = { ...simulator.health, openAfterFailures: 1000, halfOpenAfterMs: 1 };
-  for (const [name, baseUrl] of Object.entries({ gemini: face, "gemini-b": face, odd: odd.url }))
-    config.providers.push({ ...simulator, name, kind: google, baseUrl, own, health });
-}
-
+let house: House;
 beforeAll(async () => {
-  odd = await startUpstream(({ socket }) => socket.write(httpReply(200, answer)));
-  gateway = await startGateway({ models: MODELS, configure });
-  customer = await gateway.customer({ usd: "100" });
+  house = await startHouse();
 });
-afterEach(() => gateway.simulator.behaveWell());
+afterEach(() => house.gateway.simulator.behaveWell());
 afterAll(async () => {
-  await gateway.assertSound();
-  await gateway.stop();
-  await odd[Symbol.asyncDispose]();
+  await house.gateway.assertSound();
+  await house.gateway.stop();
 });
-
-const tool = (name: string): object => ({
-  type: "function",
-  function: {
-    name,
-    parameters: { type: "object", properties: { city: { type: "string" } }, required: ["city"] },
-  },
-});
-const TOOLS = [tool("get_weather"), tool("get_time")];
-
-interface CallJson {
-  id: string;
-  type: "function";
-  function: { name: string; arguments: string };
-  extra_content?: { google?: { thought_signature: string; issuer: string } };
-}
-interface MessageJson {
-  role: string;
-  content: string | null;
-  reasoning_content?: string;
-  tool_calls?: CallJson[];
-}
-interface CompletionJson {
-  choices: { message: MessageJson; finish_reason: string }[];
-  gateway: GatewayJson;
-}
-
-/** The message that a stream's deltas make, as clients put it together. */
-function messageOf(events: Events): MessageJson {
-  const message: MessageJson = { role: "assistant", content: null };
-  for (const { choices } of events.chunks)
-    for (const { delta } of choices) {
-      const { content, reasoning_content: thought, tool_calls: calls } = delta as Partial<MessageJson>;
-      if (content) message.content = (message.content ?? "") + content;
-      if (thought) message.reasoning_content = (message.reasoning_content ?? "") + thought;
-      for (const call of (calls ?? []) as (CallJson & { index: number })[]) {
-        const { index, ...begun } = call;
-        message.tool_calls ??= [];
-        const known = message.tool_calls[index];
-        if (known === undefined) message.tool_calls[index] = structuredClone(begun);
-        else known.function.arguments += call.function.arguments;
-      }
-    }
-  return message;
-}
-
-/** One call; its message and receipt. */
-async function turn(body: object, stream: boolean): Promise<{ message: MessageJson; receipt: GatewayJson }> {
-  if (stream) {
-    const { status, events, text } = await gateway.stream(customer, body);
-    if (status !== 200) throw new Error(text);
-    return { message: messageOf(events), receipt: gatewayOf(events) };
-  }
-  const { status, json, text } = await gateway.chat<CompletionJson>(customer, body);
-  if (status !== 200) throw new Error(text);
-  return { message: json.choices[0]?.message ?? { role: "", content: null }, receipt: json.gateway };
-}
-
-const billed = (requestId: string) =>
-  gateway.simulator.bill().filter(({ request_id }) => request_id === requestId);
-
-/** What was charged is what the provider would invoice, and it refused none of the calls. */
-async function expectAgreement({ request_id: id }: GatewayJson, refused = 0): Promise<void> {
-  const calls = billed(id);
-  expect(calls.filter(({ outcome }) => outcome === "refused")).toHaveLength(refused);
-  const [call] = calls.filter((one) => one.billed);
-  const { prompt_tokens: promptTokens = 0, completion_tokens: completionTokens = 0 } = call ?? {};
-  const record = await gateway.request(id);
-  expect(record).toMatchObject({
-    state: "settled",
-    evidence: "provider_usage",
-    usage: { promptTokens, completionTokens },
-    charge: nanoUsd(BigInt(Math.max(MINIMUM, (promptTokens + completionTokens) * 2000))),
-  });
-}
 
 interface Story {
   model: string;
@@ -152,11 +41,11 @@ async function converse({ model, before, kept = (message) => message, stream }: 
   let nth = 0;
   const next = async (tool_choice: unknown): Promise<MessageJson> => {
     const ordered = before?.(nth) ?? null;
-    if (ordered !== null) gateway.simulator.behave({ behaviour: ordered, model: FLASH, calls: 1 });
+    if (ordered !== null) house.gateway.simulator.behave({ behaviour: ordered, model: FLASH, calls: 1 });
     const body = { model, messages, tools: TOOLS, tool_choice, reasoning_effort: "high" };
-    const { message, receipt } = await turn(body, stream(nth));
+    const { message, receipt } = await turn(house, body, stream(nth));
     nth += 1;
-    await expectAgreement(receipt, ordered === null ? 0 : 1);
+    await expectAgreement(house, receipt, ordered === null ? 0 : 1);
     providers.push(receipt.provider ?? "");
     messages.push(kept(message));
     return message;
@@ -197,6 +86,7 @@ test.each([
 test("a signature leaves once, on the first call, under Google's own name; thoughts are reasoning", async () => {
   for (const stream of [false, true]) {
     const { message } = await turn(
+      house,
       {
         model: "flash",
         messages: [{ role: "user", content: "Use get_weather and get_time" }],
@@ -265,108 +155,14 @@ test("a signature that somebody made up is the caller's mistake, costs nothing, 
     tools: TOOLS,
   };
   for (let n = 0; n < 6; n += 1) {
-    const { status, json } = await gateway.chat<ErrorJson>(customer, forged);
+    const { status, json } = await house.gateway.chat<ErrorJson>(house.customer, forged);
     expect([status, json.error.code, json.error.param]).toEqual([400, "invalid_request", "messages"]);
-    expect(billed(json.error.request_id)).toMatchObject([{ outcome: "refused", billed: false }]);
-    expect(await gateway.request(json.error.request_id)).toMatchObject({ state: "released" });
+    expect(billed(house, json.error.request_id)).toMatchObject([{ outcome: "refused", billed: false }]);
+    expect(await house.gateway.request(json.error.request_id)).toMatchObject({ state: "released" });
   }
-  const { status } = await gateway.chat(customer, { ...forged, messages: forged.messages.slice(0, 1) });
+  const { status } = await house.gateway.chat(house.customer, {
+    ...forged,
+    messages: forged.messages.slice(0, 1),
+  });
   expect(status).toBe(200);
 });
-
-const FAULTS: [string, Behaviour, string][] = [
-  ["a busy model", { status: 503 }, "unavailable"],
-  ["a rate limit", { status: 429 }, "rate_limited"],
-  ["a refused key", { status: 403 }, "account"],
-];
-
-test.each(FAULTS)(
-  "%s before the first part: proven not to have run, so the other shape answers",
-  async (_, behaviour, errorClass) => {
-    for (const stream of [false, true]) {
-      await Bun.sleep(5); // a refused account is tried again
-      gateway.simulator.behave({ behaviour, model: FLASH, calls: 1 });
-      const { receipt } = await turn(
-        { model: "both", messages: [{ role: "user", content: "Hello" }] },
-        stream,
-      );
-      expect(receipt.provider).toBe("simulator");
-      await expectAgreement(receipt, 1);
-      expect((await gateway.request(receipt.request_id)).attempts).toMatchObject([
-        { provider: "gemini", outcome: "not_executed", errorClass },
-        { provider: "simulator", outcome: "answered" },
-      ]);
-    }
-  },
-);
-
-test.each([1, 5])("a stream that is cut after %d events is charged as far as it was told", async (events) => {
-  gateway.simulator.behave({
-    behaviour: { reset_after_events: events, completion_tokens: 30 },
-    model: OLD,
-    calls: 1,
-  });
-  const { events: heard, text } = await gateway.stream(customer, {
-    model: "old",
-    messages: [{ role: "user", content: "Hello" }],
-    reasoning_effort: "none",
-  });
-  expect(text).toContain('"code":"provider_error"');
-
-  const { request_id: id } = gatewayOf(heard);
-  const [call] = billed(id);
-  expect(call?.outcome).toBe("cut");
-  expect(await gateway.request(id)).toMatchObject({
-    state: "settled",
-    usage: { promptTokens: call?.prompt_tokens, completionTokens: call?.completion_tokens },
-  });
-});
-
-test("an error inside a stream that has begun ends it with our own words, charged as far as it was told", async () => {
-  gateway.simulator.behave({
-    behaviour: { error_after_events: 4, completion_tokens: 30 },
-    model: OLD,
-    calls: 1,
-  });
-  const { events, text } = await gateway.stream(customer, {
-    model: "old",
-    messages: [{ role: "user", content: "Hello" }],
-    reasoning_effort: "none",
-  });
-  const spoken = events.chunks.filter(({ error }) => error === undefined);
-  expect(
-    textOf({ ...events, chunks: spoken })
-      .trim()
-      .split(" "),
-  ).toHaveLength(4);
-  expect(text).not.toContain("the simulated model failed");
-  expect(billed(gatewayOf(events).request_id)).toHaveLength(1);
-});
-
-const SHAPES: [string, string][] = [
-  ["chat completions", '{"choices":[{"index":0,"message":{"content":"Hi"},"finish_reason":"stop"}]}'],
-  ["Messages", '{"type":"message","content":[{"type":"text","text":"Hi"}],"stop_reason":"end_turn"}'],
-  ["an error with status 200", '{"error":{"code":400,"message":"no"}}'],
-  ["HTML", "<html></html>"],
-  ["half a body", '{"candidates":[{"content":'],
-  ["a list", "[]"],
-];
-
-test.each(SHAPES)(
-  "another shape than configured, %s: 502, one call, nothing held or charged",
-  async (_, text) => {
-    answer = text;
-    for (const stream of [false, true]) {
-      const [calls, before] = [odd.got.length, await gateway.balance(customer)];
-      const reply = await gateway.chat<ErrorJson>(customer, {
-        model: "odd",
-        messages: [{ role: "user", content: "Hello" }],
-        stream,
-      });
-      expect([reply.status, reply.json.error.code]).toEqual([502, "provider_error"]);
-      expect(odd.got.length - calls).toBe(1);
-      const after = await gateway.balance(customer);
-      expect([after.held, after.available]).toEqual([nanoUsd(0n), before.available]);
-    }
-  },
-);
