@@ -5,6 +5,7 @@ import type { Markable } from "./cache-marks.ts";
 import { isObject, readJson } from "../http/json.ts";
 import { type PlacedBlock, returnedBlocks, type ThinkingBlock } from "./kept-thinking.ts";
 import { CallIds, plainName } from "./tool-names.ts";
+import { withThoughts } from "../thoughts-in-text.ts";
 
 export type Block =
   | ({ type: "text"; text: string } & Markable)
@@ -118,23 +119,11 @@ function assistantBlocks(message: Message, calls: readonly Called[]): Block[] {
   ]);
 }
 
-/** Thoughts where they stood in the text; those beyond its end stand there. */
+/** Thoughts where they stood in the text. */
 function mixed(text: Block[], placed: readonly PlacedBlock[]): Block[] {
   const [only, ...more] = text;
   if (only?.type !== "text" || more.length > 0) return [...placed.map(({ block }) => block), ...text];
-  const blocks: Block[] = [];
-  let at = 0;
-  for (const { block, after } of placed) {
-    const piece = only.text.slice(at, Math.max(at, after));
-    if (piece.trim() !== "") {
-      blocks.push({ type: "text", text: piece });
-      at += piece.length;
-    }
-    blocks.push(block);
-  }
-  const rest = only.text.slice(at);
-  if (rest.trim() !== "") blocks.push({ type: "text", text: rest });
-  return blocks;
+  return withThoughts<Block>(only.text, placed, (piece) => ({ type: "text", text: piece }));
 }
 
 /** Arguments are text on our side: what is no object there was written by a model that failed, and is shown as it is. */

@@ -6,6 +6,7 @@ import { refuse } from "../../domain/read-value.ts";
 import { CallIds, plainName } from "../anthropic/tool-names.ts";
 import { isObject, readJson } from "../http/json.ts";
 import { type PlacedReasoning, type ReasoningBlock, returnedReasoning } from "./kept-reasoning.ts";
+import { withThoughts } from "../thoughts-in-text.ts";
 
 export type ConverseBlock =
   | { text: string }
@@ -150,24 +151,13 @@ const reasoningBlock = (block: ReasoningBlock): ConverseBlock => ({
   reasoningContent: "redacted" in block ? { redactedContent: block.redacted } : { reasoningText: block },
 });
 
-/** Reasoning where it stood in the text; what is beyond its end stands there. */
+/** Reasoning where it stood in the text. */
 function mixed(text: { text: string }[], placed: readonly PlacedReasoning[]): ConverseBlock[] {
   const [only, ...more] = text;
   if (only === undefined || more.length > 0)
     return [...placed.map(({ block }) => reasoningBlock(block)), ...text];
-  const blocks: ConverseBlock[] = [];
-  let at = 0;
-  for (const { block, after } of placed) {
-    const piece = only.text.slice(at, Math.max(at, after));
-    if (piece.trim() !== "") {
-      blocks.push({ text: piece });
-      at += piece.length;
-    }
-    blocks.push(reasoningBlock(block));
-  }
-  const rest = only.text.slice(at);
-  if (rest.trim() !== "") blocks.push({ text: rest });
-  return blocks;
+  const thoughts = placed.map(({ block, after }) => ({ block: reasoningBlock(block), after }));
+  return withThoughts<ConverseBlock>(only.text, thoughts, (piece) => ({ text: piece }));
 }
 
 /** Arguments are text on our side: what is no object there was written by a model that failed, and is shown as it is. */
