@@ -93,8 +93,8 @@ test("signed reasoning leaves once, on the call behind it, where it stood; what 
       bedrock: {
         by: "claude",
         reasoning: [
-          { text: "One two.", signature: "sig-1", after: 0 },
-          { redacted: "c2VhbGVk", after: 11 },
+          { index: 0, text: "One two.", signature: "sig-1" },
+          { index: 1, redacted: "c2VhbGVk", after: "11" },
         ],
       },
     },
@@ -132,7 +132,7 @@ test("a whole answer reads the same: reasoning, text, citations, a call", () => 
         {
           id: "t",
           arguments: '{"city":"Bern"}',
-          extraContent: { bedrock: { by: "claude", reasoning: [{ text: "Hm.", signature: "s", after: 0 }] } },
+          extraContent: { bedrock: { by: "claude", reasoning: [{ index: 0, text: "Hm.", signature: "s" }] } },
         },
         { id: "u", arguments: "{}" },
       ],

@@ -59,7 +59,7 @@ const result = (tool_call_id: string, content = "rain"): Message => ({
   content,
   tool_call_id,
 });
-const signed = (signature: string, by = "claude", after = 0): Record<string, unknown> => ({
+const signed = (signature: string, by = "claude", after = "0"): Record<string, unknown> => ({
   bedrock: { by, reasoning: [{ text: "Hm.", signature, after }] },
 });
 const thought = (signature: string): object => ({

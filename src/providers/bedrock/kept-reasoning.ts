@@ -17,12 +17,24 @@ export interface PlacedReasoning {
 const BLOCKS_MAX = 256;
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
-/** What goes out with a call; null where there is nothing to keep. `by`: whose reasoning it is. */
+/**
+ * What goes out with a call; null where there is nothing to keep. `by`: whose reasoning it is. Clients add up whatever in a
+ * delta is a number, and refuse lists without an index (wire.md §3.1).
+ */
 export const keptReasoning = (
   placed: readonly PlacedReasoning[],
   by: string,
 ): Record<string, unknown> | null =>
-  placed.length === 0 ? null : { by, reasoning: placed.map(({ block, after }) => ({ ...block, after })) };
+  placed.length === 0
+    ? null
+    : {
+        by,
+        reasoning: placed.map(({ block, after }, index) => ({
+          index,
+          ...block,
+          ...(after > 0 && { after: String(after) }),
+        })),
+      };
 
 /** What a call brought back. Null: nothing of `by`, or not all of it as it left: then none of it counts. */
 export function returnedReasoning(
@@ -39,10 +51,11 @@ export function returnedReasoning(
 
 function placedOf(value: unknown): PlacedReasoning | null {
   if (!isObject(value)) return null;
-  const { after = 0 } = value;
+  const { after = "0" } = value;
   const block = reasoningBlockOf(value);
-  const isPlace = typeof after === "number" && Number.isSafeInteger(after) && after >= 0;
-  return block !== null && isPlace ? { block, after } : null;
+  return block === null || typeof after !== "string" || !/^\d{1,9}$/.test(after)
+    ? null
+    : { block, after: Number(after) };
 }
 
 /** A block with a proof in it; null for reasoning that nobody signed. */

@@ -62,7 +62,7 @@ describe("reasoning", () => {
     const body = sent(round(signed("sig-1")));
     expect(saidBy(body)).toEqual([thought("sig-1"), use("x")]);
     expect(body).toHaveProperty("additionalModelRequestFields");
-    const redacted = { bedrock: { by: "claude", reasoning: [{ redacted: "c2VhbGVk", after: 0 }] } };
+    const redacted = { bedrock: { by: "claude", reasoning: [{ index: 0, redacted: "c2VhbGVk" }] } };
     expect(saidBy(sent(round(redacted)))).toEqual([
       { reasoningContent: { redactedContent: "c2VhbGVk" } },
       use("x"),
@@ -74,8 +74,8 @@ describe("reasoning", () => {
       bedrock: {
         by: "claude",
         reasoning: [
-          { text: "Hm.", signature: "s1", after: 0 },
-          { text: "Hm.", signature: "s2", after: 5 },
+          { index: 0, text: "Hm.", signature: "s1" },
+          { index: 1, text: "Hm.", signature: "s2", after: "5" },
         ],
       },
     };
@@ -104,7 +104,7 @@ describe("reasoning", () => {
     ["an empty list", { bedrock: { by: "claude", reasoning: [] } }],
     [
       "a place that is none",
-      { bedrock: { by: "claude", reasoning: [{ text: "", signature: "s", after: -1 }] } },
+      { bedrock: { by: "claude", reasoning: [{ text: "", signature: "s", after: "-1" }] } },
     ],
     ["a sealed text that is none", { bedrock: { by: "claude", reasoning: [{ redacted: "<>" }] } }],
     ["a text", { bedrock: "x" }],
