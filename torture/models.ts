@@ -18,6 +18,7 @@ export const PROVIDERS = {
     access_key_id: "AKIATORTURETORTURE00",
     secret_access_key: "torture/torture/torture/torture/torture0",
   },
+  gemini: { kind: "google", path: "/google/v1beta", api_key: "AIzaSyTortureTortureTortureTortureTortur" },
 } as const;
 type ProviderName = keyof typeof PROVIDERS;
 
@@ -137,6 +138,7 @@ export const MODELS: readonly Model[] = [
   ill("ends-without-finish", 2, { no_finish: true }),
   ...inShape("claude"),
   ...inShape("converse"),
+  ...inShape("gemini"),
 ];
 
 export const upstreamModel = (model: string, route: number): string => `sim-${model}-${route}`;
