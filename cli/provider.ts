@@ -93,7 +93,7 @@ async function opened({ name, kind, baseUrl, timeouts, health, own }: ProviderCo
   const at = baseUrl ?? inside?.baseUrl;
   if (at === undefined) throw new Problem(`${name} has no address.`, "Set its base_url.");
   return {
-    provider: kind.create({ name, baseUrl: at, timeouts, probePath: health.probe }, own),
+    provider: await kind.create({ name, baseUrl: at, timeouts, probePath: health.probe }, own),
     stop: async () => await inside?.stop(),
   };
 }

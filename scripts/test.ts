@@ -22,6 +22,8 @@ const server = given === "" ? await PostgresServer.start({ max_connections: CONN
 
 /** These wait far more than they work: one after the other, beside the two. */
 const WAITING = new Set([
+  "./src/ledger/postgres/lease.test.ts",
+  "./src/providers/credentials/google-service-account.test.ts",
   "./test/api/transport.test.ts",
   "./test/app/health.test.ts",
   "./test/browser/states.test.ts",
@@ -96,21 +98,22 @@ const asked = process.argv.slice(2);
 const files = [...new Glob("{src,cli,bench,torture,test}/**/*.test.ts").scanSync(".")].map(
   (path) => `./${path}`,
 );
-const whole = asked.every((arg) => arg.startsWith("--"));
-const working = files.filter((path) => !path.includes(ALONE) && !WAITING.has(path));
-const alone = files.filter((path) => path.includes(ALONE));
-const waiting = files.filter((path) => WAITING.has(path));
-if (waiting.length !== WAITING.size) throw new Error("a file of WAITING is not there any more");
+const flags = asked.filter((arg) => arg.startsWith("--"));
+const places = asked.filter((arg) => !arg.startsWith("--")).map((arg) => arg.replace(/^(\.\/)?/, "./"));
+const whole = places.length === 0;
+const chosen = whole ? files : files.filter((path) => places.some((place) => path.startsWith(place)));
+if (chosen.length === 0) throw new Error(`no test file begins with ${places.join(" or ")}`);
+for (const path of WAITING)
+  if (!files.includes(path)) throw new Error(`${path}, one of WAITING, is not there any more`);
+const working = chosen.filter((path) => !path.includes(ALONE) && !WAITING.has(path));
+const alone = chosen.filter((path) => path.includes(ALONE));
+const waiting = chosen.filter((path) => WAITING.has(path));
 const program = whole ? await buildProgram() : null;
-const ran = whole
-  ? [
-      ...(await Promise.all([
-        run(FILES_AT_ONCE, [TOGETHER, ...asked, ...working]),
-        run(1, [...asked, ...waiting], { last: true }),
-      ])),
-      await run(1, [...asked, ...alone]),
-    ]
-  : [await run(FILES_AT_ONCE, [TOGETHER, ...asked])];
+const lanes: Promise<Ran>[] = [];
+if (working.length > 0) lanes.push(run(FILES_AT_ONCE, [TOGETHER, ...flags, ...working]));
+if (waiting.length > 0) lanes.push(run(1, [...flags, ...waiting], { last: true }));
+const ran = await Promise.all(lanes);
+if (alone.length > 0) ran.push(await run(1, [...flags, ...alone]));
 await server?.stop();
 const sum = (of: "passed" | "failed"): number => ran.reduce((total, one) => total + one[of], 0);
 console.log(`${sum("passed")} passed, ${sum("failed")} failed`);

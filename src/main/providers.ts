@@ -16,7 +16,7 @@ export async function openProviders(configs: readonly ProviderConfig[]): Promise
   const byName = new Map<string, Provider>();
   for (const { name, kind, own, timeouts, health, ...config } of configs) {
     const baseUrl = config.baseUrl ?? (await startInside(kind, stops));
-    byName.set(name, kind.create({ name, baseUrl, timeouts, probePath: health.probe }, own));
+    byName.set(name, await kind.create({ name, baseUrl, timeouts, probePath: health.probe }, own));
   }
   return {
     byName,

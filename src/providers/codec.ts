@@ -13,6 +13,17 @@ export interface Outgoing {
   body?: string;
 }
 
+/**
+ * Headers that prove whose call this is, made over the request as it goes out: a key, a token that is renewed when it is
+ * due, a signature of the body. What they hold is taken out of every word that is kept. Nothing was sent when it throws
+ * a `Failure`, whatever that says of itself.
+ */
+export interface Authorize {
+  (outgoing: Outgoing, signal: AbortSignal): Record<string, string> | Promise<Record<string, string>>;
+  /** The upstream did not take it: 401. */
+  refused?(): void;
+}
+
 export interface Codec<Event> {
   /** Optional fields of a caller that this upstream can be told. */
   readonly fields: readonly OptionalField[];
@@ -24,15 +35,7 @@ export interface Codec<Event> {
   prepare(draft: CallDraft): OutgoingBody;
   /** Where a call goes, below the base URL, and the headers of its shape. The body is `call.body`. */
   target(call: ProviderCall): { path: string; headers: Record<string, string> };
-  /**
-   * Headers that prove whose call this is, made over the request as it goes out: a key, a token that is renewed when it is
-   * due, a signature of the body. What they hold is taken out of every word that is kept. Nothing was sent when it throws
-   * a `Failure`, whatever that says of itself.
-   */
-  authorize(
-    outgoing: Outgoing,
-    signal: AbortSignal,
-  ): Record<string, string> | Promise<Record<string, string>>;
+  readonly authorize: Authorize;
   /** Splits one reply into events. */
   framing(): Framing<Event>;
   /** Reads one answer, whole or as a stream of events. */

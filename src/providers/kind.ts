@@ -25,7 +25,8 @@ export interface ProviderKind<Own extends object = object> {
   readonly credential: { setting: string; needed: boolean; given(own: Own): boolean };
   /** What of its settings others may see; never a secret. */
   shown(own: Own): Record<string, unknown>;
-  create(upstream: ProviderAddress, own: Own): Provider;
+  /** Loads its wire shape with the first one: what nobody configured is not in memory. */
+  create(upstream: ProviderAddress, own: Own): Provider | Promise<Provider>;
   /** Runs one inside this process, where the configuration names no address. */
   startInside?(this: void): Promise<{ baseUrl: string; stop(): Promise<void> }>;
 }

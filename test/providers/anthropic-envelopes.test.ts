@@ -30,12 +30,12 @@ function configured(own: string): Config {
   return loadConfig({ env: {}, cwd: directory, flags: { config: file } });
 }
 
-function providerOf(own: string): Provider {
+async function providerOf(own: string): Promise<Provider> {
   const [only] = configured(own).providers;
   if (only === undefined) throw new Error("no provider");
   const { kind, name, baseUrl, timeouts, own: settings } = only;
   if (baseUrl === null) throw new Error("no address");
-  return kind.create({ name, baseUrl, timeouts, probePath: null }, settings);
+  return await kind.create({ name, baseUrl, timeouts, probePath: null }, settings);
 }
 
 const ANSWER = JSON.stringify({
@@ -48,7 +48,7 @@ const ANSWER = JSON.stringify({
 /** The one call that a provider of these settings makes, at an upstream that stands in for the place. */
 async function called(own: string, path: string, upstreamModel = "claude-opus-4-8"): Promise<Got> {
   await using upstream = await startUpstream(({ socket }) => socket.write(httpReply(200, ANSWER)));
-  const provider = providerOf(`base_url: "${upstream.url}${path}", ${own}`);
+  const provider = await providerOf(`base_url: "${upstream.url}${path}", ${own}`);
   const release = { ...callDraft().release, upstreamModel };
   const request = chatRequest();
   const body = provider.prepare(callDraft({ request, release }));
@@ -120,7 +120,7 @@ test("at Google: project, place and model in the path, the version in the body, 
 test("what the models of a deployment take is told where its name does not say it", async () => {
   const own =
     "envelope: foundry, api_key: k, models: { thinking: budget, thinking_off: disabled, sampling: both, forced_tools: false }";
-  const provider = providerOf(`base_url: "https://r.services.ai.azure.com/anthropic/v1", ${own}`);
+  const provider = await providerOf(`base_url: "https://r.services.ai.azure.com/anthropic/v1", ${own}`);
   const release = { ...callDraft().release, upstreamModel: "ours" };
   const sent = (change: Partial<CallDraft>): Record<string, unknown> =>
     JSON.parse(provider.prepare(callDraft({ release, ...change })).print(4096)) as Record<string, unknown>;

@@ -98,9 +98,9 @@ describe("settings", () => {
   });
 });
 
-function made(own: string): Provider {
+async function made(own: string): Promise<Provider> {
   const { name, kind, baseUrl, own: settings, timeouts } = load(own);
-  return kind.create({ name, baseUrl: baseUrl ?? "", probePath: "/models", timeouts }, settings);
+  return await kind.create({ name, baseUrl: baseUrl ?? "", probePath: "/models", timeouts }, settings);
 }
 
 const answer = JSON.stringify(candidate([{ text: "Hello." }], "STOP"));
@@ -111,7 +111,7 @@ const headOf = ({ head }: Got): string => head.toLowerCase();
 describe("on the wire", () => {
   test("direct: the model in the path, the key in its header and nowhere else, the ceiling in the body", async () => {
     await using upstream = await startUpstream(({ socket }) => socket.write(httpReply(200, answer)));
-    const provider = made(`api_key: AIza-secret, base_url: "${upstream.url}"`);
+    const provider = await made(`api_key: AIza-secret, base_url: "${upstream.url}"`);
     const call = { ...providerCall(), upstreamModel: "gemini-3.8-flash", body };
     expect((await provider.complete(call)).choices[0]).toMatchObject({ content: "Hello." });
     const [got] = upstream.got;
@@ -130,7 +130,7 @@ describe("on the wire", () => {
       socket.write(`${STREAM_HEAD}data: ${answer}\r\n\r\n`);
       socket.end();
     });
-    const provider = made(
+    const provider = await made(
       `envelope: vertex, service_account: "${path}", location: europe-west4, base_url: "${upstream.url}"`,
     );
     for (let n = 0; n < 2; n += 1) {
@@ -156,7 +156,7 @@ describe("on the wire", () => {
     const path = join(directory, "refused.json");
     writeFileSync(path, keyText({ token_uri: tokens.url }));
     await using upstream = await startUpstream(({ socket }) => socket.write(httpReply(200, answer)));
-    const provider = made(`envelope: vertex, service_account: "${path}", base_url: "${upstream.url}"`);
+    const provider = await made(`envelope: vertex, service_account: "${path}", base_url: "${upstream.url}"`);
     const failure = await failureOf(provider.complete({ ...providerCall(), body }));
     expect([failure.reason, failure.executed]).toEqual(["account", "no"]);
     expect(upstream.got).toHaveLength(0);
@@ -170,7 +170,7 @@ describe("on the wire", () => {
       socket.write(httpReply(403, JSON.stringify(refused))),
     );
     const failure = await failureOf(
-      made(`api_key: AIza-secret, base_url: "${upstream.url}"`).complete({ ...providerCall(), body }),
+      (await made(`api_key: AIza-secret, base_url: "${upstream.url}"`)).complete({ ...providerCall(), body }),
     );
     expect(failure.upstream.words).toBe("PERMISSION_DENIED: key [key] is blocked");
   });

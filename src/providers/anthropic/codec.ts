@@ -1,5 +1,5 @@
 // The Anthropic Messages shape behind any of its envelopes (providers.md §1).
-import type { Codec } from "../codec.ts";
+import type { Authorize, Codec } from "../codec.ts";
 import { SseEvents } from "../http/sse.ts";
 import { readClaudeError } from "./read-error.ts";
 import { ClaudeReader } from "./reader.ts";
@@ -13,7 +13,7 @@ export interface ClaudeAccount {
   own: EnvelopeOwn;
   /** What is known of its models, whatever their names say. */
   contract: Partial<Contract>;
-  authorize: Codec<string>["authorize"];
+  authorize: Authorize;
 }
 
 export function claudeCodec({ envelope: name, own, contract, authorize }: ClaudeAccount): Codec<string> {

@@ -3,7 +3,6 @@ import { z } from "zod";
 import { httpProvider } from "../http/http-provider.ts";
 import type { ProviderKind } from "../kind.ts";
 import type { Wrong } from "../setting.ts";
-import { claudeCodec } from "./codec.ts";
 import { type Contract, THINKING_OFF, THINKING_STYLES } from "./contracts.ts";
 import { ENVELOPE_NAMES, type EnvelopeName, type EnvelopeOwn, ENVELOPES } from "./envelopes.ts";
 
@@ -79,16 +78,11 @@ const kind: ProviderKind<Own> = {
     location,
     models,
   }),
-  create: (upstream, { envelope, models, ...own }) =>
-    httpProvider(
-      upstream,
-      claudeCodec({
-        envelope,
-        own,
-        contract: models,
-        authorize: ENVELOPES[envelope].credentials.authorize(own),
-      }),
-    ),
+  create: async (upstream, { envelope, models, ...own }) => {
+    const { claudeCodec } = await import("./codec.ts");
+    const authorize = ENVELOPES[envelope].credentials.authorize(own);
+    return httpProvider(upstream, claudeCodec({ envelope, own, contract: models, authorize }));
+  },
 };
 export const anthropic: ProviderKind = kind;
 

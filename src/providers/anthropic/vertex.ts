@@ -35,9 +35,7 @@ export const vertexCredentials = credentials({
         }
       : null,
   authorize({ service_account }) {
-    if (service_account === undefined) return () => ({});
-    const account = new GoogleServiceAccount(service_account);
-    return () => account.authorize();
+    return service_account === undefined ? () => ({}) : new GoogleServiceAccount(service_account).proof();
   },
 });
 

@@ -1,6 +1,5 @@
 // Converse: one shape for the models of Bedrock that have no better one (providers.md §1).
-import type { Codec } from "../codec.ts";
-import type { Authorize } from "../credentials/credentials.ts";
+import type { Authorize, Codec } from "../codec.ts";
 import { ConverseReader } from "./answer-reader.ts";
 import { readRefusal } from "./errors.ts";
 import { type BedrockEvent, BedrockEvents } from "./event-stream.ts";

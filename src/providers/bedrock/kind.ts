@@ -3,7 +3,6 @@ import { z } from "zod";
 import { awsCredentials } from "../credentials/aws.ts";
 import { httpProvider } from "../http/http-provider.ts";
 import type { ProviderKind } from "../kind.ts";
-import { converseCodec } from "./codec.ts";
 import { FAMILIES, type Family } from "./families.ts";
 
 const aws = awsCredentials("bedrock");
@@ -45,7 +44,8 @@ export const bedrock: ProviderKind = {
     const { region, family = null, guardrail: rail = null } = own as Own;
     return { region, family, guardrail: rail?.id ?? null };
   },
-  create(upstream, own) {
+  async create(upstream, own) {
+    const { converseCodec } = await import("./codec.ts");
     const { family = null, guardrail: rail = null } = own as Own;
     return httpProvider(upstream, converseCodec({ authorize: aws.authorize(own), family, guardrail: rail }));
   },

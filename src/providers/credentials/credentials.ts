@@ -1,10 +1,8 @@
 // What proves whose account a call is made with: its settings, what can be wrong with them, and the headers that follow.
 // A kind of provider takes one of these beside its wire shape; several kinds share each.
 import type { z } from "zod";
-import type { Codec } from "../codec.ts";
+import type { Authorize } from "../codec.ts";
 import type { Wrong } from "../setting.ts";
-
-export type Authorize = Codec<unknown>["authorize"];
 
 /** Whom the credentials are for. */
 interface Recipient {

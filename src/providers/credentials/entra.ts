@@ -1,7 +1,8 @@
 // Azure: a key in `api-key`, or an application of Microsoft Entra that fetches tokens by its client credentials.
 import { z } from "zod";
 import { keyHeader } from "./api-key.ts";
-import { type Authorize, credentials } from "./credentials.ts";
+import type { Authorize } from "../codec.ts";
+import { credentials } from "./credentials.ts";
 import { secretText } from "../setting.ts";
 import { foreignOwner } from "./key-form.ts";
 import { isTokenUri, OAuthToken } from "./oauth.ts";
@@ -59,6 +60,5 @@ export const azureCredentials = credentials({
 function entraBearer({ authority, tenant, client_id, client_secret, scope }: Entra): Authorize {
   const url = `${authority.replace(/\/+$/, "")}/${tenant}/oauth2/v2.0/token`;
   const form = { grant_type: "client_credentials", client_id, client_secret, scope };
-  const token = new OAuthToken(() => ({ url, form, secrets: [client_secret, client_id] }));
-  return () => token.authorize();
+  return new OAuthToken(() => ({ url, form, secrets: [client_secret, client_id] })).proof();
 }

@@ -1,5 +1,6 @@
 // A bearer token of a token endpoint (RFC 6749 §3.2), kept, renewed before it ends, and asked for once however many calls wait.
 // A token that cannot be had is proof that nothing was sent (money.md §2).
+import type { Authorize } from "../codec.ts";
 import { Failure, type FailureCause } from "../failure.ts";
 import { readBounded } from "../http/call.ts";
 import { isObject, readJson } from "../http/json.ts";
@@ -66,6 +67,11 @@ export class OAuthToken {
   /** The provider did not take it: the next call asks for another. */
   refused(): void {
     if (this.token !== null && performance.now() - this.token.bornMs >= YOUNG_MS) this.token = null;
+  }
+
+  /** As a codec takes it. */
+  proof(): Authorize {
+    return Object.assign(() => this.authorize(), { refused: () => this.refused() });
   }
 
   private failedLately(nowMs: number): boolean {

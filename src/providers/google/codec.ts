@@ -31,14 +31,10 @@ export function geminiCodec({ provider, path, credential }: GoogleAccount): Code
         accept: request.stream ? "text/event-stream" : "application/json",
       },
     }),
-    authorize: () => (account === null ? key : account.authorize()),
+    authorize: account === null ? () => key : account.proof(),
     framing: () => new SseEvents(),
     reader: ({ request: { n }, upstreamModel }) =>
       new GeminiReader({ choices: n, issuer: () => issuerOf(provider, upstreamModel) }),
-    readError: (text) => {
-      const error = readGeminiError(text);
-      if (error.code.startsWith("UNAUTHENTICATED")) account?.refused();
-      return error;
-    },
+    readError: readGeminiError,
   };
 }

@@ -6,7 +6,6 @@ import { foreignOwner } from "../credentials/key-form.ts";
 import { httpProvider } from "../http/http-provider.ts";
 import { providerKind } from "../kind.ts";
 import { secretText, type Wrong } from "../setting.ts";
-import { geminiCodec } from "./codec.ts";
 
 const ENVELOPES = ["direct", "vertex"] as const;
 const DIRECT_URL = "https://generativelanguage.googleapis.com/v1beta";
@@ -48,7 +47,8 @@ export const google = providerKind({
     given: ({ api_key, service_account }) => (api_key ?? service_account) !== undefined,
   },
   shown: ({ envelope, project, location }) => ({ envelope, project, location }),
-  create: (upstream, { envelope, api_key, service_account, project, location = "global" }) => {
+  create: async (upstream, { envelope, api_key, service_account, project, location = "global" }) => {
+    const { geminiCodec } = await import("./codec.ts");
     const of = project ?? service_account?.project ?? "";
     return httpProvider(
       upstream,

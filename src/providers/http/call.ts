@@ -38,6 +38,7 @@ export async function send(outgoing: Outgoing, channel: CallChannel): Promise<Re
   connectProbe.answered();
   const secrets = Object.values(proof).map((value) => value.replace(/^bearer /i, ""));
   if (reply.status === 200) return { reply, secrets };
+  if (reply.status === 401) codec.authorize.refused?.();
   throw failureOfReply(reply, await refusalText(reply, timeouts), { secrets, codec });
 }
 

@@ -1,6 +1,5 @@
 // The chat-completions shape, at any base URL and in any vendor's dialect (wire.md §8). Passes fields through by allowlist.
-import type { Codec } from "../codec.ts";
-import type { Authorize } from "../credentials/credentials.ts";
+import type { Authorize, Codec } from "../codec.ts";
 import { SseEvents } from "../http/sse.ts";
 import type { Dialect } from "./dialects.ts";
 import { outgoingBody } from "./outgoing-body.ts";

@@ -7,7 +7,7 @@ import { DIALECTS } from "./dialects.ts";
 import type { Release } from "../../domain/release.ts";
 import { ZERO_USD } from "../../domain/money.ts";
 import { keyHeader } from "../credentials/api-key.ts";
-import type { Authorize } from "../credentials/credentials.ts";
+import type { Authorize } from "../codec.ts";
 import { Failure } from "../failure.ts";
 import { httpProvider, type ProviderAddress as At } from "../http/http-provider.ts";
 import { type OpenAiAccount, openAiCodec } from "./codec.ts";

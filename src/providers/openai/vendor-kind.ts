@@ -4,7 +4,6 @@ import type { Credentials } from "../credentials/credentials.ts";
 import { httpProvider } from "../http/http-provider.ts";
 import type { ProviderKind } from "../kind.ts";
 import type { Wrong } from "../setting.ts";
-import { openAiCodec } from "./codec.ts";
 import type { Dialect } from "./dialects.ts";
 
 export interface ChatVendor {
@@ -50,15 +49,11 @@ export function chatKind(vendor: ChatVendor): ProviderKind {
       wrongAddress(vendor, address) ??
       credentials.wrong(own, { title, atHome: address === null || isHome(vendor, address) }),
     shown: (own) => ({ dialect: own.dialect }),
-    create: (upstream, own) =>
-      httpProvider(
-        upstream,
-        openAiCodec({
-          family: upstream.name,
-          authorize: credentials.authorize(own),
-          dialect: own.dialect,
-        }),
-      ),
+    create: async (upstream, own) => {
+      const { openAiCodec } = await import("./codec.ts");
+      const authorize = credentials.authorize(own);
+      return httpProvider(upstream, openAiCodec({ family: upstream.name, authorize, dialect: own.dialect }));
+    },
   };
   return kind;
 }

@@ -19,11 +19,11 @@ import { VENDORS } from "./vendors.ts";
 const TIMES = { connectMs: 2000, firstTokenMs: 5000, idleMs: 5000, totalMs: 5000 };
 
 /** A provider of a kind, as its settings make it. */
-function providerOf(kindName: string, baseUrl: string, settings: object): Provider {
+async function providerOf(kindName: string, baseUrl: string, settings: object): Promise<Provider> {
   const kind = VENDORS.find(({ name }) => name === kindName);
   if (kind === undefined) throw new Error(`no kind ${kindName}`);
   const own = z.strictObject(kind.settings).parse(settings);
-  return kind.create({ name: "acme", baseUrl, timeouts: TIMES, probePath: kind.probePath }, own);
+  return await kind.create({ name: "acme", baseUrl, timeouts: TIMES, probePath: kind.probePath }, own);
 }
 
 const WHOLE = JSON.stringify({ choices: [{ message: { content: "ok" }, finish_reason: "stop" }] });
@@ -33,7 +33,7 @@ const headerOf = (head: string, name: string): string | null =>
 
 test("Azure takes the key in its own header", async () => {
   await using upstream = await startUpstream(({ socket }) => socket.write(httpReply(200, WHOLE)));
-  await providerOf("azure", upstream.url, { api_key: "key-of-azure" }).complete(providerCall());
+  await (await providerOf("azure", upstream.url, { api_key: "key-of-azure" })).complete(providerCall());
   const head = upstream.got[0]?.head ?? "";
   expect([headerOf(head, "api-key"), headerOf(head, "authorization")]).toEqual(["key-of-azure", null]);
 });
@@ -45,7 +45,7 @@ test("an application of Entra: one token for calls that wait together, in no rec
   );
   const authority = server.url.replace("/token", "");
   const entra = { tenant: "t-1", client_id: "c-1", client_secret: "s3cret-1", authority };
-  const provider = providerOf("azure", upstream.url, { entra });
+  const provider = await providerOf("azure", upstream.url, { entra });
   const failures = await Promise.all([1, 2, 3].map(() => failureOf(provider.complete(providerCall()))));
   expect(failures.map(({ reason }) => reason)).toEqual(["account", "account", "account"]);
   expect(failures[0]?.upstream.words).toBe("no role for [key]");
@@ -71,7 +71,9 @@ test.each([
   await using upstream = await startUpstream(() => {});
   const authority = server.url.replace("/token", "");
   const entra = { tenant: "t-1", client_id: "c-1", client_secret: "s3cret-1", authority };
-  const failure = await failureOf(providerOf("azure", upstream.url, { entra }).complete(providerCall()));
+  const failure = await failureOf(
+    (await providerOf("azure", upstream.url, { entra })).complete(providerCall()),
+  );
   expect([failure.executed, failure.reason]).toEqual(["no", reason]);
   expect(failure.upstream.words).toBe("invalid_client: AADSTS7: [key] has ended");
   expect(upstream.got).toEqual([]);
@@ -79,7 +81,7 @@ test.each([
 
 test("Bedrock: each call is signed over what goes out, the session's token beside it", async () => {
   await using upstream = await startUpstream(({ socket }) => socket.write(httpReply(200, WHOLE)));
-  const provider = providerOf("bedrock-openai", upstream.url, {
+  const provider = await providerOf("bedrock-openai", upstream.url, {
     region: "eu-central-1",
     access_key_id: "ASIAEXAMPLE123456",
     secret_access_key: "secret",
@@ -125,7 +127,7 @@ test("Gemini's layer: index-less chunks make two whole calls that end in tool_ca
     socket.end(STREAM_HEAD + GEMINI.map(event).join("") + DONE),
   );
   const { parts, failure } = await collect(
-    providerOf("gemini-openai", upstream.url, { api_key: "k" }),
+    await providerOf("gemini-openai", upstream.url, { api_key: "k" }),
     streamCall(),
   );
   expect(failure).toBeNull();
@@ -154,7 +156,7 @@ test("Gemini's layer, whole: two choices without an index are two", async () => 
     socket.write(httpReply(200, JSON.stringify({ choices }))),
   );
   const call = providerCall();
-  const answer = await providerOf("gemini-openai", upstream.url, { api_key: "k" }).complete({
+  const answer = await (await providerOf("gemini-openai", upstream.url, { api_key: "k" })).complete({
     ...call,
     request: { ...call.request, n: 2 },
   });
