@@ -123,14 +123,14 @@ test("whoever waits for another request takes no place, and gets its answer when
   await startWith({ maxConcurrent: 2 });
   const customer = await gateway.customer({ usd: "50" });
   gateway.simulator.behaveWell();
-  gateway.simulator.behave({ behaviour: { latency_ms: 1500 }, calls: 1 });
+  gateway.simulator.behave({ behaviour: { latency_ms: 2500 }, calls: 1 });
   const same = (): Promise<Reply> => gateway.chat(customer, hello(), { "idempotency-key": "one-of-many" });
   const first = same();
   await waitFor(async () => running() === 1, "the first call");
   const duplicates: Promise<Reply>[] = [];
   for (let n = 0; n < 6; n += 1) {
     duplicates.push(same());
-    await Bun.sleep(50);
+    await Bun.sleep(200); // until it has asked the ledger, which it does in the last place
   }
   expect((await gateway.chat(await gateway.customer(), hello())).status).toBe(200);
   const { text } = await first;
