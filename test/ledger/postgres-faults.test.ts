@@ -13,7 +13,7 @@ import { openPostgresLedger } from "../../src/ledger/postgres/ledger.ts";
 import { openPostgresStore } from "../../src/store/postgres.ts";
 import { CuttingProxy } from "../support/cutting-proxy.ts";
 import { type TestDatabase, testPostgres } from "../support/postgres.ts";
-import { type KeyInHand, World } from "./world.ts";
+import { CLASSED, type KeyInHand, World } from "./world.ts";
 import { revokeKey } from "../../src/registry/api-keys.ts";
 import { readRequest } from "../../src/registry/requests.ts";
 
@@ -269,6 +269,7 @@ describe("PostgreSQL: the audit finds what is planted", () => {
     ["an entry changed", "UPDATE ledger_entry SET amount = amount + 1 WHERE version = 1", "I5"],
     ["an entry removed", "DELETE FROM ledger_entry WHERE version = 2", "I5"],
     ["a charge changed", "UPDATE request SET charge = charge - 1 WHERE state = 'settled'", "I8"],
+    ["classes that are no JSON", "UPDATE request SET usage_classes = '{' WHERE state = 'settled'", "I8"],
     ["classes that are none", "UPDATE request SET usage_classes = '7' WHERE state = 'settled'", "I8"],
     [
       "a request settled without an entry",
@@ -277,6 +278,18 @@ describe("PostgreSQL: the audit finds what is planted", () => {
     ],
     ["a key's spend changed", "UPDATE key_month SET spent = spent + 1", "I4"],
     ["usage changed", "UPDATE usage_hour SET charge = charge + 1", "I14"],
+    ["cached tokens of an hour changed", "UPDATE usage_hour SET cached_tokens = cached_tokens + 1", "I14"],
+    [
+      "cache writes of an hour changed",
+      "UPDATE usage_hour SET cache_write_tokens = cache_write_tokens + 1",
+      "I14",
+    ],
+    [
+      "cached tokens of a request changed",
+      "UPDATE request SET cached_tokens = 6 WHERE state = 'settled'",
+      "I14",
+    ],
+    ["cache writes of a request forgotten", "UPDATE request SET usage_classes = NULL", "I14"],
     ["usage forgotten", "DELETE FROM usage_hour", "I14"],
     ["a request after its key's end", "UPDATE api_key SET revoked_at = 1", "I15"],
     [
@@ -298,7 +311,7 @@ describe("PostgreSQL: the audit finds what is planted", () => {
       const world = new World(await open());
       const key = await customer(world);
       const settled = await world.admit(key, { hold: 1, idempotencyKey: "idem-key-1" });
-      await world.settle(key, settled.id, { dollars: 0.5, answer: "x" });
+      await world.settle(key, settled.id, { dollars: 0.5, answer: "x", usage: CLASSED });
       const released = await world.admit(key, { hold: 1 });
       await world.void(key, released.id, true);
       expect((await world.ledger.audit()).violations).toEqual([]);

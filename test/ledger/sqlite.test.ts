@@ -24,7 +24,7 @@ import { openSqliteStore, type SqliteStore } from "../../src/store/sqlite.ts";
 import { testClock } from "../support/clock.ts";
 import { reads } from "../support/wait.ts";
 import { ledgerConformance } from "./conformance.ts";
-import { World } from "./world.ts";
+import { CLASSED, World } from "./world.ts";
 import { readRequest } from "../../src/registry/requests.ts";
 
 const DAY_MS = 86_400_000;
@@ -148,6 +148,7 @@ describe("SQLite: the audit finds what is planted", () => {
       "I5",
     ],
     ["a charge changed", ["UPDATE request SET charge = charge - 1 WHERE state = 'settled'"], "I8"],
+    ["classes that are no JSON", ["UPDATE request SET usage_classes = '{' WHERE state = 'settled'"], "I8"],
     ["classes that are none", ["UPDATE request SET usage_classes = '7' WHERE state = 'settled'"], "I8"],
     [
       "a request settled without an entry",
@@ -158,6 +159,18 @@ describe("SQLite: the audit finds what is planted", () => {
     ],
     ["a key's spend changed", ["UPDATE key_month SET spent = spent + 1"], "I4"],
     ["usage changed", ["UPDATE usage_hour SET charge = charge + 1"], "I14"],
+    ["cached tokens of an hour changed", ["UPDATE usage_hour SET cached_tokens = cached_tokens + 1"], "I14"],
+    [
+      "cache writes of an hour changed",
+      ["UPDATE usage_hour SET cache_write_tokens = cache_write_tokens + 1"],
+      "I14",
+    ],
+    [
+      "cached tokens of a request changed",
+      ["UPDATE request SET cached_tokens = 6 WHERE state = 'settled'"],
+      "I14",
+    ],
+    ["cache writes of a request forgotten", ["UPDATE request SET usage_classes = NULL"], "I14"],
     ["a request after its key's end", ["UPDATE api_key SET revoked_at = 1"], "I15"],
     [
       "a top-up without its entry",
@@ -181,7 +194,7 @@ describe("SQLite: the audit finds what is planted", () => {
       await world.publish();
       const key = await world.key(await world.organization(5));
       const settled = await world.admit(key, { hold: 1, idempotencyKey: "idem-key-1" });
-      await world.settle(key, settled.id, { dollars: 0.5, answer: "x" });
+      await world.settle(key, settled.id, { dollars: 0.5, answer: "x", usage: CLASSED });
       const released = await world.admit(key, { hold: 1 });
       await world.void(key, released.id, true);
       expect((await world.ledger.audit()).violations).toEqual([]);

@@ -36,6 +36,15 @@ export interface KeyInHand {
 
 const usd = (amount: number): NanoUsd => nanoUsd(BigInt(Math.round(amount * 1e9)));
 
+/** Half a dollar's tokens, some of them of classes that `PRICE` has no rates for. */
+export const CLASSED: TokenUsage = {
+  promptTokens: 50,
+  completionTokens: 0,
+  cachedTokens: 7,
+  reasoningTokens: null,
+  cacheWriteTokens: 8,
+};
+
 /** One token costs 0.01 dollars, so that tables read in dollars. */
 export const PRICE: PublishedPrice = {
   input_per_million: "10000",

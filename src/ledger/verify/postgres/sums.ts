@@ -20,6 +20,9 @@ const referenceOf = (row: "t" | "r"): string =>
 /** The last hour that is asked for by its date, in the year 9955. */
 const LAST_HOUR = 70_000_000;
 
+/** Tokens written to a cache, as `printClasses` prints them. */
+const WRITTEN = `coalesce(substring(usage_classes FROM '"cacheWriteTokens":([0-9]{1,15})')::bigint, 0)`;
+
 const CHECKS: readonly Check[] = [
   {
     invariant: "I3 held = unfinished holds",
@@ -119,16 +122,21 @@ const CHECKS: readonly Check[] = [
       WITH kept AS (
         SELECT coalesce(min(substring(relname FROM 'usage_hour_(.*)$')), '0000_00') AS from_month
         FROM pg_class WHERE relkind = 'r' AND relname ~ '^usage_hour_[0-9]{4}_[0-9]{2}$'),
+      settled AS (
+        SELECT org_id, key_id, model, admitted_at / 3600000 AS hour, coalesce(cached_tokens, 0) AS cached, ${WRITTEN} AS written, charge,
+          CASE WHEN variance > 0 THEN least(prompt_tokens, prompt_bound) ELSE prompt_tokens END AS input,
+          CASE WHEN variance > 0 THEN least(completion_tokens, output_bound) ELSE completion_tokens END AS output
+        FROM request WHERE state = 'settled'),
       sums AS (
-        SELECT org_id, key_id, model, admitted_at / 3600000 AS hour, count(*) AS requests,
-          least(9223372036854775807,
-            sum(CASE WHEN variance > 0 THEN least(prompt_tokens, prompt_bound) ELSE prompt_tokens END)) AS input,
-          least(9223372036854775807,
-            sum(CASE WHEN variance > 0 THEN least(completion_tokens, output_bound) ELSE completion_tokens END)) AS output,
-          sum(charge) AS charge
-        FROM request WHERE state = 'settled' GROUP BY 1, 2, 3, 4)
-      SELECT org_id, key_id, coalesce(s.requests || '/' || s.input || '/' || s.output || '/' || s.charge, 'no row'),
-        coalesce(u.requests || '/' || u.input_tokens || '/' || u.output_tokens || '/' || u.charge, 'no row')
+        SELECT org_id, key_id, model, hour, count(*) AS requests,
+          least(9223372036854775807, sum(input)) AS input, least(9223372036854775807, sum(least(cached, input))) AS cached,
+          least(9223372036854775807, sum(least(written, input))) AS written,
+          least(9223372036854775807, sum(output)) AS output, sum(charge) AS charge
+        FROM settled GROUP BY 1, 2, 3, 4)
+      SELECT org_id, key_id,
+        coalesce(s.requests || '/' || s.input || '/' || s.cached || '/' || s.written || '/' || s.output || '/' || s.charge, 'no row'),
+        coalesce(u.requests || '/' || u.input_tokens || '/' || u.cached_tokens || '/' || u.cache_write_tokens || '/' ||
+          u.output_tokens || '/' || u.charge, 'no row')
       FROM sums s FULL JOIN usage_hour u USING (org_id, key_id, model, hour), kept
       WHERE u.org_id IS NOT NULL
         OR to_char(to_timestamp(least(greatest(hour, 0), ${LAST_HOUR}) * 3600) AT TIME ZONE 'UTC', 'YYYY_MM') >= kept.from_month`,

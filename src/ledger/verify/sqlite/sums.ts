@@ -13,6 +13,10 @@ interface Check {
   violations: string;
 }
 
+/** Tokens written to a cache. Classes that are no JSON fail no sum: their request is a violation of I8. */
+const WRITTEN = `CASE WHEN json_valid(usage_classes)
+  THEN CAST(ifnull(json_extract(usage_classes, '$.cacheWriteTokens'), 0) AS INTEGER) ELSE 0 END`;
+
 const CHECKS: readonly Check[] = [
   {
     invariant: "I3 held = unfinished holds",
@@ -85,14 +89,20 @@ const CHECKS: readonly Check[] = [
     invariant: "I14 usage = settled requests",
     rows: "SELECT count(*) FROM usage_hour",
     violations: `
-      WITH sums AS (
-        SELECT org_id, key_id, model, admitted_at / 3600000 AS hour, count(*) AS requests,
-          ${saturatedSum("CASE WHEN variance > 0 THEN min(prompt_tokens, prompt_bound) ELSE prompt_tokens END")} AS input,
-          ${saturatedSum("CASE WHEN variance > 0 THEN min(completion_tokens, output_bound) ELSE completion_tokens END")} AS output,
-          ${saturatedSum("charge")} AS charge
-        FROM request WHERE state = 'settled' GROUP BY 1, 2, 3, 4)
-      SELECT s.org_id, s.key_id, s.requests || '/' || s.input || '/' || s.output || '/' || s.charge AS expected,
-        ifnull(u.requests || '/' || u.input_tokens || '/' || u.output_tokens || '/' || u.charge, 'no row') AS found
+      WITH settled AS (
+        SELECT org_id, key_id, model, admitted_at / 3600000 AS hour, ifnull(cached_tokens, 0) AS cached, ${WRITTEN} AS written, charge,
+          CASE WHEN variance > 0 THEN min(prompt_tokens, prompt_bound) ELSE prompt_tokens END AS input,
+          CASE WHEN variance > 0 THEN min(completion_tokens, output_bound) ELSE completion_tokens END AS output
+        FROM request WHERE state = 'settled'),
+      sums AS (
+        SELECT org_id, key_id, model, hour, count(*) AS requests,
+          ${saturatedSum("input")} AS input, ${saturatedSum("min(cached, input)")} AS cached,
+          ${saturatedSum("min(written, input)")} AS written, ${saturatedSum("output")} AS output, ${saturatedSum("charge")} AS charge
+        FROM settled GROUP BY 1, 2, 3, 4)
+      SELECT s.org_id, s.key_id,
+        s.requests || '/' || s.input || '/' || s.cached || '/' || s.written || '/' || s.output || '/' || s.charge AS expected,
+        ifnull(u.requests || '/' || u.input_tokens || '/' || u.cached_tokens || '/' || u.cache_write_tokens || '/' ||
+          u.output_tokens || '/' || u.charge, 'no row') AS found
       FROM sums s LEFT JOIN usage_hour u USING (org_id, key_id, model, hour) WHERE expected <> found
       UNION ALL
       SELECT u.org_id, u.key_id, 'no row', u.requests FROM usage_hour u LEFT JOIN sums s USING (org_id, key_id, model, hour) WHERE s.org_id IS NULL`,
