@@ -18,6 +18,7 @@ export const PROVIDERS = {
     access_key_id: "AKIATORTURETORTURE00",
     secret_access_key: "torture/torture/torture/torture/torture0",
   },
+  /** The one that tells its usage as it goes. */
   gemini: { kind: "google", path: "/google/v1beta", api_key: "AIzaSyTortureTortureTortureTortureTortur" },
 } as const;
 type ProviderName = keyof typeof PROVIDERS;
@@ -142,6 +143,10 @@ export const MODELS: readonly Model[] = [
 ];
 
 export const upstreamModel = (model: string, route: number): string => `sim-${model}-${route}`;
+
+/** Whether the provider of this upstream model tells usage with each chunk: a call that was cut has told some of it. */
+export const tellsAsItGoes = ({ name, routes, providers }: Model, called: string): boolean =>
+  routes.some((_, route) => upstreamModel(name, route) === called && providers[route] === "gemini");
 
 /** Research Mode has one model, and keys of its own. */
 export const RESEARCH = "research";

@@ -70,13 +70,22 @@ async function readCounted(
 ): Promise<Uint8Array> {
   const pieces: Uint8Array[] = [];
   let size = 0;
-  for await (const piece of body) {
-    size += piece.byteLength;
-    if (size > limitBytes) throw tooLarge(limitBytes);
-    room.grow(piece.byteLength);
-    pieces.push(piece);
+  try {
+    for await (const piece of body) {
+      pieces.push(piece);
+      size += piece.byteLength;
+      if (size > limitBytes) throw tooLarge(limitBytes);
+      room.grow(piece.byteLength);
+    }
+    return Buffer.concat(pieces);
+  } finally {
+    for (const { buffer } of pieces) giveBack(buffer);
   }
-  return Buffer.concat(pieces);
+}
+
+/** At once: whose room is free again must not stay in memory until the collector comes. */
+function giveBack(bytes: ArrayBufferLike): void {
+  if (bytes instanceof ArrayBuffer) bytes.transfer(0);
 }
 
 /** A framing error makes the read reject; the parser below us answers that by itself and closes (hardening.md §1). */

@@ -10,7 +10,7 @@ const MEGABYTE = 1024 * 1024;
 const UPLOADS = 120;
 const BODY = 8 * MEGABYTE;
 /** Of one organization: a quarter of the 128 MiB of all; what arrives is copied once while it grows. */
-const AT_MOST_MB = 2 * 32 + 64;
+const AT_MOST_MB = 2 * 32 + 40;
 
 let gateway: ProcessGateway;
 let greedy: { secret: string };
