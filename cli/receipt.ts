@@ -12,7 +12,7 @@ import {
   type ReceiptJson,
   receiptSchema,
 } from "../src/domain/receipt.ts";
-import { readClassCounts } from "../src/domain/token-classes.ts";
+import { readClassCounts, type WireClasses } from "../src/domain/token-classes.ts";
 import { chargeOf } from "../src/pricing/charge.ts";
 import { costLines, type TokenCounts } from "../src/pricing/cost-lines.ts";
 import { passByProxy } from "./gateway.ts";
@@ -189,20 +189,20 @@ function describe({ usage, charge, hold, release, ...receipt }: ReceiptJson, wro
   })}\n\n${verdict}`;
 }
 
-const CLASSES: [keyof NonNullable<ReceiptJson["usage"]>, string][] = [
-  ["cache_write_tokens", "written to a cache"],
-  ["cache_write_1h_tokens", "of them for an hour"],
-  ["audio_input_tokens", "audio input"],
-  ["image_input_tokens", "image input"],
-  ["audio_output_tokens", "audio output"],
-  ["calls", "paid calls"],
-  ["service_tier", "tier of service"],
-];
+const CLASSES: Record<keyof WireClasses, string> = {
+  cache_write_tokens: "written to a cache",
+  cache_write_1h_tokens: "of them for an hour",
+  audio_input_tokens: "audio input",
+  image_input_tokens: "image input",
+  audio_output_tokens: "audio output",
+  calls: "paid calls",
+  service_tier: "tier of service",
+};
 
 /** Null for a receipt without any: most have none. */
-function classesOf(usage: NonNullable<ReceiptJson["usage"]>): string | null {
-  const told = CLASSES.flatMap(([name, words]) =>
-    usage[name] === undefined ? [] : [`${usage[name]} ${words}`],
+function classesOf(usage: WireClasses): string | null {
+  const told = (Object.keys(CLASSES) as (keyof WireClasses)[]).flatMap((name) =>
+    usage[name] === undefined ? [] : [`${usage[name]} ${CLASSES[name]}`],
   );
   return told.length === 0 ? null : told.join(", ");
 }

@@ -1,22 +1,8 @@
 // Two prices side by side, class by class (providers.md §4): what a customer pays before and after, also where a class is
 // published by one of them only and costs in the other what stands in its place.
 import { formatUsd, type NanoUsd, nanoUsd, parseUsd } from "./money.ts";
-import type { PublishedPrice, PublishedRates } from "./price.ts";
-
-export type RateField = keyof PublishedRates;
-
-/** What stands in a class's place where it has no rate. */
-export const STANDS_IN: Readonly<Record<RateField, RateField | null>> = {
-  input_per_million: null,
-  cached_input_per_million: "input_per_million",
-  cache_write_per_million: "input_per_million",
-  cache_write_1h_per_million: "cache_write_per_million",
-  audio_input_per_million: "input_per_million",
-  image_input_per_million: "input_per_million",
-  output_per_million: null,
-  audio_output_per_million: "output_per_million",
-};
-const FIELDS = Object.keys(STANDS_IN) as RateField[];
+import { type PublishedPrice, publishedRate, rateField } from "./price.ts";
+import { TOKEN_CLASSES, type TokenClass } from "./token-classes.ts";
 
 /** Decimal strings without trailing zeros; null where there is no such price. */
 export interface PriceLine {
@@ -33,13 +19,13 @@ export interface PriceLine {
 /** Every price that one of them publishes, in the order of a manifest; `before` null for a new route. */
 export function comparePrices(before: PublishedPrice | null, after: PublishedPrice): PriceLine[] {
   const sides = before === null ? [after] : [before, after];
-  const published = FIELDS.filter((field) =>
-    sides.some((side) => [side, ...(side.tiers ?? [])].some((rates) => rates[field] !== undefined)),
+  const published = TOKEN_CLASSES.filter((name) =>
+    sides.some((side) => [side, ...(side.tiers ?? [])].some((rates) => rates[rateField(name)] !== undefined)),
   );
   const steps = new Set(sides.flatMap(({ tiers }) => tiers ?? []).map((tier) => tier.above_prompt_tokens));
   const rates = [null, ...[...steps].toSorted((a, b) => a - b)].flatMap((above) =>
-    published.map((field) =>
-      lineOf(field, above, [before && rateAt(before, field, above), rateAt(after, field, above)]),
+    published.map((name) =>
+      lineOf(rateField(name), above, [before && rateAt(before, name, above), rateAt(after, name, above)]),
     ),
   );
   const services = new Set(sides.flatMap(({ service_tiers }) => Object.keys(service_tiers ?? {})));
@@ -62,14 +48,9 @@ export function comparePrices(before: PublishedPrice | null, after: PublishedPri
 export const differs = ({ before, after }: PriceLine): boolean => before !== after;
 
 /** What a class costs in prompts of more than so many tokens. */
-function rateAt(price: PublishedPrice, field: RateField, above: number | null): string {
+function rateAt(price: PublishedPrice, name: TokenClass, above: number | null): string {
   const reached = (price.tiers ?? []).filter((tier) => above !== null && tier.above_prompt_tokens <= above);
-  const rates = reached.at(-1) ?? price;
-  for (let at: RateField | null = field; at !== null; at = STANDS_IN[at]) {
-    const rate = rates[at];
-    if (rate !== undefined) return rate;
-  }
-  throw new Error(`a price has no ${field}`);
+  return publishedRate(reached.at(-1) ?? price, name);
 }
 
 type Sides = readonly [string | null | undefined, string | null | undefined];

@@ -1,24 +1,31 @@
 // What a release costs: as it is published, in exact decimal strings, and as it is priced by (providers.md §4). A class
 // without a rate of its own costs what stands in its place.
 import { type NanoUsd, nanoUsd, parseUsd } from "./money.ts";
+import { rateInPlace, STANDS_IN, TOKEN_CLASSES, type TokenClass } from "./token-classes.ts";
 
-/** US dollars per million tokens, as published. In brackets what stands in a class's place. */
-export interface PublishedRates {
-  input_per_million: string;
-  /** [input] */
-  cached_input_per_million?: string | undefined;
-  /** [input] */
-  cache_write_per_million?: string | undefined;
-  /** [cache_write] */
-  cache_write_1h_per_million?: string | undefined;
-  /** [input] */
-  audio_input_per_million?: string | undefined;
-  /** [input] */
-  image_input_per_million?: string | undefined;
-  output_per_million: string;
-  /** [output] */
-  audio_output_per_million?: string | undefined;
-}
+/** By the name of the class. */
+export type RateField = `${TokenClass}_per_million`;
+export const rateField = (name: TokenClass): RateField => `${name}_per_million`;
+/** In the order of a manifest. */
+export const RATE_FIELDS: readonly RateField[] = TOKEN_CLASSES.map(rateField);
+
+/** Those that every price has, for nothing stands in their place. */
+export type WholeField = {
+  [Name in TokenClass]: (typeof STANDS_IN)[Name] extends null ? `${Name}_per_million` : never;
+}[TokenClass];
+
+const STAND_INS: ReadonlyMap<RateField, RateField | null> = new Map(
+  TOKEN_CLASSES.map((name) => {
+    const standIn = STANDS_IN[name];
+    return [rateField(name), standIn === null ? null : rateField(standIn)];
+  }),
+);
+/** What holds where a price leaves this field out. */
+export const standInOf = (field: RateField): RateField | null => STAND_INS.get(field) ?? null;
+
+/** US dollars per million tokens, as published. */
+export type PublishedRates = Record<WholeField, string> &
+  Partial<Record<Exclude<RateField, WholeField>, string | undefined>>;
 
 /** Prices the whole request where its prompt has more tokens. */
 interface PublishedTier extends PublishedRates {
@@ -48,6 +55,18 @@ export interface Rates {
   output: NanoUsd;
   audioOutput?: NanoUsd;
 }
+
+/** The rate of each class. */
+export const RATE_NAMES = {
+  input: "input",
+  cached_input: "cachedInput",
+  cache_write: "cacheWrite",
+  cache_write_1h: "cacheWrite1h",
+  audio_input: "audioInput",
+  image_input: "imageInput",
+  output: "output",
+  audio_output: "audioOutput",
+} as const satisfies Record<TokenClass, keyof Rates>;
 
 export interface Price extends Rates {
   requestMinimum: NanoUsd;
@@ -79,25 +98,19 @@ export function exactPrice(published: PublishedPrice): Price {
 }
 
 function ratesOf(published: PublishedRates): Rates {
-  const input = exact(published.input_per_million);
-  const { cached_input_per_million: cached } = published;
-  return {
-    input,
-    cachedInput: cached === undefined ? input : exact(cached),
-    output: exact(published.output_per_million),
-    ...optional("cacheWrite", published.cache_write_per_million),
-    ...optional("cacheWrite1h", published.cache_write_1h_per_million),
-    ...optional("audioInput", published.audio_input_per_million),
-    ...optional("imageInput", published.image_input_per_million),
-    ...optional("audioOutput", published.audio_output_per_million),
+  const rates: Partial<Record<keyof Rates, NanoUsd>> = {
+    cachedInput: exact(publishedRate(published, "cached_input")),
   };
+  for (const name of TOKEN_CLASSES) {
+    const own = published[rateField(name)];
+    if (own !== undefined) rates[RATE_NAMES[name]] = exact(own);
+  }
+  return rates as Rates;
 }
 
-const optional = <Name extends string>(
-  name: Name,
-  text: string | undefined,
-): Partial<Record<Name, NanoUsd>> =>
-  text === undefined ? {} : ({ [name]: exact(text) } as Record<Name, NanoUsd>);
+/** What a class costs, by its own rate or by what stands in its place. */
+export const publishedRate = (published: PublishedRates, name: TokenClass): string =>
+  rateInPlace(name, (at) => published[rateField(at)]);
 
 function exact(text: string): NanoUsd {
   const amount = parseUsd(text);

@@ -2,6 +2,7 @@
 // complete: quote, hold, usage, the release's published prices and the arithmetic are all in it.
 import { EVIDENCE } from "./gateway-object.ts";
 import { z } from "zod";
+import { classCountsShape, ratesShape } from "./class-shapes.ts";
 
 /** `typ` of the JWS, so that no other signed document of ours passes for a receipt. */
 export const RECEIPT_TYPE = "gw-receipt+jwt";
@@ -12,30 +13,13 @@ const tokens = z.int().min(0);
 /** Decimal text with nine places, in US dollars. */
 const usd = z.string().regex(/^\d+\.\d{9}$/);
 
-/** A class of which there is nothing is left out. */
 const counts = {
   prompt_tokens: tokens,
   cached_tokens: tokens,
-  cache_write_tokens: tokens.optional(),
-  cache_write_1h_tokens: tokens.optional(),
-  audio_input_tokens: tokens.optional(),
-  image_input_tokens: tokens.optional(),
   completion_tokens: tokens,
-  audio_output_tokens: tokens.optional(),
-  calls: tokens.optional(),
-  service_tier: z.string().optional(),
+  ...classCountsShape(tokens),
 };
-
-const rates = {
-  input_per_million: z.string(),
-  cached_input_per_million: z.string().optional(),
-  cache_write_per_million: z.string().optional(),
-  cache_write_1h_per_million: z.string().optional(),
-  audio_input_per_million: z.string().optional(),
-  image_input_per_million: z.string().optional(),
-  output_per_million: z.string(),
-  audio_output_per_million: z.string().optional(),
-};
+const rates = ratesShape(z.string());
 
 export const receiptSchema = z.object({
   request_id: z.string(),

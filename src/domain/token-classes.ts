@@ -1,18 +1,39 @@
 // What kinds of tokens a call used, beside how many: a provider's word, read by its codec, priced by the release
 // (providers.md §4). Each is null where the provider did not tell it.
 
-/** The classes that have rates, in the order in which they are listed. */
-export const TOKEN_CLASSES = [
+/** The classes that have rates, in the order in which they are listed: those of the prompt and of the completion. */
+export const PROMPT_CLASSES = [
   "input",
   "cached_input",
   "cache_write",
   "cache_write_1h",
   "audio_input",
   "image_input",
-  "output",
-  "audio_output",
 ] as const;
+export const COMPLETION_CLASSES = ["output", "audio_output"] as const;
+export const TOKEN_CLASSES = [...PROMPT_CLASSES, ...COMPLETION_CLASSES] as const;
 export type TokenClass = (typeof TOKEN_CLASSES)[number];
+
+/** What stands in a class's place where a price has no rate for it; null for what every price has. */
+export const STANDS_IN = {
+  input: null,
+  cached_input: "input",
+  cache_write: "input",
+  cache_write_1h: "cache_write",
+  audio_input: "input",
+  image_input: "input",
+  output: null,
+  audio_output: "output",
+} as const satisfies Record<TokenClass, TokenClass | null>;
+
+/** What a class costs: `own` is its rate, if it has one, and is asked for what stands in its place until there is one. */
+export function rateInPlace<Rate>(name: TokenClass, own: (name: TokenClass) => Rate | undefined): Rate {
+  for (let at: TokenClass | null = name; at !== null; at = STANDS_IN[at]) {
+    const rate = own(at);
+    if (rate !== undefined) return rate;
+  }
+  throw new Error(`a price has no rate for ${name}`);
+}
 
 export interface TokenClasses {
   /** Read from a cache; part of the prompt. */
@@ -49,9 +70,11 @@ const WIRE_NAMES = {
 } as const;
 type CountedClass = keyof typeof WIRE_NAMES;
 export const COUNTED_CLASSES = Object.keys(WIRE_NAMES) as CountedClass[];
+export type WireCount = (typeof WIRE_NAMES)[CountedClass];
+export const WIRE_COUNTS: readonly WireCount[] = Object.values(WIRE_NAMES);
 
 /** Known classes under their wire names. */
-export type WireClasses = { [Name in CountedClass as (typeof WIRE_NAMES)[Name]]?: number | undefined } & {
+export type WireClasses = { [Name in WireCount]?: number | undefined } & {
   service_tier?: string | undefined;
 };
 

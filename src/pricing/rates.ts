@@ -1,7 +1,13 @@
 // The rate of each class of tokens, and the dearest that a request can meet (providers.md §4). Pure.
-import { decimalText, type NanoUsd, maxUsd, nanoUsd } from "../domain/money.ts";
-import type { Price, Rates } from "../domain/price.ts";
-import type { TokenClass } from "../domain/token-classes.ts";
+import { decimalText, type NanoUsd, maxUsd, nanoUsd, ZERO_USD } from "../domain/money.ts";
+import { type Price, RATE_NAMES, type Rates } from "../domain/price.ts";
+import {
+  COMPLETION_CLASSES,
+  PROMPT_CLASSES,
+  rateInPlace,
+  TOKEN_CLASSES,
+  type TokenClass,
+} from "../domain/token-classes.ts";
 
 /** One nano-USD in the unit that makes every product exact: a rate per 10⁶ tokens by a factor in 10⁻⁹. */
 const FINE_PER_NANO = 1_000_000_000_000_000n;
@@ -19,18 +25,10 @@ export class RateCard {
   readonly each: Readonly<Record<TokenClass, bigint>>;
   private readonly printed: Partial<Record<TokenClass, string>> = {};
 
-  constructor({ input, cachedInput, output, ...own }: Rates, factor: bigint) {
-    const cacheWrite = own.cacheWrite ?? input;
-    this.each = {
-      input: input * factor,
-      cached_input: cachedInput * factor,
-      cache_write: cacheWrite * factor,
-      cache_write_1h: (own.cacheWrite1h ?? cacheWrite) * factor,
-      audio_input: (own.audioInput ?? input) * factor,
-      image_input: (own.imageInput ?? input) * factor,
-      output: output * factor,
-      audio_output: (own.audioOutput ?? output) * factor,
-    };
+  constructor(rates: Rates, factor: bigint) {
+    const each: Partial<Record<TokenClass, bigint>> = {};
+    for (const name of TOKEN_CLASSES) each[name] = rateInPlace(name, (at) => rates[RATE_NAMES[at]]) * factor;
+    this.each = each as Record<TokenClass, bigint>;
   }
 
   /** US dollars per million tokens, an exact decimal. */
@@ -85,27 +83,16 @@ const DEAREST = new WeakMap<Price, DearestRates>();
 
 function dearestUpTo(price: Price, promptTokens: number): DearestRates {
   const { tiers = [], callsMax = 0 } = price;
-  let [prompt, output] = [dearestInput(price), dearestOutput(price)];
+  let [prompt, output] = [dearestOf(PROMPT_CLASSES, price), dearestOf(COMPLETION_CLASSES, price)];
   for (const tier of tiers) {
     if (promptTokens <= tier.abovePromptTokens) break;
-    prompt = maxUsd(prompt, dearestInput(tier));
-    output = maxUsd(output, dearestOutput(tier));
+    prompt = maxUsd(prompt, dearestOf(PROMPT_CLASSES, tier));
+    output = maxUsd(output, dearestOf(COMPLETION_CLASSES, tier));
   }
   const factor = Object.values(price.serviceTiers ?? {}).reduce((a, b) => (a > b ? a : b), FACTOR_ONE);
   return { prompt: prompt * factor, output: output * factor, calls: BigInt(callsMax) * finePerCall(price) };
 }
 
-const dearestInput = ({
-  input,
-  cachedInput,
-  cacheWrite,
-  cacheWrite1h,
-  audioInput,
-  imageInput,
-}: Rates): NanoUsd =>
-  [cachedInput, cacheWrite, cacheWrite1h, audioInput, imageInput].reduce<NanoUsd>(
-    (most, rate) => (rate === undefined ? most : maxUsd(most, rate)),
-    input,
-  );
-
-const dearestOutput = ({ output, audioOutput }: Rates): NanoUsd => maxUsd(output, audioOutput ?? output);
+/** A class without a rate of its own costs what another of them does. */
+const dearestOf = (classes: readonly TokenClass[], rates: Rates): NanoUsd =>
+  classes.reduce<NanoUsd>((most, name) => maxUsd(most, rates[RATE_NAMES[name]] ?? most), ZERO_USD);

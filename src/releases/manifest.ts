@@ -3,6 +3,7 @@
 import { parse } from "yaml";
 import { z } from "zod";
 import { type Capabilities, type Capability, PUBLISHED_CAPABILITIES } from "../domain/capabilities.ts";
+import { ratesShape } from "../domain/class-shapes.ts";
 import { parseUsd } from "../domain/money.ts";
 import type { Manifest } from "../domain/release.ts";
 import { pricesAgree, RATE_MAX } from "./prices-agree.ts";
@@ -47,16 +48,7 @@ const FACTOR_MAX = 100;
 const factor = amount.refine((text) => Number(text) > 0 && Number(text) <= FACTOR_MAX, {
   error: `must be a factor above 0 and at most ${FACTOR_MAX}`,
 });
-const rates = {
-  input_per_million: rate,
-  cached_input_per_million: rate.optional(),
-  cache_write_per_million: rate.optional(),
-  cache_write_1h_per_million: rate.optional(),
-  audio_input_per_million: rate.optional(),
-  image_input_per_million: rate.optional(),
-  output_per_million: rate,
-  audio_output_per_million: rate.optional(),
-};
+const rates = ratesShape(rate);
 const pricing = z.strictObject({
   currency: z.literal("USD"),
   ...rates,

@@ -1,7 +1,7 @@
 // What the prices of a manifest say about each other (providers.md §4): tiers rise and leave out no class, calls have a price
 // and a bound, and no factor lifts a rate beyond what a row can hold.
 import { NANO_PER_USD, parseUsd } from "../domain/money.ts";
-import type { PublishedPrice, PublishedRates } from "../domain/price.ts";
+import { type PublishedPrice, type PublishedRates, RATE_FIELDS, type RateField } from "../domain/price.ts";
 import { serviceTierOf } from "../domain/token-classes.ts";
 
 /** Nano-USD per 10⁶ tokens. */
@@ -65,5 +65,5 @@ export function pricesAgree({ context_window, pricing }: Priced): Rule[] {
   ];
 }
 
-const ratesOf = (rates: PublishedRates): [keyof PublishedRates, string][] =>
-  Object.entries(rates).filter(([name]) => name.endsWith("_per_million")) as [keyof PublishedRates, string][];
+const ratesOf = (rates: PublishedRates): [RateField, string][] =>
+  RATE_FIELDS.flatMap((name) => (rates[name] === undefined ? [] : [[name, rates[name]]]));

@@ -3,6 +3,7 @@ import { activeEntitlements } from "../registry/entitlements.ts";
 import { OperatorRefusal } from "../domain/operator-refusals.ts";
 import type * as catalogueShapes from "../api/shapes/catalogue.ts";
 import type { z } from "zod";
+import { publishedRate } from "../domain/price.ts";
 import type { Release } from "../domain/release.ts";
 import { printTime } from "../domain/print.ts";
 import type { Ledger } from "../ledger/ledger.ts";
@@ -93,5 +94,5 @@ function accessTo(
 
 export const priceOf = ({ publishedPrice }: Release): Model["price"] => ({
   ...publishedPrice,
-  cached_input_per_million: publishedPrice.cached_input_per_million ?? publishedPrice.input_per_million,
+  cached_input_per_million: publishedRate(publishedPrice, "cached_input"),
 });

@@ -1,18 +1,10 @@
 // What a release costs, as it was published, and two prices side by side (providers.md §4).
 import { z } from "zod";
+import { ratesShape } from "../../domain/class-shapes.ts";
 import { count, time, usd } from "./fields.ts";
 
 const rate = z.string();
-const rates = {
-  input_per_million: rate,
-  cached_input_per_million: rate.optional(),
-  cache_write_per_million: rate.optional(),
-  cache_write_1h_per_million: rate.optional(),
-  audio_input_per_million: rate.optional(),
-  image_input_per_million: rate.optional(),
-  output_per_million: rate,
-  audio_output_per_million: rate.optional(),
-};
+const rates = ratesShape(rate);
 
 export const publishedPriceSchema = z
   .object({

@@ -1,5 +1,6 @@
 // A request as its record tells it, and what is told of one that held nothing (interfaces.md §2 and §5). No content.
 import { EVIDENCE } from "../../domain/gateway-object.ts";
+import { classCountsShape } from "../../domain/class-shapes.ts";
 import { TOKEN_CLASSES } from "../../domain/token-classes.ts";
 import { z } from "zod";
 import { count, milliseconds, tier, time, usd } from "./fields.ts";
@@ -7,15 +8,9 @@ import { count, milliseconds, tier, time, usd } from "./fields.ts";
 /** docs/money.md explains each. */
 export const doubt = z.enum(["usage_clamped", "usage_below_delivered", "output_above_maximum"]);
 
-/** Each is left out where there is none. */
 const classCounts = {
-  cache_write_tokens: count.optional(),
-  cache_write_1h_tokens: count.optional(),
-  audio_input_tokens: count.optional(),
-  image_input_tokens: count.optional(),
-  audio_output_tokens: count.optional(),
+  ...classCountsShape(count),
   calls: count.optional().describe("Paid calls on the provider's side, such as web searches."),
-  service_tier: z.string().optional(),
 };
 /** Exact decimal strings of US dollars, without trailing zeros. */
 const costLine = z.object({

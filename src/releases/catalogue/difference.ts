@@ -1,16 +1,10 @@
 // What a price table says against what an installation sells: route by route, each price as it is and as it would be with a
 // markup, today's markup, and models that the table has no more. What a table does not know it does not change.
 import type { ReleaseListJson } from "../../api/shapes/records.ts";
-import {
-  comparePrices,
-  differs,
-  type PriceLine,
-  ratioOf,
-  type RateField,
-} from "../../domain/price-comparison.ts";
-import type { PublishedPrice } from "../../domain/price.ts";
+import { comparePrices, differs, type PriceLine, ratioOf } from "../../domain/price-comparison.ts";
+import { type PublishedPrice, RATE_FIELDS, type RateField } from "../../domain/price.ts";
 import type { Decimal } from "./decimal.ts";
-import { RATE_FIELDS, type TableEntry } from "./entry.ts";
+import type { TableEntry } from "./entry.ts";
 import { callsPrice, pricingOf } from "./proposal.ts";
 import type { PriceTable } from "./table.ts";
 

@@ -1,13 +1,11 @@
 // One model of one provider as a price table tells of it, whatever the table's format: exact prices by the classes of a
 // release (providers.md §4), windows, and what it offers. Nothing is guessed: what a table says oddly is skipped by name.
-import { type RateField, STANDS_IN } from "../../domain/price-comparison.ts";
+import { RATE_FIELDS, type RateField, standInOf } from "../../domain/price.ts";
 import { type Decimal, isZero, printDecimal } from "./decimal.ts";
 import { decimalOf, inert, type Json, shown } from "./json.ts";
 
 /** US dollars per million tokens. */
 export type TableRates = Partial<Record<RateField, Decimal>>;
-
-export const RATE_FIELDS = Object.keys(STANDS_IN) as RateField[];
 
 export interface TableTier {
   above: number;
@@ -83,7 +81,7 @@ export function withoutZeros(rates: TableRates, notes: string[], where = ""): Ta
     const rate = rates[field];
     if (rate === undefined) return [];
     if (!isZero(rate)) return [[field, rate] as const];
-    notes.push(`${where}${field} is 0 in the source: left out, so ${STANDS_IN[field]} holds`);
+    notes.push(`${where}${field} is 0 in the source: left out, so ${standInOf(field)} holds`);
     return [];
   });
   return Object.fromEntries(given);

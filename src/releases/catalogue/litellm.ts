@@ -9,7 +9,7 @@ import {
   quotient,
   shifted,
 } from "./decimal.ts";
-import type { RateField } from "../../domain/price-comparison.ts";
+import type { RateField } from "../../domain/price.ts";
 import {
   checkedModel,
   Damaged,

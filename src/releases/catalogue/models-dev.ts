@@ -1,6 +1,6 @@
-// models.dev's `api.json`: a provider a memberOf, a model a member of its `models`, US dollars per million tokens as floats.
+// models.dev's `api.json`: a provider a member, a model a member of its `models`, US dollars per million tokens as floats.
 import { compareDecimals, larger, printDecimal } from "./decimal.ts";
-import type { RateField } from "../../domain/price-comparison.ts";
+import type { RateField } from "../../domain/price.ts";
 import {
   checkedModel,
   Damaged,

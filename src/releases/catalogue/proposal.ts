@@ -1,11 +1,10 @@
 // What an entry of a price table becomes: an unsigned manifest in YAML, each price with the one it was made of beside it. The
 // markup is applied in whole numbers and rounded up to nine decimals. Whatever is written here `release sign` takes.
-import type { PublishedPrice } from "../../domain/price.ts";
+import { type PublishedPrice, RATE_FIELDS, type RateField, standInOf } from "../../domain/price.ts";
 import { type ManifestInput, parseManifest } from "../manifest.ts";
 import { ReleaseError } from "../release-error.ts";
 import { compareDecimals, type Decimal, larger, printDecimal, product, toNinePlaces } from "./decimal.ts";
-import { type RateField, STANDS_IN } from "../../domain/price-comparison.ts";
-import { Damaged, RATE_FIELDS, type TableEntry, type TableRates } from "./entry.ts";
+import { Damaged, type TableEntry, type TableRates } from "./entry.ts";
 import { inert } from "./json.ts";
 
 export interface ProposalTerms {
@@ -116,7 +115,7 @@ function tiersOf({ tiers, rates, contextWindow }: TableEntry): TableEntry["tiers
       const whole: TableRates = {};
       for (const field of RATE_FIELDS) {
         const below = rates[field];
-        const standIn = STANDS_IN[field];
+        const standIn = standInOf(field);
         const instead = standIn === null ? undefined : whole[standIn];
         const rate = reached[field] ?? (below && instead ? larger(below, instead) : below);
         if (rate !== undefined) whole[field] = rate;

@@ -1,11 +1,11 @@
 // The small table that ships with this program, so that prices can be proposed without a network: exact decimal strings per
 // million tokens in the words of a manifest. `scripts/catalogue.ts` writes it from a table of LiteLLM.
+import { RATE_FIELDS } from "../../domain/price.ts";
 import { type Decimal, printDecimal, readDecimal } from "./decimal.ts";
 import {
   checkedModel,
   Damaged,
   Entries,
-  RATE_FIELDS,
   type TableReading,
   type TableEntry,
   type TableRates,
