@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { withThoughts } from "./thoughts-in-text.ts";
+import { printPlaced, readPlaced, withThoughts } from "./thoughts-in-text.ts";
 
 const said = (text: string, after: readonly number[]): string[] =>
   withThoughts(
@@ -27,4 +27,33 @@ test("whatever the places, the text is all there, whole characters in each piece
       for (const piece of pieces) expect(piece.isWellFormed()).toBe(true);
     }),
   );
+});
+
+const word = ({ said: own }: Record<string, unknown>): object | null =>
+  typeof own === "string" ? { said: own } : null;
+
+test("what leaves has an index and no other number, and comes back as it left", () => {
+  const placed = [
+    { block: { said: "a" }, after: 0 },
+    { block: { said: "b" }, after: 12 },
+  ];
+  const left = printPlaced(placed);
+  expect(left).toEqual([
+    { index: 0, said: "a" },
+    { index: 1, said: "b", after: "12" },
+  ]);
+  expect(readPlaced(left, word)).toEqual(placed);
+});
+
+test.each([
+  ["nothing", undefined],
+  ["no list", { 0: { said: "a" } }],
+  ["an empty list", []],
+  ["a list without end", Array.from({ length: 257 }, () => ({ said: "a" }))],
+  ["one that is none among them", [{ said: "a" }, { said: 7 }]],
+  ["no object", ["a"]],
+  ["a place that is a number", [{ said: "a", after: 3 }]],
+  ["a place in front of all", [{ said: "a", after: "-1" }]],
+])("%s: none of it counts", (_, list) => {
+  expect(readPlaced(list, word)).toBeNull();
 });

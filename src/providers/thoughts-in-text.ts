@@ -1,10 +1,33 @@
-// What a model thought between its words, put back where it stood: vendors that sign thoughts compare their order. Where that
-// was is a client's word by then.
+// What a model thought between its words: it leaves with the place where it stood, and is put back there, since vendors that sign
+// thoughts compare their order (wire.md §8.4). Where that was is a client's word by then.
+import { isObject } from "./http/json.ts";
 
 /** A thought, and how many UTF-16 units of its turn's text stood in front of it. */
 export interface Placed<Block> {
   block: Block;
   after: number;
+}
+
+const PLACED_MAX = 256;
+
+/** As they leave in a delta: clients add up whatever is a number there, and refuse lists without an index (wire.md §3.1). */
+export const printPlaced = (placed: readonly Placed<object>[]): Record<string, unknown>[] =>
+  placed.map(({ block, after }, index) => ({ index, ...block, ...(after > 0 && { after: String(after) }) }));
+
+/** As they came back; `blockOf` says null for what is no block. Null: not all of them as they left, so that none counts. */
+export function readPlaced<Block>(
+  list: unknown,
+  blockOf: (value: Record<string, unknown>) => Block | null,
+): Placed<Block>[] | null {
+  if (!Array.isArray(list) || list.length === 0 || list.length > PLACED_MAX) return null;
+  const placed: Placed<Block>[] = [];
+  for (const value of list) {
+    const { after = "0", ...own } = isObject(value) ? value : {};
+    const block = blockOf(own);
+    if (block === null || typeof after !== "string" || !/^\d{1,9}$/.test(after)) return null;
+    placed.push({ block, after: Number(after) });
+  }
+  return placed;
 }
 
 /**

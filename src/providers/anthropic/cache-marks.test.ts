@@ -2,7 +2,17 @@ import { expect, test } from "bun:test";
 import { nanoUsd } from "../../domain/money.ts";
 import type { CacheMark, ChatRequest } from "../../domain/chat-request.ts";
 import { outgoing } from "../openai/outgoing-body.fixtures.ts";
-import { release, sentBody } from "./request-body.fixtures.ts";
+import {
+  asks,
+  release,
+  result,
+  sentBody,
+  signed,
+  THOUGHT,
+  toolCall,
+  tools,
+  use,
+} from "./request-body.fixtures.ts";
 
 const FIVE: CacheMark = { type: "ephemeral" };
 const HOUR: CacheMark = { type: "ephemeral", ttl: "1h" };
@@ -50,6 +60,26 @@ test("marks go where writing has a price, for an hour where that has one, and th
     noon: FIVE,
     c: FIVE,
   });
+});
+
+test("a text that led to a call keeps its mark, at its end where thoughts stood in it", () => {
+  const spoken = (extra_content?: Record<string, unknown>): unknown => {
+    const calls = [toolCall("x", extra_content)];
+    const { messages } = sentBody(
+      {
+        messages: [
+          asks("a"),
+          { role: "assistant", content: [said("one two", FIVE)], tool_calls: calls },
+          result("x"),
+        ],
+        tools,
+      },
+      { release: { ...release, price: { ...release.price, cacheWrite: write } }, reasoningEffort: "low" },
+    ) as { messages: { content: unknown[] }[] };
+    return messages[1]?.content;
+  };
+  expect(spoken()).toEqual([said("one two", FIVE), use("x")]);
+  expect(spoken(signed("sig", "4"))).toEqual([said("one "), THOUGHT, said("two", FIVE), use("x")]);
 });
 
 test("the chat-completions shape never sees one", () => {

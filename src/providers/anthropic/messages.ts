@@ -1,14 +1,14 @@
-// A conversation of ours as the vendor takes it: roles that alternate, no empty text, every result in the message behind its
-// calls and in front of all else, thoughts in front of the calls that they led to (wire.md §8.2, §8.4).
-import { type ContentPart, isInlineImage, type Message, type ToolCall } from "../../domain/chat-request.ts";
+// A conversation of ours as the vendor takes it: its blocks, none of them an empty text (wire.md §8.2, §8.4).
+import { type ContentPart, isInlineImage, type Message } from "../../domain/chat-request.ts";
 import type { Markable } from "./cache-marks.ts";
-import { isObject, readJson } from "../http/json.ts";
-import { type PlacedBlock, returnedBlocks, type ThinkingBlock } from "./kept-thinking.ts";
-import { CallIds, plainName } from "./tool-names.ts";
-import { withThoughts } from "../thoughts-in-text.ts";
+import { plainName } from "../call-ids.ts";
+import { argumentsOf, type Blocks, inOrder, type AlternatingTurns, turnsOf } from "../turns.ts";
+import { returnedBlocks, type ThinkingBlock } from "./kept-thinking.ts";
+
+type TextBlock = { type: "text"; text: string } & Markable;
 
 export type Block =
-  | ({ type: "text"; text: string } & Markable)
+  | TextBlock
   | ({ type: "image"; source: ImageSource } & Markable)
   | { type: "tool_use"; id: string; name: string; input: Record<string, unknown> }
   | { type: "tool_result"; tool_use_id: string; content?: Block[] }
@@ -16,140 +16,68 @@ export type Block =
 
 type ImageSource = { type: "base64"; media_type: string; data: string } | { type: "url"; url: string };
 
-export interface Turn {
-  role: "user" | "assistant";
-  content: Block[];
-}
-
-export interface Conversation {
+export interface Conversation extends AlternatingTurns<Block> {
   system: Block[];
-  turns: Turn[];
-  /** The running round of tools began without the thoughts that led to it: some models may not think in it then. */
-  lost: boolean;
   /** Names of all tools that were called. */
   called: ReadonlySet<string>;
 }
-
-/** The vendor's conversations begin and end with the user. */
-const OPENING = "Begin.";
-const CLOSING = "Continue.";
 
 /** System messages in front go on top; later ones stay where they stand (docs/decisions/0040-claude-in-its-own-shape.md). */
 export function conversationOf(messages: readonly Message[]): Conversation {
   const first = messages.findIndex(({ role }) => role !== "system" && role !== "developer");
   const leading = first === -1 ? messages.length : first;
   const system = messages.slice(0, leading).flatMap(({ content }) => textBlocks(content));
-  return { system, ...turnsOf(messages.slice(leading)) };
+  const calls = messages.flatMap(({ tool_calls }) => tool_calls ?? []);
+  return {
+    system,
+    ...turnsOf(messages.slice(leading), BLOCKS),
+    called: new Set(calls.map((call) => plainName(call.function.name))),
+  };
 }
 
-function turnsOf(messages: readonly Message[]): Omit<Conversation, "system"> {
-  const turns: Turn[] = [];
-  const results = resultsOf(messages);
-  const ids = new CallIds();
-  const called = new Set<string>();
-  for (const [index, message] of messages.entries()) {
-    if (message.role === "tool") continue; // stands behind its call
-    if (message.role !== "assistant") {
-      add(
-        turns,
-        "user",
-        message.role === "user" ? userBlocks(message.content) : placedSystem(message.content),
-      );
-      continue;
-    }
-    const calls = (message.tool_calls ?? []).map((call, at) => ({
-      call,
-      id: ids.next(call.id),
-      results: results.get(`${index} ${at}`) ?? [],
-    }));
-    for (const { call } of calls) called.add(plainName(call.function.name));
-    add(turns, "assistant", assistantBlocks(message, calls));
-    add(turns, "user", calls.map(resultBlock));
-  }
-  const lost = roundWithoutThoughts(turns);
-  if (turns[0]?.role === "assistant")
-    turns.unshift({ role: "user", content: [{ type: "text", text: OPENING }] });
-  if (turns.at(-1)?.role === "assistant") add(turns, "user", [{ type: "text", text: CLOSING }]);
-  return { turns, lost, called };
+const BLOCKS: Blocks<Block> = {
+  heard: ({ role, content }) => (role === "user" ? userBlocks(content) : placedSystem(content)),
+  said({ content, refusal }, calls) {
+    const texts = [...textBlocks(content), ...textBlocks(refusal ?? null)];
+    const blocks = inOrder<Block, TextBlock>(
+      texts,
+      calls.map(({ call, id }) => ({
+        block: { type: "tool_use", id, name: plainName(call.function.name), input: argumentsOf(call) },
+        thoughts: returnedBlocks(call.extra_content) ?? [],
+      })),
+    );
+    if (texts.length === 1) markEnd(blocks);
+    return blocks;
+  },
+  result({ id, results }) {
+    const content = results.flatMap((result) => textBlocks(result.content));
+    return { type: "tool_result", tool_use_id: id, ...(content.length > 0 && { content }) };
+  },
+  text: (text) => ({ type: "text", text }),
+  role: ({ type }) => ROLES[type] ?? null,
+};
+
+/** Of the pieces of one text the last has its mark, which says where it ends. */
+function markEnd(blocks: readonly Block[]): void {
+  const pieces = blocks.filter((block) => block.type === "text");
+  for (const piece of pieces.slice(0, -1)) delete piece.cache_control;
 }
 
-function add(turns: Turn[], role: Turn["role"], content: Block[]): void {
-  if (content.length === 0) return;
-  const last = turns.at(-1);
-  if (last?.role !== role) turns.push({ role, content });
-  else for (const block of content) last.content.push(block);
-}
-
-/** What the tools said, by the place of the message that called and of the call in it; an id may have been used before. */
-function resultsOf(messages: readonly Message[]): ReadonlyMap<string, Message[]> {
-  const results = new Map<string, Message[]>();
-  const latest = new Map<string, string>();
-  for (const [index, message] of messages.entries()) {
-    for (const [at, { id }] of (message.tool_calls ?? []).entries()) latest.set(id, `${index} ${at}`);
-    const place = latest.get(message.tool_call_id ?? "");
-    if (place === undefined) continue;
-    const known = results.get(place);
-    if (known === undefined) results.set(place, [message]);
-    else known.push(message);
-  }
-  return results;
-}
-
-interface Called {
-  call: ToolCall;
-  id: string;
-  results: Message[];
-}
-
-function resultBlock({ id, results }: Called): Block {
-  const content = results.flatMap((result) => textBlocks(result.content));
-  return { type: "tool_result", tool_use_id: id, ...(content.length > 0 && { content }) };
-}
-
-/** Text and thoughts in the order in which they were said, each thought in front of its call. */
-function assistantBlocks(message: Message, calls: readonly Called[]): Block[] {
-  const text = textBlocks(message.content);
-  if (message.refusal !== undefined) text.push(...textBlocks(message.refusal));
-  if (calls.length === 0) return text;
-  const thoughts = calls.map(({ call }) => returnedBlocks(call.extra_content) ?? []);
-  const before = mixed(text, thoughts[0] ?? []);
-  return calls.flatMap(({ call, id }, at): Block[] => [
-    ...(at === 0 ? before : (thoughts[at] ?? []).map(({ block }) => block)),
-    { type: "tool_use", id, name: plainName(call.function.name), input: inputOf(call.function.arguments) },
-  ]);
-}
-
-/** Thoughts where they stood in the text. */
-function mixed(text: Block[], placed: readonly PlacedBlock[]): Block[] {
-  const [only, ...more] = text;
-  if (only?.type !== "text" || more.length > 0) return [...placed.map(({ block }) => block), ...text];
-  return withThoughts<Block>(only.text, placed, (piece) => ({ type: "text", text: piece }));
-}
-
-/** Arguments are text on our side: what is no object there was written by a model that failed, and is shown as it is. */
-function inputOf(text: string): Record<string, unknown> {
-  if (text.trim() === "") return {};
-  const value = readJson(text);
-  return isObject(value) ? value : { arguments: text };
-}
-
-/** True where the first message of calls since the user last spoke has no thought in front of them. */
-function roundWithoutThoughts(turns: readonly Turn[]): boolean {
-  const asked = turns.findLastIndex(
-    ({ role, content }) => role === "user" && content.every(({ type }) => type !== "tool_result"),
-  );
-  const first = turns.slice(asked + 1).find(({ content }) => content.some(({ type }) => type === "tool_use"));
-  return first !== undefined && first.content.every(({ type }) => !type.endsWith("thinking"));
-}
+const ROLES: Partial<Record<Block["type"], "thought" | "call" | "result">> = {
+  thinking: "thought",
+  redacted_thinking: "thought",
+  tool_use: "call",
+  tool_result: "result",
+};
 
 /** No block without text: the vendor refuses it. */
-const textBlock = (text: string, mark: Markable = {}): Block[] =>
+const textBlock = (text: string, mark: Markable = {}): TextBlock[] =>
   text.trim() === "" ? [] : [{ type: "text", text, ...mark }];
 
 const markOf = ({ cache_control: mark }: Markable): Markable =>
   mark === undefined ? {} : { cache_control: mark };
 
-function textBlocks(content: Message["content"]): Block[] {
+function textBlocks(content: Message["content"]): TextBlock[] {
   if (content === null) return [];
   if (typeof content === "string") return textBlock(content);
   return content.flatMap((part) =>
@@ -163,7 +91,7 @@ function textBlocks(content: Message["content"]): Block[] {
 
 /** The word of whoever runs the conversation, in the middle of it. */
 function placedSystem(content: Message["content"]): Block[] {
-  const text = textBlocks(content).flatMap((block) => (block.type === "text" ? [block.text] : []));
+  const text = textBlocks(content).map((block) => block.text);
   return text.length === 0 ? [] : [{ type: "text", text: `<system>\n${text.join("\n\n")}\n</system>` }];
 }
 

@@ -9,7 +9,8 @@ import type { FinishReason, Part } from "../provider.ts";
 import { claudeError } from "./read-error.ts";
 import { claudeFinish } from "./finish-reason.ts";
 import { ClaudeUsage } from "./usage.ts";
-import { blockOf, keptContent, type PlacedBlock } from "./kept-thinking.ts";
+import { blockOf, keptContent, type ThinkingBlock } from "./kept-thinking.ts";
+import type { Placed } from "../thoughts-in-text.ts";
 
 const ID_CHARACTERS_MAX = 200;
 /** Of the thoughts behind one call; beyond it they are not kept, and the next turn is sent without. */
@@ -41,7 +42,7 @@ export class ClaudeReader implements AnswerReader<string> {
   private readonly open = new Map<number, Open>();
   private readonly annotations = new Annotations();
   /** Thoughts that wait for the call behind them. */
-  private kept: PlacedBlock[] = [];
+  private kept: Placed<ThinkingBlock>[] = [];
   private keptCharacters = 0;
   private textCharacters = 0;
   private calls = 0;
@@ -206,7 +207,7 @@ export class ClaudeReader implements AnswerReader<string> {
     parts.push({ type: "reasoning", choice: 0, text: thinking });
   }
 
-  private keep(block: PlacedBlock["block"]): void {
+  private keep(block: ThinkingBlock): void {
     if (block.type === "redacted_thinking") this.keptCharacters += block.data.length;
     this.kept.push({ block, after: this.textCharacters });
   }

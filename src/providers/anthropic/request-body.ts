@@ -6,7 +6,8 @@ import type { CallDraft, OutgoingBody } from "../provider.ts";
 import { unescaped } from "../unescaped.ts";
 import { type Markable, settleMarks } from "./cache-marks.ts";
 import { type Contract, contractOf } from "./contracts.ts";
-import { type Block, type Conversation, conversationOf, type Turn } from "./messages.ts";
+import { type Block, type Conversation, conversationOf } from "./messages.ts";
+import { OPENING, type Turn } from "../turns.ts";
 import { type Thoughts, thoughtsFor } from "./thinking.ts";
 import { claudeTools, formatOf, isForced } from "./tools.ts";
 
@@ -32,7 +33,7 @@ export interface ClaudeDialect {
   dropsUnbound: boolean;
 }
 
-type Fields = Record<string, unknown> & { system?: Block[]; messages: Turn[]; tools?: Markable[] };
+type Fields = Record<string, unknown> & { system?: Block[]; messages: Turn<Block>[]; tools?: Markable[] };
 
 /** One upstream call without its ceiling, which the quote decides. Throws `Refusal` for what cannot be said. */
 export function claudeBody(draft: CallDraft, dialect: ClaudeDialect): OutgoingBody {
@@ -140,7 +141,7 @@ function said(
   { recalls }: Thoughts,
 ): Pick<Conversation, "system" | "turns"> {
   if (turns.length === 0) {
-    const content: Block[] = system.length > 0 ? system : [{ type: "text", text: "Begin." }];
+    const content: Block[] = system.length > 0 ? system : [{ type: "text", text: OPENING }];
     return { system: [], turns: [{ role: "user", content }] };
   }
   if (recalls) return { system, turns };

@@ -7,8 +7,9 @@ import { ToolCalls } from "../openai/tool-calls.ts";
 import type { FinishReason, Part } from "../provider.ts";
 import { exceptionOf } from "./errors.ts";
 import type { BedrockEvent } from "./event-stream.ts";
-import { readStopReason } from "./finish-reason.ts";
-import { reasoningBlockOf, FAMILY, keptReasoning, type PlacedReasoning } from "./kept-reasoning.ts";
+import { converseFinish } from "./finish-reason.ts";
+import { reasoningBlockOf, FAMILY, keptReasoning, type ReasoningBlock } from "./kept-reasoning.ts";
+import type { Placed } from "../thoughts-in-text.ts";
 import { converseUsage } from "./usage.ts";
 
 /** Of signatures and signed text that is kept for a call: a bound, far above any model's. */
@@ -31,7 +32,7 @@ export class ConverseReader implements AnswerReader<BedrockEvent> {
   /** Calls in the order of their blocks, and whether each has had arguments. */
   private readonly calls = new Map<unknown, { said: boolean }>();
   private reasoning: OpenReasoning | null = null;
-  private kept: PlacedReasoning[] = [];
+  private kept: Placed<ReasoningBlock>[] = [];
   private keptCharacters = 0;
   private textCharacters = 0;
   private reason: FinishReason | null = null;
@@ -181,7 +182,7 @@ export class ConverseReader implements AnswerReader<BedrockEvent> {
 
   /** The first one counts, but for what is behind a `stop`. */
   private stop(word: unknown): void {
-    const reason = readStopReason(typeof word === "string" ? word : "");
+    const reason = converseFinish(typeof word === "string" ? word : "");
     if ((this.reason ?? "stop") === "stop") this.reason = reason;
   }
 

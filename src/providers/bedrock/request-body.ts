@@ -7,7 +7,8 @@ import { formatOf, isForced } from "../anthropic/tools.ts";
 import type { CallDraft, OutgoingBody } from "../provider.ts";
 import { unescaped } from "../unescaped.ts";
 import { type Family, familyOf, type Reasoning, reasoningFor, signerOf } from "./families.ts";
-import { type ConverseBlock, converseMessages, type ConverseTurn } from "./messages.ts";
+import type { Turn } from "../turns.ts";
+import { type ConverseBlock, converseMessages } from "./messages.ts";
 
 /** Optional fields of a caller that this shape has a word for. */
 export const CONVERSE_FIELDS: readonly OptionalField[] = ["top_p", "stream_options", "response_format"];
@@ -21,7 +22,7 @@ export interface ConverseDialect {
   guardrail: { id: string; version: string } | null;
 }
 
-type Fields = Record<string, unknown> & { messages: ConverseTurn[]; system?: { text: string }[] };
+type Fields = Record<string, unknown> & { messages: Turn<ConverseBlock>[]; system?: { text: string }[] };
 
 /** One upstream call without its ceiling, which the quote decides. Throws `Refusal` for what cannot be said. */
 export function converseBody(draft: CallDraft, dialect: ConverseDialect): OutgoingBody {
@@ -164,7 +165,7 @@ function endOf(spoken: object, additional: object | null, maxTokens: number): st
   return `,"inferenceConfig":${JSON.stringify({ maxTokens, ...spoken })}${more}}`;
 }
 
-const withoutReasoning = (turns: readonly ConverseTurn[]): ConverseTurn[] =>
+const withoutReasoning = (turns: readonly Turn<ConverseBlock>[]): Turn<ConverseBlock>[] =>
   turns.map(({ role, content }) => ({
     role,
     content: content.filter((block) => !("reasoningContent" in block)),

@@ -1,7 +1,7 @@
 // A conversation of ours as Gemini takes it (wire.md §8.2): instructions on top, equal roles merged, the answers to a turn's
 // calls in one content behind it, as many as there were calls and in their order; a call's signature on the call.
 import { type ContentPart, isInlineImage, type Message, type ToolCall } from "../../domain/chat-request.ts";
-import { isObject, readJson } from "../http/json.ts";
+import { argumentsOf, CLOSING, OPENING, resultsOf } from "../turns.ts";
 import { geminiModel } from "./models.ts";
 import { issuerOf, NO_SIGNATURE, returnedSignature } from "./signatures.ts";
 
@@ -22,10 +22,6 @@ export interface GeminiConversation {
   contents: Content[];
 }
 
-/** A conversation begins and ends with the user: a call that follows nothing is refused. */
-const OPENING: GeminiPart = { text: "Begin." };
-const CLOSING: GeminiPart = { text: "Continue." };
-
 /** To one model of one provider; both say whose signatures are taken there. */
 export function geminiConversation(
   messages: readonly Message[],
@@ -42,14 +38,14 @@ export function geminiConversation(
 }
 
 const isInstruction = ({ role }: Message): boolean => role === "system" || role === "developer";
-const orOpening = (parts: GeminiPart[]): GeminiPart[] => (parts.length === 0 ? [OPENING] : parts);
+const orOpening = (parts: GeminiPart[]): GeminiPart[] => (parts.length === 0 ? [{ text: OPENING }] : parts);
 
 function contentsOf(
   messages: readonly Message[],
   to: { provider: string; upstreamModel: string },
 ): Content[] {
   const contents: Content[] = [];
-  const answers = answersOf(messages);
+  const results = resultsOf(messages);
   const issuer = issuerOf(to.provider, to.upstreamModel);
   const { signed } = geminiModel(to.upstreamModel);
   for (const message of messages) {
@@ -60,11 +56,11 @@ function contentsOf(
     if (calls === undefined) add(contents, "model", said);
     else {
       add(contents, "model", [...said, ...callParts(calls, { issuer, signed })]);
-      contents.push({ role: "user", parts: calls.map((call) => answerPart(call, answers.get(call) ?? [])) });
+      contents.push({ role: "user", parts: calls.map((call) => answerPart(call, results.get(call) ?? [])) });
     }
   }
-  if (contents[0]?.role === "model") contents.unshift({ role: "user", parts: [OPENING] });
-  if (contents.at(-1)?.role === "model") add(contents, "user", [CLOSING]);
+  if (contents[0]?.role === "model") contents.unshift({ role: "user", parts: [{ text: OPENING }] });
+  if (contents.at(-1)?.role === "model") add(contents, "user", [{ text: CLOSING }]);
   return contents;
 }
 
@@ -78,40 +74,15 @@ function add(contents: Content[], role: Content["role"], parts: GeminiPart[]): v
   else for (const part of parts) last.parts.push(part);
 }
 
-/** What tools said to each call; an id may have been used before, and be answered twice. */
-function answersOf(messages: readonly Message[]): ReadonlyMap<ToolCall, Message[]> {
-  const open = new Map<string, { calls: ToolCall[]; answered: number }>();
-  const answers = new Map<ToolCall, Message[]>();
-  for (const { role, tool_calls: calls = [], tool_call_id: id, ...message } of messages) {
-    for (const call of calls) open.set(call.id, { calls: [], answered: 0 });
-    for (const call of calls) open.get(call.id)?.calls.push(call);
-    const asked = id === undefined ? undefined : open.get(id);
-    const call = asked?.calls[asked.answered] ?? asked?.calls.at(-1);
-    if (asked === undefined || call === undefined) continue;
-    asked.answered += 1;
-    const known = answers.get(call);
-    if (known === undefined) answers.set(call, [{ role, ...message }]);
-    else known.push({ role, ...message });
-  }
-  return answers;
-}
-
 function callParts(calls: readonly ToolCall[], own: { issuer: string; signed: boolean }): GeminiPart[] {
   return calls.map((call, index) => {
-    const { name, arguments: text } = call.function;
     const needed = own.signed && index === 0 ? NO_SIGNATURE : null;
     const signature = returnedSignature(call.extra_content, own.issuer) ?? needed;
     return {
-      functionCall: { name, args: argumentsOf(text) },
+      functionCall: { name: call.function.name, args: argumentsOf(call) },
       ...(signature !== null && { thoughtSignature: signature }),
     };
   });
-}
-
-/** What is no object, as a cut answer leaves it, goes under a name. */
-function argumentsOf(text: string): Record<string, unknown> {
-  const value = text.trim() === "" ? {} : readJson(text);
-  return isObject(value) ? value : { arguments: text };
 }
 
 /** The text as the tool gave it: never read as JSON, so that no figure changes on the way. */

@@ -2,6 +2,7 @@
 // turn lasts. They leave under Google's own name of its compatible layer, `extra_content.google.thought_signature`, beside
 // a mark of who issued them: a signature of another model or another provider is refused upstream, so it is not sent there.
 import { createHash } from "node:crypto";
+import { extraOf } from "../extra-content.ts";
 import { isObject } from "../http/json.ts";
 
 const FAMILY = "google";
@@ -31,7 +32,7 @@ export const signatureOf = (value: unknown): string | null =>
 
 /** What came back with a call; null where nothing did that this model would take. Without a mark it is taken for its own. */
 export function returnedSignature(extra: Record<string, unknown> | undefined, issuer: string): string | null {
-  const own = extra !== undefined && Object.hasOwn(extra, FAMILY) ? extra[FAMILY] : undefined;
+  const own = extraOf(extra, FAMILY);
   if (!isObject(own) || !Object.hasOwn(own, "thought_signature")) return null;
   const marked = Object.hasOwn(own, "issuer") ? own["issuer"] : issuer;
   return marked === issuer ? signatureOf(own["thought_signature"]) : null;

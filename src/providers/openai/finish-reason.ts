@@ -1,27 +1,13 @@
-// `finish_reason` of the OpenAI shape; an unknown one is `stop`, a provider's own failure is none (wire.md §2, §8.2).
-import { Failure } from "../failure.ts";
+// `finish_reason` of the OpenAI shape, in whatever case its vendors write it.
+import { finishReader } from "../finish-reason.ts";
 import type { FinishReason } from "../provider.ts";
 
+const read = finishReader({
+  length: "length max_tokens model_length",
+  tool_calls: "tool_calls function_call tool_use",
+  content_filter: "content_filter safety sensitive",
+  failed: "error network_error insufficient_system_resource",
+});
+
 /** Throws `Failure` where the word means that the provider failed. */
-export function readFinishReason(word: string): FinishReason {
-  switch (word.toLowerCase()) {
-    case "length":
-    case "max_tokens":
-    case "model_length":
-      return "length";
-    case "tool_calls":
-    case "function_call":
-    case "tool_use":
-      return "tool_calls";
-    case "content_filter":
-    case "safety":
-    case "sensitive":
-      return "content_filter";
-    case "error":
-    case "network_error":
-    case "insufficient_system_resource":
-      throw new Failure("server", "unknown", `the upstream gave up (${word})`);
-    default:
-      return "stop";
-  }
-}
+export const readFinishReason = (word: string): FinishReason => read(word.toLowerCase());

@@ -11,6 +11,7 @@ import {
 import { REQUEST_FIELDS } from "../../domain/request-fields.ts";
 import type { Dialect } from "./dialects.ts";
 import type { PromptSize } from "../../domain/prompt.ts";
+import { extraOf } from "../extra-content.ts";
 import type { CallDraft, OutgoingBody } from "../provider.ts";
 import { unescaped } from "../unescaped.ts";
 
@@ -171,7 +172,7 @@ function outgoingCall(
   { id, type, function: called, extra_content: extra }: ToolCall,
   family: string,
 ): object {
-  const own = extra !== undefined && Object.hasOwn(extra, family) ? extra[family] : undefined;
+  const own = extraOf(extra, family);
   return { id, type, function: called, ...(own !== undefined && { extra_content: own }) };
 }
 

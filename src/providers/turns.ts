@@ -1,0 +1,147 @@
+// A conversation of ours as vendors take it whose roles alternate: what tools said stands right behind the calls, in their order,
+// and in front of all else; thoughts stand in front of the calls that they led to (wire.md §8.2, §8.4). What a block looks like is
+// each shape's own.
+import type { Message, ToolCall } from "../domain/chat-request.ts";
+import { CallIds } from "./call-ids.ts";
+import { isObject, readJson } from "./http/json.ts";
+import { type Placed, withThoughts } from "./thoughts-in-text.ts";
+
+/** Such conversations begin and end with the user. */
+export const OPENING = "Begin.";
+export const CLOSING = "Continue.";
+
+export interface Turn<Block> {
+  role: "user" | "assistant";
+  content: Block[];
+}
+
+/** A call, its id upstream, and what the tool said. */
+export interface Called {
+  call: ToolCall;
+  id: string;
+  results: readonly Message[];
+}
+
+/** The blocks of one shape. */
+export interface Blocks<Block> {
+  /** Of whoever is neither the model nor a tool. */
+  heard(message: Message): Block[];
+  /** Of the model, its calls among them. */
+  said(message: Message, calls: readonly Called[]): Block[];
+  /** The one that answers a call. */
+  result(called: Called): Block;
+  text(text: string): Block;
+  /** What a block is, where that decides whether the model may think. */
+  role(block: Block): "thought" | "call" | "result" | null;
+}
+
+export interface AlternatingTurns<Block> {
+  turns: Turn<Block>[];
+  /** The running round of tools began without the thoughts that led to it: some models may not think in it then. */
+  lost: boolean;
+}
+
+/** None where the messages say nothing. */
+export function turnsOf<Block>(messages: readonly Message[], blocks: Blocks<Block>): AlternatingTurns<Block> {
+  const turns: Turn<Block>[] = [];
+  const results = resultsOf(messages);
+  const ids = new CallIds();
+  for (const message of messages) {
+    if (message.role === "tool") continue; // stands behind its call
+    if (message.role !== "assistant") {
+      add(turns, "user", blocks.heard(message));
+      continue;
+    }
+    const calls = (message.tool_calls ?? []).map((call) => ({
+      call,
+      id: ids.next(call.id),
+      results: results.get(call) ?? [],
+    }));
+    add(turns, "assistant", blocks.said(message, calls));
+    add(
+      turns,
+      "user",
+      calls.map((called) => blocks.result(called)),
+    );
+  }
+  const lost = roundWithoutThoughts(turns, blocks);
+  if (turns[0]?.role === "assistant") turns.unshift({ role: "user", content: [blocks.text(OPENING)] });
+  if (turns.at(-1)?.role === "assistant") add(turns, "user", [blocks.text(CLOSING)]);
+  return { turns, lost };
+}
+
+function add<Block>(turns: Turn<Block>[], role: Turn<Block>["role"], content: Block[]): void {
+  if (content.length === 0) return;
+  const last = turns.at(-1);
+  if (last?.role !== role) turns.push({ role, content });
+  else for (const block of content) last.content.push(block); // spread, a million of them end the stack
+}
+
+/** What tools said to each call. An id may have been used before: then the latest calls of that name are answered, in their order. */
+export function resultsOf(messages: readonly Message[]): ReadonlyMap<ToolCall, readonly Message[]> {
+  const open = new Map<string, { calls: ToolCall[]; answered: number }>();
+  const results = new Map<ToolCall, Message[]>();
+  for (const message of messages) {
+    const { tool_calls: calls = [], tool_call_id: id } = message;
+    for (const call of calls) open.set(call.id, { calls: [], answered: 0 });
+    for (const call of calls) open.get(call.id)?.calls.push(call);
+    const asked = id === undefined ? undefined : open.get(id);
+    const call = asked?.calls[asked.answered] ?? asked?.calls.at(-1);
+    if (asked === undefined || call === undefined) continue;
+    asked.answered += 1;
+    const known = results.get(call);
+    if (known === undefined) results.set(call, [message]);
+    else known.push(message);
+  }
+  return results;
+}
+
+/** True where the first turn of calls since the user last spoke has no thought in front of them. */
+function roundWithoutThoughts<Block>(
+  turns: readonly Turn<Block>[],
+  { role: roleOf }: Pick<Blocks<Block>, "role">,
+): boolean {
+  const asked = turns.findLastIndex(
+    ({ role, content }) => role === "user" && content.every((block) => roleOf(block) !== "result"),
+  );
+  const first = turns
+    .slice(asked + 1)
+    .find(({ content }) => content.some((block) => roleOf(block) === "call"));
+  return first !== undefined && first.content.every((block) => roleOf(block) !== "thought");
+}
+
+/** A call's block, and the thoughts that led to it. */
+export interface Reasoned<Block> {
+  block: Block;
+  thoughts: readonly Placed<Block>[];
+}
+
+/** Texts, thoughts and calls in the order in which they were said, each thought in front of its call. */
+export function inOrder<Block, Text extends Block & { text: string }>(
+  texts: readonly Text[],
+  calls: readonly Reasoned<Block>[],
+): Block[] {
+  const [first, ...others] = calls;
+  if (first === undefined) return [...texts];
+  return [
+    ...mixed(texts, first.thoughts),
+    first.block,
+    ...others.flatMap(({ block, thoughts }) => [...thoughts.map((placed) => placed.block), block]),
+  ];
+}
+
+/** Thoughts where they stood in the text; in front of texts that came apart. What else a text carries, each piece of it does. */
+function mixed<Block, Text extends Block & { text: string }>(
+  texts: readonly Text[],
+  thoughts: readonly Placed<Block>[],
+): Block[] {
+  const [only, ...more] = texts;
+  if (only === undefined || more.length > 0) return [...thoughts.map(({ block }) => block), ...texts];
+  return withThoughts<Block>(only.text, thoughts, (text) => ({ ...only, text }));
+}
+
+/** Arguments are text on our side: what is no object there was written by a model that failed, and is shown as it is. */
+export function argumentsOf({ function: { arguments: text } }: ToolCall): Record<string, unknown> {
+  const value = text.trim() === "" ? {} : readJson(text);
+  return isObject(value) ? value : { arguments: text };
+}
