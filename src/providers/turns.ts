@@ -16,7 +16,7 @@ export interface Turn<Block> {
 }
 
 /** A call, its id upstream, and what the tool said. */
-export interface Called {
+interface Called {
   call: ToolCall;
   id: string;
   results: readonly Message[];

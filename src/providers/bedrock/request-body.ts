@@ -65,7 +65,7 @@ export function converseBody(draft: CallDraft, dialect: ConverseDialect): Outgoi
       tools: tools.length + (demands ? TOOLS_OF_THE_VENDOR : 0),
       images: request.images,
     },
-    text: () => textOf(priced),
+    text: () => textOf({ ...priced, ...stopsOf(request) }),
     ignored: [...unknownFields(request), ...spoken.ignored],
     print: (ceiling) => (printed ?? JSON.stringify(fields)).slice(0, -1) + end(ceiling),
     sent: () => {
@@ -139,19 +139,25 @@ function samplingOf({ request, temperature }: CallDraft, { on, contract }: Reaso
   const none = contract !== null && (on || contract.sampling === "none");
   const warm = !none && temperature !== null;
   const top = !none && top_p !== undefined && !(warm && contract?.sampling === "either");
-  const stops = request.stop.filter((stop) => stop.trim() !== "");
+  const stops = stopsOf(request);
   return {
     fields: {
       ...(warm && { temperature }),
       ...(top && { topP: top_p }),
-      ...(stops.length > 0 && { stopSequences: stops }),
+      ...stops,
     },
     ignored: [
       ...(request.temperature !== null && request.temperature !== 1 && !warm ? ["temperature"] : []),
       ...(top_p !== undefined && !top ? ["top_p"] : []),
-      ...(stops.length < request.stop.length ? ["stop"] : []),
+      ...((stops.stopSequences ?? []).length < request.stop.length ? ["stop"] : []),
     ],
   };
+}
+
+/** The vendor takes no stop sequence of blanks alone. */
+function stopsOf({ stop }: ChatRequest): { stopSequences?: string[] } {
+  const stopSequences = stop.filter((text) => text.trim() !== "");
+  return stopSequences.length === 0 ? {} : { stopSequences };
 }
 
 const unknownFields = ({ forwarded, identifiers }: ChatRequest): string[] =>
