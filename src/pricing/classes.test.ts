@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { maxUsd, minUsd, type NanoUsd, nanoUsd } from "../domain/money.ts";
-import { type Price, exactPrice, type Rates } from "../domain/price.ts";
+import type { Price, Rates } from "../domain/price.ts";
 import { admissiblePromptTokens } from "./admissible-prompt.ts";
 import { chargeOf } from "./charge.ts";
 import { type CostLine, costLines, partsOf, type TokenCounts } from "./cost-lines.ts";
@@ -234,84 +234,4 @@ test("the longest prompt that a budget admits is held within it, and one token m
     }),
     { numRuns: 500 },
   );
-});
-
-const PUBLISHED = {
-  input_per_million: "5",
-  cached_input_per_million: "0.5",
-  cache_write_per_million: "6.25",
-  output_per_million: "30",
-  audio_output_per_million: "60",
-  request_minimum: "0.001",
-  per_call: "10",
-  calls_max: 3,
-  tiers: [
-    {
-      above_prompt_tokens: 1000,
-      input_per_million: "10",
-      cached_input_per_million: "1",
-      cache_write_per_million: "12.5",
-      output_per_million: "45",
-      audio_output_per_million: "90",
-    },
-  ],
-  service_tiers: { flex: "0.5", priority: "2" },
-};
-
-const lineOf = (usage: Partial<TokenCounts>, charge: bigint): CostLine[] =>
-  costLines(
-    { promptTokens: 0, completionTokens: 0, cachedTokens: null, ...usage },
-    exactPrice(PUBLISHED),
-    nanoUsd(charge),
-  );
-
-test("classes cost their own rates; what has none costs what stands in its place; calls cost by the thousand", () => {
-  const usage = { promptTokens: 1000, cachedTokens: 400, cacheWriteTokens: 300, cacheWrite1hTokens: 100 };
-  expect(lineOf({ ...usage, imageInputTokens: 50, completionTokens: 20, calls: 2 }, 24_175_000n)).toEqual([
-    { class: "input", tokens: 250, usd_per_million: "5", amount_usd: "0.00125" },
-    { class: "cached_input", tokens: 400, usd_per_million: "0.5", amount_usd: "0.0002" },
-    { class: "cache_write", tokens: 200, usd_per_million: "6.25", amount_usd: "0.00125" },
-    { class: "cache_write_1h", tokens: 100, usd_per_million: "6.25", amount_usd: "0.000625" },
-    { class: "image_input", tokens: 50, usd_per_million: "5", amount_usd: "0.00025" },
-    { class: "output", tokens: 20, usd_per_million: "30", amount_usd: "0.0006" },
-    { class: "calls", calls: 2, usd_per_thousand: "10", amount_usd: "0.02" },
-  ]);
-});
-
-test("the tier that a prompt reaches prices the whole request, the tier of service that the reply names every token of it", () => {
-  const usage = { promptTokens: 1001, completionTokens: 10 };
-  expect(lineOf(usage, 10_460_000n)).toEqual([
-    { class: "input", tokens: 1001, usd_per_million: "10", amount_usd: "0.01001" },
-    { class: "output", tokens: 10, usd_per_million: "45", amount_usd: "0.00045" },
-  ]);
-  expect(lineOf({ ...usage, calls: 1, serviceTier: "flex" }, 15_230_000n)).toMatchObject([
-    { class: "input", usd_per_million: "5" },
-    { class: "output", usd_per_million: "22.5" },
-    { class: "calls", usd_per_thousand: "10" },
-  ]);
-  expect(lineOf({ ...usage, serviceTier: "turbo" }, 10_460_000n)).toMatchObject([
-    { usd_per_million: "10" },
-    { usd_per_million: "45" },
-  ]);
-});
-
-test("what the minimum added, what was rounded up and what the hold cut off are lines of their own", () => {
-  expect(lineOf({ promptTokens: 1, cachedTokens: 1 }, 900_000n)).toEqual([
-    { class: "cached_input", tokens: 1, usd_per_million: "0.5", amount_usd: "0.0000005" },
-    { class: "request_minimum", amount_usd: "0.0009995" },
-    { class: "above_hold", amount_usd: "-0.0001" },
-  ]);
-  const fine = { ...PUBLISHED, input_per_million: "0.0005", request_minimum: "0", tiers: undefined };
-  const one = { promptTokens: 1, completionTokens: 0, cachedTokens: null };
-  expect(costLines(one, exactPrice(fine), nanoUsd(1n))).toEqual([
-    { class: "input", tokens: 1, usd_per_million: "0.0005", amount_usd: "0.0000000005" },
-    { class: "rounding", amount_usd: "0.0000000005" },
-  ]);
-});
-
-test("a hold covers the dearest class of every tier within reach, the dearest tier of service, and the calls", () => {
-  const price = exactPrice(PUBLISHED);
-  const calls = 3n * 10_000_000n;
-  expect(holdOf(price, 1000, 10)).toBe(nanoUsd(2n * (1000n * 6_250n + 10n * 60_000n) + calls));
-  expect(holdOf(price, 1001, 10)).toBe(nanoUsd(2n * (1001n * 12_500n + 10n * 90_000n) + calls));
 });

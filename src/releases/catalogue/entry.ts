@@ -1,7 +1,7 @@
 // One model of one provider as a price table tells of it, whatever the table's format: exact prices by the classes of a
 // release (providers.md §4), windows, and what it offers. Nothing is guessed: what a table says oddly is skipped by name.
 import { RATE_FIELDS, type RateField, standInOf } from "../../domain/price.ts";
-import { type Decimal, isZero, printDecimal } from "./decimal.ts";
+import { compareDecimals, type Decimal, isZero, larger, printDecimal } from "./decimal.ts";
 import { decimalOf, inert, type Json, shown } from "./json.ts";
 
 /** US dollars per million tokens. */
@@ -56,6 +56,41 @@ export function tokenCount(value: Json, field: string): number {
   if (!Number.isSafeInteger(tokens) || tokens < 1 || tokens > TOKENS_MAX)
     throw new Damaged(`${field} is ${shown(value)}: it must be a number from 1 to ${TOKENS_MAX}`);
   return tokens;
+}
+
+/** The most that an answer can have, which is never more than the window. Throws `Damaged`. */
+export function outputMaximum(
+  value: Json,
+  { field, contextWindow, notes }: { field: string; contextWindow: number; notes: string[] },
+): number {
+  const told = tokenCount(value, field);
+  if (told > contextWindow) notes.push(`${field} is ${told} in the source, more than its window`);
+  return Math.min(told, contextWindow);
+}
+
+/** Output at the rate of thoughts where that is dearer: a release prices both alike. */
+export function dearerOutput(rates: TableRates, thinking: Decimal | undefined, notes: string[]): TableRates {
+  const { output_per_million: output } = rates;
+  if (thinking === undefined || output === undefined) return rates;
+  if (compareDecimals(thinking, output) > 0)
+    notes.push(`output costs ${printDecimal(output)} without reasoning: the dearer rate holds for both`);
+  return { ...rates, output_per_million: larger(thinking, output) };
+}
+
+/** The efforts that a table may name, the least first. */
+export const EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
+
+/** How a model that reasons is asked to; null, with a note, where the table does not say it. */
+export function reasoningBy(
+  modes: string[],
+  preferred: string | null,
+  notes: string[],
+): TableEntry["reasoning"] {
+  const fallback = preferred ?? "medium";
+  const [first] = modes;
+  if (first !== undefined) return { modes, default: modes.includes(fallback) ? fallback : first };
+  notes.push("it reasons, the source does not say with which efforts: add reasoning { modes, default }");
+  return null;
 }
 
 const MODEL = /^[A-Za-z0-9][A-Za-z0-9._:/@-]{0,199}$/;

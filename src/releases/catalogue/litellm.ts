@@ -1,26 +1,21 @@
 // LiteLLM's `model_prices_and_context_window.json`: one object, a model a member, US dollars per token as floats.
-import {
-  compareDecimals,
-  type Decimal,
-  isZero,
-  larger,
-  perMillion,
-  printDecimal,
-  quotient,
-  shifted,
-} from "./decimal.ts";
+import { compareDecimals, type Decimal, isZero, larger, perMillion, quotient, shifted } from "./decimal.ts";
 import type { RateField } from "../../domain/price.ts";
 import {
   checkedModel,
   Damaged,
+  EFFORTS,
   Entries,
+  outputMaximum,
   rateOf,
+  reasoningBy,
   type TableReading,
   type TableEntry,
   type TableRates,
   type TableTier,
   tokenCount,
   withoutZeros,
+  dearerOutput,
 } from "./entry.ts";
 import { inert, type Json, itemsOf, memberOf, membersOf, shown, stringOf, stringsOf } from "./json.ts";
 
@@ -53,7 +48,6 @@ const RATES: Readonly<Record<RateField, string>> = {
 /** Tiers of service that a reply names; `batches` are another endpoint. */
 const SERVICE_TIERS = ["flex", "priority"];
 const ABOVE = /^input_cost_per_token_above_(\d{1,5})k_tokens$/;
-const EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
 const USUAL_EFFORTS = new Set(["low", "medium", "high"]);
 
 /** Whether this is a table of this format. */
@@ -81,11 +75,11 @@ function readRow(name: string, row: Json): TableEntry {
     memberOf(row, "max_input_tokens") ?? memberOf(row, "max_tokens"),
     "max_input_tokens",
   );
-  const told = tokenCount(
-    memberOf(row, "max_output_tokens") ?? memberOf(row, "max_tokens"),
-    "max_output_tokens",
-  );
-  if (told > contextWindow) notes.push(`max_output_tokens is ${told} in the source, more than its window`);
+  const maxOutputTokens = outputMaximum(memberOf(row, "max_output_tokens") ?? memberOf(row, "max_tokens"), {
+    field: "max_output_tokens",
+    contextWindow,
+    notes,
+  });
   const ends = stringOf(memberOf(row, "deprecation_date"));
   if (ends !== null) notes.push(`the source says that it ends on ${inert(ends)}`);
   for (const field of ["off_peak_pricing", "cache_creation_input_token_cost_above_12hr"])
@@ -96,7 +90,7 @@ function readRow(name: string, row: Json): TableEntry {
     model: checkedModel(modelOf(name, provider)),
     listedAs: name,
     contextWindow,
-    maxOutputTokens: Math.min(told, contextWindow),
+    maxOutputTokens,
     rates,
     tiers: tiersOf(row, notes),
     perCall: perCallOf(row),
@@ -128,11 +122,7 @@ function ratesOf(row: Json, suffix: string, notes: string[]): TableRates {
     memberOf(row, `output_cost_per_reasoning_token${suffix}`),
     "output_cost_per_reasoning_token",
   );
-  const output = rates.output_per_million;
-  if (thinking === undefined || output === undefined) return rates;
-  if (compareDecimals(perMillion(thinking), output) > 0)
-    notes.push(`output costs ${printDecimal(output)} without reasoning: the dearer rate holds for both`);
-  return { ...rates, output_per_million: larger(perMillion(thinking), output) };
+  return dearerOutput(rates, thinking && perMillion(thinking), notes);
 }
 
 function tiersOf(row: Json, notes: string[]): TableTier[] {
@@ -203,9 +193,5 @@ function reasoningOf(row: Json, notes: string[]): TableEntry["reasoning"] {
     levels.length > 0
       ? EFFORTS.filter((effort) => levels.includes(effort))
       : EFFORTS.filter((effort) => flagged && (told(effort) ?? USUAL_EFFORTS.has(effort)) === true);
-  const preferred = stringOf(memberOf(row, "default_reasoning_effort")) ?? "medium";
-  const [first] = modes;
-  if (first !== undefined) return { modes, default: modes.includes(preferred) ? preferred : first };
-  notes.push("it reasons, the source does not say with which efforts: add reasoning { modes, default }");
-  return null;
+  return reasoningBy(modes, stringOf(memberOf(row, "default_reasoning_effort")), notes);
 }

@@ -1,17 +1,20 @@
 // models.dev's `api.json`: a provider a member, a model a member of its `models`, US dollars per million tokens as floats.
-import { compareDecimals, larger, printDecimal } from "./decimal.ts";
 import type { RateField } from "../../domain/price.ts";
 import {
   checkedModel,
   Damaged,
+  EFFORTS,
   Entries,
+  outputMaximum,
   rateOf,
+  reasoningBy,
   type TableReading,
   type TableEntry,
   type TableRates,
   type TableTier,
   tokenCount,
   withoutZeros,
+  dearerOutput,
 } from "./entry.ts";
 import { type Json, itemsOf, memberOf, membersOf, stringOf, stringsOf } from "./json.ts";
 
@@ -36,7 +39,6 @@ const RATES: Partial<Record<RateField, string>> = {
   output_per_million: "output",
   audio_output_per_million: "output_audio",
 };
-const EFFORTS = new Set(["none", "minimal", "low", "medium", "high", "xhigh", "max"]);
 const OLD_TIER = 200_000;
 
 /** Whether this is a table of this format. */
@@ -66,8 +68,11 @@ function readRow({ id, model, row }: Row): TableEntry {
   if (cost === undefined) throw new Damaged("cost is missing");
   const notes: string[] = [];
   const contextWindow = tokenCount(memberOf(memberOf(row, "limit"), "context"), "limit.context");
-  const told = tokenCount(memberOf(memberOf(row, "limit"), "output"), "limit.output");
-  if (told > contextWindow) notes.push(`limit.output is ${told} in the source, more than its window`);
+  const maxOutputTokens = outputMaximum(memberOf(memberOf(row, "limit"), "output"), {
+    field: "limit.output",
+    contextWindow,
+    notes,
+  });
   if (memberOf(row, "status") === "deprecated") notes.push("the source calls it deprecated");
   const tools = memberOf(row, "tool_call");
   return {
@@ -75,7 +80,7 @@ function readRow({ id, model, row }: Row): TableEntry {
     model: checkedModel(model),
     listedAs: `${id}/${model}`,
     contextWindow,
-    maxOutputTokens: Math.min(told, contextWindow),
+    maxOutputTokens,
     rates: withoutZeros(ratesOf(cost, notes), notes),
     tiers: tiersOf(cost, notes),
     perCall: null,
@@ -95,11 +100,7 @@ function ratesOf(cost: Json, notes: string[]): TableRates {
     if (rate !== undefined) rates[field] = rate;
   }
   const thinking = rateOf(memberOf(cost, "reasoning"), "cost.reasoning");
-  const output = rates.output_per_million;
-  if (thinking === undefined || output === undefined) return rates;
-  if (compareDecimals(thinking, output) > 0)
-    notes.push(`output costs ${printDecimal(output)} without reasoning: the dearer rate holds for both`);
-  return { ...rates, output_per_million: larger(thinking, output) };
+  return dearerOutput(rates, thinking, notes);
 }
 
 /** `tiers`, or the one that older tables have. */
@@ -126,10 +127,8 @@ function reasoningOf(row: Json, notes: string[]): TableEntry["reasoning"] {
   const efforts = itemsOf(memberOf(row, "reasoning_options")).find(
     (option) => memberOf(option, "type") === "effort",
   );
-  const modes = [...new Set(stringsOf(memberOf(efforts, "values")))].filter((effort) => EFFORTS.has(effort));
-  const preferred = stringOf(memberOf(efforts, "default")) ?? "medium";
-  const [first] = modes;
-  if (first !== undefined) return { modes, default: modes.includes(preferred) ? preferred : first };
-  notes.push("it reasons, the source does not say with which efforts: add reasoning { modes, default }");
-  return null;
+  const modes = [...new Set(stringsOf(memberOf(efforts, "values")))].filter((effort) =>
+    EFFORTS.includes(effort),
+  );
+  return reasoningBy(modes, stringOf(memberOf(efforts, "default")), notes);
 }

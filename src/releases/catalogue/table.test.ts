@@ -288,3 +288,10 @@ test("every model of the snapshot makes a manifest that can be signed, with a ma
     expect(fileNameOf(manifest)).toMatch(/^[a-z]+__[\w.-]+\.yaml$/);
   }
 });
+
+test("what a search costs is told with the markup, for whoever offers it", () => {
+  const [entry] = withGpt({ search_context_cost_per_query: { search_context_size_low: 0.01 } }).entries;
+  expect(entry && propose(entry, terms("1.15")).yaml).toContain(
+    '1,000 searches cost 10: where they are offered, per_call: "11.5" and calls_max',
+  );
+});
