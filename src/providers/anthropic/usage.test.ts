@@ -1,53 +1,9 @@
-import { describe, expect, test } from "bun:test";
-import { existsSync, readFileSync } from "node:fs";
+import { expect, test } from "bun:test";
 import fc from "fast-check";
+import { liesWithin, readsRecordedUsages } from "../usage.fixtures.ts";
 import { ClaudeUsage } from "./usage.ts";
 
-const FILE = `${import.meta.dir}/../../../../shared/fixtures/usages/usages.json`;
-
-interface Recorded {
-  format: string;
-  model: string | null;
-  usage: unknown;
-  expected: Record<string, number>;
-}
-
-const rows = existsSync(FILE)
-  ? (JSON.parse(readFileSync(FILE, "utf8")) as Recorded[]).filter(
-      ({ format }) => format === "anthropic-messages",
-    )
-  : [];
-
-describe.skipIf(!existsSync(FILE))("recorded usage", () => {
-  test("there is some", () => {
-    expect(rows.length).toBeGreaterThan(20);
-  });
-
-  for (const [index, { model, usage, expected }] of rows.entries())
-    test(`row ${index}, ${model}`, () => {
-      const read = new ClaudeUsage().tell(usage);
-      if (read === null) throw new Error("no figure");
-      const { cache_read_tokens: cached = 0, cache_write_tokens: written = 0 } = expected;
-      expect({
-        input_tokens: read.promptTokens,
-        output_tokens: read.completionTokens,
-        cache_read_tokens: read.cachedTokens ?? 0,
-        cache_write_tokens: read.cacheWriteTokens ?? 0,
-        cache_write_5m_tokens: (read.cacheWriteTokens ?? 0) - (read.cacheWrite1hTokens ?? 0),
-        output_reasoning_tokens: read.reasoningTokens ?? 0,
-        web_searches: read.calls ?? 0,
-      }).toEqual({
-        input_tokens: expected["input_tokens"] ?? 0,
-        output_tokens: expected["output_tokens"] ?? 0,
-        cache_read_tokens: cached,
-        cache_write_tokens: written,
-        cache_write_5m_tokens: expected["cache_write_5m_tokens"] ?? written,
-        output_reasoning_tokens: expected["output_reasoning_tokens"] ?? 0,
-        web_searches: expected["web_searches"] ?? 0,
-      });
-      expect(read.promptTokens - cached - written).toBeGreaterThanOrEqual(0);
-    });
-});
+readsRecordedUsages("anthropic-messages", 20, (told) => new ClaudeUsage().tell(told));
 
 test("the end of a stream replaces what its beginning said, and what it does not say stands", () => {
   const usage = new ClaudeUsage();
@@ -106,11 +62,7 @@ test("whatever is told, the classes lie within their sums", () => {
       const usage = new ClaudeUsage();
       for (const telling of tellings) {
         const read = usage.tell(telling);
-        if (read === null) continue;
-        const { cachedTokens, cacheWriteTokens, cacheWrite1hTokens, reasoningTokens } = read;
-        expect((cachedTokens ?? 0) + (cacheWriteTokens ?? 0)).toBeLessThanOrEqual(read.promptTokens);
-        expect(cacheWrite1hTokens ?? 0).toBeLessThanOrEqual(cacheWriteTokens ?? 0);
-        expect(reasoningTokens ?? 0).toBeLessThanOrEqual(read.completionTokens);
+        if (read !== null) liesWithin(read);
       }
     }),
   );

@@ -1,11 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { existsSync, readFileSync } from "node:fs";
 import { Failure } from "../failure.ts";
 import { answerOf } from "../http/answer.ts";
 import type { Part } from "../provider.ts";
 import { ConverseReader } from "./answer-reader.ts";
 import { exceptionOf, readRefusal } from "./errors.ts";
-import { converseUsage } from "./usage.ts";
 
 /** What a reader makes of events, closed at their end. */
 function partsOf(events: [type: string, payload: object][], signer = "claude"): Part[] {
@@ -186,74 +184,6 @@ test.each<[string, string]>([
 test("arguments of a call that never began, and a call without a name, are broken", () => {
   expect(failed(() => partsOf([argument(0, "{}"), stop("tool_use")])).reason).toBe("broken");
   expect(failed(() => partsOf([begins(0, "")])).reason).toBe("broken");
-});
-
-describe("usage", () => {
-  const FILE = `${import.meta.dir}/../../../../shared/fixtures/usages/usages.json`;
-  const rows = existsSync(FILE)
-    ? (JSON.parse(readFileSync(FILE, "utf8")) as {
-        format: string;
-        usage: object;
-        expected: Record<string, number>;
-      }[])
-    : [];
-  const own = rows.filter(({ format }) => format === "bedrock-converse");
-
-  test.skipIf(!existsSync(FILE))("all recorded objects of this shape", () => {
-    expect(own.length).toBeGreaterThan(5);
-    for (const { usage, expected } of own) {
-      const read = converseUsage(usage, null);
-      expect({
-        input_tokens: read?.promptTokens,
-        output_tokens: read?.completionTokens,
-        cache_read_tokens: read?.cachedTokens ?? 0,
-        cache_write_tokens: read?.cacheWriteTokens ?? 0,
-      }).toEqual({
-        input_tokens: expected["input_tokens"],
-        output_tokens: expected["output_tokens"],
-        cache_read_tokens: expected["cache_read_tokens"] ?? 0,
-        cache_write_tokens: expected["cache_write_tokens"] ?? 0,
-      });
-    }
-  });
-
-  test("what lives for an hour is part of what was written", () => {
-    const usage = { inputTokens: 3, outputTokens: 5, cacheReadInputTokens: 10, cacheWriteInputTokens: 20 };
-    const details = [
-      { inputTokens: 12, ttl: "1h" },
-      { inputTokens: 8, ttl: "5m" },
-    ];
-    expect(converseUsage({ ...usage, cacheDetails: details }, { type: "Flex" })).toMatchObject({
-      promptTokens: 33,
-      completionTokens: 5,
-      cachedTokens: 10,
-      cacheWriteTokens: 20,
-      cacheWrite1hTokens: 12,
-      serviceTier: "flex",
-    });
-    expect(converseUsage({ ...usage, cacheDetails: [{ inputTokens: 99, ttl: "1h" }] }, null)).toMatchObject({
-      cacheWrite1hTokens: 20,
-    });
-    expect(converseUsage(usage, null)?.cacheWrite1hTokens).toBeNull();
-  });
-
-  test("hidden output is told by the total; what is no figure is none", () => {
-    expect(converseUsage({ inputTokens: 3, outputTokens: 5, totalTokens: 30 }, null)?.completionTokens).toBe(
-      27,
-    );
-    expect(converseUsage({ inputTokens: 3, outputTokens: 5, totalTokens: 1 }, null)?.completionTokens).toBe(
-      5,
-    );
-    for (const odd of [
-      null,
-      [],
-      {},
-      { inputTokens: -1, outputTokens: 1 },
-      { inputTokens: 1 },
-      { outputTokens: 1 },
-    ])
-      expect(converseUsage(odd, null)).toBeNull();
-  });
 });
 
 describe("errors", () => {

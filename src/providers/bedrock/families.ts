@@ -69,7 +69,7 @@ function ofClaude(
 
 function wordsOf(family: Family, mode: string): Record<string, unknown> {
   if (family === "effort") return { reasoning_effort: mode === "minimal" ? "low" : mode };
-  // At `high` this family takes no maximum of tokens, and what has no ceiling could not be held for.
+  // At `high` this family is said to take no maximum of tokens (unverified), and what has no ceiling could not be held for.
   const maxReasoningEffort = mode === "minimal" || mode === "low" ? "low" : "medium";
   return { reasoningConfig: { type: "enabled", maxReasoningEffort } };
 }

@@ -12,6 +12,7 @@ export function converseUsage(value: unknown, tier: unknown): ProviderUsage | nu
   const read = count(value["cacheReadInputTokens"]) ?? count(value["cacheReadInputTokenCount"]);
   const written = count(value["cacheWriteInputTokens"]) ?? count(value["cacheWriteInputTokenCount"]);
   const promptTokens = input + (read ?? 0) + (written ?? 0);
+  if (!Number.isSafeInteger(promptTokens)) return null;
   const total = count(value["totalTokens"]);
   const left = total === null || total < promptTokens ? null : total - promptTokens;
   if (left === null && output === null) return null;

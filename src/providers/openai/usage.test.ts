@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
-import { existsSync, readFileSync } from "node:fs";
+import fc from "fast-check";
 import { NO_CLASSES } from "../../domain/token-classes.ts";
+import { liesWithin, readsRecordedUsages } from "../usage.fixtures.ts";
 import { readUsage } from "./usage.ts";
 
 const usage = (
@@ -33,42 +34,7 @@ test("a missing figure follows from the other two", () => {
   expect(readUsage({ completion_tokens: 8, total_tokens: 20 })).toEqual(usage(12, 8));
 });
 
-interface Recorded {
-  format: string;
-  usage: Record<string, unknown>;
-  expected: Record<string, number>;
-}
-/** Kept outside of the repository. */
-const FIXTURES = `${import.meta.dir}/../../../../shared/fixtures/usages/usages.json`;
-
-const CLASSES = {
-  cachedTokens: "cache_read_tokens",
-  cacheWriteTokens: "cache_write_tokens",
-  audioInputTokens: "input_audio_tokens",
-  imageInputTokens: "input_image_tokens",
-  reasoningTokens: "output_reasoning_tokens",
-  audioOutputTokens: "output_audio_tokens",
-  calls: "web_searches",
-} as const;
-
-test.skipIf(!existsSync(FIXTURES))(
-  "recorded usages of this shape are read as recorded, class by class",
-  () => {
-    const all = JSON.parse(readFileSync(FIXTURES, "utf8")) as Recorded[];
-    const recorded = all.filter(({ format }) => format === "openai-chat");
-    expect(recorded.length).toBeGreaterThan(30);
-    for (const { usage: told, expected } of recorded) {
-      const read = readUsage(told);
-      const classes = Object.entries(CLASSES) as [keyof typeof CLASSES, string][];
-      const totals = { prompt: read?.promptTokens, completion: read?.completionTokens };
-      expect([told, totals, ...classes.map(([name]) => read?.[name] ?? 0)]).toEqual([
-        told,
-        { prompt: expected["input_tokens"] ?? 0, completion: expected["output_tokens"] ?? 0 },
-        ...classes.map(([, name]) => expected[name] ?? 0),
-      ]);
-    }
-  },
-);
+readsRecordedUsages("openai-chat", 30, (told) => readUsage(told));
 
 test("classes are read in their spellings, and cut to what the ones before them leave", () => {
   // xAI tells cached tokens that are image tokens, too: each is one token.
@@ -88,6 +54,32 @@ test("classes are read in their spellings, and cut to what the ones before them 
   });
   const searched = { prompt_tokens: 1, completion_tokens: 1, server_tool_use: { web_search_requests: 3 } };
   expect(readUsage(searched)?.calls).toBe(3);
+});
+
+test("whatever is told, the classes lie within their sums", () => {
+  const figure = fc.oneof(fc.nat(), fc.maxSafeInteger(), fc.double(), fc.constant(null), fc.string());
+  const told = fc.record(
+    {
+      prompt_tokens: figure,
+      completion_tokens: figure,
+      total_tokens: figure,
+      prompt_tokens_details: fc.record({
+        cached_tokens: figure,
+        cache_write_tokens: figure,
+        audio_tokens: figure,
+        image_tokens: figure,
+      }),
+      completion_tokens_details: fc.record({ reasoning_tokens: figure, audio_tokens: figure }),
+    },
+    { requiredKeys: [] },
+  );
+  fc.assert(
+    fc.property(told, (usage) => {
+      const read = readUsage(usage);
+      if (read !== null) liesWithin(read);
+    }),
+    { numRuns: 500 },
+  );
 });
 
 test("an explicit zero stays zero", () => {
