@@ -82,6 +82,13 @@ test("whatever is told, the classes lie within their sums", () => {
   );
 });
 
+test("a token of an answer is sound or a thought: it is charged as sound where both are told", () => {
+  const details = { reasoning_tokens: 8, audio_tokens: 4 };
+  expect(
+    readUsage({ prompt_tokens: 1, completion_tokens: 10, completion_tokens_details: details }),
+  ).toMatchObject({ audioOutputTokens: 4, reasoningTokens: 6 });
+});
+
 test("an explicit zero stays zero", () => {
   expect(readUsage({ prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 })).toEqual(usage(0, 0));
 });

@@ -26,6 +26,8 @@ export function readUsage(value: unknown, serviceTier: unknown = null): Provider
     count(value["cached_tokens"]);
   const written = count(inside(prompt, "cache_write_tokens"));
   const reasoning = count(inside(completion, "reasoning_tokens")) ?? count(value["reasoning_tokens"]);
+  // Sound has a price of its own, so it is cut last.
+  const spoken = atMost(count(inside(completion, "audio_tokens")), completionTokens);
   // Each is cut to what the classes before it leave: a cached image is counted as cached, as it is priced.
   let left = promptTokens;
   const part = (told: number | null): number | null => {
@@ -42,8 +44,8 @@ export function readUsage(value: unknown, serviceTier: unknown = null): Provider
     cacheWriteTokens: part(written),
     audioInputTokens: part(count(inside(prompt, "audio_tokens"))),
     imageInputTokens: part(count(inside(prompt, "image_tokens"))),
-    reasoningTokens: atMost(reasoning, completionTokens),
-    audioOutputTokens: atMost(count(inside(completion, "audio_tokens")), completionTokens),
+    reasoningTokens: atMost(reasoning, completionTokens - (spoken ?? 0)),
+    audioOutputTokens: spoken,
     calls: callsOf(value),
     serviceTier: serviceTierOf(serviceTier),
   };
