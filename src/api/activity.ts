@@ -44,6 +44,7 @@ export const requestsEndpoints = [
           key_name: (row) => row.key.name,
           input_tokens: (row) => row.input_tokens,
           cached_tokens: (row) => row.cached_tokens,
+          cache_write_tokens: (row) => row.cache_write_tokens,
           output_tokens: (row) => row.output_tokens,
           hold_usd: (row) => row.hold_usd,
           charge_usd: (row) => row.charge_usd,

@@ -17,6 +17,15 @@ export function classesIn(printed: string | null): KnownClasses {
   return pick(parsed);
 }
 
+/** Null for what `printClasses` never printed. */
+export function legibleClasses(printed: string | null): KnownClasses | null {
+  try {
+    return classesIn(printed);
+  } catch {
+    return null;
+  }
+}
+
 function pick(from: KnownClasses): KnownClasses {
   const classes: KnownClasses = {};
   for (const name of COUNTED_CLASSES) {

@@ -7,6 +7,7 @@ import { printTime } from "../domain/print.ts";
 import type { Release } from "../domain/release.ts";
 import { SEVERAL_KEYS } from "../domain/request-log.ts";
 import { OWNER_LOST } from "../ledger/ledger.ts";
+import { legibleClasses } from "../ledger/usage-classes.ts";
 import { isSet, numberOrNull } from "../store/query.ts";
 import type { Tables } from "../store/tables.ts";
 import { askedOfRow } from "./held-nothing.ts";
@@ -29,6 +30,7 @@ export const REQUEST_COLUMNS = [
   "prompt_tokens",
   "completion_tokens",
   "cached_tokens",
+  "usage_classes",
   "first_part_ms",
   "total_ms",
   "release_digest",
@@ -60,6 +62,7 @@ export function requestRow(row: HeldRow, { keys, releases }: Labels): ActivityRo
     key: keyLabel(row, keys),
     input_tokens: numberOrNull(row.prompt_tokens),
     cached_tokens: numberOrNull(row.cached_tokens),
+    cache_write_tokens: legibleClasses(row.usage_classes)?.cacheWriteTokens ?? null,
     output_tokens: numberOrNull(row.completion_tokens),
     hold_usd: formatUsd(row.hold),
     charge_usd: formatUsd(row.charge),
@@ -93,6 +96,7 @@ export const requestLogRow = (row: LoggedRow, { keys }: Labels): ActivityRow => 
   key: keyLabel(row, keys),
   input_tokens: null,
   cached_tokens: null,
+  cache_write_tokens: null,
   output_tokens: null,
   hold_usd: formatUsd(ZERO_USD),
   charge_usd: formatUsd(ZERO_USD),

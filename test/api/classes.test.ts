@@ -7,6 +7,7 @@ import { join } from "node:path";
 import type { ReceiptJson } from "../../src/domain/receipt.ts";
 import type { CostLine } from "../../src/pricing/cost-lines.ts";
 import type { Behaviour } from "../../src/providers/simulator/behaviour.ts";
+import { firstOperator } from "../support/browser.ts";
 import { gatewayOf, type GatewayJson } from "../support/events.ts";
 import { type Customer, startGateway, type TestGateway } from "../support/gateway.ts";
 import { PLAIN, type TestManifest } from "../support/models.ts";
@@ -239,4 +240,13 @@ test("usage by the hour counts what was written to a cache; a price without clas
   expect(await usage.json()).toMatchObject({
     data: [{ input_tokens: 60, cached_tokens: 10, cache_write_tokens: 40, output_tokens: 20 }],
   });
+  const activity = await (await firstOperator(gateway)).send(
+    "GET",
+    `/app/v1/orgs/${alone.organizationId}/activity.csv`,
+  );
+  const [head = "", line = ""] = activity.text.split("\r\n");
+  const figures = new Map(head.split(",").map((name, at) => [name, line.split(",")[at]]));
+  expect(
+    ["input_tokens", "cached_tokens", "cache_write_tokens", "output_tokens"].map((name) => figures.get(name)),
+  ).toEqual(["60", "10", "40", "20"]);
 });

@@ -150,6 +150,7 @@ const activityRow = z.object({
   key: z.object({ id: z.string(), name: z.string() }),
   input_tokens: count.nullable(),
   cached_tokens: count.nullable(),
+  cache_write_tokens: count.nullable(),
   output_tokens: count.nullable(),
   hold_usd: usd,
   charge_usd: usd,

@@ -11,7 +11,7 @@ import { type Loaded, widthOf } from "../column-loads.ts";
 import { AUDITED } from "../columns.ts";
 import type { AttemptRecord } from "../ledger.ts";
 import { attemptsIn } from "../unreadable.ts";
-import { classesIn } from "../usage-classes.ts";
+import { legibleClasses } from "../usage-classes.ts";
 import type { Findings } from "./findings.ts";
 
 /** A request may outlive its deadline while its owner tries to end it, and a provider is asked (money.md §9). */
@@ -44,7 +44,7 @@ export function auditedRequestOf(cells: readonly Cell[]): AuditedRequest {
     ...row,
     state: ended ? state : "unfinished",
     evidence: evidence as Evidence | null,
-    classes: releaseOr(() => classesIn(usageClasses)),
+    classes: legibleClasses(usageClasses),
     attempts: attemptsIn(attempts),
     quarantined: flag(waits) && !ended,
     chargedByHand: byHand === null ? null : money(byHand),
@@ -166,7 +166,7 @@ function chargeTold({ sealed, ...place }: AuditedAnswer, dataKey: Uint8Array): s
   }
 }
 
-/** Null for what cannot be read: a violation in itself. */
+/** Null for a release that cannot be read: a violation in itself. */
 export function releaseOr<T>(read: () => T): T | null {
   try {
     return read();
