@@ -11,6 +11,7 @@ import { firstOperator } from "../support/browser.ts";
 import { gatewayOf, type GatewayJson } from "../support/events.ts";
 import { type Customer, startGateway, type TestGateway } from "../support/gateway.ts";
 import { PLAIN, type TestManifest } from "../support/models.ts";
+import { type Ran, runToEnd, SOURCES } from "../support/program.ts";
 
 const RATES = {
   input_per_million: "5",
@@ -74,25 +75,16 @@ async function told(behaviour: Behaviour, body: object = ask()): Promise<Body> {
 }
 
 /** By the command line, with nothing but the gateway's published key. */
-async function verify(receipt: string): Promise<{ code: number; out: string }> {
+async function verify(receipt: string): Promise<Ran> {
   const folder = mkdtempSync(join(tmpdir(), "tollgate-classes-"));
-  writeFileSync(join(folder, "receipt.json"), receipt);
+  const file = join(folder, "receipt.json");
+  writeFileSync(file, receipt);
   const jwks = `${gateway.url}/.well-known/jwks.json`;
-  const child = Bun.spawn(
-    [
-      join(import.meta.dir, "../../tollgate"),
-      "receipt",
-      "verify",
-      join(folder, "receipt.json"),
-      "--jwks",
-      jwks,
-    ],
-    { env: { PATH: process.env["PATH"] ?? "" }, stdin: "ignore", stdout: "pipe", stderr: "pipe" },
-  );
-  const out = await new Response(child.stdout).text();
-  const code = await child.exited;
+  const ran = await runToEnd(SOURCES, ["receipt", "verify", file, "--jwks", jwks], {
+    env: { PATH: process.env["PATH"] ?? "" },
+  });
   rmSync(folder, { recursive: true });
-  return { code, out };
+  return ran;
 }
 
 const classesOf = (lines: readonly CostLine[]): unknown[] =>

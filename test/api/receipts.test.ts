@@ -7,8 +7,8 @@ import type { ReceiptJson } from "../../src/domain/receipt.ts";
 import type { GatewayJson } from "../support/events.ts";
 import { gatewayOf } from "../support/events.ts";
 import { type Customer, hello, startGateway, type TestGateway } from "../support/gateway.ts";
+import { type Ran, runToEnd, SOURCES } from "../support/program.ts";
 
-const root = join(import.meta.dir, "../..");
 const folder = mkdtempSync(join(tmpdir(), "tollgate-receipts-"));
 const keys = join(folder, "jwks.json");
 let gateway: TestGateway;
@@ -35,20 +35,12 @@ const receiptOf = async (id: string | null): Promise<Answer> => {
   return reply.json;
 };
 
-async function verify(content: string): Promise<{ code: number; out: string; err: string }> {
+function verify(content: string): Promise<Ran> {
   const file = join(folder, "receipt.json");
   writeFileSync(file, content);
-  const child = Bun.spawn([join(root, "tollgate"), "receipt", "verify", file, "--jwks", keys], {
+  return runToEnd(SOURCES, ["receipt", "verify", file, "--jwks", keys], {
     env: { PATH: process.env["PATH"] ?? "" },
-    stdin: "ignore",
-    stdout: "pipe",
-    stderr: "pipe",
   });
-  const [out, err] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-  ]);
-  return { code: await child.exited, out, err };
 }
 
 test("the receipt of a completion carries its gateway object and arithmetic, and verifies offline", async () => {

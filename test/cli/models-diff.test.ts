@@ -7,6 +7,7 @@ import { join } from "node:path";
 import type { RouteDifference } from "../../src/releases/catalogue/difference.ts";
 import { startGateway, type TestGateway } from "../support/gateway.ts";
 import { PLAIN, PREVIEW_V2 } from "../support/models.ts";
+import { type Ran, runToEnd, SOURCES } from "../support/program.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "tollgate-models-diff-"));
 const VANISHING = { ...PLAIN, model: "going-1", upstream_model: "sim-going-1" };
@@ -49,19 +50,10 @@ interface Diff {
 async function diff(content: object, ...flags: string[]): Promise<Diff> {
   const table = join(folder, "table.json");
   writeFileSync(table, JSON.stringify(content));
-  const run = async (...more: string[]): Promise<{ code: number; out: string; err: string }> => {
-    const child = Bun.spawn(
-      [join(import.meta.dir, "../../tollgate"), "models", "diff", "--from", table, ...flags, ...more],
-      {
-        env: { ...process.env, TOLLGATE_URL: gateway.url, TOLLGATE_TOKEN: gateway.token },
-        stdin: "ignore",
-        stdout: "pipe",
-        stderr: "pipe",
-      },
-    );
-    const [out, err, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
-    return { code, out, err };
-  };
+  const run = (...more: string[]): Promise<Ran> =>
+    runToEnd(SOURCES, ["models", "diff", "--from", table, ...flags, ...more], {
+      env: { ...process.env, TOLLGATE_URL: gateway.url, TOLLGATE_TOKEN: gateway.token },
+    });
   const [people, script] = await Promise.all([run(), run("--json")]);
   expect(script.code).toBe(people.code);
   const said = JSON.parse(script.out) as Partial<Diff>;
@@ -173,12 +165,11 @@ test("a provider that the table calls otherwise is mapped; several that have the
 });
 
 test("against the table that ships: models that it need not have are named, and are no change", async () => {
-  const child = Bun.spawn([join(import.meta.dir, "../../tollgate"), "models", "diff"], {
+  const { code, out } = await runToEnd(SOURCES, ["models", "diff"], {
     env: { ...process.env, TOLLGATE_URL: gateway.url, TOLLGATE_TOKEN: gateway.token },
-    stdin: "ignore",
-    stdout: "pipe",
-    stderr: "pipe",
   });
-  expect(await child.stdout.text()).toContain("Not in this table: base-preview-v2@simulator/local");
-  expect(await child.exited).toBe(0);
+  expect([code, out]).toEqual([
+    0,
+    expect.stringContaining("Not in this table: base-preview-v2@simulator/local"),
+  ]);
 });

@@ -12,31 +12,16 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { type Ran, runToEnd, SOURCES } from "../support/program.ts";
 
-const root = join(import.meta.dir, "../..");
 const folder = mkdtempSync(join(tmpdir(), "tollgate-models-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-interface Ran {
-  code: number;
-  out: string;
-  err: string;
-}
-
-async function run(...args: string[]): Promise<Ran> {
-  const child = Bun.spawn([join(root, "tollgate"), "models", ...args], {
+const models = (...args: string[]): Promise<Ran> =>
+  runToEnd(SOURCES, ["models", ...args], {
     cwd: folder,
     env: { ...process.env, TOLLGATE_DATA_DIR: join(folder, "data"), NO_PROXY: "127.0.0.1" },
-    stdin: "ignore",
-    stdout: "pipe",
-    stderr: "pipe",
   });
-  const [out, err] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-  ]);
-  return { code: await child.exited, out, err };
-}
 
 const file = (name: string, content: string | object): string => {
   const path = join(folder, name);
@@ -101,29 +86,29 @@ test("a manifest is written word for word, signs as it is, and is not overwritte
     "eu",
   ];
   const out = ["--release", "3", "--out", "made"];
-  const ran = await run("import", ...flags, ...out);
+  const ran = await models("import", ...flags, ...out);
   expect([ran.code, readdirSync(join(folder, "made"))]).toEqual([0, ["acme-eu__small.yaml"]]);
   const path = join(folder, "made/acme-eu__small.yaml");
   expect(readFileSync(path, "utf8")).toBe(GOLDEN);
-  expect(await run("import", ...flags, ...out)).toMatchObject({
+  expect(await models("import", ...flags, ...out)).toMatchObject({
     code: 0,
     out: expect.stringContaining("unchanged"),
   });
   writeFileSync(path, "mine\n");
-  const kept = await run("import", ...flags, ...out);
+  const kept = await models("import", ...flags, ...out);
   expect([kept.code, kept.out, readFileSync(path, "utf8")]).toEqual([
     1,
     expect.stringContaining("KEPT"),
     "mine\n",
   ]);
-  const replaced = await run("import", ...flags, ...out, "--force", "--json");
+  const replaced = await models("import", ...flags, ...out, "--force", "--json");
   expect([replaced.code, (JSON.parse(replaced.out) as { replaced: string[] }).replaced]).toEqual([
     0,
     ["made/acme-eu__small.yaml"],
   ]);
   expect(readFileSync(path, "utf8")).toBe(GOLDEN);
   const release = (...args: string[]): Bun.SyncSubprocess =>
-    Bun.spawnSync([join(root, "tollgate"), "release", ...args], { cwd: folder });
+    Bun.spawnSync([SOURCES, "release", ...args], { cwd: folder });
   expect(release("keygen", "--out", "keys").exitCode).toBe(0);
   expect(release("sign", path, "--key", "keys/release.private.jwk").exitCode).toBe(0);
 }, 60_000);
@@ -133,8 +118,8 @@ test("a link in the directory is neither followed nor replaced unasked", async (
   const secret = file("secret.txt", "secret\n");
   symlinkSync(secret, join(folder, "linked/acme__small.yaml"));
   const flags = ["import", "--from", table, "--model", "small", "--out", "linked"];
-  expect((await run(...flags)).code).toBe(1);
-  expect((await run(...flags, "--force")).code).toBe(0);
+  expect((await models(...flags)).code).toBe(1);
+  expect((await models(...flags, "--force")).code).toBe(0);
   expect(readFileSync(secret, "utf8")).toBe("secret\n");
 });
 
@@ -149,19 +134,19 @@ test("hostile names and prices are left out with their reasons, and nothing is w
     "acme/a_b": PLAIN,
   });
   const before = readdirSync(folder);
-  const ran = await run("import", "--from", hostile, "--out", "inside/deep", "--json");
+  const ran = await models("import", "--from", hostile, "--out", "inside/deep", "--json");
   const said = JSON.parse(ran.out) as { written: string[]; skipped: { name: string; reason: string }[] };
   expect(said.written).toEqual(["inside/deep/acme__a_b.yaml"]);
   expect(said.skipped.map(({ reason }) => reason).join("\n")).toMatch(/nine decimals[\s\S]*another model/);
   expect(said.skipped).toHaveLength(6);
   expect(ran.err).not.toContain("\u001b");
   expect(readdirSync(folder).toSorted()).toEqual([...before, "inside"].toSorted());
-  expect((await run("import", "--from", table, "--as", "../x", "--out", "inside/deep")).code).toBe(1);
+  expect((await models("import", "--from", table, "--as", "../x", "--out", "inside/deep")).code).toBe(1);
   expect(readdirSync(join(folder, "inside/deep"))).toEqual(["acme__a_b.yaml"]);
 });
 
 test("without a network and without --from, from the snapshot; a mistaken name tells what is near", async () => {
-  const ran = await run(
+  const ran = await models(
     "import",
     "--provider",
     "anthropic",
@@ -173,11 +158,11 @@ test("without a network and without --from, from the snapshot; a mistaken name t
   );
   expect(ran.code).toBe(0);
   expect(JSON.parse(ran.out)).toMatchObject({ source: expect.stringContaining("LiteLLM"), skipped: [] });
-  const mistaken = await run("import", "--model", "gpt-5.6-soll");
+  const mistaken = await models("import", "--model", "gpt-5.6-soll");
   expect([mistaken.code, mistaken.err]).toEqual([1, expect.stringContaining("Near it: gpt-5.6-sol")]);
-  expect((await run("import")).err).toContain("--out");
+  expect((await models("import")).err).toContain("--out");
   for (const markup of ["0", "-1", "1e9", "much"])
-    expect((await run("import", "--model", "gpt-5.6-sol", "--markup", markup)).code).toBe(1);
+    expect((await models("import", "--model", "gpt-5.6-sol", "--markup", markup)).code).toBe(1);
 }, 60_000);
 
 test("an address is asked within bounds: no other host, no endless body, no plain http, a clear word when it is away", async () => {
@@ -195,7 +180,7 @@ test("an address is asked within bounds: no other host, no endless body, no plai
     },
   });
   const from = (path: string): Promise<Ran> =>
-    run("import", "--model", "small", "--from", `http://127.0.0.1:${server.port}${path}`);
+    models("import", "--model", "small", "--from", `http://127.0.0.1:${server.port}${path}`);
   try {
     expect((await from("/table")).out).toContain(`input_per_million: "0.29"`);
     expect((await from("/moved")).code).toBe(0);
@@ -210,9 +195,9 @@ test("an address is asked within bounds: no other host, no endless body, no plai
     1,
     expect.stringContaining("snapshot that ships with this program"),
   ]);
-  expect((await run("import", "--model", "small", "--from", "http://prices.example/table")).err).toContain(
+  expect((await models("import", "--model", "small", "--from", "http://prices.example/table")).err).toContain(
     "https",
   );
-  expect((await run("import", "--from", "/dev/zero", "--model", "x")).err).toContain("larger than 32 MiB");
-  expect((await run("import", "--from", "nowhere.json", "--model", "x")).err).toContain("cannot be read");
+  expect((await models("import", "--from", "/dev/zero", "--model", "x")).err).toContain("larger than 32 MiB");
+  expect((await models("import", "--from", "nowhere.json", "--model", "x")).err).toContain("cannot be read");
 }, 60_000);

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Simulator, startSimulator } from "../../src/providers/simulator/server.ts";
-import { PROGRAM } from "../support/program.ts";
+import { PROGRAM, type Ran, runToEnd } from "../support/program.ts";
 
 const SECRET = "gsk_do-not-print-me-1";
 const PATIENCE_MS = 60_000;
@@ -42,15 +42,10 @@ interface Tried {
   checks: { check: string; state: string; found: string; next: string | null }[];
 }
 
-async function run(...args: string[]): Promise<{ code: number; out: string; err: string }> {
-  const ran = Bun.spawn([PROGRAM, "provider", "test", ...args], {
-    cwd: folder,
-    stdout: "pipe",
-    stderr: "pipe",
-  });
-  const [out, err] = await Promise.all([new Response(ran.stdout).text(), new Response(ran.stderr).text()]);
-  expect(out + err).not.toContain(SECRET);
-  return { code: await ran.exited, out, err };
+async function run(...args: string[]): Promise<Ran> {
+  const ran = await runToEnd(PROGRAM, ["provider", "test", ...args], { cwd: folder });
+  expect(ran.out + ran.err).not.toContain(SECRET);
+  return ran;
 }
 
 const tried = async (...args: string[]): Promise<Tried & { code: number; err: string }> => {

@@ -10,7 +10,7 @@ import {
   RECEIPT_TYPE,
   type ReceiptJson,
 } from "../../src/domain/receipt.ts";
-import { SOURCES } from "../support/program.ts";
+import { type Ran, runToEnd, SOURCES } from "../support/program.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "tollgate-receipt-"));
 const keys = join(folder, "jwks.json");
@@ -79,17 +79,12 @@ const HONEST = {
 } satisfies ReceiptJson;
 
 let files = 0;
-async function verify(receipt: ReceiptJson): Promise<{ code: number; out: string }> {
+async function verify(receipt: ReceiptJson): Promise<Ran> {
   const file = join(folder, `${++files}.jws`);
   writeFileSync(file, await sign(receipt));
-  const child = Bun.spawn([SOURCES, "receipt", "verify", file, "--jwks", keys], {
+  return await runToEnd(SOURCES, ["receipt", "verify", file, "--jwks", keys], {
     env: { PATH: process.env["PATH"] ?? "" },
-    stdin: "ignore",
-    stdout: "pipe",
-    stderr: "pipe",
   });
-  const out = await child.stdout.text();
-  return { code: await child.exited, out };
 }
 
 test("one whose figures follow from each other is good, and its classes are named", async () => {

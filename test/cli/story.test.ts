@@ -15,6 +15,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Browser, PASSWORD } from "../support/browser.ts";
 import { managementKeyOf } from "../support/hats.ts";
+import { type Ran, runToEnd, SOURCES } from "../support/program.ts";
 
 const root = join(import.meta.dir, "../..");
 const folder = mkdtempSync(join(tmpdir(), "tollgate-cli-"));
@@ -54,26 +55,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-interface Ran {
-  code: number;
-  out: string;
-  err: string;
-}
-
-async function run(...args: string[]): Promise<Ran> {
-  const child = Bun.spawn([join(root, "tollgate"), ...args], {
-    env: environment,
-    cwd: folder,
-    stdin: "ignore",
-    stdout: "pipe",
-    stderr: "pipe",
-  });
-  const [out, err] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-  ]);
-  return { code: await child.exited, out, err };
-}
+const run = (...args: string[]): Promise<Ran> => runToEnd(SOURCES, args, { env: environment, cwd: folder });
 
 /** Runs with `--json`; expects success and exactly one document. */
 async function json<T = Record<string, unknown>>(...args: string[]): Promise<T> {

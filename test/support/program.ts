@@ -7,3 +7,20 @@ export const SOURCES = join(import.meta.dir, "../../tollgate");
 
 /** Named by `scripts/test.ts`. */
 export const PROGRAM = process.env["TOLLGATE_TEST_PROGRAM"] ?? SOURCES;
+
+export interface Ran {
+  code: number;
+  out: string;
+  err: string;
+}
+
+/** Runs it to its end, with nothing to read from. */
+export async function runToEnd(
+  program: string,
+  args: readonly string[],
+  terms: { cwd?: string; env?: NodeJS.ProcessEnv } = {},
+): Promise<Ran> {
+  const child = Bun.spawn([program, ...args], { ...terms, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+  const [out, err, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+  return { code, out, err };
+}
