@@ -238,6 +238,15 @@ test("a conversation made to be slow is not: ids and results that repeat, and pa
   }
 });
 
+test("the vendor's own words about tools and schemas are held for", () => {
+  const heldOf = (request: Partial<ChatRequest>): number => prepared(request).size.tools;
+  const schema = { type: "json_schema" as const, json_schema: { name: "n", schema: { type: "object" } } };
+  expect(heldOf({})).toBe(0);
+  expect(heldOf({ tools })).toBe(66);
+  expect(heldOf({ responseFormat: schema })).toBe(64);
+  expect(heldOf({ messages: [asks("a"), called(toolCall("x")), result("x")] })).toBe(64);
+});
+
 describe("the choice among tools", () => {
   const chosen = (request: Partial<ChatRequest>, how: How = {}): unknown =>
     sentBody({ tools, ...request }, how)["tool_choice"];

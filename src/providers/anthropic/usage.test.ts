@@ -36,6 +36,16 @@ test("what lives for an hour is part of what was written", () => {
   expect(new ClaudeUsage().tell(more)?.cacheWrite1hTokens).toBe(100);
 });
 
+test("searches are counted by the piece, thoughts within the answer", () => {
+  const told = {
+    input_tokens: 3,
+    output_tokens: 9,
+    server_tool_use: { web_search_requests: 2 },
+    output_tokens_details: { thinking_tokens: 5 },
+  };
+  expect(new ClaudeUsage().tell(told)).toMatchObject({ calls: 2, reasoningTokens: 5 });
+});
+
 test("figures that are none give no usage, so that the gateway counts by itself", () => {
   for (const wrong of [null, "9", [], { input_tokens: 1 }, { input_tokens: -1, output_tokens: 2 }])
     expect(new ClaudeUsage().tell(wrong)).toBeNull();

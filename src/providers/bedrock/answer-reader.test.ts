@@ -102,6 +102,28 @@ test("signed reasoning leaves once, on the call behind it, where it stood; what 
   expect(heard).toEqual(["One", " two.", "unsigned"]);
 });
 
+test("reasoning without end is told, and not kept; what led to the next call is", () => {
+  const long = "x".repeat(2_500_000);
+  const parts = partsOf([
+    thinks(0, { text: long }),
+    thinks(0, { signature: "a" }),
+    thinks(1, { text: long }),
+    thinks(1, { signature: "b" }),
+    begins(2, "weather"),
+    ends(2),
+    thinks(3, { text: "short" }),
+    thinks(3, { signature: "c" }),
+    begins(4, "clock"),
+    stop("tool_use"),
+  ]);
+  const heard = parts.flatMap((part) => (part.type === "reasoning" ? [part.text.length] : []));
+  expect(heard).toEqual([2_500_000, 2_500_000, 5]);
+  expect(extraOf(parts)).toEqual([
+    null,
+    { bedrock: { by: "claude", reasoning: [{ index: 0, text: "short", signature: "c" }] } },
+  ]);
+});
+
 test("a whole answer reads the same: reasoning, text, citations, a call", () => {
   const body = {
     output: {
@@ -188,6 +210,13 @@ test("arguments of a call that never began, and a call without a name, are broke
 
 describe("errors", () => {
   test.each([
+    ["accessDeniedException", 403],
+    ["unrecognizedClientException", 403],
+    ["ExpiredTokenException", 403],
+    ["resourceNotFoundException", 404],
+    ["serviceQuotaExceededException", 429],
+    ["conflictException", 400],
+    ["modelErrorException", 424],
     ["throttlingException", 429],
     ["ThrottlingException", 429],
     ["modelNotReadyException", 429],

@@ -154,6 +154,7 @@ export class ConverseReader implements AnswerReader<BedrockEvent> {
     this.keep();
     const extra = this.keptCharacters > KEPT_CHARACTERS_MAX ? null : keptReasoning(this.kept, this.by);
     this.kept = [];
+    this.keptCharacters = 0;
     this.calls.set(index, { said: false });
     const called = { index, id, function: { name }, ...(extra !== null && { extra_content: extra }) };
     this.tools.read([called], parts);

@@ -110,6 +110,17 @@ describe("what is no message is broken, and what stood before it is given out fi
     expect(thrown(() => framing.push(one)).executed).toBe("unknown");
   });
 
+  test("nobody waits for as many bytes as a damaged prelude says", () => {
+    expect(read(one.subarray(0, 12))).toEqual([]);
+    for (const at of [1, 5, 9]) {
+      const begun = flipped(one.subarray(0, 12), at);
+      expect(thrown(() => read(begun)).reason).toBe("broken");
+    }
+    const longer = Buffer.from(one);
+    longer.writeUInt32BE(one.length + 1000, 0);
+    expect(thrown(() => read(longer)).message).toContain("no message of an event stream");
+  });
+
   test("a header that ends nowhere", () => {
     const bytes = Buffer.from(one);
     bytes.writeUInt8(200, 12); // the first name is longer than all headers

@@ -189,3 +189,10 @@ test("parts without end join the turn before them", () => {
   const parts = Array.from({ length: 1_000_000 }, () => ({ type: "text" as const, text: "a" }));
   expect(() => prepared({ messages: [user("a"), user(parts)] })).not.toThrow();
 });
+
+test("the makers' own words about tools and schemas are held for", () => {
+  expect(prepared().size.tools).toBe(0);
+  expect(prepared({ tools }).size.tools).toBe(66);
+  const schema = { type: "json_schema" as const, json_schema: { name: "n", schema: { type: "object" } } };
+  expect(prepared({ responseFormat: schema }).size.tools).toBe(64);
+});

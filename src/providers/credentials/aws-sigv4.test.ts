@@ -60,7 +60,19 @@ test("the day's key follows the day, and a port belongs to the host", () => {
     body: "{}",
   } as const;
   const day = sign(at, AT_MS);
-  expect(sign(at, AT_MS + 86_400_000)["authorization"]).toContain("/20150831/");
+  const nextDayMs = AT_MS + 86_400_000;
+  expect(sign(at, nextDayMs)["authorization"]).toContain("/20150831/");
+  expect(sign(at, nextDayMs)).toEqual(awsSigner(KEY, SCOPE)(at, nextDayMs));
   expect(sign(at, AT_MS)).toEqual(day);
   expect(sign({ ...at, url: at.url.replace(":9101", "") }, AT_MS)).not.toEqual(day);
+});
+
+test("a path is signed as it would be encoded once more than it is sent: a model may be an ARN", () => {
+  const url = "https://bedrock-runtime.us-east-1.amazonaws.com/model/arn%3Aaws%3Abedrock/converse";
+  const headers = { "content-type": "application/json" };
+  const sign = awsSigner(KEY, { region: "us-east-1", service: "bedrock" });
+  // Reckoned by another program, with /model/arn%253Aaws%253Abedrock/converse as its path.
+  expect(signatureOf(sign({ url, method: "POST", headers, body: "{}" }, AT_MS))).toBe(
+    "c70c9e6c78329aebb90bc1f326423d292566db46bd4ec5a7a576471469530efb",
+  );
 });

@@ -47,6 +47,22 @@ test("thoughts stand beside the candidates, with a total or without", () => {
   expect(geminiUsage({ ...told, totalTokenCount: 22 })).toMatchObject({ completionTokens: 12 });
 });
 
+test("what was spoken is part of the answer, beside its thoughts", () => {
+  const candidatesTokensDetails = [
+    { modality: "TEXT", tokenCount: 2 },
+    { modality: "AUDIO", tokenCount: 30 },
+  ];
+  const told = {
+    promptTokenCount: 1,
+    candidatesTokenCount: 32,
+    thoughtsTokenCount: 7,
+    candidatesTokensDetails,
+  };
+  expect(geminiUsage(told)).toMatchObject({ completionTokens: 39, audioOutputTokens: 30 });
+  const more = [{ modality: "AUDIO", tokenCount: 99 }];
+  expect(geminiUsage({ ...told, candidatesTokensDetails: more })?.audioOutputTokens).toBe(32);
+});
+
 test("a total above what was told apart is believed: something of the answer was left out", () => {
   const told = { promptTokenCount: 10, candidatesTokenCount: 5, totalTokenCount: 40 };
   expect(geminiUsage(told)?.completionTokens).toBe(30);
