@@ -5,6 +5,8 @@ import { Browser, firstOperator, newMember, PASSWORD, tokenOf } from "../support
 import { startGateway, type TestGateway } from "../support/gateway.ts";
 import { PLAIN, RESEARCH } from "../support/models.ts";
 
+const DAY_MS = 86_400_000;
+
 let gateway: TestGateway;
 let root: Browser;
 let second: Browser;
@@ -210,16 +212,14 @@ test("routes: a signed file is checked before it is published, a route is closed
   );
   const bad = await root.try("POST /operator/releases/verify", {}, { jws: "not.a.jws" });
   expect([bad.status, bad.json.error]).toMatchObject([422, { code: "release_refused", step: "signature" }]);
-  const jws = await gateway.sign({
-    ...PLAIN,
-    version: 2,
-    pricing: {
-      ...PLAIN.pricing,
-      output_per_million: "3",
-      cache_write_per_million: "2.5",
-      service_tiers: { flex: "0.5" },
-    },
-  });
+  const pricing = {
+    ...PLAIN.pricing,
+    output_per_million: "3",
+    cache_write_per_million: "2.5",
+    service_tiers: { flex: "0.5" },
+  };
+  // It ends later than the first, whichever second that was signed in: a release's times are whole seconds.
+  const jws = await gateway.sign({ ...PLAIN, version: 2, pricing }, { expiresInMs: 31 * DAY_MS });
   const verified = await root.app("POST /operator/releases/verify", {}, { jws });
   expect(verified.prices).toContainEqual({
     price: "output_per_million",
