@@ -1,18 +1,12 @@
 // What the tests of this room share.
-import { httpProvider } from "../http/http-provider.ts";
+import { providerOver } from "../http/http.fixtures.ts";
 import type { Part, Provider } from "../provider.ts";
 import { type ClaudeAccount, claudeCodec } from "./codec.ts";
 import { ClaudeReader } from "./reader.ts";
 
 /** An adapter for an address; limits are far away. */
 export const claudeAt = (baseUrl: string, account: Partial<ClaudeAccount> = {}): Provider =>
-  httpProvider(
-    {
-      name: "claude",
-      baseUrl,
-      probePath: "/models",
-      timeouts: { connectMs: 2000, firstTokenMs: 5000, idleMs: 5000, totalMs: 5000 },
-    },
+  providerOver(
     claudeCodec({
       envelope: "direct",
       own: {},
@@ -20,6 +14,8 @@ export const claudeAt = (baseUrl: string, account: Partial<ClaudeAccount> = {}):
       authorize: () => ({ "x-api-key": "provider-key" }),
       ...account,
     }),
+    baseUrl,
+    { name: "claude" },
   );
 
 /** What a stream of these events says. */

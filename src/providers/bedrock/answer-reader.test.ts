@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { Failure } from "../failure.ts";
 import { answerOf } from "../http/answer.ts";
+import { thrown } from "../http/http.fixtures.ts";
 import type { Part } from "../provider.ts";
 import { ConverseReader } from "./answer-reader.ts";
 import { exceptionOf, readRefusal } from "./errors.ts";
@@ -35,16 +35,6 @@ const stop = (stopReason: string): [string, object] => ["messageStop", { stopRea
 const ends = (index: number): [string, object] => ["contentBlockStop", { contentBlockIndex: index }];
 const extraOf = (parts: Part[]): unknown[] =>
   parts.flatMap((part) => (part.type === "tool_call" ? [part.extraContent ?? null] : []));
-const failed = (read: () => unknown): Failure => {
-  try {
-    read();
-  } catch (error) {
-    if (error instanceof Failure) return error;
-    throw error;
-  }
-  throw new Error("did not fail");
-};
-
 test("calls count from 0 whatever their blocks count, and arguments that are no text are an object", () => {
   const parts = partsOf([
     text("a"),
@@ -188,7 +178,7 @@ test.each([
 
 test("a model that failed is no answer, and nothing is known of what it ran", () => {
   for (const word of ["malformed_model_output", "malformed_tool_use"]) {
-    const { reason, executed } = failed(() => partsOf([stop(word)]));
+    const { reason, executed } = thrown(() => partsOf([stop(word)]));
     expect([reason, executed]).toEqual(["server", "unknown"]);
   }
 });
@@ -199,13 +189,13 @@ test.each<[string, string]>([
   ["a list", "[]"],
   ["nothing", ""],
 ])("%s where a whole answer should stand is broken", (_, body) => {
-  const { reason, executed } = failed(() => answerOf(body, new ConverseReader("claude")));
+  const { reason, executed } = thrown(() => answerOf(body, new ConverseReader("claude")));
   expect([reason, executed]).toEqual(["broken", "unknown"]);
 });
 
 test("arguments of a call that never began, and a call without a name, are broken", () => {
-  expect(failed(() => partsOf([argument(0, "{}"), stop("tool_use")])).reason).toBe("broken");
-  expect(failed(() => partsOf([begins(0, "")])).reason).toBe("broken");
+  expect(thrown(() => partsOf([argument(0, "{}"), stop("tool_use")])).reason).toBe("broken");
+  expect(thrown(() => partsOf([begins(0, "")])).reason).toBe("broken");
 });
 
 describe("errors", () => {

@@ -1,6 +1,6 @@
 // A provider of this shape at an address, and what its bodies are made of.
 import type { ChatRequest, Message, ToolCall } from "../../domain/chat-request.ts";
-import { httpProvider } from "../http/http-provider.ts";
+import { providerOver } from "../http/http.fixtures.ts";
 import { callDraft, chatRequest } from "../openai/openai.fixtures.ts";
 import type { CallDraft, OutgoingBody, Provider } from "../provider.ts";
 import { converseCodec } from "./codec.ts";
@@ -9,14 +9,10 @@ import { converseBody, type ConverseDialect } from "./request-body.ts";
 const PLAIN: ConverseDialect = { family: null, guardrail: null };
 
 export const bedrockAt = (baseUrl: string, dialect: Partial<ConverseDialect> = {}): Provider =>
-  httpProvider(
-    {
-      name: "acme",
-      baseUrl,
-      probePath: null,
-      timeouts: { connectMs: 2000, firstTokenMs: 5000, idleMs: 5000, totalMs: 5000 },
-    },
+  providerOver(
     converseCodec({ ...PLAIN, ...dialect, authorize: () => ({ authorization: "Bearer key-of-bedrock" }) }),
+    baseUrl,
+    { probePath: null },
   );
 
 interface How extends Partial<CallDraft> {

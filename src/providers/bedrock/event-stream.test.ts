@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { Failure } from "../failure.ts";
+import { thrown } from "../http/http.fixtures.ts";
 import { EVENT_CHARACTERS_MAX } from "../http/sse.ts";
 import { eventFrame, exceptionFrame, message } from "../simulator/bedrock/frame.ts";
 import { type BedrockEvent, BedrockEvents } from "./event-stream.ts";
@@ -11,16 +11,6 @@ const read = (...pieces: Uint8Array[]): BedrockEvent[] => {
   return pieces.flatMap((piece) => framing.push(piece));
 };
 const typesOf = (events: BedrockEvent[]): string[] => events.map(({ type }) => type);
-
-const thrown = (read: () => unknown): Failure => {
-  try {
-    read();
-  } catch (error) {
-    if (error instanceof Failure) return error;
-    throw error;
-  }
-  throw new Error("was read");
-};
 
 /** A copy with one byte turned over. */
 function flipped(bytes: Buffer, at: number): Buffer {

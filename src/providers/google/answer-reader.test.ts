@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import type { Part } from "../provider.ts";
 import { GeminiReader } from "./answer-reader.ts";
-import { candidate, ISSUER, geminiParts, thrown, lastUsage } from "./google.fixtures.ts";
+import { candidate, ISSUER, geminiParts, lastUsage } from "./google.fixtures.ts";
+import { thrown } from "../http/http.fixtures.ts";
 
 const finishOf = (parts: readonly Part[]): unknown =>
   parts.flatMap((part) => (part.type === "finish" ? [part.reason] : []));

@@ -1,7 +1,7 @@
 // Gemini for the tests of this room: a provider at an address, a body, and the parts that objects of its stream make.
 import type { ChatRequest } from "../../domain/chat-request.ts";
-import { Failure } from "../failure.ts";
-import { httpProvider, type ProviderAddress } from "../http/http-provider.ts";
+import { providerOver } from "../http/http.fixtures.ts";
+import type { ProviderAddress } from "../http/http-provider.ts";
 import { callDraft, chatRequest } from "../openai/openai.fixtures.ts";
 import type { CallDraft, OutgoingBody, Part, Provider, ProviderUsage } from "../provider.ts";
 import { GeminiReader } from "./answer-reader.ts";
@@ -10,17 +10,12 @@ import { geminiBody } from "./request-body.ts";
 
 export const geminiAt = (
   baseUrl: string,
-  change: Partial<ProviderAddress> & { account?: Partial<GoogleAccount> } = {},
+  { account, ...change }: Partial<ProviderAddress> & { account?: Partial<GoogleAccount> } = {},
 ): Provider =>
-  httpProvider(
-    {
-      name: "acme",
-      baseUrl,
-      probePath: "/models",
-      ...change,
-      timeouts: { connectMs: 2000, firstTokenMs: 5000, idleMs: 5000, totalMs: 5000, ...change.timeouts },
-    },
-    geminiCodec({ provider: "acme", path: "", credential: { apiKey: "provider-key" }, ...change.account }),
+  providerOver(
+    geminiCodec({ provider: "acme", path: "", credential: { apiKey: "provider-key" }, ...account }),
+    baseUrl,
+    change,
   );
 
 export const GEMINI_CEILING = 64;
@@ -55,13 +50,3 @@ export const candidate = (parts: unknown[], finishReason?: string): unknown => (
 
 export const lastUsage = (parts: readonly Part[]): ProviderUsage | null =>
   parts.flatMap((part) => (part.type === "usage" ? [part.usage] : [])).at(-1) ?? null;
-
-export const thrown = (action: () => unknown): Failure => {
-  try {
-    action();
-  } catch (error) {
-    if (error instanceof Failure) return error;
-    throw error;
-  }
-  throw new Error("it did not fail");
-};

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { thrown } from "./google.fixtures.ts";
+import { thrown } from "../http/http.fixtures.ts";
 import { PartialArguments } from "./partial-arguments.ts";
 
 /** A value told piece by piece, as Vertex tells it: leaves in order, strings in parts. */

@@ -9,7 +9,8 @@ import { ZERO_USD } from "../../domain/money.ts";
 import { keyHeader } from "../credentials/api-key.ts";
 import type { Authorize } from "../codec.ts";
 import { Failure } from "../failure.ts";
-import { httpProvider, type ProviderAddress as At } from "../http/http-provider.ts";
+import { providerOver } from "../http/http.fixtures.ts";
+import type { ProviderAddress as At } from "../http/http-provider.ts";
 import { type OpenAiAccount, openAiCodec } from "./codec.ts";
 import { outgoingBody } from "./outgoing-body.ts";
 import type { CallDraft, Part, Provider, ProviderCall } from "../provider.ts";
@@ -91,17 +92,7 @@ export const providerAt = (
     dialect = DIALECTS.openai,
     ...change
   }: Partial<At & OpenAiAccount> = {},
-): Provider =>
-  httpProvider(
-    {
-      name: "acme",
-      baseUrl,
-      probePath: "/models",
-      ...change,
-      timeouts: { connectMs: 2000, firstTokenMs: 5000, idleMs: 5000, totalMs: 5000, ...change.timeouts },
-    },
-    openAiCodec({ family: "acme", authorize, dialect }),
-  );
+): Provider => providerOver(openAiCodec({ family: "acme", authorize, dialect }), baseUrl, change);
 
 /** One request as the upstream got it. */
 export interface Got {

@@ -15,13 +15,13 @@ import {
   STREAM_HEAD,
   streamCall,
 } from "./openai.fixtures.ts";
+import { FAR } from "../http/http.fixtures.ts";
 import type { Part } from "../provider.ts";
 
 const CHUNKED_HEAD =
   "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
 const piece = (text: string): string => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
 const LAST_PIECE = "0\r\n\r\n";
-const FAR = { connectMs: 2000, firstTokenMs: 5000, idleMs: 5000, totalMs: 5000 };
 const text = (parts: Part[]): string => parts.map((part) => (part.type === "text" ? part.text : "")).join("");
 
 test("a call carries its ids, the provider's key in a header, and nothing of ours in the address", async () => {

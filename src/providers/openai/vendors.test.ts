@@ -14,16 +14,15 @@ import {
   STREAM_HEAD,
   streamCall,
 } from "./openai.fixtures.ts";
+import { FAR } from "../http/http.fixtures.ts";
 import { VENDORS } from "./vendors.ts";
-
-const TIMES = { connectMs: 2000, firstTokenMs: 5000, idleMs: 5000, totalMs: 5000 };
 
 /** A provider of a kind, as its settings make it. */
 async function providerOf(kindName: string, baseUrl: string, settings: object): Promise<Provider> {
   const kind = VENDORS.find(({ name }) => name === kindName);
   if (kind === undefined) throw new Error(`no kind ${kindName}`);
   const own = z.strictObject(kind.settings).parse(settings);
-  return await kind.create({ name: "acme", baseUrl, timeouts: TIMES, probePath: kind.probePath }, own);
+  return await kind.create({ name: "acme", baseUrl, timeouts: FAR, probePath: kind.probePath }, own);
 }
 
 const WHOLE = JSON.stringify({ choices: [{ message: { content: "ok" }, finish_reason: "stop" }] });
