@@ -24,6 +24,7 @@ const on = (model: string, routes: Partial<TestManifest>[]): TestManifest[] =>
 const OPENAI = { provider: "simulator", upstream_model: "sim-base-1" };
 const MODELS = [
   ...on("flash", [{}]),
+  ...on("untold", [{ capabilities: { ...PREVIEW_V1.capabilities, logprobs: false } }]),
   ...on("old", [{ upstream_model: OLD }]),
   ...on("both", [{}, OPENAI]),
   ...on("two", [{}, { provider: "gemini-b", upstream_model: PRO }]),

@@ -102,6 +102,54 @@ test("a signature leaves once, on the first call, under Google's own name; thoug
   }
 });
 
+test("log probabilities are of the very text, in a body and in a stream, each choice's its own", async () => {
+  interface Token {
+    token: string;
+    logprob: number;
+    bytes: number[];
+    top_logprobs: Token[];
+  }
+  interface Choice {
+    index: number;
+    message: { content: string };
+    delta: { content?: string };
+    logprobs: { content: Token[] } | null;
+  }
+  const asked = {
+    model: "flash",
+    messages: [{ role: "user", content: "Say hello" }],
+    reasoning_effort: "high",
+    n: 2,
+    logprobs: true,
+    top_logprobs: 2,
+  };
+  const { json } = await house.gateway.chat<{ choices: Choice[] }>(house.customer, asked);
+  expect(json.choices).toHaveLength(2);
+  const { events } = await house.gateway.stream(house.customer, asked);
+  const deltas = events.chunks.flatMap(({ choices }) => choices as unknown as Choice[]);
+  for (const { index, message, logprobs } of json.choices) {
+    const told = logprobs?.content ?? [];
+    expect(told.map(({ token }) => token).join("")).toBe(message.content);
+    for (const { token, logprob, bytes, top_logprobs: top } of told) {
+      expect([Buffer.from(bytes).toString(), logprob < 0]).toEqual([token, true]);
+      expect([top.length, top[0]?.token]).toEqual([2, token]);
+    }
+    const streamed = deltas.filter((delta) => delta.index === index);
+    expect(streamed.flatMap((delta) => delta.logprobs?.content ?? [])).toEqual(told);
+    for (const { delta, logprobs: beside } of streamed)
+      expect((beside?.content ?? []).map(({ token }) => token).join("")).toBe(delta.content ?? "");
+  }
+  const { status, json: refused } = await house.gateway.chat<ErrorJson>(house.customer, {
+    ...asked,
+    model: "untold",
+  });
+  expect([status, refused.error.code, refused.error.param]).toEqual([
+    400,
+    "unsupported_parameter",
+    "logprobs",
+  ]);
+});
+
 test("twenty turns while routes change between Gemini and the chat-completions shape", async () => {
   // Every third call finds Gemini unavailable.
   const providers = await converse({

@@ -184,7 +184,7 @@ test("a call that was cut by the ceiling is told as far as it came; one that onl
   expect(text(geminiParts([begun, candidate([], "STOP")]))).toBe('{"x":"y"}');
 });
 
-const reader = (): GeminiReader => new GeminiReader({ choices: 1, issuer: () => ISSUER });
+const reader = (): GeminiReader => new GeminiReader({ choices: 1, topLogprobs: null, issuer: () => ISSUER });
 
 test("an error inside a stream is told by its own words, in a list or not", () => {
   const error = { error: { code: 503, status: "UNAVAILABLE", message: "overloaded" } };

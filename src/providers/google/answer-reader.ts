@@ -9,11 +9,14 @@ import { groundingAnnotations, searchesOf } from "./citations.ts";
 import { geminiError } from "./errors.ts";
 import { geminiFinish } from "./finish-reason.ts";
 import { FunctionCalls } from "./function-calls.ts";
+import { geminiLogprobs } from "./logprobs.ts";
 import { geminiUsage } from "./usage.ts";
 
 export interface GeminiReaderOptions {
   /** How many choices were asked for; others are dropped. */
   choices: number;
+  /** How many alternatives of each token were asked for; null: no log probabilities at all. */
+  topLogprobs: number | null;
   /** Whose signatures these are. */
   issuer: () => string;
 }
@@ -97,10 +100,12 @@ export class GeminiReader implements AnswerReader<string> {
     if (typeof index !== "number" || !Number.isInteger(index)) return;
     if (index < 0 || index >= this.options.choices) return;
     const choice = this.choiceOf(index);
+    const before = parts.length;
     if (isObject(content) && Array.isArray(content["parts"])) {
       for (const part of content["parts"] as unknown[])
         if (isObject(part)) readPart(part, { index, choice, parts });
     }
+    this.readLogprobs(candidate["logprobsResult"], { index, parts, before });
     if (isObject(groundingMetadata)) {
       choice.annotations ??= new Annotations();
       choice.annotations.read(groundingAnnotations(groundingMetadata, choice.ascii));
@@ -108,6 +113,19 @@ export class GeminiReader implements AnswerReader<string> {
     }
     if (typeof finishReason === "string" && finishReason !== "")
       this.finish(choice, geminiFinish(finishReason));
+  }
+
+  /** They stand with the text that they are of, or alone; those of thoughts and calls have no place. */
+  private readLogprobs(
+    result: unknown,
+    { index, parts, before }: { index: number; parts: Part[]; before: number },
+  ): void {
+    const { topLogprobs: top } = this.options;
+    const logprobs = top === null || result === undefined ? null : geminiLogprobs(result, top);
+    if (logprobs === null) return;
+    const text = parts.findLast((part, at) => at >= before && part.type === "text");
+    if (text?.type === "text") text.logprobs = logprobs;
+    else if (parts.length === before) parts.push({ type: "text", choice: index, text: "", logprobs });
   }
 
   /** The first word that is no `stop` counts: some repeat theirs. */

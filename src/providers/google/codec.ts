@@ -33,8 +33,12 @@ export function geminiCodec({ provider, path, credential }: GoogleAccount): Code
     }),
     authorize: account === null ? () => key : account.proof(),
     framing: () => new SseEvents(),
-    reader: ({ request: { n }, upstreamModel }) =>
-      new GeminiReader({ choices: n, issuer: () => issuerOf(provider, upstreamModel) }),
+    reader: ({ request: { n, applied }, upstreamModel }) =>
+      new GeminiReader({
+        choices: n,
+        topLogprobs: applied.logprobs === true ? (applied.top_logprobs ?? 0) : null,
+        issuer: () => issuerOf(provider, upstreamModel),
+      }),
     readError: readGeminiError,
   };
 }

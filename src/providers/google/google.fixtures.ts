@@ -35,8 +35,12 @@ export const geminiSent = (...given: Parameters<typeof geminiOutgoing>): Record<
 export const ISSUER = "issuer-1";
 
 /** What the objects of a stream say, one after another, and its end. */
-export function geminiParts(objects: readonly unknown[], choices = 1): Part[] {
-  const reader = new GeminiReader({ choices, issuer: () => ISSUER });
+export function geminiParts(
+  objects: readonly unknown[],
+  choices = 1,
+  topLogprobs: number | null = null,
+): Part[] {
+  const reader = new GeminiReader({ choices, topLogprobs, issuer: () => ISSUER });
   const parts: Part[] = [];
   for (const object of objects) reader.event(JSON.stringify(object), parts);
   reader.close(parts);

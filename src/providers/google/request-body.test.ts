@@ -184,6 +184,18 @@ test("an answer as JSON without a schema, and as text", () => {
   });
 });
 
+test("log probabilities, with alternatives and without", () => {
+  expect(geminiSent({ applied: { logprobs: true, top_logprobs: 3 } })["generationConfig"]).toEqual({
+    responseLogprobs: true,
+    logprobs: 3,
+    maxOutputTokens: GEMINI_CEILING,
+  });
+  expect(geminiSent({ applied: { logprobs: true } })["generationConfig"]).toEqual({
+    responseLogprobs: true,
+    maxOutputTokens: GEMINI_CEILING,
+  });
+});
+
 test("a body may be printed again after it was sent: the same text", () => {
   const body = geminiOutgoing({ stop: ["x"] });
   const text = body.print(GEMINI_CEILING);

@@ -12,7 +12,7 @@ import { toolFields } from "./tools.ts";
 /** Optional fields that there is a place for. */
 export const GEMINI_FIELDS = [
   ...(["top_p", "frequency_penalty", "presence_penalty", "seed"] as const),
-  ...(["stream_options", "n", "response_format"] as const),
+  ...(["stream_options", "n", "response_format", "logprobs"] as const),
 ];
 
 type Fields = GeminiConversation & {
@@ -78,8 +78,9 @@ function bodyFields(draft: CallDraft, provider: string): Fields {
   };
 }
 
-function sampling({ forwarded, stop, n }: ChatRequest): Record<string, unknown> {
+function sampling({ forwarded, applied, stop, n }: ChatRequest): Record<string, unknown> {
   const { top_p, seed, presence_penalty, frequency_penalty } = forwarded;
+  const { logprobs, top_logprobs } = applied;
   return {
     ...(top_p !== undefined && { topP: top_p }),
     // 32 bits there: the same seed gives the same one.
@@ -88,6 +89,8 @@ function sampling({ forwarded, stop, n }: ChatRequest): Record<string, unknown> 
     ...(frequency_penalty !== undefined && { frequencyPenalty: frequency_penalty }),
     ...(stop.length > 0 && { stopSequences: stop }),
     ...(n > 1 && { candidateCount: n }),
+    ...(logprobs !== undefined && { responseLogprobs: logprobs }),
+    ...(top_logprobs !== undefined && { logprobs: top_logprobs }),
   };
 }
 

@@ -4,14 +4,19 @@ import type { Fragment } from "./answer.ts";
 const ALTERNATIVES = " the a of and to in is that it for on with as was at by be this have".split(/(?= )/);
 const utf8 = new TextEncoder();
 
-interface TokenLogprob {
+export interface TokenLogprob {
   token: string;
   logprob: number;
   bytes: number[];
 }
 
+export interface Logprobs {
+  content: (TokenLogprob & { top_logprobs: TokenLogprob[] })[];
+  refusal: null;
+}
+
 /** Of what these fragments add to the text, with `top` alternatives each; null for calls, thoughts, and when not asked. */
-export function logprobsOf(fragments: readonly Fragment[], top: number | null): unknown {
+export function logprobsOf(fragments: readonly Fragment[], top: number | null): Logprobs | null {
   if (top === null) return null;
   const tokens = fragments.map(({ delta }) => delta["content"]).filter((text) => typeof text === "string");
   if (tokens.length === 0) return null;

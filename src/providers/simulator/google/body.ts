@@ -42,6 +42,8 @@ const generationConfig = z.strictObject({
   frequencyPenalty: z.number().min(-2).max(2).optional(),
   stopSequences: z.array(z.string().min(1)).max(5).optional(),
   candidateCount: z.int().min(1).max(8).optional(),
+  responseLogprobs: z.boolean().optional(),
+  logprobs: z.int().min(0).max(20).optional(),
   responseMimeType: z.enum(["text/plain", "application/json"]).optional(),
   responseJsonSchema: z.record(z.string(), z.unknown()).optional(),
   thinkingConfig: z

@@ -155,6 +155,11 @@ test.each<[string, unknown, string, string?]>([
     "Invalid function name",
   ],
   [
+    "alternatives where no log probabilities are asked for",
+    { contents: [user], generationConfig: { logprobs: 2 } },
+    "response_logprobs",
+  ],
+  [
     "a seed of more than 32 bits",
     { contents: [user], generationConfig: { seed: 2 ** 31 } },
     "generationConfig.seed",

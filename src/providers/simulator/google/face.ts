@@ -62,6 +62,7 @@ function askedBy(
   stream: boolean,
 ): Asked {
   const { maxOutputTokens, candidateCount, seed, responseMimeType, responseJsonSchema } = generationConfig;
+  const { responseLogprobs, logprobs } = generationConfig;
   const declared = tools?.flatMap(({ functionDeclarations }) => functionDeclarations) ?? [];
   const effort = effortOf(generationConfig.thinkingConfig);
   return {
@@ -89,6 +90,7 @@ function askedBy(
     }),
     ...(candidateCount !== undefined && { n: candidateCount }),
     ...(seed !== undefined && { seed }),
+    ...(responseLogprobs === true && { logprobs: true, top_logprobs: logprobs ?? 0 }),
   };
 }
 

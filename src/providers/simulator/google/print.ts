@@ -2,6 +2,7 @@
 import type { Fragment, SimulatedAnswer, SimulatedChoice } from "../answer.ts";
 import type { Behaviour } from "../behaviour.ts";
 import type { Said, StreamWords } from "../face.ts";
+import { logprobsOf, type TokenLogprob } from "../logprobs.ts";
 import { completionTokensOf } from "../print.ts";
 import { geminiSeal } from "./signature.ts";
 
@@ -14,10 +15,15 @@ export interface Says {
 
 /** Some parts of a candidate, and what they add to the bill. */
 interface Piece {
+  /** What it was made of. */
+  of: readonly Fragment[];
   parts: object[];
   tokens: number;
   thoughts: number;
 }
+
+/** The last word of a stream: empty, beside the finish. */
+const END: Piece = { of: [], parts: [{ text: "" }], tokens: 0, thoughts: 0 };
 
 const FINISHES = { stop: "STOP", length: "MAX_TOKENS", tool_calls: "STOP" } as const;
 
@@ -29,9 +35,11 @@ function piecesOf(says: Says, { fragments, finishReason }: SimulatedChoice): Pie
     const { delta, tokens, reasoning } = fragment;
     const [called] = Array.isArray(delta["tool_calls"]) ? (delta["tool_calls"] as { index: number }[]) : [];
     if (called !== undefined) calls.set(called.index, [...(calls.get(called.index) ?? []), fragment]);
-    else if (!reasoning) pieces.push({ parts: [{ text: delta["content"] ?? "" }], tokens, thoughts: 0 });
+    else if (!reasoning)
+      pieces.push({ of: [fragment], parts: [{ text: delta["content"] ?? "" }], tokens, thoughts: 0 });
     else
       pieces.push({
+        of: [fragment],
         parts: says.thoughts ? [{ text: delta["reasoning_content"] ?? "", thought: true }] : [],
         tokens,
         thoughts: tokens,
@@ -47,6 +55,7 @@ function callPiece({ model }: Says, told: readonly Fragment[], signed: boolean):
   const args = JSON.parse(text === "" ? "{}" : text) as Record<string, unknown>;
   const call = { name: deltas[0]?.function.name ?? "", args };
   return {
+    of: told,
     parts: [{ functionCall: call, ...(signed && { thoughtSignature: geminiSeal(model, call) }) }],
     tokens: told.reduce((sum, { tokens }) => sum + tokens, 0),
     thoughts: 0,
@@ -89,11 +98,34 @@ export function geminiWhole(says: Says, answer: SimulatedAnswer, behaviour: Beha
       content: { role: "model", parts: joined(choices[index] ?? []) },
       finishReason: FINISHES[finishReason],
       index,
+      ...logprobsResult(choices[index] ?? [], answer),
     })),
     ...usageMetadata(answer, behaviour, { tokens: completionTokensOf(answer), thoughts }),
     ...says.head,
   };
 }
+
+/** Only where they were asked for, and there is text. */
+function logprobsResult(pieces: readonly Piece[], { topLogprobs }: SimulatedAnswer): object {
+  const told = logprobsOf(
+    pieces.flatMap(({ of }) => of),
+    topLogprobs,
+  );
+  if (told === null) return {};
+  return {
+    logprobsResult: {
+      topCandidates: told.content.map(({ top_logprobs: top }) => ({ candidates: top.map(candidateOf) })),
+      chosenCandidates: told.content.map(candidateOf),
+      logProbabilitySum: told.content.reduce((sum, { logprob }) => sum + logprob, 0),
+    },
+  };
+}
+
+const candidateOf = ({ token, logprob, bytes }: TokenLogprob): object => ({
+  token,
+  tokenId: bytes.reduce((id, byte) => (id * 31 + byte) % 262_144, 7),
+  logProbability: logprob,
+});
 
 /** Texts that follow one another are one part of a whole answer. */
 function joined(pieces: readonly Piece[]): object[] {
@@ -126,9 +158,16 @@ export const geminiWords = (says: Says, { answer, behaviour, failed }: Told): St
 function* events(says: Says, answer: SimulatedAnswer, behaviour: Behaviour): Generator<Said> {
   const perEvent = behaviour.tokens_per_chunk ?? 1;
   const sum = { tokens: 0, thoughts: 0 };
-  const said = (index: number, parts: object[], finishReason?: string): string =>
+  const said = (index: number, pieces: readonly Piece[], finishReason?: string): string =>
     event({
-      candidates: [{ content: { role: "model", parts }, ...(finishReason && { finishReason }), index }],
+      candidates: [
+        {
+          content: { role: "model", parts: pieces.flatMap(({ parts }) => parts) },
+          ...(finishReason && { finishReason }),
+          index,
+          ...logprobsResult(pieces, answer),
+        },
+      ],
       ...usageMetadata(answer, behaviour, sum),
       ...says.head,
     });
@@ -139,15 +178,9 @@ function* events(says: Says, answer: SimulatedAnswer, behaviour: Behaviour): Gen
       const tokens = group.reduce((all, piece) => all + piece.tokens, 0);
       sum.tokens += tokens;
       sum.thoughts += group.reduce((all, piece) => all + piece.thoughts, 0);
-      yield {
-        bytes: said(
-          index,
-          group.flatMap(({ parts }) => parts),
-        ),
-        tokens,
-      };
+      yield { bytes: said(index, group), tokens };
     }
     if (behaviour.no_finish !== true)
-      yield { bytes: said(index, [{ text: "" }], FINISHES[choice.finishReason]), tokens: 0 };
+      yield { bytes: said(index, [END], FINISHES[choice.finishReason]), tokens: 0 };
   }
 }

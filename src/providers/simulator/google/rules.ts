@@ -12,7 +12,11 @@ export function requireAcceptable(call: GeminiCall, model: string): void {
     throw new FaceRefusal(message, { model });
   };
   const found =
-    unpaired(call.contents) ?? unsigned(call.contents, model) ?? unthinkable(call, model) ?? unchosen(call);
+    unpaired(call.contents) ??
+    unsigned(call.contents, model) ??
+    unthinkable(call, model) ??
+    unchosen(call) ??
+    unasked(call);
   if (found !== null) refuse(found);
 }
 
@@ -88,3 +92,10 @@ function unchosen({ tools, toolConfig }: GeminiCall): string | null {
     ? null
     : "Allowed function names must be among the function declarations.";
 }
+
+const unasked = ({
+  generationConfig: { responseLogprobs = false, logprobs } = {},
+}: GeminiCall): string | null =>
+  logprobs === undefined || responseLogprobs
+    ? null
+    : "Logprobs can only be set when response_logprobs is set to true.";
