@@ -1,5 +1,6 @@
 // A request after validation (specification 2.1, wire.md §1): the only shape that the rooms below a format ever see. The
 // `parse` of a format produces it, from `emptyRequest`; nothing else constructs one.
+import type { NativeBody } from "./native-body.ts";
 import type { FieldsHeld } from "./request-fields.ts";
 
 export type Role = "system" | "developer" | "user" | "assistant" | "tool";
@@ -89,6 +90,8 @@ export interface ChatRequest {
   ignored: string[];
   /** How many images the messages carry. */
   images: number;
+  /** The request as its caller wrote it, where some upstream speaks that shape itself; null = translate it. */
+  native: NativeBody | null;
 }
 
 /** A request that says nothing yet: every field at its default. */
@@ -109,6 +112,7 @@ export const emptyRequest = (): ChatRequest => ({
   identifiers: {},
   ignored: [],
   images: 0,
+  native: null,
 });
 
 /** True for an inline image, which needs no permission of the release. */

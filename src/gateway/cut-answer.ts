@@ -48,7 +48,7 @@ async function counted(
     cut.push(suspicious ? await cutChoice(choice, ceiling, count) : choice);
   }
   const overrun = cut.some((choice, at) => choice !== choices[at]);
-  return { answer: overrun ? { ...answer, choices: cut } : answer, overrun };
+  return { answer: overrun ? { ...answer, choices: cut, native: null } : answer, overrun };
 }
 
 async function cutChoice(choice: AnswerChoice, ceiling: number, count: CountText): Promise<AnswerChoice> {

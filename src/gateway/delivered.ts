@@ -136,6 +136,7 @@ function textOf(part: Part): string {
     case "tool_call":
       return part.name;
     case "annotations":
+    case "native":
     case "finish":
     case "usage":
       return "";

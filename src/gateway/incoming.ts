@@ -1,6 +1,6 @@
 // What the front door hands to the gateway: bytes and headers of one request, nothing of HTTP's machinery.
 import type { Credential } from "../domain/credential.ts";
-import type { Format } from "./formats/format.ts";
+import type { Format, HeaderOf } from "./formats/format.ts";
 
 export interface Incoming {
   /** Of the surface that was called. */
@@ -12,6 +12,8 @@ export interface Incoming {
   /** The header; or a credential that another door vouches for (the playground, by its session). */
   authorization: string | Credential | null;
   idempotencyKey: string | null;
+  /** What the surface's own headers say. */
+  header: HeaderOf;
   /** `Last-Event-ID`: resumes a keyed stream after this event. */
   lastEventId: string | null;
   /** Looks at media type and declared size, which are headers; throws `Refusal` 415 or 413. */

@@ -96,13 +96,16 @@ function decode(body: Uint8Array): unknown {
 }
 
 /** Step 3: the key, what was decoded, its fingerprint. */
-function readRequest({ requestId, idempotencyKey, format }: Incoming, decoded: unknown): PreparedRequest {
+function readRequest(
+  { requestId, idempotencyKey, format, header }: Incoming,
+  decoded: unknown,
+): PreparedRequest {
   const prepared = nothingPrepared(requestId);
   try {
     prepared.idempotency = readIdempotencyKey(idempotencyKey, requestId);
     if (decoded instanceof Refusal) throw decoded;
     prepared.model = modelNamed(decoded);
-    const { request, printer } = format.parse(decoded);
+    const { request, printer } = format.parse(decoded, header);
     if (prepared.idempotency.callerSupplied) prepared.fingerprint = fingerprintOf(format, decoded);
     prepared.request = request;
     prepared.printer = printer;

@@ -19,6 +19,7 @@ export function quote(
       receivedAtMs,
       authorization: authorizationOf(request.headers, format.credentialHeader),
       idempotencyKey: null,
+      header: (name) => request.headers.get(name),
       lastEventId: null,
       signal: request.signal,
       checkBody: () => checkJsonBody(request, bodyBytes),

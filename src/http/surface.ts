@@ -64,6 +64,7 @@ async function serve(
     receivedAtMs,
     authorization,
     idempotencyKey: request.headers.get("idempotency-key"),
+    header: (name) => request.headers.get(name),
     lastEventId: request.headers.get("last-event-id"),
     signal: request.signal,
     checkBody: () => {

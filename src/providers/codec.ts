@@ -1,5 +1,6 @@
 // What one wire shape knows, and nothing else: how a call is printed, proven and read. The call itself — one HTTP request,
 // its connect probe, timers, bounds, and what proves that nothing ran — is `http/`, the same for all (wire.md §8).
+import type { NativeShape } from "../domain/native-body.ts";
 import type { OptionalField } from "../domain/request-fields.ts";
 import type { FailureCause } from "./failure.ts";
 import type { CallDraft, OutgoingBody, Part, ProviderCall } from "./provider.ts";
@@ -29,6 +30,8 @@ export interface Codec<Event> {
   readonly fields: readonly OptionalField[];
   /** Upper end of its temperature, where that is not 2. */
   readonly temperatureMax?: number;
+  /** Shapes in which a caller's body goes through as it is; `prepare` says of each body whether it does. */
+  readonly speaks?: readonly NativeShape[];
   /** The header of a reply that names its request, for records. */
   readonly idHeader: string;
   /** The body of a call, of validated fields only; what it prints is what is priced. */

@@ -1,6 +1,7 @@
 // The world outside, as the gateway sees it: one call in, parts out. Adapters translate; they never retry, never
 // price, and make at most one HTTP request per call. wire.md §8, money.md §2 (proof of non-execution).
 import type { ChatRequest } from "../domain/chat-request.ts";
+import type { NativeShape } from "../domain/native-body.ts";
 import type { OptionalField } from "../domain/request-fields.ts";
 import type { Prompt } from "../domain/prompt.ts";
 import type { Release } from "../domain/release.ts";
@@ -39,6 +40,8 @@ export type Part =
   | { type: "tool_arguments"; choice: number; index: number; text: string }
   /** All of a choice, once, right before its finish. */
   | { type: "annotations"; choice: number; annotations: UrlCitation[] }
+  /** The upstream's own event, in front of what it says: of an answer to a native body only. `data` is one line of JSON. */
+  | { type: "native"; choice: 0; event: string; data: string }
   | { type: "finish"; choice: number; reason: FinishReason }
   | { type: "usage"; usage: ProviderUsage };
 
@@ -58,6 +61,8 @@ export interface Answer {
   choices: AnswerChoice[];
   usage: ProviderUsage | null;
   upstreamId: string | null;
+  /** The text of the body as it came, where a native body was answered; null when something of it was cut. */
+  native?: string | null;
 }
 
 /** What shall be said to one release, before it is priced. */
@@ -74,6 +79,8 @@ export interface CallDraft {
 
 /** The body of one upstream call: priced as `Prompt`, then sent; nothing goes upstream that was not measured. */
 export interface OutgoingBody extends Prompt {
+  /** The caller's own words, in the shape of this upstream: it is answered in the same. */
+  readonly native?: true;
   /** Names of the caller's fields that this upstream does not know: not sent. */
   readonly ignored: readonly string[];
   /** The text with its output ceiling O per choice, which is never exceeded. */
@@ -88,7 +95,7 @@ export interface ProviderCall {
   requestId: string;
   /** 1, 2, … within the request; goes upstream as `x-tollgate-attempt`. */
   attempt: number;
-  request: Pick<ChatRequest, "n" | "applied" | "stream">;
+  request: Pick<ChatRequest, "n" | "applied" | "stream" | "native">;
   /** What the provider calls the model; some put it into the path. */
   upstreamModel: string;
   /** Of this provider's `prepare`. */
@@ -113,6 +120,8 @@ export interface Provider {
   readonly fields: readonly OptionalField[];
   /** Upper end of its temperature, where that is not 2. */
   readonly temperatureMax?: number;
+  /** Shapes in which it takes a caller's body as it is. */
+  readonly speaks?: readonly NativeShape[];
   /** The body of a call in this upstream's shape. */
   prepare(draft: CallDraft): OutgoingBody;
   /** One upstream call, answered whole. Throws `Failure`. */

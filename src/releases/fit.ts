@@ -2,6 +2,7 @@
 // to model, so these refusals come after the route is chosen and say what this one offers.
 import { CAPABILITIES } from "../domain/capabilities.ts";
 import { type ChatRequest, isInlineImage, type ReasoningStatement } from "../domain/chat-request.ts";
+import type { NativeShape } from "../domain/native-body.ts";
 import {
   ASKED_BY,
   type AskingField,
@@ -29,18 +30,23 @@ export interface Upstream {
   fields: readonly OptionalField[];
   /** Upper end of the temperature: 1 on Anthropic and Bedrock. */
   temperatureMax?: number;
+  /** Shapes in which it takes a caller's body as it is. */
+  speaks?: readonly NativeShape[];
 }
 
 /**
  * Checks the request against the release and its provider.
- * Throws `unsupported_value`, `unsupported_parameter`, `decimal_above_max_value` or `raw_token_ids_not_allowed`.
+ * Throws what cannot be translated of a native body, `unsupported_value`, `unsupported_parameter`, `decimal_above_max_value` or `raw_token_ids_not_allowed`.
  */
 export function fitToRelease(
   request: ChatRequest,
   release: Offer,
-  { fields, temperatureMax = 2 }: Upstream,
+  { fields, temperatureMax = 2, speaks = [] }: Upstream,
 ): Fitted {
-  requireCapabilities(request, release, fields);
+  const { native } = request;
+  const asWritten = native !== null && speaks.includes(native.shape);
+  if (!asWritten && native?.only) throw native.only;
+  requireCapabilities(request, release, asWritten ? OPTIONAL_FIELDS : fields);
   if (request.images > 0) requireImages(request, release);
   if (request.temperature !== null)
     requireRange(request.temperature, { min: 0, max: temperatureMax }, "decimal", "temperature");

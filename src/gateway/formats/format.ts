@@ -19,8 +19,11 @@ export interface Format {
   readonly idHeader: string | null;
   /** Where its clients put the key; CORS lets browsers send it, too. */
   readonly credentialHeader: CredentialHeader;
-  /** Reads a decoded body. Throws a `Refusal` with `param` for the first field, in body order, that does not pass. */
-  parse(body: unknown): ParsedRequest;
+  /**
+   * Reads a decoded body, and those of the headers that say how this surface is meant. Throws a `Refusal` with `param` for
+   * the first field, in body order, that does not pass.
+   */
+  parse(body: unknown, header: HeaderOf): ParsedRequest;
   /** By a provider's name for it, what the caller calls a field that was sent upstream as the caller wrote it. */
   sentFields(request: ChatRequest): ReadonlyMap<string, string>;
   /** The body of an error answer. `gateway` is JSON text, or null for callers that showed no valid key. */
@@ -30,6 +33,9 @@ export interface Format {
   /** Whether a keyed stream that begins like this was printed here: what is kept of a stream says itself what it is. */
   recognizes(sent: string): boolean;
 }
+
+/** A header of the request by its name; null when it was not sent. */
+export type HeaderOf = (name: string) => string | null;
 
 interface ParsedRequest {
   request: ChatRequest;

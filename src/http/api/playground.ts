@@ -15,6 +15,7 @@ export const playgroundOn = (on: { chat: SurfaceHandler; preview: PreviewPorts }
       receivedAtMs,
       authorization,
       idempotencyKey: null,
+      header: (name) => request.headers.get(name),
       lastEventId: null,
       signal: request.signal,
       checkBody: () => {},

@@ -20,7 +20,7 @@ export function answerOfParts(parts: readonly Part[]): Omit<Answer, "upstreamId"
   let usage: ProviderUsage | null = null;
   for (const part of parts) {
     if (part.type === "usage") usage = part.usage;
-    else add(choiceOf(answers, part.choice), part);
+    else if (part.type !== "native") add(choiceOf(answers, part.choice), part);
   }
   return {
     choices: [...answers.values()].toSorted((a, b) => a.index - b.index),
@@ -46,7 +46,7 @@ function choiceOf(answers: Map<number, AnswerChoice>, index: number): AnswerChoi
   return choice;
 }
 
-function add(choice: AnswerChoice, part: Exclude<Part, { type: "usage" }>): void {
+function add(choice: AnswerChoice, part: Exclude<Part, { type: "usage" | "native" }>): void {
   switch (part.type) {
     case "text":
       choice.content = (choice.content ?? "") + part.text;

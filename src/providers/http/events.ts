@@ -47,15 +47,16 @@ export async function* readParts<Event>(
       if (events === null) break;
       const finished = reader.complete;
       const { parts, end } = readEvents(events, reading);
-      const spoke = parts.some(({ type }) => type !== "usage");
+      const spoke = parts.some(says);
       if (spoke) {
         progress.wordless = 0;
         progress.goesOn ||= finished;
         timeouts.pause();
-      }
+      } else timeouts.lend();
       const given = progress.started ? parts : begun(parts, { spoke, progress });
       if (given.length > 0) yield given;
       if (spoke) timeouts.resume();
+      else timeouts.takeBack();
       if (end instanceof Failure) throw end;
       if (end === "done") {
         drained = true;
@@ -73,6 +74,9 @@ export async function* readParts<Event>(
     void (drained ? drain(source) : source?.cancel().catch(() => {}));
   }
 }
+
+/** Figures are no word of the answer, and an event is none beside what it says. */
+const says = ({ type }: Part): boolean => type !== "usage" && type !== "native";
 
 /** What may be handed over before anything was; usage from before the first word goes in front of it. */
 function begun(parts: Part[], { spoke, progress }: { spoke: boolean; progress: Progress }): Part[] {

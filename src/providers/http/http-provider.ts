@@ -2,6 +2,7 @@
 // (wire.md §8.1). Whole answers are read within one bound of time and bytes, streams as they come.
 import type { AnswerReader, Codec, Outgoing } from "../codec.ts";
 import { Failure } from "../failure.ts";
+import { NativeReader } from "../native.ts";
 import type { Answer, Provider, ProviderCall, ProviderStream } from "../provider.ts";
 import { answerOf } from "./answer.ts";
 import { readBounded, send } from "./call.ts";
@@ -33,6 +34,7 @@ export function httpProvider<Event>(upstream: ProviderAddress, codec: Codec<Even
     name: upstream.name,
     fields: codec.fields,
     ...(codec.temperatureMax !== undefined && { temperatureMax: codec.temperatureMax }),
+    ...(codec.speaks !== undefined && { speaks: codec.speaks }),
     prepare: (draft) => codec.prepare(draft),
     complete: (call) => complete(line, call),
     stream: (call) => stream(line, call),
@@ -51,7 +53,8 @@ async function complete<Event>(line: Line<Event>, call: ProviderCall): Promise<A
   try {
     const { reply } = await send(outgoing(line, call), { ...line, timeouts });
     const text = await readBounded(reply, { bytesMax: ANSWER_BYTES_MAX, timeouts });
-    return answerOf(text, line.codec.reader(call));
+    const answer = answerOf(text, line.codec.reader(call));
+    return call.body.native ? { ...answer, native: text } : answer;
   } finally {
     timeouts.end();
   }
@@ -62,7 +65,7 @@ async function stream<Event>(line: Line<Event>, call: ProviderCall): Promise<Pro
   try {
     const { reply, secrets } = await send(outgoing(line, call), { ...line, timeouts });
     await requireStream(reply);
-    const reader: AnswerReader<Event> = line.codec.reader(call);
+    const reader = streamReader(line.codec, call);
     const framing = line.codec.framing();
     return {
       upstreamId: () => reader.id,
@@ -72,6 +75,12 @@ async function stream<Event>(line: Line<Event>, call: ProviderCall): Promise<Pro
     timeouts.end();
     throw error;
   }
+}
+
+/** Native bodies are those of shapes whose events are text. */
+function streamReader<Event>(codec: Codec<Event>, call: ProviderCall): AnswerReader<Event> {
+  const reader = codec.reader(call);
+  return call.body.native ? (new NativeReader(reader as AnswerReader<never>) as AnswerReader<never>) : reader;
 }
 
 async function requireStream({ headers, body }: Response): Promise<void> {

@@ -22,6 +22,7 @@ export class CallTimeouts {
   /** Off while parts are with the consumer. */
   private waiting = true;
   private silenceMs: number;
+  private lentAtMs = 0;
   /** Monotonic: when the last finish, and the usage, had been read; no word extends what is left from then on. */
   private closed: { finishMs: number | null; usageMs: number | null } = OPEN;
   private timer: ReturnType<typeof setTimeout>;
@@ -60,6 +61,17 @@ export class CallTimeouts {
   resume(): void {
     this.waiting = true;
     this.waitingSinceMs = performance.now();
+  }
+
+  /** What goes to the consumer is no word of the answer: the upstream's silence stands still meanwhile, and goes on. */
+  lend(): void {
+    this.waiting = false;
+    this.lentAtMs = performance.now();
+  }
+
+  takeBack(): void {
+    this.waiting = true;
+    this.waitingSinceMs += performance.now() - this.lentAtMs;
   }
 
   /**

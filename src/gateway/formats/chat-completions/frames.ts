@@ -100,6 +100,8 @@ function deltaOf(part: ShownPart): string {
       })}]}`;
     case "tool_arguments":
       return `{"tool_calls":[{"index":${part.index},"function":{"arguments":${wireJson(part.text)}}}]}`;
+    case "native": // no upstream speaks this surface natively: its events are read, and printed anew
+      return "{}";
     case "annotations":
       return `{"annotations":${wireJson(part.annotations.map((annotation, index) => ({ index, ...annotation })))}}`;
   }
