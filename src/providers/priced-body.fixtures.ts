@@ -1,7 +1,7 @@
 // What is sent is what is priced (money.md §6): the same of every shape, whatever a caller asks.
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import type { ChatRequest, Message } from "../domain/chat-request.ts";
+import type { CacheMark, ChatRequest, Message } from "../domain/chat-request.ts";
 import type { OutgoingBody } from "./provider.ts";
 
 /** Of an inline image. */
@@ -12,6 +12,7 @@ const word = fc.string({
   unit: fc.constantFrom("a", "é", "漢", "😀", "\n", '"', "\\", "\u0001", "\ud800"),
   maxLength: 12,
 });
+const mark = fc.constantFrom<CacheMark[]>({ type: "ephemeral" }, { type: "ephemeral", ttl: "1h" });
 const json = fc.jsonValue({ maxDepth: 3 }).map((value) => ({ any: value }));
 export const ANY = { word, json };
 
@@ -25,7 +26,10 @@ interface Generated {
 function messagesOf({ extra, remoteImages }: Generated): fc.Arbitrary<Message[]> {
   const url = fc.constantFrom(INLINE, ...(remoteImages ? ["https://pictures.test/漢.png"] : []));
   const part = fc.oneof(
-    fc.record({ type: fc.constant("text" as const), text: word }),
+    fc.record(
+      { type: fc.constant("text" as const), text: word, cache_control: mark },
+      { requiredKeys: ["type", "text"] },
+    ),
     fc.record({ type: fc.constant("image_url" as const), image_url: fc.record({ url }) }),
   );
   const call = fc.record({
@@ -58,10 +62,14 @@ function messagesOf({ extra, remoteImages }: Generated): fc.Arbitrary<Message[]>
   return fc.array(message, { minLength: 1, maxLength: 6 });
 }
 
-const tool = fc.record({
-  type: fc.constant("function" as const),
-  function: fc.record({ name: word, description: word, parameters: json }),
-});
+const tool = fc.record(
+  {
+    type: fc.constant("function" as const),
+    function: fc.record({ name: word, description: word, parameters: json }),
+    cache_control: mark,
+  },
+  { requiredKeys: ["type", "function"] },
+);
 
 /** Requests with everything that a body can hold; identifiers and settings are the call's. */
 export const anyRequest = (generated: Generated): fc.Arbitrary<Partial<ChatRequest>> =>

@@ -14,6 +14,14 @@ const CLAUDE: TestManifest = {
   upstream_model: "us.anthropic.claude-sonnet-4-5-20250929-v1:0",
 };
 const ALONE = onProvider({ ...CLAUDE, model: "claude-1" }, "aws");
+const KEPT = onProvider(
+  {
+    ...CLAUDE,
+    model: "kept-1",
+    pricing: { ...PREVIEW_V1.pricing, cache_write_per_million: "2.5", cache_write_1h_per_million: "4" },
+  },
+  "aws",
+);
 const ODD = onProvider({ ...CLAUDE, model: "odd-1" }, "odd");
 const FIRST = onProvider({ ...CLAUDE, model: "both-1", upstream_model: "sim-base-1" }, "simulator", {
   priority: 0,
@@ -58,7 +66,7 @@ async function open(): Promise<void> {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const port = (server.address() as AddressInfo).port;
   gateway = await startGateway({
-    models: [ALONE, ODD, FIRST, SECOND, ODD_FIRST, ODD_SECOND],
+    models: [ALONE, KEPT, ODD, FIRST, SECOND, ODD_FIRST, ODD_SECOND],
     configure(config) {
       const [usual] = config.providers;
       if (usual === undefined) throw new Error("no provider");

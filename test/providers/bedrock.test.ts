@@ -1,8 +1,9 @@
 // Conversations with tools and thinking through Converse, over changes of route, on a bill that is the ledger's.
 import { hello } from "../support/gateway.ts";
 import { expect, test } from "bun:test";
-import { type NanoUsd } from "../../src/domain/money.ts";
-import { gateway, invoiced, say, spent, tools, withBedrock } from "./bedrock-gateway.ts";
+import { nanoUsd, type NanoUsd } from "../../src/domain/money.ts";
+import type { GatewayJson } from "../support/events.ts";
+import { customer, gateway, invoiced, say, spent, tools, withBedrock } from "./bedrock-gateway.ts";
 
 withBedrock();
 
@@ -114,3 +115,75 @@ for (const [order, behaviour] of [
     expect(finish).toBe("stop");
     expect(invoiced(receipt.request_id).map(([, output]) => output)).toEqual([receipt.cost.output_tokens]);
   });
+
+const marked = (model: string, ttl: "5m" | "1h"): object => ({
+  model,
+  messages: [
+    {
+      role: "user",
+      content: [
+        { type: "text", text: "A long introduction. ".repeat(20), cache_control: { type: "ephemeral", ttl } },
+      ],
+    },
+  ],
+  max_tokens: 100,
+  reasoning_effort: "none",
+});
+
+/** What the class of tokens has in the receipt, and its rate. */
+const lineOf = ({ cost }: GatewayJson, name: string): unknown[] =>
+  cost.lines.flatMap((line) => (line.class === name ? [line.tokens, line.usd_per_million] : []));
+
+test.each([
+  ["kept-1", "5m", false, 0],
+  ["kept-1", "1h", true, 0],
+  ["kept-1", "5m", true, 20],
+  ["claude-1", "1h", false, 0],
+] as const)(
+  "a cache mark on %s for %s, streamed %p, of which %p are read, is charged as the upstream tells it",
+  async (model, ttl, stream, cached) => {
+    gateway.simulator.behave({ behaviour: { classes: { cached } }, calls: 1 });
+    const { receipt } = await say(marked(model, ttl), stream);
+    const [prompt, output] = invoiced(receipt.request_id)[0] ?? [0, 0];
+    const kept = model === "kept-1" ? Math.floor(prompt / 2) : 0;
+    const written = kept - cached;
+    const [priced, rate] = ttl === "1h" ? ["cache_write_1h", 4000] : ["cache_write", 2500];
+    expect(lineOf(receipt, priced)).toEqual(kept === 0 ? [] : [written, String(rate / 1000)]);
+    expect(lineOf(receipt, "cached_input")).toEqual(cached === 0 ? [] : [cached, "0.2"]);
+    const sum = (prompt - kept + output) * 2000 + written * rate + cached * 200;
+    const { charge } = await gateway.request(receipt.request_id);
+    expect(charge).toBe(nanoUsd(BigInt(Math.max(100_000, sum))));
+  },
+);
+
+test("a prompt that is written whole, for an hour, is within what was held", async () => {
+  const told = { inputTokens: 0, outputTokens: 10, totalTokens: 0 };
+  const body = marked("kept-1", "1h");
+  const answer = await fetch(`${gateway.baseUrl}/chat/completions/quote`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${customer.secret}`, "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+  const quote = (await answer.json()) as { prompt_tokens_max: number; max_charge_usd: string };
+  const most = quote.prompt_tokens_max;
+  expect(quote.max_charge_usd).toBe(((most * 4000 + 100 * 2000) / 1e9).toFixed(9));
+  const usage = {
+    ...told,
+    cacheWriteInputTokens: most,
+    cacheDetails: [{ ttl: "1h", inputTokens: most }],
+  };
+  gateway.simulator.behave({ behaviour: { usage_as_is: usage }, calls: 1 });
+  const { receipt } = await say(body, false);
+  const { charge } = await gateway.request(receipt.request_id);
+  expect(charge).toBe(nanoUsd(BigInt(most * 4000 + 10 * 2000)));
+});
+
+test("a mark that its model or its release has no place for is named", async () => {
+  for (const [model, named] of [
+    ["kept-1", null],
+    ["claude-1", "cache_control"],
+  ] as const) {
+    const { headers } = await gateway.chat(customer, marked(model, "5m"));
+    expect(headers.get("x-gw-ignored-parameters")).toBe(named);
+  }
+});

@@ -64,13 +64,19 @@ const NAMED = /claude-([a-z]+)-(\d{1,2})(?:[.-](\d{1,2})(?!\d))?(?!\d)/i;
 /** `claude-3-7-sonnet-20250219`, `claude-3-haiku@20240307`. */
 const OLD = /claude-(?:[123](?:[.-]\d)?-|instant)/i;
 
+/** 4.5 of `claude-opus-4-5`; null where the name says none, or says it as they did before Claude 4. */
+export function claudeVersion(upstreamModel: string): number | null {
+  const [named, , major = "", minor = "0"] = NAMED.exec(upstreamModel) ?? [];
+  return named === undefined ? null : Number(major) + Number(minor) / 10;
+}
+
 /** What the model takes that the upstream calls so. */
 export function contractOf(upstreamModel: string): Contract {
   if (OLD.test(upstreamModel)) return BUDGETED;
-  const [, family = "", major = "", minor = "0"] = NAMED.exec(upstreamModel) ?? [];
+  const [, family = ""] = NAMED.exec(upstreamModel) ?? [];
   const generations = GENERATIONS[family.toLowerCase()];
   if (generations === undefined) return UNNAMED;
-  const version = Number(major) + Number(minor) / 10;
+  const version = claudeVersion(upstreamModel) ?? 0;
   const found = generations.find(([from]) => version >= from)?.[1];
   if (found !== undefined) return found;
   return version >= 4.5 ? { ...BUDGETED, sampling: "either" } : BUDGETED;

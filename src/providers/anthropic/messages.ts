@@ -1,6 +1,6 @@
 // A conversation of ours as the vendor takes it: its blocks, none of them an empty text (wire.md §8.2, §8.4).
 import { type ContentPart, isInlineImage, type Message } from "../../domain/chat-request.ts";
-import type { Markable } from "./cache-marks.ts";
+import { type Markable, markEnd, markOf } from "./cache-marks.ts";
 import { plainName } from "../call-ids.ts";
 import { argumentsOf, type Blocks, inOrder, type AlternatingTurns, turnsOf } from "../turns.ts";
 import { returnedBlocks, type ThinkingBlock } from "./kept-thinking.ts";
@@ -46,7 +46,7 @@ const BLOCKS: Blocks<Block> = {
         thoughts: returnedBlocks(call.extra_content) ?? [],
       })),
     );
-    if (texts.length === 1) markEnd(blocks);
+    if (texts.length === 1) markEnd(blocks.filter((block) => block.type === "text"));
     return blocks;
   },
   result({ id, results }) {
@@ -56,12 +56,6 @@ const BLOCKS: Blocks<Block> = {
   text: (text) => ({ type: "text", text }),
   role: ({ type }) => ROLES[type] ?? null,
 };
-
-/** Of the pieces of one text the last has its mark, which says where it ends. */
-function markEnd(blocks: readonly Block[]): void {
-  const pieces = blocks.filter((block) => block.type === "text");
-  for (const piece of pieces.slice(0, -1)) delete piece.cache_control;
-}
 
 const ROLES: Partial<Record<Block["type"], "thought" | "call" | "result">> = {
   thinking: "thought",
@@ -73,9 +67,6 @@ const ROLES: Partial<Record<Block["type"], "thought" | "call" | "result">> = {
 /** No block without text: the vendor refuses it. */
 const textBlock = (text: string, mark: Markable = {}): TextBlock[] =>
   text.trim() === "" ? [] : [{ type: "text", text, ...mark }];
-
-const markOf = ({ cache_control: mark }: Markable): Markable =>
-  mark === undefined ? {} : { cache_control: mark };
 
 function textBlocks(content: Message["content"]): TextBlock[] {
   if (content === null) return [];

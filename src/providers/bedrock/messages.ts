@@ -2,22 +2,26 @@
 import type { ContentPart, Message } from "../../domain/chat-request.ts";
 import { isInlineImage } from "../../domain/chat-request.ts";
 import { refuse } from "../../domain/read-value.ts";
+import { type Markable, markEnd, markOf } from "../anthropic/cache-marks.ts";
 import { plainName } from "../call-ids.ts";
 import { argumentsOf, type Blocks, inOrder, OPENING, type AlternatingTurns, turnsOf } from "../turns.ts";
 import { type ReasoningBlock, returnedReasoning } from "./kept-reasoning.ts";
 
-interface TextBlock {
-  text: string;
-}
+type TextBlock = { text: string } & Markable;
 
-export type ConverseBlock =
-  | TextBlock
-  | { image: { format: string; source: { bytes: string } } }
-  | { toolUse: { toolUseId: string; name: string; input: Record<string, unknown> } }
-  | { toolResult: { toolUseId: string; content: TextBlock[] } }
-  | {
-      reasoningContent: { reasoningText: { text: string; signature: string } } | { redactedContent: string };
-    };
+/** Marks stand at their blocks until it is known which of them go. */
+export type ConverseBlock = Markable &
+  (
+    | { text: string }
+    | { image: { format: string; source: { bytes: string } } }
+    | { toolUse: { toolUseId: string; name: string; input: Record<string, unknown> } }
+    | { toolResult: { toolUseId: string; content: { text: string }[] } }
+    | {
+        reasoningContent:
+          | { reasoningText: { text: string; signature: string } }
+          | { redactedContent: string };
+      }
+  );
 
 export interface ConverseMessages extends AlternatingTurns<ConverseBlock> {
   system: TextBlock[];
@@ -46,9 +50,10 @@ const isSystem = ({ role }: Message): boolean => role === "system" || role === "
 
 const blocksOf = (signer: string): Blocks<ConverseBlock> => ({
   heard: ({ content }) => userBlocks(content),
-  said: (message, calls) =>
-    inOrder<ConverseBlock, TextBlock>(
-      spoken(message),
+  said(message, calls) {
+    const texts = spoken(message);
+    const blocks = inOrder<ConverseBlock, TextBlock>(
+      texts,
       calls.map(({ call, id }) => ({
         block: { toolUse: { toolUseId: id, name: plainName(call.function.name), input: argumentsOf(call) } },
         thoughts: (returnedReasoning(call.extra_content, signer) ?? []).map(({ block, after }) => ({
@@ -56,10 +61,17 @@ const blocksOf = (signer: string): Blocks<ConverseBlock> => ({
           after,
         })),
       })),
-    ),
+    );
+    if (texts.length === 1) markEnd(blocks.filter((block) => "text" in block));
+    return blocks;
+  },
   result({ id, results }) {
-    const content = results.flatMap((result) => textBlocks(result.content));
-    return { toolResult: { toolUseId: id, content: content.length > 0 ? content : [{ text: NOTHING }] } };
+    const texts = results.flatMap((result) => textBlocks(result.content));
+    const content = texts.map(({ text }) => ({ text }));
+    return {
+      toolResult: { toolUseId: id, content: content.length > 0 ? content : [{ text: NOTHING }] },
+      ...markOf(texts.findLast(({ cache_control: mark }) => mark !== undefined) ?? {}),
+    };
   },
   text: (text) => ({ text }),
   role: (block) =>
@@ -96,13 +108,18 @@ const reasoningBlock = (block: ReasoningBlock): ConverseBlock => ({
   reasoningContent: "redacted" in block ? { redactedContent: block.redacted } : { reasoningText: block },
 });
 
-const textBlock = (text: string): TextBlock[] => (text.trim() === "" ? [] : [{ text }]);
+const textBlock = (text: string, mark: Markable = {}): TextBlock[] =>
+  text.trim() === "" ? [] : [{ text, ...mark }];
 
 function textBlocks(content: Message["content"]): TextBlock[] {
   if (content === null) return [];
   if (typeof content === "string") return textBlock(content);
   return content.flatMap((part) =>
-    part.type === "text" ? textBlock(part.text) : part.type === "refusal" ? textBlock(part.refusal) : [],
+    part.type === "text"
+      ? textBlock(part.text, markOf(part))
+      : part.type === "refusal"
+        ? textBlock(part.refusal)
+        : [],
   );
 }
 
@@ -110,7 +127,7 @@ const userBlocks = (content: Message["content"]): ConverseBlock[] =>
   Array.isArray(content) ? content.flatMap(userBlock) : textBlocks(content);
 
 const userBlock = (part: ContentPart): ConverseBlock[] =>
-  part.type === "image_url" ? [{ image: imageOf(part.image_url.url) }] : textBlocks([part]);
+  part.type === "image_url" ? [{ image: imageOf(part.image_url.url), ...markOf(part) }] : textBlocks([part]);
 
 const INLINE = /^data:image\/(png|jpe?g|gif|webp)(?:;[^,]*)?;base64,/i;
 

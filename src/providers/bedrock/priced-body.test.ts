@@ -1,4 +1,6 @@
 import fc from "fast-check";
+import { nanoUsd } from "../../domain/money.ts";
+import { callDraft } from "../openai/openai.fixtures.ts";
 import { ANY, isPricedAsSent } from "../priced-body.fixtures.ts";
 import { said } from "./bedrock.fixtures.ts";
 
@@ -9,6 +11,8 @@ const MODELS = [
   "openai.gpt-oss-120b-1:0",
   "meta.llama4-v1:0",
 ];
+const { release } = callDraft();
+const WRITES = { cacheWrite: nanoUsd(1n), cacheWrite1h: nanoUsd(2n) };
 const place = fc.nat({ max: 20 }).map(String);
 const reasoning = fc.oneof(
   fc.record({ text: ANY.word, signature: ANY.word, after: place }),
@@ -28,6 +32,7 @@ isPricedAsSent({
     reasoningEffort: fc.constantFrom(null, "none", "low", "high", "20000"),
     temperature: fc.constantFrom(null, 0.123456789),
     dialect: fc.constantFrom({}, { guardrail: { id: "gr-1", version: "3" } }),
+    release: fc.constantFrom(release, { ...release, price: { ...release.price, ...WRITES } }),
   }),
   prepare: said.prepared,
   weightless: "data",
@@ -38,5 +43,5 @@ isPricedAsSent({
     const { stopSequences } = inferenceConfig as { stopSequences?: string[] };
     return [system, contents, toolConfig, outputConfig, stopSequences];
   },
-  frame: "text",
+  frame: "text cachePoint type default ttl 1h",
 });

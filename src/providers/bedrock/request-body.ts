@@ -3,9 +3,11 @@
 import type { ChatRequest, ToolDefinition } from "../../domain/chat-request.ts";
 import { echo, refuse } from "../../domain/read-value.ts";
 import type { OptionalField } from "../../domain/request-fields.ts";
+import { type Markable, markOf } from "../anthropic/cache-marks.ts";
 import { formatOf, isForced } from "../anthropic/tools.ts";
 import type { CallDraft, OutgoingBody } from "../provider.ts";
 import { unescaped } from "../unescaped.ts";
+import { type CachePoint, keptBy, MARK, settlePoints, withPoints } from "./cache-points.ts";
 import { type Family, familyOf, type Reasoning, reasoningFor, signerOf } from "./families.ts";
 import type { Turn } from "../turns.ts";
 import { type ConverseBlock, converseMessages } from "./messages.ts";
@@ -22,7 +24,13 @@ export interface ConverseDialect {
   guardrail: { id: string; version: string } | null;
 }
 
-type Fields = Record<string, unknown> & { messages: Turn<ConverseBlock>[]; system?: { text: string }[] };
+type Printed = ConverseBlock | CachePoint;
+type Fields = Record<string, unknown> & {
+  messages: Turn<Printed>[];
+  system?: Printed[];
+  toolConfig?: { tools: (ToolSpec | CachePoint)[] };
+};
+type ToolSpec = { toolSpec: object } & Markable;
 
 /** One upstream call without its ceiling, which the quote decides. Throws `Refusal` for what cannot be said. */
 export function converseBody(draft: CallDraft, dialect: ConverseDialect): OutgoingBody {
@@ -41,10 +49,13 @@ export function converseBody(draft: CallDraft, dialect: ConverseDialect): Outgoi
   });
   const spoken = samplingOf(draft, reasoning);
   const turns = reasoning.recalls ? conversation.turns : withoutReasoning(conversation.turns);
+  const specs = tools.map((tool) => specOf(tool, release.capabilities.json_schema));
+  const said = [...conversation.system, ...turns.flatMap(({ content }) => content)];
+  const unmarked = settlePoints({ tools: specs, said }, release, keptBy(upstreamModel, family));
   const fields: Fields = {
-    messages: turns,
-    ...(conversation.system.length > 0 && { system: conversation.system }),
-    ...(tools.length > 0 && { toolConfig: toolConfig(draft, { tools, reasoning }) }),
+    messages: turns.map(({ role, content }) => ({ role, content: withPoints(content) })),
+    ...(conversation.system.length > 0 && { system: withPoints(conversation.system) }),
+    ...(tools.length > 0 && { toolConfig: toolConfig(draft, { specs, reasoning }) }),
     ...outputConfig(draft),
     ...(dialect.guardrail !== null && {
       guardrailConfig: {
@@ -66,7 +77,7 @@ export function converseBody(draft: CallDraft, dialect: ConverseDialect): Outgoi
       images: request.images,
     },
     text: () => textOf({ ...priced, ...stopsOf(request) }),
-    ignored: [...unknownFields(request), ...spoken.ignored],
+    ignored: [...unknownFields(request), ...spoken.ignored, ...(unmarked ? [MARK] : [])],
     print: (ceiling) => (printed ?? JSON.stringify(fields)).slice(0, -1) + end(ceiling),
     sent: () => {
       printed = null;
@@ -85,8 +96,8 @@ function toolsOf({ tools, toolChoice }: ChatRequest): ToolDefinition[] {
 
 function toolConfig(
   { request, release }: CallDraft,
-  { tools, reasoning }: { tools: readonly ToolDefinition[]; reasoning: Reasoning },
-): object {
+  { specs, reasoning }: { specs: readonly ToolSpec[]; reasoning: Reasoning },
+): NonNullable<Fields["toolConfig"]> {
   const { toolChoice } = request;
   if (isForced(request) && reasoning.contract?.forcedTools === false)
     throw refuse(
@@ -99,20 +110,22 @@ function toolConfig(
     typeof toolChoice === "object" && toolChoice?.type === "function" ? toolChoice.function : null;
   const choice = named !== null ? { tool: { name: named.name } } : isForced(request) ? { any: {} } : null;
   return {
-    tools: tools.map((tool) => ({ toolSpec: specOf(tool, release.capabilities.json_schema) })),
+    tools: withPoints(specs),
     ...(choice !== null && { toolChoice: choice }),
   };
 }
 
 /** `strict` where the release answers by schemas at all. */
-function specOf({ function: tool }: ToolDefinition, strict: boolean): object {
+function specOf(definition: ToolDefinition, strict: boolean): ToolSpec {
+  const { function: tool } = definition;
   const { name, description, parameters = {} } = tool;
-  return {
+  const toolSpec = {
     name,
     ...(description !== undefined && description.trim() !== "" && { description }),
     inputSchema: { json: { ...parameters, type: "object" } },
     ...(strict && tool.strict === true && { strict: true }),
   };
+  return { toolSpec, ...markOf(definition) };
 }
 
 /** The schema goes as text. */
@@ -183,14 +196,16 @@ const withoutImages = (fields: Fields): Fields => ({
   messages: fields.messages.map(({ role, content }) => ({ role, content: content.map(withoutImageData) })),
 });
 
-const withoutImageData = (block: ConverseBlock): ConverseBlock =>
+const withoutImageData = (block: Printed): Printed =>
   "image" in block ? { image: { ...block.image, source: { bytes: "" } } } : block;
 
-/** Texts as they are; whatever has a structure as its JSON text without escapes. */
-function textOf({ system = [], messages, ...fields }: Fields): string {
+/** Texts as they are; whatever has a structure as its JSON text without escapes. No model reads the marks of a cache. */
+function textOf({ system = [], messages, toolConfig: config, ...fields }: Fields): string {
   const texts: string[] = [];
   for (const block of [...system, ...messages.flatMap(({ content }) => content)])
-    texts.push("text" in block ? block.text : unescaped(block));
+    if (!("cachePoint" in block)) texts.push("text" in block ? block.text : unescaped(block));
+  if (config !== undefined)
+    texts.push(unescaped({ ...config, tools: config.tools.filter((one) => !("cachePoint" in one)) }));
   for (const [name, value] of Object.entries(fields))
     if (name !== "guardrailConfig") texts.push(unescaped(value));
   return texts.join("");

@@ -73,6 +73,13 @@ test.each<[string, object]>([
       ],
     },
   ],
+  [
+    "must not come after",
+    {
+      system: [{ ...says("Be brief."), cache_control: { type: "ephemeral" } }],
+      messages: [asks({ ...says("Hi"), cache_control: { type: "ephemeral", ttl: "1h" } })],
+    },
+  ],
   ["stop_sequences", { stop_sequences: ["\n"] }],
 ])("refuses for %s", (word, change) => {
   const call = JSON.parse(JSON.stringify({ ...SOUND, ...change })) as unknown;

@@ -103,7 +103,7 @@ export function readClaudeCall(body: unknown): ClaudeCall {
     const [issue] = read.error.issues;
     throw new FaceRefusal(`${issue?.path.join(".") || "body"}: ${issue?.message}`, { model: modelOf(body) });
   }
-  const fault = faultOf(read.data) ?? markFault(body);
+  const fault = faultOf(read.data) ?? markFault(read.data);
   if (fault !== null) throw new FaceRefusal(fault, { model: read.data.model });
   return read.data;
 }
@@ -114,10 +114,15 @@ const modelOf = (body: unknown): string =>
 const faultOf = (call: ClaudeCall): string | null =>
   turnFault(call) ?? toolFault(call) ?? thinkingFault(call) ?? sealFault(call);
 
-const markFault = (body: unknown): string | null =>
-  JSON.stringify(body).split('"cache_control":{').length > 5
-    ? "A maximum of 4 blocks with cache_control may be provided"
+function markFault({ tools = [], system = [], messages }: ClaudeCall): string | null {
+  const read = JSON.stringify([tools, system, messages.map(({ content }) => content)]);
+  const marks = read.match(/"cache_control":\{[^}]*\}/g) ?? [];
+  if (marks.length > 4) return "A maximum of 4 blocks with cache_control may be provided";
+  const short = marks.findIndex((mark) => !mark.includes('"1h"'));
+  return short !== -1 && marks.slice(short).some((mark) => mark.includes('"1h"'))
+    ? "a ttl='1h' cache_control block must not come after a ttl='5m' cache_control block"
     : null;
+}
 
 function turnFault({ messages }: ClaudeCall): string | null {
   const odd = messages.findIndex(({ role }, at) => role !== (at % 2 === 0 ? "user" : "assistant"));

@@ -25,10 +25,12 @@ const thinking = {
   additionalModelRequestFields: { thinking: { type: "enabled", budget_tokens: 2048 } },
 };
 
+const point = (ttl?: string): object => ({ cachePoint: { type: "default", ...(ttl && { ttl }) } });
+
 /** What is said against a body; null when it is heard. */
-function said(body: object, headers: Record<string, string> = KEY): string | null {
+function said(body: object, headers: Record<string, string> = KEY, path = PATH): string | null {
   try {
-    converse.hear(body, PATH, headers);
+    converse.hear(body, path, headers);
     return null;
   } catch (error) {
     if (error instanceof FaceRefusal) return `${error.about.status} ${error.message}`;
@@ -57,6 +59,18 @@ test.each<[string, object, string]>([
   ["a blank text", { messages: [user({ text: " " })] }, "is blank"],
   ["no content", { messages: [user()] }, "validation error"],
   ["an unknown field", { messages: [user(says)], stream: true }, "validation error"],
+  ["a mark on nothing", { messages: [user(point())] }, "must follow what it keeps"],
+  ["two marks on one text", { messages: [user(says, point(), point())] }, "must follow what it keeps"],
+  [
+    "five marks",
+    { messages: [user(...Array.from({ length: 5 }, () => [says, point()]).flat())] },
+    "maximum of 4",
+  ],
+  [
+    "an hour behind five minutes",
+    { system: [says, point("5m")], messages: [user(says, point("1h"))] },
+    "must not come after",
+  ],
   [
     "a result that is missing",
     { messages: [user(says), model(use("a")), user(says)], toolConfig },
@@ -105,6 +119,27 @@ test.each<[string, object, string]>([
   const refused = said(body);
   expect(refused).toStartWith("400 ");
   expect(refused).toContain(words);
+});
+
+test.each<[model: string, ttl: string, where: "text" | "tool" | "result", refused: boolean]>([
+  ["us.anthropic.claude-opus-4-5-20251101-v1:0", "1h", "text", false],
+  ["us.anthropic.claude-opus-4-5-20251101-v1:0", "5m", "tool", false],
+  ["us.anthropic.claude-opus-4-5-20251101-v1:0", "5m", "result", false],
+  ["anthropic.claude-opus-4-20250514-v1:0", "5m", "text", false],
+  ["anthropic.claude-opus-4-20250514-v1:0", "1h", "text", true],
+  ["amazon.nova-pro-v1:0", "5m", "text", false],
+  ["amazon.nova-pro-v1:0", "1h", "text", true],
+  ["amazon.nova-pro-v1:0", "5m", "tool", true],
+  ["amazon.nova-pro-v1:0", "5m", "result", true],
+  ["meta.llama4-v1:0", "5m", "text", true],
+])("%s, a mark for %s on a %s: refused %p", (name, ttl, where, refused) => {
+  const at = (place: typeof where): object[] => (place === where ? [point(ttl)] : []);
+  const body = {
+    messages: [user(says, ...at("text")), model(use("a")), user(result("a"), ...at("result"))],
+    toolConfig: { tools: [...toolConfig.tools, ...at("tool")] },
+  };
+  const answer = said(body, KEY, `/bedrock/model/${encodeURIComponent(name)}/converse`);
+  expect(answer !== null).toBe(refused);
 });
 
 test.each<[string, Record<string, string>]>([

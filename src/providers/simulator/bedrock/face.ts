@@ -5,7 +5,7 @@ import type { Behaviour } from "../behaviour.ts";
 import { type Face, FaceRefusal, type Heard, type Said, type StreamWords } from "../face.ts";
 import { completionTokensOf } from "../print.ts";
 import { eventFrame, exceptionFrame } from "./frame.ts";
-import { askedByConverse, converseSchema, requireSound } from "./request.ts";
+import { askedByConverse, converseSchema, pointsOf, requireSound } from "./request.ts";
 import { simulatedSignature } from "./signature.ts";
 
 const PATH = /^\/bedrock\/model\/([^/]+)\/converse(-stream)?$/;
@@ -29,11 +29,12 @@ function hear(body: unknown, path: string, headers: IncomingHttpHeaders): Heard 
     throw new FaceRefusal(message, { status: 400, code: "ValidationException", model });
   }
   requireSound(read.data, model);
+  const points = pointsOf(read.data);
   return {
     asked: askedByConverse(read.data, { model, stream: suffix !== undefined }),
-    whole: (answer, behaviour) => wholeOf(answer, behaviour),
+    whole: (answer, behaviour) => wholeOf(answer, { behaviour, points }),
     failed: FAILED,
-    stream: (answer, behaviour) => streamOf(answer, behaviour),
+    stream: (answer, behaviour) => streamOf(answer, { behaviour, points }),
   };
 }
 
@@ -55,16 +56,27 @@ function requireProof({ authorization = "", "x-amz-date": date }: IncomingHttpHe
 
 const STOPS = { stop: "end_turn", length: "max_tokens", tool_calls: "tool_use" } as const;
 
-function usageOf(answer: SimulatedAnswer, behaviour: Behaviour): unknown {
+interface How {
+  behaviour: Behaviour;
+  /** For how long what the caller marked shall be kept. */
+  points: readonly ("5m" | "1h")[];
+}
+
+/** Of a prompt with marks in it half is written to the cache, but for what `classes.cached` says was there. */
+function usageOf(answer: SimulatedAnswer, { behaviour, points }: How): unknown {
   if (behaviour.usage_as_is !== undefined) return behaviour.usage_as_is;
-  const inputTokens = behaviour.usage?.prompt_tokens ?? answer.promptTokens;
+  const prompt = behaviour.usage?.prompt_tokens ?? answer.promptTokens;
   const outputTokens = behaviour.usage?.completion_tokens ?? completionTokensOf(answer);
+  const kept = points.length === 0 ? 0 : Math.floor(prompt / 2);
+  const read = Math.min(behaviour.classes?.cached ?? 0, kept);
+  const [ttl = "5m"] = points;
   return {
-    inputTokens,
+    inputTokens: prompt - kept,
     outputTokens,
-    totalTokens: inputTokens + outputTokens,
-    cacheReadInputTokens: 0,
-    cacheWriteInputTokens: 0,
+    totalTokens: prompt + outputTokens,
+    cacheReadInputTokens: read,
+    cacheWriteInputTokens: kept - read,
+    ...(kept > read && { cacheDetails: [{ ttl, inputTokens: kept - read }] }),
     serverToolUsage: {},
   };
 }
@@ -118,7 +130,7 @@ function blocksOf({ fragments }: SimulatedChoice): Block[] {
 
 const textIn = ({ pieces }: Block): string => pieces.map(({ text }) => text).join("");
 
-function wholeOf(answer: SimulatedAnswer, behaviour: Behaviour): unknown {
+function wholeOf(answer: SimulatedAnswer, how: How): unknown {
   const [choice] = answer.choices;
   const content = (choice === undefined ? [] : blocksOf(choice)).map((block) => {
     const text = textIn(block);
@@ -131,7 +143,7 @@ function wholeOf(answer: SimulatedAnswer, behaviour: Behaviour): unknown {
     output: { message: { role: "assistant", content } },
     stopReason: STOPS[choice?.finishReason ?? "stop"],
     metrics: { latencyMs: 1 },
-    ...(behaviour.no_usage !== true && { usage: usageOf(answer, behaviour) }),
+    ...(how.behaviour.no_usage !== true && { usage: usageOf(answer, how) }),
   };
 }
 
@@ -144,8 +156,9 @@ function inputOf(text: string): unknown {
   }
 }
 
-function streamOf(answer: SimulatedAnswer, behaviour: Behaviour): StreamWords {
-  const metadata = eventFrame("metadata", { usage: usageOf(answer, behaviour), metrics: { latencyMs: 1 } });
+function streamOf(answer: SimulatedAnswer, how: How): StreamWords {
+  const { behaviour } = how;
+  const metadata = eventFrame("metadata", { usage: usageOf(answer, how), metrics: { latencyMs: 1 } });
   const late = eventFrame("contentBlockDelta", { contentBlockIndex: 99, delta: { text: "late" } });
   return {
     events: events(answer, behaviour, metadata),

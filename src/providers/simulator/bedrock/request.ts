@@ -28,7 +28,10 @@ const reasoning = z.strictObject({
     z.strictObject({ redactedContent: z.base64() }),
   ]),
 });
-const block = z.union([text, image, toolUse, toolResult, reasoning]);
+const cachePoint = z.strictObject({
+  cachePoint: z.strictObject({ type: z.literal("default"), ttl: z.enum(["5m", "1h"]).optional() }),
+});
+const block = z.union([text, image, toolUse, toolResult, reasoning, cachePoint]);
 const turn = z.strictObject({ role: z.enum(["user", "assistant"]), content: z.array(block).min(1) });
 
 const toolSpec = z.strictObject({
@@ -52,7 +55,7 @@ const additional = z.looseObject({
 
 export const converseSchema = z.strictObject({
   messages: z.array(turn).min(1),
-  system: z.array(text).optional(),
+  system: z.array(z.union([text, cachePoint])).optional(),
   inferenceConfig: z
     .strictObject({
       maxTokens: z.int().min(1).optional(),
@@ -63,7 +66,7 @@ export const converseSchema = z.strictObject({
     .optional(),
   toolConfig: z
     .strictObject({
-      tools: z.array(z.strictObject({ toolSpec })).min(1),
+      tools: z.array(z.union([z.strictObject({ toolSpec }), cachePoint])).min(1),
       toolChoice: z
         .union([
           z.strictObject({ auto: z.strictObject({}) }),
@@ -119,6 +122,7 @@ export function requireSound(request: Converse, model: string): void {
   if (calls && toolConfig === undefined)
     refuse("The toolConfig field must be defined when using toolUse and toolResult content blocks.");
   requireThinking(request, refuse);
+  requirePoints(request, model, refuse);
 }
 
 type Refuse = (message: string) => void;
@@ -172,6 +176,37 @@ function requireThinking(request: Converse, refuse: Refuse): void {
     refuse("Expected `thinking` or `redacted_thinking`, but found `tool_use`.");
 }
 
+/** Lifetimes of what is to be kept, in the order in which the vendor reads it: tools, instructions, conversation. */
+export const pointsOf = ({ toolConfig, system = [], messages }: Converse): ("5m" | "1h")[] =>
+  [...(toolConfig?.tools ?? []), ...system, ...messages.flatMap(({ content }) => content)].flatMap((one) =>
+    "cachePoint" in one ? [one.cachePoint.ttl ?? "5m"] : [],
+  );
+
+/** Claude keeps all of it; Nova no tools and nothing for an hour; others nothing. */
+function requirePoints(request: Converse, model: string, refuse: Refuse): void {
+  const points = pointsOf(request);
+  if (points.length === 0) return;
+  const nova = model.includes("amazon.nova");
+  if (!nova && !model.includes("claude"))
+    refuse("You invoked an unsupported model or your request did not allow prompt caching.");
+  if (points.length > 4) refuse("You can use a maximum of 4 cache points in a request.");
+  if (points.includes("1h") && (nova || /claude-3|-4-20/.test(model)))
+    refuse("Extended TTL prompt caching is not supported by this model.");
+  if (points.lastIndexOf("1h") > points.indexOf("5m") && points.includes("5m"))
+    refuse("A `1h` cache point must not come after a `5m` cache point.");
+  if (nova && request.toolConfig?.tools.some((one) => "cachePoint" in one) === true)
+    refuse("Prompt caching of tools is not supported by this model.");
+  for (const [at, { content }] of request.messages.entries())
+    for (const [place, one] of content.entries()) {
+      const before = content[place - 1];
+      if (!("cachePoint" in one)) continue;
+      if (before === undefined || "cachePoint" in before || "reasoningContent" in before)
+        refuse(`messages.${at}.content.${place}: a cache point must follow what it keeps.`);
+      else if (nova && "toolResult" in before)
+        refuse("Prompt caching of tool results is not supported by this model.");
+    }
+}
+
 /** The same call as every face of the simulator answers it. */
 export function askedByConverse(
   request: Converse,
@@ -183,14 +218,16 @@ export function askedByConverse(
     model,
     stream,
     messages: [
-      ...system.map(({ text: content }) => ({ role: "system", content })),
+      ...system.flatMap((one) => ("text" in one ? [{ role: "system", content: one.text }] : [])),
       ...request.messages.flatMap(saidIn),
     ],
     ...(inferenceConfig?.maxTokens !== undefined && { max_tokens: inferenceConfig.maxTokens }),
     ...(toolConfig !== undefined && {
-      tools: toolConfig.tools.map(({ toolSpec: { name, inputSchema } }) => ({
-        function: { name, parameters: inputSchema.json },
-      })),
+      tools: toolConfig.tools.flatMap((one) =>
+        "toolSpec" in one
+          ? [{ function: { name: one.toolSpec.name, parameters: one.toolSpec.inputSchema.json } }]
+          : [],
+      ),
       tool_choice: choiceOf(toolConfig.toolChoice),
     }),
     ...(effort !== null && { reasoning_effort: effort }),
