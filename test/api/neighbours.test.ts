@@ -26,7 +26,7 @@ test.each([
   ["/v1/messages/count_tokens", "Anthropic's Messages API"],
   ["/v1/responses", "OpenAI's Responses API"],
   ["/v1/embeddings", "no embeddings"],
-  ["/v1/completions", "Use chat completions"],
+  ["/v1/complete", "Use chat completions"],
 ])("POST %s is 404 and names the endpoint that there is", async (path, says) => {
   const answer = await fetch(`${gateway.url}${path}`, { method: "POST", body: "{}" });
   const { error } = (await answer.json()) as { error: { code: string; message: string } };

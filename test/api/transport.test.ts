@@ -102,7 +102,7 @@ describe("hosts, paths and methods", () => {
     ["40 Upgrade", get("/healthz", "Connection: Upgrade", "Upgrade: websocket"), 200],
     ["45 GET on chat/completions", get("/v1/chat/completions"), 405],
     ["45 POST on models", head("POST /v1/models HTTP/1.1", "Host: x", "Content-Length: 0"), 405],
-    ["46 /v1/completions", get("/v1/completions"), 404],
+    ["46 /v1/engines", get("/v1/engines"), 404],
     ["46 /v2", get("/v2/chat/completions"), 404],
     ["54 GET with a body", `${get("/healthz", "Content-Length: 2")}{}`, 200],
   ])("%s", async (_, send, status) => {
@@ -129,7 +129,7 @@ describe("hosts, paths and methods", () => {
   });
 
   test("46 an unknown URL names the right one", async () => {
-    const reply = await fetch(`${gateway.url}/v1/completions`, { method: "POST" });
+    const reply = await fetch(`${gateway.url}/v1/engines`, { method: "POST" });
     const { error } = (await reply.json()) as ErrorJson;
     expect(error.code).toBe("unknown_url");
     expect(error.message).toContain(`${gateway.baseUrl}/chat/completions`);

@@ -1,5 +1,6 @@
 // Every surface that this gateway answers on.
 import { chatCompletions } from "./chat-completions/chat-completions.ts";
+import { completions } from "./completions/completions.ts";
 import type { Format } from "./format.ts";
 
-export const FORMATS: readonly Format[] = [chatCompletions];
+export const FORMATS: readonly Format[] = [chatCompletions, completions];

@@ -2,7 +2,7 @@
 import { printError } from "../../../domain/error-body.ts";
 import { printEvent } from "../../event-stream.ts";
 import type { AnswerPrinter, Format } from "../format.ts";
-import { printAnswer } from "./answer-body.ts";
+import { completionId, printAnswer } from "./answer-body.ts";
 import { Frames } from "./frames.ts";
 import { parseChatRequest } from "./parse-chat-request.ts";
 import { sentFields } from "./sent-fields.ts";
@@ -21,8 +21,7 @@ export const chatCompletions: Format = {
   // An error like any other, and no terminator (wire.md §3.3).
   printInterrupted: (refusal, requestId, { gateway, number }) =>
     printEvent(printError(refusal, requestId, gateway), number),
-  // No event of it has a name.
-  recognizes: (sent) => sent.startsWith("id: 1\ndata: "),
+  recognizes: (sent) => sent.startsWith(`id: 1\ndata: {"id":"${completionId("req_")}`),
 };
 
 const printerFor = (choices: number, includeUsage: boolean): AnswerPrinter => ({

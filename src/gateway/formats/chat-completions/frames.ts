@@ -4,11 +4,9 @@ import { printError } from "../../../domain/error-body.ts";
 import type { Refusal } from "../../../domain/refusals.ts";
 import { wireJson } from "../../../domain/wire-json.ts";
 import type { FinishReason } from "../../../providers/provider.ts";
-import { printEvent } from "../../event-stream.ts";
+import { DONE_EVENT, printEvent } from "../../event-stream.ts";
 import type { AnswerHead, AnswerFigures, ShownPart, StreamPrinter } from "../format.ts";
 import { completionId, printUsage } from "./answer-body.ts";
-
-const DONE = "data: [DONE]\n\n";
 
 export class Frames implements StreamPrinter {
   private readonly requestId: string;
@@ -51,11 +49,11 @@ export class Frames implements StreamPrinter {
     const usage = printUsage(figures.usage);
     const finish = `${this.head}${choiceOf(choice, "{}", reason)}]`;
     if (!this.options.includeUsage)
-      return this.event(`${finish},"usage":${usage},"gateway":${gateway}}`) + DONE;
+      return this.event(`${finish},"usage":${usage},"gateway":${gateway}}`) + DONE_EVENT;
     return (
       this.event(`${finish},"usage":null,"gateway":${gateway}}`) +
       this.event(`${this.head}],"usage":${usage},"gateway":${gateway}}`) +
-      DONE
+      DONE_EVENT
     );
   }
 

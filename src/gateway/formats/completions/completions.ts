@@ -1,0 +1,33 @@
+// POST /v1/completions: OpenAI's older surface, one prompt as one chat turn (docs/decisions/0050-texts-and-vectors.md). Its
+// events have no names, as those of chat completions; their ids tell the two apart.
+import { printError } from "../../../domain/error-body.ts";
+import { printEvent } from "../../event-stream.ts";
+import { sentFields } from "../chat-completions/sent-fields.ts";
+import type { Format } from "../format.ts";
+import { textCompletionId, printTexts } from "./answer-body.ts";
+import { Chunks } from "./chunks.ts";
+import { parseCompletionRequest } from "./parse-completion-request.ts";
+
+export const completions: Format = {
+  path: "/v1/completions",
+  object: "text_completion",
+  idHeader: null,
+  credentialHeader: "authorization",
+  parse: (body) => {
+    const { request, includeUsage } = parseCompletionRequest(body);
+    const choices = request.n;
+    return {
+      request,
+      printer: {
+        answer: printTexts,
+        stream: (head, numbered) => new Chunks(head, { choices, includeUsage, numbered }),
+      },
+    };
+  },
+  // The one message is the prompt.
+  sentFields: (request) => new Map([...sentFields(request), ["messages", "prompt"]]),
+  printError,
+  printInterrupted: (refusal, requestId, { gateway, number }) =>
+    printEvent(printError(refusal, requestId, gateway), number),
+  recognizes: (sent) => sent.startsWith(`id: 1\ndata: {"id":"${textCompletionId("req_")}`),
+};

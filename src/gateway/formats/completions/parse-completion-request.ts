@@ -1,0 +1,109 @@
+// From a decoded body to a ChatRequest of one user turn, or to the refusal of its first wrong field. What this surface shares
+// with chat completions is read by the very same readers.
+import { type ChatRequest, emptyRequest } from "../../../domain/chat-request.ts";
+import {
+  clip,
+  echo,
+  found,
+  invalid,
+  isJsonObject,
+  isPresent,
+  readBoolean,
+  readInteger,
+  readString,
+  refuse,
+} from "../../../domain/read-value.ts";
+import { Refusal } from "../../../domain/refusals.ts";
+import { CHAT_FIELDS, type Draft, type FieldReader } from "../chat-completions/chat-fields.ts";
+import { isArrayOfIntegers, rawTokenIds } from "../chat-completions/parse-content.ts";
+import { reduceThinking } from "../chat-completions/parse-thinking.ts";
+import { REFUSED_FIELDS } from "../chat-completions/refused-fields.ts";
+
+export interface ParsedCompletion {
+  request: ChatRequest;
+  /** A stream ends with a chunk of usage. */
+  includeUsage: boolean;
+}
+
+/** Fields of this surface that mean what they mean in chat completions. */
+const SHARED = new Set(
+  `model max_tokens n temperature top_p stop stream stream_options seed presence_penalty frequency_penalty logit_bias
+  user reasoning_effort`.split(/\s+/),
+);
+
+/** Fields of its own. Values equal to the documented default leave no trace, because wrappers send them unasked. */
+const OWN: Record<string, FieldReader> = {
+  prompt: ({ request }, value) => {
+    request.messages = [{ role: "user", content: promptOf(value) }];
+  },
+  suffix: (_draft, value) => {
+    if (readString(value, null, "suffix") === "") return;
+    const text = "is not open: a model is asked for what follows a prompt, not for what stands between two.";
+    throw refuse("unsupported_parameter", null, "suffix", `${text} Remove it.`);
+  },
+  echo: (_draft, value) => {
+    if (!readBoolean(value, null, "echo")) return;
+    throw refuse("unsupported_value", null, "echo", "must be false: the prompt is not part of an answer.");
+  },
+  best_of: (_draft, value) => {
+    if (readInteger(value, null, "best_of") === 1) return;
+    const text = "must be 1: all that is generated is shown and charged. Send `n` for several answers.";
+    throw refuse("unsupported_value", null, "best_of", text);
+  },
+  logprobs: () => {
+    const text = "is not open on this surface. Use `logprobs` of /v1/chat/completions.";
+    throw refuse("unsupported_parameter", null, "logprobs", text);
+  },
+};
+
+const FIELDS: ReadonlyMap<string, FieldReader> = new Map([
+  ...[...CHAT_FIELDS].filter(([name]) => SHARED.has(name)),
+  ...Object.entries(OWN),
+]);
+
+/** Reads a decoded body. Throws a Refusal with `param` for the first field, in body order, that does not pass. */
+export function parseCompletionRequest(body: unknown): ParsedCompletion {
+  if (!isJsonObject(body)) throw new Refusal("invalid_request", "The request body must be one JSON object.");
+  const draft: Draft = { request: emptyRequest(), thinking: [], includeUsage: false };
+  for (const name of Object.keys(body)) readField(draft, name, body[name]);
+  for (const name of ["model", "prompt"])
+    if (!isPresent(body[name])) throw invalid(null, name, `is required, ${found(undefined)}.`);
+  const { request, includeUsage } = draft;
+  if (isPresent(body["stream_options"]) && !request.stream)
+    throw invalid(null, "stream_options", 'is only allowed with "stream": true. Remove it, or set stream.');
+  request.reasoning = reduceThinking(draft.thinking);
+  return { request, includeUsage };
+}
+
+function readField(draft: Draft, name: string, value: unknown): void {
+  const read = FIELDS.get(name);
+  if (read === undefined) return refuseField(name, value);
+  if (isPresent(value)) read(draft, value);
+}
+
+/** By the code of its family; what only chat completions take is said to be theirs. */
+function refuseField(name: string, value: unknown): void {
+  if (CHAT_FIELDS.has(name)) {
+    if (!isPresent(value)) return;
+    throw refuse("unknown_parameter", null, name, "is no parameter here. Use /v1/chat/completions for it.");
+  }
+  const refused = REFUSED_FIELDS.get(name);
+  if (refused === undefined) {
+    const text = `Unknown parameter: ${echo(name)}. Remove it, or check its spelling.`;
+    throw new Refusal("unknown_parameter", text, { param: clip(name) });
+  }
+  if (isPresent(value)) throw refuse(refused.code, null, name, refused.text);
+}
+
+/** One prompt is one call, one charge: a list of one string is that string. */
+function promptOf(value: unknown): string {
+  const [first, ...others]: unknown[] = Array.isArray(value) ? value : [value];
+  if (isArrayOfIntegers(value) || isArrayOfIntegers(first)) throw rawTokenIds(null, "prompt");
+  if (Array.isArray(value) && (others.length > 0 || value.length === 0))
+    throw refuse("unsupported_value", null, "prompt", "may hold one prompt. Send one request for each.");
+  const prompt = Array.isArray(value)
+    ? readString(first, { parent: null, step: "prompt" }, 0)
+    : readString(value, null, "prompt");
+  if (prompt !== "") return prompt;
+  throw invalid(null, "prompt", "must not be empty.");
+}
