@@ -32,6 +32,8 @@ const ROWS = {
     code: "raw_token_ids_not_allowed",
     text: (by) => `works on token ids, which are not accepted ${by}.`,
   }),
+  /** PDFs; as `images`. */
+  files: flag(),
 };
 
 export type Capability = keyof typeof ROWS;

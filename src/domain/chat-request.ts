@@ -17,7 +17,14 @@ export interface CacheMark {
 export type ContentPart =
   | { type: "text"; text: string; cache_control?: CacheMark }
   | { type: "refusal"; refusal: string }
-  | { type: "image_url"; image_url: { url: string; detail?: ImageDetail }; cache_control?: CacheMark };
+  | { type: "image_url"; image_url: { url: string; detail?: ImageDetail }; cache_control?: CacheMark }
+  | { type: "file"; file: InlineFile; cache_control?: CacheMark };
+
+/** A PDF that came with the request: `file_data` is `INLINE_PDF` and its bytes in base64 (`inline-pdf.ts`). */
+export interface InlineFile {
+  filename: string;
+  file_data: string;
+}
 
 export interface ToolCall {
   id: string;
@@ -90,6 +97,8 @@ export interface ChatRequest {
   ignored: string[];
   /** How many images the messages carry. */
   images: number;
+  /** How many files. */
+  files: number;
   /** The request as its caller wrote it, where some upstream speaks that shape itself; null = translate it. */
   native: NativeBody | null;
 }
@@ -112,8 +121,21 @@ export const emptyRequest = (): ChatRequest => ({
   identifiers: {},
   ignored: [],
   images: 0,
+  files: 0,
   native: null,
 });
+
+/** What of a conversation is bounded by a flat maximum for each. */
+export function countAttachments(messages: readonly Message[]): Pick<ChatRequest, "images" | "files"> {
+  let [images, files] = [0, 0];
+  for (const { content } of messages)
+    if (Array.isArray(content))
+      for (const { type } of content) {
+        if (type === "image_url") images += 1;
+        if (type === "file") files += 1;
+      }
+  return { images, files };
+}
 
 /** True for an inline image, which needs no permission of the release. */
 export const isInlineImage = (url: string): boolean => /^data:/i.test(url);

@@ -36,6 +36,8 @@ export function freezeRelease(manifest: Manifest, signed: Signed): Release {
     tokenizer: manifest.tokenizer,
     capabilities,
     imageTokensMax: manifest.image_tokens_max ?? null,
+    fileTokensMax: manifest.file_tokens_max ?? null,
+    filePagesMax: manifest.file_pages_max ?? null,
     remoteImages: manifest.remote_images,
     defaults: defaults.temperature === undefined ? {} : { temperature: defaults.temperature },
     priority: manifest.priority,

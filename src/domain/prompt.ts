@@ -1,13 +1,14 @@
 // What one upstream call says to the model, as the quote and the exact count see it (money.md §6). Made from the body
 // that goes out, never from the caller's fields: what is sent and what is priced cannot differ.
 
-/** Bound in tokens = bytes + 8 per message + 16 per tool + 16 per request + images × the release's maximum. */
+/** Bound in tokens = bytes + 8 per message + 16 per tool + 16 per request + images and files × the release's maximum of each. */
 export interface PromptSize {
-  /** UTF-8 bytes of the whole outgoing body without the data of inline images. */
+  /** UTF-8 bytes of the whole outgoing body without the data of inline images and files. */
   bytes: number;
   messages: number;
   tools: number;
   images: number;
+  files: number;
 }
 
 export interface Prompt {

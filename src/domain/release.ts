@@ -25,6 +25,8 @@ export interface Manifest {
   tokenizer: TokenizerName;
   capabilities: Capabilities;
   image_tokens_max?: number;
+  file_tokens_max?: number;
+  file_pages_max?: number;
   remote_images: boolean;
   defaults: { temperature?: number };
   priority: number;
@@ -54,6 +56,9 @@ export interface Release {
   capabilities: Capabilities;
   /** Flat maximum of tokens one image may cost; present when `capabilities.images`. */
   imageTokensMax: number | null;
+  /** Flat maximum of tokens one file may cost, and of the pages it may have; present when `capabilities.files`. */
+  fileTokensMax: number | null;
+  filePagesMax: number | null;
   /** Whether `https:` image addresses may be passed to the upstream. */
   remoteImages: boolean;
   defaults: { temperature?: number };

@@ -59,9 +59,7 @@ export function lackOf(short: Shortage | undefined): Lack | null {
 
 /** As if its prompt were nothing but the flat overheads. */
 function gainAtMost(admitted: Admitted): NanoUsd {
-  const overheads = admitted.candidates.map(({ body, release }) =>
-    promptOverhead(body.size, release.imageTokensMax),
-  );
+  const overheads = admitted.candidates.map(({ body, release }) => promptOverhead(body.size, release));
   const least = termsOf(admitted, Math.max(...overheads)).hold;
   return least < admitted.amount ? subUsd(admitted.amount, least) : ZERO_USD;
 }

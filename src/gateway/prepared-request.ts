@@ -179,9 +179,9 @@ const notSetUp = (): Refusal =>
 const quoteFor = (request: ChatRequest, candidates: readonly Candidate[], promptTokens: number): Quote =>
   quote({ request, releases: candidates.map(({ release }) => release), promptTokens });
 
-/** Bodies differ between providers, and so do images: the largest bound holds for all. */
+/** Bodies differ between providers, and so do images and files: the largest bound holds for all. */
 export const boundOver = (candidates: readonly Candidate[]): number =>
-  Math.max(0, ...candidates.map(({ release, body }) => promptBound(body.size, release.imageTokensMax)));
+  Math.max(0, ...candidates.map(({ release, body }) => promptBound(body.size, release)));
 
 /** The same request, priced on exactly counted tokens of its prompt. */
 export function requoted(prepared: PreparedRequest, promptTokens: number): PreparedRequest {

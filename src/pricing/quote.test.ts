@@ -26,6 +26,8 @@ const RELEASE: Release = {
   tokenizer: "o200k_base",
   capabilities: NO_CAPABILITIES,
   imageTokensMax: 1000,
+  fileTokensMax: 3000,
+  filePagesMax: 10,
   remoteImages: false,
   defaults: {},
   priority: 1,
@@ -34,7 +36,8 @@ const RELEASE: Release = {
   expiresAtMs: 1,
   signedBy: "k",
 };
-const SIZE = { bytes: 412, messages: 2, tools: 0, images: 0 };
+const NONE = { imageTokensMax: null, fileTokensMax: null };
+const SIZE = { bytes: 412, messages: 2, tools: 0, images: 0, files: 0 };
 const asking = (maxTokens: number | null, n = 1, promptSize = SIZE) => ({ promptSize, maxTokens, n });
 const on = (...releases: Release[]) => ({ releases, promptTokens: null });
 /** Quotes what was counted, else the bound of what is sent. */
@@ -46,7 +49,7 @@ const quote = ({
   request: ReturnType<typeof asking>;
   releases: Release[];
   promptTokens: number | null;
-}) => quoteOf({ request, releases, promptTokens: promptTokens ?? promptBound(promptSize, null) });
+}) => quoteOf({ request, releases, promptTokens: promptTokens ?? promptBound(promptSize, NONE) });
 
 function refusalOf(act: () => unknown): Refusal {
   try {
@@ -58,7 +61,7 @@ function refusalOf(act: () => unknown): Refusal {
 }
 
 test("the worked example of the money rules: bound and hold", () => {
-  expect(promptBound(SIZE, null)).toBe(444);
+  expect(promptBound(SIZE, NONE)).toBe(444);
   expect(quote({ request: asking(200), ...on(RELEASE) })).toMatchObject({
     promptTokensMax: 444,
     outputTokensMax: 200,
@@ -69,9 +72,11 @@ test("the worked example of the money rules: bound and hold", () => {
   expect(counted).toMatchObject({ promptTokensMax: 96, hold: nanoUsd(348_000n) });
 });
 
-test("messages, tools and images weigh what the bound says", () => {
-  expect(promptBound({ bytes: 0, messages: 3, tools: 2, images: 2 }, 1000)).toBe(3 * 8 + 2 * 16 + 16 + 2000);
-  expect(() => promptBound({ bytes: 0, messages: 1, tools: 0, images: 1 }, null)).toThrow();
+test("messages, tools, images and files weigh what the bound says", () => {
+  const size = { bytes: 0, messages: 3, tools: 2, images: 2, files: 3 };
+  expect(promptBound(size, RELEASE)).toBe(3 * 8 + 2 * 16 + 16 + 2 * 1000 + 3 * 3000);
+  for (const one of [{ images: 1 }, { files: 1 }])
+    expect(() => promptBound({ ...SIZE, ...one }, NONE)).toThrow("reached a release without it");
 });
 
 test("the caller's own maximum is checked against the window before it is lowered", () => {

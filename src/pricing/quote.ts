@@ -37,19 +37,23 @@ export interface Quote {
   releases: readonly Release[];
 }
 
-/** Tokens of everything around the texts: framing of the request, its messages and tools, and images at their flat maximum. */
-export function promptOverhead(size: PromptSize, imageTokensMax: number | null): number {
+/** What a release says that one image and one file cost at most. */
+export type FlatMaxima = Pick<Release, "imageTokensMax" | "fileTokensMax">;
+
+/** Tokens of everything around the texts: framing of the request, its messages and tools, images and files at their flat maxima. */
+export function promptOverhead(size: PromptSize, release: FlatMaxima): number {
   return (
     size.messages * TOKENS_PER_MESSAGE +
     size.tools * TOKENS_PER_TOOL +
     TOKENS_PER_REQUEST +
-    size.images * imageTokens(size, imageTokensMax)
+    flatTokens(size.images, release.imageTokensMax, "image_tokens_max") +
+    flatTokens(size.files, release.fileTokensMax, "file_tokens_max")
   );
 }
 
 /** The prompt bound in tokens: for byte-level BPE no text has more tokens than UTF-8 bytes, and all that is sent counts. */
-export function promptBound(size: PromptSize, imageTokensMax: number | null): number {
-  return size.bytes + promptOverhead(size, imageTokensMax);
+export function promptBound(size: PromptSize, release: FlatMaxima): number {
+  return size.bytes + promptOverhead(size, release);
 }
 
 /**
@@ -167,7 +171,9 @@ function contextRefusal(
   );
 }
 
-function imageTokens(size: PromptSize, imageTokensMax: number | null): number {
-  if (imageTokensMax !== null || size.images === 0) return imageTokensMax ?? 0;
-  throw new Error("a request with images reached a release without image_tokens_max");
+/** `most` is missing where a release was stored before the field was known. */
+function flatTokens(count: number, most: number | null | undefined, field: string): number {
+  if (count === 0) return 0;
+  if (typeof most === "number") return count * most;
+  throw new Error(`a request that needs ${field} reached a release without it`);
 }

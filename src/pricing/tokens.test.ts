@@ -9,13 +9,14 @@ import { countTokens, promptTokens, promptTokensWithin, stopCounting } from "./t
 
 afterAll(stopCounting);
 const SHARE = { organizationId: "org_a", lane: "settlement" } as const;
+const NONE = { imageTokensMax: null, fileTokensMax: null };
 const MEGABYTES = "word ".repeat(800_000);
 const IDEOGRAPHS = "漢字龍鬱麤";
 
 /** What one user message and these tools say, as a provider's body would. */
 function prompt(content: string, tools = 0): Prompt {
   const text = content + '{"type":"function","function":{"name":"look_up"}}'.repeat(tools);
-  const size = { bytes: Buffer.byteLength(text) + 100, messages: 1, tools, images: 0 };
+  const size = { bytes: Buffer.byteLength(text) + 100, messages: 1, tools, images: 0, files: 0 };
   return { size, text: () => text };
 }
 
@@ -68,24 +69,22 @@ test("a hundred kilobytes of one letter, blanks, emoji or CJK leave the loop fre
 }, 120_000);
 
 test("an exact prompt count is below the bound, keeps its overheads, and includes tools and schemas", async () => {
-  const release = { tokenizer: "o200k_base", imageTokensMax: null } as const;
+  const release = { tokenizer: "o200k_base", ...NONE } as const;
   const plain = prompt("The quick brown fox jumps over the lazy dog.");
   expect(await promptTokens(plain, release, SHARE)).toBe(10 + 8 + 16);
   const withTool = prompt("The quick brown fox jumps over the lazy dog.", 1);
   expect(await promptTokens(withTool, release, SHARE)).toBeGreaterThan(10 + 8 + 16 + 16);
-  expect(await promptTokens(withTool, release, SHARE)).toBeLessThan(promptBound(withTool.size, null));
+  expect(await promptTokens(withTool, release, SHARE)).toBeLessThan(promptBound(withTool.size, NONE));
 });
 
 test("the tokenizer `bytes` counts the text, not JSON around it", async () => {
   const asked = prompt("wörd ".repeat(100_000));
-  expect(await promptTokens(asked, { tokenizer: "bytes", imageTokensMax: null }, SHARE)).toBe(
-    600_000 + 8 + 16,
-  );
-  expect(promptBound(asked.size, null)).toBe(600_000 + 100 + 8 + 16);
+  expect(await promptTokens(asked, { tokenizer: "bytes", ...NONE }, SHARE)).toBe(600_000 + 8 + 16);
+  expect(promptBound(asked.size, NONE)).toBe(600_000 + 100 + 8 + 16);
 });
 
 test("a count stops soon after its maximum, at its deadline, and when its client leaves", async () => {
-  const release = { tokenizer: "o200k_base", imageTokensMax: null } as const;
+  const release = { tokenizer: "o200k_base", ...NONE } as const;
   const words = (): Prompt => prompt("word ".repeat(400_000));
   const within = (limits: Partial<Parameters<typeof promptTokensWithin>[2]>) =>
     promptTokensWithin(words(), release, { organizationId: "org_a", lane: "admission", ...limits });
@@ -102,7 +101,7 @@ test("a count stops soon after its maximum, at its deadline, and when its client
 });
 
 test("what one organization has waiting for its admission is bounded, and no others are refused for it", async () => {
-  const release = { tokenizer: "o200k_base", imageTokensMax: null } as const;
+  const release = { tokenizer: "o200k_base", ...NONE } as const;
   const client = new AbortController();
   const ask = (organizationId: string, text = MEGABYTES) =>
     promptTokensWithin(prompt(text), release, { organizationId, lane: "admission", signal: client.signal });

@@ -6,7 +6,7 @@ import { overloaded } from "../domain/overloaded.ts";
 import type { Prompt } from "../domain/prompt.ts";
 import { Refusal } from "../domain/refusals.ts";
 import type { Release, TokenizerName } from "../domain/release.ts";
-import { promptBound, promptOverhead } from "./quote.ts";
+import { type FlatMaxima, promptBound, promptOverhead } from "./quote.ts";
 import { type Count, type CountLimits, TokenCounter } from "./token-counter.ts";
 import type { TableName } from "./vocabulary.ts";
 
@@ -46,7 +46,7 @@ export async function countTokens(
  */
 export async function promptTokens(
   prompt: Prompt,
-  release: Pick<Release, "tokenizer" | "imageTokensMax">,
+  release: Pick<Release, "tokenizer"> & FlatMaxima,
   share: CountingFor & { lane: "settlement" | "progress" },
 ): Promise<number> {
   return (await promptTokensWithin(prompt, release, share)).tokens;
@@ -59,11 +59,11 @@ export async function promptTokens(
  */
 export async function promptTokensWithin(
   prompt: Prompt,
-  { tokenizer, imageTokensMax }: Pick<Release, "tokenizer" | "imageTokensMax">,
+  { tokenizer, ...flat }: Pick<Release, "tokenizer"> & FlatMaxima,
   limits: CountingFor & Pick<CountLimits, "atMost" | "deadlineMs" | "signal">,
 ): Promise<Count> {
-  const bound = promptBound(prompt.size, imageTokensMax);
-  const overhead = promptOverhead(prompt.size, imageTokensMax);
+  const bound = promptBound(prompt.size, flat);
+  const overhead = promptOverhead(prompt.size, flat);
   const total = (tokens: number): number => Math.min(bound, tokens + overhead);
   if (tokenizer === "bytes") return { kind: "exact", tokens: total(Buffer.byteLength(prompt.text())) };
   const known = COUNTED.get(prompt);

@@ -30,6 +30,8 @@ export interface Codec<Event> {
   readonly fields: readonly OptionalField[];
   /** Upper end of its temperature, where that is not 2. */
   readonly temperatureMax?: number;
+  /** It takes files: PDFs, inline. */
+  readonly files?: boolean;
   /** Shapes in which a caller's body goes through as it is; `prepare` says of each body whether it does. */
   readonly speaks?: readonly NativeShape[];
   /** The header of a reply that names its request, for records. */

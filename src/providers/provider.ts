@@ -120,6 +120,8 @@ export interface Provider {
   readonly fields: readonly OptionalField[];
   /** Upper end of its temperature, where that is not 2. */
   readonly temperatureMax?: number;
+  /** It takes files: PDFs, inline. */
+  readonly files?: boolean;
   /** Shapes in which it takes a caller's body as it is. */
   readonly speaks?: readonly NativeShape[];
   /** The body of a call in this upstream's shape. */

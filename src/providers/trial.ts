@@ -57,6 +57,8 @@ const releaseOf = (provider: string, upstreamModel: string): Release => ({
   tokenizer: "bytes",
   capabilities: { ...NO_CAPABILITIES, tools: true },
   imageTokensMax: null,
+  fileTokensMax: null,
+  filePagesMax: null,
   remoteImages: false,
   defaults: {},
   priority: 1,

@@ -11,6 +11,7 @@ import {
 } from "../gateway/formats/chat-completions/chat-request.fixtures.ts";
 import { FIELD_SAMPLES } from "../domain/request-fields.fixtures.ts";
 import { OPTIONAL_FIELDS } from "../domain/request-fields.ts";
+import { filePart, samplePdf } from "../lib/pdf.fixtures.ts";
 import { fitToRelease as fitTo } from "./fit.ts";
 
 const fitToRelease = (
@@ -101,6 +102,38 @@ test("image addresses need the release's permission, inline images do not", () =
   const url = "unsupported_value messages[1].content[1].image_url.url";
   expect(verdictAt(picture(REMOTE), offer({ images: true }))).toBe(url);
   expect(verdictAt(picture(REMOTE), offer({ images: true }, { remoteImages: true }))).toBe("accepted");
+});
+
+const withFiles = (...pdfs: Buffer[]): unknown => bodyOf(user("a"), user(pdfs.map((pdf) => filePart(pdf))));
+const FILES = offer({ files: true }, { filePagesMax: 20 });
+const TO_FILES = { fields: OPTIONAL_FIELDS, files: true };
+
+test("a file is refused where the release offers none, or its provider takes none", () => {
+  const body = withFiles(samplePdf());
+  expect(verdictAt(body, offer())).toBe("unsupported_value messages[1].content[0]");
+  expect(verdictAt(body, FILES)).toBe("accepted");
+  expect(refusalOf(() => fitToRelease(parsed(body), FILES)).param).toBe("messages[1].content[0]");
+});
+
+test("a file has at most the pages that its release publishes, and pages that can be counted", () => {
+  for (const packed of [false, true]) {
+    expect(verdictAt(withFiles(samplePdf({ pages: 20, packed })), FILES)).toBe("accepted");
+    const { code, message, param } = refusalOf(() =>
+      fitTo(parsed(withFiles(samplePdf(), samplePdf({ pages: 21, packed }))), FILES, TO_FILES),
+    );
+    expect([code, param]).toEqual(["unsupported_value", "messages[1].content[1].file.file_data"]);
+    expect(message).toContain("has 21 pages: model `base-preview-v1` takes files of 20 at most");
+  }
+  const unreadable = withFiles(Buffer.from("%PDF-1.7 and nothing"));
+  expect(verdictAt(unreadable, FILES)).toBe("invalid_request messages[1].content[0].file.file_data");
+});
+
+test("a request carries at most five files, in whichever messages", () => {
+  const some = (count: number): unknown[] => Array.from({ length: count }, () => filePart());
+  expect(verdictAt(bodyOf(user(some(2)), user(some(3))), FILES)).toBe("accepted");
+  expect(verdictAt(bodyOf(user(some(2)), user(some(4))), FILES)).toBe(
+    "unsupported_value messages[1].content[3]",
+  );
 });
 
 test("temperature is refused above the provider's upper end, never lowered; else the release's default is sent", () => {

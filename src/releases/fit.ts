@@ -1,7 +1,13 @@
 // Whether a valid request suits the release that shall serve it (wire.md §1.1, §1.4): what is open differs from model
 // to model, so these refusals come after the route is chosen and say what this one offers.
 import { CAPABILITIES } from "../domain/capabilities.ts";
-import { type ChatRequest, isInlineImage, type ReasoningStatement } from "../domain/chat-request.ts";
+import {
+  type ChatRequest,
+  type InlineFile,
+  isInlineImage,
+  type ReasoningStatement,
+} from "../domain/chat-request.ts";
+import { pdfBytes } from "../domain/inline-pdf.ts";
 import type { NativeShape } from "../domain/native-body.ts";
 import {
   ASKED_BY,
@@ -10,9 +16,10 @@ import {
   type OptionalField,
   type RequestField,
 } from "../domain/request-fields.ts";
-import { echo, list, type Place, refuse, requireRange } from "../domain/read-value.ts";
+import { echo, invalid, list, type Place, refuse, requireRange } from "../domain/read-value.ts";
 import { Refusal } from "../domain/refusals.ts";
 import type { Release } from "../domain/release.ts";
+import { pdfPages } from "../lib/pdf-pages.ts";
 
 /** What is sent explicitly instead of being left to a provider's own default. */
 export interface Fitted {
@@ -22,7 +29,10 @@ export interface Fitted {
   temperature: number | null;
 }
 
-type Offer = Pick<Release, "model" | "reasoning" | "capabilities" | "remoteImages" | "defaults">;
+type Offer = Pick<
+  Release,
+  "model" | "reasoning" | "capabilities" | "remoteImages" | "filePagesMax" | "defaults"
+>;
 
 /** What the provider behind a release takes. */
 export interface Upstream {
@@ -32,6 +42,8 @@ export interface Upstream {
   temperatureMax?: number;
   /** Shapes in which it takes a caller's body as it is. */
   speaks?: readonly NativeShape[];
+  /** Whether it takes files. */
+  files?: boolean;
 }
 
 /**
@@ -41,13 +53,13 @@ export interface Upstream {
 export function fitToRelease(
   request: ChatRequest,
   release: Offer,
-  { fields, temperatureMax = 2, speaks = [] }: Upstream,
+  { fields, temperatureMax = 2, files = false, speaks = [] }: Upstream,
 ): Fitted {
   const { native } = request;
   const asWritten = native !== null && speaks.includes(native.shape);
   if (!asWritten && native?.only) throw native.only;
   requireCapabilities(request, release, asWritten ? OPTIONAL_FIELDS : fields);
-  if (request.images > 0) requireImages(request, release);
+  if (request.images > 0 || request.files > 0) requireAttachments(request, release, files);
   if (request.temperature !== null)
     requireRange(request.temperature, { min: 0, max: temperatureMax }, "decimal", "temperature");
   return {
@@ -89,7 +101,8 @@ function asked({ tools, responseFormat, n, applied }: ChatRequest, field: Asking
   return Number(applied[field] !== undefined);
 }
 
-function requireImages(request: ChatRequest, release: Offer): void {
+function requireAttachments(request: ChatRequest, release: Offer, files: boolean): void {
+  let read = 0;
   request.messages.forEach((message, index) => {
     if (!Array.isArray(message.content)) return;
     const at: Place = {
@@ -99,6 +112,12 @@ function requireImages(request: ChatRequest, release: Offer): void {
     message.content.forEach((part, partIndex) => {
       if (part.type === "image_url")
         requireImage(part.image_url.url, release, { parent: at, step: partIndex });
+      if (part.type === "file")
+        requireFile(part.file, release, {
+          at: { parent: at, step: partIndex },
+          taken: files,
+          before: read++,
+        });
     });
   });
 }
@@ -114,6 +133,45 @@ function requireImage(url: string, release: Offer, at: NonNullable<Place>): void
   if (release.remoteImages || isInlineImage(url)) return;
   const text = "must be inline `data:image/…;base64,…`: this model takes no image addresses.";
   throw refuse("unsupported_value", { parent: at, step: "image_url" }, "url", text);
+}
+
+/** Of one request: the fewest that any of the providers takes. */
+const FILES_MAX = 5;
+
+function requireFile(
+  file: InlineFile,
+  { model, capabilities, filePagesMax }: Offer,
+  { at, taken, before }: { at: NonNullable<Place>; taken: boolean; before: number },
+): void {
+  const refused = (text: string): Refusal => refuse("unsupported_value", at.parent, at.step, text);
+  if (!capabilities.files || !taken) throw refused(`is a file, and model ${echo(model)} reads none.`);
+  if (before >= FILES_MAX) throw refused(`is one file too many: a request may carry ${FILES_MAX}.`);
+  const pages = pagesOf(file);
+  const data: Place = { parent: at, step: "file" };
+  if (pages === null)
+    throw invalid(
+      data,
+      "file_data",
+      "is a PDF whose pages cannot be counted. Save it anew, without a password.",
+    );
+  if (pages > (filePagesMax ?? 0))
+    throw refuse(
+      "unsupported_value",
+      data,
+      "file_data",
+      `has ${pages} pages: model ${echo(model)} takes files of ${filePagesMax ?? 0} at most. Send a part of it.`,
+    );
+}
+
+/** Several releases are asked about the same file. */
+const PAGES = new WeakMap<InlineFile, number | null>();
+
+function pagesOf(file: InlineFile): number | null {
+  const known = PAGES.get(file);
+  if (known !== undefined) return known;
+  const pages = pdfPages(Buffer.from(pdfBytes(file), "base64"));
+  PAGES.set(file, pages);
+  return pages;
 }
 
 function chooseEffort(said: ReasoningStatement | null, { model, reasoning }: Offer): string | null {

@@ -62,6 +62,8 @@ test("the manifest of the interfaces document becomes an exact release", () => {
     tokenizer: "o200k_base",
     capabilities: { ...NO_CAPABILITIES, tools: true, json_schema: true },
     imageTokensMax: null,
+    fileTokensMax: null,
+    filePagesMax: null,
     remoteImages: false,
     defaults: { temperature: 1 },
   });
@@ -83,6 +85,7 @@ test("what is left out gets the safe default: nothing able, bytes counted, cache
     json_schema: false,
     logprobs: false,
     logit_bias: false,
+    files: false,
     max_n: 1,
   });
   expect(release).toMatchObject({
@@ -97,16 +100,15 @@ test("what is left out gets the safe default: nothing able, bytes counted, cache
   expect(parseManifest({ ...LEAST, route: "mine" }).route).toBe("mine");
 });
 
+const FLAT = { image_tokens_max: 1, file_tokens_max: 1, file_pages_max: 1 };
+
 test("each capability is checked: offered or not, or up to a number that no release may pass", () => {
   for (const [name, { max }] of CAPABILITIES) {
     const path = `capabilities.${name}`;
     for (const wrong of max === null ? [1, "yes", null] : [0, max + 1, 1.5, true])
       expect([wrong, pathOf({ ...LEAST, capabilities: { [name]: wrong } })]).toEqual([wrong, path]);
     const offered = { [name]: max ?? true };
-    const release = freezeRelease(
-      parseManifest({ ...LEAST, capabilities: offered, image_tokens_max: 1 }),
-      SIGNED,
-    );
+    const release = freezeRelease(parseManifest({ ...LEAST, capabilities: offered, ...FLAT }), SIGNED);
     expect(release.capabilities).toEqual({ ...NO_CAPABILITIES, ...offered });
   }
 });
@@ -227,6 +229,11 @@ test("every field is checked, and the first one at fault is named", () => {
     [{ reasoning: { modes: ["low", "low"], default: "low" } }, "reasoning.modes"],
     [{ reasoning: { modes: [], default: "low" } }, "reasoning.modes"],
     [{ capabilities: { images: true } }, "image_tokens_max"],
+    [{ capabilities: { files: true }, file_pages_max: 1 }, "file_tokens_max"],
+    [{ capabilities: { files: true }, file_tokens_max: 1 }, "file_pages_max"],
+    [{ file_tokens_max: LEAST.context_window }, "file_tokens_max"],
+    [{ file_tokens_max: 0 }, "file_tokens_max"],
+    [{ file_pages_max: 0 }, "file_pages_max"],
     [{ capabilities: { max_n: 0 } }, "capabilities.max_n"],
     [{ capabilities: { max_n: 129 } }, "capabilities.max_n"],
     [{ capabilities: { audio: true } }, "capabilities.audio"],
@@ -239,6 +246,12 @@ test("every field is checked, and the first one at fault is named", () => {
     expect([change, pathOf({ ...LEAST, ...change })]).toEqual([change, path]);
   const images = { capabilities: { images: true }, image_tokens_max: 1500, remote_images: true };
   expect(pathOf({ ...LEAST, ...images })).toBe("accepted");
+  const files = {
+    capabilities: { files: true },
+    file_tokens_max: LEAST.context_window - 1,
+    file_pages_max: 9,
+  };
+  expect(pathOf({ ...LEAST, ...files })).toBe("accepted");
   expect(pathOf({ ...LEAST, capabilities: { max_n: 128 } })).toBe("accepted");
 });
 

@@ -11,6 +11,8 @@ import { ReleaseError } from "./release-error.ts";
 
 /** Rates and windows beyond these would let one hold outgrow the 63 bits of a row; nothing real comes near. */
 const CONTEXT_WINDOW_MAX = 16_777_216;
+/** No provider takes as many. */
+const FILE_PAGES_MAX = 100_000;
 
 const name = z
   .string()
@@ -96,6 +98,8 @@ const writtenSchema = z.strictObject({
   tokenizer: z.enum(["o200k_base", "cl100k_base", "bytes"]).default("bytes"),
   capabilities: capabilities.prefault({}),
   image_tokens_max: z.int().min(1).max(1_000_000).optional(),
+  file_tokens_max: tokens.optional(),
+  file_pages_max: z.int().min(1).max(FILE_PAGES_MAX).optional(),
   remote_images: flag,
   defaults: z.strictObject({ temperature: z.number().min(0).max(2).optional() }).prefault({}),
   priority: z.int().min(0).max(1_000_000).default(1),
@@ -158,6 +162,21 @@ function agreements(written: Written): [boolean, string, string][] {
       "is required when capabilities.images is true: images are priced at this flat maximum",
     ],
     [written.remote_images && !able.images, "remote_images", "needs capabilities.images"],
+    [
+      able.files && written.file_tokens_max === undefined,
+      "file_tokens_max",
+      "is required when capabilities.files is true: each file is held for at this flat maximum",
+    ],
+    [
+      able.files && written.file_pages_max === undefined,
+      "file_pages_max",
+      "is required when capabilities.files is true: file_tokens_max is what a file of so many pages costs",
+    ],
+    [
+      (written.file_tokens_max ?? 0) >= written.context_window,
+      "file_tokens_max",
+      "must be below context_window: no request with a file would fit",
+    ],
     ...pricesAgree(written),
   ];
 }

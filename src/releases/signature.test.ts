@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { SignJWT, importJWK } from "jose";
+import { decodeJwt, SignJWT, importJWK } from "jose";
 import type { Manifest } from "../domain/release.ts";
 import { parseManifest } from "./manifest.ts";
 import { ReleaseError } from "./release-error.ts";
@@ -147,4 +147,19 @@ test("key files: the private half signs, the public half is enough to trust, oth
   for (const wrong of [null, {}, { kty: "oct", k: "c2VjcmV0" }, { ...pair.publicJwk, crv: "X25519" }])
     expect(await readTrustedKeys([wrong]).catch((error: unknown) => error)).toBeInstanceOf(ReleaseError);
   expect(await readReleaseKey(pair.publicJwk).catch((error: unknown) => error)).toBeInstanceOf(ReleaseError);
+});
+
+test("a release without files says nothing of them: programs that know none read it as they read all others", async () => {
+  const { release } = decodeJwt<{ release: Manifest }>(await sign());
+  expect(release.capabilities).not.toHaveProperty("files");
+  const { files: _, ...before } = MANIFEST.capabilities;
+  expect(release).toEqual({ ...MANIFEST, capabilities: before as Manifest["capabilities"] });
+  const offered = parseManifest({
+    ...MANIFEST,
+    capabilities: { files: true },
+    file_tokens_max: 2000,
+    file_pages_max: 10,
+  });
+  const { claims } = await verifyRelease(await sign(offered), trusted, { nowMs: NOW_MS });
+  expect(claims.manifest).toEqual(offered);
 });

@@ -29,13 +29,19 @@ export function signRelease(
   { expiresInMs, nowMs = Date.now() }: { expiresInMs: number; nowMs?: number },
 ): Promise<string> {
   const issuedAt = Math.floor(nowMs / 1000);
-  return new SignJWT({ ver: manifest.version, release: manifest })
+  return new SignJWT({ ver: manifest.version, release: signed(manifest) })
     .setProtectedHeader({ alg: ALGORITHM, typ: TYPE, kid })
     .setIssuer(ISSUER)
     .setSubject(manifest.route)
     .setIssuedAt(issuedAt)
     .setExpirationTime(issuedAt + Math.floor(expiresInMs / 1000))
     .sign(privateKey);
+}
+
+/** Without the switch that programs of before do not know, where it is off: they refuse names that they do not know. */
+function signed(manifest: Manifest): object {
+  const { files, ...known } = manifest.capabilities;
+  return { ...manifest, capabilities: { ...known, ...(files && { files }) } };
 }
 
 /**

@@ -204,6 +204,8 @@ const FIELDS: Field[] = [
     ([name]): Field => [`capabilities.${name}`, ({ capabilities }) => String(capabilities[name])],
   ),
   ["image_tokens_max", ({ imageTokensMax }) => imageTokensMax?.toString() ?? null],
+  ["file_tokens_max", ({ fileTokensMax }) => fileTokensMax?.toString() ?? null],
+  ["file_pages_max", ({ filePagesMax }) => filePagesMax?.toString() ?? null],
   ["remote_images", ({ remoteImages }) => String(remoteImages)],
   ["defaults.temperature", ({ defaults }) => defaults.temperature?.toString() ?? null],
   ["tokenizer", ({ tokenizer }) => tokenizer],

@@ -1,6 +1,7 @@
 // The bad-input table of the design, lines 71–124: the right status and code, a request id, no provider call, no hold
 // left, the process alive. Each line's number is in its name.
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { filePart } from "../../src/lib/pdf.fixtures.ts";
 import type { ErrorJson } from "../support/events.ts";
 import { type Customer, hello, startGateway, type TestGateway } from "../support/gateway.ts";
 
@@ -178,9 +179,28 @@ const LINES: readonly Line[] = [
     code: "unsupported_value",
   },
   {
-    line: "92 file part",
-    send: messages(user([{ type: "file", file: { file_id: "x" } }])),
+    line: "91 file for a release without files",
+    send: { model: "plain-1", messages: [user([filePart()])] },
     code: "unsupported_value",
+    param: "messages[0].content[0]",
+  },
+  {
+    line: "92 uploaded file",
+    send: messages(user([{ type: "file", file: { file_id: "x" } }])),
+    code: "unsupported_parameter",
+    param: "messages[0].content[0].file.file_id",
+  },
+  {
+    line: "92 file at an address",
+    send: messages(user([{ type: "file", file: { file_data: "https://example.com/a.pdf" } }])),
+    code: "invalid_request",
+    param: "messages[0].content[0].file.file_data",
+  },
+  {
+    line: "92 file that is no PDF",
+    send: messages(user([filePart(Buffer.from("GIF89a, and not a document"))])),
+    code: "invalid_request",
+    param: "messages[0].content[0].file.file_data",
   },
   {
     line: "93 tool message without tool_call_id",

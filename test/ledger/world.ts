@@ -73,6 +73,8 @@ export function releaseOf(fields: Partial<Release> = {}): Release {
     tokenizer: "bytes",
     capabilities: NO_CAPABILITIES,
     imageTokensMax: null,
+    fileTokensMax: null,
+    filePagesMax: null,
     remoteImages: false,
     defaults: {},
     priority: 1,

@@ -54,6 +54,7 @@ export function claudeBody(draft: CallDraft, dialect: ClaudeDialect): OutgoingBo
       messages: fields.messages.length + (fields.system?.length ?? 0),
       tools: request.tools.length + (demands ? TOOLS_OF_THE_VENDOR : 0),
       images: request.images,
+      files: request.files,
     },
     text: () => textOf(priced),
     ignored: [...unknownFields(request), ...spoken.ignored, ...blankStops(request)],

@@ -75,6 +75,7 @@ export function converseBody(draft: CallDraft, dialect: ConverseDialect): Outgoi
       messages: turns.length + conversation.system.length,
       tools: tools.length + (demands ? TOOLS_OF_THE_VENDOR : 0),
       images: request.images,
+      files: request.files,
     },
     text: () => textOf({ ...priced, ...stopsOf(request) }),
     ignored: [...unknownFields(request), ...spoken.ignored, ...(unmarked ? [MARK] : [])],

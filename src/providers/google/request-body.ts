@@ -33,6 +33,7 @@ export function geminiBody(draft: CallDraft, provider: string): OutgoingBody {
     messages: request.messages.length,
     tools: request.tools.length,
     images: request.images,
+    files: request.files,
   };
   return {
     size,

@@ -34,6 +34,7 @@ export function httpProvider<Event>(upstream: ProviderAddress, codec: Codec<Even
     name: upstream.name,
     fields: codec.fields,
     ...(codec.temperatureMax !== undefined && { temperatureMax: codec.temperatureMax }),
+    ...(codec.files !== undefined && { files: codec.files }),
     ...(codec.speaks !== undefined && { speaks: codec.speaks }),
     prepare: (draft) => codec.prepare(draft),
     complete: (call) => complete(line, call),

@@ -34,6 +34,8 @@ const release: Release = {
   tokenizer: "o200k_base",
   capabilities: NO_CAPABILITIES,
   imageTokensMax: 1000,
+  fileTokensMax: 5000,
+  filePagesMax: 100,
   remoteImages: false,
   defaults: {},
   priority: 0,

@@ -49,6 +49,7 @@ class PrintedBody implements OutgoingBody {
       messages: request.messages.length,
       tools: request.tools.length,
       images: request.images,
+      files: request.files,
     };
     this.ignored = ignoredFields(request, known);
   }

@@ -77,7 +77,13 @@ function prepare({ request }: CallDraft): OutgoingBody {
   const { top_p, ...unknown } = request.forwarded;
   const body = JSON.stringify({ lines, top_p });
   const ceiling = ',"most":9007199254740991'.length;
-  const size = { bytes: Buffer.byteLength(body) + ceiling, messages: lines.length, tools: 0, images: 0 };
+  const size = {
+    bytes: Buffer.byteLength(body) + ceiling,
+    messages: lines.length,
+    tools: 0,
+    images: 0,
+    files: 0,
+  };
   return {
     size,
     text: () => lines.map(({ words }) => JSON.stringify(words)).join(""),

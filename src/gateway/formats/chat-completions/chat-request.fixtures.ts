@@ -1,12 +1,11 @@
 // Bodies and a release for the tests of this room, and what a refused call says.
-import { NO_CAPABILITIES } from "../../../domain/capabilities.ts";
+import { type Capabilities, NO_CAPABILITIES } from "../../../domain/capabilities.ts";
 import { OPTIONAL_FIELDS } from "../../../domain/request-fields.ts";
 import { fitToRelease } from "../../../releases/fit.ts";
 import { parseChatRequest } from "./parse-chat-request.ts";
 import type { JsonObject } from "../../../domain/read-value.ts";
 import type { ChatRequest } from "../../../domain/chat-request.ts";
 import { Refusal } from "../../../domain/refusals.ts";
-import type { Release } from "../../../domain/release.ts";
 
 export const user = (content: unknown = "Hello"): JsonObject => ({ role: "user", content });
 
@@ -51,7 +50,11 @@ export function verdict(body: unknown): string {
 
 /** As `verdict`, for a body that is valid as such and meets a release. */
 export function verdictAt(body: unknown, release: Offer, temperatureMax?: number): string {
-  const upstream = { fields: OPTIONAL_FIELDS, ...(temperatureMax !== undefined && { temperatureMax }) };
+  const upstream = {
+    fields: OPTIONAL_FIELDS,
+    files: true,
+    ...(temperatureMax !== undefined && { temperatureMax }),
+  };
   return verdictOf(() => fitToRelease(parsed(body), release, upstream));
 }
 
@@ -65,16 +68,17 @@ function verdictOf(run: () => unknown): string {
   }
 }
 
-type Offer = Pick<Release, "model" | "reasoning" | "capabilities" | "remoteImages" | "defaults">;
+type Offer = Parameters<typeof fitToRelease>[1];
 
 /** A release that offers nothing but text, with whatever the test adds. */
 export const offer = (
-  capabilities: Partial<Release["capabilities"]> = {},
+  capabilities: Partial<Capabilities> = {},
   rest: Partial<Omit<Offer, "capabilities">> = {},
 ): Offer => ({
   model: "base-preview-v1",
   reasoning: null,
   remoteImages: false,
+  filePagesMax: null,
   defaults: {},
   ...rest,
   capabilities: { ...NO_CAPABILITIES, ...capabilities },

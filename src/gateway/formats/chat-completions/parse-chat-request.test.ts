@@ -38,6 +38,7 @@ test("the smallest body is a request with every default", () => {
     identifiers: {},
     ignored: [],
     images: 0,
+    files: 0,
     native: null,
   });
 });

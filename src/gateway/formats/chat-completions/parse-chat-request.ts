@@ -2,8 +2,8 @@
 // Only here are requests made: known fields are read one by one, everything else is refused by name, and no choice
 // that needs a release is taken (see `releases/fit.ts`).
 import { CHAT_FIELDS, type Draft } from "./chat-fields.ts";
-import { type ChatRequest, emptyRequest } from "../../../domain/chat-request.ts";
-import { countImages, isArrayOfIntegers, rawTokenIds } from "./parse-content.ts";
+import { type ChatRequest, countAttachments, emptyRequest } from "../../../domain/chat-request.ts";
+import { isArrayOfIntegers, rawTokenIds } from "./parse-content.ts";
 import { reduceThinking } from "./parse-thinking.ts";
 import { parseToolChoice } from "./parse-tools.ts";
 import {
@@ -65,6 +65,6 @@ function finish({ request, thinking }: Draft, body: JsonObject): ChatRequest {
   if (isPresent(body.tool_choice)) request.toolChoice = parseToolChoice(body.tool_choice, request.tools);
   if (request.applied.logprobs !== true) delete request.applied.top_logprobs;
   request.reasoning = reduceThinking(thinking);
-  request.images = countImages(request.messages);
+  Object.assign(request, countAttachments(request.messages));
   return request;
 }

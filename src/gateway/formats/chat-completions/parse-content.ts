@@ -1,7 +1,8 @@
 // The `content` of one message: a string, or an array of the parts that its role may carry (wire.md §1.2). Keys that
 // are not named here are dropped.
-import type { ContentPart, ImageDetail, Message, Role } from "../../../domain/chat-request.ts";
+import type { ContentPart, ImageDetail, Role } from "../../../domain/chat-request.ts";
 import { cacheMark } from "./parse-cache-mark.ts";
+import { parseFile } from "./parse-file.ts";
 import { requireImageUrl } from "./parse-image-url.ts";
 import {
   echo,
@@ -24,7 +25,7 @@ type PartType = ContentPart["type"];
 const PARTS_OF_ROLE: Record<Role, readonly PartType[]> = {
   system: ["text"],
   developer: ["text"],
-  user: ["text", "image_url"],
+  user: ["text", "image_url", "file"],
   assistant: ["text", "refusal"],
   tool: ["text"],
 };
@@ -60,14 +61,9 @@ function parsePart(value: unknown, role: Role, at: NonNullable<Place>): ContentP
       return { type: "refusal", refusal: readString(value.refusal, at, "refusal") };
     case "image_url":
       return { type: "image_url", image_url: parseImage(value.image_url, at), ...cacheMark(value) };
+    case "file":
+      return { type: "file", file: parseFile(value.file, at), ...cacheMark(value) };
   }
-}
-
-export function countImages(messages: readonly Message[]): number {
-  let images = 0;
-  for (const { content } of messages)
-    if (Array.isArray(content)) for (const { type } of content) if (type === "image_url") images += 1;
-  return images;
 }
 
 function partType(part: JsonObject, role: Role, at: Place): PartType {

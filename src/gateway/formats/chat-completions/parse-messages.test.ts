@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { filePart, samplePdf } from "../../../lib/pdf.fixtures.ts";
 import { bodyOf, call, refusalOf, user, parsed, verdict } from "./chat-request.fixtures.ts";
 
 const text = (value: unknown = "t"): Record<string, unknown> => ({ type: "text", text: value });
@@ -12,6 +13,9 @@ const answer = (id: unknown = "call_1"): Record<string, unknown> => ({
   content: "sunny",
   tool_call_id: id,
 });
+
+const { file: PDF } = filePart();
+const BASE64 = samplePdf().toString("base64");
 
 /** Last message of the conversation that is refused, and its verdict below `messages[0]`. */
 const REFUSED: [message: unknown, verdict: string][] = [
@@ -35,7 +39,23 @@ const REFUSED: [message: unknown, verdict: string][] = [
   [user([text(7)]), "invalid_request messages[0].content[0].text"],
   [user([text(null)]), "invalid_request messages[0].content[0].text"],
   [user([{ type: "input_audio", input_audio: {} }]), "unsupported_value messages[0].content[0].type"],
-  [user([{ type: "file", file: {} }]), "unsupported_value messages[0].content[0].type"],
+  [
+    user([{ type: "file", file: { file_id: "file-1" } }]),
+    "unsupported_parameter messages[0].content[0].file.file_id",
+  ],
+  [user([{ type: "file", file: "report.pdf" }]), "invalid_request messages[0].content[0].file"],
+  [user([{ type: "file" }]), "invalid_request messages[0].content[0].file"],
+  [user([{ type: "file", file: {} }]), "invalid_request messages[0].content[0].file.file_data"],
+  [
+    user([{ type: "file", file: { ...PDF, filename: 7 } }]),
+    "invalid_request messages[0].content[0].file.filename",
+  ],
+  [
+    user([{ type: "file", file: { ...PDF, filename: "n".repeat(257) } }]),
+    "string_above_max_length messages[0].content[0].file.filename",
+  ],
+  [{ role: "system", content: [filePart()] }, "unsupported_value messages[0].content[0].type"],
+  [assistant({ content: [filePart()] }), "unsupported_value messages[0].content[0].type"],
   [user([{ type: "refusal", refusal: "no" }]), "unsupported_value messages[0].content[0].type"],
   [
     { role: "system", content: [image("https://example.com/a")] },
@@ -94,6 +114,58 @@ for (const [message, expected] of REFUSED) {
     expect(verdict(bodyOf(user(), message))).toBe(shifted);
   });
 }
+
+test("a file is a PDF inline, in base64 to its last character; nothing else is, and no address is fetched", () => {
+  const verdictOf = (file_data: unknown): string =>
+    verdict(bodyOf(user([{ type: "file", file: { filename: "a.pdf", file_data } }])));
+  const at = "messages[0].content[0].file.file_data";
+  for (const [data, code] of [
+    [7, "invalid_request"],
+    ["", "invalid_request"],
+    [BASE64, "invalid_request"],
+    ["https://example.com/a.pdf", "invalid_request"],
+    ["data:application/pdf;base64,", "invalid_request"],
+    ["data:application/pdf," + BASE64, "invalid_request"],
+    ["data:application/pdf;name=a.pdf;base64," + BASE64, "invalid_request"],
+    ["data:;base64," + BASE64, "unsupported_value"],
+    ["data:text/plain;base64," + BASE64, "unsupported_value"],
+    ["data:application/msword;base64," + BASE64, "unsupported_value"],
+    [`data:application/pdf;base64,${btoa("GIF89a")}`, "invalid_request"],
+    [`data:application/pdf;base64,${btoa(" %PDF-1.7")}`, "invalid_request"],
+    [`data:application/pdf;base64,${BASE64}A`, "invalid_request"],
+    [`data:application/pdf;base64,${BASE64} AAA`, "invalid_request"],
+    [`data:application/pdf;base64,${BASE64.slice(0, 8)}====`, "invalid_request"],
+    [`data:application/pdf;base64,${BASE64.slice(0, 8)}-_-_`, "invalid_request"],
+    [`data:application/pdf;base64,${BASE64.slice(0, 8)}A=AA`, "invalid_request"],
+  ] as const)
+    expect([data, verdictOf(data)]).toEqual([data, `${code} ${at}`]);
+  for (const head of ["data:application/pdf;base64,", "DATA:Application/PDF;Base64,"])
+    expect(verdictOf(head + BASE64)).toBe("accepted");
+});
+
+test("files are counted, keep their names, and have one where the caller gives none", () => {
+  const { file_data } = PDF;
+  const { messages, files, images } = parsed(
+    bodyOf(
+      user([text(), filePart(), { type: "file", file: { file_data: file_data.replace("data", "DATA") } }]),
+      user([
+        {
+          type: "file",
+          file: { file_data, filename: " ", format: "pdf" },
+          cache_control: { type: "ephemeral" },
+        },
+      ]),
+    ),
+  );
+  expect({ files, images }).toEqual({ files: 3, images: 0 });
+  const nameless = { type: "file", file: { filename: "document.pdf", file_data } };
+  expect(messages.flatMap(({ content }): unknown => content)).toEqual([
+    text(),
+    { type: "file", file: { filename: "report.pdf", file_data } },
+    nameless,
+    { ...nameless, cache_control: { type: "ephemeral" } },
+  ]);
+});
 
 test("image addresses that are not inline and not on a public https name are refused, and never fetched", () => {
   for (const url of [

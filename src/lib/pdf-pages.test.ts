@@ -1,0 +1,74 @@
+import { expect, test } from "bun:test";
+import { deflateSync } from "node:zlib";
+import fc from "fast-check";
+import { objectStream, samplePdf } from "./pdf.fixtures.ts";
+import { pdfPages } from "./pdf-pages.ts";
+
+const OBJECTS = deflateSync(Buffer.from("<</Type/Page/Parent 2 0 R>><</Type /Page>><</Type/Pages/Count 2>>"));
+
+test("page objects are counted, whether they stand in the open or in a compressed stream", () => {
+  for (const packed of [false, true])
+    for (const pages of [1, 2, 600]) expect(pdfPages(samplePdf({ pages, packed }))).toBe(pages);
+  const twice = Buffer.concat([samplePdf({ pages: 3 }), objectStream(OBJECTS), objectStream(OBJECTS)]);
+  expect(pdfPages(twice)).toBe(7);
+  expect(pdfPages(objectStream(OBJECTS, "/Filter [ /FlateDecode ] /DecodeParms << /Predictor 1 >>"))).toBe(2);
+  expect(pdfPages(objectStream(Buffer.from("<</Type/Page>>"), ""))).toBe(1);
+});
+
+test("nothing else is a page: the tree of pages, a template, a name that begins so", () => {
+  const names = ["/Type /Pages", "/Type /PageLabel", "/Type/Page.x", "/Type /Template", "/Page /Type"];
+  for (const name of names)
+    expect([name, pdfPages(Buffer.from(`%PDF-1.4 << ${name} >>`))]).toEqual([name, null]);
+});
+
+test("a document whose pages cannot be told has no number of pages, not a small one", () => {
+  const open = samplePdf({ pages: 2 });
+  const hidden = [
+    objectStream(Buffer.from("encrypted")),
+    objectStream(OBJECTS, "/Filter /LZWDecode"),
+    objectStream(OBJECTS, "/Filter [/ASCII85Decode /FlateDecode]"),
+    objectStream(OBJECTS, "/Filter /FlateDecode /DecodeParms << /Predictor 12 >>"),
+    Buffer.from("<< /Type /ObjStm >> stream\nwithout an end"),
+    Buffer.from("<< /Type /ObjStm >> and no stream"),
+  ];
+  for (const stream of hidden) expect(pdfPages(Buffer.concat([open, stream]))).toBeNull();
+  expect(pdfPages(Buffer.from("%PDF-1.7 but nothing of it"))).toBeNull();
+});
+
+test("what unpacks to many times its size is not unpacked: the work is bounded by the bytes that were sent", () => {
+  const bomb = deflateSync(Buffer.alloc(64 * 1024 * 1024));
+  expect(pdfPages(Buffer.concat([samplePdf(), objectStream(bomb)]))).toBeNull();
+  const share = objectStream(deflateSync(Buffer.alloc(15 * 1024)));
+  expect(pdfPages(Buffer.concat([samplePdf(), share]))).toBe(1);
+  expect(pdfPages(Buffer.concat([samplePdf(), share, share]))).toBeNull();
+});
+
+test("bytes of any kind end in a number or in none, in time that grows as they do", () => {
+  const words = [
+    "/Type",
+    " ",
+    "/Page",
+    "/ObjStm",
+    "stream\n",
+    "endstream",
+    "obj",
+    "/Filter/FlateDecode",
+    "<<",
+  ];
+  fc.assert(
+    fc.property(fc.array(fc.constantFrom(...words)), (parts) => {
+      const pages = pdfPages(Buffer.from(parts.join("")));
+      expect(pages === null || pages > 0).toBe(true);
+    }),
+  );
+  for (const unit of [
+    "/Type/ObjStm ",
+    "/Type/ObjStm stream\n",
+    "/Type/ObjStm stream\nendstream ",
+    "/Type    ",
+  ]) {
+    const started = performance.now();
+    pdfPages(Buffer.alloc(4 * 1024 * 1024, unit));
+    expect(performance.now() - started).toBeLessThan(2_000);
+  }
+});
