@@ -69,10 +69,14 @@ export type ResponseFormat =
     };
 
 /** What the caller said about thinking, all spellings of wire.md §1.4 reduced to one statement. */
-export type ReasoningStatement =
+export type ReasoningStatement = (
   | { kind: "effort"; effort: string; param: string }
   | { kind: "on"; param: string }
-  | { kind: "off"; param: string };
+  | { kind: "off"; param: string }
+) & {
+  /** Said to every model: where a release publishes no modes it says nothing. */
+  hint?: true;
+};
 
 export interface ChatRequest {
   model: string;

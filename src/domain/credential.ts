@@ -1,5 +1,6 @@
 // A bearer key after its shape and checksum were checked: who it says it is, and the proof that the ledger compares; and the
 // headers in which clients send one.
+import { Refusal } from "./refusals.ts";
 
 export interface Credential {
   organizationId: string;
@@ -13,13 +14,24 @@ export type CallerIds = Pick<Credential, "keyId" | "organizationId">;
 
 /** Where clients put a key, in lower case: none of them is ever logged, and a surface takes its own from one of these. */
 export const CREDENTIAL_HEADERS = ["authorization", "x-api-key"] as const;
-export type CredentialHeader = (typeof CREDENTIAL_HEADERS)[number];
+type CredentialHeader = (typeof CREDENTIAL_HEADERS)[number];
+
+/** `either`: in one of them, or the same in both. */
+export type ShownIn = CredentialHeader | "either";
 
 /**
  * What a request shows, as an Authorization header would say it; null when it shows nothing. Management keys and the free
- * endpoints of `/v1` are shown in that very header.
+ * endpoints of `/v1` are shown in that very header. Throws `Refusal` 401 where two keys are shown.
  */
-export function authorizationOf(headers: Headers, header: CredentialHeader = "authorization"): string | null {
-  const shown = headers.get(header);
-  return shown === null || header === "authorization" ? shown : `Bearer ${shown}`;
+export function authorizationOf(headers: Headers, shownIn: ShownIn = "authorization"): string | null {
+  const apiKey = shownIn === "authorization" ? null : headers.get("x-api-key");
+  const asBearer = apiKey === null ? null : `Bearer ${apiKey}`;
+  if (shownIn === "x-api-key") return asBearer;
+  const authorization = headers.get("authorization");
+  if (authorization === null || asBearer === null) return authorization ?? asBearer;
+  if (authorization.replace(/^bearer +/i, "Bearer ") === asBearer) return authorization;
+  throw new Refusal(
+    "invalid_api_key",
+    "Authorization and x-api-key show different keys, and this gateway does not choose between them. Send one of them.",
+  );
 }

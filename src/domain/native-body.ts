@@ -13,4 +13,6 @@ export interface NativeBody {
   readonly headers: Readonly<Record<string, string>>;
   /** What is thrown where it would have to be translated: of the first thing that no other shape has a word for. */
   readonly only: Refusal | null;
+  /** Names of the caller's fields that a translation leaves out. */
+  readonly dropped?: readonly string[];
 }

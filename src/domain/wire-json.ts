@@ -5,8 +5,10 @@ const LINE_ENDS = /[\u0085\u2028\u2029]/;
 const EACH_LINE_END = /[\u0085\u2028\u2029]/g;
 
 /** `JSON.stringify` on one line, whatever the strings inside contain. */
-export function wireJson(value: unknown): string {
-  const text = JSON.stringify(value);
+export const wireJson = (value: unknown): string => wireLine(JSON.stringify(value));
+
+/** The same for JSON text that stands on one line already. */
+export function wireLine(text: string): string {
   if (!LINE_ENDS.test(text)) return text;
   return text.replace(EACH_LINE_END, (end) => `\\u${end.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }

@@ -12,6 +12,10 @@ export const DONE_EVENT = "data: [DONE_EVENT]\n\n";
 export const printEvent = (data: string, number: number | null): string =>
   number === null ? `data: ${data}\n\n` : `id: ${number}\ndata: ${data}\n\n`;
 
+/** One that is. */
+export const printNamedEvent = (name: string, data: string, number: number | null): string =>
+  number === null ? `event: ${name}\ndata: ${data}\n\n` : `id: ${number}\nevent: ${name}\ndata: ${data}\n\n`;
+
 /**
  * What a stored stream has for a reader that lost it after this event. Its reader may have seen as much or more, where a
  * crash cut the stream behind what was kept: it still learns how the stream ended.

@@ -33,10 +33,18 @@ export const generatedKey = (requestId: string): IdempotencyKey => ({
   callerSupplied: false,
 });
 
-/** SHA-256 over method, path, API version and the canonical JSON of the parsed body; 32 bytes. */
-export function fingerprintOf({ path }: Pick<Format, "path">, body: unknown): Uint8Array {
-  const hasher = new Bun.CryptoHasher("sha256");
-  return hasher.update(`POST ${path} v1\n`).update(canonicalJson(body)).digest();
+/**
+ * SHA-256 over method, path, API version and the canonical JSON of the parsed body; 32 bytes. `headers`: what goes upstream
+ * beside the body, if anything.
+ */
+export function fingerprintOf(
+  { path }: Pick<Format, "path">,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): Uint8Array {
+  const hasher = new Bun.CryptoHasher("sha256").update(`POST ${path} v1\n`).update(canonicalJson(body));
+  if (Object.keys(headers).length > 0) hasher.update(`\n${canonicalJson(headers)}`);
+  return hasher.digest();
 }
 
 /** The `gateway.idempotency` member. */

@@ -1,10 +1,17 @@
-// Which of the caller's fields were not applied (wire.md §1, actions F and I): those that are never forwarded, and those
-// that the upstream which serves the call does not know.
+// Which of the caller's fields were not applied (wire.md §1, actions F and I): those that are never forwarded, those that the
+// upstream which serves the call does not know, those that its shape has no word for, and wishes that its model cannot have.
 import type { Candidate, Hold } from "./hold.ts";
 
 /** `x-gw-ignored-parameters` for an answer of this candidate; the first one's where none has answered yet. */
 export function ignoredHeader({ admitted }: Hold, candidate: Candidate | null): Record<string, string> {
   const { request, candidates } = admitted;
-  const names = [...request.ignored, ...((candidate ?? candidates[0])?.body.ignored ?? [])];
+  const { native, reasoning, ignored } = request;
+  const { body, release } = candidate ?? candidates[0] ?? {};
+  const names = [
+    ...ignored,
+    ...(body?.ignored ?? []),
+    ...(body?.native === true ? [] : (native?.dropped ?? [])),
+    ...(reasoning?.hint === true && release?.reasoning === null ? [reasoning.param] : []),
+  ];
   return names.length === 0 ? {} : { "x-gw-ignored-parameters": names.join(", ") };
 }

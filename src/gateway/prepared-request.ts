@@ -106,7 +106,8 @@ function readRequest(
     if (decoded instanceof Refusal) throw decoded;
     prepared.model = modelNamed(decoded);
     const { request, printer } = format.parse(decoded, header);
-    if (prepared.idempotency.callerSupplied) prepared.fingerprint = fingerprintOf(format, decoded);
+    if (prepared.idempotency.callerSupplied)
+      prepared.fingerprint = fingerprintOf(format, decoded, request.native?.headers);
     prepared.request = request;
     prepared.printer = printer;
   } catch (error) {

@@ -1,14 +1,15 @@
 // Cross-origin requests: off unless `cors.origins` names origins; then `/v1` answers preflights without a key
 // (wire.md §6).
-import type { CredentialHeader } from "../domain/credential.ts";
+import { CREDENTIAL_HEADERS, type ShownIn } from "../domain/credential.ts";
 
 /** Beside those in which the surfaces and the free endpoints of `/v1` take a key. */
 const ALLOWED_HEADERS = [
   "content-type, idempotency-key, last-event-id, x-stainless-lang, x-stainless-package-version, x-stainless-os, x-stainless-arch",
+  "anthropic-version, anthropic-beta, anthropic-dangerous-direct-browser-access",
   "x-stainless-runtime, x-stainless-runtime-version, x-stainless-retry-count, x-stainless-timeout, x-stainless-helper-method",
 ].join(", ");
 const EXPOSED_HEADERS =
-  "x-request-id, x-gw-idempotency-key, x-gw-hold-usd, x-gw-credits-available-usd, x-gw-key-limit-remaining-usd, x-gw-ignored-parameters, " +
+  "x-request-id, request-id, x-gw-idempotency-key, x-gw-hold-usd, x-gw-credits-available-usd, x-gw-key-limit-remaining-usd, x-gw-ignored-parameters, " +
   "idempotent-replayed, x-should-retry, retry-after, retry-after-ms, x-ratelimit-limit-requests, x-ratelimit-remaining-requests, x-ratelimit-reset-requests";
 
 export class Cors {
@@ -16,9 +17,14 @@ export class Cors {
 
   constructor(
     private readonly origins: readonly string[],
-    formats: readonly { credentialHeader: CredentialHeader }[],
+    formats: readonly { credentialHeader: ShownIn }[],
   ) {
-    const shown = new Set(["authorization", ...formats.map(({ credentialHeader }) => credentialHeader)]);
+    const shown = new Set([
+      "authorization",
+      ...formats.flatMap(({ credentialHeader: shown }) =>
+        shown === "either" ? CREDENTIAL_HEADERS : [shown],
+      ),
+    ]);
     this.allowedHeaders = [...shown, ALLOWED_HEADERS].join(", ");
   }
 

@@ -83,6 +83,7 @@ export class Router {
     const chat = `POST ${this.baseUrl()}/chat/completions`;
     if (wanted === "embeddings")
       return ` This gateway has no embeddings; it serves ${chat} for the models of GET ${this.baseUrl()}/models.`;
+    if (wanted === "messages") return ` The Messages API is served at POST ${this.baseUrl()}/messages.`;
     const spoken = SPOKEN[wanted];
     if (spoken === undefined) return ` Use chat completions: ${chat}.`;
     return ` It does not speak ${spoken}; set the client to chat completions: ${chat}.`;
@@ -94,7 +95,6 @@ const ELSEWHERE =
   /\/(responses|messages(?:\/count_tokens|\/batches)?|embeddings|completions|engines|complete)$/;
 const SPOKEN: Record<string, string> = {
   responses: "OpenAI's Responses API",
-  messages: "Anthropic's Messages API",
 };
 
 /** One level of percent-decoding; null for a bad escape or a NUL. */

@@ -176,7 +176,7 @@ function pagesOf(file: InlineFile): number | null {
 
 function chooseEffort(said: ReasoningStatement | null, { model, reasoning }: Offer): string | null {
   if (reasoning === null) {
-    if (said === null) return null;
+    if (said === null || said.hint === true) return null;
     throw unsupportedThinking(
       said.param,
       `is not open: model ${echo(model)} publishes no reasoning modes. Remove it.`,

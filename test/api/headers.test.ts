@@ -92,8 +92,7 @@ test("an allowed origin may preflight without a key and read our headers; anothe
   expect(allowed.status).toBe(204);
   expect(allowed.headers.get("access-control-allow-origin")).toBe(ORIGIN);
   const headers = allowed.headers.get("access-control-allow-headers") ?? "";
-  expect(headers).toStartWith("authorization, content-type, idempotency-key, ");
-  expect(headers).not.toContain("x-api-key"); // no surface reads it yet
+  expect(headers).toStartWith("authorization, x-api-key, content-type, idempotency-key, ");
   expect((await preflight("https://evil.example")).headers.get("access-control-allow-origin")).toBeNull();
   const reply = await gateway.chat(customer, hello(), { origin: ORIGIN });
   expect(reply.headers.get("access-control-expose-headers")).toContain("x-request-id");

@@ -22,8 +22,6 @@ afterAll(async () => {
 });
 
 test.each([
-  ["/v1/messages", "Anthropic's Messages API"],
-  ["/v1/messages/count_tokens", "Anthropic's Messages API"],
   ["/v1/responses", "OpenAI's Responses API"],
   ["/v1/embeddings", "no embeddings"],
   ["/v1/complete", "Use chat completions"],
@@ -33,6 +31,15 @@ test.each([
   expect([answer.status, error.code]).toEqual([404, "unknown_url"]);
   expect(error.message).toContain(says);
   expect(error.message).toContain(`POST ${PUBLIC}/v1/chat/completions`);
+});
+
+test("clients of the Messages API are told where it is", async () => {
+  for (const path of ["/messages", "/v1/messages/batches"]) {
+    const answer = await fetch(`${gateway.url}${path}`, { method: "POST", body: "{}" });
+    const { error } = (await answer.json()) as { error: { code: string; message: string } };
+    expect([answer.status, error.code]).toEqual([404, "unknown_url"]);
+    expect(error.message).toContain(`POST ${PUBLIC}/v1/messages.`);
+  }
 });
 
 const hello = { model: MODEL.model, messages: [{ role: "user", content: "Say hello" }] };

@@ -2,7 +2,7 @@
 // speaks only this and the neutral request, so admission, money and replays are the same on every surface. A new surface is
 // a folder beside this file and a line in `formats.ts`.
 import type { ChatRequest } from "../../domain/chat-request.ts";
-import type { CredentialHeader } from "../../domain/credential.ts";
+import type { ShownIn } from "../../domain/credential.ts";
 import type { Refusal } from "../../domain/refusals.ts";
 import type { TokenUsage } from "../../ledger/ledger.ts";
 import type { Answer, FinishReason, Part } from "../../providers/provider.ts";
@@ -18,7 +18,7 @@ export interface Format {
   /** A header that names the request beside `x-request-id`, for clients that read no other; null: none. */
   readonly idHeader: string | null;
   /** Where its clients put the key; CORS lets browsers send it, too. */
-  readonly credentialHeader: CredentialHeader;
+  readonly credentialHeader: ShownIn;
   /**
    * Reads a decoded body, and those of the headers that say how this surface is meant. Throws a `Refusal` with `param` for
    * the first field, in body order, that does not pass.

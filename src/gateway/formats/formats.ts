@@ -2,5 +2,10 @@
 import { chatCompletions } from "./chat-completions/chat-completions.ts";
 import { completions } from "./completions/completions.ts";
 import type { Format } from "./format.ts";
+import { messages } from "./messages/messages.ts";
 
-export const FORMATS: readonly Format[] = [chatCompletions, completions];
+export const FORMATS: readonly Format[] = [
+  chatCompletions, //
+  completions,
+  messages,
+];

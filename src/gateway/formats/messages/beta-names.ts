@@ -1,0 +1,29 @@
+// `anthropic-beta` and `anthropic-version` as clients of the vendor send them.
+import type { HeaderOf } from "../format.ts";
+import { refuse } from "../../../domain/read-value.ts";
+
+export const BETA_HEADER = "anthropic-beta";
+const VERSION_HEADER = "anthropic-version";
+const NAME = /^[a-z0-9][a-z0-9-]{0,99}$/;
+const NAMES_MAX = 64;
+
+/** The names of the header, each once; their order says nothing. */
+export function betaNames(header: HeaderOf): string[] {
+  const names = (header(BETA_HEADER) ?? "").split(",").map((name) => name.trim().toLowerCase());
+  const given = [...new Set(names.filter((name) => name !== ""))];
+  if (given.length > NAMES_MAX || given.some((name) => !NAME.test(name)))
+    throw refuse(
+      "invalid_request",
+      null,
+      BETA_HEADER,
+      `must be at most ${NAMES_MAX} names of letters, digits and \`-\`, with commas between them.`,
+    );
+  return given.toSorted();
+}
+
+/** Any of its dates is taken: what answers is the same for all. */
+export function requireVersionDate(header: HeaderOf): void {
+  const version = header(VERSION_HEADER);
+  if (version === null || /^\d{4}-\d{2}-\d{2}$/.test(version)) return;
+  throw refuse("invalid_request", null, VERSION_HEADER, "must be a date such as 2023-06-01, or left out.");
+}

@@ -1,0 +1,83 @@
+// The body of a message that is not streamed: built from what a provider of another shape said, or the vendor's own body with
+// our names and figures in it, every other word of it and their order untouched (surfaces.md §4).
+import { wireJson } from "../../../domain/wire-json.ts";
+import type { Answer, AnswerChoice } from "../../../providers/provider.ts";
+import type { AnswerFigures, AnswerHead } from "../format.ts";
+import { sealedState, UNSIGNED } from "./carried-state.ts";
+import { citationOf } from "./citation.ts";
+import { usageOfMessage } from "./message-usage.ts";
+import { STOP_REASONS } from "./stop-reason.ts";
+
+/** The id of a message: the request's digits under another name (surfaces.md §2). */
+export const messageId = (requestId: string): string => `msg_${requestId.slice(4)}`;
+
+/** Prints the whole body. */
+export function printMessage(head: AnswerHead, answer: Answer, { usage, gateway }: AnswerFigures): string {
+  const ours = { id: messageId(head.requestId), model: head.model };
+  const told = usageOfMessage(usage);
+  const body =
+    typeof answer.native === "string"
+      ? asTold(answer.native, { ...ours, usage: told })
+      : { ...ours, type: "message", role: "assistant", ...partsOf(answer), usage: told };
+  return `${wireJson(body).slice(0, -1)},"gateway":${gateway}}`;
+}
+
+/** The vendor's body with these members in it; what it tells of usage beside ours stays. */
+function asTold(text: string, ours: { usage: object }): object {
+  const { gateway: _none, ...body } = exactJson(text) as Record<string, unknown> & { usage?: unknown };
+  const usage = typeof body.usage === "object" ? { ...body.usage, ...ours.usage } : ours.usage;
+  return { ...body, ...ours, usage };
+}
+
+/** What the engine knows of JSON beyond its published types. */
+interface ExactJson {
+  parse(text: string, reviver: (name: string, value: unknown, at: { source?: string }) => unknown): unknown;
+  rawJSON(text: string): unknown;
+}
+const EXACT = JSON as unknown as ExactJson;
+
+/** Numbers that no double holds leave as they came. */
+const exactJson = (text: string): unknown =>
+  /\d{16}/.test(text)
+    ? EXACT.parse(text, (_, value, { source }) =>
+        typeof value === "number" && source !== undefined && String(value) !== source
+          ? EXACT.rawJSON(source)
+          : value,
+      )
+    : JSON.parse(text);
+
+function partsOf({ choices: [choice] }: Answer): object {
+  const content = choice === undefined ? [] : contentOf(choice);
+  const refused = choice?.refusal !== null && choice?.finishReason === "stop";
+  return {
+    content,
+    stop_reason: refused ? "refusal" : STOP_REASONS[choice?.finishReason ?? "stop"],
+    stop_sequence: null,
+  };
+}
+
+/** Thoughts, words, calls: what a neutral answer keeps of their order. */
+function contentOf({ reasoning, content, refusal, toolCalls, annotations }: AnswerChoice): object[] {
+  const citations = (annotations ?? []).map((annotation) => citationOf(annotation, content ?? ""));
+  return [
+    ...(reasoning ? [{ type: "thinking", thinking: reasoning, signature: UNSIGNED }] : []),
+    ...(content ? [{ type: "text", text: content, ...(citations.length > 0 && { citations }) }] : []),
+    ...(refusal ? [{ type: "text", text: refusal }] : []),
+    ...toolCalls.flatMap(({ id, name, arguments: text, extraContent }) => [
+      ...(extraContent === undefined ? [] : [{ type: "redacted_thinking", data: sealedState(extraContent) }]),
+      { type: "tool_use", id, name, input: inputOf(text) },
+    ]),
+  ];
+}
+
+/** Arguments are an object here; what a model wrote that is none is shown as it is. */
+function inputOf(text: string): unknown {
+  if (text.trim() === "") return {};
+  try {
+    const input: unknown = exactJson(text);
+    if (typeof input === "object" && input !== null && !Array.isArray(input)) return input;
+  } catch {
+    // the model failed: its words are shown below
+  }
+  return { arguments: text };
+}

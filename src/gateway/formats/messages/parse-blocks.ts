@@ -1,0 +1,136 @@
+// Blocks of what is read by the model — text, images, documents, search results — as the neutral parts of a message.
+import type { ContentPart, InlineFile } from "../../../domain/chat-request.ts";
+import { inlinePdf } from "../../../domain/inline-pdf.ts";
+import {
+  echo,
+  found,
+  invalid,
+  isJsonObject,
+  isPresent,
+  type JsonObject,
+  list,
+  type Place,
+  readArray,
+  readBoundedString,
+  readChoice,
+  readObject,
+  readString,
+  refuse,
+} from "../../../domain/read-value.ts";
+import { cacheMark } from "../chat-completions/parse-cache-mark.ts";
+import { requireImageUrl } from "../chat-completions/parse-image-url.ts";
+
+type At = NonNullable<Place>;
+export type ReadablePart = Extract<ContentPart, { type: "text" | "image_url" | "file" }>;
+
+const IMAGE_TYPES = ["image/jpeg", "image/png", "image/gif", "image/webp"] as const;
+const READABLE = ["text", "image", "document", "search_result"] as const;
+/** Where tools answer: a tool that was found may stand by its name. */
+const OF_RESULTS = [...READABLE, "tool_reference"] as const;
+const NAME_LENGTH_MAX = 256;
+
+/** The objects of an array of blocks, each with its place. */
+export function blocksOf(value: unknown, at: Place, step: string): { block: JsonObject; at: At }[] {
+  const parent: Place = { parent: at, step };
+  return readArray(value, at, step).map((block, index) => {
+    if (!isJsonObject(block))
+      throw invalid(parent, index, `must be an object with a \`type\`, ${found(block)}.`);
+    return { block, at: { parent, step: index } };
+  });
+}
+
+/** The parts that a block of the user's is. */
+export const readablePart = (block: JsonObject, at: At): ReadablePart[] => partsOf(block, at, READABLE);
+
+/** The parts that `content` of a tool's answer is: a text, blocks, or nothing. */
+export function resultParts(content: unknown, at: Place): ReadablePart[] {
+  if (!isPresent(content)) return [];
+  if (typeof content === "string") return [{ type: "text", text: content }];
+  return blocksOf(content, at, "content").flatMap(({ block, at: place }) =>
+    partsOf(block, place, OF_RESULTS),
+  );
+}
+
+function partsOf(block: JsonObject, at: At, open: readonly string[]): ReadablePart[] {
+  const type = readString(block.type, at, "type");
+  if (!open.includes(type))
+    throw refuse("unsupported_value", at, "type", `${echo(type)} is not open here; send ${list(open)}.`);
+  switch (type) {
+    case "text":
+      return [textPart(block, at)];
+    case "image":
+      return [{ type: "image_url", image_url: { url: imageUrl(block.source, at) }, ...cacheMark(block) }];
+    case "document":
+      return documentParts(block, at);
+    case "search_result":
+      return searchResult(block, at);
+    default:
+      return [
+        { type: "text", text: readBoundedString(block["tool_name"], at, "tool_name", NAME_LENGTH_MAX) },
+      ];
+  }
+}
+
+export const textPart = (block: JsonObject, at: At): ReadablePart => ({
+  type: "text",
+  text: readString(block["text"], at, "text"),
+  ...cacheMark(block),
+});
+
+function imageUrl(value: unknown, parent: At): string {
+  const at: Place = { parent, step: "source" };
+  const source = readObject(value, parent, "source");
+  if (readChoice(source.type, ["base64", "url"], at, "type") === "url") {
+    const url = readString(source["url"], at, "url");
+    if (/^data:/i.test(url))
+      throw invalid(at, "url", "must be `https:`; inline bytes are a `base64` source.");
+    requireImageUrl(url, at);
+    return url;
+  }
+  const media = readChoice(source["media_type"], IMAGE_TYPES, at, "media_type");
+  const data = readString(source["data"], at, "data");
+  if (!/^[\w+/=-]/.test(data)) throw invalid(at, "data", "must be the image's bytes in base64.");
+  return `data:${media};base64,${data}`;
+}
+
+/** A document: a PDF, plain text, or blocks. */
+function documentParts(block: JsonObject, parent: At): ReadablePart[] {
+  const at: Place = { parent, step: "source" };
+  const source = readObject(block["source"], parent, "source");
+  const textOf = (name: string): string | null =>
+    isPresent(block[name]) ? readString(block[name], parent, name) : null;
+  const [title, context] = [textOf("title"), textOf("context")];
+  const type = readChoice(source.type, ["base64", "text", "content"], at, "type");
+  const head = type === "base64" ? [context] : [title, context];
+  const inside = ((): ReadablePart[] => {
+    switch (type) {
+      case "base64":
+        return [{ type: "file", file: pdfIn(source, title, at) }];
+      case "text":
+        return [{ type: "text", text: readString(source["data"], at, "data") }];
+      case "content":
+        return resultParts(source["content"], at);
+    }
+  })();
+  const words = head.flatMap((text): ReadablePart[] => (text === null ? [] : [{ type: "text", text }]));
+  return marked([...words, ...inside], block);
+}
+
+function pdfIn(source: JsonObject, title: string | null, at: At): InlineFile {
+  readChoice(source["media_type"], ["application/pdf"], at, "media_type");
+  const data = readString(source["data"], at, "data");
+  return inlinePdf(`data:application/pdf;base64,${data}`, title, at, "data");
+}
+
+function searchResult(block: JsonObject, at: At): ReadablePart[] {
+  const head = ["title", "source"].map((name) => readString(block[name], at, name)).join("\n");
+  const inside = blocksOf(block["content"], at, "content").map((one) => textPart(one.block, one.at));
+  return marked([{ type: "text", text: head }, ...inside], block);
+}
+
+/** The mark of the whole stands behind its last part. */
+export function marked(parts: ReadablePart[], block: JsonObject): ReadablePart[] {
+  const last = parts.at(-1);
+  if (last !== undefined) Object.assign(last, cacheMark(block));
+  return parts;
+}

@@ -1,0 +1,68 @@
+// How much a Messages caller wants thought: `thinking` and `output_config.effort` are one statement about one mode, as all
+// spellings are (wire.md §1.4). What disagrees is refused.
+import type { ReasoningStatement, ResponseFormat } from "../../../domain/chat-request.ts";
+import {
+  isPresent,
+  type Place,
+  readChoice,
+  readInteger,
+  readObject,
+  readString,
+  refuse,
+} from "../../../domain/read-value.ts";
+import { Refusal } from "../../../domain/refusals.ts";
+
+const THINKING: Place = { parent: null, step: "thinking" };
+const OUTPUT: Place = { parent: null, step: "output_config" };
+const FORMAT: Place = { parent: OUTPUT, step: "format" };
+const BUDGET_MIN = 1024;
+
+export type SaidOfThinking = "enabled" | "adaptive" | "disabled" | null;
+
+/** Reads `thinking`; a budget is the vendor's business where it is known, and elsewhere the release's mode says how much. */
+export function readThinking(value: unknown): SaidOfThinking {
+  const given = readObject(value, null, "thinking");
+  const type = readChoice(given.type, ["enabled", "adaptive", "disabled"], THINKING, "type");
+  if (type !== "enabled") return type;
+  const budget = readInteger(given["budget_tokens"], THINKING, "budget_tokens");
+  if (budget >= BUDGET_MIN) return type;
+  throw refuse("integer_below_min_value", THINKING, "budget_tokens", `must be at least ${BUDGET_MIN}.`);
+}
+
+/** Reads `output_config`: an effort, and the form of the answer. */
+export function readOutput(value: unknown): { effort: string | null; format: ResponseFormat | null } {
+  const given = readObject(value, null, "output_config");
+  return {
+    effort: isPresent(given["effort"]) ? readString(given["effort"], OUTPUT, "effort") : null,
+    format: isPresent(given["format"]) ? readSchema(given["format"]) : null,
+  };
+}
+
+function readSchema(value: unknown): ResponseFormat {
+  const given = readObject(value, OUTPUT, "format");
+  readChoice(given.type, ["json_schema"], FORMAT, "type");
+  const schema = readObject(given["schema"], FORMAT, "schema");
+  return { type: "json_schema", json_schema: { name: "answer", schema } };
+}
+
+/**
+ * Both as one statement: an effort says more than a switch, and beside thinking that is off it means the answer alone. Agents
+ * send theirs to every model, so that only `enabled` insists.
+ */
+export function thinkingSaid(thinking: SaidOfThinking, effort: string | null): ReasoningStatement | null {
+  if (thinking === "disabled") return { kind: "off", param: "thinking", hint: true };
+  if (effort === "none" && thinking !== null) throw contradictory();
+  if (effort !== null)
+    return { kind: "effort", effort, param: "output_config.effort", ...(thinking !== "enabled" && HINT) };
+  if (thinking === null) return null;
+  return { kind: "on", param: "thinking", ...(thinking === "adaptive" && HINT) };
+}
+
+const HINT = { hint: true } as const;
+
+const contradictory = (): Refusal =>
+  new Refusal(
+    "contradictory_thinking",
+    "`output_config.effort` contradicts `thinking`. Say how much to think once.",
+    { param: "output_config.effort" },
+  );

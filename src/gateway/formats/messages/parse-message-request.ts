@@ -1,0 +1,217 @@
+// From a decoded Messages body to a neutral request and the same body for upstreams of its shape, or to the refusal of its
+// first wrong field (surfaces.md §4). Fields that are not known here go through to such upstreams, and nowhere else.
+import { type ChatRequest, countAttachments, emptyRequest } from "../../../domain/chat-request.ts";
+import {
+  clip,
+  found,
+  invalid,
+  isJsonObject,
+  isPresent,
+  type JsonObject,
+  type Place,
+  readArray,
+  readBoolean,
+  readBoundedString,
+  readInteger,
+  readNumber,
+  readObject,
+  refuse,
+  requireRange,
+} from "../../../domain/read-value.ts";
+import { Refusal } from "../../../domain/refusals.ts";
+import { parseModel } from "../chat-completions/parse-plain-fields.ts";
+import type { HeaderOf } from "../format.ts";
+import { BETA_HEADER, betaNames, requireVersionDate } from "./beta-names.ts";
+import { readOutput, readThinking, type SaidOfThinking, thinkingSaid } from "./parse-effort.ts";
+import { readToolChoice, readToolset, type Toolset } from "./parse-toolset.ts";
+import { readSystem, readTurns } from "./parse-turns.ts";
+import { REFUSED_OF_MESSAGES } from "./refused-fields.ts";
+
+const STOPS_MAX = 1024;
+const STOPS_ELSEWHERE_MAX = 4;
+const STOP_LENGTH_MAX = 1024;
+const USER_LENGTH_MAX = 512;
+
+/** A request under way: fields arrive in the order of the body. */
+interface Draft {
+  request: ChatRequest;
+  system: ChatRequest["messages"];
+  thinking: SaidOfThinking;
+  effort: string | null;
+  toolset: Toolset | null;
+  only: Refusal | null;
+  /** What no other shape is told. */
+  dropped: string[];
+}
+
+type FieldReader = (draft: Draft, value: unknown) => void;
+
+/** What only upstreams of this shape have a word for. */
+const theirs =
+  (name: string): FieldReader =>
+  ({ dropped }) => {
+    dropped.push(name);
+  };
+
+const FIELDS: ReadonlyMap<string, FieldReader> = new Map<string, FieldReader>([
+  [
+    "model",
+    ({ request }, value) => {
+      request.model = parseModel(value);
+    },
+  ],
+  [
+    "max_tokens",
+    ({ request }, value) => {
+      request.maxTokens = readInteger(value, null, "max_tokens");
+      requireRange(request.maxTokens, { min: 1, max: Number.MAX_SAFE_INTEGER }, "integer", "max_tokens");
+    },
+  ],
+  [
+    "messages",
+    ({ request }, value) => {
+      request.messages = readTurns(value);
+    },
+  ],
+  [
+    "system",
+    (draft, value) => {
+      draft.system = readSystem(value);
+    },
+  ],
+  [
+    "tools",
+    (draft, value) => {
+      draft.toolset = readToolset(value);
+      draft.request.tools = draft.toolset.tools;
+      draft.request.ignored.push(...draft.toolset.dropped);
+      draft.only ??= draft.toolset.only;
+    },
+  ],
+  ["tool_choice", () => undefined], // needs the tools, which may follow it
+  [
+    "thinking",
+    (draft, value) => {
+      draft.thinking = readThinking(value);
+    },
+  ],
+  [
+    "output_config",
+    (draft, value) => {
+      const { effort, format } = readOutput(value);
+      draft.effort = effort;
+      draft.request.responseFormat = format;
+    },
+  ],
+  [
+    "temperature",
+    ({ request }, value) => {
+      request.temperature = readNumber(value, null, "temperature");
+      requireRange(request.temperature, { min: 0, max: 1 }, "decimal", "temperature");
+    },
+  ],
+  [
+    "top_p",
+    ({ request }, value) => {
+      const top = readNumber(value, null, "top_p");
+      requireRange(top, { min: 0, max: 1 }, "decimal", "top_p");
+      if (top !== 1) request.forwarded.top_p = top;
+    },
+  ],
+  [
+    "top_k",
+    (draft, value) => {
+      requireRange(readInteger(value, null, "top_k"), { min: 0, max: 1_000_000 }, "integer", "top_k");
+      draft.dropped.push("top_k");
+    },
+  ],
+  ["stop_sequences", readStops],
+  [
+    "stream",
+    ({ request }, value) => {
+      request.stream = readBoolean(value, null, "stream");
+    },
+  ],
+  ["metadata", readMetadata],
+  ["context_management", theirs("context_management")],
+  ["cache_control", theirs("cache_control")],
+]);
+
+function readStops(draft: Draft, value: unknown): void {
+  const items = readArray(value, null, "stop_sequences");
+  if (items.length > STOPS_MAX) throw tooManyStops(STOPS_MAX, "");
+  const at: Place = { parent: null, step: "stop_sequences" };
+  draft.request.stop = items.map((item, index) => {
+    const stop = readBoundedString(item, at, index, STOP_LENGTH_MAX);
+    if (stop === "") throw invalid(at, index, "must not be empty. Remove it.");
+    return stop;
+  });
+  if (items.length > STOPS_ELSEWHERE_MAX)
+    draft.only ??= tooManyStops(STOPS_ELSEWHERE_MAX, " where this model is served");
+}
+
+const tooManyStops = (most: number, where: string): Refusal =>
+  refuse("array_above_max_length", null, "stop_sequences", `may hold at most ${most} strings${where}.`);
+
+function readMetadata({ request }: Draft, value: unknown): void {
+  const { user_id: user } = readObject(value, null, "metadata");
+  const at: Place = { parent: null, step: "metadata" };
+  if (isPresent(user)) request.identifiers.user = readBoundedString(user, at, "user_id", USER_LENGTH_MAX);
+}
+
+/** Throws a `Refusal` with `param` for the first field, in body order, that does not pass. */
+export function parseMessageRequest(body: unknown, header: HeaderOf): ChatRequest {
+  if (!isJsonObject(body)) throw new Refusal("invalid_request", "The request body must be one JSON object.");
+  requireVersionDate(header);
+  const betas = betaNames(header);
+  const draft: Draft = {
+    request: emptyRequest(),
+    system: [],
+    thinking: null,
+    effort: null,
+    toolset: null,
+    only: null,
+    dropped: betas.length > 0 ? [BETA_HEADER] : [],
+  };
+  for (const name of Object.keys(body)) readField(draft, name, body[name]);
+  for (const name of ["model", "max_tokens", "messages"])
+    if (!isPresent(body[name])) throw invalid(null, name, `is required, ${found(undefined)}.`);
+  return finish(draft, body, betas);
+}
+
+function readField(draft: Draft, name: string, value: unknown): void {
+  const refused = REFUSED_OF_MESSAGES.get(name);
+  if (refused !== undefined && isPresent(value))
+    throw new Refusal(refused.code, `\`${name}\` ${refused.text}`, { param: name });
+  if (!isPresent(value)) return;
+  const read = FIELDS.get(name);
+  if (read !== undefined) read(draft, value);
+  else draft.dropped.push(clip(name));
+}
+
+function finish(draft: Draft, body: JsonObject, betas: string[]): ChatRequest {
+  const { request, system, thinking, effort, toolset, only, dropped } = draft;
+  if (isPresent(body.tool_choice)) {
+    const { choice, single } = readToolChoice(body.tool_choice, request.tools);
+    request.toolChoice = choice;
+    if (single) request.forwarded.parallel_tool_calls = false;
+  }
+  request.messages = [...system, ...request.messages];
+  request.reasoning = thinkingSaid(thinking, effort);
+  Object.assign(request, countAttachments(request.messages));
+  request.native = {
+    shape: "anthropic-messages",
+    body: toolset === null || toolset.dropped.length === 0 ? body : withTools(body, toolset.written),
+    headers: betas.length === 0 ? {} : { [BETA_HEADER]: betas.join(",") },
+    only,
+    dropped,
+  };
+  return request;
+}
+
+/** The body with those of its tools that are left; a choice among none is none. */
+function withTools(body: JsonObject, tools: unknown[]): JsonObject {
+  if (tools.length > 0) return { ...body, tools };
+  const { tools: _none, tool_choice: _choice, ...rest } = body;
+  return rest;
+}

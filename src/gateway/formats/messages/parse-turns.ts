@@ -1,0 +1,167 @@
+// The conversation of a Messages body as neutral messages: what tools said stands apart from what the user said, calls beside
+// what the model said, and thoughts of others stay behind (surfaces.md §4).
+import type { ContentPart, Message, ToolCall } from "../../../domain/chat-request.ts";
+import {
+  echo,
+  found,
+  invalid,
+  isJsonObject,
+  isPresent,
+  type JsonObject,
+  type Place,
+  readArray,
+  readBoolean,
+  readBoundedString,
+  readChoice,
+  readObject,
+  readString,
+} from "../../../domain/read-value.ts";
+import { blocksOf, marked, readablePart, type ReadablePart, resultParts, textPart } from "./parse-blocks.ts";
+import { stateIn, UNSIGNED } from "./carried-state.ts";
+
+type At = NonNullable<Place>;
+const MESSAGES: Place = { parent: null, step: "messages" };
+const MAX_LENGTH = { id: 512, name: 256 };
+/** What a client of the vendor tells the vendor about itself, in front of the prompt; no other model is asked by it. */
+const BILLING_HEADER = /^x-anthropic-billing-header:/;
+
+/** `system`: a text or blocks of text, as messages in front. */
+export function readSystem(value: unknown): Message[] {
+  if (typeof value === "string") return value === "" ? [] : [{ role: "system", content: value }];
+  const parts = blocksOf(value, null, "system").map(({ block, at }) => onlyText(block, at));
+  const said = parts.filter((part) => part.type !== "text" || !BILLING_HEADER.test(part.text));
+  return said.length === 0 ? [] : [{ role: "system", content: plainest(said) }];
+}
+
+/** `messages`: at least one; each call is answered, and each answer was called for. */
+export function readTurns(value: unknown): Message[] {
+  const items = readArray(value, null, "messages");
+  if (items.length === 0) throw invalid(null, "messages", "must hold at least one message.");
+  const calls = new Calls();
+  const messages = items.flatMap((item, index) => turnOf(item, { parent: MESSAGES, step: index }, calls));
+  calls.requireAnswers();
+  return messages;
+}
+
+function turnOf(value: unknown, at: At, calls: Calls): Message[] {
+  if (!isJsonObject(value)) throw invalid(at.parent, at.step, `must be an object, ${found(value)}.`);
+  const role = readChoice(value.role, ["user", "assistant", "system"], at, "role");
+  const { content } = value;
+  if (typeof content === "string") return [{ role, content }];
+  if (!Array.isArray(content))
+    throw invalid(at, "content", `must be a string or an array of blocks, ${found(content)}.`);
+  const blocks = blocksOf(content, at, "content");
+  if (role === "assistant") return said(blocks, calls);
+  if (role === "user") return heard(blocks, calls);
+  const parts = blocks.map((one) => onlyText(one.block, one.at));
+  return parts.length === 0 ? [] : [{ role, content: plainest(parts) }];
+}
+
+type Placed = ReturnType<typeof blocksOf>;
+
+/** What tools said, each by itself, then what the user said; what a tool showed, the user shows. */
+function heard(blocks: Placed, calls: Calls): Message[] {
+  const results: Message[] = [];
+  const rest: ReadablePart[] = [];
+  for (const { block, at } of blocks) {
+    if (block.type !== "tool_result") {
+      for (const part of readablePart(block, at)) rest.push(part);
+      continue;
+    }
+    const id = readId(block["tool_use_id"], at, "tool_use_id");
+    calls.answer(id, at);
+    if (isPresent(block["is_error"])) readBoolean(block["is_error"], at, "is_error");
+    const parts = marked(resultParts(block["content"], at), block);
+    results.push({ role: "tool", content: plainest(parts.filter(isText), "\n"), tool_call_id: id });
+    for (const part of parts) if (!isText(part)) rest.push(part);
+  }
+  return rest.length === 0 ? results : [...results, { role: "user", content: plainest(rest) }];
+}
+
+/** One message of the model: its words, its calls, and the thoughts that it may be shown again. */
+function said(blocks: Placed, calls: Calls): Message[] {
+  const texts: ContentPart[] = [];
+  const called: ToolCall[] = [];
+  let reasoning = "";
+  let state: Record<string, unknown> | null = null;
+  for (const { block, at } of blocks)
+    switch (readString(block.type, at, "type")) {
+      case "text":
+        texts.push(textPart(block, at));
+        break;
+      case "thinking":
+        if (block["signature"] === UNSIGNED) reasoning += readString(block["thinking"], at, "thinking");
+        break;
+      case "redacted_thinking":
+        state = stateIn(block["data"]) ?? state;
+        break;
+      case "tool_use":
+        called.push({ ...callOf(block, at, calls), ...(state !== null && { extra_content: state }) });
+        state = null;
+        break;
+      default: // of the vendor's own tools: other models are not shown it
+    }
+  if (texts.length === 0 && called.length === 0) return [];
+  return [
+    {
+      role: "assistant",
+      content: texts.length === 0 ? null : plainest(texts, ""),
+      ...(called.length > 0 && { tool_calls: called }),
+      ...(reasoning !== "" && { reasoning_content: reasoning }),
+    },
+  ];
+}
+
+function callOf(block: JsonObject, at: At, calls: Calls): ToolCall {
+  const id = readId(block["id"], at, "id");
+  const name = readBoundedString(block["name"], at, "name", MAX_LENGTH.name);
+  if (name === "") throw invalid(at, "name", "must not be empty.");
+  calls.open(id, at);
+  const input = readObject(block["input"], at, "input");
+  return { id, type: "function", function: { name, arguments: JSON.stringify(input) } };
+}
+
+function readId(value: unknown, at: Place, step: string): string {
+  const id = readBoundedString(value, at, step, MAX_LENGTH.id);
+  if (id === "") throw invalid(at, step, "must not be empty.");
+  return id;
+}
+
+function onlyText(block: JsonObject, at: At): ContentPart {
+  readChoice(block.type, ["text"], at, "type");
+  return textPart(block, at);
+}
+
+const isText = ({ type }: ContentPart): boolean => type === "text";
+
+/** A text where nothing else has to be said: some upstreams know no parts. */
+function plainest(parts: readonly ContentPart[], between = "\n\n"): string | ContentPart[] {
+  const plain = parts.every((part) => part.type === "text" && part.cache_control === undefined);
+  return plain ? parts.map((part) => (part.type === "text" ? part.text : "")).join(between) : [...parts];
+}
+
+/** The calls of a conversation: open with the model's block, closed by the answer that names them. */
+class Calls {
+  private readonly waiting = new Map<string, At>();
+  private readonly made = new Set<string>();
+
+  open(id: string, at: At): void {
+    this.waiting.set(id, at);
+    this.made.add(id);
+  }
+
+  answer(id: string, at: At): void {
+    if (!this.made.has(id))
+      throw invalid(
+        at,
+        "tool_use_id",
+        `names ${echo(id)}, which no \`tool_use\` before it has as its \`id\`.`,
+      );
+    this.waiting.delete(id);
+  }
+
+  requireAnswers(): void {
+    for (const [id, at] of this.waiting)
+      throw invalid(at, "id", `calls tool ${echo(id)}, but no \`tool_result\` after it answers. Add one.`);
+  }
+}
