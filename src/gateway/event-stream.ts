@@ -6,7 +6,7 @@ export const EVENT_STREAM = "text/event-stream; charset=utf-8";
 export const KEEP_ALIVE = ": keep-alive\n\n";
 
 /** What ends a stream of OpenAI's older surfaces; not numbered. */
-export const DONE_EVENT = "data: [DONE_EVENT]\n\n";
+export const DONE_EVENT = "data: [DONE]\n\n";
 
 /** One event of a stream that is not named. */
 export const printEvent = (data: string, number: number | null): string =>
