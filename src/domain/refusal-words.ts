@@ -91,6 +91,10 @@ export const REFUSAL_WORDS: Record<RefusalCode, RefusalWords> = {
     happened: "no such request of this key",
     next: "use the id from the answer of the same key",
   },
+  response_not_found: {
+    happened: "responses are not stored, so none is found by its id",
+    next: "send the whole conversation as `input`; `GET /v1/generation?id=` tells what became of a request",
+  },
   receipt_not_ready: {
     happened: "the request still runs, so there is no receipt of it yet",
     next: "ask again when it has ended",

@@ -46,6 +46,7 @@ export const REFUSALS = {
   content_filter: ire(400),
   model_not_found: ire(404),
   generation_not_found: ire(404),
+  response_not_found: ire(404),
   receipt_not_ready: row(409, "invalid_request_error", true),
   insufficient_credits: row(402, "billing_error"),
   key_spend_limit_reached: row(403, "billing_error"),

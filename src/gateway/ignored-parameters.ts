@@ -10,8 +10,14 @@ export function ignoredHeader({ admitted }: Hold, candidate: Candidate | null): 
   const names = [
     ...ignored,
     ...(body?.ignored ?? []),
-    ...(body?.native === true ? [] : (native?.dropped ?? [])),
+    ...(body?.native === true ? [] : (native?.dropped ?? []).slice(0, UNKNOWN_MAX).map(fitToName)),
     ...(reasoning?.hint === true && release?.reasoning === null ? [reasoning.param] : []),
   ];
   return names.length === 0 ? {} : { "x-gw-ignored-parameters": names.join(", ") };
 }
+
+/** More are not named: a header is no place for a body's worth of names. */
+const UNKNOWN_MAX = 32;
+
+/** A name that nobody knows may hold what no header does. */
+const fitToName = (name: string): string => name.replace(/[^\w.[\]-]/g, "?");

@@ -84,18 +84,14 @@ export class Router {
     if (wanted === "embeddings")
       return ` This gateway has no embeddings; it serves ${chat} for the models of GET ${this.baseUrl()}/models.`;
     if (wanted === "messages") return ` The Messages API is served at POST ${this.baseUrl()}/messages.`;
-    const spoken = SPOKEN[wanted];
-    if (spoken === undefined) return ` Use chat completions: ${chat}.`;
-    return ` It does not speak ${spoken}; set the client to chat completions: ${chat}.`;
+    if (wanted === "responses") return ` The Responses API is served at POST ${this.baseUrl()}/responses.`;
+    return ` Use chat completions: ${chat}.`;
   }
 }
 
 /** What clients of other surfaces call, with or without the version before it. */
 const ELSEWHERE =
   /\/(responses|messages(?:\/count_tokens|\/batches)?|embeddings|completions|engines|complete)$/;
-const SPOKEN: Record<string, string> = {
-  responses: "OpenAI's Responses API",
-};
 
 /** One level of percent-decoding; null for a bad escape or a NUL. */
 function decodeOnce(text: string): string | null {

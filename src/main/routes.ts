@@ -15,6 +15,7 @@ import { model, models, type ModelsPorts } from "../http/models.ts";
 import { quote } from "../http/quote.ts";
 import { jwks, receipts } from "../http/receipts.ts";
 import type { Route } from "../http/router.ts";
+import { storedResponses } from "../http/stored-responses.ts";
 import type { EventStreams } from "../http/sse.ts";
 import type { Uploads } from "../limits/uploads.ts";
 import { paymentWebhook } from "../http/webhooks.ts";
@@ -59,6 +60,12 @@ export function httpRoutes(ports: RoutePorts): Route[] {
   const open = { door: "public", methods: ["GET"] } as const;
   return [
     ...ports.formats.flatMap((format) => surfaceRoutes(ports, format)),
+    {
+      path: "/v1/responses/*",
+      door: "inference",
+      methods: ["GET", "DELETE"],
+      handler: storedResponses(ports),
+    },
     { path: "/v1/models", ...free, handler: models(ports) },
     { path: "/v1/models/*", ...free, handler: model(ports) },
     { path: "/v1/key", ...free, handler: key(ports) },

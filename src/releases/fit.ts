@@ -59,7 +59,7 @@ export function fitToRelease(
   const asWritten = native !== null && speaks.includes(native.shape);
   if (!asWritten && native?.only) throw native.only;
   requireCapabilities(request, release, asWritten ? OPTIONAL_FIELDS : fields);
-  if (request.images > 0 || request.files > 0) requireAttachments(request, release, files);
+  if (request.images > 0 || request.files > 0) requireAttachments(request, release, files || asWritten);
   if (request.temperature !== null)
     requireRange(request.temperature, { min: 0, max: temperatureMax }, "decimal", "temperature");
   return {

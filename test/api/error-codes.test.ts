@@ -98,6 +98,8 @@ const PROVOKE: Record<RefusalCode, () => Promise<ErrorReply>> = {
   model_not_found: () => chat({ model: "nope" }),
   generation_not_found: () =>
     get("/v1/generation?id=req_0", { headers: { authorization: `Bearer ${customer.secret}` } }),
+  response_not_found: () =>
+    get("/v1/responses/resp_0", { headers: { authorization: `Bearer ${customer.secret}` } }),
   insufficient_credits: async () => chat({}, await gateway.customer({ usd: "0" })),
   key_spend_limit_reached: async () => chat({}, await gateway.customer({ limitUsd: "0" })),
   scope_not_permitted: () => chat({ model: "base-research-1" }),

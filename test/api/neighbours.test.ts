@@ -22,7 +22,6 @@ afterAll(async () => {
 });
 
 test.each([
-  ["/v1/responses", "OpenAI's Responses API"],
   ["/v1/embeddings", "no embeddings"],
   ["/v1/complete", "Use chat completions"],
 ])("POST %s is 404 and names the endpoint that there is", async (path, says) => {

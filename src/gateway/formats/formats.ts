@@ -3,9 +3,11 @@ import { chatCompletions } from "./chat-completions/chat-completions.ts";
 import { completions } from "./completions/completions.ts";
 import type { Format } from "./format.ts";
 import { messages } from "./messages/messages.ts";
+import { responses } from "./responses/responses.ts";
 
 export const FORMATS: readonly Format[] = [
   chatCompletions, //
   completions,
   messages,
+  responses,
 ];

@@ -12,16 +12,16 @@ const PRIVATE_ENDINGS = new Set([
   ..."arpa onion test invalid example alt".split(" "),
 ]);
 
-/** Throws `invalid_request` at `url` of the place unless the address is of an accepted form. */
-export function requireImageUrl(url: string, at: Place): void {
+/** Throws `invalid_request` at `step` of the place unless the address is of an accepted form. */
+export function requireImageUrl(url: string, at: Place, step = "url"): void {
   if (isInlineImage(url)) {
     if (DATA_IMAGE.test(url.slice(0, HEAD_LENGTH))) return;
-    throw invalid(at, "url", "must be an image as `data:image/<type>;base64,<bytes>`.");
+    throw invalid(at, step, "must be an image as `data:image/<type>;base64,<bytes>`.");
   }
   if (isPublicHttpsUrl(url)) return;
   throw invalid(
     at,
-    "url",
+    step,
     "must be inline `data:image/…;base64,…`, or `https:` with a public host name and no port.",
   );
 }

@@ -1,0 +1,159 @@
+// The tools of a Responses request (surfaces.md §4): functions, groups of them and free-text tools. The model of any shape hears
+// functions with flat names; what it calls is told back under the name, group and kind that the caller gave it.
+import type { ToolDefinition } from "../../../domain/chat-request.ts";
+import {
+  echo,
+  invalid,
+  isJsonObject,
+  isPresent,
+  type JsonObject,
+  list,
+  type Place,
+  readArray,
+  readBoundedString,
+  readObject,
+  readString,
+  refuse,
+} from "../../../domain/read-value.ts";
+import { readNotes } from "../chat-completions/parse-tools.ts";
+
+export interface OfferedTool {
+  kind: "function" | "custom";
+  name: string;
+  /** Of the group that it stands in; null: of none. */
+  namespace: string | null;
+}
+
+/** What a request offers, and how its tools are called on either side. */
+export interface OfferedTools {
+  definitions: ToolDefinition[];
+  /** By the name that the model hears. */
+  byHeard: ReadonlyMap<string, OfferedTool>;
+  /** Places of `tools` that go nowhere, because no rate covers them and the model does without. */
+  dropped: readonly number[];
+}
+
+export const NO_TOOLS: OfferedTools = { definitions: [], byHeard: new Map(), dropped: [] };
+
+const MAX_TOOLS = 128;
+const HEARD_LENGTH_MAX = 64;
+const NAME_LENGTH_MAX = 128;
+const NAME = /^[A-Za-z0-9_-]+$/;
+const KINDS = ["function", "custom", "namespace"] as const;
+/** Searches are paid by the piece; clients offer them unasked. */
+const DROPPABLE = /^web_search(_preview)?(_\d{4}_\d{2}_\d{2})?$/;
+const TOOLS: Place = { parent: null, step: "tools" };
+
+/** Reads `tools`. Throws a Refusal for a kind that is not open. */
+export function parseOfferedTools(value: unknown): OfferedTools {
+  const definitions: ToolDefinition[] = [];
+  const byHeard = new Map<string, OfferedTool>();
+  const dropped: number[] = [];
+  const add = (given: JsonObject, namespace: string | null, at: NonNullable<Place>): void => {
+    const tool: OfferedTool = {
+      kind: given.type === "custom" ? "custom" : "function",
+      name: readToolName(given.name, at),
+      namespace,
+    };
+    const heard = heardName(tool);
+    if (byHeard.has(heard)) throw invalid(at, "name", "repeats the name of another tool. Names must differ.");
+    byHeard.set(heard, tool);
+    definitions.push(tool.kind === "custom" ? customTool(given, heard, at) : functionTool(given, heard, at));
+    if (definitions.length > MAX_TOOLS)
+      throw refuse(
+        "array_above_max_length",
+        null,
+        "tools",
+        `may hold at most ${MAX_TOOLS} tools. Send fewer.`,
+      );
+  };
+  for (const [index, item] of readArray(value, null, "tools").entries()) {
+    const at: NonNullable<Place> = { parent: TOOLS, step: index };
+    const tool = readObject(item, TOOLS, index);
+    const type = readString(tool.type, at, "type");
+    if (DROPPABLE.test(type)) dropped.push(index);
+    else if (type === "namespace") addGroup(tool, at, add);
+    else if (type === "function" || type === "custom") add(tool, null, at);
+    else throw notOpen(type, at);
+  }
+  return { definitions, byHeard, dropped };
+}
+
+function addGroup(
+  group: JsonObject,
+  at: NonNullable<Place>,
+  add: (given: JsonObject, namespace: string, at: NonNullable<Place>) => void,
+): void {
+  const namespace = readToolName(group.name, at);
+  const inside: Place = { parent: at, step: "tools" };
+  for (const [index, item] of readArray(group.tools, at, "tools").entries()) {
+    const place: NonNullable<Place> = { parent: inside, step: index };
+    const tool = readObject(item, inside, index);
+    if (tool.type !== "function" && tool.type !== "custom")
+      throw notOpen(readString(tool.type, place, "type"), place);
+    add(tool, namespace, place);
+  }
+}
+
+const notOpen = (type: string, at: NonNullable<Place>): Error =>
+  refuse(
+    "unsupported_value",
+    at,
+    "type",
+    `${echo(type)} is not open: it would run, and cost, at the provider. Send one of ${list(KINDS)}.`,
+  );
+
+/** The name of a tool or of a group: 1 to 128 letters, digits, `_` and `-`. */
+export function readToolName(value: unknown, at: Place): string {
+  const name = readBoundedString(value, at, "name", NAME_LENGTH_MAX);
+  if (NAME.test(name)) return name;
+  throw invalid(at, "name", "must consist of letters, digits, `_` and `-`.");
+}
+
+/** What the model hears: the same for the same tool, whatever else is offered; no longer than any shape takes. */
+export function heardName({ name, namespace }: Omit<OfferedTool, "kind">): string {
+  const whole = namespace === null ? name : `${namespace}__${name}`;
+  if (whole.length <= HEARD_LENGTH_MAX) return whole;
+  const mark = new Bun.CryptoHasher("sha256").update(whole).digest("hex").slice(0, 8);
+  return `${whole.slice(0, HEARD_LENGTH_MAX - mark.length - 1)}_${mark}`;
+}
+
+function functionTool(given: JsonObject, name: string, at: Place): ToolDefinition {
+  const definition: ToolDefinition["function"] = { name, ...readNotes(given, at) };
+  if (isPresent(given.parameters)) definition.parameters = readObject(given.parameters, at, "parameters");
+  return { type: "function", function: definition };
+}
+
+/** A tool that takes text is heard as a function of one string. */
+function customTool(given: JsonObject, name: string, at: Place): ToolDefinition {
+  const { description = "" } = readNotes(given, at);
+  const grammar = isJsonObject(given.format) ? grammarOf(given.format, { parent: at, step: "format" }) : "";
+  const text = [description, grammar].filter((one) => one !== "").join("\n\n");
+  const parameters = {
+    type: "object",
+    properties: { input: { type: "string" } },
+    required: ["input"],
+    additionalProperties: false,
+  };
+  return { type: "function", function: { name, ...(text !== "" && { description: text }), parameters } };
+}
+
+function grammarOf(format: JsonObject, at: Place): string {
+  if (format.type !== "grammar") return "";
+  const syntax = readString(format.syntax, at, "syntax");
+  return `\`input\` follows this ${syntax} grammar:\n${readString(format.definition, at, "definition")}`;
+}
+
+/** The text of a free-text tool as arguments of the function that stands for it, and back. */
+export const argumentsOfInput = (input: string): string => JSON.stringify({ input });
+
+/** What is no such object was written by a model that failed, and is shown as it is. */
+export function inputOfArguments(text: string): string {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (isJsonObject(value) && typeof value.input === "string") return value.input;
+  } catch {
+    return text;
+  }
+  return text;
+}

@@ -1,0 +1,198 @@
+// `input` of a Responses request as a conversation (surfaces.md §4): calls join the turn that made them, what tools said stands
+// right behind it, and reasoning comes back only where this gateway sealed it.
+import type { ContentPart, Message, ToolCall } from "../../../domain/chat-request.ts";
+import {
+  echo,
+  found,
+  invalid,
+  isJsonObject,
+  isPresent,
+  type JsonObject,
+  type Place,
+  readBoundedString,
+  readChoice,
+  readObject,
+  readString,
+  refuse,
+} from "../../../domain/read-value.ts";
+import { argumentsOfInput, heardName, readToolName } from "./offered-tools.ts";
+import { parseItemContent } from "./parse-item-content.ts";
+import { unsealState } from "./sealed-state.ts";
+
+const INPUT: Place = { parent: null, step: "input" };
+const ROLES = ["user", "system", "developer", "assistant"] as const;
+const ID_LENGTH_MAX = 512;
+const NEXT = "Send the whole conversation as items: nothing is stored here.";
+
+export interface ParsedInput {
+  messages: Message[];
+  /** Places of items that go nowhere: what a provider's own tool did in an earlier turn. */
+  dropped: readonly number[];
+}
+
+/** Reads `input`. Throws a Refusal for the first item that does not pass. */
+export function parseInput(value: unknown): ParsedInput {
+  if (typeof value === "string") return { messages: [{ role: "user", content: value }], dropped: [] };
+  if (!Array.isArray(value))
+    throw invalid(null, "input", `must be a string or an array of items, ${found(value)}.`);
+  const conversation = new Conversation();
+  for (const [index, item] of value.entries())
+    conversation.read(readObject(item, INPUT, index), { parent: INPUT, step: index });
+  const messages = conversation.whole();
+  if (messages.length === 0) throw invalid(null, "input", "must hold at least one message.");
+  return { messages, dropped: conversation.dropped };
+}
+
+type At = NonNullable<Place>;
+
+/** A message, what tools said to its calls, and images and files that they showed. */
+interface Turn {
+  message: Message;
+  at: At;
+  results: Message[];
+  shown: ContentPart[];
+}
+
+class Conversation {
+  readonly dropped: number[] = [];
+  private readonly turns: Turn[] = [];
+  /** The turn of each call: an id may be used again, then the latest counts. */
+  private readonly callers = new Map<string, Turn>();
+  private readonly unanswered = new Map<string, At>();
+  /** Of calls to come. */
+  private readonly states = new Map<string, Record<string, unknown>>();
+  private reasoning = "";
+
+  read(item: JsonObject, at: At): void {
+    switch (typeOf(item, at)) {
+      case "message":
+        return this.message(item, at);
+      case "function_call":
+        return this.call(item, readString(item.arguments, at, "arguments"), at);
+      case "custom_tool_call":
+        return this.call(item, argumentsOfInput(readString(item.input, at, "input")), at);
+      case "function_call_output":
+      case "custom_tool_call_output":
+        return this.output(item, at);
+      case "reasoning":
+        return this.thought(item);
+      case "web_search_call":
+        this.dropped.push(Number(at.step));
+    }
+  }
+
+  /** Each call with what tools said to it, then images and files, which only people may show. Throws for a call without an answer. */
+  whole(): Message[] {
+    for (const [id, at] of this.unanswered)
+      throw invalid(at, "call_id", `calls ${echo(id)}, but no item after it holds its output. Add one.`);
+    return this.turns.flatMap(({ message, results, shown }) => [
+      message,
+      ...results,
+      ...(shown.length === 0 ? [] : [{ role: "user", content: shown } as const]),
+    ]);
+  }
+
+  private message(item: JsonObject, at: At): void {
+    const role = readChoice(item.role, ROLES, at, "role");
+    const content = parseItemContent(item.content, role, { at, step: "content" });
+    if (role !== "assistant") this.reasoning = "";
+    else if (content === "") return; // an answer that only called
+    this.begin({ role, content }, at);
+  }
+
+  private begin(message: Message, at: At): Turn {
+    if (message.role === "assistant") this.think(message);
+    const turn: Turn = { message, at, results: [], shown: [] };
+    this.turns.push(turn);
+    return turn;
+  }
+
+  private call(item: JsonObject, text: string, at: At): void {
+    const id = readCallId(item, at);
+    const namespace = isPresent(item.namespace) ? readString(item.namespace, at, "namespace") : null;
+    const name = heardName({ name: readToolName(item.name, at), namespace });
+    const state = this.states.get(id);
+    const call: ToolCall = { id, type: "function", function: { name, arguments: text } };
+    if (state !== undefined) call.extra_content = state;
+    const last = this.turns.at(-1);
+    const open = last?.message.role === "assistant" && last.results.length === 0 ? last : null;
+    const turn = open ?? this.begin({ role: "assistant", content: null }, at);
+    this.think(turn.message);
+    (turn.message.tool_calls ??= []).push(call);
+    this.callers.set(id, turn);
+    this.unanswered.set(id, at);
+  }
+
+  private output(item: JsonObject, at: At): void {
+    const id = readCallId(item, at);
+    const turn = this.callers.get(id);
+    if (turn === undefined)
+      throw invalid(at, "call_id", `names ${echo(id)}, which no item before it calls. Send the call, too.`);
+    const said = parseItemContent(item.output, "tool", { at, step: "output" });
+    const parts: ContentPart[] = typeof said === "string" ? [] : said;
+    const texts = parts.filter(({ type }) => type === "text");
+    const shown = parts.filter(({ type }) => type !== "text");
+    const words = texts.length === 0 && shown.length > 0 ? SHOWN : texts;
+    turn.results.push({
+      role: "tool",
+      tool_call_id: id,
+      content: typeof said === "string" ? said : words,
+    });
+    for (const part of shown) turn.shown.push(part);
+    this.unanswered.delete(id);
+  }
+
+  /** What nobody sealed here is another provider's: it is left out. */
+  private thought(item: JsonObject): void {
+    const state = unsealState(item.encrypted_content);
+    if (state === null) return;
+    if (state.call !== null) this.states.set(state.call, state.extra);
+    const summary = Array.isArray(item.summary) ? (item.summary as unknown[]) : [];
+    for (const part of summary)
+      if (isJsonObject(part) && typeof part.text === "string") this.reasoning += part.text;
+  }
+
+  /** Reasoning since the last turn led to this one. */
+  private think(message: Message): void {
+    if (this.reasoning === "") return;
+    message.reasoning_content = this.reasoning;
+    this.reasoning = "";
+  }
+}
+
+/** Stands where a tool said nothing but what it showed. */
+const SHOWN: ContentPart[] = [{ type: "text", text: "(shown below)" }];
+
+const KINDS = [
+  "message",
+  "function_call",
+  "function_call_output",
+  "custom_tool_call",
+  "custom_tool_call_output",
+  "reasoning",
+  "web_search_call",
+] as const;
+
+function typeOf(item: JsonObject, at: At): (typeof KINDS)[number] {
+  if (!isPresent(item.type)) return isPresent(item.role) ? "message" : throwReference(at, "id");
+  const type = readString(item.type, at, "type");
+  const kind = KINDS.find((candidate) => candidate === type);
+  if (kind !== undefined) return kind;
+  if (type === "item_reference") return throwReference(at, "type");
+  throw refuse(
+    "unsupported_value",
+    at,
+    "type",
+    `${echo(type)} is not open: it belongs to a tool that is not.`,
+  );
+}
+
+function throwReference(at: At, step: string): never {
+  throw refuse("unsupported_value", at, step, `refers to an item that is not in this request. ${NEXT}`);
+}
+
+function readCallId(item: JsonObject, at: At): string {
+  const id = readBoundedString(item.call_id, at, "call_id", ID_LENGTH_MAX);
+  if (id === "") throw invalid(at, "call_id", "must not be empty.");
+  return id;
+}

@@ -1,0 +1,94 @@
+// What an item of a Responses request says: a string, or a list of the parts that its role may carry.
+import type { ContentPart } from "../../../domain/chat-request.ts";
+import {
+  echo,
+  found,
+  invalid,
+  isPresent,
+  type JsonObject,
+  list,
+  type Place,
+  readChoice,
+  readObject,
+  readString,
+  refuse,
+} from "../../../domain/read-value.ts";
+import { inlinePdf } from "../../../domain/inline-pdf.ts";
+import { requireImageUrl } from "../chat-completions/parse-image-url.ts";
+
+export type Speaker = "system" | "developer" | "user" | "assistant" | "tool";
+
+const PARTS_OF: Record<Speaker, readonly string[]> = {
+  system: ["input_text"],
+  developer: ["input_text"],
+  user: ["input_text", "input_image", "input_file"],
+  assistant: ["output_text", "refusal", "input_text"],
+  tool: ["input_text", "input_image", "input_file"],
+};
+const DETAILS = ["auto", "low", "high", "original"] as const;
+
+/** Reads what stands at `step` of the item. */
+export function parseItemContent(
+  value: unknown,
+  speaker: Speaker,
+  { at, step }: { at: Place; step: string },
+): string | ContentPart[] {
+  if (typeof value === "string") return value;
+  if (!Array.isArray(value))
+    throw invalid(at, step, `must be a string or an array of parts, ${found(value)}.`);
+  if (value.length === 0) return "";
+  const parts: Place = { parent: at, step };
+  return value.map((part: unknown, index) =>
+    parsePart(readObject(part, parts, index), speaker, { parent: parts, step: index }),
+  );
+}
+
+function parsePart(part: JsonObject, speaker: Speaker, at: NonNullable<Place>): ContentPart {
+  const type = readString(part.type, at, "type");
+  if (!PARTS_OF[speaker].includes(type))
+    throw refuse(
+      "unsupported_value",
+      at,
+      "type",
+      `${echo(type)} is not open here; send ${list(PARTS_OF[speaker])}.`,
+    );
+  switch (type) {
+    case "input_image":
+      return parseImage(part, at);
+    case "input_file":
+      return parsePdf(part, at);
+    case "refusal":
+      return { type: "refusal", refusal: readString(part.refusal, at, "refusal") };
+    default:
+      return { type: "text", text: readString(part.text, at, "text") };
+  }
+}
+
+function parseImage(part: JsonObject, at: Place): ContentPart {
+  refuseStored(part, at, "Send `image_url`.");
+  const url = readString(part.image_url, at, "image_url");
+  requireImageUrl(url, at, "image_url");
+  if (!isPresent(part.detail)) return { type: "image_url", image_url: { url } };
+  return { type: "image_url", image_url: { url, detail: readChoice(part.detail, DETAILS, at, "detail") } };
+}
+
+function parsePdf(part: JsonObject, at: Place): ContentPart {
+  refuseStored(part, at, "Send its bytes as `file_data`.");
+  if (isPresent(part.file_url))
+    throw refuse("unsupported_parameter", at, "file_url", "is not fetched. Send its bytes as `file_data`.");
+  const name = isPresent(part.filename) ? readString(part.filename, at, "filename") : null;
+  return {
+    type: "file",
+    file: inlinePdf(readString(part.file_data, at, "file_data"), name, at, "file_data"),
+  };
+}
+
+function refuseStored(part: JsonObject, at: Place, instead: string): void {
+  if (isPresent(part.file_id))
+    throw refuse(
+      "unsupported_parameter",
+      at,
+      "file_id",
+      `names an uploaded file, and none are kept here. ${instead}`,
+    );
+}

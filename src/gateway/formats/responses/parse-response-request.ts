@@ -1,0 +1,79 @@
+// From a decoded body to a ChatRequest and what its answer has to know, or to the refusal of its first wrong field (surfaces.md §4).
+import { type ChatRequest, countAttachments, emptyRequest } from "../../../domain/chat-request.ts";
+import {
+  clip,
+  found,
+  invalid,
+  isJsonObject,
+  isPresent,
+  type JsonObject,
+} from "../../../domain/read-value.ts";
+import { Refusal } from "../../../domain/refusals.ts";
+import type { OfferedTools } from "./offered-tools.ts";
+import { parseOfferedChoice } from "./parse-offered-choice.ts";
+import { REFUSED_HERE } from "./refused-here.ts";
+import { emptyDraft, RESPONSE_FIELDS, type ResponseDraft } from "./response-fields.ts";
+
+export interface ParsedResponseRequest {
+  request: ChatRequest;
+  offered: OfferedTools;
+  /** As the caller sent it. */
+  body: JsonObject;
+}
+
+/** Reads a decoded body. Throws a Refusal with `param` for the first field, in body order, that does not pass. */
+export function parseResponseRequest(body: unknown): ParsedResponseRequest {
+  if (!isJsonObject(body)) throw new Refusal("invalid_request", "The request body must be one JSON object.");
+  const draft = emptyDraft(emptyRequest());
+  for (const name of Object.keys(body)) readField(draft, name, body[name]);
+  for (const name of ["model", "input"])
+    if (!isPresent(body[name])) throw invalid(null, name, `is required, ${found(undefined)}.`);
+  return { request: finish(draft, body), offered: draft.offered, body };
+}
+
+function readField(draft: ResponseDraft, name: string, value: unknown): void {
+  const read = RESPONSE_FIELDS.get(name);
+  if (read !== undefined) {
+    if (isPresent(value)) read(draft, value);
+    return;
+  }
+  if (!isPresent(value)) return;
+  const refused = REFUSED_HERE.get(name);
+  if (refused !== undefined) throw new Refusal(refused.code, `\`${name}\` ${refused.text}`, { param: name });
+  draft.untranslated.push(clip(name));
+}
+
+function finish(draft: ResponseDraft, body: JsonObject): ChatRequest {
+  const { request, input, instructions, offered } = draft;
+  if (isPresent(body.tool_choice)) request.toolChoice = parseOfferedChoice(body.tool_choice, offered);
+  request.messages =
+    instructions === null || instructions === ""
+      ? input.messages
+      : [{ role: "system", content: instructions }, ...input.messages];
+  Object.assign(request, countAttachments(request.messages));
+  if (draft.logprobs) {
+    request.applied.logprobs = true;
+    if (draft.topLogprobs !== null) request.applied.top_logprobs = draft.topLogprobs;
+  }
+  request.native = {
+    shape: "openai-responses",
+    body: withoutDropped(draft, body),
+    headers: {},
+    only: null,
+    dropped: draft.untranslated,
+  };
+  return request;
+}
+
+/** What goes on where the upstream speaks this shape: the body in its order, without what goes nowhere. */
+function withoutDropped({ dropped, offered, input }: ResponseDraft, body: JsonObject): JsonObject {
+  if (dropped.length === 0 && offered.dropped.length === 0 && input.dropped.length === 0) return body;
+  const kept: JsonObject = {};
+  for (const [name, value] of Object.entries(body)) {
+    if (dropped.includes(name)) continue;
+    const places = name === "tools" ? offered.dropped : name === "input" ? input.dropped : [];
+    kept[name] =
+      places.length === 0 ? value : (value as unknown[]).filter((_, place) => !places.includes(place));
+  }
+  return kept;
+}

@@ -1,0 +1,63 @@
+// Errors of the Responses surface: before an answer in OpenAI's envelope, inside a stream as a response that failed; both in the words of
+// this surface.
+import { printError } from "../../../domain/error-body.ts";
+import { Refusal } from "../../../domain/refusals.ts";
+import { printNamedEvent } from "../../event-stream.ts";
+import { wireJson } from "../../../domain/wire-json.ts";
+import { ResponseHead } from "./response-object.ts";
+
+/** What the rooms below call a field, and what this surface calls it. */
+const FIELDS: Record<string, string> = {
+  messages: "input",
+  max_tokens: "max_output_tokens",
+  max_completion_tokens: "max_output_tokens",
+  response_format: "text.format",
+  reasoning_effort: "reasoning.effort",
+};
+const FIELD =
+  /(?<![\w.])(?:messages|max_tokens|max_completion_tokens|response_format|reasoning_effort)(?!\w)/g;
+
+const translated = (text: string): string => text.replace(FIELD, (name) => FIELDS[name] ?? name);
+
+/** A path into what the rooms below read is no path of this body: its field is. */
+function paramOf(param: string | null): string | null {
+  const [, field = "", rest = ""] = /^(\w+)(.*)$/s.exec(param ?? "") ?? [];
+  const name = FIELDS[field];
+  if (name === undefined) return param;
+  return field === "messages" && rest !== "" ? name : name + rest;
+}
+
+function inOurWords(refusal: Refusal): Refusal {
+  const { code, message, details, type, retry, headers, retryAfterMs } = refusal;
+  return new Refusal(code, translated(message), {
+    param: paramOf(refusal.param),
+    type,
+    retry,
+    headers,
+    ...(details && { details }),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+  });
+}
+
+export const printResponseError = (refusal: Refusal, requestId: string, gateway: string | null): string =>
+  printError(inOurWords(refusal), requestId, gateway);
+
+/** `error` of a response that failed. */
+export function printFailure(refusal: Refusal): string {
+  const { code, message, param, type } = inOurWords(refusal);
+  return wireJson({ code, message, param, type });
+}
+
+/** Who ends a stream that nobody prints any more knows its model from the receipt. */
+export function printResponseInterrupted(
+  refusal: Refusal,
+  requestId: string,
+  { gateway, number }: { gateway: string; number: number },
+): string {
+  const { public_model: model = "" } = JSON.parse(gateway) as { public_model?: string };
+  const head = new ResponseHead({ requestId, created: 0, model }, {});
+  const told = { output: "", usage: "null", gateway, error: printFailure(refusal) };
+  const response = head.print({ ...told, status: "failed" });
+  const data = `{"type":"response.failed","sequence_number":${number - 1},"response":${response}}`;
+  return printNamedEvent("response.failed", data, number);
+}

@@ -1,0 +1,27 @@
+// POST /v1/responses: the surface of OpenAI's newer clients (surfaces.md). Stateless: what a conversation holds, each request brings.
+import type { AnswerPrinter, Format } from "../format.ts";
+import { parseResponseRequest, type ParsedResponseRequest } from "./parse-response-request.ts";
+import { printResponse } from "./response-answer.ts";
+import { printResponseError, printResponseInterrupted } from "./response-errors.ts";
+import { ResponseEvents } from "./response-events.ts";
+import { sentFieldsOf } from "./sent-response-fields.ts";
+
+export const responses: Format = {
+  path: "/v1/responses",
+  object: "response",
+  idHeader: null,
+  credentialHeader: "authorization",
+  parse: (body) => {
+    const asked = parseResponseRequest(body);
+    return { request: asked.request, printer: printerOf(asked) };
+  },
+  sentFields: sentFieldsOf,
+  printError: printResponseError,
+  printInterrupted: printResponseInterrupted,
+  recognizes: (sent) => sent.startsWith("id: 1\nevent: response.created\n"),
+};
+
+const printerOf = (asked: ParsedResponseRequest): AnswerPrinter => ({
+  answer: (head, answer, figures) => printResponse(head, answer, figures, asked),
+  stream: (head, numbered) => new ResponseEvents(head, asked, numbered),
+});
