@@ -3,6 +3,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Config } from "../../src/config/config.ts";
 import { nanoUsd } from "../../src/domain/money.ts";
+import {
+  keyFor,
+  startTokenServer,
+  tokenReply,
+} from "../../src/providers/credentials/credentials.fixtures.ts";
 import { PROVIDER_KINDS } from "../../src/providers/kinds.ts";
 import { type ErrorJson, type GatewayJson, gatewayOf } from "../support/events.ts";
 import { type Customer, hello, startGateway, type TestGateway } from "../support/gateway.ts";
@@ -14,6 +19,7 @@ const claude = (model: string, upstream_model: string, { provider = "claude", pr
 const MODELS = [
   claude("budget-1", "claude-sonnet-4-5"),
   claude("effort-1", "claude-opus-4-8"),
+  claude("vertex-1", "claude-haiku-4-5@20251001", { provider: "claude-vertex" }),
   claude("both-1", "claude-haiku-4-5"),
   claude("pair-1", "claude-opus-4-5"),
   claude("pair-1", "claude-opus-4-1", { provider: "claude-aws", priority: 1 }),
@@ -41,13 +47,15 @@ let gateway: TestGateway;
 let customer: Customer;
 let strange: ReturnType<typeof Bun.serve>;
 let strangeCalls = 0;
+const tokens = startTokenServer((nth) => tokenReply(`token-${nth}`));
+
+const DIRECT = { envelope: "direct", api_key: "key", models: {} };
 
 /** A provider of this kind, as an operator would name it. */
-function add(config: Config, name: string, baseUrl: string): void {
+function add(config: Config, name: string, baseUrl: string, own: object = DIRECT): void {
   const [usual] = config.providers;
   const kind = PROVIDER_KINDS.find((one) => one.name === "anthropic");
   if (usual === undefined || kind === undefined) throw new Error("nothing to add to");
-  const own = { envelope: "direct", api_key: "key", models: {} };
   config.providers.push({ ...usual, name, kind, baseUrl, own });
 }
 
@@ -74,6 +82,12 @@ beforeAll(async () => {
       const at = config.providers[0]?.baseUrl?.replace(/\/v1$/, "/anthropic/v1") ?? "";
       add(config, "claude", at);
       add(config, "claude-aws", at);
+      add(config, "claude-vertex", at, {
+        envelope: "vertex",
+        location: "europe-west1",
+        service_account: keyFor(tokens.url),
+        models: {},
+      });
       add(config, "strange", `http://127.0.0.1:${strange.port}/v1`);
     },
   });
@@ -83,6 +97,7 @@ afterAll(async () => {
   await gateway.assertSound();
   await gateway.stop();
   await strange.stop(true);
+  await tokens[Symbol.asyncDispose]();
 });
 
 interface Call {
@@ -191,12 +206,16 @@ const thoughtsOf = ({ said }: Turn): number =>
   said.tool_calls?.[0]?.extra_content?.anthropic?.thinking.length ?? 0;
 
 describe("twenty turns with two tools each", () => {
-  test.each(["budget-1", "effort-1"])(
-    "%s thinks in every round, and its thoughts come back",
-    async (model) => {
+  test.each([
+    ["budget-1", "claude"],
+    ["effort-1", "claude"],
+    ["vertex-1", "claude-vertex"],
+  ])(
+    "%s at %s thinks in every round, and its thoughts come back",
+    async (model, provider) => {
       const heard = await converse(model, { turns: 20 });
       for (const [at, turn] of heard.entries()) {
-        expect(turn.receipt.provider).toBe("claude");
+        expect(turn.receipt.provider).toBe(provider);
         expect(turn.said.reasoning_content ?? "").not.toBe("");
         if (at % 2 === 0) expect(thoughtsOf(turn)).toBe(1);
         expect(turn.said.tool_calls?.[1]?.extra_content).toBeUndefined(); // once, on the first call
@@ -204,6 +223,10 @@ describe("twenty turns with two tools each", () => {
     },
     120_000,
   );
+
+  test("all calls at Vertex go out with one token", () => {
+    expect(tokens.asked).toHaveLength(1);
+  });
 
   test("a client that keeps no thoughts is answered all the same, without thinking where the vendor would refuse it", async () => {
     const lost = (said: Said): Said => ({

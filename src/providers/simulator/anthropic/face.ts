@@ -6,12 +6,13 @@ import type { Behaviour } from "../behaviour.ts";
 import type { Face, Heard, Said, StreamWords } from "../face.ts";
 import { completionTokensOf } from "../print.ts";
 import { claudeBlocks, inputOfCall, openingOf, type SaidBlock, wordsIn } from "./blocks.ts";
+import { servesClaude, unwrapped } from "./envelope.ts";
 import { type ClaudeCall, readClaudeCall } from "./request.ts";
 import { thoughtSeal } from "./seal.ts";
 
 export const anthropicMessages: Face = {
-  serves: (path) => path === "/anthropic/v1/messages",
-  hear: (body) => heardClaude(readClaudeCall(body)),
+  serves: servesClaude,
+  hear: (body, path, headers) => heardClaude(readClaudeCall(unwrapped(body, path, headers))),
   refusal: ({ status, code, message }) => errorBody(code ?? TYPES[status] ?? "api_error", message),
   contentType: "text/event-stream; charset=utf-8",
 };

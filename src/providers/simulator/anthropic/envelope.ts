@@ -1,0 +1,36 @@
+// Where a call in this shape is heard: at the vendor's own path, or below a project of Vertex AI, which has the model in its
+// path and the API's version in the body. Each wants its proof.
+import type { IncomingHttpHeaders } from "node:http";
+import { FaceRefusal } from "../face.ts";
+
+const DIRECT = "/anthropic/v1/messages";
+const VERTEX =
+  /^\/anthropic\/v1\/projects\/[^/]+\/locations\/[^/]+\/publishers\/anthropic\/models\/([^/:]+):(rawPredict|streamRawPredict)$/;
+const VERTEX_VERSION = "vertex-2023-10-16";
+
+export const servesClaude = (path: string): boolean => path === DIRECT || VERTEX.test(path);
+
+/** The body as the vendor's own path takes it. Throws `FaceRefusal` for a call without its proof, or not in its envelope. */
+export function unwrapped(body: unknown, path: string, headers: IncomingHttpHeaders): unknown {
+  const [, encoded, method] = VERTEX.exec(path) ?? [];
+  const bearer = headers.authorization?.startsWith("Bearer ") === true;
+  if (encoded === undefined) {
+    if (!bearer && headers["x-api-key"] === undefined && headers["api-key"] === undefined)
+      throw new FaceRefusal("x-api-key header is required", { status: 401 });
+    if (headers["anthropic-version"] === undefined)
+      throw new FaceRefusal("anthropic-version: header is required");
+    return body;
+  }
+  const model = decodeURIComponent(encoded);
+  const refuse = (message: string, status = 400): never => {
+    throw new FaceRefusal(message, { status, model });
+  };
+  if (!bearer) refuse("Request is missing required authentication credential.", 401);
+  if (typeof body !== "object" || body === null) return refuse("Invalid JSON payload received.");
+  if ("model" in body) refuse("model: Extra inputs are not permitted");
+  const { anthropic_version: version, ...call } = body as Record<string, unknown>;
+  if (version !== VERTEX_VERSION) refuse(`anthropic_version: Input should be '${VERTEX_VERSION}'`);
+  if ((call["stream"] === true) !== (method === "streamRawPredict"))
+    refuse(`stream: does not go with the method ${method}`);
+  return { model, ...call };
+}
