@@ -34,6 +34,8 @@ const ROWS = {
   }),
   /** PDFs; as `images`. */
   files: flag(),
+  /** Vectors, and nothing else: no field asks for it, its surface does (`releases/fit.ts`). */
+  embeddings: flag(),
 };
 
 export type Capability = keyof typeof ROWS;

@@ -115,14 +115,18 @@ function perToken(perMillion: string): string {
 }
 
 /** Fields that change what is sent to a provider, where the release has a use for them. */
-const supportedParameters = ({ capabilities, reasoning }: Release): string[] =>
-  LISTED.filter(([name, { needs, beside }]) => {
+function supportedParameters({ capabilities, reasoning }: Release): string[] {
+  if (capabilities.embeddings) return EMBEDDINGS_FIELDS;
+  return LISTED.filter(([name, { needs, beside }]) => {
     const capability = needs ?? beside;
     if (capability !== undefined)
       return Number(capabilities[capability]) > Number(NO_CAPABILITIES[capability]);
     return name !== "reasoning_effort" || reasoning !== null;
   }).map(([name]) => name);
+}
 
+/** Of /v1/embeddings, beside the model. */
+const EMBEDDINGS_FIELDS = ["input", "encoding_format", "dimensions", "user"];
 const LAST = 1000;
 const LISTED = REQUEST_FIELDS.filter(([, { unlisted }]) => unlisted !== true).toSorted(
   ([, a], [, b]) => (a.place ?? LAST) - (b.place ?? LAST),

@@ -82,7 +82,7 @@ export class Router {
   private hintFor(wanted: string): string {
     const chat = `POST ${this.baseUrl()}/chat/completions`;
     if (wanted === "embeddings")
-      return ` This gateway has no embeddings; it serves ${chat} for the models of GET ${this.baseUrl()}/models.`;
+      return ` Embeddings are at POST ${this.baseUrl()}/embeddings, and answers in words at ${chat}.`;
     if (wanted === "messages") return ` The Messages API is served at POST ${this.baseUrl()}/messages.`;
     if (wanted === "responses") return ` The Responses API is served at POST ${this.baseUrl()}/responses.`;
     return ` Use chat completions: ${chat}.`;

@@ -104,6 +104,7 @@ export function affordableMaxTokens(input: {
   budget: NanoUsd;
 }): number {
   const { promptTokens } = input;
+  if (input.releases.every(({ maxOutputTokens }) => maxOutputTokens === 0)) return 0; // vectors have no tokens
   const roomOf = (release: Release): number => release.contextWindow - promptTokens;
   // A larger maximum leaves out the candidates whose window it overruns, and the dearest may be among them.
   const rooms = [...new Set(input.releases.map(roomOf))].filter((room) => room > 0).toSorted((a, b) => b - a);
@@ -156,6 +157,7 @@ function contextRefusal(
     null,
   );
   if (widest === null) throw new Error("a quote needs at least one candidate");
+  if (maxTokens === 0) return inputRefusal(widest.contextWindow, promptTokens);
   const completion = maxTokens ?? widest.defaultOutputTokens;
   return new Refusal(
     "context_length_exceeded",
@@ -177,3 +179,11 @@ function flatTokens(count: number, most: number | null | undefined, field: strin
   if (typeof most === "number") return count * most;
   throw new Error(`a request that needs ${field} reached a release without it`);
 }
+
+/** Of a request that nothing is put out for. */
+const inputRefusal = (contextWindow: number, promptTokens: number): Refusal =>
+  new Refusal(
+    "context_length_exceeded",
+    `This model takes at most ${contextWindow} tokens in one request, all inputs together. However, you sent ${promptTokens}. Send several requests.`,
+    { param: "input", details: { context_window: contextWindow, prompt_tokens: promptTokens } },
+  );

@@ -57,6 +57,7 @@ export function fitToRelease(
 ): Fitted {
   const { native } = request;
   const asWritten = native !== null && speaks.includes(native.shape);
+  requireKind(request, release);
   if (!asWritten && native?.only) throw native.only;
   requireCapabilities(request, release, asWritten ? OPTIONAL_FIELDS : fields);
   if (request.images > 0 || request.files > 0) requireAttachments(request, release, files || asWritten);
@@ -66,6 +67,16 @@ export function fitToRelease(
     reasoningEffort: chooseEffort(request.reasoning, release),
     temperature: request.temperature ?? release.defaults.temperature ?? null,
   };
+}
+
+/** A release gives texts or vectors, never both; one of before the difference gives texts. */
+function requireKind({ native }: ChatRequest, { model, capabilities }: Offer): void {
+  const wanted = native?.shape === "openai-embeddings";
+  if (wanted === (capabilities.embeddings === true)) return;
+  const text = wanted
+    ? `${echo(model)} makes no embeddings. GET /v1/models says in \`capabilities\` which models do.`
+    : `${echo(model)} makes embeddings and nothing else. Send its inputs to /v1/embeddings.`;
+  throw refuse("unsupported_value", null, "model", text);
 }
 
 /** A release may promise more than its provider can be told: what that does not know is not offered. */

@@ -100,6 +100,11 @@ test("what is left out gets the safe default: nothing able, bytes counted, cache
   expect(parseManifest({ ...LEAST, route: "mine" }).route).toBe("mine");
 });
 
+const NO_OUTPUT = {
+  max_output_tokens: undefined,
+  default_output_tokens: 0,
+  pricing: { ...LEAST.pricing, output_per_million: "0" },
+};
 const FLAT = { image_tokens_max: 1, file_tokens_max: 1, file_pages_max: 1 };
 
 test("each capability is checked: offered or not, or up to a number that no release may pass", () => {
@@ -108,9 +113,28 @@ test("each capability is checked: offered or not, or up to a number that no rele
     for (const wrong of max === null ? [1, "yes", null] : [0, max + 1, 1.5, true])
       expect([wrong, pathOf({ ...LEAST, capabilities: { [name]: wrong } })]).toEqual([wrong, path]);
     const offered = { [name]: max ?? true };
-    const release = freezeRelease(parseManifest({ ...LEAST, capabilities: offered, ...FLAT }), SIGNED);
+    const also = name === "embeddings" ? NO_OUTPUT : FLAT;
+    const release = freezeRelease(parseManifest({ ...LEAST, capabilities: offered, ...also }), SIGNED);
     expect(release.capabilities).toEqual({ ...NO_CAPABILITIES, ...offered });
   }
+});
+
+test("a release of vectors gives nothing else, and one of texts says of how many tokens at most", () => {
+  const vectors = { ...LEAST, ...NO_OUTPUT, capabilities: { embeddings: true } };
+  expect(freezeRelease(parseManifest(vectors), SIGNED)).toMatchObject({
+    maxOutputTokens: 0,
+    defaultOutputTokens: 0,
+  });
+  for (const [change, path] of [
+    [{ max_output_tokens: 10 }, "max_output_tokens"],
+    [{ pricing: LEAST.pricing }, "pricing.output_per_million"],
+    [{ capabilities: { embeddings: true, tools: true } }, "capabilities.embeddings"],
+    [{ capabilities: { embeddings: true, max_n: 2 } }, "capabilities.embeddings"],
+    [{ reasoning: { modes: ["low"], default: "low" } }, "capabilities.embeddings"],
+  ] as const)
+    expect([change, pathOf({ ...vectors, ...change })]).toEqual([change, path]);
+  for (const name of ["max_output_tokens", "default_output_tokens"])
+    for (const least of [0, undefined]) expect(pathOf({ ...LEAST, [name]: least })).toBe(name);
 });
 
 test("a price that YAML reads as a float is refused, and the message says what to write", () => {

@@ -30,6 +30,8 @@ const modelId = z
   .max(200)
   .regex(/^[A-Za-z0-9][A-Za-z0-9._:/-]*$/, "must use only letters, digits and . _ : / -");
 const tokens = z.int().min(1).max(CONTEXT_WINDOW_MAX);
+/** Left out, and 0, where nothing is put out. */
+const outputTokens = z.int().min(0).max(CONTEXT_WINDOW_MAX).default(0);
 const flag = z.boolean().default(false);
 
 const amount = z
@@ -91,8 +93,8 @@ const writtenSchema = z.strictObject({
   tier: z.enum(["standard", "research"]),
   requires_paid: flag,
   context_window: tokens,
-  max_output_tokens: tokens,
-  default_output_tokens: tokens,
+  max_output_tokens: outputTokens,
+  default_output_tokens: outputTokens,
   pricing,
   reasoning: reasoning.optional(),
   tokenizer: z.enum(["o200k_base", "cl100k_base", "bytes"]).default("bytes"),
@@ -140,6 +142,7 @@ function agreements(written: Written): [boolean, string, string][] {
   const { reasoning: thinking, capabilities: able } = written;
   const modes = thinking?.modes ?? [];
   return [
+    ...outputAgrees(written),
     [
       written.max_output_tokens > written.context_window,
       "max_output_tokens",
@@ -180,6 +183,31 @@ function agreements(written: Written): [boolean, string, string][] {
     ...pricesAgree(written),
   ];
 }
+
+/** A release gives texts of so many tokens, or vectors and nothing else. */
+function outputAgrees(written: Written): [boolean, string, string][] {
+  const { capabilities: able, reasoning: thinking, pricing: published } = written;
+  const { embeddings: vectors, ...others } = able;
+  const more = Object.values(others).some((offered) => Number(offered) > 1 || offered === true);
+  return [
+    ...OUTPUT_FIELDS.flatMap((name): [boolean, string, string][] => [
+      [!vectors && written[name] === 0, name, "is required, and at least 1"],
+      [vectors && written[name] !== 0, name, "must be left out: vectors have no tokens"],
+    ]),
+    [
+      vectors && (more || thinking !== undefined),
+      "capabilities.embeddings",
+      "stands alone: vectors are all that such a release gives",
+    ],
+    [
+      vectors && Number(published.output_per_million) !== 0,
+      "pricing.output_per_million",
+      'must be "0": vectors have no tokens',
+    ],
+  ];
+}
+
+const OUTPUT_FIELDS = ["max_output_tokens", "default_output_tokens"] as const;
 
 const requiredFields: z.core.$ZodErrorMap = ({ code, input }) =>
   code === "invalid_type" && input === undefined ? "is required" : undefined;

@@ -149,17 +149,25 @@ test("key files: the private half signs, the public half is enough to trust, oth
   expect(await readReleaseKey(pair.publicJwk).catch((error: unknown) => error)).toBeInstanceOf(ReleaseError);
 });
 
-test("a release without files says nothing of them: programs that know none read it as they read all others", async () => {
+test("a release without files or embeddings says nothing of them: programs that know none read it as they read all others", async () => {
   const { release } = decodeJwt<{ release: Manifest }>(await sign());
-  expect(release.capabilities).not.toHaveProperty("files");
-  const { files: _, ...before } = MANIFEST.capabilities;
+  const { files: _, embeddings: __, ...before } = MANIFEST.capabilities;
   expect(release).toEqual({ ...MANIFEST, capabilities: before as Manifest["capabilities"] });
-  const offered = parseManifest({
-    ...MANIFEST,
-    capabilities: { files: true },
-    file_tokens_max: 2000,
-    file_pages_max: 10,
-  });
-  const { claims } = await verifyRelease(await sign(offered), trusted, { nowMs: NOW_MS });
-  expect(claims.manifest).toEqual(offered);
+  const { max_output_tokens: _most, default_output_tokens: _default, reasoning: _modes, ...rest } = MANIFEST;
+  for (const offered of [
+    parseManifest({
+      ...MANIFEST,
+      capabilities: { files: true },
+      file_tokens_max: 2000,
+      file_pages_max: 10,
+    }),
+    parseManifest({
+      ...rest,
+      capabilities: { embeddings: true },
+      pricing: { ...MANIFEST.pricing, output_per_million: "0" },
+    }),
+  ]) {
+    const { claims } = await verifyRelease(await sign(offered), trusted, { nowMs: NOW_MS });
+    expect(claims.manifest).toEqual(offered);
+  }
 });

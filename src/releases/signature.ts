@@ -38,10 +38,13 @@ export function signRelease(
     .sign(privateKey);
 }
 
-/** Without the switch that programs of before do not know, where it is off: they refuse names that they do not know. */
+/** Without switches that programs of before do not know, where they are off: they refuse names that they do not know. */
 function signed(manifest: Manifest): object {
-  const { files, ...known } = manifest.capabilities;
-  return { ...manifest, capabilities: { ...known, ...(files && { files }) } };
+  const { files, embeddings, ...known } = manifest.capabilities;
+  return {
+    ...manifest,
+    capabilities: { ...known, ...(files && { files }), ...(embeddings && { embeddings }) },
+  };
 }
 
 /**

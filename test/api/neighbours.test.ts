@@ -22,7 +22,7 @@ afterAll(async () => {
 });
 
 test.each([
-  ["/v1/embeddings", "no embeddings"],
+  ["/v2/embeddings", "Embeddings are at"],
   ["/v1/complete", "Use chat completions"],
 ])("POST %s is 404 and names the endpoint that there is", async (path, says) => {
   const answer = await fetch(`${gateway.url}${path}`, { method: "POST", body: "{}" });

@@ -69,3 +69,17 @@ export const onProvider = (
   provider,
   ...also,
 });
+
+/** Vectors: nothing is put out. Two dollars per million tokens. */
+export const VECTORS: TestManifest = {
+  model: "vectors-1",
+  provider: "simulator",
+  upstream_model: "sim-vectors-1",
+  region: "local",
+  tier: "standard",
+  version: 1,
+  context_window: 300_000,
+  tokenizer: "o200k_base",
+  capabilities: { embeddings: true },
+  pricing: { ...pricing, cached_input_per_million: undefined, output_per_million: "0", request_minimum: "0" },
+};

@@ -2,6 +2,7 @@
 import type { Authorize, Codec } from "../codec.ts";
 import { SseEvents } from "../http/sse.ts";
 import type { Dialect } from "./dialects.ts";
+import { asksForVectors, embeddingsBody, EmbeddingsReader, inputsOf } from "./embeddings.ts";
 import { outgoingBody } from "./outgoing-body.ts";
 import { ChunkReader } from "./parts-of-chunk.ts";
 import { readError } from "./read-error.ts";
@@ -18,9 +19,13 @@ export function openAiCodec({ family, authorize, dialect }: OpenAiAccount): Code
   return {
     fields: dialect.fields,
     idHeader: "x-request-id",
-    prepare: (draft) => outgoingBody(draft, { family, dialect }),
+    speaks: ["openai-embeddings"],
+    prepare: (draft) =>
+      asksForVectors(draft.request)
+        ? embeddingsBody(draft, dialect.fields)
+        : outgoingBody(draft, { family, dialect }),
     target: ({ request }) => ({
-      path: "/chat/completions",
+      path: asksForVectors(request) ? "/embeddings" : "/chat/completions",
       headers: {
         "content-type": "application/json",
         accept: request.stream ? "text/event-stream" : "application/json",
@@ -28,8 +33,10 @@ export function openAiCodec({ family, authorize, dialect }: OpenAiAccount): Code
     }),
     authorize,
     framing: () => new SseEvents(),
-    reader: ({ request: { n, applied } }) =>
-      new ChunkReader({ choices: n, logprobs: applied.logprobs === true, family }),
+    reader: ({ request }) =>
+      asksForVectors(request)
+        ? new EmbeddingsReader(inputsOf(request.native?.body["input"]).length)
+        : new ChunkReader({ choices: request.n, logprobs: request.applied.logprobs === true, family }),
     readError,
   };
 }

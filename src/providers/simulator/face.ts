@@ -19,6 +19,8 @@ export interface Face {
 /** One call as the model hears it, and its answer as the caller will. */
 export interface Heard {
   asked: Asked;
+  /** Where it is no text that is answered with. */
+  run?(): Promise<SimulatedAnswer>;
   /** The body of a whole answer. */
   whole(answer: SimulatedAnswer, behaviour: Behaviour): unknown;
   /** An error where an answer should stand, with status 200. */

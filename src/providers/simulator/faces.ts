@@ -3,10 +3,12 @@ import { anthropicMessages } from "./anthropic/face.ts";
 import { converse } from "./bedrock/face.ts";
 import { chatCompletions } from "./chat-completions.ts";
 import type { Face } from "./face.ts";
+import { embeddingsFace } from "./embeddings.ts";
 import { generateContent } from "./google/face.ts";
 
 export const FACES: readonly Face[] = [
   chatCompletions, //
+  embeddingsFace,
   anthropicMessages,
   converse,
   generateContent,

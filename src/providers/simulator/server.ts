@@ -145,7 +145,7 @@ interface Run {
 
 async function answer(run: Run): Promise<void> {
   const { heard, behaviour, call, response } = run;
-  const answered = await answerTo(heard.asked, behaviour);
+  const answered = await (heard.run?.() ?? answerTo(heard.asked, behaviour));
   call.runs(answered.promptTokens);
   if (heard.asked.stream === true)
     return await play(run, streamOf(heard.stream(answered, behaviour), behaviour));

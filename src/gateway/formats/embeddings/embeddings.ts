@@ -1,0 +1,31 @@
+// POST /v1/embeddings: vectors of texts, held on what goes in and settled on what the provider tells of it; nothing is put
+// out, and nothing streams (surfaces.md §5, docs/decisions/0050-texts-and-vectors.md).
+import { printError } from "../../../domain/error-body.ts";
+import { printEvent } from "../../event-stream.ts";
+import type { Format } from "../format.ts";
+import { printVectors } from "./answer-body.ts";
+import { parseEmbeddingsRequest } from "./parse-embeddings-request.ts";
+
+export const embeddings: Format = {
+  path: "/v1/embeddings",
+  object: "embedding",
+  idHeader: null,
+  credentialHeader: "authorization",
+  parse: (body) => {
+    const { request, ...asked } = parseEmbeddingsRequest(body);
+    return {
+      request,
+      printer: {
+        answer: (head, answer, figures) => printVectors(head, answer, { ...figures, ...asked }),
+        stream: () => {
+          throw new Error("vectors do not stream");
+        },
+      },
+    };
+  },
+  sentFields: ({ native }) => new Map(Object.keys(native?.body ?? {}).map((name) => [name, name])),
+  printError,
+  printInterrupted: (refusal, requestId, { gateway, number }) =>
+    printEvent(printError(refusal, requestId, gateway), number),
+  recognizes: () => false,
+};

@@ -1,0 +1,157 @@
+// From a decoded body to the request that its vectors are asked with, or to the refusal of its first wrong field
+// (docs/decisions/0050-texts-and-vectors.md). All of it is checked here, because it goes upstream as it was written.
+import { type ChatRequest, emptyRequest } from "../../../domain/chat-request.ts";
+import {
+  clip,
+  echo,
+  found,
+  invalid,
+  isJsonObject,
+  isPresent,
+  type JsonObject,
+  type Place,
+  readBoundedString,
+  readChoice,
+  readInteger,
+  refuse,
+  requireRange,
+} from "../../../domain/read-value.ts";
+import { Refusal } from "../../../domain/refusals.ts";
+import { parseModel } from "../chat-completions/parse-plain-fields.ts";
+
+export type VectorEncoding = "float" | "base64";
+
+export interface ParsedEmbeddings {
+  request: ChatRequest;
+  /** One vector for each. */
+  inputs: number;
+  encoding: VectorEncoding;
+}
+
+/** As OpenAI bounds them; no list of clients is longer. */
+const INPUTS_MAX = 2048;
+/** Far above what any model reads at once, which the provider says; a token id counts as four characters. */
+const INPUT_CHARACTERS_MAX = 1024 * 1024;
+const ALL_CHARACTERS_MAX = 4 * INPUT_CHARACTERS_MAX;
+const CHARACTERS_PER_ID = 4;
+const ID_MAX = 2 ** 31 - 1;
+const DIMENSIONS_MAX = 65_536;
+const USER_LENGTH_MAX = 512;
+
+const INPUT: Place = { parent: null, step: "input" };
+
+/** By name, in the order of OpenAI's schema; each throws a Refusal with `param`. */
+const READERS: Record<string, (value: unknown, parsed: ParsedEmbeddings) => void> = {
+  model: (value, { request }) => {
+    request.model = parseModel(value);
+  },
+  input: (value, parsed) => {
+    parsed.inputs = countInputs(value);
+  },
+  encoding_format: (value, parsed) => {
+    parsed.encoding = readChoice(value, ["float", "base64"], null, "encoding_format");
+  },
+  dimensions: (value) => {
+    const dimensions = readInteger(value, null, "dimensions");
+    requireRange(dimensions, { min: 1, max: DIMENSIONS_MAX }, "integer", "dimensions");
+  },
+  user: (value, { request }) => {
+    request.identifiers.user = readBoundedString(value, null, "user", USER_LENGTH_MAX);
+  },
+};
+const FIELDS: ReadonlyMap<string, (typeof READERS)[string]> = new Map(Object.entries(READERS));
+
+/** Reads a decoded body. Throws a Refusal with `param` for the first field, in body order, that does not pass. */
+export function parseEmbeddingsRequest(body: unknown): ParsedEmbeddings {
+  if (!isJsonObject(body)) throw new Refusal("invalid_request", "The request body must be one JSON object.");
+  const parsed: ParsedEmbeddings = { request: emptyRequest(), inputs: 0, encoding: "float" };
+  const said: JsonObject = {};
+  for (const name of Object.keys(body)) {
+    const read = FIELDS.get(name);
+    if (read === undefined) throw new Refusal("unknown_parameter", unknown(name), { param: clip(name) });
+    if (!isPresent(body[name])) continue;
+    read(body[name], parsed);
+    said[name] = body[name];
+  }
+  for (const name of ["model", "input"])
+    if (!isPresent(body[name])) throw invalid(null, name, `is required, ${found(undefined)}.`);
+  const { request } = parsed;
+  request.maxTokens = 0;
+  request.native = { shape: "openai-embeddings", body: said, headers: {}, only: notOffered(request.model) };
+  return parsed;
+}
+
+const unknown = (name: string): string =>
+  `Unknown parameter: ${echo(name)}. Remove it, or check its spelling.`;
+
+/** Where the model is at a provider of another shape. */
+const notOffered = (model: string): Refusal =>
+  refuse(
+    "unsupported_value",
+    null,
+    "model",
+    `${echo(model)} is served by a provider without embeddings here.`,
+  );
+
+/** How many vectors are asked for: one for a text or for the ids of one, one for each of a list. */
+function countInputs(value: unknown): number {
+  if (!Array.isArray(value)) {
+    readInput(value, null, "input");
+    return 1;
+  }
+  const items: unknown[] = value;
+  if (items.length === 0) throw invalid(null, "input", "must not be empty.");
+  if (typeof items[0] === "number") {
+    readInput(items, null, "input");
+    return 1;
+  }
+  if (items.length > INPUTS_MAX)
+    throw refuse(
+      "array_above_max_length",
+      null,
+      "input",
+      `may hold at most ${INPUTS_MAX} inputs. Send several requests.`,
+    );
+  let characters = 0;
+  for (const [index, item] of items.entries()) {
+    characters += readInput(item, INPUT, index);
+    if (typeof item !== typeof items[0])
+      throw invalid(INPUT, index, "must be of the same kind as the first input.");
+    if (characters > ALL_CHARACTERS_MAX)
+      throw refuse(
+        "string_above_max_length",
+        null,
+        "input",
+        `may have at most ${ALL_CHARACTERS_MAX} characters in all. ${SEVERAL}`,
+      );
+  }
+  return items.length;
+}
+
+/** Checks one input; returns its weight in characters. */
+function readInput(value: unknown, at: Place, step: string | number): number {
+  if (Array.isArray(value)) return readIds(value, at, step);
+  if (typeof value !== "string")
+    throw invalid(at, step, `must be a string, a list of strings, or token ids, ${found(value)}.`);
+  if (value === "") throw invalid(at, step, "must not be empty.");
+  if (value.length <= INPUT_CHARACTERS_MAX) return value.length;
+  throw refuse(
+    "string_above_max_length",
+    at,
+    step,
+    `may have at most ${INPUT_CHARACTERS_MAX} characters. ${SEVERAL}`,
+  );
+}
+
+const SEVERAL = "Send several requests.";
+
+function readIds(ids: unknown[], at: Place, step: string | number): number {
+  if (ids.length === 0) throw invalid(at, step, "must not be empty.");
+  const most = INPUT_CHARACTERS_MAX / CHARACTERS_PER_ID;
+  if (ids.length > most)
+    throw refuse("array_above_max_length", at, step, `may hold at most ${most} token ids. ${SEVERAL}`);
+  for (const [place, id] of ids.entries())
+    if (!Number.isInteger(id) || Number(id) < 0 || Number(id) > ID_MAX)
+      throw invalid({ parent: at, step }, place, "must be a token id, a whole number of 0 or more.");
+  return ids.length * CHARACTERS_PER_ID;
+}

@@ -1,0 +1,98 @@
+// The embeddings shape: `POST /embeddings` beside chat completions, at the same vendors with the same proof (surfaces.md §5).
+// Its bodies are always callers' own (`request.native`); of the answer only its usage is read, and that it is one.
+import type { JsonObject } from "../../domain/read-value.ts";
+import type { PromptSize } from "../../domain/prompt.ts";
+import type { AnswerReader } from "../codec.ts";
+import { Failure } from "../failure.ts";
+import { isObject } from "../http/json.ts";
+import type { CallDraft, OutgoingBody, Part } from "../provider.ts";
+import { readUsage } from "./usage.ts";
+import { vectorsIn } from "./vectors.ts";
+
+type Call = Pick<CallDraft["request"], "native">;
+
+export const asksForVectors = ({ native }: Call): boolean => native?.shape === "openai-embeddings";
+
+/** One upstream call: the caller's fields in their order, with this upstream's name of the model and no one's of a user. */
+export const embeddingsBody = (draft: CallDraft, known: readonly string[]): OutgoingBody =>
+  new EmbeddingsBody(draft, known);
+
+class EmbeddingsBody implements OutgoingBody {
+  readonly native = true;
+  readonly size: PromptSize;
+  readonly ignored: readonly string[];
+  private readonly fields: JsonObject;
+  private printed: string | null;
+
+  constructor({ request, release, identifiers }: CallDraft, known: readonly string[]) {
+    const fields: JsonObject = { ...request.native?.body, model: release.upstreamModel };
+    delete fields["user"];
+    const { user } = identifiers;
+    const told = user !== undefined && known.includes("user");
+    if (told) fields["user"] = user;
+    this.ignored = user === undefined || told ? [] : ["user"];
+    this.fields = fields;
+    this.printed = JSON.stringify(fields);
+    // The inputs have no frame that a model would read; their quotes and commas are counted as bytes.
+    this.size = { bytes: Buffer.byteLength(this.printed), messages: 0, tools: 0, images: 0, files: 0 };
+  }
+
+  text(): string {
+    return inputsOf(this.fields["input"]).map(textOf).join("\n");
+  }
+
+  print(): string {
+    return this.printed ?? JSON.stringify(this.fields);
+  }
+
+  sent(): void {
+    this.printed = null;
+  }
+}
+
+/** A text, a list of texts, the ids of one text, or a list of such lists: one vector is asked for each. */
+export function inputsOf(input: unknown): readonly (string | readonly number[])[] {
+  if (!Array.isArray(input)) return typeof input === "string" ? [input] : [];
+  return typeof input[0] === "number" ? [input as number[]] : (input as (string | number[])[]);
+}
+
+/** An id is one token, and so is each of these words, in no more bytes than any id takes with its comma. */
+const textOf = (input: string | readonly number[]): string =>
+  typeof input === "string" ? input : " a".repeat(input.length);
+
+/** Reads an answer to as many inputs as were sent. Nothing of it is text: what it cost is its usage alone. */
+export class EmbeddingsReader implements AnswerReader<string> {
+  id: string | null = null;
+  complete = false;
+  usageTold = false;
+
+  constructor(private readonly inputs: number) {}
+
+  event(): never {
+    throw new Failure("broken", "unknown", "the upstream streamed vectors");
+  }
+
+  whole(text: string, parts: Part[]): void {
+    const { body } = vectorsIn(text, this.inputs);
+    const { id, usage } = body;
+    if (typeof id === "string" && id !== "") this.id = id.slice(0, ID_CHARACTERS_MAX);
+    this.complete = true;
+    if (!isObject(usage)) return;
+    const told = readUsage({
+      ...usage,
+      prompt_tokens: usage["prompt_tokens"] ?? usage["total_tokens"],
+      ...NO_OUTPUT,
+    });
+    if (told === null) return;
+    this.usageTold = true;
+    parts.push({ type: "usage", usage: told });
+  }
+
+  close(parts: Part[]): void {
+    parts.push({ type: "finish", choice: 0, reason: "stop" });
+  }
+}
+
+/** Nothing is generated, whatever is told of it; the total says nothing more. */
+const NO_OUTPUT = { completion_tokens: 0, total_tokens: null };
+const ID_CHARACTERS_MAX = 200;
