@@ -1,5 +1,6 @@
 // Completes package-lock.json with the optional packages of other platforms. npm leaves out those that the registry in
-// use does not carry, and then `npm ci` refuses the lock file on every platform. Run after each change of dependencies.
+// use does not carry, and then `npm ci` refuses the lock file on every platform. Run after each change of dependencies, with the
+// file where it is another one than the root's.
 
 interface LockedPackage {
   version?: string;
@@ -16,7 +17,7 @@ interface Lock {
 const SYSTEMS = ["android", "darwin", "freebsd", "linux", "openbsd", "openharmony", "win32", "wasm32"];
 const PROCESSORS = ["arm64", "arm", "ia32", "x64", "ppc64", "riscv64", "s390x"];
 
-const path = "package-lock.json";
+const path = process.argv[2] ?? "package-lock.json";
 const lock = (await Bun.file(path).json()) as Lock;
 let added = 0;
 for (const [at, parent] of Object.entries(lock.packages)) {

@@ -42,6 +42,8 @@ const WAITING = new Set([
   "./test/replicas/standby.test.ts",
   "./test/replicas/upgrade.test.ts",
 ]);
+/** Real agents, hundreds of megabytes: `npm run test:clients` (docs/decisions/0047-agents-are-tried-by-their-own-command.md). */
+const AGENTS = "test/agents/";
 /** The torture runs judge whole seconds of real processes: one after the other, when nothing else runs. */
 const ALONE = "test/simulation/";
 
@@ -101,7 +103,9 @@ const files = [...new Glob("{src,cli,bench,torture,test}/**/*.test.ts").scanSync
 const flags = asked.filter((arg) => arg.startsWith("--"));
 const places = asked.filter((arg) => !arg.startsWith("--")).map((arg) => arg.replace(/^(\.\/)?/, "./"));
 const whole = places.length === 0;
-const chosen = whole ? files : files.filter((path) => places.some((place) => path.startsWith(place)));
+const chosen = files.filter((path) =>
+  whole ? !path.includes(AGENTS) : places.some((place) => path.startsWith(place)),
+);
 if (chosen.length === 0) throw new Error(`no test file begins with ${places.join(" or ")}`);
 for (const path of WAITING)
   if (!files.includes(path)) throw new Error(`${path}, one of WAITING, is not there any more`);

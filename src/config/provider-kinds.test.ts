@@ -108,6 +108,47 @@ describe("a name, a kind and a key", () => {
     );
   });
 
+  test("AWS: a role in place of a key, by where it is handed out", () => {
+    const here = "region: us-east-1, role:";
+    const machine = `${here} { from: instance }`;
+    for (const kind of ["bedrock-openai", "bedrock", "anthropic, envelope: bedrock"]) {
+      const provider = load(`kind: ${kind}, ${machine}`);
+      expect(provider.own).toMatchObject({ role: { from: "instance", url: "http://169.254.169.254" } });
+      expect(provider.kind.credential.given(provider.own)).toBe(true);
+      expect(JSON.stringify(provider.kind.shown(provider.own))).not.toContain("169.254");
+    }
+    const container = (rest: string): string => `kind: bedrock, ${here} { from: container, ${rest} }`;
+    const identity = (rest: string): string => `kind: bedrock, ${here} { from: web_identity, ${rest} }`;
+    const role_arn = '"arn:aws:iam::123456789012:role/a/b"';
+    for (const uri of ["http://169.254.170.2/v2/x", "http://[fd00:ec2::23]/v1/credentials", "https://h/x"])
+      load(container(`uri: "${uri}", token_file: /var/run/token`));
+    expect(load(identity(`role_arn: ${role_arn}, token_file: /var/run/token`)).own).toMatchObject({
+      role: { session_name: "tollgate" },
+    });
+    for (const [settings, said] of [
+      [`kind: bedrock, ${machine}, api_key: k`, "role: excludes api_key"],
+      [`kind: bedrock, ${machine}, ${AWS}`, "role: excludes access_key_id"],
+      [`kind: bedrock, ${machine}, session_token: t`, "session_token: means nothing without access_key_id"],
+      [
+        `kind: bedrock, ${here} { from: metadata }`,
+        "role.from: must be one of container, web_identity, instance",
+      ],
+      [
+        `kind: bedrock, ${here} { from: instance, url: "http://10.0.0.1" }`,
+        "role.url: must be an https:// address",
+      ],
+      [container('uri: "http://10.0.0.1/x"'), "role.uri: must be an https:// address"],
+      [container('uri: "https://u:p@h/x"'), "role.uri: must be an https:// address"],
+      [container('uri: "https://h/x", token: a, token_file: /t'), "role.token: excludes token_file"],
+      [container('uri: "https://h/x", token_file: t'), "role.token_file: must be the absolute path"],
+      [identity(`role_arn: me, token_file: /t`), "role.role_arn: must be a role's ARN"],
+      [identity(`role_arn: ${role_arn}`), "role.token_file: "],
+      [identity(`role_arn: ${role_arn}, token_file: /t, session_name: "a b"`), "role.session_name: must be"],
+      ["kind: anthropic, role: { from: instance }", "role: means nothing with envelope: direct"],
+    ] as const)
+      expect(complaint(settings)).toStartWith(said);
+  });
+
   test("Converse: the same proofs; a family and a guardrail where they are told", () => {
     const here = "kind: bedrock, region: us-west-2, api_key: k";
     expect(load(here)).toMatchObject({

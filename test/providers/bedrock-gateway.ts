@@ -4,6 +4,7 @@ import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { nanoUsd, type NanoUsd, subUsd } from "../../src/domain/money.ts";
 import { bedrock } from "../../src/providers/bedrock/kind.ts";
+import { awsRole } from "../../src/providers/credentials/aws-role.ts";
 import { type Events, type GatewayJson, gatewayOf } from "../support/events.ts";
 import { type Customer, startGateway, type TestGateway } from "../support/gateway.ts";
 import { onProvider, PREVIEW_V1, type TestManifest } from "../support/models.ts";
@@ -22,6 +23,7 @@ const KEPT = onProvider(
   },
   "aws",
 );
+const ROLED = onProvider({ ...CLAUDE, model: "roled-1" }, "roled");
 const ODD = onProvider({ ...CLAUDE, model: "odd-1" }, "odd");
 const FIRST = onProvider({ ...CLAUDE, model: "both-1", upstream_model: "sim-base-1" }, "simulator", {
   priority: 0,
@@ -45,12 +47,27 @@ export const odd = {
   },
   got: [] as { url: string; headers: IncomingHttpHeaders; body: string }[],
 };
+/** Where the role of `roled` gets its keys: how it answers, and how often it was asked. */
+export const container = { status: 200, asked: 0 };
+const temporary = (): string =>
+  JSON.stringify({
+    AccessKeyId: "ASIAEXAMPLE123456789",
+    SecretAccessKey: "secret-of-role",
+    Token: "session-token",
+    Expiration: new Date(Date.now() + 3_600_000).toISOString(),
+  });
 let server: Server;
 export let gateway: TestGateway;
 export let customer: Customer;
 
 async function open(): Promise<void> {
   server = createServer((request, response) => {
+    if (request.url === "/role") {
+      container.asked += 1;
+      response.writeHead(container.status, { "content-type": "application/json" });
+      response.end(container.status === 200 ? temporary() : '{"code":"NotNow"}');
+      return;
+    }
     const chunks: Buffer[] = [];
     request.on("data", (chunk: Buffer) => chunks.push(chunk));
     request.on("end", () => {
@@ -66,7 +83,7 @@ async function open(): Promise<void> {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const port = (server.address() as AddressInfo).port;
   gateway = await startGateway({
-    models: [ALONE, KEPT, ODD, FIRST, SECOND, ODD_FIRST, ODD_SECOND],
+    models: [ALONE, KEPT, ROLED, ODD, FIRST, SECOND, ODD_FIRST, ODD_SECOND],
     configure(config) {
       const [usual] = config.providers;
       if (usual === undefined) throw new Error("no provider");
@@ -80,6 +97,17 @@ async function open(): Promise<void> {
           kind: bedrock,
           baseUrl: `${simulator}/bedrock`,
           own: { region: "us-east-1", api_key: "k-1" },
+          health,
+        },
+        {
+          ...usual,
+          name: "roled",
+          kind: bedrock,
+          baseUrl: `${simulator}/bedrock`,
+          own: {
+            region: "us-east-1",
+            role: awsRole.parse({ from: "container", uri: `http://127.0.0.1:${port}/role` }),
+          },
           health,
         },
         { ...usual, name: "odd", kind: bedrock, baseUrl: `http://127.0.0.1:${port}`, own: KEY, health },

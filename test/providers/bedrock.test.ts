@@ -2,8 +2,8 @@
 import { hello } from "../support/gateway.ts";
 import { expect, test } from "bun:test";
 import { nanoUsd, type NanoUsd } from "../../src/domain/money.ts";
-import type { GatewayJson } from "../support/events.ts";
-import { customer, gateway, invoiced, say, spent, tools, withBedrock } from "./bedrock-gateway.ts";
+import type { ErrorJson, GatewayJson } from "../support/events.ts";
+import { container, customer, gateway, invoiced, say, spent, tools, withBedrock } from "./bedrock-gateway.ts";
 
 withBedrock();
 
@@ -186,4 +186,25 @@ test("a mark that its model or its release has no place for is named", async () 
     const { headers } = await gateway.chat(customer, marked(model, "5m"));
     expect(headers.get("x-gw-ignored-parameters")).toBe(named);
   }
+});
+
+test("a role in place of a key: while its keys cannot be had nothing is sent or charged, then all calls sign with them", async () => {
+  const hi = { ...hello("roled-1"), max_tokens: 2048 };
+  container.status = 503;
+  const cost = await spent(async () => {
+    const { status, json } = await gateway.chat<ErrorJson>(customer, hi);
+    expect([status, json.error.code]).toEqual([502, "provider_error"]);
+    expect(invoiced(json.error.request_id)).toEqual([]);
+    expect(await gateway.request(json.error.request_id)).toMatchObject({ state: "released" });
+  });
+  expect(cost).toBe(nanoUsd(0n));
+  container.status = 200;
+  await Bun.sleep(1050); // a renewal that failed is shared for a second
+  container.asked = 0;
+  const turns = await Promise.all([false, true, false, true].map((stream) => say(hi, stream)));
+  for (const { receipt, finish } of turns) {
+    expect(finish).toBe("stop");
+    expect(invoiced(receipt.request_id)).toEqual([[receipt.cost.input_tokens, receipt.cost.output_tokens]]);
+  }
+  expect(container.asked).toBe(1);
 });

@@ -80,7 +80,7 @@ export const ENVELOPES: Record<EnvelopeName, Envelope> = {
   bedrock: {
     ...MESSAGES,
     title: "Amazon Bedrock",
-    settings: ["region", "api_key", "access_key_id", "secret_access_key", "session_token"],
+    settings: ["region", "api_key", "access_key_id", "secret_access_key", "session_token", "role"],
     home: ({ region }) => `https://bedrock-mantle.${region}.api.aws/anthropic/v1`,
     hosts: [".api.aws"],
     example: "https://bedrock-mantle.us-east-1.api.aws/anthropic/v1",

@@ -1,8 +1,12 @@
-// Amazon Bedrock: an API key as bearer, or an access key that signs each request. Both are of one region.
+// Amazon Bedrock: an API key as bearer; an access key that signs each request; or the role that our container or machine has,
+// whose temporary keys sign. All are of one region.
 import { z } from "zod";
 import { keyHeader } from "./api-key.ts";
-import { awsSigner } from "./aws-sigv4.ts";
+import { type AwsRole, assumeRole, awsRole } from "./aws-role.ts";
+import { type AwsScope, awsSigner } from "./aws-sigv4.ts";
+import type { Authorize } from "../codec.ts";
 import { credentials } from "./credentials.ts";
+import { Renewed } from "./renewed.ts";
 import { secretText } from "../setting.ts";
 
 /** `bedrock` is the name in signatures of bedrock-runtime; other hosts of AWS have their own. */
@@ -21,12 +25,18 @@ export const awsCredentials = (service: string) =>
         .describe("Instead of api_key: requests are signed."),
       secret_access_key: secretText,
       session_token: secretText.describe("Of temporary credentials. Write it as ${NAME}."),
+      role: awsRole.optional(),
     },
     setting: "api_key",
     needed: true,
-    given: ({ api_key, access_key_id }) => api_key !== undefined || access_key_id !== undefined,
-    wrong({ api_key, access_key_id, secret_access_key, session_token }, { atHome }) {
+    given: ({ api_key, access_key_id, role }) => (api_key ?? access_key_id ?? role) !== undefined,
+    wrong({ api_key, access_key_id, secret_access_key, session_token, role }, { atHome }) {
       const signs = access_key_id !== undefined;
+      if (role !== undefined && (api_key !== undefined || signs))
+        return {
+          setting: "role",
+          message: `excludes ${signs ? "access_key_id" : "api_key"}: leave out one of them`,
+        };
       if (api_key !== undefined && signs)
         return { setting: "access_key_id", message: "excludes api_key: leave out one of them" };
       if (signs !== (secret_access_key !== undefined))
@@ -40,10 +50,11 @@ export const awsCredentials = (service: string) =>
         return { setting: "api_key", message: "is an access key id: it belongs into access_key_id" };
       if (atHome && access_key_id?.startsWith("ASIA") === true && session_token === undefined)
         return { setting: "session_token", message: "is needed: ASIA… are temporary credentials" };
-      if (!atHome || signs || api_key !== undefined) return null;
-      return { setting: "api_key", message: "is needed, or access_key_id and secret_access_key" };
+      if (!atHome || signs || api_key !== undefined || role !== undefined) return null;
+      return { setting: "api_key", message: "is needed, or access_key_id and secret_access_key, or role" };
     },
-    authorize({ region, api_key, access_key_id, secret_access_key, session_token }) {
+    authorize({ region, api_key, access_key_id, secret_access_key, session_token, role }) {
+      if (role !== undefined) return roleSigner(role, { region, service });
       if (access_key_id !== undefined && secret_access_key !== undefined) {
         const sign = awsSigner(
           {
@@ -59,3 +70,18 @@ export const awsCredentials = (service: string) =>
       return () => proof;
     },
   });
+
+/** Signs with the role's keys of the moment. */
+function roleSigner(role: AwsRole, scope: AwsScope): Authorize {
+  const signer = new Renewed(async () => {
+    const { value, lifeMs } = await assumeRole(role, scope.region);
+    return { value: awsSigner(value, scope), lifeMs };
+  });
+  return Object.assign(
+    (outgoing: Parameters<Authorize>[0]) => {
+      const sign = signer.current();
+      return sign instanceof Promise ? sign.then((ready) => ready(outgoing)) : sign(outgoing);
+    },
+    { refused: () => signer.refused() },
+  );
+}

@@ -252,14 +252,20 @@ test("a proxy in the environment has no effect", async () => {
   });
 });
 
-test("a proof that the upstream did not take is told so, at 401 and nowhere else", async () => {
+test("a proof that the upstream did not take is told so, at 401, or where a 403 says that it has ended", async () => {
   let refused = 0;
   const authorize = Object.assign(() => ({ authorization: "Bearer t" }), { refused: () => (refused += 1) });
   let status = 401;
-  await using upstream = await startUpstream(({ socket }) => socket.write(httpReply(status, error({}))));
+  let message = "";
+  await using upstream = await startUpstream(({ socket }) =>
+    socket.write(httpReply(status, JSON.stringify({ message }))),
+  );
   const provider = providerAt(upstream.url, { authorize });
   await failureOf(provider.complete(providerCall()));
   expect(refused).toBe(1);
   for (status of [400, 403, 429, 500]) await failureOf(provider.complete(providerCall()));
   expect(refused).toBe(1);
+  message = "The security token included in the request is expired";
+  for (status of [400, 403, 429, 500]) await failureOf(provider.complete(providerCall()));
+  expect(refused).toBe(2);
 });

@@ -11,6 +11,9 @@ const ERROR_BYTES_MAX = 64 * 1024;
 /** A refusal's body follows its status at once; one that does not is no complete reply. */
 const ERROR_BODY_MS = 5000;
 
+/** AWS says 403 of keys that have ended or were taken back, as of much else. */
+const ENDED = /security token [\w ]{0,60}\b(?:expired|invalid)\b/i;
+
 /** What a request goes through; `codec` says whose it is, and reads why it was refused. */
 export interface CallChannel {
   connectProbe: ConnectProbe;
@@ -38,8 +41,10 @@ export async function send(outgoing: Outgoing, channel: CallChannel): Promise<Re
   connectProbe.answered();
   const secrets = Object.values(proof).map((value) => value.replace(/^bearer /i, ""));
   if (reply.status === 200) return { reply, secrets };
-  if (reply.status === 401) codec.authorize.refused?.();
-  throw failureOfReply(reply, await refusalText(reply, timeouts), { secrets, codec });
+  const refusal = await refusalText(reply, timeouts);
+  if (reply.status === 401 || (reply.status === 403 && ENDED.test(refusal ?? "")))
+    codec.authorize.refused?.();
+  throw failureOfReply(reply, refusal, { secrets, codec });
 }
 
 /** Headers that prove whose call it is; without them nothing is sent. */

@@ -48,7 +48,7 @@ async function choiceOf(asked: Asked, behaviour: Behaviour, index: number): Prom
       fragments: deltas.map((delta) => ({ delta, tokens: 1, reasoning: false })),
       finishReason: "stop",
     };
-  const called = behaviour.text === undefined ? calledTools(asked) : [];
+  const called = behaviour.text === undefined ? callsIn(asked, behaviour) : [];
   const thought = reasoningOf(asked, next);
   if (called.length > 0) {
     const calls = await Promise.all(called.map((call, at) => toolFragments(call, at, next)));
@@ -110,6 +110,21 @@ function structured({ response_format: format }: Asked): string | null {
 interface Called {
   name: string;
   arguments: string;
+}
+
+const callsIn = (asked: Asked, { tool_rounds: rounds }: Behaviour): Called[] =>
+  rounds === undefined ? calledTools(asked) : scriptedCalls(asked, rounds);
+
+/** The round that the conversation has come to; none where it is over, or where a tool of it is not offered. */
+function scriptedCalls(
+  { tools = [], messages }: Asked,
+  rounds: NonNullable<Behaviour["tool_rounds"]>,
+): Called[] {
+  const isResult = (at: number): boolean => messages[at]?.role === "tool";
+  const done = messages.filter((_, at) => isResult(at) && !isResult(at - 1)).length;
+  const round = rounds[done] ?? [];
+  if (!round.every(({ name }) => tools.some((tool) => tool.function.name === name))) return [];
+  return round.map(({ name, arguments: said }) => ({ name, arguments: JSON.stringify(said) }));
 }
 
 /** The tool that `tool_choice` names, or those that the last user message does; after a tool's result the model answers in words. */

@@ -4,6 +4,12 @@ import { z } from "zod";
 
 const count = z.number().int().min(0);
 
+/** A call of a tool as a test wants it; its arguments are an object. */
+const scriptedCall = z.strictObject({
+  name: z.string().min(1).max(256),
+  arguments: z.record(z.string(), z.unknown()),
+});
+
 const behaviourSchema = z.strictObject({
   /** Before the headers, milliseconds. */
   latency_ms: count.optional(),
@@ -61,6 +67,11 @@ const behaviourSchema = z.strictObject({
   after_done: z.boolean().optional(),
   /** Answers with exactly this text. */
   text: z.string().max(1_000_000).optional(),
+  /**
+   * Calls exactly these tools, a round of calls for each round of results that the conversation has; afterwards, and where
+   * one of them is not offered, it answers in words.
+   */
+  tool_rounds: z.array(z.array(scriptedCall).min(1).max(100)).min(1).max(100).optional(),
   /** Answers with exactly these deltas, an event each; its bill has a token for each. */
   deltas: z.array(z.record(z.string(), z.unknown())).max(100_000).optional(),
 });

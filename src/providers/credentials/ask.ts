@@ -1,0 +1,81 @@
+// One request to whoever lends us a proof: bounded in time and bytes, to the configured host alone, no redirect, no proxy. What
+// it refuses with is kept without what was sent there.
+import { Failure, type FailureCause } from "../failure.ts";
+import { readBounded } from "../http/call.ts";
+import { fitToShow } from "../http/words.ts";
+
+const ANSWER_BYTES_MAX = 64 * 1024;
+/** A renewal in all, its answers included. */
+export const RENEWAL_MS = 10_000;
+
+/** Who is asked, for people, and until when all of it has to be answered. */
+export interface Lender {
+  who: string;
+  signal: AbortSignal;
+  ms: number;
+}
+
+export const lender = (who: string, ms: number): Lender => ({ who, signal: AbortSignal.timeout(ms), ms });
+
+interface Asked {
+  method: "GET" | "POST" | "PUT";
+  headers: Record<string, string>;
+  body?: string;
+}
+
+/** Its answer, whatever the status. Throws `Failure` where there is none. */
+export async function askLender(
+  from: Lender,
+  url: string,
+  { method, headers, body }: Asked,
+): Promise<{ status: number; text: string }> {
+  const { signal, ms } = from;
+  const late = (): Failure | null =>
+    signal.aborted ? unavailable(from, `gave nothing within ${ms} ms`, "connect_timeout") : null;
+  try {
+    const reply = await fetch(url, {
+      method,
+      headers: { "accept-encoding": "identity", "user-agent": "tollgate", ...headers },
+      ...(body !== undefined && { body }),
+      redirect: "manual",
+      proxy: false,
+      timeout: false, // the signal decides
+      signal,
+    });
+    const timeouts = { reason: null };
+    return { status: reply.status, text: await readBounded(reply, { bytesMax: ANSWER_BYTES_MAX, timeouts }) };
+  } catch (error) {
+    if (error instanceof Failure) throw late() ?? unavailable(from, `broke off: ${error.message}`);
+    const code = error instanceof Error && "code" in error ? String(error.code) : "no code";
+    throw late() ?? unavailable(from, `did not answer (${code})`, "connect");
+  }
+}
+
+export const unavailable = (
+  { who }: Pick<Lender, "who">,
+  what: string,
+  reason: FailureCause = "unavailable",
+): Failure => new Failure(reason, "no", `${who} ${what}`);
+
+interface Refusal {
+  status: number;
+  /** Its word for the error, and what it says of it. */
+  code: unknown;
+  said: unknown;
+}
+
+/** What it refused with: 400 and 401 are about our account there. */
+export function refusedBy({ who }: Lender, refusal: Refusal, secrets: readonly string[]): Failure {
+  const { status, code, said } = refusal;
+  const word = typeof code === "string" ? (/^[\w.-]{1,64}/.exec(code)?.[0] ?? "no code") : "no code";
+  const told = [code, said].filter((one) => typeof one === "string").join(": ");
+  const words = fitToShow(told, secrets);
+  return new Failure(causeOf(status), "no", `${who} answered ${status} (${word})`, {
+    ...(words !== null && { words }),
+  });
+}
+
+function causeOf(status: number): FailureCause {
+  if (status === 429) return "rate_limited";
+  return status >= 400 && status < 500 && status !== 408 ? "account" : "unavailable";
+}

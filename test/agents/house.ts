@@ -1,0 +1,136 @@
+// A gateway for agents: one model on each wire shape of an upstream, everything that they ask written down on its way.
+import { expect } from "bun:test";
+import type { Config } from "../../src/config/config.ts";
+import { PROVIDER_KINDS } from "../../src/providers/kinds.ts";
+import { type Customer, startGateway, type TestGateway } from "../support/gateway.ts";
+import { PREVIEW_V1, type TestManifest } from "../support/models.ts";
+import { type Ran, runToEnd, SOURCES } from "../support/program.ts";
+import { type Asked, type Elsewhere, elsewhere, recordingIn, type Recorder } from "./recorder.ts";
+import { Workplace } from "./workplace.ts";
+
+/** By the shape that is spoken behind the gateway. */
+export const SHAPES = ["openai", "anthropic", "google"] as const;
+export type Shape = (typeof SHAPES)[number];
+
+const UPSTREAMS = {
+  openai: { provider: "simulator", upstream_model: "sim-base-1" },
+  anthropic: { provider: "anthropic", upstream_model: "claude-opus-4-8" },
+  google: { provider: "google", upstream_model: "gemini-3.8-flash" },
+};
+
+/** The name under which the gateway offers the model of a shape. */
+export const modelOn = (shape: Shape): string => `agent-${shape}`;
+
+const MODELS: TestManifest[] = SHAPES.map((shape) => ({
+  ...PREVIEW_V1,
+  ...UPSTREAMS[shape],
+  model: modelOn(shape),
+  requires_paid: false,
+  max_output_tokens: 32_000,
+  reasoning: { modes: ["none", "low", "medium", "high"], default: "medium" },
+}));
+
+/** A call of a tool as the upstream shall make it. */
+export interface Call {
+  name: string;
+  arguments: Record<string, unknown>;
+}
+
+export class House {
+  private constructor(
+    readonly gateway: TestGateway,
+    readonly customer: Customer,
+    private readonly recorder: Recorder,
+    private readonly beyond: Elsewhere,
+  ) {}
+
+  static async open(): Promise<House> {
+    const gateway = await startGateway({ models: MODELS, configure: addShapes });
+    const customer = await gateway.customer({ usd: "1000" });
+    return new House(
+      gateway,
+      customer,
+      recordingIn(() => gateway.url),
+      await elsewhere(),
+    );
+  }
+
+  /** Where clients find the gateway; the API lies under `/v1`. */
+  get url(): string {
+    return this.recorder.url;
+  }
+
+  /** What was asked since the last time this was read. */
+  take(): Asked[] {
+    return this.recorder.asked.splice(0);
+  }
+
+  /** A home and a project for one agent; `work` is done there, and nothing of it stays. */
+  async at<T>(work: (workplace: Workplace) => Promise<T>): Promise<T> {
+    const workplace = new Workplace(this.beyond.url);
+    try {
+      return await work(workplace);
+    } finally {
+      workplace.close();
+    }
+  }
+
+  /** `tollgate setup` for an agent of this workplace, as somebody would run it. */
+  async setUp(workplace: Workplace, agent: string, ...args: string[]): Promise<void> {
+    const env = { ...workplace.environment(), TOLLGATE_KEY: this.customer.secret };
+    const command = ["setup", agent, "--url", this.url, "--yes", ...args];
+    const ran = await runToEnd(SOURCES, command, { env, cwd: workplace.home });
+    if (ran.code !== 0) throw new Error(ran.err);
+    this.take();
+  }
+
+  /** What the upstream answers from now on: these calls, a round after the other, then words. */
+  script(...rounds: Call[][]): void {
+    this.gateway.simulator.behaveWell();
+    this.gateway.simulator.behave({ behaviour: { tool_rounds: rounds } });
+  }
+
+  /**
+   * The agent did its work, through this gateway alone, and was refused nothing; what it asked. `tried`: other hosts that it
+   * knocks at, in vain, and goes on without.
+   */
+  expectDone(workplace: Workplace, ran: Ran, tried: readonly string[] = []): Asked[] {
+    const asked = this.take();
+    const refused = asked.filter(({ status }) => status >= 400).map(({ path, status }) => ({ path, status }));
+    const said = `${ran.out}\n${ran.err}`;
+    const others = this.beyond.asked.splice(0).filter((host) => !tried.includes(host));
+    expect({ refused, elsewhere: others, said }).toEqual({
+      refused: [],
+      elsewhere: [],
+      said,
+    });
+    expect({ code: ran.code, notes: workplace.text, said }).toEqual({
+      code: 0,
+      notes: "colour = blue\n",
+      said,
+    });
+    const { simulator } = this.gateway;
+    expect(simulator.bill().filter(({ outcome }) => outcome !== "finished")).toEqual([]);
+    return asked;
+  }
+
+  async close(): Promise<void> {
+    await this.gateway.assertSound();
+    await this.recorder.stop();
+    await this.beyond.stop();
+    await this.gateway.stop();
+  }
+}
+
+/** The simulator's other faces, each behind a provider of its kind. */
+function addShapes(config: Config): void {
+  const [usual] = config.providers;
+  const at = usual?.baseUrl?.replace(/\/v1$/, "");
+  const paths = { anthropic: "/anthropic/v1", google: "/google/v1beta" };
+  for (const [name, path] of Object.entries(paths)) {
+    const kind = PROVIDER_KINDS.find((one) => one.name === name);
+    if (usual === undefined || kind === undefined) throw new Error(`no kind ${name}`);
+    const own = { envelope: "direct", api_key: "key", models: {} };
+    config.providers.push({ ...usual, name, kind, baseUrl: `${at}${path}`, own });
+  }
+}
