@@ -1,10 +1,73 @@
 #!/bin/sh
-# Installs the pinned dependencies when they are missing or the lock file has changed since the last install.
-# Runs before `npm start`, `npm test` and `npm run check`, so that a fresh clone needs no other command.
+# Installs the pinned dependencies when they are missing or the lock file has changed since: `serving` for `npm start`, what
+# the gateway and its dashboard run on; everything for `npm test`, `npm run check` and the like. A whole install serves, too.
+# It is made beside node_modules and takes its place by a rename when it is complete: what runs meanwhile, and a tree that
+# was good before a failure, lose nothing. Two at once are one after the other.
 set -eu
 cd "$(dirname "$0")/.."
-stamp=node_modules/.tollgate-lock
-if [ -f "$stamp" ] && cmp -s package-lock.json "$stamp"; then exit 0; fi
-echo "Installing the pinned dependencies (once; takes about half a minute) …" >&2
-npm ci --no-audit --no-fund --loglevel=error >&2
-cp package-lock.json "$stamp"
+case "${1:-everything}" in
+  serving) wanted=serving ;;
+  everything) wanted=everything ;;
+  *) echo "usage: scripts/install.sh [serving]" >&2; exit 2 ;;
+esac
+part=.tollgate-install
+
+# The stamps are copies of the lock file that was installed.
+installed() { [ -f "node_modules/$1" ] && cmp -s package-lock.json "node_modules/$1"; }
+enough() { installed .tollgate-lock || { [ "$wanted" = serving ] && installed .tollgate-serving-lock; }; }
+owner() { cat "$part/pid" 2>/dev/null || true; }
+
+if enough; then exit 0; fi
+
+asked=0
+until mkdir "$part" 2>/dev/null; do
+  if [ ! -d "$part" ]; then
+    echo "tollgate: $(pwd) cannot be written, so nothing can be installed here. Check its owner, or install as that user." >&2
+    exit 1
+  fi
+  pid=$(owner)
+  if [ -n "$pid" ] && kill -0 "$pid" 2>/dev/null; then
+    if [ $asked = 0 ]; then echo "Waiting for the install of process $pid …" >&2; fi
+  elif [ $asked -ge 5 ] && [ "$(owner)" = "$pid" ]; then
+    rm -rf "$part" # Its process was killed.
+  fi
+  asked=$((asked + 1))
+  sleep 0.5
+done
+echo $$ >"$part/pid"
+trap 'rm -rf "$part"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
+if enough; then exit 0; fi
+
+fetch() { # $1: the addresses of the packages, `known` from the lock file's names or `asked` for at the registry
+  node scripts/install-plan.mjs "$part" "$wanted" "$1"
+  # The only install script that serving would need moves Bun's program about; tollgate-bun finds it where it is.
+  if [ "$wanted" = serving ]; then scripts=--ignore-scripts; else scripts=; fi
+  npm ci --prefix "$part" $scripts --no-audit --no-fund --no-update-notifier --loglevel=error >&2
+}
+lighten() { # What nothing loads here: types, source maps, papers, and what a package brings beside its ES modules.
+  find "$1" -type f \( -name '*.ts' -o -name '*.tsx' -o -name '*.mts' -o -name '*.cts' -o -name '*.map' -o -name '*.md' \) \
+    ! -iname 'licen[cs]e*' ! -iname 'notice*' ! -iname 'copying*' -delete
+  find "$1" -type d -name esm | while read -r modules; do
+    (cd "$modules/.." && rm -rf cjs umd src)
+  done
+}
+if [ "$wanted" = serving ]; then much="what serving needs (once; takes about a quarter of a minute)"; else
+  much="the pinned dependencies (once; takes about a minute)"
+fi
+echo "Installing $much …" >&2
+if [ -f .npmrc ]; then ln -s ../.npmrc "$part/.npmrc"; fi
+if ! fetch known; then
+  echo "Once more, asking the registry where each package lies …" >&2
+  fetch asked
+fi
+if [ "$wanted" = serving ]; then
+  lighten "$part/node_modules"
+  cp package-lock.json "$part/node_modules/.tollgate-serving-lock"
+else
+  cp package-lock.json "$part/node_modules/.tollgate-lock"
+fi
+if [ -d node_modules/.cache ]; then mv node_modules/.cache "$part/node_modules/.cache"; fi
+if [ -e node_modules ]; then mv node_modules "$part/before"; fi
+mv "$part/node_modules" node_modules

@@ -34,18 +34,26 @@ const PAGE = `<!doctype html>
 </html>
 `;
 
-/** The page itself. */
-export const referencePage = (): Response =>
-  new Response(PAGE, {
+/** The page itself. Throws 404 where development packages are not installed. */
+export async function referencePage(): Promise<Response> {
+  await script();
+  return new Response(PAGE, {
     headers: { "content-type": "text/html; charset=utf-8", "content-security-policy": POLICY },
   });
+}
 
-/** The script behind it. Throws 404 where development packages are not installed. */
+/** The script behind it. Throws 404 as its page does. */
 export async function referenceScript(): Promise<Response> {
-  const file = Bun.file(SCRIPT);
-  if (!(await file.exists()))
-    throw new Refusal("unknown_url", "The reference page is not installed here. See /admin/v1/openapi.json.");
-  return new Response(file, {
+  return new Response(await script(), {
     headers: { "content-type": "text/javascript; charset=utf-8", "cache-control": "public, max-age=86400" },
   });
+}
+
+async function script(): Promise<Bun.BunFile> {
+  const file = Bun.file(SCRIPT);
+  if (await file.exists()) return file;
+  throw new Refusal(
+    "unknown_url",
+    "The reference page is not installed with `npm start`. The file of `npm run build` has it; /admin/v1/openapi.json is what it shows.",
+  );
 }
