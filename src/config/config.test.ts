@@ -122,6 +122,7 @@ describe("dialects", () => {
       dialect: {
         outputMaximum: "max_completion_tokens",
         developerRole: true,
+        files: true,
         fields: OPTIONAL_FIELDS,
       },
     });
@@ -130,9 +131,11 @@ describe("dialects", () => {
     expect(dialectOf(", dialect: { preset: deepseek }")).toEqual({ dialect: DIALECTS.deepseek });
     expect(
       dialectOf(
-        ", dialect: { preset: deepseek, developer_role: true, output_maximum: max_completion_tokens, fields: [] }",
+        ", dialect: { preset: deepseek, developer_role: true, output_maximum: max_completion_tokens, files: true, fields: [] }",
       ),
-    ).toEqual({ dialect: { outputMaximum: "max_completion_tokens", developerRole: true, fields: [] } });
+    ).toEqual({
+      dialect: { outputMaximum: "max_completion_tokens", developerRole: true, files: true, fields: [] },
+    });
   });
 });
 

@@ -1,10 +1,10 @@
 // What is sent is what is priced (money.md §6): the same of every shape, whatever a caller asks.
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import type { CacheMark, ChatRequest, Message } from "../domain/chat-request.ts";
+import { type CacheMark, type ChatRequest, countAttachments, type Message } from "../domain/chat-request.ts";
 import type { OutgoingBody } from "./provider.ts";
 
-/** Of an inline image. */
+/** Of an inline image, or of a file. */
 const DATA = "A".repeat(1000);
 const INLINE = `data:image/png;base64,${DATA}`;
 
@@ -25,7 +25,12 @@ interface Generated {
 
 function messagesOf({ extra, remoteImages }: Generated): fc.Arbitrary<Message[]> {
   const url = fc.constantFrom(INLINE, ...(remoteImages ? ["https://pictures.test/漢.png"] : []));
+  const file = fc.record({
+    filename: word.filter((name) => name !== ""),
+    file_data: fc.constant(`data:application/pdf;base64,${DATA}`),
+  });
   const part = fc.oneof(
+    fc.record({ type: fc.constant("file" as const), file }),
     fc.record(
       { type: fc.constant("text" as const), text: word, cache_control: mark },
       { requiredKeys: ["type", "text"] },
@@ -96,12 +101,7 @@ export const anyRequest = (generated: Generated): fc.Arbitrary<Partial<ChatReque
       }),
       identifiers: fc.record({ user: word }),
     })
-    .map((request) => ({
-      ...request,
-      images: request.messages
-        .flatMap(({ content }) => (Array.isArray(content) ? content : []))
-        .filter(({ type }) => type === "image_url").length,
-    }));
+    .map((request) => ({ ...request, ...countAttachments(request.messages) }));
 
 type Body = Record<string, unknown>;
 
@@ -109,7 +109,7 @@ type Body = Record<string, unknown>;
 interface Shape<How> extends Generated {
   how: fc.Arbitrary<How>;
   prepare(request: Partial<ChatRequest>, how: How): OutgoingBody;
-  /** What of an inline image weighs nothing. */
+  /** What of an inline image and of a file weighs nothing. */
   weightless: "data" | "address";
   /** Bytes by which the bound may exceed what is sent. */
   slack: number;
@@ -125,17 +125,16 @@ const CEILINGS = [1, 5, 150, 700, 10_000, 50_000, Number.MAX_SAFE_INTEGER];
 /** Tests of one shape. */
 export function isPricedAsSent<How>(shape: Shape<How>): void {
   const requests = anyRequest(shape);
-  const weightless = shape.weightless === "data" ? DATA : INLINE;
+  const weightless = shape.weightless === "data" ? /A{1000}/g : /data:[a-z/]+;base64,A{1000}/g;
   const frame = new Set((shape.frame ?? "").split(" "));
 
-  test("nothing that is forwarded escapes the bound: it is the bytes that go upstream, less inline images", () => {
+  test("nothing that is forwarded escapes the bound: it is the bytes that go upstream, less inline images and files", () => {
     fc.assert(
       fc.property(requests, shape.how, (request, how) => {
         const body = shape.prepare(request, how);
         for (const ceiling of CEILINGS) {
           const text = body.print(ceiling);
-          const images = text.split(weightless).length - 1;
-          const sent = Buffer.byteLength(text) - images * weightless.length;
+          const sent = Buffer.byteLength(text.replaceAll(weightless, ""));
           expect(body.size.bytes).toBeGreaterThanOrEqual(sent);
           expect(body.size.bytes).toBeLessThan(sent + shape.slack);
         }

@@ -22,6 +22,7 @@ export function claudeCodec({ envelope: name, own, contract, authorize }: Claude
   return {
     fields: CLAUDE_FIELDS,
     temperatureMax: 1,
+    files: true,
     idHeader: envelope.idHeader,
     prepare: (draft) => claudeBody(draft, { contract, versionInBody, dropsUnbound: binding }),
     target: ({ request, upstreamModel }) => ({

@@ -1,6 +1,7 @@
 // A conversation of ours as the vendor takes it: its blocks, none of them an empty text (wire.md §8.2, §8.4).
 import { type ContentPart, isInlineImage, type Message } from "../../domain/chat-request.ts";
 import { type Markable, markEnd, markOf } from "./cache-marks.ts";
+import { pdfBytes } from "../../domain/inline-pdf.ts";
 import { plainName } from "../call-ids.ts";
 import { argumentsOf, type Blocks, inOrder, type AlternatingTurns, turnsOf } from "../turns.ts";
 import { returnedBlocks, type ThinkingBlock } from "./kept-thinking.ts";
@@ -10,11 +11,13 @@ type TextBlock = { type: "text"; text: string } & Markable;
 export type Block =
   | TextBlock
   | ({ type: "image"; source: ImageSource } & Markable)
+  | ({ type: "document"; source: InlineSource; title: string } & Markable)
   | { type: "tool_use"; id: string; name: string; input: Record<string, unknown> }
   | { type: "tool_result"; tool_use_id: string; content?: Block[] }
   | ThinkingBlock;
 
-type ImageSource = { type: "base64"; media_type: string; data: string } | { type: "url"; url: string };
+type InlineSource = { type: "base64"; media_type: string; data: string };
+type ImageSource = InlineSource | { type: "url"; url: string };
 
 export interface Conversation extends AlternatingTurns<Block> {
   system: Block[];
@@ -89,10 +92,13 @@ function placedSystem(content: Message["content"]): Block[] {
 const userBlocks = (content: Message["content"]): Block[] =>
   Array.isArray(content) ? content.flatMap(userBlock) : textBlocks(content);
 
-const userBlock = (part: ContentPart): Block[] =>
-  part.type === "image_url"
-    ? [{ type: "image", source: sourceOf(part.image_url.url), ...markOf(part) }]
-    : textBlocks([part]);
+function userBlock(part: ContentPart): Block[] {
+  if (part.type === "image_url")
+    return [{ type: "image", source: sourceOf(part.image_url.url), ...markOf(part) }];
+  if (part.type !== "file") return textBlocks([part]);
+  const source = { type: "base64" as const, media_type: "application/pdf", data: pdfBytes(part.file) };
+  return [{ type: "document", source, title: part.file.filename, ...markOf(part) }];
+}
 
 const INLINE = /^data:([^;,]+)[^,]*,/i;
 

@@ -40,7 +40,7 @@ isPricedAsSent({
     const contents = (messages as Sent["messages"]).map(({ content }) => content);
     return [system, contents, tools, output, stops];
   },
-  frame: "type text image tool_use tool_result",
+  frame: "type text image document tool_use tool_result",
 });
 
 test("what goes out keeps the vendor's rules, whatever comes in", () => {

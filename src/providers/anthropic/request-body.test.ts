@@ -1,5 +1,7 @@
 import { describe, expect, test } from "bun:test";
+import { nanoUsd } from "../../domain/money.ts";
 import { Refusal } from "../../domain/refusals.ts";
+import { filePart, samplePdf } from "../../lib/pdf.fixtures.ts";
 import type { ChatRequest, Message } from "../../domain/chat-request.ts";
 import { OPTIONAL_FIELDS } from "../../domain/request-fields.ts";
 import { CLAUDE_FIELDS } from "./request-body.ts";
@@ -219,6 +221,26 @@ describe("the conversation", () => {
       },
     ]);
   });
+});
+
+test("a file is a document with its name; its data weighs nothing, its name does, and a mark stays on it", () => {
+  const part = filePart(samplePdf(), "Über uns.pdf");
+  const mark = { type: "ephemeral" } as const;
+  const request = { messages: [asks([{ ...part, cache_control: mark }])], files: 1 };
+  const priced = { ...release, price: { ...release.price, cacheWrite: nanoUsd(1n) } };
+  const data = samplePdf().toString("base64");
+  const source = { type: "base64", media_type: "application/pdf", data };
+  expect(sentBody(request)["messages"]).toEqual([
+    { role: "user", content: [{ type: "document", source, title: "Über uns.pdf" }] },
+  ]);
+  expect(sentBody(request, { release: priced })["messages"]).toEqual([
+    { role: "user", content: [{ type: "document", source, title: "Über uns.pdf", cache_control: mark }] },
+  ]);
+  const body = prepared(request);
+  expect(body.size).toMatchObject({ messages: 1, images: 0, files: 1 });
+  expect(body.size.bytes).toBeLessThan(400);
+  expect(body.text()).toContain("Über uns.pdf");
+  expect(body.text()).not.toContain(data);
 });
 
 test("a conversation made to be slow is not: ids and results that repeat, and parts without end", () => {

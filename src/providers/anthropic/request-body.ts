@@ -45,7 +45,7 @@ export function claudeBody(draft: CallDraft, dialect: ClaudeDialect): OutgoingBo
   const fields = bodyFields(draft, conversation, { dialect, contract, thoughts, spoken });
   settleMarks(markablesOf(fields), draft.release);
   let printed: string | null = JSON.stringify(fields);
-  const priced = request.images > 0 ? withoutImages(fields) : fields;
+  const priced = request.images + request.files > 0 ? withoutInline(fields) : fields;
   const bytes = Buffer.byteLength(priced === fields ? printed : JSON.stringify(priced));
   const demands = fields["tools"] !== undefined || request.responseFormat !== null;
   return {
@@ -182,15 +182,15 @@ function endOf(thoughts: Thoughts, ceiling: number): string {
 
 const endBytes = (thoughts: Thoughts): number => endOf(thoughts, Number.MAX_SAFE_INTEGER).length;
 
-/** Inline images have a flat maximum of their own, so their data weighs nothing; everything else of them does. */
-const withoutImages = (fields: Fields): Fields => ({
+/** Inline images and files have flat maxima of their own, so their data weighs nothing; everything else of them does. */
+const withoutInline = (fields: Fields): Fields => ({
   ...fields,
-  messages: fields.messages.map(({ role, content }) => ({ role, content: content.map(withoutImageData) })),
+  messages: fields.messages.map(({ role, content }) => ({ role, content: content.map(withoutData) })),
 });
 
-const withoutImageData = (block: Block): Block =>
-  block.type === "image" && block.source.type === "base64"
-    ? { ...block, source: { ...block.source, data: "" } }
+const withoutData = (block: Block): Block =>
+  (block.type === "image" && block.source.type === "base64") || block.type === "document"
+    ? ({ ...block, source: { ...block.source, data: "" } } as Block)
     : block;
 
 /** Short words of the gateway's own, which no model reads. Everything that is not named counts. */

@@ -13,6 +13,7 @@ export interface ConverseAccount extends ConverseDialect {
 export const converseCodec = ({ authorize, ...dialect }: ConverseAccount): Codec<BedrockEvent> => ({
   fields: CONVERSE_FIELDS,
   temperatureMax: 1,
+  files: true,
   idHeader: "x-amzn-requestid",
   prepare: (draft) => converseBody(draft, dialect),
   target: ({ upstreamModel, request: { stream } }) => ({

@@ -3,8 +3,17 @@ import type { ContentPart, Message } from "../../domain/chat-request.ts";
 import { isInlineImage } from "../../domain/chat-request.ts";
 import { refuse } from "../../domain/read-value.ts";
 import { type Markable, markEnd, markOf } from "../anthropic/cache-marks.ts";
+import { documentOf, type DocumentBlock, namedApart } from "./documents.ts";
 import { plainName } from "../call-ids.ts";
-import { argumentsOf, type Blocks, inOrder, OPENING, type AlternatingTurns, turnsOf } from "../turns.ts";
+import {
+  argumentsOf,
+  type Blocks,
+  inOrder,
+  OPENING,
+  type AlternatingTurns,
+  type Turn,
+  turnsOf,
+} from "../turns.ts";
 import { type ReasoningBlock, returnedReasoning } from "./kept-reasoning.ts";
 
 type TextBlock = { text: string } & Markable;
@@ -14,6 +23,7 @@ export type ConverseBlock = Markable &
   (
     | { text: string }
     | { image: { format: string; source: { bytes: string } } }
+    | { document: DocumentBlock }
     | { toolUse: { toolUseId: string; name: string; input: Record<string, unknown> } }
     | { toolResult: { toolUseId: string; content: { text: string }[] } }
     | {
@@ -37,13 +47,27 @@ interface How {
 /** An empty result of a tool; no text of the API is blank. */
 const NOTHING = "(empty)";
 
-/** System messages go on top, wherever they stood. Throws `Refusal` for an image that the API does not take. */
+/** Beside documents that came without a word. */
+const ATTACHED = "(attached)";
+
+/** System messages go on top, wherever they stood. Throws `Refusal` for an image or a file that the API does not take. */
 export function converseMessages(messages: readonly Message[], how: How): ConverseMessages {
   const system = messages.filter(isSystem).flatMap(({ content }) => textBlocks(content));
   const rest = messages.filter((message) => !isSystem(message));
   const { turns, lost } = turnsOf(rest, how.tools ? blocksOf(how.signer) : TOLD);
+  settleDocuments(turns);
   if (turns.length === 0) turns.push({ role: "user", content: [{ text: OPENING }] });
   return { system, turns, lost };
+}
+
+/** No two names of a request are equal, and whoever sends documents says something: the API insists on both. */
+function settleDocuments(turns: readonly Turn<ConverseBlock>[]): void {
+  const taken = new Set<string>();
+  for (const { content } of turns) {
+    const documents = content.filter((block) => "document" in block);
+    for (const block of documents) block.document = namedApart(block.document, taken);
+    if (documents.length > 0 && !content.some((block) => "text" in block)) content.push({ text: ATTACHED });
+  }
 }
 
 const isSystem = ({ role }: Message): boolean => role === "system" || role === "developer";
@@ -126,8 +150,10 @@ function textBlocks(content: Message["content"]): TextBlock[] {
 const userBlocks = (content: Message["content"]): ConverseBlock[] =>
   Array.isArray(content) ? content.flatMap(userBlock) : textBlocks(content);
 
-const userBlock = (part: ContentPart): ConverseBlock[] =>
-  part.type === "image_url" ? [{ image: imageOf(part.image_url.url), ...markOf(part) }] : textBlocks([part]);
+function userBlock(part: ContentPart): ConverseBlock[] {
+  if (part.type === "image_url") return [{ image: imageOf(part.image_url.url), ...markOf(part) }];
+  return part.type === "file" ? [{ document: documentOf(part.file), ...markOf(part) }] : textBlocks([part]);
+}
 
 const INLINE = /^data:image\/(png|jpe?g|gif|webp)(?:;[^,]*)?;base64,/i;
 

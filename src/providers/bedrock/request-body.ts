@@ -66,7 +66,7 @@ export function converseBody(draft: CallDraft, dialect: ConverseDialect): Outgoi
   };
   const end = (ceiling: number): string => endOf(spoken.fields, reasoning.fields(ceiling), ceiling);
   let printed: string | null = JSON.stringify(fields);
-  const priced = request.images > 0 ? withoutImages(fields) : fields;
+  const priced = request.images + request.files > 0 ? withoutInline(fields) : fields;
   const bytes = Buffer.byteLength(priced === fields ? printed : JSON.stringify(priced));
   const demands = tools.length > 0 || request.responseFormat !== null;
   return {
@@ -191,14 +191,17 @@ const withoutReasoning = (turns: readonly Turn<ConverseBlock>[]): Turn<ConverseB
     content: content.filter((block) => !("reasoningContent" in block)),
   }));
 
-/** Inline images have a flat maximum of their own, so their data weighs nothing; everything else of them does. */
-const withoutImages = (fields: Fields): Fields => ({
+/** Inline images and files have flat maxima of their own, so their data weighs nothing; everything else of them does. */
+const withoutInline = (fields: Fields): Fields => ({
   ...fields,
-  messages: fields.messages.map(({ role, content }) => ({ role, content: content.map(withoutImageData) })),
+  messages: fields.messages.map(({ role, content }) => ({ role, content: content.map(withoutData) })),
 });
 
-const withoutImageData = (block: Printed): Printed =>
-  "image" in block ? { image: { ...block.image, source: { bytes: "" } } } : block;
+function withoutData(block: Printed): Printed {
+  const source = { bytes: "" };
+  if ("image" in block) return { image: { ...block.image, source } };
+  return "document" in block ? { document: { ...block.document, source } } : block;
+}
 
 /** Texts as they are; whatever has a structure as its JSON text without escapes. No model reads the marks of a cache. */
 function textOf({ system = [], messages, toolConfig: config, ...fields }: Fields): string {

@@ -22,6 +22,7 @@ export function geminiCodec({ provider, path, credential }: GoogleAccount): Code
     credential !== null && "apiKey" in credential ? { "x-goog-api-key": credential.apiKey } : {};
   return {
     fields: GEMINI_FIELDS,
+    files: true,
     idHeader: "x-request-id",
     prepare: (draft) => geminiBody(draft, provider),
     target: ({ request, upstreamModel }) => ({

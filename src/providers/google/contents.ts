@@ -1,6 +1,7 @@
 // A conversation of ours as Gemini takes it (wire.md §8.2): instructions on top, equal roles merged, the answers to a turn's
 // calls in one content behind it, as many as there were calls and in their order; a call's signature on the call.
 import { type ContentPart, isInlineImage, type Message, type ToolCall } from "../../domain/chat-request.ts";
+import { pdfBytes } from "../../domain/inline-pdf.ts";
 import { argumentsOf, CLOSING, OPENING, resultsOf } from "../turns.ts";
 import { geminiModel } from "./models.ts";
 import { issuerOf, NO_SIGNATURE, returnedSignature } from "./signatures.ts";
@@ -104,6 +105,8 @@ const userParts = (content: Message["content"]): GeminiPart[] =>
   Array.isArray(content) ? content.flatMap(partOf) : textParts(content);
 
 function partOf(part: ContentPart): GeminiPart[] {
+  if (part.type === "file")
+    return [{ inlineData: { mimeType: "application/pdf", data: pdfBytes(part.file) } }];
   if (part.type !== "image_url") return textParts([part]);
   const { url } = part.image_url;
   if (!isInlineImage(url)) return [{ fileData: { mimeType: mimeTypeOf(url), fileUri: url } }];

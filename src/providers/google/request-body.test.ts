@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import type { ChatRequest } from "../../domain/chat-request.ts";
+import { filePart, samplePdf } from "../../lib/pdf.fixtures.ts";
 import { geminiSent, GEMINI_CEILING, geminiOutgoing } from "./google.fixtures.ts";
 import { issuerOf } from "./signatures.ts";
 
@@ -31,6 +32,19 @@ test("the smallest body has the contents and the ceiling, nothing else", () => {
     contents: [{ role: "user", parts: [{ text: "Hi" }] }],
     generationConfig: { maxOutputTokens: GEMINI_CEILING },
   });
+});
+
+test("a file is inline data of its type, which weighs nothing", () => {
+  const part = filePart();
+  const request = { messages: [{ role: "user" as const, content: [part] }], files: 1 };
+  const data = samplePdf().toString("base64");
+  expect(geminiSent(request)["contents"]).toEqual([
+    { role: "user", parts: [{ inlineData: { mimeType: "application/pdf", data } }] },
+  ]);
+  const body = geminiOutgoing(request);
+  expect(body.size).toMatchObject({ images: 0, files: 1 });
+  expect(body.size.bytes).toBeLessThan(300);
+  expect(body.text()).not.toContain(data);
 });
 
 test("a whole conversation, as Gemini takes it", () => {

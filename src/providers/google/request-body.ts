@@ -27,7 +27,7 @@ export function geminiBody(draft: CallDraft, provider: string): OutgoingBody {
   const fields = bodyFields(draft, provider);
   let printed: string | null = printedFields(fields);
   const longest = endOf(Number.MAX_SAFE_INTEGER, longestThinking(reasoningEffort, upstreamModel));
-  const priced = request.images > 0 ? withoutImages(fields) : fields;
+  const priced = request.images + request.files > 0 ? withoutInline(fields) : fields;
   const size: PromptSize = {
     bytes: Buffer.byteLength(priced === fields ? printed : printedFields(priced)) + longest.length,
     messages: request.messages.length,
@@ -104,8 +104,8 @@ function answerFormat({ responseFormat }: ChatRequest): Record<string, unknown> 
   };
 }
 
-/** Inline images have a flat maximum of their own, so their data weighs nothing; everything else of them does. */
-const withoutImages = (fields: Fields): Fields => ({
+/** Inline images and files have flat maxima of their own, so their data weighs nothing; everything else of them does. */
+const withoutInline = (fields: Fields): Fields => ({
   ...fields,
   contents: fields.contents.map(({ role, parts }: Content) => ({ role, parts: parts.map(withoutData) })),
 });

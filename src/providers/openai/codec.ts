@@ -18,6 +18,7 @@ export interface OpenAiAccount {
 export function openAiCodec({ family, authorize, dialect }: OpenAiAccount): Codec<string> {
   return {
     fields: dialect.fields,
+    files: dialect.files,
     idHeader: "x-request-id",
     speaks: ["openai-embeddings"],
     prepare: (draft) =>

@@ -16,6 +16,10 @@ const POINTS = {
     .boolean()
     .optional()
     .describe("Whether it knows messages of the role developer; false sends them as system."),
+  files: z
+    .boolean()
+    .optional()
+    .describe("Whether it reads PDFs in file parts; false refuses requests that have one."),
   fields: z
     .array(z.enum(OPTIONAL_FIELDS, oneOf(OPTIONAL_FIELDS)))
     .optional()
@@ -35,6 +39,7 @@ const described = z.strictObject({
 const changed = (usual: Dialect, told: z.output<typeof points>): Dialect => ({
   outputMaximum: told.output_maximum ?? usual.outputMaximum,
   developerRole: told.developer_role ?? usual.developerRole,
+  files: told.files ?? usual.files,
   fields: told.fields ?? usual.fields,
 });
 

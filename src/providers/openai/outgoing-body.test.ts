@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import type { ChatRequest } from "../../domain/chat-request.ts";
 import { OPTIONAL_FIELDS } from "../../domain/request-fields.ts";
 import { FIELD_SAMPLES } from "../../domain/request-fields.fixtures.ts";
+import { filePart, samplePdf } from "../../lib/pdf.fixtures.ts";
 import { DIALECTS } from "./dialects.ts";
 import { CEILING, outgoing, samplesHeld } from "./outgoing-body.fixtures.ts";
 
@@ -71,6 +72,18 @@ test("identifiers leave only as the call gives them, and nothing of the caller b
   expect(JSON.stringify(body)).not.toContain("raw@example.com");
   for (const name of ["store", "metadata", "service_tier", "ignored", "identifiers"])
     expect(body).not.toHaveProperty(name);
+});
+
+test("a file goes as it came, without its cache mark; its data weighs nothing, its name does", () => {
+  const part = filePart(samplePdf(), "report.pdf");
+  const marked = { ...part, cache_control: { type: "ephemeral" } } as const;
+  const request = { messages: [{ role: "user" as const, content: [marked] }], files: 1 };
+  expect(bodyOf(request)["messages"]).toEqual([{ role: "user", content: [part] }]);
+  const body = outgoing(request);
+  expect(body.size).toMatchObject({ images: 0, files: 1 });
+  expect(body.size.bytes).toBeLessThan(250);
+  expect(body.text()).toContain("report.pdf");
+  expect(body.text()).not.toContain(samplePdf().toString("base64"));
 });
 
 test("without tools, no word about tools: upstreams refuse it", () => {

@@ -41,7 +41,7 @@ class PrintedBody implements OutgoingBody {
     const thinks = effort !== null && effort !== "none";
     this.fields = bodyFields(draft, { family, known, developer: dialect.developerRole, thinks });
     this.printed = JSON.stringify(this.fields);
-    this.priced = request.images > 0 ? withoutImages(this.fields) : this.fields;
+    this.priced = request.images + request.files > 0 ? withoutInline(this.fields) : this.fields;
     this.ceilingName = dialect.outputMaximum;
     const priced = this.priced === this.fields ? this.printed : JSON.stringify(this.priced);
     this.size = {
@@ -177,8 +177,8 @@ function outgoingCall(
   return { id, type, function: called, ...(own !== undefined && { extra_content: own }) };
 }
 
-/** Inline images have a flat maximum of their own, so their data weighs nothing; everything else of them does. */
-const withoutImages = (fields: Fields): Fields => ({
+/** Inline images and files have flat maxima of their own, so their data weighs nothing; everything else of them does. */
+const withoutInline = (fields: Fields): Fields => ({
   ...fields,
   messages: fields.messages.map((message) =>
     Array.isArray(message["content"])
@@ -188,6 +188,7 @@ const withoutImages = (fields: Fields): Fields => ({
 });
 
 function withoutData(part: ContentPart): ContentPart {
+  if (part.type === "file") return { ...part, file: { ...part.file, file_data: "" } };
   if (part.type !== "image_url" || !isInlineImage(part.image_url.url)) return part;
   return { ...part, image_url: { ...part.image_url, url: "" } };
 }

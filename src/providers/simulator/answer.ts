@@ -32,7 +32,8 @@ const REASONING_TOKENS: Record<string, number> = { none: 0, minimal: 4, low: 8, 
 
 export async function answerTo(asked: Asked, behaviour: Behaviour): Promise<SimulatedAnswer> {
   const counted = await countTokens(promptTexts(asked), "o200k_base", SHARE);
-  const promptTokens = counted + TOKENS_PER_MESSAGE * asked.messages.length + TOKENS_PER_REQUEST;
+  const { messages, documentTokens = 0 } = asked;
+  const promptTokens = counted + documentTokens + TOKENS_PER_MESSAGE * messages.length + TOKENS_PER_REQUEST;
   const choices = Array.from({ length: asked.n ?? 1 }, (_, index) => choiceOf(asked, behaviour, index));
   const topLogprobs = asked.logprobs === true ? (asked.top_logprobs ?? 0) : null;
   return { promptTokens, topLogprobs, choices: await Promise.all(choices) };

@@ -32,7 +32,8 @@ export const askedSchema = z.looseObject({
   stream_options: z.looseObject({ include_usage: z.boolean().optional() }).nullish(),
 });
 
-export type Asked = z.infer<typeof askedSchema>;
+/** `documentTokens`: of what came beside the texts. */
+export type Asked = z.infer<typeof askedSchema> & { documentTokens?: number };
 
 /** The text of a message, parts joined. */
 export function messageText({ content }: Asked["messages"][number]): string {

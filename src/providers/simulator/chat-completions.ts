@@ -1,9 +1,11 @@
 // The simulator's first face: the chat-completions shape, and its streams.
+import { z } from "zod";
 import { randomBase62 } from "../../lib/id.ts";
 import type { SimulatedAnswer } from "./answer.ts";
 import { type Asked, askedSchema } from "./asked.ts";
 import type { Behaviour } from "./behaviour.ts";
-import type { Face, Heard, Said, StreamWords } from "./face.ts";
+import { documentTokens } from "./documents.ts";
+import { type Face, FaceRefusal, type Heard, type Said, type StreamWords } from "./face.ts";
 import { logprobsOf } from "./logprobs.ts";
 import { type Head, named, printBody, printChunk, simulatedUsage } from "./print.ts";
 
@@ -13,10 +15,36 @@ const FAILED = {
 
 export const chatCompletions: Face = {
   serves: (path) => path === "/v1/chat/completions",
-  hear: (body) => heard(askedSchema.parse(body)),
+  hear: (body) => heard(withDocuments(askedSchema.parse(body))),
   refusal: ({ code, message }) => ({ error: { message, type: "simulated", param: null, code } }),
   contentType: "text/event-stream; charset=utf-8",
 };
+
+/** A file part as the vendor reads it: a PDF in base64, and its name. */
+const filePart = z.looseObject({
+  file: z.strictObject({
+    filename: z.string().min(1),
+    file_data: z.string().regex(/^data:application\/pdf;base64,[A-Za-z0-9+/]+={0,2}$/),
+  }),
+});
+
+/** The texts that the model hears, and beside them the documents that it reads. */
+function withDocuments(asked: Asked): Asked {
+  const documents: string[] = [];
+  const messages = asked.messages.map((message) => {
+    if (!Array.isArray(message.content)) return message;
+    const content = message.content.map((part) => {
+      if (part["type"] !== "file") return part;
+      const read = filePart.safeParse(part);
+      if (message.role !== "user" || !read.success)
+        throw new FaceRefusal("Invalid file data.", { code: "invalid_value", model: asked.model });
+      documents.push(read.data.file.file_data.replace(/^[^,]*,/, ""));
+      return { type: "file", name: read.data.file.filename };
+    });
+    return { ...message, content };
+  });
+  return { ...asked, messages, documentTokens: documentTokens(documents, asked) };
+}
 
 function heard(asked: Asked): Heard {
   const head: Head = {

@@ -3,11 +3,12 @@ import { randomBase62 } from "../../../lib/id.ts";
 import type { SimulatedAnswer } from "../answer.ts";
 import type { Asked } from "../asked.ts";
 import type { Behaviour } from "../behaviour.ts";
+import { documentTokens } from "../documents.ts";
 import type { Face, Heard, Said, StreamWords } from "../face.ts";
 import { completionTokensOf } from "../print.ts";
 import { claudeBlocks, inputOfCall, openingOf, type SaidBlock, wordsIn } from "./blocks.ts";
 import { servesClaude, unwrapped } from "./envelope.ts";
-import { type ClaudeCall, readClaudeCall } from "./request.ts";
+import { type ClaudeCall, claudeDocuments, readClaudeCall } from "./request.ts";
 import { thoughtSeal } from "./seal.ts";
 
 export const anthropicMessages: Face = {
@@ -67,6 +68,7 @@ function askedOfClaude(call: ClaudeCall): Asked {
   return {
     model: call.model,
     messages: [...system, ...call.messages.flatMap(messagesOfTurn)],
+    documentTokens: documentTokens(claudeDocuments(call), call),
     max_tokens: call.max_tokens,
     stream: call.stream === true,
     ...(thinking !== undefined && thinking.type !== "disabled" && { reasoning_effort: effort }),
@@ -94,7 +96,7 @@ function messagesOfTurn({ role, content }: ClaudeCall["messages"][number]): Aske
   const results = content.flatMap((block) =>
     block.type === "tool_result" ? [{ role: "tool", content: JSON.stringify(block.content ?? "") }] : [],
   );
-  const rest = content.filter(({ type }) => type !== "tool_result");
+  const rest = content.filter(({ type }) => type !== "tool_result" && type !== "document");
   const text = rest.map((block) => (block.type === "text" ? block.text : JSON.stringify(block))).join("\n");
   return rest.length === 0 ? results : [...results, { role, content: text }];
 }

@@ -27,10 +27,21 @@ const image = z.strictObject({
     z.strictObject({ type: z.literal("url"), url: z.string().regex(/^https?:/) }),
   ]),
 });
+const document = z.strictObject({
+  ...mark,
+  type: z.literal("document"),
+  source: z.strictObject({
+    type: z.literal("base64"),
+    media_type: z.literal("application/pdf"),
+    data: z.base64().min(1),
+  }),
+  title: z.string().min(1).max(500).optional(),
+});
 const PLAIN = z.string().regex(/^[a-zA-Z0-9_-]{1,64}$/);
 const block = z.discriminatedUnion("type", [
   text,
   image,
+  document,
   z.strictObject({
     type: z.literal("tool_use"),
     id: PLAIN,
@@ -111,8 +122,12 @@ export function readClaudeCall(body: unknown): ClaudeCall {
 const modelOf = (body: unknown): string =>
   typeof body === "object" && body !== null && "model" in body ? String(body.model) : "";
 
+/** The documents that the user sent, in base64. */
+export const claudeDocuments = ({ messages }: ClaudeCall): string[] =>
+  messages.flatMap(({ content }) => ofType(content, "document").map(({ source }) => source.data));
+
 const faultOf = (call: ClaudeCall): string | null =>
-  turnFault(call) ?? toolFault(call) ?? thinkingFault(call) ?? sealFault(call);
+  turnFault(call) ?? documentFault(call) ?? toolFault(call) ?? thinkingFault(call) ?? sealFault(call);
 
 function markFault({ tools = [], system = [], messages }: ClaudeCall): string | null {
   const read = JSON.stringify([tools, system, messages.map(({ content }) => content)]);
@@ -132,6 +147,11 @@ function turnFault({ messages }: ClaudeCall): string | null {
 
 const ofType = <T extends Blocks[number]["type"]>(content: Blocks, type: T) =>
   content.filter((one): one is Extract<Blocks[number], { type: T }> => one.type === type);
+
+const documentFault = ({ messages }: ClaudeCall): string | null =>
+  messages.some(({ role, content }) => role === "assistant" && ofType(content, "document").length > 0)
+    ? "messages: document blocks are the user's"
+    : null;
 
 function toolFault({ messages, tools }: ClaudeCall): string | null {
   let open: string[] = [];

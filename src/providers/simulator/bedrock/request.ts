@@ -1,7 +1,9 @@
 // A Converse request as the simulator reads it, and what Bedrock would not take of it.
 import { z } from "zod";
 import type { Asked } from "../asked.ts";
+import { documentTokens } from "../documents.ts";
 import { FaceRefusal } from "../face.ts";
+import { document, documentFault, converseDocuments } from "./documents.ts";
 import { isSignedText } from "./signature.ts";
 
 const text = z.strictObject({ text: z.string() });
@@ -31,7 +33,7 @@ const reasoning = z.strictObject({
 const cachePoint = z.strictObject({
   cachePoint: z.strictObject({ type: z.literal("default"), ttl: z.enum(["5m", "1h"]).optional() }),
 });
-const block = z.union([text, image, toolUse, toolResult, reasoning, cachePoint]);
+const block = z.union([text, image, document, toolUse, toolResult, reasoning, cachePoint]);
 const turn = z.strictObject({ role: z.enum(["user", "assistant"]), content: z.array(block).min(1) });
 
 const toolSpec = z.strictObject({
@@ -121,6 +123,8 @@ export function requireSound(request: Converse, model: string): void {
   );
   if (calls && toolConfig === undefined)
     refuse("The toolConfig field must be defined when using toolUse and toolResult content blocks.");
+  const fault = documentFault(messages);
+  if (fault !== null) refuse(fault);
   requireThinking(request, refuse);
   requirePoints(request, model, refuse);
 }
@@ -221,6 +225,7 @@ export function askedByConverse(
       ...system.flatMap((one) => ("text" in one ? [{ role: "system", content: one.text }] : [])),
       ...request.messages.flatMap(saidIn),
     ],
+    documentTokens: documentTokens(converseDocuments(request.messages), { model }),
     ...(inferenceConfig?.maxTokens !== undefined && { max_tokens: inferenceConfig.maxTokens }),
     ...(toolConfig !== undefined && {
       tools: toolConfig.tools.flatMap((one) =>

@@ -4,6 +4,7 @@ import { randomBase62 } from "../../../lib/id.ts";
 import type { SimulatedAnswer } from "../answer.ts";
 import type { Asked } from "../asked.ts";
 import type { Behaviour } from "../behaviour.ts";
+import { documentTokens } from "../documents.ts";
 import { type Face, FaceRefusal, type Heard } from "../face.ts";
 import { type CallContent, type GeminiCall, isCalled, readGeminiCall } from "./body.ts";
 import { geminiWhole, geminiWords } from "./print.ts";
@@ -74,6 +75,7 @@ function askedBy(
         : [{ role: "system", content: systemInstruction.parts.map(({ text }) => text).join("\n") }]),
       ...contents.map(messageOf),
     ],
+    documentTokens: documentTokens(contents.flatMap(documentsIn), { model }),
     ...(maxOutputTokens !== undefined && { max_completion_tokens: maxOutputTokens }),
     ...(declared.length > 0 && {
       tools: declared.map(({ name, description, parametersJsonSchema: parameters }) => ({
@@ -93,6 +95,11 @@ function askedBy(
     ...(responseLogprobs === true && { logprobs: true, top_logprobs: logprobs ?? 0 }),
   };
 }
+
+const documentsIn = ({ parts }: CallContent): string[] =>
+  parts.flatMap((part) =>
+    "inlineData" in part && part.inlineData.mimeType === "application/pdf" ? [part.inlineData.data] : [],
+  );
 
 function messageOf({ role, parts }: CallContent): Asked["messages"][number] {
   const text = parts.map((part) => ("text" in part ? part.text : "")).join("");

@@ -1,0 +1,43 @@
+// Files as Converse takes them: each with a name of its own in letters that the API allows, none above its size (wire.md §8.2).
+import type { InlineFile } from "../../domain/chat-request.ts";
+import { pdfBytes } from "../../domain/inline-pdf.ts";
+import { refuse } from "../../domain/read-value.ts";
+
+export interface DocumentBlock {
+  format: "pdf";
+  name: string;
+  source: { bytes: string };
+}
+
+const BYTES_MAX = 4_500_000;
+const NAME_LENGTH_MAX = 200;
+/** As much of a name as leaves room for a number behind it. */
+const STEM_LENGTH = NAME_LENGTH_MAX - 10;
+const NAMELESS = "document";
+
+/** Throws `Refusal` for one that is too large for the API. */
+export function documentOf(file: InlineFile): DocumentBlock {
+  const bytes = pdfBytes(file);
+  if ((bytes.length / 4) * 3 > BYTES_MAX)
+    throw refuse(
+      "unsupported_value",
+      null,
+      "messages",
+      `holds a file of more than ${BYTES_MAX / 1_000_000} MB, which this model does not take. Send a part of it.`,
+    );
+  return { format: "pdf", name: plainName(file.filename), source: { bytes } };
+}
+
+/** Without its ending, for the format says it; what the API does not allow is a blank, and no two of them follow another. */
+function plainName(filename: string): string {
+  const words = filename.replace(/\.pdf$/i, "").replaceAll(/[^A-Za-z0-9\-()[\]]+/g, " ");
+  return words.slice(0, STEM_LENGTH).trim() || NAMELESS;
+}
+
+/** The same under a name that is not taken yet. */
+export function namedApart(document: DocumentBlock, taken: Set<string>): DocumentBlock {
+  let { name } = document;
+  for (let number = 2; taken.has(name); number++) name = `${document.name} (${number})`;
+  taken.add(name);
+  return { ...document, name };
+}

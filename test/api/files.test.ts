@@ -1,0 +1,246 @@
+// PDFs from a caller's request to the bill, in each shape that takes them (wire.md §1.2, docs/decisions/0045): what the strict
+// upstream counts is what is charged, the hold covers it, and what is refused holds nothing.
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import type { Config } from "../../src/config/config.ts";
+import { filePart, samplePdf } from "../../src/lib/pdf.fixtures.ts";
+import { PROVIDER_KINDS } from "../../src/providers/kinds.ts";
+import { DIALECTS } from "../../src/providers/openai/dialects.ts";
+import { type ErrorJson, type GatewayJson, gatewayOf } from "../support/events.ts";
+import { type Customer, startGateway, type TestGateway } from "../support/gateway.ts";
+import { onProvider, PLAIN, type TestManifest } from "../support/models.ts";
+
+const PAGES_MAX = 10;
+const FILE_TOKENS = 3000;
+/** As the simulator reads them. */
+const PAGE_TOKENS = 258;
+/** Nano-USD. */
+const TOKEN = 2_000n;
+
+const READS: TestManifest = {
+  ...PLAIN,
+  tokenizer: "bytes",
+  capabilities: { files: true, images: true, max_n: 1 },
+  image_tokens_max: 1000,
+  file_tokens_max: FILE_TOKENS,
+  file_pages_max: PAGES_MAX,
+};
+const SHAPES = {
+  "file-openai": { provider: "simulator", upstream_model: "sim-file-1" },
+  "file-claude": { provider: "claude", upstream_model: "claude-sonnet-4-5" },
+  "file-gemini": { provider: "gemini", upstream_model: "gemini-2.5-flash" },
+  "file-converse": { provider: "aws", upstream_model: "us.amazon.nova-pro-v1:0" },
+} as const;
+type ShapeModel = keyof typeof SHAPES;
+const NAMES = Object.keys(SHAPES) as ShapeModel[];
+const DEAF = { provider: "deaf", upstream_model: "sim-deaf-1" };
+
+const MODELS: TestManifest[] = [
+  PLAIN,
+  ...NAMES.map((model) => ({ ...READS, model, ...SHAPES[model] })),
+  { ...READS, model: "deaf-1", ...DEAF },
+  { ...READS, model: "second-1", ...DEAF, priority: 0 },
+  { ...READS, model: "second-1", ...SHAPES["file-claude"], priority: 1 },
+  { ...READS, model: "through-1", ...SHAPES["file-openai"], priority: 0 },
+  { ...READS, model: "through-1", ...SHAPES["file-converse"], priority: 1 },
+  onProvider({ ...READS, model: "narrow-1", context_window: 4000, max_output_tokens: 500 }, "simulator", {
+    default_output_tokens: 100,
+  }),
+];
+
+/** Providers of the other shapes, at the simulator's faces; and one of a dialect without files. */
+function configure(config: Config): void {
+  const [usual] = config.providers;
+  const at = usual?.baseUrl?.replace(/\/v1$/, "") ?? "";
+  const add = (name: string, kindName: string, path: string, own: object): void => {
+    const kind = PROVIDER_KINDS.find((one) => one.name === kindName);
+    if (usual === undefined || kind === undefined) throw new Error("nothing to add to");
+    config.providers.push({ ...usual, name, kind, baseUrl: at + path, own });
+  };
+  add("claude", "anthropic", "/anthropic/v1", { envelope: "direct", api_key: "key", models: {} });
+  add("gemini", "google", "/google/v1beta", { envelope: "direct", api_key: "key" });
+  add("aws", "bedrock", "/bedrock", { region: "us-east-1", api_key: "key" });
+  add("deaf", "openai", "/v1", { dialect: DIALECTS.deepseek });
+}
+
+let gateway: TestGateway;
+let customer: Customer;
+beforeAll(async () => {
+  gateway = await startGateway({ models: MODELS, configure });
+  customer = await gateway.customer({ usd: "1000" });
+});
+beforeEach(() => gateway.simulator.behaveWell());
+afterAll(async () => {
+  await gateway.assertSound();
+  await gateway.stop();
+});
+
+const ask = (model: string, parts: unknown[], also: object = {}) => ({
+  model,
+  messages: [{ role: "user", content: parts }],
+  max_tokens: 50,
+  ...also,
+});
+const QUESTION = { type: "text", text: "What does it say?" };
+const ofPages = (pages: number, packed = false): object => filePart(samplePdf({ pages, packed }));
+
+interface Body {
+  usage: { prompt_tokens: number; completion_tokens: number };
+  gateway: GatewayJson;
+}
+
+/** The answer, its record, and the one call that the upstream would invoice. */
+async function served(body: object) {
+  const before = gateway.simulator.bill().length;
+  const reply = await gateway.chat<Body>(customer, body);
+  expect([reply.status, reply.text.slice(0, 300)]).toEqual([200, reply.text.slice(0, 300)]);
+  const calls = gateway.simulator.bill().slice(before);
+  return { json: reply.json, kept: await gateway.request(reply.json.gateway.request_id), calls };
+}
+
+/** The refusal of a body, which reached no upstream, held nothing and left no request behind. */
+async function refused(body: unknown, by = customer): Promise<ErrorJson["error"]> {
+  const [bill, balance, rows] = [
+    gateway.simulator.bill().length,
+    await gateway.balance(by),
+    (await gateway.rowsOf("request")).length,
+  ];
+  const reply = await gateway.chat<ErrorJson>(by, body);
+  expect(reply.status).toBeGreaterThanOrEqual(400);
+  expect(gateway.simulator.bill()).toHaveLength(bill);
+  expect(await gateway.balance(by)).toEqual(balance);
+  expect(await gateway.rowsOf("request")).toHaveLength(rows);
+  return reply.json.error;
+}
+
+describe.each(NAMES)("%s", (model) => {
+  test("reads a PDF whole; what the upstream counted is charged, and the hold covered it", async () => {
+    for (const packed of [false, true]) {
+      const { json, kept, calls } = await served(ask(model, [QUESTION, ofPages(3, packed)]));
+      expect(calls).toHaveLength(1);
+      const [call] = calls;
+      expect(call).toMatchObject({ outcome: "finished", billed: true });
+      expect(json.usage.prompt_tokens).toBe(call?.prompt_tokens ?? 0);
+      expect(json.usage.prompt_tokens).toBeGreaterThan(3 * PAGE_TOKENS);
+      expect(json.usage.prompt_tokens).toBeLessThan(3 * PAGE_TOKENS + 200);
+      const tokens = BigInt(json.usage.prompt_tokens + json.usage.completion_tokens);
+      expect(kept).toMatchObject({ charge: tokens * TOKEN, variance: 0n, evidence: "provider_usage" });
+      expect(kept.hold).toBeGreaterThanOrEqual(kept.charge ?? 0n);
+      expect(kept.promptBound).toBeGreaterThan(FILE_TOKENS);
+      expect(kept.promptBound).toBeLessThan(FILE_TOKENS + 2000);
+    }
+  });
+
+  test("reads it in a stream, on the same bill", async () => {
+    const body = ask(model, [ofPages(2), QUESTION], { stream: true });
+    const before = gateway.simulator.bill().length;
+    const { events, status } = await gateway.stream(customer, body);
+    expect(status).toBe(200);
+    const record = await gateway.request(gatewayOf(events).request_id);
+    const [call] = gateway.simulator.bill().slice(before);
+    const billed = BigInt((call?.prompt_tokens ?? 0) + (call?.completion_tokens ?? 0));
+    expect(call?.prompt_tokens).toBeGreaterThan(2 * PAGE_TOKENS);
+    expect(record).toMatchObject({ charge: billed * TOKEN, variance: 0n });
+  });
+
+  test("takes five files of the same name in several turns, the last of them without a word", async () => {
+    const { calls } = await served({
+      ...ask(model, []),
+      messages: [
+        { role: "user", content: [ofPages(1), QUESTION, ofPages(2)] },
+        { role: "assistant", content: "Nothing much." },
+        { role: "user", content: [ofPages(1), ofPages(1), ofPages(PAGES_MAX)] },
+      ],
+    });
+    expect(calls).toHaveLength(1);
+    expect(calls[0]?.prompt_tokens).toBeGreaterThan((1 + 2 + 1 + 1 + PAGES_MAX) * PAGE_TOKENS);
+  });
+
+  test("charges no more than it held, whatever the upstream tells: the rest is the platform's", async () => {
+    gateway.simulator.behave({
+      behaviour: { usage: { prompt_tokens: 50_000, completion_tokens: 5 } },
+      calls: 1,
+    });
+    const { json, kept } = await served(ask(model, [QUESTION, ofPages(1)]));
+    expect(json.usage.prompt_tokens).toBe(kept.promptBound);
+    const charge = BigInt(kept.promptBound + 5) * TOKEN;
+    expect(kept).toMatchObject({ charge, variance: BigInt(50_000 + 5) * TOKEN - charge });
+    expect(charge).toBeLessThanOrEqual(kept.hold);
+  });
+
+  test("refuses a page too many, and pages that cannot be counted, before anything is held", async () => {
+    const at = "messages[0].content[1].file.file_data";
+    for (const packed of [false, true])
+      expect(await refused(ask(model, [QUESTION, ofPages(PAGES_MAX + 1, packed)]))).toMatchObject({
+        code: "unsupported_value",
+        param: at,
+        message: expect.stringContaining(`has 11 pages: model \`${model}\` takes files of 10 at most`),
+      });
+    const secret = filePart(Buffer.from("%PDF-1.7 << /Encrypt 9 0 R /Type /ObjStm >> stream\n...endstream"));
+    expect(await refused(ask(model, [QUESTION, secret]))).toMatchObject({
+      code: "invalid_request",
+      param: at,
+    });
+  });
+});
+
+test("each file is held for at its release's maximum, and its bytes weigh nothing", async () => {
+  const quoteOf = async (...parts: object[]): Promise<number> => {
+    const reply = await fetch(`${gateway.baseUrl}/chat/completions/quote`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${customer.secret}`, "content-type": "application/json" },
+      body: JSON.stringify(ask("file-openai", [QUESTION, ...parts])),
+    });
+    return ((await reply.json()) as { prompt_tokens_max: number }).prompt_tokens_max;
+  };
+  const none = await quoteOf();
+  const one = await quoteOf(ofPages(1));
+  expect(one - none).toBeGreaterThanOrEqual(FILE_TOKENS);
+  expect(one - none).toBeLessThan(FILE_TOKENS + 100);
+  expect(await quoteOf(ofPages(PAGES_MAX))).toBe(one);
+  expect((await quoteOf(ofPages(1), ofPages(1))) - one).toBe(one - none);
+});
+
+test("a release without files, a provider without a word for them, and a sixth file are refused at the part", async () => {
+  const part = { code: "unsupported_value", param: "messages[0].content[1]" };
+  expect(await refused(ask("plain-1", [QUESTION, ofPages(1)]))).toMatchObject(part);
+  expect(await refused(ask("deaf-1", [QUESTION, ofPages(1)]))).toMatchObject(part);
+  const six = Array.from({ length: 6 }, () => ofPages(1));
+  expect(await refused(ask("file-openai", [QUESTION, ...six]))).toMatchObject({
+    code: "unsupported_value",
+    param: "messages[0].content[6]",
+  });
+});
+
+test("a file that Converse would not take is refused there, and read elsewhere", async () => {
+  const large = filePart(Buffer.concat([samplePdf(), Buffer.alloc(4_600_000)]));
+  const error = await refused(ask("file-converse", [QUESTION, large]));
+  expect(error).toMatchObject({ code: "unsupported_value", param: "messages" });
+  expect(error.message).toContain("more than 4.5 MB");
+  const { calls } = await served(ask("file-claude", [QUESTION, large]));
+  expect(calls[0]).toMatchObject({ outcome: "finished" });
+});
+
+test("a route that takes files serves where an earlier one takes none", async () => {
+  const { json } = await served(ask("second-1", [QUESTION, ofPages(1)]));
+  expect(json.gateway).toMatchObject({ provider: "claude", attempts: 1 });
+});
+
+test("a file goes on to the next route in that one's words when the first one fails", async () => {
+  gateway.simulator.behave({ model: "sim-file-1", behaviour: { status: 503 }, calls: 1 });
+  const { json, kept, calls } = await served(ask("through-1", [ofPages(4)]));
+  expect(json.gateway).toMatchObject({ provider: "aws", attempts: 2 });
+  expect(calls.map(({ outcome }) => outcome)).toEqual(["refused", "finished"]);
+  expect(json.usage.prompt_tokens).toBeGreaterThan(4 * PAGE_TOKENS);
+  expect(kept.hold).toBeGreaterThanOrEqual(kept.charge ?? 0n);
+});
+
+test("whoever cannot pay for a file's maximum is told so: credits and windows are asked before a provider", async () => {
+  const poor = await gateway.customer({ usd: "0.005" });
+  expect(await refused(ask("file-openai", [QUESTION, ofPages(1)]), poor)).toMatchObject({
+    code: "insufficient_credits",
+  });
+  const two = [QUESTION, ofPages(1), ofPages(1)];
+  expect(await refused(ask("narrow-1", two))).toMatchObject({ code: "context_length_exceeded" });
+  const { calls } = await served(ask("narrow-1", [QUESTION, ofPages(1)]));
+  expect(calls).toHaveLength(1);
+});
