@@ -53,10 +53,15 @@ function entryOver(entry: Members, { baseUrl, keyName, models }: Wanted): Member
     npm: "@ai-sdk/openai-compatible",
     options: { ...options, baseURL: baseUrl, apiKey: `{env:${keyName}}` },
     models: Object.fromEntries(
-      models.map((model) => [model.id, { ...membersOf(known[model.id] ?? {}), ...modelOf(model) }]),
+      models
+        .filter(givesWords)
+        .map((model) => [model.id, { ...membersOf(known[model.id] ?? {}), ...modelOf(model) }]),
     ),
   };
 }
+
+/** A model of vectors is no model to talk to. */
+const givesWords = ({ max_output_tokens: most }: ListedModel): boolean => most > 0;
 
 const modelOf = ({ context_length, max_output_tokens, capabilities, reasoning }: ListedModel): Members => ({
   limit: { context: context_length, output: max_output_tokens },

@@ -1,15 +1,24 @@
 // GET /v1/models and /v1/models/{id} (specification 4, wire.md §5): the models this key may use, closed ones with their
-// state. Prices as published; `prompt`, `completion` and `input_cache_read` are per token for tools that expect them.
+// state. Prices as published; what OpenRouter's clients look for stands beside: rates per token, modalities, limits. Who
+// sends `anthropic-version` gets Anthropic's form.
 import { NO_CAPABILITIES } from "../domain/capabilities.ts";
+import type { ShownIn } from "../domain/credential.ts";
 import { parseUsd } from "../domain/money.ts";
 import { Refusal } from "../domain/refusals.ts";
 import { REQUEST_FIELDS } from "../domain/request-fields.ts";
 import type { Release, RouteState } from "../domain/release.ts";
 import { printTime } from "../domain/print.ts";
+import { messages } from "../gateway/formats/messages/messages.ts";
 import type { Reader } from "../ledger/ledger.ts";
-import type { Handler } from "./context.ts";
+import {
+  answersMessages,
+  type OfferedModel,
+  printAnthropicModel,
+  printAnthropicPage,
+} from "./anthropic-models.ts";
+import type { Handler, HttpContext } from "./context.ts";
 import { withKey } from "./inference-door.ts";
-import { replyJson } from "./reply.ts";
+import { refusalFrom, replyJson, replyRefusal } from "./reply.ts";
 import type { KeyRecord } from "../registry/api-keys.ts";
 import { activeEntitlements } from "../registry/entitlements.ts";
 
@@ -26,22 +35,62 @@ export interface ModelsPorts {
 }
 
 export const models = (ports: ModelsPorts): Handler =>
-  withKey(ports.ledger, async (context, key) => {
-    const open = await modelsOf(ports, key);
-    return replyJson(context, { object: "list", data: open.map(wireModel) });
+  inEitherForm(ports, {
+    openAi: (open) => ({ object: "list", data: open.map(wireModel) }),
+    anthropic: (open, { query }) => printAnthropicPage(open.map(offered), query),
   });
 
 export const model = (ports: ModelsPorts): Handler =>
-  withKey(ports.ledger, async (context, key) => {
-    const found = (await modelsOf(ports, key)).find((listed) => listed.model === context.rest);
-    if (found !== undefined) return replyJson(context, wireModel(found));
-    const name = context.rest.slice(0, 64);
-    throw new Refusal(
-      "model_not_found",
-      `The model \`${name}\` does not exist or you do not have access to it`,
-      { param: "model" },
-    );
+  inEitherForm(ports, {
+    openAi: (open, { rest }) => wireModel(named(rest, open)),
+    anthropic: (open, { rest }) =>
+      printAnthropicModel(
+        offered(
+          named(
+            rest,
+            open.filter((one) => answersMessages(offered(one))),
+          ),
+        ),
+      ),
   });
+
+type PrintModels = (open: readonly ListedModel[], asked: Pick<HttpContext, "query" | "rest">) => unknown;
+
+/** Each in its own words, refusals included; Anthropic's clients may put the key where they do. */
+function inEitherForm(ports: ModelsPorts, print: { openAi: PrintModels; anthropic: PrintModels }): Handler {
+  const answer = (words: PrintModels, shownIn: ShownIn): Handler =>
+    withKey(
+      ports.ledger,
+      async (context, key) => replyJson(context, words(await modelsOf(ports, key), context)),
+      shownIn,
+    );
+  const [openAi, anthropic] = [answer(print.openAi, "authorization"), answer(print.anthropic, "either")];
+  return async (context) => {
+    if (context.request.headers.get("anthropic-version") === null) return openAi(context);
+    try {
+      return await anthropic(context);
+    } catch (error) {
+      return replyRefusal(context.requestId, refusalFrom(error), { format: messages });
+    }
+  };
+}
+
+function named(id: string, open: readonly ListedModel[]): ListedModel {
+  const found = open.find((listed) => listed.model === id);
+  if (found !== undefined) return found;
+  throw new Refusal(
+    "model_not_found",
+    `The model \`${id.slice(0, 64)}\` does not exist or you do not have access to it`,
+    { param: "model" },
+  );
+}
+
+const offered = (listed: ListedModel): OfferedModel => ({ ...listed, release: firstOf(listed) });
+
+function firstOf({ model: id, routes: [first] }: ListedModel): Release {
+  if (first === undefined) throw new Error(`model ${id} is listed without a route`);
+  return first.release;
+}
 
 /** Standard keys see standard models; research keys those that an active entitlement names (S38). */
 async function modelsOf({ ledger, routeTable }: ModelsPorts, key: KeyRecord): Promise<ListedModel[]> {
@@ -55,17 +104,24 @@ async function modelsOf({ ledger, routeTable }: ModelsPorts, key: KeyRecord): Pr
 
 const NEAREST_TO_LIVE: readonly RouteState[] = ["live", "unhealthy", "stale", "disabled"];
 
-function wireModel({ model: id, createdAtMs, routes }: ListedModel): unknown {
-  const [first] = routes;
-  if (first === undefined) throw new Error(`model ${id} is listed without a route`);
-  const { release } = first;
+function wireModel(listed: ListedModel): unknown {
+  const { model: id, createdAtMs, routes } = listed;
+  const release = firstOf(listed);
   return {
     id,
     object: "model",
     created: Math.floor(createdAtMs / 1000),
     owned_by: release.provider,
     shutdown_date: null,
+    name: id,
     context_length: release.contextWindow,
+    architecture: architectureOf(release),
+    top_provider: {
+      context_length: release.contextWindow,
+      max_completion_tokens: release.maxOutputTokens,
+      is_moderated: false,
+    },
+    per_request_limits: null,
     max_output_tokens: release.maxOutputTokens,
     default_output_tokens: release.defaultOutputTokens,
     pricing: wirePricing(release),
@@ -76,6 +132,19 @@ function wireModel({ model: id, createdAtMs, routes }: ListedModel): unknown {
     requires_paid: release.requiresPaid,
     state: NEAREST_TO_LIVE.find((state) => routes.some((route) => route.state === state)) ?? "disabled",
     routes: routes.map((route) => wireRoute(route, release)),
+  };
+}
+
+/** What goes in and comes out, in OpenRouter's words. */
+function architectureOf({ capabilities, tokenizer }: Release): unknown {
+  const input = ["text", ...(capabilities.images ? ["image"] : []), ...(capabilities.files ? ["file"] : [])];
+  const output = capabilities.embeddings ? ["embeddings"] : ["text"];
+  return {
+    modality: `${input.join("+")}->${output.join("+")}`,
+    input_modalities: input,
+    output_modalities: output,
+    tokenizer: tokenizer === "bytes" ? "Other" : "GPT",
+    instruct_type: null,
   };
 }
 
