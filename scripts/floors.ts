@@ -6,7 +6,7 @@ import { dirname, normalize, join } from "node:path";
 const FLOORS: string[][] = [
   ["main"],
   ["http", "config"],
-  ["api"],
+  ["api", "tracing"],
   ["operator"],
   ["reporting"],
   ["gateway", "alerts"],

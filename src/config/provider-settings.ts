@@ -39,6 +39,10 @@ const provider = (kind: ProviderKind) =>
       base_url: webUrl
         .optional()
         .describe("Up to and including its version segment, e.g. https://api.example.com/v1"),
+      traceparent: z
+        .boolean()
+        .default(false)
+        .describe("Whether it is sent the W3C header traceparent, so that its traces join the caller's."),
       ...(kind.settings as Record<string, z.ZodType>),
       health: health(kind.probePath).prefault({}),
       timeouts: timeouts.prefault({}),
@@ -47,8 +51,9 @@ const provider = (kind: ProviderKind) =>
       const found = wrongOf(kind, value);
       if (found !== null) context.addIssue({ code: "custom", path: [found.setting], message: found.message });
     })
-    .transform(({ name, kind: _kind, base_url, health, timeouts, ...own }) => ({
+    .transform(({ name, kind: _kind, base_url, health, timeouts, traceparent, ...own }) => ({
       name,
+      traceparent,
       kind,
       /** Null only where the kind runs one inside this process. */
       baseUrl: withoutSlash(base_url ?? kind.addressOf?.(own) ?? kind.baseUrl),

@@ -7,6 +7,7 @@ import { CALLER_LIMITS } from "../limits/caller-limits.ts";
 import type { ProviderKind } from "../providers/kind.ts";
 import { parseNetwork } from "../lib/networks.ts";
 import { providers } from "./provider-settings.ts";
+import { tracing } from "./tracing-settings.ts";
 import {
   durations,
   group,
@@ -210,6 +211,7 @@ export const settingsSchema = (kinds: readonly ProviderKind[]) =>
     payments: payments.prefault({}),
     alerts: alerts.prefault({}),
     log: log.prefault({}),
+    tracing: tracing.prefault({}),
     sign_in: signIn.prefault({}),
   });
 

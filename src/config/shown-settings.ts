@@ -20,5 +20,6 @@ export const shownSettings = (config: Config): Record<string, unknown> => ({
   payments: { driver: config.payments.driver },
   alerts: config.alerts,
   log: config.log,
+  tracing: config.tracing && { sampling: config.tracing.sampling },
   sign_in: { oidc: config.signIn.oidc.length, per_minute: config.signIn.perMinute },
 });

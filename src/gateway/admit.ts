@@ -216,6 +216,7 @@ function admittedOf(
     headroom: outcome.headroom,
     admittedAtMs: outcome.admittedAtMs,
     startedAtMs: ports.clock.monotonicMs(),
+    trace: incoming.trace?.admitted() ?? null,
   };
 }
 

@@ -110,9 +110,11 @@ function callOf(
   hold: Hold,
   { candidate, attempt, signal }: { candidate: Candidate; attempt: number; signal: AbortSignal },
 ): ProviderCall {
-  const { requestId, request, outputCeiling } = hold.admitted;
+  const { requestId, request, outputCeiling, trace } = hold.admitted;
   const { body, release } = candidate;
-  return { requestId, attempt, signal, request, outputCeiling, body, upstreamModel: release.upstreamModel };
+  const { upstreamModel } = release;
+  const traceparent = trace === null ? null : trace.traceparent(attempt);
+  return { requestId, attempt, signal, request, outputCeiling, body, upstreamModel, traceparent };
 }
 
 function noteStart(ports: DispatchPorts, hold: Hold, candidate: Candidate): number {

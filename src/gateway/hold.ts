@@ -16,6 +16,7 @@ import type {
 import type { OutgoingBody } from "../providers/provider.ts";
 import type { AnswerHead, AnswerPrinter, Format } from "./formats/format.ts";
 import type { IdempotencyKey } from "./idempotency.ts";
+import type { RequestTrace } from "./trace.ts";
 
 /** A release that may serve this request, with what will be sent to it. */
 export interface Candidate {
@@ -50,22 +51,29 @@ export interface Admitted {
   admittedAtMs: number;
   /** Monotonic milliseconds at admission. */
   startedAtMs: number;
+  trace: RequestTrace | null;
 }
 
 /** What a request may cost at most, and for how many prompt tokens. */
 export type Terms = Pick<Lowering, "hold" | "promptBound">;
+
+/** Told of each hold that this process resolved, when that is durable. Never throws. */
+export type NoteResolved = (hold: Hold, ending: Settlement | Voiding) => void;
 
 export class Hold {
   readonly attempts: AttemptRecord[] = [];
   private state: "open" | "ending" | "ended" = "open";
   private lowered: Terms | null = null;
   private priced = false;
+  /** What the ledger was told last. Kept here: kept across its answer it would cost each request a frame of its own. */
+  private told: Settlement | Voiding | null = null;
 
   constructor(
     readonly admitted: Admitted,
     private readonly ledger: Pick<Ledger, "settle" | "void">,
     /** Told when it is about to be resolved. */
     private readonly ending: () => void,
+    private readonly resolved: NoteResolved,
   ) {}
 
   /** What its bill is priced with: from now on it is not lowered any more. No charge is ever above it. */
@@ -107,37 +115,36 @@ export class Hold {
   async settle(settlement: Omit<Settlement, "organizationId" | "requestId" | "attempts">): Promise<boolean> {
     this.take();
     const { organizationId, requestId } = this.admitted;
-    const outcome = await this.ledger.settle({
+    this.told = {
       ...settlement,
       organizationId,
       requestId,
       attempts: this.attempts,
       ...(this.lowered !== null && { lowered: this.lowered }),
-    });
-    return this.done(outcome);
+    };
+    return this.done(await this.ledger.settle(this.told));
   }
 
   /** The whole hold goes back. */
   async void(voiding: Omit<Voiding, "organizationId" | "requestId" | "attempts">): Promise<boolean> {
     this.take();
     const { organizationId, requestId } = this.admitted;
-    const outcome = await this.ledger.void({
-      ...voiding,
-      organizationId,
-      requestId,
-      attempts: this.attempts,
-    });
-    return this.done(outcome);
+    this.told = { ...voiding, organizationId, requestId, attempts: this.attempts };
+    return this.done(await this.ledger.void(this.told));
   }
 
   private take(): void {
     if (!this.open) throw new Error(`hold of ${this.admitted.requestId} was resolved twice`);
     this.state = "ending";
+    this.admitted.trace?.settling();
     this.ending();
   }
 
   private done(outcome: ResolveOutcome): boolean {
+    const { told } = this;
     this.state = "ended";
+    this.told = null;
+    if (outcome.kind === "done" && told !== null) this.resolved(this, told);
     return outcome.kind === "done";
   }
 }

@@ -1,6 +1,7 @@
 // What the front door hands to the gateway: bytes and headers of one request, nothing of HTTP's machinery.
 import type { Credential } from "../domain/credential.ts";
 import type { Format, HeaderOf } from "./formats/format.ts";
+import type { RequestTrace } from "./trace.ts";
 
 export interface Incoming {
   /** Of the surface that was called. */
@@ -9,6 +10,8 @@ export interface Incoming {
   requestId: string;
   /** Wall clock at arrival, milliseconds. */
   receivedAtMs: number;
+  /** Null where it is not traced. */
+  trace: RequestTrace | null;
   /** The header; or a credential that another door vouches for (the playground, by its session). */
   authorization: string | Credential | null;
   idempotencyKey: string | null;

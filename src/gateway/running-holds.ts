@@ -1,7 +1,7 @@
 // The requests of this process that run on a hold whose prompt was only bounded by its bytes, by organization: what can be
 // lowered when somebody would be refused because of them (docs/decisions/0022-running-holds-are-lowered.md).
 import type { Ledger } from "../ledger/ledger.ts";
-import { type Admitted, Hold } from "./hold.ts";
+import { type Admitted, Hold, type NoteResolved } from "./hold.ts";
 
 interface OfOrganization {
   holds: Set<Hold>;
@@ -18,18 +18,26 @@ const LOOK_MS = 2;
 export class RunningHolds {
   private readonly organizations = new Map<string, OfOrganization>();
 
-  constructor(private readonly ledger: Pick<Ledger, "settle" | "void">) {}
+  constructor(
+    private readonly ledger: Pick<Ledger, "settle" | "void">,
+    private readonly resolved: NoteResolved,
+  ) {}
 
   /** The hold of a request that was just admitted; the one who asked owns it. */
   open(admitted: Admitted): Hold {
     const countable = admitted.candidates.some(({ release }) => release.tokenizer !== "bytes");
-    if (admitted.counted || !countable) return new Hold(admitted, this.ledger, () => {});
+    if (admitted.counted || !countable) return new Hold(admitted, this.ledger, () => {}, this.resolved);
     const { organizationId } = admitted;
     const own = this.ofOrganization(organizationId);
-    const hold = new Hold(admitted, this.ledger, () => {
-      own.holds.delete(hold);
-      this.forgetIfEmpty(organizationId, own);
-    });
+    const hold = new Hold(
+      admitted,
+      this.ledger,
+      () => {
+        own.holds.delete(hold);
+        this.forgetIfEmpty(organizationId, own);
+      },
+      this.resolved,
+    );
     own.holds.add(hold);
     return hold;
   }

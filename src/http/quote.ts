@@ -17,6 +17,7 @@ export function quote(
       format,
       requestId,
       receivedAtMs,
+      trace: null,
       authorization: authorizationOf(request.headers, format.credentialHeader),
       idempotencyKey: null,
       header: (name) => request.headers.get(name),

@@ -12,6 +12,7 @@ import { requestLogEntry } from "./request-log-entry.ts";
 import { idHeaders, replyRefusal } from "./reply.ts";
 import { type EventStreams, STREAM_HEADERS } from "./sse.ts";
 import type { Uploads } from "../limits/uploads.ts";
+import type { Tracing } from "../tracing/tracing.ts";
 
 export interface SurfacePorts {
   complete: CompletePorts;
@@ -25,6 +26,8 @@ export interface SurfacePorts {
   noteHeldNothing?(entry: RequestLogEntry): void;
   /** Told about each request that is refused with `overloaded`. */
   overloaded?(): void;
+  /** Null where nothing is traced. */
+  tracing: Tracing | null;
 }
 
 /** What a request shows instead of its header and body: the playground's key and its inner request. */
@@ -58,10 +61,12 @@ async function serve(
   if (ports.draining()) throw stopping();
   context.setIdleTimeout(UPLOAD_SECONDS);
   const authorization = inner?.authorization ?? authorizationOf(request.headers, format.credentialHeader);
+  const trace = ports.tracing?.begin(request.headers.get("traceparent"), receivedAtMs) ?? null;
   const completion = await complete(ports.complete, {
     format,
     requestId,
     receivedAtMs,
+    trace,
     authorization,
     idempotencyKey: request.headers.get("idempotency-key"),
     header: (name) => request.headers.get(name),
@@ -78,6 +83,7 @@ async function serve(
     },
   });
   const response = respond(ports, format, { context, completion }); // from here on a stream is pulled, so that its hold ends
+  if (trace !== null) ports.tracing?.concluded(trace, completion, { path: format.path, requestId });
   const nowMs = ports.complete.clock.nowMs();
   const entry = ports.noteHeldNothing && requestLogEntry(completion, { context, authorization, nowMs });
   if (entry) ports.noteHeldNothing?.(entry);

@@ -51,6 +51,17 @@ export class Metrics {
     ["provider", "reason"],
   );
 
+  private readonly exportedSpans = this.counter(
+    "tollgate_spans_exported_total",
+    "Spans of traces that the collector took.",
+    [],
+  );
+  private readonly droppedSpans = this.counter(
+    "tollgate_spans_dropped_total",
+    "Spans that no collector got, by why: it was away, it refused them, or they came faster than they left.",
+    ["reason"],
+  );
+
   /** All of `figures` is read at each scrape. */
   constructor({ openStreams, failedJobs, quarantined }: Figures) {
     collectDefaultMetrics({ register: this.registry });
@@ -105,6 +116,27 @@ export class Metrics {
   /** `provider` is of the configuration, `reason` of a closed list. */
   doubted(provider: string, reason: string): void {
     this.doubts.inc({ provider, reason });
+  }
+
+  spansExported(spans: number): void {
+    this.exportedSpans.inc(spans);
+  }
+
+  /** `reason` is of a closed list. */
+  spansDropped(reason: string, spans: number): void {
+    this.droppedSpans.inc({ reason }, spans);
+  }
+
+  /** `waiting` is read at each scrape. */
+  watchSpans(waiting: () => number): void {
+    new Gauge({
+      name: "tollgate_spans_waiting",
+      help: "Spans that wait to be exported.",
+      registers: [this.registry],
+      collect() {
+        this.set(waiting());
+      },
+    });
   }
 
   abandoned(): void {

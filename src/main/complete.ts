@@ -19,6 +19,7 @@ import type { Providers } from "./providers.ts";
 import type { Releases } from "./releases.ts";
 import { reportsOf } from "./reports.ts";
 import type { OpenedStore } from "./store.ts";
+import type { NoteResolved } from "../gateway/hold.ts";
 
 export interface CompleteOn {
   store: OpenedStore;
@@ -32,11 +33,12 @@ export interface CompleteOn {
   jobs: Jobs;
   /** A bug's error, for the log. */
   failed: (error: unknown, requestId?: string) => void;
+  resolved: NoteResolved;
 }
 
 export function completePorts(
   config: Config,
-  { store, providers, releases, limits, callScopes, metrics, clock, log, jobs, failed }: CompleteOn,
+  { store, providers, releases, limits, callScopes, metrics, clock, log, jobs, failed, resolved }: CompleteOn,
 ): CompletePorts & { ledger: Ledger; routeTable: Releases["routeTable"] } {
   const { ledger, dataKey, look } = store;
   const inFlight = new InFlight();
@@ -48,7 +50,7 @@ export function completePorts(
     providers: providers.byName,
     limits,
     pacer: new Pacer(),
-    holds: new RunningHolds(ledger),
+    holds: new RunningHolds(ledger, resolved),
     progress: new ProgressLog(ledger, jobs),
     callScopes,
     inFlight,

@@ -5,6 +5,7 @@ import { isOverloaded } from "../domain/overloaded.ts";
 import { CallScopes } from "../gateway/call-scope.ts";
 import { chatCompletions } from "../gateway/formats/chat-completions/chat-completions.ts";
 import type { Format } from "../gateway/formats/format.ts";
+import type { NoteResolved } from "../gateway/hold.ts";
 import { receiptSigner } from "../gateway/signed-receipt.ts";
 import { AccessLog } from "../http/access-log.ts";
 import { ClientAddress } from "../http/client-address.ts";
@@ -33,6 +34,7 @@ import type { Providers } from "./providers.ts";
 import type { Releases } from "./releases.ts";
 import { httpRoutes, type RoutePorts } from "./routes.ts";
 import { openServices, type Services } from "./services.ts";
+import { openTracing } from "./tracing.ts";
 import type { OpenedStore } from "./store.ts";
 import type { Worker } from "./workers.ts";
 
@@ -80,6 +82,14 @@ export async function openPort(config: Config, rooms: Rooms): Promise<Answering>
     failedJobs: () => jobs.failures,
     quarantined: () => ledger.pulse().quarantined,
   });
+  const tracing = openTracing(config, { clock, log, jobs, metrics });
+  const resolved: NoteResolved = (hold, ending) => {
+    try {
+      tracing?.room.resolved(hold, ending);
+    } catch (error) {
+      failed(error, hold.admitted.requestId); // what is only watched never stands in the way of an answer
+    }
+  };
   const requestLog = new RequestLog(sql, clock, jobs);
   const flushRequestLog = (): Promise<void> => requestLog.flush();
 
@@ -107,7 +117,14 @@ export async function openPort(config: Config, rooms: Rooms): Promise<Answering>
     streams,
     metrics,
     routeTable: releases.routeTable,
-    complete: completePorts(config, { ...rooms, limits: limits.calls, callScopes, metrics, failed }),
+    complete: completePorts(config, {
+      ...rooms,
+      limits: limits.calls,
+      callScopes,
+      metrics,
+      failed,
+      resolved,
+    }),
     receipts: receiptSigner(dataKey),
     admin: adminHandler({
       ledger,
@@ -134,6 +151,7 @@ export async function openPort(config: Config, rooms: Rooms): Promise<Answering>
       return await heldNothing(sql, requestId);
     },
     overloaded: () => metrics.overloaded(),
+    tracing: tracing?.room ?? null,
   };
   const api = dashboardApi(config, {
     ledger,
@@ -167,6 +185,7 @@ export async function openPort(config: Config, rooms: Rooms): Promise<Answering>
     await providers.stop();
     stopCounting();
     await outages.stop();
+    await tracing?.stop();
     await written(log);
   };
   const routes = [

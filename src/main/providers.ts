@@ -14,9 +14,12 @@ export interface Providers {
 export async function openProviders(configs: readonly ProviderConfig[]): Promise<Providers> {
   const stops: (() => Promise<void>)[] = [];
   const byName = new Map<string, Provider>();
-  for (const { name, kind, own, timeouts, health, ...config } of configs) {
+  for (const { name, kind, own, timeouts, health, traceparent, ...config } of configs) {
     const baseUrl = config.baseUrl ?? (await startInside(kind, stops));
-    byName.set(name, await kind.create({ name, baseUrl, timeouts, probePath: health.probe }, own));
+    byName.set(
+      name,
+      await kind.create({ name, baseUrl, timeouts, probePath: health.probe, traceparent }, own),
+    );
   }
   return {
     byName,

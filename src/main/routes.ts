@@ -23,6 +23,7 @@ import type { Ledger } from "../ledger/ledger.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Metrics } from "../lib/metrics.ts";
 import type { ManagementKeyDoor } from "../registry/management-keys.ts";
+import type { Tracing } from "../tracing/tracing.ts";
 
 export interface RoutePorts {
   formats: readonly Format[];
@@ -43,6 +44,7 @@ export interface RoutePorts {
   noteHeldNothing(entry: RequestLogEntry): void;
   heldNothing(requestId: string): Promise<HeldNothingJson | null>;
   overloaded(): void;
+  tracing: Tracing | null;
 }
 
 /** A surface answers at its path, and quotes below it. */

@@ -95,6 +95,8 @@ export interface ProviderCall {
   requestId: string;
   /** 1, 2, … within the request; goes upstream as `x-tollgate-attempt`. */
   attempt: number;
+  /** Goes upstream where the provider's configuration says so; null or left out where the request is not traced. */
+  traceparent?: string | null;
   request: Pick<ChatRequest, "n" | "applied" | "stream" | "native">;
   /** What the provider calls the model; some put it into the path. */
   upstreamModel: string;

@@ -1,20 +1,34 @@
 // Every figure of /metrics moves: one that nothing moves would be watched for ever and say nothing.
 import { afterAll, beforeAll, expect, spyOn, test } from "bun:test";
 import { RequestLog } from "../../src/operator/request-log.ts";
+import { Collector } from "../support/collector.ts";
 import { type Customer, hello, startGateway, type TestGateway } from "../support/gateway.ts";
 import { waitFor } from "../support/wait.ts";
 
 let gateway: TestGateway;
 let customer: Customer;
+let collector: Collector;
 beforeAll(async () => {
+  collector = new Collector();
   gateway = await startGateway({
     configure: (config) => {
       config.limits.maxConcurrent = 1;
+      config.tracing = {
+        url: `${collector.url}/v1/traces`,
+        headers: {},
+        resource: { "service.name": "tollgate" },
+        sampling: { sampler: "always_on", ratio: 1 },
+        timeoutMs: 5_000,
+        intervalMs: 20,
+      };
     },
   });
   customer = await gateway.customer({ usd: "100" });
 });
-afterAll(() => gateway.stop());
+afterAll(async () => {
+  await gateway.stop();
+  await collector.stop();
+});
 
 interface Sample {
   name: string;
@@ -41,6 +55,8 @@ async function announced(): Promise<string[]> {
 
 const sumOf = (all: readonly Sample[], name: string): number =>
   all.filter((sample) => sample.name === name).reduce((sum, { value }) => sum + value, 0);
+
+const sumNow = async (name: string): Promise<number> => sumOf(await samples(), name);
 
 /** What makes each figure of ours move; a figure without a scenario fails the test. */
 const SCENARIOS: Record<string, () => Promise<unknown>> = {
@@ -73,6 +89,22 @@ const SCENARIOS: Record<string, () => Promise<unknown>> = {
     const pulse = gateway.ledger.pulse();
     spyOn(gateway.ledger, "pulse").mockReturnValue({ ...pulse, quarantined: 1 });
     return Promise.resolve(); // by a record that is really damaged: test/faults/rotten.test.ts
+  },
+  tollgate_spans_exported_total: async () => {
+    const before = await sumNow("tollgate_spans_exported_total");
+    await gateway.chat(customer, hello());
+    await waitFor(async () => (await sumNow("tollgate_spans_exported_total")) > before, "an export");
+  },
+  tollgate_spans_dropped_total: async () => {
+    collector.behave = () => new Response("no", { status: 400 });
+    await gateway.chat(customer, hello());
+    await waitFor(async () => (await sumNow("tollgate_spans_dropped_total")) > 0, "a refused export");
+    collector.behave = () => Response.json({});
+  },
+  tollgate_spans_waiting: async () => {
+    await waitFor(async () => (await sumNow("tollgate_spans_waiting")) === 0, "an empty queue");
+    collector.behave = () => new Promise(() => {});
+    await gateway.chat(customer, hello());
   },
   tollgate_open_streams: () => Promise.resolve(), // read while a stream is open, below
 };

@@ -13,6 +13,7 @@ export const playgroundOn = (on: { chat: SurfaceHandler; preview: PreviewPorts }
       format: chatCompletions,
       requestId,
       receivedAtMs,
+      trace: null,
       authorization,
       idempotencyKey: null,
       header: (name) => request.headers.get(name),

@@ -19,6 +19,8 @@ export interface ProviderAddress {
   timeouts: Timeouts;
   /** Path of a cheap GET below the base URL, such as `/models`; null = a connection is all that is asked for. */
   probePath: string | null;
+  /** Whether it is told which trace a call belongs to. */
+  traceparent?: boolean;
 }
 
 const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
@@ -124,7 +126,7 @@ async function answers<Event>(line: Line<Event>, timeouts: CallTimeouts): Promis
 
 const OURS = { "accept-encoding": "identity", "user-agent": "tollgate" } as const;
 
-function outgoing<Event>({ baseUrl, codec }: Line<Event>, call: ProviderCall): Outgoing {
+function outgoing<Event>({ baseUrl, codec, traceparent }: Line<Event>, call: ProviderCall): Outgoing {
   const { path, headers } = codec.target(call);
   return {
     url: `${baseUrl}${path}`,
@@ -135,6 +137,10 @@ function outgoing<Event>({ baseUrl, codec }: Line<Event>, call: ProviderCall): O
       ...OURS,
       "x-request-id": call.requestId,
       "x-tollgate-attempt": String(call.attempt),
+      ...(traceparent === true && call.traceparent ? { traceparent: call.traceparent } : UNTRACED),
     },
   };
 }
+
+/** Made once: what is spread into the headers of every call. */
+const UNTRACED = {} as const;

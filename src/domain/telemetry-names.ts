@@ -1,0 +1,57 @@
+// The names that traces and metrics have outside this house, in one place: OpenTelemetry's conventions for generative AI, none of
+// which is stable yet (read 2026-11; `cache_creation` is on its way to `cache_write`), those for HTTP, and our own.
+
+/** Attributes of spans; labels of metrics are the same with underscores. */
+export const ATTRIBUTE = {
+  operation: "gen_ai.operation.name",
+  provider: "gen_ai.provider.name",
+  requestModel: "gen_ai.request.model",
+  responseModel: "gen_ai.response.model",
+  responseId: "gen_ai.response.id",
+  finishReasons: "gen_ai.response.finish_reasons",
+  firstChunkSeconds: "gen_ai.response.time_to_first_chunk",
+  maxTokens: "gen_ai.request.max_tokens",
+  choices: "gen_ai.request.choice.count",
+  stream: "gen_ai.request.stream",
+  inputTokens: "gen_ai.usage.input_tokens",
+  outputTokens: "gen_ai.usage.output_tokens",
+  cacheReadTokens: "gen_ai.usage.cache_read.input_tokens",
+  cacheWriteTokens: "gen_ai.usage.cache_creation.input_tokens",
+  reasoningTokens: "gen_ai.usage.reasoning.output_tokens",
+  errorType: "error.type",
+  method: "http.request.method",
+  path: "http.route",
+  status: "http.response.status_code",
+  requestId: "tollgate.request.id",
+  organizationId: "tollgate.organization.id",
+  keyId: "tollgate.key.id",
+  outcome: "tollgate.outcome",
+  configuredProvider: "tollgate.provider",
+  route: "tollgate.route",
+  attempt: "tollgate.attempt",
+  holdUsd: "tollgate.hold_usd",
+  chargeUsd: "tollgate.charge_usd",
+  varianceUsd: "tollgate.variance_usd",
+  evidence: "tollgate.evidence",
+  promptTokensMax: "tollgate.prompt_tokens_max",
+} as const;
+
+/** What spans of a request are called; an attempt is named after its operation and model. */
+export const SPAN = { admit: "tollgate.admit", settle: "tollgate.settle" } as const;
+
+/** `gen_ai.operation.name` of every surface that answers in turns. */
+export const CHAT = "chat";
+
+const WELL_KNOWN_PROVIDERS: Record<string, string> = {
+  azure: "azure.ai.openai",
+  bedrock: "aws.bedrock",
+  "bedrock-openai": "aws.bedrock",
+  google: "gcp.gemini",
+  "gemini-openai": "gcp.gemini",
+  mistral: "mistral_ai",
+  moonshot: "moonshot_ai",
+  xai: "x_ai",
+};
+
+/** `gen_ai.provider.name` of a provider of this kind; what the conventions do not know goes by its kind's own name. */
+export const providerNameOf = (kind: string): string => WELL_KNOWN_PROVIDERS[kind] ?? kind;

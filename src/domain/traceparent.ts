@@ -1,0 +1,24 @@
+// The header `traceparent` of W3C Trace Context. `tracestate` is a free text of the caller's: it is neither kept nor passed on.
+
+export interface TraceContext {
+  /** 32 hexadecimal digits. */
+  traceId: string;
+  /** 16 of them: the span that asked. */
+  spanId: string;
+  sampled: boolean;
+}
+
+const HEADER = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
+const LENGTH_MAX = 512;
+
+/** Null for what is no such header: the request then begins a trace of its own. */
+export function parseTraceparent(text: string | null): TraceContext | null {
+  if (text === null || text.length > LENGTH_MAX) return null;
+  const [, version, traceId = "", spanId = "", flags = "", more] = HEADER.exec(text) ?? [];
+  if (version === undefined || version === "ff" || (version === "00" && more !== undefined)) return null;
+  if (/^0+$/.test(traceId) || /^0+$/.test(spanId)) return null;
+  return { traceId, spanId, sampled: (Number.parseInt(flags, 16) & 1) === 1 };
+}
+
+export const printTraceparent = ({ traceId, spanId, sampled }: TraceContext): string =>
+  `00-${traceId}-${spanId}-${sampled ? "01" : "00"}`;

@@ -1,0 +1,53 @@
+// Where one request stands in its trace: ids, and the instants that no record has. Made where tracing is set up, and nowhere
+// else; its spans are made once, when the request is resolved (`src/tracing`).
+import { randomBytes } from "node:crypto";
+import { printTraceparent, type TraceContext } from "../domain/traceparent.ts";
+import type { Clock } from "../lib/clock.ts";
+
+export const newSpanId = (): string => randomBytes(8).toString("hex");
+
+export class RequestTrace {
+  /** Of the span of the whole request. */
+  readonly spanId = newSpanId();
+  admittedAtMs: number | null = null;
+  settlingAtMs: number | null = null;
+  private readonly attemptIds: string[] = [];
+
+  constructor(
+    readonly begun: {
+      traceId: string;
+      /** The caller's span; null where the trace begins here. */
+      parentId: string | null;
+      sampled: boolean;
+      receivedAtMs: number;
+    },
+    private readonly clock: Pick<Clock, "nowMs">,
+  ) {}
+
+  /** COMMIT 1 has happened. */
+  admitted(): this {
+    this.admittedAtMs = this.clock.nowMs();
+    return this;
+  }
+
+  /** COMMIT 2 begins. */
+  settling(): void {
+    this.settlingAtMs = this.clock.nowMs();
+  }
+
+  /** Of the nth call to a provider, from 1. */
+  attemptId(n: number): string {
+    while (this.attemptIds.length < n) this.attemptIds.push(newSpanId());
+    return this.attemptIds[n - 1] ?? this.spanId;
+  }
+
+  /** What a provider is told of the nth call, where its configuration says so. */
+  traceparent(n: number): string {
+    const context: TraceContext = {
+      traceId: this.begun.traceId,
+      spanId: this.attemptId(n),
+      sampled: this.begun.sampled,
+    };
+    return printTraceparent(context);
+  }
+}

@@ -1,0 +1,56 @@
+// The tracing room, where the configuration asks for it: its exporter, what is counted of it, and the line in the log when a
+// collector goes and when it is back.
+import type { Config } from "../config/config.ts";
+import { VERSION } from "../domain/program.ts";
+import { providerNameOf } from "../domain/telemetry-names.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { Jobs } from "../lib/jobs.ts";
+import type { Log } from "../lib/log.ts";
+import type { Metrics } from "../lib/metrics.ts";
+import { SpanExporter } from "../tracing/exporter.ts";
+import { Tracing } from "../tracing/tracing.ts";
+
+export interface OpenTracing {
+  room: Tracing;
+  /** Sends what waits, for a moment. */
+  stop(): Promise<void>;
+}
+
+interface TracingOn {
+  clock: Clock;
+  log: Pick<Log, "info" | "warn">;
+  jobs: Jobs;
+  metrics: Pick<Metrics, "spansExported" | "spansDropped" | "watchSpans">;
+}
+
+/** Null where nothing is traced: then nothing of it is on the way of a request. */
+export function openTracing(
+  { tracing, providers }: Config,
+  { clock, log, jobs, metrics }: TracingOn,
+): OpenTracing | null {
+  const passedOn = providers.some(({ traceparent }) => traceparent);
+  if (tracing === null && !passedOn) return null;
+  const exporter =
+    tracing &&
+    new SpanExporter({
+      ...tracing,
+      source: { resource: { "service.version": VERSION, ...tracing.resource }, version: VERSION },
+      clock,
+      jobs,
+      exported: (spans) => metrics.spansExported(spans),
+      dropped: (reason, spans) => metrics.spansDropped(reason, spans),
+      turned: (trouble) =>
+        trouble === null
+          ? log.info("traces are exported again")
+          : log.warn({ trouble }, "traces cannot be exported; requests are served all the same"),
+    });
+  if (exporter !== null) metrics.watchSpans(() => exporter.waiting);
+  const room = new Tracing({
+    sampling: tracing?.sampling ?? { sampler: "always_off", ratio: 0 },
+    clock,
+    exporter,
+    passedOn,
+    providerNames: new Map(providers.map(({ name, kind }) => [name, providerNameOf(kind.name)])),
+  });
+  return { room, stop: async () => await exporter?.stop() };
+}

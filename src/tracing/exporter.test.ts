@@ -1,0 +1,181 @@
+// Whatever a collector does, spans are bounded and each of them is counted once: as exported, or as dropped with its reason.
+import { afterEach, expect, test } from "bun:test";
+import { Jobs } from "../lib/jobs.ts";
+import { QUEUE_SPANS, SpanExporter, type SpanLoss } from "./exporter.ts";
+import type { Span } from "./otlp.ts";
+
+const span: Span = {
+  traceId: "4bf92f3577b34da6a3ce929d0e0e4736",
+  spanId: "00f067aa0ba902b7",
+  parentId: null,
+  name: "POST /v1/chat/completions",
+  kind: "server",
+  startMs: 1_000,
+  endMs: 999,
+  attributes: { "tollgate.attempt": 1, "gen_ai.request.stream": true, share: 0.5, list: ["stop"] },
+  failed: true,
+};
+const spans = (count: number): Span[] => Array.from({ length: count }, () => span);
+
+interface Watched {
+  exporter: SpanExporter;
+  exported: number;
+  dropped: Partial<Record<SpanLoss, number>>;
+  turned: (string | null)[];
+  nowMs: number;
+  asked: string[];
+}
+
+const ends: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0)) await end();
+});
+
+/** An exporter to a collector that answers like this; `nowMs` moves its pauses. */
+function exporting(answer: (n: number) => Response | Promise<Response>, timeoutMs = 500): Watched {
+  const watched: Omit<Watched, "exporter"> = { exported: 0, dropped: {}, turned: [], nowMs: 0, asked: [] };
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: async (request) => {
+      watched.asked.push(await request.text());
+      return answer(watched.asked.length);
+    },
+  });
+  const exporter = new SpanExporter({
+    url: `http://127.0.0.1:${server.port}/v1/traces`,
+    headers: {},
+    timeoutMs,
+    intervalMs: 10,
+    source: { resource: { "service.name": "tollgate" }, version: "1" },
+    clock: { monotonicMs: () => (watched.nowMs === 0 ? performance.now() : watched.nowMs) },
+    jobs: new Jobs({ tell: () => {} }),
+    exported: (count) => {
+      watched.exported += count;
+    },
+    dropped: (reason, count) => {
+      watched.dropped[reason] = (watched.dropped[reason] ?? 0) + count;
+    },
+    turned: (trouble) => watched.turned.push(trouble),
+  });
+  ends.push(async () => {
+    await server.stop(true);
+    await exporter.stop();
+  });
+  return Object.assign(watched, { exporter });
+}
+
+async function until(holds: () => boolean): Promise<void> {
+  for (let left = 400; left > 0 && !holds(); left -= 1) await Bun.sleep(10);
+  expect(holds()).toBe(true);
+}
+
+test("spans leave in batches, in the shape of OTLP", async () => {
+  const on = exporting(() => Response.json({}));
+  on.exporter.add(spans(600));
+  await until(() => on.exported === 600);
+  expect(on.asked).toHaveLength(2);
+  const [{ resource, scopeSpans }] = (
+    JSON.parse(on.asked[0] ?? "") as {
+      resourceSpans: [{ resource: unknown; scopeSpans: [{ spans: unknown[] }] }];
+    }
+  ).resourceSpans;
+  expect(resource).toEqual({ attributes: [{ key: "service.name", value: { stringValue: "tollgate" } }] });
+  expect(scopeSpans[0].spans).toHaveLength(512);
+  expect(scopeSpans[0].spans[0]).toEqual({
+    traceId: span.traceId,
+    spanId: span.spanId,
+    name: span.name,
+    kind: 2,
+    startTimeUnixNano: "1000000000",
+    endTimeUnixNano: "1000000000", // a clock that was set back ends no span before it began
+    attributes: [
+      { key: "tollgate.attempt", value: { intValue: "1" } },
+      { key: "gen_ai.request.stream", value: { boolValue: true } },
+      { key: "share", value: { doubleValue: 0.5 } },
+      { key: "list", value: { arrayValue: { values: [{ stringValue: "stop" }] } } },
+    ],
+    status: { code: 2 },
+  });
+});
+
+test("a collector that hangs holds a queue and no more; what comes beyond it is dropped, a request's spans together", async () => {
+  const on = exporting(() => new Promise<Response>(() => {}), 60_000);
+  on.exporter.add(spans(10));
+  await until(() => on.asked.length === 1);
+  on.exporter.add(spans(QUEUE_SPANS - 12));
+  on.exporter.add(spans(5));
+  expect([on.exporter.waiting, on.dropped]).toEqual([QUEUE_SPANS - 2, { queue_full: 5 }]);
+  on.exporter.add(spans(2));
+  expect(on.exporter.waiting).toBe(QUEUE_SPANS);
+});
+
+test("a status that never ends its body is cut by the time limit, and tried again", async () => {
+  const body = new ReadableStream({ start: (stream) => stream.enqueue("{") });
+  const on = exporting((n) => (n === 1 ? new Response(body) : Response.json({})), 100);
+  on.exporter.add(spans(3));
+  await until(() => on.turned.length === 1);
+  on.nowMs = performance.now() + 60_000;
+  await until(() => on.exported === 3);
+  expect([on.turned.at(-1), on.dropped]).toEqual([null, {}]);
+});
+
+test.each([500, 400, 401, 302])(
+  "what is refused with %d is dropped at once: it would be refused again",
+  async (status) => {
+    const on = exporting(() => new Response("no", { status, headers: { location: "http://127.0.0.1:1/" } }));
+    on.exporter.add(spans(4));
+    await until(() => on.dropped.refused === 4);
+    expect([on.asked.length, on.turned]).toEqual([1, [`the collector answered ${status}`]]);
+  },
+);
+
+test("what was too much is sent again after a pause, five times in all, and never faster than it was told", async () => {
+  const on = exporting(() => new Response("", { status: 503, headers: { "retry-after": "20" } }));
+  on.nowMs = 1_000_000;
+  on.exporter.add(spans(4));
+  for (let tries = 1; tries <= 5; tries += 1) {
+    await until(() => on.asked.length === tries);
+    await Bun.sleep(30);
+    on.nowMs += 19_900;
+    await Bun.sleep(40);
+    expect(on.asked).toHaveLength(tries);
+    on.nowMs += 60_000;
+  }
+  await until(() => on.dropped.unreachable === 4);
+  expect(on.turned).toEqual(["the collector answered 503"]); // one line, however long it lasts
+});
+
+test("what the collector says that it left out is counted apart", async () => {
+  const on = exporting((n) => Response.json({ partialSuccess: { rejectedSpans: n === 1 ? "2" : -7 } }));
+  on.exporter.add(spans(5));
+  await until(() => on.exported === 3);
+  on.exporter.add(spans(5));
+  await until(() => on.exported === 8);
+  expect(on.dropped).toEqual({ rejected: 2 });
+});
+
+test("an answer of any size is read to a bound", async () => {
+  const on = exporting(() => new Response("x".repeat(8 * 1024 * 1024)));
+  on.exporter.add(spans(1));
+  await until(() => on.exported === 1);
+});
+
+test("what waits at the end is sent once more; after it nothing is taken", async () => {
+  const on = exporting(() => Response.json({}));
+  on.exporter.add(spans(3));
+  await on.exporter.stop();
+  expect([on.exported, on.exporter.waiting]).toEqual([3, 0]);
+  on.exporter.add(spans(2));
+  expect(on.dropped).toEqual({ stopped: 2 });
+});
+
+test("a collector that hangs at the end does not keep the gateway", async () => {
+  const on = exporting(() => new Promise<Response>(() => {}), 60_000);
+  on.exporter.add(spans(3));
+  await until(() => on.asked.length === 1);
+  const began = performance.now();
+  await on.exporter.stop();
+  expect(performance.now() - began).toBeLessThan(4_000);
+  expect(on.dropped).toEqual({ stopped: 3 });
+});

@@ -1,0 +1,170 @@
+// Sends spans to a collector, in batches and beside the traffic: one export at a time, a queue of fixed length, a time limit per
+// export. A collector that hangs, refuses or is away costs spans, which are counted, and nothing else.
+import type { Clock } from "../lib/clock.ts";
+import type { Repeating } from "../lib/every.ts";
+import type { Jobs } from "../lib/jobs.ts";
+import { messageOf } from "../lib/message.ts";
+import { printExport, type Source, type Span } from "./otlp.ts";
+
+/**
+ * `queue_full`: they came faster than they left · `refused`: the collector took the batch and said no · `unreachable`: it was away
+ * or too busy, time after time · `rejected`: it took the batch, and said that it left these out · `stopped`: the gateway ended.
+ */
+export type SpanLoss = "queue_full" | "refused" | "unreachable" | "rejected" | "stopped";
+
+export interface ExporterPorts {
+  url: string;
+  headers: Record<string, string>;
+  timeoutMs: number;
+  intervalMs: number;
+  source: Source;
+  clock: Pick<Clock, "monotonicMs">;
+  jobs: Jobs;
+  exported(spans: number): void;
+  dropped(reason: SpanLoss, spans: number): void;
+  /** Told when exports begin to fail, with what, and with null when they are well again. */
+  turned(trouble: string | null): void;
+}
+
+export const QUEUE_SPANS = 4096;
+const BATCH_SPANS = 512;
+const TRIES = 5;
+const RETRY_FIRST_MS = 1_000;
+const RETRY_AT_MOST_MS = 30_000;
+const LAST_EXPORT_MS = 2_000;
+const ANSWER_BYTES_MAX = 64 * 1024;
+/** What OTLP says may be sent again. */
+const RETRYABLE = new Set([429, 502, 503, 504]);
+
+interface Batch {
+  spans: Span[];
+  tries: number;
+}
+
+type Sent = { kind: "taken"; rejected: number } | { kind: "no" | "later"; why: string; afterMs?: number };
+
+export class SpanExporter {
+  private queue: Span[] = [];
+  private batch: Batch | null = null;
+  private notBeforeMs = 0;
+  private well = true;
+  private stopped = false;
+  private readonly repeating: Repeating;
+
+  constructor(private readonly on: ExporterPorts) {
+    this.repeating = on.jobs.every("trace_export", on.intervalMs, () => this.run());
+  }
+
+  /** Spans that wait to be sent, those of a batch under way included. */
+  get waiting(): number {
+    return this.queue.length + (this.batch?.spans.length ?? 0);
+  }
+
+  /** All spans of one request, or none of them. */
+  add(spans: readonly Span[]): void {
+    if (this.stopped || this.waiting + spans.length > QUEUE_SPANS) {
+      this.on.dropped(this.stopped ? "stopped" : "queue_full", spans.length);
+      return;
+    }
+    this.queue.push(...spans);
+    const due = this.queue.length >= BATCH_SPANS && this.batch === null;
+    if (due && this.on.clock.monotonicMs() >= this.notBeforeMs) void this.repeating.now();
+  }
+
+  /** Tries once more to send what waits, for a moment. */
+  async stop(): Promise<void> {
+    this.stopped = true;
+    const untilMs = this.on.clock.monotonicMs() + LAST_EXPORT_MS;
+    const stopping = this.repeating.stop(); // an export under way ends by its own limit: it is not waited for
+    await Promise.race([stopping, Bun.sleep(LAST_EXPORT_MS)]);
+    while (this.waiting > 0 && this.well && this.on.clock.monotonicMs() < untilMs)
+      if (!(await this.sendNext(Math.max(1, untilMs - this.on.clock.monotonicMs())))) break;
+    if (this.waiting > 0) this.on.dropped("stopped", this.waiting);
+    this.queue = [];
+    this.batch = null;
+  }
+
+  /** Sends until little waits, or the collector would not have it. */
+  private async run(): Promise<void> {
+    if (this.on.clock.monotonicMs() < this.notBeforeMs) return;
+    while (this.waiting > 0 && !this.stopped) if (!(await this.sendNext(this.on.timeoutMs))) return;
+  }
+
+  /** One batch; false when the next one had better wait. */
+  private async sendNext(timeoutMs: number): Promise<boolean> {
+    this.batch ??= { spans: this.queue.splice(0, BATCH_SPANS), tries: 0 };
+    const { batch } = this;
+    const sent = await this.send(batch.spans, timeoutMs);
+    if (this.batch !== batch) return false; // the gateway ended meanwhile, and has counted it
+    if (sent.kind === "taken") {
+      this.batch = null;
+      this.turn(null);
+      this.notBeforeMs = 0;
+      const rejected = Math.min(sent.rejected, batch.spans.length);
+      this.on.exported(batch.spans.length - rejected);
+      if (rejected > 0) this.on.dropped("rejected", rejected);
+      return true;
+    }
+    batch.tries += 1;
+    this.turn(sent.why);
+    if (sent.kind === "no" || batch.tries >= TRIES) {
+      this.batch = null;
+      this.on.dropped(sent.kind === "no" ? "refused" : "unreachable", batch.spans.length);
+    }
+    const pauseMs = Math.max(RETRY_FIRST_MS * 2 ** (batch.tries - 1), sent.afterMs ?? 0);
+    this.notBeforeMs = this.on.clock.monotonicMs() + Math.min(pauseMs, RETRY_AT_MOST_MS);
+    return false;
+  }
+
+  private async send(spans: readonly Span[], timeoutMs: number): Promise<Sent> {
+    const { url, headers, source } = this.on;
+    try {
+      const reply = await fetch(url, {
+        method: "POST",
+        headers: { ...headers, "content-type": "application/json", "user-agent": "tollgate" },
+        body: printExport(spans, source),
+        redirect: "manual",
+        proxy: false,
+        signal: AbortSignal.timeout(timeoutMs),
+      });
+      const text = await readAtMost(reply, ANSWER_BYTES_MAX);
+      if (reply.ok) return { kind: "taken", rejected: rejectedIn(text) };
+      const why = `the collector answered ${reply.status}`;
+      if (!RETRYABLE.has(reply.status)) return { kind: "no", why };
+      const afterS = Number(reply.headers.get("retry-after") ?? 0);
+      return { kind: "later", why, afterMs: Number.isFinite(afterS) ? afterS * 1000 : 0 };
+    } catch (error) {
+      return { kind: "later", why: messageOf(error) };
+    }
+  }
+
+  private turn(trouble: string | null): void {
+    if ((trouble === null) === this.well) return;
+    this.well = trouble === null;
+    this.on.turned(trouble);
+  }
+}
+
+/** The body up to a bound; what is beyond it is left. */
+async function readAtMost({ body }: Response, bytesMax: number): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  let size = 0;
+  for await (const bytes of body ?? []) {
+    size += bytes.byteLength;
+    if (size > bytesMax) break; // leaving the loop cancels the body
+    text += decoder.decode(bytes, { stream: true });
+  }
+  return text;
+}
+
+/** How many spans the collector says that it left out; 0 where it says nothing that can be read. */
+function rejectedIn(text: string): number {
+  try {
+    const { partialSuccess } = JSON.parse(text) as { partialSuccess?: { rejectedSpans?: unknown } };
+    const rejected = Number(partialSuccess?.rejectedSpans ?? 0);
+    return Number.isSafeInteger(rejected) && rejected > 0 ? rejected : 0;
+  } catch {
+    return 0;
+  }
+}

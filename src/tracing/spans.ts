@@ -1,0 +1,174 @@
+// The spans of one request, made when it is resolved from what its hold and its record say: request → admit → each attempt →
+// settle. Figures, ids and words of closed lists only: never a prompt, an answer, a provider's words or a secret.
+import { formatUsd } from "../domain/money.ts";
+import { ATTRIBUTE, CHAT, SPAN } from "../domain/telemetry-names.ts";
+import type { Admitted } from "../gateway/hold.ts";
+import { newSpanId, type RequestTrace } from "../gateway/trace.ts";
+import type { AttemptRecord, Settlement, TokenUsage, Voiding } from "../ledger/ledger.ts";
+import type { Attributes, Span } from "./otlp.ts";
+
+/** A request whose hold was resolved. */
+export interface Resolved {
+  trace: RequestTrace;
+  admitted: Admitted;
+  attempts: readonly AttemptRecord[];
+  ending: Settlement | Voiding;
+  endMs: number;
+  /** `gen_ai.provider.name` by a provider's name in the configuration. */
+  providerNames: ReadonlyMap<string, string>;
+}
+
+export function spansOfResolved(resolved: Resolved): Span[] {
+  const { trace, admitted, attempts, ending, endMs } = resolved;
+  const settlingAtMs = trace.settlingAtMs ?? endMs;
+  const error = errorOf(ending, attempts);
+  const root = requestSpan(trace, { path: admitted.format.path, requestId: admitted.requestId, endMs });
+  root.failed = ending.status >= 500 || (error !== null && ending.status < 400);
+  Object.assign(root.attributes, {
+    [ATTRIBUTE.status]: ending.status,
+    [ATTRIBUTE.organizationId]: admitted.organizationId,
+    [ATTRIBUTE.keyId]: admitted.keyId,
+    ...(error !== null && { [ATTRIBUTE.errorType]: error }),
+  });
+  return [
+    root,
+    admitSpan(trace, {
+      endMs: trace.admittedAtMs ?? settlingAtMs,
+      attributes: {
+        [ATTRIBUTE.holdUsd]: formatUsd(admitted.amount),
+        [ATTRIBUTE.promptTokensMax]: admitted.promptTokensMax,
+      },
+    }),
+    ...attempts.map((attempt) => attemptSpan(resolved, attempt)),
+    childOf(trace, {
+      name: SPAN.settle,
+      startMs: settlingAtMs,
+      endMs,
+      attributes: moneyOf(ending),
+    }),
+  ];
+}
+
+/** A request that held nothing: refused, answered again, or joined to one that runs. */
+export function spansOfUnheld(
+  trace: RequestTrace,
+  of: {
+    path: string;
+    requestId: string;
+    endMs: number;
+    outcome: string;
+    status: number;
+    error: string | null;
+  },
+): Span[] {
+  const root = requestSpan(trace, of);
+  root.failed = of.status >= 500;
+  Object.assign(root.attributes, {
+    [ATTRIBUTE.status]: of.status,
+    [ATTRIBUTE.outcome]: of.outcome,
+    ...(of.error !== null && { [ATTRIBUTE.errorType]: of.error }),
+  });
+  return [root, admitSpan(trace, { endMs: of.endMs, attributes: { [ATTRIBUTE.outcome]: of.outcome } })];
+}
+
+const requestSpan = (trace: RequestTrace, of: { path: string; requestId: string; endMs: number }): Span => ({
+  traceId: trace.begun.traceId,
+  spanId: trace.spanId,
+  parentId: trace.begun.parentId,
+  name: `POST ${of.path}`,
+  kind: "server",
+  startMs: trace.begun.receivedAtMs,
+  endMs: of.endMs,
+  attributes: {
+    [ATTRIBUTE.method]: "POST",
+    [ATTRIBUTE.path]: of.path,
+    [ATTRIBUTE.requestId]: of.requestId,
+  },
+  failed: false,
+});
+
+const admitSpan = (trace: RequestTrace, of: Pick<Span, "endMs" | "attributes">): Span =>
+  childOf(trace, { name: SPAN.admit, startMs: trace.begun.receivedAtMs, ...of });
+
+const childOf = (trace: RequestTrace, of: Pick<Span, "name" | "startMs" | "endMs" | "attributes">): Span => ({
+  traceId: trace.begun.traceId,
+  spanId: newSpanId(),
+  parentId: trace.spanId,
+  kind: "internal",
+  failed: false,
+  ...of,
+});
+
+/** One call to a provider. What was charged for is told of the last one only: sums over spans are then right. */
+function attemptSpan(
+  { trace, admitted, attempts, ending, providerNames }: Resolved,
+  attempt: AttemptRecord,
+): Span {
+  const { request, outputCeiling } = admitted;
+  const served = attempt === attempts.at(-1) && "usage" in ending ? ending : null;
+  const upstreamModel = admitted.candidates.find(({ release }) => release.route === attempt.route)?.release
+    .upstreamModel;
+  return {
+    traceId: trace.begun.traceId,
+    spanId: trace.attemptId(attempt.n),
+    parentId: trace.spanId,
+    name: `${CHAT} ${request.model}`,
+    kind: "client",
+    startMs: attempt.startedAtMs,
+    endMs: attempt.startedAtMs + attempt.durationMs,
+    attributes: {
+      [ATTRIBUTE.operation]: CHAT,
+      [ATTRIBUTE.provider]: providerNames.get(attempt.provider) ?? attempt.provider,
+      [ATTRIBUTE.requestModel]: request.model,
+      [ATTRIBUTE.maxTokens]: outputCeiling,
+      [ATTRIBUTE.stream]: request.stream,
+      ...(request.n > 1 && { [ATTRIBUTE.choices]: request.n }),
+      ...(upstreamModel !== undefined && { [ATTRIBUTE.responseModel]: upstreamModel }),
+      ...responseId(attempt.upstreamId),
+      [ATTRIBUTE.configuredProvider]: attempt.provider,
+      [ATTRIBUTE.route]: attempt.route,
+      [ATTRIBUTE.attempt]: attempt.n,
+      ...(attempt.upstreamStatus !== null && { [ATTRIBUTE.status]: attempt.upstreamStatus }),
+      ...(attempt.errorClass !== null && { [ATTRIBUTE.errorType]: attempt.errorClass }),
+      ...(served !== null && servedAttributes(served, request.stream)),
+    },
+    failed: attempt.errorClass !== null,
+  };
+}
+
+const servedAttributes = ({ usage, finishReason, firstPartMs }: Settlement, stream: boolean): Attributes => ({
+  ...usageAttributes(usage),
+  ...(finishReason !== null && { [ATTRIBUTE.finishReasons]: [finishReason] }),
+  ...(stream && firstPartMs !== null && { [ATTRIBUTE.firstChunkSeconds]: firstPartMs / 1000 }),
+});
+
+function usageAttributes(usage: TokenUsage): Attributes {
+  const { cachedTokens, cacheWriteTokens, reasoningTokens } = usage;
+  return {
+    [ATTRIBUTE.inputTokens]: usage.promptTokens,
+    [ATTRIBUTE.outputTokens]: usage.completionTokens,
+    ...(cachedTokens !== null && { [ATTRIBUTE.cacheReadTokens]: cachedTokens }),
+    ...(cacheWriteTokens !== undefined && { [ATTRIBUTE.cacheWriteTokens]: cacheWriteTokens }),
+    ...(reasoningTokens !== null && { [ATTRIBUTE.reasoningTokens]: reasoningTokens }),
+  };
+}
+
+/** An id that looks like one: a provider may write into it what it likes. */
+const responseId = (id: string | null): Attributes =>
+  id !== null && /^[\w.:-]{1,128}$/.test(id) ? { [ATTRIBUTE.responseId]: id } : {};
+
+const moneyOf = (ending: Settlement | Voiding): Attributes =>
+  "charge" in ending
+    ? {
+        [ATTRIBUTE.outcome]: "settled",
+        [ATTRIBUTE.chargeUsd]: formatUsd(ending.charge),
+        [ATTRIBUTE.varianceUsd]: formatUsd(ending.variance),
+        [ATTRIBUTE.evidence]: ending.evidence,
+      }
+    : { [ATTRIBUTE.outcome]: "released" };
+
+/** Why it did not end well; null where it did. */
+function errorOf(ending: Settlement | Voiding, attempts: readonly AttemptRecord[]): string | null {
+  if ("errorCode" in ending) return ending.errorCode;
+  return ending.finishReason === null ? (attempts.at(-1)?.errorClass ?? null) : null;
+}
