@@ -7,7 +7,7 @@ export interface ListedModel {
   id: string;
   context_length: number;
   max_output_tokens: number;
-  capabilities: { tools: boolean; images: boolean };
+  capabilities: { tools: boolean; images: boolean; files?: boolean };
   reasoning: { modes: readonly string[] } | null;
 }
 
@@ -67,11 +67,17 @@ const modelOf = ({ context_length, max_output_tokens, capabilities, reasoning }:
   limit: { context: context_length, output: max_output_tokens },
   tool_call: capabilities.tools,
   reasoning: reasoning?.modes.some((mode) => mode !== "none") ?? false,
-  ...(capabilities.images && {
+  ...((capabilities.images || capabilities.files === true) && {
     attachment: true,
-    modalities: { input: ["text", "image"], output: ["text"] },
+    modalities: { input: inputsOf(capabilities), output: ["text"] },
   }),
 });
+
+const inputsOf = ({ images, files }: ListedModel["capabilities"]): string[] => [
+  "text",
+  ...(images ? ["image"] : []),
+  ...(files === true ? ["pdf"] : []),
+];
 
 function read(text: string): unknown {
   try {

@@ -38,9 +38,10 @@ test("a document whose pages cannot be told has no number of pages, not a small 
 test("what unpacks to many times its size is not unpacked: the work is bounded by the bytes that were sent", () => {
   const bomb = deflateSync(Buffer.alloc(64 * 1024 * 1024));
   expect(pdfPages(Buffer.concat([samplePdf(), objectStream(bomb)]))).toBeNull();
-  const share = objectStream(deflateSync(Buffer.alloc(15 * 1024)));
+  const share = objectStream(deflateSync(Buffer.alloc(60 * 1024)));
   expect(pdfPages(Buffer.concat([samplePdf(), share]))).toBe(1);
   expect(pdfPages(Buffer.concat([samplePdf(), share, share]))).toBeNull();
+  expect(pdfPages(Buffer.concat([samplePdf(), share, share, Buffer.alloc(8 * 1024, " ")]))).toBe(1);
 });
 
 test("bytes of any kind end in a number or in none, in time that grows as they do", () => {

@@ -12,7 +12,7 @@ const PREDICTED = /\/Predictor\s+(?!1\b)/;
 const DICTIONARY_LENGTH = 4096;
 const OBJECT_STREAMS_MAX = 4096;
 /** Of all object streams together: as much as deflated objects need, and no bomb. */
-const unpackedMax = (bytes: number): number => Math.min(16 * 1024 * 1024, 16 * (1024 + bytes));
+const unpackedMax = (bytes: number): number => Math.min(16 * 1024 * 1024, 64 * 1024 + 8 * bytes);
 
 /** Null where that cannot be told: encrypted, damaged, packed in a way that nobody uses, or no document at all. */
 export function pdfPages(bytes: Buffer): number | null {

@@ -128,11 +128,11 @@ test("a file has at most the pages that its release publishes, and pages that ca
   expect(verdictAt(unreadable, FILES)).toBe("invalid_request messages[1].content[0].file.file_data");
 });
 
-test("a request carries at most five files, in whichever messages", () => {
+test("a request carries at most twenty files, in whichever messages", () => {
   const some = (count: number): unknown[] => Array.from({ length: count }, () => filePart());
-  expect(verdictAt(bodyOf(user(some(2)), user(some(3))), FILES)).toBe("accepted");
-  expect(verdictAt(bodyOf(user(some(2)), user(some(4))), FILES)).toBe(
-    "unsupported_value messages[1].content[3]",
+  expect(verdictAt(bodyOf(user(some(2)), user(some(18))), FILES)).toBe("accepted");
+  expect(verdictAt(bodyOf(user(some(2)), user(some(19))), FILES)).toBe(
+    "unsupported_value messages[1].content[18]",
   );
 });
 

@@ -146,8 +146,8 @@ function requireImage(url: string, release: Offer, at: NonNullable<Place>): void
   throw refuse("unsupported_value", { parent: at, step: "image_url" }, "url", text);
 }
 
-/** Of one request: the fewest that any of the providers takes. */
-const FILES_MAX = 5;
+/** Of one request. Conversations of agents gather them; each is read for its pages. */
+const FILES_MAX = 20;
 
 function requireFile(
   file: InlineFile,

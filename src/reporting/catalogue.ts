@@ -67,6 +67,8 @@ function printModel(
     reasoning: release.reasoning,
     tools: capabilities.tools,
     images: capabilities.images,
+    // A release that was stored before there were any says nothing of them.
+    files: Boolean(capabilities.files),
     json_schema: capabilities.json_schema,
     regions: [...new Set(routes.map((route) => route.release.region))],
     routes: routes.map((route) => ({

@@ -7,8 +7,9 @@ import { PROVIDER_KINDS } from "../../src/providers/kinds.ts";
 import { DIALECTS } from "../../src/providers/openai/dialects.ts";
 import { type ErrorJson, type GatewayJson, gatewayOf } from "../support/events.ts";
 import { type Customer, startGateway, type TestGateway } from "../support/gateway.ts";
-import { onProvider, PLAIN, type TestManifest } from "../support/models.ts";
+import { onProvider, PLAIN, READER, type TestManifest } from "../support/models.ts";
 
+/** Of `READER`. */
 const PAGES_MAX = 10;
 const FILE_TOKENS = 3000;
 /** As the simulator reads them. */
@@ -16,14 +17,6 @@ const PAGE_TOKENS = 258;
 /** Nano-USD. */
 const TOKEN = 2_000n;
 
-const READS: TestManifest = {
-  ...PLAIN,
-  tokenizer: "bytes",
-  capabilities: { files: true, images: true, max_n: 1 },
-  image_tokens_max: 1000,
-  file_tokens_max: FILE_TOKENS,
-  file_pages_max: PAGES_MAX,
-};
 const SHAPES = {
   "file-openai": { provider: "simulator", upstream_model: "sim-file-1" },
   "file-claude": { provider: "claude", upstream_model: "claude-sonnet-4-5" },
@@ -36,13 +29,13 @@ const DEAF = { provider: "deaf", upstream_model: "sim-deaf-1" };
 
 const MODELS: TestManifest[] = [
   PLAIN,
-  ...NAMES.map((model) => ({ ...READS, model, ...SHAPES[model] })),
-  { ...READS, model: "deaf-1", ...DEAF },
-  { ...READS, model: "second-1", ...DEAF, priority: 0 },
-  { ...READS, model: "second-1", ...SHAPES["file-claude"], priority: 1 },
-  { ...READS, model: "through-1", ...SHAPES["file-openai"], priority: 0 },
-  { ...READS, model: "through-1", ...SHAPES["file-converse"], priority: 1 },
-  onProvider({ ...READS, model: "narrow-1", context_window: 4000, max_output_tokens: 500 }, "simulator", {
+  ...NAMES.map((model) => ({ ...READER, model, ...SHAPES[model] })),
+  { ...READER, model: "deaf-1", ...DEAF },
+  { ...READER, model: "second-1", ...DEAF, priority: 0 },
+  { ...READER, model: "second-1", ...SHAPES["file-claude"], priority: 1 },
+  { ...READER, model: "through-1", ...SHAPES["file-openai"], priority: 0 },
+  { ...READER, model: "through-1", ...SHAPES["file-converse"], priority: 1 },
+  onProvider({ ...READER, model: "narrow-1", context_window: 4000, max_output_tokens: 500 }, "simulator", {
     default_output_tokens: 100,
   }),
 ];
@@ -183,6 +176,15 @@ describe.each(NAMES)("%s", (model) => {
   });
 });
 
+test("where no usage is told, a file costs its release's maximum, and never more than was held", async () => {
+  gateway.simulator.behave({ behaviour: { no_usage: true }, calls: 1 });
+  const { json, kept } = await served(ask("file-openai", [QUESTION, ofPages(1)]));
+  expect(kept).toMatchObject({ evidence: "delivered_tokens" });
+  expect(json.usage.prompt_tokens).toBeGreaterThan(FILE_TOKENS);
+  expect(json.usage.prompt_tokens).toBeLessThanOrEqual(kept.promptBound);
+  expect(kept.charge).toBeLessThanOrEqual(kept.hold);
+});
+
 test("each file is held for at its release's maximum, and its bytes weigh nothing", async () => {
   const quoteOf = async (...parts: object[]): Promise<number> => {
     const reply = await fetch(`${gateway.baseUrl}/chat/completions/quote`, {
@@ -200,15 +202,21 @@ test("each file is held for at its release's maximum, and its bytes weigh nothin
   expect((await quoteOf(ofPages(1), ofPages(1))) - one).toBe(one - none);
 });
 
-test("a release without files, a provider without a word for them, and a sixth file are refused at the part", async () => {
+test("a release without files, a provider without a word for them, and a file too many are refused at the part", async () => {
   const part = { code: "unsupported_value", param: "messages[0].content[1]" };
   expect(await refused(ask("plain-1", [QUESTION, ofPages(1)]))).toMatchObject(part);
   expect(await refused(ask("deaf-1", [QUESTION, ofPages(1)]))).toMatchObject(part);
-  const six = Array.from({ length: 6 }, () => ofPages(1));
-  expect(await refused(ask("file-openai", [QUESTION, ...six]))).toMatchObject({
+  const some = (count: number): object[] => Array.from({ length: count }, () => ofPages(1));
+  expect(await refused(ask("file-openai", [QUESTION, ...some(21)]))).toMatchObject({
     code: "unsupported_value",
-    param: "messages[0].content[6]",
+    param: "messages[0].content[21]",
   });
+  expect(await refused(ask("file-converse", [QUESTION, ...some(6)]))).toMatchObject({
+    code: "unsupported_value",
+    param: "messages",
+  });
+  const { calls } = await served(ask("file-claude", [QUESTION, ...some(20)]));
+  expect(calls[0]).toMatchObject({ outcome: "finished" });
 });
 
 test("a file that Converse would not take is refused there, and read elsewhere", async () => {

@@ -14,7 +14,7 @@ import { dirname, join } from "node:path";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { generateText } from "ai";
 import { type Customer, startGateway, type TestGateway } from "../support/gateway.ts";
-import { MODELS, VECTORS } from "../support/models.ts";
+import { MODELS, READER, VECTORS } from "../support/models.ts";
 import { type Ran, Terminal } from "../support/terminal.ts";
 
 let gateway: TestGateway;
@@ -53,7 +53,12 @@ interface Config {
       options: { baseURL: string; apiKey: string; timeout?: number };
       models: Record<
         string,
-        { limit: { context: number; output: number }; tool_call: boolean; name?: string }
+        {
+          limit: { context: number; output: number };
+          tool_call: boolean;
+          name?: string;
+          modalities?: { input: string[] };
+        }
       >;
     }
   >;
@@ -182,3 +187,12 @@ test.each(["claude-code", "codex"])(
     expect(ran.err).toContain("./tollgate setup opencode");
   },
 );
+
+test("what a model reads beside text is told: images, PDFs, or neither", async () => {
+  expect((await gateway.publish(READER)).status).toBeLessThan(300);
+  expect((await setup("--yes")).code).toBe(0);
+  const models = read().provider["tollgate"]?.models ?? {};
+  expect(models["reader-1"]?.modalities?.input).toEqual(["text", "image", "pdf"]);
+  expect(models["base-preview-v1"]?.modalities?.input).toEqual(["text", "image"]);
+  expect(models["plain-1"]).not.toHaveProperty("modalities");
+});

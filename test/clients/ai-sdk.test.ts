@@ -2,7 +2,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { APICallError, generateText, jsonSchema, RetryError, stepCountIs, streamText, tool } from "ai";
+import { samplePdf } from "../../src/lib/pdf.fixtures.ts";
 import { type Customer, startGateway, type TestGateway } from "../support/gateway.ts";
+import { READER } from "../support/models.ts";
 
 let gateway: TestGateway;
 let customer: Customer;
@@ -36,6 +38,26 @@ test("streamText streams text and reasoning, and knows the usage at the end", as
   expect(await result.reasoningText).toMatch(/\w+/);
   expect((await result.usage).outputTokens).toBe(gateway.simulator.bill().at(-1)?.completion_tokens ?? -1);
   expect(await result.finishReason).toBe("stop");
+});
+
+test("a PDF goes along as the SDK writes it, and is read by its pages", async () => {
+  expect((await gateway.publish(READER)).status).toBeLessThan(300);
+  const result = await generateText({
+    model: provider()("reader-1"),
+    messages: [
+      {
+        role: "user",
+        content: [
+          { type: "text", text: "What does it say?" },
+          { type: "file", data: samplePdf({ pages: 4, packed: true }), mediaType: "application/pdf" },
+        ],
+      },
+    ],
+  });
+  expect(result.text).toMatch(/\w+/);
+  const call = gateway.simulator.bill().at(-1);
+  expect(call?.prompt_tokens).toBeGreaterThan(4 * 258);
+  expect(result.usage.inputTokens).toBe(call?.prompt_tokens ?? -1);
 });
 
 const weather = (asked: string[]) =>

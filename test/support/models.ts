@@ -54,6 +54,17 @@ export const PLAIN: TestManifest = {
   image_tokens_max: undefined,
 };
 
+/** Reads PDFs, too; its prompts are never counted. */
+export const READER: TestManifest = {
+  ...PLAIN,
+  model: "reader-1",
+  tokenizer: "bytes",
+  capabilities: { files: true, images: true, max_n: 1 },
+  image_tokens_max: 1000,
+  file_tokens_max: 3000,
+  file_pages_max: 10,
+};
+
 /** Prompts are bounded by their bytes and never counted, so that every call of the same body holds the same. */
 export const UNCOUNTED: TestManifest = { ...PLAIN, model: "uncounted-1", tokenizer: "bytes" };
 

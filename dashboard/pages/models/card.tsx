@@ -52,7 +52,9 @@ export const Card = ({ org, of }: { org: string; of: Model }) => (
           words.defaultOutput(formatCount(of.default_output_tokens)),
           of.regions.length > 0 && words.regions(of.regions.join(", ")),
           of.reasoning && words.reasoning(of.reasoning.modes.join(", "), of.reasoning.default),
-          ...(["tools", "images", "json_schema"] as const).map((one) => (of[one] ? words.can[one] : null)),
+          ...(["tools", "images", "files", "json_schema"] as const).map((one) =>
+            of[one] ? words.can[one] : null,
+          ),
         ]
           .filter((one) => one !== null && one !== false)
           .join(" · ")}

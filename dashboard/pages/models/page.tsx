@@ -18,7 +18,7 @@ type Model = Row<"GET /orgs/{org}/models">;
 
 const TIERS = ["standard", "research"] as const;
 const STATES = ["live", "disabled", "unhealthy", "stale"] as const;
-const CAPABILITIES = ["tools", "images", "json_schema", "reasoning"] as const;
+const CAPABILITIES = ["tools", "images", "files", "json_schema", "reasoning"] as const;
 const SHAPE = {
   search: text(),
   tier: oneOf(["", ...TIERS], ""),

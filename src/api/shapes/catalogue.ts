@@ -23,6 +23,7 @@ const model = z.object({
   reasoning: z.object({ modes: z.array(z.string()), default: z.string() }).nullable(),
   tools: z.boolean(),
   images: z.boolean(),
+  files: z.boolean(),
   json_schema: z.boolean(),
   regions: z.array(z.string()),
   routes: z.array(

@@ -61,6 +61,14 @@ test("documents that came without a word have one beside them, once for all that
   ] as never);
 });
 
+test("a sixth file is refused before anything is sent, in whichever turn", () => {
+  const some = (count: number): Message =>
+    user([text("a"), ...Array.from({ length: count }, () => named("a.pdf"))]);
+  const assistant: Message = { role: "assistant", content: "Yes." };
+  expect(namesOf(some(2), assistant, some(3))).toHaveLength(5);
+  expect(() => sent(some(2), assistant, some(4))).toThrow("more than 5 files");
+});
+
 test("a file above the API's size is refused before anything is sent", () => {
   const fits = Buffer.concat([Buffer.from("%PDF-1.7"), Buffer.alloc(4_499_992)]);
   const larger = Buffer.concat([fits, Buffer.alloc(3)]);

@@ -9,6 +9,7 @@ export interface DocumentBlock {
   source: { bytes: string };
 }
 
+const DOCUMENTS_MAX = 5;
 const BYTES_MAX = 4_500_000;
 const NAME_LENGTH_MAX = 200;
 /** As much of a name as leaves room for a number behind it. */
@@ -34,8 +35,15 @@ function plainName(filename: string): string {
   return words.slice(0, STEM_LENGTH).trim() || NAMELESS;
 }
 
-/** The same under a name that is not taken yet. */
+/** The same under a name that is not taken yet. Throws `Refusal` where the API takes no more. */
 export function namedApart(document: DocumentBlock, taken: Set<string>): DocumentBlock {
+  if (taken.size >= DOCUMENTS_MAX)
+    throw refuse(
+      "unsupported_value",
+      null,
+      "messages",
+      `hold more than ${DOCUMENTS_MAX} files, which this model does not take. Send fewer.`,
+    );
   let { name } = document;
   for (let number = 2; taken.has(name); number++) name = `${document.name} (${number})`;
   taken.add(name);

@@ -115,6 +115,15 @@ function offersOf(live: LiveRelease, entry: TableEntry): RouteDifference["offers
     ["max_output_tokens", live.max_output_tokens, entry.maxOutputTokens],
     ["capabilities.tools", live.capabilities["tools"], entry.tools],
     ["capabilities.images", live.capabilities["images"], entry.images],
+    ...(entry.files === null
+      ? []
+      : [
+          ["capabilities.files", live.capabilities["files"] ?? false, entry.files] as [
+            string,
+            unknown,
+            unknown,
+          ],
+        ]),
     ["capabilities.json_schema", live.capabilities["json_schema"], entry.jsonSchema],
     ...(entry.reasoning === null
       ? []

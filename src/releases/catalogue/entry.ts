@@ -29,6 +29,8 @@ export interface TableEntry {
   serviceTiers: Readonly<Record<string, Decimal>>;
   tools: boolean;
   images: boolean;
+  /** Whether it reads PDFs; null where the table does not tell. */
+  files: boolean | null;
   jsonSchema: boolean;
   reasoning: { modes: string[]; default: string } | null;
   /** What the table says and a release cannot, or not without a decision. */

@@ -97,6 +97,7 @@ function readRow(name: string, row: Json): TableEntry {
     serviceTiers: serviceTiersOf(row, rates, notes),
     tools: memberOf(row, "supports_function_calling") === true,
     images: memberOf(row, "supports_vision") === true,
+    files: memberOf(row, "supports_pdf_input") === true || null,
     jsonSchema: memberOf(row, "supports_response_schema") === true,
     reasoning: reasoningOf(row, notes),
     notes,

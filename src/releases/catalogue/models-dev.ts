@@ -75,6 +75,7 @@ function readRow({ id, model, row }: Row): TableEntry {
   });
   if (memberOf(row, "status") === "deprecated") notes.push("the source calls it deprecated");
   const tools = memberOf(row, "tool_call");
+  const inputs = stringsOf(memberOf(memberOf(row, "modalities"), "input"));
   return {
     provider: PROVIDERS.get(id) ?? id,
     model: checkedModel(model),
@@ -86,7 +87,8 @@ function readRow({ id, model, row }: Row): TableEntry {
     perCall: null,
     serviceTiers: {},
     tools: tools === true || memberOf(tools, "supported") === true,
-    images: stringsOf(memberOf(memberOf(row, "modalities"), "input")).includes("image"),
+    images: inputs.includes("image"),
+    files: inputs.includes("pdf"),
     jsonSchema: memberOf(row, "structured_output") === true,
     reasoning: reasoningOf(row, notes),
     notes,

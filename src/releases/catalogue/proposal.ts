@@ -183,6 +183,9 @@ function openQuestions(entry: TableEntry, { markup, imageTokensMax }: ProposalTe
           "it reads images: capabilities { images: true } needs image_tokens_max, or import it with --image-tokens",
         ]
       : []),
+    ...(entry.files === true
+      ? ["it reads PDFs: capabilities { files: true } needs file_tokens_max and file_pages_max"]
+      : []),
     ...(entry.perCall === null
       ? []
       : [

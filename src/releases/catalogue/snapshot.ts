@@ -30,6 +30,7 @@ function readRow(row: Json): TableEntry {
   const notes = stringsOf(memberOf(row, "notes"));
   const perCall = memberOf(row, "per_call");
   const reasoning = memberOf(row, "reasoning");
+  const files = memberOf(row, "files");
   const modes = stringsOf(memberOf(reasoning, "modes"));
   return {
     provider: named(row, "provider"),
@@ -48,6 +49,7 @@ function readRow(row: Json): TableEntry {
     ),
     tools: memberOf(row, "tools") === true,
     images: memberOf(row, "images") === true,
+    files: typeof files === "boolean" ? files : null,
     jsonSchema: memberOf(row, "json_schema") === true,
     reasoning: isMembered(reasoning) ? { modes, default: named(reasoning, "default") } : null,
     notes,
@@ -89,6 +91,7 @@ export const snapshotRow = (entry: TableEntry): Record<string, unknown> => ({
   ...(Object.keys(entry.serviceTiers).length > 0 && { service_tiers: printed(entry.serviceTiers) }),
   tools: entry.tools,
   images: entry.images,
+  ...(entry.files !== null && { files: entry.files }),
   json_schema: entry.jsonSchema,
   ...(entry.reasoning !== null && { reasoning: entry.reasoning }),
   ...(entry.notes.length > 0 && { notes: entry.notes }),

@@ -102,7 +102,7 @@ test("LiteLLM: ranges are tiers, thoughts that cost more price all output, prefi
 
 test("models.dev: prices by class, its tiers, and the older tier where it has no others", () => {
   const model = {
-    modalities: { input: ["text", "image"], output: ["text"] },
+    modalities: { input: ["text", "image", "pdf"], output: ["text"] },
     limit: { context: 1_050_000, input: 922_000, output: 128_000 },
     cost: { input: 5, output: 30, cache_read: 0.5, cache_write: 6.25, input_audio: 32, reasoning: 30 },
     tool_call: true,
@@ -145,6 +145,7 @@ test("models.dev: prices by class, its tiers, and the older tier where it has no
     ],
     json_schema: true,
     images: true,
+    files: true,
     reasoning: { modes: ["low", "high"], default: "high" },
   });
   expect(table.entries[1]?.tiers.map(({ above }) => above)).toEqual([200_000]);
@@ -287,6 +288,18 @@ test("every model of the snapshot makes a manifest that can be signed, with a ma
     expect(printDecimal({ digits: price.digits * 115n, scale: price.scale + 2 })).toBe(printDecimal(paid));
     expect(fileNameOf(manifest)).toMatch(/^[a-z]+__[\w.-]+\.yaml$/);
   }
+});
+
+test("that a model reads PDFs is told, and what a release then needs; a table that does not say it says nothing", () => {
+  const [told, untold] = withGpt({ supports_pdf_input: true }).entries;
+  expect([told?.files, untold?.files]).toEqual([true, null]);
+  expect(amounts(untold)).not.toHaveProperty("files");
+  expect(told && propose(told, terms()).yaml).toContain(
+    "# - it reads PDFs: capabilities { files: true } needs file_tokens_max and file_pages_max",
+  );
+  expect(untold && propose(untold, terms()).yaml).not.toContain("PDF");
+  const again = tableOf({ source: "s", date: "2026-11-23", models: [told, untold].map(amounts) });
+  expect(again.entries.map(({ files }) => files)).toEqual([true, null]);
 });
 
 test("what a search costs is told with the markup, for whoever offers it", () => {
