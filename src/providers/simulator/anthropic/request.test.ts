@@ -22,6 +22,7 @@ const round = (...content: object[]): object[] => [asks(says("Hi")), replies(...
 test.each<[string, object]>([
   ["the smallest", {}],
   ["a mark", { messages: [asks({ ...says("Hi"), cache_control: { type: "ephemeral", ttl: "1h" } })] }],
+  ["words alone", { system: "Be brief.", messages: [{ role: "user", content: "Hi" }] }],
   ["a round of tools", { tools, messages: round(use("a")) }],
   ["with its thought", { tools, thinking, messages: round(thought("Hm."), use("a")) }],
   [

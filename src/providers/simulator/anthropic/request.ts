@@ -3,6 +3,10 @@ import { z } from "zod";
 import { FaceRefusal } from "../face.ts";
 import { thoughtSeal } from "./seal.ts";
 
+/** A text alone is one block of it. */
+const orWords = <Blocks extends z.ZodType>(blocks: Blocks) =>
+  z.preprocess((said) => (typeof said === "string" ? [{ type: "text", text: said }] : said), blocks);
+
 const mark = {
   cache_control: z
     .strictObject({ type: z.literal("ephemeral"), ttl: z.enum(["5m", "1h"]).optional() })
@@ -51,20 +55,23 @@ const block = z.discriminatedUnion("type", [
   z.strictObject({
     type: z.literal("tool_result"),
     tool_use_id: PLAIN,
-    content: z.array(z.discriminatedUnion("type", [text, image])).optional(),
+    content: orWords(z.array(z.discriminatedUnion("type", [text, image]))).optional(),
     is_error: z.boolean().optional(),
   }),
   z.strictObject({ type: z.literal("thinking"), thinking: z.string(), signature: z.string().min(1) }),
   z.strictObject({ type: z.literal("redacted_thinking"), data: z.string().min(1) }),
 ]);
-const message = z.strictObject({ role: z.enum(["user", "assistant"]), content: z.array(block).min(1) });
+const message = z.strictObject({
+  role: z.enum(["user", "assistant"]),
+  content: orWords(z.array(block).min(1)),
+});
 const single = { disable_parallel_tool_use: z.boolean().optional() };
 
 const messagesSchema = z.strictObject({
   model: z.string().min(1),
   max_tokens: z.number().int().positive(),
   messages: z.array(message).min(1),
-  system: z.array(text).optional(),
+  system: orWords(z.array(text)).optional(),
   tools: z
     .array(
       z.strictObject({

@@ -39,7 +39,7 @@ function hear(body: unknown, path: string, headers: IncomingHttpHeaders): Heard 
 }
 
 const SIGNED =
-  /^AWS4-HMAC-SHA256 Credential=[A-Z0-9]{16,}\/(\d{8})\/[a-z0-9-]+\/bedrock\/aws4_request, SignedHeaders=[a-z0-9;-]*\bhost;x-amz-date\b[a-z0-9;-]*, Signature=[0-9a-f]{64}$/;
+  /^AWS4-HMAC-SHA256 Credential=[A-Z0-9]{16,}\/(\d{8})\/[a-z0-9-]+\/bedrock\/aws4_request, SignedHeaders=[a-z0-9;-]*\bhost;[a-z0-9;-]*\bx-amz-date\b[a-z0-9;-]*, Signature=[0-9a-f]{64}$/;
 
 /** A key as bearer, or a signature of the day that its date names. */
 function requireProof({ authorization = "", "x-amz-date": date }: IncomingHttpHeaders, model: string): void {

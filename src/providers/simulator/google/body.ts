@@ -4,15 +4,21 @@ import { FaceRefusal } from "../face.ts";
 
 const NAME = /^[A-Za-z_][\w.:-]{0,63}$/;
 const name = z.string().regex(NAME, "Invalid function name");
-const words = z.string().min(1, "empty text parameter");
+const EMPTY = "empty text parameter";
 
-const textPart = z.strictObject({ text: words });
+const textPart = z.strictObject({
+  text: z.string(),
+  thought: z.boolean().optional(),
+  thoughtSignature: z.string().min(1).optional(),
+});
+/** Beside its place, by which calls and their answers are paired here. */
+const id = z.string().min(1).optional();
 const functionCall = z.strictObject({
-  functionCall: z.strictObject({ name, args: z.record(z.string(), z.unknown()).optional() }),
+  functionCall: z.strictObject({ id, name, args: z.record(z.string(), z.unknown()).optional() }),
   thoughtSignature: z.string().min(1).optional(),
 });
 const functionResponse = z.strictObject({
-  functionResponse: z.strictObject({ name, response: z.record(z.string(), z.unknown()) }),
+  functionResponse: z.strictObject({ id, name, response: z.record(z.string(), z.unknown()) }),
 });
 const part = z.union([
   functionCall,
@@ -21,7 +27,13 @@ const part = z.union([
   z.strictObject({ inlineData: z.strictObject({ mimeType: z.string().min(1), data: z.base64().min(1) }) }),
   z.strictObject({ fileData: z.strictObject({ mimeType: z.string().optional(), fileUri: z.url() }) }),
 ]);
-const content = z.strictObject({ role: z.enum(["user", "model"]), parts: z.array(part).min(1) });
+/** What a model said may come back with the empty text that a stream of its ended with. */
+const content = z
+  .strictObject({ role: z.enum(["user", "model"]), parts: z.array(part).min(1) })
+  .refine(
+    ({ role, parts }) => role === "model" || parts.every((one) => !("text" in one) || one.text !== ""),
+    EMPTY,
+  );
 
 const declaration = z.strictObject({
   name,
@@ -33,6 +45,7 @@ const generationConfig = z.strictObject({
   maxOutputTokens: z.int().min(1).optional(),
   temperature: z.number().min(0).max(2).optional(),
   topP: z.number().min(0).max(1).optional(),
+  topK: z.number().positive().optional(),
   seed: z
     .int()
     .min(-(2 ** 31))
@@ -56,7 +69,10 @@ const generationConfig = z.strictObject({
 });
 
 const schema = z.strictObject({
-  systemInstruction: z.strictObject({ parts: z.array(textPart).min(1) }).optional(),
+  systemInstruction: z
+    .strictObject({ role: z.string().optional(), parts: z.array(textPart).min(1) })
+    .refine(({ parts }) => parts.every((one) => one.text !== ""), EMPTY)
+    .optional(),
   contents: z.array(content).min(1, "contents is not specified"),
   tools: z
     .array(z.strictObject({ functionDeclarations: z.array(declaration).min(1) }))

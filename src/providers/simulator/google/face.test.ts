@@ -56,6 +56,19 @@ test.each<[string, unknown, string?]>([
     { contents: [user, called(call()), answered(), user] },
   ],
   ["no signature, of a model that asks for none", { contents: [user, called(call()), answered()] }, OLD],
+  [
+    "what a model said piece by piece, the empty end of its stream among it",
+    {
+      contents: [
+        user,
+        called({ text: "Hm.", thought: true }),
+        called(call(own(FLASH))),
+        called(call()),
+        called({ text: "" }),
+        answered(2),
+      ],
+    },
+  ],
   ["a budget within its bounds", thinking({ thinkingBudget: 128 }), OLD],
   ["a budget that the model decides", thinking({ thinkingBudget: -1 }), OLD],
 ])("takes %s", (_, body, model = FLASH) => {

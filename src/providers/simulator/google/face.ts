@@ -11,7 +11,7 @@ import { geminiWhole, geminiWords } from "./print.ts";
 import { requireAcceptable } from "./rules.ts";
 
 const PATH =
-  /^\/google\/(?:v1beta|v1\/projects\/[^/]+\/locations\/[^/]+\/publishers\/google)\/models\/([^/:]+):(generateContent|streamGenerateContent)$/;
+  /^\/google\/(?:v1beta|v1|v1\/projects\/[^/]+\/locations\/[^/]+\/publishers\/google)\/models\/([^/:]+):(generateContent|streamGenerateContent)$/;
 
 const STATUSES: Record<number, string> = {
   400: "INVALID_ARGUMENT",
@@ -102,7 +102,7 @@ const documentsIn = ({ parts }: CallContent): string[] =>
   );
 
 function messageOf({ role, parts }: CallContent): Asked["messages"][number] {
-  const text = parts.map((part) => ("text" in part ? part.text : "")).join("");
+  const text = parts.map((part) => ("text" in part && part.thought !== true ? part.text : "")).join("");
   const answers = parts.flatMap((part) => ("functionResponse" in part ? [part.functionResponse] : []));
   if (answers.length > 0) return { role: "tool", content: JSON.stringify(answers) };
   const calls = parts.filter(isCalled).map(({ functionCall }) => functionCall);

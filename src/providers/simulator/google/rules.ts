@@ -11,13 +11,21 @@ export function requireAcceptable(call: GeminiCall, model: string): void {
   const refuse = (message: string): never => {
     throw new FaceRefusal(message, { model });
   };
+  const turns = turnsOf(call.contents);
   const found =
-    unpaired(call.contents) ??
-    unsigned(call.contents, model) ??
-    unthinkable(call, model) ??
-    unchosen(call) ??
-    unasked(call);
+    unpaired(turns) ?? unsigned(turns, model) ?? unthinkable(call, model) ?? unchosen(call) ?? unasked(call);
   if (found !== null) refuse(found);
+}
+
+/** What a model said piece by piece is one turn of it. */
+function turnsOf(contents: readonly CallContent[]): CallContent[] {
+  const turns: CallContent[] = [];
+  for (const { role, parts } of contents) {
+    const last = turns.at(-1);
+    if (role === "model" && last?.role === "model") last.parts.push(...parts);
+    else turns.push({ role, parts: [...parts] });
+  }
+  return turns;
 }
 
 const answersOf = ({ parts }: CallContent): string[] =>

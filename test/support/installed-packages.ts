@@ -1,0 +1,22 @@
+// Packages that only some tests need, a hundred megabytes of them: installed as a lock file of their own says, into a cache of
+// their own, when such a test first runs.
+import { cpSync, existsSync, mkdirSync, readFileSync } from "node:fs";
+import { basename, join } from "node:path";
+
+const CACHE = join(import.meta.dir, "../../node_modules/.cache/tollgate-clients");
+const LOCK = "package-lock.json";
+
+/** The folder with their `node_modules`; installs them where the lock file in `source` has changed since. None of their scripts runs. */
+export async function installedPackages(source: string): Promise<string> {
+  const folder = join(CACHE, basename(source));
+  const stamp = join(folder, "node_modules/.tollgate-lock");
+  const lock = readFileSync(join(source, LOCK), "utf8");
+  if (existsSync(stamp) && readFileSync(stamp, "utf8") === lock) return folder;
+  mkdirSync(folder, { recursive: true });
+  for (const name of ["package.json", LOCK]) cpSync(join(source, name), join(folder, name));
+  const flags = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
+  const child = Bun.spawn(["npm", "ci", ...flags], { cwd: folder, stdin: "ignore", stdout: "ignore" });
+  if ((await child.exited) !== 0) throw new Error(`npm ci failed in ${folder}`);
+  await Bun.write(stamp, lock);
+  return folder;
+}
