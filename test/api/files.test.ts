@@ -135,6 +135,42 @@ describe.each(NAMES)("%s", (model) => {
     expect(record).toMatchObject({ charge: billed * TOKEN, variance: 0n });
   });
 
+  test("reads it from the other surfaces, too, at the same weight", async () => {
+    const data = samplePdf({ pages: 3 }).toString("base64");
+    const source = { type: "base64", media_type: "application/pdf", data };
+    const file_data = `data:application/pdf;base64,${data}`;
+    const asked = {
+      messages: {
+        model,
+        max_tokens: 50,
+        messages: [{ role: "user", content: [{ type: "document", source, title: "report.pdf" }] }],
+      },
+      responses: {
+        model,
+        max_output_tokens: 50,
+        store: false,
+        input: [{ role: "user", content: [{ type: "input_file", filename: "report.pdf", file_data }] }],
+      },
+    };
+    for (const [surface, body] of Object.entries(asked)) {
+      const before = gateway.simulator.bill().length;
+      const reply = await fetch(`${gateway.baseUrl}/${surface}`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${customer.secret}`, "content-type": "application/json" },
+        body: JSON.stringify(body),
+      });
+      const text = await reply.text();
+      expect([surface, reply.status, text.slice(0, 300)]).toEqual([surface, 200, text.slice(0, 300)]);
+      const [call] = gateway.simulator.bill().slice(before);
+      const billed = (call?.prompt_tokens ?? 0) + (call?.completion_tokens ?? 0);
+      expect(call?.prompt_tokens).toBeGreaterThan(3 * PAGE_TOKENS);
+      const kept = await gateway.request(reply.headers.get("x-request-id") ?? "");
+      expect(kept).toMatchObject({ charge: BigInt(billed) * TOKEN, variance: 0n });
+      expect(kept.promptBound).toBeGreaterThan(FILE_TOKENS);
+      expect(kept.promptBound).toBeLessThan(FILE_TOKENS + 2000);
+    }
+  });
+
   test("takes five files of the same name in several turns, the last of them without a word", async () => {
     const { calls } = await served({
       ...ask(model, []),

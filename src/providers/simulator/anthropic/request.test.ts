@@ -1,5 +1,6 @@
 // The simulator refuses what the vendor would: a test that passes on it means something.
 import { expect, test } from "bun:test";
+import { samplePdf } from "../../../lib/pdf.fixtures.ts";
 import { FaceRefusal } from "../face.ts";
 import { readClaudeCall } from "./request.ts";
 import { thoughtSeal } from "./seal.ts";
@@ -17,6 +18,18 @@ const thought = (thinking: string, signature = thoughtSeal(thinking)): object =>
 const tools = [{ name: "weather", input_schema: { type: "object" } }];
 const thinking = { type: "enabled", budget_tokens: 1024 };
 const SOUND = { model: "claude-1", max_tokens: 4096, messages: [asks(says("Hi"))] };
+const PDF = samplePdf().toString("base64");
+const inline = (source: object = {}): object => ({
+  type: "base64",
+  media_type: "application/pdf",
+  data: PDF,
+  ...source,
+});
+const document = (source?: object, also: object = {}): object => ({
+  type: "document",
+  source: inline(source),
+  ...also,
+});
 const round = (...content: object[]): object[] => [asks(says("Hi")), replies(...content), asks(result("a"))];
 
 test.each<[string, object]>([
@@ -24,6 +37,7 @@ test.each<[string, object]>([
   ["a mark", { messages: [asks({ ...says("Hi"), cache_control: { type: "ephemeral", ttl: "1h" } })] }],
   ["words alone", { system: "Be brief.", messages: [{ role: "user", content: "Hi" }] }],
   ["a round of tools", { tools, messages: round(use("a")) }],
+  ["a document", { messages: [asks(document({}, { title: "report.pdf" }), document())] }],
   ["with its thought", { tools, thinking, messages: round(thought("Hm."), use("a")) }],
   [
     "a round without thoughts, where the model decides",
@@ -42,6 +56,11 @@ test.each<[string, object]>([
   ["Unrecognized key", { frequency_penalty: 1 }],
   ["Unrecognized key", { messages: [asks({ ...says("Hi"), more: 1 })] }],
   ["non-whitespace", { messages: [asks(says(" "))] }],
+  ["source.media_type", { messages: [asks(document({ media_type: "application/msword" }))] }],
+  ["source.data", { messages: [asks(document({ data: `${PDF}!` }))] }],
+  ["title", { messages: [asks(document({}, { title: "" }))] }],
+  ["Unrecognized key", { messages: [asks(document({}, { name: "report.pdf" }))] }],
+  ["document blocks", { messages: [asks(says("a")), replies(document()), asks(says("b"))] }],
   ["alternate", { messages: [asks(says("a")), asks(says("b"))] }],
   ["alternate", { messages: [replies(says("a"))] }],
   ["end with a user", { messages: [asks(says("a")), replies(says("b"))] }],

@@ -1,5 +1,6 @@
 // The simulator as Bedrock refuses what the vendor refuses, so that a codec which passes here passes there.
 import { expect, test } from "bun:test";
+import { samplePdf } from "../../../lib/pdf.fixtures.ts";
 import { FaceRefusal } from "../face.ts";
 import { converse } from "./face.ts";
 import { simulatedSignature } from "./signature.ts";
@@ -24,6 +25,11 @@ const thinking = {
   inferenceConfig: { maxTokens: 4096 },
   additionalModelRequestFields: { thinking: { type: "enabled", budget_tokens: 2048 } },
 };
+
+const PDF = samplePdf({ pages: 2 });
+const document = (name: string, bytes = PDF, format = "pdf"): object => ({
+  document: { format, name, source: { bytes: bytes.toString("base64") } },
+});
 
 const point = (ttl?: string): object => ({ cachePoint: { type: "default", ...(ttl && { ttl }) } });
 
@@ -52,6 +58,17 @@ test("a sound conversation is heard, with a key or a signature", () => {
   expect(asked.messages.map(({ role }) => role)).toEqual(["user", "assistant", "tool"]);
 });
 
+test("documents are read by the page", () => {
+  const { asked } = converse.hear(
+    { messages: [user(says, document("a (2)"), document("b [c]-d", samplePdf({ packed: true })))] },
+    PATH,
+    KEY,
+  );
+  expect(asked.documentTokens).toBe(3 * 258);
+  const nothing = document("a", Buffer.from("%PDF-1.7"));
+  expect(() => converse.hear({ messages: [user(says, nothing)] }, PATH, KEY)).toThrow("no pages");
+});
+
 test.each<[string, object, string]>([
   ["the model speaks first", { messages: [model(says), user(says)] }, "must start with a user message"],
   ["the model speaks last", { messages: [user(says), model(says)] }, "must end with a user message"],
@@ -59,6 +76,26 @@ test.each<[string, object, string]>([
   ["a blank text", { messages: [user({ text: " " })] }, "is blank"],
   ["no content", { messages: [user()] }, "validation error"],
   ["an unknown field", { messages: [user(says)], stream: true }, "validation error"],
+  ["a document without a word", { messages: [user(document("a"))] }, "have a text block"],
+  [
+    "a document of the model",
+    { messages: [user(says), model(says, document("a")), user(says)] },
+    "the user's",
+  ],
+  ["a name twice", { messages: [user(says, document("a"), document("a"))] }, "must be unique"],
+  ["a name with a dot", { messages: [user(says, document("a.pdf"))] }, "validation error"],
+  ["a name with two blanks", { messages: [user(says, document("a  b"))] }, "validation error"],
+  ["a document of no format", { messages: [user(says, document("a", PDF, "ps"))] }, "validation error"],
+  [
+    "six documents",
+    { messages: [user(says, ...["a", "b", "c", "d", "e", "f"].map((name) => document(name)))] },
+    "more than 5",
+  ],
+  [
+    "a document above its size",
+    { messages: [user(says, document("a", Buffer.concat([PDF, Buffer.alloc(4_500_000)])))] },
+    "exceeds 4.5 MB",
+  ],
   ["a mark on nothing", { messages: [user(point())] }, "must follow what it keeps"],
   ["two marks on one text", { messages: [user(says, point(), point())] }, "must follow what it keeps"],
   [

@@ -1,5 +1,6 @@
 // The face is as strict as the vendor: what Gemini refuses, it refuses.
 import { expect, test } from "bun:test";
+import { samplePdf } from "../../../lib/pdf.fixtures.ts";
 import { FaceRefusal } from "../face.ts";
 import { generateContent } from "./face.ts";
 import { geminiSeal } from "./signature.ts";
@@ -33,6 +34,8 @@ const answered = (count = 1): object => ({
   role: "user",
   parts: Array.from({ length: count }, () => answer),
 });
+const PDF = { mimeType: "application/pdf" };
+const pdf = (data: Buffer): object => ({ inlineData: { ...PDF, data: data.toString("base64") } });
 const own = (model: string): string => geminiSeal(model, { name: "f", args: { a: 1 } });
 const tools = [{ functionDeclarations: [{ name: "f" }] }];
 const thinking = (thinkingConfig: object, maxOutputTokens = 8192): object => ({
@@ -69,6 +72,7 @@ test.each<[string, unknown, string?]>([
       ],
     },
   ],
+  ["a document", { contents: [{ role: "user", parts: [{ text: "a" }, pdf(samplePdf())] }] }],
   ["a budget within its bounds", thinking({ thinkingBudget: 128 }), OLD],
   ["a budget that the model decides", thinking({ thinkingBudget: -1 }), OLD],
 ])("takes %s", (_, body, model = FLASH) => {
@@ -84,6 +88,16 @@ test.each<[string, unknown, string, string?]>([
   ],
   ["no contents", { contents: [] }, "contents is not specified"],
   ["an empty text", { contents: [{ role: "user", parts: [{ text: "" }] }] }, "Invalid"],
+  [
+    "a document without pages",
+    { contents: [{ role: "user", parts: [pdf(Buffer.from("%PDF-1.7"))] }] },
+    "no pages",
+  ],
+  [
+    "data that is no base64",
+    { contents: [{ role: "user", parts: [{ inlineData: { ...PDF, data: "a" } }] }] },
+    "Invalid",
+  ],
   ["a role of its own", { contents: [{ role: "system", parts: [{ text: "a" }] }] }, "Invalid"],
   [
     "a call without its answer",
