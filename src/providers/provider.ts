@@ -81,6 +81,8 @@ export interface CallDraft {
 export interface OutgoingBody extends Prompt {
   /** The caller's own words, in the shape of this upstream: it is answered in the same. */
   readonly native?: true;
+  /** Of the caller's headers those that go along, by lower-case name. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** Names of the caller's fields that this upstream does not know: not sent. */
   readonly ignored: readonly string[];
   /** The text with its output ceiling O per choice, which is never exceeded. */

@@ -5,6 +5,8 @@ import { readClaudeError } from "./read-error.ts";
 import { ClaudeReader } from "./reader.ts";
 import { type Contract, contractOf } from "./contracts.ts";
 import { ENVELOPES, type EnvelopeName, type EnvelopeOwn } from "./envelopes.ts";
+import { BETA_HEADER } from "./betas.ts";
+import { nativeClaudeBody } from "./native-body.ts";
 import { CLAUDE_FIELDS, claudeBody } from "./request-body.ts";
 
 export interface ClaudeAccount {
@@ -24,15 +26,24 @@ export function claudeCodec({ envelope: name, own, contract, authorize }: Claude
     temperatureMax: 1,
     files: true,
     idHeader: envelope.idHeader,
-    prepare: (draft) => claudeBody(draft, { contract, versionInBody, dropsUnbound: binding }),
-    target: ({ request, upstreamModel }) => ({
+    speaks: ["anthropic-messages"],
+    prepare(draft) {
+      const dialect = { contract, versionInBody, dropsUnbound: binding };
+      const { native } = draft.request;
+      return native?.shape === "anthropic-messages"
+        ? nativeClaudeBody(draft, native, dialect)
+        : claudeBody(draft, dialect);
+    },
+    target: ({ request, upstreamModel, body }) => ({
       path: envelope.path(own, { model: upstreamModel, stream: request.stream }),
       headers: {
         "content-type": "application/json",
         accept: request.stream ? "text/event-stream" : "application/json",
         ...(versionInBody === null && { "anthropic-version": API_VERSION }),
-        ...(binding &&
-          { ...contractOf(upstreamModel), ...contract }.bound && { "anthropic-beta": BINDING_CONTROLS }),
+        ...betaHeader(
+          body.headers?.[BETA_HEADER],
+          binding && { ...contractOf(upstreamModel), ...contract }.bound ? BINDING_CONTROLS : null,
+        ),
       },
     }),
     authorize,
@@ -40,6 +51,12 @@ export function claudeCodec({ envelope: name, own, contract, authorize }: Claude
     reader: () => new ClaudeReader(),
     readError: readClaudeError,
   };
+}
+
+/** The caller's names and ours. */
+function betaHeader(given: string | undefined, ours: string | null): Record<string, string> {
+  const names = new Set([...(given === undefined ? [] : given.split(",")), ...(ours === null ? [] : [ours])]);
+  return names.size === 0 ? {} : { [BETA_HEADER]: [...names].join(",") };
 }
 
 const API_VERSION = "2023-06-01";

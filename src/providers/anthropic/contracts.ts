@@ -18,22 +18,40 @@ export interface Contract {
   forcedTools: boolean;
   /** Its thoughts belong to the conversation before them: behind another one they are refused, unless told to be dropped. */
   bound: boolean;
+  /** A word of whoever runs the conversation may stand in the middle of it, as a turn of its own. */
+  systemTurns: boolean;
 }
 
-const NEWEST = { thinking: "adaptive", display: true, sampling: "none", forcedTools: true } as const;
+const NEWEST = {
+  thinking: "adaptive",
+  display: true,
+  sampling: "none",
+  forcedTools: true,
+  systemTurns: true,
+} as const;
+
+const FIRST_ADAPTIVE: Contract = {
+  ...NEWEST,
+  display: false,
+  thinkingOff: "omit",
+  sampling: "either",
+  bound: false,
+  systemTurns: false,
+};
 
 /** By family, newest first: from this version on. As the vendor's migration guides have it up to October 2026. */
 const GENERATIONS: Record<string, readonly [from: number, Contract][]> = {
   opus: [
     [5.5, { ...NEWEST, thinkingOff: "never", forcedTools: false, bound: true }],
     [5, { ...NEWEST, thinkingOff: "disabled", bound: false }],
-    [4.7, { ...NEWEST, thinkingOff: "omit", bound: false }],
-    [4.6, { ...NEWEST, display: false, thinkingOff: "omit", sampling: "either", bound: false }],
+    [4.8, { ...NEWEST, thinkingOff: "omit", bound: false }],
+    [4.7, { ...NEWEST, thinkingOff: "omit", bound: false, systemTurns: false }],
+    [4.6, FIRST_ADAPTIVE],
   ],
   sonnet: [
     [5.5, { ...NEWEST, thinkingOff: "between_tools", forcedTools: false, bound: true }],
     [5, { ...NEWEST, thinkingOff: "disabled", bound: false }],
-    [4.6, { ...NEWEST, display: false, thinkingOff: "omit", sampling: "either", bound: false }],
+    [4.6, FIRST_ADAPTIVE],
   ],
   haiku: [[5.5, { ...NEWEST, thinkingOff: "disabled", bound: true }]],
   fable: [
@@ -54,10 +72,11 @@ const BUDGETED: Contract = {
   sampling: "both",
   forcedTools: true,
   bound: false,
+  systemTurns: false,
 };
 
 /** Says the least that any generation refuses. */
-const UNNAMED: Contract = { ...NEWEST, thinkingOff: "omit", bound: false };
+const UNNAMED: Contract = { ...NEWEST, thinkingOff: "omit", bound: false, systemTurns: false };
 
 /** `claude-opus-4-5-20251101`, `anthropic.claude-sonnet-5-v1:0`, `claude-haiku-4-5@20251001`; a date is no version. */
 const NAMED = /claude-([a-z]+)-(\d{1,2})(?:[.-](\d{1,2})(?!\d))?(?!\d)/i;

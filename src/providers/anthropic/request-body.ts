@@ -22,7 +22,7 @@ export const CLAUDE_FIELDS: readonly OptionalField[] = [
 ];
 
 /** The vendor's own words about tools and about schemas, in tools of 16 tokens: it counts them as the prompt's. */
-const TOOLS_OF_THE_VENDOR = 64;
+export const TOOLS_OF_THE_VENDOR = 64;
 
 export interface ClaudeDialect {
   /** What is known of the models, whatever their names say. */
@@ -50,7 +50,7 @@ export function claudeBody(draft: CallDraft, dialect: ClaudeDialect): OutgoingBo
   const demands = fields["tools"] !== undefined || request.responseFormat !== null;
   return {
     size: {
-      bytes: bytes + endBytes(thoughts),
+      bytes: bytes + bytesOfEnd(thoughts),
       messages: fields.messages.length + (fields.system?.length ?? 0),
       tools: request.tools.length + (demands ? TOOLS_OF_THE_VENDOR : 0),
       images: request.images,
@@ -58,7 +58,7 @@ export function claudeBody(draft: CallDraft, dialect: ClaudeDialect): OutgoingBo
     },
     text: () => textOf(priced),
     ignored: [...unknownFields(request), ...spoken.ignored, ...blankStops(request)],
-    print: (ceiling) => (printed ?? JSON.stringify(fields)).slice(0, -1) + endOf(thoughts, ceiling),
+    print: (ceiling) => (printed ?? JSON.stringify(fields)).slice(0, -1) + printEnd(thoughts, ceiling),
     sent: () => {
       printed = null;
     },
@@ -84,9 +84,9 @@ interface Spoken {
 }
 
 /** What is left of temperature and `top_p` beside thoughts, beside one another and by this model. */
-function samplingOf(
-  { request, temperature }: CallDraft,
-  { contract, thoughts }: { contract: Contract; thoughts: Thoughts },
+export function samplingOf(
+  { request, temperature }: Pick<CallDraft, "request" | "temperature">,
+  { contract, thoughts }: { contract: Contract; thoughts: Pick<Thoughts, "on"> },
 ): Spoken {
   const { top_p } = request.forwarded;
   const none = thoughts.on || contract.sampling === "none";
@@ -175,12 +175,12 @@ const blankStops = ({ stop }: ChatRequest): string[] =>
   stop.some((text) => text.trim() === "") ? ["stop"] : [];
 
 /** What is printed last, with the brace that closes the body. */
-function endOf(thoughts: Thoughts, ceiling: number): string {
+export function printEnd(thoughts: Thoughts, ceiling: number): string {
   const thinking = thoughts.field(ceiling);
   return `,"max_tokens":${ceiling}${thinking === null ? "" : `,"thinking":${JSON.stringify(thinking)}`}}`;
 }
 
-const endBytes = (thoughts: Thoughts): number => endOf(thoughts, Number.MAX_SAFE_INTEGER).length;
+export const bytesOfEnd = (thoughts: Thoughts): number => printEnd(thoughts, Number.MAX_SAFE_INTEGER).length;
 
 /** Inline images and files have flat maxima of their own, so their data weighs nothing; everything else of them does. */
 const withoutInline = (fields: Fields): Fields => ({
@@ -194,7 +194,7 @@ const withoutData = (block: Block): Block =>
     : block;
 
 /** Short words of the gateway's own, which no model reads. Everything that is not named counts. */
-const UNREAD: ReadonlySet<string> = new Set(["model", "anthropic_version", "metadata", "stream"]);
+export const UNREAD: ReadonlySet<string> = new Set(["model", "anthropic_version", "metadata", "stream"]);
 
 /** Texts as they are; whatever has a structure as its JSON text without escapes. */
 function textOf({ system = [], messages, ...fields }: Fields): string {

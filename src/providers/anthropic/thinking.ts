@@ -41,20 +41,20 @@ export function thoughtsFor(
   { possible, drops }: { possible: boolean; drops: boolean },
 ): Thoughts {
   if (mode === null)
-    return { ...NONE, recalls: true, field: () => (drops ? { type: "adaptive", ...DROP } : null) };
+    return { ...NONE, recalls: true, field: () => (drops ? { type: "adaptive", ...DROP_UNBOUND } : null) };
   if (mode === "none" || !possible) return quiet(contract, drops);
   if (contract.thinking === "adaptive") {
     const field = {
       type: "adaptive",
       ...(contract.display && { display: "summarized" }),
-      ...(drops && DROP),
+      ...(drops && DROP_UNBOUND),
     };
     return { on: true, field: () => field, effort: mode === "minimal" ? "low" : mode, recalls: true };
   }
   return { on: true, field: (ceiling) => budgeted(mode, ceiling), effort: null, recalls: true };
 }
 
-const DROP = { block_binding: { prefix_mismatch_behavior: "drop_block" } };
+export const DROP_UNBOUND = { block_binding: { prefix_mismatch_behavior: "drop_block" } };
 
 function quiet({ thinkingOff }: Contract, drops: boolean): Thoughts {
   switch (thinkingOff) {
@@ -63,7 +63,7 @@ function quiet({ thinkingOff }: Contract, drops: boolean): Thoughts {
     case "never":
       return {
         on: true,
-        field: () => ({ type: "adaptive", ...(drops && DROP) }),
+        field: () => ({ type: "adaptive", ...(drops && DROP_UNBOUND) }),
         effort: "low",
         recalls: true,
       };
@@ -74,12 +74,17 @@ function quiet({ thinkingOff }: Contract, drops: boolean): Thoughts {
   }
 }
 
-/** A mode that is a number is its budget. Too small a ceiling leaves no room to think. */
+/** A mode that is a number is its budget. */
 function budgeted(mode: string, ceiling: number): Record<string, unknown> | null {
-  const most = Math.floor(ceiling * LARGEST_SHARE);
   const wanted = /^\d{1,9}$/.test(mode)
     ? Number(mode)
     : Math.min(Math.floor(ceiling * (SHARES[mode] ?? USUAL_SHARE)), BUDGET_OF_WORDS_MAX);
+  return budgetWithin(wanted, ceiling);
+}
+
+/** So much of a budget as the ceiling leaves; too small a one leaves no room to think. */
+export function budgetWithin(wanted: number, ceiling: number): Record<string, unknown> | null {
+  const most = Math.floor(ceiling * LARGEST_SHARE);
   const budget = Math.min(Math.max(wanted, BUDGET_MIN), most);
   return budget < BUDGET_MIN ? null : { type: "enabled", budget_tokens: budget };
 }

@@ -1,8 +1,8 @@
 // `anthropic-beta` and `anthropic-version` as clients of the vendor send them.
 import type { HeaderOf } from "../format.ts";
 import { refuse } from "../../../domain/read-value.ts";
+import { BETA_HEADER } from "../../../providers/anthropic/betas.ts";
 
-export const BETA_HEADER = "anthropic-beta";
 const VERSION_HEADER = "anthropic-version";
 const NAME = /^[a-z0-9][a-z0-9-]{0,99}$/;
 const NAMES_MAX = 64;

@@ -3,7 +3,7 @@
 import { wireJson } from "../../../domain/wire-json.ts";
 import { Failure } from "../../../providers/failure.ts";
 import type { ShownPart } from "../format.ts";
-import { sealedState, UNSIGNED } from "./carried-state.ts";
+import { sealedState, UNSIGNED } from "../../../domain/carried-state.ts";
 import { citationOf } from "./citation.ts";
 
 type NeutralPart = Exclude<ShownPart, { type: "native" }>;

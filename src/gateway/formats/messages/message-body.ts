@@ -3,7 +3,7 @@
 import { wireJson } from "../../../domain/wire-json.ts";
 import type { Answer, AnswerChoice } from "../../../providers/provider.ts";
 import type { AnswerFigures, AnswerHead } from "../format.ts";
-import { sealedState, UNSIGNED } from "./carried-state.ts";
+import { sealedState, UNSIGNED } from "../../../domain/carried-state.ts";
 import { citationOf } from "./citation.ts";
 import { usageOfMessage } from "./message-usage.ts";
 import { STOP_REASONS } from "./stop-reason.ts";

@@ -21,7 +21,8 @@ import {
 import { Refusal } from "../../../domain/refusals.ts";
 import { parseModel } from "../chat-completions/parse-plain-fields.ts";
 import type { HeaderOf } from "../format.ts";
-import { BETA_HEADER, betaNames, requireVersionDate } from "./beta-names.ts";
+import { BETA_HEADER } from "../../../providers/anthropic/betas.ts";
+import { betaNames, requireVersionDate } from "./beta-names.ts";
 import { readOutput, readThinking, type SaidOfThinking, thinkingSaid } from "./parse-effort.ts";
 import { readToolChoice, readToolset, type Toolset } from "./parse-toolset.ts";
 import { readSystem, readTurns } from "./parse-turns.ts";

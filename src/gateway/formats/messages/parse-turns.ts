@@ -17,7 +17,7 @@ import {
   readString,
 } from "../../../domain/read-value.ts";
 import { blocksOf, marked, readablePart, type ReadablePart, resultParts, textPart } from "./parse-blocks.ts";
-import { stateIn, UNSIGNED } from "./carried-state.ts";
+import { stateIn, UNSIGNED } from "../../../domain/carried-state.ts";
 
 type At = NonNullable<Place>;
 const MESSAGES: Place = { parent: null, step: "messages" };

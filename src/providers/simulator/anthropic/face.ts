@@ -1,4 +1,5 @@
 // The simulator as the Anthropic Messages API, below `/anthropic`: as strict as the vendor, on the one bill.
+import type { IncomingHttpHeaders } from "node:http";
 import { randomBase62 } from "../../../lib/id.ts";
 import type { SimulatedAnswer } from "../answer.ts";
 import type { Asked } from "../asked.ts";
@@ -8,15 +9,20 @@ import type { Face, Heard, Said, StreamWords } from "../face.ts";
 import { completionTokensOf } from "../print.ts";
 import { claudeBlocks, inputOfCall, openingOf, type SaidBlock, wordsIn } from "./blocks.ts";
 import { servesClaude, unwrapped } from "./envelope.ts";
-import { type ClaudeCall, claudeDocuments, readClaudeCall } from "./request.ts";
+import { claudeDocuments, isFile, readClaudeCall } from "./request.ts";
+import type { ClaudeCall } from "./schema.ts";
 import { thoughtSeal } from "./seal.ts";
 
 export const anthropicMessages: Face = {
   serves: servesClaude,
-  hear: (body, path, headers) => heardClaude(readClaudeCall(unwrapped(body, path, headers))),
+  hear: (body, path, headers) =>
+    heardClaude(readClaudeCall(unwrapped(body, path, headers), betasOf(headers))),
   refusal: ({ status, code, message }) => errorBody(code ?? TYPES[status] ?? "api_error", message),
   contentType: "text/event-stream; charset=utf-8",
 };
+
+const betasOf = ({ "anthropic-beta": names }: IncomingHttpHeaders): string[] =>
+  typeof names === "string" ? names.split(",").map((name) => name.trim()) : [];
 
 const TYPES: Record<number, string> = {
   400: "invalid_request_error",
@@ -96,7 +102,7 @@ function messagesOfTurn({ role, content }: ClaudeCall["messages"][number]): Aske
   const results = content.flatMap((block) =>
     block.type === "tool_result" ? [{ role: "tool", content: JSON.stringify(block.content ?? "") }] : [],
   );
-  const rest = content.filter(({ type }) => type !== "tool_result" && type !== "document");
+  const rest = content.filter((block) => block.type !== "tool_result" && !isFile(block));
   const text = rest.map((block) => (block.type === "text" ? block.text : JSON.stringify(block))).join("\n");
   return rest.length === 0 ? results : [...results, { role, content: text }];
 }

@@ -8,6 +8,7 @@ import { thoughtSeal } from "./seal.ts";
 const says = (text: string): object => ({ type: "text", text });
 const asks = (...content: object[]): object => ({ role: "user", content });
 const replies = (...content: object[]): object => ({ role: "assistant", content });
+const tells = (content: string): object => ({ role: "system", content });
 const use = (id: string): object => ({ type: "tool_use", id, name: "weather", input: {} });
 const result = (tool_use_id: string): object => ({ type: "tool_result", tool_use_id });
 const thought = (thinking: string, signature = thoughtSeal(thinking)): object => ({
@@ -34,6 +35,8 @@ const round = (...content: object[]): object[] => [asks(says("Hi")), replies(...
 
 test.each<[string, object]>([
   ["the smallest", {}],
+  ["two turns of one role", { messages: [asks(says("a")), { role: "user", content: "b" }] }],
+  ["a system turn", { model: "claude-opus-4-8", messages: [asks(says("a")), tells("b")] }],
   ["a mark", { messages: [asks({ ...says("Hi"), cache_control: { type: "ephemeral", ttl: "1h" } })] }],
   ["words alone", { system: "Be brief.", messages: [{ role: "user", content: "Hi" }] }],
   ["a round of tools", { tools, messages: round(use("a")) }],
@@ -48,7 +51,7 @@ test.each<[string, object]>([
     { tools, thinking, messages: [...round(use("a")), replies(says("Rain.")), asks(says("Hm"))] },
   ],
 ])("takes %s", (_, change) => {
-  expect(readClaudeCall({ ...SOUND, ...change })).toMatchObject({ model: "claude-1" });
+  expect(readClaudeCall({ ...SOUND, ...change })).toMatchObject({ max_tokens: 4096 });
 });
 
 test.each<[string, object]>([
@@ -61,8 +64,24 @@ test.each<[string, object]>([
   ["title", { messages: [asks(document({}, { title: "" }))] }],
   ["Unrecognized key", { messages: [asks(document({}, { name: "report.pdf" }))] }],
   ["document blocks", { messages: [asks(says("a")), replies(document()), asks(says("b"))] }],
-  ["alternate", { messages: [asks(says("a")), asks(says("b"))] }],
-  ["alternate", { messages: [replies(says("a"))] }],
+  ["user role", { messages: [replies(says("a"))] }],
+  ["context_management", { context_management: { edits: [] } }],
+  ["'system' is not", { model: "claude-opus-4-7", messages: [asks(says("a")), tells("b")] }],
+  ["adaptive", { model: "claude-sonnet-4-5", thinking: { type: "adaptive" } }],
+  ["enabled", { model: "claude-opus-4-8", thinking }],
+  ["effort", { model: "claude-haiku-4-1", output_config: { effort: "low" } }],
+  ["top_k", { model: "claude-opus-4-8", top_k: 3 }],
+  ["cannot both", { model: "claude-sonnet-4-5", temperature: 0.5, top_p: 0.5 }],
+  [
+    "citations",
+    {
+      messages: [
+        asks(says("a")),
+        replies({ ...says("b"), citations: [{ encrypted_index: "" }] }),
+        asks(says("c")),
+      ],
+    },
+  ],
   ["end with a user", { messages: [asks(says("a")), replies(says("b"))] }],
   ["without tool_result", { tools, messages: [asks(says("a")), replies(use("a")), asks(says("b"))] }],
   ["unexpected tool_use_id", { tools, messages: [asks(result("a"))] }],

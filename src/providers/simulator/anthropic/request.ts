@@ -1,127 +1,23 @@
 // A call in the Messages shape as the simulator takes it: what the vendor refuses is refused here, with its status.
-import { z } from "zod";
 import { FaceRefusal } from "../face.ts";
+import { generationFault } from "./generations.ts";
+import { type ClaudeCall, messagesSchema } from "./schema.ts";
 import { thoughtSeal } from "./seal.ts";
 
-/** A text alone is one block of it. */
-const orWords = <Blocks extends z.ZodType>(blocks: Blocks) =>
-  z.preprocess((said) => (typeof said === "string" ? [{ type: "text", text: said }] : said), blocks);
-
-const mark = {
-  cache_control: z
-    .strictObject({ type: z.literal("ephemeral"), ttl: z.enum(["5m", "1h"]).optional() })
-    .optional(),
-};
-const text = z.strictObject({
-  ...mark,
-  type: z.literal("text"),
-  text: z
-    .string()
-    .refine((words) => words.trim() !== "", "text content blocks must contain non-whitespace text"),
-});
-const image = z.strictObject({
-  ...mark,
-  type: z.literal("image"),
-  source: z.discriminatedUnion("type", [
-    z.strictObject({
-      type: z.literal("base64"),
-      media_type: z.enum(["image/jpeg", "image/png", "image/gif", "image/webp"]),
-      data: z.string().min(1),
-    }),
-    z.strictObject({ type: z.literal("url"), url: z.string().regex(/^https?:/) }),
-  ]),
-});
-const document = z.strictObject({
-  ...mark,
-  type: z.literal("document"),
-  source: z.strictObject({
-    type: z.literal("base64"),
-    media_type: z.literal("application/pdf"),
-    data: z.base64().min(1),
-  }),
-  title: z.string().min(1).max(500).optional(),
-});
-const PLAIN = z.string().regex(/^[a-zA-Z0-9_-]{1,64}$/);
-const block = z.discriminatedUnion("type", [
-  text,
-  image,
-  document,
-  z.strictObject({
-    type: z.literal("tool_use"),
-    id: PLAIN,
-    name: PLAIN,
-    input: z.record(z.string(), z.unknown()),
-  }),
-  z.strictObject({
-    type: z.literal("tool_result"),
-    tool_use_id: PLAIN,
-    content: orWords(z.array(z.discriminatedUnion("type", [text, image]))).optional(),
-    is_error: z.boolean().optional(),
-  }),
-  z.strictObject({ type: z.literal("thinking"), thinking: z.string(), signature: z.string().min(1) }),
-  z.strictObject({ type: z.literal("redacted_thinking"), data: z.string().min(1) }),
-]);
-const message = z.strictObject({
-  role: z.enum(["user", "assistant"]),
-  content: orWords(z.array(block).min(1)),
-});
-const single = { disable_parallel_tool_use: z.boolean().optional() };
-
-const messagesSchema = z.strictObject({
-  model: z.string().min(1),
-  max_tokens: z.number().int().positive(),
-  messages: z.array(message).min(1),
-  system: orWords(z.array(text)).optional(),
-  tools: z
-    .array(
-      z.strictObject({
-        ...mark,
-        name: PLAIN,
-        description: z.string().optional(),
-        input_schema: z.looseObject({ type: z.literal("object") }),
-        strict: z.boolean().optional(),
-      }),
-    )
-    .optional(),
-  tool_choice: z
-    .discriminatedUnion("type", [
-      z.strictObject({ type: z.literal("auto"), ...single }),
-      z.strictObject({ type: z.literal("any"), ...single }),
-      z.strictObject({ type: z.literal("tool"), name: PLAIN, ...single }),
-      z.strictObject({ type: z.literal("none") }),
-    ])
-    .optional(),
-  thinking: z
-    .discriminatedUnion("type", [
-      z.strictObject({ type: z.literal("enabled"), budget_tokens: z.number().int().min(1024) }),
-      z.strictObject({ type: z.literal("adaptive"), display: z.enum(["summarized", "omitted"]).optional() }),
-      z.strictObject({ type: z.literal("disabled") }),
-    ])
-    .optional(),
-  output_config: z
-    .strictObject({
-      effort: z.enum(["low", "medium", "high", "xhigh", "max"]).optional(),
-      format: z.strictObject({ type: z.literal("json_schema"), schema: z.looseObject({}) }).optional(),
-    })
-    .optional(),
-  temperature: z.number().min(0).max(1).optional(),
-  top_p: z.number().min(0).max(1).optional(),
-  stop_sequences: z.array(z.string().regex(/\S/)).optional(),
-  metadata: z.strictObject({ user_id: z.string().max(256) }).optional(),
-  stream: z.boolean().optional(),
-});
-
-export type ClaudeCall = z.output<typeof messagesSchema>;
 type Blocks = ClaudeCall["messages"][number]["content"];
 
-/** Throws `FaceRefusal` for what the vendor would refuse. */
-export function readClaudeCall(body: unknown): ClaudeCall {
+/** Throws `FaceRefusal` for what the vendor would refuse. `betas`: the names of the header. */
+export function readClaudeCall(body: unknown, betas: readonly string[] = []): ClaudeCall {
   const read = messagesSchema.safeParse(body);
   if (!read.success) {
     const [issue] = read.error.issues;
     throw new FaceRefusal(`${issue?.path.join(".") || "body"}: ${issue?.message}`, { model: modelOf(body) });
   }
-  const fault = faultOf(read.data) ?? markFault(read.data);
+  const fault =
+    betaFault(read.data, betas) ??
+    generationFault(read.data) ??
+    faultOf(merged(read.data)) ??
+    markFault(read.data);
   if (fault !== null) throw new FaceRefusal(fault, { model: read.data.model });
   return read.data;
 }
@@ -129,15 +25,53 @@ export function readClaudeCall(body: unknown): ClaudeCall {
 const modelOf = (body: unknown): string =>
   typeof body === "object" && body !== null && "model" in body ? String(body.model) : "";
 
-/** The documents that the user sent, in base64. */
+interface FileBlock {
+  source: { type: string; data: string };
+}
+
+/** A document whose bytes came along. */
+export const isFile = (one: { type: string; source?: unknown }): boolean =>
+  one.type === "document" && (one as unknown as FileBlock).source.type === "base64";
+
+/** The documents that the user or a tool sent, in base64. */
 export const claudeDocuments = ({ messages }: ClaudeCall): string[] =>
-  messages.flatMap(({ content }) => ofType(content, "document").map(({ source }) => source.data));
+  messages.flatMap(({ content }) =>
+    content
+      .flatMap((one): { type: string; source?: unknown }[] =>
+        one.type === "tool_result" ? [...(one.content ?? [])] : [one],
+      )
+      .filter(isFile)
+      .map((one) => (one as unknown as FileBlock).source.data),
+  );
+
+/** What a header has to switch on. */
+const betaFault = (call: ClaudeCall, betas: readonly string[]): string | null =>
+  call.context_management !== undefined && !betas.includes("context-management-2025-06-27")
+    ? "context_management: Extra inputs are not permitted"
+    : null;
+
+/** Turns of one role in a row are one turn; a word of whoever runs the conversation is none. */
+function merged(call: ClaudeCall): ClaudeCall {
+  const turns: ClaudeCall["messages"] = [];
+  for (const { role, content } of call.messages) {
+    const last = turns.at(-1);
+    if (role === "system") continue;
+    if (last?.role === role) last.content = [...last.content, ...content];
+    else turns.push({ role, content });
+  }
+  return { ...call, messages: turns };
+}
 
 const faultOf = (call: ClaudeCall): string | null =>
   turnFault(call) ?? documentFault(call) ?? toolFault(call) ?? thinkingFault(call) ?? sealFault(call);
 
-function markFault({ tools = [], system = [], messages }: ClaudeCall): string | null {
-  const read = JSON.stringify([tools, system, messages.map(({ content }) => content)]);
+function markFault({ tools = [], system = [], messages, cache_control: whole }: ClaudeCall): string | null {
+  const read = JSON.stringify([
+    tools,
+    system,
+    messages.map(({ content }) => content),
+    { cache_control: whole },
+  ]);
   const marks = read.match(/"cache_control":\{[^}]*\}/g) ?? [];
   if (marks.length > 4) return "A maximum of 4 blocks with cache_control may be provided";
   const short = marks.findIndex((mark) => !mark.includes('"1h"'));
@@ -147,9 +81,8 @@ function markFault({ tools = [], system = [], messages }: ClaudeCall): string | 
 }
 
 function turnFault({ messages }: ClaudeCall): string | null {
-  const odd = messages.findIndex(({ role }, at) => role !== (at % 2 === 0 ? "user" : "assistant"));
-  if (odd !== -1) return `messages.${odd}: roles must alternate between "user" and "assistant"`;
-  return messages.length % 2 === 0 ? "messages: the conversation must end with a user message" : null;
+  if (messages[0]?.role !== "user") return "messages: first message must use the user role";
+  return messages.at(-1)?.role === "user" ? null : "messages: the conversation must end with a user message";
 }
 
 const ofType = <T extends Blocks[number]["type"]>(content: Blocks, type: T) =>

@@ -1,0 +1,28 @@
+// Which of a caller's `anthropic-beta` names go upstream: those that neither cost nor route. What they switch on is paid for
+// by the tokens that are told anyway; a longer window, a faster tier, files, searches and the vendor's own rounds are not.
+
+const HARMLESS: ReadonlySet<string> = new Set(
+  `advanced-tool-use-2025-11-20 claude-code-20250219 context-management-2025-06-27 effort-2025-11-24
+  extended-cache-ttl-2025-04-11 fine-grained-tool-streaming-2025-05-14 interleaved-thinking-2025-05-14
+  model-context-window-exceeded-2025-08-26 pdfs-2024-09-25 prompt-caching-2024-07-31 prompt-caching-scope-2026-01-05
+  redact-thinking-2026-02-12 structured-outputs-2025-11-13 thinking-binding-controls-2026-08-01
+  token-efficient-tools-2025-02-19 tool-examples-2025-10-29 tool-search-tool-2025-10-19`.split(/\s+/),
+);
+
+export const BETA_HEADER = "anthropic-beta";
+
+export interface Betas {
+  /** To be sent along. */
+  names: string[];
+  /** As `x-gw-ignored-parameters` names them. */
+  ignored: string[];
+}
+
+/** Of the header as the caller sent it. */
+export function allowedBetas(header: string | undefined): Betas {
+  const names = (header ?? "").split(",").filter((name) => name !== "");
+  return {
+    names: names.filter((name) => HARMLESS.has(name)),
+    ignored: names.filter((name) => !HARMLESS.has(name)).map((name) => `${BETA_HEADER}:${name}`),
+  };
+}

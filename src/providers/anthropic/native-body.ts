@@ -1,0 +1,183 @@
+// A caller's own Messages body on its way to an upstream of that shape (surfaces.md §4): order and unknown members stay as they
+// are. Ours are the model, the output maximum and the budget inside it, identifiers, priced cache marks, and what this very
+// model would refuse because the conversation began on another.
+import type { NativeBody } from "../../domain/native-body.ts";
+import type { JsonObject } from "../../domain/read-value.ts";
+import { echo, refuse } from "../../domain/read-value.ts";
+import { isObject } from "../http/json.ts";
+import type { CallDraft, OutgoingBody } from "../provider.ts";
+import { unescaped } from "../unescaped.ts";
+import { allowedBetas, BETA_HEADER } from "./betas.ts";
+import { type Contract, contractOf } from "./contracts.ts";
+import { withSettledMarks } from "./native-marks.ts";
+import { type NativeThoughts, nativeThoughts } from "./native-thinking.ts";
+import { type NativeTurns, nativeTurns } from "./native-turns.ts";
+import {
+  bytesOfEnd,
+  type ClaudeDialect,
+  printEnd,
+  samplingOf,
+  TOOLS_OF_THE_VENDOR,
+  UNREAD,
+} from "./request-body.ts";
+import { isForced } from "./tools.ts";
+
+/** One upstream call without its ceiling, which the quote decides. Throws `Refusal` for what this model cannot be told. */
+export function nativeClaudeBody(draft: CallDraft, native: NativeBody, dialect: ClaudeDialect): OutgoingBody {
+  const { request, release } = draft;
+  const contract = { ...contractOf(release.upstreamModel), ...dialect.contract };
+  if (isForced(request) && !contract.forcedTools)
+    throw refuse(
+      "unsupported_value",
+      null,
+      "tool_choice",
+      `cannot demand a tool of model ${echo(release.model)}: send \`auto\`, and say in the messages what to call.`,
+    );
+  const said = saidOf(draft, native, { contract, drops: contract.bound && dialect.dropsUnbound });
+  const { thoughts } = said;
+  const sampling = samplingOf(draft, { contract, thoughts });
+  const topK = !thoughts.on && contract.sampling !== "none";
+  const fields = withSettledMarks(
+    fieldsOf(draft, native.body, { dialect, said, sampling: { ...sampling.fields, topK } }),
+    release,
+  );
+  const betas = allowedBetas(native.headers[BETA_HEADER]);
+  let printed: string | null = JSON.stringify(fields);
+  const inline = request.images > 0 || request.files > 0;
+  const priced = inline ? withoutInlineData(fields) : fields;
+  const bytes = Buffer.byteLength(priced === fields ? printed : JSON.stringify(priced));
+  const { system, messages, tools } = fields;
+  const demands = tools !== undefined || request.responseFormat !== null;
+  return {
+    native: true,
+    headers: betas.names.length === 0 ? {} : { [BETA_HEADER]: betas.names.join(",") },
+    size: {
+      bytes: bytes + bytesOfEnd(thoughts),
+      messages: lengthOf(messages) + lengthOf(system),
+      tools: lengthOf(tools) + (demands ? TOOLS_OF_THE_VENDOR : 0),
+      images: request.images,
+      files: request.files,
+    },
+    text: () => textOf(priced),
+    ignored: [
+      ...sampling.ignored,
+      ...(native.body["top_k"] !== undefined && !topK ? ["top_k"] : []),
+      ...(thoughts.effortDropped && release.reasoning !== null ? ["output_config.effort"] : []),
+      ...betas.ignored,
+    ],
+    print: (ceiling) => (printed ?? JSON.stringify(fields)).slice(0, -1) + printEnd(thoughts, ceiling),
+    sent: () => {
+      printed = null;
+    },
+  };
+}
+
+const lengthOf = (value: unknown): number => (Array.isArray(value) ? value.length : 1);
+
+interface Said {
+  turns: NativeTurns;
+  thoughts: NativeThoughts;
+}
+
+function saidOf(
+  { request, reasoningEffort }: CallDraft,
+  { body }: NativeBody,
+  { contract, drops }: { contract: Contract; drops: boolean },
+): Said {
+  const messages = Array.isArray(body["messages"]) ? (body["messages"] as unknown[]) : [];
+  const { systemTurns } = contract;
+  const turns = nativeTurns(messages, { recalls: true, systemTurns });
+  const possible = contract.thinking === "adaptive" || (!turns.lost && !isForced(request));
+  const thoughts = nativeThoughts(body, { mode: reasoningEffort, contract, possible, drops });
+  return {
+    thoughts,
+    turns: thoughts.recalls ? turns : nativeTurns(messages, { recalls: false, systemTurns }),
+  };
+}
+
+function fieldsOf(
+  { request, release, identifiers }: CallDraft,
+  body: JsonObject,
+  {
+    dialect,
+    said: { turns, thoughts },
+    sampling,
+  }: {
+    dialect: ClaudeDialect;
+    said: Said;
+    sampling: { temperature?: number; top_p?: number; topK: boolean };
+  },
+): JsonObject {
+  const own: Record<string, () => JsonObject> = {
+    model: () => (dialect.versionInBody === null ? { model: release.upstreamModel } : {}),
+    max_tokens: () => ({}),
+    thinking: () => ({}),
+    messages: () => ({ messages: turns.messages }),
+    metadata: () => (identifiers["user"] === undefined ? {} : { metadata: { user_id: identifiers["user"] } }),
+    output_config: () => outputOf(body["output_config"], thoughts),
+    temperature: () => ({}),
+    top_p: () => (sampling.top_p === undefined ? {} : { top_p: sampling.top_p }),
+    top_k: () => (sampling.topK ? { top_k: body["top_k"] } : {}),
+    stream: () => (request.stream ? { stream: true } : {}),
+  };
+  const { temperature } = sampling;
+  const fields: JsonObject =
+    dialect.versionInBody === null ? {} : { anthropic_version: dialect.versionInBody };
+  for (const [name, value] of Object.entries(body))
+    if (value !== null) Object.assign(fields, Object.hasOwn(own, name) ? own[name]?.() : { [name]: value });
+  if (temperature !== undefined) fields["temperature"] = temperature;
+  if (thoughts.effort !== null && fields["output_config"] === undefined)
+    fields["output_config"] = { effort: thoughts.effort };
+  return fields["tools"] === undefined ? { ...fields, ...describedOf(turns) } : fields;
+}
+
+function outputOf(value: unknown, { effort }: NativeThoughts): JsonObject {
+  const { effort: _said, ...rest } = isObject(value) ? value : {};
+  const output = { ...rest, ...(effort !== null && { effort }) };
+  return Object.keys(output).length === 0 ? {} : { output_config: output };
+}
+
+/** A conversation with calls in it needs their tools described, whether they may be called again or not. */
+function describedOf({ called }: NativeTurns): JsonObject {
+  if (called.size === 0) return {};
+  const tools = [...called].map((name) => ({ name, input_schema: { type: "object" } }));
+  return { tools, tool_choice: { type: "none" } };
+}
+
+/** Inline images and files have a flat maximum of their own, so their data weighs nothing; everything else of them does. */
+function withoutInlineData(value: JsonObject): JsonObject {
+  const copy: JsonObject = { ...value };
+  for (const name of ["messages", "content"]) {
+    const list = value[name];
+    if (Array.isArray(list)) copy[name] = list.map((one) => (isObject(one) ? withoutInlineData(one) : one));
+  }
+  const { source } = value;
+  if (isObject(source))
+    copy["source"] = source["type"] === "base64" ? { ...source, data: "" } : withoutInlineData(source);
+  return copy;
+}
+
+const PLAIN_MEMBERS: ReadonlySet<string> = new Set(["type", "text", "cache_control"]);
+
+const isPlainText = (block: unknown): block is { text: string } =>
+  isObject(block) &&
+  typeof block["text"] === "string" &&
+  Object.keys(block).every((name) => PLAIN_MEMBERS.has(name));
+
+/** Texts as they are; whatever has a structure as its JSON text without escapes. */
+function textOf(fields: JsonObject): string {
+  const texts: string[] = [];
+  const read = (content: unknown): void => {
+    if (typeof content === "string") texts.push(content);
+    else if (Array.isArray(content))
+      for (const block of content) texts.push(isPlainText(block) ? block.text : unescaped(block));
+  };
+  for (const [name, value] of Object.entries(fields)) {
+    if (UNREAD.has(name)) continue;
+    if (name === "system") read(value);
+    else if (name === "messages" && Array.isArray(value))
+      for (const message of value) read(isObject(message) ? message["content"] : message);
+    else if (typeof value === "object" || typeof value === "string") texts.push(unescaped(value));
+  }
+  return texts.join("");
+}

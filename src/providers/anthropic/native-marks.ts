@@ -1,0 +1,57 @@
+// Cache marks in a caller's own Messages body, wherever they stand: the same rules as everywhere, on copies.
+import type { CacheMark } from "../../domain/chat-request.ts";
+import type { Release } from "../../domain/release.ts";
+import { isObject } from "../http/json.ts";
+import { type Markable, settleMarks } from "./cache-marks.ts";
+
+type Json = Record<string, unknown>;
+
+/** Members in which blocks stand, in the vendor's order; what a tool was called with or describes is data. */
+const HOLDS_BLOCKS = ["tools", "system", "messages", "content", "source"] as const;
+
+/** The body with those of its marks that are priced, at most the last ones; the same where all of them are. */
+export function withSettledMarks(body: Json, release: Pick<Release, "price">): Json {
+  const marked: Json[] = [];
+  for (const name of HOLDS_BLOCKS) collect(body[name], marked);
+  if (isMarked(body)) marked.push(body); // of the whole: it stands behind the last block
+  const places = marked.map(({ cache_control: mark }): Markable => ({ cache_control: mark as CacheMark }));
+  settleMarks(places, release);
+  const settled = new Map<Json, Markable>();
+  for (const [at, place] of marked.entries()) {
+    const now = places[at] ?? {};
+    const before = place["cache_control"];
+    const ttl = isObject(before) ? before["ttl"] : undefined;
+    const same = now.cache_control !== undefined && isHour(now.cache_control.ttl) === isHour(ttl);
+    if (!same) settled.set(place, now);
+  }
+  return settled.size === 0 ? body : (rebuilt(body, settled) as Json);
+}
+
+const isHour = (ttl: unknown): boolean => ttl === "1h";
+const isMarked = (value: Json): boolean =>
+  value["cache_control"] !== undefined && value["cache_control"] !== null;
+
+function collect(value: unknown, marked: Json[]): void {
+  if (Array.isArray(value)) for (const one of value) collect(one, marked);
+  if (!isObject(value)) return;
+  for (const name of HOLDS_BLOCKS) if (typeof value[name] === "object") collect(value[name], marked);
+  if (isMarked(value)) marked.push(value);
+}
+
+/** The same value where no mark in it changes. */
+function rebuilt(value: unknown, settled: ReadonlyMap<Json, Markable>): unknown {
+  if (Array.isArray(value)) {
+    const list = value.map((one) => rebuilt(one, settled));
+    return list.some((one, at) => one !== value[at]) ? list : value;
+  }
+  if (!isObject(value)) return value;
+  let copy = value;
+  for (const name of HOLDS_BLOCKS) {
+    const inner = typeof value[name] === "object" ? rebuilt(value[name], settled) : value[name];
+    if (inner !== value[name]) copy = { ...copy, [name]: inner };
+  }
+  const now = settled.get(value);
+  if (now === undefined) return copy;
+  const { cache_control: _mark, ...rest } = copy;
+  return { ...rest, ...now };
+}

@@ -1,0 +1,56 @@
+// How much a caller's own Messages body lets this model think: its words where the model knows them, and the nearest that it
+// knows where they were written for another generation (wire.md §8.1).
+import type { JsonObject } from "../../domain/read-value.ts";
+import { isObject } from "../http/json.ts";
+import type { Contract } from "./contracts.ts";
+import { budgetWithin, DROP_UNBOUND, type Thoughts, thoughtsFor } from "./thinking.ts";
+
+export interface NativeThoughts extends Thoughts {
+  /** The caller's effort, which is left out. */
+  effortDropped: boolean;
+}
+
+/** `mode`: of the release. `possible`: false where the conversation or a demanded tool forbids a budget. */
+export function nativeThoughts(
+  { thinking, output_config: output }: JsonObject,
+  {
+    mode,
+    contract,
+    possible,
+    drops,
+  }: { mode: string | null; contract: Contract; possible: boolean; drops: boolean },
+): NativeThoughts {
+  const said = isObject(thinking) ? thinking : null;
+  const effort = isObject(output) && typeof output["effort"] === "string" ? output["effort"] : null;
+  const told = (thoughts: Thoughts): NativeThoughts => ({
+    ...thoughts,
+    effortDropped: effort !== null && thoughts.effort === null,
+  });
+  if (mode === null || said?.["type"] === "disabled")
+    return told(thoughtsFor(mode === null ? null : "none", contract, { possible, drops }));
+  if (contract.thinking === "adaptive") {
+    const of = thoughtsFor(mode, contract, { possible, drops });
+    if (said?.["type"] === "enabled") return told(of);
+    const field = { ...(said ?? { type: "adaptive" }), ...(drops && DROP_UNBOUND) };
+    const silent = said === null && !drops;
+    return told({
+      on: said !== null || contract.thinkingOff !== "omit",
+      field: () => (silent ? null : field),
+      effort,
+      recalls: true,
+    });
+  }
+  if (said === null) return told({ on: false, field: () => null, effort: null, recalls: true });
+  if (!possible) return told(thoughtsFor("none", contract, { possible, drops }));
+  if (said["type"] !== "enabled") return told(thoughtsFor(mode, contract, { possible, drops }));
+  const budget = Number(said["budget_tokens"]);
+  return told({
+    on: true,
+    field: (ceiling) => {
+      const within = budgetWithin(budget, ceiling);
+      return within === null ? null : { ...said, ...within };
+    },
+    effort: null,
+    recalls: true,
+  });
+}

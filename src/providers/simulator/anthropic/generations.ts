@@ -1,0 +1,27 @@
+// What the vendor refuses of one generation and takes of another, as its migration guides say it; of models with names of
+// their own nothing is known, and nothing refused.
+import type { ClaudeCall } from "./schema.ts";
+
+const VERSION = /claude-[a-z]+-(\d)(?:-(\d)(?!\d))?(?!\d)/;
+
+/** What is wrong with the call for this model. */
+export function generationFault({ model, messages, thinking, ...call }: ClaudeCall): string | null {
+  const [named, major = "", minor = "0"] = VERSION.exec(model) ?? [];
+  if (named === undefined) return null;
+  const version = Number(major) + Number(minor) / 10;
+  const sonnet = named.includes("sonnet");
+  if (messages.some(({ role }) => role === "system") && version < (sonnet ? 5 : 4.8))
+    return "messages: role 'system' is not supported on this model";
+  if (thinking?.type === "adaptive" && version < 4.6)
+    return "thinking.type: adaptive is not supported on this model";
+  if (thinking?.type === "enabled" && version >= (sonnet ? 5 : 4.7))
+    return "thinking.type: enabled is not supported on this model; use adaptive";
+  if (call.output_config?.effort !== undefined && version < 4.5)
+    return "output_config.effort: This model does not support the effort parameter";
+  const newest = version >= (sonnet ? 5 : 4.7);
+  for (const name of ["temperature", "top_p", "top_k"] as const)
+    if (newest && call[name] !== undefined) return `${name}: is not supported on this model`;
+  if (version >= 4.5 && call.temperature !== undefined && call.top_p !== undefined)
+    return "top_p: `temperature` and `top_p` cannot both be specified for this model";
+  return null;
+}
