@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import type { HeldNothingJson, RequestJson } from "../src/api/shapes/requests.ts";
 import type { RequestListJson } from "../src/api/shapes/spend.ts";
 import { ACTIVITY_STATES } from "../src/domain/activity-states.ts";
+import { SURFACES } from "../src/domain/surfaces.ts";
 import type { Answer, Gateway } from "./gateway.ts";
 import { notWithJson, report } from "./report.ts";
 import { dollars, fields, plain, table } from "./table.ts";
@@ -47,6 +48,7 @@ interface Filters {
   /** The gateway refuses another one. */
   status?: Row["state"];
   code?: string;
+  surface?: (typeof SURFACES)[number];
 }
 
 interface Page {
@@ -60,11 +62,12 @@ const withFilters = (command: Command): Command =>
     .option("--key <key>", "of one key")
     .option("--model <model>", "of one model")
     .option("--status <state>", ACTIVITY_STATES.join(", "))
+    .option("--surface <surface>", SURFACES.join(", "))
     .option("--code <code>", "with this error code");
 
 const listed = (gateway: Gateway, filters: Filters, page: Page): Promise<Answer<RequestListJson>> => {
-  const { org, key, model, status, code } = filters;
-  return gateway.call("GET /admin/v1/requests", { org, key, model, state: status, code, ...page });
+  const { org, key, model, status, surface, code } = filters;
+  return gateway.call("GET /admin/v1/requests", { org, key, model, state: status, surface, code, ...page });
 };
 
 type Row = RequestListJson["data"][number];
@@ -77,6 +80,7 @@ const COLUMNS = {
   CODE: (row: Row) => row.code,
   TIMES: (row: Row) => row.requests,
   MODEL: (row: Row) => row.model,
+  SURFACE: (row: Row) => row.surface,
   KEY: (row: Row) => row.key.name,
   TOKENS: (row: Row) => (row.input_tokens === null ? null : `${row.input_tokens} + ${row.output_tokens}`),
   ASKED: (row: Row) => dollars(row.asked?.hold_usd ?? null),
@@ -117,6 +121,7 @@ function describe(request: RequestJson): string {
     org: request.org,
     key: request.key,
     model: gateway.public_model,
+    surface: request.surface,
     route: `${gateway.route.provider} ${gateway.route.region}, release ${gateway.route.release_version}`,
     admitted: request.admitted_at,
     ended: request.ended_at,

@@ -37,6 +37,7 @@ export const requestsEndpoints = [
           status: (row) => row.status,
           code: (row) => row.code,
           model: (row) => row.model,
+          surface: (row) => row.surface,
           provider: (row) => row.provider,
           region: (row) => row.region,
           scope: (row) => row.scope,

@@ -30,6 +30,8 @@ export interface RequestLogEntry {
   atMs: number;
   status: number;
   code: string | null;
+  /** On which it came; `SEVERAL_SURFACES` in a row that counts requests to several. */
+  surface: string;
   asked: Asked;
   /** The figures that the refusal named, JSON; null for replays and for refusals without any. */
   details: string | null;

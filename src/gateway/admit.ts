@@ -156,17 +156,17 @@ function conclude(
 
 /** `prepared`: null for callers without a valid key, who learn nothing about it. */
 function refused(
-  { requestId }: Incoming,
+  incoming: Incoming,
   refusal: Refusal,
   { prepared, headers }: { prepared: PreparedRequest | null; headers: Record<string, string> },
 ): AdmissionOutcome {
-  const known = prepared ?? nothingPrepared(requestId);
+  const known = prepared ?? nothingPrepared(incoming);
   return {
     kind: "refused",
     refusal,
     asked: askedOf(known),
     headers: { ...headers, ...idempotencyHeader(known.idempotency) },
-    gateway: prepared === null ? null : refusedGateway(requestId, prepared),
+    gateway: prepared === null ? null : refusedGateway(incoming.requestId, prepared),
   };
 }
 
@@ -177,7 +177,7 @@ const refusedUnread = (
   headers: Record<string, string>,
 ): AdmissionOutcome =>
   refused(incoming, refusal, {
-    prepared: isOverloaded(refusal) ? null : nothingPrepared(incoming.requestId),
+    prepared: isOverloaded(refusal) ? null : nothingPrepared(incoming),
     headers,
   });
 

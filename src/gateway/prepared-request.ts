@@ -29,6 +29,8 @@ type RoutingPorts = Omit<PreparePorts, "pacer">;
 
 /** What the bytes ask for, after everything that needs no store. */
 export interface PreparedRequest {
+  /** On which it came. */
+  surface: string;
   idempotency: IdempotencyKey;
   fingerprint: Uint8Array | null;
   /** The model as the body names it, read even where the rest is refused; null before that. */
@@ -49,7 +51,11 @@ const NOTHING: PreparedRequest["wanted"] = {
 };
 
 /** What is known of a request whose body nobody has read. */
-export const nothingPrepared = (requestId: string): PreparedRequest => ({
+export const nothingPrepared = ({
+  requestId,
+  format,
+}: Pick<Incoming, "requestId" | "format">): PreparedRequest => ({
+  surface: format.surface,
   idempotency: generatedKey(requestId),
   fingerprint: null,
   model: null,
@@ -100,7 +106,7 @@ function readRequest(
   { requestId, idempotencyKey, format, header }: Incoming,
   decoded: unknown,
 ): PreparedRequest {
-  const prepared = nothingPrepared(requestId);
+  const prepared = nothingPrepared({ requestId, format });
   try {
     prepared.idempotency = readIdempotencyKey(idempotencyKey, requestId);
     if (decoded instanceof Refusal) throw decoded;
@@ -248,6 +254,7 @@ function planOf(ports: PreparePorts, prepared: PreparedRequest, quoted: Quote): 
     promptBound: quoted.promptTokensMax,
     outputBound: quoted.outputTokensMax * request.n,
     stream: request.stream,
+    surface: prepared.surface,
     timeoutMs: request.stream ? ports.timeouts.streamMs : ports.timeouts.answerMs,
   };
 }

@@ -31,7 +31,7 @@ const line = (exchange: Exchange, level?: string): string =>
   printed((log) => {
     const { address = "10.0.0.7", status = 200 } = exchange;
     const response = new Response("", { status });
-    new AccessLog(log, clock, metrics).note(response, { ...about(exchange), address });
+    new AccessLog(log, clock, metrics).note(response, { ...about(exchange), address }, null);
   }, level);
 
 const ofTheLog = ({ path, address = "10.0.0.7", status = 200 }: Exchange): string =>

@@ -19,9 +19,10 @@ export class AccessLog {
   note(
     response: Response,
     arrived: Pick<HttpContext, "request" | "requestId" | "receivedAtMs" | "address">,
+    surface: string | null,
   ): void {
     const { request, requestId, receivedAtMs } = arrived;
-    this.metrics.responded(response.status);
+    this.metrics.responded(response.status, surface);
     if (isUnkeyedRetry(request)) this.metrics.unkeyedRetry();
     if (!this.on) return;
     const nowMs = this.clock.nowMs();

@@ -12,13 +12,14 @@ const DETAILS_LENGTH_MAX = 1000;
 interface Met {
   context: { request: Pick<Request, "headers">; requestId: string; receivedAtMs: number };
   authorization: string | Credential | null;
+  surface: string;
   nowMs: number;
 }
 
 /** Null for what the ledger tells of itself, and for callers without a valid key. */
 export function requestLogEntry(
   completion: Completion,
-  { context, authorization, nowMs }: Met,
+  { context, authorization, surface, nowMs }: Met,
 ): RequestLogEntry | null {
   if (completion.kind === "answer" || completion.kind === "stream") return null;
   if (completion.kind === "refused" && completion.gateway === null) return null;
@@ -26,7 +27,7 @@ export function requestLogEntry(
   const { request, requestId, receivedAtMs: atMs } = context;
   const idempotencyKey = request.headers.get("idempotency-key")?.slice(0, KEY_LENGTH_MAX) ?? null;
   const waitedMs = Math.max(0, nowMs - atMs);
-  const base = { requestId, organizationId, keyId, atMs, idempotencyKey, asked: completion.asked };
+  const base = { requestId, organizationId, keyId, atMs, idempotencyKey, surface, asked: completion.asked };
   switch (completion.kind) {
     case "refused": {
       const { status, code, details } = completion.refusal;

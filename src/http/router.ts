@@ -16,6 +16,8 @@ export interface Route {
   door: Door;
   /** In which form it is refused; that of chat completions where this is left out. */
   format?: ErrorFormat;
+  /** Of which it is one, in metrics. */
+  surface?: string;
   handler: Handler;
 }
 

@@ -83,7 +83,7 @@ async function serve(options: ServerOptions, request: Request, bun: BunServer): 
     response = replyRefusal(arrived.requestId, refusalFrom(error), arrived.route ?? {});
   }
   options.cors.expose(request, response);
-  options.access.note(response, arrived);
+  options.access.note(response, arrived, arrived.route?.surface ?? null);
   return response;
 }
 
@@ -96,7 +96,7 @@ class Arrived implements HttpContext {
   /** Undecoded. */
   search = "";
   /** Once it is found. */
-  route: Pick<Route, "format"> | null = null;
+  route: Pick<Route, "format" | "surface"> | null = null;
 
   constructor(
     private readonly options: ServerOptions,

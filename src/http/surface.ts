@@ -85,7 +85,9 @@ async function serve(
   const response = respond(ports, format, { context, completion }); // from here on a stream is pulled, so that its hold ends
   if (trace !== null) ports.tracing?.concluded(trace, completion, { path: format.path, requestId });
   const nowMs = ports.complete.clock.nowMs();
-  const entry = ports.noteHeldNothing && requestLogEntry(completion, { context, authorization, nowMs });
+  const entry =
+    ports.noteHeldNothing &&
+    requestLogEntry(completion, { context, authorization, surface: format.surface, nowMs });
   if (entry) ports.noteHeldNothing?.(entry);
   if (completion.kind === "refused" && isOverloaded(completion.refusal)) ports.overloaded?.();
   return response;

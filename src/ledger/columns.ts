@@ -34,7 +34,7 @@ export const LOAD = {
 /** A request as its record tells it. */
 export const RECORD = load(
   "request",
-  "org_id request_id key_id idem_key model tier state stream admitted_at ended_at month hold prompt_bound output_bound release_digest evidence prompt_tokens completion_tokens cached_tokens reasoning_tokens usage_classes charge variance minimum_applied status error_code finish_reason first_part_ms total_ms attempts",
+  "org_id request_id key_id idem_key model tier state stream admitted_at ended_at month hold prompt_bound output_bound release_digest evidence prompt_tokens completion_tokens cached_tokens reasoning_tokens usage_classes charge variance minimum_applied status error_code finish_reason first_part_ms total_ms attempts surface",
 );
 /** A request as its invariants are checked. */
 export const AUDITED = load(
@@ -90,7 +90,7 @@ export const WRITE = {
   dropChunks: remove("drop_chunks", "stream_chunk", "org_id request_id"),
   open: insert(
     "request",
-    "org_id request_id key_id idem_key model tier stream epoch admitted_at deadline_at month release_digest hold prompt_bound output_bound opened_txn",
+    "org_id request_id key_id idem_key model tier stream epoch admitted_at deadline_at month release_digest hold prompt_bound output_bound opened_txn surface",
     // Who alone owns its store sends a request as soon as it is admitted; one of several marks it first.
     { fixed: { state: { sqlite: "'dispatched'", postgresql: "'admitted'" } } },
   ),

@@ -31,6 +31,8 @@ export interface AdmissionPlan {
   /** Output ceiling × n. */
   outputBound: number;
   stream: boolean;
+  /** As its format is called (`domain/surfaces.ts`). */
+  surface: string;
   /** How long the request may run, from admission. */
   timeoutMs: number;
 }
@@ -192,8 +194,12 @@ type Recorded = Loaded<typeof RECORD>;
 
 /** `releaseDigest`: of the release that served, or that was frozen first, while it runs. */
 export interface RequestRecord
-  extends Omit<Recorded, "tier" | "state" | "evidence" | "attempts" | "usageClasses" | keyof TokenUsage> {
+  extends Omit<
+    Recorded,
+    "tier" | "state" | "evidence" | "attempts" | "usageClasses" | "surface" | keyof TokenUsage
+  > {
   tier: Tier;
+  surface: string;
   researchMode: boolean;
   state: "running" | "settled" | "released" | "outcome_unknown";
   evidence: Evidence | null;

@@ -1,5 +1,6 @@
 // What requests became, the same on both stores: their records, and the answers that are kept under callers' keys.
 import { EVIDENCE, type Evidence, type Tier } from "../domain/gateway-object.ts";
+import { FIRST_SURFACE } from "../domain/surfaces.ts";
 import { ask, bytesOf, type Query, type SqlRow } from "../store/sql.ts";
 import { openAnswer } from "./answer-vault.ts";
 import { selected } from "./column-loads.ts";
@@ -42,6 +43,7 @@ function requestOf(found: SqlRow): RequestRecord {
   return {
     ...row,
     tier: row.tier as Tier,
+    surface: row.surface ?? FIRST_SURFACE,
     researchMode: row.tier === "research",
     state: stateOf(row.state, row.errorCode),
     evidence: row.evidence === null ? null : evidenceOf(row.evidence),

@@ -14,7 +14,11 @@ const NEVER_MOVE = /^nodejs_(active_|heap_space_|gc_)/;
 
 export class Metrics {
   private readonly registry = new Registry();
-  private readonly responses = this.counter("tollgate_responses_total", "Responses by status.", ["status"]);
+  private readonly responses = this.counter(
+    "tollgate_responses_total",
+    "Responses by status, and by surface; none: of what is no surface.",
+    ["status", "surface"],
+  );
   private readonly attempts = this.counter(
     "tollgate_attempts_total",
     "Calls by provider of the configuration and by how they ended: answered, or the class of failure.",
@@ -95,8 +99,9 @@ export class Metrics {
     });
   }
 
-  responded(status: number): void {
-    this.responses.inc({ status: String(status) });
+  /** `surface` is of the formats served; null for what is none. */
+  responded(status: number, surface: string | null): void {
+    this.responses.inc({ status: String(status), surface: surface ?? "none" });
   }
 
   attempted(provider: string, outcome: string): void {

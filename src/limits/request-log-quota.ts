@@ -1,6 +1,7 @@
 // Which row of the request log tells of a request that held nothing. Whoever may be refused without end must not write rows
 // without end: so many have a row of their own, what comes beyond is counted in one row by minute, key and code.
 import { type RequestLogEntry, SEVERAL_KEYS } from "../domain/request-log.ts";
+import { SEVERAL_SURFACES } from "../domain/surfaces.ts";
 
 /** A row as it is written: of one request, or of several that are alike. */
 export interface RequestLogRow {
@@ -94,6 +95,7 @@ function counted(sums: OfOrganization["sums"], entry: RequestLogEntry): RequestL
 const joined = (first: RequestLogEntry, last: RequestLogEntry): RequestLogEntry => ({
   ...first,
   keyId: first.keyId === last.keyId ? first.keyId : SEVERAL_KEYS,
+  surface: first.surface === last.surface ? first.surface : SEVERAL_SURFACES,
   asked: {
     model: first.asked.model === last.asked.model ? first.asked.model : null,
     stream: first.asked.stream && last.asked.stream,

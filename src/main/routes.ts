@@ -52,7 +52,7 @@ function surfaceRoutes(ports: RoutePorts, format: Format): Route[] {
   const answer = surface(ports, format);
   const door = { methods: ["POST"], door: "inference", format } as const;
   return [
-    { path: format.path, ...door, handler: (context) => answer(context) },
+    { path: format.path, ...door, surface: format.surface, handler: (context) => answer(context) },
     { path: `${format.path}/quote`, ...door, handler: quote(format, ports) },
   ];
 }

@@ -7,13 +7,16 @@ import { JOURNAL_SCHEMA } from "../store/migrations/0004-journal.ts";
 import { JOURNAL_KEYS_SCHEMA } from "../store/migrations/0008-journal-keys.ts";
 import { JOURNAL_WAITS_SCHEMA } from "../store/migrations/0011-uses-and-waits.ts";
 import { ASKED_SCHEMA } from "../store/migrations/0012-asked.ts";
+import { JOURNAL_SURFACES_SCHEMA } from "../store/migrations/0020-surfaces.ts";
 import { overloaded } from "../domain/overloaded.ts";
 import { sqliteSql } from "../store/sqlite-sql.ts";
 import { RequestLog } from "./request-log.ts";
 
 const DAY_MS = 86_400_000;
 const writer = new Database(":memory:", { safeIntegers: true });
-writer.run(JOURNAL_SCHEMA + JOURNAL_KEYS_SCHEMA + JOURNAL_WAITS_SCHEMA + ASKED_SCHEMA);
+writer.run(
+  JOURNAL_SCHEMA + JOURNAL_KEYS_SCHEMA + JOURNAL_WAITS_SCHEMA + ASKED_SCHEMA + JOURNAL_SURFACES_SCHEMA,
+);
 let nowMs = 40 * DAY_MS;
 const clock = { nowMs: () => nowMs, monotonicMs: () => nowMs };
 const log = new RequestLog(sqliteSql({ writer }), clock, jobsOnStderr());
@@ -28,6 +31,7 @@ const entry = (changes: Partial<RequestLogEntry> = {}): RequestLogEntry => ({
   atMs: nowMs,
   status: 400,
   code: "invalid_request",
+  surface: "chat.completions",
   asked: { model: "m", stream: false, bounds: null },
   details: null,
   replayOf: null,

@@ -78,13 +78,14 @@ function write({ entry, requests, lastAtMs }: RequestLogRow): Statement {
   const { bounds, model, stream } = entry.asked;
   return statement(
     `INSERT INTO journal (request_id, org_id, key_id, kind, at, status, code, model, stream, replay_of,
-       idempotency_key, waited_ms, requests, last_at, prompt_bound, prompt_counted, output_bound, hold, details)
-     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)
+       idempotency_key, waited_ms, requests, last_at, prompt_bound, prompt_counted, output_bound, hold, details, surface)
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)
      ON CONFLICT (request_id) DO UPDATE SET key_id = excluded.key_id, model = excluded.model,
        stream = excluded.stream, replay_of = excluded.replay_of, idempotency_key = excluded.idempotency_key,
        waited_ms = excluded.waited_ms, requests = excluded.requests, last_at = excluded.last_at,
        prompt_bound = excluded.prompt_bound, prompt_counted = excluded.prompt_counted,
-       output_bound = excluded.output_bound, hold = excluded.hold, details = excluded.details
+       output_bound = excluded.output_bound, hold = excluded.hold, details = excluded.details,
+       surface = excluded.surface
      WHERE excluded.requests > journal.requests`,
     entry.requestId,
     entry.organizationId,
@@ -105,5 +106,6 @@ function write({ entry, requests, lastAtMs }: RequestLogRow): Statement {
     bounds?.outputTokens ?? null,
     bounds?.hold ?? null,
     entry.details,
+    entry.surface,
   );
 }

@@ -1,8 +1,9 @@
 // What a filter of the activity page asks of both its sources: the ledger's requests, and the request log of those that
 // held nothing.
-import type { Expression, ExpressionBuilder, SqlBool } from "kysely";
+import { type Expression, type ExpressionBuilder, sql, type SqlBool } from "kysely";
 import type { z } from "zod";
 import type * as spendShapes from "../api/shapes/spend.ts";
+import { FIRST_SURFACE } from "../domain/surfaces.ts";
 import { OWNER_LOST } from "../ledger/ledger.ts";
 import { when } from "../store/query.ts";
 import type { Sql } from "../store/sql.ts";
@@ -22,9 +23,12 @@ export const asksRequestLog = ({ state }: Pick<ActivityQuery, "state">): boolean
 
 export interface Filter {
   organizationId: string;
-  query: Pick<ActivityQuery, "state" | "key" | "model" | "code" | "cursor">;
+  query: Pick<ActivityQuery, "state" | "key" | "model" | "surface" | "code" | "cursor">;
   window: Partial<Window>;
 }
+
+/** Rows of before there were several name none. */
+const surfaceNamed = sql<string>`COALESCE(surface, ${sql.lit(FIRST_SURFACE)})`;
 
 type Condition = Expression<SqlBool>;
 
@@ -38,6 +42,7 @@ export const ofRequests =
       ...when(toMs, (ms) => eb("request_id", "<", sinceRequest(ms))),
       ...when(query.key, (id) => eb("key_id", "=", id)),
       ...when(query.model, (model) => eb("model", "=", model)),
+      ...when(query.surface, (surface) => eb(surfaceNamed, "=", surface)),
       ...when(query.code, (code) => eb("error_code", "=", code)),
       ...inState(sql, query.state, eb),
     ]);
@@ -67,6 +72,7 @@ export const ofRequestLog =
       ...when(toMs, (ms) => eb("request_id", "<", sinceRequest(ms))),
       ...when(query.key, (id) => eb("key_id", "=", id)),
       ...when(query.model, (model) => eb("model", "=", model)),
+      ...when(query.surface, (surface) => eb(surfaceNamed, "=", surface)),
       ...when(query.code, (code) => eb("code", "=", code)),
       ...when(query.state, (state) => eb("kind", "=", state as "refused" | "replay")),
     ]);

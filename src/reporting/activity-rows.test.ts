@@ -27,6 +27,7 @@ const ROW: HeldRow = {
   output_bound: 100n,
   answer_until: null,
   claim_until: null,
+  surface: null,
 };
 
 test.each([

@@ -6,6 +6,7 @@ import { formatUsd, ZERO_USD } from "../domain/money.ts";
 import { printTime } from "../domain/print.ts";
 import type { Release } from "../domain/release.ts";
 import { SEVERAL_KEYS } from "../domain/request-log.ts";
+import { surfaceOfCell } from "../domain/surfaces.ts";
 import { OWNER_LOST } from "../ledger/ledger.ts";
 import { legibleClasses } from "../ledger/usage-classes.ts";
 import { isSet, numberOrNull } from "../store/query.ts";
@@ -38,6 +39,7 @@ export const REQUEST_COLUMNS = [
   "output_bound",
   "answer_until",
   "claim_until",
+  "surface",
 ] as const satisfies (keyof Tables["request"])[];
 export type HeldRow = Pick<Tables["request"], (typeof REQUEST_COLUMNS)[number]>;
 export type LoggedRow = Tables["journal"];
@@ -56,6 +58,7 @@ export function requestRow(row: HeldRow, { keys, releases }: Labels): ActivityRo
     status: numberOrNull(row.status),
     code: row.error_code,
     model: row.model,
+    surface: surfaceOfCell(row.surface),
     provider: release?.provider ?? null,
     region: release?.region ?? null,
     scope: row.tier === "research" ? "research" : "standard",
@@ -90,6 +93,7 @@ export const requestLogRow = (row: LoggedRow, { keys }: Labels): ActivityRow => 
   status: Number(row.status),
   code: row.code,
   model: row.model,
+  surface: surfaceOfCell(row.surface),
   provider: null,
   region: null,
   scope: null,

@@ -3,6 +3,7 @@ import type { HeldNothingJson } from "../api/shapes/requests.ts";
 import { formatUsd, ZERO_USD } from "../domain/money.ts";
 import { DAMAGED, printTime, printTimeOrNull } from "../domain/print.ts";
 import { SEVERAL_KEYS } from "../domain/request-log.ts";
+import { surfaceOfCell } from "../domain/surfaces.ts";
 import { from, numberOrNull, rowOf } from "../store/query.ts";
 import type { Sql } from "../store/sql.ts";
 import type { Tables } from "../store/tables.ts";
@@ -49,6 +50,7 @@ export async function heldNothing(sql: Sql, requestId: string): Promise<HeldNoth
     status: Number(row.status),
     error_code: row.code,
     model: row.model,
+    surface: surfaceOfCell(row.surface),
     stream: row.stream !== 0n,
     received_at: printTime(row.at),
     idempotency_key: row.idempotency_key,

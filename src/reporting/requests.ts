@@ -48,6 +48,7 @@ const printRequest = (record: RequestRecord, release: Release): RequestJson => (
   status: record.status,
   error_code: record.errorCode,
   finish_reason: record.finishReason,
+  surface: record.surface,
   stream: record.stream,
   admitted_at: printTime(record.admittedAtMs),
   ended_at: printTimeOrNull(record.endedAtMs),

@@ -101,7 +101,7 @@ export const TABLES = {
   /** The request log: requests that held nothing. */
   journal: {
     text: "request_id org_id key_id",
-    textOrNull: "code model replay_of idempotency_key details",
+    textOrNull: "code model replay_of idempotency_key details surface",
     oneOf: { kind: "refused replay" },
     whole: "at status stream requests",
     wholeOrNull: "waited_ms last_at prompt_bound prompt_counted output_bound",
@@ -153,7 +153,7 @@ export const TABLES = {
   },
   request: {
     text: "org_id request_id key_id model tier month release_digest attempts",
-    textOrNull: "idem_key evidence error_code finish_reason usage_classes",
+    textOrNull: "idem_key evidence error_code finish_reason usage_classes surface",
     oneOf: { state: "admitted dispatched settled released" },
     whole: "epoch admitted_at deadline_at prompt_bound output_bound opened_txn",
     wholeOrNull:

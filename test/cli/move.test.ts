@@ -16,7 +16,7 @@ import { openSqliteStore } from "../../src/store/sqlite.ts";
 import { loadConfig } from "../../src/config/config.ts";
 import { createLog } from "../../src/lib/log.ts";
 import { type Running, start } from "../../src/main/gateway.ts";
-import { type KeyInHand, World } from "../ledger/world.ts";
+import { BEGUN, type KeyInHand, World } from "../ledger/world.ts";
 import { Browser, PASSWORD, tokenOf } from "../support/browser.ts";
 import { type TestDatabase, testPostgres } from "../support/postgres.ts";
 import { revokeKey } from "../../src/registry/api-keys.ts";
@@ -79,7 +79,7 @@ async function fill(ledger: Ledger): Promise<void> {
   const released = await world.admit(key, { hold: 1 });
   await world.void(key, released.id, true);
   const streaming = await world.admit(key, { hold: 1, idempotencyKey: "moved-stream" });
-  await world.checkpoint(key, streaming.id, { tokens: 9, sent: { seq: 0, text: "id: 1\ndata: a\n\n" } });
+  await world.checkpoint(key, streaming.id, { tokens: 9, sent: { seq: 0, text: BEGUN } });
   await world.admit(key, { hold: 1 });
   await requestEntitlement(
     ledger,

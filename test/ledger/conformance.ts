@@ -10,7 +10,16 @@ import { mintKey } from "../../src/registry/secret.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { newId } from "../../src/lib/id.ts";
 import { testClock } from "../support/clock.ts";
-import { type KeyInHand, type OpenLedger, type Opened, jwsOf, PRICE, releaseOf, World } from "./world.ts";
+import {
+  BEGUN,
+  type KeyInHand,
+  type OpenLedger,
+  type Opened,
+  jwsOf,
+  PRICE,
+  releaseOf,
+  World,
+} from "./world.ts";
 import { changeKey, createKey, findKey, keysOf, revokeKey } from "../../src/registry/api-keys.ts";
 import {
   approveEntitlement,
@@ -986,7 +995,7 @@ export function ledgerConformance(store: string, open: OpenLedger): void {
     test("a stream is settled for what was kept of it, and its key gets that much back", async () => {
       const key = await customer(5);
       const keyed = await world.admit(key, { hold: 1, idempotencyKey: "stream-01" });
-      await world.checkpoint(key, keyed.id, { tokens: 4, sent: { seq: 0, text: "id: 1\ndata: a\n\n" } });
+      await world.checkpoint(key, keyed.id, { tokens: 4, sent: { seq: 0, text: BEGUN } });
       await world.checkpoint(key, keyed.id, { tokens: 9, sent: { seq: 1, text: "id: 2\ndata: b\n\n" } });
       const unkeyed = await world.admit(key, { hold: 1 });
       await world.checkpoint(key, unkeyed.id, { tokens: 19 });
@@ -1003,7 +1012,7 @@ export function ledgerConformance(store: string, open: OpenLedger): void {
       const { outcome } = await world.admit(key, { hold: 1, idempotencyKey: "stream-01" });
       if (outcome.kind !== "replay") throw new Error(outcome.kind);
       const body = Buffer.from(outcome.answer.body).toString();
-      expect(body).toStartWith('id: 1\ndata: a\n\nid: 2\ndata: b\n\nid: 3\ndata: {"error":');
+      expect(body).toStartWith(`${BEGUN}id: 2\ndata: b\n\nid: 3\ndata: {"error":`);
       expect(body).toContain('"customer_charge_usd":0.1,');
       expect(body).not.toContain("[DONE]");
     });
@@ -1011,12 +1020,12 @@ export function ledgerConformance(store: string, open: OpenLedger): void {
     test("a stream that lost a chunk gives back what came before it", async () => {
       const key = await customer(5);
       const { id } = await world.admit(key, { hold: 1, idempotencyKey: "stream-02" });
-      await world.checkpoint(key, id, { tokens: 1, sent: { seq: 0, text: "id: 1\ndata: a\n\n" } });
+      await world.checkpoint(key, id, { tokens: 1, sent: { seq: 0, text: BEGUN } });
       await world.checkpoint(key, id, { tokens: 2, sent: { seq: 2, text: "id: 3\ndata: c\n\n" } });
       world.ledger = await opened.crash();
       const { outcome } = await world.admit(key, { hold: 1, idempotencyKey: "stream-02" });
       if (outcome.kind !== "replay") throw new Error(outcome.kind);
-      expect(Buffer.from(outcome.answer.body).toString()).toStartWith("id: 1\ndata: a\n\nid: 2\ndata: {");
+      expect(Buffer.from(outcome.answer.body).toString()).toStartWith(`${BEGUN}id: 2\ndata: {`);
     });
 
     test("progress is kept only while the request is open", async () => {

@@ -29,7 +29,7 @@ import { openPostgresStore } from "../../src/store/postgres.ts";
 import { openSqliteStore } from "../../src/store/sqlite.ts";
 import { testPostgres } from "../support/postgres.ts";
 import { waitFor } from "../support/wait.ts";
-import { type KeyInHand, releaseOf, World } from "./world.ts";
+import { BEGUN, type KeyInHand, releaseOf, World } from "./world.ts";
 import { quarantined } from "../../src/ledger/quarantine.ts";
 import { newestReleases, readRelease } from "../../src/registry/releases.ts";
 import { readRequest } from "../../src/registry/requests.ts";
@@ -142,7 +142,7 @@ describe.each([
     const key = await world.key(await world.organization(5), { limit: 100 });
     const stream = async (idempotencyKey: string): Promise<string> => {
       const { id } = await world.admit(key, { hold: 1, idempotencyKey });
-      await world.checkpoint(key, id, { tokens: 9, sent: { seq: 0, text: "id: 1\ndata: a\n\n" } });
+      await world.checkpoint(key, id, { tokens: 9, sent: { seq: 0, text: BEGUN } });
       return id;
     };
     const [bad, good] = [await stream("of the bad one"), await stream("of the good one")];

@@ -18,6 +18,9 @@ import { createKey } from "../../src/registry/api-keys.ts";
 import { createOrganization } from "../../src/registry/organizations.ts";
 import { publishRelease } from "../../src/registry/releases.ts";
 
+/** What a kept stream of chat completions begins with. */
+export const BEGUN = 'id: 1\ndata: {"id":"chatcmpl-1"}\n\n';
+
 export interface Opened {
   ledger: Ledger;
   /** A process that dies and comes back: nothing is closed or flushed. */
@@ -215,6 +218,7 @@ export class World {
           promptBound: 1_000_000,
           outputBound: 1_000_000,
           stream: false,
+          surface: "chat.completions",
           timeoutMs: 60_000,
         },
       },

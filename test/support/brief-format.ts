@@ -8,6 +8,7 @@ import type { AnswerHead, AnswerFigures, Format, StreamPrinter } from "../../src
 const idOf = (requestId: string): string => `brief_${requestId.slice(4)}`;
 
 export const brief: Format = {
+  surface: "brief",
   path: "/v1/brief",
   object: "brief",
   idHeader: "brief-id",

@@ -112,8 +112,8 @@ const Headline = ({ of: { row, sentence, advice }, org }: { of: RequestDetail; o
       </Text>
     )}
     <Text size="sm" className="name">
-      {row.model ?? (row.requests === 1 ? words.noModel : words.severalModels)} · {row.key.name} ·{" "}
-      <Time at={row.at} />
+      {row.model ?? (row.requests === 1 ? words.noModel : words.severalModels)} ·{" "}
+      {row.surface ?? words.severalSurfaces} · {row.key.name} · <Time at={row.at} />
     </Text>
     <Copyable text={row.id} />
     {row.replay_of !== null && (

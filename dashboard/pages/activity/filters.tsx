@@ -1,6 +1,7 @@
 // What is shown of the activity: all of it is in the address.
 import { Button, Group, Select } from "@mantine/core";
 import { ACTIVITY_STATES } from "../../../src/domain/activity-states.ts";
+import { SURFACES } from "../../../src/domain/surfaces.ts";
 import { REFUSALS } from "../../../src/domain/refusals.ts";
 import type { Query } from "../../api/client.ts";
 import { SearchField } from "../../components/search-field.tsx";
@@ -16,6 +17,7 @@ export const SHAPE = {
   state: oneOf(["", ...ACTIVITY_STATES], ""),
   model: text(),
   key: text(),
+  surface: oneOf(["", ...SURFACES], ""),
   code: text(),
   live: oneOf(["", "true"], ""),
   find: text(),
@@ -23,7 +25,7 @@ export const SHAPE = {
 };
 type ActivityShape = Filters<typeof SHAPE>;
 
-const NOTHING = { state: "", model: "", key: "", code: "", find: "" } as const;
+const NOTHING = { state: "", model: "", key: "", surface: "", code: "", find: "" } as const;
 
 /** What narrows the list, apart from the time. */
 export const isNarrowed = (filters: ActivityShape): boolean =>
@@ -31,8 +33,8 @@ export const isNarrowed = (filters: ActivityShape): boolean =>
 
 /** A search goes through all time: whoever has an id rarely knows its day. */
 export function askedOf(filters: ActivityShape): Query {
-  const { state, model, key, code, find } = filters;
-  const others = { state, model, key, code };
+  const { state, model, key, surface, code, find } = filters;
+  const others = { state, model, key, surface, code };
   return find === "" ? { ...askedWindow(filters), ...others } : { find, ...others };
 }
 
@@ -68,6 +70,14 @@ export const ActivityFilters = ({ org, filters, set }: FiltersProps) => (
     />
     <KeyFilter org={org} value={filters.key} set={(key) => set({ key })} />
     <ModelFilter org={org} value={filters.model} set={(model) => set({ model })} />
+    <Select
+      label={words.surface}
+      w={170}
+      allowDeselect={false}
+      value={filters.surface}
+      onChange={(value) => set({ surface: SHAPE.surface(value ?? undefined) })}
+      data={[{ value: "", label: words.all }, ...SURFACES]}
+    />
     <Select
       label={words.code}
       w={210}

@@ -6,6 +6,7 @@ type ActivityRow = Row<"GET /orgs/{org}/activity">;
 
 interface Matching {
   state: string;
+  surface: string;
   code: string;
   /** False where the list is of a search or of a time that is over: then rows only change. */
   grows: boolean;
@@ -20,12 +21,14 @@ interface LiveRows {
 export function useLiveRows(
   fresh: readonly ActivityRow[],
   listed: readonly ActivityRow[],
-  { state, code, grows }: Matching,
+  { state, surface, code, grows }: Matching,
 ): LiveRows {
   const down = useScrolledDown();
   const [held, setHeld] = useState<ReadonlySet<string> | null>(null);
   const matches = (row: ActivityRow): boolean =>
-    (state === "" || row.state === state) && (code === "" || row.code === code);
+    (state === "" || row.state === state) &&
+    (surface === "" || row.surface === surface) &&
+    (code === "" || row.code === code);
   const known = new Map(fresh.map((row) => [row.id, row]));
   const ids = new Set(listed.map(({ id }) => id));
   const changed = listed.map((row) => known.get(row.id) ?? row).filter(matches);

@@ -30,6 +30,7 @@ export function ActivityPage() {
   const tail = useTail(org.id, { on: live, key: filters.key, model: filters.model });
   const { rows, waiting } = useLiveRows(tail.rows, activity.data ?? [], {
     state: filters.state,
+    surface: filters.surface,
     code: filters.code,
     grows: filters.find === "" && filters.from === "" && filters.to === "",
   });

@@ -34,6 +34,8 @@ export const activityTexts = {
   times: (state: string, count: string) => `${state} × ${count}`,
   noModel: "model not read",
   severalModels: "several models, or none",
+  severalSurfaces: "several surfaces",
+  surface: "Surface",
   askedFor: "What it asked for",
   alike: (count: string) =>
     `This row counts ${count} requests that are alike: more came in this minute than have a row of their own. Figures are of the last one, at`,

@@ -1,6 +1,7 @@
 // A request as its record tells it, and what is told of one that held nothing (interfaces.md §2 and §5). No content.
 import { EVIDENCE } from "../../domain/gateway-object.ts";
 import { classCountsShape } from "../../domain/class-shapes.ts";
+import { SURFACES } from "../../domain/surfaces.ts";
 import { TOKEN_CLASSES } from "../../domain/token-classes.ts";
 import { z } from "zod";
 import { count, milliseconds, tier, time, usd } from "./fields.ts";
@@ -21,6 +22,9 @@ const costLine = z.object({
   usd_per_thousand: z.string().optional(),
   amount_usd: z.string(),
 });
+
+/** On which endpoint of `/v1` a request came. */
+const SURFACE = `Where it came: ${SURFACES.join(", ")}.`;
 
 const attemptSchema = z
   .object({
@@ -89,6 +93,7 @@ export const requestSchema = z
     status: z.int().nullable(),
     error_code: z.string().nullable(),
     finish_reason: z.string().nullable(),
+    surface: z.string().describe(SURFACE),
     stream: z.boolean(),
     admitted_at: time,
     ended_at: time.nullable(),
@@ -134,6 +139,7 @@ export const heldNothingSchema = z
       .string()
       .nullable()
       .describe("As it was asked for; null where the request was refused before its model was read."),
+    surface: z.string().nullable().describe(`${SURFACE} Null in a row that tells of several.`),
     stream: z.boolean(),
     received_at: time,
     idempotency_key: z.string().nullable(),

@@ -2,6 +2,7 @@
 // browser.
 import { ACTIVITY_STATES } from "../../domain/activity-states.ts";
 import { EVIDENCE } from "../../domain/gateway-object.ts";
+import { SURFACES } from "../../domain/surfaces.ts";
 import { TOKEN_CLASSES } from "../../domain/token-classes.ts";
 import { z } from "zod";
 import { balanceSchema } from "./records.ts";
@@ -133,6 +134,7 @@ export const activityQuery = z.strictObject({
   state: activityState.optional(),
   key: z.string().max(60).optional(),
   model: z.string().max(200).optional(),
+  surface: z.enum(SURFACES).optional(),
   code: z.string().max(60).optional(),
   /** Request id, completion id or Idempotency-Key, whole. */
   find: z.string().max(200).optional(),
@@ -144,6 +146,8 @@ const activityRow = z.object({
   status: z.int().nullable(),
   code: z.string().nullable(),
   model: z.string().nullable(),
+  /** Null in a row that tells of several. */
+  surface: z.string().nullable(),
   provider: z.string().nullable(),
   region: z.string().nullable(),
   scope: tier.nullable(),
@@ -166,7 +170,7 @@ const activityRow = z.object({
   details: refusalDetails.nullable(),
   /**
    * More than 1: refusals or replays that are alike and came beyond their quota of rows. `id` and `at` are of the first,
-   * `details` of the last; a model or key that is not the same for all is null, or named "several keys".
+   * `details` of the last; a model, surface or key that is not the same for all is null, or named "several keys".
    */
   requests: count,
   last_at: time.nullable(),

@@ -8,6 +8,8 @@ import type { TokenUsage } from "../../ledger/ledger.ts";
 import type { Answer, FinishReason, Part } from "../../providers/provider.ts";
 
 export interface Format {
+  /** What records, filters and metrics call it. Never changes once it has been served. */
+  readonly surface: string;
   /**
    * Where it answers, by POST; its quotes are at `<path>/quote`. Part of every fingerprint (money.md §8): a key that was
    * used on one surface and is sent to another is a mismatch. Never changes once it has been served.

@@ -198,6 +198,7 @@ function open(
     promptBound: plan.promptBound,
     outputBound: plan.outputBound,
     openedTxn: batch.context.txn,
+    surface: plan.surface,
   });
 }
 

@@ -22,6 +22,7 @@ import { ENTITLEMENT_LOOK_UPS_SCHEMA } from "./0016-entitlement-look-ups.ts";
 import { LOWERED_HOLDS_SCHEMA } from "./0017-lowered-holds.ts";
 import { KEY_LOOK_UPS_SCHEMA } from "./0018-key-look-ups.ts";
 import { USAGE_CLASSES_SCHEMA } from "./0019-usage-classes.ts";
+import { SURFACES_SCHEMA } from "./0020-surfaces.ts";
 import { POSTGRES_LEDGER_SCHEMA } from "./postgres/0001-ledger.ts";
 import { POSTGRES_PAYMENTS_SCHEMA } from "./postgres/0003-payments.ts";
 import { inPostgres } from "./postgres/in-postgres.ts";
@@ -55,6 +56,7 @@ const ALL: Sources = [
   [17, "lowered holds", LOWERED_HOLDS_SCHEMA],
   [18, "key look-ups", KEY_LOOK_UPS_SCHEMA],
   [19, "usage classes", USAGE_CLASSES_SCHEMA],
+  [20, "surfaces", SURFACES_SCHEMA],
 ];
 
 const ofStore = (dialect: Dialect): Migration[] =>

@@ -8,6 +8,7 @@ import { parseChatRequest } from "./parse-chat-request.ts";
 import { sentFields } from "./sent-fields.ts";
 
 export const chatCompletions: Format = {
+  surface: "chat.completions",
   path: "/v1/chat/completions",
   object: "chat.completion",
   idHeader: null,

@@ -9,6 +9,7 @@ import { Chunks } from "./chunks.ts";
 import { parseCompletionRequest } from "./parse-completion-request.ts";
 
 export const completions: Format = {
+  surface: "completions",
   path: "/v1/completions",
   object: "text_completion",
   idHeader: null,

@@ -7,6 +7,7 @@ import { printVectors } from "./answer-body.ts";
 import { parseEmbeddingsRequest } from "./parse-embeddings-request.ts";
 
 export const embeddings: Format = {
+  surface: "embeddings",
   path: "/v1/embeddings",
   object: "embedding",
   idHeader: null,

@@ -8,6 +8,7 @@ import { parseMessageRequest } from "./parse-message-request.ts";
 import { sentInMessages } from "./sent-in-messages.ts";
 
 export const messages: Format = {
+  surface: "messages",
   path: "/v1/messages",
   object: "message",
   idHeader: "request-id",

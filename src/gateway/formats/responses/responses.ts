@@ -7,6 +7,7 @@ import { ResponseEvents } from "./response-events.ts";
 import { sentFieldsOf } from "./sent-response-fields.ts";
 
 export const responses: Format = {
+  surface: "responses",
   path: "/v1/responses",
   object: "response",
   idHeader: null,
