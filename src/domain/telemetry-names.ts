@@ -36,6 +36,22 @@ export const ATTRIBUTE = {
   promptTokensMax: "tollgate.prompt_tokens_max",
 } as const;
 
+/** Metrics of the conventions, with the unit behind the name as Prometheus has it. */
+export const GEN_AI_METRIC = {
+  tokenUsage: "gen_ai_client_token_usage",
+  operationDuration: "gen_ai_client_operation_duration_seconds",
+  timeToFirstToken: "gen_ai_server_time_to_first_token_seconds",
+} as const;
+
+/** Labels of those metrics. */
+export const METRIC_LABEL = {
+  operation: "gen_ai_operation_name",
+  provider: "gen_ai_provider_name",
+  requestModel: "gen_ai_request_model",
+  tokenType: "gen_ai_token_type",
+  errorType: "error_type",
+} as const;
+
 /** What spans of a request are called; an attempt is named after its operation and model. */
 export const SPAN = { admit: "tollgate.admit", settle: "tollgate.settle" } as const;
 

@@ -122,7 +122,8 @@ export class Hold {
       attempts: this.attempts,
       ...(this.lowered !== null && { lowered: this.lowered }),
     };
-    return this.done(await this.ledger.settle(this.told));
+    const outcome = await this.ledger.settle(this.told);
+    return this.done(outcome);
   }
 
   /** The whole hold goes back. */
@@ -130,7 +131,8 @@ export class Hold {
     this.take();
     const { organizationId, requestId } = this.admitted;
     this.told = { ...voiding, organizationId, requestId, attempts: this.attempts };
-    return this.done(await this.ledger.void(this.told));
+    const outcome = await this.ledger.void(this.told);
+    return this.done(outcome);
   }
 
   private take(): void {

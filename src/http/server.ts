@@ -30,6 +30,8 @@ export interface ServerOptions {
   maxBodyBytes: number;
   /** A bug's error, for the log. */
   failed(error: unknown, requestId: string): void;
+  /** Told of each refusal that was thrown up to here, by its code. */
+  refused(code: string): void;
 }
 
 export interface Listening {
@@ -80,7 +82,9 @@ async function serve(options: ServerOptions, request: Request, bun: BunServer): 
     response = await route(options, arrived);
   } catch (error) {
     if (!(error instanceof Refusal)) options.failed(error, arrived.requestId);
-    response = replyRefusal(arrived.requestId, refusalFrom(error), arrived.route ?? {});
+    const refusal = refusalFrom(error);
+    options.refused(refusal.code);
+    response = replyRefusal(arrived.requestId, refusal, arrived.route ?? {});
   }
   options.cors.expose(request, response);
   options.access.note(response, arrived, arrived.route?.surface ?? null);

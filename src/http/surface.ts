@@ -26,6 +26,8 @@ export interface SurfacePorts {
   noteHeldNothing?(entry: RequestLogEntry): void;
   /** Told about each request that is refused with `overloaded`. */
   overloaded?(): void;
+  /** Told of each request that was refused before it held anything, with the refusal's code. */
+  refused?(code: string): void;
   /** Null where nothing is traced. */
   tracing: Tracing | null;
 }
@@ -89,7 +91,10 @@ async function serve(
     ports.noteHeldNothing &&
     requestLogEntry(completion, { context, authorization, surface: format.surface, nowMs });
   if (entry) ports.noteHeldNothing?.(entry);
-  if (completion.kind === "refused" && isOverloaded(completion.refusal)) ports.overloaded?.();
+  if (completion.kind === "refused") {
+    ports.refused?.(completion.refusal.code);
+    if (isOverloaded(completion.refusal)) ports.overloaded?.();
+  }
   return response;
 }
 

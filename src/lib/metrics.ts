@@ -7,6 +7,8 @@ interface Figures {
   /** Failed runs since the start, by job. */
   failedJobs: () => ReadonlyMap<string, number>;
   quarantined: () => number;
+  /** What others print beside these, as Prometheus reads it. */
+  beside: () => string;
 }
 
 /** Figures of V8 and libuv, which Bun does not have. */
@@ -33,6 +35,12 @@ export class Metrics {
     "tollgate_retries_without_idempotency_key_total",
     "Requests that an official client marked as a retry but that carried no Idempotency-Key.",
     [],
+  );
+
+  private readonly refusals = this.counter(
+    "tollgate_refusals_total",
+    "Requests that ended with an error, by its code.",
+    ["code"],
   );
 
   private readonly overloads = this.counter(
@@ -67,7 +75,8 @@ export class Metrics {
   );
 
   /** All of `figures` is read at each scrape. */
-  constructor({ openStreams, failedJobs, quarantined }: Figures) {
+  constructor(private readonly figures: Figures) {
+    const { openStreams, failedJobs, quarantined } = figures;
     collectDefaultMetrics({ register: this.registry });
     for (const { name } of this.registry.getMetricsAsArray())
       if (NEVER_MOVE.test(name)) this.registry.removeSingleMetric(name);
@@ -102,6 +111,11 @@ export class Metrics {
   /** `surface` is of the formats served; null for what is none. */
   responded(status: number, surface: string | null): void {
     this.responses.inc({ status: String(status), surface: surface ?? "none" });
+  }
+
+  /** `code` is one of the table of refusals, or of the ledger's words for how a request was released. */
+  refused(code: string): void {
+    this.refusals.inc({ code });
   }
 
   attempted(provider: string, outcome: string): void {
@@ -153,7 +167,8 @@ export class Metrics {
   }
 
   async print(): Promise<{ text: string; contentType: string }> {
-    return { text: await this.registry.metrics(), contentType: this.registry.contentType };
+    const { registry, figures } = this;
+    return { text: `${await registry.metrics()}\n${figures.beside()}`, contentType: registry.contentType };
   }
 
   private counter<L extends string>(name: string, help: string, labelNames: L[]): Counter<L> {

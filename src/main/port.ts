@@ -18,7 +18,6 @@ import { surface } from "../http/surface.ts";
 import { type Clock, systemClock } from "../lib/clock.ts";
 import type { Jobs } from "../lib/jobs.ts";
 import { type Log, written } from "../lib/log.ts";
-import { Metrics } from "../lib/metrics.ts";
 import { openLimits } from "../limits/limits.ts";
 import { managementKeyUse } from "../operator/management-key-use.ts";
 import { RequestLog } from "../operator/request-log.ts";
@@ -28,6 +27,7 @@ import { completePorts } from "./complete.ts";
 import { dashboardApi } from "./dashboard-api.ts";
 import { dashboardAssets } from "./dashboard.ts";
 import { drain } from "./drain.ts";
+import { openMetrics } from "./metrics.ts";
 import { tellOutages } from "./outages.ts";
 import type { Passwords } from "../people/sign-in.ts";
 import type { Providers } from "./providers.ts";
@@ -77,14 +77,19 @@ export async function openPort(config: Config, rooms: Rooms): Promise<Answering>
   };
   const outages = tellOutages({ ledger, clock: systemClock, log, jobs });
   const streams = new EventStreams(clock, { failed, jobs });
-  const metrics = new Metrics({
+  const watched = openMetrics(config, {
+    sql,
+    ledger,
+    releases,
+    clock,
+    jobs,
     openStreams: () => streams.size,
-    failedJobs: () => jobs.failures,
-    quarantined: () => ledger.pulse().quarantined,
   });
+  const { metrics } = watched;
   const tracing = openTracing(config, { clock, log, jobs, metrics });
   const resolved: NoteResolved = (hold, ending) => {
     try {
+      watched.resolved(hold, ending);
       tracing?.room.resolved(hold, ending);
     } catch (error) {
       failed(error, hold.admitted.requestId); // what is only watched never stands in the way of an answer
@@ -151,6 +156,7 @@ export async function openPort(config: Config, rooms: Rooms): Promise<Answering>
       return await heldNothing(sql, requestId);
     },
     overloaded: () => metrics.overloaded(),
+    refused: (code) => metrics.refused(code),
     tracing: tracing?.room ?? null,
   };
   const api = dashboardApi(config, {
@@ -186,6 +192,7 @@ export async function openPort(config: Config, rooms: Rooms): Promise<Answering>
     stopCounting();
     await outages.stop();
     await tracing?.stop();
+    await watched.stop();
     await written(log);
   };
   const routes = [
@@ -199,6 +206,7 @@ export async function openPort(config: Config, rooms: Rooms): Promise<Answering>
       share: rooms.worker,
       clock,
       failed,
+      refused: (code) => metrics.refused(code),
       router: new Router(routes, () => `${url()}/v1`),
       cors: new Cors(config.cors.origins, rooms.formats),
       access: new AccessLog(log, clock, metrics),

@@ -44,6 +44,7 @@ export interface RoutePorts {
   noteHeldNothing(entry: RequestLogEntry): void;
   heldNothing(requestId: string): Promise<HeldNothingJson | null>;
   overloaded(): void;
+  refused(code: string): void;
   tracing: Tracing | null;
 }
 

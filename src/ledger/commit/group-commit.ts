@@ -47,6 +47,8 @@ interface Waiting<Operation, Outcome> {
   reject(error: unknown): void;
   /** Its caller was refused while its outcome was unknown. */
   refused: boolean;
+  /** Since when it waits; monotonic milliseconds. */
+  sinceMs: number;
 }
 
 /** A transaction whose outcome is not known yet. */
@@ -114,7 +116,13 @@ export class GroupCommit<Operation, Outcome> {
         return;
       }
       if (this.away) this.ports.spool.keep([operation]);
-      this.queues[this.ports.rank(operation)]?.push({ operation, resolve, reject, refused: false });
+      this.queues[this.ports.rank(operation)]?.push({
+        operation,
+        resolve,
+        reject,
+        refused: false,
+        sinceMs: performance.now(),
+      });
       this.start();
     });
   }
@@ -173,7 +181,8 @@ export class GroupCommit<Operation, Outcome> {
     const beganMs = performance.now();
     try {
       const outcomes = await writer.commit(batch.map(({ operation }) => operation));
-      this.ports.pulse.committed(batch.length, performance.now() - beganMs);
+      const waitedMs = beganMs - (batch[0]?.sinceMs ?? beganMs);
+      this.ports.pulse.committed(batch.length, performance.now() - beganMs, waitedMs);
       if (this.away) this.tookSomething(writer);
       this.tell(batch, outcomes);
     } catch (error) {

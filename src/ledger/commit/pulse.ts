@@ -1,6 +1,10 @@
 // How fast the store has been lately: what the last commits took and carried. A ring that is written once per commit, and
 // sorted only when somebody looks.
+import { Histogram } from "../../lib/histogram.ts";
+
 const KEPT = 1_024;
+const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
+const OPERATIONS = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 
 export interface LedgerPulse {
   /** Operations that wait for a commit right now. */
@@ -13,16 +17,27 @@ export interface LedgerPulse {
   sweptAtMs: number | null;
   /** Requests in quarantine, as of then. */
   quarantined: number;
+  /** Of all commits since the start: seconds that they took, operations that they carried, seconds that their first one waited. */
+  since: { took: Histogram; carried: Histogram; waited: Histogram };
 }
 
 export class Pulse {
+  private readonly since: LedgerPulse["since"] = {
+    took: new Histogram(SECONDS),
+    carried: new Histogram(OPERATIONS),
+    waited: new Histogram(SECONDS),
+  };
   private readonly ms = new Float64Array(KEPT);
   private readonly operations = new Uint32Array(KEPT);
   private seen = 0;
   private sweptAtMs: number | null = null;
   private quarantined = 0;
 
-  committed(operations: number, ms: number): void {
+  /** `waitedMs`: how long the first of them had waited for it. */
+  committed(operations: number, ms: number, waitedMs: number): void {
+    this.since.took.observe(ms / 1000);
+    this.since.carried.observe(operations);
+    this.since.waited.observe(waitedMs / 1000);
     const place = this.seen % KEPT;
     this.ms[place] = ms;
     this.operations[place] = operations;
@@ -39,9 +54,9 @@ export class Pulse {
 
   read(waiting: number): LedgerPulse {
     const commits = Math.min(this.seen, KEPT);
-    const { sweptAtMs, quarantined } = this;
+    const { sweptAtMs, quarantined, since } = this;
     if (commits === 0)
-      return { waiting, commits, operationsPerCommit: null, commitMs: null, sweptAtMs, quarantined };
+      return { waiting, commits, operationsPerCommit: null, commitMs: null, sweptAtMs, quarantined, since };
     const ms = this.ms.slice(0, commits).toSorted();
     const at = (share: number): number => ms[Math.min(commits - 1, Math.floor(commits * share))] ?? 0;
     const operations = this.operations.subarray(0, commits);
@@ -55,6 +70,7 @@ export class Pulse {
       commitMs: { p50: at(0.5), p99: at(0.99) },
       sweptAtMs,
       quarantined,
+      since,
     };
   }
 }

@@ -1,0 +1,44 @@
+// A histogram of fixed bounds, as Prometheus prints one. To observe is to add to three numbers: nothing is allocated on the way of
+// a request, which a library's would be.
+
+export class Histogram {
+  private readonly counts: Float64Array;
+  private sum = 0;
+
+  /** `bounds` ascend; what is above the last one counts as well. */
+  constructor(private readonly bounds: readonly number[]) {
+    this.counts = new Float64Array(bounds.length + 1);
+  }
+
+  observe(value: number): void {
+    let place = 0;
+    while (place < this.bounds.length && value > (this.bounds[place] ?? 0)) place += 1;
+    this.counts[place] = (this.counts[place] ?? 0) + 1;
+    this.sum += value;
+  }
+
+  /** Its lines under this name; `labels` like `model="a"`, or nothing. */
+  lines(name: string, labels: string): string {
+    const before = labels === "" ? "" : `${labels},`;
+    let text = "";
+    let seen = 0;
+    for (const [place, bound] of [...this.bounds, "+Inf"].entries()) {
+      seen += this.counts[place] ?? 0;
+      text += `${name}_bucket{${before}le="${bound}"} ${seen}\n`;
+    }
+    const braced = labels === "" ? "" : `{${labels}}`;
+    return `${text}${name}_sum${braced} ${this.sum}\n${name}_count${braced} ${seen}\n`;
+  }
+}
+
+/** What stands above the lines of a metric. */
+export const metricHead = (name: string, type: "counter" | "gauge" | "histogram", help: string): string =>
+  `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`;
+
+/** `{ model: "a" }` as it stands between braces. */
+export const labelText = (labels: Record<string, string>): string =>
+  Object.entries(labels)
+    .map(([name, value]) => `${name}="${value.replace(/[\\"\n]/g, ESCAPED)}"`)
+    .join(",");
+
+const ESCAPED = (character: string): string => (character === "\n" ? "\\n" : `\\${character}`);

@@ -1,0 +1,181 @@
+// What became of requests, in figures by route: how long they took, what they used, what they held and cost. Labels are those of
+// published releases, never of a caller. Money is summed as it is kept, in whole nano-dollars, and printed exactly.
+import { formatUsd, nanoUsd } from "../domain/money.ts";
+import { GEN_AI_METRIC, METRIC_LABEL } from "../domain/telemetry-names.ts";
+import { Histogram, labelText, metricHead } from "./histogram.ts";
+
+/** The conventions' own bounds, for tokens and for seconds. */
+const TOKENS = [
+  1, 4, 16, 64, 256, 1024, 4096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216, 67_108_864,
+];
+const SECONDS = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
+const FIRST_SECONDS = [0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
+
+/** Of a published release, and what the conventions call its provider and what is done there. */
+export interface RouteLabels {
+  model: string;
+  provider: string;
+  route: string;
+  operation: string;
+  providerName: string;
+}
+
+export interface SettledFigures {
+  inputTokens: number;
+  outputTokens: number;
+  charge: bigint;
+  variance: bigint;
+  seconds: number;
+  /** Of streams; null where there was no first part. */
+  firstPartSeconds: number | null;
+}
+
+/** Figures of one route. */
+export class RouteFigures {
+  private readonly duration = new Histogram(SECONDS);
+  private readonly firstPart = new Histogram(FIRST_SECONDS);
+  private readonly input = new Histogram(TOKENS);
+  private readonly output = new Histogram(TOKENS);
+  /** Calls by class of failure; null = answered. */
+  private readonly calls = new Map<string | null, Histogram>();
+  private charged = 0n;
+  private variance = 0n;
+  private readonly own: string;
+  private readonly genAi: string;
+
+  constructor({ model, provider, route, operation, providerName }: RouteLabels) {
+    this.own = labelText({ model, provider, route });
+    this.genAi = labelText({
+      [METRIC_LABEL.operation]: operation,
+      [METRIC_LABEL.provider]: providerName,
+      [METRIC_LABEL.requestModel]: model,
+      route,
+    });
+  }
+
+  settled(figures: SettledFigures): void {
+    this.duration.observe(figures.seconds);
+    this.input.observe(figures.inputTokens);
+    this.output.observe(figures.outputTokens);
+    if (figures.firstPartSeconds !== null) this.firstPart.observe(figures.firstPartSeconds);
+    this.charged += figures.charge;
+    this.variance += figures.variance;
+  }
+
+  /** A call ended; `errorClass` is of a closed list. */
+  called(errorClass: string | null, seconds: number): void {
+    let calls = this.calls.get(errorClass);
+    if (calls === undefined) this.calls.set(errorClass, (calls = new Histogram(SECONDS)));
+    calls.observe(seconds);
+  }
+
+  /** Its lines of one metric. */
+  lines(metric: keyof typeof METRICS): string {
+    const { name } = METRICS[metric];
+    switch (metric) {
+      case "duration":
+        return this.duration.lines(name, this.own);
+      case "firstPart":
+        return this.firstPart.lines(name, this.own);
+      case "charged":
+        return `${name}{${this.own}} ${formatUsd(nanoUsd(this.charged))}\n`;
+      case "variance":
+        return `${name}{${this.own}} ${formatUsd(nanoUsd(this.variance))}\n`;
+      case "tokens":
+        return [
+          this.input.lines(name, this.typed("input")),
+          this.output.lines(name, this.typed("output")),
+        ].join("");
+      case "calls":
+        return [...this.calls].map(([error, calls]) => calls.lines(name, this.failedWith(error))).join("");
+      case "firstToken":
+        return this.firstPart.lines(name, this.genAi);
+    }
+  }
+
+  private typed(type: "input" | "output"): string {
+    return `${this.genAi},${METRIC_LABEL.tokenType}="${type}"`;
+  }
+
+  private failedWith(errorClass: string | null): string {
+    return errorClass === null ? this.genAi : `${this.genAi},${METRIC_LABEL.errorType}="${errorClass}"`;
+  }
+}
+
+const METRICS = {
+  duration: {
+    name: "tollgate_request_duration_seconds",
+    type: "histogram",
+    help: "From admission to settlement, of requests that were settled, by the route that served.",
+  },
+  firstPart: {
+    name: "tollgate_first_part_seconds",
+    type: "histogram",
+    help: "From admission to the first part of the answer, of streams that were settled.",
+  },
+  charged: {
+    name: "tollgate_charged_usd_total",
+    type: "counter",
+    help: "US dollars that settled requests were charged.",
+  },
+  variance: {
+    name: "tollgate_variance_usd_total",
+    type: "counter",
+    help: "US dollars of usage above what was charged: the platform's loss.",
+  },
+  tokens: {
+    name: GEN_AI_METRIC.tokenUsage,
+    type: "histogram",
+    help: "Tokens that settled requests were charged for.",
+  },
+  calls: {
+    name: GEN_AI_METRIC.operationDuration,
+    type: "histogram",
+    help: "Duration of calls to providers, failed ones with the class of failure.",
+  },
+  firstToken: {
+    name: GEN_AI_METRIC.timeToFirstToken,
+    type: "histogram",
+    help: "The same as tollgate_first_part_seconds, under the conventions' name.",
+  },
+} as const satisfies Record<string, { name: string; type: "counter" | "histogram"; help: string }>;
+
+export class RequestFigures {
+  private readonly routes = new Map<string, RouteFigures>();
+  private held = 0n;
+  private readonly resolved = { settled: 0, released: 0 };
+
+  /** Undefined where `open` has not been called for it. */
+  route(route: string): RouteFigures | undefined {
+    return this.routes.get(route);
+  }
+
+  open(labels: RouteLabels): RouteFigures {
+    const figures = new RouteFigures(labels);
+    this.routes.set(labels.route, figures);
+    return figures;
+  }
+
+  /** A request was resolved; `held` is what its admission held. */
+  ended(outcome: "settled" | "released", held: bigint): void {
+    this.resolved[outcome] += 1;
+    this.held += held;
+  }
+
+  print(): string {
+    const routes = [...this.routes.values()];
+    const names = Object.keys(METRICS) as (keyof typeof METRICS)[];
+    return [
+      metricHead("tollgate_resolved_requests_total", "counter", "Admitted requests by how their hold ended."),
+      ...Object.entries(this.resolved).map(
+        ([outcome, count]) => `tollgate_resolved_requests_total{outcome="${outcome}"} ${count}\n`,
+      ),
+      metricHead("tollgate_held_usd_total", "counter", "US dollars that resolved requests had held."),
+      `tollgate_held_usd_total ${formatUsd(nanoUsd(this.held))}\n`,
+      ...names.map((metric) => {
+        const { name, type, help } = METRICS[metric];
+        return metricHead(name, type, help) + routes.map((route) => route.lines(metric)).join("");
+      }),
+    ].join("");
+  }
+}

@@ -1,0 +1,106 @@
+// How things stand at the moment somebody looks: routes, circuits, the store, its backup, its books. Read at each scrape from what
+// is in memory, and printed for Prometheus; nothing here asks the store.
+import { formatUsd, type NanoUsd } from "../domain/money.ts";
+import { VERSION } from "../domain/program.ts";
+import { type Histogram, labelText, metricHead } from "./histogram.ts";
+
+interface RouteFigure {
+  labels: { model: string; provider: string; route: string };
+  state: string;
+  circuit: string;
+  expiresAtMs: number;
+}
+
+export interface StateFigures {
+  /** All that a route's state can be. */
+  states: readonly string[];
+  /** All phases of a circuit, from well to open: printed as their number. */
+  circuits: readonly string[];
+  routes(): RouteFigure[];
+  /** Providers, and whether they refuse our account there. */
+  accounts(): { provider: string; refused: boolean }[];
+  ready(): boolean;
+  pulse(): {
+    waiting: number;
+    sweptAtMs: number | null;
+    since: { took: Histogram; carried: Histogram; waited: Histogram };
+  };
+  /** Null where backups are the database's own affair; 0 where there was none. */
+  backupAtMs(): number | null;
+  /** Null until it was looked at. */
+  drift(): { amount: NanoUsd; atMs: number } | null;
+}
+
+export function printState(on: StateFigures): string {
+  const routes = on.routes();
+  const { waiting, sweptAtMs, since } = on.pulse();
+  const drift = on.drift();
+  const backupAtMs = on.backupAtMs();
+  return [
+    gauge("tollgate_build_info", "The program's version.", [[{ version: VERSION }, 1]]),
+    gauge(
+      "tollgate_route_state",
+      "1 for the state that a route is in, 0 for the others.",
+      routes.flatMap(({ labels, state }) =>
+        on.states.map((one): Sample => [{ ...labels, state: one }, Number(one === state)]),
+      ),
+    ),
+    gauge(
+      "tollgate_circuit_state",
+      `A route's circuit: ${on.circuits.map((phase, place) => `${place} = ${phase}`).join(", ")}.`,
+      routes.map(({ labels, circuit }) => [labels, on.circuits.indexOf(circuit)]),
+    ),
+    gauge(
+      "tollgate_release_expiry_timestamp_seconds",
+      "When a route's newest release ends.",
+      routes.map(({ labels, expiresAtMs }) => [labels, expiresAtMs / 1000]),
+    ),
+    gauge(
+      "tollgate_provider_account_refused",
+      "1 while a provider refuses this gateway's key or account.",
+      on.accounts().map(({ provider, refused }) => [{ provider }, Number(refused)]),
+    ),
+    gauge("tollgate_store_ready", "1 while the store takes writes.", [[{}, Number(on.ready())]]),
+    gauge("tollgate_commit_queue", "Operations that wait for a commit.", [[{}, waiting]]),
+    histogram("tollgate_commit_duration_seconds", "What a commit took.", since.took),
+    histogram("tollgate_commit_operations", "How many operations a commit carried.", since.carried),
+    histogram(
+      "tollgate_commit_wait_seconds",
+      "How long the first operation of a commit had waited for it.",
+      since.waited,
+    ),
+    gauge(
+      "tollgate_sweep_timestamp_seconds",
+      "When the ledger's upkeep last ended.",
+      sweptAtMs === null ? [] : [[{}, sweptAtMs / 1000]],
+    ),
+    gauge(
+      "tollgate_backup_timestamp_seconds",
+      "When db backup last succeeded from this gateway's directory; 0 = never.",
+      backupAtMs === null ? [] : [[{}, backupAtMs / 1000]],
+    ),
+    gauge(
+      "tollgate_ledger_drift_usd",
+      "Payments less chargebacks, charges and what organizations own: 0, or a bug.",
+      drift === null ? [] : [[{}, formatUsd(drift.amount)]],
+    ),
+    gauge(
+      "tollgate_ledger_drift_checked_timestamp_seconds",
+      "When the drift was last looked at.",
+      drift === null ? [] : [[{}, drift.atMs / 1000]],
+    ),
+  ].join("");
+}
+
+type Sample = [labels: Record<string, string>, value: number | string];
+
+function gauge(name: string, help: string, samples: Sample[]): string {
+  const lines = samples.map(([labels, value]) => {
+    const text = labelText(labels);
+    return `${name}${text === "" ? "" : `{${text}}`} ${value}\n`;
+  });
+  return metricHead(name, "gauge", help) + lines.join("");
+}
+
+const histogram = (name: string, help: string, of: Histogram): string =>
+  metricHead(name, "histogram", help) + of.lines(name, "");

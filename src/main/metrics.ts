@@ -1,0 +1,118 @@
+// The metrics of this process: what is counted as requests end, and how things stand when somebody looks.
+import type { Config } from "../config/config.ts";
+import { CHAT, providerNameOf } from "../domain/telemetry-names.ts";
+import type { Hold, NoteResolved } from "../gateway/hold.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { Jobs } from "../lib/jobs.ts";
+import { Metrics } from "../lib/metrics.ts";
+import { RequestFigures, type RouteFigures } from "../lib/request-figures.ts";
+import { printState, type StateFigures } from "../lib/state-figures.ts";
+import { readDrift } from "../registry/drift.ts";
+import { lastBackup } from "../store/last-backup.ts";
+import type { Sql } from "../store/sql.ts";
+import type { Releases } from "./releases.ts";
+
+interface MetricsOn {
+  sql: Sql;
+  ledger: Ledger;
+  releases: Releases;
+  clock: Clock;
+  jobs: Jobs;
+  openStreams: () => number;
+}
+
+export interface OpenMetrics {
+  metrics: Metrics;
+  resolved: NoteResolved;
+  stop(): Promise<void>;
+}
+
+const DRIFT_EVERY_MS = 600_000;
+const STATES = ["live", "unhealthy", "stale", "disabled"] as const;
+const CIRCUITS = ["closed", "half_open", "open"] as const;
+
+export function openMetrics(config: Config, on: MetricsOn): OpenMetrics {
+  const { sql, ledger, jobs, clock, openStreams } = on;
+  let drift: ReturnType<StateFigures["drift"]> = null;
+  const watching = jobs.every("drift_watch", DRIFT_EVERY_MS, async () => {
+    drift = { amount: await readDrift(sql), atMs: clock.nowMs() };
+  });
+  void watching.now();
+  const requests = new RequestFigures();
+  const state = stateFigures(config, on, () => drift);
+  const metrics = new Metrics({
+    openStreams,
+    failedJobs: () => jobs.failures,
+    quarantined: () => ledger.pulse().quarantined,
+    beside: () => requests.print() + printState(state),
+  });
+  const providerNames = new Map(config.providers.map(({ name, kind }) => [name, providerNameOf(kind.name)]));
+  const figuresOf = (hold: Hold, route: string): RouteFigures | undefined =>
+    requests.route(route) ?? openRoute(requests, { hold, route, providerNames });
+  return { metrics, resolved: noteResolved(metrics, requests, figuresOf), stop: () => watching.stop() };
+}
+
+/** Counts one request; its attempts, and what the last of them was charged for. */
+const noteResolved =
+  (
+    metrics: Metrics,
+    requests: RequestFigures,
+    figuresOf: (hold: Hold, route: string) => RouteFigures | undefined,
+  ): NoteResolved =>
+  (hold, ending) => {
+    const { admitted, attempts } = hold;
+    requests.ended("charge" in ending ? "settled" : "released", admitted.amount);
+    let last: RouteFigures | undefined;
+    for (const { route, errorClass, durationMs } of attempts) {
+      last = figuresOf(hold, route);
+      last?.called(errorClass, durationMs / 1000);
+    }
+    if (!("charge" in ending)) return metrics.refused(ending.errorCode);
+    last?.settled({
+      inputTokens: ending.usage.promptTokens,
+      outputTokens: ending.usage.completionTokens,
+      charge: ending.charge,
+      variance: ending.variance,
+      seconds: ending.totalMs / 1000,
+      firstPartSeconds:
+        admitted.request.stream && ending.firstPartMs !== null ? ending.firstPartMs / 1000 : null,
+    });
+  };
+
+/** The figures of a route that is met for the first time. */
+function openRoute(
+  requests: RequestFigures,
+  { hold, route, providerNames }: { hold: Hold; route: string; providerNames: ReadonlyMap<string, string> },
+): RouteFigures | undefined {
+  const release = hold.admitted.candidates.find((candidate) => candidate.release.route === route)?.release;
+  if (release === undefined) return undefined;
+  const { model, provider } = release;
+  const providerName = providerNames.get(provider) ?? provider;
+  return requests.open({ model, provider, route, operation: CHAT, providerName });
+}
+
+function stateFigures(
+  config: Config,
+  { ledger, releases }: MetricsOn,
+  drift: StateFigures["drift"],
+): StateFigures {
+  return {
+    states: STATES,
+    circuits: CIRCUITS,
+    routes: () =>
+      releases.routeTable.standings().map(({ release, state, circuit }) => {
+        const { model, provider, route, expiresAtMs } = release;
+        return { labels: { model, provider, route }, state, circuit, expiresAtMs };
+      }),
+    accounts: () =>
+      config.providers.map(({ name }) => ({
+        provider: name,
+        refused: releases.health.accountRefusal(name) !== null,
+      })),
+    ready: () => ledger.ready(),
+    pulse: () => ledger.pulse(),
+    backupAtMs: () => (config.databaseUrl === null ? (lastBackup(config.dataDir)?.atMs ?? 0) : null),
+    drift,
+  };
+}

@@ -1,0 +1,18 @@
+// Whether the books of all organizations together say what came and went: the sum that an audit and the ledger's page show, cheap
+// enough to be looked at now and then.
+import { type NanoUsd, nanoUsd } from "../domain/money.ts";
+import { type Sql, sumColumns, sumOf } from "../store/sql.ts";
+
+const SUM = (column: string, of: string, as: string): string => `SELECT ${sumColumns(column, as)} FROM ${of}`;
+
+/** Payments less chargebacks, charges and what is owned; in one statement, so that traffic is seen at one moment. */
+export async function readDrift(sql: Sql): Promise<NanoUsd> {
+  const [row] = await sql.rows(
+    `SELECT * FROM (${SUM("amount", "topup", "came")}) AS a,
+      (${SUM("amount", "reversal WHERE kind = 'chargeback'", "went")}) AS b,
+      (${SUM("available", "org_balance", "available")}) AS c, (${SUM("held", "org_balance", "held")}) AS d,
+      (${SUM("debt", "org_balance", "debt")}) AS e, (${SUM("spent", "org_balance", "spent")}) AS f`,
+  );
+  const of = (name: string): bigint => sumOf(row, name);
+  return nanoUsd(of("came") - of("went") - of("spent") - of("available") - of("held") + of("debt"));
+}

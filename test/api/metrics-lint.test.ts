@@ -1,0 +1,104 @@
+// What Prometheus is given keeps its rules: names, units, types, label sets, and a number of series that no caller can raise.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { REFUSALS } from "../../src/domain/refusals.ts";
+import { type Customer, hello, startGateway, type TestGateway } from "../support/gateway.ts";
+import { type Scrape, scrape } from "../support/scrape.ts";
+
+let gateway: TestGateway;
+let customer: Customer;
+beforeAll(async () => {
+  gateway = await startGateway();
+  customer = await gateway.customer({ usd: "100" });
+  await gateway.chat(customer, hello());
+  await gateway.stream(customer, hello());
+  await gateway.chat(customer, hello("nobody-has-this"));
+});
+afterAll(() => gateway.stop());
+
+const now = (): Promise<Scrape> => scrape(gateway.url);
+const ours = ({ families }: Scrape) => families.filter(({ name }) => /^(tollgate|gen_ai)_/.test(name));
+
+test("names are of letters and underscores; counters end in _total, seconds and dollars say so, help is a sentence", async () => {
+  for (const { name, type, help } of ours(await now())) {
+    expect(name).toMatch(/^[a-z][a-z_]*[a-z]$/);
+    expect([name, name.endsWith("_total")]).toEqual([name, type === "counter"]);
+    expect([name, help]).toEqual([name, expect.stringMatching(/^[A-Z0-9].*\.$/)]);
+    expect(name).not.toMatch(/_(count|sum|bucket|info_total|milliseconds|ms)$/);
+    if (/duration|timestamp|wait$|part$|time_to/.test(name)) expect(name).toEndWith("_seconds");
+  }
+});
+
+test("a metric is announced once, and every sample belongs to one that was announced", async () => {
+  const { families, samples } = await now();
+  const names = families.map(({ name }) => name);
+  expect(new Set(names).size).toBe(names.length);
+  for (const { family, name } of samples) expect([name, names.includes(family)]).toEqual([name, true]);
+});
+
+test("all samples of a metric have the same labels, and no series stands there twice", async () => {
+  const { families, samples } = await now();
+  for (const { name } of families) {
+    const own = samples.filter((sample) => sample.family === name);
+    const keys = new Set(
+      own.map(({ labels }) =>
+        Object.keys(labels)
+          .filter((key) => !MAY_BE_ABSENT.has(key))
+          .toSorted()
+          .join(),
+      ),
+    );
+    const most = new Set(own.map((sample) => sample.name)).size; // a histogram's buckets have one more
+    expect([name, keys.size <= most]).toEqual([name, true]);
+  }
+  const series = samples.map(
+    ({ name, labels }) => `${name}${Object.entries(labels).map(String).toSorted().join(";")}`,
+  );
+  expect(series.filter((one, place) => series.indexOf(one) !== place)).toEqual([]);
+});
+
+/** A call that was answered has no class of failure. */
+const MAY_BE_ABSENT = new Set(["error_type"]);
+
+/** Labels of ours, each of a set that only operators or this program can make larger. */
+const LABELS = new Set(
+  (
+    "model provider route state outcome status code limit job reason version le surface " +
+    "gen_ai_operation_name gen_ai_provider_name gen_ai_request_model gen_ai_token_type error_type"
+  ).split(" "),
+);
+
+test("labels are of closed sets: never a key, an organization, a request or a caller's word", async () => {
+  const scraped = await now();
+  const names = new Set(ours(scraped).map(({ name }) => name));
+  const own = scraped.samples.filter(({ family }) => names.has(family));
+  expect(
+    [...new Set(own.flatMap(({ labels }) => Object.keys(labels)))].filter((name) => !LABELS.has(name)),
+  ).toEqual([]);
+  const codes = own.flatMap(({ labels }) => labels["code"] ?? []);
+  expect(codes.filter((code) => !(code in REFUSALS) && code !== "client_left")).toEqual([]);
+  expect(codes).toContain("model_not_found");
+});
+
+test("a flood of made-up models, keys, paths, methods, users and traces makes no new series", async () => {
+  const flood = async (): Promise<void> => {
+    for (let n = 0; n < 40; n += 1) {
+      const word = `flood-${n}-${crypto.randomUUID()}`;
+      await gateway.chat(customer, hello(word), { traceparent: word, "user-agent": word });
+      await gateway.chat({ ...customer, secret: `gw_sk_${word}` }, hello());
+      await gateway.chat(customer, { ...hello(), user: word, metadata: { word } });
+      await gateway.chat(customer, { ...hello(), [word]: 1 });
+      await fetch(`${gateway.url}/${word}?${word}=1`);
+      await fetch(`${gateway.baseUrl}/models/${word}`, {
+        headers: { authorization: `Bearer ${customer.secret}` },
+      });
+    }
+  };
+  await flood();
+  const before = await now();
+  await flood();
+  const after = await now();
+  const newcomers = after.samples.length - before.samples.length;
+  expect(newcomers).toBe(0);
+  expect(JSON.stringify(after)).not.toContain("flood-");
+  expect(after.samples.length).toBeLessThan(1_500);
+});
