@@ -287,3 +287,13 @@ test("all that is sent weighs, but for inline bytes; what is counted is never lo
   body.sent();
   expect(body.print(4096)).toBe(text);
 });
+
+test("bytes that no image or document holds weigh what they are", () => {
+  const data = "A".repeat(9000);
+  const odd = { type: "text", text: "x", source: { type: "base64", media_type: "video/mp4", data } };
+  const body = prepared(
+    { ...SIMPLE, messages: [{ role: "user", content: [odd] }] },
+    { request: { ...chatRequest(), images: 1 } },
+  );
+  expect(body.size.bytes).toBeGreaterThan(9000);
+});

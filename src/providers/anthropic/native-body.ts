@@ -144,15 +144,15 @@ function describedOf({ called }: NativeTurns): JsonObject {
   return { tools, tool_choice: { type: "none" } };
 }
 
-/** Inline images and files have a flat maximum of their own, so their data weighs nothing; everything else of them does. */
+/** Inline images and files have a flat maximum of their own, so their data weighs nothing; everything else does, whoever names it `source`. */
 function withoutInlineData(value: JsonObject): JsonObject {
   const copy: JsonObject = { ...value };
   for (const name of ["messages", "content"]) {
     const list = value[name];
     if (Array.isArray(list)) copy[name] = list.map((one) => (isObject(one) ? withoutInlineData(one) : one));
   }
-  const { source } = value;
-  if (isObject(source))
+  const { type, source } = value;
+  if (isObject(source) && (type === "image" || type === "document"))
     copy["source"] = source["type"] === "base64" ? { ...source, data: "" } : withoutInlineData(source);
   return copy;
 }
