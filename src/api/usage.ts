@@ -77,6 +77,7 @@ export const usageEndpoints = [
           requests: (row) => row.requests,
           input_tokens: (row) => row.input_tokens,
           cached_tokens: (row) => row.cached_tokens,
+          cache_write_tokens: (row) => row.cache_write_tokens,
           output_tokens: (row) => row.output_tokens,
           charge_usd: (row) => row.charge_usd,
         },

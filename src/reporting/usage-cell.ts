@@ -8,6 +8,8 @@ export interface Sums {
   requests: number;
   input: bigint;
   cached: bigint;
+  /** To a cache. */
+  written: bigint;
   output: bigint;
   charge: bigint;
 }

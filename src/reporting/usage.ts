@@ -7,6 +7,7 @@ import type { Clock } from "../lib/clock.ts";
 import { type RawBuilder, sql as fragment } from "kysely";
 import { exact, exactTotal, from, rowsOf, when } from "../store/query.ts";
 import type { Sql } from "../store/sql.ts";
+import { WRITTEN_TOKENS } from "../store/written-tokens.ts";
 import { printSum, printTime } from "../domain/print.ts";
 import { sinceRequest } from "./request-time.ts";
 import type { Group, Sums, UsageCell } from "./usage-cell.ts";
@@ -88,12 +89,13 @@ const emptyGroup = (place: UsageGroup["place"]): UsageGroup => ({
 });
 const placed = ({ place: [group = null, second = null] }: UsageGroup) => ({ group, second });
 
-const none = (): Sums => ({ requests: 0, input: 0n, cached: 0n, output: 0n, charge: 0n });
+const none = (): Sums => ({ requests: 0, input: 0n, cached: 0n, written: 0n, output: 0n, charge: 0n });
 
 function add(sums: Sums, more: Sums): void {
   sums.requests += more.requests;
   sums.input += more.input;
   sums.cached += more.cached;
+  sums.written += more.written;
   sums.output += more.output;
   sums.charge += more.charge;
 }
@@ -102,6 +104,7 @@ const printed = (sums: Sums): Usage["total"] => ({
   requests: sums.requests,
   input_tokens: printSum(sums.input),
   cached_tokens: printSum(sums.cached),
+  cache_write_tokens: printSum(sums.written),
   output_tokens: printSum(sums.output),
   charge_usd: formatUsd(nanoUsd(sums.charge)),
 });
@@ -145,6 +148,7 @@ async function fromRollUps(sql: Sql, asked: Asked): Promise<UsageCell[]> {
       exactTotal(eb.ref("requests")).as("counted"),
       exactTotal(eb.ref("input_tokens")).as("input"),
       exactTotal(eb.ref("cached_tokens")).as("cached"),
+      exactTotal(eb.ref("cache_write_tokens")).as("written"),
       exactTotal(eb.ref("output_tokens")).as("output"),
       exactTotal(eb.ref("charge")).as("spent"),
     ]);
@@ -181,6 +185,7 @@ async function fromRequests(sql: Sql, asked: Asked): Promise<UsageCell[]> {
       eb.fn.countAll<bigint>().as("counted"),
       exactTotal(eb.ref("prompt_tokens")).as("input"),
       exactTotal(eb.ref("cached_tokens")).as("cached"),
+      exactTotal(fragment<bigint>`${fragment.raw(WRITTEN_TOKENS[sql.dialect])}`).as("written"),
       exactTotal(eb.ref("completion_tokens")).as("output"),
       exactTotal(eb.ref("charge")).as("spent"),
     ]);
@@ -195,6 +200,7 @@ interface CellRow {
   counted: bigint;
   input: string | null;
   cached: string | null;
+  written: string | null;
   output: string | null;
   spent: string | null;
 }
@@ -207,6 +213,7 @@ const cellOf = (row: CellRow): UsageCell => ({
   requests: Number(row.counted),
   input: exact(row.input),
   cached: exact(row.cached),
+  written: exact(row.written),
   output: exact(row.output),
   charge: exact(row.spent),
 });

@@ -84,10 +84,34 @@ describe.each(STORES)("on %s", (store) => {
       expect(reply.text).toContain(`"total":{"requests":${told === sum ? 5 : 3},"input_tokens":${told},`);
     }
     expect((await read(`/orgs/${customer.organizationId}/usage.csv?range=24h`)).text).toContain(
-      `,${BRIM},0,${BRIM},`,
+      `,${BRIM},0,0,${BRIM},`,
     );
     const admin = await gateway.admin("GET", `/usage?org=${customer.organizationId}`);
     expect([admin.status, admin.text.includes(`"input_tokens":${sum},`)]).toEqual([200, true]);
+  });
+
+  test("what was written to a cache is summed the same from roll-ups and from requests; damaged classes fail no sum", async () => {
+    const writer = await gateway.customer();
+    for (const cache_write of [5, 3]) {
+      gateway.simulator.behave({ behaviour: { classes: { cache_write } }, calls: 1 });
+      await gateway.chat(writer, hello("free-1"));
+    }
+    const written = async (group: string): Promise<unknown> => {
+      const query = `?range=24h&group_by=${group}`;
+      const used = await root.app("GET /orgs/{org}/usage", { org: writer.organizationId }, undefined, query);
+      const series = used.series.flatMap(({ figures }) =>
+        figures.flatMap((one) => one?.cache_write_tokens ?? []),
+      );
+      return [used.total, ...used.rows].map((one) => one.cache_write_tokens).concat(series);
+    };
+    for (const group of ["model", "key", "provider", "region"])
+      expect(await written(group)).toEqual([8, 8, 8]);
+    const { text } = await read(`/orgs/${writer.organizationId}/usage.csv?range=24h`);
+    const [columns = "", row = ""] = text.split("\r\n");
+    expect(row.split(",")[columns.split(",").indexOf("cache_write_tokens")]).toBe("8");
+    const { data } = await root.app("GET /orgs/{org}/activity", { org: writer.organizationId });
+    await gateway.tamper(`UPDATE request SET usage_classes = '{' WHERE request_id = ?1`, data[0]?.id ?? "");
+    expect(await written("provider")).toEqual([5, 5, 5]);
   });
 
   test("a roll-up that is full keeps no hold: the next request of its hour settles", async () => {

@@ -386,7 +386,7 @@ test("CSV carries the filter, exact money, and no formulas", async () => {
   const usage = await owner.send("GET", `/app/v1/orgs/${org}/usage.csv?group_by=model&range=7d`);
   expect(usage.headers.get("content-disposition")).toContain(`usage-${org}`);
   expect(usage.text.split("\r\n")[0]).toBe(
-    "hour_utc,model,requests,input_tokens,cached_tokens,output_tokens,charge_usd",
+    "hour_utc,model,requests,input_tokens,cached_tokens,cache_write_tokens,output_tokens,charge_usd",
   );
   const ledger = await owner.send("GET", `/app/v1/orgs/${org}/billing/ledger.csv`);
   const statement = await owner.app("GET /orgs/{org}/billing/ledger", { org });

@@ -67,6 +67,7 @@ test("two keys of one name have a bar each, and names that differ", async () => 
     { name: "Nightly batch" },
   );
   const twin = { organizationId: seeded.org, keyId: made.id, secret: made.secret ?? "" };
+  dashboard.gateway.simulator.behave({ behaviour: { classes: { cache_write: 7 } }, calls: 1 });
   await dashboard.gateway.chat(twin, { model: "plain-1", messages: [{ role: "user", content: "again" }] });
   await openUsage("group_by=key");
   const bars = visitor.page.locator(".recharts-bar-rectangle path");
@@ -82,6 +83,27 @@ test("two keys of one name have a bar each, and names that differ", async () => 
   expect(heights).toHaveLength(2);
   expect((heights[0] ?? 0) / (heights[1] ?? 1)).toBeCloseTo((most ?? 0) / (least ?? 1), 0);
   expect(new Set(await visitor.page.locator(".recharts-legend-wrapper p").allInnerTexts()).size).toBe(2);
+  expect(visitor.complained()).toEqual([]);
+});
+
+test("what was written to a cache stands beside what was read from it, and is a measure of its own", async () => {
+  await openUsage("group_by=model&measure=cache_write_tokens");
+  const { page } = visitor;
+  await page.getByText(words.cached("0", "7"), { exact: true }).waitFor();
+  await page
+    .getByRole("heading", { name: `${words.titles.cache_write_tokens}, ${figureTexts.buckets.hour}` })
+    .waitFor();
+  const table = page.getByRole("region", { name: words.table });
+  const titles = await table.getByRole("columnheader").allInnerTexts();
+  const at = titles.findIndex((title) => title.includes(words.measures.cache_write_tokens));
+  for (const name of ["plain-1", words.total]) {
+    const cells = table.getByRole("row").filter({ hasText: name }).getByRole("cell");
+    expect(await cells.nth(at).innerText()).toBe("7");
+  }
+  expect(await visitor.axe()).toEqual([]);
+  await visitor.resize(NARROW);
+  expect(await visitor.overflow()).toBeLessThanOrEqual(0);
+  await visitor.resize(DESKTOP);
   expect(visitor.complained()).toEqual([]);
 });
 

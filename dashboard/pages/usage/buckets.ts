@@ -9,7 +9,14 @@ import { usageTexts } from "./texts.ts";
 
 type Usage = Answer<"GET /orgs/{org}/usage">;
 
-export const MEASURES = ["charge_usd", "requests", "input_tokens", "cached_tokens", "output_tokens"] as const;
+export const MEASURES = [
+  "charge_usd",
+  "requests",
+  "input_tokens",
+  "cached_tokens",
+  "cache_write_tokens",
+  "output_tokens",
+] as const;
 export type Measure = (typeof MEASURES)[number];
 
 /** More would not be told apart; the rest is one series. */

@@ -57,6 +57,12 @@ export function Groups({ of, requestsOf, activity }: GroupsProps) {
       cell: ({ cached_tokens }) => formatCount(cached_tokens),
     },
     {
+      title: words.measures.cache_write_tokens,
+      figures: true,
+      order: ({ cache_write_tokens }) => cache_write_tokens,
+      cell: ({ cache_write_tokens }) => formatCount(cache_write_tokens),
+    },
+    {
       title: words.measures.output_tokens,
       figures: true,
       order: ({ output_tokens }) => output_tokens,
@@ -88,6 +94,9 @@ export function Groups({ of, requestsOf, activity }: GroupsProps) {
           </Table.Td>
           <Table.Td ta="right" className="figures wide-only">
             {formatCount(total.cached_tokens)}
+          </Table.Td>
+          <Table.Td ta="right" className="figures wide-only">
+            {formatCount(total.cache_write_tokens)}
           </Table.Td>
           <Table.Td ta="right" className="figures wide-only">
             {formatCount(total.output_tokens)}

@@ -150,7 +150,13 @@ const Totals = ({ of }: { of: Usage["total"] }) => (
       <Money usd={of.charge_usd} />
     </Tile>
     <Tile title={words.measures.requests}>{formatCount(of.requests)}</Tile>
-    <Tile title={words.measures.input_tokens} note={words.cached(formatCount(of.cached_tokens))}>
+    <Tile
+      title={words.measures.input_tokens}
+      note={words.cached(
+        formatCount(of.cached_tokens),
+        of.cache_write_tokens === 0 ? null : formatCount(of.cache_write_tokens),
+      )}
+    >
       {shortCount(of.input_tokens)}
     </Tile>
     <Tile title={words.measures.output_tokens}>{shortCount(of.output_tokens)}</Tile>

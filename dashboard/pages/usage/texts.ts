@@ -33,6 +33,7 @@ export const usageTexts = {
     requests: "Number of requests",
     input_tokens: "Number of input tokens",
     cached_tokens: "Number of cached tokens",
+    cache_write_tokens: "Number of tokens written to a cache",
     output_tokens: "Number of output tokens",
   },
   measures: {
@@ -40,9 +41,11 @@ export const usageTexts = {
     requests: "Requests",
     input_tokens: "Input tokens",
     cached_tokens: "Cached tokens",
+    cache_write_tokens: "Cache writes",
     output_tokens: "Output tokens",
   },
-  cached: (count: string) => `${count} of them cached`,
+  cached: (read: string, written: string | null) =>
+    `${read} of them cached${written === null ? "" : `, ${written} written to a cache`}`,
   summary: {
     total: (total: string, range: string) => `${total} in all, ${range}`,
     largest: (name: string, share: string) => `most by ${name} (${share})`,

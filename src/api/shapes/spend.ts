@@ -90,6 +90,7 @@ const figures = {
   requests: count,
   input_tokens: count,
   cached_tokens: count,
+  cache_write_tokens: count,
   output_tokens: count,
   charge_usd: usd,
 };

@@ -3,6 +3,7 @@
 import type { Findings } from "../findings.ts";
 import { int, textOrNull } from "../../cell.ts";
 import { type Asking, askOnce } from "../../postgres/query.ts";
+import { WRITTEN_TOKENS } from "../../../store/written-tokens.ts";
 
 interface Check {
   invariant: string;
@@ -20,8 +21,7 @@ const referenceOf = (row: "t" | "r"): string =>
 /** The last hour that is asked for by its date, in the year 9955. */
 const LAST_HOUR = 70_000_000;
 
-/** Tokens written to a cache, as `printClasses` prints them. */
-const WRITTEN = `coalesce(substring(usage_classes FROM '"cacheWriteTokens":([0-9]{1,15})')::bigint, 0)`;
+const WRITTEN = WRITTEN_TOKENS.postgresql;
 
 const CHECKS: readonly Check[] = [
   {

@@ -4,6 +4,7 @@ import type { Database } from "bun:sqlite";
 import type { Findings } from "../findings.ts";
 import { type Cell, int, textOrNull } from "../../cell.ts";
 import { saturatedSum } from "../../sqlite/saturated-sum.ts";
+import { WRITTEN_TOKENS } from "../../../store/written-tokens.ts";
 
 interface Check {
   invariant: string;
@@ -13,9 +14,7 @@ interface Check {
   violations: string;
 }
 
-/** Tokens written to a cache. Classes that are no JSON fail no sum: their request is a violation of I8. */
-const WRITTEN = `CASE WHEN json_valid(usage_classes)
-  THEN CAST(ifnull(json_extract(usage_classes, '$.cacheWriteTokens'), 0) AS INTEGER) ELSE 0 END`;
+const WRITTEN = WRITTEN_TOKENS.sqlite;
 
 const CHECKS: readonly Check[] = [
   {
