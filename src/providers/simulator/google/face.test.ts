@@ -24,8 +24,8 @@ function refusalFor(
 }
 
 const user = { role: "user", parts: [{ text: "Go." }] };
-const call = (signature?: string): object => ({
-  functionCall: { name: "f", args: { a: 1 } },
+const call = (signature?: string, args: object = { a: 1 }): object => ({
+  functionCall: { name: "f", args },
   ...(signature !== undefined && { thoughtSignature: signature }),
 });
 const called = (...parts: object[]): object => ({ role: "model", parts });
@@ -73,6 +73,10 @@ test.each<[string, unknown, string?]>([
     },
   ],
   ["a document", { contents: [{ role: "user", parts: [{ text: "a" }, pdf(samplePdf())] }] }],
+  [
+    "arguments that the client completed",
+    { contents: [user, called(call(own(FLASH), { b: false, a: 1 })), answered()] },
+  ],
   ["a budget within its bounds", thinking({ thinkingBudget: 128 }), OLD],
   ["a budget that the model decides", thinking({ thinkingBudget: -1 }), OLD],
 ])("takes %s", (_, body, model = FLASH) => {
@@ -125,6 +129,11 @@ test.each<[string, unknown, string, string?]>([
     "function call turn comes immediately",
   ],
   ["a conversation that ends with the model", { contents: [user, called({ text: "a" })] }, "last turn"],
+  [
+    "arguments that the client changed",
+    { contents: [user, called(call(own(FLASH), { a: 2 })), answered()] },
+    "Corrupted thought signature",
+  ],
   [
     "a call without its signature",
     { contents: [user, called(call()), answered()] },

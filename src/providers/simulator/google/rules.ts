@@ -4,7 +4,7 @@ import { FaceRefusal } from "../face.ts";
 import { geminiModel } from "../../google/models.ts";
 import { NO_SIGNATURE } from "../../google/signatures.ts";
 import { type CallContent, type GeminiCall, isCalled } from "./body.ts";
-import { geminiSeal } from "./signature.ts";
+import { isSealOf } from "./signature.ts";
 
 /** Throws `FaceRefusal` with the vendor's words. */
 export function requireAcceptable(call: GeminiCall, model: string): void {
@@ -58,7 +58,7 @@ function unsigned(contents: readonly CallContent[], model: string): string | nul
     const calls = content.parts.filter(isCalled);
     for (const { functionCall, thoughtSignature } of calls) {
       if (thoughtSignature === undefined || (signed && thoughtSignature === NO_SIGNATURE)) continue;
-      if (thoughtSignature !== geminiSeal(model, functionCall)) return "Corrupted thought signature.";
+      if (!isSealOf(thoughtSignature, model, functionCall)) return "Corrupted thought signature.";
     }
     const [first] = calls;
     if (signed && at > turn && first !== undefined && first.thoughtSignature === undefined)
