@@ -162,8 +162,13 @@ test("what is refused is refused by name, in the vendor's envelope, and nothing 
     ["inference_geo", "us"],
     ["container", "c"],
     ["mcp_servers", []],
+    ["thread", { type: "create" }],
   ] as const)
     expect(await refused({ ...ASKED, [name]: value })).toEqual([400, bad, "unsupported_parameter", name]);
+  const threaded = await ask({ ...ASKED, thread: { type: "continue", previous_message_id: "msg_1" } });
+  expect(await threaded.json()).toMatchObject({
+    error: { details: { error_code: "thread_unsupported_request" } },
+  });
   expect(await refused({ ...ASKED, tools: [{ type: "computer_20250124", name: "computer" }] })).toEqual([
     400,
     bad,

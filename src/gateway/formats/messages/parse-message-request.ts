@@ -182,8 +182,10 @@ export function parseMessageRequest(body: unknown, header: HeaderOf): ChatReques
 
 function readField(draft: Draft, name: string, value: unknown): void {
   const refused = REFUSED_OF_MESSAGES.get(name);
-  if (refused !== undefined && isPresent(value))
-    throw new Refusal(refused.code, `\`${name}\` ${refused.text}`, { param: name });
+  if (refused !== undefined && isPresent(value)) {
+    const { code, text, details } = refused;
+    throw new Refusal(code, `\`${name}\` ${text}`, { param: name, ...(details && { details }) });
+  }
   if (!isPresent(value)) return;
   const read = FIELDS.get(name);
   if (read !== undefined) read(draft, value);

@@ -7,6 +7,8 @@ interface Family {
   /** The rest of the message, after the field's name. */
   text: string;
   names: string;
+  /** What a client of the vendor reads to go on by itself. */
+  details?: { error_code: string };
 }
 
 const FAMILIES: readonly Family[] = [
@@ -31,6 +33,12 @@ const FAMILIES: readonly Family[] = [
     names: "anthropic_beta betas",
   },
   {
+    code: "unsupported_parameter",
+    text: "asks for a conversation that is kept here, and none is. Send all of its messages, without it.",
+    names: "thread",
+    details: { error_code: "thread_unsupported_request" },
+  },
+  {
     code: "unknown_parameter",
     text: "is not a parameter here. Remove it; the model and its published release decide routing and price.",
     names: "provider models route base_url api_key gateway cost plugins",
@@ -39,7 +47,5 @@ const FAMILIES: readonly Family[] = [
 
 /** By name. */
 export const REFUSED_OF_MESSAGES: ReadonlyMap<string, Omit<Family, "names">> = new Map(
-  FAMILIES.flatMap(({ names, code, text }) =>
-    names.split(/\s+/).map((name) => [name, { code, text }] as const),
-  ),
+  FAMILIES.flatMap(({ names, ...refused }) => names.split(/\s+/).map((name) => [name, refused] as const)),
 );

@@ -22,17 +22,21 @@ import { unsealState } from "./sealed-state.ts";
 const INPUT: Place = { parent: null, step: "input" };
 const ROLES = ["user", "system", "developer", "assistant"] as const;
 const ID_LENGTH_MAX = 512;
-const NEXT = "Send the whole conversation as items: nothing is stored here.";
+const NEXT =
+  "Send the whole conversation as items (clients do it with `store: false`): nothing is stored here.";
 
 export interface ParsedInput {
   messages: Message[];
-  /** Places of items that go nowhere: what a provider's own tool did in an earlier turn. */
+  /** Places of items that go nowhere: what a provider's own tool did in an earlier turn, thoughts that are only named. */
   dropped: readonly number[];
+  /** Their types. */
+  ignored: ReadonlySet<string>;
 }
 
 /** Reads `input`. Throws a Refusal for the first item that does not pass. */
 export function parseInput(value: unknown): ParsedInput {
-  if (typeof value === "string") return { messages: [{ role: "user", content: value }], dropped: [] };
+  if (typeof value === "string")
+    return { messages: [{ role: "user", content: value }], dropped: [], ignored: new Set() };
   if (!Array.isArray(value))
     throw invalid(null, "input", `must be a string or an array of items, ${found(value)}.`);
   const conversation = new Conversation();
@@ -40,7 +44,8 @@ export function parseInput(value: unknown): ParsedInput {
     conversation.read(readObject(item, INPUT, index), { parent: INPUT, step: index });
   const messages = conversation.whole();
   if (messages.length === 0) throw invalid(null, "input", "must hold at least one message.");
-  return { messages, dropped: conversation.dropped };
+  const { dropped, ignored } = conversation;
+  return { messages, dropped, ignored };
 }
 
 type At = NonNullable<Place>;
@@ -55,6 +60,7 @@ interface Turn {
 
 class Conversation {
   readonly dropped: number[] = [];
+  readonly ignored = new Set<string>();
   private readonly turns: Turn[] = [];
   /** The turn of each call: an id may be used again, then the latest counts. */
   private readonly callers = new Map<string, Turn>();
@@ -64,7 +70,8 @@ class Conversation {
   private reasoning = "";
 
   read(item: JsonObject, at: At): void {
-    switch (typeOf(item, at)) {
+    const type = typeOf(item, at);
+    switch (type) {
       case "message":
         return this.message(item, at);
       case "function_call":
@@ -77,7 +84,9 @@ class Conversation {
       case "reasoning":
         return this.thought(item);
       case "web_search_call":
+      case "item_reference":
         this.dropped.push(Number(at.step));
+        this.ignored.add(type);
     }
   }
 
@@ -171,14 +180,19 @@ const KINDS = [
   "custom_tool_call_output",
   "reasoning",
   "web_search_call",
+  "item_reference",
 ] as const;
+
+/** How the ids of thoughts begin. The AI SDK names one that it has no seal of; a conversation goes on without it. */
+const THOUGHT = /^rs_/;
 
 function typeOf(item: JsonObject, at: At): (typeof KINDS)[number] {
   if (!isPresent(item.type)) return isPresent(item.role) ? "message" : throwReference(at, "id");
   const type = readString(item.type, at, "type");
   const kind = KINDS.find((candidate) => candidate === type);
+  if (kind === "item_reference" && !(typeof item.id === "string" && THOUGHT.test(item.id)))
+    return throwReference(at, "type");
   if (kind !== undefined) return kind;
-  if (type === "item_reference") return throwReference(at, "type");
   throw refuse(
     "unsupported_value",
     at,

@@ -97,6 +97,19 @@ test("calls join the turn that made them, and what tools said stands behind it, 
   ]);
 });
 
+test("a thought that is only named, as the AI SDK does where it has no seal of it, goes nowhere; the conversation goes on", () => {
+  const input = [
+    { role: "user", content: "Go" },
+    { type: "item_reference", id: "rs_1" },
+    call("a"),
+    output("a"),
+  ];
+  const { request } = parseResponseRequest({ ...BASE, input });
+  expect(request.messages.map(({ role }) => role)).toEqual(["user", "assistant", "tool"]);
+  expect(request.ignored).toEqual(["item_reference"]);
+  expect(request.native?.body["input"]).toEqual([input[0], input[2], input[3]]);
+});
+
 test("an image that a tool shows stands behind all that the tools of its turn said", () => {
   const image = { type: "input_image", image_url: "data:image/png;base64,iVBORw0KGgo=" };
   const { messages, images } = read({

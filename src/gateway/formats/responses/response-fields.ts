@@ -38,7 +38,7 @@ export interface ResponseDraft {
 
 export const emptyDraft = (request: ChatRequest): ResponseDraft => ({
   request,
-  input: { messages: [], dropped: [] },
+  input: { messages: [], dropped: [], ignored: new Set() },
   instructions: null,
   offered: NO_TOOLS,
   logprobs: false,
@@ -72,7 +72,7 @@ const own: Record<string, ResponseFieldReader> = {
   },
   input: (draft, value) => {
     draft.input = parseInput(value);
-    if (draft.input.dropped.length > 0) draft.request.ignored.push("web_search_call");
+    draft.request.ignored.push(...draft.input.ignored);
   },
   instructions: (draft, value) => {
     draft.instructions = readString(value, null, "instructions");
