@@ -1,9 +1,9 @@
 // What would change in a file, line by line, for people: a few lines around each change, values of secrets left out.
 
 const AROUND = 2;
-/** A value that is written out under a name like these; references to the environment or a file are no secrets. */
+/** A value that is written out under a name like these; references to the environment or a file, and numbers, are no secrets. */
 const SECRET =
-  /^(\s*"[^"]*(?:key|token|secret|password|authorization)[^"]*"\s*:\s*")(?!\{(?:env|file):)[^"]+(".*)$/i;
+  /^(\s*"[^"]*(?:key|token|secret|password|authorization)[^"]*"\s*:\s*")(?!\{(?:env|file):|printenv \w+"|\d+")[^"]+(".*)$/i;
 
 interface Line {
   sign: " " | "+" | "-";

@@ -5,9 +5,9 @@ import { join } from "node:path";
 import type { AdminTarget, Answer as Answered, Input } from "../src/api/client.ts";
 import { fill } from "../src/api/target.ts";
 import type { ErrorJson } from "../src/api/shapes/records.ts";
+import type { ListedModel } from "./agents/agent.ts";
 import { addressOf, assertOpen, findLogin } from "./credentials.ts";
 import { nextStep } from "./next-step.ts";
-import type { ListedModel } from "./opencode.ts";
 import { Problem } from "./problem.ts";
 
 /** What a call returned: the document as sent, and as a value. */

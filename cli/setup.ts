@@ -1,6 +1,8 @@
-// `setup opencode|claude-code|codex`: points a coding agent at the gateway, where it speaks chat completions. The change is
-// shown first; nothing is written without a yes.
+// `setup opencode|codex|claude-code`: points a coding agent at the gateway. The change is shown first; nothing is written
+// without a yes, and what stood there is kept beside it.
 import {
+  copyFileSync,
+  constants,
   existsSync,
   mkdirSync,
   readFileSync,
@@ -9,100 +11,108 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { homedir } from "node:os";
-import { dirname, isAbsolute, join } from "node:path";
+import { dirname } from "node:path";
 import type { Command } from "commander";
+import type { Agent, ListedModel, Wanted } from "./agents/agent.ts";
+import { claudeCode } from "./agents/claude-code.ts";
+import { codex } from "./agents/codex.ts";
+import { opencode } from "./agents/opencode.ts";
 import { difference } from "./difference.ts";
 import { gatewayAddress, getModels } from "./gateway.ts";
-import { entryAlone, merged, PROVIDER, type Wanted } from "./opencode.ts";
 import { Problem } from "./problem.ts";
 import { type Context, type Outcome, report, say } from "./report.ts";
 
 interface SetupOptions {
   file?: string;
   keyEnv: string;
+  model?: string;
   dryRun?: boolean;
   yes?: boolean;
 }
 
-const ELSEWHERE =
-  "./tollgate setup opencode sets up an agent that speaks them; docs/clients.md names libraries.";
-/** Agents that cannot be served, by what they speak. */
-const OTHERS = {
-  "claude-code": "Claude Code speaks the Anthropic Messages API",
-  codex: "Codex speaks the OpenAI Responses API",
-};
+const AGENTS: readonly Agent[] = [opencode, codex, claudeCode];
 
 export function addSetup(program: Command): void {
   const setup = program.command("setup").description("point a coding agent at this gateway");
-  setup
-    .command("opencode")
-    .description("add this gateway to opencode's configuration; shows the change and asks first")
-    .option("--file <file>", "the configuration (OPENCODE_CONFIG; else opencode.json in ~/.config/opencode)")
-    .option("--key-env <name>", "the environment variable that holds the API key, gw_sk_…", "TOLLGATE_KEY")
-    .option("--dry-run", "only show the change")
-    .option("--yes", "do not ask")
-    .action((options: SetupOptions, command: Command) =>
-      report(command, (context) => setUpOpencode(context, options)),
-    );
-  for (const [agent, speaks] of Object.entries(OTHERS))
-    setup
-      .command(agent)
-      .description("says why it cannot be, and what can")
-      .option("--dry-run", "the same")
-      .action((_: object, command: Command) =>
-        report(command, () => {
-          throw new Problem(`${speaks}; this gateway serves chat completions.`, ELSEWHERE);
-        }),
+  for (const agent of AGENTS) {
+    const command = setup
+      .command(agent.name)
+      .description(agent.description)
+      .option("--file <file>", `the configuration (${agent.where})`)
+      .option("--key-env <name>", "the environment variable that holds the API key, gw_sk_…", "TOLLGATE_KEY");
+    if (agent.oneModel)
+      command.option("--model <name>", "the model that it begins with (the first that has tools)");
+    command
+      .option("--dry-run", "only show the change")
+      .option("--yes", "do not ask")
+      .action((options: SetupOptions, self: Command) =>
+        report(self, (context) => setUp(agent, context, options)),
       );
+  }
 }
 
-async function setUpOpencode(context: Context, options: SetupOptions): Promise<Outcome> {
-  const wanted = await wantedOf(context, options.keyEnv);
-  const file = fileOf(options.file);
+async function setUp(agent: Agent, context: Context, options: SetupOptions): Promise<Outcome> {
+  const wanted = await wantedOf(agent, context, options);
+  const file = realFile(options.file ?? agent.file(process.env));
   const before = existsSync(file) ? readFileSync(file, "utf8") : "";
-  const after = merged(before, wanted);
+  const after = agent.merged(before, wanted);
   if (after === null)
     throw new Problem(
-      `${file} is not plain JSON (comments, commas at the end, a key twice): writing it anew would lose something.`,
-      `Paste this into it by hand, beside what is in "provider":\n${entryAlone(wanted)}`,
+      `${file} has something in it that writing it anew would lose: comments, settings of your own, a key twice.`,
+      `Paste this into it by hand, ${agent.place}:\n${agent.alone(wanted)}`,
     );
-  const told = (written: boolean): string =>
-    JSON.stringify({ file, provider: PROVIDER, models: wanted.models.map(({ id }) => id), written });
-  if (after === before) return { json: told(false), text: `${file} is as it should be.` };
+  const told = (written: boolean, kept: string | null = null): string =>
+    JSON.stringify({ file, models: wanted.models.map(({ id }) => id), written, kept });
+  if (after === before)
+    return { json: told(false), text: `${file} is as it should be. ${agent.start(file)}` };
   say(`${file}\n${difference(before, after)}\n`);
   if (options.dryRun === true) return { json: told(false), text: "Nothing was written." };
   await ask(context, options.yes);
+  const kept = before === "" ? null : keep(file);
   write(file, after);
-  return { json: told(true), text: `Written. opencode calls its models ${PROVIDER}/….` };
+  const where = kept === null ? "" : ` What stood there is in ${kept}.`;
+  return { json: told(true, kept), text: `Written.${where} ${agent.start(file)}` };
 }
 
 /** The models that the key may use, asked with it: what is written is known to work. */
-async function wantedOf({ options }: Context, keyName: string): Promise<Wanted> {
+async function wantedOf(
+  agent: Agent,
+  context: Context,
+  { keyEnv: keyName, model }: SetupOptions,
+): Promise<Wanted> {
   if (!/^[A-Za-z_]\w*$/.test(keyName))
     throw new Problem(`${keyName} is no name of an environment variable.`, "Give one like TOLLGATE_KEY.");
   const key = process.env[keyName];
   if (key === undefined || key === "")
     throw new Problem(
-      `${keyName} is not set: opencode would have no key, and its models cannot be asked for.`,
+      `${keyName} is not set: ${agent.name} would have no key, and its models cannot be asked for.`,
       `Make a key on the Keys page or with ./tollgate keys create, then export ${keyName}=gw_sk_….`,
     );
-  const address = await gatewayAddress(options);
-  return { baseUrl: `${address}/v1`, keyName, models: await getModels(address, key) };
+  const url = await gatewayAddress(context.options);
+  const offered = (await getModels(url, key)).filter(givesWords);
+  const [first, ...others] = agent.oneModel ? [begunWith(offered, model)] : offered;
+  if (first === undefined)
+    throw new Problem("This key may use no model yet.", "Publish a release, or ask for an entitlement.");
+  return { url, keyName, models: [first, ...others] };
 }
 
-/** The one that opencode reads last of those for all projects. */
-function fileOf(named: string | undefined): string {
-  const given = named ?? process.env["OPENCODE_CONFIG"];
-  if (given !== undefined && given !== "") return existsSync(given) ? realpathSync(given) : given;
-  const config = process.env["XDG_CONFIG_HOME"] ?? "";
-  const home = isAbsolute(config) ? config : join(process.env["HOME"] ?? homedir(), ".config");
-  const [withComments, plain] = ["opencode.jsonc", "opencode.json"].map((name) =>
-    join(home, "opencode", name),
+/** A model of vectors is no model to talk to. */
+const givesWords = ({ max_output_tokens: most }: ListedModel): boolean => most > 0;
+
+/** The model that was named, else the first that an agent can work with. */
+function begunWith(offered: readonly ListedModel[], named: string | undefined): ListedModel {
+  const able = offered.filter(({ capabilities }) => capabilities.tools);
+  const found = able.find(({ id }) => named === undefined || id === named);
+  if (found !== undefined) return found;
+  throw new Problem(
+    named === undefined
+      ? "This key may use no model with tools, without which an agent can do nothing."
+      : `This key may use no model ${named} with tools.`,
+    `Those with tools: ${able.map(({ id }) => id).join(", ") || "none"}.`,
   );
-  const found = [withComments, plain].find((file) => file !== undefined && existsSync(file));
-  return found === undefined ? (plain ?? "") : realpathSync(found);
 }
+
+const realFile = (file: string): string => (existsSync(file) ? realpathSync(file) : file);
 
 async function ask({ interactive }: Context, yes: boolean | undefined): Promise<void> {
   if (yes === true) return;
@@ -112,6 +122,16 @@ async function ask({ interactive }: Context, yes: boolean | undefined): Promise<
   if ((await confirm({ message: "Write this?", initialValue: false, output: process.stderr })) === true)
     return;
   throw new Problem("Nothing was written.", "Answer yes when asked, or paste what you want by hand.");
+}
+
+/** A copy of the file under a name that is still free. */
+function keep(file: string): string {
+  for (let number = 1; ; number += 1) {
+    const copy = `${file}.before-${number}`;
+    if (existsSync(copy)) continue;
+    copyFileSync(file, copy, constants.COPYFILE_EXCL);
+    return copy;
+  }
 }
 
 /** A new file, renamed into place, with the mode of the old one. */

@@ -92,15 +92,19 @@ export class House {
 
   /**
    * The agent did its work, through this gateway alone, and was refused nothing; what it asked. `tried`: other hosts that it
-   * knocks at, in vain, and goes on without.
+   * knocks at, in vain, and `refused`: statuses that it is answered, and goes on.
    */
-  expectDone(workplace: Workplace, ran: Ran, tried: readonly string[] = []): Asked[] {
+  expectDone(
+    workplace: Workplace,
+    ran: Ran,
+    { tried = [], refused: known = [] }: { tried?: readonly string[]; refused?: readonly number[] } = {},
+  ): Asked[] {
     const asked = this.take();
-    const refused = asked.filter(({ status }) => status >= 400).map(({ path, status }) => ({ path, status }));
+    const refused = asked.map(({ status }) => status).filter((status) => status >= 400);
     const said = `${ran.out}\n${ran.err}`;
     const others = this.beyond.asked.splice(0).filter((host) => !tried.includes(host));
     expect({ refused, elsewhere: others, said }).toEqual({
-      refused: [],
+      refused: [...known],
       elsewhere: [],
       said,
     });

@@ -7,7 +7,7 @@ const GROUPS = ["coding", "libraries"] as const;
 type Group = (typeof GROUPS)[number];
 
 /** The `node_modules` of a group. */
-const installed = async (group: Group): Promise<string> =>
+export const installed = async (group: Group): Promise<string> =>
   join(await installedPackages(join(import.meta.dir, group)), "node_modules");
 
 /** The program that the package of this platform brings. */

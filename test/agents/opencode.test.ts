@@ -1,6 +1,8 @@
 // opencode as it is, pointed at the gateway by `tollgate setup`: it edits a file through its tools, on every shape of upstream.
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { House, modelOn, SHAPES } from "./house.ts";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { House, modelOn, SHAPES, type Shape } from "./house.ts";
 import { program } from "./installed.ts";
 
 let house: House;
@@ -21,9 +23,20 @@ const QUIET = {
   OPENCODE_DISABLE_DEFAULT_PLUGINS: "1",
 };
 
-test.each(SHAPES)("edits a file, by chat completions, on an upstream of the shape %s", async (shape) => {
+/** By the package that speaks for it: where its calls go. */
+const SURFACES = {
+  "@ai-sdk/openai-compatible": "/v1/chat/completions",
+  "@ai-sdk/openai": "/v1/responses",
+  "@ai-sdk/anthropic": "/v1/messages",
+};
+const CASES = Object.entries(SURFACES).flatMap(([npm, path]) =>
+  SHAPES.map((shape): [string, Shape, string] => [path, shape, npm]),
+);
+
+test.each(CASES)("edits a file by %s, on an upstream of the shape %s", async (path, shape, npm) => {
   await house.at(async (workplace) => {
     await house.setUp(workplace, "opencode");
+    choose(join(workplace.home, "config", "opencode", "opencode.json"), npm);
     const edit = { filePath: workplace.notes, oldString: "red", newString: "blue" };
     house.script(
       [{ name: "read", arguments: { filePath: workplace.notes } }],
@@ -33,8 +46,15 @@ test.each(SHAPES)("edits a file, by chat completions, on an upstream of the shap
       [opencode, "run", "-m", `tollgate/${modelOn(shape)}`, "Make the colour in notes.txt blue"],
       { ...QUIET, TOLLGATE_KEY: house.customer.secret },
     );
-    const asked = house.expectDone(workplace, ran, [NPM]);
-    expect(new Set(asked.map(({ path }) => path))).toEqual(new Set(["/v1/chat/completions"]));
-    expect(asked.filter(({ body }) => body?.["tools"] !== undefined)).toHaveLength(3);
+    const asked = house.expectDone(workplace, ran, { tried: [NPM] });
+    expect(new Set(asked.map((one) => one.path))).toEqual(new Set([path]));
+    const turns = asked.filter(({ body }) => ((body?.["tools"] ?? []) as unknown[]).length > 0);
+    expect(turns).toHaveLength(3);
   });
 });
+
+/** Another package in what `setup` wrote, as its page says. */
+function choose(file: string, npm: string): void {
+  const text = readFileSync(file, "utf8");
+  writeFileSync(file, text.replace("@ai-sdk/openai-compatible", npm));
+}

@@ -1,4 +1,5 @@
-// `tollgate setup`: what is written for opencode, what stays, what is shown first; the agents that cannot be served.
+// `tollgate setup`: what is written for each agent, what stays, what is shown first. That the agents work with it is tried in
+// test/agents/.
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import {
   chmodSync,
@@ -106,6 +107,7 @@ test("what stands in the file stays, with its indentation and its mode; secrets 
       anthropic: { options: { apiKey: "sk-of-somebody-else" } },
       tollgate: {
         name: "Work",
+        npm: "@ai-sdk/anthropic",
         options: { baseURL: "http://old/v1", apiKey: "gw_sk_written_out", timeout: 1000 },
         models: { "plain-1": { name: "Mine" }, "gone-1": {} },
       },
@@ -123,7 +125,11 @@ test("what stands in the file stays, with its indentation and its mode; secrets 
   const { provider: _, ...others } = after as Config & Record<string, unknown>;
   expect(others).toEqual({ model: "anthropic/claude", keybinds: { leader: "ctrl+x" } });
   expect(after.provider["anthropic"] as unknown).toEqual(before.provider.anthropic);
-  expect(after.provider["tollgate"]).toMatchObject({ name: "Work", options: { timeout: 1000 } });
+  expect(after.provider["tollgate"]).toMatchObject({
+    name: "Work",
+    npm: "@ai-sdk/anthropic",
+    options: { timeout: 1000 },
+  });
   expect(after.provider["tollgate"]?.models["plain-1"]).toMatchObject({
     name: "Mine",
     limit: { context: expect.any(Number) as number },
@@ -179,15 +185,6 @@ test("without a key, or with one that is none, it says what to do", async () => 
   expect(existsSync(file)).toBe(false);
 });
 
-test.each(["claude-code", "codex"])(
-  "%s speaks another API: it says so and what works instead",
-  async (agent) => {
-    const ran = await terminal.run(["setup", agent, "--dry-run"]);
-    expect([ran.code, ran.err]).toEqual([1, expect.stringContaining("this gateway serves chat completions")]);
-    expect(ran.err).toContain("./tollgate setup opencode");
-  },
-);
-
 test("what a model reads beside text is told: images, PDFs, or neither", async () => {
   expect((await gateway.publish(READER)).status).toBeLessThan(300);
   expect((await setup("--yes")).code).toBe(0);
@@ -195,4 +192,107 @@ test("what a model reads beside text is told: images, PDFs, or neither", async (
   expect(models["reader-1"]?.modalities?.input).toEqual(["text", "image", "pdf"]);
   expect(models["base-preview-v1"]?.modalities?.input).toEqual(["text", "image"]);
   expect(models["plain-1"]).not.toHaveProperty("modalities");
+});
+
+/** `setup` for an agent whose configuration names one model; its file is in a home of its own. */
+const setupOther = (agent: string, ...args: string[]): Promise<Ran> =>
+  terminal.run(["setup", agent, "--url", `${gateway.url}/v1`, ...args], {
+    TOLLGATE_KEY: customer.secret,
+    CODEX_HOME: folder,
+    CLAUDE_CONFIG_DIR: folder,
+  });
+const profile = join(folder, "tollgate.config.toml");
+const settings = join(folder, "tollgate.json");
+
+test("codex gets a profile of its own, which names the key's variable; config.toml is left alone", async () => {
+  const others = join(folder, "config.toml");
+  writeFileSync(others, 'model = "theirs"\n');
+  const ran = await setupOther("codex", "--yes", "--model", "base-preview-v2");
+  expect([ran.code, ran.out]).toEqual([0, expect.stringContaining("codex --profile tollgate")]);
+  expect(Bun.TOML.parse(readFileSync(profile, "utf8"))).toEqual({
+    model: "base-preview-v2",
+    model_provider: "tollgate",
+    model_context_window: 131_072,
+    web_search: "disabled",
+    model_providers: {
+      tollgate: {
+        name: "Tollgate",
+        base_url: `${gateway.url}/v1`,
+        env_key: "TOLLGATE_KEY",
+        wire_api: "responses",
+      },
+    },
+  });
+  expect(readFileSync(others, "utf8")).toBe('model = "theirs"\n');
+  expect(readFileSync(profile, "utf8") + ran.out + ran.err).not.toContain(customer.secret);
+  expect(
+    JSON.parse((await setupOther("codex", "--yes", "--json", "--model", "base-preview-v2")).out),
+  ).toEqual({
+    file: profile,
+    models: ["base-preview-v2"],
+    written: false,
+    kept: null,
+  });
+});
+
+test("another model replaces the old one, which is kept; what a person wrote into the profile is not lost", async () => {
+  await setupOther("codex", "--yes");
+  const before = readFileSync(profile, "utf8");
+  const ran = await setupOther("codex", "--yes", "--json", "--model", "base-preview-v2");
+  expect(ran.err).toMatch(/^- model = "base-preview-v1"$/m);
+  const { kept } = JSON.parse(ran.out) as { kept: string };
+  expect(readFileSync(kept, "utf8")).toBe(before);
+  const theirs = `${before}\n[tools]\nview_image = false\n`;
+  writeFileSync(profile, theirs);
+  const refused = await setupOther("codex", "--yes");
+  expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('env_key = "TOLLGATE_KEY"')]);
+  expect(readFileSync(profile, "utf8")).toBe(theirs);
+  expect(readFileSync(kept, "utf8")).toBe(before);
+});
+
+interface Settings {
+  apiKeyHelper: string;
+  env: Record<string, string>;
+}
+
+test("claude-code gets settings of its own: address without /v1, a helper in place of the key, the model's bounds", async () => {
+  const ran = await setupOther("claude-code", "--yes");
+  expect([ran.code, ran.out]).toEqual([0, expect.stringContaining(`claude --settings ${settings}`)]);
+  const { apiKeyHelper, env } = JSON.parse(readFileSync(settings, "utf8")) as Settings;
+  expect(apiKeyHelper).toBe("printenv TOLLGATE_KEY");
+  expect(env).toEqual({
+    ANTHROPIC_BASE_URL: gateway.url,
+    ANTHROPIC_MODEL: "base-preview-v1",
+    ANTHROPIC_DEFAULT_OPUS_MODEL: "base-preview-v1",
+    ANTHROPIC_DEFAULT_SONNET_MODEL: "base-preview-v1",
+    ANTHROPIC_DEFAULT_HAIKU_MODEL: "base-preview-v1",
+    ANTHROPIC_DEFAULT_FABLE_MODEL: "base-preview-v1",
+    CLAUDE_CODE_MAX_OUTPUT_TOKENS: "8192",
+    CLAUDE_CODE_MAX_CONTEXT_TOKENS: "131072",
+  });
+  expect(ran.err).toMatch(/^\+ .*"apiKeyHelper": "printenv TOLLGATE_KEY"/m);
+  expect(ran.err).not.toContain(customer.secret);
+});
+
+test("claude-code's own settings keep what is in them; a key that would go before the gateway's is refused", async () => {
+  const named = join(folder, "settings.json");
+  const env = { ANTHROPIC_DEFAULT_HAIKU_MODEL: "base-preview-v2", DISABLE_TELEMETRY: "1" };
+  writeFileSync(named, JSON.stringify({ model: "opus", env }));
+  expect((await setupOther("claude-code", "--yes", "--file", named)).code).toBe(0);
+  const after = JSON.parse(readFileSync(named, "utf8")) as Settings;
+  expect(after).toMatchObject({ model: "opus", env: { ...env, ANTHROPIC_BASE_URL: gateway.url } });
+  const theirs = JSON.stringify({ env: { ANTHROPIC_AUTH_TOKEN: "sk-ant-theirs" } });
+  writeFileSync(named, theirs);
+  const ran = await setupOther("claude-code", "--yes", "--file", named);
+  expect([ran.code, ran.err]).toEqual([1, expect.stringContaining("ANTHROPIC_AUTH_TOKEN")]);
+  expect(ran.err).not.toContain("sk-ant-theirs");
+  expect(readFileSync(named, "utf8")).toBe(theirs);
+});
+
+test.each(["claude-code", "codex"])("%s needs a model with tools", async (agent) => {
+  for (const model of ["plain-1", "nope"]) {
+    const ran = await setupOther(agent, "--yes", "--model", model);
+    expect([ran.code, ran.err]).toEqual([1, expect.stringContaining("base-preview-v1")]);
+  }
+  expect([existsSync(profile), existsSync(settings)]).toEqual([false, false]);
 });

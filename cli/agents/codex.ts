@@ -1,0 +1,51 @@
+// This gateway as a profile of Codex (https://developers.openai.com/codex/config-advanced): a file of its own beside
+// config.toml, which stays as it is. The key is never written: the profile names the environment variable that holds it.
+import { join } from "node:path";
+import { type Agent, homeFolder, type Wanted } from "./agent.ts";
+
+const PROFILE = "tollgate";
+const HEAD = "# By `tollgate setup codex`: `codex --profile tollgate` lays it over config.toml.";
+
+export const codex: Agent = {
+  name: "codex",
+  description: "write a profile of Codex for this gateway; shows it and asks first",
+  where: `${PROFILE}.config.toml in CODEX_HOME, else in ~/.codex`,
+  file: (env) => join(env["CODEX_HOME"] || join(homeFolder(env), ".codex"), `${PROFILE}.config.toml`),
+  oneModel: true,
+  merged: (before, wanted) => (isOurs(before) ? profile(wanted) : null),
+  alone: profile,
+  place: "in place of what it says of the same",
+  start: (file) => `Start Codex with: codex --profile ${profileOf(file)}`,
+};
+
+const profileOf = (file: string): string => /([^/\\]+)\.config\.toml$/.exec(file)?.[1] ?? PROFILE;
+
+/** `web_search`: Codex offers OpenAI's own, which no route of the gateway has. */
+function profile({ url, keyName, models: [model] }: Wanted): string {
+  return `${HEAD}
+model = ${quoted(model.id)}
+model_provider = "${PROFILE}"
+model_context_window = ${model.context_length}
+web_search = "disabled"
+
+[model_providers.${PROFILE}]
+name = "Tollgate"
+base_url = ${quoted(`${url}/v1`)}
+env_key = "${keyName}"
+wire_api = "responses"
+`;
+}
+
+/** A basic string of TOML says what one of JSON says. */
+const quoted = (text: string): string => JSON.stringify(text);
+
+const KEYS = "model|model_provider|model_context_window|web_search|name|base_url|env_key|wire_api".split("|");
+
+/** Whether nothing stands there that only a person can have written. */
+function isOurs(text: string): boolean {
+  const known = new Set(["", HEAD, `[model_providers.${PROFILE}]`]);
+  return text
+    .split(/\r?\n/)
+    .map((line) => line.trim())
+    .every((line) => known.has(line) || KEYS.includes(/^(\w+) *= *(?:"[^"\\]*"|\d+)$/.exec(line)?.[1] ?? ""));
+}

@@ -1,0 +1,20 @@
+// Configurations in JSON that people write by hand: read as strictly as a request's body, written with their indentation.
+import { parseJson } from "../../src/domain/parse-json.ts";
+
+export type Members = Record<string, unknown>;
+
+/** Null for what is not plain JSON: comments, commas too many, a key twice. */
+export function read(text: string): unknown {
+  try {
+    return parseJson(new TextEncoder().encode(text));
+  } catch {
+    return null; // whoever asks says what to do about it
+  }
+}
+
+export const membersOf = (value: unknown): Members | null =>
+  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Members) : null;
+
+export const indentOf = (text: string): string => /^\{\r?\n([ \t]+)"/.exec(text.trimStart())?.[1] ?? "  ";
+
+export const print = (value: unknown, indent = "  "): string => `${JSON.stringify(value, null, indent)}\n`;

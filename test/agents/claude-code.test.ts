@@ -1,0 +1,50 @@
+// Claude Code as it is, pointed at the gateway by `tollgate setup`: it edits a file through its tools, on every shape of
+// upstream.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { join } from "node:path";
+import { House, modelOn, SHAPES } from "./house.ts";
+import { program } from "./installed.ts";
+
+let house: House;
+let claude = "";
+beforeAll(async () => {
+  claude = await program("@anthropic-ai/claude-code-{platform}/claude");
+  house = await House.open();
+}, 300_000);
+afterAll(() => house.close());
+
+/** `IS_SANDBOX`: the administrator of a container may let it work without being asked. */
+const QUIET = {
+  DISABLE_TELEMETRY: "1",
+  DISABLE_ERROR_REPORTING: "1",
+  DISABLE_AUTOUPDATER: "1",
+  CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
+  IS_SANDBOX: "1",
+};
+
+test.each(SHAPES)("edits a file, by messages, on an upstream of the shape %s", async (shape) => {
+  await house.at(async (workplace) => {
+    await house.setUp(workplace, "claude-code", "--model", modelOn(shape));
+    const file_path = workplace.notes;
+    house.script(
+      [{ name: "Read", arguments: { file_path } }],
+      [{ name: "Edit", arguments: { file_path, old_string: "red", new_string: "blue" } }],
+    );
+    const settings = join(workplace.home, ".claude", "tollgate.json");
+    const ran = await workplace.run(
+      [
+        claude,
+        "--settings",
+        settings,
+        "--dangerously-skip-permissions",
+        "-p",
+        "Make the colour in notes.txt blue",
+      ],
+      { ...QUIET, TOLLGATE_KEY: house.customer.secret },
+    );
+    const asked = house.expectDone(workplace, ran);
+    expect(asked.map(({ method, path }) => `${method} ${path}`)).toEqual(
+      Array(3).fill("POST /v1/messages?beta=true"),
+    );
+  });
+});

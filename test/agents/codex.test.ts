@@ -1,0 +1,41 @@
+// Codex as it is, pointed at the gateway by `tollgate setup`: it edits a file through its tools, on every shape of upstream.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { House, modelOn, SHAPES } from "./house.ts";
+import { program } from "./installed.ts";
+
+let house: House;
+let codex = "";
+beforeAll(async () => {
+  codex = await program("@openai/codex-{platform}/vendor/*/bin/codex");
+  house = await House.open();
+}, 300_000);
+afterAll(() => house.close());
+
+const QUIET = [
+  "analytics.enabled=false",
+  "check_for_update_on_startup=false",
+  "features.plugins=false",
+].flatMap((setting) => ["-c", setting]);
+const FREE = ["--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"];
+
+test.each(SHAPES)("edits a file, by responses, on an upstream of the shape %s", async (shape) => {
+  await house.at(async (workplace) => {
+    await house.setUp(workplace, "codex", "--model", modelOn(shape));
+    const run = (cmd: string) => [{ name: "exec_command", arguments: { cmd } }];
+    house.script(run("cat notes.txt"), run("sed -i s/red/blue/ notes.txt"));
+    const command = [codex, "exec", "--profile", "tollgate", ...QUIET, ...FREE];
+    const ran = await workplace.run([...command, "Make the colour in notes.txt blue"], {
+      TOLLGATE_KEY: house.customer.secret,
+    });
+    const asked = house.expectDone(workplace, ran);
+    expect(asked.map(({ method, path }) => `${method} ${path}`)).toEqual(Array(3).fill("POST /v1/responses"));
+    const last = asked.at(-1)?.body?.["input"] as { type: string }[];
+    const types = last.map(({ type }) => type).filter((type) => type !== "message");
+    expect(types.filter((type) => type !== "reasoning")).toEqual([
+      "function_call",
+      "function_call_output",
+      "function_call",
+      "function_call_output",
+    ]);
+  });
+});

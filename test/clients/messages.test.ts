@@ -1,0 +1,68 @@
+// The AI SDK with Anthropic's provider, unmodified, on the Messages API. Anthropic's own SDK and Claude Code are in
+// test/agents/.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { createAnthropic } from "@ai-sdk/anthropic";
+import { APICallError, generateText, jsonSchema, stepCountIs, streamText, tool } from "ai";
+import { type Customer, startGateway, type TestGateway } from "../support/gateway.ts";
+
+let gateway: TestGateway;
+let customer: Customer;
+beforeAll(async () => {
+  gateway = await startGateway();
+  customer = await gateway.customer({ usd: "100" });
+});
+afterAll(async () => {
+  await gateway.assertSound();
+  await gateway.stop();
+});
+
+const MODEL = "base-preview-v1";
+const provider = (apiKey = customer.secret): ReturnType<typeof createAnthropic> =>
+  createAnthropic({ baseURL: gateway.baseUrl, apiKey });
+const lastCall = () => gateway.simulator.bill().at(-1);
+
+test("generateText gives text and the usage of the call", async () => {
+  const result = await generateText({ model: provider()(MODEL), prompt: "Say hello" });
+  expect(result.text).toMatch(/\w+/);
+  expect(result.finishReason).toBe("stop");
+  expect(result.usage.inputTokens).toBe(lastCall()?.prompt_tokens ?? -1);
+  expect(result.usage.outputTokens).toBe(lastCall()?.completion_tokens ?? -1);
+});
+
+test("a loop over tools runs over several steps, whole and streamed", async () => {
+  for (const streamed of [false, true]) {
+    const asked: string[] = [];
+    const get_weather = tool({
+      description: "The weather of a city",
+      inputSchema: jsonSchema<{ city: string }>({
+        type: "object",
+        properties: { city: { type: "string" } },
+        required: ["city"],
+      }),
+      execute: async ({ city }: { city: string }) => {
+        asked.push(city);
+        return "12 degrees";
+      },
+    });
+    const options = {
+      model: provider()(MODEL),
+      prompt: "Use get_weather",
+      tools: { get_weather },
+      stopWhen: stepCountIs(3),
+    };
+    const text = streamed ? await streamText(options).text : (await generateText(options)).text;
+    expect(text).toMatch(/\w+/);
+    expect(asked).toEqual(["text"]);
+  }
+});
+
+test("a refusal of money is an error with status and body, sent once", async () => {
+  const poor = await gateway.customer({ usd: "0" });
+  const before = gateway.simulator.bill().length;
+  const error = await generateText({ model: provider(poor.secret)("plain-1"), prompt: "Hi" }).catch(
+    (thrown: unknown) => thrown,
+  );
+  expect(APICallError.isInstance(error)).toBe(true);
+  expect(error).toMatchObject({ statusCode: 402, isRetryable: false });
+  expect(gateway.simulator.bill()).toHaveLength(before);
+});
