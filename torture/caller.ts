@@ -1,6 +1,7 @@
 // One client of the run: sends a planned request, leaves when the plan says so, and writes down what came back, byte for
 // byte. It never retries: repeats are part of the plan.
 import type { Exchange } from "./history.ts";
+import { modelNamed } from "./models.ts";
 import type { Leave, PlannedRequest } from "./plan.ts";
 import { Random } from "./random.ts";
 
@@ -11,13 +12,22 @@ const PATIENCE_MS = 45_000;
 /** The body of a planned request: the same request, the same bytes. */
 export function bodyOf(request: PlannedRequest): Record<string, unknown> {
   const words = Array.from({ length: request.words }, (_, n) => WORDS[(request.id + n) % WORDS.length]);
+  const text = `${request.id}: ${words.join(" ")}${ideographs(request)}`;
+  const { files = false } = modelNamed(request.model);
   return {
     model: request.model,
-    messages: [{ role: "user", content: `${request.id}: ${words.join(" ")}${ideographs(request)}` }],
+    messages: [{ role: "user", content: files ? [{ type: "text", text }, pdfOf(request)] : text }],
     ...(request.maxTokens !== null && { max_tokens: request.maxTokens }),
     ...(request.stream && { stream: true }),
     ...(request.stream && request.includeUsage && { stream_options: { include_usage: true } }),
   };
+}
+
+/** Of one to three pages. */
+function pdfOf({ id }: PlannedRequest): object {
+  const pages = Array.from({ length: 1 + (id % 3) }, (_, n) => `${n + 3} 0 obj << /Type /Page >> endobj\n`);
+  const file_data = `data:application/pdf;base64,${btoa(`%PDF-1.4\n${pages.join("")}%%EOF`)}`;
+  return { type: "file", file: { filename: `${id}.pdf`, file_data } };
 }
 
 const IDEOGRAPHS = { from: 0x4e00, count: 0x5000 };

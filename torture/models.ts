@@ -41,6 +41,8 @@ export interface Model {
   repriced?: boolean;
   /** Whether its releases price classes of tokens: at the rate of all tokens, so that sums stay easy. */
   classed?: boolean;
+  /** Whether its requests carry a PDF. */
+  files?: boolean;
 }
 
 const well = (name: string, weight: number, behaviour: Record<string, unknown> = {}): Model => ({
@@ -68,6 +70,7 @@ const inShape = (shape: ProviderName): Model[] => [
     providers: [shape],
     classed: true,
   },
+  { ...well(`${shape}-reads`, 2, { tokens_per_second: 200 }), providers: [shape], files: true },
   { ...well(`${shape}-second`, 3), routes: [{ status: 529 }, {}], providers: [shape, "alpha"] },
   { ...well(`second-${shape}`, 3), routes: [{ status: 429 }, {}], providers: ["beta", shape] },
   { ...ill(`${shape}-breaks`, 2, { reset_after_events: 4 }), providers: [shape] },
@@ -97,6 +100,13 @@ export const MODELS: readonly Model[] = [
       service_tier: "flex",
     }),
     classed: true,
+  },
+  { ...well("reads", 4), files: true },
+  {
+    ...well("reads-elsewhere", 2),
+    routes: [{ status: 529 }, {}],
+    providers: ["claude", "converse"],
+    files: true,
   },
   { ...well("second-route", 6), routes: [{ status: 503 }, {}] },
   { ...well("silent-about-usage", 3, { no_usage: true }), misreports: true },
@@ -155,7 +165,7 @@ export const tierOf = (model: string): "standard" | "research" =>
 
 /** The manifests of a model, one per route. */
 export function manifestsOf(
-  { name, routes, providers, classed = false }: Model,
+  { name, routes, providers, classed = false, files = false }: Model,
   { version, nanoPerToken } = { version: 1, nanoPerToken: NANO_PER_TOKEN },
 ): ManifestInput[] {
   const rate = formatUsd(nanoUsd(nanoPerToken * 1_000_000n));
@@ -171,7 +181,8 @@ export function manifestsOf(
     default_output_tokens: 128,
     tokenizer: "o200k_base",
     priority: route + 1,
-    capabilities: { max_n: 1 },
+    capabilities: { max_n: 1, files },
+    ...(files && { file_tokens_max: 1000, file_pages_max: 3 }),
     pricing: {
       currency: "USD",
       input_per_million: rate,
