@@ -16,6 +16,7 @@ import { addPayments } from "./payments.ts";
 import { Problem } from "./problem.ts";
 import { addPeople } from "./people.ts";
 import { addProvider } from "./provider.ts";
+import { addReady } from "./ready.ts";
 import { addReceipt } from "./receipt.ts";
 import { addRelease } from "./release.ts";
 import { addRequest } from "./request.ts";
@@ -30,6 +31,7 @@ const NOUNS = [
   addServe,
   addSimulator,
   addDoctor,
+  addReady,
   addProvider,
   addLogin,
   addLogout,

@@ -1,16 +1,33 @@
-// `npm run build`: the whole product as one file, dist/tollgate, for the machine it is built on: Bun, the gateway, its
-// threads, the command line and the dashboard. Beside it a checksum and the licences of what is inside.
+// `npm run build`: the whole product as one file, dist/tollgate, for the machine it is built on, or with `-- --target NAME`
+// for another one (scripts/targets.ts): Bun, the gateway, its threads, the command line and the dashboard. Beside it a
+// checksum, the licences of what is inside, and the list of it (CycloneDX).
 import { createHash } from "node:crypto";
 import { cp, mkdir, rename, rm } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import { Glob } from "bun";
+import { parseArgs } from "node:util";
 import { thirdPartyNotices } from "./notices.ts";
+import { billOfMaterials } from "./sbom.ts";
+import { bunProgram, TARGETS, targetOf } from "./targets.ts";
 
 const root = join(import.meta.dir, "..");
-const target = resolve(root, process.argv[2] ?? "dist/tollgate");
-const folder = join(target, "..");
-const stage = `${target}.parts`;
-const REFERENCE = "node_modules/@scalar/api-reference";
+const {
+  values: { target: named },
+  positionals,
+} = parseArgs({
+  args: process.argv.slice(2),
+  options: { target: { type: "string" } },
+  allowPositionals: true,
+});
+const machine = named ?? `${process.platform}-${process.arch}`;
+const program = resolve(
+  root,
+  positionals[0] ?? (named === undefined ? "dist/tollgate" : `dist/tollgate-${named}`),
+);
+const folder = join(program, "..");
+const stage = `${program}.parts`;
+const REFERENCE_PACKAGE = "@scalar/api-reference";
+const REFERENCE = `node_modules/${REFERENCE_PACKAGE}`;
 const REFERENCE_SCRIPT = join(REFERENCE, "dist/browser/standalone.js");
 
 async function run(...args: string[]): Promise<void> {
@@ -25,8 +42,16 @@ async function step(name: string, work: () => Promise<unknown>): Promise<void> {
   console.log(`${name.padEnd(12)} ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
 }
 
+/** Another machine's Bun, to put the code behind. */
+async function crossFlags(): Promise<string[]> {
+  if (named === undefined) return [];
+  const other = targetOf(named);
+  return [`--target=${other.bun}`, `--compile-executable-path=${await bunProgram(root, other)}`];
+}
+
 await mkdir(folder, { recursive: true });
 try {
+  const cross = await crossFlags();
   await step("dashboard", () => run("scripts/dashboard.ts", join(stage, "dashboard")));
   await step("reference", () => cp(join(root, REFERENCE_SCRIPT), join(stage, REFERENCE_SCRIPT)));
   const threads = [...new Glob("src/**/*-worker.ts").scanSync(root)];
@@ -41,18 +66,22 @@ try {
       "--sourcemap=inline",
       "--no-compile-autoload-dotenv",
       "--no-compile-autoload-bunfig",
+      ...cross,
       `--outfile=${join(stage, "tollgate")}`,
       "cli/executable.ts",
       ...threads,
       ...assets,
     ),
   );
-  await rename(join(stage, "tollgate"), target);
+  await rename(join(stage, "tollgate"), program);
   await Bun.write(join(folder, "THIRD-PARTY-NOTICES.txt"), await thirdPartyNotices(root, [REFERENCE]));
-  const bytes = await Bun.file(target).bytes();
+  const bun = TARGETS[machine]?.package ?? "";
+  const bill = await billOfMaterials(root, { also: [REFERENCE_PACKAGE], bun });
+  await Bun.write(`${program}.cdx.json`, `${JSON.stringify(bill, null, 2)}\n`);
+  const bytes = await Bun.file(program).bytes();
   const digest = createHash("sha256").update(bytes).digest("hex");
-  await Bun.write(`${target}.sha256`, `${digest}  ${basename(target)}\n`);
-  console.log(`${target}  ${Math.round(bytes.byteLength / 1_000_000)} MB  sha256 ${digest}`);
+  await Bun.write(`${program}.sha256`, `${digest}  ${basename(program)}\n`);
+  console.log(`${program}  ${Math.round(bytes.byteLength / 1_000_000)} MB  sha256 ${digest}`);
 } finally {
   await rm(stage, { recursive: true, force: true });
 }

@@ -84,11 +84,16 @@ afterAll(async () => {
   for (const path of [built, folder]) rmSync(path, { recursive: true, force: true });
 });
 
-test("beside the file lie its checksum and the licences of what is inside, nothing else", () => {
+test("beside the file lie its checksum, the licences and the list of what is inside, nothing else", () => {
   const digest = createHash("sha256")
     .update(readFileSync(join(built, "tollgate")))
     .digest("hex");
-  expect(readdirSync(built).toSorted()).toEqual(["THIRD-PARTY-NOTICES.txt", "tollgate", "tollgate.sha256"]);
+  expect(readdirSync(built).toSorted()).toEqual([
+    "THIRD-PARTY-NOTICES.txt",
+    "tollgate",
+    "tollgate.cdx.json",
+    "tollgate.sha256",
+  ]);
   expect(readFileSync(join(built, "tollgate.sha256"), "utf8")).toBe(`${digest}  tollgate\n`);
   const notices = readFileSync(join(built, "THIRD-PARTY-NOTICES.txt"), "utf8");
   for (const name of ["better-auth", "react", "pg", "@scalar/api-reference"])

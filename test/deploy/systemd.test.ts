@@ -1,0 +1,48 @@
+// `deploy/systemd/tollgate.service`, as systemd itself reads it, and against the settings that it has to fit.
+import { expect, test } from "bun:test";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { loadConfig } from "../../src/config/config.ts";
+import { runToEnd } from "../support/program.ts";
+
+const unit = readFileSync(join(import.meta.dir, "../../deploy/systemd/tollgate.service"), "utf8");
+const setting = (name: string): string => new RegExp(`^${name}=(.*)$`, "m").exec(unit)?.[1] ?? "";
+
+const analyze = Bun.which("systemd-analyze");
+if (analyze === null)
+  console.warn("systemd.test.ts: the unit is not verified here: there is no systemd-analyze");
+
+/** What systemd has to say about the unit; its program is one that every machine has. */
+async function complaints(text: string): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), "tollgate-unit-"));
+  try {
+    const file = join(folder, "tollgate.service");
+    writeFileSync(file, text.replace("/usr/local/bin/tollgate", "/bin/sh"));
+    const { code, err } = await runToEnd(analyze ?? "", ["verify", "--man=no", file]);
+    return code === 0 ? err.replaceAll(/^(?!.*tollgate\.service).*\n/gm, "") : `${code}: ${err}`;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+test.skipIf(analyze === null)(
+  "systemd finds nothing wrong with the unit, and would with one that is",
+  async () => {
+    expect(await complaints(unit)).toBe("");
+    expect(await complaints(unit.replace("StateDirectoryMode=0700", "StateDirectoryModus=0700"))).toContain(
+      "Modus",
+    );
+  },
+);
+
+test("it waits longer than the longest stream, owns the store's directory, and runs as nobody else", () => {
+  const { limits } = loadConfig({ env: {}, cwd: tmpdir(), flags: {} });
+  expect(Number(setting("TimeoutStopSec")) * 1000).toBeGreaterThan(limits.requestTimeoutMs);
+  expect(setting("Environment")).toContain(`TOLLGATE_DATA_DIR=/var/lib/${setting("StateDirectory")} `);
+  expect([setting("User"), setting("StateDirectoryMode"), setting("NoNewPrivileges")]).toEqual([
+    "tollgate",
+    "0700",
+    "yes",
+  ]);
+});
