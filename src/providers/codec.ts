@@ -3,7 +3,7 @@
 import type { NativeShape } from "../domain/native-body.ts";
 import type { OptionalField } from "../domain/request-fields.ts";
 import type { FailureCause } from "./failure.ts";
-import type { CallDraft, OutgoingBody, Part, ProviderCall } from "./provider.ts";
+import type { CallDraft, CountCall, OutgoingBody, Part, ProviderCall } from "./provider.ts";
 
 /** A request of ours as it stands before anything proves whose it is. */
 export interface Outgoing {
@@ -40,6 +40,11 @@ export interface Codec<Event> {
   prepare(draft: CallDraft): OutgoingBody;
   /** Where a call goes, below the base URL, and the headers of its shape. The body is `call.body`. */
   target(call: ProviderCall): { path: string; headers: Record<string, string> };
+  /** Where a prompt is counted for nothing: the address of such a call, and its answer, null for what is none. */
+  readonly counting?: {
+    target(call: CountCall): { path: string; headers: Record<string, string> };
+    read(text: string): number | null;
+  };
   readonly authorize: Authorize;
   /** Splits one reply into events. */
   framing(): Framing<Event>;

@@ -83,6 +83,8 @@ export interface OutgoingBody extends Prompt {
   readonly native?: true;
   /** Of the caller's headers those that go along, by lower-case name. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** The same call as its provider counts it, where that counts at all. */
+  readonly counted?: () => string;
   /** Names of the caller's fields that this upstream does not know: not sent. */
   readonly ignored: readonly string[];
   /** The text with its output ceiling O per choice, which is never exceeded. */
@@ -107,6 +109,16 @@ export interface ProviderCall {
   outputCeiling: number;
   /** Aborts the upstream call: the client left, a deadline passed, the hold ended. */
   signal: AbortSignal;
+}
+
+/** What is asked to be counted, and never run. */
+export interface CountCall {
+  requestId: string;
+  upstreamModel: string;
+  /** Of this provider's `prepare`; it says `counted`. */
+  body: OutgoingBody;
+  signal: AbortSignal;
+  withinMs: number;
 }
 
 export interface ProviderStream {
@@ -134,6 +146,8 @@ export interface Provider {
   complete(call: ProviderCall): Promise<Answer>;
   /** One upstream call, streamed. The request is sent when this is called; throws `Failure`, also while iterating. */
   stream(call: ProviderCall): Promise<ProviderStream>;
+  /** Tokens of a prompt as the provider itself counts them, for nothing. Throws `Failure`. */
+  countTokens?(call: CountCall): Promise<number>;
   /** A cheap liveness call; throws `Failure`. */
   probe(signal: AbortSignal): Promise<void>;
 }

@@ -33,7 +33,7 @@ async function statusOf(
 
 /** Headers that hold keys elsewhere, and none at this path. */
 function unreadAt(path: string): readonly string[] {
-  const format = FORMATS.find((one) => path === one.path || path === `${one.path}/quote`);
+  const format = FORMATS.find((one) => path === one.path || path.startsWith(`${one.path}/`));
   const read = format?.credentialHeader ?? "authorization";
   return read === "either" ? [] : CREDENTIAL_HEADERS.filter((header) => header !== read);
 }

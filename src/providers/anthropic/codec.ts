@@ -1,10 +1,12 @@
 // The Anthropic Messages shape behind any of its envelopes (providers.md §1).
 import type { Authorize, Codec } from "../codec.ts";
+import { isObject, readJson } from "../http/json.ts";
 import { SseEvents } from "../http/sse.ts";
 import { readClaudeError } from "./read-error.ts";
 import { ClaudeReader } from "./reader.ts";
 import { type Contract, contractOf } from "./contracts.ts";
 import { ENVELOPES, type EnvelopeName, type EnvelopeOwn } from "./envelopes.ts";
+import type { OutgoingBody } from "../provider.ts";
 import { BETA_HEADER } from "./betas.ts";
 import { nativeClaudeBody } from "./native-body.ts";
 import { CLAUDE_FIELDS, claudeBody } from "./request-body.ts";
@@ -21,6 +23,14 @@ export interface ClaudeAccount {
 export function claudeCodec({ envelope: name, own, contract, authorize }: ClaudeAccount): Codec<string> {
   const envelope = ENVELOPES[name];
   const { versionInBody, binding } = envelope;
+  const headersOf = (upstreamModel: string, { headers }: OutgoingBody): Record<string, string> => ({
+    "content-type": "application/json",
+    ...(versionInBody === null && { "anthropic-version": API_VERSION }),
+    ...betaHeader(
+      headers?.[BETA_HEADER],
+      binding && { ...contractOf(upstreamModel), ...contract }.bound ? BINDING_CONTROLS : null,
+    ),
+  });
   return {
     fields: CLAUDE_FIELDS,
     temperatureMax: 1,
@@ -37,13 +47,17 @@ export function claudeCodec({ envelope: name, own, contract, authorize }: Claude
     target: ({ request, upstreamModel, body }) => ({
       path: envelope.path(own, { model: upstreamModel, stream: request.stream }),
       headers: {
-        "content-type": "application/json",
         accept: request.stream ? "text/event-stream" : "application/json",
-        ...(versionInBody === null && { "anthropic-version": API_VERSION }),
-        ...betaHeader(
-          body.headers?.[BETA_HEADER],
-          binding && { ...contractOf(upstreamModel), ...contract }.bound ? BINDING_CONTROLS : null,
-        ),
+        ...headersOf(upstreamModel, body),
+      },
+    }),
+    ...(envelope.counts && {
+      counting: {
+        target: ({ upstreamModel, body }) => ({
+          path: "/messages/count_tokens",
+          headers: { accept: "application/json", ...headersOf(upstreamModel, body) },
+        }),
+        read: countIn,
       },
     }),
     authorize,
@@ -51,6 +65,13 @@ export function claudeCodec({ envelope: name, own, contract, authorize }: Claude
     reader: () => new ClaudeReader(),
     readError: readClaudeError,
   };
+}
+
+/** Null for what says no count. */
+function countIn(text: string): number | null {
+  const answer = readJson(text);
+  const tokens = isObject(answer) ? answer["input_tokens"] : null;
+  return typeof tokens === "number" && Number.isSafeInteger(tokens) && tokens >= 0 ? tokens : null;
 }
 
 /** The caller's names and ours. */

@@ -36,9 +36,17 @@ export interface Envelope {
   idHeader: string;
   /** It knows the vendor's own switch for thoughts that belong to another conversation. */
   binding: boolean;
+  /** It counts a prompt for nothing, beside its messages. */
+  counts: boolean;
 }
 
-const MESSAGES = { path: () => "/messages", versionInBody: null, idHeader: "request-id", binding: false };
+const MESSAGES = {
+  path: () => "/messages",
+  versionInBody: null,
+  idHeader: "request-id",
+  binding: false,
+  counts: true,
+};
 const DIRECT = "https://api.anthropic.com/v1";
 
 export const ENVELOPES: Record<EnvelopeName, Envelope> = {
@@ -76,6 +84,7 @@ export const ENVELOPES: Record<EnvelopeName, Envelope> = {
     versionInBody: "vertex-2023-10-16",
     idHeader: "x-request-id",
     binding: false,
+    counts: false,
   },
   bedrock: {
     ...MESSAGES,
@@ -90,6 +99,7 @@ export const ENVELOPES: Record<EnvelopeName, Envelope> = {
         ? { setting: "region", message: "is needed: the region of AWS that is called, e.g. us-east-1" }
         : null,
     idHeader: "x-amzn-requestid",
+    counts: false,
   },
 };
 

@@ -66,10 +66,30 @@ export function nativeClaudeBody(draft: CallDraft, native: NativeBody, dialect: 
       ...betas.ignored,
     ],
     print: (ceiling) => (printed ?? JSON.stringify(fields)).slice(0, -1) + printEnd(thoughts, ceiling),
+    counted: () => countedOf(fields, thoughts),
     sent: () => {
       printed = null;
     },
   };
+}
+
+/** What the vendor's count takes; it refuses the rest. */
+const COUNTED = [
+  "model",
+  "messages",
+  "system",
+  "tools",
+  "tool_choice",
+  "output_config",
+  "context_management",
+  "cache_control",
+] as const;
+
+function countedOf(fields: JsonObject, thoughts: NativeThoughts): string {
+  const thinking = thoughts.field(Number.MAX_SAFE_INTEGER);
+  const asked: JsonObject = thinking === null ? {} : { thinking };
+  for (const name of COUNTED) if (fields[name] !== undefined) asked[name] = fields[name];
+  return JSON.stringify(asked);
 }
 
 const lengthOf = (value: unknown): number => (Array.isArray(value) ? value.length : 1);

@@ -3,7 +3,7 @@
 import type { AnswerReader, Codec, Outgoing } from "../codec.ts";
 import { Failure } from "../failure.ts";
 import { NativeReader } from "../native.ts";
-import type { Answer, Provider, ProviderCall, ProviderStream } from "../provider.ts";
+import type { Answer, CountCall, Provider, ProviderCall, ProviderStream } from "../provider.ts";
 import { answerOf } from "./answer.ts";
 import { readBounded, send } from "./call.ts";
 import { readParts } from "./events.ts";
@@ -41,6 +41,7 @@ export function httpProvider<Event>(upstream: ProviderAddress, codec: Codec<Even
     prepare: (draft) => codec.prepare(draft),
     complete: (call) => complete(line, call),
     stream: (call) => stream(line, call),
+    ...(codec.counting !== undefined && { countTokens: (call: CountCall) => countTokens(line, call) }),
     probe: (signal) => probe(line, signal),
   };
 }
@@ -77,6 +78,34 @@ async function stream<Event>(line: Line<Event>, call: ProviderCall): Promise<Pro
   } catch (error) {
     timeouts.end();
     throw error;
+  }
+}
+
+/** Of a count: a number in an object. */
+const COUNT_BYTES_MAX = 64 * 1024;
+
+async function countTokens<Event>(line: Line<Event>, call: CountCall): Promise<number> {
+  const { baseUrl, codec } = line;
+  const { counting } = codec;
+  const body = call.body.counted?.();
+  if (counting === undefined || body === undefined)
+    throw new Failure("rejected", "no", "this provider does not count");
+  const { withinMs: ms } = call;
+  const timeouts = new CallTimeouts(call.signal, { firstTokenMs: ms, idleMs: ms, totalMs: ms });
+  try {
+    const { path, headers } = counting.target(call);
+    const counted: Outgoing = {
+      url: `${baseUrl}${path}`,
+      method: "POST",
+      body,
+      headers: { ...headers, ...OURS, "x-request-id": call.requestId },
+    };
+    const { reply } = await send(counted, { ...line, timeouts });
+    const tokens = counting.read(await readBounded(reply, { bytesMax: COUNT_BYTES_MAX, timeouts }));
+    if (tokens !== null) return tokens;
+    throw new Failure("broken", "unknown", "the upstream did not say a count");
+  } finally {
+    timeouts.end();
   }
 }
 

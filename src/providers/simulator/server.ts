@@ -6,6 +6,7 @@ import { answerTo } from "./answer.ts";
 import { type Behaviour, Behaviours, type Control, controlSchema } from "./behaviour.ts";
 import { ProviderBill, type BilledCall, type OpenCall } from "./bill.ts";
 import { type Face, FaceRefusal, type Heard } from "./face.ts";
+import { countingFace, countsClaude } from "./anthropic/counting.ts";
 import { FACES } from "./faces.ts";
 import { completionTokensOf } from "./print.ts";
 import { type Step, streamOf } from "./stream.ts";
@@ -66,6 +67,8 @@ interface Rooms {
 
 async function route(rooms: Rooms, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { pathname } = new URL(request.url ?? "/", "http://simulator");
+  if (request.method === "POST" && countsClaude(pathname))
+    return await counted(response, JSON.parse(await readText(request)), { path: pathname, request });
   const face = request.method === "POST" ? FACES.find((one) => one.serves(pathname)) : undefined;
   if (face !== undefined) return await called({ ...rooms, face, path: pathname }, request, response);
   const at = `${request.method} ${request.url}`;
@@ -88,6 +91,20 @@ async function route(rooms: Rooms, request: IncomingMessage, response: ServerRes
         error: { message: `no ${at} here`, type: "invalid_request_error", param: null, code: "unknown_url" },
       });
   }
+}
+
+/** For nothing: no call on anybody's bill. */
+async function counted(
+  response: ServerResponse,
+  body: unknown,
+  { path, request }: { path: string; request: IncomingMessage },
+): Promise<void> {
+  const heard = hear(countingFace, body, { path, headers: request.headers });
+  if (heard instanceof FaceRefusal) {
+    const { status = 400, code = null } = heard.about;
+    return reply(response, status, countingFace.refusal({ status, code, message: heard.message }));
+  }
+  reply(response, 200, { input_tokens: (await answerTo(heard.asked, {})).promptTokens });
 }
 
 type Called = Rooms & { face: Face; path: string };

@@ -1,0 +1,122 @@
+// POST /v1/messages/count_tokens: how many tokens a prompt has, for nothing (surfaces.md §4). Agents shorten what they send by
+// it, so that it is never told too low: the provider's own count where the first route has one; ours, where its tokenizer is one of
+// ours; else the bound that would be held for. Nothing is held, and nothing written.
+import { Refusal, type RefusalCode } from "../domain/refusals.ts";
+import type { CallLimits } from "../limits/limits.ts";
+import { Concurrency } from "../limits/concurrency.ts";
+import { Windows } from "../limits/window.ts";
+import type { Clock } from "../lib/clock.ts";
+import { promptBound } from "../pricing/quote.ts";
+import { promptTokensWithin } from "../pricing/tokens.ts";
+import { Failure } from "../providers/failure.ts";
+import { authenticateKey } from "../registry/api-keys.ts";
+import { credentialOf } from "./credential.ts";
+import type { Candidate } from "./hold.ts";
+import type { Incoming } from "./incoming.ts";
+import type { PreviewPorts } from "./preview.ts";
+import { admissionRequestOf, prepareRequest } from "./prepared-request.ts";
+
+export interface CountTokensPorts extends PreviewPorts {
+  limits: Pick<CallLimits, "arrive">;
+  clock: Pick<Clock, "monotonicMs">;
+}
+
+/** So many counts at once: of one organization, and of all. They share nothing with the calls that pay. */
+const AT_ONCE = { organization: 4, all: 64 };
+/** A provider limits counts by account: no organization uses up those of the others. Beyond it ours are told. */
+const ASKED_PER_MINUTE = 60;
+const MINUTE_MS = 60_000;
+const ORGANIZATIONS_KEPT = 10_000;
+const PROVIDER_MS = 5000;
+const OWN_COUNT_MS = 5000;
+
+/** What a call would be refused with although it can be counted. */
+const COUNTED_ALL_THE_SAME: ReadonlySet<RefusalCode> = new Set([
+  "insufficient_credits",
+  "key_spend_limit_reached",
+  "context_length_exceeded",
+]);
+
+export class PromptCounts {
+  private readonly atOnce: Concurrency;
+  private readonly asked = new Windows({
+    most: ASKED_PER_MINUTE,
+    windowMs: MINUTE_MS,
+    kept: ORGANIZATIONS_KEPT,
+  });
+
+  constructor(private readonly ports: CountTokensPorts) {
+    const organization = {
+      name: "count_tokens",
+      most: AT_ONCE.organization,
+      of: ({ organizationId }: { organizationId: string }) => organizationId,
+      whose: "This organization",
+    };
+    this.atOnce = new Concurrency([organization], { inProcess: AT_ONCE.all, refused: () => {} });
+  }
+
+  /** Throws `Refusal` for whatever the call itself would be refused with before it is priced. */
+  async count(incoming: Incoming): Promise<number> {
+    const { ports } = this;
+    const credential = credentialOf(incoming.authorization);
+    incoming.checkBody();
+    const known = await authenticateKey(ports.ledger, credential);
+    if (known.kind === "refused") throw known.refusal;
+    const { refusal } = ports.limits.arrive(credential);
+    if (refusal !== null) throw refusal;
+    const slot = this.atOnce.take(credential);
+    if (slot instanceof Refusal) throw slot;
+    try {
+      return await this.counted(incoming, credential);
+    } finally {
+      slot.done();
+    }
+  }
+
+  private async counted(incoming: Incoming, credential: ReturnType<typeof credentialOf>): Promise<number> {
+    const { routeTable, ledger, ...others } = this.ports;
+    const { organizationId } = credential;
+    const body = await incoming.readBody(organizationId);
+    const ports = {
+      ...others,
+      routeTable: {
+        candidates: (model: string) => routeTable.open(model),
+        closedReason: (model: string) => routeTable.closedReason(model),
+      },
+    };
+    const prepared = await prepareRequest(ports, incoming, { organizationId, body });
+    const { requestId } = incoming;
+    const outcome = await ledger.preview(admissionRequestOf(ports, prepared, { requestId, credential }));
+    const paid = outcome.kind !== "refused";
+    if (!paid && !COUNTED_ALL_THE_SAME.has(outcome.refusal.code)) throw outcome.refusal;
+    const [first] = prepared.candidates;
+    if (first === undefined) throw new Error("counted without a route");
+    return await this.tokensOf(first, { incoming, organizationId, paid });
+  }
+
+  private async tokensOf(
+    { release, body }: Candidate,
+    {
+      incoming: { requestId, signal },
+      organizationId,
+      paid,
+    }: { incoming: Incoming; organizationId: string; paid: boolean },
+  ): Promise<number> {
+    const bound = promptBound(body.size, release);
+    const provider = this.ports.providers.get(release.provider);
+    if (body.counted === undefined) {
+      const limits = { organizationId, lane: "admission", deadlineMs: OWN_COUNT_MS, signal } as const;
+      const count = await promptTokensWithin(body, release, limits);
+      return count.kind === "exact" ? count.tokens : bound;
+    }
+    if (provider?.countTokens === undefined || !paid) return bound; // nobody here knows its tokenizer
+    if (!this.asked.count(organizationId, this.ports.clock.monotonicMs()).fits) return bound;
+    const { upstreamModel } = release;
+    const call = { requestId, upstreamModel, body, signal, withinMs: PROVIDER_MS };
+    const told = await provider.countTokens(call).catch((error: unknown) => {
+      if (error instanceof Failure) return bound;
+      throw error;
+    });
+    return Math.min(told, bound);
+  }
+}
