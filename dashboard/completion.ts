@@ -1,15 +1,9 @@
 // The state of one request of the playground while it runs: admitted, waiting, streaming, settled.
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
-import {
-  type ChatBody,
-  complete,
-  type CompletionEvent,
-  type Settled,
-  type ToolCall,
-  type ToolCallPart,
-  type Usage,
-} from "./api/completion.ts";
+import { FIRST_SURFACE, type SpokenSurface } from "../src/domain/surfaces.ts";
+import type { ChatBody, Settled, ToolCall, ToolCallPart, Usage } from "./api/chat.ts";
+import { complete, type CompletionEvent } from "./api/completion.ts";
 
 export interface Completion {
   phase: "idle" | "sending" | "waiting" | "streaming" | "settled" | "stopped" | "refused";
@@ -53,6 +47,8 @@ const IDLE: Completion = {
 
 export interface Sending {
   key: string;
+  /** That of chat completions where this is left out. */
+  surface?: SpokenSurface;
   request: ChatBody;
   /** Bound of the prompt, where it is known. */
   promptTokens?: number | null;
@@ -68,7 +64,12 @@ export function useCompletion(org: string) {
   useEffect(() => () => abort.current?.abort(), []);
 
   /** Runs to its end, and says how it ended. */
-  const start = async ({ key, request, promptTokens = null }: Sending): Promise<Completion> => {
+  const start = async ({
+    key,
+    surface = FIRST_SURFACE,
+    request,
+    promptTokens = null,
+  }: Sending): Promise<Completion> => {
     abort.current?.abort();
     const mine = new AbortController();
     abort.current = mine;
@@ -80,7 +81,7 @@ export function useCompletion(org: string) {
     };
     show(now);
     try {
-      const terms = { request, signal: mine.signal };
+      const terms = { surface, request, signal: mine.signal };
       for await (const event of complete({ org, key }, terms)) show(after(now, event));
     } catch (error) {
       const phase = mine.signal.aborted ? "stopped" : "refused";

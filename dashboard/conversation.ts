@@ -1,6 +1,6 @@
 // The turns of a conversation: each request takes along what was said before it, so it is paid again as a prompt.
 import { useState } from "react";
-import type { Message, ToolCall } from "./api/completion.ts";
+import type { Message, ToolCall } from "./api/chat.ts";
 import { type Completion, isRunning, type Sending, useCompletion } from "./completion.ts";
 
 export interface Turn {

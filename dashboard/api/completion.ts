@@ -1,8 +1,11 @@
-// One chat completion of the playground, read as it comes: what was held, each part, what it cost.
-import type { GatewayObject } from "../../src/domain/gateway-object.ts";
+// One request of the playground, read as it comes: what was held, each part, what it cost. It is written, and its answer is
+// read, in the words of chat completions; `surface-words.ts` says them as each surface does.
+import type { ChatBody, Chunk, Settled, ToolCallPart, Usage } from "./chat.ts";
 import { ApiError, open } from "./client.ts";
 import { eventsOf } from "./event-stream.ts";
+import type { SpokenSurface } from "../../src/domain/surfaces.ts";
 import { addressOf } from "./routes.ts";
+import { WORDS } from "./surface-words.ts";
 
 interface Paying {
   org: string;
@@ -10,63 +13,13 @@ interface Paying {
   key: string;
 }
 
-/** A body of POST /v1/chat/completions, as far as the dashboard fills it in. */
-export interface ChatBody {
-  model: string;
-  messages: readonly Message[];
-  stream: boolean;
-  max_tokens?: number;
-  reasoning_effort?: string;
-  tools?: readonly object[];
-}
-
-export type Message =
-  | { role: "system" | "user"; content: string }
-  | { role: "assistant"; content: string | null; tool_calls?: readonly ToolCall[] }
-  | { role: "tool"; tool_call_id: string; content: string };
-
-export interface ToolCall {
-  id: string;
-  type: "function";
-  function: { name: string; arguments: string };
-}
-
 export type CompletionEvent =
   | { kind: "admitted"; requestId: string | null; heldUsd: string | null }
   | { kind: "part"; content: string; reasoning: string; calls: readonly ToolCallPart[] }
   | { kind: "ended"; finishReason: string | null; usage: Usage | null; gateway: Settled | null };
 
-/** A piece of a tool call; `index` says of which. */
-export interface ToolCallPart {
-  index?: number;
-  id?: string;
-  function?: { name?: string; arguments?: string };
-}
-
-export interface Usage {
-  prompt_tokens: number;
-  completion_tokens: number;
-  prompt_tokens_details?: { cached_tokens?: number };
-  completion_tokens_details?: { reasoning_tokens?: number };
-}
-/** `cost` is left out while the request runs. */
-export type Settled = Omit<GatewayObject, "cost"> & { cost?: GatewayObject["cost"] };
-
-interface Said {
-  content?: string | null;
-  reasoning_content?: string | null;
-  tool_calls?: readonly ToolCallPart[];
-}
-
-/** An event of a stream, or the whole answer: the one says `delta`, the other `message`. */
-interface Chunk {
-  choices?: { delta?: Said; message?: Said; finish_reason?: string | null }[];
-  usage?: Usage | null;
-  gateway?: Settled;
-  error?: { message: string; code: string; param: string | null; request_id: string };
-}
-
 interface Terms {
+  surface: SpokenSurface;
   request: ChatBody;
   signal: AbortSignal;
 }
@@ -74,16 +27,13 @@ interface Terms {
 /** Without an `Idempotency-Key`: with one, a request that is stopped would run to its end and be paid whole. */
 export async function* complete(
   { org, key }: Paying,
-  { request, signal }: Terms,
+  { surface, request, signal }: Terms,
 ): AsyncGenerator<CompletionEvent> {
   const response = await open(addressOf("POST /orgs/{org}/playground", { org }), {
     method: "POST",
     signal,
     headers: { "content-type": "application/json" },
-    body: JSON.stringify({
-      key,
-      request: { ...request, ...(request.stream && { stream_options: { include_usage: true } }) },
-    }),
+    body: JSON.stringify({ key, surface, request: withUsage(surface, request) }),
   });
   yield {
     kind: "admitted",
@@ -96,7 +46,7 @@ export async function* complete(
     usage: null,
     gateway: null,
   };
-  for await (const { choices = [], usage, gateway, error } of chunksOf(response, request.stream)) {
+  for await (const { choices = [], usage, gateway, error } of chunksOf(response, surface, request.stream)) {
     if (gateway !== undefined) end.gateway = gateway;
     if (error !== undefined) throw errorOf(error, response.status);
     if (usage) end.usage = usage;
@@ -113,10 +63,22 @@ export async function* complete(
   yield end;
 }
 
-async function* chunksOf(response: Response, streamed: boolean): AsyncGenerator<Chunk> {
-  if (streamed) for await (const data of eventsOf(response)) yield JSON.parse(data) as Chunk;
-  else yield (await response.json()) as Chunk;
+async function* chunksOf(
+  response: Response,
+  surface: SpokenSurface,
+  streamed: boolean,
+): AsyncGenerator<Chunk> {
+  const { events, whole } = WORDS[surface];
+  const event = events();
+  if (streamed) for await (const data of eventsOf(response)) yield event(JSON.parse(data));
+  else yield whole(await response.json());
 }
 
+/** Chat completions tell the usage of a stream to who asks for it. */
+const withUsage = (surface: SpokenSurface, request: ChatBody): object => ({
+  ...WORDS[surface].body(request),
+  ...(surface === "chat.completions" && request.stream && { stream_options: { include_usage: true } }),
+});
+
 const errorOf = (error: NonNullable<Chunk["error"]>, status: number): ApiError =>
-  new ApiError({ ...error, status, requestId: error.request_id });
+  new ApiError({ ...error, status, requestId: error.request_id ?? null });

@@ -2,7 +2,7 @@
 import { Accordion, Badge, Code, Group, Paper, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
-import type { ToolCall } from "../api/completion.ts";
+import type { ToolCall } from "../api/chat.ts";
 import { read } from "../api/read.ts";
 import { type Completion, chargeOf, isRunning } from "../completion.ts";
 import { formatCount } from "../format/count.ts";

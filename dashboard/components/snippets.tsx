@@ -6,13 +6,17 @@ interface SnippetTerms {
   /** The whole key, only inside the secret dialog; otherwise a place to fill in. */
   secret?: string;
   model: string;
+  /** Of a model that makes them, and answers nothing else. */
+  vectors?: boolean;
 }
 
-export const Snippets = ({ baseUrl, secret = "gw_sk_…", model }: SnippetTerms) => (
-  <CodeTabs code={snippets({ baseUrl, secret, model })} />
+export const Snippets = ({ baseUrl, secret = "gw_sk_…", model, vectors = false }: SnippetTerms) => (
+  <CodeTabs code={(vectors ? vectorSnippets : snippets)({ baseUrl, secret, model })} />
 );
 
-function snippets({ baseUrl, secret, model }: Required<SnippetTerms>): Record<string, string> {
+type Filled = Required<Omit<SnippetTerms, "vectors">>;
+
+function snippets({ baseUrl, secret, model }: Filled): Record<string, string> {
   return {
     curl: `curl ${baseUrl}/chat/completions \\
   -H "Authorization: Bearer ${secret}" \\
@@ -45,5 +49,24 @@ const tollgate = createOpenAICompatible({
 const { text } = await generateText({ model: tollgate("${model}"), prompt: "Say hello" });
 console.log(text);`,
     ".env": `OPENAI_BASE_URL=${baseUrl}\nOPENAI_API_KEY=${secret}`,
+  };
+}
+
+function vectorSnippets({ baseUrl, secret, model }: Filled): Record<string, string> {
+  return {
+    curl: `curl ${baseUrl}/embeddings \\
+  -H "Authorization: Bearer ${secret}" \\
+  -H "Content-Type: application/json" \\
+  -d '{"model":"${model}","input":["Say hello"]}'`,
+    Python: `from openai import OpenAI
+
+client = OpenAI(base_url="${baseUrl}", api_key="${secret}")
+answer = client.embeddings.create(model="${model}", input=["Say hello"])
+print(answer.data[0].embedding)`,
+    Node: `import OpenAI from "openai";
+
+const client = new OpenAI({ baseURL: "${baseUrl}", apiKey: "${secret}" });
+const answer = await client.embeddings.create({ model: "${model}", input: ["Say hello"] });
+console.log(answer.data[0]?.embedding);`,
   };
 }

@@ -48,9 +48,9 @@ export const modelsEndpoints = [
 /** A session instead of a key's secret, everything else is `/v1`: the chosen key pays, with its scope, limit and rate. */
 async function payingBy(
   { reports }: Rooms,
-  { org, key, request }: z.output<typeof playgroundInput>,
+  { org, key, surface, request }: z.output<typeof playgroundInput>,
 ): Promise<Paying> {
   const authorization = await credentialOf(reports.sql, org, key);
   if (authorization === null) throw notFound("key");
-  return { authorization, body: new TextEncoder().encode(JSON.stringify(request)) };
+  return { authorization, surface, body: new TextEncoder().encode(JSON.stringify(request)) };
 }

@@ -1,4 +1,5 @@
 // The rooms that endpoints call, by type only: readers alone (`src/reporting`) are functions that an entry imports.
+import type { SpokenSurface } from "../domain/surfaces.ts";
 import type { AlertService } from "../operator/alerts.ts";
 import type { Changes } from "../operator/changes.ts";
 import type { Operator } from "../operator/operator.ts";
@@ -45,9 +46,10 @@ export interface Followed {
   after: string | undefined;
 }
 
-/** A request of the playground: who pays, and its body. */
+/** A request of the playground: who pays, on which surface, and its body. */
 export interface Paying {
   authorization: Credential;
+  surface: SpokenSurface;
   body: Uint8Array;
 }
 

@@ -11,7 +11,7 @@ import { VERSION } from "../domain/program.ts";
 import { receiptSigner } from "../gateway/signed-receipt.ts";
 import type { PreviewPorts } from "../gateway/preview.ts";
 import type { ApiHandler } from "../http/api/handler.ts";
-import type { SurfaceHandler } from "../http/surface.ts";
+import type { PlaygroundPorts } from "../http/api/playground.ts";
 import type { Handler } from "../http/context.ts";
 import type { Method, Route } from "../http/router.ts";
 import type { Uploads } from "../limits/uploads.ts";
@@ -43,7 +43,7 @@ export interface PeopleRooms {
   /** Where this process answers. */
   address(): string;
   uploads: Uploads;
-  chat: SurfaceHandler;
+  answerOn: PlaygroundPorts["answerOn"];
   preview: PreviewPorts;
   startedAtMs: number;
   streamsOpen(): number;

@@ -3,7 +3,6 @@
 import type { Config } from "../config/config.ts";
 import { isOverloaded } from "../domain/overloaded.ts";
 import { CallScopes } from "../gateway/call-scope.ts";
-import { chatCompletions } from "../gateway/formats/chat-completions/chat-completions.ts";
 import type { Format } from "../gateway/formats/format.ts";
 import type { NoteResolved } from "../gateway/hold.ts";
 import { receiptSigner } from "../gateway/signed-receipt.ts";
@@ -169,7 +168,7 @@ export async function openPort(config: Config, rooms: Rooms): Promise<Answering>
     breakers: releases.breakers,
     address,
     uploads,
-    chat: surface(routePorts, chatCompletions),
+    answerOn: (format) => surface(routePorts, format),
     preview: routePorts.complete,
     startedAtMs: clock.nowMs(),
     streamsOpen: () => streams.size,

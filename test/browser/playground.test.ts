@@ -269,3 +269,33 @@ test("who may not spend is told who may", async () => {
   await vera.page.getByText(words.mayNot).waitFor();
   await vera.leave();
 });
+
+test("each surface is one choice away: the same conversation, its own row, its own code", async () => {
+  const shown = async (way: string): Promise<string> => {
+    await visitor.page.getByRole("tab", { name: way, exact: true }).click();
+    return await visitor.page.getByRole("tabpanel", { name: way }).locator("pre").innerText();
+  };
+  for (const [surface, path] of [
+    ["responses", "/v1/responses"],
+    ["messages", "/v1/messages"],
+  ] as const) {
+    await choose(words.surface, words.surfaces[surface]);
+    await type(`Speak ${surface}`);
+    await visitor.page.getByText(words.isHeld).waitFor();
+    const bound = await boundOnScreen();
+    await button(words.send).click();
+    await ended();
+    const { charge, hold, surface: booked } = await newest();
+    expect([booked, bound]).toEqual([surface, hold]);
+    expect(await side(REASONING).getByRole("button", { name: answerTexts.gateway }).innerText()).toContain(
+      `${answerTexts.chargedThen} ${exactMoney(formatUsd(charge))}`,
+    );
+    expect(await side(REASONING).locator("[aria-live]").innerText()).not.toBe("");
+    await button(words.code).click();
+    expect(await shown("curl")).toContain(`${path} `);
+    expect(await visitor.axe()).toEqual([]);
+    await button(words.code).click();
+    await button(words.clear).click();
+  }
+  expect(visitor.complained()).toEqual([]);
+});

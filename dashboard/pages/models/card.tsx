@@ -1,6 +1,7 @@
 // One model: what it costs and can, its routes, and how it is called.
 import { Badge, Button, Code, Group, Paper, Stack, Text, Title } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
+import { givesWords } from "../../api/models.ts";
 import type { Row } from "../../api/routes.ts";
 import { CopyButton } from "../../components/copy.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
@@ -34,11 +35,13 @@ export const Card = ({ org, of }: { org: string; of: Model }) => (
         <Access org={org} of={of} />
       </Group>
       <Text size="sm">
-        {words.price(
-          exactMoney(of.price.input_per_million),
-          exactMoney(of.price.cached_input_per_million),
-          exactMoney(of.price.output_per_million),
-        )}
+        {givesWords(of)
+          ? words.price(
+              exactMoney(of.price.input_per_million),
+              exactMoney(of.price.cached_input_per_million),
+              exactMoney(of.price.output_per_million),
+            )
+          : words.vectorPrice(exactMoney(of.price.input_per_million))}
         , {words.minimum(exactMoney(of.price.request_minimum))}
       </Text>
       {classPricesOf(of.price).map((prices) => (
@@ -48,8 +51,12 @@ export const Card = ({ org, of }: { org: string; of: Model }) => (
       ))}
       <Text size="sm" c="dimmed">
         {[
-          words.bounds(formatCount(of.context_window), formatCount(of.max_output_tokens)),
-          words.defaultOutput(formatCount(of.default_output_tokens)),
+          ...(givesWords(of)
+            ? [
+                words.bounds(formatCount(of.context_window), formatCount(of.max_output_tokens)),
+                words.defaultOutput(formatCount(of.default_output_tokens)),
+              ]
+            : [words.vectorBounds(formatCount(of.context_window))]),
           of.regions.length > 0 && words.regions(of.regions.join(", ")),
           of.reasoning && words.reasoning(of.reasoning.modes.join(", "), of.reasoning.default),
           ...(["tools", "images", "files", "json_schema"] as const).map((one) =>
@@ -81,7 +88,7 @@ function CallCode({ of }: { of: Model }) {
           {words.code}
         </Button>
       </div>
-      {shown && <Snippets baseUrl={baseUrl} model={of.id} />}
+      {shown && <Snippets baseUrl={baseUrl} model={of.id} vectors={!givesWords(of)} />}
     </Stack>
   );
 }
@@ -110,6 +117,7 @@ function Access({ org, of }: { org: string; of: Model }) {
         </ButtonLink>
       </Group>
     );
+  if (!givesWords(of)) return null;
   return (
     <ButtonLink
       size="compact-sm"

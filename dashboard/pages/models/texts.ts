@@ -11,6 +11,8 @@ export const modelsTexts = {
   getEntitled: "Ask for it",
   price: (input: string, cached: string, output: string) =>
     `${input} in · ${cached} cached · ${output} out, per 1 M tokens`,
+  vectorPrice: (input: string) => `${input} per 1 M tokens that go in`,
+  vectorBounds: (context: string) => `embeddings: ${context} tokens in one request, all inputs together`,
   classes: {
     cache_write_per_million: (usd: string) => `${usd} to write to the cache`,
     cache_write_1h_per_million: (usd: string) => `${usd} to write to it for an hour`,

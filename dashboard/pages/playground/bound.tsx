@@ -3,7 +3,8 @@ import { Button, Group, Text } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { ApiError } from "../../api/client.ts";
-import type { ChatBody } from "../../api/completion.ts";
+import type { SpokenSurface } from "../../../src/domain/surfaces.ts";
+import type { ChatBody } from "../../api/chat.ts";
 import { Money } from "../../components/figures.tsx";
 import { Failure } from "../../components/states.tsx";
 import { formatCount } from "../../format/count.ts";
@@ -13,15 +14,16 @@ import { playgroundTexts as words } from "./texts.ts";
 interface BoundProps {
   org: string;
   paidBy: string;
+  surface: SpokenSurface;
   request: ChatBody;
   onAffordable: (tokens: number) => void;
   /** Named where two are asked. */
   named: boolean;
 }
 
-export function Bound({ org, paidBy, request, onAffordable, named }: BoundProps) {
+export function Bound({ org, paidBy, surface, request, onAffordable, named }: BoundProps) {
   const [typed] = useDebouncedValue(JSON.stringify(request), 400);
-  const quote = useQuery(quoteQuery(org, { key: paidBy, request: JSON.parse(typed) as ChatBody }));
+  const quote = useQuery(quoteQuery(org, { key: paidBy, surface, request: JSON.parse(typed) as ChatBody }));
   const about = { org, key: paidBy, model: request.model };
   if (quote.error !== null) return <Failure error={quote.error} about={about} />;
   if (quote.data === undefined) return null;

@@ -1,31 +1,114 @@
-// The request of the playground as a program would send it; the key comes from the environment.
-import type { ChatBody } from "../../api/completion.ts";
+// The request of the playground as a program would send it, on the surface that is spoken; the key comes from the environment.
+import type { SpokenSurface } from "../../../src/domain/surfaces.ts";
+import type { ChatBody } from "../../api/chat.ts";
+import { WORDS } from "../../api/surface-words.ts";
 
-export const printCode = (baseUrl: string, request: ChatBody): Record<string, string> => ({
-  curl: curl(baseUrl, request),
-  Python: python(baseUrl, request),
-  TypeScript: typescript(baseUrl, request),
-});
+interface Place {
+  baseUrl: string;
+  surface: SpokenSurface;
+}
 
-const curl = (baseUrl: string, request: ChatBody): string =>
-  `curl ${baseUrl}/chat/completions \\
+/** How the vendors' SDKs call a surface, and read what it answers. */
+interface Sdk {
+  path: string;
+  call: string;
+  /** Whose SDK; Anthropic's adds `/v1` to its base URL by itself. */
+  of: "openai" | "anthropic";
+  python: { whole: string; streamed: string };
+  typescript: { whole: string; streamed: string };
+}
+
+const SDKS: Readonly<Record<SpokenSurface, Sdk>> = {
+  "chat.completions": {
+    path: "/chat/completions",
+    call: "chat.completions.create",
+    of: "openai",
+    python: {
+      whole: "print(answer.choices[0].message.content)",
+      streamed: `for chunk in answer:
+    if chunk.choices:
+        print(chunk.choices[0].delta.content or "", end="")`,
+    },
+    typescript: {
+      whole: "console.log(answer.choices[0]?.message.content);",
+      streamed:
+        'for await (const chunk of answer) process.stdout.write(chunk.choices[0]?.delta.content ?? "");',
+    },
+  },
+  responses: {
+    path: "/responses",
+    call: "responses.create",
+    of: "openai",
+    python: {
+      whole: "print(answer.output_text)",
+      streamed: `for event in answer:
+    if event.type == "response.output_text.delta":
+        print(event.delta, end="")`,
+    },
+    typescript: {
+      whole: "console.log(answer.output_text);",
+      streamed:
+        'for await (const event of answer) if (event.type === "response.output_text.delta") process.stdout.write(event.delta);',
+    },
+  },
+  messages: {
+    path: "/messages",
+    call: "messages.create",
+    of: "anthropic",
+    python: {
+      whole: `print("".join(block.text for block in answer.content if block.type == "text"))`,
+      streamed: `for event in answer:
+    if event.type == "content_block_delta" and event.delta.type == "text_delta":
+        print(event.delta.text, end="")`,
+    },
+    typescript: {
+      whole: `console.log(answer.content.map((block) => (block.type === "text" ? block.text : "")).join(""));`,
+      streamed: `for await (const event of answer)
+  if (event.type === "content_block_delta" && event.delta.type === "text_delta") process.stdout.write(event.delta.text);`,
+    },
+  },
+};
+
+const CLIENTS = {
+  openai: { name: "OpenAI", python: "openai", typescript: "openai" },
+  anthropic: { name: "Anthropic", python: "anthropic", typescript: "@anthropic-ai/sdk" },
+} as const;
+
+export function printCode({ baseUrl, surface }: Place, asked: ChatBody): Record<string, string> {
+  const sdk = SDKS[surface];
+  // What is left out of a body is `undefined` here.
+  const request = JSON.parse(JSON.stringify(WORDS[surface].body(asked))) as Record<string, unknown>;
+  const said = asked.stream ? ("streamed" as const) : ("whole" as const);
+  const at = sdk.of === "anthropic" ? baseUrl.replace(/\/v1$/, "") : baseUrl;
+  return {
+    curl: curl(`${baseUrl}${sdk.path}`, request),
+    Python: python({ sdk, at, read: sdk.python[said] }, request),
+    TypeScript: typescript({ sdk, at, read: sdk.typescript[said] }, request),
+  };
+}
+
+const curl = (url: string, request: object): string =>
+  `curl ${url} \\
   -H "Authorization: Bearer $TOLLGATE_KEY" \\
   -H "Content-Type: application/json" \\
   -d '${JSON.stringify(request, null, 2).replaceAll("'", "'\\''")}'`;
 
-function python(baseUrl: string, request: ChatBody): string {
-  const fields = Object.entries(request).map(([name, value]) => `    ${name}=${pythonOf(value, 1)},`);
-  const read = request.stream
-    ? `for chunk in answer:
-    if chunk.choices:
-        print(chunk.choices[0].delta.content or "", end="")`
-    : "print(answer.choices[0].message.content)";
+interface Program {
+  sdk: Sdk;
+  /** Its base URL. */
+  at: string;
+  read: string;
+}
+
+function python({ sdk, at, read }: Program, request: object): string {
+  const { name, python: from } = CLIENTS[sdk.of];
+  const fields = Object.entries(request).map(([field, value]) => `    ${field}=${pythonOf(value, 1)},`);
   return `import os
 
-from openai import OpenAI
+from ${from} import ${name}
 
-client = OpenAI(base_url="${baseUrl}", api_key=os.environ["TOLLGATE_KEY"])
-answer = client.chat.completions.create(
+client = ${name}(base_url="${at}", api_key=os.environ["TOLLGATE_KEY"])
+answer = client.${sdk.call}(
 ${fields.join("\n")}
 )
 ${read}`;
@@ -50,13 +133,11 @@ function pythonOf(value: unknown, depth: number): string {
   return JSON.stringify(value);
 }
 
-function typescript(baseUrl: string, request: ChatBody): string {
-  const read = request.stream
-    ? 'for await (const chunk of answer) process.stdout.write(chunk.choices[0]?.delta.content ?? "");'
-    : "console.log(answer.choices[0]?.message.content);";
-  return `import OpenAI from "openai";
+const typescript = ({ sdk, at, read }: Program, request: object): string => {
+  const { name, typescript: from } = CLIENTS[sdk.of];
+  return `import ${name} from "${from}";
 
-const client = new OpenAI({ baseURL: "${baseUrl}", apiKey: process.env.TOLLGATE_KEY });
-const answer = await client.chat.completions.create(${JSON.stringify(request, null, 2)});
+const client = new ${name}({ baseURL: "${at}", apiKey: process.env.TOLLGATE_KEY });
+const answer = await client.${sdk.call}(${JSON.stringify(request, null, 2)});
 ${read}`;
-}
+};

@@ -3,7 +3,7 @@ import { Button, Group, Paper, SimpleGrid, Stack, Text, Textarea } from "@mantin
 import { useDisclosure } from "@mantine/hooks";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import type { Message } from "../../api/completion.ts";
+import type { Message } from "../../api/chat.ts";
 import { CodeTabs } from "../../components/code-tabs.tsx";
 import { type Conversation, useConversation } from "../../conversation.ts";
 import { useMembership } from "../../membership.tsx";
@@ -32,10 +32,11 @@ export function Conversations(choices: Choices) {
   const spoken: Message = { role: "user", content: message };
   const say = async ({ asked, with: one }: (typeof pairs)[number], said: readonly Message[]) => {
     const request = terms.bodyOf(asked, [...one.messages, ...said]);
+    const paid = { key: terms.key, surface: terms.surface };
     // The bound on screen, if it is of this very request.
-    const quoted = queries.getQueryData(quoteQuery(org.id, { key: terms.key, request }).queryKey);
+    const quoted = queries.getQueryData(quoteQuery(org.id, { ...paid, request }).queryKey);
     const promptTokens = quoted?.prompt_tokens_max ?? null;
-    return await one.say(said, { key: terms.key, request, promptTokens });
+    return await one.say(said, { ...paid, request, promptTokens });
   };
   const send = async (): Promise<void> => {
     if (!ready || running) return;
@@ -118,13 +119,19 @@ export function Conversations(choices: Choices) {
                 key={at}
                 org={org.id}
                 paidBy={terms.key}
+                surface={terms.surface}
                 request={terms.bodyOf(asked, [...one.messages, spoken])}
                 onAffordable={terms.setMaxTokens}
                 named={pairs.length > 1}
               />
             ))}
           {codeShown && terms.first && (
-            <CodeTabs code={printCode(baseUrl, terms.bodyOf(terms.first, [...left.messages, spoken]))} />
+            <CodeTabs
+              code={printCode(
+                { baseUrl, surface: terms.surface },
+                terms.bodyOf(terms.first, [...left.messages, spoken]),
+              )}
+            />
           )}
         </Stack>
       </Paper>

@@ -1,6 +1,7 @@
 // Requests like any program's, paid by a key of the organization: the bound before one is sent, the stream with its
 // reasoning apart, the exact charge after.
 import { useQuery } from "@tanstack/react-query";
+import { givesWords } from "../../api/models.ts";
 import { read } from "../../api/read.ts";
 import { ButtonLink } from "../../components/link.tsx";
 import { Page } from "../../components/page.tsx";
@@ -33,8 +34,9 @@ function Playground() {
         <Loaded query={keys}>
           {({ data }) => {
             const active = data.filter(({ status }) => status === "active");
-            if (catalogue.length === 0) return <Empty icon="models">{words.noModels}</Empty>;
-            if (active.length > 0) return <Conversations models={catalogue} keys={active} />;
+            const models = catalogue.filter(givesWords);
+            if (models.length === 0) return <Empty icon="models">{words.noModels}</Empty>;
+            if (active.length > 0) return <Conversations models={models} keys={active} />;
             return (
               <Empty
                 icon="keys"

@@ -11,6 +11,7 @@ import {
   Text,
   Textarea,
 } from "@mantine/core";
+import { SPOKEN_SURFACES } from "../../../src/domain/surfaces.ts";
 import { playgroundTexts as words } from "./texts.ts";
 import type { Asked, Terms } from "./terms.ts";
 import { EXAMPLE, readTools } from "./tools.ts";
@@ -20,6 +21,13 @@ export const Settings = ({ terms }: { terms: Terms }) => (
     <SimpleGrid cols={{ base: 1, xs: 2, lg: 4 }} spacing="sm" verticalSpacing="sm">
       {terms.first && <AskedModel label={words.model} asked={terms.first} terms={terms} />}
       {terms.second && <AskedModel label={words.second} asked={terms.second} terms={terms} />}
+      <Select
+        label={words.surface}
+        allowDeselect={false}
+        data={SPOKEN_SURFACES.map((value) => ({ value, label: words.surfaces[value] }))}
+        value={terms.surface}
+        onChange={terms.setSurface}
+      />
       <Select
         label={words.key}
         allowDeselect={false}

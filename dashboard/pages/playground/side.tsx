@@ -1,7 +1,7 @@
 // The conversation with one model, turn by turn; where the model calls a tool, its result is typed here.
 import { Button, Paper, Stack, Text, Textarea, Title } from "@mantine/core";
 import { useState } from "react";
-import type { Message, ToolCall } from "../../api/completion.ts";
+import type { Message, ToolCall } from "../../api/chat.ts";
 import { Answer } from "../../components/answer.tsx";
 import type { Conversation, Turn } from "../../conversation.ts";
 import { playgroundTexts as words } from "./texts.ts";

@@ -1,14 +1,15 @@
 // What is chosen and typed in the playground, and the request that comes of it.
 import { useState } from "react";
-import type { ChatBody, Message } from "../../api/completion.ts";
+import type { ChatBody, Message } from "../../api/chat.ts";
 import type { Row } from "../../api/routes.ts";
-import { text, useFilters } from "../../filters.ts";
+import { FIRST_SURFACE, SPOKEN_SURFACES } from "../../../src/domain/surfaces.ts";
+import { oneOf, text, useFilters } from "../../filters.ts";
 import { readTools } from "./tools.ts";
 
 type Key = Row<"GET /orgs/{org}/keys">;
 type Model = Row<"GET /orgs/{org}/models">;
 
-const SHAPE = { model: text(), second: text() };
+const SHAPE = { model: text(), second: text(), surface: oneOf([...SPOKEN_SURFACES], FIRST_SURFACE) };
 
 export interface Choices {
   models: readonly Model[];
@@ -31,7 +32,7 @@ export function useTerms({ models, keys }: Choices) {
   const [system, setSystem] = useState("");
   const [tools, setTools] = useState("");
   const [stream, setStream] = useState(true);
-  const askedAs = (which: keyof typeof SHAPE, model: Model): Asked => ({
+  const askedAs = (which: "model" | "second", model: Model): Asked => ({
     model,
     effort: model.reasoning === null ? null : (efforts[model.id] ?? null),
     setModel: (id) => setNamed({ [which]: id }),
@@ -48,6 +49,8 @@ export function useTerms({ models, keys }: Choices) {
     compare: () =>
       setNamed({ second: (models.find((one) => isReady(one) && one !== first) ?? models[0])?.id ?? "" }),
     single: () => setNamed({ second: "" }),
+    surface: named.surface,
+    setSurface: (surface: string | null) => setNamed({ surface: SHAPE.surface(surface ?? undefined) }),
     key: key ?? fitting?.id ?? "",
     setKey,
     maxTokens,
@@ -62,13 +65,15 @@ export function useTerms({ models, keys }: Choices) {
     /** The body that asks a model these messages. */
     bodyOf: ({ model, effort }: Asked, messages: readonly Message[]): ChatBody => {
       const { found } = readTools(tools);
+      // Anthropic's surface has no request without one.
+      const most = maxTokens ?? (named.surface === "messages" ? model.default_output_tokens : null);
       return {
         model: model.id,
         messages: [
           ...(system.trim() === "" ? [] : [{ role: "system" as const, content: system }]),
           ...messages,
         ],
-        ...(maxTokens !== null && { max_tokens: maxTokens }),
+        ...(most !== null && { max_tokens: most }),
         ...(effort !== null && { reasoning_effort: effort }),
         ...(found.length > 0 && { tools: found }),
         stream,

@@ -5,6 +5,12 @@ export const playgroundTexts = {
   createKey: "Create a key",
   mayNot: "The playground spends credits: it is for owners, admins and developers of the organization.",
   noModels: "No model has been published yet. The operator publishes models.",
+  surface: "Surface",
+  surfaces: {
+    "chat.completions": "Chat completions",
+    responses: "Responses",
+    messages: "Messages",
+  },
   model: "Model",
   second: "Second model",
   compare: "Compare with a second model",

@@ -1,4 +1,5 @@
 // Models with their routes, the playground, Research Mode.
+import { FIRST_SURFACE, SPOKEN_SURFACES } from "../../domain/surfaces.ts";
 import { z } from "zod";
 import { publishedPriceSchema } from "./price.ts";
 import { entitlementSchema } from "./records.ts";
@@ -59,14 +60,15 @@ export const estimate = arithmetic.pick({
 });
 
 /**
- * A request of the playground: `request` is exactly what POST /v1/chat/completions takes, and the answer is exactly what
+ * A request of the playground: `request` is exactly what the surface takes, and the answer is exactly what
  * it answers, a stream included. `key` pays, with its scope, limit and rate. Header Idempotency-Key as on `/v1`.
  */
 export const playgroundInput = z.strictObject({
   key: z.string().max(60),
+  surface: z.enum(SPOKEN_SURFACES).default(FIRST_SURFACE),
   request: z.record(z.string(), z.unknown()),
 });
-/** The quote of `/v1/chat/completions/quote`: what would be held. */
+/** The quote of the surface: what would be held. */
 export const playgroundQuote = z.looseObject({});
 
 export const entitlement = entitlementSchema.extend({

@@ -1,16 +1,23 @@
 // The playground's two calls are those of `/v1`: the chosen key pays, with its scope, limit and rate; the answer is the very
-// answer of `/v1/chat/completions`, a stream included.
+// answer of the surface that is spoken, a stream included.
 import type { Playground } from "../../api/rooms.ts";
-import { chatCompletions } from "../../gateway/formats/chat-completions/chat-completions.ts";
+import { FORMATS } from "../../gateway/formats/formats.ts";
+import type { Format } from "../../gateway/formats/format.ts";
 import { preview, type PreviewPorts } from "../../gateway/preview.ts";
 import type { SurfaceHandler } from "../surface.ts";
 
-export const playgroundOn = (on: { chat: SurfaceHandler; preview: PreviewPorts }): Playground => ({
-  complete: ({ request, requestId, receivedAtMs, setIdleTimeout }, paying) =>
-    on.chat({ request, requestId, receivedAtMs, setIdleTimeout }, paying),
-  quote: async ({ request, requestId, receivedAtMs }, { authorization, body }) =>
+export interface PlaygroundPorts {
+  /** What answers on a surface. */
+  answerOn(this: void, format: Format): SurfaceHandler;
+  preview: PreviewPorts;
+}
+
+export const playgroundOn = (on: PlaygroundPorts): Playground => ({
+  complete: ({ request, requestId, receivedAtMs, setIdleTimeout }, { surface, ...paying }) =>
+    on.answerOn(formatOf(surface))({ request, requestId, receivedAtMs, setIdleTimeout }, paying),
+  quote: async ({ request, requestId, receivedAtMs }, { surface, authorization, body }) =>
     (await preview(on.preview, {
-      format: chatCompletions,
+      format: formatOf(surface),
       requestId,
       receivedAtMs,
       trace: null,
@@ -23,3 +30,9 @@ export const playgroundOn = (on: { chat: SurfaceHandler; preview: PreviewPorts }
       readBody: async () => body,
     })) as Record<string, unknown>,
 });
+
+function formatOf(surface: string): Format {
+  const format = FORMATS.find((one) => one.surface === surface);
+  if (format === undefined) throw new Error(`no surface ${surface}`);
+  return format;
+}

@@ -1,0 +1,16 @@
+// The words of each surface that the playground speaks: the page knows one conversation, written and read as a chat completion.
+import type { SpokenSurface } from "../../src/domain/surfaces.ts";
+import type { Chunk } from "./chat.ts";
+import { messageWords } from "./message-words.ts";
+import { responseWords } from "./response-words.ts";
+import type { Words } from "./words.ts";
+
+export const WORDS: Readonly<Record<SpokenSurface, Words>> = {
+  "chat.completions": {
+    body: (request) => request,
+    events: () => (data) => data as Chunk,
+    whole: (answer) => answer as Chunk,
+  },
+  responses: responseWords,
+  messages: messageWords,
+};
