@@ -379,3 +379,21 @@ test.each([
     );
   },
 );
+
+test("a mark of an hour behind one of five minutes, which the vendor refuses, lives for five", async () => {
+  const marked = (ttl: "5m" | "1h") => [
+    { type: "text", text: "A long introduction. ".repeat(20), cache_control: { type: "ephemeral", ttl } },
+  ];
+  const { status, json } = await gateway.chat<{ gateway: GatewayJson }>(customer, {
+    model: "cached-1",
+    messages: [
+      { role: "system", content: marked("5m") },
+      { role: "user", content: marked("1h") },
+    ],
+    max_tokens: 100,
+  });
+  expect(status).toBe(200);
+  await expectBilled(json.gateway);
+  const { usage } = await gateway.request(json.gateway.request_id);
+  expect([(usage?.cacheWriteTokens ?? 0) > 0, usage?.cacheWrite1hTokens ?? 0]).toEqual([true, 0]);
+});

@@ -27,7 +27,7 @@ export const awsCredentials = (service: string) =>
       session_token: secretText.describe("Of temporary credentials. Write it as ${NAME}."),
       role: awsRole.optional(),
     },
-    setting: "api_key",
+    setting: "api_key, access_key_id or role",
     needed: true,
     given: ({ api_key, access_key_id, role }) => (api_key ?? access_key_id ?? role) !== undefined,
     wrong({ api_key, access_key_id, secret_access_key, session_token, role }, { atHome }) {
