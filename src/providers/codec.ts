@@ -76,6 +76,8 @@ export interface AnswerReader<Event> {
   event(event: Event, parts: Part[]): EventEnd;
   /** Appends what a whole body with status 200 says. Throws `Failure` where it is none, or holds an error. */
   whole(text: string, parts: Part[]): void;
+  /** An event, or a whole body, as it goes on to who asked in this shape: with a mark on what must come back here alone. */
+  passOn?(text: string): string;
   /** Appends what stands at the end of a complete answer: citations and finishes. Throws `Failure` for a broken one. */
   close(parts: Part[]): void;
 }

@@ -33,7 +33,12 @@ export class NativeReader implements AnswerReader<string> {
     const before = parts.length;
     const end = this.inner.event(data, parts);
     if (data === "" || (end !== null && end !== "done")) return end;
-    const part: NativePart = { type: "native", choice: 0, event: typeOf(data), data: oneLine(data) };
+    const part: NativePart = {
+      type: "native",
+      choice: 0,
+      event: typeOf(data),
+      data: oneLine(this.inner.passOn?.(data) ?? data),
+    };
     if (this.spoke) {
       parts.splice(before, 0, part);
       return end;

@@ -122,6 +122,7 @@ export const responseSchema = z.strictObject({
   top_p: z.number().nullable(),
   truncation: z.enum(["auto", "disabled"]),
   user: z.string().optional(),
+  service_tier: z.enum(["auto", "default", "flex", "scale", "priority"]).optional(),
   usage: usage.nullable(),
   gateway,
 });
@@ -132,7 +133,8 @@ const event = <Name extends string, Shape extends z.ZodRawShape>(name: Name, sha
 const ofItem = { item_id: z.string().min(1), output_index: index };
 const ofPart = { ...ofItem, content_index: index };
 const ofSummary = { ...ofItem, summary_index: index };
-const delta = { delta: z.string() };
+/** An upstream of this very shape may fill its events up. */
+const delta = { delta: z.string(), obfuscation: z.string().optional() };
 
 const eventSchema = z.discriminatedUnion("type", [
   event("response.created", { response: responseSchema }),

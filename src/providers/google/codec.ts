@@ -5,7 +5,7 @@ import { SseEvents } from "../http/sse.ts";
 import { GeminiReader } from "./answer-reader.ts";
 import { readGeminiError } from "./errors.ts";
 import { GEMINI_FIELDS, geminiBody } from "./request-body.ts";
-import { issuerOf } from "./signatures.ts";
+import { issuerOf } from "../issuer.ts";
 
 export interface GoogleAccount {
   /** The provider's name: whose signatures come back to it (wire.md §8.4). */

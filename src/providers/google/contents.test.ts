@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import type { ChatRequest } from "../../domain/chat-request.ts";
 import { geminiSent } from "./google.fixtures.ts";
-import { issuerOf, NO_SIGNATURE } from "./signatures.ts";
+import { issuerOf } from "../issuer.ts";
+import { NO_SIGNATURE } from "./signatures.ts";
 
 const MODEL = "gemini-3.8-flash";
 const call = (id: string, name: string, args: string, extra?: Record<string, unknown>) => ({

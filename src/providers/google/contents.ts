@@ -4,7 +4,8 @@ import { type ContentPart, isInlineImage, type Message, type ToolCall } from "..
 import { pdfBytes } from "../../domain/inline-pdf.ts";
 import { argumentsOf, CLOSING, OPENING, resultsOf } from "../turns.ts";
 import { geminiModel } from "./models.ts";
-import { issuerOf, NO_SIGNATURE, returnedSignature } from "./signatures.ts";
+import { issuerOf } from "../issuer.ts";
+import { NO_SIGNATURE, returnedSignature } from "./signatures.ts";
 
 export type GeminiPart =
   | { text: string }

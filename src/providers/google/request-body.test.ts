@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import type { ChatRequest } from "../../domain/chat-request.ts";
 import { filePart, samplePdf } from "../../lib/pdf.fixtures.ts";
 import { geminiSent, GEMINI_CEILING, geminiOutgoing } from "./google.fixtures.ts";
-import { issuerOf } from "./signatures.ts";
+import { issuerOf } from "../issuer.ts";
 
 const MODEL = "gemini-3.8-flash";
 const tools: ChatRequest["tools"] = [

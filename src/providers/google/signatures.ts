@@ -1,7 +1,6 @@
 // Thought signatures (wire.md §8.4): what Gemini gives with the first call of a step and wants back on it, for as long as the
 // turn lasts. They leave under Google's own name of its compatible layer, `extra_content.google.thought_signature`, beside
 // a mark of who issued them: a signature of another model or another provider is refused upstream, so it is not sent there.
-import { createHash } from "node:crypto";
 import { extraOf } from "../extra-content.ts";
 import { isObject } from "../http/json.ts";
 
@@ -11,13 +10,6 @@ export const NO_SIGNATURE = "skip_thought_signature_validator";
 const SIGNATURE = /^[\w+/=-]+$/;
 /** They grow with the thoughts behind them; a request may hold 8 MiB. */
 const SIGNATURE_CHARACTERS_MAX = 1024 * 1024;
-
-/** Whose signatures a model takes: its own. Says nothing about the provider to whom it is shown. */
-export const issuerOf = (provider: string, upstreamModel: string): string =>
-  createHash("sha256")
-    .update(JSON.stringify([provider, upstreamModel]))
-    .digest("base64url")
-    .slice(0, 12);
 
 /** What leaves with a call. */
 export const keptSignature = (signature: string, issuer: string): Record<string, unknown> => ({

@@ -57,8 +57,9 @@ async function complete<Event>(line: Line<Event>, call: ProviderCall): Promise<A
   try {
     const { reply } = await send(outgoing(line, call), { ...line, timeouts });
     const text = await readBounded(reply, { bytesMax: ANSWER_BYTES_MAX, timeouts });
-    const answer = answerOf(text, line.codec.reader(call));
-    return call.body.native ? { ...answer, native: text } : answer;
+    const reader = line.codec.reader(call);
+    const answer = answerOf(text, reader);
+    return call.body.native ? { ...answer, native: reader.passOn?.(text) ?? text } : answer;
   } finally {
     timeouts.end();
   }

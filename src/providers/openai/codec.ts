@@ -1,11 +1,15 @@
-// The chat-completions shape, at any base URL and in any vendor's dialect (wire.md §8). Passes fields through by allowlist.
+// The chat-completions shape, at any base URL and in any vendor's dialect (wire.md §8), and the Responses shape beside it where a
+// vendor has that, too: for who asks in it. Passes fields of the first through by allowlist.
 import type { Authorize, Codec } from "../codec.ts";
 import { SseEvents } from "../http/sse.ts";
+import { issuerOf } from "../issuer.ts";
 import type { Dialect } from "./dialects.ts";
 import { asksForVectors, embeddingsBody, EmbeddingsReader, inputsOf } from "./embeddings.ts";
 import { outgoingBody } from "./outgoing-body.ts";
 import { ChunkReader } from "./parts-of-chunk.ts";
 import { readError } from "./read-error.ts";
+import { responsesBody } from "./responses/responses-body.ts";
+import { ResponsesReader } from "./responses/responses-reader.ts";
 
 export interface OpenAiAccount {
   /** The provider's name: the key under which its own state comes back (wire.md §8.4). */
@@ -16,17 +20,21 @@ export interface OpenAiAccount {
 }
 
 export function openAiCodec({ family, authorize, dialect }: OpenAiAccount): Codec<string> {
+  const responses = dialect.responses === true;
   return {
     fields: dialect.fields,
     files: dialect.files,
     idHeader: "x-request-id",
-    speaks: ["openai-embeddings"],
-    prepare: (draft) =>
-      asksForVectors(draft.request)
-        ? embeddingsBody(draft, dialect.fields)
-        : outgoingBody(draft, { family, dialect }),
-    target: ({ request }) => ({
-      path: asksForVectors(request) ? "/embeddings" : "/chat/completions",
+    speaks: responses ? ["openai-embeddings", "openai-responses"] : ["openai-embeddings"],
+    prepare: (draft) => {
+      const { native } = draft.request;
+      if (asksForVectors(draft.request)) return embeddingsBody(draft, dialect.fields);
+      return responses && native?.shape === "openai-responses"
+        ? responsesBody(draft, native, issuerOf(family, draft.release.upstreamModel))
+        : outgoingBody(draft, { family, dialect });
+    },
+    target: ({ request, body }) => ({
+      path: asksForVectors(request) ? "/embeddings" : body.native ? "/responses" : "/chat/completions",
       headers: {
         "content-type": "application/json",
         accept: request.stream ? "text/event-stream" : "application/json",
@@ -34,10 +42,13 @@ export function openAiCodec({ family, authorize, dialect }: OpenAiAccount): Code
     }),
     authorize,
     framing: () => new SseEvents(),
-    reader: ({ request }) =>
-      asksForVectors(request)
-        ? new EmbeddingsReader(inputsOf(request.native?.body["input"]).length)
-        : new ChunkReader({ choices: request.n, logprobs: request.applied.logprobs === true, family }),
+    reader: ({ request, body, upstreamModel }) => {
+      if (asksForVectors(request))
+        return new EmbeddingsReader(inputsOf(request.native?.body["input"]).length);
+      return body.native
+        ? new ResponsesReader(issuerOf(family, upstreamModel))
+        : new ChunkReader({ choices: request.n, logprobs: request.applied.logprobs === true, family });
+    },
     readError,
   };
 }

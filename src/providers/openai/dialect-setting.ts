@@ -24,6 +24,12 @@ const POINTS = {
     .array(z.enum(OPTIONAL_FIELDS, oneOf(OPTIONAL_FIELDS)))
     .optional()
     .describe("All optional fields that it knows. What is not among them is never sent to it."),
+  responses: z
+    .boolean()
+    .optional()
+    .describe(
+      "Whether it speaks the Responses shape at /responses, so that requests of POST /v1/responses reach it as they are written. OpenAI and Azure do at their own addresses.",
+    ),
 };
 
 const points = z.strictObject(POINTS);
@@ -41,6 +47,7 @@ const changed = (usual: Dialect, told: z.output<typeof points>): Dialect => ({
   developerRole: told.developer_role ?? usual.developerRole,
   files: told.files ?? usual.files,
   fields: told.fields ?? usual.fields,
+  ...(told.responses !== undefined && { responses: told.responses }),
 });
 
 /** Of a provider whose vendor only the preset says. */

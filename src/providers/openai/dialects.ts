@@ -13,6 +13,8 @@ export interface Dialect {
   files: boolean;
   /** What else it knows; anything else is not sent to it. */
   fields: readonly OptionalField[];
+  /** Whether it speaks the Responses shape, too; left out: where its vendor's own address does. */
+  responses?: boolean | undefined;
 }
 
 const SAMPLING = ["top_p", "frequency_penalty", "presence_penalty"] as const;

@@ -14,4 +14,5 @@ export const openai: ProviderKind = chatKind({
   probePath: "/models",
   credentials: apiKeyCredentials({ header: "authorization", needed: true }),
   dialect: anyDialect,
+  responses: true,
 });

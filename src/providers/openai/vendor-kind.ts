@@ -24,6 +24,8 @@ export interface ChatVendor {
   probePath: string | null;
   credentials: Credentials;
   dialect: z.ZodType<Dialect>;
+  /** The Responses shape is spoken at its own hosts, too. */
+  responses?: true;
 }
 
 interface Own {
@@ -52,7 +54,10 @@ export function chatKind(vendor: ChatVendor): ProviderKind {
     create: async (upstream, own) => {
       const { openAiCodec } = await import("./codec.ts");
       const authorize = credentials.authorize(own);
-      return httpProvider(upstream, openAiCodec({ family: upstream.name, authorize, dialect: own.dialect }));
+      const responses =
+        own.dialect.responses ?? (vendor.responses === true && isHome(vendor, upstream.baseUrl));
+      const told = { ...own.dialect, responses };
+      return httpProvider(upstream, openAiCodec({ family: upstream.name, authorize, dialect: told }));
     },
   };
   return kind;

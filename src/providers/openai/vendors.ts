@@ -9,7 +9,10 @@ import { dialectOf } from "./dialect-setting.ts";
 import { type DialectName, DIALECTS } from "./dialects.ts";
 import { chatKind, type ChatVendor } from "./vendor-kind.ts";
 
-type Row = Pick<ChatVendor, "title" | "baseUrl" | "addressOf" | "addressExample" | "hosts" | "addressEnd"> & {
+type Row = Pick<
+  ChatVendor,
+  "title" | "baseUrl" | "addressOf" | "addressExample" | "hosts" | "addressEnd" | "responses"
+> & {
   dialect: DialectName;
   /** A cheap GET that asks for the key, too; null = there is none. */
   probePath: string | null;
@@ -70,6 +73,7 @@ const ROWS: Record<string, Row> = {
     hosts: [".openai.azure.com", ".services.ai.azure.com", ".cognitiveservices.azure.com"],
     addressEnd: "/openai/v1",
     dialect: "azure",
+    responses: true,
     ...models,
     credentials: azureCredentials,
   },

@@ -5,6 +5,7 @@ import { chatCompletions } from "./chat-completions.ts";
 import type { Face } from "./face.ts";
 import { embeddingsFace } from "./embeddings.ts";
 import { generateContent } from "./google/face.ts";
+import { openaiResponses } from "./responses/face.ts";
 
 export const FACES: readonly Face[] = [
   chatCompletions, //
@@ -12,4 +13,5 @@ export const FACES: readonly Face[] = [
   anthropicMessages,
   converse,
   generateContent,
+  openaiResponses,
 ];

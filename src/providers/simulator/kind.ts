@@ -1,6 +1,7 @@
 // `kind: simulator`: the demo provider, which speaks the chat-completions shape. Without an address it runs inside this
 // process, on a loopback port (docs/simulator.md).
 import type { ProviderKind } from "../kind.ts";
+import type { Dialect } from "../openai/dialects.ts";
 import { openai } from "../openai/kind.ts";
 
 export const simulator: ProviderKind = {
@@ -9,6 +10,11 @@ export const simulator: ProviderKind = {
   description: "The built-in simulator, inside the gateway or at an address of its own.",
   credential: { ...openai.credential, needed: false },
   wrong: () => null,
+  // It speaks the Responses shape wherever it stands.
+  create: (upstream, own) => {
+    const { dialect } = own as { dialect: Dialect };
+    return openai.create(upstream, { ...own, dialect: { responses: true, ...dialect } });
+  },
   startInside: async () => {
     const { startSimulator } = await import("./server.ts");
     const running = await startSimulator({ port: 0 });

@@ -1,5 +1,6 @@
 // The events of one Responses stream (surfaces.md §2): each has its name, its place in the stream, counted from 0 without a gap, and in a
 // keyed stream the number by which a reader goes on after it.
+import { wireLine } from "../../../domain/wire-json.ts";
 import { printNamedEvent } from "../../event-stream.ts";
 
 export class EventLine {
@@ -15,7 +16,7 @@ export class EventLine {
 
   /** An upstream's own event, with its place here in the place of its own. */
   pass(name: string, data: string): string {
-    return this.send(name, placed(data, this.place));
+    return this.send(name, wireLine(placed(data, this.place)));
   }
 
   private send(name: string, data: string): string {

@@ -1,6 +1,8 @@
 // The body of a response that is not streamed.
+import type { JsonObject } from "../../../domain/read-value.ts";
 import type { Answer, AnswerChoice } from "../../../providers/provider.ts";
 import type { AnswerFigures, AnswerHead } from "../format.ts";
+import { printNativeResponse } from "./native-response.ts";
 import type { ParsedResponseRequest } from "./parse-response-request.ts";
 import {
   type ItemStatus,
@@ -14,13 +16,20 @@ import {
 import { itemId, printResponseUsage, REASONS, ResponseHead } from "./response-object.ts";
 import { type CarriedState, sealState } from "./sealed-state.ts";
 
-/** Prints the whole body of a translated answer. */
+/** Prints the whole body: the vendor's own where it came in this shape. */
 export function printResponse(
   head: AnswerHead,
   answer: Answer,
   figures: AnswerFigures,
   asked: ParsedResponseRequest,
 ): string {
+  const native = answer.native ?? null;
+  if (native !== null)
+    return printNativeResponse(
+      JSON.parse(native) as JsonObject,
+      { head, body: asked.body },
+      { usage: printResponseUsage(figures.usage), gateway: figures.gateway },
+    );
   const [choice] = answer.choices;
   const reason = choice === undefined ? undefined : REASONS[choice.finishReason];
   const told = {

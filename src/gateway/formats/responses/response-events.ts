@@ -1,5 +1,6 @@
-// The events of a Responses stream, printed from what any upstream says (surfaces.md §2). Whatever ends a stream, the items that it opened
-// are closed first.
+// The events of a Responses stream (surfaces.md §2). Of an upstream that speaks this shape they go on as they come, the last one after the
+// settlement; of any other they are made from its parts. Whatever ends a stream, the items that it opened are closed first.
+import type { JsonObject } from "../../../domain/read-value.ts";
 import type { Refusal } from "../../../domain/refusals.ts";
 import { KEEP_ALIVE } from "../../event-stream.ts";
 import type { FinishReason } from "../../../providers/provider.ts";
@@ -15,7 +16,13 @@ import {
   ThoughtItem,
 } from "./output-items.ts";
 import { printFailure } from "./response-errors.ts";
-import { itemId, printResponseUsage, REASONS, ResponseHead } from "./response-object.ts";
+import { NativeStream } from "./native-stream.ts";
+import { printNativeResponse, responseIn } from "./native-response.ts";
+import { type ResponseEnd, itemId, printResponseUsage, REASONS, ResponseHead } from "./response-object.ts";
+
+/** Events that say the response before it has an answer, and after. */
+const BEGINNINGS = new Set(["response.created", "response.queued", "response.in_progress"]);
+const ENDS = new Set(["response.completed", "response.incomplete"]);
 
 type Of<T extends ShownPart["type"]> = Extract<ShownPart, { type: T }>;
 
@@ -30,6 +37,8 @@ export class ResponseEvents implements StreamPrinter {
   /** The receipt without cost, until the first word. */
   private opening: string | null = null;
   private begun = false;
+  /** Once the upstream speaks for itself. */
+  private theirs: NativeStream | null = null;
 
   constructor(
     private readonly answer: AnswerHead,
@@ -46,7 +55,10 @@ export class ResponseEvents implements StreamPrinter {
   }
 
   part(part: ShownPart): string {
-    return this.open() + this.say(part);
+    if (part.type === "native") return this.native(part);
+    if (this.theirs === null) return this.open() + this.say(part);
+    this.theirs.output.grow(part);
+    return "";
   }
 
   /** There is one choice. */
@@ -54,30 +66,62 @@ export class ResponseEvents implements StreamPrinter {
     return "";
   }
 
-  end(_choice: number, reason: FinishReason, figures: AnswerFigures): string {
+  end(_choice: number, reason: FinishReason, { usage, gateway }: AnswerFigures): string {
     const cut = REASONS[reason];
-    const events = this.open() + this.closeAll(cut === undefined ? "completed" : "incomplete");
-    const told = {
-      output: this.output(),
-      usage: printResponseUsage(figures.usage),
-      gateway: figures.gateway,
-    };
-    const response =
-      cut === undefined
-        ? this.head.print({ ...told, status: "completed" })
-        : this.head.print({ ...told, status: "incomplete", reason: cut });
-    const name = cut === undefined ? "response.completed" : "response.incomplete";
-    return events + this.line.print(name, `"response":${response}`);
+    const figures = { usage: printResponseUsage(usage), gateway };
+    return this.close(
+      cut === undefined ? { status: "completed" } : { status: "incomplete", reason: cut },
+      figures,
+    );
   }
 
   error(refusal: Refusal, gateway: string): string {
     this.opening ??= gateway;
-    const events = this.open() + this.closeAll("incomplete");
-    const told = { output: this.output(), usage: "null", gateway, error: printFailure(refusal) };
-    return (
-      events +
-      this.line.print("response.failed", `"response":${this.head.print({ ...told, status: "failed" })}`)
-    );
+    if (this.theirs !== null) this.theirs.last = null;
+    return this.close({ status: "failed", error: printFailure(refusal) }, { usage: "null", gateway });
+  }
+
+  private close(ended: ResponseEnd, figures: { usage: string; gateway: string }): string {
+    const status = ended.status === "completed" ? "completed" : "incomplete";
+    const { theirs } = this;
+    const events =
+      this.open() + (theirs === null ? this.closeAll(status) : theirs.output.closeAll(this.line, status));
+    const last = theirs?.last ?? null;
+    const name = `response.${last === null ? ended.status : String(last.status)}`;
+    const response =
+      theirs === null
+        ? this.head.print({ ...ended, ...figures, output: this.output() })
+        : this.printTheirs(last ?? theirs.cut(ended), figures);
+    return events + this.line.print(name, `"response":${response}`);
+  }
+
+  private printTheirs(told: JsonObject, figures: { usage: string; gateway: string }): string {
+    return printNativeResponse(told, { head: this.answer, body: this.asked.body }, figures);
+  }
+
+  /** An upstream's own event. */
+  private native({ event, data }: Of<"native">): string {
+    this.theirs ??= new NativeStream();
+    const { theirs } = this;
+    if (BEGINNINGS.has(event)) return this.beginning(event, responseIn(data), theirs);
+    if (ENDS.has(event)) {
+      theirs.last = responseIn(data);
+      return "";
+    }
+    const opened = this.open();
+    return theirs.output.goesOn(event, data) ? opened + this.line.pass(event, data) : opened;
+  }
+
+  /** Said once each, and none of them late: who began in the middle has its beginning printed here. */
+  private beginning(event: string, told: JsonObject, theirs: NativeStream): string {
+    const first = event === "response.created";
+    if (first ? this.begun : theirs.said.has(event)) return "";
+    theirs.told = told;
+    theirs.said.add(event);
+    if (!first && !this.begun) return this.open();
+    this.begun = true;
+    const figures = { usage: "null", gateway: this.opening ?? "null" };
+    return this.line.print(event, `"response":${this.printTheirs(told, figures)}`);
   }
 
   filler(): string {

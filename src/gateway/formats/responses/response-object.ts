@@ -7,7 +7,7 @@ import type { FinishReason } from "../../../providers/provider.ts";
 import type { AnswerHead } from "../format.ts";
 
 /** The id of a response: the request's digits under another name. */
-const responseId = (requestId: string): string => `resp_${requestId.slice(4)}`;
+export const responseId = (requestId: string): string => `resp_${requestId.slice(4)}`;
 
 /** The id of an item: the same digits, and its place. */
 export const itemId = (requestId: string, prefix: string, index: number): string =>
@@ -21,15 +21,20 @@ export const REASONS: Partial<Record<FinishReason, string>> = {
   content_filter: "content_filter",
 };
 
-/** What of a response changes while it runs; JSON text each. */
-interface Told {
+/** How a response stands. */
+export interface ResponseEnd {
   status: ResponseStatus;
-  output: string;
-  usage: string;
-  gateway: string;
+  /** JSON text. */
   error?: string;
   /** Why it is not complete. */
   reason?: string;
+}
+
+/** What of a response changes while it runs; JSON text each. */
+interface Told extends ResponseEnd {
+  output: string;
+  usage: string;
+  gateway: string;
 }
 
 /** What is the same in every event of one response. */

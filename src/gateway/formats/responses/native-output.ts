@@ -1,0 +1,166 @@
+// What an upstream of this very shape has told of its output (surfaces.md §4): its events go on as they come, and what it opened can be
+// closed in its place where it is cut.
+import { isJsonObject, type JsonObject } from "../../../domain/read-value.ts";
+import { wireJson } from "../../../domain/wire-json.ts";
+import type { ShownPart } from "../format.ts";
+import type { EventLine } from "./event-line.ts";
+
+/** A part of a message or of a thought; by its place in it. */
+interface NativePiece {
+  part: JsonObject;
+  text: string;
+  open: boolean;
+}
+
+interface NativeItem {
+  index: number;
+  item: JsonObject;
+  pieces: Map<number, NativePiece>;
+  /** Of a call. */
+  text: string;
+  open: boolean;
+}
+
+/** A name that cannot end its line. */
+const NAME = /^[a-z_.]{1,64}$/;
+const CALLS = new Set(["function_call", "custom_tool_call"]);
+
+export class NativeOutput {
+  private readonly items = new Map<number, NativeItem>();
+  private readonly calls: NativeItem[] = [];
+
+  /** Notes an event; false where it does not go on. */
+  goesOn(event: string, data: string): boolean {
+    switch (event) {
+      case "response.output_item.added":
+        return this.opened(read(data));
+      case "response.output_item.done":
+        return this.closed(read(data));
+      case "response.content_part.added":
+      case "response.reasoning_summary_part.added":
+        return this.began(read(data));
+      case "response.content_part.done":
+      case "response.reasoning_summary_part.done":
+        return this.ended(read(data));
+      default:
+        return NAME.test(event);
+    }
+  }
+
+  /** What an event said. */
+  grow(part: ShownPart): void {
+    if (part.type === "tool_arguments") {
+      const call = this.calls[part.index];
+      if (call !== undefined) call.text += part.text;
+    } else if (part.type === "text" || part.type === "refusal" || part.type === "reasoning") {
+      const kind = part.type === "reasoning" ? "reasoning" : "message";
+      const item = [...this.items.values()].findLast((one) => one.open && one.item.type === kind);
+      const piece = [...(item?.pieces.values() ?? [])].findLast(({ open }) => open);
+      if (piece !== undefined) piece.text += part.text;
+    }
+  }
+
+  /** The events that close what is still open. */
+  closeAll(line: EventLine, status: "completed" | "incomplete"): string {
+    let events = "";
+    for (const item of this.items.values()) if (item.open) events += closing(item, line, status);
+    return events;
+  }
+
+  /** All items, in the order of the output. */
+  whole(): JsonObject[] {
+    return [...this.items.values()].toSorted((a, b) => a.index - b.index).map(({ item }) => item);
+  }
+
+  private opened({ output_index: index, item }: JsonObject): boolean {
+    if (typeof index !== "number" || !isJsonObject(item) || this.items.has(index)) return false;
+    const opened: NativeItem = { index, item, pieces: new Map(), text: "", open: true };
+    this.items.set(index, opened);
+    if (CALLS.has(String(item.type))) this.calls.push(opened);
+    return true;
+  }
+
+  private closed({ output_index: index, item }: JsonObject): boolean {
+    const opened = this.items.get(Number(index));
+    if (opened?.open !== true || !isJsonObject(item)) return false;
+    opened.item = item;
+    opened.open = false;
+    opened.pieces.clear();
+    return true;
+  }
+
+  private began(event: JsonObject): boolean {
+    const item = this.items.get(Number(event.output_index));
+    const place = placeOf(event);
+    if (item?.open !== true || !isJsonObject(event.part) || item.pieces.has(place)) return false;
+    item.pieces.set(place, { part: event.part, text: "", open: true });
+    return true;
+  }
+
+  private ended(event: JsonObject): boolean {
+    const piece = this.items.get(Number(event.output_index))?.pieces.get(placeOf(event));
+    if (piece?.open !== true || !isJsonObject(event.part)) return false;
+    piece.part = event.part;
+    piece.open = false;
+    return true;
+  }
+}
+
+const placeOf = ({ content_index: content, summary_index: summary }: JsonObject): number =>
+  Number(content ?? summary ?? 0);
+
+/** The reader of the upstream has read it before: it is an object. */
+function read(data: string): JsonObject {
+  const value: unknown = JSON.parse(data);
+  return isJsonObject(value) ? value : {};
+}
+
+function closing(one: NativeItem, line: EventLine, status: "completed" | "incomplete"): string {
+  const at = `"item_id":${wireJson(one.item.id ?? "")},"output_index":${one.index}`;
+  let events = "";
+  for (const [place, piece] of one.pieces) if (piece.open) events += closingPiece(piece, { at, place, line });
+  const parts = [...one.pieces.values()].map(({ part }) => part);
+  const ended: JsonObject = { ...one.item, ...("status" in one.item && { status }) };
+  if (one.item.type === "message") ended.content = parts;
+  if (one.item.type === "reasoning") ended.summary = parts;
+  if (one.item.type === "function_call") {
+    ended.arguments = one.text;
+    events += line.print("response.function_call_arguments.done", `${at},"arguments":${wireJson(one.text)}`);
+  }
+  if (one.item.type === "custom_tool_call") {
+    ended.input = one.text;
+    events += line.print("response.custom_tool_call_input.done", `${at},"input":${wireJson(one.text)}`);
+  }
+  one.item = ended;
+  one.open = false;
+  return (
+    events + line.print("response.output_item.done", `"output_index":${one.index},"item":${wireJson(ended)}`)
+  );
+}
+
+function closingPiece(
+  piece: NativePiece,
+  { at, place, line }: { at: string; place: number; line: EventLine },
+): string {
+  const { type } = piece.part;
+  const text = wireJson(piece.text);
+  piece.open = false;
+  piece.part =
+    type === "refusal" ? { ...piece.part, refusal: piece.text } : { ...piece.part, text: piece.text };
+  const part = wireJson(piece.part);
+  if (type === "summary_text") {
+    const where = `${at},"summary_index":${place}`;
+    return (
+      line.print("response.reasoning_summary_text.done", `${where},"text":${text}`) +
+      line.print("response.reasoning_summary_part.done", `${where},"part":${part}`)
+    );
+  }
+  const where = `${at},"content_index":${place}`;
+  const told =
+    type === "refusal"
+      ? line.print("response.refusal.done", `${where},"refusal":${text}`)
+      : type === "output_text"
+        ? line.print("response.output_text.done", `${where},"text":${text},"logprobs":[]`)
+        : line.print("response.reasoning_text.done", `${where},"text":${text}`);
+  return told + line.print("response.content_part.done", `${where},"part":${part}`);
+}

@@ -1,0 +1,51 @@
+// Reasoning that a provider sealed (wire.md §8.4): it goes through with a mark of whose it is, and back to whom it names alone. Any other
+// is refused there, for good: it is left out, with the ids that say what it led to.
+import { isObject } from "../../http/json.ts";
+
+const MARK = "tollgate.sealed.";
+/** In JSON text no such word stands inside a string: the quotes of those are escaped. */
+const SEAL = /("encrypted_content"\s*:\s*")(?!")/g;
+
+/** The JSON text with each seal marked. */
+export const withMarks = (text: string, issuer: string): string =>
+  text.includes('"encrypted_content"') ? text.replace(SEAL, `$1${MARK}${issuer}.`) : text;
+
+const OURS = /_[0-9a-f]{32}_\d+$/;
+
+/** Items as their issuer takes them back. */
+export function returnedItems(items: readonly unknown[], issuer: string): unknown[] {
+  const mark = `${MARK}${issuer}.`;
+  const returned: unknown[] = [];
+  /** A thought was left out: what it led to must not name it. */
+  let orphaned = false;
+  for (const item of items) {
+    if (!isObject(item)) continue;
+    const { type, role, encrypted_content: sealed } = item;
+    if (type === "reasoning") {
+      orphaned = typeof sealed !== "string" || !sealed.startsWith(mark);
+      if (!orphaned) returned.push({ ...item, encrypted_content: String(sealed).slice(mark.length) });
+      continue;
+    }
+    const said = role === "assistant" || type === "function_call" || type === "custom_tool_call";
+    if (!said) orphaned = false;
+    const { id } = item;
+    const unknown = orphaned || (typeof id === "string" && OURS.test(id));
+    const named = unknown ? withoutId(item) : item;
+    returned.push(withShortCallId(named));
+  }
+  return returned;
+}
+
+/** As long as the vendor takes one; other shapes' may be longer, and a call and its output keep the same. */
+const CALL_ID_CHARACTERS_MAX = 64;
+
+function withShortCallId(item: Record<string, unknown>): Record<string, unknown> {
+  const { call_id: id } = item;
+  if (typeof id !== "string" || id.length <= CALL_ID_CHARACTERS_MAX) return item;
+  const short = new Bun.CryptoHasher("sha256").update(id).digest("hex").slice(0, 40);
+  return { ...item, call_id: `call_${short}` };
+}
+
+function withoutId({ id: _id, ...item }: Record<string, unknown>): Record<string, unknown> {
+  return item;
+}

@@ -1,0 +1,142 @@
+// A caller's own body goes on as it was written, but for what is ours to say; and it is priced as it is sent (money.md §6).
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import type { NativeBody } from "../../../domain/native-body.ts";
+import { callDraft, chatRequest } from "../openai.fixtures.ts";
+import type { CallDraft } from "../../provider.ts";
+import { responsesBody } from "./responses-body.ts";
+
+type Json = Record<string, unknown>;
+const nativeOf = (body: Json): NativeBody => ({ shape: "openai-responses", body, headers: {}, only: null });
+const bodyOf = (body: Json, draft: Partial<CallDraft> = {}, images = 0) =>
+  responsesBody(callDraft({ request: chatRequest({ images }), ...draft }), nativeOf(body), "mine");
+const sent = (body: Json, draft: Partial<CallDraft> = {}): string => bodyOf(body, draft).print(64);
+
+test("order and unknown members stay; model, maximum, store and identifiers are ours", () => {
+  const body = {
+    future: { z: 1, a: [2] },
+    model: "public",
+    max_output_tokens: 9999,
+    input: [{ role: "user", content: [{ type: "input_text", text: "Hi", later: true }] }],
+    user: "raw",
+    prompt_cache_key: "raw",
+    store: false,
+    background: false,
+    truncation: null,
+    tools: [{ type: "function", name: "a", defer_loading: true }],
+  };
+  expect(sent(body, { identifiers: { user: "hashed" } })).toBe(
+    '{"future":{"z":1,"a":[2]},"model":"acme/upstream-model",' +
+      '"input":[{"role":"user","content":[{"type":"input_text","text":"Hi","later":true}]}],' +
+      '"user":"hashed","tools":[{"type":"function","name":"a","defer_loading":true}],"store":false,"max_output_tokens":64}',
+  );
+  expect(body.model).toBe("public");
+});
+
+test("the published mode, the default temperature and the stream are said, where the caller was silent, too", () => {
+  const said = (body: Json, draft: Partial<CallDraft>): unknown => JSON.parse(sent(body, draft));
+  const base = { model: "acme/upstream-model", input: "Hi", store: false, max_output_tokens: 64 };
+  const draft = { reasoningEffort: "low", temperature: 1 };
+  expect(said({ model: "m", input: "Hi" }, draft)).toEqual({
+    ...base,
+    reasoning: { effort: "low" },
+    temperature: 1,
+  });
+  expect(said({ model: "m", input: "Hi", reasoning: { summary: "auto" } }, draft)).toMatchObject({
+    reasoning: { summary: "auto", effort: "low" },
+  });
+  const request = chatRequest({ stream: true });
+  expect(said({ model: "m", input: "Hi", stream: true }, { request })).toEqual({ ...base, stream: true });
+});
+
+test("reasoning goes back to whom it names; any other is left out, with the ids that say what it led to", () => {
+  const thought = (sealed: unknown) => ({
+    id: "rs_1",
+    type: "reasoning",
+    summary: [],
+    encrypted_content: sealed,
+  });
+  const call = { id: "fc_1", type: "function_call", call_id: "a", name: "x", arguments: "{}" };
+  const output = { type: "function_call_output", call_id: "a", output: "" };
+  const { id: _id, ...nameless } = call;
+  const inputOf = (...input: unknown[]): unknown =>
+    (JSON.parse(sent({ model: "m", input } as Json)) as { input: unknown }).input;
+  expect(inputOf(thought("tollgate.sealed.mine.gAAA"), call, output)).toEqual([
+    thought("gAAA"),
+    call,
+    output,
+  ]);
+  for (const foreign of ["tollgate.sealed.other.gAAA", "tollgate.state.e30", "gAAA", "", null, undefined])
+    expect(inputOf(thought(foreign), call, output, call)).toEqual([nameless, output, call]);
+  const ours = { ...call, id: `fc_${"0".repeat(32)}_1` };
+  expect(inputOf(ours)).toEqual([nameless]);
+  const [long, answer] = inputOf(
+    { ...call, call_id: "x".repeat(65) },
+    { ...output, call_id: "x".repeat(65) },
+  ) as Json[];
+  expect(String(long?.["call_id"])).toMatch(/^call_[0-9a-f]{40}$/);
+  expect(answer?.["call_id"]).toBe(long?.["call_id"]);
+});
+
+test("data of images and files weighs nothing; everything else is in the bound and in the exact count", () => {
+  const data = "A".repeat(10_000);
+  const parts = [
+    { type: "input_image", image_url: `data:image/png;base64,${data}` },
+    { type: "input_file", filename: "漢.pdf", file_data: `data:application/pdf;base64,${data}` },
+    { type: "input_image", image_url: "https://pictures.test/a.png" },
+  ];
+  const body = bodyOf(
+    {
+      model: "m",
+      input: [
+        { role: "user", content: parts },
+        { type: "function_call_output", output: parts },
+      ],
+    },
+    {},
+    1,
+  );
+  expect(body.print(64).length).toBeGreaterThan(40_000);
+  expect(body.size.bytes).toBeLessThan(1000);
+  expect(body.text()).toContain("https://pictures.test/a.png");
+  expect(body.text()).not.toContain("AAAA");
+});
+
+const word = fc.string({
+  unit: fc.constantFrom("a", "é", "漢", "😀", "\n", '"', "\\", "\u0001"),
+  maxLength: 12,
+});
+const item = fc.oneof(
+  fc.record({ role: fc.constantFrom("user", "system"), content: word }),
+  fc.record({
+    type: fc.constant("message"),
+    role: fc.constant("assistant"),
+    content: fc.array(fc.record({ type: fc.constant("output_text"), text: word })),
+  }),
+  fc.record({ type: fc.constant("function_call"), call_id: word, name: word, arguments: word }),
+  fc.record({ type: fc.constant("function_call_output"), call_id: word, output: word }),
+);
+
+test("what is sent is what is priced: the bound covers every byte, the exact count every word", () => {
+  fc.assert(
+    fc.property(
+      fc.array(item),
+      fc.record({ instructions: word, tools: fc.array(fc.jsonValue()) }),
+      (input, also) => {
+        const body = bodyOf({ model: "m", input, ...also });
+        const printed = body.print(Number.MAX_SAFE_INTEGER);
+        expect(Buffer.byteLength(printed)).toBeLessThanOrEqual(body.size.bytes);
+        expect(Buffer.byteLength(body.text())).toBeLessThanOrEqual(body.size.bytes);
+        for (const one of input) {
+          const content = "content" in one ? one.content : "output" in one ? one.output : one.arguments;
+          for (const said of typeof content === "string" ? [content] : content.map(({ text }) => text))
+            expect(body.text()).toContain(said);
+        }
+        expect(body.text()).toContain(also.instructions);
+        body.sent();
+        expect(body.print(Number.MAX_SAFE_INTEGER)).toBe(printed);
+      },
+    ),
+    { numRuns: 200 },
+  );
+});

@@ -1,0 +1,121 @@
+// A caller's own Responses body on its way to an upstream of that shape (surfaces.md §4): order and unknown members stay as they are. Ours
+// are the model, the output maximum, what is stored (nothing), identifiers, and reasoning that belongs to somebody else.
+import type { NativeBody } from "../../../domain/native-body.ts";
+import type { JsonObject } from "../../../domain/read-value.ts";
+import { isObject } from "../../http/json.ts";
+import type { CallDraft, OutgoingBody } from "../../provider.ts";
+import { unescaped } from "../../unescaped.ts";
+import { returnedItems } from "./reasoning-marks.ts";
+
+const CEILING = "max_output_tokens";
+/** `,"max_output_tokens":` and as many digits as a token count can have. */
+const CEILING_BYTES = CEILING.length + 4 + String(Number.MAX_SAFE_INTEGER).length;
+const IDENTIFIERS = ["user", "safety_identifier", "prompt_cache_key"];
+
+/** One upstream call without its ceiling, which the quote decides. */
+export function responsesBody(draft: CallDraft, { body }: NativeBody, issuer: string): OutgoingBody {
+  const { request } = draft;
+  const fields = fieldsOf(draft, body, issuer);
+  let printed: string | null = JSON.stringify(fields);
+  const inline = request.images > 0 || request.files > 0;
+  const priced = inline ? withoutData(fields) : fields;
+  const { input, instructions } = priced;
+  return {
+    native: true,
+    size: {
+      bytes: Buffer.byteLength(inline ? JSON.stringify(priced) : printed) + CEILING_BYTES,
+      messages: (Array.isArray(input) ? input.length : 1) + (instructions === undefined ? 0 : 1),
+      tools: request.tools.length,
+      images: request.images,
+      files: request.files,
+    },
+    ignored: [],
+    text: () => textOf(priced),
+    print: (ceiling) => `${(printed ?? JSON.stringify(fields)).slice(0, -1)},"${CEILING}":${ceiling}}`,
+    sent: () => {
+      printed = null;
+    },
+  };
+}
+
+function fieldsOf(
+  { request, release, identifiers, reasoningEffort: effort, temperature }: CallDraft,
+  body: JsonObject,
+  issuer: string,
+): JsonObject {
+  const own: Record<string, () => JsonObject> = {
+    model: () => ({ model: release.upstreamModel }),
+    input: () => ({ input: Array.isArray(body.input) ? returnedItems(body.input, issuer) : body.input }),
+    reasoning: () => ({
+      reasoning: { ...(isObject(body.reasoning) && body.reasoning), ...(effort !== null && { effort }) },
+    }),
+    temperature: () => (temperature === null ? {} : { temperature }),
+    stream: () => (request.stream ? { stream: true } : {}),
+    store: () => ({}),
+    background: () => ({}),
+    [CEILING]: () => ({}),
+  };
+  for (const name of IDENTIFIERS)
+    own[name] = () => (identifiers[name] === undefined ? {} : { [name]: identifiers[name] });
+  const fields: JsonObject = {};
+  for (const [name, value] of Object.entries(body))
+    if (value !== null) Object.assign(fields, Object.hasOwn(own, name) ? own[name]?.() : { [name]: value });
+  if (temperature !== null) fields.temperature ??= temperature;
+  if (effort !== null) fields.reasoning ??= { effort };
+  fields.store = false;
+  return fields;
+}
+
+/** Inline images and files have a flat maximum of their own, so their data weighs nothing; everything else of them does. */
+function withoutData(fields: JsonObject): JsonObject {
+  const { input } = fields;
+  if (!Array.isArray(input)) return fields;
+  const items = (input as JsonObject[]).map((item) => ({
+    ...item,
+    ...(Array.isArray(item.content) && { content: item.content.map(weightless) }),
+    ...(Array.isArray(item.output) && { output: item.output.map(weightless) }),
+  }));
+  return { ...fields, input: items };
+}
+
+function weightless(part: unknown): unknown {
+  if (!isObject(part)) return part;
+  const { image_url: url, file_data: data } = part;
+  if (typeof data === "string") return { ...part, file_data: "" };
+  return typeof url === "string" && /^data:/i.test(url) ? { ...part, image_url: "" } : part;
+}
+
+/** Short words of the gateway's own and of closed lists, which no model reads. Everything that is not named counts. */
+const SETTINGS: ReadonlySet<string> = new Set([
+  "model",
+  "include",
+  "stream",
+  "stream_options",
+  "store",
+  "truncation",
+  "reasoning",
+  "parallel_tool_calls",
+  "temperature",
+  "top_p",
+  "top_logprobs",
+  ...IDENTIFIERS,
+]);
+/** The frame of an item, which has its flat overhead. */
+const FRAME = new Set(["type", "role", "status", "id", "call_id", "detail", "phase"]);
+
+/** Texts as they are; whatever has a structure as its JSON text without escapes. */
+function textOf(fields: JsonObject): string {
+  const texts: string[] = [];
+  for (const [name, value] of Object.entries(fields)) {
+    if (name === "input") addTexts(value, texts);
+    else if (!SETTINGS.has(name)) texts.push(typeof value === "string" ? value : unescaped(value));
+  }
+  return texts.join("");
+}
+
+function addTexts(value: unknown, texts: string[]): void {
+  if (typeof value === "string") texts.push(value);
+  else if (Array.isArray(value)) for (const one of value) addTexts(one, texts);
+  else if (isObject(value))
+    for (const [name, member] of Object.entries(value)) if (!FRAME.has(name)) addTexts(member, texts);
+}

@@ -1,0 +1,30 @@
+// Usage as the Responses shape reports it: the figures of chat completions under other names (wire.md §8.2).
+import { isObject } from "../../http/json.ts";
+import type { ProviderUsage } from "../../provider.ts";
+import { readUsage } from "../usage.ts";
+
+/** Null when there is no usable figure in it. `response`: as far as it tells what usage does not. */
+export function readResponsesUsage(
+  usage: unknown,
+  response: Record<string, unknown> = {},
+): ProviderUsage | null {
+  if (!isObject(usage)) return null;
+  const { input_tokens, output_tokens, total_tokens, input_tokens_details, output_tokens_details } = usage;
+  const told = readUsage(
+    {
+      prompt_tokens: input_tokens,
+      completion_tokens: output_tokens,
+      total_tokens,
+      prompt_tokens_details: input_tokens_details,
+      completion_tokens_details: output_tokens_details,
+    },
+    response["service_tier"],
+  );
+  return told === null ? null : { ...told, calls: searchesIn(response["tool_usage"]) };
+}
+
+/** Searches that the provider made unasked. */
+function searchesIn(used: unknown): number | null {
+  const searches = isObject(used) && isObject(used["web_search"]) ? used["web_search"]["num_requests"] : null;
+  return typeof searches === "number" && Number.isSafeInteger(searches) && searches >= 0 ? searches : null;
+}
