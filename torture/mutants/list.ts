@@ -118,7 +118,8 @@ export const MUTANTS: readonly Mutant[] = [
         file: "src/gateway/hold.ts",
         find: `    this.take();
     const { organizationId, requestId } = this.admitted;
-    const outcome = await this.ledger.settle({`,
+    this.told = {
+      ...settlement,`,
         replace: `    this.take();
     const { organizationId, requestId } = this.admitted;
     setTimeout(() => void this.later(settlement), 500);
@@ -127,7 +128,8 @@ export const MUTANTS: readonly Mutant[] = [
 
   private async later(settlement: Omit<Settlement, "organizationId" | "requestId" | "attempts">): Promise<boolean> {
     const { organizationId, requestId } = this.admitted;
-    const outcome = await this.ledger.settle({`,
+    this.told = {
+      ...settlement,`,
       },
     ],
     mix: mixes.kills,
@@ -144,13 +146,7 @@ export const MUTANTS: readonly Mutant[] = [
       },
       {
         file: "src/gateway/hold.ts",
-        find: `    const outcome = await this.ledger.settle({
-      ...settlement,
-      organizationId,
-      requestId,
-      attempts: this.attempts,
-      ...(this.lowered !== null && { lowered: this.lowered }),
-    });`,
+        find: "    const outcome = await this.ledger.settle(this.told);",
         replace: `    const outcome = await this.ledger
       .settle({ ...settlement, organizationId, requestId, attempts: this.attempts })
       .catch(() =>
