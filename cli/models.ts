@@ -32,6 +32,8 @@ interface ImportOptions {
   region: string;
   release: string;
   imageTokens?: string;
+  fileTokens?: string;
+  filePages?: string;
   out?: string;
   force?: boolean;
 }
@@ -48,6 +50,8 @@ function addImport(models: Command): void {
     .option("--region <name>", "the region of the routes", "global")
     .option("--release <number>", "the version of the releases", "1")
     .option("--image-tokens <number>", "offer images where the table does, each priced at so many tokens")
+    .option("--file-tokens <number>", "offer PDFs where the table does, each held for at so many tokens")
+    .option("--file-pages <number>", "and with at most so many pages")
     .option("--out <dir>", "the directory for the manifests")
     .option("--force", "replace manifests that are there already")
     .action((options: ImportOptions, command: Command) =>
@@ -69,6 +73,7 @@ async function importModels(options: ImportOptions): Promise<Outcome> {
     version: wholeNumber("--release", options.release),
     imageTokensMax:
       options.imageTokens === undefined ? null : wholeNumber("--image-tokens", options.imageTokens),
+    files: filesOf(options),
     source: `${prices.source}, ${prices.date}`,
   };
   const skipped = prices.skipped.filter(
@@ -87,6 +92,20 @@ async function importModels(options: ImportOptions): Promise<Outcome> {
       "Name a directory with --out, or one model with --model (and --provider).",
     );
   return { json: JSON.stringify({ ...about, ...only }), text: only.yaml.trimEnd() };
+}
+
+/** The one figure means nothing without the other. */
+function filesOf({ fileTokens, filePages }: ImportOptions): { tokens: number; pages: number } | null {
+  if (fileTokens === undefined && filePages === undefined) return null;
+  if (fileTokens === undefined || filePages === undefined)
+    throw new Problem(
+      "--file-tokens and --file-pages belong together.",
+      "Say what a PDF costs at most, and how many pages such a one has.",
+    );
+  return {
+    tokens: wholeNumber("--file-tokens", fileTokens),
+    pages: wholeNumber("--file-pages", filePages),
+  };
 }
 
 async function openedTable(from: string | undefined): Promise<PriceTable> {

@@ -161,6 +161,10 @@ test("without a network and without --from, from the snapshot; a mistaken name t
   const mistaken = await models("import", "--model", "gpt-5.6-soll");
   expect([mistaken.code, mistaken.err]).toEqual([1, expect.stringContaining("Near it: gpt-5.6-sol")]);
   expect((await models("import")).err).toContain("--out");
+  const claude = ["import", "--model", "claude-opus-5", "--file-tokens", "180000"];
+  expect((await models(...claude)).err).toContain("--file-tokens and --file-pages belong together");
+  const { out } = await models(...claude, "--file-pages", "100");
+  expect(out).toContain('"files": true}\nfile_tokens_max: 180000\nfile_pages_max: 100');
   for (const markup of ["0", "-1", "1e9", "much"])
     expect((await models("import", "--model", "gpt-5.6-sol", "--markup", markup)).code).toBe(1);
 }, 60_000);

@@ -15,6 +15,8 @@ export interface ProposalTerms {
   region: string;
   /** What an image may cost at most; without it images stay off. */
   imageTokensMax: number | null;
+  /** What a PDF may cost at most, and how many pages it may have; without them PDFs stay off. */
+  files: { tokens: number; pages: number } | null;
   /** Where the prices are from, and of when. */
   source: string;
 }
@@ -52,6 +54,7 @@ const priced = (rate: Decimal, markup: Decimal): string => printDecimal(toNinePl
 
 function manifestOf(entry: TableEntry, terms: ProposalTerms): ProposedManifest {
   const { contextWindow, maxOutputTokens, reasoning } = entry;
+  const files = entry.files === true ? terms.files : null;
   return {
     model: entry.model.replaceAll("@", "-"),
     provider: terms.provider ?? entry.provider,
@@ -69,8 +72,10 @@ function manifestOf(entry: TableEntry, terms: ProposalTerms): ProposedManifest {
       tools: entry.tools,
       images: entry.images && terms.imageTokensMax !== null,
       json_schema: entry.jsonSchema,
+      ...(files !== null && { files: true }),
     },
     ...(entry.images && terms.imageTokensMax !== null && { image_tokens_max: terms.imageTokensMax }),
+    ...(files !== null && { file_tokens_max: files.tokens, file_pages_max: files.pages }),
   };
 }
 
@@ -160,6 +165,8 @@ function printYaml(entry: TableEntry, terms: ProposalTerms, manifest: ProposedMa
     `tokenizer: ${manifest.tokenizer}`,
     `capabilities: ${flow(manifest.capabilities)}`,
     ...(manifest.image_tokens_max === undefined ? [] : [`image_tokens_max: ${manifest.image_tokens_max}`]),
+    ...(manifest.file_tokens_max === undefined ? [] : [`file_tokens_max: ${manifest.file_tokens_max}`]),
+    ...(manifest.file_pages_max === undefined ? [] : [`file_pages_max: ${manifest.file_pages_max}`]),
   ].join("\n")}\n`;
 }
 
@@ -174,7 +181,7 @@ function madeOf(rate: Decimal, markup: Decimal): string {
 }
 
 /** What the operator has to decide, for no table says it. */
-function openQuestions(entry: TableEntry, { markup, imageTokensMax }: ProposalTerms): string[] {
+function openQuestions(entry: TableEntry, { markup, imageTokensMax, files }: ProposalTerms): string[] {
   const unreached = entry.tiers.filter(({ above }) => above >= entry.contextWindow);
   return [
     ...unreached.map(({ above }) => `the tier above ${above} tokens is left out: no prompt reaches it`),
@@ -183,8 +190,10 @@ function openQuestions(entry: TableEntry, { markup, imageTokensMax }: ProposalTe
           "it reads images: capabilities { images: true } needs image_tokens_max, or import it with --image-tokens",
         ]
       : []),
-    ...(entry.files === true
-      ? ["it reads PDFs: capabilities { files: true } needs file_tokens_max and file_pages_max"]
+    ...(entry.files === true && files === null
+      ? [
+          "it reads PDFs: capabilities { files: true } needs file_tokens_max and file_pages_max, or import it with --file-tokens and --file-pages",
+        ]
       : []),
     ...(entry.perCall === null
       ? []

@@ -15,6 +15,7 @@ const terms = (markup = "1") => ({
   version: 1,
   region: "global",
   imageTokensMax: null,
+  files: null,
   source: "a test",
 });
 const amounts = (entry: TableEntry | undefined): Record<string, unknown> => (entry ? snapshotRow(entry) : {});
@@ -298,6 +299,16 @@ test("that a model reads PDFs is told, and what a release then needs; a table th
     "# - it reads PDFs: capabilities { files: true } needs file_tokens_max and file_pages_max",
   );
   expect(untold && propose(untold, terms()).yaml).not.toContain("PDF");
+  const files = { tokens: 9000, pages: 30 };
+  const offered = told && parseManifestYaml(propose(told, { ...terms(), files }).yaml);
+  expect(offered).toMatchObject({
+    capabilities: { files: true },
+    file_tokens_max: 9000,
+    file_pages_max: 30,
+  });
+  const nothing = untold && propose(untold, { ...terms(), files }).manifest;
+  expect(nothing).not.toHaveProperty("file_tokens_max");
+  expect(nothing?.capabilities).not.toHaveProperty("files");
   const again = tableOf({ source: "s", date: "2026-11-23", models: [told, untold].map(amounts) });
   expect(again.entries.map(({ files }) => files)).toEqual([true, null]);
 });
