@@ -23,6 +23,16 @@ export function addDb(program: Command): void {
         return { json: JSON.stringify(done), text: `The store in ${dataDir} has schema ${done.schema}.` };
       }),
     );
+  db.command("key <file>")
+    .description("put the data key that all gateways of a database share into the data directory")
+    .action((file: string, _: object, command: Command) =>
+      report(command, async ({ options }) => {
+        const dataDir = await dataDirOf(options.dataDir);
+        const { adoptDataKey } = await import("../src/store/data-key.ts");
+        adoptDataKey(dataDir, file);
+        return { json: JSON.stringify({ data_dir: dataDir }), text: `The data key is in ${dataDir}.` };
+      }),
+    );
   addMove(db);
   db.command("backup <file>")
     .description("copy the store into a file, consistently, while traffic runs")

@@ -42,7 +42,7 @@ export async function writeImage(folder: string, parts: ImageParts): Promise<str
     layers.push(
       await blob(
         "application/vnd.oci.image.layer.v1.tar+gzip",
-        Bun.gzipSync(new Uint8Array(archive), { level: 9 }),
+        Bun.gzipSync(new Uint8Array(archive), { level: 6 }),
       ),
     );
   const config = await blob(

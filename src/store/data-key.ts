@@ -1,9 +1,10 @@
 // The key that stored answers are encrypted with: 32 random bytes, mode 0600, outside the database (hardening.md S32).
 // A database without its key does not open: it would silently keep answers that nobody can read again.
 import { createHash, randomBytes } from "node:crypto";
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { privateFile } from "./private-file.ts";
+import { messageOf } from "../lib/message.ts";
+import { privateDirectory, privateFile } from "./private-file.ts";
 import { StoreFailure } from "./store-failure.ts";
 
 const KEY_BYTES = 32;
@@ -22,6 +23,38 @@ export function readDataKey(directory: string, database: "fresh" | "existing"): 
   throw new StoreFailure(
     "data_key",
     `${path} does not hold the data key of the database beside it; restore it from the backup of the key`,
+  );
+}
+
+/**
+ * Puts the key that the gateways of one database share into this data directory, from a file such as a mounted secret. Does
+ * nothing where it is there. Throws `StoreFailure` when the file holds no key, or the directory another one.
+ */
+export function adoptDataKey(directory: string, file: string): void {
+  const key = keyIn(file);
+  privateDirectory(directory);
+  const path = join(directory, "data.key");
+  const stored = existsSync(path) ? readFileSync(path) : Buffer.alloc(0);
+  if (stored.length > 0 && !stored.equals(key))
+    throw new StoreFailure(
+      "data_key",
+      `${path} holds another key than ${file}; if this directory was never used with a database, remove it, else find out which of the two is that of the database`,
+    );
+  privateFile(path);
+  if (stored.length === 0) writeFileSync(path, key, { flush: true });
+}
+
+function keyIn(file: string): Buffer {
+  let key: Buffer;
+  try {
+    key = readFileSync(file);
+  } catch (error) {
+    throw new StoreFailure("data_key", `the data key ${file} cannot be read (${messageOf(error)})`);
+  }
+  if (key.length === KEY_BYTES) return key;
+  throw new StoreFailure(
+    "data_key",
+    `${file} has ${key.length} bytes, and a data key ${KEY_BYTES}: copy data.key from another gateway, or make one: head -c ${KEY_BYTES} /dev/urandom > data.key`,
   );
 }
 
