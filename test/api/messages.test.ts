@@ -4,6 +4,7 @@ import type { ErrorJson, GatewayJson } from "../support/events.ts";
 import { type Customer, startGateway, type TestGateway } from "../support/gateway.ts";
 import { errorBody, eventsOfMessage, finalMessage, readMessage } from "../support/message-schema.ts";
 import { MODELS, PREVIEW_V1 } from "../support/models.ts";
+import { ProcessGateway } from "../support/process-gateway.ts";
 
 let gateway: TestGateway;
 let customer: Customer;
@@ -169,6 +170,13 @@ test("what is refused is refused by name, in the vendor's envelope, and nothing 
   expect(await threaded.json()).toMatchObject({
     error: { details: { error_code: "thread_unsupported_request" } },
   });
+  const compacted = { edits: [{ type: "compact_20260112" }] };
+  expect(await refused({ ...ASKED, context_management: compacted })).toEqual([
+    400,
+    bad,
+    "unsupported_value",
+    "context_management.edits[0].type",
+  ]);
   expect(await refused({ ...ASKED, tools: [{ type: "computer_20250124", name: "computer" }] })).toEqual([
     400,
     bad,
@@ -292,6 +300,69 @@ test("a provider that breaks off ends the message with an error and its receipt,
   const last = events.at(-1);
   expect(last?.type === "error" && last.gateway?.cost.customer_charge_usd).toBe(Number(record.charge) / 1e9);
 });
+
+test("who repeats a stream that runs follows it, to its own end", async () => {
+  gateway.simulator.behave({ behaviour: { tokens_per_second: 100, completion_tokens: 50 }, calls: 1 });
+  const [sent, body] = [key(), { ...ASKED, stream: true }];
+  const first = ask(body, sent);
+  while ((await gateway.balance(customer)).held === 0n) await Bun.sleep(2);
+  const [one, two] = await Promise.all([first, ask(body, sent)]);
+  const [text, followed] = await Promise.all([one.text(), two.text()]);
+  expect(followed).toBe(text);
+  expect(two.headers.get("request-id")).toBe(one.headers.get("request-id"));
+  expect(billOf(one.headers.get("x-request-id") ?? "")).toHaveLength(1);
+});
+
+test("a client that leaves is charged for what it got, and nothing stays held", async () => {
+  gateway.simulator.behave({ behaviour: { tokens_per_second: 50, completion_tokens: 60 }, calls: 1 });
+  const leaving = new AbortController();
+  const response = await fetch(`${gateway.url}/v1/messages`, {
+    method: "POST",
+    headers: { "content-type": "application/json", "x-api-key": customer.secret },
+    body: JSON.stringify({ ...ASKED, stream: true }),
+    signal: leaving.signal,
+  });
+  const reader = response.body?.getReader();
+  await reader?.read();
+  await reader?.read();
+  leaving.abort();
+  while ((await gateway.balance(customer)).held !== 0n) await Bun.sleep(5);
+  const { state, evidence, charge, hold } = await gateway.request(response.headers.get("x-request-id") ?? "");
+  expect([state, evidence]).toEqual(["settled", "delivered_tokens"]);
+  expect(charge > 0n && charge < hold).toBe(true);
+});
+
+test("a gateway that dies in the middle of its stream: the retry gets what was sent, ended with an error and its receipt", async () => {
+  const dying = await ProcessGateway.start({ TOLLGATE_CRASH_AT: "mid_stream:2" });
+  try {
+    dying.simulator.behave({ behaviour: { tokens_per_second: 40, completion_tokens: 120 } });
+    const { secret, organizationId } = await dying.customer();
+    const call = {
+      method: "POST",
+      headers: { "content-type": "application/json", "x-api-key": secret, ...key() },
+      body: JSON.stringify({ ...ASKED, max_tokens: 200, stream: true }),
+    };
+    const sent = await fetch(`${dying.url}/v1/messages`, call).then((response) =>
+      response.text().catch(() => ""),
+    );
+    expect(sent).not.toContain("message_stop");
+    expect(await dying.ended()).toBe("SIGKILL");
+    await dying.run();
+    const again = await fetch(`${dying.url}/v1/messages`, call);
+    const events = eventsOfMessage(await again.text());
+    expect(events.map(({ id }) => id)).toEqual(events.map((_, at) => at + 1));
+    const last = events.at(-1)?.data;
+    expect(last?.type).toBe("error");
+    type Credits = { available_usd: string; held_usd: string };
+    const credits = await dying.admin<Credits>("GET", `/credits?org=${organizationId}`);
+    expect(credits.held_usd).toBe("0.000000000");
+    const charged = last?.type === "error" ? last.gateway?.cost.customer_charge_usd : 0;
+    expect(charged).toBeCloseTo(5 - Number(credits.available_usd), 9);
+    expect(dying.simulator.bill()).toHaveLength(1);
+  } finally {
+    await dying.stop();
+  }
+}, 60_000);
 
 test("an answer past its maximum is cut there, and ends as messages end", async () => {
   gateway.simulator.behave({ behaviour: { overrun_tokens: 200 }, calls: 1 });

@@ -164,6 +164,20 @@ describe("a conversation that began elsewhere", () => {
     ]);
   });
 
+  test("what the vendor's searches left goes along; what may hold files that nobody counted does not", () => {
+    const searched = { type: "server_tool_use", id: "srvtoolu_1", name: "web_search", input: {} };
+    const found = { type: "web_search_tool_result", tool_use_id: "srvtoolu_1", content: [] };
+    const source = { type: "base64", media_type: "application/pdf", data: "A".repeat(4000) };
+    const fetched = {
+      type: "web_fetch_tool_result",
+      content: { type: "web_fetch_result", content: { type: "document", source } },
+    };
+    const said = { type: "text", text: "So." };
+    const seen = [HI, { role: "assistant", content: [searched, found, fetched, said] }, HI];
+    const { messages } = sent({ ...SIMPLE, messages: seen }) as { messages: { content: unknown }[] };
+    expect(messages[1]?.content).toEqual([searched, found, said]);
+  });
+
   test("a turn of nothing but foreign thoughts is none", () => {
     const seen = [HI, { role: "assistant", content: [thought(UNSIGNED)] }, HI];
     expect(sent({ ...SIMPLE, messages: seen })["messages"]).toEqual([HI, HI]);

@@ -67,9 +67,19 @@ function saidBlock(block: unknown, { recalls, calls }: { recalls: boolean; calls
     case "tool_use":
       return calls.made(block);
     default:
-      return block;
+      return MEASURED.has(String(block["type"])) ? block : null;
   }
 }
+
+/**
+ * What the vendor's own searches left in a conversation: text, of which every token has its bytes here. Other tools of its own
+ * leave files, whose pages nobody has counted.
+ */
+const MEASURED: ReadonlySet<string> = new Set([
+  "server_tool_use",
+  "web_search_tool_result",
+  "tool_search_tool_result",
+]);
 
 /** Sealed by somebody, and not here. Whether by this vendor it says itself. */
 const isSealed = (seal: unknown): boolean => typeof seal === "string" && seal !== "" && !isOurs(seal);

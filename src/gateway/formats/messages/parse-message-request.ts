@@ -134,7 +134,7 @@ const FIELDS: ReadonlyMap<string, FieldReader> = new Map<string, FieldReader>([
     },
   ],
   ["metadata", readMetadata],
-  ["context_management", theirs("context_management")],
+  ["context_management", readContextManagement],
   ["cache_control", theirs("cache_control")],
 ]);
 
@@ -149,6 +149,22 @@ function readStops(draft: Draft, value: unknown): void {
   });
   if (items.length > STOPS_ELSEWHERE_MAX)
     draft.only ??= tooManyStops(STOPS_ELSEWHERE_MAX, " where this model is served");
+}
+
+/** The vendor may clear what it is shown; to summarize it, it runs rounds of its own, which no usage tells. */
+function readContextManagement(draft: Draft, value: unknown): void {
+  const { edits } = readObject(value, null, "context_management");
+  const at: Place = { parent: { parent: null, step: "context_management" }, step: "edits" };
+  if (isPresent(edits))
+    for (const [index, edit] of readArray(edits, at.parent, "edits").entries())
+      if (String(readObject(edit, at, index).type).startsWith("compact"))
+        throw refuse(
+          "unsupported_value",
+          { parent: at, step: index },
+          "type",
+          "has costs of its own that no published rate covers. Remove it.",
+        );
+  draft.dropped.push("context_management");
 }
 
 const tooManyStops = (most: number, where: string): Refusal =>
