@@ -120,7 +120,8 @@ export interface AttemptRecord {
  * `usage_clamped`: it told more than was quoted · `usage_below_delivered`: it told far less than it delivered ·
  * `output_above_maximum`: it went past the output maximum that it was given.
  */
-export type Doubt = "usage_clamped" | "usage_below_delivered" | "output_above_maximum";
+export const DOUBTS = ["usage_clamped", "usage_below_delivered", "output_above_maximum"] as const;
+export type Doubt = (typeof DOUBTS)[number];
 
 /** What a charge follows from. */
 export interface TokenUsage extends TokenCounts {

@@ -15,6 +15,8 @@ export interface JobsPorts {
 
 export class Jobs {
   private readonly counts = new Map<string, number>();
+  /** Of all work that repeats. */
+  readonly names = new Set<string>();
 
   constructor(private readonly on: JobsPorts) {}
 
@@ -36,6 +38,7 @@ export class Jobs {
 
   /** Repeats `task` with a pause between the end of a run and the next; a run may ask for another pause after it. */
   every(job: string, pauseMs: number, task: () => Promise<number | void>): Repeating {
+    this.names.add(job);
     return every(
       pauseMs,
       () => this.watched(job, task),
@@ -45,6 +48,7 @@ export class Jobs {
 
   /** Calls `task` at each interval until the returned function is called. */
   tick(job: string, everyMs: number, task: () => void): () => void {
+    this.names.add(job);
     const timer = setInterval(this.guarded(job, task), everyMs);
     return () => clearInterval(timer);
   }

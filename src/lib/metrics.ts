@@ -4,7 +4,7 @@ import { collectDefaultMetrics, Counter, Gauge, Registry } from "prom-client";
 
 interface Figures {
   openStreams: () => number;
-  /** Failed runs since the start, by job. */
+  /** Failed runs since the start, by job; of one that never failed, 0. */
   failedJobs: () => ReadonlyMap<string, number>;
   quarantined: () => number;
   /** What others print beside these, as Prometheus reads it. */
@@ -91,11 +91,11 @@ export class Metrics {
     new Counter({
       name: "tollgate_failed_jobs_total",
       help: "Runs of background work that failed, by job; each has its line in the log.",
-      labelNames: ["job"],
+      labelNames: ["task"], // `job` is Prometheus' own word, for what it scrapes
       registers: [this.registry],
       collect() {
         this.reset();
-        for (const [job, failures] of failedJobs()) this.inc({ job }, failures);
+        for (const [task, failures] of failedJobs()) this.inc({ task }, failures);
       },
     });
     new Gauge({
@@ -111,6 +111,15 @@ export class Metrics {
   /** `surface` is of the formats served; null for what is none. */
   responded(status: number, surface: string | null): void {
     this.responses.inc({ status: String(status), surface: surface ?? "none" });
+  }
+
+  /** Begins series at zero that are known beforehand: what first appears as a 1 has no increase that an alert could see. */
+  beginAtZero(of: Record<"providers" | "outcomes" | "doubts" | "losses", readonly string[]>): void {
+    for (const provider of of.providers) {
+      for (const outcome of of.outcomes) this.attempts.inc({ provider, outcome }, 0);
+      for (const reason of of.doubts) this.doubts.inc({ provider, reason }, 0);
+    }
+    for (const reason of of.losses) this.droppedSpans.inc({ reason }, 0);
   }
 
   /** `code` is one of the table of refusals, or of the ledger's words for how a request was released. */

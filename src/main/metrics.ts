@@ -2,7 +2,7 @@
 import type { Config } from "../config/config.ts";
 import { CHAT, providerNameOf } from "../domain/telemetry-names.ts";
 import type { Hold, NoteResolved } from "../gateway/hold.ts";
-import type { Ledger } from "../ledger/ledger.ts";
+import { DOUBTS, type Ledger } from "../ledger/ledger.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Jobs } from "../lib/jobs.ts";
 import { Metrics } from "../lib/metrics.ts";
@@ -12,6 +12,8 @@ import { readDrift } from "../registry/drift.ts";
 import { lastBackup } from "../store/last-backup.ts";
 import type { Sql } from "../store/sql.ts";
 import type { Releases } from "./releases.ts";
+import { CALL_FAILURES } from "../releases/health.ts";
+import { SPAN_LOSSES } from "../tracing/exporter.ts";
 
 interface MetricsOn {
   sql: Sql;
@@ -30,6 +32,7 @@ export interface OpenMetrics {
 
 const DRIFT_EVERY_MS = 600_000;
 const STATES = ["live", "unhealthy", "stale", "disabled"] as const;
+const OUTCOMES = ["answered", "bad_request", ...CALL_FAILURES];
 const CIRCUITS = ["closed", "half_open", "open"] as const;
 
 export function openMetrics(config: Config, on: MetricsOn): OpenMetrics {
@@ -43,9 +46,15 @@ export function openMetrics(config: Config, on: MetricsOn): OpenMetrics {
   const state = stateFigures(config, on, () => drift);
   const metrics = new Metrics({
     openStreams,
-    failedJobs: () => jobs.failures,
+    failedJobs: () => new Map([...[...jobs.names].map((name) => [name, 0] as const), ...jobs.failures]),
     quarantined: () => ledger.pulse().quarantined,
     beside: () => requests.print() + printState(state),
+  });
+  metrics.beginAtZero({
+    providers: config.providers.map(({ name }) => name),
+    outcomes: OUTCOMES,
+    doubts: DOUBTS,
+    losses: SPAN_LOSSES,
   });
   const providerNames = new Map(config.providers.map(({ name, kind }) => [name, providerNameOf(kind.name)]));
   const figuresOf = (hold: Hold, route: string): RouteFigures | undefined =>

@@ -25,6 +25,7 @@ const MEANING = {
   stopped: "nothing",
 } as const;
 export type CallFailure = keyof typeof MEANING;
+export const CALL_FAILURES = Object.keys(MEANING);
 
 export interface HealthTarget extends CircuitLimits {
   /** The provider's name in the configuration. */

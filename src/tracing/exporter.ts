@@ -10,7 +10,8 @@ import { printExport, type Source, type Span } from "./otlp.ts";
  * `queue_full`: they came faster than they left · `refused`: the collector took the batch and said no · `unreachable`: it was away
  * or too busy, time after time · `rejected`: it took the batch, and said that it left these out · `stopped`: the gateway ended.
  */
-export type SpanLoss = "queue_full" | "refused" | "unreachable" | "rejected" | "stopped";
+export const SPAN_LOSSES = ["queue_full", "refused", "unreachable", "rejected", "stopped"] as const;
+export type SpanLoss = (typeof SPAN_LOSSES)[number];
 
 export interface ExporterPorts {
   url: string;

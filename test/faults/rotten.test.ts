@@ -122,7 +122,7 @@ describe.each(STORES)("%s", (name, open) => {
       );
       const { text } = await gateway.get("/metrics");
       expect(text).toContain("tollgate_quarantined_requests 1");
-      expect(text).toContain('tollgate_failed_jobs_total{job="ledger_recovery"} 1');
+      expect(text).toContain('tollgate_failed_jobs_total{task="ledger_recovery"} 1');
       expect(await gateway.admin("GET", "/ledger/audit")).toMatchObject({ ok: true });
 
       const cli = (...words: string[]) => gateway.cli(env, ...words);
@@ -203,8 +203,8 @@ test("what is thrown where nobody waits for it is a line in the log and a count,
     expect((await running.ended).text).toContain("[DONE]"); // nobody's stream was cut by it
     expect((await gateway.chat(secret, ask())).status).toBe(200);
     const { text } = await gateway.get("/metrics");
-    expect(text).toContain('tollgate_failed_jobs_total{job="unhandled_rejection"} 1');
-    expect(text).toContain('tollgate_failed_jobs_total{job="uncaught_exception"} 2');
+    expect(text).toContain('tollgate_failed_jobs_total{task="unhandled_rejection"} 1');
+    expect(text).toContain('tollgate_failed_jobs_total{task="uncaught_exception"} 2');
     expect(gateway.exitCode).toBeNull();
   } finally {
     await gateway.stop();
