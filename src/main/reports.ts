@@ -17,7 +17,7 @@ export const reportsOf =
     metrics.attempted(provider, outcome);
     const { words = null, status = null } = failure?.upstream ?? {};
     health.report({ provider, route }, failure?.reason ?? null, words);
-    const about = { id: requestId, provider, route, status, words };
+    const about = { id: requestId, provider, route, status, words, why: failure?.message ?? null };
     switch (outcome) {
       case "quota":
         return log.error(

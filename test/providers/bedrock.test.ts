@@ -195,7 +195,10 @@ test("a role in place of a key: while its keys cannot be had nothing is sent or 
     const { status, json } = await gateway.chat<ErrorJson>(customer, hi);
     expect([status, json.error.code]).toEqual([502, "provider_error"]);
     expect(invoiced(json.error.request_id)).toEqual([]);
-    expect(await gateway.request(json.error.request_id)).toMatchObject({ state: "released" });
+    expect(await gateway.request(json.error.request_id)).toMatchObject({
+      state: "released",
+      attempts: [{ outcome: "not_executed", errorClass: "unavailable", words: "NotNow" }],
+    });
   });
   expect(cost).toBe(nanoUsd(0n));
   container.status = 200;

@@ -51,11 +51,15 @@ export async function askLender(
   }
 }
 
-export const unavailable = (
+/** It lends nothing; the attempt's record says so in these words. */
+export function unavailable(
   { who }: Pick<Lender, "who">,
   what: string,
   reason: FailureCause = "unavailable",
-): Failure => new Failure(reason, "no", `${who} ${what}`);
+): Failure {
+  const words = `${who} ${what}`;
+  return new Failure(reason, "no", words, { words });
+}
 
 interface Refusal {
   status: number;
@@ -69,10 +73,8 @@ export function refusedBy({ who }: Lender, refusal: Refusal, secrets: readonly s
   const { status, code, said } = refusal;
   const word = typeof code === "string" ? (/^[\w.-]{1,64}/.exec(code)?.[0] ?? "no code") : "no code";
   const told = [code, said].filter((one) => typeof one === "string").join(": ");
-  const words = fitToShow(told, secrets);
-  return new Failure(causeOf(status), "no", `${who} answered ${status} (${word})`, {
-    ...(words !== null && { words }),
-  });
+  const message = `${who} answered ${status} (${word})`;
+  return new Failure(causeOf(status), "no", message, { words: fitToShow(told, secrets) ?? message });
 }
 
 function causeOf(status: number): FailureCause {

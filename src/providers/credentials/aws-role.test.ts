@@ -261,11 +261,20 @@ test("who is silent, before or within the answer, is waited for so long; who is 
 test("a token file that is gone, empty or none is named, and nothing is asked", async () => {
   await using double = startDouble(() => new Response(xml()));
   rmSync(TOKEN_FILE, { force: true });
-  const message = async (): Promise<string> => (await failed(roleAt("web_identity", double.url))).message;
-  expect(await message()).toBe(`the token file ${TOKEN_FILE} cannot be read (ENOENT)`);
+  const told = async (): Promise<(string | undefined)[]> => {
+    const { message, upstream } = await failed(roleAt("web_identity", double.url));
+    return [message, upstream.words];
+  };
+  expect(await told()).toEqual([
+    `the token file ${TOKEN_FILE} cannot be read (ENOENT)`,
+    "the token file cannot be read (ENOENT)", // which members may read
+  ]);
   for (const text of ["", "a\nb", "x".repeat(40_000)]) {
     writeFileSync(TOKEN_FILE, text);
-    expect(await message()).toBe(`the token file ${TOKEN_FILE} holds no token`);
+    expect(await told()).toEqual([
+      `the token file ${TOKEN_FILE} holds no token`,
+      "the token file holds no token",
+    ]);
   }
   expect(double.asked).toEqual([]);
 });

@@ -178,15 +178,17 @@ const objectIn = (text: string): Record<string, unknown> => {
   return isObject(value) ? value : {};
 };
 
-/** It is written anew while we run. Throws `Failure`, which names the file. */
+/** It is written anew while we run. Throws `Failure`, which names the file to operators alone. */
 function tokenIn(path: string): string {
+  const failed = (what: string): Failure =>
+    new Failure("account", "no", `the token file ${path} ${what}`, { words: `the token file ${what}` });
   let text: string;
   try {
     text = readFileSync(path, "utf8").trim();
   } catch (error) {
     const code = error instanceof Error && "code" in error ? String(error.code) : "unreadable";
-    throw new Failure("account", "no", `the token file ${path} cannot be read (${code})`);
+    throw failed(`cannot be read (${code})`);
   }
   if (text.length > 0 && text.length <= 32_768 && /^[\x20-\x7e]+$/.test(text)) return text;
-  throw new Failure("account", "no", `the token file ${path} holds no token`);
+  throw failed("holds no token");
 }

@@ -83,3 +83,9 @@ test.each<[string, unknown, object | null]>([
   const [part] = said([{ text: "a" }], result);
   expect(part).toEqual({ type: "text", choice: 0, text: "a", ...(logprobs !== null && { logprobs }) });
 });
+
+test("a flood of tokens is told without the bytes that would make it many times larger", () => {
+  const flood = { chosenCandidates: [chosen("a", -1), chosen("b".repeat(2_000_000), -1), chosen("c", -1)] };
+  const [part] = said([{ text: "a" }], flood) as { logprobs: { content: { bytes: number[] | null }[] } }[];
+  expect(part?.logprobs.content.map(({ bytes }) => bytes)).toEqual([[97], null, null]);
+});
