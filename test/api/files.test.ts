@@ -5,6 +5,7 @@ import type { Config } from "../../src/config/config.ts";
 import { filePart, samplePdf } from "../../src/lib/pdf.fixtures.ts";
 import { PROVIDER_KINDS } from "../../src/providers/kinds.ts";
 import { DIALECTS } from "../../src/providers/openai/dialects.ts";
+import { firstOperator } from "../support/browser.ts";
 import { type ErrorJson, type GatewayJson, gatewayOf } from "../support/events.ts";
 import { type Customer, startGateway, type TestGateway } from "../support/gateway.ts";
 import { onProvider, PLAIN, READER, type TestManifest } from "../support/models.ts";
@@ -287,4 +288,27 @@ test("whoever cannot pay for a file's maximum is told so: credits and windows ar
   expect(await refused(ask("narrow-1", two))).toMatchObject({ code: "context_length_exceeded" });
   const { calls } = await served(ask("narrow-1", [QUESTION, ofPages(1)]));
   expect(calls).toHaveLength(1);
+});
+
+test("which models read files is said wherever models are listed, and what changes about it before a release is published", async () => {
+  const { json } = await gateway.get<Record<string, unknown>>(customer, "/v1/models/file-openai");
+  expect(json).toMatchObject({
+    capabilities: { files: true },
+    architecture: { input_modalities: ["text", "image", "file"] },
+  });
+  const operator = await firstOperator(gateway);
+  const { data } = await operator.app("GET /orgs/{org}/models", { org: customer.organizationId });
+  expect(data.find(({ id }) => id === "file-openai")).toMatchObject({ files: true, images: true });
+  expect(data.find(({ id }) => id === "plain-1")).toMatchObject({ files: false, images: false });
+  const next = {
+    ...READER,
+    model: "file-openai",
+    ...SHAPES["file-openai"],
+    version: 2,
+    file_tokens_max: 5000,
+  };
+  const jws = await gateway.sign({ ...next, file_pages_max: 20 });
+  const verified = await operator.app("POST /operator/releases/verify", {}, { jws });
+  expect(verified.changes).toContainEqual({ field: "file_tokens_max", before: "3000", after: "5000" });
+  expect(verified.changes).toContainEqual({ field: "file_pages_max", before: "10", after: "20" });
 });

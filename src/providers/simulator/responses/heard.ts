@@ -1,5 +1,6 @@
 // A Responses call in the words that the simulator's model hears.
 import type { Asked } from "../asked.ts";
+import { documentTokens } from "../documents.ts";
 import type { ResponsesCall, ResponsesItem } from "./request.ts";
 
 export function askedOfResponses(call: ResponsesCall): Asked {
@@ -10,6 +11,7 @@ export function askedOfResponses(call: ResponsesCall): Asked {
     model: call.model,
     messages: instructions === undefined ? said : [{ role: "system", content: instructions }, ...said],
     ...(ceiling !== undefined && { max_completion_tokens: ceiling }),
+    documentTokens: documentTokens(documentsIn(input), call),
     stream: call.stream === true,
     ...(typeof reasoning?.effort === "string" && { reasoning_effort: reasoning.effort }),
     ...(call.tools !== undefined && { tools: call.tools.flatMap(toolsOf) }),
@@ -35,7 +37,7 @@ function messagesOf(item: ResponsesItem): Asked["messages"] {
       const parts =
         typeof content === "string"
           ? content
-          : content.map((part) => ("text" in part ? { text: part.text } : { other: JSON.stringify(part) }));
+          : content.map((part) => ("text" in part ? { text: part.text } : { other: otherOf(part) }));
       return [{ role, content: parts }];
     }
     case "function_call":
@@ -46,12 +48,28 @@ function messagesOf(item: ResponsesItem): Asked["messages"] {
       return [
         {
           role: "tool",
-          content: typeof item.output === "string" ? item.output : JSON.stringify(item.output),
+          content: typeof item.output === "string" ? item.output : item.output.map(otherOf).join(),
         },
       ];
     case "reasoning":
       return [];
   }
+}
+
+/** A document's data is no text of the prompt. */
+const otherOf = (part: object): string =>
+  JSON.stringify("file_data" in part ? { ...part, file_data: "" } : part);
+
+/** What users and tools showed, in base64. */
+function documentsIn(input: ResponsesCall["input"]): string[] {
+  if (typeof input === "string") return [];
+  const shown = input.flatMap((item): readonly object[] => {
+    const parts = "content" in item ? item.content : "output" in item ? item.output : [];
+    return typeof parts === "string" ? [] : parts;
+  });
+  return shown.flatMap((part) =>
+    "file_data" in part ? [String(part.file_data).slice("data:application/pdf;base64,".length)] : [],
+  );
 }
 
 type Tool = NonNullable<ResponsesCall["tools"]>[number];

@@ -1,6 +1,8 @@
 // The simulator refuses what the vendor would: a test that passes on it means something.
 import { expect, test } from "bun:test";
+import { filePart, samplePdf } from "../../../lib/pdf.fixtures.ts";
 import { FaceRefusal } from "../face.ts";
+import { askedOfResponses } from "./heard.ts";
 import { readResponsesCall } from "./request.ts";
 import { reasoningSeal } from "./seal.ts";
 
@@ -30,6 +32,19 @@ test.each<[string, object]>([
   ],
 ])("takes %s", (_, change) => {
   expect(readResponsesCall({ ...SOUND, ...change })).toMatchObject({ model: "gpt-1" });
+});
+
+test("documents of users and of tools are read by the page; their data is no text of the prompt", () => {
+  const { file } = filePart(samplePdf({ pages: 2 }));
+  const part = { type: "input_file", ...file };
+  const input = [{ role: "user", content: [part] }, call, { ...output, output: [part] }];
+  const asked = askedOfResponses(readResponsesCall({ ...SOUND, input }));
+  expect(asked.documentTokens).toBe(4 * 258);
+  expect(JSON.stringify(asked.messages)).toContain("report.pdf");
+  expect(JSON.stringify(asked.messages)).not.toContain(samplePdf({ pages: 2 }).toString("base64"));
+  const nothing = { type: "input_file", ...filePart(Buffer.from("%PDF-1.7")).file };
+  const empty = readResponsesCall({ ...SOUND, input: [{ role: "user", content: [nothing] }] });
+  expect(() => askedOfResponses(empty)).toThrow("no pages");
 });
 
 test.each<[string, object]>([
