@@ -74,7 +74,7 @@ export type ReasoningStatement = (
   | { kind: "on"; param: string }
   | { kind: "off"; param: string }
 ) & {
-  /** Said to every model: where a release publishes no modes it says nothing. */
+  /** Said to every model: where a release publishes no modes it says nothing, and without an effort its default does. */
   hint?: true;
 };
 

@@ -108,6 +108,18 @@ const withFiles = (...pdfs: Buffer[]): unknown => bodyOf(user("a"), user(pdfs.ma
 const FILES = offer({ files: true }, { filePagesMax: 20 });
 const TO_FILES = { fields: OPTIONAL_FIELDS, files: true };
 
+test("a wish that is said to every model is none where no modes are published, and the default where there are", () => {
+  const wishing = (hint: boolean) => ({
+    ...parsed(bodyWith({})),
+    reasoning: { kind: "on" as const, param: "thinking", ...(hint && { hint: true as const }) },
+  });
+  const quiet = offer({}, { reasoning: { modes: ["none", "low"], default: "none" } });
+  expect(fitToRelease(wishing(true), offer()).reasoningEffort).toBeNull();
+  expect(fitToRelease(wishing(true), quiet).reasoningEffort).toBe("none");
+  for (const release of [offer(), quiet])
+    expect(refusalOf(() => fitToRelease(wishing(false), release)).param).toBe("thinking");
+});
+
 test("a file is refused where the release offers none, or its provider takes none", () => {
   const body = withFiles(samplePdf());
   expect(verdictAt(body, offer())).toBe("unsupported_value messages[1].content[0]");

@@ -204,7 +204,7 @@ function chooseEffort(said: ReasoningStatement | null, { model, reasoning }: Off
       if (reasoning.modes.includes("none")) return "none";
       throw unsupportedThinking(said.param, `cannot switch thinking off: ${modes}.`);
     case "on":
-      if (reasoning.default !== "none") return reasoning.default;
+      if (reasoning.default !== "none" || said.hint === true) return reasoning.default;
       throw unsupportedThinking(
         said.param,
         `names no mode: ${modes}, by default "none". Use \`reasoning_effort\`.`,
