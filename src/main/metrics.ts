@@ -32,6 +32,8 @@ export interface OpenMetrics {
 
 const DRIFT_EVERY_MS = 600_000;
 const STATES = ["live", "unhealthy", "stale", "disabled"] as const;
+/** What was thrown where nobody waits for it (`jobs.ts`). */
+const STRAYS = ["unhandled_rejection", "uncaught_exception"];
 const OUTCOMES = ["answered", "bad_request", ...CALL_FAILURES];
 const CIRCUITS = ["closed", "half_open", "open"] as const;
 
@@ -46,7 +48,8 @@ export function openMetrics(config: Config, on: MetricsOn): OpenMetrics {
   const state = stateFigures(config, on, () => drift);
   const metrics = new Metrics({
     openStreams,
-    failedJobs: () => new Map([...[...jobs.names].map((name) => [name, 0] as const), ...jobs.failures]),
+    failedJobs: () =>
+      new Map([...[...STRAYS, ...jobs.names].map((name) => [name, 0] as const), ...jobs.failures]),
     quarantined: () => ledger.pulse().quarantined,
     beside: () => requests.print() + printState(state),
   });

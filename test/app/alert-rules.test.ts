@@ -1,0 +1,233 @@
+// Each alert rule for Prometheus fires when what it is about happens at a live gateway, and on a healthy one none does; each has a
+// runbook that says what it means, where to look and what to do.
+import { afterAll, beforeAll, expect, mock, spyOn, test } from "bun:test";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { parse } from "yaml";
+import { RequestLog } from "../../src/operator/request-log.ts";
+import { noteBackup } from "../../src/store/last-backup.ts";
+import { Collector } from "../support/collector.ts";
+import { type Customer, hello, startGateway, type TestGateway } from "../support/gateway.ts";
+import { PLAIN } from "../support/models.ts";
+import { type Look, namedIn, parseQuery, type Series } from "../support/promql.ts";
+import { evaluate } from "../support/promql-eval.ts";
+import { type Scrape, scrape } from "../support/scrape.ts";
+import { waitFor } from "../support/wait.ts";
+
+interface RuleJson {
+  alert: string;
+  expr: string;
+  for: string;
+  labels: { severity: string };
+  annotations: { summary: string; runbook_url: string };
+}
+
+const root = join(import.meta.dir, "../..");
+const file = parse(readFileSync(join(root, "deploy/prometheus/alerts.yaml"), "utf8")) as {
+  groups: { name: string; rules: RuleJson[] }[];
+};
+const rules = file.groups.flatMap((group) => group.rules);
+const DAY_MS = 86_400_000;
+
+let gateway: TestGateway;
+let customer: Customer;
+let collector: Collector;
+beforeAll(async () => {
+  collector = new Collector();
+  gateway = await startGateway({
+    store: "sqlite", // the backup is the database's own affair elsewhere
+    configure: (config) => {
+      config.limits.maxConcurrent = 1;
+      config.tracing = {
+        url: `${collector.url}/v1/traces`,
+        headers: {},
+        resource: { "service.name": "tollgate" },
+        sampling: { sampler: "always_on", ratio: 1 },
+        timeoutMs: 2_000,
+        intervalMs: 20,
+      };
+    },
+  });
+  customer = await gateway.customer({ usd: "100" });
+});
+afterAll(async () => {
+  await gateway.stop();
+  await collector.stop();
+});
+
+const chat = () => gateway.chat(customer, hello());
+const NOTHING: Scrape = { families: [], samples: [] };
+
+async function times(count: number, what: () => Promise<unknown>): Promise<void> {
+  for (let n = 0; n < count; n += 1) await what();
+}
+
+async function failing(status: number, calls: number, model = "plain-1"): Promise<void> {
+  gateway.simulator.behave({ behaviour: { status }, calls });
+  await times(calls, () => gateway.chat(customer, hello(model)));
+}
+
+async function beyondTheQuote(): Promise<void> {
+  gateway.simulator.behave({
+    behaviour: { usage: { prompt_tokens: 5_000, completion_tokens: 5_000 } },
+    calls: 1,
+  });
+  await chat();
+}
+
+/** What each rule is about, made to happen. It may give what is scraped then, and how much later that is looked at. */
+const HAPPENS: Record<string, () => Promise<{ scraped?: Scrape; laterS?: number } | void>> = {
+  TollgateDown: async () => {
+    const other = await startGateway({ store: "sqlite" });
+    expect((await scrape(other.url)).samples.length).toBeGreaterThan(0);
+    await other.stop();
+    return { scraped: await scrape(other.url).catch(() => NOTHING) };
+  },
+  TollgateStoreAway: async () => {
+    spyOn(gateway.ledger, "ready").mockReturnValue(false);
+  },
+  TollgateAbandonedHold: async () => {
+    const never = new Error("the ledger refuses whatever it is told");
+    spyOn(gateway.ledger, "settle").mockRejectedValue(never);
+    spyOn(gateway.ledger, "void").mockRejectedValue(never);
+    await chat();
+  },
+  TollgateQuarantine: async () => {
+    const pulse = gateway.ledger.pulse();
+    spyOn(gateway.ledger, "pulse").mockReturnValue({ ...pulse, quarantined: 1 });
+  },
+  TollgateProviderAccount: () => failing(401, 1),
+  TollgateRouteClosed: () => failing(500, 5, "uncounted-1"),
+  TollgateReleaseEnds: async () => {
+    await gateway.publish({ ...PLAIN, model: "soon-1" }, { expiresInMs: DAY_MS });
+  },
+  TollgateBackupOld: async () => noteBackup(gateway.dataDir, { atMs: Date.now() - 8 * DAY_MS, bytes: 1 }),
+  TollgateOverload: async () => {
+    gateway.simulator.behave({ behaviour: { tokens_per_second: 20, completion_tokens: 10 }, calls: 1 });
+    const slow = gateway.stream(customer, hello());
+    await Bun.sleep(100);
+    expect((await chat()).status).toBe(503);
+    await slow;
+  },
+  TollgateProviderFailing: async () => {
+    await times(2, chat);
+    await failing(503, 2);
+  },
+  TollgateRejected: () => failing(400, 1),
+  TollgateVariance: beyondTheQuote,
+  TollgateDoubts: beyondTheQuote,
+  TollgateFailedJobs: async () => {
+    const flush = spyOn(RequestLog.prototype, "flush").mockRejectedValueOnce(new Error("a job that failed"));
+    await waitFor(() => Promise.resolve(flush.mock.calls.length > 1), "the next round of the request log");
+  },
+  TollgateCommitsSlow: async () => {
+    // A disk that takes two seconds, as the ledger would tell of it.
+    await times(100, async () => gateway.ledger.pulse().since.took.observe(2));
+  },
+  TollgateSweepLate: async () => {
+    await waitFor(
+      () => Promise.resolve(gateway.ledger.pulse().sweptAtMs !== null),
+      "the ledger's first upkeep",
+    );
+    return { laterS: 3_600 };
+  },
+  TollgateSpansDropped: async () => {
+    collector.behave = () => new Response("no", { status: 400 });
+    await chat();
+    await Bun.sleep(200);
+  },
+  TollgateRetriesWithoutKey: () =>
+    times(25, () => gateway.chat(customer, hello(), { "x-stainless-retry-count": "1" })),
+  TollgateLedgerDrift: async () => {
+    const raised = "UPDATE org_balance SET debt = debt + 2500000000 WHERE org_id = ?1";
+    await gateway.tamper(raised, customer.organizationId);
+    await gateway.restart();
+    await booksLookedAt();
+  },
+};
+
+const booksLookedAt = (): Promise<void> =>
+  waitFor(async () => {
+    const { samples } = await scrape(gateway.url);
+    return samples.some(({ name }) => name === "tollgate_ledger_drift_usd");
+  }, "the books to be looked at");
+
+const firing = (rule: RuleJson, looks: Look[], nowS = Date.now() / 1000): Series[] =>
+  evaluate(parseQuery(rule.expr), looks, nowS);
+
+/** Two looks, as a scraper takes them, with what happens between them. */
+async function around(
+  happens: () => ReturnType<(typeof HAPPENS)[string]>,
+): Promise<{ looks: Look[]; laterS: number }> {
+  const atS = Date.now() / 1000;
+  const before = await scrape(gateway.url);
+  const told = (await happens()) ?? {};
+  const after = told.scraped ?? (await scrape(gateway.url));
+  mock.restore();
+  collector.behave = () => Response.json({});
+  return {
+    looks: [
+      { atS: atS - 60, scrape: before },
+      { atS, scrape: after },
+    ],
+    laterS: told.laterS ?? 0,
+  };
+}
+
+test("a healthy gateway that serves fires no rule, and says everything that the rules ask for", async () => {
+  noteBackup(gateway.dataDir, { atMs: Date.now(), bytes: 1 });
+  await booksLookedAt();
+  await waitFor(
+    () => Promise.resolve(gateway.ledger.pulse().sweptAtMs !== null),
+    "the ledger's first upkeep",
+  );
+  const { looks } = await around(async () => {
+    await times(3, chat);
+    await gateway.stream(customer, hello());
+  });
+  expect(rules.filter((rule) => firing(rule, looks).length > 0).map(({ alert }) => alert)).toEqual([]);
+  const names = new Set(looks.at(-1)?.scrape.samples.map(({ name }) => name));
+  for (const { alert, expr } of rules)
+    for (const { name } of namedIn(parseQuery(expr)))
+      expect([alert, name, names.has(name)]).toEqual([alert, name, true]);
+});
+
+test("every rule is made to happen here, and nothing else is", () => {
+  expect(Object.keys(HAPPENS).toSorted()).toEqual(rules.map(({ alert }) => alert).toSorted());
+});
+
+test.each(Object.keys(HAPPENS))("%s fires when it happens", async (name) => {
+  const rule = rules.find(({ alert }) => alert === name);
+  if (rule === undefined) throw new Error(`there is no rule ${name}`);
+  const { looks, laterS } = await around(() => HAPPENS[name]?.() ?? Promise.resolve());
+  const series = firing(rule, looks, Date.now() / 1000 + laterS);
+  expect([name, series.length > 0]).toEqual([name, true]);
+  const named = [...rule.annotations.summary.matchAll(/\$labels\.(\w+)/g)].map(([, label = ""]) => label);
+  for (const { labels } of series) expect(named.filter((label) => !(label in labels))).toEqual([]);
+  if (/Account|RouteClosed/.test(name)) await gateway.restart(); // what closed is not in the next one's way
+});
+
+test.each(rules)(
+  "$alert is whole, and its runbook says what it means, where to look and what to do",
+  (rule) => {
+    expect(Object.keys(rule).toSorted()).toEqual(["alert", "annotations", "expr", "for", "labels"]);
+    expect(rule.alert).toMatch(/^Tollgate[A-Z][A-Za-z]+$/);
+    expect(["critical", "warning", "info"]).toContain(rule.labels.severity);
+    expect(rule.for).toMatch(/^\d+m$/);
+    expect(rule.annotations.summary).toEndWith(".");
+    expect(rule.annotations.runbook_url).toBe(`docs/runbooks/${rule.alert}.md`);
+    const page = readFileSync(join(root, rule.annotations.runbook_url), "utf8");
+    for (const head of [`# ${rule.alert}`, "## What it means", "## Look here", "## Do this"])
+      expect(page.split("\n")).toContain(head);
+    const links = [...page.matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map(([, link = ""]) => link);
+    const broken = links.filter(
+      (link) => !existsSync(join(root, dirname(rule.annotations.runbook_url), link)),
+    );
+    expect(broken).toEqual([]);
+  },
+);
+
+test("there is no runbook without a rule", () => {
+  const pages = readdirSync(join(root, "docs/runbooks")).map((name) => name.replace(".md", ""));
+  expect(pages.toSorted()).toEqual(rules.map(({ alert }) => alert).toSorted());
+});
