@@ -46,11 +46,24 @@ fetch() { # $1: the addresses of the packages, `known` from the lock file's name
   if [ "$wanted" = serving ]; then scripts=--ignore-scripts; else scripts=; fi
   npm ci --prefix "$part" $scripts --no-audit --no-fund --no-update-notifier --loglevel=error >&2
 }
-lighten() { # What nothing loads here: types, source maps, papers, and what a package brings beside its ES modules.
+# Bun's install script takes its program from one place to another: it stays at both, so that a process that runs meanwhile
+# can start another by the path that it was started from.
+keep_bun() {
+  for bin in "$1"/@oven/bun-*/bin; do
+    if [ ! -d "$bin" ]; then continue; fi
+    if [ ! -e "$bin/bun" ]; then
+      ln "$1/bun/bin/bun.exe" "$bin/bun"
+    elif "$bin/bun" --version >/dev/null 2>&1; then
+      ln -f "$bin/bun" "$1/bun/bin/bun.exe"
+    fi
+  done
+}
+lighten() { # What nothing loads here: types, source maps, papers, tests, and what a package brings beside its ES modules.
   find "$1" -type f \( -name '*.ts' -o -name '*.tsx' -o -name '*.mts' -o -name '*.cts' -o -name '*.map' -o -name '*.md' \) \
     ! -iname 'licen[cs]e*' ! -iname 'notice*' ! -iname 'copying*' -delete
+  find "$1" -type d \( -name test -o -name tests -o -name __tests__ -o -name benchmarks -o -name umd \) -prune -exec rm -rf {} +
   find "$1" -type d -name esm | while read -r modules; do
-    (cd "$modules/.." && rm -rf cjs umd src)
+    (cd "$modules/.." && rm -rf cjs src)
   done
 }
 if [ "$wanted" = serving ]; then much="what serving needs (once; takes about a quarter of a minute)"; else
@@ -62,6 +75,7 @@ if ! fetch known; then
   echo "Once more, asking the registry where each package lies …" >&2
   fetch asked
 fi
+keep_bun "$part/node_modules"
 if [ "$wanted" = serving ]; then
   lighten "$part/node_modules"
   cp package-lock.json "$part/node_modules/.tollgate-serving-lock"

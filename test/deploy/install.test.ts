@@ -45,8 +45,13 @@ sleep "\${SLOW:-0}"
 mkdir "$part/node_modules"
 cp "$part/package-lock.json" "$part/node_modules/.planned.json"
 if [ -n "\${COPY:-}" ]; then exec "$COPY" "$(dirname "$0")/copy.ts" "$part"; fi
-mkdir -p "$part/node_modules/hono/cjs" "$part/node_modules/hono/esm" "$part/node_modules/pg/cjs"
+mkdir -p "$part/node_modules/hono/cjs" "$part/node_modules/hono/test" "$part/node_modules/hono/esm" "$part/node_modules/pg/cjs"
 cd "$part/node_modules"
+mkdir -p @oven/bun-linux-x64/bin bun/bin
+printf '#!/bin/sh\\necho 1.4.5\\n' > @oven/bun-linux-x64/bin/bun
+chmod +x @oven/bun-linux-x64/bin/bun
+echo placeholder > bun/bin/bun.exe
+case "$*" in *--ignore-scripts*) ;; *) mv @oven/bun-linux-x64/bin/bun bun/bin/bun.exe ;; esac
 touch hono/index.js hono/index.d.ts hono/index.js.map hono/LICENSE.md hono/README.md hono/cjs/a.js hono/esm/a.js pg/cjs/a.js
 `;
 
@@ -123,7 +128,7 @@ test("serving gets what the product is made of, exactly as locked; tools and typ
   const kept = ["hono/index.js", "hono/LICENSE.md", "hono/esm/a.js", "pg/cjs/a.js"];
   for (const path of kept)
     expect({ path, there: has(`node_modules/${path}`) }).toEqual({ path, there: true });
-  for (const path of ["hono/index.d.ts", "hono/index.js.map", "hono/README.md", "hono/cjs"])
+  for (const path of ["hono/index.d.ts", "hono/index.js.map", "hono/README.md", "hono/cjs", "hono/test"])
     expect({ path, there: has(`node_modules/${path}`) }).toEqual({ path, there: false });
   expect(has(".tollgate-install")).toBe(false);
 });
@@ -146,6 +151,18 @@ test("nothing is installed twice, a whole install serves, and one for serving is
   await install("serving");
   expect(calls()).toEqual([]);
   expect(has("node_modules/hono/index.d.ts")).toBe(true);
+});
+
+test("a process that runs finds the Bun that it was started from, whatever is installed under it", async () => {
+  const { folder, install } = project();
+  for (const wanted of ["serving", undefined] as const) {
+    await install(wanted);
+    for (const path of ["@oven/bun-linux-x64/bin/bun", "bun/bin/bun.exe"])
+      expect(await runToEnd(join(folder, "node_modules", path), [])).toMatchObject({
+        code: 0,
+        out: "1.4.5\n",
+      });
+  }
 });
 
 test("another lock file is installed, for serving and for everything", async () => {
