@@ -20,7 +20,10 @@ export const codex: Agent = {
 
 const profileOf = (file: string): string => /([^/\\]+)\.config\.toml$/.exec(file)?.[1] ?? PROFILE;
 
-/** `web_search`: Codex offers OpenAI's own, which no route of the gateway has. */
+/**
+ * `web_search`: Codex offers OpenAI's own, which no route of the gateway has. Retries: it sends no `Idempotency-Key`, so each of
+ * them is a call that is paid for by what comes of it; its own would be 30.
+ */
 function profile({ url, keyName, models: [model] }: Wanted): string {
   return `${HEAD}
 model = ${quoted(model.id)}
@@ -33,13 +36,16 @@ name = "Tollgate"
 base_url = ${quoted(`${url}/v1`)}
 env_key = "${keyName}"
 wire_api = "responses"
+request_max_retries = 2
+stream_max_retries = 2
 `;
 }
 
 /** A basic string of TOML says what one of JSON says. */
 const quoted = (text: string): string => JSON.stringify(text);
 
-const KEYS = "model|model_provider|model_context_window|web_search|name|base_url|env_key|wire_api".split("|");
+const PLAIN = ["model", "model_provider", "name", "base_url", "env_key", "wire_api", "web_search"];
+const KEYS = new Set([...PLAIN, "model_context_window", "request_max_retries", "stream_max_retries"]);
 
 /** Whether nothing stands there that only a person can have written. */
 function isOurs(text: string): boolean {
@@ -47,5 +53,5 @@ function isOurs(text: string): boolean {
   return text
     .split(/\r?\n/)
     .map((line) => line.trim())
-    .every((line) => known.has(line) || KEYS.includes(/^(\w+) *= *(?:"[^"\\]*"|\d+)$/.exec(line)?.[1] ?? ""));
+    .every((line) => known.has(line) || KEYS.has(/^(\w+) *= *(?:"[^"\\]*"|\d+)$/.exec(line)?.[1] ?? ""));
 }

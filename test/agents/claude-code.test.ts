@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { House, modelOn, SHAPES } from "./house.ts";
 import { program } from "./installed.ts";
+import type { Workplace } from "./workplace.ts";
 
 let house: House;
 let claude = "";
@@ -22,6 +23,15 @@ const QUIET = {
   IS_SANDBOX: "1",
 };
 
+const command = ({ home }: Workplace): string[] => [
+  claude,
+  "--settings",
+  join(home, ".claude", "tollgate.json"),
+  "--dangerously-skip-permissions",
+  "-p",
+  "Make the colour in notes.txt blue",
+];
+
 test.each(SHAPES)("edits a file, by messages, on an upstream of the shape %s", async (shape) => {
   await house.at(async (workplace) => {
     await house.setUp(workplace, "claude-code", "--model", modelOn(shape));
@@ -30,21 +40,19 @@ test.each(SHAPES)("edits a file, by messages, on an upstream of the shape %s", a
       [{ name: "Read", arguments: { file_path } }],
       [{ name: "Edit", arguments: { file_path, old_string: "red", new_string: "blue" } }],
     );
-    const settings = join(workplace.home, ".claude", "tollgate.json");
-    const ran = await workplace.run(
-      [
-        claude,
-        "--settings",
-        settings,
-        "--dangerously-skip-permissions",
-        "-p",
-        "Make the colour in notes.txt blue",
-      ],
-      { ...QUIET, TOLLGATE_KEY: house.customer.secret },
-    );
+    const ran = await workplace.run(command(workplace), { ...QUIET, TOLLGATE_KEY: house.customer.secret });
     const asked = house.expectDone(workplace, ran);
     expect(asked.map(({ method, path }) => `${method} ${path}`)).toEqual(
       Array(3).fill("POST /v1/messages?beta=true"),
     );
+  });
+});
+
+test("without credits it is told so, once", async () => {
+  const poor = await house.gateway.customer({ usd: "0" });
+  await house.at(async (workplace) => {
+    await house.setUp(workplace, "claude-code", "--model", modelOn("openai"));
+    const ran = await workplace.run(command(workplace), { ...QUIET, TOLLGATE_KEY: poor.secret });
+    expect(house.expectUnpaid(ran)).toBe(1);
   });
 });

@@ -18,15 +18,22 @@ const QUIET = [
 ].flatMap((setting) => ["-c", setting]);
 const FREE = ["--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"];
 
+const command = (): string[] => [
+  codex,
+  "exec",
+  "--profile",
+  "tollgate",
+  ...QUIET,
+  ...FREE,
+  "Make the colour in notes.txt blue",
+];
+
 test.each(SHAPES)("edits a file, by responses, on an upstream of the shape %s", async (shape) => {
   await house.at(async (workplace) => {
     await house.setUp(workplace, "codex", "--model", modelOn(shape));
     const run = (cmd: string) => [{ name: "exec_command", arguments: { cmd } }];
     house.script(run("cat notes.txt"), run("sed -i s/red/blue/ notes.txt"));
-    const command = [codex, "exec", "--profile", "tollgate", ...QUIET, ...FREE];
-    const ran = await workplace.run([...command, "Make the colour in notes.txt blue"], {
-      TOLLGATE_KEY: house.customer.secret,
-    });
+    const ran = await workplace.run(command(), { TOLLGATE_KEY: house.customer.secret });
     const asked = house.expectDone(workplace, ran);
     expect(asked.map(({ method, path }) => `${method} ${path}`)).toEqual(Array(3).fill("POST /v1/responses"));
     const last = asked.at(-1)?.body?.["input"] as { type: string }[];
@@ -37,5 +44,14 @@ test.each(SHAPES)("edits a file, by responses, on an upstream of the shape %s", 
       "function_call",
       "function_call_output",
     ]);
+  });
+});
+
+test("without credits it is told so, three times at most", async () => {
+  const poor = await house.gateway.customer({ usd: "0" });
+  await house.at(async (workplace) => {
+    await house.setUp(workplace, "codex", "--model", modelOn("openai"));
+    const ran = await workplace.run(command(), { TOLLGATE_KEY: poor.secret });
+    expect(house.expectUnpaid(ran)).toBeLessThanOrEqual(3);
   });
 });

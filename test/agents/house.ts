@@ -118,6 +118,15 @@ export class House {
     return asked;
   }
 
+  /** Without credits the agent ends, having said what the gateway said; how often it asked. */
+  expectUnpaid(ran: Ran): number {
+    const statuses = this.take().map(({ status }) => status);
+    expect(ran.code).toBeGreaterThan(0);
+    expect(`${ran.out}\n${ran.err}`).toContain("Add credits");
+    expect(new Set(statuses)).toEqual(new Set([402]));
+    return statuses.length;
+  }
+
   async close(): Promise<void> {
     await this.gateway.assertSound();
     await this.recorder.stop();

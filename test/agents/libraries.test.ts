@@ -78,7 +78,8 @@ test.each(CASES)(
         bill.map(({ completion_tokens }) => completion_tokens),
       );
       if (told.listed !== undefined) expect(told.listed).toContain(modelOn(shape));
-      if (told.counted !== undefined)
+      if (streamed && told.counted !== undefined)
+        // its own loop sends the tool with a type
         expect(told.counted).toBeGreaterThanOrEqual(told.usages[0]?.input_tokens ?? Number.POSITIVE_INFINITY);
     });
   },

@@ -220,6 +220,8 @@ test("codex gets a profile of its own, which names the key's variable; config.to
         base_url: `${gateway.url}/v1`,
         env_key: "TOLLGATE_KEY",
         wire_api: "responses",
+        request_max_retries: 2,
+        stream_max_retries: 2,
       },
     },
   });

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import Anthropic from "@anthropic-ai/sdk";
 import { betaTool } from "@anthropic-ai/sdk/helpers/beta/json-schema";
 
-const { MODEL, STREAMED, COUNTED, NOTES } = process.env;
+const { MODEL, STREAMED, NOTES } = process.env;
 const client = new Anthropic(); // ANTHROPIC_BASE_URL, ANTHROPIC_API_KEY
 const tool = {
   name: "edit_file",
@@ -22,10 +22,7 @@ const edit = ({ from, to }) => {
 const messages = [{ role: "user", content: "Make the colour blue" }];
 const said = { model: MODEL, max_tokens: 2000, messages };
 
-const counted =
-  COUNTED === "1"
-    ? (await client.messages.countTokens({ model: MODEL, messages, tools: [tool] })).input_tokens
-    : undefined;
+const { input_tokens: counted } = await client.messages.countTokens({ model: MODEL, messages, tools: [tool] });
 const listed = [];
 for await (const { id } of client.models.list()) listed.push(id);
 
