@@ -1,11 +1,21 @@
 // What goes upstream is what was priced (money.md §6): driven over HTTP, with a provider that keeps what it gets.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import fc from "fast-check";
+import { filePart, samplePdf } from "../../src/lib/pdf.fixtures.ts";
 import type { ErrorJson } from "../support/events.ts";
 import { type Customer, startGateway, type TestGateway } from "../support/gateway.ts";
 import { onProvider, PLAIN, PREVIEW_V1, type TestManifest } from "../support/models.ts";
 
-const KEPT: TestManifest = { ...PREVIEW_V1, model: "kept-1", provider: "keeper", requires_paid: false };
+const FILE_TOKENS = 3000;
+const KEPT: TestManifest = {
+  ...PREVIEW_V1,
+  model: "kept-1",
+  provider: "keeper",
+  requires_paid: false,
+  capabilities: { ...PREVIEW_V1.capabilities, files: true },
+  file_tokens_max: FILE_TOKENS,
+  file_pages_max: 1,
+};
 const NARROW: TestManifest = { ...PLAIN, model: "narrow-1", context_window: 2000, max_output_tokens: 2000 };
 /** Two providers of one model: the second one gets its state back, so it is sent more. */
 const BOTH: TestManifest = { ...KEPT, model: "both-1", priority: 1 };
@@ -53,6 +63,7 @@ const quote = async (body: object): Promise<QuoteJson> => {
 };
 
 const IMAGE = `data:image/png;base64,${"A".repeat(5000)}`;
+const PDF = filePart(samplePdf(), "a.pdf");
 const word = fc.string({
   unit: fc.constantFrom("a", "é", "漢", "😀", "\n", '"', "\\"),
   minLength: 1,
@@ -64,10 +75,7 @@ const turn = fc
     {
       role: "user",
       name,
-      content: [
-        { type: "text", text: said },
-        { type: "image_url", image_url: { url: IMAGE } },
-      ],
+      content: [{ type: "text", text: said }, { type: "image_url", image_url: { url: IMAGE } }, PDF],
     },
     {
       role: "assistant",
@@ -101,7 +109,7 @@ const body = fc.record({
   })),
 });
 
-test("whatever is asked, the quoted prompt covers every byte that goes upstream but inline images", async () => {
+test("whatever is asked, the quoted prompt covers every byte that goes upstream but inline images and files", async () => {
   await fc.assert(
     fc.asyncProperty(body, async (fields) => {
       const asked = { model: "kept-1", ...fields };
@@ -109,9 +117,10 @@ test("whatever is asked, the quoted prompt covers every byte that goes upstream 
       expect(admissible).toBe(true);
       expect((await gateway.chat(customer, asked)).status).toBe(200);
       const images = last.split(IMAGE).length - 1;
-      const weighed = Buffer.byteLength(last) - images * IMAGE.length;
-      expect(images).toBe(fields.messages.length / 3);
-      expect(bound - images * 1000).toBeGreaterThanOrEqual(weighed);
+      const files = last.split(PDF.file.file_data).length - 1;
+      const weighed = Buffer.byteLength(last) - images * IMAGE.length - files * PDF.file.file_data.length;
+      expect([images, files]).toEqual([fields.messages.length / 3, fields.messages.length / 3]);
+      expect(bound - images * 1000 - files * FILE_TOKENS).toBeGreaterThanOrEqual(weighed);
     }),
     { numRuns: 25 },
   );
