@@ -2,7 +2,7 @@
 // its connect probe, timers, bounds, and what proves that nothing ran — is `http/`, the same for all (wire.md §8).
 import type { NativeShape } from "../domain/native-body.ts";
 import type { OptionalField } from "../domain/request-fields.ts";
-import type { FailureCause } from "./failure.ts";
+import type { Failure, FailureCause } from "./failure.ts";
 import type { CallDraft, CountCall, OutgoingBody, Part, ProviderCall } from "./provider.ts";
 
 /** A request of ours as it stands before anything proves whose it is. */
@@ -50,6 +50,8 @@ export interface Codec<Event> {
   framing(): Framing<Event>;
   /** Reads one answer, whole or as a stream of events. */
   reader(call: ProviderCall): AnswerReader<Event>;
+  /** What a whole answer beyond all bounds means where the caller asked for that much; else the upstream is unwell. */
+  tooLarge?(call: ProviderCall): Failure | null;
   /** What the body of a refusing reply says; never throws. */
   readError(text: string): UpstreamError;
 }

@@ -272,3 +272,26 @@ test("the quote, the list of models and 402 speak of what goes in alone", async 
   ]);
   expect(json.error.message).toContain("Add credits, or send fewer inputs at once.");
 });
+
+test("vectors that are too many to be passed on are the caller's to ask for otherwise, and no fault of the route", async () => {
+  const own = await startGateway({
+    models: [VECTORS],
+    configure: (config) => {
+      for (const one of config.providers) one.health = { ...one.health, openAfterFailures: 1 };
+    },
+  });
+  try {
+    const who = await own.customer({ usd: "50" });
+    const client = new OpenAI({ baseURL: own.baseUrl, apiKey: who.secret, maxRetries: 0 });
+    const before = await own.balance(who);
+    const input = Array.from({ length: 2048 }, () => "x");
+    const asked = { model: "vectors-1", input, dimensions: 3072, encoding_format: "float" } as const;
+    const refused = await client.embeddings.create(asked).catch((error: unknown) => error);
+    expect(refused).toMatchObject({ status: 400, code: "invalid_request", param: "input" });
+    expect(await own.balance(who)).toEqual(before);
+    const { data } = await client.embeddings.create({ model: "vectors-1", input: "x" });
+    expect(data).toHaveLength(1);
+  } finally {
+    await own.stop();
+  }
+}, 30_000);

@@ -116,7 +116,8 @@ async function refusalText(reply: Response, timeouts: CallTimeouts): Promise<str
   }
 }
 
-class TooLarge extends Failure {
+/** More bytes than there is room for. */
+export class TooLarge extends Failure {
   constructor(bytesMax: number) {
     super("broken", "unknown", `the upstream's answer is larger than ${bytesMax} bytes`);
   }

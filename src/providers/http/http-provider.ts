@@ -5,7 +5,7 @@ import { Failure } from "../failure.ts";
 import { NativeReader } from "../native.ts";
 import type { Answer, CountCall, Provider, ProviderCall, ProviderStream } from "../provider.ts";
 import { answerOf } from "./answer.ts";
-import { readBounded, send } from "./call.ts";
+import { readBounded, send, TooLarge } from "./call.ts";
 import { readParts } from "./events.ts";
 import { ConnectProbe } from "./probe.ts";
 import { CallTimeouts, type Timeouts } from "./timeouts.ts";
@@ -60,6 +60,8 @@ async function complete<Event>(line: Line<Event>, call: ProviderCall): Promise<A
     const reader = line.codec.reader(call);
     const answer = answerOf(text, reader);
     return call.body.native ? { ...answer, native: reader.passOn?.(text) ?? text } : answer;
+  } catch (error) {
+    throw (error instanceof TooLarge ? line.codec.tooLarge?.(call) : null) ?? error;
   } finally {
     timeouts.end();
   }

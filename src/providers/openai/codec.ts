@@ -4,7 +4,7 @@ import type { Authorize, Codec } from "../codec.ts";
 import { SseEvents } from "../http/sse.ts";
 import { issuerOf } from "../issuer.ts";
 import type { Dialect } from "./dialects.ts";
-import { asksForVectors, embeddingsBody, EmbeddingsReader, inputsOf } from "./embeddings.ts";
+import { asksForVectors, embeddingsBody, EmbeddingsReader, inputsOf, tooManyVectors } from "./embeddings.ts";
 import { outgoingBody } from "./outgoing-body.ts";
 import { ChunkReader } from "./parts-of-chunk.ts";
 import { readError } from "./read-error.ts";
@@ -49,6 +49,7 @@ export function openAiCodec({ family, authorize, dialect }: OpenAiAccount): Code
         ? new ResponsesReader(issuerOf(family, upstreamModel))
         : new ChunkReader({ choices: request.n, logprobs: request.applied.logprobs === true, family });
     },
+    tooLarge: ({ request }) => (asksForVectors(request) ? tooManyVectors() : null),
     readError,
   };
 }

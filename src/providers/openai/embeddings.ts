@@ -96,3 +96,10 @@ export class EmbeddingsReader implements AnswerReader<string> {
 /** Nothing is generated, whatever is told of it; the total says nothing more. */
 const NO_OUTPUT = { completion_tokens: 0, total_tokens: null };
 const ID_CHARACTERS_MAX = 200;
+
+/** How large an answer is, its request decides: the upstream did what it was asked, and another would do the same. */
+export const tooManyVectors = (): Failure =>
+  new Failure("rejected", "unknown", "the vectors are more than are passed on", {
+    status: 400,
+    param: "input",
+  });
