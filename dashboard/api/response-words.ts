@@ -17,7 +17,9 @@ function responseBody(request: ChatBody): object {
     instructions: systemOf(request),
     input: request.messages.flatMap(inputOf),
     max_output_tokens: request.max_tokens,
-    ...(request.reasoning_effort !== undefined && { reasoning: { effort: request.reasoning_effort } }),
+    ...(request.reasoning_effort !== undefined && {
+      reasoning: { effort: request.reasoning_effort, summary: "auto" },
+    }),
     ...(request.tools !== undefined && {
       tools: functionsOf(request).map((one) => ({ type: "function", strict: false, ...one })),
     }),

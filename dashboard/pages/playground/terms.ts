@@ -65,6 +65,8 @@ export function useTerms({ models, keys }: Choices) {
     /** The body that asks a model these messages. */
     bodyOf: ({ model, effort }: Asked, messages: readonly Message[]): ChatBody => {
       const { found } = readTools(tools);
+      // Responses show what was thought to who names a mode.
+      const mode = effort ?? (named.surface === "responses" ? (model.reasoning?.default ?? null) : null);
       // Anthropic's surface has no request without one.
       const most = maxTokens ?? (named.surface === "messages" ? model.default_output_tokens : null);
       return {
@@ -74,7 +76,7 @@ export function useTerms({ models, keys }: Choices) {
           ...messages,
         ],
         ...(most !== null && { max_tokens: most }),
-        ...(effort !== null && { reasoning_effort: effort }),
+        ...(mode !== null && { reasoning_effort: mode }),
         ...(found.length > 0 && { tools: found }),
         stream,
       };
