@@ -76,9 +76,19 @@ test("the gateway has no rights, every port is this machine's, and Prometheus as
     for (const port of ports) expect(port).toStartWith("127.0.0.1:");
   expect(prometheus.network_mode).toBe("service:gateway");
   const scraped = parse(readFileSync(join(folder, "prometheus/prometheus.yml"), "utf8")) as {
+    rule_files: string[];
     scrape_configs: { static_configs: { targets: string[] }[] }[];
   };
   expect(scraped.scrape_configs[0]?.static_configs[0]?.targets).toEqual(["127.0.0.1:8080"]);
+  const mounts = Object.values(compose.services).flatMap(({ volumes = [] }) => volumes);
+  const mounted = (inside: string): string =>
+    mounts.find((mount) => mount.endsWith(`:${inside}:ro`)) ?? "nowhere";
+  for (const file of scraped.rule_files) expect(mounted(file)).toBe(`./prometheus/alerts.yaml:${file}:ro`);
+  const { providers } = parse(readFileSync(join(folder, "grafana/dashboards.yaml"), "utf8")) as {
+    providers: { options: { path: string } }[];
+  };
+  const shown = `${providers[0]?.options.path}/tollgate.json`;
+  expect(mounted(shown)).toBe(`./grafana/tollgate.json:${shown}:ro`);
   for (const name of readdirSync(join(folder, "grafana")).filter((file) => file.endsWith(".yaml")))
     expect(parse(readFileSync(join(folder, "grafana", name), "utf8"))).toMatchObject({ apiVersion: 1 });
 });
