@@ -46,11 +46,15 @@ const ANSWER = JSON.stringify({
 });
 
 /** The one call that a provider of these settings makes, at an upstream that stands in for the place. */
-async function called(own: string, path: string, upstreamModel = "claude-opus-4-8"): Promise<Got> {
+async function called(
+  own: string,
+  path: string,
+  upstreamModel = "claude-opus-4-8",
+  request = chatRequest(),
+): Promise<Got> {
   await using upstream = await startUpstream(({ socket }) => socket.write(httpReply(200, ANSWER)));
   const provider = await providerOf(`base_url: "${upstream.url}${path}", ${own}`);
   const release = { ...callDraft().release, upstreamModel };
-  const request = chatRequest();
   const body = provider.prepare(callDraft({ request, release }));
   await provider.complete({ ...providerCall({ request, release }), body });
   const [got] = upstream.got;
@@ -115,6 +119,22 @@ test("at Google: project, place and model in the path, the version in the body, 
   expect(bodyOf(got)).not.toHaveProperty("model");
   const other = await called(`envelope: vertex, project: other-project, service_account: ${file}`, "");
   expect(other.head).toContain("/v1/projects/other-project/locations/global/");
+});
+
+test.each([
+  ["direct", "api_key: k", "", "/v1/messages"],
+  ["foundry", "envelope: foundry, api_key: k", "/anthropic", "/v1/anthropic/messages"],
+  ["bedrock", "envelope: bedrock, region: eu-west-1, api_key: k", "", "/v1/messages"],
+])("a caller's own body goes through the envelope %s, its betas in the header", async (_, own, path, at) => {
+  const body = { later: [1], model: "m", max_tokens: 9, messages: [{ role: "user", content: "Hi" }] };
+  const headers = { "anthropic-beta": "context-1m-2025-08-07,context-management-2025-06-27" };
+  const native = { shape: "anthropic-messages", body, headers, only: null } as const;
+  const got = await called(own, path, "claude-opus-4-8", chatRequest({ native }));
+  expect(got.head).toStartWith(`POST ${at} HTTP/1.1`);
+  expect(got.head).toContain("anthropic-beta: context-management-2025-06-27\r\n");
+  expect(got.body).toBe(
+    `{"later":[1],"model":"claude-opus-4-8","messages":[{"role":"user","content":"Hi"}],"max_tokens":64}`,
+  );
 });
 
 test("what the models of a deployment take is told where its name does not say it", async () => {

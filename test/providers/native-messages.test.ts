@@ -315,6 +315,21 @@ const ODD: [string, string[], MessageEvent["type"][]][] = [
     ["message_delta", "message_stop"],
   ],
   [
+    "counts its blocks from five",
+    [event(START), ...text("Hi").map((one) => one.replace('"index":0', '"index":5')), event(LAST), STOP],
+    ["content_block_stop", "message_delta", "message_stop"],
+  ],
+  [
+    "goes on with a block that never began",
+    [event(START), ...text("Hi").slice(1, 2), event(LAST), STOP],
+    ["content_block_stop", "message_delta", "message_stop"],
+  ],
+  [
+    "ends a block that never began",
+    [event(START), event({ type: "content_block_stop", index: 3 }), ...text("Hi"), event(LAST), STOP],
+    ["content_block_stop", "message_delta", "message_stop"],
+  ],
+  [
     "tells its end in two pieces",
     [
       event(START),

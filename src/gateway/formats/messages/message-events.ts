@@ -47,7 +47,7 @@ export class MessageEvents implements StreamPrinter {
 
   end(_choice: number, reason: FinishReason, { usage, gateway }: AnswerFigures): string {
     const { theirs, blocks } = this;
-    const open = this.opened() + (theirs === null ? blocks.end() : this.closed(theirs));
+    const open = this.opened() + (theirs === null ? blocks.end() : theirs.closed());
     const said = theirs?.last ?? {
       type: "message_delta",
       delta: {
@@ -66,7 +66,7 @@ export class MessageEvents implements StreamPrinter {
   }
 
   error(refusal: Refusal, gateway: string): string {
-    const open = this.theirs === null ? this.blocks.end() : this.closed(this.theirs);
+    const open = this.theirs === null ? this.blocks.end() : this.theirs.closed();
     return open + this.event("error", printMessageError(refusal, this.head.requestId, gateway));
   }
 
@@ -94,7 +94,7 @@ export class MessageEvents implements StreamPrinter {
   }
 
   private native({ event, data }: NativePart): string {
-    this.theirs ??= new NativeEvents();
+    this.theirs ??= new NativeEvents((name, told) => this.event(name, wireLine(told)));
     if (event === "message_start") {
       const { gateway } = this;
       if (gateway === null) return ""; // some upstreams begin twice
@@ -102,15 +102,7 @@ export class MessageEvents implements StreamPrinter {
       const { requestId, model } = this.head;
       return this.event(event, this.theirs.start(data, { id: messageId(requestId), model, gateway }));
     }
-    const opened = this.opened();
-    return this.theirs.goesOn(event, data) ? opened + this.event(event, wireLine(data)) : opened;
-  }
-
-  /** Blocks that the upstream has left open. */
-  private closed(theirs: NativeEvents): string {
-    const stop = (index: number) =>
-      this.event("content_block_stop", `{"type":"content_block_stop","index":${index}}`);
-    return theirs.takeOpen().map(stop).join("");
+    return this.opened() + this.theirs.shown(event, data);
   }
 
   private event(name: string, data: string): string {

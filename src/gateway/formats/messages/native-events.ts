@@ -5,10 +5,22 @@ import { wireJson } from "../../../domain/wire-json.ts";
 /** A name that cannot end its line. */
 const NAME = /^[a-z_.]{1,64}$/;
 
+/** What a block is that grows so, where nobody said that it began. */
+const BEGUN_BY: Record<string, object> = {
+  text_delta: { type: "text", text: "" },
+  thinking_delta: { type: "thinking", thinking: "", signature: "" },
+};
+
 export class NativeEvents {
   /** Its last words, which wait for ours. */
   last: JsonObject | null = null;
-  private readonly open = new Set<number>();
+  /** Open blocks: our index by theirs, the same unless they count oddly. */
+  private readonly open = new Map<number, number>();
+  private blocks = 0;
+  /** How the vendor prints what grows the block that began last; anything else is read whole. */
+  private growing = "";
+
+  constructor(private readonly print: (event: string, data: string) => string) {}
 
   /** The first event with our names and the receipt without cost. */
   start(data: string, { gateway, ...ours }: { id: string; model: string; gateway: string }): string {
@@ -27,36 +39,58 @@ export class NativeEvents {
     return `{"type":"message_start","message":${wireJson(whole).slice(0, -1)},"gateway":${gateway}}}`;
   }
 
-  /** Notes an event; false where it does not go on now, or not at all. */
-  goesOn(event: string, data: string): boolean {
+  /** What of an event goes on now, printed; its last ones wait, and what no client could place stays behind. */
+  shown(event: string, data: string): string {
     switch (event) {
       case "content_block_delta":
-        return true;
-      case "content_block_start":
-        return this.began(read(data)["index"]);
-      case "content_block_stop":
-        return this.open.delete(Number(read(data)["index"]));
+        if (this.growing !== "" && data.startsWith(this.growing)) return this.print(event, data);
+        return this.grown(data, Number(read(data)["index"]));
+      case "content_block_start": {
+        const index = Number(read(data)["index"]);
+        if (this.open.has(index)) return "";
+        this.growing = index === this.blocks ? `{"type":"content_block_delta","index":${index},` : "";
+        this.open.set(index, this.blocks++);
+        return this.placed(event, data, index);
+      }
+      case "content_block_stop": {
+        const index = Number(read(data)["index"]);
+        const text = this.open.has(index) ? this.placed(event, data, index) : "";
+        this.open.delete(index);
+        this.growing = "";
+        return text;
+      }
       case "message_delta":
         this.note(read(data));
-        return false;
+        return "";
       case "message_stop":
-        return false;
+        return "";
       default:
-        return NAME.test(event);
+        return NAME.test(event) ? this.print(event, data) : "";
     }
   }
 
-  /** Blocks that have begun and not ended, once. */
-  takeOpen(): number[] {
-    const left = [...this.open];
+  /** Ends blocks that have begun and not ended. */
+  closed(): string {
+    const left = [...this.open.values()];
     this.open.clear();
-    return left;
+    const stop = (index: number) =>
+      this.print("content_block_stop", `{"type":"content_block_stop","index":${index}}`);
+    return left.map(stop).join("");
   }
 
-  private began(index: unknown): boolean {
-    if (typeof index !== "number" || this.open.has(index)) return false;
-    this.open.add(index);
-    return true;
+  private grown(data: string, index: number): string {
+    if (this.open.has(index)) return this.placed("content_block_delta", data, index);
+    const { delta } = read(data);
+    const block = BEGUN_BY[String(isJsonObject(delta) ? delta["type"] : "")];
+    if (block === undefined) return "";
+    const start = wireJson({ type: "content_block_start", index, content_block: block });
+    return this.shown("content_block_start", start) + this.placed("content_block_delta", data, index);
+  }
+
+  /** As it came, under our index. */
+  private placed(event: string, data: string, index: number): string {
+    const own = this.open.get(index);
+    return this.print(event, own === index ? data : wireJson({ ...read(data), index: own }));
   }
 
   /** It may be told in pieces: what comes later stands, what was told before stays. */
