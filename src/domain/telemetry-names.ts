@@ -26,6 +26,7 @@ export const ATTRIBUTE = {
   organizationId: "tollgate.organization.id",
   keyId: "tollgate.key.id",
   outcome: "tollgate.outcome",
+  surface: "tollgate.surface",
   configuredProvider: "tollgate.provider",
   route: "tollgate.route",
   attempt: "tollgate.attempt",
@@ -55,8 +56,10 @@ export const METRIC_LABEL = {
 /** What spans of a request are called; an attempt is named after its operation and model. */
 export const SPAN = { admit: "tollgate.admit", settle: "tollgate.settle" } as const;
 
-/** `gen_ai.operation.name` of every surface that answers in turns. */
-export const CHAT = "chat";
+const OPERATIONS: Record<string, string> = { embeddings: "embeddings", completions: "text_completion" };
+
+/** `gen_ai.operation.name` of what is asked on a surface; most of them answer in turns. */
+export const operationOf = (surface: string): string => OPERATIONS[surface] ?? "chat";
 
 const WELL_KNOWN_PROVIDERS: Record<string, string> = {
   azure: "azure.ai.openai",

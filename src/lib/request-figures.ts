@@ -16,6 +16,7 @@ export interface RouteLabels {
   model: string;
   provider: string;
   route: string;
+  surface: string;
   operation: string;
   providerName: string;
 }
@@ -30,7 +31,7 @@ export interface SettledFigures {
   firstPartSeconds: number | null;
 }
 
-/** Figures of one route. */
+/** Figures of one route on one surface. */
 export class RouteFigures {
   private readonly duration = new Histogram(SECONDS);
   private readonly firstPart = new Histogram(FIRST_SECONDS);
@@ -43,13 +44,14 @@ export class RouteFigures {
   private readonly own: string;
   private readonly genAi: string;
 
-  constructor({ model, provider, route, operation, providerName }: RouteLabels) {
-    this.own = labelText({ model, provider, route });
+  constructor({ model, provider, route, surface, operation, providerName }: RouteLabels) {
+    this.own = labelText({ model, provider, route, surface });
     this.genAi = labelText({
       [METRIC_LABEL.operation]: operation,
       [METRIC_LABEL.provider]: providerName,
       [METRIC_LABEL.requestModel]: model,
       route,
+      surface,
     });
   }
 
@@ -141,18 +143,20 @@ const METRICS = {
 } as const satisfies Record<string, { name: string; type: "counter" | "histogram"; help: string }>;
 
 export class RequestFigures {
-  private readonly routes = new Map<string, RouteFigures>();
+  /** By surface and route. */
+  private readonly surfaces = new Map<string, Map<string, RouteFigures>>();
   private held = 0n;
   private readonly resolved = { settled: 0, released: 0 };
 
   /** Undefined where `open` has not been called for it. */
-  route(route: string): RouteFigures | undefined {
-    return this.routes.get(route);
+  route(route: string, surface: string): RouteFigures | undefined {
+    return this.surfaces.get(surface)?.get(route);
   }
 
   open(labels: RouteLabels): RouteFigures {
     const figures = new RouteFigures(labels);
-    this.routes.set(labels.route, figures);
+    const routes = this.surfaces.get(labels.surface) ?? new Map<string, RouteFigures>();
+    this.surfaces.set(labels.surface, routes.set(labels.route, figures));
     return figures;
   }
 
@@ -163,7 +167,7 @@ export class RequestFigures {
   }
 
   print(): string {
-    const routes = [...this.routes.values()];
+    const routes = [...this.surfaces.values()].flatMap((own) => [...own.values()]);
     const names = Object.keys(METRICS) as (keyof typeof METRICS)[];
     return [
       metricHead("tollgate_resolved_requests_total", "counter", "Admitted requests by how their hold ended."),

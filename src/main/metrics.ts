@@ -1,6 +1,6 @@
 // The metrics of this process: what is counted as requests end, and how things stand when somebody looks.
 import type { Config } from "../config/config.ts";
-import { CHAT, providerNameOf } from "../domain/telemetry-names.ts";
+import { operationOf, providerNameOf } from "../domain/telemetry-names.ts";
 import type { Hold, NoteResolved } from "../gateway/hold.ts";
 import { DOUBTS, type Ledger } from "../ledger/ledger.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -61,7 +61,8 @@ export function openMetrics(config: Config, on: MetricsOn): OpenMetrics {
   });
   const providerNames = new Map(config.providers.map(({ name, kind }) => [name, providerNameOf(kind.name)]));
   const figuresOf = (hold: Hold, route: string): RouteFigures | undefined =>
-    requests.route(route) ?? openRoute(requests, { hold, route, providerNames });
+    requests.route(route, hold.admitted.format.surface) ??
+    openRoute(requests, { hold, route, providerNames });
   return { metrics, resolved: noteResolved(metrics, requests, figuresOf), stop: () => watching.stop() };
 }
 
@@ -100,8 +101,9 @@ function openRoute(
   const release = hold.admitted.candidates.find((candidate) => candidate.release.route === route)?.release;
   if (release === undefined) return undefined;
   const { model, provider } = release;
+  const { surface } = hold.admitted.format;
   const providerName = providerNames.get(provider) ?? provider;
-  return requests.open({ model, provider, route, operation: CHAT, providerName });
+  return requests.open({ model, provider, route, surface, operation: operationOf(surface), providerName });
 }
 
 function stateFigures(

@@ -1,7 +1,7 @@
 // The spans of one request, made when it is resolved from what its hold and its record say: request → admit → each attempt →
 // settle. Figures, ids and words of closed lists only: never a prompt, an answer, a provider's words or a secret.
 import { formatUsd } from "../domain/money.ts";
-import { ATTRIBUTE, CHAT, SPAN } from "../domain/telemetry-names.ts";
+import { ATTRIBUTE, operationOf, SPAN } from "../domain/telemetry-names.ts";
 import type { Admitted } from "../gateway/hold.ts";
 import { newSpanId, type RequestTrace } from "../gateway/trace.ts";
 import type { AttemptRecord, Settlement, TokenUsage, Voiding } from "../ledger/ledger.ts";
@@ -26,6 +26,7 @@ export function spansOfResolved(resolved: Resolved): Span[] {
   root.failed = ending.status >= 500 || (error !== null && ending.status < 400);
   Object.assign(root.attributes, {
     [ATTRIBUTE.status]: ending.status,
+    [ATTRIBUTE.surface]: admitted.format.surface,
     [ATTRIBUTE.organizationId]: admitted.organizationId,
     [ATTRIBUTE.keyId]: admitted.keyId,
     ...(error !== null && { [ATTRIBUTE.errorType]: error }),
@@ -104,7 +105,8 @@ function attemptSpan(
   { trace, admitted, attempts, ending, providerNames }: Resolved,
   attempt: AttemptRecord,
 ): Span {
-  const { request, outputCeiling } = admitted;
+  const { request, outputCeiling, format } = admitted;
+  const operation = operationOf(format.surface);
   const served = attempt === attempts.at(-1) && "usage" in ending ? ending : null;
   const upstreamModel = admitted.candidates.find(({ release }) => release.route === attempt.route)?.release
     .upstreamModel;
@@ -112,12 +114,12 @@ function attemptSpan(
     traceId: trace.begun.traceId,
     spanId: trace.attemptId(attempt.n),
     parentId: trace.spanId,
-    name: `${CHAT} ${request.model}`,
+    name: `${operation} ${request.model}`,
     kind: "client",
     startMs: attempt.startedAtMs,
     endMs: attempt.startedAtMs + attempt.durationMs,
     attributes: {
-      [ATTRIBUTE.operation]: CHAT,
+      [ATTRIBUTE.operation]: operation,
       [ATTRIBUTE.provider]: providerNames.get(attempt.provider) ?? attempt.provider,
       [ATTRIBUTE.requestModel]: request.model,
       [ATTRIBUTE.maxTokens]: outputCeiling,

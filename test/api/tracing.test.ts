@@ -7,7 +7,8 @@ import { parseTraceparent } from "../../src/domain/traceparent.ts";
 import { type Simulator, startSimulator } from "../../src/providers/simulator/server.ts";
 import { type CollectedSpan, Collector } from "../support/collector.ts";
 import { type Customer, hello, startGateway, type TestGateway } from "../support/gateway.ts";
-import { MODELS, onProvider, PLAIN } from "../support/models.ts";
+import { MODELS, onProvider, PLAIN, VECTORS } from "../support/models.ts";
+import { scrape } from "../support/scrape.ts";
 
 const SECRET_WORD = "xylophone-secret-word";
 const ANSWER_WORD = "quartz";
@@ -38,7 +39,7 @@ beforeAll(async () => {
   });
   gateway = await startGateway({
     providers: { second: `http://127.0.0.1:${between.port}/v1` },
-    models: [...MODELS, two, onProvider(two, "second", { priority: 2 })],
+    models: [...MODELS, VECTORS, two, onProvider(two, "second", { priority: 2 })],
     configure: (config) => {
       for (const provider of config.providers) provider.traceparent = provider.name === "second";
       config.tracing = {
@@ -139,6 +140,40 @@ test("a stream that failed over is one tree: request, admission, both attempts, 
   }
   expect(root?.endTimeUnixNano).toBe(settle?.endTimeUnixNano ?? "");
 });
+
+test.each([
+  ["completions", { model: "plain-1", prompt: "Say hello" }, "text_completion plain-1", "text_completion"],
+  ["embeddings", { model: "vectors-1", input: "Say hello" }, "embeddings vectors-1", "embeddings"],
+  ["responses", { model: "plain-1", input: "Say hello" }, "chat plain-1", "chat"],
+])(
+  "what is asked on /v1/%s is told under its own name, in spans and in metrics",
+  async (surface, body, name, operation) => {
+    const traceId = newTrace();
+    const { status } = await fetch(`${gateway.baseUrl}/${surface}`, {
+      method: "POST",
+      headers: {
+        ...header(traceId),
+        authorization: `Bearer ${customer.secret}`,
+        "content-type": "application/json",
+      },
+      body: JSON.stringify(body),
+    });
+    expect(status).toBe(200);
+    const spans = await collector.trace(traceId, 4);
+    expect(named(spans, `POST /v1/${surface}`)[0]?.attributes[ATTRIBUTE.surface]).toBe(surface);
+    const [attempt] = named(spans, name);
+    expect(attempt?.attributes[ATTRIBUTE.operation]).toBe(operation);
+    expect(attempt?.attributes[ATTRIBUTE.inputTokens]).toBeGreaterThan(0);
+    const { samples } = await scrape(gateway.url);
+    const counted = samples.filter(
+      ({ name: metric, labels }) =>
+        metric === "gen_ai_client_operation_duration_seconds_count" && labels["surface"] === surface,
+    );
+    expect(counted.map(({ labels, value }) => [labels["gen_ai_operation_name"], value])).toEqual([
+      [operation, 1],
+    ]);
+  },
+);
 
 test("a stream that breaks after its first part is an error in its attempt and its request, and has its charge", async () => {
   const traceId = newTrace();
