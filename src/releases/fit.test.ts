@@ -11,6 +11,7 @@ import {
 } from "../gateway/formats/chat-completions/chat-request.fixtures.ts";
 import { FIELD_SAMPLES } from "../domain/request-fields.fixtures.ts";
 import { OPTIONAL_FIELDS } from "../domain/request-fields.ts";
+import { parseEmbeddingsRequest } from "../gateway/formats/embeddings/parse-embeddings-request.ts";
 import { filePart, samplePdf } from "../lib/pdf.fixtures.ts";
 import { fitToRelease as fitTo } from "./fit.ts";
 
@@ -207,3 +208,22 @@ for (const [fields, modes, param] of CLOSED) {
     expect(refusal.message.length).toBeLessThan(250);
   });
 }
+
+test("texts and vectors: each release gives one of them, at a provider that speaks it", () => {
+  const vectors = parseEmbeddingsRequest({ model: "m", input: "Hi" }).request;
+  const words = parsed(bodyWith());
+  const speaks = ["openai-embeddings"] as const;
+  const fit = (request: typeof words, embeddings: boolean, also: { speaks?: typeof speaks } = { speaks }) =>
+    fitTo(request, offer({ embeddings }), { fields: OPTIONAL_FIELDS, ...also });
+  expect(() => fit(words, false)).not.toThrow();
+  expect(() => fit(vectors, true)).not.toThrow();
+  for (const [refused, says] of [
+    [() => fit(words, true), "/v1/embeddings"],
+    [() => fit(vectors, false), "makes no embeddings"],
+    [() => fit(vectors, true, {}), "a provider without embeddings"],
+  ] as const) {
+    const { code, param, message } = refusalOf(refused);
+    expect([code, param]).toEqual(["unsupported_value", "model"]);
+    expect(message).toContain(says);
+  }
+});
