@@ -99,6 +99,14 @@ test("an upstream that counts by itself, or not at all, that says things twice, 
   }
 });
 
+test("an event that comes twice is passed on once; who does not count may say the same word twice", () => {
+  const twice = HELLO.flatMap((one) => [one, one]);
+  expect(relayed(twice, "stop")).toBe(relayed(HELLO, "stop"));
+  const uncounted = HELLO.map((one) => one.replace(/"sequence_number":\d+,/, ""));
+  const again = uncounted.flatMap((one) => (one.includes("text.delta") ? [one, one] : [one]));
+  expect(relayed(again, "stop").split(`"delta":"Hello"`)).toHaveLength(3);
+});
+
 test("what would end a line of ours does not, and a name that is none is not printed", () => {
   const names = `{"type":"response.new\\nid: 9","delta":"x"}`;
   const ends = HELLO.map((one) => one.replace("Hello", "He\u2028llo"));

@@ -28,6 +28,9 @@ const CALLS = new Set(["function_call", "custom_tool_call"]);
 export class NativeOutput {
   private readonly items = new Map<number, NativeItem>();
   private readonly calls: NativeItem[] = [];
+  /** Of messages, and of thoughts, the part that began last. */
+  private speaking: NativePiece | null = null;
+  private thinking: NativePiece | null = null;
 
   /** Notes an event; false where it does not go on. */
   goesOn(event: string, data: string): boolean {
@@ -52,11 +55,10 @@ export class NativeOutput {
     if (part.type === "tool_arguments") {
       const call = this.calls[part.index];
       if (call !== undefined) call.text += part.text;
-    } else if (part.type === "text" || part.type === "refusal" || part.type === "reasoning") {
-      const kind = part.type === "reasoning" ? "reasoning" : "message";
-      const item = [...this.items.values()].findLast((one) => one.open && one.item.type === kind);
-      const piece = [...(item?.pieces.values() ?? [])].findLast(({ open }) => open);
-      if (piece !== undefined) piece.text += part.text;
+    } else if (part.type === "reasoning") {
+      if (this.thinking?.open === true) this.thinking.text += part.text;
+    } else if (part.type === "text" || part.type === "refusal") {
+      if (this.speaking?.open === true) this.speaking.text += part.text;
     }
   }
 
@@ -93,7 +95,10 @@ export class NativeOutput {
     const item = this.items.get(Number(event.output_index));
     const place = placeOf(event);
     if (item?.open !== true || !isJsonObject(event.part) || item.pieces.has(place)) return false;
-    item.pieces.set(place, { part: event.part, text: "", open: true });
+    const piece: NativePiece = { part: event.part, text: "", open: true };
+    item.pieces.set(place, piece);
+    if (item.item.type === "reasoning") this.thinking = piece;
+    else this.speaking = piece;
     return true;
   }
 

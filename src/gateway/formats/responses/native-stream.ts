@@ -1,10 +1,12 @@
 // A stream of an upstream of this very shape: what it has said of its response, and what waits for the settlement.
 import type { JsonObject } from "../../../domain/read-value.ts";
+import { RepeatedEvents } from "../../../domain/repeated-events.ts";
 import { NativeOutput } from "./native-output.ts";
 import type { ResponseEnd } from "./response-object.ts";
 
 export class NativeStream {
   readonly output = new NativeOutput();
+  readonly repeats = new RepeatedEvents();
   /** Beginnings that were said. */
   readonly said = new Set<string>();
   /** The response as it was told first. */

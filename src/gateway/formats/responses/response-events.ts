@@ -103,6 +103,7 @@ export class ResponseEvents implements StreamPrinter {
   private native({ event, data }: Of<"native">): string {
     this.theirs ??= new NativeStream();
     const { theirs } = this;
+    if (theirs.repeats.has(data)) return "";
     if (BEGINNINGS.has(event)) return this.beginning(event, responseIn(data), theirs);
     if (ENDS.has(event)) {
       theirs.last = responseIn(data);

@@ -1,5 +1,6 @@
 // An answer of the Responses shape → parts (wire.md §8.2): its events, or its whole body. What was told by deltas is not told again by what
 // closes it; what came without deltas is. Beside them the caller gets the events themselves.
+import { RepeatedEvents } from "../../../domain/repeated-events.ts";
 import { Failure } from "../../failure.ts";
 import type { AnswerReader, EventEnd } from "../../codec.ts";
 import { isObject, readObject } from "../../http/json.ts";
@@ -23,6 +24,8 @@ export class ResponsesReader implements AnswerReader<string> {
   /** Places of the output of which something was said. */
   private readonly heard = new Set<number>();
 
+  private readonly repeats = new RepeatedEvents();
+
   /** `issuer`: whose the reasoning is that this upstream seals. */
   constructor(private readonly issuer: string) {}
 
@@ -32,7 +35,7 @@ export class ResponsesReader implements AnswerReader<string> {
 
   event(data: string, parts: Part[]): EventEnd {
     if (data.startsWith("[DONE]")) return "done";
-    if (data === "") return null;
+    if (data === "" || this.repeats.has(data)) return null;
     const event = readObject(data, "the upstream sent an event");
     const { type, response } = event;
     if (typeof type !== "string") return event["error"] ? errorOf(event) : null;
