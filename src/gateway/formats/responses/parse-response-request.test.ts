@@ -294,6 +294,14 @@ test.each(refusals)("what is wrong is refused with %s at %s", (code, param, also
   expect(refused(also).slice(0, 2)).toEqual([code, param]);
 });
 
+test("however many items are left out, each is looked at once", () => {
+  const searched = Array.from({ length: 150_000 }, () => ({ type: "web_search_call" }));
+  const from = performance.now();
+  const { native, messages } = read({ input: [{ role: "user", content: "Hi" }, ...searched] });
+  expect(performance.now() - from).toBeLessThan(1500);
+  expect([messages.length, native?.body["input"]]).toEqual([1, [{ role: "user", content: "Hi" }]]);
+});
+
 test("a body that is no object is refused", () => {
   expect(() => parseResponseRequest([])).toThrow(Refusal);
 });

@@ -71,9 +71,8 @@ function withoutDropped({ dropped, offered, input }: ResponseDraft, body: JsonOb
   const kept: JsonObject = {};
   for (const [name, value] of Object.entries(body)) {
     if (dropped.includes(name)) continue;
-    const places = name === "tools" ? offered.dropped : name === "input" ? input.dropped : [];
-    kept[name] =
-      places.length === 0 ? value : (value as unknown[]).filter((_, place) => !places.includes(place));
+    const places = new Set(name === "tools" ? offered.dropped : name === "input" ? input.dropped : []);
+    kept[name] = places.size === 0 ? value : (value as unknown[]).filter((_, place) => !places.has(place));
   }
   return kept;
 }
