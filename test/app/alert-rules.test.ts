@@ -4,6 +4,8 @@ import { afterAll, beforeAll, expect, mock, spyOn, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { parse } from "yaml";
+import { byItself } from "../../src/domain/actor.ts";
+import { nanoUsd } from "../../src/domain/money.ts";
 import { RequestLog } from "../../src/operator/request-log.ts";
 import { noteBackup } from "../../src/store/last-backup.ts";
 import { Collector } from "../support/collector.ts";
@@ -152,6 +154,18 @@ const booksLookedAt = (): Promise<void> =>
     return samples.some(({ name }) => name === "tollgate_ledger_drift_usd");
   }, "the books to be looked at");
 
+/** An organization whose payment went back after it had spent of it: that adds up, too. */
+async function inDebt(): Promise<void> {
+  const debtor = await gateway.customer({ usd: "0" });
+  const { organizationId } = debtor;
+  const paid = { organizationId, amount: nanoUsd(5_000_000_000n), source: "test", externalId: "pi_9" };
+  await gateway.ledger.topUp({ ...paid, kind: "purchase" }, byItself("test"));
+  await gateway.chat(debtor, hello());
+  const back = { ...paid, kind: "chargeback", target: "pi_9", externalId: "dp_9" } as const;
+  await gateway.ledger.reverse(back, byItself("test"));
+  expect((await gateway.balance(debtor)).debt).toBeGreaterThan(0n);
+}
+
 const firing = (rule: RuleJson, looks: Look[], nowS = Date.now() / 1000): Series[] =>
   evaluate(parseQuery(rule.expr), looks, nowS);
 
@@ -176,6 +190,8 @@ async function around(
 
 test("a healthy gateway that serves fires no rule, and says everything that the rules ask for", async () => {
   noteBackup(gateway.dataDir, { atMs: Date.now(), bytes: 1 });
+  await inDebt();
+  await gateway.restart(); // the books are looked at anew
   await booksLookedAt();
   await waitFor(
     () => Promise.resolve(gateway.ledger.pulse().sweptAtMs !== null),

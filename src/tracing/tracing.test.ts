@@ -1,0 +1,29 @@
+// Who leaves a span: whoever showed a valid key, and nobody else.
+import { expect, test } from "bun:test";
+import { Refusal } from "../domain/refusals.ts";
+import { NOTHING_READ } from "../domain/request-log.ts";
+import { systemClock } from "../lib/clock.ts";
+import type { Span } from "./otlp.ts";
+import { Tracing } from "./tracing.ts";
+
+const spansOf = (gateway: string | null): Span[] => {
+  const spans: Span[] = [];
+  const tracing = new Tracing({
+    sampling: { sampler: "always_on", ratio: 1 },
+    clock: systemClock,
+    exporter: { add: (more) => void spans.push(...more) },
+    passedOn: false,
+    providerNames: new Map(),
+  });
+  const trace = tracing.begin(null, 1_000);
+  if (trace === null) throw new Error("it is not traced");
+  const refusal = new Refusal("model_not_found", "There is no such model.");
+  const refused = { kind: "refused", refusal, gateway, headers: {}, asked: NOTHING_READ } as const;
+  tracing.concluded(trace, refused, { path: "/v1/chat/completions", requestId: "req_01" });
+  return spans;
+};
+
+test("a refusal of a proven key is told; of a stranger, or for want of room, it is not", () => {
+  expect(spansOf("{}").map(({ name }) => name)).toEqual(["POST /v1/chat/completions", "tollgate.admit"]);
+  expect(spansOf(null)).toEqual([]);
+});
