@@ -33,6 +33,8 @@ const parameters = {
 };
 const weather = { type: "function" as const, name: "get_weather", parameters, strict: true };
 const isCall = (item: ResponseOutputItem): item is ResponseFunctionToolCall => item.type === "function_call";
+/** The stream helper's own addition, which the vendor does not take back. */
+const withoutParsed = (item: object): object => ({ ...item, parsed_arguments: undefined });
 const lastCall = () => gateway.simulator.bill().at(-1);
 
 test("openai: a response, with its usage, the receipt beside it and the request id", async () => {
@@ -71,7 +73,7 @@ test("openai: a call of a tool, its result, and the answer, whole and streamed",
     const first = await ask();
     const call = (first.output as ResponseOutputItem[]).find(isCall);
     expect(JSON.parse(call?.arguments ?? "")).toEqual({ city: "text" });
-    input.push(...(first.output as ResponseInput));
+    input.push(...(first.output.map(withoutParsed) as ResponseInput));
     input.push({ type: "function_call_output", call_id: call?.call_id ?? "", output: "12 degrees" });
     expect((await ask()).output_text).toMatch(/\w+/);
   }

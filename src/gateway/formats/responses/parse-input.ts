@@ -82,6 +82,7 @@ class Conversation {
       case "custom_tool_call_output":
         return this.output(item, at);
       case "reasoning":
+        if (!isPresent(item.encrypted_content)) this.dropped.push(Number(at.step)); // nobody kept it
         return this.thought(item);
       case "web_search_call":
       case "item_reference":

@@ -110,6 +110,14 @@ test("a thought that is only named, as the AI SDK does where it has no seal of i
   expect(request.native?.body["input"]).toEqual([input[0], input[2], input[3]]);
 });
 
+test("a thought that nobody sealed goes to no upstream: nothing is stored that it could be found by", () => {
+  const thought = { id: "rs_1", type: "reasoning", summary: [] };
+  const input = [{ role: "user", content: "Go" }, thought, call("a"), output("a")];
+  const { request } = parseResponseRequest({ ...BASE, input });
+  expect(request.native?.body["input"]).toEqual([input[0], input[2], input[3]]);
+  expect(request.ignored).toEqual([]);
+});
+
 test("an image that a tool shows stands behind all that the tools of its turn said", () => {
   const image = { type: "input_image", image_url: "data:image/png;base64,iVBORw0KGgo=" };
   const { messages, images } = read({

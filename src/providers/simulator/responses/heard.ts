@@ -65,7 +65,7 @@ function documentsIn(input: ResponsesCall["input"]): string[] {
   if (typeof input === "string") return [];
   const shown = input.flatMap((item): readonly object[] => {
     const parts = "content" in item ? item.content : "output" in item ? item.output : [];
-    return typeof parts === "string" ? [] : parts;
+    return typeof parts === "string" ? [] : (parts ?? []);
   });
   return shown.flatMap((part) =>
     "file_data" in part ? [String(part.file_data).slice("data:application/pdf;base64,".length)] : [],

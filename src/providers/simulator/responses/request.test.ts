@@ -9,11 +9,11 @@ import { reasoningSeal } from "./seal.ts";
 const SOUND = { model: "gpt-1", input: "Hi", store: false };
 const call = { type: "function_call", id: "fc_1", call_id: "a", name: "look", arguments: "{}" };
 const output = { type: "function_call_output", call_id: "a", output: "Seen" };
-const thought = (sealed: unknown): object => ({
+const thought = (sealed: unknown, also: object = { id: "rs_1" }): object => ({
   type: "reasoning",
-  id: "rs_1",
   summary: [],
   encrypted_content: sealed,
+  ...also,
 });
 const said = {
   type: "message",
@@ -24,6 +24,11 @@ const said = {
 test.each<[string, object]>([
   ["the smallest", {}],
   ["a round of tools with its thought", { input: [thought(reasoningSeal("rs_1")), call, output] }],
+  [
+    "a thought as codex brings it back",
+    { input: [thought(reasoningSeal("rs_1"), { id: "rs_1", content: null })] },
+  ],
+  ["a thought as the AI SDK brings it back", { input: [thought(reasoningSeal("rs_1"), {})] }],
   ["an answer that comes back without its id", { input: [said, { role: "user", content: "Why?" }] }],
   ["what a tool showed", { input: [call, { ...output, output: [{ type: "input_text", text: "Seen" }] }] }],
   [
@@ -58,6 +63,7 @@ test.each<[string, object]>([
   ["not found", { input: [thought(null)] }],
   ["could not be verified", { input: [thought("tollgate.sealed.x.y")] }],
   ["could not be verified", { input: [thought(reasoningSeal("rs_2"))] }],
+  ["could not be verified", { input: [thought("made up", {})] }],
   ["'input", { input: [{ ...call, id: "call_1" }, output] }],
   ["'input", { input: [{ ...call, call_id: "x".repeat(65) }] }],
   ["'input", { input: [{ type: "item_reference", id: "msg_1" }] }],

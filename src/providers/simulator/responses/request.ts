@@ -1,7 +1,7 @@
 // A call in the Responses shape as the simulator takes it: what the vendor refuses is refused here, with its code.
 import { z } from "zod";
 import { FaceRefusal } from "../face.ts";
-import { reasoningSeal } from "./seal.ts";
+import { isReasoningSeal } from "./seal.ts";
 
 const id = (prefix: string) => z.string().startsWith(`${prefix}_`).max(64).optional();
 const status = z.enum(["in_progress", "completed", "incomplete"]).optional();
@@ -52,8 +52,12 @@ const item = z.union([
   z.strictObject({ type: z.literal("custom_tool_call_output"), ...output }),
   z.strictObject({
     type: z.literal("reasoning"),
-    id: z.string().startsWith("rs_").max(64),
+    id: id("rs"), // the AI SDK leaves it out
     summary: z.array(z.strictObject({ type: z.literal("summary_text"), text: z.string() })),
+    content: z
+      .array(z.strictObject({ type: z.literal("reasoning_text"), text: z.string() }))
+      .nullable() // as codex says it
+      .optional(),
     encrypted_content: z.string().nullable().optional(),
     status,
   }),
@@ -204,10 +208,10 @@ function sealFault(items: readonly ResponsesItem[]): Fault | null {
     const { encrypted_content: sealed } = one;
     if (typeof sealed !== "string" || sealed === "")
       return {
-        message: `Item with id '${one.id}' not found. Items are not persisted when \`store\` is set to false.`,
+        message: `Item with id '${one.id ?? ""}' not found. Items are not persisted when \`store\` is set to false.`,
         status: 404,
       };
-    if (sealed !== reasoningSeal(one.id))
+    if (!isReasoningSeal(sealed, one.id))
       return {
         message: "The encrypted content could not be verified.",
         code: "invalid_encrypted_content",

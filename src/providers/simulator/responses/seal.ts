@@ -1,5 +1,14 @@
-// The simulator's seal of a thought: only what it thought itself comes back to it.
+// The simulator's seal of a thought: only what it thought itself comes back to it, with its id or, as the AI SDK sends it, without.
 import { createHmac } from "node:crypto";
 
-export const reasoningSeal = (id: string): string =>
+export const reasoningSeal = (id: string): string => `${digestOf(id)}${Buffer.from(id).toString("base64")}`;
+
+/** Whether a thought was sealed here; under this id, where it has one. */
+export function isReasoningSeal(sealed: string, id: string | undefined): boolean {
+  const sealedId = Buffer.from(sealed.slice(DIGEST_CHARACTERS), "base64").toString();
+  return sealed === reasoningSeal(sealedId) && (id ?? sealedId) === sealedId;
+}
+
+const digestOf = (id: string): string =>
   createHmac("sha256", "the simulator sealed this").update(id).digest("base64");
+const DIGEST_CHARACTERS = digestOf("").length;
