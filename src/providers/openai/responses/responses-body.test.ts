@@ -102,6 +102,17 @@ test("data of images and files weighs nothing; everything else is in the bound a
   expect(body.text()).not.toContain("AAAA");
 });
 
+test("bytes that no image or file holds weigh what they are", () => {
+  const data = "A".repeat(9000);
+  for (const odd of [
+    { type: "input_text", text: "x", file_data: data },
+    { type: "input_text", text: "x", image_url: `data:image/png;base64,${data}` },
+  ])
+    expect(
+      bodyOf({ model: "m", input: [{ role: "user", content: [odd] }] }, {}, 1).size.bytes,
+    ).toBeGreaterThan(9000);
+});
+
 const word = fc.string({
   unit: fc.constantFrom("a", "é", "漢", "😀", "\n", '"', "\\", "\u0001"),
   maxLength: 12,

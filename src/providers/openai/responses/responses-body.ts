@@ -78,11 +78,13 @@ function withoutData(fields: JsonObject): JsonObject {
   return { ...fields, input: items };
 }
 
+/** Only where it stands in an image or a file, which are counted; whatever else bears such a name weighs what it is. */
 function weightless(part: unknown): unknown {
   if (!isObject(part)) return part;
-  const { image_url: url, file_data: data } = part;
-  if (typeof data === "string") return { ...part, file_data: "" };
-  return typeof url === "string" && /^data:/i.test(url) ? { ...part, image_url: "" } : part;
+  const { type, image_url: url, file_data: data } = part;
+  if (type === "input_file" && typeof data === "string") return { ...part, file_data: "" };
+  const inline = type === "input_image" && typeof url === "string" && /^data:/i.test(url);
+  return inline ? { ...part, image_url: "" } : part;
 }
 
 /** Short words of the gateway's own and of closed lists, which no model reads. Everything that is not named counts. */
