@@ -1,7 +1,6 @@
 // A gateway for agents: one model on each wire shape of an upstream, everything that they ask written down on its way.
 import { expect } from "bun:test";
-import type { Config } from "../../src/config/config.ts";
-import { PROVIDER_KINDS } from "../../src/providers/kinds.ts";
+import { addFaces } from "../support/faces.ts";
 import { type Customer, startGateway, type TestGateway } from "../support/gateway.ts";
 import { PREVIEW_V1, type TestManifest } from "../support/models.ts";
 import { type Ran, runToEnd, SOURCES } from "../support/program.ts";
@@ -14,8 +13,8 @@ export type Shape = (typeof SHAPES)[number];
 
 const UPSTREAMS = {
   openai: { provider: "simulator", upstream_model: "sim-base-1" },
-  anthropic: { provider: "anthropic", upstream_model: "claude-opus-4-8" },
-  google: { provider: "google", upstream_model: "gemini-3.8-flash" },
+  anthropic: { provider: "claude", upstream_model: "claude-opus-4-8" },
+  google: { provider: "gemini", upstream_model: "gemini-3.8-flash" },
 };
 
 /** The name under which the gateway offers the model of a shape. */
@@ -45,7 +44,7 @@ export class House {
   ) {}
 
   static async open(): Promise<House> {
-    const gateway = await startGateway({ models: MODELS, configure: addShapes });
+    const gateway = await startGateway({ models: MODELS, configure: addFaces });
     const customer = await gateway.customer({ usd: "1000" });
     return new House(
       gateway,
@@ -132,18 +131,5 @@ export class House {
     await this.recorder.stop();
     await this.beyond.stop();
     await this.gateway.stop();
-  }
-}
-
-/** The simulator's other faces, each behind a provider of its kind. */
-function addShapes(config: Config): void {
-  const [usual] = config.providers;
-  const at = usual?.baseUrl?.replace(/\/v1$/, "");
-  const paths = { anthropic: "/anthropic/v1", google: "/google/v1beta" };
-  for (const [name, path] of Object.entries(paths)) {
-    const kind = PROVIDER_KINDS.find((one) => one.name === name);
-    if (usual === undefined || kind === undefined) throw new Error(`no kind ${name}`);
-    const own = { envelope: "direct", api_key: "key", models: {} };
-    config.providers.push({ ...usual, name, kind, baseUrl: `${at}${path}`, own });
   }
 }

@@ -3,10 +3,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import type { Config } from "../../src/config/config.ts";
 import { filePart, samplePdf } from "../../src/lib/pdf.fixtures.ts";
-import { PROVIDER_KINDS } from "../../src/providers/kinds.ts";
 import { DIALECTS } from "../../src/providers/openai/dialects.ts";
 import { firstOperator } from "../support/browser.ts";
 import { type ErrorJson, type GatewayJson, gatewayOf } from "../support/events.ts";
+import { addFace, addFaces } from "../support/faces.ts";
 import { type Customer, startGateway, type TestGateway } from "../support/gateway.ts";
 import { onProvider, PLAIN, READER, type TestManifest } from "../support/models.ts";
 
@@ -43,17 +43,8 @@ const MODELS: TestManifest[] = [
 
 /** Providers of the other shapes, at the simulator's faces; and one of a dialect without files. */
 function configure(config: Config): void {
-  const [usual] = config.providers;
-  const at = usual?.baseUrl?.replace(/\/v1$/, "") ?? "";
-  const add = (name: string, kindName: string, path: string, own: object): void => {
-    const kind = PROVIDER_KINDS.find((one) => one.name === kindName);
-    if (usual === undefined || kind === undefined) throw new Error("nothing to add to");
-    config.providers.push({ ...usual, name, kind, baseUrl: at + path, own });
-  };
-  add("claude", "anthropic", "/anthropic/v1", { envelope: "direct", api_key: "key", models: {} });
-  add("gemini", "google", "/google/v1beta", { envelope: "direct", api_key: "key" });
-  add("aws", "bedrock", "/bedrock", { region: "us-east-1", api_key: "key" });
-  add("deaf", "openai", "/v1", { dialect: DIALECTS.deepseek });
+  addFaces(config);
+  addFace(config, "deaf", { kind: "openai", path: "/v1", own: { dialect: DIALECTS.deepseek } });
 }
 
 let gateway: TestGateway;

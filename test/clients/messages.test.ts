@@ -3,12 +3,14 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { APICallError, generateText, jsonSchema, stepCountIs, streamText, tool } from "ai";
+import { addFaces } from "../support/faces.ts";
 import { type Customer, startGateway, type TestGateway } from "../support/gateway.ts";
+import { MODELS, ON_EVERY_SHAPE } from "../support/models.ts";
 
 let gateway: TestGateway;
 let customer: Customer;
 beforeAll(async () => {
-  gateway = await startGateway();
+  gateway = await startGateway({ models: [...MODELS, ...ON_EVERY_SHAPE], configure: addFaces });
   customer = await gateway.customer({ usd: "100" });
 });
 afterAll(async () => {
@@ -29,7 +31,9 @@ test("generateText gives text and the usage of the call", async () => {
   expect(result.usage.outputTokens).toBe(lastCall()?.completion_tokens ?? -1);
 });
 
-test("a loop over tools runs over several steps, whole and streamed", async () => {
+const SHAPES = ON_EVERY_SHAPE.map(({ model }) => model);
+
+test.each(SHAPES)("%s: a loop over tools runs over several steps, whole and streamed", async (model) => {
   for (const streamed of [false, true]) {
     const asked: string[] = [];
     const get_weather = tool({
@@ -45,7 +49,7 @@ test("a loop over tools runs over several steps, whole and streamed", async () =
       },
     });
     const options = {
-      model: provider()(MODEL),
+      model: provider()(model),
       prompt: "Use get_weather",
       tools: { get_weather },
       stopWhen: stepCountIs(3),

@@ -4,10 +4,10 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import OpenAI from "openai";
 import type { ResponseInputItem } from "openai/resources/responses/responses";
 import type { Config } from "../../src/config/config.ts";
-import { PROVIDER_KINDS } from "../../src/providers/kinds.ts";
 import { DIALECTS } from "../../src/providers/openai/dialects.ts";
 import { startSimulator } from "../../src/providers/simulator/server.ts";
 import type { GatewayJson } from "../support/events.ts";
+import { addFaces } from "../support/faces.ts";
 import { type Customer, startGateway, type TestGateway } from "../support/gateway.ts";
 import { onProvider, PREVIEW_V1 } from "../support/models.ts";
 
@@ -38,29 +38,12 @@ afterAll(async () => {
 });
 
 /** Further providers at the simulator's faces. */
-function withEveryShape({ providers }: Config): void {
-  const [simulator] = providers;
-  if (simulator === undefined) throw new Error("no simulator");
-  const at = simulator.baseUrl?.replace(/\/v1$/, "") ?? "";
-  const kind = (name: string): (typeof simulator)["kind"] => {
-    const found = PROVIDER_KINDS.find((one) => one.name === name);
-    if (found === undefined) throw new Error(`no kind ${name}`);
-    return found;
-  };
+function withEveryShape(config: Config): void {
   const chat = { dialect: { ...DIALECTS.openai, responses: false } };
-  const claude = { envelope: "direct", api_key: "key", models: {} };
-  providers.push(
-    { ...simulator, name: "other" },
-    { ...simulator, name: "chat-only", own: chat },
-    { ...simulator, name: "claude", kind: kind("anthropic"), baseUrl: `${at}/anthropic/v1`, own: claude },
-    {
-      ...simulator,
-      name: "gemini",
-      kind: kind("google"),
-      baseUrl: `${at}/google/v1beta`,
-      own: { envelope: "direct", api_key: "key" },
-    },
-  );
+  const [simulator] = config.providers;
+  if (simulator === undefined) throw new Error("no simulator");
+  addFaces(config);
+  config.providers.push({ ...simulator, name: "other" }, { ...simulator, name: "chat-only", own: chat });
 }
 
 const weather = {

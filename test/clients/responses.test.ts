@@ -10,12 +10,14 @@ import type {
   ResponseOutputItem,
 } from "openai/resources/responses/responses";
 import type { GatewayJson } from "../support/events.ts";
+import { addFaces } from "../support/faces.ts";
 import { type Customer, startGateway, type TestGateway } from "../support/gateway.ts";
+import { MODELS, ON_EVERY_SHAPE } from "../support/models.ts";
 
 let gateway: TestGateway;
 let customer: Customer;
 beforeAll(async () => {
-  gateway = await startGateway();
+  gateway = await startGateway({ models: [...MODELS, ...ON_EVERY_SHAPE], configure: addFaces });
   customer = await gateway.customer({ usd: "100" });
 });
 afterAll(async () => {
@@ -112,27 +114,34 @@ test.each([
   expect(gateway.simulator.bill()).toHaveLength(before);
 });
 
-const langchain = (): ChatOpenAI =>
+const langchain = (model: string): ChatOpenAI =>
   new ChatOpenAI({
-    model: MODEL,
+    model,
     apiKey: customer.secret,
     maxRetries: 0,
     useResponsesApi: true,
     configuration: { baseURL: gateway.baseUrl },
   });
 
-test("LangChain in its Responses mode: a turn with a tool, whole and streamed, usage counted once", async () => {
-  const model = langchain().bindTools([{ type: "function", function: { name: "get_weather", parameters } }]);
-  const ask = new HumanMessage("Use get_weather");
-  const first = await model.invoke([ask]);
-  expect(first.tool_calls).toMatchObject([{ name: "get_weather", args: { city: "text" } }]);
-  const result = new ToolMessage({ content: "12 degrees", tool_call_id: first.tool_calls?.[0]?.id ?? "" });
-  expect((await model.invoke([ask, first, result])).text).toMatch(/\w+/);
-  let [text, total] = ["", 0];
-  for await (const chunk of await model.stream([ask, first, result])) {
-    text += chunk.text;
-    total += chunk.usage_metadata?.total_tokens ?? 0;
-  }
-  expect(text).toMatch(/\w+/);
-  expect(total).toBe((lastCall()?.prompt_tokens ?? 0) + (lastCall()?.completion_tokens ?? 0));
-});
+const SHAPES = ON_EVERY_SHAPE.map(({ model }) => model);
+
+test.each(SHAPES)(
+  "LangChain in its Responses mode on %s: a turn with a tool, whole and streamed, usage counted once",
+  async (name) => {
+    const model = langchain(name).bindTools([
+      { type: "function", function: { name: "get_weather", parameters } },
+    ]);
+    const ask = new HumanMessage("Use get_weather");
+    const first = await model.invoke([ask]);
+    expect(first.tool_calls).toMatchObject([{ name: "get_weather", args: { city: "text" } }]);
+    const result = new ToolMessage({ content: "12 degrees", tool_call_id: first.tool_calls?.[0]?.id ?? "" });
+    expect((await model.invoke([ask, first, result])).text).toMatch(/\w+/);
+    let [text, total] = ["", 0];
+    for await (const chunk of await model.stream([ask, first, result])) {
+      text += chunk.text;
+      total += chunk.usage_metadata?.total_tokens ?? 0;
+    }
+    expect(text).toMatch(/\w+/);
+    expect(total).toBe((lastCall()?.prompt_tokens ?? 0) + (lastCall()?.completion_tokens ?? 0));
+  },
+);

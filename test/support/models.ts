@@ -81,6 +81,13 @@ export const onProvider = (
   ...also,
 });
 
+/** A model of each shape that an upstream may speak, at the providers of `faces.ts`. */
+export const ON_EVERY_SHAPE: readonly TestManifest[] = [
+  onProvider({ ...PREVIEW_V1, model: "on-openai" }, "simulator"),
+  onProvider({ ...PREVIEW_V1, model: "on-claude", upstream_model: "claude-opus-4-5" }, "claude"),
+  onProvider({ ...PREVIEW_V1, model: "on-gemini", upstream_model: "gemini-3.8-flash" }, "gemini"),
+];
+
 /** Vectors: nothing is put out. Two dollars per million tokens. */
 export const VECTORS: TestManifest = {
   model: "vectors-1",
