@@ -26,15 +26,19 @@ const WAITING = new Set([
   "./src/providers/credentials/aws-role.test.ts",
   "./src/providers/credentials/google-service-account.test.ts",
   "./test/api/transport.test.ts",
+  "./test/app/alert-rules.test.ts",
+  "./test/app/grafana.test.ts",
   "./test/app/health.test.ts",
   "./test/browser/states.test.ts",
   "./test/cli/login.test.ts",
+  "./test/deploy/install.test.ts",
   "./test/faults/floods.test.ts",
   "./test/faults/many-streams.test.ts",
   "./test/faults/odd-http.test.ts",
   "./test/faults/provider.test.ts",
   "./test/faults/unsettled.test.ts",
   "./test/faults/uploads.test.ts",
+  "./test/ledger/quarantine.test.ts",
   "./test/payments/auto-top-up.test.ts",
   "./test/replicas/database-faults.test.ts",
   "./test/replicas/no-writes.test.ts",
@@ -42,6 +46,7 @@ const WAITING = new Set([
   "./test/replicas/replicas.test.ts",
   "./test/replicas/standby.test.ts",
   "./test/replicas/upgrade.test.ts",
+  "./test/vendor-sdks/vendor-sdks.test.ts",
 ]);
 /** Real agents, hundreds of megabytes: `npm run test:clients` (docs/decisions/0047-agents-are-tried-by-their-own-command.md). */
 const AGENTS = "test/agents/";
