@@ -22,8 +22,6 @@ export interface RequestRow {
   /** What the provider told beyond the quoted bounds, in and out together; null where it did not. */
   toldTokens: number | null;
   outputBound: number;
-  /** Null where the answer broke off. */
-  finishReason: string | null;
   errorCode: string | null;
   /** In the order in which the transactions of the organization took effect. */
   openedTxn: number;
@@ -86,7 +84,6 @@ export function readRow(row: StoredRow): RequestRow {
     completionTokens: countOrNull("completion_tokens"),
     toldTokens: toldIn(text("attempts")),
     outputBound: count("output_bound"),
-    finishReason: textOrNull("finish_reason"),
     errorCode: textOrNull("error_code"),
     openedTxn: count("opened_txn"),
     closedTxn: countOrNull("closed_txn"),

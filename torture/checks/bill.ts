@@ -51,9 +51,7 @@ function agree(row: RequestRow, call: BilledCall, wrong: Wrong): Violation[] {
   if (row.evidence === "provider_usage" && !misreports) {
     const told = row.toldTokens ?? (row.promptTokens ?? 0) + (row.completionTokens ?? 0);
     const made = call.prompt_tokens + call.completion_tokens;
-    // Of an answer that broke off on either side, it is charged what had been told of it.
-    const broke = call.outcome === "cut" || row.finishReason === null;
-    const partly = broke && tellsAsItGoes(model, call.model);
+    const partly = call.outcome === "cut" && tellsAsItGoes(model, call.model);
     const same = partly ? told <= made : told === made;
     const prompt = row.toldTokens !== null || row.promptTokens === call.prompt_tokens;
     return same && prompt ? [] : wrong("the tokens charged are not those of the bill");

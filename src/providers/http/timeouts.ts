@@ -12,6 +12,10 @@ export interface Timeouts {
 /** After the last finish only usage and the terminator are awaited, after the usage only the terminator. */
 const USAGE_MS = 5000;
 const TERMINATOR_MS = 1000;
+/** So late a timer comes only when the thread was held: by a locked store, a frozen process. What was sent meanwhile waits. */
+const HELD_MS = 50;
+/** In which that is read. */
+const CATCH_UP_MS = 250;
 
 const OPEN = { finishMs: null, usageMs: null };
 
@@ -26,13 +30,15 @@ export class CallTimeouts {
   /** Monotonic: when the last finish, and the usage, had been read; no word extends what is left from then on. */
   private closed: { finishMs: number | null; usageMs: number | null } = OPEN;
   private timer: ReturnType<typeof setTimeout>;
+  /** When the timer should fire. */
+  private dueAtMs = 0;
 
   constructor(
     private readonly caller: AbortSignal,
     private readonly timeouts: Pick<Timeouts, "firstTokenMs" | "idleMs" | "totalMs">,
   ) {
     this.silenceMs = timeouts.firstTokenMs;
-    this.timer = setTimeout(checkAgain, this.leftMs(), this);
+    this.timer = this.armed(this.leftMs());
     if (caller.aborted) this.handleEvent();
     else caller.addEventListener("abort", this, { once: true });
   }
@@ -93,13 +99,24 @@ export class CallTimeouts {
 
   private rearm(): void {
     clearTimeout(this.timer);
-    this.timer = setTimeout(checkAgain, this.leftMs(), this);
+    this.timer = this.armed(this.leftMs());
   }
 
-  /** The timer fired: the time is over, or goes on because the upstream spoke since it was set. */
+  private armed(leftMs: number): ReturnType<typeof setTimeout> {
+    this.dueAtMs = performance.now() + leftMs;
+    return setTimeout(checkAgain, leftMs, this);
+  }
+
+  /**
+   * The timer fired: the time is over, or goes on because the upstream spoke since it was set. Where it fired late, nobody
+   * could read what the upstream said: that is done first, unless the whole call has ended.
+   */
   check(): void {
     const leftMs = this.leftMs();
-    if (leftMs > 0) this.timer = setTimeout(checkAgain, leftMs, this);
+    const nowMs = performance.now();
+    const held = nowMs - this.dueAtMs > HELD_MS && nowMs < this.startedAtMs + this.timeouts.totalMs;
+    if (leftMs > 0) this.timer = this.armed(leftMs);
+    else if (held) this.timer = this.armed(CATCH_UP_MS);
     else this.controller.abort(new Failure("timeout", "unknown", "the upstream was silent for too long"));
   }
 
