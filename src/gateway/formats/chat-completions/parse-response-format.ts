@@ -2,27 +2,41 @@
 // in `releases/fit.ts`.
 import type { ResponseFormat } from "../../../domain/chat-request.ts";
 import { readName, readNotes } from "./parse-tools.ts";
-import { isPresent, type Place, readChoice, readObject } from "../../../domain/read-value.ts";
+import {
+  isPresent,
+  type JsonObject,
+  type Place,
+  readChoice,
+  readObject,
+} from "../../../domain/read-value.ts";
 
 const AT: Place = { parent: null, step: "response_format" };
 type JsonSchemaFormat = Extract<ResponseFormat, { type: "json_schema" }>["json_schema"];
 
 /** Reads `response_format`; plain text is the default, so it is null. */
-export function parseResponseFormat(value: unknown): ResponseFormat | null {
-  const format = readObject(value, null, "response_format");
-  switch (readChoice(format.type, ["text", "json_object", "json_schema"], AT, "type")) {
+export const parseResponseFormat = (value: unknown): ResponseFormat | null =>
+  readResponseFormat(readObject(value, null, "response_format"), AT, (format) =>
+    readJsonSchema(readObject(format.json_schema, AT, "json_schema"), { parent: AT, step: "json_schema" }),
+  );
+
+/** The same, where a surface tells it at another place: `readSchema` reads the form that has one. */
+export function readResponseFormat(
+  format: JsonObject,
+  at: Place,
+  readSchema: (format: JsonObject) => JsonSchemaFormat,
+): ResponseFormat | null {
+  switch (readChoice(format.type, ["text", "json_object", "json_schema"], at, "type")) {
     case "text":
       return null;
     case "json_object":
       return { type: "json_object" };
     case "json_schema":
-      return { type: "json_schema", json_schema: parseJsonSchema(format.json_schema) };
+      return { type: "json_schema", json_schema: readSchema(format) };
   }
 }
 
-function parseJsonSchema(value: unknown): JsonSchemaFormat {
-  const at: Place = { parent: AT, step: "json_schema" };
-  const given = readObject(value, AT, "json_schema");
+/** Reads a schema with its name and notes. */
+export function readJsonSchema(given: JsonObject, at: Place): JsonSchemaFormat {
   const format: JsonSchemaFormat = { name: readName(given.name, at), ...readNotes(given, at) };
   if (isPresent(given.schema)) format.schema = readObject(given.schema, at, "schema");
   return format;

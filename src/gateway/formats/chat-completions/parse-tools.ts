@@ -47,8 +47,14 @@ export function parseTools(value: unknown): ToolDefinition[] {
 
 function readBounded(value: unknown, at: Place): unknown[] {
   const items = readArray(value, at, "tools");
-  if (items.length <= MAX_TOOLS) return items;
-  throw refuse("array_above_max_length", at, "tools", `may hold at most ${MAX_TOOLS} tools. Send fewer.`);
+  requireToolCount(items.length, at);
+  return items;
+}
+
+/** Refuses more tools than a request may offer. */
+export function requireToolCount(count: number, at: Place): void {
+  if (count > MAX_TOOLS)
+    throw refuse("array_above_max_length", at, "tools", `may hold at most ${MAX_TOOLS} tools. Send fewer.`);
 }
 
 function parseTool(value: unknown, at: NonNullable<Place>): ToolDefinition {
@@ -72,35 +78,43 @@ export function readNotes(given: JsonObject, at: Place): { description?: string;
   return notes;
 }
 
-/** Reads a function's or schema's `name` at the place: 1 to 64 letters, digits, `_` and `-`. */
-export function readName(value: unknown, at: Place): string {
-  const name = readBoundedString(value, at, "name", MAX_NAME_LENGTH);
+/** Reads a function's or schema's `name` at the place: 1 to 64 letters, digits, `_` and `-`; more where a surface has longer ones. */
+export function readName(value: unknown, at: Place, lengthMax = MAX_NAME_LENGTH): string {
+  const name = readBoundedString(value, at, "name", lengthMax);
   if (NAME.test(name)) return name;
   throw invalid(at, "name", "must consist of letters, digits, `_` and `-`.");
 }
 
 /** Reads `tool_choice` against the tools it chooses from; null where there is nothing to choose. */
-export function parseToolChoice(value: unknown, tools: readonly ToolDefinition[]): ToolChoice | null {
-  const choice = typeof value === "string" ? readWord(value) : parseChoiceObject(value, tools);
+export const parseToolChoice = (value: unknown, tools: readonly ToolDefinition[]): ToolChoice | null =>
+  readChoiceOfTools(value, tools, (choice) => parseChoiceObject(choice, tools));
+
+/** The same, where a surface names tools in its own way: `readObject` reads a choice that is no word. */
+export function readChoiceOfTools(
+  value: unknown,
+  tools: readonly ToolDefinition[],
+  readObject: (choice: JsonObject) => ToolChoice,
+): ToolChoice | null {
+  if (typeof value !== "string" && !isJsonObject(value))
+    throw invalid(null, "tool_choice", `must be a string or an object, ${found(value)}.`);
+  const choice = typeof value === "string" ? readWord(value) : readObject(value);
   if (tools.length > 0) return choice;
   if (choice === "none" || choice === "auto") return null;
   throw invalid(
     null,
     "tool_choice",
-    "asks for a tool, but `tools` is empty. Send `tools`, or leave this field out.",
+    "asks for a tool, but `tools` holds none that is open. Send one, or leave this field out.",
   );
 }
 
 function readWord(value: string): ToolChoice {
   const word = WORDS.find((candidate) => candidate === value);
   if (word !== undefined) return word;
-  const text = `${echo(value)} is not open. Send one of ${list(WORDS)}, or an object that names a function.`;
+  const text = `${echo(value)} is not open. Send one of ${list(WORDS)}, or an object that names a tool.`;
   throw refuse("unsupported_value", null, "tool_choice", text);
 }
 
-function parseChoiceObject(value: unknown, tools: readonly ToolDefinition[]): ToolChoice {
-  if (!isJsonObject(value))
-    throw invalid(null, "tool_choice", `must be a string or an object, ${found(value)}.`);
+function parseChoiceObject(value: JsonObject, tools: readonly ToolDefinition[]): ToolChoice {
   if (readChoice(value.type, ["function", "allowed_tools"], TOOL_CHOICE, "type") === "function")
     return parseNamedFunction(value, TOOL_CHOICE, tools);
   const at: Place = { parent: TOOL_CHOICE, step: "allowed_tools" };

@@ -10,12 +10,11 @@ import {
   list,
   type Place,
   readArray,
-  readBoundedString,
   readObject,
   readString,
   refuse,
 } from "../../../domain/read-value.ts";
-import { readNotes } from "../chat-completions/parse-tools.ts";
+import { readName, readNotes, requireToolCount } from "../chat-completions/parse-tools.ts";
 
 export interface OfferedTool {
   kind: "function" | "custom";
@@ -35,10 +34,8 @@ export interface OfferedTools {
 
 export const NO_TOOLS: OfferedTools = { definitions: [], byHeard: new Map(), dropped: [] };
 
-const MAX_TOOLS = 128;
 const HEARD_LENGTH_MAX = 64;
 const NAME_LENGTH_MAX = 128;
-const NAME = /^[A-Za-z0-9_-]+$/;
 const KINDS = ["function", "custom", "namespace"] as const;
 /** Searches are paid by the piece; clients offer them unasked. */
 const DROPPABLE = /^web_search(_preview)?(_\d{4}_\d{2}_\d{2})?$/;
@@ -59,13 +56,7 @@ export function parseOfferedTools(value: unknown): OfferedTools {
     if (byHeard.has(heard)) throw invalid(at, "name", "repeats the name of another tool. Names must differ.");
     byHeard.set(heard, tool);
     definitions.push(tool.kind === "custom" ? customTool(given, heard, at) : functionTool(given, heard, at));
-    if (definitions.length > MAX_TOOLS)
-      throw refuse(
-        "array_above_max_length",
-        null,
-        "tools",
-        `may hold at most ${MAX_TOOLS} tools. Send fewer.`,
-      );
+    requireToolCount(definitions.length, null);
   };
   for (const [index, item] of readArray(value, null, "tools").entries()) {
     const at: NonNullable<Place> = { parent: TOOLS, step: index };
@@ -104,11 +95,7 @@ const notOpen = (type: string, at: NonNullable<Place>): Error =>
   );
 
 /** The name of a tool or of a group: 1 to 128 letters, digits, `_` and `-`. */
-export function readToolName(value: unknown, at: Place): string {
-  const name = readBoundedString(value, at, "name", NAME_LENGTH_MAX);
-  if (NAME.test(name)) return name;
-  throw invalid(at, "name", "must consist of letters, digits, `_` and `-`.");
-}
+export const readToolName = (value: unknown, at: Place): string => readName(value, at, NAME_LENGTH_MAX);
 
 /** What the model hears: the same for the same tool, whatever else is offered; no longer than any shape takes. */
 export function heardName({ name, namespace }: Omit<OfferedTool, "kind">): string {

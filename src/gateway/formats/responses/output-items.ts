@@ -81,18 +81,6 @@ export class MessageItem implements OutputItem {
     return added(line, this.at, printSpoken(this.at.id, "in_progress", ""));
   }
 
-  /** Somebody else has told its opening. */
-  adopt(kind: TextPart["kind"]): void {
-    this.parts.push({ kind, text: "", logprobs: "", closed: null });
-  }
-
-  /** Without an event: it has been told. */
-  grow(kind: TextPart["kind"], text: string): void {
-    const last = this.parts.findLast((part) => part.kind === kind);
-    if (last === undefined) this.parts.push({ kind, text, logprobs: "", closed: null });
-    else last.text += text;
-  }
-
   say(
     line: EventLine,
     kind: TextPart["kind"],
@@ -245,10 +233,6 @@ export class CallItem implements OutputItem {
 
   open(line: EventLine): string {
     return added(line, this.called, printCall(this.called, "in_progress", ""));
-  }
-
-  grow(text: string): void {
-    this.text += text;
   }
 
   say(line: EventLine, text: string): string {

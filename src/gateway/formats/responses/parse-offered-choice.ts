@@ -2,21 +2,17 @@
 import type { ToolChoice } from "../../../domain/chat-request.ts";
 import {
   echo,
-  found,
   invalid,
-  isJsonObject,
   type JsonObject,
-  list,
   type Place,
   readArray,
   readChoice,
   readObject,
   readString,
-  refuse,
 } from "../../../domain/read-value.ts";
+import { readChoiceOfTools } from "../chat-completions/parse-tools.ts";
 import { heardName, type OfferedTools, readToolName } from "./offered-tools.ts";
 
-const WORDS = ["none", "auto", "required"] as const;
 const KINDS = ["function", "custom", "allowed_tools"] as const;
 const AT: Place = { parent: null, step: "tool_choice" };
 
@@ -26,27 +22,10 @@ interface Named {
 }
 
 /** Reads `tool_choice`; null where there is nothing to choose. */
-export function parseOfferedChoice(value: unknown, offered: OfferedTools): ToolChoice | null {
-  const choice = typeof value === "string" ? readWord(value) : parseObject(value, offered);
-  if (offered.definitions.length > 0) return choice;
-  if (choice === "none" || choice === "auto") return null;
-  throw invalid(
-    null,
-    "tool_choice",
-    "asks for a tool, but none is offered that is open. Leave this field out.",
-  );
-}
+export const parseOfferedChoice = (value: unknown, offered: OfferedTools): ToolChoice | null =>
+  readChoiceOfTools(value, offered.definitions, (choice) => parseObject(choice, offered));
 
-function readWord(value: string): ToolChoice {
-  const word = WORDS.find((candidate) => candidate === value);
-  if (word !== undefined) return word;
-  const text = `${echo(value)} is not open. Send one of ${list(WORDS)}, or an object that names a tool.`;
-  throw refuse("unsupported_value", null, "tool_choice", text);
-}
-
-function parseObject(value: unknown, offered: OfferedTools): ToolChoice {
-  if (!isJsonObject(value))
-    throw invalid(null, "tool_choice", `must be a string or an object, ${found(value)}.`);
+function parseObject(value: JsonObject, offered: OfferedTools): ToolChoice {
   if (readChoice(value.type, KINDS, AT, "type") !== "allowed_tools") return named(value, AT, offered);
   const mode = readChoice(value.mode, ["auto", "required"], AT, "mode");
   const place: Place = { parent: AT, step: "tools" };

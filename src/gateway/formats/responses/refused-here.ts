@@ -9,6 +9,9 @@ const STORED =
 const row = (code: RefusalCode, text: string, names: string): [string, RefusedField][] =>
   names.split(/\s+/).map((name) => [name, { code, text }]);
 
+const ofChat = (instead: string, names: string): [string, RefusedField][] =>
+  row("unknown_parameter", `is a field of chat completions. ${instead}`, names);
+
 export const REFUSED_HERE: ReadonlyMap<string, RefusedField> = new Map([
   ...REFUSED_FIELDS,
   ...row("unsupported_parameter", STORED, "previous_response_id conversation prompt"),
@@ -19,23 +22,11 @@ export const REFUSED_HERE: ReadonlyMap<string, RefusedField> = new Map([
       search_parameters transforms preset`,
   ),
   ...row("unknown_parameter", "is not a parameter here. Remove it.", "__proto__"),
-  ...row("unknown_parameter", "is a field of chat completions. Send `input` here.", "messages"),
-  ...row(
-    "unknown_parameter",
-    "is a field of chat completions. Use `max_output_tokens`.",
-    "max_tokens max_completion_tokens",
-  ),
-  ...row("unknown_parameter", "is a field of chat completions. Use `text.format`.", "response_format"),
-  ...row("unknown_parameter", "is a field of chat completions. Use `reasoning.effort`.", "reasoning_effort"),
-  ...row("unknown_parameter", "is a field of chat completions. Use `text.verbosity`.", "verbosity"),
-  ...row(
-    "unknown_parameter",
-    'is a field of chat completions. Send `include: ["message.output_text.logprobs"]`.',
-    "logprobs",
-  ),
-  ...row(
-    "unknown_parameter",
-    "is a field of chat completions that this surface has no word for. Remove it.",
-    "n stop",
-  ),
+  ...ofChat("Send `input` here.", "messages"),
+  ...ofChat("Use `max_output_tokens`.", "max_tokens max_completion_tokens"),
+  ...ofChat("Use `text.format`.", "response_format"),
+  ...ofChat("Use `reasoning.effort`.", "reasoning_effort"),
+  ...ofChat("Use `text.verbosity`.", "verbosity"),
+  ...ofChat('Send `include: ["message.output_text.logprobs"]`.', "logprobs"),
+  ...ofChat("This surface has no word for it: remove it.", "n stop"),
 ]);

@@ -1,6 +1,6 @@
 // The accepted top-level fields of a Responses request, one reader each: it checks a value that is present and puts it where it
 // belongs. What is sent on to an upstream of this very shape is the caller's own; what is dropped from that is said here.
-import type { ChatRequest, ReasoningStatement, ResponseFormat } from "../../../domain/chat-request.ts";
+import type { ChatRequest, ReasoningStatement } from "../../../domain/chat-request.ts";
 import { REQUEST_FIELDS } from "../../../domain/request-fields.ts";
 import {
   isPresent,
@@ -17,7 +17,7 @@ import {
   requireRange,
 } from "../../../domain/read-value.ts";
 import { countMetadata, parseModel } from "../chat-completions/parse-plain-fields.ts";
-import { readName, readNotes } from "../chat-completions/parse-tools.ts";
+import { readJsonSchema, readResponseFormat } from "../chat-completions/parse-response-format.ts";
 import { NO_TOOLS, type OfferedTools, parseOfferedTools } from "./offered-tools.ts";
 import { type ParsedInput, parseInput } from "./parse-input.ts";
 
@@ -94,7 +94,10 @@ const own: Record<string, ResponseFieldReader> = {
   tool_choice: () => undefined,
   text: ({ request }, value) => {
     const text = readObject(value, null, "text");
-    if (isPresent(text.format)) request.responseFormat = readFormat(text.format);
+    if (isPresent(text.format)) {
+      const format = readObject(text.format, TEXT, "format");
+      request.responseFormat = readResponseFormat(format, FORMAT, (given) => readJsonSchema(given, FORMAT));
+    }
     if (!isPresent(text.verbosity)) return;
     const verbosity = readChoice(text.verbosity, ["low", "medium", "high"], TEXT, "verbosity");
     if (verbosity !== "medium") request.forwarded.verbosity = verbosity;
@@ -175,25 +178,6 @@ function ignored(name: string): ResponseFieldReader {
     dropped.push(name);
     request.ignored.push(name);
   };
-}
-
-function readFormat(value: unknown): ResponseFormat | null {
-  const format = readObject(value, TEXT, "format");
-  switch (readChoice(format.type, ["text", "json_object", "json_schema"], FORMAT, "type")) {
-    case "text":
-      return null;
-    case "json_object":
-      return { type: "json_object" };
-    case "json_schema":
-      return {
-        type: "json_schema",
-        json_schema: {
-          name: readName(format.name, FORMAT),
-          ...readNotes(format, FORMAT),
-          ...(isPresent(format.schema) && { schema: readObject(format.schema, FORMAT, "schema") }),
-        },
-      };
-  }
 }
 
 /** How much to think; how it is summed up is each provider's own, and needs no translation. */
