@@ -1,8 +1,9 @@
-// What a provider of another shape wants back with a call, in the one place where clients of this surface keep what they do
-// not read: sealed thinking (surfaces.md §4). It leaves under a prefix that no vendor's signature has, and whoever forges
-// one can say no more than `extra_content` of a chat completion lets everybody say.
+// What a provider of another shape wants back with a call, in the one place where a surface's clients keep what they do not
+// read: of Messages sealed thinking (surfaces.md §4), of Responses a sealed item. It leaves under a mark that no vendor's has, and
+// whoever forges one can say no more than `extra_content` of a chat completion lets everybody say.
 import { parseJson } from "./parse-json.ts";
-import { isJsonObject } from "./read-value.ts";
+import { isJsonObject, type JsonObject } from "./read-value.ts";
+import { Refusal } from "./refusals.ts";
 
 /** No character of base64: no vendor begins so. */
 const PREFIX = "tollgate:";
@@ -15,16 +16,23 @@ const STATE_CHARACTERS_MAX = 2 * 1024 * 1024;
 export const isOurs = (seal: unknown): boolean => typeof seal === "string" && seal.startsWith(PREFIX);
 
 /** As `data` of a sealed thought in front of its call. */
-export const sealedState = (extra: Record<string, unknown>): string =>
-  STATE + Buffer.from(JSON.stringify(extra)).toString("base64url");
+export const sealedState = (extra: JsonObject): string => printSealed(STATE, extra);
 
 /** What came back; null for what is none of ours, or not as it left. */
-export function stateIn(data: unknown): Record<string, unknown> | null {
-  if (typeof data !== "string" || !data.startsWith(STATE) || data.length > STATE_CHARACTERS_MAX) return null;
+export const stateIn = (data: unknown): JsonObject | null => readSealed(data, STATE, STATE_CHARACTERS_MAX);
+
+/** Text that clients keep without reading it, behind the mark of its surface. */
+export const printSealed = (mark: string, state: object): string =>
+  mark + Buffer.from(JSON.stringify(state)).toString("base64url");
+
+/** The object behind the mark; null for what did not leave under it, is longer, or was forged: nothing came back. */
+export function readSealed(text: unknown, mark: string, charactersMax: number): JsonObject | null {
+  if (typeof text !== "string" || !text.startsWith(mark) || text.length > charactersMax) return null;
   try {
-    const state = parseJson(Buffer.from(data.slice(STATE.length), "base64url"));
+    const state = parseJson(Buffer.from(text.slice(mark.length), "base64url"));
     return isJsonObject(state) ? state : null;
-  } catch {
-    return null; // a forgery: nothing came back
+  } catch (error) {
+    if (error instanceof Refusal) return null;
+    throw error;
   }
 }
