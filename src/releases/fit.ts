@@ -9,6 +9,7 @@ import {
 } from "../domain/chat-request.ts";
 import { pdfBytes } from "../domain/inline-pdf.ts";
 import type { NativeShape } from "../domain/native-body.ts";
+import { type PartPlace, partPlaceOf } from "../domain/part-place.ts";
 import {
   ASKED_BY,
   type AskingField,
@@ -121,29 +122,25 @@ function requireAttachments(request: ChatRequest, release: Offer, files: boolean
       step: "content",
     };
     message.content.forEach((part, partIndex) => {
-      if (part.type === "image_url")
-        requireImage(part.image_url.url, release, { parent: at, step: partIndex });
-      if (part.type === "file")
-        requireFile(part.file, release, {
-          at: { parent: at, step: partIndex },
-          taken: files,
-          before: read++,
-        });
+      if (part.type !== "image_url" && part.type !== "file") return;
+      const place = partPlaceOf(part, { parent: at, step: partIndex });
+      if (part.type === "image_url") requireImage(part.image_url.url, release, place);
+      else requireFile(part.file, release, { place, taken: files, before: read++ });
     });
   });
 }
 
-function requireImage(url: string, release: Offer, at: NonNullable<Place>): void {
+function requireImage(url: string, release: Offer, { part, data }: PartPlace): void {
   if (!release.capabilities.images)
     throw refuse(
       "unsupported_value",
-      at.parent,
-      at.step,
+      part.parent,
+      part.step,
       `is an image, and model ${echo(release.model)} reads text only.`,
     );
   if (release.remoteImages || isInlineImage(url)) return;
   const text = "must be inline `data:image/…;base64,…`: this model takes no image addresses.";
-  throw refuse("unsupported_value", { parent: at, step: "image_url" }, "url", text);
+  throw refuse("unsupported_value", data.parent, data.step, text);
 }
 
 /** Of one request. Conversations of agents gather them; each is read for its pages. */
@@ -152,24 +149,23 @@ const FILES_MAX = 20;
 function requireFile(
   file: InlineFile,
   { model, capabilities, filePagesMax }: Offer,
-  { at, taken, before }: { at: NonNullable<Place>; taken: boolean; before: number },
+  { place: { part, data }, taken, before }: { place: PartPlace; taken: boolean; before: number },
 ): void {
-  const refused = (text: string): Refusal => refuse("unsupported_value", at.parent, at.step, text);
+  const refused = (text: string): Refusal => refuse("unsupported_value", part.parent, part.step, text);
   if (!capabilities.files || !taken) throw refused(`is a file, and model ${echo(model)} reads none.`);
   if (before >= FILES_MAX) throw refused(`is one file too many: a request may carry ${FILES_MAX}.`);
   const pages = pagesOf(file);
-  const data: Place = { parent: at, step: "file" };
   if (pages === null)
     throw invalid(
-      data,
-      "file_data",
+      data.parent,
+      data.step,
       "is a PDF whose pages cannot be counted. Save it anew, without a password.",
     );
   if (pages > (filePagesMax ?? 0))
     throw refuse(
       "unsupported_value",
-      data,
-      "file_data",
+      data.parent,
+      data.step,
       `has ${pages} pages: model ${echo(model)} takes files of ${filePagesMax ?? 0} at most. Send a part of it.`,
     );
 }

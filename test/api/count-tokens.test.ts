@@ -101,7 +101,7 @@ test("a provider's own count is told where there is one, and ours is never below
 test("it is validated, authenticated and scoped as the call itself", async () => {
   const bad = "invalid_request_error";
   expect(await refused({ model: "opus" })).toEqual([400, bad, "invalid_request"]);
-  expect(await refused({ ...ASKED, model: "opus", service_tier: "auto" })).toEqual([
+  expect(await refused({ ...ASKED, model: "opus", speed: "fast" })).toEqual([
     400,
     bad,
     "unsupported_parameter",

@@ -158,7 +158,6 @@ test("what is refused is refused by name, in the vendor's envelope, and nothing 
   const { max_tokens: _max, ...unbounded } = ASKED;
   expect(await refused(unbounded)).toEqual([400, bad, "invalid_request", "max_tokens"]);
   for (const [name, value] of [
-    ["service_tier", "auto"],
     ["speed", "fast"],
     ["inference_geo", "us"],
     ["container", "c"],
@@ -251,6 +250,7 @@ test("what agents say to every model is taken by each, and what it could not be 
       context_management: { edits: [{ type: "clear_thinking_20251015", keep: "all" }] },
       metadata: { user_id: "user_1" },
       top_k: 5,
+      service_tier: "standard_only",
       diagnostics: { a: 1 },
     },
     { "anthropic-beta": "claude-code-20250219, context-management-2025-06-27" },
@@ -262,6 +262,7 @@ test("what agents say to every model is taken by each, and what it could not be 
     "context_management",
     "diagnostics",
     "output_config.effort",
+    "service_tier",
     "top_k",
   ]);
 });

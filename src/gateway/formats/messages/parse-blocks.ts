@@ -1,6 +1,7 @@
 // Blocks of what is read by the model — text, images, documents, search results — as the neutral parts of a message.
 import type { ContentPart, InlineFile } from "../../../domain/chat-request.ts";
 import { inlinePdf } from "../../../domain/inline-pdf.ts";
+import { placed } from "../../../domain/part-place.ts";
 import {
   echo,
   found,
@@ -59,7 +60,7 @@ function partsOf(block: JsonObject, at: At, open: readonly string[]): ReadablePa
     case "text":
       return [textPart(block, at)];
     case "image":
-      return [{ type: "image_url", image_url: { url: imageUrl(block.source, at) }, ...cacheMark(block) }];
+      return [imagePart(block, at)];
     case "document":
       return documentParts(block, at);
     case "search_result":
@@ -77,9 +78,15 @@ export const textPart = (block: JsonObject, at: At): ReadablePart => ({
   ...cacheMark(block),
 });
 
-function imageUrl(value: unknown, parent: At): string {
-  const at: Place = { parent, step: "source" };
-  const source = readObject(value, parent, "source");
+function imagePart(block: JsonObject, at: At): ReadablePart {
+  const source = readObject(block.source, at, "source");
+  const inside: At = { parent: at, step: "source" };
+  const part = { type: "image_url" as const, image_url: { url: imageUrl(source, inside) } };
+  const data = { parent: inside, step: source.type === "url" ? "url" : "data" };
+  return placed({ ...part, ...cacheMark(block) }, { part: at, data });
+}
+
+function imageUrl(source: JsonObject, at: At): string {
   if (readChoice(source.type, ["base64", "url"], at, "type") === "url") {
     const url = readString(source["url"], at, "url");
     if (/^data:/i.test(url))
@@ -105,7 +112,12 @@ function documentParts(block: JsonObject, parent: At): ReadablePart[] {
   const inside = ((): ReadablePart[] => {
     switch (type) {
       case "base64":
-        return [{ type: "file", file: pdfIn(source, title, at) }];
+        return [
+          placed(
+            { type: "file", file: pdfIn(source, title, at) },
+            { part: parent, data: { parent: at, step: "data" } },
+          ),
+        ];
       case "text":
         return [{ type: "text", text: readString(source["data"], at, "data") }];
       case "content":

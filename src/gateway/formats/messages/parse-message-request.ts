@@ -12,6 +12,7 @@ import {
   readArray,
   readBoolean,
   readBoundedString,
+  readChoice,
   readInteger,
   readNumber,
   readObject,
@@ -136,6 +137,13 @@ const FIELDS: ReadonlyMap<string, FieldReader> = new Map<string, FieldReader>([
   ["metadata", readMetadata],
   ["context_management", readContextManagement],
   ["cache_control", theirs("cache_control")],
+  [
+    "service_tier",
+    ({ request }, value) => {
+      const tier = readChoice(value, ["auto", "standard_only"], null, "service_tier");
+      if (tier !== "auto") request.ignored.push("service_tier");
+    },
+  ],
 ]);
 
 function readStops(draft: Draft, value: unknown): void {
@@ -220,7 +228,7 @@ function finish(draft: Draft, body: JsonObject, betas: string[]): ChatRequest {
   Object.assign(request, countAttachments(request.messages));
   request.native = {
     shape: "anthropic-messages",
-    body: toolset === null || toolset.dropped.length === 0 ? body : withTools(body, toolset.written),
+    body: sentBody(body, toolset),
     headers: betas.length === 0 ? {} : { [BETA_HEADER]: betas.join(",") },
     only,
     dropped,
@@ -228,9 +236,12 @@ function finish(draft: Draft, body: JsonObject, betas: string[]): ChatRequest {
   return request;
 }
 
-/** The body with those of its tools that are left; a choice among none is none. */
-function withTools(body: JsonObject, tools: unknown[]): JsonObject {
-  if (tools.length > 0) return { ...body, tools };
-  const { tools: _none, tool_choice: _choice, ...rest } = body;
-  return rest;
+/** The body without what no upstream is told: a tier of service, and tools that are left out; a choice among none is none. */
+function sentBody(body: JsonObject, toolset: Toolset | null): JsonObject {
+  const { service_tier: tier, ...rest } = body;
+  const sent = tier === undefined ? body : rest;
+  if (toolset === null || toolset.dropped.length === 0) return sent;
+  if (toolset.written.length > 0) return { ...sent, tools: toolset.written };
+  const { tools: _none, tool_choice: _choice, ...without } = sent;
+  return without;
 }

@@ -15,7 +15,7 @@ const FAMILIES: readonly Family[] = [
   {
     code: "unsupported_parameter",
     text: "has costs of its own that no published rate covers. Remove it.",
-    names: "service_tier speed container mcp_servers",
+    names: "speed container mcp_servers",
   },
   {
     code: "unsupported_parameter",

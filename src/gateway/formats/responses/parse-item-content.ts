@@ -14,6 +14,7 @@ import {
   refuse,
 } from "../../../domain/read-value.ts";
 import { inlinePdf } from "../../../domain/inline-pdf.ts";
+import { placed } from "../../../domain/part-place.ts";
 import { requireImageUrl } from "../chat-completions/parse-image-url.ts";
 
 export type Speaker = "system" | "developer" | "user" | "assistant" | "tool";
@@ -64,23 +65,24 @@ function parsePart(part: JsonObject, speaker: Speaker, at: NonNullable<Place>): 
   }
 }
 
-function parseImage(part: JsonObject, at: Place): ContentPart {
+function parseImage(part: JsonObject, at: NonNullable<Place>): ContentPart {
   refuseStored(part, at, "Send `image_url`.");
   const url = readString(part.image_url, at, "image_url");
   requireImageUrl(url, at, "image_url");
-  if (!isPresent(part.detail)) return { type: "image_url", image_url: { url } };
-  return { type: "image_url", image_url: { url, detail: readChoice(part.detail, DETAILS, at, "detail") } };
+  const detail = isPresent(part.detail) ? readChoice(part.detail, DETAILS, at, "detail") : null;
+  return placed(
+    { type: "image_url", image_url: { url, ...(detail !== null && { detail }) } },
+    { part: at, data: { parent: at, step: "image_url" } },
+  );
 }
 
-function parsePdf(part: JsonObject, at: Place): ContentPart {
+function parsePdf(part: JsonObject, at: NonNullable<Place>): ContentPart {
   refuseStored(part, at, "Send its bytes as `file_data`.");
   if (isPresent(part.file_url))
     throw refuse("unsupported_parameter", at, "file_url", "is not fetched. Send its bytes as `file_data`.");
   const name = isPresent(part.filename) ? readString(part.filename, at, "filename") : null;
-  return {
-    type: "file",
-    file: inlinePdf(readString(part.file_data, at, "file_data"), name, at, "file_data"),
-  };
+  const file = inlinePdf(readString(part.file_data, at, "file_data"), name, at, "file_data");
+  return placed({ type: "file", file }, { part: at, data: { parent: at, step: "file_data" } });
 }
 
 function refuseStored(part: JsonObject, at: Place, instead: string): void {
