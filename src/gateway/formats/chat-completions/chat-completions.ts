@@ -3,6 +3,7 @@ import { printError } from "../../../domain/error-body.ts";
 import { printEvent } from "../../event-stream.ts";
 import type { AnswerPrinter, Format } from "../format.ts";
 import { completionId, printAnswer } from "./answer-body.ts";
+import { DELTAS } from "./deltas.ts";
 import { Frames } from "./frames.ts";
 import { parseChatRequest } from "./parse-chat-request.ts";
 import { sentFields } from "./sent-fields.ts";
@@ -27,5 +28,5 @@ export const chatCompletions: Format = {
 
 const printerFor = (choices: number, includeUsage: boolean): AnswerPrinter => ({
   answer: printAnswer,
-  stream: (head, numbered) => new Frames(head, { choices, includeUsage, numbered }),
+  stream: (head, numbered) => new Frames(DELTAS, head, { choices, includeUsage, numbered }),
 });

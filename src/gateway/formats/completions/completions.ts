@@ -2,11 +2,12 @@
 // events have no names, as those of chat completions; their ids tell the two apart.
 import { printError } from "../../../domain/error-body.ts";
 import { printEvent } from "../../event-stream.ts";
+import { Frames } from "../chat-completions/frames.ts";
 import { sentFields } from "../chat-completions/sent-fields.ts";
 import type { Format } from "../format.ts";
 import { textCompletionId, printTexts } from "./answer-body.ts";
-import { Chunks } from "./chunks.ts";
 import { parseCompletionRequest } from "./parse-completion-request.ts";
+import { TEXTS } from "./texts.ts";
 
 export const completions: Format = {
   surface: "completions",
@@ -21,7 +22,7 @@ export const completions: Format = {
       request,
       printer: {
         answer: printTexts,
-        stream: (head, numbered) => new Chunks(head, { choices, includeUsage, numbered }),
+        stream: (head, numbered) => new Frames(TEXTS, head, { choices, includeUsage, numbered }),
       },
     };
   },
