@@ -2,10 +2,11 @@
 import type * as platformShapes from "../api/shapes/platform.ts";
 import type { AuditReportJson } from "../api/shapes/records.ts";
 import type { z } from "zod";
-import { formatUsd, nanoUsd } from "../domain/money.ts";
+import { formatUsd } from "../domain/money.ts";
 import { printTime } from "../domain/print.ts";
 import type { Clock } from "../lib/clock.ts";
-import { exact, exactTotal, exactUsd, from, rowsOf, theRow } from "../store/query.ts";
+import { readDrift } from "../registry/drift.ts";
+import { exactTotal, exactUsd, from, rowsOf, theRow } from "../store/query.ts";
 import type { Sql } from "../store/sql.ts";
 import { organizationNames } from "./organization-names.ts";
 import { stillRuns } from "./request-time.ts";
@@ -24,27 +25,11 @@ export async function reportOnLedger({ sql, clock, operator }: LedgerReportPorts
   const startedAtMs = clock.nowMs();
   const began = performance.now();
   const report = await operator.ledger.audit();
-  const balances = from
-    .selectFrom("org_balance")
-    .select((eb) => [
-      exactTotal(eb.ref("available")).as("available"),
-      exactTotal(eb.ref("held")).as("held"),
-      exactTotal(eb.ref("debt")).as("debt"),
-      exactTotal(eb.ref("spent")).as("spent"),
-    ]);
-  const { available, held, debt, spent } = await theRow(sql, balances);
-  const owned = exact(available) + exact(held) - exact(debt);
-  const came = from.selectFrom("topup").select((eb) => exactTotal(eb.ref("amount")).as("sum"));
-  const went = from
-    .selectFrom("reversal")
-    .where("kind", "=", "chargeback")
-    .select((eb) => exactTotal(eb.ref("amount")).as("sum"));
+  const owed = from.selectFrom("org_balance").select((eb) => exactTotal(eb.ref("debt")).as("sum"));
   const varied = from
     .selectFrom("ledger_entry")
     .where("kind", "=", "variance")
     .select((eb) => exactTotal(eb.ref("amount")).as("sum"));
-  const drift =
-    exact((await theRow(sql, came)).sum) - exact((await theRow(sql, went)).sum) - exact(spent) - owned;
   const names = await organizationNames(
     sql,
     report.violations.flatMap(({ org }) => org ?? []),
@@ -58,9 +43,9 @@ export async function reportOnLedger({ sql, clock, operator }: LedgerReportPorts
     ...(await lateHolds(sql, startedAtMs)),
     started_at: printTime(startedAtMs),
     ms: Math.round(performance.now() - began),
-    drift_usd: formatUsd(nanoUsd(drift)),
+    drift_usd: formatUsd(await readDrift(sql)),
     variance_usd: formatUsd(exactUsd((await theRow(sql, varied)).sum)),
-    debt_usd: formatUsd(exactUsd(debt)),
+    debt_usd: formatUsd(exactUsd((await theRow(sql, owed)).sum)),
   };
 }
 

@@ -42,14 +42,12 @@ beforeAll(async () => {
     models: [...MODELS, VECTORS, two, onProvider(two, "second", { priority: 2 })],
     configure: (config) => {
       for (const provider of config.providers) provider.traceparent = provider.name === "second";
-      config.tracing = {
-        url: `${collector.url}/v1/traces`,
+      config.tracing = collector.tracing({
         headers: { authorization: TOKEN },
         resource: { "service.name": "tollgate-test" },
         sampling: { sampler: "parentbased_always_on", ratio: 1 },
-        timeoutMs: 2_000,
         intervalMs: 30,
-      };
+      });
     },
   });
   customer = await gateway.customer({ usd: "100" });
@@ -254,14 +252,7 @@ test("a provider that is not to be told gets no traceparent", async () => {
     providers: { own: `http://127.0.0.1:${own.port}/v1` },
     models: [{ ...PLAIN, model: "own-1", provider: "own" }],
     configure: (config) => {
-      config.tracing = {
-        url: `${collector.url}/v1/traces`,
-        headers: {},
-        resource: { "service.name": "quiet" },
-        sampling: { sampler: "always_on", ratio: 1 },
-        timeoutMs: 2_000,
-        intervalMs: 30,
-      };
+      config.tracing = collector.tracing({ resource: { "service.name": "quiet" } });
     },
   });
   await quiet.chat(await quiet.customer(), hello("own-1"), header(newTrace()));

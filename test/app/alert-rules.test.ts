@@ -40,14 +40,7 @@ beforeAll(async () => {
     store: "sqlite", // the backup is the database's own affair elsewhere
     configure: (config) => {
       config.limits.maxConcurrent = 1;
-      config.tracing = {
-        url: `${collector.url}/v1/traces`,
-        headers: {},
-        resource: { "service.name": "tollgate" },
-        sampling: { sampler: "always_on", ratio: 1 },
-        timeoutMs: 2_000,
-        intervalMs: 20,
-      };
+      config.tracing = collector.tracing();
     },
   });
   customer = await gateway.customer({ usd: "100" });

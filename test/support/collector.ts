@@ -1,4 +1,5 @@
 // An OpenTelemetry collector in this process: takes OTLP over HTTP in JSON and keeps it as it came. It can be away, slow or rude.
+import type { Config } from "../../src/config/config.ts";
 import { waitFor } from "./wait.ts";
 
 interface Told {
@@ -31,6 +32,8 @@ export interface CollectedSpan {
   status?: { code: number };
 }
 
+type Tracing = NonNullable<Config["tracing"]>;
+
 export class Collector {
   /** How it answers. */
   behave: (request: Request) => Response | Promise<Response> = () => Response.json({});
@@ -47,6 +50,19 @@ export class Collector {
 
   get url(): string {
     return `http://127.0.0.1:${this.server.port}`;
+  }
+
+  /** The configuration of a gateway whose spans come here, all of them and soon. */
+  tracing(otherwise: Partial<Tracing> = {}): Tracing {
+    return {
+      url: `${this.url}/v1/traces`,
+      headers: {},
+      resource: { "service.name": "tollgate" },
+      sampling: { sampler: "always_on", ratio: 1 },
+      timeoutMs: 2_000,
+      intervalMs: 20,
+      ...otherwise,
+    };
   }
 
   /** The spans of one trace, once there are so many. */
