@@ -6,6 +6,7 @@ import { eventsOf } from "./event-stream.ts";
 import type { SpokenSurface } from "../../src/domain/surfaces.ts";
 import { addressOf } from "./routes.ts";
 import { WORDS } from "./surface-words.ts";
+import { CallPlaces } from "./words.ts";
 
 interface Paying {
   org: string;
@@ -68,9 +69,9 @@ async function* chunksOf(
   surface: SpokenSurface,
   streamed: boolean,
 ): AsyncGenerator<Chunk> {
-  const { events, whole } = WORDS[surface];
-  const event = events();
-  if (streamed) for await (const data of eventsOf(response)) yield event(JSON.parse(data));
+  const { event, whole } = WORDS[surface];
+  const calls = new CallPlaces();
+  if (streamed) for await (const data of eventsOf(response)) yield event(JSON.parse(data), calls);
   else yield whole(await response.json());
 }
 

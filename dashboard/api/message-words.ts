@@ -1,13 +1,10 @@
 // A request of the page as a Messages request, and what that surface answers, as the page reads it.
 import type { ChatBody, Chunk, Message, Usage } from "./chat.ts";
-import { CallPlaces, functionsOf, said, systemOf, type Words } from "./words.ts";
+import { type CallPlaces, functionsOf, said, systemOf, type Words } from "./words.ts";
 
 export const messageWords: Words = {
   body: messageBody,
-  events: () => {
-    const calls = new CallPlaces();
-    return (data) => messageEvent(calls, data);
-  },
+  event: messageEvent,
   whole: messageWhole,
 };
 
@@ -44,10 +41,21 @@ function turnOf(message: Message): object[] {
         type: "tool_use",
         id,
         name,
-        input: JSON.parse(input) as unknown,
+        input: inputOf(input),
       }));
       return [{ role: "assistant", content: [...text, ...uses] }];
     }
+  }
+}
+
+/** Here arguments are an object: those of a call without any are empty, and what a cut call has stands in one. */
+function inputOf(text: string): object {
+  try {
+    const input: unknown = JSON.parse(text.trim() === "" ? "{}" : text);
+    if (typeof input === "object" && input !== null && !Array.isArray(input)) return input;
+    return { arguments: text };
+  } catch {
+    return { arguments: text };
   }
 }
 
@@ -86,7 +94,7 @@ interface MessageEvent {
   error?: Chunk["error"];
 }
 
-function messageEvent(calls: CallPlaces, data: unknown): Chunk {
+function messageEvent(data: unknown, calls: CallPlaces): Chunk {
   const {
     type,
     index = 0,

@@ -1,13 +1,10 @@
 // A request of the page as a Responses request, and what that surface answers, as the page reads it.
 import type { ChatBody, Chunk, Message } from "./chat.ts";
-import { CallPlaces, functionsOf, said, systemOf, type Words } from "./words.ts";
+import { type CallPlaces, functionsOf, said, systemOf, type Words } from "./words.ts";
 
 export const responseWords: Words = {
   body: responseBody,
-  events: () => {
-    const calls = new CallPlaces();
-    return (data) => responseEvent(calls, data);
-  },
+  event: responseEvent,
   whole: responseWhole,
 };
 
@@ -69,7 +66,7 @@ interface ResponseEvent {
   response?: ResponseJson;
 }
 
-function responseEvent(calls: CallPlaces, data: unknown): Chunk {
+function responseEvent(data: unknown, calls: CallPlaces): Chunk {
   const { type, delta = "", output_index: index = 0, item, response } = data as ResponseEvent;
   switch (type) {
     case "response.output_text.delta":

@@ -8,7 +8,7 @@ import type { Words } from "./words.ts";
 export const WORDS: Readonly<Record<SpokenSurface, Words>> = {
   "chat.completions": {
     body: (request) => request,
-    events: () => (data) => data as Chunk,
+    event: (data) => data as Chunk,
     whole: (answer) => answer as Chunk,
   },
   responses: responseWords,

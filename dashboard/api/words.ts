@@ -4,8 +4,8 @@ import type { ChatBody, Chunk, Said, ToolCallPart } from "./chat.ts";
 export interface Words {
   /** The body that says the same here. */
   body(this: void, request: ChatBody): object;
-  /** Reads the events of one stream, in their order. */
-  events(this: void): (data: unknown) => Chunk;
+  /** One event of a stream, of which `calls` knows those before. */
+  event(this: void, data: unknown, calls: CallPlaces): Chunk;
   /** A whole answer. */
   whole(this: void, answer: unknown): Chunk;
 }

@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { ChatBody, Chunk, Message } from "../../dashboard/api/chat.ts";
 import { WORDS } from "../../dashboard/api/surface-words.ts";
+import { CallPlaces } from "../../dashboard/api/words.ts";
 import { printCode } from "../../dashboard/pages/playground/code.ts";
 import { SPOKEN_SURFACES, type SpokenSurface } from "../../src/domain/surfaces.ts";
 import { FORMATS } from "../../src/gateway/formats/formats.ts";
@@ -102,7 +103,7 @@ function heardIn(chunks: readonly Chunk[]): Heard {
 }
 
 async function answered(surface: SpokenSurface, request: ChatBody): Promise<Heard> {
-  const { body, events, whole } = WORDS[surface];
+  const { body, whole } = WORDS[surface];
   const extra =
     surface === "chat.completions" && request.stream ? { stream_options: { include_usage: true } } : {};
   const response = await fetch(`${gateway.url}${FORMATS.find((one) => one.surface === surface)?.path}`, {
@@ -113,9 +114,13 @@ async function answered(surface: SpokenSurface, request: ChatBody): Promise<Hear
   const text = await response.text();
   expect([response.status, text]).toEqual([200, text]);
   if (!request.stream) return heardIn([whole(JSON.parse(text))]);
-  const read = events();
-  const data = [...text.matchAll(/^data: (\{.*\})$/gm)].map(([, json = ""]) => read(JSON.parse(json)));
-  return heardIn(data);
+  return heardIn(chunksIn(surface, text));
+}
+
+function chunksIn(surface: SpokenSurface, stream: string): Chunk[] {
+  const calls = new CallPlaces();
+  const { event } = WORDS[surface];
+  return [...stream.matchAll(/^data: (\{.*\})$/gm)].map(([, json = ""]) => event(JSON.parse(json), calls));
 }
 
 describe.each(SPOKEN_SURFACES)("%s", (surface) => {
@@ -142,9 +147,7 @@ describe.each(SPOKEN_SURFACES)("%s", (surface) => {
       headers: { authorization: `Bearer ${customer.secret}`, "content-type": "application/json" },
       body: JSON.stringify(WORDS[surface].body({ ...ASKED, stream: true })),
     });
-    const read = WORDS[surface].events();
-    const text = await response.text();
-    const chunks = [...text.matchAll(/^data: (\{.*\})$/gm)].map(([, json = ""]) => read(JSON.parse(json)));
+    const chunks = chunksIn(surface, await response.text());
     expect(chunks.find(({ error }) => error !== undefined)?.error?.code).toBe("provider_error");
     expect(chunks.findLast((chunk) => chunk.gateway !== undefined)?.gateway?.cost).toBeDefined();
   });
@@ -161,5 +164,19 @@ describe.each(SPOKEN_SURFACES)("%s", (surface) => {
       expect(code[way]).toContain(`client.${surface}.create(`);
       expect(code[way]).not.toContain("undefined");
     }
+  });
+});
+
+test.each([
+  ["", {}],
+  [" ", {}],
+  ['{"ci', { arguments: '{"ci' }],
+  ["[1]", { arguments: "[1]" }],
+  ["null", { arguments: "null" }],
+])("a call with arguments %p can be answered on Messages, whose calls have objects", (text, input) => {
+  const call = { ...CALL, function: { ...CALL.function, arguments: text } };
+  const request = { ...ASKED, messages: [{ role: "assistant", content: null, tool_calls: [call] }] } as const;
+  expect(WORDS.messages.body(request)).toMatchObject({
+    messages: [{ role: "assistant", content: [{ type: "tool_use", id: CALL.id, input }] }],
   });
 });
