@@ -9,6 +9,7 @@ import { JOURNAL_WAITS_SCHEMA } from "../store/migrations/0011-uses-and-waits.ts
 import { ASKED_SCHEMA } from "../store/migrations/0012-asked.ts";
 import { JOURNAL_SURFACES_SCHEMA } from "../store/migrations/0020-surfaces.ts";
 import { overloaded } from "../domain/overloaded.ts";
+import { SEVERAL_SURFACES } from "../domain/surfaces.ts";
 import { sqliteSql } from "../store/sqlite-sql.ts";
 import { RequestLog } from "./request-log.ts";
 
@@ -64,6 +65,21 @@ test("a minute of one key has 20 rows, and one more that counts the rest, howeve
   log.note(entry());
   await log.flush();
   expect(told("org_1")).toEqual({ rows: 22, requests: 301, counting: 1 });
+});
+
+test("a row that counts requests to several surfaces names none of them, also where it was written before", async () => {
+  const organizationId = "org_surfaces";
+  for (let i = 0; i < 30; i++) log.note(entry({ organizationId }));
+  await log.flush();
+  const counting = (): unknown[] =>
+    writer
+      .query("SELECT surface FROM journal WHERE org_id = ?1 AND requests > 1")
+      .values(organizationId)
+      .flat();
+  expect(counting()).toEqual(["chat.completions"]);
+  log.note(entry({ organizationId, surface: "messages" }));
+  await log.flush();
+  expect(counting()).toEqual([SEVERAL_SURFACES]);
 });
 
 test("a hundred keys, codes and repeated requests of one organization stay within its quota", async () => {

@@ -208,6 +208,9 @@ test("a provider that tells no usage, too much or nonsense: our count, the bound
   });
   const total = await post({ ...ASKED, input });
   expect([total.json.usage.prompt_tokens, total.json.gateway.cost.output_tokens]).toEqual([9, 0]);
+  // Nothing was to be believed of it: whatever is told of an output says nothing about the input.
+  const doubted = (await gateway.request(total.json.gateway.request_id)).attempts.at(-1)?.doubts;
+  expect(doubted ?? []).toEqual([]);
 });
 
 /** Flat, of every request whose prompt we count ourselves. */
