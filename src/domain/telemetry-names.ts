@@ -72,5 +72,8 @@ const WELL_KNOWN_PROVIDERS: Record<string, string> = {
   xai: "x_ai",
 };
 
-/** `gen_ai.provider.name` of a provider of this kind; what the conventions do not know goes by its kind's own name. */
-export const providerNameOf = (kind: string): string => WELL_KNOWN_PROVIDERS[kind] ?? kind;
+/** `gen_ai.provider.name` by a provider's name in the configuration; what the conventions do not know goes by its kind's own name. */
+export const providerNames = (
+  providers: readonly { name: string; kind: { name: string } }[],
+): ReadonlyMap<string, string> =>
+  new Map(providers.map(({ name, kind }) => [name, WELL_KNOWN_PROVIDERS[kind.name] ?? kind.name]));

@@ -85,7 +85,7 @@ async function serve(
     },
   });
   const response = respond(ports, format, { context, completion }); // from here on a stream is pulled, so that its hold ends
-  if (trace !== null) ports.tracing?.concluded(trace, completion, { path: format.path, requestId });
+  if (trace !== null) ports.tracing?.concluded(trace, completion, { format, requestId });
   const nowMs = ports.complete.clock.nowMs();
   const entry =
     ports.noteHeldNothing &&

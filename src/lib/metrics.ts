@@ -80,14 +80,12 @@ export class Metrics {
     collectDefaultMetrics({ register: this.registry });
     for (const { name } of this.registry.getMetricsAsArray())
       if (NEVER_MOVE.test(name)) this.registry.removeSingleMetric(name);
-    new Gauge({
-      name: "tollgate_quarantined_requests",
-      help: "Requests whose record is damaged: their credits stay held until an operator decides.",
-      registers: [this.registry],
-      collect() {
-        this.set(quarantined());
-      },
-    });
+    this.gauge(
+      "tollgate_quarantined_requests",
+      "Requests whose record is damaged: their credits stay held until an operator decides.",
+      quarantined,
+    );
+    this.gauge("tollgate_open_streams", "Streams being relayed.", openStreams);
     new Counter({
       name: "tollgate_failed_jobs_total",
       help: "Runs of background work that failed, by job; each has its line in the log.",
@@ -96,14 +94,6 @@ export class Metrics {
       collect() {
         this.reset();
         for (const [task, failures] of failedJobs()) this.inc({ task }, failures);
-      },
-    });
-    new Gauge({
-      name: "tollgate_open_streams",
-      help: "Streams being relayed.",
-      registers: [this.registry],
-      collect() {
-        this.set(openStreams());
       },
     });
   }
@@ -157,14 +147,7 @@ export class Metrics {
 
   /** `waiting` is read at each scrape. */
   watchSpans(waiting: () => number): void {
-    new Gauge({
-      name: "tollgate_spans_waiting",
-      help: "Spans that wait to be exported.",
-      registers: [this.registry],
-      collect() {
-        this.set(waiting());
-      },
-    });
+    this.gauge("tollgate_spans_waiting", "Spans that wait to be exported.", waiting);
   }
 
   abandoned(): void {
@@ -182,5 +165,16 @@ export class Metrics {
 
   private counter<L extends string>(name: string, help: string, labelNames: L[]): Counter<L> {
     return new Counter({ name, help, labelNames, registers: [this.registry] });
+  }
+
+  private gauge(name: string, help: string, now: () => number): void {
+    new Gauge({
+      name,
+      help,
+      registers: [this.registry],
+      collect() {
+        this.set(now());
+      },
+    });
   }
 }

@@ -1,6 +1,6 @@
 // The metrics of this process: what is counted as requests end, and how things stand when somebody looks.
 import type { Config } from "../config/config.ts";
-import { operationOf, providerNameOf } from "../domain/telemetry-names.ts";
+import { operationOf, providerNames } from "../domain/telemetry-names.ts";
 import type { Hold, NoteResolved } from "../gateway/hold.ts";
 import { DOUBTS, type Ledger } from "../ledger/ledger.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -59,10 +59,9 @@ export function openMetrics(config: Config, on: MetricsOn): OpenMetrics {
     doubts: DOUBTS,
     losses: SPAN_LOSSES,
   });
-  const providerNames = new Map(config.providers.map(({ name, kind }) => [name, providerNameOf(kind.name)]));
+  const names = providerNames(config.providers);
   const figuresOf = (hold: Hold, route: string): RouteFigures | undefined =>
-    requests.route(route, hold.admitted.format.surface) ??
-    openRoute(requests, { hold, route, providerNames });
+    requests.route(route, hold.admitted.format.surface) ?? openRoute(requests, { hold, route, names });
   return { metrics, resolved: noteResolved(metrics, requests, figuresOf), stop: () => watching.stop() };
 }
 
@@ -96,13 +95,13 @@ const noteResolved =
 /** The figures of a route that is met for the first time. */
 function openRoute(
   requests: RequestFigures,
-  { hold, route, providerNames }: { hold: Hold; route: string; providerNames: ReadonlyMap<string, string> },
+  { hold, route, names }: { hold: Hold; route: string; names: ReadonlyMap<string, string> },
 ): RouteFigures | undefined {
   const release = hold.admitted.candidates.find((candidate) => candidate.release.route === route)?.release;
   if (release === undefined) return undefined;
   const { model, provider } = release;
   const { surface } = hold.admitted.format;
-  const providerName = providerNames.get(provider) ?? provider;
+  const providerName = names.get(provider) ?? provider;
   return requests.open({ model, provider, route, surface, operation: operationOf(surface), providerName });
 }
 

@@ -2,7 +2,7 @@
 // collector goes and when it is back.
 import type { Config } from "../config/config.ts";
 import { VERSION } from "../domain/program.ts";
-import { providerNameOf } from "../domain/telemetry-names.ts";
+import { providerNames } from "../domain/telemetry-names.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Jobs } from "../lib/jobs.ts";
 import type { Log } from "../lib/log.ts";
@@ -50,7 +50,7 @@ export function openTracing(
     clock,
     exporter,
     passedOn,
-    providerNames: new Map(providers.map(({ name, kind }) => [name, providerNameOf(kind.name)])),
+    providerNames: providerNames(providers),
   });
   return { room, stop: async () => await exporter?.stop() };
 }

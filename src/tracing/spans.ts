@@ -2,6 +2,7 @@
 // settle. Figures, ids and words of closed lists only: never a prompt, an answer, a provider's words or a secret.
 import { formatUsd } from "../domain/money.ts";
 import { ATTRIBUTE, operationOf, SPAN } from "../domain/telemetry-names.ts";
+import type { Format } from "../gateway/formats/format.ts";
 import type { Admitted } from "../gateway/hold.ts";
 import { newSpanId, type RequestTrace } from "../gateway/trace.ts";
 import type { AttemptRecord, Settlement, TokenUsage, Voiding } from "../ledger/ledger.ts";
@@ -22,11 +23,10 @@ export function spansOfResolved(resolved: Resolved): Span[] {
   const { trace, admitted, attempts, ending, endMs } = resolved;
   const settlingAtMs = trace.settlingAtMs ?? endMs;
   const error = errorOf(ending, attempts);
-  const root = requestSpan(trace, { path: admitted.format.path, requestId: admitted.requestId, endMs });
+  const root = requestSpan(trace, { ...admitted, endMs });
   root.failed = ending.status >= 500 || (error !== null && ending.status < 400);
   Object.assign(root.attributes, {
     [ATTRIBUTE.status]: ending.status,
-    [ATTRIBUTE.surface]: admitted.format.surface,
     [ATTRIBUTE.organizationId]: admitted.organizationId,
     [ATTRIBUTE.keyId]: admitted.keyId,
     ...(error !== null && { [ATTRIBUTE.errorType]: error }),
@@ -53,14 +53,7 @@ export function spansOfResolved(resolved: Resolved): Span[] {
 /** A request that held nothing: refused, answered again, or joined to one that runs. */
 export function spansOfUnheld(
   trace: RequestTrace,
-  of: {
-    path: string;
-    requestId: string;
-    endMs: number;
-    outcome: string;
-    status: number;
-    error: string | null;
-  },
+  of: RequestAsked & { outcome: string; status: number; error: string | null },
 ): Span[] {
   const root = requestSpan(trace, of);
   root.failed = of.status >= 500;
@@ -72,18 +65,25 @@ export function spansOfUnheld(
   return [root, admitSpan(trace, { endMs: of.endMs, attributes: { [ATTRIBUTE.outcome]: of.outcome } })];
 }
 
-const requestSpan = (trace: RequestTrace, of: { path: string; requestId: string; endMs: number }): Span => ({
+interface RequestAsked {
+  format: Pick<Format, "path" | "surface">;
+  requestId: string;
+  endMs: number;
+}
+
+const requestSpan = (trace: RequestTrace, { format, requestId, endMs }: RequestAsked): Span => ({
   traceId: trace.begun.traceId,
   spanId: trace.spanId,
   parentId: trace.begun.parentId,
-  name: `POST ${of.path}`,
+  name: `POST ${format.path}`,
   kind: "server",
   startMs: trace.begun.receivedAtMs,
-  endMs: of.endMs,
+  endMs,
   attributes: {
     [ATTRIBUTE.method]: "POST",
-    [ATTRIBUTE.path]: of.path,
-    [ATTRIBUTE.requestId]: of.requestId,
+    [ATTRIBUTE.path]: format.path,
+    [ATTRIBUTE.surface]: format.surface,
+    [ATTRIBUTE.requestId]: requestId,
   },
   failed: false,
 });

@@ -2,6 +2,8 @@
 import { expect, test } from "bun:test";
 import { Refusal } from "../domain/refusals.ts";
 import { NOTHING_READ } from "../domain/request-log.ts";
+import { ATTRIBUTE } from "../domain/telemetry-names.ts";
+import { chatCompletions } from "../gateway/formats/chat-completions/chat-completions.ts";
 import { systemClock } from "../lib/clock.ts";
 import type { Span } from "./otlp.ts";
 import { Tracing } from "./tracing.ts";
@@ -19,11 +21,13 @@ const spansOf = (gateway: string | null): Span[] => {
   if (trace === null) throw new Error("it is not traced");
   const refusal = new Refusal("model_not_found", "There is no such model.");
   const refused = { kind: "refused", refusal, gateway, headers: {}, asked: NOTHING_READ } as const;
-  tracing.concluded(trace, refused, { path: "/v1/chat/completions", requestId: "req_01" });
+  tracing.concluded(trace, refused, { format: chatCompletions, requestId: "req_01" });
   return spans;
 };
 
 test("a refusal of a proven key is told; of a stranger, or for want of room, it is not", () => {
-  expect(spansOf("{}").map(({ name }) => name)).toEqual(["POST /v1/chat/completions", "tollgate.admit"]);
+  const told = spansOf("{}");
+  expect(told.map(({ name }) => name)).toEqual(["POST /v1/chat/completions", "tollgate.admit"]);
+  expect(told[0]?.attributes[ATTRIBUTE.surface]).toBe("chat.completions");
   expect(spansOf(null)).toEqual([]);
 });

@@ -3,7 +3,7 @@
 import { randomBytes } from "node:crypto";
 import { parseTraceparent } from "../domain/traceparent.ts";
 import type { Completion } from "../gateway/complete.ts";
-import type { Hold } from "../gateway/hold.ts";
+import type { Admitted, Hold } from "../gateway/hold.ts";
 import { RequestTrace } from "../gateway/trace.ts";
 import type { Settlement, Voiding } from "../ledger/ledger.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -44,7 +44,7 @@ export class Tracing {
   }
 
   /** Tells of a request that held nothing. Who showed no valid key leaves no span: floods of strangers displace nobody's. */
-  concluded(trace: RequestTrace, completion: Completion, of: { path: string; requestId: string }): void {
+  concluded(trace: RequestTrace, completion: Completion, of: Pick<Admitted, "format" | "requestId">): void {
     const { exporter, clock } = this.on;
     const { kind } = completion;
     if (exporter === null || !trace.begun.sampled || kind === "answer" || kind === "stream") return;
