@@ -280,6 +280,14 @@ test("nothing that was exported has a word of a prompt, of an answer, of a calle
 });
 
 test("a collector that hangs, then answers 500, costs spans that are counted and not one request; then it is well again", async () => {
+  const count = async (name: string, reason?: string): Promise<number> =>
+    (await scrape(gateway.url)).samples
+      .filter((one) => one.name === name && one.labels["reason"] === reason)
+      .reduce((sum, { value }) => sum + value, 0);
+  const told = async (): Promise<number> =>
+    (await count("tollgate_spans_exported_total")) + (await count("tollgate_spans_dropped_total", "refused"));
+  while ((await count("tollgate_spans_waiting")) > 0) await Bun.sleep(50);
+  const before = await told();
   const held = Promise.withResolvers<Response>();
   collector.behave = () => held.promise;
   const began = performance.now();
@@ -288,19 +296,14 @@ test("a collector that hangs, then answers 500, costs spans that are counted and
   expect(performance.now() - began).toBeLessThan(10_000);
   collector.behave = () => new Response("no", { status: 500 });
   held.resolve(new Response("no", { status: 500 }));
-  const count = async (name: string): Promise<number> => {
-    const text = await (await fetch(`${gateway.url}/metrics`)).text();
-    return [...text.matchAll(new RegExp(`^${name}(?:\\{.*\\})? (\\S+)$`, "gm"))].reduce(
-      (sum, [, value]) => sum + Number(value),
-      0,
-    );
-  };
-  while ((await count("tollgate_spans_dropped_total")) === 0) await Bun.sleep(50);
+  while ((await count("tollgate_spans_dropped_total", "refused")) === 0) await Bun.sleep(50);
   expect((await gateway.chat(customer, hello())).status).toBe(200);
   collector.behave = () => Response.json({});
   const exported = await count("tollgate_spans_exported_total");
   await Bun.sleep(1_100); // the exporter's pause
   await gateway.chat(customer, hello());
   while ((await count("tollgate_spans_exported_total")) === exported) await Bun.sleep(50);
+  while ((await count("tollgate_spans_waiting")) > 0) await Bun.sleep(50);
+  expect((await told()) - before).toBe(22 * 4); // request, admission, call and settlement of each: once, as one or the other
   await gateway.assertSound();
 });
