@@ -13,7 +13,7 @@ import { authenticateKey } from "../registry/api-keys.ts";
 import { credentialOf } from "./credential.ts";
 import type { Candidate } from "./hold.ts";
 import type { Incoming } from "./incoming.ts";
-import type { PreviewPorts } from "./preview.ts";
+import { type PreviewPorts, withoutTrials } from "./preview.ts";
 import { admissionRequestOf, prepareRequest } from "./prepared-request.ts";
 
 export interface CountTokensPorts extends PreviewPorts {
@@ -77,13 +77,7 @@ export class PromptCounts {
     const { routeTable, ledger, ...others } = this.ports;
     const { organizationId } = credential;
     const body = await incoming.readBody(organizationId);
-    const ports = {
-      ...others,
-      routeTable: {
-        candidates: (model: string) => routeTable.open(model),
-        closedReason: (model: string) => routeTable.closedReason(model),
-      },
-    };
+    const ports = { ...others, routeTable: withoutTrials(routeTable) };
     const prepared = await prepareRequest(ports, incoming, { organizationId, body });
     const { requestId } = incoming;
     const outcome = await ledger.preview(admissionRequestOf(ports, prepared, { requestId, credential }));

@@ -42,18 +42,18 @@ const BINDING: Partial<Record<RefusalCode, string>> = {
 /** Too much is being counted: nothing is known of this call. */
 const BUSY: ReadonlySet<RefusalCode> = new Set(["rate_limit_exceeded", "overloaded"]);
 
+/** For who asks about a call and makes none: the trial of a circuit is left to the call. */
+export const withoutTrials = (table: PreviewPorts["routeTable"]): PreparePorts["routeTable"] => ({
+  candidates: (model) => table.open(model),
+  closedReason: (model) => table.closedReason(model),
+});
+
 /** The quote of one call. Throws `Refusal` for what no admission could change: bad bodies, 401, 404. */
 export async function preview(
   { routeTable, ledger, ...others }: PreviewPorts,
   incoming: Incoming,
 ): Promise<unknown> {
-  const ports = {
-    ...others,
-    routeTable: {
-      candidates: (model: string) => routeTable.open(model),
-      closedReason: (model: string) => routeTable.closedReason(model),
-    },
-  };
+  const ports = { ...others, routeTable: withoutTrials(routeTable) };
   const credential = credentialOf(incoming.authorization);
   incoming.checkBody();
   const authenticated = await authenticateKey(ledger, credential);

@@ -1,0 +1,34 @@
+// A free question about a call — what it would hold, how many tokens it has — as the gateway reads the call itself: its body and
+// its proof, and nothing by which an answer would be kept, resumed or traced.
+import { authorizationOf } from "../domain/credential.ts";
+import type { Format } from "../gateway/formats/format.ts";
+import type { Incoming } from "../gateway/incoming.ts";
+import type { Uploads } from "../limits/uploads.ts";
+import { checkJsonBody, readJsonBody } from "./body.ts";
+import type { HttpContext } from "./context.ts";
+
+export interface QuestionPorts {
+  uploads: Uploads;
+  bodyBytes: number;
+}
+
+/** The question as it came over HTTP. Throws `Refusal` 401 where two keys are shown. */
+export function questionOf(
+  format: Format,
+  { request, requestId, receivedAtMs }: HttpContext,
+  { uploads, bodyBytes }: QuestionPorts,
+): Incoming {
+  return {
+    format,
+    requestId,
+    receivedAtMs,
+    trace: null,
+    authorization: authorizationOf(request.headers, format.credentialHeader),
+    idempotencyKey: null,
+    header: (name) => request.headers.get(name),
+    lastEventId: null,
+    signal: request.signal,
+    checkBody: () => checkJsonBody(request, bodyBytes),
+    readBody: (account) => readJsonBody(request, { uploads, account, limitBytes: bodyBytes }),
+  };
+}
