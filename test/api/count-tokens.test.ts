@@ -28,6 +28,7 @@ beforeAll(async () => {
       { ...PREVIEW_V1, model: "gpt", requires_paid: false },
       claude("opus", "claude"),
       claude("odd", "odd"),
+      { ...claude("narrow", "odd"), context_window: 1000, max_output_tokens: 100, default_output_tokens: 50 },
       RESEARCH,
     ],
     configure: (config) => {
@@ -115,6 +116,19 @@ test("it is validated, authenticated and scoped as the call itself", async () =>
   expect((await refused({ ...ASKED, model: RESEARCH.model })).slice(0, 2)).toEqual([403, "permission_error"]);
 });
 
+test("each count is one of its key's requests in a minute, refused or not", async () => {
+  const { secret } = await gateway.customer({ usd: "5" });
+  const left = async (): Promise<number> => {
+    const answer = await post("", { model: "gpt", max_tokens: 5, ...ASKED }, secret);
+    expect(answer.status).toBe(200);
+    return Number(answer.headers.get("x-ratelimit-remaining-requests"));
+  };
+  const before = await left();
+  await counted({ model: "gpt", ...ASKED }, secret);
+  await refused({ model: "gpt" }, secret);
+  expect(await left()).toBe(before - 3);
+});
+
 test("a count that fails, says nothing or is slow is the bound; one above it is, too", async () => {
   const body = { model: "odd", ...ASKED };
   const told: number[] = [];
@@ -133,11 +147,21 @@ test("a count that fails, says nothing or is slow is the bound; one above it is,
   expect(await counted(body)).toBe(7);
 });
 
-test("who has no credits is told the bound, and no provider is asked", async () => {
-  const poor = await gateway.customer({ usd: "0" });
+test("who has no credits, or a key that may spend no more, is told the bound, and no provider is asked", async () => {
   const before = oddCalls;
-  expect(await counted({ model: "odd", ...ASKED }, poor.secret)).toBeGreaterThan(100);
+  for (const whose of [{ usd: "0" }, { usd: "5", limitUsd: "0" }]) {
+    const { secret } = await gateway.customer(whose);
+    expect(await counted({ model: "odd", ...ASKED }, secret)).toBeGreaterThan(100);
+  }
   expect(oddCalls).toBe(before);
+});
+
+test("a conversation that has outgrown its model is counted, so that its agent can shorten it", async () => {
+  const content = "word ".repeat(2000);
+  const long = { model: "narrow", messages: [{ role: "user", content }] };
+  const called = errorBody.parse(await (await post("", { ...long, max_tokens: 5 })).json());
+  expect(called.error.code).toBe("context_length_exceeded");
+  expect(await counted(long)).toBeGreaterThan(content.length);
 });
 
 test("a flood waits for nobody: a few at once, and a provider is asked so often in a minute", async () => {
