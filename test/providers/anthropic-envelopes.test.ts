@@ -90,6 +90,31 @@ test("at Microsoft: the key in the header that it knows", async () => {
   expect(got.head).toContain("anthropic-version: 2023-06-01");
 });
 
+test("a prompt is counted at Anthropic and at Microsoft, beside their messages; who does not answer in time is left", async () => {
+  const native = { shape: "anthropic-messages" as const, headers: {}, only: null };
+  const request = chatRequest({
+    native: { ...native, body: { messages: [{ role: "user", content: "Hi" }] } },
+  });
+  const counted = async (own: string, reply: string | null, withinMs = 2000) => {
+    await using upstream = await startUpstream(({ socket }) => reply !== null && socket.write(reply));
+    const provider = await providerOf(`base_url: "${upstream.url}", ${own}`);
+    const release = { ...callDraft().release, upstreamModel: "claude-opus-4-8" };
+    const body = provider.prepare(callDraft({ request, release }));
+    const { signal } = new AbortController();
+    const call = { requestId: "req_1", upstreamModel: "claude-opus-4-8", body, signal, withinMs };
+    const tokens = await provider.countTokens?.(call).catch((error: unknown) => error);
+    return { tokens, path: upstream.got[0]?.head.split(" ")[1] };
+  };
+  const path = "/v1/messages/count_tokens";
+  const said = httpReply(200, `{"input_tokens":7}`);
+  expect(await counted("api_key: k", said)).toEqual({ tokens: 7, path });
+  expect(await counted("envelope: foundry, api_key: k", said)).toEqual({ tokens: 7, path });
+  const bedrock = "envelope: bedrock, region: eu-west-1, api_key: ABSK1";
+  expect(await counted(bedrock, said)).toEqual({ tokens: undefined, path: undefined });
+  const silent = await counted("api_key: k", null, 50);
+  expect(silent.tokens).toMatchObject({ name: "Failure", reason: "timeout" });
+});
+
 test("at AWS: the key as bearer, or a signature of this region and of this service", async () => {
   const bearer = await called("envelope: bedrock, region: eu-west-1, api_key: ABSK1", "");
   expect(bearer.head).toContain("Authorization: Bearer ABSK1");
