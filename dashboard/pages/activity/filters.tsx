@@ -4,6 +4,7 @@ import { ACTIVITY_STATES } from "../../../src/domain/activity-states.ts";
 import { SURFACES } from "../../../src/domain/surfaces.ts";
 import { REFUSALS } from "../../../src/domain/refusals.ts";
 import type { Query } from "../../api/client.ts";
+import { Choice } from "../../components/choice.tsx";
 import { SearchField } from "../../components/search-field.tsx";
 import { askedWindow, TimeWindow, windowShape } from "../../components/time-window.tsx";
 import { KeyFilter, ModelFilter } from "../../components/spend-filters.tsx";
@@ -57,12 +58,12 @@ export const ActivityFilters = ({ org, filters, set }: FiltersProps) => (
       onSearch={(find) => set({ find }, { typed: true })}
     />
     <TimeWindow filters={filters} set={set} />
-    <Select
+    <Choice
       label={words.state}
       w={190}
-      allowDeselect={false}
       value={filters.state}
-      onChange={(value) => set({ state: SHAPE.state(value ?? undefined) })}
+      of={SHAPE.state}
+      set={(state) => set({ state })}
       data={[
         { value: "", label: words.all },
         ...ACTIVITY_STATES.map((value) => ({ value, label: activityStateNames[value] })),
@@ -70,12 +71,12 @@ export const ActivityFilters = ({ org, filters, set }: FiltersProps) => (
     />
     <KeyFilter org={org} value={filters.key} set={(key) => set({ key })} />
     <ModelFilter org={org} value={filters.model} set={(model) => set({ model })} />
-    <Select
+    <Choice
       label={words.surface}
       w={170}
-      allowDeselect={false}
       value={filters.surface}
-      onChange={(value) => set({ surface: SHAPE.surface(value ?? undefined) })}
+      of={SHAPE.surface}
+      set={(surface) => set({ surface })}
       data={[{ value: "", label: words.all }, ...SURFACES]}
     />
     <Select

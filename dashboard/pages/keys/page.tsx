@@ -4,6 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { read } from "../../api/read.ts";
 import type { Row } from "../../api/routes.ts";
+import { Choice } from "../../components/choice.tsx";
 import { DataTable } from "../../components/data-table.tsx";
 import { Icon } from "../../components/icon.tsx";
 import { Page } from "../../components/page.tsx";
@@ -142,12 +143,12 @@ const KeyFilters = ({ filters, set, makers }: KeyFiltersProps) => (
       value={filters.search}
       onSearch={(search) => set({ search }, { typed: true })}
     />
-    <Select
+    <Choice
       label={words.filterState}
       w={170}
-      allowDeselect={false}
       value={filters.state}
-      onChange={(value) => set({ state: SHAPE.state(value ?? undefined) })}
+      of={SHAPE.state}
+      set={(state) => set({ state })}
       data={[
         { value: "not_revoked", label: words.notRevoked },
         { value: "active", label: words.states.active },
@@ -156,12 +157,12 @@ const KeyFilters = ({ filters, set, makers }: KeyFiltersProps) => (
         { value: "all", label: words.all },
       ]}
     />
-    <Select
+    <Choice
       label={words.filterScope}
       w={140}
-      allowDeselect={false}
       value={filters.scope}
-      onChange={(value) => set({ scope: SHAPE.scope(value ?? undefined) })}
+      of={SHAPE.scope}
+      set={(scope) => set({ scope })}
       data={[
         { value: "all", label: words.all },
         { value: "standard", label: words.standard },

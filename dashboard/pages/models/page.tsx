@@ -1,8 +1,9 @@
 // The catalogue: what each model costs and can, whether this organization may call it now, and what a call would cost.
-import { Group, Select } from "@mantine/core";
+import { Group } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { read } from "../../api/read.ts";
 import type { Row } from "../../api/routes.ts";
+import { Choice } from "../../components/choice.tsx";
 import { NoMatch } from "../../components/no-match.tsx";
 import { Page } from "../../components/page.tsx";
 import { SearchField } from "../../components/search-field.tsx";
@@ -80,44 +81,32 @@ const ModelFilters = ({ filters, set }: ModelFiltersProps) => (
     />
     <Choice
       label={words.filters.tier}
-      values={TIERS}
+      w={140}
       value={filters.tier}
-      set={(tier) => set({ tier: SHAPE.tier(tier) })}
+      of={SHAPE.tier}
+      set={(tier) => set({ tier })}
+      data={choices(TIERS)}
     />
     <Choice
       label={words.filters.state}
-      values={STATES}
+      w={140}
       value={filters.state}
-      set={(state) => set({ state: SHAPE.state(state) })}
+      of={SHAPE.state}
+      set={(state) => set({ state })}
+      data={choices(STATES)}
     />
     <Choice
       label={words.filters.can}
-      values={CAPABILITIES}
-      words={words.can}
+      w={140}
       value={filters.can}
-      set={(can) => set({ can: SHAPE.can(can) })}
+      of={SHAPE.can}
+      set={(can) => set({ can })}
+      data={choices(CAPABILITIES, words.can)}
     />
   </Group>
 );
 
-interface ChoiceProps {
-  label: string;
-  values: readonly string[];
-  words?: Readonly<Record<string, string>>;
-  value: string;
-  set: (value: string | undefined) => void;
-}
-
-const Choice = ({ label, values, words: named = {}, value, set }: ChoiceProps) => (
-  <Select
-    label={label}
-    w={140}
-    allowDeselect={false}
-    value={value}
-    onChange={(chosen) => set(chosen ?? undefined)}
-    data={[
-      { value: "", label: words.filters.all },
-      ...values.map((one) => ({ value: one, label: named[one] ?? one })),
-    ]}
-  />
-);
+const choices = (values: readonly string[], named: Readonly<Record<string, string>> = {}) => [
+  { value: "", label: words.filters.all },
+  ...values.map((value) => ({ value, label: named[value] ?? value })),
+];

@@ -1,10 +1,11 @@
 // Research Mode: which models this organization may use for which project, until when, and what they cost so far
 // (specification 4).
-import { Alert, Button, Group, Select } from "@mantine/core";
+import { Alert, Button, Group } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { read } from "../../api/read.ts";
 import type { Row } from "../../api/routes.ts";
+import { Choice } from "../../components/choice.tsx";
 import { DataTable } from "../../components/data-table.tsx";
 import { Icon } from "../../components/icon.tsx";
 import { Page } from "../../components/page.tsx";
@@ -103,12 +104,12 @@ const EntitlementFilters = ({ filters, set }: FilterProps) => (
       value={filters.search}
       onSearch={(search) => set({ search }, { typed: true })}
     />
-    <Select
+    <Choice
       label={words.columns.state}
       w={170}
-      allowDeselect={false}
       value={filters.state}
-      onChange={(value) => set({ state: SHAPE.state(value ?? undefined) })}
+      of={SHAPE.state}
+      set={(state) => set({ state })}
       data={[{ value: "all", label: words.all }, ...STATES]}
     />
   </Group>

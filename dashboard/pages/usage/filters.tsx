@@ -1,5 +1,6 @@
 // What is shown of the usage: all of it is in the address.
-import { Button, Group, Select, SimpleGrid, Stack } from "@mantine/core";
+import { Button, Group, SimpleGrid, Stack } from "@mantine/core";
+import { Choice } from "../../components/choice.tsx";
 import { KeyFilter, ModelFilter } from "../../components/spend-filters.tsx";
 import { TimeWindow, windowShape } from "../../components/time-window.tsx";
 import { type Filters, oneOf, text } from "../../filters.ts";
@@ -43,18 +44,18 @@ export const UsageFilters = ({ org, filters, set }: UsageFiltersProps) => (
       {isNarrowed(filters) && <ClearFilters set={set} />}
     </Group>
     <SimpleGrid cols={{ base: 2, sm: 3, lg: 4 }} spacing="sm" verticalSpacing="sm">
-      <Select
+      <Choice
         label={words.groupBy}
-        allowDeselect={false}
         value={filters.group_by}
-        onChange={(value) => set({ group_by: SHAPE.group_by(value ?? undefined), then_by: "" })}
+        of={SHAPE.group_by}
+        set={(group_by) => set({ group_by, then_by: "" })}
         data={GROUPS.map((value) => ({ value, label: words.groups[value] }))}
       />
-      <Select
+      <Choice
         label={words.thenBy}
-        allowDeselect={false}
         value={filters.then_by}
-        onChange={(value) => set({ then_by: SHAPE.then_by(value ?? undefined) })}
+        of={SHAPE.then_by}
+        set={(then_by) => set({ then_by })}
         data={[
           { value: "", label: words.noSecond },
           ...GROUPS.filter((value) => value !== filters.group_by).map((value) => ({
@@ -63,11 +64,11 @@ export const UsageFilters = ({ org, filters, set }: UsageFiltersProps) => (
           })),
         ]}
       />
-      <Select
+      <Choice
         label={words.measure}
-        allowDeselect={false}
         value={filters.measure}
-        onChange={(value) => set({ measure: SHAPE.measure(value ?? undefined) })}
+        of={SHAPE.measure}
+        set={(measure) => set({ measure })}
         data={MEASURES.map((value) => ({ value, label: words.measures[value] }))}
       />
       <Button

@@ -1,10 +1,11 @@
 // Requests for Research Mode and what became of them. Nobody approves their own request; an approval never opens a route
 // that is not live.
-import { Group, Select, Stack, Text } from "@mantine/core";
+import { Group, Stack, Text } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { moreOf, readPages } from "../../../api/read.ts";
 import type { Row } from "../../../api/routes.ts";
+import { Choice } from "../../../components/choice.tsx";
 import { type Column, DataTable } from "../../../components/data-table.tsx";
 import { Ago, Money } from "../../../components/figures.tsx";
 import { OrganizationSelect } from "../../../components/organization-select.tsx";
@@ -37,12 +38,12 @@ export function EntitlementsPage() {
           value={filters.org}
           onChange={(org) => setFilters({ org })}
         />
-        <Select
+        <Choice
           label={words.state}
           w={180}
-          allowDeselect={false}
           value={filters.state}
-          onChange={(value) => setFilters({ state: SHAPE.state(value ?? undefined) })}
+          of={SHAPE.state}
+          set={(state) => setFilters({ state })}
           data={[{ value: "", label: words.all }, ...STATES.map((value) => ({ value, label: value }))]}
         />
       </Group>
