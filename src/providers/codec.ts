@@ -71,6 +71,8 @@ export interface AnswerReader<Event> {
   readonly complete: boolean;
   /** The upstream has told its usage, be it for the first time. */
   readonly usageTold: boolean;
+  /** Of a whole answer in vectors (`Answer`). */
+  readonly vectors?: readonly string[];
   /**
    * Appends what one event says, in order; usage each time it is told, as the figures of the whole answer so far. Finishes
    * wait for `close`. Throws `Failure` for what cannot be read; parts before it count as delivered.

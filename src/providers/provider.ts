@@ -63,6 +63,8 @@ export interface Answer {
   upstreamId: string | null;
   /** The text of the body as it came, where a native body was answered; null when something of it was cut. */
   native?: string | null;
+  /** Of an answer in vectors, one for each input in their order: a JSON list of numbers, or a string of base64, as it came. */
+  vectors?: readonly string[];
 }
 
 /** What shall be said to one release, before it is priced. */

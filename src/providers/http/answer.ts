@@ -11,7 +11,8 @@ export function answerOf(text: string, reader: Omit<AnswerReader<never>, "event"
   if (!reader.complete)
     throw new Failure("broken", "unknown", "the upstream's answer lacks a choice", { id: reader.id });
   reader.close(parts);
-  return { ...answerOfParts(parts), upstreamId: reader.id };
+  const { id: upstreamId, vectors } = reader;
+  return { ...answerOfParts(parts), upstreamId, ...(vectors !== undefined && { vectors }) };
 }
 
 /** The choices and the last usage that parts tell. */

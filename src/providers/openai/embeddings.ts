@@ -65,6 +65,7 @@ export class EmbeddingsReader implements AnswerReader<string> {
   id: string | null = null;
   complete = false;
   usageTold = false;
+  vectors: readonly string[] = [];
 
   constructor(private readonly inputs: number) {}
 
@@ -73,8 +74,9 @@ export class EmbeddingsReader implements AnswerReader<string> {
   }
 
   whole(text: string, parts: Part[]): void {
-    const { body } = vectorsIn(text, this.inputs);
+    const { body, list } = vectorsIn(text, this.inputs);
     const { id, usage } = body;
+    this.vectors = list;
     if (typeof id === "string" && id !== "") this.id = id.slice(0, ID_CHARACTERS_MAX);
     this.complete = true;
     if (!isObject(usage)) return;

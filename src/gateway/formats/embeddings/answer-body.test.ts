@@ -10,8 +10,8 @@ const printed = (embedding: unknown, encoding: "float" | "base64"): unknown =>
   JSON.parse(
     printVectors(
       head,
-      { choices: [], usage: null, upstreamId: null, native: JSON.stringify({ data: [{ embedding }] }) },
-      { usage, gateway: `{"a":1}`, inputs: 1, encoding },
+      { choices: [], usage: null, upstreamId: null, vectors: [JSON.stringify(embedding)] },
+      { usage, gateway: `{"a":1}`, encoding },
     ),
   );
 

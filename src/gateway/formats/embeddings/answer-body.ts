@@ -1,23 +1,17 @@
 // The body of an answer with vectors: OpenAI's list, with what was billed. The numbers go through as the provider wrote them,
 // unless they came in the other encoding than the caller asked for.
 import type { Answer } from "../../../providers/provider.ts";
-import { vectorsIn } from "../../../providers/openai/vectors.ts";
 import type { AnswerFigures, AnswerHead } from "../format.ts";
 import type { VectorEncoding } from "./parse-embeddings-request.ts";
-
-interface AskedVectors {
-  inputs: number;
-  encoding: VectorEncoding;
-}
 
 /** Prints the whole body. */
 export function printVectors(
   { model }: AnswerHead,
-  { native }: Answer,
-  { usage, gateway, inputs, encoding }: AnswerFigures & AskedVectors,
+  { vectors }: Answer,
+  { usage, gateway, encoding }: AnswerFigures & { encoding: VectorEncoding },
 ): string {
-  if (typeof native !== "string") throw new Error("vectors without the text that they came in");
-  const data = vectorsIn(native, inputs).list.map(
+  if (vectors === undefined) throw new Error("an answer without vectors");
+  const data = vectors.map(
     (vector, index) => `{"object":"embedding","index":${index},"embedding":${inEncoding(vector, encoding)}}`,
   );
   const tokens = usage.promptTokens;

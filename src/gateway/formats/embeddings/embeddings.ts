@@ -13,11 +13,11 @@ export const embeddings: Format = {
   idHeader: null,
   credentialHeader: "authorization",
   parse: (body) => {
-    const { request, ...asked } = parseEmbeddingsRequest(body);
+    const { request, encoding } = parseEmbeddingsRequest(body);
     return {
       request,
       printer: {
-        answer: (head, answer, figures) => printVectors(head, answer, { ...figures, ...asked }),
+        answer: (head, answer, figures) => printVectors(head, answer, { ...figures, encoding }),
         stream: () => {
           throw new Error("vectors do not stream");
         },

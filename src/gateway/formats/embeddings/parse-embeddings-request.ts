@@ -23,8 +23,6 @@ export type VectorEncoding = "float" | "base64";
 
 export interface ParsedEmbeddings {
   request: ChatRequest;
-  /** One vector for each. */
-  inputs: number;
   encoding: VectorEncoding;
 }
 
@@ -45,9 +43,7 @@ const READERS: Record<string, (value: unknown, parsed: ParsedEmbeddings) => void
   model: (value, { request }) => {
     request.model = parseModel(value);
   },
-  input: (value, parsed) => {
-    parsed.inputs = countInputs(value);
-  },
+  input: checkInputs,
   encoding_format: (value, parsed) => {
     parsed.encoding = readChoice(value, ["float", "base64"], null, "encoding_format");
   },
@@ -64,7 +60,7 @@ const FIELDS: ReadonlyMap<string, (typeof READERS)[string]> = new Map(Object.ent
 /** Reads a decoded body. Throws a Refusal with `param` for the first field, in body order, that does not pass. */
 export function parseEmbeddingsRequest(body: unknown): ParsedEmbeddings {
   if (!isJsonObject(body)) throw new Refusal("invalid_request", "The request body must be one JSON object.");
-  const parsed: ParsedEmbeddings = { request: emptyRequest(), inputs: 0, encoding: "float" };
+  const parsed: ParsedEmbeddings = { request: emptyRequest(), encoding: "float" };
   const said: JsonObject = {};
   for (const name of Object.keys(body)) {
     const read = FIELDS.get(name);
@@ -93,17 +89,17 @@ const notOffered = (model: string): Refusal =>
     `${echo(model)} is served by a provider without embeddings here.`,
   );
 
-/** How many vectors are asked for: one for a text or for the ids of one, one for each of a list. */
-function countInputs(value: unknown): number {
+/** A vector is asked for each: of a text, of the ids of one, or of each of a list of either. */
+function checkInputs(value: unknown): void {
   if (!Array.isArray(value)) {
     readInput(value, null, "input");
-    return 1;
+    return;
   }
   const items: unknown[] = value;
   if (items.length === 0) throw invalid(null, "input", "must not be empty.");
   if (typeof items[0] === "number") {
     readInput(items, null, "input");
-    return 1;
+    return;
   }
   if (items.length > INPUTS_MAX)
     throw refuse(
@@ -125,7 +121,6 @@ function countInputs(value: unknown): number {
         `may have at most ${ALL_CHARACTERS_MAX} characters in all. ${SEVERAL}`,
       );
   }
-  return items.length;
 }
 
 /** Checks one input; returns its weight in characters. */
