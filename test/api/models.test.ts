@@ -14,6 +14,13 @@ beforeAll(async () => {
       RESEARCH,
       VECTORS,
       { ...PLAIN, model: "a/b", upstream_model: "sim-secret-1" },
+      {
+        ...PLAIN,
+        route: "plain-1-dearer",
+        priority: 2,
+        pricing: { ...PLAIN.pricing, input_per_million: "7" },
+      },
+      { ...PLAIN, route: "plain-1-same", priority: 3 },
     ],
   });
   customer = await gateway.customer();
@@ -134,4 +141,16 @@ test("what OpenRouter's clients look for stands beside OpenAI's fields", async (
     top_provider: { max_completion_tokens: 0 },
   });
   expect(JSON.stringify(json)).not.toContain("sim-secret-1");
+});
+
+test("a route that costs otherwise than the first says what; one that costs the same says nothing", async () => {
+  const { json } = await gateway.get<{ pricing: object; routes: { route: string; pricing?: object }[] }>(
+    customer,
+    "/v1/models/plain-1",
+  );
+  expect(json.routes.map(({ route, pricing }) => [route, pricing])).toEqual([
+    ["plain-1@simulator/local", undefined],
+    ["plain-1-dearer", { ...json.pricing, input_per_million: "7", prompt: "0.000007" } as object],
+    ["plain-1-same", undefined],
+  ]);
 });

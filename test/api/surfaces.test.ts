@@ -135,5 +135,7 @@ test("a row of a program that knew one surface is of that one", async () => {
     expect((await rows("&surface=chat.completions")).find((row) => row.id === one)?.surface).toBe(
       "chat.completions",
     );
+    const { json } = await gateway.admin<Row>("GET", `/requests/${one}`);
+    expect([json.id, json.surface]).toEqual([one, "chat.completions"]);
   }
 });
