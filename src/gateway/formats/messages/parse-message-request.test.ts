@@ -104,3 +104,101 @@ test("a tier of service that costs nothing more is taken and told to nobody; ano
   ] as const)
     expect(refusalOf(() => parsed({ service_tier }))).toMatchObject({ code, param: "service_tier" });
 });
+
+const tool = (name: string, more: object = {}) => ({ name, input_schema: { type: "object" }, ...more });
+const tools = (count: number) => Array.from({ length: count }, (_, at) => tool(`t${at}`));
+const stops = (count: number) => Array.from({ length: count }, (_, at) => `s${at}`);
+
+test.each<[code: string, param: string, more: object]>([
+  ["array_above_max_length", "tools", { tools: tools(1025) }],
+  ["invalid_request", "tools[1].name", { tools: [tool("a"), tool("a")] }],
+  ["invalid_request", "tools[0].name", { tools: [tool("a b")] }],
+  ["string_above_max_length", "tools[0].name", { tools: [tool("a".repeat(129))] }],
+  ["unsupported_value", "tools[0].type", { tools: [{ type: "code_execution_20250825", name: "code" }] }],
+  ["invalid_request", "tool_choice.name", { tools: tools(1), tool_choice: { type: "tool", name: "t1" } }],
+  ["invalid_request", "tool_choice", { tool_choice: { type: "any" } }],
+  ["array_above_max_length", "stop_sequences", { stop_sequences: stops(1025) }],
+  ["invalid_request", "stop_sequences[1]", { stop_sequences: ["a", ""] }],
+  ["string_above_max_length", "stop_sequences[0]", { stop_sequences: ["a".repeat(1025)] }],
+  ["decimal_above_max_value", "temperature", { temperature: 1.1 }],
+  ["decimal_above_max_value", "top_p", { top_p: 1.1 }],
+  ["integer_below_min_value", "top_k", { top_k: -1 }],
+  ["integer_below_min_value", "max_tokens", { max_tokens: 0 }],
+  ["string_above_max_length", "metadata.user_id", { metadata: { user_id: "a".repeat(513) } }],
+  [
+    "integer_below_min_value",
+    "thinking.budget_tokens",
+    { thinking: { type: "enabled", budget_tokens: 1023 } },
+  ],
+  [
+    "contradictory_thinking",
+    "output_config.effort",
+    { thinking: { type: "adaptive" }, output_config: { effort: "none" } },
+  ],
+  ["invalid_request", "messages", { messages: [] }],
+  ["invalid_request", "messages[0].content[0].id", { messages: [model(call(""))] }],
+  ["string_above_max_length", "messages[0].content[0].id", { messages: [model(call("a".repeat(513)))] }],
+  [
+    "unsupported_value",
+    "messages[0].content[0].type",
+    { messages: [user({ type: "container_upload", file_id: "f" })] },
+  ],
+  [
+    "invalid_request",
+    "messages[0].content[0].source.url",
+    { messages: [user({ type: "image", source: { type: "url", url: "data:image/png;base64,aaaa" } })] },
+  ],
+])("%s at %s", (code, param, more) => {
+  expect(refusalOf(() => parsed(more))).toMatchObject({ code, param });
+});
+
+test("what the vendor takes and other shapes do not is a refusal for those alone", () => {
+  for (const [more, code, param] of [
+    [{ tools: tools(129) }, "array_above_max_length", "tools"],
+    [{ tools: [tool("a".repeat(65))] }, "string_above_max_length", "tools[0].name"],
+    [{ stop_sequences: stops(5) }, "array_above_max_length", "stop_sequences"],
+  ] as const)
+    expect(parsed(more).native?.only).toMatchObject({ code, param });
+  const most = { tools: [...tools(127), tool("a".repeat(64))], stop_sequences: stops(4) };
+  expect(parsed(most).native?.only).toBeNull();
+});
+
+test("a search of the vendor's is left out and named; the choice among what is left stands, or is none", () => {
+  const search = { type: "web_search_20250305", name: "web_search" };
+  const tool_choice = { type: "auto", disable_parallel_tool_use: true };
+  const some = parsed({ tools: [search, tool("a")], tool_choice });
+  expect([some.ignored, some.toolChoice, some.forwarded]).toEqual([
+    ["web_search_20250305"],
+    "auto",
+    { parallel_tool_calls: false },
+  ]);
+  expect(some.native?.body).toEqual({ ...BASE, tools: [tool("a")], tool_choice });
+  const none = parsed({ tools: [search], tool_choice });
+  expect([none.toolChoice, none.forwarded, none.native?.body]).toEqual([null, {}, BASE]);
+});
+
+test("the identifier of a user is one, and goes no other way", () => {
+  const request = parsed({ metadata: { user_id: "u", more: 1 } });
+  expect([request.identifiers, request.ignored, request.forwarded]).toEqual([{ user: "u" }, [], {}]);
+});
+
+test("names in the header of betas are plain, each once and sorted, and so many; a version is a date", () => {
+  const betas = (names: string) => parsed({}, { "anthropic-beta": names }).native?.headers["anthropic-beta"];
+  expect(betas(" b-2, A-1,,b-2 ")).toBe("a-1,b-2");
+  const many = (count: number) => stops(count).join(",");
+  expect(betas(many(64))?.split(",")).toHaveLength(64);
+  for (const wrong of [many(65), "a b", "a\r\nx: y", "a".repeat(101), "-a"])
+    expect(refusalOf(() => betas(wrong))).toMatchObject({ code: "invalid_request", param: "anthropic-beta" });
+  for (const version of ["2023-06-01", "2026-01-01"])
+    expect(parsed({}, { "anthropic-version": version }).native?.headers).toEqual({});
+  expect(refusalOf(() => parsed({}, { "anthropic-version": "2023-6-1" })).param).toBe("anthropic-version");
+});
+
+test("what clients tell their vendor in front of a prompt is told to no other model", () => {
+  const told = text("x-anthropic-billing-header: cc_version=2");
+  expect(parsed({ system: [told, text("Be brief.")] }).messages[0]).toEqual({
+    role: "system",
+    content: "Be brief.",
+  });
+  expect(parsed({ system: [told] }).messages).toEqual([{ role: "user", content: "Hi" }]);
+});
