@@ -48,6 +48,9 @@ test("whatever it says comes as it was said, but for our names, our figures and 
       );
       const raw = relayed(upstream, reason, numbered);
       readResponseStream(raw);
+      expect(raw.split(`"encrypted_content":"tollgate.sealed.issuer.`).length).toBe(
+        theirs.join("").split(`"encrypted_content":"`).length,
+      );
       const unmarked = dataIn(raw).map((one) => one.replaceAll("tollgate.sealed.issuer.", ""));
       expect(unmarked.map((one) => JSON.parse(one) as object)).toEqual(
         theirs.map((one) => JSON.parse(one) as object),
@@ -94,15 +97,106 @@ test("an upstream that counts by itself, or not at all, that says things twice, 
     ].filter((one) => !one.includes("queued")),
   ];
   for (const theirs of odd) {
-    const { final } = readResponseStream(relayed(theirs, "stop"));
+    const raw = relayed(theirs, "stop");
+    const { events, final } = readResponseStream(raw);
     expect([final.status, final.output.length]).toEqual(["completed", 1]);
+    expect(raw.split(`"sequence_number"`)).toHaveLength(events.length + 1);
   }
+});
+
+const uncounted = HELLO.map((one) => one.replace(/"sequence_number":\d+,/, ""));
+
+test("who does not count may open and close twice, or close nothing: each is opened and closed once", () => {
+  const again = uncounted.flatMap((one) => (one.includes("_text.") ? [one] : [one, one]));
+  const late = uncounted.flatMap((one) => {
+    const part = uncounted.find((other) => other.includes("content_part.added")) ?? "";
+    return one.includes("output_item.done")
+      ? [one, part.replace(`"content_index":0`, `"content_index":1`)]
+      : [one];
+  });
+  const open = uncounted.filter((one) => !one.includes(`.done"`));
+  for (const theirs of [again, late, open]) {
+    const { events, final } = readResponseStream(relayed(theirs, "stop"));
+    expect(events.map(({ type }) => type as string)).toEqual(
+      HELLO.map((one) => (JSON.parse(one) as Event).type),
+    );
+    expect(final.output).toMatchObject([{ status: "completed", content: [{ text: "Hello" }] }]);
+  }
+});
+
+test("an answer whose end was told, but not settled, has failed", () => {
+  const { final } = readResponseStream(relayed(HELLO, lost));
+  expect([final.status, final.error?.code as string]).toEqual(["failed", "provider_error"]);
+});
+
+/** Data of the events of a stream that is cut; what no schema of ours has is in it. */
+const cutJson = (theirs: readonly object[]): Event[] =>
+  dataIn(
+    relayed(
+      theirs.map((one) => JSON.stringify(one)),
+      "length",
+    ),
+  ).map((one) => JSON.parse(one) as Event);
+
+interface Event {
+  type: string;
+  response?: { output: object[] };
+}
+
+test("a thought that is told in words beside its summary is closed with both, each in its place", () => {
+  const at = { item_id: "rs_1", output_index: 0 };
+  const added = { type: "response.output_item.added", output_index: 0 };
+  const events = cutJson([
+    { ...added, item: { id: "rs_1", type: "reasoning", summary: [], content: [] } },
+    {
+      type: "response.content_part.added",
+      ...at,
+      content_index: 0,
+      part: { type: "reasoning_text", text: "" },
+    },
+    { type: "response.reasoning_text.delta", ...at, content_index: 0, delta: "Words." },
+    {
+      type: "response.reasoning_summary_part.added",
+      ...at,
+      summary_index: 0,
+      part: { type: "summary_text", text: "" },
+    },
+    { type: "response.reasoning_summary_text.delta", ...at, summary_index: 0, delta: "Sum." },
+  ]);
+  expect(events.slice(-6, -1)).toMatchObject([
+    { type: "response.reasoning_text.done", content_index: 0, text: "Words." },
+    {
+      type: "response.content_part.done",
+      content_index: 0,
+      part: { type: "reasoning_text", text: "Words." },
+    },
+    { type: "response.reasoning_summary_text.done", summary_index: 0, text: "Sum." },
+    { type: "response.reasoning_summary_part.done", summary_index: 0, part: { text: "Sum." } },
+    { type: "response.output_item.done" },
+  ]);
+  expect(events.at(-1)?.response?.output).toEqual([
+    {
+      id: "rs_1",
+      type: "reasoning",
+      summary: [{ type: "summary_text", text: "Sum." }],
+      content: [{ type: "reasoning_text", text: "Words." }],
+    },
+  ]);
+});
+
+test("a cut answer's output stands in its order, in whatever order its items began", () => {
+  const items = [1, 0].map((index) => ({
+    type: "response.output_item.added",
+    output_index: index,
+    item: { id: `fc_${index}`, type: "function_call", call_id: `call_${index}`, name: "look", arguments: "" },
+  }));
+  const output = cutJson(items).at(-1)?.response?.output;
+  expect(output).toMatchObject([{ id: "fc_0" }, { id: "fc_1" }]);
 });
 
 test("an event that comes twice is passed on once; who does not count may say the same word twice", () => {
   const twice = HELLO.flatMap((one) => [one, one]);
   expect(relayed(twice, "stop")).toBe(relayed(HELLO, "stop"));
-  const uncounted = HELLO.map((one) => one.replace(/"sequence_number":\d+,/, ""));
   const again = uncounted.flatMap((one) => (one.includes("text.delta") ? [one, one] : [one]));
   expect(relayed(again, "stop").split(`"delta":"Hello"`)).toHaveLength(3);
 });
@@ -126,7 +220,7 @@ test("a whole body is the vendor's own, with our names and figures; nothing of i
     usage: { cost: 1 },
     gateway: { secret: 1 },
   };
-  const native = JSON.stringify({ ...theirs, metadata: {}, prompt_cache_key: "hash" });
+  const native = JSON.stringify({ ...theirs, metadata: {}, prompt_cache_key: "hash", user: null });
   const body = printerOf().answer(HEAD, { choices: [], usage: null, upstreamId: null, native }, figures);
   expect(responseSchema.parse(JSON.parse(body))).toMatchObject({
     id: `resp_${"a".repeat(32)}`,

@@ -5,7 +5,7 @@ import { wireJson } from "../../../domain/wire-json.ts";
 import type { ShownPart } from "../format.ts";
 import type { EventLine } from "./event-line.ts";
 
-/** A part of a message or of a thought; by its place in it. */
+/** A part of a message or of a thought. */
 interface NativePiece {
   part: JsonObject;
   text: string;
@@ -15,7 +15,9 @@ interface NativePiece {
 interface NativeItem {
   index: number;
   item: JsonObject;
-  pieces: Map<number, NativePiece>;
+  /** By their place in it; a thought has its words and its summary, each counted by itself. */
+  content: Map<number, NativePiece>;
+  summary: Map<number, NativePiece>;
   /** Of a call. */
   text: string;
   open: boolean;
@@ -76,7 +78,7 @@ export class NativeOutput {
 
   private opened({ output_index: index, item }: JsonObject): boolean {
     if (typeof index !== "number" || !isJsonObject(item) || this.items.has(index)) return false;
-    const opened: NativeItem = { index, item, pieces: new Map(), text: "", open: true };
+    const opened: NativeItem = { index, item, content: new Map(), summary: new Map(), text: "", open: true };
     this.items.set(index, opened);
     if (CALLS.has(String(item.type))) this.calls.push(opened);
     return true;
@@ -87,23 +89,28 @@ export class NativeOutput {
     if (opened?.open !== true || !isJsonObject(item)) return false;
     opened.item = item;
     opened.open = false;
-    opened.pieces.clear();
+    opened.content.clear();
+    opened.summary.clear();
     return true;
   }
 
   private began(event: JsonObject): boolean {
     const item = this.items.get(Number(event.output_index));
-    const place = placeOf(event);
-    if (item?.open !== true || !isJsonObject(event.part) || item.pieces.has(place)) return false;
+    if (item?.open !== true || !isJsonObject(event.part)) return false;
+    const { pieces, place } = placeOf(event, item);
+    if (pieces.has(place)) return false;
     const piece: NativePiece = { part: event.part, text: "", open: true };
-    item.pieces.set(place, piece);
+    pieces.set(place, piece);
     if (item.item.type === "reasoning") this.thinking = piece;
     else this.speaking = piece;
     return true;
   }
 
   private ended(event: JsonObject): boolean {
-    const piece = this.items.get(Number(event.output_index))?.pieces.get(placeOf(event));
+    const item = this.items.get(Number(event.output_index));
+    if (item === undefined) return false;
+    const { pieces, place } = placeOf(event, item);
+    const piece = pieces.get(place);
     if (piece?.open !== true || !isJsonObject(event.part)) return false;
     piece.part = event.part;
     piece.open = false;
@@ -111,8 +118,13 @@ export class NativeOutput {
   }
 }
 
-const placeOf = ({ content_index: content, summary_index: summary }: JsonObject): number =>
-  Number(content ?? summary ?? 0);
+/** Which part of the item an event means. */
+function placeOf(event: JsonObject, { content, summary }: NativeItem) {
+  const { content_index: at, summary_index: summed } = event;
+  return summed === undefined
+    ? { pieces: content, place: Number(at ?? 0) }
+    : { pieces: summary, place: Number(summed) };
+}
 
 /** The reader of the upstream has read it before: it is an object. */
 function read(data: string): JsonObject {
@@ -120,14 +132,17 @@ function read(data: string): JsonObject {
   return isJsonObject(value) ? value : {};
 }
 
+const partsOf = (pieces: ReadonlyMap<number, NativePiece>): JsonObject[] =>
+  [...pieces.values()].map(({ part }) => part);
+
 function closing(one: NativeItem, line: EventLine, status: "completed" | "incomplete"): string {
   const at = `"item_id":${wireJson(one.item.id ?? "")},"output_index":${one.index}`;
   let events = "";
-  for (const [place, piece] of one.pieces) if (piece.open) events += closingPiece(piece, { at, place, line });
-  const parts = [...one.pieces.values()].map(({ part }) => part);
+  for (const pieces of [one.content, one.summary])
+    for (const [place, piece] of pieces) if (piece.open) events += closingPiece(piece, { at, place, line });
   const ended: JsonObject = { ...one.item, ...("status" in one.item && { status }) };
-  if (one.item.type === "message") ended.content = parts;
-  if (one.item.type === "reasoning") ended.summary = parts;
+  if (one.item.type === "message" || one.content.size > 0) ended.content = partsOf(one.content);
+  if (one.item.type === "reasoning") ended.summary = partsOf(one.summary);
   if (one.item.type === "function_call") {
     ended.arguments = one.text;
     events += line.print("response.function_call_arguments.done", `${at},"arguments":${wireJson(one.text)}`);

@@ -193,9 +193,93 @@ test("only what was sealed here comes back as reasoning, with the call that it b
     reasoning_content: "Hm.",
   });
   const forged = `tollgate.state.${Buffer.from('{"call":"a","extra":[1]}').toString("base64url")}`;
+  const unnamed = `tollgate.state.${Buffer.from('{"call":7,"extra":{}}').toString("base64url")}`;
+  const unmarked = `x${sealState({ call: "a", extra }).slice(1)}`;
+  const huge = sealState({ call: "a", extra: { google: "x".repeat(4 * 1024 * 1024) } });
   const deep = `tollgate.state.${Buffer.from("[".repeat(9999)).toString("base64url")}`;
-  for (const foreign of [null, "gAAAAABo", "tollgate.state.", "tollgate.state.e30", forged, deep])
+  for (const foreign of [
+    null,
+    "gAAAAABo",
+    "tollgate.state.",
+    "tollgate.state.e30",
+    forged,
+    unnamed,
+    unmarked,
+    huge,
+    deep,
+  ])
     expect(asked(foreign)).toEqual({ ...back, tool_calls: [toolCall("a")] });
+});
+
+test("what somebody says between a thought and an answer parts them", () => {
+  const thought = {
+    type: "reasoning",
+    summary: [{ type: "summary_text", text: "Hm." }],
+    encrypted_content: sealState({ call: null, extra: {} }),
+  };
+  const said = { role: "assistant", content: "Yes" };
+  const go = { role: "user", content: "Go" };
+  expect(read({ input: [go, thought, said] }).messages[1]).toEqual({
+    ...said,
+    reasoning_content: "Hm.",
+  } as never);
+  expect(read({ input: [go, thought, go, said] }).messages[2]).toEqual(said as never);
+});
+
+test("searches of any date are dropped, unasked ones too; other tools of the provider's are not", () => {
+  for (const type of [
+    "web_search",
+    "web_search_2025_08_26",
+    "web_search_preview",
+    "web_search_preview_2025_03_11",
+  ]) {
+    const { ignored, native, tools } = read({ tools: [look, { type }] });
+    expect([ignored, native?.body["tools"], tools.length]).toEqual([["tools.web_search"], [look], 1]);
+  }
+  for (const type of ["web_search_all", "my_web_search", "web_search_2025"])
+    expect(refused({ tools: [{ type }] }).slice(0, 2)).toEqual(["unsupported_value", "tools[0].type"]);
+});
+
+test("a free-text tool without a grammar has its own description alone", () => {
+  const patch = { type: "custom", name: "patch", description: "Patches", format: { type: "text" } };
+  expect(read({ tools: [patch] }).tools[0]?.function.description).toBe("Patches");
+});
+
+test("a choice names tools by their groups, and allows what is offered", () => {
+  const tools = [look, { type: "namespace", name: "files", tools: [{ ...look, name: "read" }] }];
+  const grouped = { type: "function", name: "read", namespace: "files" };
+  const heard = { type: "function", function: { name: "files__read" } };
+  const choice = (tool_choice: unknown): unknown => read({ tools, tool_choice }).toolChoice;
+  expect(choice(grouped)).toEqual(heard);
+  const allowed = [grouped, { type: "web_search" }];
+  expect(choice({ type: "allowed_tools", mode: "required", tools: allowed })).toEqual({
+    type: "allowed_tools",
+    allowed_tools: { mode: "required", tools: [heard] },
+  });
+  for (const word of ["none", "auto"]) expect(read({ tool_choice: word }).toolChoice).toBeNull();
+});
+
+test("what only this shape says is named where another serves, and what says nothing is not", () => {
+  const dropped = (also: object): unknown => read(also).native?.dropped;
+  expect(dropped({ stream_options: { include_obfuscation: true } })).toEqual([
+    "stream_options.include_obfuscation",
+  ]);
+  expect(dropped({ truncation: "auto" })).toEqual(["truncation"]);
+  expect(dropped({ reasoning: { context: "auto" } })).toEqual(["reasoning.context"]);
+  const usual = { stream_options: { include_obfuscation: false }, truncation: "disabled" };
+  expect(dropped({ ...usual, text: { verbosity: "medium" } })).toEqual([]);
+  expect(read({ text: { verbosity: "medium" } }).forwarded).toEqual({});
+  for (const name of [
+    "max_tool_calls",
+    "prompt_cache_retention",
+    "prompt_cache_options",
+    "client_metadata",
+  ]) {
+    const { ignored, native } = read({ [name]: 1 });
+    expect([ignored, native?.body]).toEqual([[name], BASE]);
+  }
+  const { ignored, native } = read({ service_tier: "default" });
+  expect([ignored, native?.body]).toEqual([["service_tier"], BASE]);
 });
 
 test("the forms of text, thinking and sampling are those of every surface", () => {
@@ -270,6 +354,48 @@ const refusals: [code: string, param: string, also: object][] = [
   ["invalid_request", "tool_choice.name", { tool_choice: { type: "function", name: "no" }, tools: [look] }],
   ["unsupported_value", "tool_choice.type", { tool_choice: { type: "web_search" }, tools: [look] }],
   ["invalid_request", "tool_choice", { tool_choice: "required" }],
+  ["unsupported_value", "tool_choice", { tool_choice: "any", tools: [look] }],
+  ["invalid_request", "tool_choice", { tool_choice: 7, tools: [look] }],
+  [
+    "invalid_request",
+    "tool_choice.name",
+    { tool_choice: { type: "function", name: "look", namespace: "files" }, tools: [look] },
+  ],
+  [
+    "invalid_request",
+    "tool_choice.tools",
+    { tool_choice: { type: "allowed_tools", mode: "auto", tools: [{ type: "mcp" }] }, tools: [look] },
+  ],
+  [
+    "unsupported_value",
+    "tool_choice.mode",
+    { tool_choice: { type: "allowed_tools", mode: "never", tools: [look] }, tools: [look] },
+  ],
+  [
+    "invalid_request",
+    "tools[0].tools[1].name",
+    { tools: [{ type: "namespace", name: "files", tools: [look, look] }] },
+  ],
+  ["invalid_request", "tools[0].name", { tools: [{ ...look, name: "get weather" }] }],
+  ["invalid_request", "input[0].call_id", { input: [call(""), output("")] }],
+  [
+    "unsupported_parameter",
+    "input[0].content[0].file_url",
+    { input: [{ role: "user", content: [{ type: "input_file", file_url: "https://a.test/a.pdf" }] }] },
+  ],
+  [
+    "unsupported_parameter",
+    "input[0].content[0].file_id",
+    { input: [{ role: "user", content: [{ type: "input_file", file_id: "file_1" }] }] },
+  ],
+  [
+    "unsupported_value",
+    "input[0].content[0].type",
+    { input: [{ role: "system", content: [{ type: "input_image", image_url: "https://a.test/a.png" }] }] },
+  ],
+  ["unsupported_value", "reasoning.summary", { reasoning: { summary: "long" } }],
+  ["decimal_above_max_value", "temperature", { temperature: 2.1 }],
+  ["integer_above_max_value", "top_logprobs", { top_logprobs: 21 }],
   ["unsupported_value", "input[0].type", { input: [{ type: "item_reference", id: "msg_1" }] }],
   ["unsupported_value", "input[0].id", { input: [{ id: "msg_1" }] }],
   ["unsupported_value", "input[0].type", { input: [{ type: "computer_call", id: "x" }] }],

@@ -27,16 +27,10 @@ function paramOf(param: string | null): string | null {
   return field === "messages" && rest !== "" ? name : name + rest;
 }
 
-function inOurWords(refusal: Refusal): Refusal {
-  const { code, message, details, type, retry, headers, retryAfterMs } = refusal;
-  return new Refusal(code, translated(message), {
-    param: paramOf(refusal.param),
-    type,
-    retry,
-    headers,
-    ...(details && { details }),
-    ...(retryAfterMs !== undefined && { retryAfterMs }),
-  });
+/** As far as it is printed: headers are those of the refusal itself. */
+function inOurWords({ code, message, details, type, param }: Refusal): Refusal {
+  const told = { param: paramOf(param), type, ...(details && { details }) };
+  return new Refusal(code, translated(message), told);
 }
 
 export const printResponseError = (refusal: Refusal, requestId: string, gateway: string | null): string =>

@@ -24,6 +24,7 @@ export const figures: AnswerFigures = {
     completionTokens: 4,
     reasoningTokens: 1,
     cachedTokens: 2,
+    cacheWriteTokens: 5,
   } as AnswerFigures["usage"],
   gateway: GATEWAY,
 };

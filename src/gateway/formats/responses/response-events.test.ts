@@ -15,13 +15,20 @@ import {
   printedStream,
 } from "./response-events.fixtures.ts";
 import { responses } from "./responses.ts";
+import { unsealState } from "./sealed-state.ts";
 
 test("any answer is an event list without a gap, every item closed, and told once more as a whole", () => {
   fc.assert(
     fc.property(anything, fc.boolean(), reasons, (parts, numbered, reason) => {
       const { events, ids, final } = readResponseStream(printedStream(parts, numbered, reason));
       expect(ids).toHaveLength(numbered ? events.length : 0);
-      expect(final.usage?.total_tokens).toBe(7);
+      expect(final.usage).toEqual({
+        input_tokens: 3,
+        input_tokens_details: { cached_tokens: 2, cache_write_tokens: 5 },
+        output_tokens: 4,
+        output_tokens_details: { reasoning_tokens: 1 },
+        total_tokens: 7,
+      });
       expect(final.status === "completed").toBe(reason === "stop" || reason === "tool_calls");
     }),
     { numRuns: 300 },
@@ -76,6 +83,51 @@ test("a whole answer says what its stream says", () => {
     }),
     { numRuns: 200 },
   );
+});
+
+test("a response says its request back, but for what grows", () => {
+  const asked = {
+    model: "m",
+    input: "Hi",
+    instructions: "Brief",
+    tools: [{ type: "function", name: "look" }],
+    tool_choice: "required",
+    metadata: { a: "b" },
+    max_output_tokens: 9,
+    top_p: 0.5,
+    user: "u",
+    reasoning: { effort: "low", summary: "auto" },
+    text: { verbosity: "low" },
+    truncation: "auto",
+  };
+  const whole = answerOfParts([{ type: "finish", choice: 0, reason: "stop" }]);
+  const { printer } = responses.parse(asked, () => null);
+  const body = responseSchema.parse(
+    JSON.parse(printer.answer(HEAD, { ...whole, upstreamId: null }, figures)),
+  );
+  const { model: _model, input: _input, ...said } = asked;
+  expect(body).toMatchObject({
+    ...said,
+    instructions: null,
+    tools: [],
+    store: false,
+    text: { verbosity: "low", format: { type: "text" } },
+  });
+});
+
+test("a whole answer seals one thought once, and each call's state in front of it", () => {
+  const extraContent = { google: { thought_signature: "c2ln" } };
+  const whole = answerOfParts([
+    { type: "reasoning", choice: 0, text: "Hm." },
+    { type: "tool_call", choice: 0, index: 0, id: "call_a", name: "look", extraContent },
+    { type: "tool_call", choice: 0, index: 1, id: "call_b", name: "look", extraContent },
+    { type: "finish", choice: 0, reason: "tool_calls" },
+  ]);
+  const body = printerOf().answer(HEAD, { ...whole, upstreamId: null }, figures);
+  const { output } = responseSchema.parse(JSON.parse(body));
+  expect(
+    output.map((item) => ("encrypted_content" in item ? unsealState(item.encrypted_content) : null)),
+  ).toEqual([{ call: "call_a", extra: extraContent }, null, { call: "call_b", extra: extraContent }, null]);
 });
 
 test("what is sealed beside a call comes back with that very call", () => {

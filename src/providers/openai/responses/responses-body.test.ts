@@ -2,7 +2,9 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import type { NativeBody } from "../../../domain/native-body.ts";
-import { callDraft, chatRequest } from "../openai.fixtures.ts";
+import { openAiCodec } from "../codec.ts";
+import { DIALECTS } from "../dialects.ts";
+import { callDraft, chatRequest, streamCall } from "../openai.fixtures.ts";
 import type { CallDraft } from "../../provider.ts";
 import { responsesBody } from "./responses-body.ts";
 
@@ -68,6 +70,14 @@ test("reasoning goes back to whom it names; any other is left out, with the ids 
   ]);
   for (const foreign of ["tollgate.sealed.other.gAAA", "tollgate.state.e30", "gAAA", "", null, undefined])
     expect(inputOf(thought(foreign), call, output, call)).toEqual([nameless, output, call]);
+  for (const led of [
+    { id: "ctc_1", type: "custom_tool_call", call_id: "a", name: "x", input: "" },
+    { id: "msg_1", type: "message", role: "assistant", content: "Yes" },
+  ]) {
+    const { id: _led, ...unnamed } = led;
+    expect(inputOf(thought("gAAA"), led)).toEqual([unnamed]);
+    expect(inputOf(thought("tollgate.sealed.mine.gAAA"), led)).toEqual([thought("gAAA"), led]);
+  }
   const ours = { ...call, id: `fc_${"0".repeat(32)}_1` };
   expect(inputOf(ours)).toEqual([nameless]);
   const [long, answer] = inputOf(
@@ -100,6 +110,58 @@ test("data of images and files weighs nothing; everything else is in the bound a
   expect(body.size.bytes).toBeLessThan(1000);
   expect(body.text()).toContain("https://pictures.test/a.png");
   expect(body.text()).not.toContain("AAAA");
+});
+
+test("what a model reads of tools, calls and forms is in the exact count; items and tools are counted", () => {
+  const tool = { type: "function", name: "look", description: "Looks", parameters: { type: "object" } };
+  const call = { type: "function_call", id: "fc_1", call_id: "call_1", name: "peer", arguments: "{}" };
+  const body = {
+    model: "m",
+    instructions: "Brief",
+    input: [
+      { role: "user", content: "Hi" },
+      { ...call, namespace: "group" },
+    ],
+    tools: [tool],
+    text: { format: { type: "json_schema", name: "shape", schema: { required: ["weather"] } } },
+    future: "later",
+  };
+  const request = chatRequest({ tools: [{ type: "function", function: { name: "look" } }], files: 2 });
+  const { size, ...own } = bodyOf(body, { request });
+  const text = own.text();
+  for (const said of ["Brief", "Hi", "look", "Looks", "peer", "group", "shape", "weather", "later"])
+    expect(text).toContain(said);
+  for (const frame of ["fc_1", "call_1"]) expect(text).not.toContain(frame);
+  expect(size).toMatchObject({ messages: 3, tools: 1, files: 2 });
+  expect(bodyOf({ model: "m", input: "Hi" }).size.messages).toBe(1);
+});
+
+test("it goes as it was written to who speaks the shape, and what was sealed comes back to the model that sealed it alone", () => {
+  const codecOf = (responses: boolean) =>
+    openAiCodec({ family: "acme", authorize: () => ({}), dialect: { ...DIALECTS.openai, responses } });
+  const input = (sealed: string) => [{ type: "reasoning", summary: [], encrypted_content: sealed }];
+  const draftOf = (sealed: string, upstreamModel: string): CallDraft => {
+    const draft = callDraft({
+      request: chatRequest({ native: nativeOf({ model: "m", input: input(sealed) }) }),
+    });
+    return { ...draft, release: { ...draft.release, upstreamModel } };
+  };
+  const { request } = draftOf("", "one");
+  const call = (codec: ReturnType<typeof codecOf>) => {
+    const body = codec.prepare(draftOf("", "one"));
+    return { ...streamCall(), request, upstreamModel: "one", body };
+  };
+  const [speaks, translated] = [codecOf(true), codecOf(false)];
+  expect(speaks.target(call(speaks)).path).toBe("/responses");
+  expect(translated.target(call(translated)).path).toBe("/chat/completions");
+  const told = speaks.reader(call(speaks)).passOn?.(JSON.stringify(input("gAAA"))) ?? "";
+  const [{ encrypted_content: marked } = { encrypted_content: "" }] = JSON.parse(told) as ReturnType<
+    typeof input
+  >;
+  const back = (model: string) =>
+    JSON.parse(speaks.prepare(draftOf(marked, model)).print(64)) as { input: unknown };
+  expect(back("one").input).toEqual(input("gAAA"));
+  expect(back("two").input).toEqual([]);
 });
 
 test("bytes that no image or file holds weigh what they are", () => {

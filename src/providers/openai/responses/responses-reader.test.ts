@@ -165,6 +165,20 @@ test("odd words are survived: no type, no place, arguments of a call that never 
   expect(() => reader.event("{", [])).toThrow(Failure);
 });
 
+test("an event that comes twice is heard once; who does not count may say the same word twice", () => {
+  const word = { type: "response.output_text.delta", output_index: 0, delta: "ha" };
+  const counted = [0, 1, 1, 2].map((sequence_number) => ({ ...word, sequence_number }));
+  expect(readAll(counted).parts).toEqual([said("text", "ha"), said("text", "ha"), said("text", "ha")]);
+  expect(readAll([word, word]).parts).toEqual([said("text", "ha"), said("text", "ha")]);
+});
+
+test("an id is kept as far as records hold it", () => {
+  const { reader } = readAll([
+    { type: "response.completed", response: response([], { id: "r".repeat(999) }) },
+  ]);
+  expect(reader.id).toBe("r".repeat(200));
+});
+
 test("what it sealed leaves with its issuer's mark, nothing else is touched", () => {
   const reader = new ResponsesReader("issuer");
   const text = `{"type":"x","delta":"\\"encrypted_content\\":\\"a\\"","item":{"encrypted_content" : "gAAA","b":{"encrypted_content":null,"c":{"encrypted_content":""}}}}`;

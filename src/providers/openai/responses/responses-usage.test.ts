@@ -48,5 +48,11 @@ test("whatever is told, the classes lie within their sums; what is no figure is 
   );
   for (const bad of [null, [], "usage", 7, {}, { input_tokens: -1, output_tokens: 2 }])
     expect(readResponsesUsage(bad)).toBeNull();
-  expect(readResponsesUsage({ input_tokens: 1, output_tokens: 2 }, { tool_usage: 7 })?.calls).toBeNull();
+  for (const tool_usage of [
+    7,
+    {},
+    { web_search: { num_requests: -1 } },
+    { web_search: { num_requests: 0.5 } },
+  ])
+    expect(readResponsesUsage({ input_tokens: 1, output_tokens: 2 }, { tool_usage })?.calls).toBeNull();
 });
