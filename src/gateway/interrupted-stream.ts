@@ -26,7 +26,8 @@ export const interruptedStreams =
     const text = Buffer.from(sent).toString();
     const format = formats.find((one) => one.recognizes(text));
     if (format === undefined) return null;
-    const at = { gateway: printGateway(receiptOfRecord(settled, release)), number: lastEventOf(text) + 1 };
+    const gateway = printGateway(receiptOfRecord(settled, release));
+    const at = { gateway, number: lastEventOf(text) + 1, sent: text };
     const last = format.printInterrupted(interrupted(), requestId, at);
     return {
       requestId,
@@ -47,7 +48,7 @@ const lost = (): Refusal =>
 /** For those who follow the stream of this request when there is nothing in the ledger that could end it. */
 export const printLostStream =
   (format: Format, requestId: string, idempotency: IdempotencyKey): PrintLost =>
-  (end, number) => {
+  (end, at) => {
     const gateway = printGateway({
       requestId,
       idempotency: idempotencyRecord(idempotency),
@@ -57,5 +58,5 @@ export const printLostStream =
       cost: null,
     });
     const refusal = end === "unkept" ? resultNotRetained(requestId) : lost();
-    return format.printInterrupted(refusal, requestId, { gateway, number });
+    return format.printInterrupted(refusal, requestId, { gateway, ...at });
   };

@@ -6,8 +6,8 @@ import { afterEvent, lastEventOf } from "./event-stream.ts";
 /** How a stream ends for those who follow it: with all that was sent, in the middle, or past what is kept of it. */
 export type ReplayEnd = "whole" | "broken" | "unkept";
 
-/** Prints the event that ends a stream in the place of its own end; `number` counts on from what was kept. */
-export type PrintLost = (end: Exclude<ReplayEnd, "whole">, number: number) => string;
+/** Prints what ends a stream in the place of its own end; `number` counts on from what was sent. */
+export type PrintLost = (end: Exclude<ReplayEnd, "whole">, at: { number: number; sent: string }) => string;
 
 /** One stored result holds at most this much (money.md §8.10). */
 const KEPT_BYTES_MAX = 8 * 1024 * 1024;
@@ -66,14 +66,16 @@ export class ReplayBuffer {
     for (;;) {
       const { ended } = this;
       const kept = this.since(next);
-      if (kept === null) return yield printLost("unkept", lastEventOf(newest) + 1);
+      if (kept === null) return yield printLost("unkept", { number: lastEventOf(newest) + 1, sent: "" });
       const text = next === 0 ? afterEvent(kept.text, lastEventId) : kept.text;
       next = kept.next;
       newest = kept.text || newest;
       if (text !== "") yield text;
       else if (ended === "whole") return;
-      else if (ended !== "no") return yield printLost(ended, lastEventOf(newest) + 1);
-      else await (this.grown ??= Promise.withResolvers<void>()).promise;
+      else if (ended !== "no") {
+        const sent = this.since(0)?.text ?? "";
+        return yield printLost(ended, { number: lastEventOf(newest) + 1, sent });
+      } else await (this.grown ??= Promise.withResolvers<void>()).promise;
     }
   }
 

@@ -31,9 +31,18 @@ export interface Format {
   /** The body of an error answer. `gateway` is JSON text, or null for callers that showed no valid key. */
   printError(refusal: Refusal, requestId: string, gateway: string | null): string;
   /** The events that end a keyed stream which nobody prints any more; the first of them has this number. */
-  printInterrupted(refusal: Refusal, requestId: string, at: { gateway: string; number: number }): string;
+  printInterrupted(refusal: Refusal, requestId: string, at: InterruptedAt): string;
   /** Whether a keyed stream that begins like this was printed here: what is kept of a stream says itself what it is. */
   recognizes(sent: string): boolean;
+}
+
+/** Where a stream broke off. */
+export interface InterruptedAt {
+  /** JSON text. */
+  gateway: string;
+  number: number;
+  /** All that was sent of it; "" where that is not kept. */
+  sent: string;
 }
 
 /** A header of the request by its name; null when it was not sent. */

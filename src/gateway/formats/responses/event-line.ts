@@ -4,10 +4,11 @@ import { wireLine } from "../../../domain/wire-json.ts";
 import { printNamedEvent } from "../../event-stream.ts";
 
 export class EventLine {
-  /** The place of the next one. */
-  place = 0;
-
-  constructor(private readonly numbered: boolean) {}
+  /** `place`: of the next one. */
+  constructor(
+    private readonly numbered: boolean,
+    private place = 0,
+  ) {}
 
   /** `members` is JSON text, without its braces. */
   print(name: string, members: string): string {

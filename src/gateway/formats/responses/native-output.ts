@@ -52,6 +52,17 @@ export class NativeOutput {
     }
   }
 
+  /** Notes an event that went on before, with the words in it. */
+  again(event: string, data: string): void {
+    if (!this.goesOn(event, data) || !event.endsWith(".delta")) return;
+    const { delta, ...told } = read(data);
+    const item = this.items.get(Number(told.output_index));
+    if (item?.open !== true || typeof delta !== "string") return;
+    const { pieces, place } = placeOf(told, item);
+    const grown = CALLS.has(String(item.item.type)) ? item : pieces.get(place);
+    if (grown !== undefined) grown.text += delta;
+  }
+
   /** What an event said. */
   grow(part: ShownPart): void {
     if (part.type === "tool_arguments") {

@@ -2,9 +2,7 @@
 // this surface.
 import { printError } from "../../../domain/error-body.ts";
 import { Refusal } from "../../../domain/refusals.ts";
-import { printNamedEvent } from "../../event-stream.ts";
 import { wireJson } from "../../../domain/wire-json.ts";
-import { ResponseHead } from "./response-object.ts";
 
 /** What the rooms below call a field, and what this surface calls it. */
 const FIELDS: Record<string, string> = {
@@ -40,18 +38,4 @@ export const printResponseError = (refusal: Refusal, requestId: string, gateway:
 export function printFailure(refusal: Refusal): string {
   const { code, message, param, type } = inOurWords(refusal);
   return wireJson({ code, message, param, type });
-}
-
-/** Who ends a stream that nobody prints any more knows its model from the receipt. */
-export function printResponseInterrupted(
-  refusal: Refusal,
-  requestId: string,
-  { gateway, number }: { gateway: string; number: number },
-): string {
-  const { public_model: model = "" } = JSON.parse(gateway) as { public_model?: string };
-  const head = new ResponseHead({ requestId, created: 0, model }, {});
-  const told = { output: "", usage: "null", gateway, error: printFailure(refusal) };
-  const response = head.print({ ...told, status: "failed" });
-  const data = `{"type":"response.failed","sequence_number":${number - 1},"response":${response}}`;
-  return printNamedEvent("response.failed", data, number);
 }

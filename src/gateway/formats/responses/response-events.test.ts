@@ -1,7 +1,11 @@
 // Whatever an upstream says, in whatever order, its events are those that a strict client puts together without a gap.
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { readResponseStream, responseSchema } from "../../../../test/support/response-schema.ts";
+import {
+  readResponseStream,
+  type ResponseJson,
+  responseSchema,
+} from "../../../../test/support/response-schema.ts";
 import { Refusal } from "../../../domain/refusals.ts";
 import { answerOfParts } from "../../../providers/http/answer.ts";
 import { parseResponseRequest } from "./parse-response-request.ts";
@@ -169,9 +173,38 @@ test("a stream that nobody prints any more ends as one that failed, by the place
   const lost = new Refusal("provider_error", "Lost.", { retry: false });
   const sent = printedStream([{ type: "text", choice: 0, text: "Half" }], true, "stop");
   expect(responses.recognizes(sent)).toBe(true);
+  const unkept = { gateway: GATEWAY, number: 6, sent: "" };
   const kept = sent.split("\n\n").slice(0, 5).join("\n\n");
-  const last = responses.printInterrupted(lost, HEAD.requestId, { gateway: GATEWAY, number: 6 });
+  const last = responses.printInterrupted(lost, HEAD.requestId, unkept);
   const { final, ids } = readResponseStream(`${kept}\n\n${last}`, { interrupted: true });
   expect([final.status, final.model, final.error?.code as string]).toEqual(["failed", "m", "provider_error"]);
   expect(ids).toHaveLength(6);
+});
+
+test("wherever it broke off, what was sent is closed by what was said until then, and its response keeps its words", () => {
+  const lost = new Refusal("provider_error", "Lost.", { retry: false });
+  fc.assert(
+    fc.property(anything, fc.nat(), (parts, at) => {
+      const blocks = printedStream(parts, true, "stop").split("\n\n").slice(0, -2);
+      const kept = blocks.slice(0, 1 + (at % blocks.length));
+      const sent = `${kept.join("\n\n")}\n\n`;
+      const broken = { gateway: "{}", number: kept.length + 1, sent };
+      const { final, events } = readResponseStream(
+        sent + responses.printInterrupted(lost, HEAD.requestId, broken),
+      );
+      const [first] = events;
+      const { error: _none, ...begun } = (first as { response: ResponseJson }).response;
+      expect(final).toMatchObject({ ...begun, status: "failed", output: final.output, gateway: {} });
+      expect([final.error?.code as string, final.created_at]).toEqual(["provider_error", HEAD.created]);
+    }),
+    { numRuns: 150 },
+  );
+});
+
+test("a broken word among what was kept keeps nobody from ending it", () => {
+  const lost = new Refusal("provider_error", "Lost.");
+  const sent =
+    "id: 1\nevent: response.created\ndata: {\n\nid: 2\nevent: response.output_item.added\ndata: [\n\n";
+  const last = responses.printInterrupted(lost, HEAD.requestId, { gateway: GATEWAY, number: 3, sent });
+  expect(last).toStartWith("id: 3\nevent: response.failed\n");
 });

@@ -2,7 +2,8 @@
 import type { AnswerPrinter, Format } from "../format.ts";
 import { parseResponseRequest, type ParsedResponseRequest } from "./parse-response-request.ts";
 import { printResponse } from "./response-answer.ts";
-import { printResponseError, printResponseInterrupted } from "./response-errors.ts";
+import { printResponseInterrupted } from "./interrupted-response.ts";
+import { printResponseError } from "./response-errors.ts";
 import { ResponseEvents } from "./response-events.ts";
 import { sentFieldsOf } from "./sent-response-fields.ts";
 

@@ -1,0 +1,45 @@
+// The end of a stream that nobody prints any more (money.md §3): what was sent of it says what is open, and all that its response says.
+import type { Refusal } from "../../../domain/refusals.ts";
+import type { InterruptedAt } from "../format.ts";
+import { EventLine } from "./event-line.ts";
+import { printNativeResponse, responseIn } from "./native-response.ts";
+import { NativeStream } from "./native-stream.ts";
+import { printFailure } from "./response-errors.ts";
+import { ResponseHead } from "./response-object.ts";
+
+const EVENT = /^event: (.*)\ndata: (.*)$/gm;
+
+/** Closes what is open, as far as what was sent is still there, and ends the response as one that failed. */
+export function printResponseInterrupted(
+  refusal: Refusal,
+  requestId: string,
+  { gateway, number, sent }: InterruptedAt,
+): string {
+  const stream = new NativeStream();
+  for (const [, event = "", data = ""] of sent.matchAll(EVENT)) {
+    if (!isWhole(data)) continue;
+    if (event === "response.created") stream.told = responseIn(data);
+    else stream.output.again(event, data);
+  }
+  const line = new EventLine(true, number - 1);
+  const events = stream.output.closeAll(line, "incomplete");
+  const figures = { usage: "null", gateway };
+  const failed = { status: "failed", error: printFailure(refusal) } as const;
+  const { public_model: model = "" } = JSON.parse(gateway) as { public_model?: string };
+  const head = { requestId, created: 0, model: String(stream.told.model ?? model) };
+  const response =
+    "id" in stream.told
+      ? printNativeResponse(stream.cut(failed), { head, body: stream.told }, figures)
+      : new ResponseHead(head, {}).print({ ...failed, ...figures, output: "" });
+  return events + line.print("response.failed", `"response":${response}`);
+}
+
+/** What was kept is ours, and still no rotten word of it may keep a request from its end. */
+function isWhole(data: string): boolean {
+  try {
+    JSON.parse(data);
+    return true;
+  } catch {
+    return false;
+  }
+}
