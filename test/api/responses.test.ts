@@ -198,7 +198,7 @@ describe.each(ROUTES)("$how", ({ plain, thinking, beforeWords }) => {
     expect(await read({ ...ASKED, input: [{ role: "user", content: [image] }] })).toEqual([
       400,
       "unsupported_value",
-      "input",
+      "input[0].content[0]",
     ]);
     expect(await read({ ...ASKED, max_output_tokens: 131_072 })).toEqual([
       400,
