@@ -26,7 +26,8 @@ export function printResponseInterrupted(
   const figures = { usage: "null", gateway };
   const failed = { status: "failed", error: printFailure(refusal) } as const;
   const { public_model: model = "" } = JSON.parse(gateway) as { public_model?: string };
-  const head = { requestId, created: 0, model: String(stream.told.model ?? model) };
+  const told = stream.told.model;
+  const head = { requestId, created: 0, model: typeof told === "string" ? told : model };
   const response =
     "id" in stream.told
       ? printNativeResponse(stream.cut(failed), { head, body: stream.told }, figures)
