@@ -1,7 +1,9 @@
 // A PostgreSQL server of the run's own under all gateways, perhaps with a synchronous standby behind it. It can be killed,
-// frozen and locked, and the standby can take its place; the gateways reach either through one address.
+// frozen and locked, and the standby can take its place; the gateways reach either through one address, perhaps through a
+// PgBouncer in session mode before it.
 import pg from "pg";
 import { CuttingProxy } from "../test/support/cutting-proxy.ts";
+import { PgBouncer } from "../test/support/pgbouncer.ts";
 import { PostgresServer } from "../test/support/postgres.ts";
 import {
   flipped,
@@ -32,6 +34,12 @@ const ROTTING = `
   SELECT c.request_id, c.seq, c.sealed FROM stream_chunk c JOIN request r USING (org_id, request_id)
   WHERE r.closed_txn IS NULL ORDER BY c.request_id DESC, c.seq LIMIT 1`;
 
+/** What the gateways reach the server through, the pooler first. */
+interface Way {
+  proxy: CuttingProxy;
+  pooler: PgBouncer | null;
+}
+
 export class PostgresStore implements StoreUnderTest {
   readonly kind = "postgres";
   readonly settings: string;
@@ -40,18 +48,21 @@ export class PostgresStore implements StoreUnderTest {
     private primary: PostgresServer,
     private standby: PostgresServer | null,
     private readonly name: string,
-    private readonly proxy: CuttingProxy,
+    private readonly way: Way,
   ) {
-    this.settings = `database_url: ${proxy.through(this.url)}`;
+    const url = way.proxy.through(this.url);
+    this.settings = `database_url: ${way.pooler?.through(url) ?? url}`;
   }
 
-  static async start(options: { standby: boolean }): Promise<PostgresStore> {
+  static async start(options: { standby: boolean; pgbouncer?: boolean }): Promise<PostgresStore> {
     const primary = await PostgresServer.start(SERVER);
     try {
       const standby = options.standby ? await primary.standby() : null;
       const { url } = await primary.database();
       const name = new URL(url).pathname;
-      return new PostgresStore(primary, standby, name, await CuttingProxy.start(url));
+      const proxy = await CuttingProxy.start(url);
+      const pooler = options.pgbouncer === true ? await PgBouncer.start(proxy.through(url), "session") : null;
+      return new PostgresStore(primary, standby, name, { proxy, pooler });
     } catch (error) {
       await primary.stop();
       throw error;
@@ -73,11 +84,11 @@ export class PostgresStore implements StoreUnderTest {
 
   /** The next connection that sends the word is lost; nobody's when nobody sends it for a while. */
   async cut({ word, when }: { word: string; when: "before" | "after" }): Promise<void> {
-    const { cuts } = this.proxy;
-    this.proxy.cutAt(word, when);
-    for (let waitedMs = 0; this.proxy.cuts === cuts && waitedMs < SENT_WITHIN_MS; waitedMs += 20)
+    const { cuts } = this.way.proxy;
+    this.way.proxy.cutAt(word, when);
+    for (let waitedMs = 0; this.way.proxy.cuts === cuts && waitedMs < SENT_WITHIN_MS; waitedMs += 20)
       await Bun.sleep(20);
-    this.proxy.spare();
+    this.way.proxy.spare();
   }
 
   /** The primary dies, and its standby, which got nothing any more, takes over: what was acknowledged may not be missing. */
@@ -91,7 +102,7 @@ export class PostgresStore implements StoreUnderTest {
     await standby.promote();
     this.primary = standby;
     this.standby = null;
-    this.proxy.moveTo(this.url);
+    this.way.proxy.moveTo(this.url);
     await primary.stop();
   }
 
@@ -129,7 +140,8 @@ export class PostgresStore implements StoreUnderTest {
   }
 
   async close(): Promise<void> {
-    await this.proxy.stop();
+    await this.way.pooler?.stop();
+    await this.way.proxy.stop();
     await this.standby?.stop();
     await this.primary.stop();
   }

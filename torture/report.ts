@@ -39,7 +39,12 @@ function printViolations({ violations, seed, ms, database, directory }: Report):
 
 function flagsOf(database: Report["database"]): string[] {
   if (database === null) return [];
-  return [`--store postgres --replicas ${database.gateways}`, ...(database.standby ? ["--standby"] : [])];
+  const { gateways, standby, pgbouncer = false } = database;
+  return [
+    `--store postgres --replicas ${gateways}`,
+    ...(standby ? ["--standby"] : []),
+    ...(pgbouncer ? ["--pgbouncer"] : []),
+  ];
 }
 
 export const printJson = (report: Report): string => json(report);

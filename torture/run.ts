@@ -1,16 +1,17 @@
 // `npm run torture -- [--minutes N] [--seed S] [--json]` plays one run against real processes, and with
-// `--store postgres [--replicas 3] [--standby]` against several gateways on one database;
+// `--store postgres [--replicas 3] [--standby] [--pgbouncer]` against several gateways on one database;
 // `npm run torture -- --mutants [NAME…]` proves that the harness finds known bugs. See docs/torture.md.
 import { parseArgs } from "node:util";
 import { MUTANTS } from "./mutants/list.ts";
 import { runMutants } from "./mutants/run.ts";
 import { printJson, printTable } from "./report.ts";
 import { countViolations, torture } from "./torture.ts";
+import type { Database } from "./world.ts";
 
 const PROGRESS_EVERY_MS = 1_000;
 
 const USAGE = `npm run torture -- [--minutes N] [--seed S] [--store sqlite] [--json]
-npm run torture -- --store postgres [--replicas 3] [--standby] [--minutes N] [--seed S] [--json]
+npm run torture -- --store postgres [--replicas 3] [--standby] [--pgbouncer] [--minutes N] [--seed S] [--json]
 npm run torture -- --mutants [NAME…] [--store sqlite|postgres] [--seed S] [--json]
 The mutants: ${MUTANTS.map(({ name }) => name).join(", ")}.`;
 const { values, positionals } = options();
@@ -29,6 +30,7 @@ function options() {
         store: { type: "string", default: "sqlite" },
         replicas: { type: "string", default: "3" },
         standby: flag,
+        pgbouncer: flag,
         help: flag,
       },
     });
@@ -87,16 +89,16 @@ async function runOnce(): Promise<number> {
   return countViolations(report) === 0 ? 0 : 1;
 }
 
-function databaseWanted(): { gateways: number; standby: boolean } | null {
-  const { store, replicas, standby } = values;
+function databaseWanted(): Database | null {
+  const { store, replicas, standby, pgbouncer } = values;
   if (store === "postgres") {
     const fits = (value: number): boolean => Number.isInteger(value) && value >= 1 && value <= 16;
-    return { gateways: number("replicas", replicas, fits), standby };
+    return { gateways: number("replicas", replicas, fits), standby, pgbouncer };
   }
-  if (store === "sqlite" && !standby) return null;
+  if (store === "sqlite" && !standby && !pgbouncer) return null;
   console.error(
     store === "sqlite"
-      ? "--standby needs --store postgres."
+      ? "--standby and --pgbouncer need --store postgres."
       : `There is no store ${store}: sqlite or postgres.`,
   );
   process.exit(2);

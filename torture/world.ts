@@ -43,11 +43,19 @@ const OFFERED_WITHIN_MS = 10_000;
 /** Calls of one key that one gateway may have unsettled. */
 export const KEY_CONCURRENT = 40;
 
+export interface Database {
+  gateways: number;
+  /** Whether a synchronous standby takes over once. */
+  standby: boolean;
+  /** Whether the gateways reach it through a PgBouncer in session mode. */
+  pgbouncer?: boolean;
+}
+
 export interface Ground {
   /** The source tree that the gateways run; the checkout when absent. */
   root?: string;
   /** A database under so many gateways; one gateway on its embedded store when absent. */
-  database?: { gateways: number; standby: boolean };
+  database?: Database;
 }
 
 export async function openWorld(plan: Plan, { root = checkout, database }: Ground = {}): Promise<World> {

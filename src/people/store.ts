@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { createHmac } from "node:crypto";
 import { confirmCommits } from "../store/postgres-confirmed.ts";
 import { errorKind, toldAway } from "../store/postgres-error.ts";
+import { keepingSettings } from "../store/postgres-session.ts";
 import { privateFile } from "../store/private-file.ts";
 
 const FILE = "people.sqlite";
@@ -74,11 +75,10 @@ async function openSchema(connectionString: string): Promise<PeopleStore> {
     connectionString,
     max: 5,
     application_name: "tollgate people",
-    statement_timeout: 10_000,
     // A database that stands still answers neither: nobody at the dashboard waits for it for ever.
     query_timeout: 12_000,
     connectionTimeoutMillis: 5_000,
-    options: `-c search_path=${SCHEMA}`,
+    onConnect: keepingSettings({ search_path: SCHEMA, statement_timeout: "10s" }),
   });
   // An idle connection that breaks must not end the process; the next query opens another one.
   let losses = 0;

@@ -92,6 +92,8 @@ export function lostWhileStarting(error: unknown, url: string, trouble?: string)
 /** Why the database did not open, as a sentence that says what to do; other errors come back as they are. */
 export function openingFailure(error: unknown, url: string): unknown {
   const place = placeOf(url);
+  if (error instanceof StoreFailure && error.reason === "pooled")
+    return new StoreFailure("pooled", `the database ${place} ${error.message}`);
   if (error instanceof StoreFailure)
     return SCHEMA.has(error.reason) ? new StoreFailure(error.reason, `${place}: ${error.message}`) : error;
   const said = messageOf(error);

@@ -2,6 +2,7 @@
 import type pg from "pg";
 import { NEWEST_SCHEMA as newestSchema } from "./migrations/list.ts";
 import { openingFailure } from "./postgres-error.ts";
+import { assertOwnSessions } from "./postgres-session.ts";
 import { connectReader } from "./postgres.ts";
 
 export interface Inspection {
@@ -20,11 +21,15 @@ export interface Inspection {
   quarantined: string[];
 }
 
-/** Throws `StoreFailure` when it cannot be reached. */
+/** Throws `StoreFailure` when it cannot be reached, or when no gateway would start on it. */
 export async function inspectPostgres(url: string): Promise<Inspection> {
   let client: pg.Client | null = null;
+  let other: pg.Client | null = null;
   try {
     client = await connectReader(url);
+    other = await connectReader(url);
+    await assertOwnSessions(client, other);
+    await client.query("BEGIN READ ONLY");
     const number = async (sql: string): Promise<number> => Number((await first(client, sql)) ?? 0);
     const server = String(await first(client, "SHOW server_version")).split(" ")[0] ?? "";
     const readOnly = (await first(client, "SELECT pg_is_in_recovery()")) === true;
@@ -49,7 +54,7 @@ export async function inspectPostgres(url: string): Promise<Inspection> {
   } catch (error) {
     throw openingFailure(error, url);
   } finally {
-    await client?.end();
+    await Promise.all([client?.end(), other?.end()]);
   }
 }
 

@@ -6,6 +6,12 @@ import { confirmCommits } from "./postgres-confirmed.ts";
 import { openingFailure } from "./postgres-error.ts";
 import { MIGRATIONS } from "./migrations/list.ts";
 import { migrateThen } from "./postgres-migrate.ts";
+import {
+  assertOwnSessions,
+  keepingSettings,
+  keepSettings,
+  type SessionSettings,
+} from "./postgres-session.ts";
 import { privateDirectory } from "./private-file.ts";
 import { StoreFailure } from "./store-failure.ts";
 
@@ -36,7 +42,7 @@ const SESSION = {
   client_connection_check_interval: "1s",
   tcp_user_timeout: "10s",
   synchronous_commit: "on",
-  default_transaction_isolation: "read\\ committed",
+  default_transaction_isolation: "read committed",
 };
 
 /**
@@ -61,12 +67,9 @@ const types: pg.CustomTypesConfig = {
       : pg.types.getTypeParser(id, format as "text")) as pg.CustomTypesConfig["getTypeParser"],
 };
 
-const sessionOf = (url: string, name: string, session: object = SESSION): pg.ClientConfig => ({
+const connectionOf = (url: string, name: string): pg.ClientConfig => ({
   connectionString: url,
   application_name: `tollgate ${name}`,
-  options: Object.entries(session)
-    .map(([setting, value]) => `-c ${setting}=${value}`)
-    .join(" "),
   connectionTimeoutMillis: CONNECT_WITHIN_MS,
   query_timeout: ANSWER_WITHIN_MS,
   keepAlive: true,
@@ -89,7 +92,11 @@ export async function openPostgresStore(
   try {
     privateDirectory(dataDirectory);
     const dataKey = await prepare(url, dataDirectory, mover);
-    const pool = new pg.Pool({ ...sessionOf(url, "pool"), max: POOL_CONNECTIONS });
+    const pool = new pg.Pool({
+      ...connectionOf(url, "pool"),
+      max: POOL_CONNECTIONS,
+      onConnect: keepingSettings(SESSION),
+    });
     // A connection that the server ended while it was idle: the pool makes another when one is needed.
     pool.on("error", () => {});
     // One that is lost while it is in use: its statements fail, which is all that anybody needs to know.
@@ -103,11 +110,10 @@ export async function openPostgresStore(
       dataKey,
       pool,
       connect: (name) =>
-        connected({
-          ...sessionOf(url, name, BATCH_SESSION),
-          pipeline: true,
-          query_timeout: BATCH_ANSWER_WITHIN_MS,
-        }),
+        connected(
+          { ...connectionOf(url, name), pipeline: true, query_timeout: BATCH_ANSWER_WITHIN_MS },
+          BATCH_SESSION,
+        ),
       nextEpoch: () => nextEpoch(pool),
       close: () => pool.end(),
     };
@@ -119,26 +125,47 @@ export async function openPostgresStore(
 /** No statement of an audit takes as long; one that does has lost its database without a word. */
 const READ_WITHIN_MS = 30 * 60_000;
 
-/** A session for one long read, without the limits of requests; the caller ends it. */
+/** A connection for one long read, without the limits of requests; the caller begins a read-only transaction, and ends it. */
 export const connectReader = (url: string): Promise<pg.Client> =>
-  connected({
-    ...sessionOf(url, "audit"),
-    options: "-c default_transaction_read_only=on",
-    query_timeout: READ_WITHIN_MS,
-  });
+  connected({ ...connectionOf(url, "audit"), query_timeout: READ_WITHIN_MS });
 
-async function connected(config: pg.ClientConfig): Promise<pg.Client> {
+async function connected(config: pg.ClientConfig, settings?: SessionSettings): Promise<pg.Client> {
   const client = new pg.Client(config);
   // Without a listener a lost connection would end the process; whoever uses it sees its statements fail.
   client.on("error", () => {});
   confirmCommits(client);
   await client.connect();
-  return client;
+  if (settings === undefined) return client;
+  try {
+    await keepSettings(client, settings);
+    return client;
+  } catch (error) {
+    await client.end().catch(() => {}); // gone already, most likely
+    throw error;
+  }
+}
+
+/** A connection of a start, proven to keep what is set on it before anything is. Its migrations take what time they need. */
+async function startingSession(url: string): Promise<pg.Client> {
+  const client = await connected({ ...connectionOf(url, "start"), query_timeout: 0 });
+  try {
+    const other = await connected(connectionOf(url, "start"));
+    try {
+      await assertOwnSessions(client, other);
+    } finally {
+      await other.end().catch(() => {}); // gone already, most likely
+    }
+    await keepSettings(client, SESSION);
+    return client;
+  } catch (error) {
+    await client.end().catch(() => {}); // gone already, most likely
+    throw error;
+  }
 }
 
 /** Schema, data key: by one starting gateway at a time. */
 async function prepare(url: string, dataDirectory: string, mover: Mover | null): Promise<Uint8Array> {
-  const client = await connected({ ...sessionOf(url, "start"), query_timeout: 0 });
+  const client = await startingSession(url);
   try {
     const work = async (): Promise<Uint8Array> => {
       const dataKey = await sharedDataKey(client, dataDirectory);

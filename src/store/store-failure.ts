@@ -10,6 +10,7 @@ export type StoreFailureReason =
   | "disk_full"
   | "settings"
   | "moving"
+  | "pooled"
   | "database";
 
 export class StoreFailure extends Error {

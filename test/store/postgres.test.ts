@@ -6,7 +6,9 @@ import { join } from "node:path";
 import pg from "pg";
 import { MIGRATIONS } from "../../src/store/migrations/list.ts";
 import { openPostgresStore } from "../../src/store/postgres.ts";
+import { inspectPostgres } from "../../src/store/postgres-inspect.ts";
 import { type TestDatabase, testPostgres } from "../support/postgres.ts";
+import { TransactionPooler } from "../support/transaction-pooler.ts";
 
 describe("PostgreSQL: opening the store", () => {
   let database: TestDatabase;
@@ -61,6 +63,28 @@ describe("PostgreSQL: opening the store", () => {
     await client.end();
     await store.close();
   });
+
+  test.each([
+    { servers: 1, order: "last" },
+    { servers: 3, order: "last" },
+    { servers: 1, order: "round robin" },
+    { servers: 2, order: "round robin" },
+    { servers: 3, order: "round robin" },
+  ] as const)(
+    "behind a pooler that lends $servers connections for a transaction at a time, $order: refused, and nothing set on what others are lent",
+    async (terms) => {
+      const pooler = await TransactionPooler.start(database.url, terms);
+      const said = await refusal(pooler.through(database.url));
+      expect(said).toContain("for one transaction at a time");
+      expect(said).toContain("name the server itself in DATABASE_URL, or a pooler in session mode");
+      expect(inspectPostgres(pooler.through(database.url))).rejects.toThrow(said);
+      const next = new pg.Client({ connectionString: pooler.through(database.url) });
+      await next.connect();
+      expect((await next.query("SHOW statement_timeout")).rows).toEqual([{ statement_timeout: "0" }]);
+      await next.end();
+      await pooler.stop();
+    },
+  );
 
   test("nobody listens there: the message names the place and never the password", async () => {
     const said = await refusal("postgres://u:hunter2@127.0.0.1:1/nowhere");

@@ -21,7 +21,7 @@ import { dirname, join, resolve } from "node:path";
 import pg from "pg";
 
 /** PostgreSQL refuses root; `nobody` owns its directory then. */
-const UNPRIVILEGED = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+export const UNPRIVILEGED = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 const START_WITHIN_MS = 60_000;
 /** Below those that systems give out by themselves: nobody else takes one while its server is away. */
 const PORTS = { from: 20_000, count: 12_000 };
@@ -296,7 +296,8 @@ async function answers(url: string): Promise<boolean> {
   }
 }
 
-function freePort(): Promise<number> {
+/** One that nobody has now. */
+export function freePort(): Promise<number> {
   return new Promise((resolved) => {
     const probe = createServer();
     probe.once("error", () => resolved(freePort())); // taken: another one
