@@ -1,12 +1,18 @@
 // Stacked bars over time; a chunk of its own, because the chart library is as large as everything else. Amounts become
 // floats here and only for the height of a bar: the table beside the chart has the digits.
 import { BarChart, ChartTooltip } from "@mantine/charts";
+import { useResizeObserver } from "@mantine/hooks";
 import { type SyntheticEvent, useId } from "react";
 import { type BarShapeProps, Rectangle } from "recharts";
+import { shortCount } from "../format/count.ts";
+import { formatHeight } from "../format/money.ts";
+import { alignPlaces, amountTicks, type Measured, timeTicks } from "../format/ticks.ts";
 import { figureTexts } from "./texts.ts";
 
 export interface Bucket {
   label: string;
+  /** RFC 3339. */
+  start: string;
   /** One height per series; null where there is nothing to show, which is not zero. */
   values: readonly (number | null)[];
 }
@@ -16,16 +22,21 @@ export interface Series {
   colour: string;
 }
 
-/** In pixels: below this a chart has no room for more than three lines. */
-const LOW = 200;
+/** In pixels, with the space between: a line with its amount, a day or a clock, a digit of an amount. */
+const ROOM = { line: 44, time: 64, digit: 7.5 } as const;
+/** What of a chart's height is below and above its bars. */
+const AROUND = 40;
+const FORMATS: Record<Measured, (height: number) => string> = { money: formatHeight, count: shortCount };
 
 export interface ChartProps {
   buckets: readonly Bucket[];
+  /** How long each of them is. */
+  bucket: "hour" | "day";
   series: readonly Series[];
   /** Label of the bucket that is not over: hatched. */
   running?: string | undefined;
-  /** How a height reads at the axis and under the pointer. */
-  format: (value: number) => string;
+  /** What a height is: it reads so at the axis and under the pointer. */
+  measured: Measured;
   height?: number;
   /** With the place of the series whose bar was clicked; null beside the bars. */
   onPick?: ((label: string, series: number | null) => void) | undefined;
@@ -35,65 +46,108 @@ export interface ChartProps {
 const keyOf = (index: number): string => `series${index}`;
 const placeOf = (key: string): number => Number(key.slice(keyOf(0).length - 1));
 
-export default function Chart({ buckets, series, running, format, height = 260, onPick }: ChartProps) {
+export default function Chart(props: ChartProps) {
+  const { buckets, series, running, measured, height = 260, onPick } = props;
   const hatch = useId();
+  const [box, { width }] = useResizeObserver<HTMLDivElement>();
+  const { amounts, amountWidth, times } = axesOf(props, width, height);
+  const format = FORMATS[measured];
   const shown = series.map(({ name, colour }, index) => ({ name: keyOf(index), label: name, color: colour }));
   return (
-    <BarChart
-      h={height}
-      data={buckets.map(({ label, values }) => ({
-        label,
-        isZero: values.some((value) => value !== null) && values.every((value) => (value ?? 0) === 0),
-        ...Object.fromEntries(values.map((value, at) => [keyOf(at), value])),
-      }))}
-      dataKey="label"
-      type="stacked"
-      series={shown}
-      valueFormatter={format}
-      withLegend={series.length > 1}
-      legendProps={{ verticalAlign: "bottom" }}
-      tickLine="none"
-      gridAxis="x"
-      yAxisProps={{ width: 96, tickCount: height < LOW ? 3 : 5, interval: 0, padding: { top: 8 } }}
-      xAxisProps={{ minTickGap: 24 }}
-      tooltipProps={{
-        content: ({ label, payload }) => (
-          <ChartTooltip
-            label={label === running ? figureTexts.soFar(String(label)) : label}
-            payload={payload}
-            series={shown}
-            valueFormatter={format}
-          />
-        ),
-      }}
-      barProps={({ name }) => ({
-        isAnimationActive: false,
-        maxBarSize: 48,
-        ...(onPick !== undefined && {
-          onClick: (bar: { payload?: { label: string } }, _: number, event: SyntheticEvent) => {
-            event.stopPropagation(); // the chart around it knows no series
-            if (bar.payload !== undefined) onPick(bar.payload.label, placeOf(name));
-          },
-        }),
-        shape: (bar: BarShapeProps) => (
-          <Bar
-            bar={bar}
-            first={name === keyOf(0)}
-            mask={(bar.payload as { label: string }).label === running ? `url(#${hatch})` : undefined}
-          />
-        ),
-      })}
-      {...(onPick !== undefined && {
-        barChartProps: {
-          onClick: (state: { activeLabel?: string | number | undefined }) =>
-            state.activeLabel !== undefined && onPick(String(state.activeLabel), null),
-          style: { cursor: "pointer" },
-        },
-      })}
-    >
-      <Hatch id={hatch} />
-    </BarChart>
+    <div ref={box}>
+      <BarChart
+        h={height}
+        data={buckets.map(({ label, values }) => ({
+          label,
+          isZero: values.some((value) => value !== null) && values.every((value) => (value ?? 0) === 0),
+          ...Object.fromEntries(values.map((value, at) => [keyOf(at), value])),
+        }))}
+        dataKey="label"
+        type="stacked"
+        series={shown}
+        valueFormatter={format}
+        withLegend={series.length > 1}
+        legendProps={{ verticalAlign: "bottom" }}
+        tickLine="none"
+        gridAxis="x"
+        gridProps={{ syncWithTicks: true }}
+        strokeDasharray=""
+        yAxisProps={{
+          width: amountWidth,
+          ticks: [...amounts.keys()],
+          domain: [0, Math.max(...amounts.keys())],
+          tickFormatter: (amount: number) => amounts.get(amount) ?? format(amount),
+          interval: 0,
+          padding: { top: 8 },
+        }}
+        xAxisProps={{
+          ticks: [...times.keys()],
+          tickFormatter: (label: string) => times.get(label) ?? label,
+          interval: 0,
+        }}
+        tooltipProps={{
+          content: ({ label, payload }) => (
+            <ChartTooltip
+              label={label === running ? figureTexts.soFar(String(label)) : label}
+              payload={payload}
+              series={shown}
+              valueFormatter={format}
+            />
+          ),
+        }}
+        barProps={({ name }) => ({
+          isAnimationActive: false,
+          maxBarSize: 48,
+          ...(onPick !== undefined && {
+            onClick: (bar: { payload?: { label: string } }, _: number, event: SyntheticEvent) => {
+              event.stopPropagation(); // the chart around it knows no series
+              if (bar.payload !== undefined) onPick(bar.payload.label, placeOf(name));
+            },
+          }),
+          shape: (bar: BarShapeProps) => (
+            <Bar
+              bar={bar}
+              first={name === keyOf(0)}
+              mask={(bar.payload as { label: string }).label === running ? `url(#${hatch})` : undefined}
+            />
+          ),
+        })}
+        barChartProps={{
+          margin: { top: 4, right: 24, bottom: 0, left: 0 }, // right: half of the last day's words
+          ...(onPick !== undefined && {
+            onClick: (state: { activeLabel?: string | number | undefined }) =>
+              state.activeLabel !== undefined && onPick(String(state.activeLabel), null),
+            style: { cursor: "pointer" },
+          }),
+        }}
+      >
+        <Hatch id={hatch} />
+      </BarChart>
+    </div>
   );
+}
+
+/** The words at both axes, as many as there is room for; before the chart has a width, as for a narrow one. */
+function axesOf({ buckets, bucket, measured }: ChartProps, width: number, height: number) {
+  const top = Math.max(
+    0,
+    ...buckets.map(({ values }) => values.reduce<number>((sum, value) => sum + (value ?? 0), 0)),
+  );
+  const lines = Math.max(2, Math.floor((height - AROUND) / ROOM.line));
+  const ticks = amountTicks(top, lines, measured);
+  const labels = alignPlaces(ticks.map(FORMATS[measured]));
+  const amountWidth = Math.ceil(Math.max(...labels.map(({ length }) => length)) * ROOM.digit) + 16;
+  const room = Math.max(1, Math.floor((width - amountWidth) / ROOM.time));
+  const named = timeTicks(
+    buckets.map(({ start }) => start),
+    bucket,
+    room,
+  );
+  return {
+    amounts: new Map(ticks.map((tick, at) => [tick, labels[at] ?? ""])),
+    amountWidth,
+    times: new Map(named.map(({ at, label }) => [buckets[at]?.label ?? "", label])),
+  };
 }
 
 const THIN = 2;

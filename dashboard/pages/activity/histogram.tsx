@@ -6,7 +6,7 @@ import type { Query } from "../../api/client.ts";
 import type { Bucket } from "../../components/chart.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { Figure } from "../../components/figure.tsx";
-import { formatCount, shortCount } from "../../format/count.ts";
+import { formatCount } from "../../format/count.ts";
 import { bucketLabel } from "../../format/time.ts";
 import { activityTexts as words } from "./texts.ts";
 import { activityStateNames, figureTexts } from "../../components/texts.ts";
@@ -42,8 +42,9 @@ export function Histogram({ org, asked, live, pick }: HistogramProps) {
   if (states.length === 0) return null;
   const labels = data.at.map((start) => bucketLabel(start, data.bucket));
   const rows = labels.map((label, at) => ({ label, counts: states.map(({ counts }) => counts[at] ?? 0) }));
-  const buckets: Bucket[] = rows.map(({ label, counts }) => ({
+  const buckets: Bucket[] = rows.map(({ label, counts }, at) => ({
     label,
+    start: data.at[at] ?? "",
     values: counts.map((count) => (counts.every((one) => one === 0) ? null : count)),
   }));
   const running = data.running_bucket;
@@ -55,9 +56,10 @@ export function Histogram({ org, asked, live, pick }: HistogramProps) {
         .join(", ")}
       series={states.map(({ state }) => ({ name: activityStateNames[state], colour: COLOURS[state] }))}
       buckets={buckets}
+      bucket={data.bucket}
       running={running === null ? undefined : bucketLabel(running, data.bucket)}
       height={150}
-      format={shortCount}
+      measured="count"
       onPick={(label) => {
         const at = labels.indexOf(label);
         const from = data.at[at];

@@ -61,6 +61,7 @@ export function usageChartOf(usage: Usage, measure: Measure, cumulative: boolean
     if (start === usage.running_bucket) chart.running = label;
     chart.buckets.push({
       label,
+      start,
       values: shown.map((amount) => (isUsed || (cumulative && !isZero(amount)) ? heightOf(amount) : null)),
     });
     if (isUsed) chart.rows.push({ label, figures: shown.map((amount) => textOf(amount, measure)) });

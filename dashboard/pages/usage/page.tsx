@@ -14,7 +14,6 @@ import { Tile } from "../../components/tile.tsx";
 import { askedWindow, windowName } from "../../components/time-window.tsx";
 import { useFilters } from "../../filters.ts";
 import { formatCount, shortCount } from "../../format/count.ts";
-import { formatHeight } from "../../format/money.ts";
 import { useMembership } from "../../membership.tsx";
 import { path } from "../../path-builder.ts";
 import { figureTexts, pageNames, tableTexts } from "../../components/texts.ts";
@@ -97,8 +96,9 @@ function Used({ of, org, filters }: { of: Usage; org: string; filters: UsageShap
         summary={`${summaryOf(of, measure, windowName(filters))}. ${words.picked}`}
         series={chart.series}
         buckets={chart.buckets}
+        bucket={of.bucket}
         running={chart.running}
-        format={measure === "charge_usd" ? formatHeight : shortCount}
+        measured={measure === "charge_usd" ? "money" : "count"}
         table={<ChartTable of={chart} />}
         onPick={openBar}
       />
