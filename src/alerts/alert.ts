@@ -32,8 +32,9 @@ export interface Channel {
   /** `chn_…`. */
   id: string;
   organizationId: string;
-  kind: "webhook";
+  kind: "webhook" | "mail";
   name: string;
+  /** An https address, or a mail address. */
   target: string;
   createdAtMs: number;
 }

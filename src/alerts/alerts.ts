@@ -2,6 +2,7 @@
 import type { Sql } from "../store/sql.ts";
 import type { Channel, Delivery } from "./alert.ts";
 import { deliverDue } from "./deliver.ts";
+import { type MailPorts, readRecipient, sendByMail } from "./mail/channel.ts";
 import { Outbox } from "./outbox.ts";
 import type { PostPorts } from "./post.ts";
 import type { Figures } from "./readings.ts";
@@ -16,6 +17,8 @@ export interface AlertPorts {
   figuresOf: (organizationId: string) => Figures;
   nowMs(): number;
   to: PostPorts;
+  /** Null where no mail server is configured. */
+  mail: MailPorts | null;
 }
 
 const SWEEP_EVERY_MS = 3_600_000;
@@ -44,6 +47,21 @@ export class Alerts {
     return { channel: await this.rules.addChannel(organizationId, asked, this.on.nowMs()), secret };
   }
 
+  /** Whether this gateway sends mail. */
+  get mails(): boolean {
+    return this.on.mail !== null;
+  }
+
+  /** A member's mailbox. Throws `TargetRefusal`, also for whoever is no member. */
+  async addMailbox(
+    organizationId: string,
+    { name, target }: { name: string; target: string },
+  ): Promise<Channel> {
+    const address = await readRecipient(target, { organizationId, mail: this.on.mail });
+    const asked = { kind: "mail", name, target: address, secret: null } as const;
+    return this.rules.addChannel(organizationId, asked, this.on.nowMs());
+  }
+
   /** A message that says that it is one; delivered like any other. */
   async sendTest(organizationId: string, channelId: string): Promise<Delivery> {
     const nowMs = this.on.nowMs();
@@ -70,6 +88,14 @@ export class Alerts {
 
   deliver(failed: (error: unknown) => void = rethrow): Promise<void> {
     const { rules, outbox, on } = this;
-    return deliverDue({ rules, outbox, to: on.to, nowMs: () => on.nowMs(), failed });
+    const { to, mail } = on;
+    return deliverDue({
+      rules,
+      outbox,
+      to,
+      mail: (channel, delivery) => sendByMail(channel, delivery, mail),
+      nowMs: () => on.nowMs(),
+      failed,
+    });
   }
 }

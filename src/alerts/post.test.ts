@@ -20,7 +20,7 @@ test("the address that was judged is the one that is called, under the name's ow
   };
   const target = `http://alerts.internal:${server.port}/x`;
   expect(await post(target, message, { privateTargets: true, resolveHost })).toEqual({
-    kind: "answered",
+    kind: "delivered",
     status: 201,
   });
   expect([asked, seen]).toEqual([["alerts.internal"], [`POST alerts.internal:${server.port} msg_1`]]);
@@ -31,6 +31,7 @@ test("a name that was rebound to this machine since it was entered is not called
   const resolveHost = async (): Promise<string[]> => ["127.0.0.1"];
   expect(await post("https://hooks.example.com/", message, { privateTargets: false, resolveHost })).toEqual({
     kind: "refused",
+    status: null,
     error: "The target must not be an address of a private network or of this machine.",
   });
 });

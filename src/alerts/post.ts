@@ -2,6 +2,7 @@
 // nothing of the answer read but its status.
 import { isIP } from "node:net";
 import { checkServerIdentity, type PeerCertificate } from "node:tls";
+import { type Sent, TRY_MS } from "./sent.ts";
 import { type ResolveHost, resolveTarget, TargetRefusal } from "./target.ts";
 
 export interface PostPorts {
@@ -10,15 +11,14 @@ export interface PostPorts {
   resolveHost?: ResolveHost;
 }
 
-export type Posted = { kind: "answered"; status: number } | { kind: "refused" | "failed"; error: string };
-
-const TIMEOUT_MS = 10_000;
+/** Gone: the receiver asks to be left alone (Standard Webhooks). */
+const GONE = 410;
 
 export async function post(
   target: string,
   message: { headers: Record<string, string>; body: string },
   on: PostPorts,
-): Promise<Posted> {
+): Promise<Sent> {
   try {
     const { url, address } = await resolveTarget(target, on, on.resolveHost);
     const pinned = new URL(url);
@@ -28,7 +28,7 @@ export async function post(
       method: "POST",
       body: message.body,
       redirect: "manual",
-      signal: AbortSignal.timeout(TIMEOUT_MS),
+      signal: AbortSignal.timeout(TRY_MS),
       headers: {
         "content-type": "application/json",
         "user-agent": "Tollgate alerts",
@@ -42,15 +42,24 @@ export async function post(
       },
     });
     await response.body?.cancel();
-    return { kind: "answered", status: response.status };
+    return judge(response.status);
   } catch (error) {
-    if (error instanceof TargetRefusal) return { kind: "refused", error: `The target ${error.message}.` };
-    return { kind: "failed", error: sentenceOf(error) };
+    if (error instanceof TargetRefusal)
+      return { kind: "refused", status: null, error: `The target ${error.message}.` };
+    return { kind: "failed", status: null, error: sentenceOf(error) };
   }
 }
 
+function judge(status: number): Sent {
+  if (status >= 200 && status < 300) return { kind: "delivered", status };
+  const redirects = status >= 300 && status < 400;
+  const error = redirects ? `It answered ${status}; redirects are not followed.` : `It answered ${status}.`;
+  return { kind: status === GONE ? "refused" : "failed", status, error };
+}
+
 function sentenceOf(error: unknown): string {
-  if (error instanceof Error && error.name === "TimeoutError") return "No answer within 10 seconds.";
+  if (error instanceof Error && error.name === "TimeoutError")
+    return `No answer within ${TRY_MS / 1000} seconds.`;
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   if (code.includes("CERT") || code.includes("TLS")) return `The certificate is not valid (${code}).`;
   return `No connection${code === "" ? "" : ` (${code})`}.`;

@@ -99,7 +99,8 @@ export class RuleBook {
 
   async addChannel(
     organizationId: string,
-    channel: Pick<Channel, "kind" | "name" | "target"> & { secret: string },
+    /** Only what is signed has a secret. */
+    channel: Pick<Channel, "kind" | "name" | "target"> & { secret: string | null },
     nowMs: number,
   ): Promise<Channel> {
     const id = `chn_${randomBase62(12)}`;
@@ -112,7 +113,7 @@ export class RuleBook {
       kind,
       name,
       target,
-      sealText(this.dataKey, id, secret),
+      secret === null ? "" : sealText(this.dataKey, id, secret),
       nowMs,
     );
     return { id, organizationId, kind, name, target, createdAtMs: nowMs };
@@ -126,7 +127,7 @@ export class RuleBook {
     return rows.map(channelOf);
   }
 
-  /** With its secret, for signing, null where that cannot be opened; null once it was removed. */
+  /** With its secret, for signing, null where that cannot be opened or there is none; null once it was removed. */
   async channel(
     organizationId: string,
     channelId: string,
@@ -202,7 +203,7 @@ const ruleOf = (row: SqlRow): Rule => ({
 const channelOf = (row: SqlRow): Channel => ({
   id: textOf(row["channel_id"]),
   organizationId: textOf(row["org_id"]),
-  kind: "webhook",
+  kind: textOf(row["kind"]) === "mail" ? "mail" : "webhook",
   name: textOf(row["name"]),
   target: textOf(row["target"]),
   createdAtMs: numberOf(row["created_at"]),

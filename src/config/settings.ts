@@ -6,6 +6,7 @@ import { NANO_PER_USD, type NanoUsd, nanoUsd } from "../domain/money.ts";
 import { CALLER_LIMITS } from "../limits/caller-limits.ts";
 import type { ProviderKind } from "../providers/kind.ts";
 import { parseNetwork } from "../lib/networks.ts";
+import { mail } from "./mail-settings.ts";
 import { providers } from "./provider-settings.ts";
 import { tracing } from "./tracing-settings.ts";
 import {
@@ -210,6 +211,7 @@ export const settingsSchema = (kinds: readonly ProviderKind[]) =>
     idempotency: idempotency.prefault({}),
     payments: payments.prefault({}),
     alerts: alerts.prefault({}),
+    mail: mail.optional().transform(orNull),
     log: log.prefault({}),
     tracing: tracing.prefault({}),
     sign_in: signIn.prefault({}),

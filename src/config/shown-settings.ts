@@ -19,6 +19,7 @@ export const shownSettings = (config: Config): Record<string, unknown> => ({
   idempotency: config.idempotency,
   payments: { driver: config.payments.driver },
   alerts: config.alerts,
+  mail: config.mail && { security: config.mail.security, signs_in: config.mail.signIn !== null },
   log: config.log,
   tracing: config.tracing && { sampling: config.tracing.sampling },
   sign_in: { oidc: config.signIn.oidc.length, per_minute: config.signIn.perMinute },

@@ -1,11 +1,14 @@
 // The alerts room with its figures and its two rounds in the background.
 import type { Config } from "../config/config.ts";
 import { Alerts } from "../alerts/alerts.ts";
+import type { MailPorts } from "../alerts/mail/channel.ts";
+import { Mailer } from "../alerts/mail/mailer.ts";
 import type { ResolveHost } from "../alerts/target.ts";
 import type { Figures } from "../alerts/readings.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Jobs } from "../lib/jobs.ts";
+import type { People } from "../people/people.ts";
 import type { Payments } from "../payments/payments.ts";
 import type { RouteTable } from "../releases/route-table.ts";
 import { moneyOf, numberOf, type Sql } from "../store/sql.ts";
@@ -25,6 +28,9 @@ interface AlertsOn {
   payments: Payments;
   clock: Clock;
   jobs: Jobs;
+  people(): Promise<People>;
+  /** Where people reach the dashboard. */
+  dashboardUrl(): string;
   resolveHost?: ResolveHost;
 }
 
@@ -32,13 +38,15 @@ const WATCH_EVERY_MS = 15_000;
 const DELIVER_EVERY_MS = 2_000;
 const WEEK_MS = 7 * 86_400_000;
 
-export function openAlerts({ alerts }: Config, on: AlertsOn): OpenAlerts {
+export function openAlerts(config: Config, on: AlertsOn): OpenAlerts {
+  const { alerts } = config;
   const room = new Alerts({
     sql: on.sql,
     dataKey: on.dataKey,
     figuresOf: (organizationId) => figuresOf(organizationId, on),
     nowMs: () => on.clock.nowMs(),
     to: { privateTargets: alerts.privateTargets, ...(on.resolveHost && { resolveHost: on.resolveHost }) },
+    mail: mailOf(config, on),
   });
   const { jobs } = on;
   const watching = jobs.every("alerts_watch", WATCH_EVERY_MS, () =>
@@ -52,6 +60,20 @@ export function openAlerts({ alerts }: Config, on: AlertsOn): OpenAlerts {
     stop: async () => {
       await Promise.all([watching.stop(), delivering.stop()]);
     },
+  };
+}
+
+function mailOf({ mail }: Config, on: AlertsOn): MailPorts | null {
+  if (mail === null) return null;
+  const mailer = new Mailer(mail, (error) => on.jobs.failed("alerts_mail", error));
+  return {
+    send: (message) => mailer.send(message),
+    isMember: async (organizationId, address) => {
+      const people = await on.people();
+      const person = await people.personNamed(address);
+      return person !== null && (await people.membership(organizationId, person.id)) !== null;
+    },
+    pageOf: (organizationId) => `${on.dashboardUrl()}/o/${organizationId}/alerts`,
   };
 }
 

@@ -109,6 +109,7 @@ export async function openPort(config: Config, rooms: Rooms): Promise<Answering>
     clock,
     address,
     jobs,
+    people: () => api.people(),
   });
   const managementKeys = managementKeyUse({ ledger, people: () => api.people(), sql, clock, failed });
 

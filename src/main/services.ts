@@ -7,6 +7,7 @@ import type { Clock } from "../lib/clock.ts";
 import { type AlertService, alertService } from "../operator/alerts.ts";
 import { auditNotes } from "../registry/audit-notes.ts";
 import { type PaymentService, paymentService } from "../operator/payments.ts";
+import type { People } from "../people/people.ts";
 import type { Payments } from "../payments/payments.ts";
 import type { RouteTable } from "../releases/route-table.ts";
 import type { Sql } from "../store/sql.ts";
@@ -31,14 +32,16 @@ interface ServicesOn {
   /** Where this process answers; known once the port is open. */
   address: () => string;
   jobs: Jobs;
+  /** Opened on first use. */
+  people: () => Promise<People>;
 }
 
 export function openServices(config: Config, on: ServicesOn): Services {
   const payments = openPayments(config, on);
-  const alerts = openAlerts(config, { ...on, payments: payments.room });
+  const dashboardUrl = (): string => config.publicUrl ?? on.address();
+  const alerts = openAlerts(config, { ...on, payments: payments.room, dashboardUrl });
   const nowMs = (): number => on.clock.nowMs();
   const { note } = auditNotes(on.sql, on.clock);
-  const dashboardUrl = (): string => config.publicUrl ?? on.address();
   return {
     payments: payments.room,
     alerts: alerts.room,

@@ -6,6 +6,7 @@ import type {
   AlertDeliveryJson,
   AlertRuleJson,
   alertChannelInput,
+  alertChannelList,
   alertRuleInput,
   changeAlertRuleInput,
   createdAlertChannel,
@@ -103,9 +104,9 @@ function ruling({ alerts, note, nowMs }: AlertServicePorts) {
 function channelling({ alerts, note, nowMs }: AlertServicePorts) {
   return {
     /** The dashboard's own list comes first; it is always there. */
-    async channels(org: string): Promise<ListOf<AlertChannelJson>> {
+    async channels(org: string): Promise<z.output<typeof alertChannelList>> {
       const made = (await alerts.rules.channels(org)).map(printChannel);
-      return { data: [DASHBOARD_CHANNEL, ...made], next_cursor: null };
+      return { data: [DASHBOARD_CHANNEL, ...made], next_cursor: null, mail: alerts.mails };
     },
     /** The only answer that carries the signing secret. */
     async addChannel(
@@ -113,17 +114,21 @@ function channelling({ alerts, note, nowMs }: AlertServicePorts) {
       { kind, name, target }: z.output<typeof alertChannelInput>,
       actor: Actor,
     ): Promise<z.output<typeof createdAlertChannel>> {
-      if (kind !== "webhook") throw notAKind(kind);
+      if (kind === "dashboard" || (kind === "mail" && !alerts.mails)) throw notAKind(kind);
       if ((await alerts.rules.channels(org)).length >= CHANNELS_AT_MOST)
         throw new OperatorRefusal("conflict", `An organization has at most ${CHANNELS_AT_MOST} channels.`);
-      const made = await targeted(() => alerts.addWebhook(org, { name, target: target ?? "" }));
-      const { channel, secret } = made;
+      const asked = { name, target: target ?? "" };
+      const { channel, secret } = await targeted(async () =>
+        kind === "mail"
+          ? { channel: await alerts.addMailbox(org, asked), secret: null }
+          : await alerts.addWebhook(org, asked),
+      );
       await note({
         actor,
         action: "alert_channel.create",
         organizationId: org,
         target: channel.id,
-        after: { name, target: channel.target },
+        after: { kind, name, target: channel.target },
       });
       return { ...printChannel(channel), secret };
     },
@@ -230,5 +235,6 @@ const printDelivery = (delivery: Delivery): AlertDeliveryJson => ({
   state: delivery.state,
   tries: delivery.tries,
   status: delivery.status,
+  reason: delivery.error,
   next_try_at: printTimeOrNull(delivery.nextTryAtMs),
 });

@@ -1,5 +1,6 @@
-// Adding a webhook: its address, and once, the secret that its deliveries are signed with.
-import { Alert, TextInput } from "@mantine/core";
+// Adding a channel: a webhook with its address and, once, the secret that its deliveries are signed with; or a member's
+// mailbox, where this gateway sends mail.
+import { Alert, SegmentedControl, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { useChange } from "../../api/change.ts";
 import { FormDialog } from "../../components/dialogs.tsx";
@@ -7,28 +8,56 @@ import { OnceDialog, type Secret } from "../../components/secret-dialog.tsx";
 import { alertsTexts as words } from "./texts.ts";
 import { secretTexts } from "../../components/texts.ts";
 
-export function ChannelDialog({ org, onClose }: { org: string; onClose: () => void }) {
+type Kind = "webhook" | "mail";
+
+interface ChannelProps {
+  org: string;
+  /** Whether this gateway sends mail. */
+  mail: boolean;
+  /** Of whoever adds it: the mailbox that is offered first. */
+  ownAddress: string;
+  onClose: () => void;
+}
+
+export function ChannelDialog({ org, mail, ownAddress, onClose }: ChannelProps) {
+  const [kind, setKind] = useState<Kind>(mail ? "mail" : "webhook");
   const [name, setName] = useState("");
-  const [target, setTarget] = useState("https://");
+  const [target, setTarget] = useState(mail ? ownAddress : "https://");
   const [shown, setShown] = useState<Secret | null>(null);
   const [shownBefore, setShownBefore] = useState(false);
-  const add = useChange("POST /orgs/{org}/alerts/channels", { org }, ({ name: named, secret }) =>
-    secret === null ? setShownBefore(true) : setShown({ name: named, secret }),
-  );
+  const add = useChange("POST /orgs/{org}/alerts/channels", { org }, (made) => {
+    if (made.kind === "mail") onClose();
+    else if (made.secret === null) setShownBefore(true);
+    else setShown({ name: made.name, secret: made.secret });
+  });
+  const choose = (chosen: string): void => {
+    const next = chosen === "mail" ? "mail" : "webhook";
+    setKind(next);
+    setTarget(next === "mail" ? ownAddress : "https://");
+  };
   return shown === null ? (
     <FormDialog
       title={words.addChannel}
       action={words.addChannel}
       mutation={add}
-      disabled={name.trim() === "" || target.trim().length < "https://x".length}
+      disabled={name.trim() === "" || !(kind === "mail" ? /.@./ : /^https?:\/\/./).test(target.trim())}
       done={shownBefore}
       onClose={onClose}
-      onSubmit={() => add.mutate({ kind: "webhook", name: name.trim(), target: target.trim() })}
+      onSubmit={() => add.mutate({ kind, name: name.trim(), target: target.trim() })}
     >
       {shownBefore ? (
         <Alert color="yellow">{secretTexts.replayed}</Alert>
       ) : (
         <>
+          {mail && (
+            <SegmentedControl
+              fullWidth
+              aria-label={words.columns.kind}
+              data={(["mail", "webhook"] as const).map((value) => ({ value, label: words.kinds[value] }))}
+              value={kind}
+              onChange={choose}
+            />
+          )}
           <TextInput
             label={words.columns.name}
             maxLength={200}
@@ -37,9 +66,9 @@ export function ChannelDialog({ org, onClose }: { org: string; onClose: () => vo
             onChange={(event) => setName(event.currentTarget.value)}
           />
           <TextInput
-            type="url"
-            label={words.address}
-            description={words.addressHelp}
+            type={kind === "mail" ? "email" : "url"}
+            label={kind === "mail" ? words.mailbox : words.address}
+            description={kind === "mail" ? words.mailboxHelp : words.addressHelp}
             maxLength={2000}
             value={target}
             onChange={(event) => setTarget(event.currentTarget.value)}

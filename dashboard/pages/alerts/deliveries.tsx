@@ -43,15 +43,20 @@ const deliveryColumns = (channels: Names): Column<AlertDelivery>[] => [
   {
     title: words.columns.state,
     always: true,
-    cell: ({ state, tries, status, next_try_at }) => (
+    cell: ({ state, tries, status, reason, next_try_at }) => (
       <Stack gap={2} align="flex-start">
         <StateBadge state={state} />
+        {reason !== null && (
+          <Text size="xs" className="name">
+            {reason}
+          </Text>
+        )}
         <Text size="xs" c="dimmed">
           {words.tries(tries)}
-          {status !== null && ` · ${status}`}
-          {next_try_at !== null && (
+          {status !== null && reason === null && ` · ${status}`}
+          {state === "waiting" && next_try_at !== null && (
             <>
-              {" · "}
+              {` · ${words.nextTry} `}
               <Ago at={next_try_at} />
             </>
           )}

@@ -22,7 +22,7 @@ type AlertRule = Row<"GET /orgs/{org}/alerts/rules">;
 type Act = { kind: "rule"; of: AlertRule | null } | { kind: "channel" };
 
 export function AlertsPage() {
-  const { org, may } = useMembership();
+  const { org, may, session } = useMembership();
   const rules = useQuery(read("GET /orgs/{org}/alerts/rules", { org: org.id }));
   const channels = useQuery(read("GET /orgs/{org}/alerts/channels", { org: org.id }));
   const keys = useQuery(read("GET /orgs/{org}/keys", { org: org.id }));
@@ -80,7 +80,14 @@ export function AlertsPage() {
           onClose={close}
         />
       )}
-      {act?.kind === "channel" && <ChannelDialog org={org.id} onClose={close} />}
+      {act?.kind === "channel" && (
+        <ChannelDialog
+          org={org.id}
+          mail={channels.data?.mail ?? false}
+          ownAddress={session.person.email}
+          onClose={close}
+        />
+      )}
     </Page>
   );
 }

@@ -34,7 +34,7 @@ export const alertRuleList = listOf(alertRule);
 export const alertChannelInput = z.strictObject({
   kind: z.enum(["webhook", "mail", "dashboard"]),
   name: line(),
-  /** An https address or a mail address; null for dashboard. */
+  /** An https address, or the mail address of a member; null for dashboard. */
   target: z.string().max(2000).nullable().default(null),
 });
 const alertChannel = z.object({
@@ -44,7 +44,8 @@ const alertChannel = z.object({
   target: z.string().nullable(),
   created_at: time,
 });
-export const alertChannelList = listOf(alertChannel);
+/** `mail`: whether this gateway sends mail, so that a channel of this kind can be added. */
+export const alertChannelList = listOf(alertChannel).extend({ mail: z.boolean() });
 /** `secret` signs deliveries (Standard Webhooks); shown once, null for other kinds. */
 export const createdAlertChannel = alertChannel.extend({ secret: z.string().nullable() });
 
@@ -57,7 +58,10 @@ export const alertDelivery = z.object({
   text: z.string(),
   state: z.enum(["waiting", "delivered", "failed"]),
   tries: count,
+  /** Of the last try: HTTP's, or SMTP's. */
   status: z.int().nullable(),
+  /** Why it was not delivered at the last try. */
+  reason: z.string().nullable(),
   next_try_at: time.nullable(),
 });
 export const alertDeliveryList = listOf(alertDelivery);

@@ -1,0 +1,62 @@
+// The channel `mail`: a message in the mailbox of a member. Only members get them, at the moment of each try: the figures
+// are the organization's, and nobody makes this gateway write to strangers.
+import { isMailAddress } from "../../domain/mail-address.ts";
+import { printTime } from "../../domain/print.ts";
+import type { Channel, Delivery } from "../alert.ts";
+import type { Sent } from "../sent.ts";
+import { TargetRefusal } from "../target.ts";
+import type { Mail } from "./message.ts";
+
+export interface MailPorts {
+  /** Never throws. */
+  send(mail: Mail): Promise<Sent>;
+  /** Whether somebody with this address is a member now. */
+  isMember(organizationId: string, address: string): Promise<boolean>;
+  /** Where people see the organization's alerts. */
+  pageOf(organizationId: string): string;
+}
+
+/** Throws `TargetRefusal`. */
+export async function readRecipient(
+  text: string,
+  { organizationId, mail }: { organizationId: string; mail: MailPorts | null },
+): Promise<string> {
+  const address = text.trim().toLowerCase();
+  if (mail === null) throw new TargetRefusal("cannot be a mail address: this gateway sends no mail");
+  if (!isMailAddress(address)) throw new TargetRefusal("must be a mail address like ada@example.com");
+  if (!(await mail.isMember(organizationId, address)))
+    throw new TargetRefusal("must be the address of a member of the organization");
+  return address;
+}
+
+/** Never throws. */
+export async function sendByMail(
+  { name, target, organizationId }: Channel,
+  delivery: Delivery,
+  mail: MailPorts | null,
+): Promise<Sent> {
+  const not = (kind: "failed" | "refused", error: string): Sent => ({ kind, status: null, error });
+  // Whoever configures it again finds what waits.
+  if (mail === null) return not("failed", "This gateway sends no mail at present.");
+  if (!isMailAddress(target)) return not("refused", "The address is damaged; make a new channel.");
+  try {
+    if (!(await mail.isMember(organizationId, target)))
+      return not("refused", "Nobody with this address is a member of the organization any more.");
+  } catch {
+    return not("failed", "It could not be read who is a member.");
+  }
+  const { id, text, createdAtMs: atMs } = delivery;
+  const page = mail.pageOf(organizationId);
+  return mail.send({ id, to: target, subject: text, text: bodyOf({ text, name, page, atMs }), atMs });
+}
+
+const bodyOf = (on: { text: string; name: string; page: string; atMs: number }): string =>
+  [
+    on.text,
+    "",
+    `${printTime(on.atMs).slice(0, 16).replace("T", " ")} UTC`,
+    "",
+    `All alerts and their rules: ${on.page}`,
+    `You get this mail because the channel "${on.name}" there names your address.`,
+    "",
+  ].join("\n");

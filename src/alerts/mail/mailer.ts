@@ -1,0 +1,142 @@
+// One mail over SMTP to the operator's mail server. A server that hangs, drips or refuses costs its ten seconds and a
+// sentence; nothing else waits for it. The library speaks the protocol and is loaded with the first mail.
+import type SMTPConnection from "nodemailer/lib/smtp-connection";
+import { fitToShow } from "../../providers/http/words.ts";
+import { type Sent, TRY_MS } from "../sent.ts";
+import { type Mail, printMail, type Sender } from "./message.ts";
+
+export interface MailServer {
+  host: string;
+  port: number;
+  /** `none` is for servers of this machine or of the operator's own network. */
+  security: "tls" | "starttls" | "none";
+  signIn: { user: string; password: string } | null;
+  from: Sender;
+}
+
+/** Mail servers count connections, too. */
+const AT_ONCE = 5;
+/** The longest answer of a server that is read. */
+const ANSWER_BYTES = 64 * 1024;
+
+/** What the library says of a failure. */
+interface SmtpError {
+  code?: string;
+  /** The system's own, where the library has put its kind of failure in `code`. */
+  originalCode?: string;
+  command?: string;
+  response?: string;
+  responseCode?: number;
+}
+
+class Late extends Error {}
+
+export class Mailer {
+  /** The last mail on each connection; a mail waits for the one before it, not longer than its own time. */
+  private readonly lanes: Promise<unknown>[] = Array.from({ length: AT_ONCE }, () => Promise.resolve());
+  private next = 0;
+
+  constructor(
+    private readonly server: MailServer,
+    /** Told of what no recipient is to blame for: nobody answers, or the server does not know us. */
+    private readonly failed: (error: unknown) => void,
+    private readonly withinMs = TRY_MS,
+  ) {}
+
+  /** Never throws, and ends within its time. */
+  send(mail: Mail): Promise<Sent> {
+    const endsAt = performance.now() + this.withinMs;
+    const lane = this.next++ % AT_ONCE;
+    const sent = (this.lanes[lane] ?? Promise.resolve()).then(() => this.try(mail, endsAt));
+    this.lanes[lane] = sent;
+    return sent;
+  }
+
+  private async try(mail: Mail, endsAt: number): Promise<Sent> {
+    try {
+      const left = endsAt - performance.now();
+      if (left <= 0) throw new Late();
+      return { kind: "delivered", status: await converse(this.server, mail, Math.ceil(left)) };
+    } catch (error) {
+      const sent = judge(error, { ...this.server, withinMs: this.withinMs });
+      if (sent.ours) this.failed(new Error(`mail server ${this.server.host}: ${sent.error}`));
+      return { kind: sent.kind, status: sent.status, error: sent.error };
+    }
+  }
+}
+
+/** The whole conversation; its end, whichever it is, closes the connection. */
+async function converse(server: MailServer, mail: Mail, withinMs: number): Promise<number> {
+  const { default: Connection } = await import("nodemailer/lib/smtp-connection");
+  const connection = new Connection({
+    host: server.host,
+    port: server.port,
+    secure: server.security === "tls",
+    requireTLS: server.security === "starttls",
+    ignoreTLS: server.security === "none",
+    connectionTimeout: withinMs,
+    greetingTimeout: withinMs,
+    socketTimeout: withinMs,
+    dnsTimeout: withinMs,
+    socketCloseTimeout: 1_000,
+    maxResponseSize: ANSWER_BYTES,
+    tls: { minVersion: "TLSv1.2" },
+  });
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const ended = new Promise<never>((_, reject) => {
+    connection.on("error", reject);
+    timer = setTimeout(() => reject(new Late()), withinMs);
+  });
+  try {
+    return await Promise.race([ended, speak(connection, server, mail)]);
+  } finally {
+    clearTimeout(timer);
+    connection.close();
+  }
+}
+
+async function speak(connection: SMTPConnection, server: MailServer, mail: Mail): Promise<number> {
+  await step((done) => connection.connect(done));
+  const { signIn } = server;
+  if (signIn !== null)
+    await step((done) =>
+      connection.login({ credentials: { user: signIn.user, pass: signIn.password } }, done),
+    );
+  const envelope = { from: server.from.address, to: [mail.to] };
+  await step((done) => connection.send(envelope, printMail(mail, server.from), done));
+  connection.quit();
+  return 250;
+}
+
+const step = (begin: (done: (error?: Error | null) => void) => void): Promise<void> =>
+  new Promise((resolve, reject) => begin((error) => (error ? reject(error) : resolve())));
+
+/** What became of it, in a sentence that members read: of the server, only what it said of this mail. */
+function judge(
+  error: unknown,
+  { signIn, withinMs }: MailServer & { withinMs: number },
+): { kind: "failed" | "refused"; status: number | null; error: string; ours: boolean } {
+  const told: SmtpError = typeof error === "object" && error !== null ? error : {};
+  const { code = "", originalCode = "", command = "", response = "" } = told;
+  const status = told.responseCode ?? null;
+  const ours = (sentence: string) => ({ kind: "failed" as const, status, error: sentence, ours: true });
+  if (error instanceof Late || code === "ETIMEDOUT")
+    return ours(`The mail server did not answer within ${withinMs / 1000} seconds.`);
+  if (code === "EAUTH" || command.startsWith("AUTH"))
+    return ours(
+      `The mail server does not know this gateway's name and password${status === null ? "" : ` (${status})`}.`,
+    );
+  if (status !== null) {
+    const words = fitToShow(response, signIn === null ? [] : [signIn.password]) ?? String(status);
+    const ofRecipient = /^(RCPT|DATA)/.test(command);
+    return {
+      kind: ofRecipient && status >= 500 ? "refused" : "failed",
+      status,
+      error: `The mail server answered: ${words}`,
+      ours: !ofRecipient,
+    };
+  }
+  if (code === "ETLS" || /CERT|TLS|SSL/.test(originalCode))
+    return ours(`The mail server's certificate or encryption cannot be trusted (${originalCode || code}).`);
+  return ours(`No connection to the mail server (${originalCode || code || "no reason given"}).`);
+}
