@@ -1,12 +1,16 @@
 // What was used, by day, key, model and more; and the views of it that each person keeps.
 import { z } from "zod";
 import { notFound } from "../domain/unknown-record.ts";
+import { holdUse } from "../reporting/hold-use.ts";
+import { savingsOf } from "../reporting/savings.ts";
 import { usageOf } from "../reporting/usage.ts";
 import { csvFile } from "./csv.ts";
 import { endpoint } from "./endpoint.ts";
 import { DONE, done, id } from "./shapes/fields.ts";
 import { usageListSchema } from "./shapes/records.ts";
 import { usageQuery as usageRecordQuery } from "./shapes/record-inputs.ts";
+import { holds, holdsQuery } from "./shapes/holds.ts";
+import { savings, savingsQuery } from "./shapes/savings.ts";
 import * as shapes from "./shapes/spend.ts";
 
 const ofOrganization = z.strictObject({ org: id });
@@ -19,6 +23,20 @@ export const usageEndpoints = [
     input: usageQuery,
     output: shapes.usage,
     run: ({ input: { org, ...query } }, { reports }) => usageOf(reports, org, query),
+  }),
+  endpoint({
+    target: "GET /app/v1/orgs/{org}/usage/holds",
+    who: "usage.see",
+    input: holdsQuery.extend({ org: id }),
+    output: holds,
+    run: ({ input: { org, ...query } }, { reports }) => holdUse(reports, org, query),
+  }),
+  endpoint({
+    target: "GET /app/v1/orgs/{org}/usage/savings",
+    who: "usage.see",
+    input: savingsQuery.extend({ org: id }),
+    output: savings,
+    run: ({ input: { org, ...query } }, { reports }) => savingsOf(reports, org, query),
   }),
   endpoint({
     target: "GET /app/v1/orgs/{org}/usage/views",

@@ -62,7 +62,7 @@ function lineOf(price: string, above: number | null, [before, after]: Sides): Pr
     above_prompt_tokens: above,
     before: old === null ? null : short(old),
     after: next === null ? null : short(next),
-    percent: old === null || next === null ? null : percentOf(old, next),
+    percent: old === null || next === null ? null : percentChange(old, next),
   };
 }
 
@@ -72,7 +72,7 @@ const amountOf = (text: string | null | undefined): NanoUsd | null =>
 const short = (amount: NanoUsd): string => formatUsd(amount).replace(/\.?0+$/, "");
 
 /** Of whole numbers, rounded to the nearest tenth of a percent; null where nothing cost nothing before. */
-function percentOf(before: NanoUsd, after: NanoUsd): string | null {
+export function percentChange(before: NanoUsd, after: NanoUsd): string | null {
   if (before === 0n) return null;
   const change = after - before;
   const tenths = ((change < 0n ? -change : change) * 2000n + before) / (before * 2n);

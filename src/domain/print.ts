@@ -13,6 +13,11 @@ export function printTime(ms: number | bigint): string {
 }
 /** The UTC day, `YYYY-MM-DD`, or `DAMAGED`. */
 export const printDay = (ms: number | bigint): string => printTime(ms).slice(0, "YYYY-MM-DD".length);
+/** In a sentence: `2026-11-18 12:00 UTC`, or `DAMAGED`. */
+export const printMinute = (ms: number | bigint): string => {
+  const text = printTime(ms);
+  return text === DAMAGED ? text : `${text.slice(0, "YYYY-MM-DDThh:mm".length).replace("T", " ")} UTC`;
+};
 export const printTimeOrNull = (ms: number | bigint | null): string | null =>
   ms === null ? null : printTime(ms);
 export const printList = <Row>(data: Row[]): ListJson<Row> => ({ data, next_cursor: null });

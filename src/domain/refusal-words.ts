@@ -178,6 +178,9 @@ export const REFUSAL_WORDS: Record<RefusalCode, RefusalWords> = {
   },
 };
 
-/** Null for a code of another time. */
-export const wordsOf = (code: string | null): RefusalWords | null =>
-  code !== null && code in REFUSAL_WORDS ? REFUSAL_WORDS[code as RefusalCode] : null;
+/** As plain text, for the documents write code as code; null for a code of another time. */
+export function plainWordsOf(code: string | null): RefusalWords | null {
+  if (code === null || !Object.hasOwn(REFUSAL_WORDS, code)) return null;
+  const { happened, next } = REFUSAL_WORDS[code as RefusalCode];
+  return { happened: happened.replaceAll("`", ""), next: next.replaceAll("`", "") };
+}

@@ -7,7 +7,7 @@ import { OperatorRefusal } from "../domain/operator-refusals.ts";
 import type * as spendShapes from "../api/shapes/spend.ts";
 import type { ActivityState } from "../domain/activity-states.ts";
 import type { z } from "zod";
-import { wordsOf } from "../domain/refusal-words.ts";
+import { plainWordsOf } from "../domain/refusal-words.ts";
 import type { Reader, RequestRecord } from "../ledger/ledger.ts";
 import type { Clock } from "../lib/clock.ts";
 import { requestOf } from "./requests.ts";
@@ -102,7 +102,7 @@ export async function activityOf(
     row,
     request,
     sentence: sentenceOf(row),
-    advice: adviceOf(row),
+    advice: plainWordsOf(row.code),
     arithmetic: arithmeticOf(record, release),
     attempts: judgedAttempts(record),
     idempotency: {
@@ -204,7 +204,7 @@ async function fromRequestLog(on: ActivityPorts, organizationId: string, request
   const [row] = await labelled(on, organizationId, { held: [], logged });
   if (row === undefined) throw new OperatorRefusal("not_found", "There is no record of this id.", "request");
   const nothing = { request: null, arithmetic: null, idempotency: null, route: null };
-  const words = { sentence: sentenceOf(row), advice: adviceOf(row) };
+  const words = { sentence: sentenceOf(row), advice: plainWordsOf(row.code) };
   return { row, ...nothing, ...words, attempts: [], content: "not stored" };
 }
 
@@ -256,13 +256,6 @@ const SENTENCES: Partial<Record<ActivityState, string>> = {
 };
 
 const sentenceOf = ({ state }: ActivityRow): string | null => SENTENCES[state] ?? null;
-
-/** As plain text: the documents write code as code. */
-function adviceOf({ code }: ActivityRow): Detail["advice"] {
-  const words = wordsOf(code);
-  if (words === null) return null;
-  return { happened: words.happened.replaceAll("`", ""), next: words.next.replaceAll("`", "") };
-}
 
 /** What a repeat with the request's Idempotency-Key meets. */
 function keyState(

@@ -4,12 +4,17 @@ import type { AutoTopUpJson } from "../api/shapes/billing.ts";
 import type * as spendShapes from "../api/shapes/spend.ts";
 import type { z } from "zod";
 import type { AlertKind } from "../domain/alert-kinds.ts";
-import { formatUsd, type NanoUsd } from "../domain/money.ts";
+import { addUsd, type NanoUsd, parseUsd, ZERO_USD } from "../domain/money.ts";
+import { printMinute } from "../domain/print.ts";
+import { shortUsd } from "../domain/short-usd.ts";
 import type { Reader } from "../ledger/ledger.ts";
+import { nextUtcMonth } from "../lib/clock.ts";
 import type { KeyRecord } from "../registry/api-keys.ts";
 import { activeEntitlements } from "../registry/entitlements.ts";
+import { limitStanding } from "./key-limit.ts";
 
 type Overview = z.output<typeof spendShapes.overview>;
+type Warning = Overview["attention"][number];
 
 export interface AttentionPorts {
   ledger: Reader;
@@ -17,93 +22,151 @@ export interface AttentionPorts {
   alertService: { rules(org: string): Promise<{ data: AlertRuleJson[] }> };
 }
 
-const NEAR_LIMIT_PERCENT = 90n;
-const ENDS_SOON_MS = 7 * 86_400_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const ENTITLEMENT_SOON_MS = 7 * DAY_MS;
+const RELEASE_SOON_MS = 48 * HOUR_MS;
+const CREDIT_DAYS_MIN = 3n;
 
 interface Figures {
   routes: Overview["routes"];
   keys: readonly KeyRecord[];
   available: NanoUsd;
   debt: NanoUsd;
+  /** Of a day. */
   burn: NanoUsd;
+  spentToday: NanoUsd;
   nowMs: number;
 }
 
+/** Each with the figures that it is about. */
 export async function attentionOf(
   on: AttentionPorts,
   organizationId: string,
-  { keys, routes, available, debt, burn, nowMs }: Figures,
+  figures: Figures,
 ): Promise<Overview["attention"]> {
-  const found: Overview["attention"] = [];
-  if (debt > 0n)
-    found.push({
-      kind: "debt",
-      target: null,
-      search: null,
-      text: `A debt of $${formatUsd(debt)} stops every request. Add credits.`,
-    });
-  else if (burn > 0n && available < burn * 3n)
-    found.push({
-      kind: "low_balance",
-      target: null,
-      search: null,
-      text: "Credits last less than 3 days at the pace of the last 7.",
-    });
-  for (const key of keys) {
-    if (key.revokedAtMs !== null || key.limit === null) continue;
-    const used = key.monthSpend + key.held;
-    if (used >= key.limit)
-      found.push({
-        kind: "key_at_limit",
-        target: key.id,
-        search: key.id,
-        text: `${key.name} has reached its monthly limit.`,
-      });
-    else if (used * 100n >= key.limit * NEAR_LIMIT_PERCENT)
-      found.push({
-        kind: "key_near_limit",
-        target: key.id,
-        search: key.id,
-        text: `${key.name} is at 90 % of its monthly limit.`,
-      });
-  }
-  for (const entitlement of await activeEntitlements(on.ledger, organizationId)) {
-    if (entitlement.expiresAtMs === null) continue;
-    if (entitlement.expiresAtMs - nowMs < ENDS_SOON_MS)
-      found.push({
-        kind: "entitlement_ends",
-        target: entitlement.id,
-        search: entitlement.model,
-        text: `The entitlement for ${entitlement.model} ends within 7 days.`,
-      });
-  }
-  for (const { route, model, state } of routes) {
-    if (state === "live") continue;
-    found.push({ kind: "route_closed", target: route, search: model, text: `${route} is ${state}.` });
-  }
+  const { nowMs } = figures;
+  const entitlements = await activeEntitlements(on.ledger, organizationId);
   const { last_failure: failure } = await on.paymentService.autoTopUp(organizationId);
-  if (failure !== null)
-    found.push({
-      kind: "top_up_failed",
-      target: failure.order,
-      search: null,
-      text: "The last automatic top-up failed.",
-    });
-  for (const rule of (await on.alertService.rules(organizationId)).data) {
-    if (!rule.on || !rule.firing || SAID_ABOVE.has(rule.kind)) continue;
-    found.push({ kind: "alert_holds", target: rule.id, search: null, text: HOLDS[rule.kind] });
-  }
-  return found;
+  const { data: rules } = await on.alertService.rules(organizationId);
+  return [
+    ...ofCredits(figures),
+    ...figures.keys.flatMap((key) => ofKey(key, nowMs)),
+    ...entitlements.flatMap(({ id, model, expiresAtMs }): Warning[] =>
+      expiresAtMs === null || expiresAtMs - nowMs >= ENTITLEMENT_SOON_MS
+        ? []
+        : [
+            {
+              kind: "entitlement_ends",
+              target: id,
+              search: model,
+              text: `The entitlement for ${model} ends in ${inHours(expiresAtMs - nowMs)}, on ${printMinute(expiresAtMs)}.`,
+            },
+          ],
+    ),
+    ...figures.routes.flatMap((route) => ofRoute(route, nowMs)),
+    ...(failure === null
+      ? []
+      : [
+          {
+            kind: "top_up_failed" as const,
+            target: failure.order,
+            search: null,
+            text: `The last automatic top-up failed, on ${printMinute(Date.parse(failure.at))}: ${failure.reason}`,
+          },
+        ]),
+    ...rules.flatMap((rule): Warning[] =>
+      rule.on && rule.firing && !SAID_ABOVE.has(rule.kind)
+        ? [{ kind: "alert_holds", target: rule.id, search: null, text: HOLDS[rule.kind](rule, figures) }]
+        : [],
+    ),
+  ];
+}
+
+function ofCredits({ debt, burn, available }: Figures): Warning[] {
+  const bare = { target: null, search: null };
+  if (debt > 0n)
+    return [{ kind: "debt", ...bare, text: `A debt of ${shortUsd(debt)} stops every request. Add credits.` }];
+  if (burn === 0n || available >= burn * CREDIT_DAYS_MIN) return [];
+  const text = `${shortUsd(available)} of credits are left: ${inHours(hoursAt(available, burn))} at ${shortUsd(burn)} a day, the pace of the last 7 days.`;
+  return [{ kind: "low_balance", ...bare, text }];
+}
+
+/** Milliseconds that an amount lasts; whole hours. */
+const hoursAt = (amount: NanoUsd, aDay: NanoUsd): number => Number((amount * 24n) / aDay) * HOUR_MS;
+
+function ofKey(key: KeyRecord, nowMs: number): Warning[] {
+  const { id, limit } = key;
+  const standing = limitStanding(key);
+  if (standing === "open" || limit === null) return [];
+  const [kind, sentence] = OF_LIMIT[standing];
+  return [{ kind, target: id, search: id, text: sentence({ ...key, limit }, nowMs) }];
+}
+
+type Sentence = (key: KeyRecord & { limit: NanoUsd }, nowMs: number) => string;
+const OF_LIMIT: Record<"reached" | "held" | "near", [Warning["kind"], Sentence]> = {
+  reached: [
+    "key_at_limit",
+    ({ name, limit, monthSpend }, nowMs) =>
+      `${name} has reached its monthly limit: ${shortUsd(monthSpend)} of its ${shortUsd(limit)} is spent. It works again from ${printMinute(nextUtcMonth(nowMs))}, or with a higher limit.`,
+  ],
+  held: [
+    "key_blocked_by_holds",
+    ({ name, limit, monthSpend, held }) =>
+      `${name} is blocked by ${shortUsd(held)} of running holds: ${shortUsd(monthSpend)} of its ${shortUsd(limit)} is spent. Raise the limit, or wait until they end.`,
+  ],
+  near: [
+    "key_near_limit",
+    ({ name, limit, monthSpend, held }) =>
+      `${name} is at ${((monthSpend + held) * 100n) / limit} % of its monthly limit: ${shortUsd(addUsd(monthSpend, held))} of its ${shortUsd(limit)} is spent or held.`,
+  ],
+};
+
+function ofRoute(
+  { route, model, state, reason, expires_at }: Overview["routes"][number],
+  nowMs: number,
+): Warning[] {
+  const expiresAtMs = Date.parse(expires_at);
+  const of = { target: route, search: model };
+  if (state === "live")
+    return expiresAtMs - nowMs < RELEASE_SOON_MS
+      ? [
+          {
+            kind: "release_ends",
+            ...of,
+            text: `The release of ${route} ends in ${inHours(expiresAtMs - nowMs)}, on ${printMinute(expiresAtMs)}: without a newer one ${model} stops on it.`,
+          },
+        ]
+      : [];
+  const why = state === "stale" ? `its release ended on ${printMinute(expiresAtMs)}` : reason;
+  return [
+    {
+      kind: "route_closed",
+      ...of,
+      text: `${route} is ${state}${why === null ? "" : `: ${why}`}. ${model} is not served on it.`,
+    },
+  ];
+}
+
+/** Whole days from two of them on, whole hours below. */
+function inHours(ms: number): string {
+  const hours = Math.max(0, Math.floor(ms / HOUR_MS));
+  if (hours < 1) return "less than an hour";
+  return hours >= 48 ? `${Math.floor(hours / 24)} days` : `${hours} h`;
 }
 
 /** Of these the overview says more itself. */
 const SAID_ABOVE = new Set<AlertKind>(["auto_top_up_failed", "route_not_live", "key_limit"]);
-const HOLDS: Record<AlertKind, string> = {
-  balance_below: "An alert rule holds: the balance is below its amount.",
-  days_left_below: "An alert rule holds: credits last less than its days.",
-  key_limit: "An alert rule holds: a key is near its limit.",
-  spend_per_day: "An alert rule holds: today's spend is above its amount.",
-  error_rate: "An alert rule holds: too many requests fail.",
-  route_not_live: "An alert rule holds: a route is not live.",
-  auto_top_up_failed: "An alert rule holds: the automatic top-up failed.",
+const amountOf = ({ amount_usd }: AlertRuleJson): string => shortUsd(parseUsd(amount_usd ?? "0") ?? ZERO_USD);
+const HOLDS: Record<AlertKind, (rule: AlertRuleJson, figures: Figures) => string> = {
+  balance_below: (rule, { available }) =>
+    `An alert rule holds: the balance is below ${amountOf(rule)}; ${shortUsd(available)} is available.`,
+  days_left_below: ({ days }, { available, burn }) =>
+    `An alert rule holds: credits last less than ${days} days; ${shortUsd(available)} is available, at ${shortUsd(burn)} a day.`,
+  key_limit: ({ percent }) => `An alert rule holds: a key is at ${percent} % of its limit.`,
+  spend_per_day: (rule, { spentToday }) =>
+    `An alert rule holds: today's spend is above ${amountOf(rule)}; it is ${shortUsd(spentToday)}.`,
+  error_rate: ({ percent }) => `An alert rule holds: at least ${percent} % of requests fail.`,
+  route_not_live: () => "An alert rule holds: a route is not live.",
+  auto_top_up_failed: () => "An alert rule holds: the automatic top-up failed.",
 };

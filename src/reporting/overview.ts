@@ -7,24 +7,17 @@ import type { People } from "../people/people.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { RouteStanding } from "../releases/standing.ts";
-import {
-  exact,
-  exactTotal,
-  exactUsd,
-  from,
-  magnitude,
-  numberOrNull,
-  rowOf,
-  rowsOf,
-  theRow,
-} from "../store/query.ts";
+import { exactTotal, exactUsd, from, numberOrNull, rowOf, rowsOf, theRow } from "../store/query.ts";
 import type { Sql } from "../store/sql.ts";
 import { printTime } from "../domain/print.ts";
 import { unknownRecord } from "../domain/unknown-record.ts";
 import { printBalance } from "./balance.ts";
 import { attentionOf, type AttentionPorts } from "./attention.ts";
 import type { LabelBook } from "./labels.ts";
+import { refusalCauses } from "./refusal-causes.ts";
 import { sinceRequest, stillRuns } from "./request-time.ts";
+import { dearestBeside, hoursOf, spendBeside } from "./spend-beside.ts";
+import { unusualDayOf } from "./unusual-day.ts";
 import { dayOf, monthOf, windowOf, type Window } from "./windows.ts";
 
 type Overview = z.output<typeof spendShapes.overview>;
@@ -59,29 +52,35 @@ export async function overviewOf(
   const weekly = await spent(nowMs - BURN_DAYS * DAY_MS);
   const burn = nanoUsd(weekly / BigInt(BURN_DAYS));
   const keys = await keysOf(on.ledger, organizationId);
-  const top = (column: "key_id" | "model") => topOf(on.sql, { organizationId, column, window });
+  const hours = hoursOf(window, range === "month");
+  const top = (column: "key_id" | "model") =>
+    dearestBeside(on.sql, organizationId, { hours, column, most: TOP });
   const topKeys = await top("key_id");
   const names = await on.labels.keysOf(
     organizationId,
     topKeys.map(({ group }) => group),
   );
   const routes = await routesOf(on, organizationId, nowMs);
+  const spentToday = await spent(dayOf(nowMs));
   return {
     balance: printBalance(record),
     burn_usd_per_day: formatUsd(burn),
     days_left: burn > 0n ? Number(record.available / burn) : null,
-    spend_today_usd: formatUsd(await spent(dayOf(nowMs))),
+    spend_today_usd: formatUsd(spentToday),
     spend_month_usd: formatUsd(await spent(monthOf(nowMs))),
     from: printTime(window.fromMs),
     to: printTime(window.toMs),
+    before_from: printTime(hours.beforeFrom * HOUR_MS),
+    spend: await spendBeside(on.sql, organizationId, hours),
+    unusual: await unusualDayOf(on, organizationId, nowMs),
     ...(await requestsOf(on.sql, organizationId, window)),
-    refusals: await refusalsOf(on.sql, organizationId, window),
-    top_keys: topKeys.map(({ group, ...sums }) => ({
+    ...(await refusalCauses(on, organizationId, { window, paid: record.paidWorkspace })),
+    top_keys: topKeys.map(({ group, beside }) => ({
       key: group,
       name: names.get(group)?.name ?? group,
-      ...sums,
+      ...beside,
     })),
-    top_models: (await top("model")).map(({ group, ...sums }) => ({ model: group, ...sums })),
+    top_models: (await top("model")).map(({ group, beside }) => ({ model: group, ...beside })),
     routes,
     attention: await attentionOf(on, organizationId, {
       keys,
@@ -89,6 +88,7 @@ export async function overviewOf(
       available: record.available,
       debt: record.debt,
       burn,
+      spentToday,
       nowMs,
     }),
     steps: {
@@ -150,49 +150,6 @@ async function requestsOf(
     error_rate: requests === running ? 0 : Number(counts.failed) / (requests - running),
     first_part_ms: { p50: await nth(0.5), p95: await nth(0.95) },
   };
-}
-
-async function refusalsOf(
-  sql: Sql,
-  organizationId: string,
-  { fromMs, toMs }: Window,
-): Promise<Overview["refusals"]> {
-  const query = from
-    .selectFrom("journal")
-    .where("org_id", "=", organizationId)
-    .where("at", ">=", BigInt(fromMs))
-    .where("at", "<=", BigInt(toMs))
-    .where("kind", "=", "refused")
-    .where("code", "is not", null)
-    .groupBy("code")
-    .select((eb) => [eb.ref("code").$notNull().as("code"), exactTotal(eb.ref("requests")).as("counted")])
-    .orderBy((eb) => magnitude(eb.ref("requests")), "desc")
-    .orderBy("code");
-  return (await rowsOf(sql, query)).map(({ code, counted }) => ({ code, requests: Number(exact(counted)) }));
-}
-
-async function topOf(
-  sql: Sql,
-  { organizationId, column, window }: { organizationId: string; column: "key_id" | "model"; window: Window },
-): Promise<{ group: string; requests: number; charge_usd: string }[]> {
-  const query = from
-    .selectFrom("usage_hour")
-    .where("org_id", "=", organizationId)
-    .where("hour", ">=", BigInt(Math.floor(window.fromMs / HOUR_MS)))
-    .groupBy(column)
-    .select((eb) => [
-      eb.ref(column).as("name"),
-      exactTotal(eb.ref("requests")).as("counted"),
-      exactTotal(eb.ref("charge")).as("spent"),
-    ])
-    .orderBy((eb) => magnitude(eb.ref("charge")), "desc")
-    .orderBy("name")
-    .limit(TOP);
-  return (await rowsOf(sql, query)).map(({ name, counted, spent }) => ({
-    group: name,
-    requests: Number(exact(counted)),
-    charge_usd: formatUsd(exactUsd(spent)),
-  }));
 }
 
 async function routesOf(

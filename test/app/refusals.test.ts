@@ -1,6 +1,7 @@
 // What is left of requests that held nothing: what each asked for and the figures that decided, and of a flood a bounded
 // number of rows, whose counts are in the list, the CSV, the histogram, the live tail, the command line and the API.
 import { expect, test } from "bun:test";
+import { nanoUsd, parseUsd } from "../../src/domain/money.ts";
 import type { HeldNothingJson } from "../../src/api/shapes/requests.ts";
 import { firstOperator } from "../support/browser.ts";
 import { hello, startGateway, STORES } from "../support/gateway.ts";
@@ -161,7 +162,33 @@ for (const store of STORES)
       );
       expect(sums).toMatchObject({ refused: ENOUGH, replay: ENOUGH, settled: 1 });
       const overview = await root.app("GET /orgs/{org}/overview", { org });
-      expect(overview.refusals).toEqual([{ code: "model_not_found", requests: ENOUGH }]);
+      expect(overview).toMatchObject({
+        refused: ENOUGH,
+        refusals: [{ code: "model_not_found", model: "no-such-model", key: null, requests: ENOUGH }],
+      });
+      const paid = overview.spend.charge_usd;
+      const savings = await root.app("GET /orgs/{org}/usage/savings", { org });
+      expect(savings).toMatchObject({ replays: ENOUGH, used: { requests: 1, charge_usd: paid } });
+      expect(parseUsd(savings.replayed_usd)).toBe(nanoUsd((parseUsd(paid) ?? 0n) * BigInt(ENOUGH)));
+      expect(savings.elsewhere.map(({ model }) => model)).toContain("plain-1");
+      const holds = await root.app("GET /orgs/{org}/usage/holds", { org });
+      const settled = data.find(({ state }) => state === "settled");
+      expect(holds).toMatchObject({
+        cut: false,
+        rows: [
+          {
+            key: { id: customer.keyId },
+            model: hello().model,
+            requests: 1,
+            charge_usd: paid,
+            held_usd: settled?.hold_usd ?? "",
+            answers: 1,
+            output_p99: settled?.output_tokens ?? -1,
+            suggested_max_tokens: null,
+          },
+        ],
+        blocked: [],
+      });
       const shown = await gateway.admin<HeldNothingJson>("GET", `/requests/${counted?.id}`);
       expect(shown.json).toMatchObject({ requests: counted?.requests, last_at: counted?.last_at });
       expect((await gateway.rowsOf("journal")).length).toBe(turnedAway.length + replayed.length);

@@ -177,6 +177,8 @@ test("a request costs the same in its answer, activity, usage, billing and on th
   const overview = await developer.app("GET /orgs/{org}/overview", { org });
   expect(overview).toMatchObject({
     spend_today_usd: charge,
+    spend: { requests: 1, charge_usd: charge, before_usd: "0.000000000", percent: null },
+    unusual: null,
     requests: 1,
     error_rate: 0,
     steps: { first_request: true },
@@ -212,7 +214,10 @@ test("replays and refusals are rows too: free, with the request that was paid, w
   const found = await owner.app("GET /orgs/{org}/activity", { org }, undefined, "?find=paid-once-1");
   expect(found.data.map(({ id }) => id)).toEqual([data[1]?.id ?? "", data[2]?.id ?? ""]);
   const overview = await owner.app("GET /orgs/{org}/overview", { org });
-  expect(overview.refusals).toEqual([{ code: "integer_below_min_value", requests: 1 }]);
+  expect(overview).toMatchObject({
+    refused: 1,
+    refusals: [{ code: "integer_below_min_value", model: null, key: null, requests: 1, instead: null }],
+  });
 });
 
 test("pages of activity join without a gap, and a forged cursor is refused", async () => {

@@ -11,10 +11,12 @@ type Overview = Answer<"GET /orgs/{org}/overview">;
 const TARGETS: Record<Overview["attention"][number]["kind"], OrganizationPage> = {
   key_near_limit: "keys",
   key_at_limit: "keys",
+  key_blocked_by_holds: "keys",
   entitlement_ends: "research",
   low_balance: "billing",
   debt: "billing",
   route_closed: "models",
+  release_ends: "models",
   top_up_failed: "billing",
   alert_holds: "alerts",
 };

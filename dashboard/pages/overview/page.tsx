@@ -117,7 +117,7 @@ const Figures = ({ org, range, of }: FiguresProps) => (
         to={path.organization(org, "activity")}
         search={{ range, state: "refused" }}
       >
-        {formatCount(of.refusals.reduce((sum, { requests }) => sum + requests, 0))}
+        {formatCount(of.refused)}
       </Tile>
     </SimpleGrid>
     <SimpleGrid cols={{ base: 1, md: 2 }}>
@@ -143,7 +143,7 @@ const Figures = ({ org, range, of }: FiguresProps) => (
         <DataTable
           label={words.refusals}
           rows={of.refusals}
-          rowKey={({ code }) => code}
+          rowKey={({ code, model, key }) => JSON.stringify([code, model, key?.id])}
           columns={refusalsOf(org, range)}
         />
       </Section>

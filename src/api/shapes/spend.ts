@@ -15,6 +15,16 @@ import { count, line, listOf, milliseconds, page, tier, time, usd, window } from
 
 export const overviewQuery = z.strictObject({ range: window.range });
 const routeState = z.enum(["live", "unhealthy", "stale", "disabled"]);
+/** Beside as many hours before; of a month the same part of the month before. */
+const beside = {
+  requests: count,
+  charge_usd: usd,
+  before_usd: usd,
+  /** With a sign, like `+20.0`; null where nothing came before. */
+  percent: z.string().nullable(),
+};
+/** Of today's spend, whole percent; null where none has half of it. */
+const percentOfIt = z.int().min(0).max(100);
 
 export const overview = z.object({
   balance: balanceSchema,
@@ -26,15 +36,48 @@ export const overview = z.object({
   spend_month_usd: usd,
   from: time,
   to: time,
+  /** Where the period before begins. */
+  before_from: time,
+  /** Of the window, in whole hours. */
+  spend: z.object(beside),
+  /** Today beside a usual day; null where it is like others, or too few days tell what is usual. */
+  unusual: z
+    .object({
+      spent_usd: usd,
+      usual_usd: usd,
+      /** Usual days in today, with one decimal, cut. */
+      times: z.string(),
+      key: z.object({ id: z.string(), name: z.string(), percent: percentOfIt }).nullable(),
+      model: z.object({ id: z.string(), percent: percentOfIt }).nullable(),
+    })
+    .nullable(),
   /** Of the window. */
   requests: count,
   running: count,
-  refusals: z.array(z.object({ code: z.string(), requests: count })),
+  /** All that were turned away. */
+  refused: count,
+  /** By cause, the most frequent first; at most 12. */
+  refusals: z.array(
+    z.object({
+      code: z.string(),
+      /** Where it is about one model, or about one key. */
+      model: z.string().nullable(),
+      key: z.object({ id: z.string(), name: z.string() }).nullable(),
+      requests: count,
+      last_at: z.string(),
+      /** Why, as it stands now. */
+      cause: z.string(),
+      /** What mends it; null where nothing is left to mend. */
+      next: z.string().nullable(),
+      /** A model that is open now and takes what that one takes. */
+      instead: z.string().nullable(),
+    }),
+  ),
   /** Requests that ended in a 5xx ÷ all ended ones; 0 without any. */
   error_rate: z.number(),
   first_part_ms: z.object({ p50: milliseconds.nullable(), p95: milliseconds.nullable() }),
-  top_keys: z.array(z.object({ key: z.string(), name: z.string(), requests: count, charge_usd: usd })),
-  top_models: z.array(z.object({ model: z.string(), requests: count, charge_usd: usd })),
+  top_keys: z.array(z.object({ key: z.string(), name: z.string(), ...beside })),
+  top_models: z.array(z.object({ model: z.string(), ...beside })),
   /** Routes of the models that this organization used in 30 days. */
   routes: z.array(
     z.object({
@@ -52,10 +95,12 @@ export const overview = z.object({
       kind: z.enum([
         "key_near_limit",
         "key_at_limit",
+        "key_blocked_by_holds",
         "entitlement_ends",
         "low_balance",
         "debt",
         "route_closed",
+        "release_ends",
         "top_up_failed",
         "alert_holds",
       ]),

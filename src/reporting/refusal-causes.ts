@@ -1,0 +1,169 @@
+// Why requests were turned away, counted by cause: the code, with the model or the key that it is about, how that stands now,
+// and what mends it.
+import type { z } from "zod";
+import { sql as fragment } from "kysely";
+import type * as spendShapes from "../api/shapes/spend.ts";
+import { printMinute, printTime } from "../domain/print.ts";
+import { plainWordsOf } from "../domain/refusal-words.ts";
+import type { RefusalCode } from "../domain/refusals.ts";
+import type { Release } from "../domain/release.ts";
+import { nearestToLive, type RouteStanding } from "../releases/standing.ts";
+import { exact, exactTotal, from, magnitude, rowsOf, theRow } from "../store/query.ts";
+import type { Sql } from "../store/sql.ts";
+import type { LabelBook } from "./labels.ts";
+import { sinceRequest } from "./request-time.ts";
+import type { Window } from "./windows.ts";
+
+type Refusals = Pick<z.output<typeof spendShapes.overview>, "refused" | "refusals">;
+type Cause = Refusals["refusals"][number];
+
+export interface CausesPorts {
+  sql: Sql;
+  labels: LabelBook;
+  standings(): RouteStanding[];
+}
+
+/** More are counted in the sum alone. */
+const CAUSES_MAX = 12;
+
+/** What one is told apart by beside the code: the model, or the key. */
+const OF_MODEL: readonly RefusalCode[] = [
+  "route_disabled",
+  "route_release_stale",
+  "route_unhealthy",
+  "route_unavailable",
+  "model_not_found",
+  "context_length_exceeded",
+  "unsupported_parameter",
+  "unsupported_value",
+  "research_entitlement_required",
+  "paid_workspace_required",
+];
+const OF_KEY: readonly RefusalCode[] = [
+  "key_spend_limit_reached",
+  "api_key_revoked",
+  "scope_not_permitted",
+  "rate_limit_exceeded",
+];
+
+/** The most frequent first; `paid`: whether models are open to this organization that ask for a purchase. */
+export async function refusalCauses(
+  on: CausesPorts,
+  organizationId: string,
+  { window: { fromMs, toMs }, paid }: { window: Window; paid: boolean },
+): Promise<Refusals> {
+  const only = (codes: readonly string[], column: "model" | "key_id") =>
+    fragment<string | null>`CASE WHEN code IN (${fragment.join(codes)}) THEN ${fragment.ref(column)} END`;
+  const turnedAway = from
+    .selectFrom("journal")
+    .where("org_id", "=", organizationId)
+    .where("request_id", ">=", sinceRequest(fromMs))
+    .where("request_id", "<", sinceRequest(toMs + 1))
+    .where("kind", "=", "refused")
+    .where("code", "is not", null)
+    .select((eb) => [
+      eb.ref("code").$notNull().as("code"),
+      only(OF_MODEL, "model").as("about_model"),
+      only(OF_KEY, "key_id").as("about_key"),
+      "requests",
+      eb.fn.coalesce("last_at", "at").as("latest"),
+    ])
+    .as("turned_away");
+  const rows = await rowsOf(
+    on.sql,
+    from
+      .selectFrom(turnedAway)
+      .groupBy(["code", "about_model", "about_key"])
+      .select((eb) => [
+        "code",
+        "about_model",
+        "about_key",
+        exactTotal(eb.ref("requests")).as("counted"),
+        eb.fn.max("latest").as("latest"),
+      ])
+      .orderBy((eb) => magnitude(eb.ref("requests")), "desc")
+      .orderBy("code")
+      .orderBy("about_model")
+      .orderBy("about_key")
+      .limit(CAUSES_MAX),
+  );
+  const all = await theRow(
+    on.sql,
+    from.selectFrom(turnedAway).select((eb) => exactTotal(eb.ref("requests")).as("counted")),
+  );
+  const names = await on.labels.keysOf(
+    organizationId,
+    rows.flatMap(({ about_key }) => about_key ?? []),
+  );
+  const standings = on.standings();
+  return {
+    refused: Number(exact(all.counted)),
+    refusals: rows.map(({ code, about_model: model, about_key: keyId, counted, latest }) => {
+      const name = keyId === null ? null : (names.get(keyId)?.name ?? null);
+      return {
+        code,
+        model,
+        // Of requests that were counted together the key is not known.
+        key: keyId === null || keyId === "" ? null : { id: keyId, name: name ?? keyId },
+        requests: Number(exact(counted)),
+        last_at: printTime(latest),
+        ...remedyOf({ code, model, paid }, standings),
+      };
+    }),
+  };
+}
+
+type Remedy = Pick<Cause, "cause" | "next" | "instead">;
+
+function remedyOf(
+  { code, model, paid }: { code: string; model: string | null; paid: boolean },
+  standings: readonly RouteStanding[],
+): Remedy {
+  const words = plainWordsOf(code);
+  const told = {
+    cause: words?.happened ?? code,
+    next: words?.next ?? null,
+    instead: null,
+  };
+  if (model === null || !code.startsWith("route_")) return told;
+  const routes = standings.filter(({ release }) => release.model === model);
+  if (routes.length === 0) return { ...told, cause: "the model has no route any more" };
+  const { release, state, reason, sinceMs } = nearestToLive(routes);
+  if (state === "live")
+    return { cause: "its route was closed, and is live again", next: null, instead: null };
+  const cause = {
+    stale: `its release expired on ${printMinute(release.expiresAtMs)}`,
+    disabled: `the operator switched it off${reason === null ? "" : `: ${reason}`}`,
+    unhealthy: `its route is unhealthy${sinceMs === null ? "" : ` since ${printMinute(sinceMs)}`}`,
+  }[state];
+  return { cause, next: told.next, instead: instead(release, standings, paid)?.model ?? null };
+}
+
+/**
+ * A standard model that this organization may call right now and that takes whatever the other one took: of several the one
+ * whose price is nearest.
+ */
+export function instead(closed: Release, standings: readonly RouteStanding[], paid: boolean): Release | null {
+  const [nearest] = standings
+    .filter(({ state, release }) => state === "live" && release.model !== closed.model)
+    .map(({ release }) => release)
+    .filter(
+      (release) =>
+        release.tier === "standard" && (paid || !release.requiresPaid) && takesWhat(closed, release),
+    )
+    .toSorted((a, b) => apart(a, closed) - apart(b, closed) || (a.model < b.model ? -1 : 1));
+  return nearest ?? null;
+}
+
+function takesWhat(closed: Release, release: Release): boolean {
+  if (release.contextWindow < closed.contextWindow) return false;
+  if (Boolean(release.capabilities.embeddings) !== Boolean(closed.capabilities.embeddings)) return false;
+  return Object.entries(closed.capabilities).every(
+    ([name, offered]) =>
+      Number(release.capabilities[name as keyof Release["capabilities"]] ?? 0) >= Number(offered),
+  );
+}
+
+/** For an order alone, where a float is enough. */
+const apart = ({ price: a }: Release, { price: b }: Release): number =>
+  Math.abs(Number(a.input + a.output) - Number(b.input + b.output));

@@ -1,0 +1,174 @@
+// What was saved, and what it would have cost elsewhere: repeats by what the repeated request cost, tokens by the prices that
+// are published now. A comparison, no bill: a request that is priced by the length of its prompt is taken for one of mean length.
+import type { z } from "zod";
+import type * as savingShapes from "../api/shapes/savings.ts";
+import { formatUsd, maxUsd, nanoUsd, type NanoUsd } from "../domain/money.ts";
+import { percentChange } from "../domain/price-comparison.ts";
+import type { Price } from "../domain/price.ts";
+import { printSum, printTime } from "../domain/print.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import type { Clock } from "../lib/clock.ts";
+import { nanoFromFine, rateCard } from "../pricing/rates.ts";
+import { nearestToLive, type RouteStanding } from "../releases/standing.ts";
+import { exact, exactTotal, from, rowsOf, when } from "../store/query.ts";
+import type { Sql } from "../store/sql.ts";
+import { sinceRequest } from "./request-time.ts";
+import { type Window, windowOf } from "./windows.ts";
+
+type Savings = z.output<typeof savingShapes.savings>;
+type Query = z.output<typeof savingShapes.savingsQuery>;
+
+export interface SavingsPorts {
+  sql: Sql;
+  clock: Clock;
+  ledger: Pick<Ledger, "balance">;
+  standings(): RouteStanding[];
+  flushRequestLog(): Promise<void>;
+}
+
+const HOUR_MS = 3_600_000;
+const ELSEWHERE_MAX = 20;
+
+interface Asked {
+  organizationId: string;
+  query: Query;
+  window: Window;
+}
+
+export async function savingsOf(on: SavingsPorts, organizationId: string, query: Query): Promise<Savings> {
+  await on.flushRequestLog();
+  const window = windowOf(query, on.clock.nowMs());
+  const asked = { organizationId, query, window };
+  const models = Map.groupBy(on.standings(), ({ release }) => release.model);
+  const vectors = new Set(
+    [...models].flatMap(([model, of]) => (givesVectors(nearestToLive(of)) ? model : [])),
+  );
+  const used = await tokensOf(on.sql, asked, vectors);
+  const paid = (await on.ledger.balance(organizationId))?.paidWorkspace === true;
+  const elsewhere = [...models].flatMap(([model, routes]) => {
+    const standing = nearestToLive(routes);
+    if (used.requests === 0n || model === query.model || !isOpen(standing, paid)) return [];
+    const cost = costElsewhere(used, standing.release.price);
+    return [{ model, cost, percent: percentChange(used.charge, cost) }];
+  });
+  elsewhere.sort((a, b) => (a.cost < b.cost ? -1 : a.cost > b.cost ? 1 : a.model < b.model ? -1 : 1));
+  return {
+    from: printTime(window.fromMs),
+    to: printTime(window.toMs),
+    ...(await replaysOf(on.sql, asked)),
+    used: {
+      requests: printSum(used.requests),
+      input_tokens: printSum(used.input),
+      cached_tokens: printSum(used.cached),
+      cache_write_tokens: printSum(used.written),
+      output_tokens: printSum(used.output),
+      charge_usd: formatUsd(used.charge),
+    },
+    elsewhere: elsewhere
+      .slice(0, ELSEWHERE_MAX)
+      .map(({ model, cost, percent }) => ({ model, charge_usd: formatUsd(cost), percent })),
+  };
+}
+
+const givesVectors = ({ release }: RouteStanding): boolean => Boolean(release.capabilities.embeddings);
+const isOpen = (standing: RouteStanding, paid: boolean): boolean =>
+  standing.state === "live" &&
+  standing.release.tier === "standard" &&
+  (paid || !standing.release.requiresPaid) &&
+  !givesVectors(standing);
+
+export interface Tokens {
+  requests: bigint;
+  /** Cached and written ones are among them. */
+  input: bigint;
+  cached: bigint;
+  written: bigint;
+  output: bigint;
+}
+
+/** What so many tokens cost at a price, request minimums included. */
+export function costElsewhere({ requests, input, cached, written, output }: Tokens, price: Price): NanoUsd {
+  const mean = requests === 0n ? 0 : Number(input / requests);
+  const { each } = rateCard(price, mean, null);
+  const read = cached < input ? cached : input;
+  const wrote = written < input - read ? written : input - read;
+  const plain = input - read - wrote;
+  const sum = plain * each.input + read * each.cached_input + wrote * each.cache_write + output * each.output;
+  return maxUsd(nanoFromFine(sum), nanoUsd(price.requestMinimum * requests));
+}
+
+async function tokensOf(
+  sql: Sql,
+  { organizationId, query, window: { fromMs, toMs } }: Asked,
+  vectors: ReadonlySet<string>,
+): Promise<Tokens & { charge: NanoUsd }> {
+  const read = from
+    .selectFrom("usage_hour")
+    .where((eb) =>
+      eb.and([
+        eb("org_id", "=", organizationId),
+        eb("hour", ">=", BigInt(Math.floor(fromMs / HOUR_MS))),
+        eb("hour", "<", BigInt(Math.ceil(toMs / HOUR_MS))),
+        ...when(query.key, (key) => eb("key_id", "=", key)),
+        ...when(query.model, (model) => eb("model", "=", model)),
+      ]),
+    )
+    .groupBy("model")
+    .select((eb) => [
+      "model",
+      exactTotal(eb.ref("requests")).as("requests"),
+      exactTotal(eb.ref("input_tokens")).as("input"),
+      exactTotal(eb.ref("cached_tokens")).as("cached"),
+      exactTotal(eb.ref("cache_write_tokens")).as("written"),
+      exactTotal(eb.ref("output_tokens")).as("output"),
+      exactTotal(eb.ref("charge")).as("charge"),
+    ]);
+  const rows = (await rowsOf(sql, read)).filter(({ model }) => !vectors.has(model));
+  const sum = (of: (row: (typeof rows)[number]) => string | null): bigint =>
+    rows.reduce((total, row) => total + exact(of(row)), 0n);
+  return {
+    requests: sum((row) => row.requests),
+    input: sum((row) => row.input),
+    cached: sum((row) => row.cached),
+    written: sum((row) => row.written),
+    output: sum((row) => row.output),
+    charge: nanoUsd(sum((row) => row.charge)),
+  };
+}
+
+/** Rows that tell of equally many repeats are summed together, and multiplied where no number is too large. */
+async function replaysOf(
+  sql: Sql,
+  { organizationId, query, window: { fromMs, toMs } }: Asked,
+): Promise<Pick<Savings, "replays" | "replayed_usd">> {
+  const repeated = from
+    .selectFrom("journal")
+    .leftJoin("request", (join) =>
+      join
+        .onRef("request.org_id", "=", "journal.org_id")
+        .onRef("request.request_id", "=", "journal.replay_of"),
+    )
+    .where((eb) =>
+      eb.and([
+        eb("journal.org_id", "=", organizationId),
+        eb("journal.request_id", ">=", sinceRequest(fromMs)),
+        eb("journal.request_id", "<", sinceRequest(toMs)),
+        eb("journal.kind", "=", "replay"),
+        ...when(query.key, (key) => eb("journal.key_id", "=", key)),
+        ...when(query.model, (model) => eb("journal.model", "=", model)),
+      ]),
+    )
+    .groupBy("journal.requests")
+    .select((eb) => [
+      "journal.requests",
+      eb.fn.countAll<bigint>().as("rows"),
+      exactTotal(eb.ref("request.charge")).as("charge"),
+    ]);
+  const rows = await rowsOf(sql, repeated);
+  const sum = (of: (row: (typeof rows)[number]) => bigint): bigint =>
+    rows.reduce((total, row) => total + row.requests * of(row), 0n);
+  return {
+    replays: printSum(sum((row) => row.rows)),
+    replayed_usd: formatUsd(nanoUsd(sum((row) => exact(row.charge)))),
+  };
+}

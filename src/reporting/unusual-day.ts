@@ -1,0 +1,82 @@
+// Whether today is unlike other days, and whose it is (docs/decisions/0057-what-an-overview-dares-to-say.md): from the hourly
+// roll-ups, whole numbers all the way. It says nothing where there is too little to compare with.
+import { formatUsd, type NanoUsd, nanoUsd, subUsd } from "../domain/money.ts";
+import { sql as fragment } from "kysely";
+import type { z } from "zod";
+import type * as spendShapes from "../api/shapes/spend.ts";
+import { exactTotal, exactUsd, from, rowsOf } from "../store/query.ts";
+import type { Sql } from "../store/sql.ts";
+import type { LabelBook } from "./labels.ts";
+import { dearestBeside } from "./spend-beside.ts";
+import { dayOf } from "./windows.ts";
+
+type UnusualDay = NonNullable<z.output<typeof spendShapes.overview>["unusual"]>;
+
+const HOURS = 24;
+const DAY_MS = HOURS * 3_600_000;
+/** Days before today that are looked at. */
+const HISTORY_DAYS = 28;
+/** Of which so many were used at all: fewer make no habit. */
+const USED_DAYS_MIN = 7;
+const TIMES_MIN = 3n;
+/** Ten cents: what is less is not worth a look, however many times it is. */
+const EXCESS_MIN = nanoUsd(100_000_000n);
+/** Of today's spend, that a key or a model is named for. */
+const NAMED_FROM_PERCENT = 50;
+
+/**
+ * Null for a day like others. A usual day is the median of those of the last 28 that spent anything; today, though it is not
+ * over, is unlike them at three times that, and at ten cents more. `days`: the spend of each of them.
+ */
+export function unlike(
+  days: readonly NanoUsd[],
+  today: NanoUsd,
+): Pick<UnusualDay, "usual_usd" | "times"> | null {
+  const used = days.filter((spent) => spent > 0n).toSorted((a, b) => (a < b ? -1 : 1));
+  const usual = used[Math.floor(used.length / 2)];
+  if (used.length < USED_DAYS_MIN || usual === undefined) return null;
+  if (today < usual * TIMES_MIN || subUsd(today, usual) < EXCESS_MIN) return null;
+  const tenths = (today * 10n) / usual;
+  return { usual_usd: formatUsd(usual), times: `${tenths / 10n}.${tenths % 10n}` };
+}
+
+export async function unusualDayOf(
+  on: { sql: Sql; labels: LabelBook },
+  organizationId: string,
+  nowMs: number,
+): Promise<UnusualDay | null> {
+  const today = dayOf(nowMs) / DAY_MS;
+  const spent = await spendByDay(on.sql, organizationId, today);
+  const now = spent.get(today) ?? nanoUsd(0n);
+  spent.delete(today);
+  const found = unlike([...spent.values()], now);
+  if (found === null) return null;
+  const from = today * HOURS;
+  const hours = { from, to: from + HOURS, beforeFrom: from, beforeTo: from };
+  const largest = async (column: "key_id" | "model"): Promise<{ group: string; percent: number } | null> => {
+    const [one] = await dearestBeside(on.sql, organizationId, { hours, column, most: 1 });
+    const percent = one === undefined ? 0 : Number((one.spent * 100n) / now);
+    return one === undefined || percent < NAMED_FROM_PERCENT ? null : { group: one.group, percent };
+  };
+  const [key, model] = [await largest("key_id"), await largest("model")];
+  const names = key === null ? null : await on.labels.keysOf(organizationId, [key.group]);
+  return {
+    spent_usd: formatUsd(now),
+    ...found,
+    key: key && { id: key.group, name: names?.get(key.group)?.name ?? key.group, percent: key.percent },
+    model: model && { id: model.group, percent: model.percent },
+  };
+}
+
+/** By the number of the UTC day. */
+async function spendByDay(sql: Sql, organizationId: string, today: number): Promise<Map<number, NanoUsd>> {
+  const day = fragment<bigint>`hour / ${fragment.lit(HOURS)}`;
+  const query = from
+    .selectFrom("usage_hour")
+    .where("org_id", "=", organizationId)
+    .where("hour", ">=", BigInt((today - HISTORY_DAYS) * HOURS))
+    .where("hour", "<", BigInt((today + 1) * HOURS))
+    .groupBy(day)
+    .select((eb) => [day.as("day"), exactTotal(eb.ref("charge")).as("spent")]);
+  return new Map((await rowsOf(sql, query)).map((row) => [Number(row.day), exactUsd(row.spent)]));
+}
