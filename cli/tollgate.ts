@@ -24,6 +24,7 @@ import { addRoute } from "./route.ts";
 import { addServe } from "./serve.ts";
 import { addSetup } from "./setup.ts";
 import { addSimulator } from "./simulator.ts";
+import { addStatement } from "./statement.ts";
 import { addUsage } from "./usage.ts";
 import { say } from "./report.ts";
 
@@ -46,6 +47,7 @@ const NOUNS = [
   addUsage,
   addRequest,
   addReceipt,
+  addStatement,
   addLedger,
   addPeople,
   addSetup,

@@ -16,7 +16,13 @@ import { type KeyTarget, methodOf, type PathField, type Target } from "./target.
 export type Who = "anybody" | "signed_in" | Action;
 
 /** An answer that is no JSON document: a file, an event stream, or the very answer of `/v1/chat/completions`. */
-export type Stream = "csv" | "events" | "completion";
+export type Stream = "csv" | "pdf" | "events" | "completion";
+
+/** A document to keep, under its name. */
+export interface PdfFile {
+  name: string;
+  bytes: Uint8Array<ArrayBuffer>;
+}
 
 /** Who passed the door. */
 export interface Caller {
@@ -53,7 +59,13 @@ type CallAt<T, W, Input> = [Extract<T, KeyTarget>] extends [never]
     : PersonCall<Input>
   : KeyCall<Input>;
 type RoomsAt<T> = [Extract<T, KeyTarget>] extends [never] ? Rooms : KeyRooms;
-type AnswerOf<O> = O extends z.ZodType ? z.output<O> : O extends "csv" ? CsvFile : Response;
+type AnswerOf<O> = O extends z.ZodType
+  ? z.output<O>
+  : O extends "csv"
+    ? CsvFile
+    : O extends "pdf"
+      ? PdfFile
+      : Response;
 
 /** A change says what it leaves in the audit log, if only that it leaves nothing. */
 type Audit<T> = T extends `GET ${string}` ? { audit?: null } : { audit: string | null };

@@ -16,6 +16,7 @@ import { peopleEndpoints } from "./people.ts";
 import { ledgerEndpoints, platformEndpoints, providersEndpoints } from "./platform.ts";
 import { releasesEndpoints, routesEndpoints } from "./releases.ts";
 import { sessionEndpoints } from "./session.ts";
+import { statementsEndpoints } from "./statements.ts";
 import { settingsEndpoints, teamEndpoints } from "./team.ts";
 import { usageEndpoints } from "./usage.ts";
 import type { Endpoint } from "./endpoint.ts";
@@ -25,6 +26,7 @@ const NOUNS = {
   credits: creditsEndpoints,
   payments: paymentsEndpoints,
   billing: billingEndpoints,
+  statements: statementsEndpoints,
   keys: keysEndpoints,
   entitlements: entitlementsEndpoints,
   releases: releasesEndpoints,

@@ -1,28 +1,11 @@
 // The hash chain of an organization's entries: each hash covers the one before it and every figure of its row, so a
 // row changed, removed or put in by hand breaks the chain at that place (money.md §5, I5).
+import { entryFigures } from "../domain/entry-figures.ts";
 import type { EntryRow } from "./rows.ts";
 
 /** What the first entry of a chain follows. */
 export const CHAIN_START: Uint8Array = new Uint8Array(32);
 
 /** SHA-256, 32 bytes, over the former hash and the row's figures in fixed order. */
-export function entryHash(entry: Omit<EntryRow, "hash">): Uint8Array {
-  const figures = [
-    entry.organizationId,
-    entry.slot,
-    entry.version,
-    entry.txn,
-    entry.kind,
-    entry.debit,
-    entry.credit,
-    entry.amount,
-    entry.availableBefore,
-    entry.availableAfter,
-    entry.heldBefore,
-    entry.heldAfter,
-    entry.requests,
-    entry.atMs,
-    entry.reference ?? "",
-  ];
-  return new Bun.CryptoHasher("sha256").update(entry.prevHash).update(figures.join("|")).digest();
-}
+export const entryHash = (entry: Omit<EntryRow, "hash">): Uint8Array =>
+  new Bun.CryptoHasher("sha256").update(entry.prevHash).update(entryFigures(entry)).digest();

@@ -22,6 +22,7 @@ import type { Publisher } from "../releases/publish.ts";
 import { quarantine } from "./quarantine.ts";
 import { releases, routes } from "./releases.ts";
 import { requests } from "../reporting/requests.ts";
+import { statementOf } from "../reporting/statement.ts";
 import { unknownRecord } from "../domain/unknown-record.ts";
 import { usage } from "../reporting/usage-totals.ts";
 
@@ -49,6 +50,10 @@ export const createOperator = (on: OperatorPorts) => ({
   routes: routes(on.publisher),
   models: { use: (model: string) => modelUse(on, model) },
   usage: usage(on.ledger),
+  statements: {
+    show: (org: string, month: string | undefined) =>
+      statementOf({ ...on, labels: new LabelBook(on.sql, on.ledger) }, org, month),
+  },
   requests: { ...requests(on), list: listed(on) },
   logins: logins(on.ledger),
   ledger: { ...audit(on.ledger), ...quarantine(on.ledger) },

@@ -178,6 +178,18 @@ test("usage and a request's receipt", async () => {
   expect(csv.out.split("\n")[1]).toContain("base-preview-v1");
 });
 
+test("a month's statement: JSON, CSV, and a PDF in a file", async () => {
+  const month = new Date().toISOString().slice(0, 7);
+  const asked = ["statement", "--org", org, "--month", month];
+  const { available_usd } = await json<{ available_usd: string }>("credits", "show", "--org", org);
+  expect(await json(...asked)).toMatchObject({ month, closing_usd: available_usd, drift_usd: "0.000000000" });
+  expect((await run(...asked, "--csv")).out).toContain(`\r\nclosing,`);
+  const [pdf, both] = [await run(...asked, "--pdf"), await run(...asked, "--pdf", "--csv")];
+  expect(pdf.out).toContain(`Wrote statement-${org}-${month}.pdf`);
+  expect(readFileSync(join(folder, `statement-${org}-${month}.pdf`), "latin1")).toStartWith("%PDF-1.4\n");
+  expect([both.code, both.err]).toEqual([1, expect.stringContaining("exclude each other")]);
+});
+
 /** The management key of somebody else: the first account of the dashboard. */
 async function secondPerson(): Promise<string> {
   const ada = new Browser(url);

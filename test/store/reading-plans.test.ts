@@ -82,7 +82,7 @@ async function fill(opened: Opened): Promise<void> {
     `INSERT INTO organization (org_id, name, created_at) SELECT 'org_a', 'A', 0 UNION ALL SELECT 'org_b', 'B', 0`,
   );
   await opened.run(`INSERT INTO org_balance (org_id, slot, available, held, debt, purchased, granted, spent, version, head_hash, stamped_at)
-    VALUES ('org_a', 0, 0, 0, 0, 0, 0, 0, 0, ${bytes}, 0)`);
+    VALUES ('org_a', 0, 0, 0, 0, 0, 0, 0, ${ROWS}, ${bytes}, 0)`);
   await opened.run(`${lite ? "" : many} INSERT INTO request (org_id, request_id, key_id, model, tier, stream, state, epoch, admitted_at, deadline_at,
       month, release_digest, hold, prompt_bound, output_bound, opened_txn, closed_txn, prompt_tokens, status, first_part_ms)
     ${lite ? many : ""} SELECT CASE WHEN i % 20 = 0 THEN 'org_a' ELSE 'org_b' END, ${id}, 'key_1', 'm', 'standard', ${yes},
@@ -103,6 +103,7 @@ async function fill(opened: Opened): Promise<void> {
 const ALSO: Partial<Record<AppRoute, readonly Record<string, unknown>[]>> = {
   "GET /orgs/{org}/activity": [{ range: "24h" }, { find: "an idempotency key" }, { state: "running" }],
   "GET /orgs/{org}/activity/histogram": [{ range: "30d" }],
+  "GET /orgs/{org}/billing/statement": [{ month: "2026-10" }],
   "GET /orgs/{org}/usage": [
     { range: "30d", group_by: "key" },
     { range: "30d", group_by: "provider" },

@@ -23,6 +23,7 @@ import { Ledger } from "./ledger.tsx";
 import { OrderProgress } from "./order-progress.tsx";
 import { OrderDialog } from "./order.tsx";
 import { Orders } from "./orders.tsx";
+import { Statement } from "./statement.tsx";
 
 type Billing = Answer<"GET /orgs/{org}/billing">;
 
@@ -57,6 +58,7 @@ export function BillingPage() {
             <Balance of={of} />
             {of.open_holds > 0 && <Holds org={org.id} />}
             {sold && <Auto org={org.id} mayChange={mayBuy} />}
+            <Statement org={org.id} />
             <Ledger org={org.id} />
             {sold && <Orders org={org.id} mayPay={mayBuy} />}
             {ordering && <OrderDialog org={org.id} of={of} onClose={() => setOrdering(false)} />}

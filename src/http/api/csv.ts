@@ -13,12 +13,15 @@ export function csvResponse({ name, lines }: CsvFile): Response {
       await lines.return(undefined);
     },
   });
-  const file = name.replace(/[^A-Za-z0-9_.-]/g, "-").slice(0, 120);
-  return new Response(body, {
-    headers: {
-      "content-type": "text/csv; charset=utf-8",
-      "content-disposition": `attachment; filename="${file}.csv"`,
-      "cache-control": "no-store",
-    },
-  });
+  return new Response(body, { headers: fileHeaders(name, { type: "text/csv; charset=utf-8", end: "csv" }) });
 }
+
+/** Of what is kept as a file of this name. */
+export const fileHeaders = (
+  name: string,
+  { type, end }: { type: string; end: string },
+): Record<string, string> => ({
+  "content-type": type,
+  "content-disposition": `attachment; filename="${name.replace(/[^A-Za-z0-9_.-]/g, "-").slice(0, 120)}.${end}"`,
+  "cache-control": "no-store",
+});

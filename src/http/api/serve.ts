@@ -1,7 +1,7 @@
 // Every endpoint of the API over HTTP, at both doors alike: routed by its target, admitted, read, done, printed.
 import type { Context, Hono } from "hono";
 import type { CsvFile } from "../../api/csv.ts";
-import type { Caller, Endpoint } from "../../api/endpoint.ts";
+import type { Caller, Endpoint, PdfFile, Stream } from "../../api/endpoint.ts";
 import type { Exchange } from "../../api/exchange.ts";
 import type { Rooms } from "../../api/rooms.ts";
 import { methodOf, pathFields, pathOf, type Target } from "../../api/target.ts";
@@ -13,6 +13,7 @@ import { once, REPLAYED } from "../remember.ts";
 import type { Uploads } from "../../limits/uploads.ts";
 import { admit, type Asked, type Identity, stillAdmitted } from "./admit.ts";
 import { csvResponse } from "./csv.ts";
+import { pdfResponse } from "./pdf.ts";
 import { besidesPath, checkPath, readInput } from "./input.ts";
 
 const BODY_BYTES = 256 * 1024;
@@ -86,8 +87,7 @@ async function perform({ endpoint, target, door, call }: Performed, on: ServePor
       assertOwn(target, caller, await endpoint.own(input as never, on.rooms));
     return await endpoint.run({ input, caller, exchange }, on.rooms);
   };
-  if (typeof endpoint.output === "string")
-    return endpoint.output === "csv" ? csvResponse((await run()) as CsvFile) : ((await run()) as Response);
+  if (typeof endpoint.output === "string") return streamed(endpoint.output, await run());
   // What carries a cookie of a new session is not kept: it is a secret.
   if (!changes || caller === null || exchange.idempotencyKey === null)
     return json(JSON.stringify(await run()), endpoint.status, cookies);
@@ -102,6 +102,13 @@ async function perform({ endpoint, target, door, call }: Performed, on: ServePor
   const response = json(text, endpoint.status, cookies);
   if (replayed) for (const [name, value] of Object.entries(REPLAYED)) response.headers.set(name, value);
   return response;
+}
+
+/** What is no JSON document. */
+function streamed(output: Stream, made: unknown): Response {
+  if (output === "csv") return csvResponse(made as CsvFile);
+  if (output === "pdf") return pdfResponse(made as PdfFile);
+  return made as Response;
 }
 
 /** Whose role reaches only what they made, at something that somebody else made. */

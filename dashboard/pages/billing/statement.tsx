@@ -1,0 +1,177 @@
+// The statement of a month: its sums in one column, what charges were for, and the same to file as PDF or CSV. It is made when
+// it is asked for: a month may have a million charges.
+import { Alert, Button, Code, Group, Paper, Select, Stack, Table, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { read } from "../../api/read.ts";
+import { type Answer, addressOf } from "../../api/routes.ts";
+import { type Column, DataTable } from "../../components/data-table.tsx";
+import { ExactMoney } from "../../components/figures.tsx";
+import { ButtonLink } from "../../components/link.tsx";
+import { Section } from "../../components/page.tsx";
+import { Loaded, Loading } from "../../components/states.tsx";
+import { text, useFilters } from "../../filters.ts";
+import { formatCount } from "../../format/count.ts";
+import { isZero } from "../../format/money.ts";
+import { formatMonth, lastMonths, monthWindow } from "../../format/month.ts";
+import { statementTexts as words } from "./statement-texts.ts";
+
+type StatementOfMonth = Answer<"GET /orgs/{org}/billing/statement">;
+type Charge = StatementOfMonth["charges"][number];
+
+const MONTHS_OFFERED = 24;
+const SHAPE = { statement: text() };
+
+export function Statement({ org }: { org: string }) {
+  const [{ statement: asked }, setFilters] = useFilters(SHAPE);
+  const [newest = ""] = lastMonths(1);
+  const isMonth = monthWindow(asked).from !== undefined;
+  const month = isMonth ? asked : newest;
+  return (
+    <Section title={words.title}>
+      <Group gap="sm" align="flex-end">
+        <Select
+          label={words.month}
+          w={190}
+          allowDeselect={false}
+          data={lastMonths(MONTHS_OFFERED).map((value) => ({ value, label: formatMonth(value) }))}
+          value={month}
+          onChange={(value) => setFilters({ statement: value ?? "" })}
+        />
+        {!isMonth && (
+          <Button variant="default" onClick={() => setFilters({ statement: month })}>
+            {words.show}
+          </Button>
+        )}
+        <ButtonLink
+          to={addressOf("GET /orgs/{org}/billing/statement.pdf", { org }, { month })}
+          reloadDocument
+          variant="default"
+        >
+          {words.pdf}
+        </ButtonLink>
+        <ButtonLink
+          to={addressOf("GET /orgs/{org}/billing/statement.csv", { org }, { month })}
+          reloadDocument
+          variant="default"
+        >
+          {words.csv}
+        </ButtonLink>
+      </Group>
+      {isMonth && <Shown org={org} month={month} onClose={() => setFilters({ statement: "" })} />}
+    </Section>
+  );
+}
+
+function Shown({ org, month, onClose }: { org: string; month: string; onClose: () => void }) {
+  const statement = useQuery(read("GET /orgs/{org}/billing/statement", { org }, { month }));
+  return (
+    <Loaded query={statement} loading={<Loading lines={1} height={300} />}>
+      {(of) => (
+        <Paper withBorder p="md">
+          <Stack gap="md">
+            <Group justify="space-between" gap="xs">
+              <Text size="sm" c="dimmed">
+                {of.final ? words.ended(formatMonth(of.month)) : words.runs(formatMonth(of.month))}
+              </Text>
+              <Button size="compact-sm" variant="subtle" onClick={onClose}>
+                {words.close}
+              </Button>
+            </Group>
+            <Sums of={of} />
+            {of.charges.length > 0 && (
+              <DataTable
+                label={words.charges}
+                rows={of.charges}
+                rowKey={({ model, key }) => `${model} ${key.id}`}
+                columns={COLUMNS}
+              />
+            )}
+            {of.other_charges !== null && (
+              <Text size="sm">
+                {words.others(formatCount(of.other_charges.rows))}{" "}
+                <ExactMoney usd={of.other_charges.amount_usd} />
+              </Text>
+            )}
+            {of.head !== null && (
+              <Text size="xs" c="dimmed" className="name">
+                {words.head(formatCount(of.head.n))} <Code>{of.head.hash}</Code>
+              </Text>
+            )}
+          </Stack>
+        </Paper>
+      )}
+    </Loaded>
+  );
+}
+
+const Sums = ({ of }: { of: StatementOfMonth }) => (
+  <>
+    <Table fz="sm" withRowBorders={false} verticalSpacing={2} maw={460} aria-label={words.sums}>
+      <Table.Tbody>
+        <Line label={words.opening} usd={of.opening_usd} />
+        <Line sign="+" label={words.purchases} usd={of.purchases_usd} />
+        <Line sign="+" label={words.grants} usd={of.grants_usd} />
+        <Line sign="+" label={words.refunds} usd={of.refunds_usd} />
+        <Line sign="−" label={words.chargesSum} usd={of.charges_usd} />
+        <Line sign="−" label={words.chargebacks} usd={of.chargebacks_usd} />
+        <Line sign="=" label={words.closing} usd={of.closing_usd} strong />
+      </Table.Tbody>
+    </Table>
+    <Text size="xs" c="dimmed">
+      {words.ofIt} <ExactMoney usd={of.available_usd} /> {words.available} + <ExactMoney usd={of.held_usd} />{" "}
+      {words.held}
+      {!isZero(of.debt_usd) && (
+        <>
+          {" − "}
+          <ExactMoney usd={of.debt_usd} /> {words.owed}
+        </>
+      )}
+    </Text>
+    {!isZero(of.drift_usd) && (
+      <Alert color="red" variant="light">
+        {words.drift} <ExactMoney usd={of.drift_usd} />
+      </Alert>
+    )}
+  </>
+);
+
+const Line = ({
+  label,
+  usd,
+  sign = "",
+  strong = false,
+}: {
+  label: string;
+  usd: string;
+  sign?: string;
+  strong?: boolean;
+}) => (
+  <Table.Tr fw={strong ? 700 : 400}>
+    <Table.Td w={16} pl={0}>
+      {sign}
+    </Table.Td>
+    <Table.Td pl={0}>{label}</Table.Td>
+    <Table.Td pr={0} ta="right">
+      <ExactMoney usd={usd} />
+    </Table.Td>
+  </Table.Tr>
+);
+
+const COLUMNS: Column<Charge>[] = [
+  { title: words.model, always: true, cell: ({ model }) => <span className="name">{model}</span> },
+  {
+    title: words.key,
+    cell: ({ key }) => (
+      <span className="name" title={key.id}>
+        {key.name}
+      </span>
+    ),
+  },
+  { title: words.requests, figures: true, cell: ({ requests }) => formatCount(requests) },
+  {
+    title: words.charge,
+    always: true,
+    figures: true,
+    cell: ({ charge_usd }) => <ExactMoney usd={charge_usd} />,
+  },
+];

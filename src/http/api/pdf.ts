@@ -1,0 +1,6 @@
+// A document to keep: under its name, as a download.
+import type { PdfFile } from "../../api/endpoint.ts";
+import { fileHeaders } from "./csv.ts";
+
+export const pdfResponse = ({ name, bytes }: PdfFile): Response =>
+  new Response(bytes, { headers: fileHeaders(name, { type: "application/pdf", end: "pdf" }) });

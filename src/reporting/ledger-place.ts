@@ -1,0 +1,40 @@
+// Where in an organization's ledger an instant lies. Entries are numbered without gaps and stamped in that order (money.md
+// §2), so their primary key is an index of their times: a handful of look-ups instead of an index that each entry would pay for.
+import { from, rowOf } from "../store/query.ts";
+import type { Sql } from "../store/sql.ts";
+import type { Tables } from "../store/tables.ts";
+
+/** Entries that one statement reads: a few milliseconds, after which others have their turn. */
+export const PIECE = 5_000n;
+
+/** A turn of the event loop between two pieces: where the store answers on this thread, nothing else would get one. */
+export const othersTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+const entries = (organizationId: string) =>
+  from.selectFrom("ledger_entry").where("org_id", "=", organizationId).where("slot", "=", 0n);
+
+/** The number of the first entry of this instant or later; `newest + 1` where there is none. */
+export async function firstEntrySince(
+  sql: Sql,
+  organizationId: string,
+  { ms, newest }: { ms: number; newest: bigint },
+): Promise<bigint> {
+  let [low, high] = [1n, newest + 1n];
+  while (low < high) {
+    const middle = (low + high) / 2n;
+    const query = entries(organizationId).select("at").where("version", "=", middle);
+    const row = await rowOf(sql, query);
+    if (row !== undefined && row.at < BigInt(ms)) low = middle + 1n;
+    else high = middle;
+  }
+  return low;
+}
+
+export type StoredEntry = Tables["ledger_entry"];
+
+export const entryNumbered = (
+  sql: Sql,
+  organizationId: string,
+  version: bigint,
+): Promise<StoredEntry | undefined> =>
+  rowOf(sql, entries(organizationId).selectAll().where("version", "=", version));
