@@ -1,6 +1,7 @@
 // Counters in memory, printed for Prometheus. Labels come only from closed sets: never a key, an organization or a
 // request (S34). The library sits behind this file, so that it can be replaced.
-import { collectDefaultMetrics, Counter, Gauge, Registry } from "prom-client";
+import { Counter, Gauge, Registry } from "prom-client";
+import { tellOfProcess } from "./process-metrics.ts";
 
 interface Figures {
   openStreams: () => number;
@@ -10,9 +11,6 @@ interface Figures {
   /** What others print beside these, as Prometheus reads it. */
   beside: () => string;
 }
-
-/** Figures of V8 and libuv, which Bun does not have. */
-const NEVER_MOVE = /^nodejs_(active_|heap_space_|gc_)/;
 
 export class Metrics {
   private readonly registry = new Registry();
@@ -77,9 +75,7 @@ export class Metrics {
   /** All of `figures` is read at each scrape. */
   constructor(private readonly figures: Figures) {
     const { openStreams, failedJobs, quarantined } = figures;
-    collectDefaultMetrics({ register: this.registry });
-    for (const { name } of this.registry.getMetricsAsArray())
-      if (NEVER_MOVE.test(name)) this.registry.removeSingleMetric(name);
+    tellOfProcess(this.registry);
     this.gauge(
       "tollgate_quarantined_requests",
       "Requests whose record is damaged: their credits stay held until an operator decides.",
