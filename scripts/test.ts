@@ -6,6 +6,7 @@
 import { Glob } from "bun";
 import { spawn } from "node:child_process";
 import { join } from "node:path";
+import { MemoryFolder } from "../test/support/memory-folder.ts";
 import { PostgresServer } from "../test/support/postgres.ts";
 
 /** Far beyond what any test takes alone: on a machine with other work the slowest take their time, and are not wrong. */
@@ -17,6 +18,9 @@ const TOGETHER = "--no-isolate";
 /** Of the gateways of all files that run at once. */
 const CONNECTIONS = "500";
 
+/** Each commit waits for its disk, which is most of what a test of the store waits for; a process that is killed loses nothing in memory either. */
+const memory = MemoryFolder.make();
+if (memory !== null) process.env["TMPDIR"] = memory.path;
 const given = process.env["TEST_DATABASE_URL"] ?? "";
 const server = given === "" ? await PostgresServer.start({ max_connections: CONNECTIONS }) : null;
 
@@ -125,6 +129,7 @@ if (waiting.length > 0) lanes.push(run(1, [...flags, ...waiting], { last: true }
 const ran = await Promise.all(lanes);
 if (alone.length > 0) ran.push(await run(1, [...flags, ...alone]));
 await server?.stop();
+memory?.remove();
 const sum = (of: "passed" | "failed"): number => ran.reduce((total, one) => total + one[of], 0);
 console.log(`${sum("passed")} passed, ${sum("failed")} failed`);
 process.exit(ran.every(({ code, passed }) => code === 0 && passed > 0) ? 0 : 1);

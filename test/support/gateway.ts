@@ -165,7 +165,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
 }
 
 /** TOLLGATE_TEST_STORE=postgres runs every test of a whole gateway on PostgreSQL. */
-const postgresDatabase = async (): Promise<TestDatabase> => (await testPostgres()).database();
+const postgresDatabase = async (): Promise<TestDatabase> => (await testPostgres()).migrated();
 
 async function makeSigner(directory: string): Promise<{ key: ReleaseKey; trustFile: string }> {
   const { privateJwk, publicJwk } = await generateReleaseKey();

@@ -8,7 +8,11 @@ export class Replicas {
     readonly database: TestDatabase,
   ) {}
 
-  static async start(count: number, postgres: TestPostgres, settings = ""): Promise<Replicas> {
+  static async start(
+    count: number,
+    postgres: Pick<TestPostgres, "database">,
+    settings = "",
+  ): Promise<Replicas> {
     const database = await postgres.database();
     const env = { DATABASE_URL: database.url };
     const first = await ProcessGateway.start(env, settings);
