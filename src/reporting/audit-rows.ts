@@ -8,6 +8,7 @@ import { printTime } from "../domain/print.ts";
 import { from, rowsOf, when } from "../store/query.ts";
 import type { Sql } from "../store/sql.ts";
 import type { Tables } from "../store/tables.ts";
+import { type AuditNames, auditNames, managementKeyNames } from "./audit-targets.ts";
 import { auditCursor, numberedCursor } from "./cursors.ts";
 import { windowIfAsked } from "./windows.ts";
 
@@ -62,11 +63,16 @@ export async function auditPage(
   if (rows.length === 0) return { data: [], next_cursor: null };
   const actors = [...new Set(rows.map((row) => row.actor))];
   const persons = await on.people.persons(actors);
+  const shown = rows.slice(0, limit);
   const known: Known = {
-    names: new Map(persons.map(({ id, name }) => [id, name])),
+    ...(await auditNames(on, shown)),
+    names: new Map([
+      ...(platform ? await managementKeyNames(on.sql, actors) : []),
+      ...persons.map(({ id, name }) => [id, name] as const),
+    ]),
     hidden: platform ? new Set() : new Set(await ofPlatform(on.sql, actors, persons)),
   };
-  const data = rows.slice(0, limit).map((row) => printed(row, known));
+  const data = shown.map((row) => printed(row, known));
   return { data, next_cursor: rows.length > limit ? (data.at(-1)?.id ?? null) : null };
 }
 
@@ -114,19 +120,21 @@ async function ofPlatform(
   return actors.filter((actor) => !members.has(actor));
 }
 
-interface Known {
+interface Known extends AuditNames {
   names: ReadonlyMap<string, string>;
   /** Actors whose addresses are not shown. */
   hidden: ReadonlySet<string>;
 }
 
-const printed = (row: Tables["audit_log"], { names, hidden }: Known): Row => ({
+const printed = (row: Tables["audit_log"], { names, targets, organizations, hidden }: Known): Row => ({
   id: String(row.seq ?? row.id),
   at: printTime(row.at),
   actor: { id: row.actor, name: names.get(row.actor) ?? null },
   action: row.action,
   org: row.org_id,
+  org_name: row.org_id === null ? null : (organizations.get(row.org_id) ?? null),
   target: row.target,
+  target_name: targets.get(row.target) ?? null,
   before: row.value_before,
   after: row.value_after,
   address: hidden.has(row.actor) ? null : row.address,

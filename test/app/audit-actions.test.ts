@@ -33,6 +33,14 @@ test("what the ledger and the operator write into it is offered", async () => {
     const { data } = await olga.app("GET /orgs/{org}/audit", { org });
     expect(data.length).toBeGreaterThan(6);
     expect(data.map(({ action }) => action).filter((action) => !offered.includes(action))).toEqual([]);
+    // And what it is about is named, so that a line can be read.
+    expect(new Set(data.map(({ org_name }) => org_name))).toEqual(new Set(["Acme"]));
+    expect(data.find(({ action }) => action === "key.create")?.target_name).toBe("two");
+    expect(data.find(({ action }) => action === "member.join")?.target_name).toBe("olga");
+    await root.app("POST /operator/management-keys", {}, { name: "Deploy" });
+    const [made] = (await root.app("GET /operator/audit", {}, undefined, "?action=management_key.create"))
+      .data;
+    expect(made).toMatchObject({ target_name: "Deploy", org_name: null });
   } finally {
     await gateway.stop();
   }

@@ -6,7 +6,7 @@ import { read } from "../../api/read.ts";
 import { formatTarget } from "../../format/change.ts";
 import { text, useFilters } from "../../filters.ts";
 import { auditTexts as words } from "./texts.ts";
-import { AUDIT_COLUMNS, type AuditRow } from "./columns.tsx";
+import { AUDIT_COLUMNS, type AuditRow, OPERATOR_AUDIT_COLUMNS, Sentence as Told } from "./columns.tsx";
 import { Copyable } from "../../components/copy.tsx";
 import { DataTable } from "../../components/data-table.tsx";
 import { Time } from "../../components/figures.tsx";
@@ -31,7 +31,7 @@ export function AuditTable({ label, org, rows, more }: AuditTableProps) {
         label={label}
         rows={rows}
         rowKey={({ id }) => id}
-        columns={AUDIT_COLUMNS}
+        columns={org === null ? OPERATOR_AUDIT_COLUMNS : AUDIT_COLUMNS}
         onOpen={({ id }) => set({ line: id })}
         more={more}
       />
@@ -73,6 +73,7 @@ function Line({ org, id, row }: LineProps) {
 
 const Whole = ({ of }: { of: AuditRow }) => (
   <Stack gap="sm">
+    <Told of={of} />
     <Table fz="sm" withRowBorders={false} verticalSpacing={4}>
       <Table.Tbody>
         <Fact name={words.columns.at}>
@@ -87,8 +88,14 @@ const Whole = ({ of }: { of: AuditRow }) => (
         <Fact name={words.columns.action}>
           <Code>{of.action}</Code>
         </Fact>
-        <Fact name={words.filters.org}>{of.org ?? words.platform}</Fact>
-        <Fact name={words.columns.target}>{formatTarget(of.target)}</Fact>
+        <Fact name={words.filters.org}>
+          {of.org_name !== null && <Text size="sm">{of.org_name}</Text>}
+          {of.org === null ? words.platform : <Code>{of.org}</Code>}
+        </Fact>
+        <Fact name={words.columns.target}>
+          {of.target_name !== null && <Text size="sm">{of.target_name}</Text>}
+          <Code>{formatTarget(of.target)}</Code>
+        </Fact>
         <Fact name={words.line.before}>{of.before !== null && <Value of={of.before} />}</Fact>
         <Fact name={words.line.after}>{of.after !== null && <Value of={of.after} />}</Fact>
       </Table.Tbody>

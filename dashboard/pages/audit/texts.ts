@@ -21,8 +21,21 @@ export const auditTexts = {
     actor: "Who",
     action: "Action",
     target: "Target",
-    change: "Before → after",
+    what: "What happened",
+    org: "Organization",
+    address: "From",
   },
+  /** What acts without being a person or a key. */
+  actors: {
+    installation: "The installation's key",
+    recovery: "The gateway, finding what a crash left,",
+    start: "The gateway at its start",
+    "first start": "The gateway at its first start",
+    demo: "The gateway's demo",
+    stripe: "Stripe",
+    test: "The test of payments",
+    manual: "A payment by hand",
+  } as Readonly<Record<string, string>>,
   line: {
     title: "Line of the log",
     address: "Address",

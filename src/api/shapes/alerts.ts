@@ -84,7 +84,10 @@ const auditRow = z.object({
   actor: z.object({ id: z.string(), name: z.string().nullable() }),
   action: z.string(),
   org: z.string().nullable(),
+  org_name: z.string().nullable(),
   target: z.string(),
+  /** What it is called now; null where it has no name of its own or is not there any more. */
+  target_name: z.string().nullable(),
   before: z.string().nullable(),
   after: z.string().nullable(),
   /**

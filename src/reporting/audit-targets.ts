@@ -1,0 +1,77 @@
+// What the targets of the audit log's lines are called, so that a line can be read as a sentence: those of one page, each kind
+// in one look-up by id. Nothing is called anything that is not there any more.
+import type { People } from "../people/people.ts";
+import { from, rowsOf } from "../store/query.ts";
+import { inHundreds, type Sql } from "../store/sql.ts";
+import { organizationNames } from "./organization-names.ts";
+
+interface Line {
+  action: string;
+  target: string;
+  org_id: string | null;
+}
+
+interface TargetPorts {
+  sql: Sql;
+  people: Pick<People, "persons">;
+}
+
+export interface AuditNames {
+  /** By id, whatever the id is of. */
+  targets: ReadonlyMap<string, string>;
+  organizations: ReadonlyMap<string, string>;
+}
+
+type Names = readonly (readonly [id: string, name: string])[];
+type LookUp = (on: TargetPorts, ids: string[]) => Promise<Names>;
+
+/** By what stands before the dot of an action. What is not here is told by its id or has a name of its own (a route). */
+const LOOK_UPS: Readonly<Record<string, LookUp>> = {
+  key: async ({ sql }, ids) =>
+    (await rowsOf(sql, from.selectFrom("api_key").select(["key_id", "name"]).where("key_id", "in", ids))).map(
+      ({ key_id, name }) => [key_id, name],
+    ),
+  management_key: ({ sql }, ids) => managementKeyNames(sql, ids),
+  alert_channel: async ({ sql }, ids) =>
+    (
+      await rowsOf(
+        sql,
+        from.selectFrom("alert_channel").select(["channel_id", "name"]).where("channel_id", "in", ids),
+      )
+    ).map(({ channel_id, name }) => [channel_id, name]),
+  entitlement: async ({ sql }, ids) =>
+    (await rowsOf(sql, from.selectFrom("entitlement").select(["id", "model"]).where("id", "in", ids))).map(
+      ({ id, model }) => [id, model],
+    ),
+  member: persons,
+  operator: persons,
+  person: persons,
+};
+
+/** Of these ids; what is none is left out. */
+export async function managementKeyNames(sql: Sql, ids: readonly string[]): Promise<Names> {
+  const found: [string, string][] = [];
+  for (const some of inHundreds(ids)) {
+    const query = from.selectFrom("management_key").select(["id", "name"]).where("id", "in", some);
+    for (const { id, name } of await rowsOf(sql, query)) found.push([id, name]);
+  }
+  return found;
+}
+
+async function persons({ people }: TargetPorts, ids: string[]): Promise<Names> {
+  return (await people.persons(ids)).map(({ id, name }) => [id, name] as const);
+}
+
+export async function auditNames(on: TargetPorts, lines: readonly Line[]): Promise<AuditNames> {
+  const byNoun = Map.groupBy(lines, ({ action }) => action.slice(0, action.indexOf(".")));
+  const found = await Promise.all(
+    [...byNoun].map(async ([noun, of]) => {
+      const lookUp = LOOK_UPS[noun];
+      if (lookUp === undefined) return [];
+      const ids = [...new Set(of.map(({ target }) => target))];
+      return (await Promise.all(inHundreds(ids).map((some) => lookUp(on, some)))).flat();
+    }),
+  );
+  const owners = lines.flatMap(({ org_id }) => (org_id === null ? [] : [org_id]));
+  return { targets: new Map(found.flat()), organizations: await organizationNames(on.sql, owners) };
+}

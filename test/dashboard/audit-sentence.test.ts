@@ -1,0 +1,81 @@
+// Lines of the audit log read as sentences: those that have one of their own, and those of versions to come.
+import { expect, test } from "bun:test";
+import { plain, rawOf, sentenceOf, type Told } from "../../dashboard/pages/audit/sentence.ts";
+import { ORGANIZATION_ACTIONS } from "../../src/domain/audit-actions.ts";
+
+const line = (action: string, over: Partial<Told> & { from?: object; to?: object } = {}): Told => {
+  const { from, to, ...rest } = over;
+  return {
+    action,
+    target: "key_1",
+    target_name: "Batch",
+    before: from === undefined ? null : JSON.stringify(from),
+    after: to === undefined ? null : JSON.stringify(to),
+    ...rest,
+  };
+};
+const limit = (from: string | null, to: string | null) =>
+  plain(sentenceOf(line("key.limit", { from: { limit_usd: from }, to: { limit_usd: to } })));
+
+test("a limit is raised, lowered, set or lifted, by the amounts", () => {
+  expect(limit("5.000000000", "10.000000000")).toBe(
+    "raised the monthly limit of the key Batch from $5.00 to $10.00",
+  );
+  expect(limit("10.000000000", "9.990000000")).toBe(
+    "lowered the monthly limit of the key Batch from $10.00 to $9.99",
+  );
+  expect(limit(null, "10.000000000")).toBe("set the monthly limit of the key Batch to $10.00");
+  expect(limit("10.000000000", null)).toBe("lifted the monthly limit of the key Batch, which was $10.00");
+});
+
+test.each([
+  [
+    line("key.create", { to: { name: "CI", scope: "research", limit_usd: null } }),
+    "created the research key CI without a limit",
+  ],
+  [
+    line("member.role", { target_name: "Ada", from: { role: "viewer" }, to: { role: "admin" } }),
+    "changed the role of Ada from viewer to admin",
+  ],
+  [
+    line("credits.grant", {
+      target: '["operator","INV-1"]',
+      target_name: null,
+      from: { available_usd: "1.000000000" },
+      to: { available_usd: "6.000000000" },
+    }),
+    "granted credits; available went from $1.00 to $6.00",
+  ],
+  [
+    line("route.disable", { target: "r-1", target_name: null, to: { disabled: true, reason: "too slow" } }),
+    "disabled the route r-1: too slow",
+  ],
+  [
+    line("organization.settings", { to: { require_two_factor: true } }),
+    "now asks members for a second factor",
+  ],
+])("%j", (told, sentence) => expect(plain(sentenceOf(told))).toBe(sentence));
+
+test("every action that an organization's log can have is told without its code", () => {
+  for (const action of ORGANIZATION_ACTIONS) {
+    const told = plain(sentenceOf(line(action)));
+    expect(told).not.toContain(action);
+    expect(told).not.toMatch(/undefined|\[object/);
+  }
+});
+
+test("an action of a later version, damaged values and names of objects are told all the same", () => {
+  const told = (one: Told) => plain(sentenceOf(one));
+  expect(told(line("key.daily_limit", { from: { usd: "1" }, to: { usd: "2", on: true } }))).toBe(
+    "key daily limit: Batch, usd from 1 to 2, on true",
+  );
+  expect(told(line("key.limit", { before: '{"limit', after: "7" }))).toBe(
+    "set the monthly limit of the key Batch to none",
+  );
+  expect(told(line("constructor"))).toBe("constructor: Batch");
+  expect(told(line("key.revoke", { target_name: null }))).toBe("revoked the key key_1");
+});
+
+test("the line as it is kept stands behind the sentence", () => {
+  expect(rawOf(line("key.limit", { to: { limit_usd: "5" } }))).toBe('key.limit key_1\n– → {"limit_usd":"5"}');
+});
