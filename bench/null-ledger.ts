@@ -20,6 +20,7 @@ function admitted({ asked, held }: AdmissionRequest): AdmissionDecision {
     openRoutes: asked.plan.routes.map(({ route }) => route),
     researchMode: false,
     headroom: { available: PLENTY, keyLimitRemaining: null },
+    rates: [],
   };
 }
 

@@ -53,7 +53,7 @@ interface Lack {
 /** What would have to come back; null where nothing that comes back helps. */
 export function lackOf(short: Shortage | undefined): Lack | null {
   if (short?.of === "key_limit") return { of: "key", amount: short.missing };
-  if (short === undefined || short.debt > 0n) return null;
+  if (short?.of !== "credits" || short.debt > 0n) return null;
   return { of: "organization", amount: subUsd(short.required, short.available) };
 }
 

@@ -22,6 +22,7 @@ export function eachWrite(changes: Changes, dataKey: Uint8Array, told: WriteRows
   write(WRITE.takeClaim, changes.claimsTaken);
   write(WRITE.keepAnswer, sealedAnswers(changes.answers, dataKey));
   write(WRITE.keyMonth, [...changes.keyMonths]);
+  write(WRITE.rateLimit, [...changes.rateLimits]);
   write(WRITE.usageHour, [...changes.usageHours.values()]);
   write(WRITE.entry, changes.entries);
   write(WRITE.balance, changes.balances);

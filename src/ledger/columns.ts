@@ -9,7 +9,7 @@ import { insert, remove, update, type Write, type Written } from "./column-write
 export const LOAD = {
   balance: load(
     "org_balance",
-    "org_id available held debt purchased granted spent version head_hash stamped_at",
+    "org_id available held debt purchased granted spent version head_hash stamped_at limited",
   ),
   key: load("api_key", "org_id key_id digest scope limit_nano revoked_at"),
   keyMonth: load("key_month", "org_id key_id month held spent last_admitted_at"),
@@ -22,7 +22,11 @@ export const LOAD = {
     { checkpointed: "delivered_tokens IS NOT NULL", lowered: "lowered_txn IS NOT NULL" },
   ),
   entitlement: load("entitlement", "org_id model state expires_at"),
-  routeState: load("route_state", "route highest_version disabled"),
+  routeState: load("route_state", "route highest_version disabled limited"),
+  rateLimit: load(
+    "rate_limit",
+    "org_id key_id model requests_per_minute tokens_per_minute concurrent own_requests_per_minute own_tokens_per_minute own_concurrent requests_tat tokens_tat used_tat running since",
+  ),
   routeRelease: load("route_release", "digest expires_at"),
   topUp: load("topup", "org_id source external_id amount kind balance_after"),
   reversal: load("reversal", "org_id source external_id amount kind target balance_after debt_after"),
@@ -102,6 +106,10 @@ export const WRITE = {
   keyMonth: insert("key_month", "org_id key_id month held spent last_admitted_at", {
     over: { key: "org_id key_id month", set: "held spent last_admitted_at" },
   }),
+  // What is set stays as it is; a row without that is what a default of the configuration, or of a model, limits by.
+  rateLimit: insert("rate_limit", "org_id key_id model requests_tat tokens_tat used_tat running since", {
+    over: { key: "org_id key_id model", set: "requests_tat tokens_tat used_tat running" },
+  }),
   /** The tokens of many requests add up beyond 2^53. */
   usageHour: usageHour as unknown as Write<
     Omit<Written<typeof usageHour>, Sums> & Record<Sums, bigint> & { charge: NanoUsd }
@@ -112,7 +120,7 @@ export const WRITE = {
   ),
   balance: update("update_balance", "org_balance", {
     key: "org_id",
-    set: "available held debt purchased granted spent version head_hash stamped_at",
+    set: "available held debt purchased granted spent version head_hash stamped_at limited",
     read: "version",
     where: "t.slot = 0",
   }),

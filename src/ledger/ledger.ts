@@ -4,6 +4,7 @@ import type { Actor } from "../domain/actor.ts";
 import type { Credential } from "../domain/credential.ts";
 import type { Evidence, Tier } from "../domain/gateway-object.ts";
 import type { NanoUsd } from "../domain/money.ts";
+import type { RateSubject } from "../domain/rate-limits.ts";
 import type { Refusal } from "../domain/refusals.ts";
 import type { TokenCounts } from "../pricing/cost-lines.ts";
 import type { Query } from "../store/sql.ts";
@@ -85,18 +86,37 @@ export type AdmissionDecision =
       openRoutes: string[];
       researchMode: boolean;
       headroom: Headroom;
+      rates: readonly RateStanding[];
     }
   | { kind: "replay"; answer: StoredAnswer }
   /** The first request under this claim still runs. */
   | { kind: "running"; requestId: string }
   /** `authenticated` is false for 401: nothing about the organization may be said then. `short`: where money refused. */
-  | { kind: "refused"; refusal: Refusal; authenticated: boolean; short?: Shortage };
+  | {
+      kind: "refused";
+      refusal: Refusal;
+      authenticated: boolean;
+      short?: Shortage;
+      rates?: readonly RateStanding[];
+    };
+
+/** A limit per minute right after a decision; those at once say nothing of when. */
+export interface RateStanding {
+  subject: RateSubject;
+  of: "requests" | "tokens";
+  limit: number;
+  remaining: number;
+  /** Until all of it is free again. */
+  resetMs: number;
+}
 
 /** What money refused an admission with, as the decision found it. */
 export type Shortage =
   | { of: "credits"; required: NanoUsd; available: NanoUsd; held: NanoUsd; debt: NanoUsd }
   /** `missing`: how far the month is above the key's limit; at the limit is refused, below it is not. */
-  | { of: "key_limit"; missing: NanoUsd };
+  | { of: "key_limit"; missing: NanoUsd }
+  /** More tokens than a whole minute of a limit: `atMost`. */
+  | { of: "tokens_per_minute"; atMost: number };
 
 export interface AttemptRecord {
   n: number;

@@ -1,7 +1,7 @@
 // Puts what a store loaded among the rows of a batch, each under its id: cells in the order of `LOAD`, and of what stands
 // beside it.
 import { widthOf } from "./column-loads.ts";
-import { type Cell, flag, money, text } from "./cell.ts";
+import { type Cell, flag, int, money, text } from "./cell.ts";
 import { LOAD } from "./columns.ts";
 import { type ClaimRow, type KeyRow, type RequestRow, type RequestState, type Rows, rowId } from "./rows.ts";
 
@@ -65,6 +65,18 @@ export const putEntitlement: Put = (rows, cells) => {
 export const putRoute: Put = (rows, cells) => {
   const row = { ...LOAD.routeState.row(cells), ...LOAD.routeRelease.row(cells, widthOf(LOAD.routeState)) };
   rows.routes.set(row.route, row);
+};
+
+/** Whoever asks again changes the same row. */
+export const putRateLimit: Put = (rows, cells) => {
+  const row = LOAD.rateLimit.row(cells);
+  const id = rowId(row.organizationId, row.keyId, row.model);
+  if (!rows.rateLimits.has(id)) rows.rateLimits.set(id, row);
+};
+
+/** Organization, key, model, how many of its requests run. */
+export const putOpenRequests: Put = (rows, [organizationId, keyId, model, running]) => {
+  rows.openRequests.set(rowId(text(organizationId), text(keyId), text(model)), int(running));
 };
 
 export const putTopUp: Put = (rows, cells) => {

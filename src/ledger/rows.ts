@@ -13,6 +13,9 @@ export type BalanceRow = Loaded<typeof LOAD.balance>;
 export type KeyRow = Loaded<typeof LOAD.key>;
 export type KeyMonthRow = Loaded<typeof LOAD.keyMonth>;
 
+/** What is set for a subject of `domain/rate-limits.ts`, and what is taken of it: `limits/gcra.ts`. */
+export type RateLimitRow = Loaded<typeof LOAD.rateLimit>;
+
 export type RequestState = "dispatched" | "settled" | "released";
 
 /** A claim with what its request has come to. */
@@ -63,6 +66,12 @@ export interface Rows {
   requests: Map<string, RequestRow>;
   entitlements: Map<string, EntitlementRow[]>;
   routes: Map<string, RouteRow>;
+  /** Of those that an admission or the end of a request concerns, as far as there are any. */
+  rateLimits: Map<string, RateLimitRow>;
+  /** Organization, key and model for which they were asked. */
+  ratesAsked: Set<string>;
+  /** Requests that run, of a subject that a default limits and that has no row yet. */
+  openRequests: Map<string, number>;
   topUps: Map<string, TopUpRow>;
   reversals: Map<string, ReversalRow>;
   refundables: Map<string, RefundableRow>;
@@ -78,6 +87,9 @@ export const noRows = (): Rows => ({
   requests: new Map(),
   entitlements: new Map(),
   routes: new Map(),
+  rateLimits: new Map(),
+  ratesAsked: new Set(),
+  openRequests: new Map(),
   topUps: new Map(),
   reversals: new Map(),
   refundables: new Map(),
@@ -129,6 +141,7 @@ export interface Changes {
   /** `versionRead`: the version the row had when it was loaded; its update depends on it. */
   balances: (BalanceRow & { versionRead: number })[];
   keyMonths: Set<KeyMonthRow>;
+  rateLimits: Set<RateLimitRow>;
   entries: EntryRow[];
   opened: OpenedRow[];
   /** Written before `closed`. */
@@ -154,6 +167,7 @@ export interface Changes {
 export const noChanges = (): Changes => ({
   balances: [],
   keyMonths: new Set(),
+  rateLimits: new Set(),
   entries: [],
   opened: [],
   lowered: [],

@@ -5,6 +5,7 @@ import type { Release } from "../domain/release.ts";
 import { findRelease, printRelease, storedRelease } from "../ledger/frozen-release.ts";
 import type { Reader, Transactions } from "../ledger/ledger.ts";
 import { appendAuditLine } from "../store/audit-log.ts";
+import { ANY_FOR_EACH } from "./rate-limits.ts";
 import { ask, flagOf, lock, numberOf, orNull, type Query, type SqlRow, textOf } from "../store/sql.ts";
 
 export interface RouteRecord {
@@ -46,7 +47,7 @@ export const publishRelease = (
       [route, version, digest, jws, printRelease(release), signedBy, expiresAtMs, nowMs],
     );
     yield* ask(
-      `INSERT INTO route_state AS had (route, highest_version, disabled, since) VALUES (?1, ?2, ?3, ?4)
+      `INSERT INTO route_state AS had (route, highest_version, disabled, since, limited) VALUES (?1, ?2, ?3, ?4, ${ANY_FOR_EACH})
        ON CONFLICT (route) DO UPDATE SET highest_version = excluded.highest_version
        WHERE had.highest_version < excluded.highest_version`,
       [route, version, false, nowMs],

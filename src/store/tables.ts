@@ -124,7 +124,7 @@ export const TABLES = {
   },
   org_balance: {
     text: "org_id",
-    whole: "slot version stamped_at",
+    whole: "slot version stamped_at limited",
     money: "available held debt purchased granted spent",
     bytes: "head_hash",
   },
@@ -151,6 +151,12 @@ export const TABLES = {
     wholeOrNull: "decided_at",
     moneyOrNull: "charge",
   },
+  rate_limit: {
+    text: "org_id key_id model",
+    whole: "requests_tat tokens_tat used_tat running since",
+    wholeOrNull:
+      "requests_per_minute tokens_per_minute concurrent own_requests_per_minute own_tokens_per_minute own_concurrent",
+  },
   request: {
     text: "org_id request_id key_id model tier month release_digest attempts",
     textOrNull: "idem_key evidence error_code finish_reason usage_classes surface",
@@ -172,7 +178,12 @@ export const TABLES = {
     text: "route digest jws manifest signed_by",
     whole: "version expires_at published_at",
   },
-  route_state: { text: "route", textOrNull: "reason", whole: "highest_version since", flag: "disabled" },
+  route_state: {
+    text: "route",
+    textOrNull: "reason",
+    whole: "highest_version since limited",
+    flag: "disabled",
+  },
   schema_migration: { text: "name checksum", whole: "version applied_at" },
   store_state: { whole: "id epoch", bytes: "data_key_check" },
   stream_chunk: { text: "org_id request_id", whole: "seq", bytes: "sealed" },

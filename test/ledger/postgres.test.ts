@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { FORMATS } from "../../src/gateway/formats/formats.ts";
+import { NO_RATE_DEFAULTS } from "../../src/domain/rate-limits.ts";
 import { interruptedStreams } from "../../src/gateway/interrupted-stream.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { openPostgresLedger } from "../../src/ledger/postgres/ledger.ts";
@@ -12,6 +13,7 @@ import { openPostgresStore } from "../../src/store/postgres.ts";
 import { testClock } from "../support/clock.ts";
 import { testPostgres } from "../support/postgres.ts";
 import { ledgerConformance } from "./conformance.ts";
+import { rateConformance } from "./rate-limits.ts";
 import { World } from "./world.ts";
 import { readUsage } from "../../src/registry/requests.ts";
 
@@ -31,6 +33,7 @@ async function open(
   url: string,
   directory: string,
   clock?: Clock,
+  rateDefaults = NO_RATE_DEFAULTS,
 ): Promise<{
   ledger: Ledger;
   close(): Promise<void>;
@@ -43,6 +46,7 @@ async function open(
     idempotency,
     printInterrupted: interruptedStreams(FORMATS),
     sweepEveryMs: DAY_MS,
+    rateDefaults,
     ...(clock !== undefined && { clock }),
   });
   return {
@@ -72,6 +76,19 @@ ledgerConformance("PostgreSQL", async (clock) => {
     },
     close: async () => {
       for (const one of opened) await one.close();
+      await database.drop();
+    },
+  };
+});
+
+rateConformance("PostgreSQL", async (clock, rateDefaults) => {
+  const database = await (await testPostgres()).database();
+  const one = await open(database.url, folder(), clock, rateDefaults);
+  return {
+    ledger: one.ledger,
+    crash: () => Promise.reject(new Error("not here")),
+    close: async () => {
+      await one.close();
       await database.drop();
     },
   };

@@ -16,6 +16,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { FORMATS } from "../../src/gateway/formats/formats.ts";
+import { NO_RATE_DEFAULTS } from "../../src/domain/rate-limits.ts";
 import { interruptedStreams } from "../../src/gateway/interrupted-stream.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { openSqliteLedger } from "../../src/ledger/sqlite/ledger.ts";
@@ -24,6 +25,7 @@ import { openSqliteStore, type SqliteStore } from "../../src/store/sqlite.ts";
 import { testClock } from "../support/clock.ts";
 import { reads } from "../support/wait.ts";
 import { ledgerConformance } from "./conformance.ts";
+import { rateConformance } from "./rate-limits.ts";
 import { CLASSED, World } from "./world.ts";
 import { readRequest } from "../../src/registry/requests.ts";
 
@@ -38,9 +40,15 @@ const folder = (): string => {
 afterAll(() => folders.forEach((made) => rmSync(made, { recursive: true, force: true })));
 
 /** The sweeper sleeps: a crash here closes the store under its ledger. */
-const openLedger = (store: SqliteStore, clock: Clock, sweepEveryMs = DAY_MS): Promise<Ledger> =>
+const openLedger = (
+  store: SqliteStore,
+  clock: Clock,
+  sweepEveryMs = DAY_MS,
+  rateDefaults = NO_RATE_DEFAULTS,
+): Promise<Ledger> =>
   openSqliteLedger({
     store,
+    rateDefaults,
     clock,
     idempotency,
     printInterrupted: interruptedStreams(FORMATS),
@@ -59,6 +67,19 @@ ledgerConformance("SQLite", async (clock) => {
       ledger = await openLedger(store, clock);
       return ledger;
     },
+    close: async () => {
+      await ledger.close();
+      store.close();
+    },
+  };
+});
+
+rateConformance("SQLite", async (clock, rateDefaults) => {
+  const store = openSqliteStore(folder());
+  const ledger = await openLedger(store, clock, DAY_MS, rateDefaults);
+  return {
+    ledger,
+    crash: () => Promise.reject(new Error("not here")),
     close: async () => {
       await ledger.close();
       store.close();

@@ -30,6 +30,7 @@ interface Move {
 export class AccountPostings {
   private readonly moves: Move[] = [];
   private readonly merged = new Map<EntryKind, Move>();
+  private marked = false;
   private readonly opening: { available: NanoUsd; held: NanoUsd };
 
   /** `balance` belongs to these postings from now on. */
@@ -68,8 +69,15 @@ export class AccountPostings {
     this.moveReferenced("debt_paid", minUsd(this.balance.debt, this.balance.available), reference);
   }
 
+  /** From now on whoever loads this organization looks for rate limits, too. */
+  markLimited(): void {
+    if (this.balance.limited === 1) return;
+    this.balance.limited = 1;
+    this.marked = true;
+  }
+
   get touched(): boolean {
-    return this.moves.length > 0;
+    return this.moves.length > 0 || this.marked;
   }
 
   /** The entries of this batch; version, chain head and stamp of the balance move on. */

@@ -1,5 +1,6 @@
 // The batch on the drawing board: loaded rows, the postings of each organization, and the changes so far. Later
 // operations of a batch see what earlier ones decided; nothing here knows a store or a clock (money.md §7).
+import type { RateDefaults } from "../../domain/rate-limits.ts";
 import { utcMonth } from "../../lib/clock.ts";
 import { ZERO_USD } from "../../domain/money.ts";
 import { AccountPostings } from "./account-postings.ts";
@@ -14,6 +15,7 @@ export interface BatchContext {
   epoch: number;
   /** Both counted from the end of the request. */
   retention: { answerMs: number; claimMs: number; answerBytes: number };
+  rateDefaults: RateDefaults;
 }
 
 export class BatchState {

@@ -10,6 +10,7 @@ import { decideKey } from "./key.ts";
 import type { BatchState } from "../commit/batch-state.ts";
 import type { AdmissionRequest, AdmissionPlan, AdmissionDecision, Claim } from "../ledger.ts";
 import * as refuse from "./policy-refusals.ts";
+import { type Limited, limitedBy, rateBlocks, standingsOf, takeRate } from "./rate.ts";
 import { type KeyMonthRow, type KeyRow, rowId } from "../rows.ts";
 import { missingBalance } from "../unreadable.ts";
 
@@ -48,11 +49,14 @@ export function decideAdmission(batch: BatchState, admission: AdmissionRequest):
     entitlementRefusal(batch, organizationId, { plan, atMs: postings.atMs }) ?? //                        7
     paidRefusal(postings, plan); //                                                                       8
   if (rights !== null) return refused(rights);
+  const limited = limitedBy(batch, { organizationId, keyId, model: plan.model }, postings.atMs);
   const short =
-    limitRefusal(known.key, month, postings.atMs) ?? //                                                   9
-    creditsRefusal(postings, plan.hold); //                                                              10
+    rateRefusal(limited, plan, postings.atMs) ?? //                                                       9
+    limitRefusal(known.key, month, postings.atMs) ?? //                                                  10
+    creditsRefusal(postings, plan.hold); //                                                              11
   if (short !== null) return short;
-  return admit(batch, admission, { plan, routes: open.routes, postings, month, key: known.key }); //     11
+  const granted = { plan, routes: open.routes, postings, month, key: known.key, limited };
+  return admit(batch, admission, granted); //                                                            12
 }
 
 type Refused = Extract<AdmissionDecision, { kind: "refused" }>;
@@ -125,6 +129,15 @@ function paidRefusal(postings: AccountPostings, plan: AdmissionPlan): Refusal | 
     : null;
 }
 
+const tokensOf = ({ promptBound, outputBound }: AdmissionPlan): number => promptBound + outputBound;
+
+function rateRefusal(limited: readonly Limited[], plan: AdmissionPlan, atMs: number): Refused | null {
+  const blocked = rateBlocks(limited, tokensOf(plan), atMs);
+  if (blocked === null) return null;
+  const { refusal, short } = blocked;
+  return { ...refused(refusal), rates: standingsOf(limited, atMs), ...(short !== undefined && { short }) };
+}
+
 /** At the limit or above: so at most the request that crosses it goes over. */
 function limitRefusal({ limit }: KeyRow, month: KeyMonthRow, atMs: number): Refused | null {
   if (limit === null || month.spent + month.held < limit) return null;
@@ -145,15 +158,17 @@ interface Granted {
   postings: AccountPostings;
   month: KeyMonthRow;
   key: KeyRow;
+  limited: readonly Limited[];
 }
 
 function admit(batch: BatchState, admission: AdmissionRequest, granted: Granted): Admitted {
-  const { plan, routes, postings, month, key } = granted;
+  const { plan, routes, postings, month, key, limited } = granted;
   if (plan.hold < 0n) throw new Error(`a hold of ${plan.hold} nano-USD`);
   postings.moveForRequest("hold", plan.hold);
   month.held = addUsd(month.held, plan.hold);
   month.lastAdmittedAtMs = postings.atMs;
   batch.changes.keyMonths.add(month);
+  takeRate(batch, limited, { tokens: tokensOf(plan), postings });
   open(batch, admission, granted);
   if (admission.claim !== null)
     takeClaim(batch, admission, { claim: admission.claim, plan, atMs: postings.atMs });
@@ -166,6 +181,7 @@ function admit(batch: BatchState, admission: AdmissionRequest, granted: Granted)
       available: postings.balance.available,
       keyLimitRemaining: key.limit === null ? null : remaining(key.limit, month),
     },
+    rates: standingsOf(limited, postings.atMs),
   };
 }
 

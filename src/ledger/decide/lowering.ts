@@ -1,5 +1,6 @@
 // A running request's hold, lowered to what an exact count of its prompt leaves possible: once, while it runs, by one more
 // entry (docs/decisions/0022-running-holds-are-lowered.md). Whoever ended it first has ended it: nothing changes then.
+import { lowerRate } from "./rate.ts";
 import { subUsd } from "../../domain/money.ts";
 import type { BatchState } from "../commit/batch-state.ts";
 import type { Lowering } from "../ledger.ts";
@@ -20,6 +21,7 @@ export function decideLowering(batch: BatchState, lowering: Lowering): boolean {
   const month = batch.keyMonthNamed(organizationId, request.keyId, request.month);
   month.held = subUsd(month.held, amount);
   batch.changes.keyMonths.add(month);
+  lowerRate(batch, request, request.promptBound - promptBound);
   batch.changes.lowered.push({
     organizationId,
     requestId,

@@ -3,6 +3,7 @@
 import { type NanoUsd, ZERO_USD, addUsd, minUsd, subUsd } from "../../domain/money.ts";
 import type { AccountPostings } from "../commit/account-postings.ts";
 import { decideLowering } from "./lowering.ts";
+import { endRate } from "./rate.ts";
 import type { BatchState } from "../commit/batch-state.ts";
 import type { ResolveOutcome, Settlement, StoredAnswer, Voiding } from "../ledger.ts";
 import { type ClosedRow, type RequestRow, rowId } from "../rows.ts";
@@ -43,6 +44,7 @@ export function settle(batch: BatchState, found: Open, settlement: Settling): vo
   postings.moveForRequest("variance", variance);
   postings.payDebt(null);
   releaseMonth(batch, request, charge);
+  endRate(batch, request, usage.promptTokens + usage.completionTokens);
   addUsage(batch, request, settlement);
   close(batch, found, {
     state: "settled",
@@ -94,6 +96,7 @@ export function release(batch: BatchState, found: Open, voiding: Voiding): void 
   postings.moveForRequest("void", request.hold);
   postings.payDebt(null);
   releaseMonth(batch, request, ZERO_USD);
+  endRate(batch, request, 0);
   close(batch, found, {
     state: "released",
     releaseDigest: null,

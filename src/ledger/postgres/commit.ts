@@ -11,6 +11,7 @@ import type { BatchContext } from "../commit/batch-state.ts";
 import { type Answer, askTogether, type Question } from "./flight.ts";
 import { DATABASE_NOW } from "./lease.ts";
 import { type Ask, loadRows } from "./load.ts";
+import type { PostgresRates } from "./load-rates.ts";
 import { type Marking, type WriterOperation, type WriterOutcome, organizationOf } from "./operations.ts";
 import { ask, askOnce, statement } from "./query.ts";
 import { isEmpty, writesOf } from "./write.ts";
@@ -23,6 +24,7 @@ export interface CommitPorts {
   stamps: Clock | null;
   dataKey: Uint8Array;
   retention: BatchContext["retention"];
+  rates: PostgresRates;
   /** The number that this process admits under. */
   epoch(): number;
   /** Unique and rising. */
@@ -106,11 +108,21 @@ async function decideBatch(
     const [, ...answers] = await askTogether(client, [BEGIN, ...questions]);
     return answers.map((answer) => answer.rows);
   };
+  const askMore: Ask = async (questions) =>
+    (await askTogether(client, questions)).map((answer) => answer.rows);
   try {
-    const { rows, databaseNowMs } = await loadRows(begin, money, { lock: true, aboutMs });
+    const { rates } = ports;
+    const asking = { ask: begin, askMore };
+    const { rows, databaseNowMs } = await loadRows(asking, money, { lock: true, aboutMs, rates });
     if (databaseNowMs !== null) databaseClock.read(databaseNowMs);
     const nowMs = stamps?.nowMs() ?? databaseNowMs ?? aboutMs;
-    const { decided, changes } = decide(rows, money, { nowMs, txn, epoch: ports.epoch(), retention });
+    const { decided, changes } = decide(rows, money, {
+      nowMs,
+      txn,
+      epoch: ports.epoch(),
+      retention,
+      rateDefaults: rates.defaults,
+    });
     return { decided, changes, writes: writesOf(changes, ports.dataKey) };
   } catch (error) {
     rollBack(client);

@@ -3,6 +3,7 @@
 // (money.md §2, §7). An admission is durable twice before anything is sent: the hold, then the mark "dispatched".
 import type { Credential } from "../../domain/credential.ts";
 import { overloaded } from "../../domain/overloaded.ts";
+import { NO_RATE_DEFAULTS, type RateDefaults } from "../../domain/rate-limits.ts";
 import type { Refusal } from "../../domain/refusals.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { crashPoint } from "../../lib/crash-point.ts";
@@ -30,11 +31,13 @@ import { WriterPool } from "./writer-pool.ts";
 import { evictGone, evictInstances, Lease } from "./lease.ts";
 import { KeyReader } from "./key-reader.ts";
 import { type Ask, loadRows } from "./load.ts";
+import { PostgresRates } from "./load-rates.ts";
 import { makeMonths } from "./months.ts";
 import { resolveOrphans } from "../orphans.ts";
 import { findUnowned } from "./orphans.ts";
 import { countQuarantined, quarantine } from "../quarantine.ts";
 import { readOrphan } from "../read-orphan.ts";
+import { mendRunning } from "../rate-running.ts";
 import { findAnswer } from "../requests.ts";
 import { findBalance } from "../balance.ts";
 import { resultUnreadable } from "../decide/policy-refusals.ts";
@@ -62,6 +65,8 @@ export interface PostgresLedgerPorts {
   sweepEveryMs?: number;
   writers?: number;
   jobs?: Jobs;
+  /** None where they are left out. */
+  rateDefaults?: RateDefaults;
 }
 
 const WRITERS = 4;
@@ -95,6 +100,7 @@ class PostgresLedger {
   private readonly spool: Spool;
   private readonly pulse = new Pulse();
   private readonly firstEpoch: number;
+  private readonly rates: PostgresRates;
   private transactions = 0;
   private readonly on: Transactions;
   private readonly jobs: Jobs;
@@ -108,6 +114,7 @@ class PostgresLedger {
     this.lease = lease;
     this.previous = previous;
     const { store, writers = WRITERS } = ports;
+    this.rates = new PostgresRates(ports.rateDefaults ?? NO_RATE_DEFAULTS);
     this.firstEpoch = lease.epoch;
     this.jobs = jobs;
     const changing: ChangePorts = { pool: store.pool, stamps: ports.clock ?? null };
@@ -164,6 +171,7 @@ class PostgresLedger {
       swept: (nowMs) => this.pulse.swept(nowMs),
       everyMs: this.ports.sweepEveryMs ?? 5_000,
       settleSpooled: () => this.settleSpooled(),
+      mendLimits: () => mendRunning(this.on),
       resolveOrphans: async () => {
         await evictInstances(pool, this.lease.mayEvict ? "overdue" : "returned");
         await this.resolveOrphans();
@@ -223,6 +231,7 @@ class PostgresLedger {
       dataKey: store.dataKey,
       owners: this.owners,
       epoch: () => this.lease.epoch,
+      rates: this.rates,
       retention: {
         answerMs: idempotency.bodyRetentionMs,
         claimMs: idempotency.bodyRetentionMs + idempotency.tombstoneRetentionMs,
@@ -298,11 +307,14 @@ class PostgresLedger {
     const aboutMs = this.nowMs();
     const asked: Ask = (questions) =>
       Promise.all(questions.map(({ statement, values }) => ask(store.pool, statement, [...values])));
-    const { rows, databaseNowMs } = await loadRows(asked, [operation], { lock: false, aboutMs });
+    const asking = { ask: asked, askMore: asked };
+    const { rates } = this;
+    const { rows, databaseNowMs } = await loadRows(asking, [operation], { lock: false, aboutMs, rates });
     const context = { nowMs: clock?.nowMs() ?? databaseNowMs ?? aboutMs, txn: 0, epoch: this.lease.epoch };
     const [first] = decide(rows, [operation], {
       ...context,
       retention: this.commitPorts().retention,
+      rateDefaults: rates.defaults,
     }).decided;
     if (first?.kind !== "outcome") throw first?.error ?? new Error("a preview was not decided");
     return this.answered(first.outcome as DecidedAdmission);

@@ -9,6 +9,7 @@ import { LOAD } from "../columns.ts";
 import * as put from "../put-rows.ts";
 import { type Rows, noRows, rowId } from "../rows.ts";
 import type { Parameter, Question } from "./flight.ts";
+import type { PostgresRates } from "./load-rates.ts";
 import { statement, transposed } from "./query.ts";
 
 export interface Loaded {
@@ -183,16 +184,20 @@ export interface LoadTerms {
   lock: boolean;
   /** About now: which months' rows of a key are read. */
   aboutMs: number;
+  rates: PostgresRates;
 }
 
 /** Rows by question, the questions asked in this order. */
 export type Ask = (questions: readonly Question[]) => Promise<Cell[][][]>;
 
-/** Everything the operations are decided on. On one connection, inside a transaction, unless nothing is locked. */
+/**
+ * Everything the operations are decided on. On one connection, inside a transaction, unless nothing is locked. `ask`: the
+ * first time; `askMore`: what only then shows to be needed.
+ */
 export async function loadRows(
-  ask: Ask,
+  { ask, askMore }: Record<"ask" | "askMore", Ask>,
   operations: readonly MoneyOperation[],
-  { lock, aboutMs }: LoadTerms,
+  { lock, aboutMs, rates }: LoadTerms,
 ): Promise<Loaded> {
   const wanted = new Wanted(operations);
   const rows = noRows();
@@ -221,8 +226,13 @@ export async function loadRows(
   read(wanted.reversals.size, "reversals", triples(wanted.reversals), put.putReversal);
   read(wanted.refundables.size, "refundables", pairs(wanted.refundables), put.putRefundable);
   read(wanted.quarantined.size, "quarantined", pairs(wanted.quarantined), put.putQuarantined);
-  const answers = await ask(questions);
+  const limits = rates.of(operations, rows);
+  const expected = limits.expected();
+  const answers = await ask([...questions, ...expected.questions]);
   for (const [index, into] of putting.entries()) for (const row of answers[index] ?? []) into(rows, row);
+  expected.take(answers.slice(questions.length));
+  for (let more = limits.missing(); more !== null; more = limits.missing())
+    more.take(await askMore(more.questions));
   return { rows, databaseNowMs };
 }
 

@@ -21,6 +21,8 @@ export interface SweepPorts {
   settleSpooled(): Promise<void>;
   /** Ends requests whose owner is gone. */
   resolveOrphans(): Promise<void>;
+  /** Sets right how many requests run under a limit. */
+  mendLimits(): Promise<unknown>;
   /** Told when a run has ended. */
   swept(nowMs: number): void;
   everyMs: number;
@@ -62,6 +64,7 @@ export function keepSweeping(ports: SweepPorts): Repeating {
   return jobs.every("ledger_sweep", ports.everyMs, async () => {
     await step("ledger_spool", () => ports.settleSpooled());
     await step("ledger_recovery", () => ports.resolveOrphans());
+    await step("ledger_limits", () => ports.mendLimits());
     const more = await step("ledger_retention", () => deleteExpired(on, ports.nowMs()));
     await step("ledger_instances", () => forgetInstances(on));
     await step("ledger_months", () => makeMonths(on, ports.nowMs()));

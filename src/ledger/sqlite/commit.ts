@@ -31,9 +31,9 @@ export class SqliteCommit implements Writer<Operation, Outcome> {
   constructor(
     private readonly store: SqliteStore,
     private readonly clock: Clock,
-    private readonly retention: BatchContext["retention"],
+    private readonly terms: Pick<BatchContext, "retention" | "rateDefaults">,
   ) {
-    this.connection = new SqliteConnection(store);
+    this.connection = new SqliteConnection(store, terms);
   }
 
   /** Commits the batch; outcomes in its order. Throws when it was rolled back, and `UnknownCommit` when that is not known. */
@@ -58,13 +58,13 @@ export class SqliteCommit implements Writer<Operation, Outcome> {
 
   /** What a batch would be decided on now. */
   context(txn = 0): BatchContext {
-    return { nowMs: this.clock.nowMs(), txn, epoch: this.store.epoch, retention: this.retention };
+    return { nowMs: this.clock.nowMs(), txn, epoch: this.store.epoch, ...this.terms };
   }
 
   /** Replaces the connection, and throws while the store takes no writes. */
   reopen(): void {
     this.store.reopen();
-    this.connection = new SqliteConnection(this.store);
+    this.connection = new SqliteConnection(this.store, this.terms);
     this.store.writer.run("UPDATE store_state SET epoch = epoch WHERE id = 1");
   }
 

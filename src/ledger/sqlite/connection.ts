@@ -3,6 +3,7 @@
 import type { Query } from "../../store/sql.ts";
 import { runOnSqlite } from "../../store/sqlite-sql.ts";
 import type { SqliteStore } from "../../store/sqlite.ts";
+import type { BatchContext } from "../commit/batch-state.ts";
 import { SqliteLoad } from "./load.ts";
 import { SqliteWrite } from "./write.ts";
 
@@ -11,8 +12,11 @@ export class SqliteConnection {
   readonly write: SqliteWrite;
   private readonly writer: SqliteStore["writer"];
 
-  constructor({ writer, dataKey }: Pick<SqliteStore, "writer" | "dataKey">) {
-    this.load = new SqliteLoad(writer);
+  constructor(
+    { writer, dataKey }: Pick<SqliteStore, "writer" | "dataKey">,
+    { rateDefaults }: Pick<BatchContext, "rateDefaults">,
+  ) {
+    this.load = new SqliteLoad(writer, rateDefaults);
     this.write = new SqliteWrite(writer, dataKey);
     this.writer = writer;
   }

@@ -1,6 +1,7 @@
 // The ledger on SQLite: one writer connection whose batches are the only way in, so there is one order of everything
 // and nothing about keys, limits or credits is cached (money.md §2, §7). Free reads use the same connection.
 import { overloaded } from "../../domain/overloaded.ts";
+import { NO_RATE_DEFAULTS, type RateDefaults } from "../../domain/rate-limits.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { SqliteStore } from "../../store/sqlite.ts";
 import { findBalance } from "../balance.ts";
@@ -25,6 +26,7 @@ import { neverDispatched, type PrintInterrupted } from "../recovery.ts";
 import { resolveOrphans } from "../orphans.ts";
 import { countQuarantined, quarantine } from "../quarantine.ts";
 import { readOrphan } from "../read-orphan.ts";
+import { mendRunning } from "../rate-running.ts";
 import { findAnswer } from "../requests.ts";
 import { Refusal } from "../../domain/refusals.ts";
 import { type Jobs, jobsOnStderr } from "../../lib/jobs.ts";
@@ -43,6 +45,8 @@ export interface SqliteLedgerPorts {
   /** Between two runs of the sweeper, milliseconds. */
   sweepEveryMs?: number;
   jobs?: Jobs;
+  /** None where they are left out. */
+  rateDefaults?: RateDefaults;
 }
 
 /** Before every deadline: resolves only what an earlier boot left. */
@@ -61,11 +65,15 @@ export async function openSqliteLedger({
   printInterrupted,
   sweepEveryMs = 5_000,
   jobs = jobsOnStderr(),
+  rateDefaults = NO_RATE_DEFAULTS,
 }: SqliteLedgerPorts): Promise<Ledger> {
   const commit = new SqliteCommit(store, clock, {
-    answerMs: idempotency.bodyRetentionMs,
-    claimMs: idempotency.bodyRetentionMs + idempotency.tombstoneRetentionMs,
-    answerBytes: ANSWER_BYTES_MAX,
+    rateDefaults,
+    retention: {
+      answerMs: idempotency.bodyRetentionMs,
+      claimMs: idempotency.bodyRetentionMs + idempotency.tombstoneRetentionMs,
+      answerBytes: ANSWER_BYTES_MAX,
+    },
   });
   const pulse = new Pulse();
   const batches = groupCommit(commit, { store, pulse, jobs });
@@ -100,6 +108,7 @@ export async function openSqliteLedger({
     swept: (nowMs) => pulse.swept(nowMs),
     isStoreFailure: refusedByStore,
     everyMs: sweepEveryMs,
+    mendLimits: () => mendRunning(on),
     resolveLate: () => resolveUnowned(clock.nowMs() - LATE_MS),
   });
   return {

@@ -1,6 +1,7 @@
 // Reads what a batch is decided on, each row once, inside the write transaction (money.md §7). Statements are prepared
 // once per connection.
 import type { Database, Statement } from "bun:sqlite";
+import type { RateDefaults } from "../../domain/rate-limits.ts";
 import { utcMonth } from "../../lib/clock.ts";
 import type { MoneyOperation } from "../decide/decide.ts";
 import type { Reversal } from "../decide/reversal.ts";
@@ -10,6 +11,7 @@ import { selected } from "../column-loads.ts";
 import { LOAD } from "../columns.ts";
 import * as put from "../put-rows.ts";
 import { type KeyRow, type Rows, noRows, rowId } from "../rows.ts";
+import { SqliteRates } from "./load-rates.ts";
 import { saturatedSum } from "./saturated-sum.ts";
 import { stampOf } from "../stamp.ts";
 
@@ -28,8 +30,10 @@ export class SqliteLoad {
   private readonly topUp: Reading;
   private readonly reversal: Reading;
   private readonly refundable: Reading;
+  private readonly rates: SqliteRates;
 
-  constructor(database: Database) {
+  constructor(database: Database, rateDefaults: RateDefaults) {
+    this.rates = new SqliteRates(database, rateDefaults);
     const prepare = (sql: string): Reading => database.prepare<unknown, string[]>(sql);
     this.balance = prepare(
       `SELECT ${selected(LOAD.balance, "b")} FROM org_balance b WHERE b.org_id = ?1 AND b.slot = 0`,
@@ -135,6 +139,7 @@ export class SqliteLoad {
     const { plan } = admission.asked;
     for (const { route } of plan.routes) this.loadRoute(rows, route);
     if (plan.tier === "research") this.loadEntitlements(rows, organizationId, plan.model);
+    this.rates.ofAdmission(rows, { organizationId, keyId, model: plan.model }, plan.routes);
   }
 
   /** The organization's newest stamp. */
@@ -167,6 +172,7 @@ export class SqliteLoad {
     const { organizationId, keyId, month } = request;
     this.loadBalance(rows, organizationId);
     this.loadKeyMonth(rows, [organizationId, keyId, month]);
+    this.rates.ofRequest(rows, request);
   }
 
   private loadRequest(rows: Rows, { organizationId, requestId }: Place): void {

@@ -23,6 +23,7 @@ import { LOWERED_HOLDS_SCHEMA } from "./0017-lowered-holds.ts";
 import { KEY_LOOK_UPS_SCHEMA } from "./0018-key-look-ups.ts";
 import { USAGE_CLASSES_SCHEMA } from "./0019-usage-classes.ts";
 import { SURFACES_SCHEMA } from "./0020-surfaces.ts";
+import { RATE_LIMITS_SCHEMA } from "./0021-rate-limits.ts";
 import { POSTGRES_LEDGER_SCHEMA } from "./postgres/0001-ledger.ts";
 import { POSTGRES_PAYMENTS_SCHEMA } from "./postgres/0003-payments.ts";
 import { inPostgres } from "./postgres/in-postgres.ts";
@@ -57,6 +58,7 @@ const ALL: Sources = [
   [18, "key look-ups", KEY_LOOK_UPS_SCHEMA],
   [19, "usage classes", USAGE_CLASSES_SCHEMA],
   [20, "surfaces", SURFACES_SCHEMA],
+  [21, "rate limits", RATE_LIMITS_SCHEMA],
 ];
 
 const ofStore = (dialect: Dialect): Migration[] =>

@@ -1,4 +1,4 @@
-// Figures that must agree between tables, on PostgreSQL (I3, I4, I6, I10, I14–I17 of money.md §5). Each check is one
+// Figures that must agree between tables, on PostgreSQL (I3, I4, I6, I10, I14–I17, I19 of money.md §5). Each check is one
 // query of rows (organization, request, expected, found); those whose last two differ are violations.
 import type { Findings } from "../findings.ts";
 import { int, textOrNull } from "../../cell.ts";
@@ -200,6 +200,16 @@ const CHECKS: readonly Check[] = [
     rows: "SELECT count(*) FROM result",
     compared: `
       SELECT org_id, request_id, expires_at::text, '{now}' FROM result WHERE expires_at < {now} - 3600000`,
+  },
+  {
+    invariant: "I19 a limit counts what runs",
+    rows: "SELECT count(*) FROM rate_limit",
+    compared: `
+      WITH running AS MATERIALIZED (SELECT org_id, key_id, model FROM request WHERE ${UNFINISHED})
+      SELECT l.org_id, l.key_id || ' ' || l.model, (
+          SELECT count(*) FROM running r WHERE r.org_id = l.org_id
+            AND l.key_id IN ('', r.key_id) AND l.model IN ('', r.model))::text, l.running::text
+      FROM rate_limit l`,
   },
 ];
 

@@ -1,4 +1,4 @@
-// Figures that must agree between tables (I3, I4, I6, I10, I14–I17 of money.md §5). Each check is one query that returns
+// Figures that must agree between tables (I3, I4, I6, I10, I14–I17, I19 of money.md §5). Each check is one query that returns
 // the rows that do not agree: organization, request, expected, found.
 import type { Database } from "bun:sqlite";
 import type { Findings } from "../findings.ts";
@@ -163,6 +163,15 @@ const CHECKS: readonly Check[] = [
     invariant: "I17 no stored answer past its time",
     rows: "SELECT count(*) FROM result",
     violations: "SELECT org_id, request_id, expires_at, ?1 FROM result WHERE expires_at + 3600000 < ?1",
+  },
+  {
+    invariant: "I19 a limit counts what runs",
+    rows: "SELECT count(*) FROM rate_limit",
+    violations: `
+      SELECT l.org_id, l.key_id || ' ' || l.model, (
+          SELECT count(*) FROM request r WHERE r.org_id = l.org_id AND r.state = 'dispatched'
+            AND l.key_id IN ('', r.key_id) AND l.model IN ('', r.model)) AS expected, l.running AS found
+      FROM rate_limit l WHERE expected <> found`,
   },
 ];
 

@@ -1,0 +1,97 @@
+// Which limit keeps a request out, as its caller is told: whose it is, of what, how much, and when it fits (wire.md §4).
+import type { RateLimits, RateSubject } from "../../domain/rate-limits.ts";
+import { Refusal } from "../../domain/refusals.ts";
+import { costUs, remainingAt, waitMs } from "../../limits/gcra.ts";
+import type { Shortage } from "../ledger.ts";
+import type { RateLimitRow } from "../rows.ts";
+
+/** `short`: where no wait helps, but fewer tokens might. */
+export interface Blocked {
+  refusal: Refusal;
+  short?: Shortage;
+}
+
+interface Subject {
+  subject: RateSubject;
+  row: RateLimitRow;
+  limits: RateLimits;
+}
+
+/** A limit that is reached. `waitMs`: null where waiting does not help. */
+interface Reached {
+  at: Subject;
+  of: "requests" | "tokens" | "concurrent";
+  limit: number;
+  remaining: number;
+  waitMs: number | null;
+}
+
+/** Who comes back when a place is free again asks soon: nobody knows when a request ends. */
+const SHORTLY_MS = 1000;
+
+/** The limit that a request of so many tokens has to wait for the longest; null when it fits everywhere. */
+export function blockedBy(limited: readonly Subject[], tokens: number, nowUs: number): Blocked | null {
+  let longest: Reached | null = null;
+  for (const at of limited)
+    for (const reached of reachedIn(at, tokens, nowUs))
+      if (longest === null || waitOf(reached) > waitOf(longest)) longest = reached;
+  return longest === null ? null : refused(longest, tokens);
+}
+
+const waitOf = ({ waitMs: ms }: Reached): number => ms ?? Number.POSITIVE_INFINITY;
+
+function reachedIn(at: Subject, tokens: number, nowUs: number): Reached[] {
+  const { row, limits } = at;
+  const perMinute = (of: "requests" | "tokens", limit: number | null, tat: number): Reached[] => {
+    if (limit === null) return [];
+    const wait = waitMs(tat, nowUs, costUs(of === "tokens" ? tokens : 1, limit));
+    return wait === 0 ? [] : [{ at, of, limit, remaining: remainingAt(tat, nowUs, limit), waitMs: wait }];
+  };
+  const { concurrent } = limits;
+  return [
+    ...perMinute("requests", limits.requestsPerMinute, row.requestsTat),
+    ...perMinute("tokens", limits.tokensPerMinute, row.tokensTat),
+    ...(concurrent === null || row.running < concurrent
+      ? []
+      : [{ at, of: "concurrent", limit: concurrent, remaining: 0, waitMs: SHORTLY_MS } as const]),
+  ];
+}
+
+const WHOSE: Readonly<Record<RateSubject, string>> = {
+  organization: "This organization",
+  key: "This key",
+  model: "This organization, for this model,",
+  key_model: "This key, for this model,",
+};
+
+function refused({ at, of, limit, remaining, waitMs: wait }: Reached, tokens: number): Blocked {
+  const whose = WHOSE[at.subject];
+  const details = { subject: at.subject, dimension: of, limit, remaining };
+  const type = of === "tokens" ? "tokens" : "requests";
+  if (wait === null)
+    return {
+      refusal: new Refusal(
+        "rate_limit_exceeded",
+        `${whose} may use ${limit} tokens per minute, and this request alone may take ${tokens}. Lower max_tokens, or shorten the messages.`,
+        { type, retry: false, details: { ...details, tokens } },
+      ),
+      short: { of: "tokens_per_minute", atMost: limit },
+    };
+  const message = {
+    requests: `${whose} may send ${limit} requests per minute.`,
+    tokens: `${whose} may use ${limit} tokens per minute: ${remaining} are free now, and this request may take ${tokens}. What requests do not use comes back when they end.`,
+    concurrent: `${whose} may run ${limit} requests at once; streams whose client has left count until they have ended.`,
+  }[of];
+  return {
+    refusal: new Refusal("rate_limit_exceeded", `${message} Send the request again in ${secondsOf(wait)}.`, {
+      type,
+      retryAfterMs: wait,
+      details: of === "tokens" ? { ...details, tokens } : details,
+    }),
+  };
+}
+
+const secondsOf = (ms: number): string => {
+  const seconds = Math.ceil(ms / 1000);
+  return seconds === 1 ? "a second" : `${seconds} seconds`;
+};

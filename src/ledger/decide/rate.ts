@@ -1,0 +1,192 @@
+// How much at once: requests and tokens per minute, and requests that run, of an organization, its keys, its models, a key and
+// a model (operate.md §1). Decided on rows that COMMIT 1 has locked, so that a limit is one limit on however many gateways.
+// Tokens are reserved as quoted, and what was not used goes back at the end (docs/decisions/0054-rate-limits.md).
+import {
+  limitsAnything,
+  type RateDefaults,
+  type RateLimits,
+  type RatePlace,
+  type RateSubject,
+} from "../../domain/rate-limits.ts";
+import { costUs, givenBack, microseconds, remainingAt, resetMs, takenAt } from "../../limits/gcra.ts";
+import type { AccountPostings } from "../commit/account-postings.ts";
+import type { BatchContext, BatchState } from "../commit/batch-state.ts";
+import type { RateStanding } from "../ledger.ts";
+import { inForce, standardOf } from "../rate-in-force.ts";
+import { type RateLimitRow, type RequestRow, rowId, type Rows } from "../rows.ts";
+import { type Blocked, blockedBy } from "./rate-blocked.ts";
+
+/** A subject that this request counts for, with what holds for it now. */
+export interface Limited {
+  subject: RateSubject;
+  row: RateLimitRow;
+  limits: RateLimits;
+}
+
+const NONE: readonly Limited[] = [];
+
+/** Everything that a request which comes now would count for; nothing where nothing is set. Writes nothing. */
+export function limitedBy(batch: BatchState, place: RatePlace, atMs: number): readonly Limited[] {
+  const { rows, context } = batch;
+  if (rows.rateLimits.size === 0 && !hasDefaults(context.rateDefaults)) return NONE;
+  return subjectsOf(place).flatMap((subject) => {
+    const standard = standardFor(batch, subject, place.model);
+    const row = rows.rateLimits.get(subject.id) ?? null;
+    if (row === null && !limitsAnything(standard)) return [];
+    const running = rows.openRequests.get(subject.id) ?? 0;
+    return [limitedOf(batch, subject, { standard, row: row ?? newRow(subject, { running, atMs }) })];
+  });
+}
+
+/** Whether every request counts for something. */
+export const hasDefaults = ({ organization, key }: RateDefaults): boolean =>
+  limitsAnything(organization) || limitsAnything(key);
+
+/** What a default limits in this admission, and what has no row yet: whoever loads it counts its requests that run. */
+export const unknownTo = (rows: Rows, place: RatePlace, rateDefaults: RateDefaults): Subject[] =>
+  subjectsOf(place).filter(
+    (subject) =>
+      !rows.rateLimits.has(subject.id) &&
+      !rows.openRequests.has(subject.id) &&
+      limitsAnything(standardFor({ rows, context: { rateDefaults } }, subject, place.model)),
+  );
+
+const limitedOf = (
+  { rows }: BatchState,
+  { id, subject }: Subject,
+  { standard, row }: { standard: RateLimits; row: RateLimitRow },
+): Limited => {
+  rows.rateLimits.set(id, row);
+  return { subject, row, limits: inForce(row, standard) };
+};
+
+/** One that a request counts for, as its row names it. */
+export interface Subject extends RatePlace {
+  subject: RateSubject;
+  id: string;
+}
+
+/** In the order in which they are told. */
+function subjectsOf({ organizationId, keyId, model }: RatePlace): Subject[] {
+  const named = (subject: RateSubject, key: string, of: string): Subject => ({
+    subject,
+    organizationId,
+    keyId: key,
+    model: of,
+    id: rowId(organizationId, key, of),
+  });
+  return [
+    named("organization", "", ""),
+    named("key", keyId, ""),
+    named("model", "", model),
+    named("key_model", keyId, model),
+  ];
+}
+
+/** What holds where nothing is set for the subject itself. */
+const standardFor = (
+  { rows, context }: { rows: Rows; context: Pick<BatchContext, "rateDefaults"> },
+  { subject }: Subject,
+  model: string,
+): RateLimits =>
+  standardOf(subject, {
+    defaults: context.rateDefaults,
+    ofEach: rows.rateLimits.get(rowId("", "", model)),
+  });
+
+const newRow = (
+  { organizationId, keyId, model }: RatePlace,
+  { running, atMs }: { running: number; atMs: number },
+): RateLimitRow => ({
+  organizationId,
+  keyId,
+  model,
+  requestsPerMinute: null,
+  tokensPerMinute: null,
+  concurrent: null,
+  ownRequestsPerMinute: null,
+  ownTokensPerMinute: null,
+  ownConcurrent: null,
+  requestsTat: 0,
+  tokensTat: 0,
+  usedTat: 0,
+  running,
+  since: atMs - 1, // what makes it is the first that takes of it
+});
+
+/** Why a request of so many tokens may not start now; null when it may. */
+export const rateBlocks = (limited: readonly Limited[], tokens: number, atMs: number): Blocked | null =>
+  limited.length === 0 ? null : blockedBy(limited, tokens, microseconds(atMs));
+
+/** Takes one request and its tokens of each. */
+export function takeRate(
+  batch: BatchState,
+  limited: readonly Limited[],
+  { tokens, postings }: { tokens: number; postings: AccountPostings },
+): void {
+  if (limited.length === 0) return;
+  postings.markLimited();
+  const nowUs = microseconds(postings.atMs);
+  for (const { row, limits } of limited) {
+    const { requestsPerMinute, tokensPerMinute } = limits;
+    if (requestsPerMinute !== null)
+      row.requestsTat = takenAt(row.requestsTat, nowUs, costUs(1, requestsPerMinute));
+    if (tokensPerMinute !== null)
+      row.tokensTat = takenAt(row.tokensTat, nowUs, costUs(tokens, tokensPerMinute));
+    row.running += 1;
+    batch.changes.rateLimits.add(row);
+  }
+}
+
+/** What is left of each limit per minute. */
+export function standingsOf(limited: readonly Limited[], atMs: number): RateStanding[] {
+  const nowUs = microseconds(atMs);
+  return limited.flatMap(({ subject, row, limits }) => {
+    const standing = (of: RateStanding["of"], limit: number | null, tat: number): RateStanding[] =>
+      limit === null
+        ? []
+        : [{ subject, of, limit, remaining: remainingAt(tat, nowUs, limit), resetMs: resetMs(tat, nowUs) }];
+    return [
+      ...standing("requests", limits.requestsPerMinute, row.requestsTat),
+      ...standing("tokens", limits.tokensPerMinute, row.tokensTat),
+    ];
+  });
+}
+
+/** The request has ended and used so many tokens; the rest of what it reserved is free again. */
+export function endRate(batch: BatchState, request: RequestRow, usedTokens: number): void {
+  const reserved = request.promptBound + request.outputBound;
+  const tokens = Math.min(usedTokens, reserved);
+  for (const limited of countedFor(batch, request)) {
+    limited.row.running = Math.max(0, limited.row.running - 1);
+    returnTokens(limited, request, { used: tokens, unused: reserved - tokens });
+  }
+}
+
+/** The request goes on with so many fewer tokens reserved. */
+export function lowerRate(batch: BatchState, request: RequestRow, unused: number): void {
+  for (const limited of countedFor(batch, request)) returnTokens(limited, request, { used: 0, unused });
+}
+
+/** The rows that there are, each to be written. */
+function countedFor(batch: BatchState, request: RequestRow): readonly Limited[] {
+  const { rateLimits } = batch.rows;
+  if (rateLimits.size === 0) return NONE;
+  return subjectsOf(request).flatMap((subject) => {
+    const row = rateLimits.get(subject.id);
+    if (row === undefined) return [];
+    batch.changes.rateLimits.add(row);
+    return [limitedOf(batch, subject, { standard: standardFor(batch, subject, request.model), row })];
+  });
+}
+
+/** Tokens in use are counted from the request's beginning, as they were reserved. */
+function returnTokens(
+  { row, limits: { tokensPerMinute } }: Limited,
+  { admittedAtMs }: RequestRow,
+  { used, unused }: { used: number; unused: number },
+): void {
+  if (tokensPerMinute === null || admittedAtMs <= row.since) return;
+  row.usedTat = takenAt(row.usedTat, microseconds(admittedAtMs), costUs(used, tokensPerMinute));
+  row.tokensTat = givenBack(row.tokensTat, costUs(unused, tokensPerMinute), row.usedTat);
+}

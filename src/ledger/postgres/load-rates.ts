@@ -1,0 +1,171 @@
+// The rate limits that a batch is decided on, behind the lock on the balances of their organizations. Whose balance, or whose
+// model's routes, say that there are limits shows with the first answers: who is known to have them is asked about at once,
+// everybody else once more in the same transaction, so that what is remembered here saves a question and decides nothing.
+import type { RateDefaults, RatePlace } from "../../domain/rate-limits.ts";
+import type { Cell } from "../cell.ts";
+import { selected } from "../column-loads.ts";
+import { LOAD } from "../columns.ts";
+import type { MoneyOperation } from "../decide/decide.ts";
+import { hasDefaults, type Subject, unknownTo } from "../decide/rate.ts";
+import { type Put, putOpenRequests, putRateLimit } from "../put-rows.ts";
+import { rowId, type Rows } from "../rows.ts";
+import type { Question } from "./flight.ts";
+import { organizationOf } from "./operations.ts";
+import { statement, transposed } from "./query.ts";
+
+const COLUMNS = selected(LOAD.rateLimit, "l");
+
+const OF_ADMISSIONS = statement(
+  "rate_limits",
+  `SELECT ${COLUMNS} FROM unnest($1::text[], $2::text[], $3::text[]) AS asked (org_id, key_id, model)
+   JOIN rate_limit l ON l.org_id IN ('', asked.org_id) AND l.key_id IN ('', asked.key_id) AND l.model IN ('', asked.model)`,
+);
+const OF_REQUESTS = statement(
+  "rate_limits_of_requests",
+  `SELECT ${COLUMNS} FROM unnest($1::text[], $2::text[]) AS asked (org_id, request_id)
+   JOIN request r ON r.org_id = asked.org_id AND r.request_id = asked.request_id
+   JOIN rate_limit l ON l.org_id IN ('', r.org_id) AND l.key_id IN ('', r.key_id) AND l.model IN ('', r.model)`,
+);
+// All that run are fewer than all that an organization ever sent.
+const RUNNING = statement(
+  "running",
+  `WITH running AS MATERIALIZED (SELECT org_id, key_id, model FROM request WHERE closed_txn IS NULL)
+   SELECT asked.org_id, asked.key_id, asked.model, count(r.org_id)
+   FROM unnest($1::text[], $2::text[], $3::text[]) AS asked (org_id, key_id, model)
+   LEFT JOIN running r ON r.org_id = asked.org_id
+     AND asked.key_id IN ('', r.key_id) AND asked.model IN ('', r.model)
+   GROUP BY 1, 2, 3`,
+);
+
+/** Questions, and where their answers go. */
+interface Asked {
+  questions: Question[];
+  take(answers: Cell[][][]): void;
+}
+
+/** Organizations that were seen with limits, at most; the next round of questions begins anew then. */
+const REMEMBERED = 10_000;
+
+export class PostgresRates {
+  private readonly seen = new Set<string>();
+
+  constructor(readonly defaults: RateDefaults) {}
+
+  /** What is to be asked for these operations; the answers go to `rows`. */
+  of(operations: readonly MoneyOperation[], rows: Rows): RatesOfBatch {
+    return new RatesOfBatch(operations, rows, this);
+  }
+
+  /** Whether it is asked about from the first. */
+  expects(organizationId: string): boolean {
+    return this.seen.has(organizationId) || hasDefaults(this.defaults);
+  }
+
+  remember(organizationId: string): void {
+    if (this.seen.size >= REMEMBERED) this.seen.clear();
+    this.seen.add(organizationId);
+  }
+}
+
+class RatesOfBatch {
+  private readonly asked = new Set<MoneyOperation>();
+  private readonly counted = new Set<string>();
+
+  constructor(
+    private readonly operations: readonly MoneyOperation[],
+    private readonly rows: Rows,
+    private readonly rates: PostgresRates,
+  ) {}
+
+  /** Of organizations that had limits the last time. */
+  expected(): Asked {
+    return this.limitsOf(
+      this.operations.filter((operation) => this.rates.expects(organizationOf(operation))),
+    );
+  }
+
+  /** What the answers so far show to be needed; null when that is all. */
+  missing(): Asked | null {
+    const late = this.operations.filter(
+      (operation) => !this.asked.has(operation) && this.mayBeLimited(operation),
+    );
+    if (late.length > 0) return this.limitsOf(late);
+    const subjects = this.operations
+      .flatMap(placeOf)
+      .flatMap((place) => unknownTo(this.rows, place, this.rates.defaults))
+      .filter(({ id }) => !this.counted.has(id));
+    return subjects.length === 0 ? null : this.runningOf(subjects);
+  }
+
+  private mayBeLimited(operation: MoneyOperation): boolean {
+    const { balances, routes } = this.rows;
+    const organizationId = organizationOf(operation);
+    if (balances.get(organizationId)?.limited === 1) {
+      this.rates.remember(organizationId);
+      return true;
+    }
+    if (operation.kind !== "admit" || operation.admission.asked.kind === "refusal") return false;
+    return operation.admission.asked.plan.routes.some(({ route }) => routes.get(route)?.limited === 1);
+  }
+
+  private limitsOf(operations: readonly MoneyOperation[]): Asked {
+    for (const operation of operations) this.asked.add(operation);
+    const places = operations.flatMap(placeOf).map((at) => [at.organizationId, at.keyId, at.model]);
+    const requests = operations.flatMap(requestsOf).map((at) => [at.organizationId, at.requestId]);
+    return this.asking(
+      [
+        ...(places.length === 0
+          ? []
+          : [{ statement: OF_ADMISSIONS, values: transposed(distinct(places), 3) }]),
+        ...(requests.length === 0
+          ? []
+          : [{ statement: OF_REQUESTS, values: transposed(distinct(requests), 2) }]),
+      ],
+      putRateLimit,
+    );
+  }
+
+  private runningOf(subjects: readonly Subject[]): Asked {
+    for (const { id } of subjects) this.counted.add(id);
+    const places = subjects.map((at) => [at.organizationId, at.keyId, at.model]);
+    return this.asking([{ statement: RUNNING, values: transposed(distinct(places), 3) }], putOpenRequests);
+  }
+
+  private asking(questions: Question[], put: Put): Asked {
+    return {
+      questions,
+      take: (answers) => {
+        for (const cells of answers.flat()) put(this.rows, cells);
+      },
+    };
+  }
+}
+
+const distinct = (rows: string[][]): string[][] => [
+  ...new Map(rows.map((row) => [rowId(...row), row])).values(),
+];
+
+/** What an admission asks for. */
+function placeOf(operation: MoneyOperation): RatePlace[] {
+  if (operation.kind !== "admit" || operation.admission.asked.kind === "refusal") return [];
+  const { organizationId, keyId } = operation.admission.credential;
+  return [{ organizationId, keyId, model: operation.admission.asked.plan.model }];
+}
+
+/** Whose hold an operation changes. */
+function requestsOf(operation: MoneyOperation): readonly { organizationId: string; requestId: string }[] {
+  switch (operation.kind) {
+    case "settle":
+      return [operation.settlement];
+    case "void":
+      return [operation.voiding];
+    case "by_hand":
+      return [operation.ending];
+    case "admit":
+      return operation.admission.lowerings ?? [];
+    case "checkpoint":
+    case "top_up":
+    case "reverse":
+      return [];
+  }
+}

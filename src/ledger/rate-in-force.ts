@@ -1,0 +1,45 @@
+// Which limits hold for a subject: an operator's word, or else the default, or else what an operator set on a model for every
+// organization; and what the organization set for itself, where that is lower.
+import {
+  NO_RATE_LIMITS,
+  type RateDefaults,
+  type RateLimits,
+  type RateSubject,
+  tighter,
+} from "../domain/rate-limits.ts";
+import type { RateLimitRow } from "./rows.ts";
+
+/** What a row says, apart from what is taken. */
+type Set = Pick<
+  RateLimitRow,
+  keyof RateLimits | "ownRequestsPerMinute" | "ownTokensPerMinute" | "ownConcurrent"
+>;
+
+/** What holds for a subject of which nothing is set. `ofEach`: what is set on its model for every organization. */
+export function standardOf(
+  subject: RateSubject,
+  { defaults, ofEach }: { defaults: RateDefaults; ofEach: RateLimits | undefined },
+): RateLimits {
+  if (subject === "organization" || subject === "key") return defaults[subject];
+  return (subject === "model" ? ofEach : undefined) ?? NO_RATE_LIMITS;
+}
+
+/** What an operator allows. */
+export const allowed = (row: RateLimits, standard: RateLimits): RateLimits => ({
+  requestsPerMinute: row.requestsPerMinute ?? standard.requestsPerMinute,
+  tokensPerMinute: row.tokensPerMinute ?? standard.tokensPerMinute,
+  concurrent: row.concurrent ?? standard.concurrent,
+});
+
+/** What the organization set for itself. */
+export const ownOf = (row: Set): RateLimits => ({
+  requestsPerMinute: row.ownRequestsPerMinute,
+  tokensPerMinute: row.ownTokensPerMinute,
+  concurrent: row.ownConcurrent,
+});
+
+export const inForce = (row: Set, standard: RateLimits): RateLimits =>
+  tighter(allowed(row, standard), ownOf(row));
+
+export const subjectOf = ({ keyId, model }: { keyId: string; model: string }): RateSubject =>
+  keyId === "" ? (model === "" ? "organization" : "model") : model === "" ? "key" : "key_model";

@@ -1,0 +1,65 @@
+// How many requests of a subject run, counted from the requests themselves: for a limit that begins, and to find and mend one
+// whose number is not that, which a gateway of an older version leaves behind while both run.
+import type { RatePlace } from "../domain/rate-limits.ts";
+import { ask, numberOf, type Query, textOf } from "../store/sql.ts";
+import { lockOrganization } from "./balance.ts";
+import type { Transactions } from "./ledger.ts";
+
+/** All that run are fewer than all that an organization ever sent: found by the index of those. */
+const RUNNING = {
+  sqlite: "request INDEXED BY request_unfinished WHERE state = 'dispatched'",
+  postgresql: "request WHERE closed_txn IS NULL",
+};
+const both = (text: (running: string) => string) => ({
+  sqlite: text(RUNNING.sqlite),
+  postgresql: text(RUNNING.postgresql),
+});
+
+const COUNT = both(
+  (running) => `WITH running AS MATERIALIZED (SELECT org_id, key_id, model FROM ${running})
+    SELECT count(*) AS running FROM running
+    WHERE org_id = ?1 AND (?2 = '' OR key_id = ?2) AND (?3 = '' OR model = ?3)`,
+);
+
+/** Under the lock of its organization. */
+export function* countRunning({ organizationId, keyId, model }: RatePlace): Query<number> {
+  const [row] = yield* ask(COUNT, [organizationId, keyId, model]);
+  return numberOf(row?.["running"]);
+}
+
+/** So many are mended at once. */
+const AT_ONCE = 100;
+
+const WRONG = both(
+  (running) => `WITH running AS MATERIALIZED (SELECT org_id, key_id, model FROM ${running}),
+    counted AS (
+      SELECT l.org_id, l.key_id, l.model, l.running,
+        (SELECT count(*) FROM running r WHERE r.org_id = l.org_id
+           AND l.key_id IN ('', r.key_id) AND l.model IN ('', r.model)) AS found
+      FROM rate_limit l WHERE l.org_id <> '')
+    SELECT org_id, key_id, model FROM counted WHERE running <> found LIMIT ${AT_ONCE}`,
+);
+
+/** Sets right what is wrong; how many there were. */
+export async function mendRunning(on: Transactions): Promise<number> {
+  const wrong = await on.read(function* () {
+    return (yield* ask(WRONG)).map((row) => ({
+      organizationId: textOf(row["org_id"]),
+      keyId: textOf(row["key_id"]),
+      model: textOf(row["model"]),
+    }));
+  });
+  for (const place of wrong)
+    await on.change(function* (): Query<void> {
+      const { organizationId, keyId, model } = place;
+      yield* lockOrganization(organizationId);
+      const running = yield* countRunning(place);
+      yield* ask("UPDATE rate_limit SET running = ?4 WHERE org_id = ?1 AND key_id = ?2 AND model = ?3", [
+        organizationId,
+        keyId,
+        model,
+        running,
+      ]);
+    });
+  return wrong.length;
+}

@@ -1,0 +1,261 @@
+// What is set of rates, by an operator or by the organization itself: under the lock of its organization, so that it holds for
+// every request that starts after the change has returned, on every gateway (operate.md §1). What was taken stays taken.
+import type { Actor } from "../domain/actor.ts";
+import {
+  NO_RATE_LIMITS,
+  type RateDefaults,
+  type RateDimension,
+  RATE_DIMENSIONS,
+  type RateLimits,
+  type RatePlace,
+} from "../domain/rate-limits.ts";
+import { lockOrganization } from "../ledger/balance.ts";
+import type { Loaded } from "../ledger/column-loads.ts";
+import { LOAD } from "../ledger/columns.ts";
+import type { Reader, Transactions } from "../ledger/ledger.ts";
+import { allowed, inForce, ownOf, standardOf, subjectOf } from "../ledger/rate-in-force.ts";
+import { countRunning } from "../ledger/rate-running.ts";
+import { camelCase } from "../lib/camel-case.ts";
+import { microseconds, rescaled } from "../limits/gcra.ts";
+import { appendAuditLine } from "../store/audit-log.ts";
+import { ask, type Query } from "../store/sql.ts";
+
+type Row = Loaded<typeof LOAD.rateLimit>;
+
+export interface RateChange extends RatePlace {
+  /** What is left out stays as it is; null lifts it. */
+  limits: Partial<RateLimits>;
+  /** Whose word it is: an operator's, or the organization's own, which may only be lower. */
+  by: "operator" | "organization";
+}
+
+export interface RateRecord extends RatePlace {
+  /** Of an operator. */
+  set: RateLimits;
+  own: RateLimits;
+  /** What holds of all that, with what is the default. */
+  inForce: RateLimits;
+  /** Requests of it that run now. */
+  running: number;
+}
+
+export type RateOutcome =
+  | { kind: "set"; record: RateRecord }
+  | { kind: "unknown_organization" }
+  | { kind: "unknown_key" }
+  | { kind: "revoked_key" }
+  /** Above what an operator allows. */
+  | { kind: "above"; dimension: RateDimension; atMost: number }
+  | { kind: "too_many" };
+
+/** Of one organization, as they are listed. */
+const RATE_LIMITS_MAX = 1000;
+
+/** Sets or lifts limits of one subject, with a line of the audit log. */
+export const setRateLimits = (
+  on: Transactions,
+  change: RateChange,
+  { defaults, actor }: { defaults: RateDefaults; actor: Actor },
+): Promise<RateOutcome> =>
+  on.change(function* (nowMs): Query<RateOutcome> {
+    const { organizationId } = change;
+    const newestMs = organizationId === "" ? nowMs : yield* lockOrganization(organizationId);
+    if (newestMs === null) return { kind: "unknown_organization" };
+    const refused = yield* keyRefused(change);
+    if (refused !== null) return refused;
+    const found = yield* findRow(change);
+    if (found === null && (yield* isFull(organizationId))) return { kind: "too_many" };
+    const atMs = Math.max(nowMs, newestMs);
+    const before = found ?? (yield* newRow(change, atMs));
+    const standard = yield* standardFor(change, defaults);
+    const after = { ...before, ...asColumns(change) };
+    const above = change.by === "organization" ? aboveAllowed(ownOf(after), allowed(after, standard)) : null;
+    if (above !== null) return above;
+    yield* write(settled(after, atMs, { before, standard }));
+    yield* mark(organizationId);
+    yield* note(change, { before, after, actor, nowMs });
+    return { kind: "set", record: recordOf(after, standard) };
+  });
+
+/** Those of which something is set, of an organization; without one: of models for each organization. */
+export const rateLimitsOf = (
+  on: Reader,
+  organizationId: string,
+  defaults: RateDefaults,
+): Promise<RateRecord[]> =>
+  on.read(function* () {
+    const rows = yield* ask(
+      `SELECT ${COLUMNS} FROM rate_limit WHERE org_id = ?1 AND ${ANYTHING_SET}
+       ORDER BY key_id, model LIMIT ${RATE_LIMITS_MAX}`,
+      [organizationId],
+    );
+    const records: RateRecord[] = [];
+    for (const found of rows) {
+      const row = LOAD.rateLimit.named(found);
+      records.push(recordOf(row, yield* standardFor(row, defaults)));
+    }
+    return records;
+  });
+
+/** What holds for one subject, whether anything of it is set or not. */
+export const findRateLimits = (on: Reader, place: RatePlace, defaults: RateDefaults): Promise<RateRecord> =>
+  on.read(function* () {
+    const found = yield* findRow(place);
+    return recordOf(found ?? emptyRow(place), yield* standardFor(place, defaults));
+  });
+
+const COLUMNS = LOAD.rateLimit.columns.map(({ column }) => column).join(", ");
+const ANYTHING_SET = `(${RATE_DIMENSIONS.flatMap((name) => [name, `own_${name}`])
+  .map((column) => `${column} IS NOT NULL`)
+  .join(" OR ")})`;
+
+function* findRow({ organizationId, keyId, model }: RatePlace): Query<Row | null> {
+  const [row] = yield* ask(
+    `SELECT ${COLUMNS} FROM rate_limit WHERE org_id = ?1 AND key_id = ?2 AND model = ?3`,
+    [organizationId, keyId, model],
+  );
+  return row === undefined ? null : LOAD.rateLimit.named(row);
+}
+
+function* isFull(organizationId: string): Query<boolean> {
+  const rows = yield* ask(
+    `SELECT 1 FROM rate_limit WHERE org_id = ?1 AND ${ANYTHING_SET} LIMIT ${RATE_LIMITS_MAX}`,
+    [organizationId],
+  );
+  return rows.length === RATE_LIMITS_MAX;
+}
+
+function* keyRefused({ organizationId, keyId }: RatePlace): Query<RateOutcome | null> {
+  if (keyId === "") return null;
+  const [row] = yield* ask("SELECT revoked_at FROM api_key WHERE org_id = ?1 AND key_id = ?2", [
+    organizationId,
+    keyId,
+  ]);
+  if (row === undefined) return { kind: "unknown_key" };
+  return row["revoked_at"] === null ? null : { kind: "revoked_key" };
+}
+
+/** What holds where nothing is set for the subject itself. */
+function* standardFor(place: RatePlace, defaults: RateDefaults): Query<RateLimits> {
+  if (place.organizationId === "") return NO_RATE_LIMITS;
+  const subject = subjectOf(place);
+  const ofEach =
+    subject === "model" ? yield* findRow({ organizationId: "", keyId: "", model: place.model }) : null;
+  return standardOf(subject, { defaults, ofEach: ofEach ?? undefined });
+}
+
+const emptyRow = ({ organizationId, keyId, model }: RatePlace): Row => ({
+  organizationId,
+  keyId,
+  model,
+  requestsPerMinute: null,
+  tokensPerMinute: null,
+  concurrent: null,
+  ownRequestsPerMinute: null,
+  ownTokensPerMinute: null,
+  ownConcurrent: null,
+  requestsTat: 0,
+  tokensTat: 0,
+  usedTat: 0,
+  running: 0,
+  since: 0,
+});
+
+/** Those that run already count; the tokens that they reserved do not. */
+function* newRow(place: RatePlace, atMs: number): Query<Row> {
+  const running = place.organizationId === "" ? 0 : yield* countRunning(place);
+  return { ...emptyRow(place), running, since: atMs };
+}
+
+function asColumns({ limits, by }: RateChange): Partial<Row> {
+  if (by === "operator") return limits;
+  const { requestsPerMinute, tokensPerMinute, concurrent } = limits;
+  return {
+    ...(requestsPerMinute !== undefined && { ownRequestsPerMinute: requestsPerMinute }),
+    ...(tokensPerMinute !== undefined && { ownTokensPerMinute: tokensPerMinute }),
+    ...(concurrent !== undefined && { ownConcurrent: concurrent }),
+  };
+}
+
+function aboveAllowed(own: RateLimits, most: RateLimits): RateOutcome | null {
+  for (const dimension of RATE_DIMENSIONS) {
+    const field = camelCase(dimension);
+    const [wanted, atMost] = [own[field], most[field]];
+    if (wanted !== null && atMost !== null && wanted > atMost) return { kind: "above", dimension, atMost };
+  }
+  return null;
+}
+
+/** What was taken under the limit before is as much under the one after. */
+function settled(after: Row, atMs: number, { before, standard }: { before: Row; standard: RateLimits }): Row {
+  const nowUs = microseconds(atMs);
+  const [from, to] = [inForce(before, standard), inForce(after, standard)];
+  const moved = (tat: number, field: "requestsPerMinute" | "tokensPerMinute"): number => {
+    const [was, is] = [from[field], to[field]];
+    return was === null || is === null || was === is ? tat : rescaled(tat, nowUs, { from: was, to: is });
+  };
+  const begins = from.tokensPerMinute === null && to.tokensPerMinute !== null;
+  return {
+    ...after,
+    since: begins ? atMs : after.since,
+    requestsTat: moved(after.requestsTat, "requestsPerMinute"),
+    tokensTat: moved(after.tokensTat, "tokensPerMinute"),
+    usedTat: moved(after.usedTat, "tokensPerMinute"),
+  };
+}
+
+function* write(row: Row): Query<void> {
+  const { columns } = LOAD.rateLimit;
+  const places = columns.map((_, index) => `?${index + 1}`).join(", ");
+  const changes = columns.map(({ column }) => `${column} = excluded.${column}`).join(", ");
+  yield* ask(
+    `INSERT INTO rate_limit (${COLUMNS}) VALUES (${places})
+     ON CONFLICT (org_id, key_id, model) DO UPDATE SET ${changes}`,
+    columns.map(({ field }) => row[field as keyof Row]),
+  );
+}
+
+/** Whoever loads the organization, or a route, looks for limits from now on. */
+function* mark(organizationId: string): Query<void> {
+  if (organizationId !== "")
+    yield* ask("UPDATE org_balance SET limited = 1 WHERE org_id = ?1 AND slot = 0", [organizationId]);
+  else yield* ask(`UPDATE route_state SET limited = ${ANY_FOR_EACH}`);
+}
+
+/** 1 where something is set on a model for every organization. */
+export const ANY_FOR_EACH = `(SELECT count(*) FROM (SELECT 1 FROM rate_limit WHERE org_id = '' AND ${ANYTHING_SET} LIMIT 1) AS found)`;
+
+function* note(
+  { organizationId, keyId, model, by }: RateChange,
+  { before, after, actor, nowMs }: { before: Row; after: Row; actor: Actor; nowMs: number },
+): Query<void> {
+  const told = by === "operator" ? (row: Row): RateLimits => row : ownOf;
+  const printed = (row: Row): Record<string, number | null> =>
+    Object.fromEntries(RATE_DIMENSIONS.map((name) => [name, told(row)[camelCase(name)]]));
+  const subject = { ...(model !== "" && { model }), set_by: by };
+  yield* appendAuditLine(
+    {
+      actor,
+      action: "limits.set",
+      organizationId: organizationId === "" ? null : organizationId,
+      target: keyId !== "" ? keyId : organizationId !== "" ? organizationId : model,
+      before: { ...subject, ...printed(before) },
+      after: { ...subject, ...printed(after) },
+    },
+    nowMs,
+  );
+}
+
+const recordOf = (row: Row, standard: RateLimits): RateRecord => ({
+  organizationId: row.organizationId,
+  keyId: row.keyId,
+  model: row.model,
+  set: {
+    requestsPerMinute: row.requestsPerMinute,
+    tokensPerMinute: row.tokensPerMinute,
+    concurrent: row.concurrent,
+  },
+  own: ownOf(row),
+  inForce: inForce(row, standard),
+  running: row.running,
+});

@@ -1,0 +1,378 @@
+// Limits of a rate, as every store must keep them (operate.md §1): counted in COMMIT 1, reserved at admission, given back at
+// the end, for an organization, a key, a model, a key and a model. One token costs a cent.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { byItself } from "../../src/domain/actor.ts";
+import { NO_RATE_DEFAULTS, type RateDefaults, type RateLimits } from "../../src/domain/rate-limits.ts";
+import type { AdmissionDecision, Ledger } from "../../src/ledger/ledger.ts";
+import { mendRunning } from "../../src/ledger/rate-running.ts";
+import {
+  findRateLimits,
+  type RateChange,
+  rateLimitsOf,
+  setRateLimits,
+} from "../../src/registry/rate-limits.ts";
+import { revokeKey } from "../../src/registry/api-keys.ts";
+import { ask } from "../../src/store/sql.ts";
+import { stoppedClock } from "../support/clock.ts";
+import { type KeyInHand, type Opened, releaseOf, World } from "./world.ts";
+
+type Open = (clock: ReturnType<typeof stoppedClock>, rateDefaults: RateDefaults) => Promise<Opened>;
+const MINUTE_MS = 60_000;
+
+export function rateConformance(store: string, open: Open): void {
+  const clock = stoppedClock();
+  let opened: Opened;
+  let world: World;
+  let ledger: Ledger;
+  let defaults = NO_RATE_DEFAULTS;
+  const begin = (rateDefaults: RateDefaults) => async (): Promise<void> => {
+    defaults = rateDefaults;
+    opened = await open(clock, rateDefaults);
+    ledger = opened.ledger;
+    world = new World(ledger);
+    await world.publish();
+    await world.publish({ model: "other" });
+  };
+  const finish = async (): Promise<void> => {
+    // Clocks jump here while requests run.
+    const { violations } = await ledger.audit();
+    expect(violations.filter(({ invariant }) => !invariant.startsWith("I13"))).toEqual([]);
+    await opened.close();
+  };
+  const customer = async (): Promise<KeyInHand> => world.key(await world.organization(1000));
+  const set = async (
+    key: { organizationId: string; keyId?: string },
+    limits: Partial<RateLimits>,
+    also: { model?: string; by?: RateChange["by"] } = {},
+  ) => {
+    const { model = "", by = "operator" } = also;
+    const { organizationId, keyId = "" } = key;
+    const change = { organizationId, keyId, model, limits, by };
+    const outcome = await setRateLimits(ledger, change, { defaults, actor: byItself("test") });
+    clock.advance(1); // of the very millisecond nothing is given back
+    return outcome;
+  };
+  /** Of a prompt and an output of so many tokens together. */
+  const admit = async (key: KeyInHand, terms: { tokens?: number; model?: string } = {}) => {
+    const { tokens = 2, model = "m" } = terms;
+    const admission = world.admission(key, { hold: 1, release: releaseOf({ model }) });
+    if (admission.asked.kind !== "plan") throw new Error("nothing is asked");
+    Object.assign(admission.asked.plan, { promptBound: 1, outputBound: tokens - 1 });
+    const outcome = await ledger.admit(admission);
+    return { id: admission.requestId, outcome, says: saysOf(outcome) };
+  };
+  const settle = (key: KeyInHand, id: string, tokens = 2) => world.settle(key, id, { dollars: tokens / 100 });
+  /** How many of `count` are let in, one after the other. */
+  const letIn = async (count: number, one: () => ReturnType<typeof admit>): Promise<number> => {
+    let passed = 0;
+    for (let n = 0; n < count; n += 1) if ((await one()).says === "admitted") passed += 1;
+    return passed;
+  };
+
+  describe(`${store}: rates`, () => {
+    beforeAll(begin(NO_RATE_DEFAULTS));
+    afterAll(finish);
+
+    test("a minute's worth at once, then at the limit's pace, to the millisecond", async () => {
+      const key = await customer();
+      await set(key, { requestsPerMinute: 6 });
+      expect(await letIn(10, () => admit(key))).toBe(6);
+      clock.advance(9_999);
+      expect((await admit(key)).outcome).toMatchObject({
+        refusal: {
+          code: "rate_limit_exceeded",
+          retryAfterMs: 1,
+          details: { subject: "key", dimension: "requests", limit: 6, remaining: 0 },
+        },
+      });
+      clock.advance(1);
+      expect(await letIn(2, () => admit(key))).toBe(1);
+    });
+
+    test("a request that was refused takes nothing, and neither does a replay", async () => {
+      const key = await customer();
+      await set(key, { requestsPerMinute: 2, concurrent: 2 });
+      const first = await world.admit(key, { hold: 1, idempotencyKey: "replayed" });
+      await world.settle(key, first.id, { dollars: 0.1, answer: "kept" });
+      for (let n = 0; n < 3; n += 1)
+        expect((await world.admit(key, { hold: 1, idempotencyKey: "replayed" })).says).toBe("replay");
+      for (let n = 0; n < 3; n += 1)
+        expect((await world.admit(key, { hold: 5000 })).says).toBe("insufficient_credits");
+      expect(await letIn(3, () => admit(key))).toBe(1);
+    });
+
+    test.each([
+      ["organization", {}, [true, true, true]],
+      ["key", { key: true }, [true, false, true]],
+      ["model", { model: "m" }, [true, true, false]],
+      ["key_model", { key: true, model: "m" }, [true, false, false]],
+    ] as const)("%s: counts its own requests and nobody else's", async (subject, of, shared) => {
+      const key = await customer();
+      const sister = await world.key(key.organizationId);
+      const place = { organizationId: key.organizationId, ...("key" in of && { keyId: key.keyId }) };
+      await set(place, { requestsPerMinute: 1 }, "model" in of ? { model: of.model } : {});
+      expect((await admit(key)).says).toBe("admitted");
+      const refused = await admit(key);
+      expect(refused.outcome).toMatchObject({ refusal: { details: { subject } } });
+      const [, bySister, byOther] = shared;
+      expect([
+        (await admit(sister)).says !== "admitted",
+        (await admit(key, { model: "other" })).says !== "admitted",
+      ]).toEqual([bySister, byOther]);
+      expect((await admit(await customer())).says).toBe("admitted");
+    });
+
+    test("what an operator sets on a model holds for each organization by itself, on routes to come, too", async () => {
+      const place = { organizationId: "", keyId: "" };
+      await world.publish({ model: "popular" });
+      await set(place, { requestsPerMinute: 2 }, { model: "popular" });
+      await world.publish({ model: "popular", route: "popular@p/second" });
+      const second = releaseOf({ model: "popular", route: "popular@p/second" });
+      for (const one of [await customer(), await customer()])
+        expect(await letIn(4, () => admit(one, { model: "popular" }))).toBe(2);
+      const third = await customer();
+      const admission = (): ReturnType<Ledger["admit"]> =>
+        ledger.admit(world.admission(third, { hold: 1, release: second }));
+      expect([saysOf(await admission()), saysOf(await admission()), saysOf(await admission())]).toEqual([
+        "admitted",
+        "admitted",
+        "rate_limit_exceeded",
+      ]);
+      await set({ organizationId: third.organizationId }, { requestsPerMinute: 30 }, { model: "popular" });
+      expect(await letIn(40, () => admit(third, { model: "popular" }))).toBe(28);
+      await set(place, { requestsPerMinute: null }, { model: "popular" });
+      expect(await letIn(4, async () => admit(await customer(), { model: "popular" }))).toBe(4);
+    });
+
+    test("tokens are reserved as quoted; what was not used is free again at the end, all of it at a release", async () => {
+      const key = await customer();
+      await set(key, { tokensPerMinute: 100 });
+      const first = await admit(key, { tokens: 100 });
+      expect((await admit(key)).outcome).toMatchObject({
+        refusal: { type: "tokens", details: { dimension: "tokens", limit: 100, remaining: 0, tokens: 2 } },
+      });
+      await settle(key, first.id, 40);
+      const second = await admit(key, { tokens: 60 });
+      expect([second.says, (await admit(key)).says]).toEqual(["admitted", "rate_limit_exceeded"]);
+      await world.void(key, second.id, true);
+      expect((await admit(key, { tokens: 61 })).says).toBe("rate_limit_exceeded");
+      expect((await admit(key, { tokens: 60 })).says).toBe("admitted");
+    });
+
+    test("nothing is given back beyond what was used for certain: whoever holds long ones saves nothing up", async () => {
+      const key = await customer();
+      await set(key, { tokensPerMinute: 100 });
+      const saved = await admit(key, { tokens: 100 });
+      clock.advance(MINUTE_MS);
+      const used = await admit(key, { tokens: 100 });
+      await settle(key, used.id, 100);
+      await settle(key, saved.id, 0);
+      expect((await admit(key)).says).toBe("rate_limit_exceeded");
+      clock.advance(MINUTE_MS / 2);
+      expect((await admit(key, { tokens: 51 })).says).toBe("rate_limit_exceeded");
+      expect((await admit(key, { tokens: 50 })).says).toBe("admitted");
+    });
+
+    test("a prompt that is held for less gives back its tokens at once", async () => {
+      const key = await customer();
+      await set(key, { tokensPerMinute: 2_000_000 });
+      const { id } = await world.admit(key, { hold: 5 });
+      expect((await admit(key, { tokens: 999_000 })).says).toBe("rate_limit_exceeded");
+      const lowered = await world.admit(key, { hold: 1, lower: [{ id, to: 1 }] });
+      expect(lowered.says).toBe("rate_limit_exceeded"); // of two million, but the other one is lowered
+      expect((await admit(key, { tokens: 999_000 })).says).toBe("admitted");
+    });
+
+    test("a request of more tokens than a whole minute never fits, and says so", async () => {
+      const key = await customer();
+      await set(key, { tokensPerMinute: 100 });
+      const { outcome } = await admit(key, { tokens: 101 });
+      expect(outcome).toMatchObject({
+        refusal: { retry: false },
+        short: { of: "tokens_per_minute", atMost: 100 },
+      });
+    });
+
+    test("requests at once are the holds that are open", async () => {
+      const key = await customer();
+      const before = await admit(key);
+      await set(key, { concurrent: 2 });
+      const second = await admit(key);
+      expect((await admit(key)).outcome).toMatchObject({ refusal: { details: { dimension: "concurrent" } } });
+      await settle(key, before.id);
+      const third = await admit(key);
+      expect([second.says, third.says, (await admit(key)).says]).toEqual([
+        "admitted",
+        "admitted",
+        "rate_limit_exceeded",
+      ]);
+      await world.void(key, third.id, false);
+      expect((await admit(key)).says).toBe("admitted");
+    });
+
+    test("of many at once exactly as many are let in as there is room for, with their limits in one commit", async () => {
+      const key = await customer();
+      await set(key, { concurrent: 7 });
+      await set({ organizationId: key.organizationId }, { tokensPerMinute: 10 });
+      const says = (await Promise.all(Array.from({ length: 60 }, () => admit(key)))).map((one) => one.says);
+      expect(says.filter((one) => one === "admitted")).toHaveLength(5);
+      await set({ organizationId: key.organizationId }, { tokensPerMinute: null });
+      const more = (await Promise.all(Array.from({ length: 60 }, () => admit(key)))).map((one) => one.says);
+      expect(more.filter((one) => one === "admitted")).toHaveLength(2);
+    });
+
+    test("a limit that is lowered keeps what was taken, and keeps nobody out for longer than a minute", async () => {
+      const key = await customer();
+      await set(key, { requestsPerMinute: 100, concurrent: 100 });
+      expect(await letIn(50, () => admit(key))).toBe(50);
+      await set(key, { requestsPerMinute: 10, concurrent: null });
+      expect((await admit(key)).says).toBe("rate_limit_exceeded");
+      clock.advance(6_000);
+      expect(await letIn(2, () => admit(key))).toBe(1);
+      await set(key, { requestsPerMinute: 20, concurrent: 5 }); // 51 run
+      clock.advance(MINUTE_MS);
+      expect((await admit(key)).outcome).toMatchObject({ refusal: { details: { dimension: "concurrent" } } });
+    });
+
+    test("the organization itself goes lower than the operator, never higher; each lifts its own word", async () => {
+      const key = await customer();
+      const own = { by: "organization" } as const;
+      await set(key, { requestsPerMinute: 4 });
+      expect(await set(key, { requestsPerMinute: 5 }, own)).toEqual({
+        kind: "above",
+        dimension: "requests_per_minute",
+        atMost: 4,
+      });
+      expect(await set(key, { requestsPerMinute: 2, tokensPerMinute: 50 }, own)).toMatchObject({
+        kind: "set",
+        record: { inForce: { requestsPerMinute: 2, tokensPerMinute: 50 }, set: { requestsPerMinute: 4 } },
+      });
+      expect(await letIn(5, () => admit(key))).toBe(2);
+      await set(key, { requestsPerMinute: null }, own);
+      expect(await letIn(5, () => admit(key))).toBe(2);
+      expect(await rateLimitsOf(ledger, key.organizationId, defaults)).toMatchObject([
+        { keyId: key.keyId, own: { requestsPerMinute: null, tokensPerMinute: 50 } },
+      ]);
+    });
+
+    test("keys that are revoked, of others or of nobody, and organizations that are not there", async () => {
+      const key = await customer();
+      const strange = { organizationId: key.organizationId, keyId: "key_of_nobody" };
+      expect(await set(strange, { concurrent: 1 })).toEqual({ kind: "unknown_key" });
+      expect(
+        await set({ organizationId: (await customer()).organizationId, keyId: key.keyId }, { concurrent: 1 }),
+      ).toEqual({ kind: "unknown_key" });
+      expect(await set({ organizationId: "org_none" }, { concurrent: 1 })).toEqual({
+        kind: "unknown_organization",
+      });
+      await revokeKey(ledger, key.keyId, byItself("test"));
+      expect(await set(key, { concurrent: 1 })).toEqual({ kind: "revoked_key" });
+    });
+
+    test("what is left is told of each limit per minute, with the nearest and with a refusal", async () => {
+      const key = await customer();
+      await set(key, { requestsPerMinute: 60, tokensPerMinute: 600 });
+      const { outcome } = await admit(key, { tokens: 100 });
+      const standings = [
+        { subject: "key", of: "requests", limit: 60, remaining: 59, resetMs: 1000 },
+        { subject: "key", of: "tokens", limit: 600, remaining: 500, resetMs: 10_000 },
+      ];
+      expect(outcome).toMatchObject({ rates: standings });
+      expect((await admit(key, { tokens: 501 })).outcome).toMatchObject({ rates: standings });
+    });
+
+    test("the number of those that run is mended where an older gateway left it wrong", async () => {
+      const key = await customer();
+      await set(key, { concurrent: 3 });
+      await admit(key);
+      await ledger.change(function* () {
+        yield* ask("UPDATE rate_limit SET running = 3 WHERE key_id = ?1", [key.keyId]);
+      });
+      expect((await admit(key)).says).toBe("rate_limit_exceeded");
+      const { violations } = await ledger.audit();
+      expect(violations.map(({ invariant }) => invariant)).toContain("I19 a limit counts what runs");
+      expect(await mendRunning(ledger)).toBe(1);
+      expect((await admit(key)).says).toBe("admitted");
+      expect((await findRateLimits(ledger, { ...key, model: "" }, defaults)).running).toBe(2);
+    });
+
+    test("whatever comes in whatever order: never above the limit by more than what was running", async () => {
+      const step = fc.record({
+        wait: fc.integer({ min: 0, max: 20_000 }),
+        tokens: fc.integer({ min: 1, max: 100 }),
+        used: fc.double({ min: 0, max: 1, noNaN: true }),
+        ends: fc.boolean(),
+      });
+      const run = fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 25 }), async (steps) => {
+        const key = await customer();
+        await set(key, { requestsPerMinute: 10, tokensPerMinute: 200, concurrent: 5 });
+        interface LetIn {
+          id: string;
+          atMs: number;
+          /** What it used, as soon as that is known. */
+          tokens: number;
+          beside: number;
+        }
+        const open: LetIn[] = [];
+        const all: LetIn[] = [];
+        for (const { wait, tokens, used, ends } of steps) {
+          clock.advance(wait);
+          const ended = ends ? open.shift() : undefined;
+          if (ended !== undefined) {
+            ended.tokens = Math.floor(ended.tokens * used);
+            await settle(key, ended.id, ended.tokens);
+          }
+          const { says, id } = await admit(key, { tokens });
+          if (says !== "admitted") continue;
+          const beside = sum(open.map((one) => one.tokens));
+          const one = { id, atMs: clock.nowMs(), tokens, beside };
+          open.push(one);
+          all.push(one);
+          expect(open.length).toBeLessThanOrEqual(5);
+        }
+        for (const [index, first] of all.entries())
+          for (const last of all.slice(index)) {
+            const between = all.slice(index, all.indexOf(last) + 1);
+            const minutes = (last.atMs - first.atMs) / MINUTE_MS;
+            expect(between.length).toBeLessThanOrEqual(10 + 10 * minutes + 1e-6);
+            const tokens = sum(between.map((one) => one.tokens));
+            expect(tokens).toBeLessThanOrEqual(200 + 200 * minutes + first.beside + 1e-6);
+          }
+      });
+      await fc.assert(run, { numRuns: 8 });
+    });
+  });
+
+  describe(`${store}: rates by default`, () => {
+    beforeAll(
+      begin({
+        organization: { requestsPerMinute: null, tokensPerMinute: null, concurrent: 5 },
+        key: { requestsPerMinute: 3, tokensPerMinute: null, concurrent: null },
+      }),
+    );
+    afterAll(finish);
+
+    test("hold for every key and organization, and give way to what is set", async () => {
+      const key = await customer();
+      expect(await letIn(4, () => admit(key))).toBe(3);
+      const sister = await world.key(key.organizationId);
+      expect(await letIn(4, () => admit(sister))).toBe(2);
+      await set({ organizationId: key.organizationId }, { concurrent: 20 });
+      await set(sister, { requestsPerMinute: 9 });
+      expect(await letIn(10, () => admit(sister))).toBe(7);
+      await set(sister, { requestsPerMinute: null });
+      expect((await admit(sister)).says).toBe("rate_limit_exceeded");
+      expect(await findRateLimits(ledger, { ...key, model: "" }, defaults)).toMatchObject({
+        set: { requestsPerMinute: null },
+        inForce: { requestsPerMinute: 3 },
+        running: 3,
+      });
+    });
+  });
+}
+
+const sum = (amounts: readonly number[]): number => amounts.reduce((all, one) => all + one, 0);
+
+const saysOf = (outcome: AdmissionDecision): string =>
+  outcome.kind === "refused" ? outcome.refusal.code : outcome.kind;
