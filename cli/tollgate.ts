@@ -21,6 +21,7 @@ import { addReceipt } from "./receipt.ts";
 import { addRelease } from "./release.ts";
 import { addRequest } from "./request.ts";
 import { addRoute } from "./route.ts";
+import { addSeed } from "./seed.ts";
 import { addServe } from "./serve.ts";
 import { addSetup } from "./setup.ts";
 import { addSimulator } from "./simulator.ts";
@@ -52,6 +53,7 @@ const NOUNS = [
   addPeople,
   addSetup,
   addDb,
+  addSeed,
   addCompletion,
 ];
 

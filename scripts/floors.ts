@@ -28,7 +28,7 @@ const roomOf = (path: string): string =>
 
 /** Commands that run without a gateway, and the bench's parts of one: each one file that names what it needs. */
 const STANDALONE = new Set([
-  ...["serve", "simulator", "release", "models", "receipt", "doctor", "provider", "db"].map(
+  ...["serve", "simulator", "release", "models", "receipt", "doctor", "provider", "db", "seed"].map(
     (noun) => `cli/${noun}.ts`,
   ),
   ...["null-ledger", "ledger-alone"].map((part) => `bench/${part}.ts`),

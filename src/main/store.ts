@@ -22,18 +22,23 @@ export interface OpenedStore {
   close(): Promise<void>;
 }
 
-/** `clock` is for tests: a shared store is stamped by its database, whose clock all gateways agree on. */
-export const openStore = (
-  config: Config,
-  on: { clock: Clock | undefined; jobs: Jobs; formats: readonly Format[] },
-): Promise<OpenedStore> =>
+interface OpenOn {
+  /** For tests and `seed`: a shared store is stamped by its database, whose clock all gateways agree on. */
+  clock: Clock | undefined;
+  jobs: Jobs;
+  formats: readonly Format[];
+  /** Between two runs of the ledger's upkeep, where that is not its usual. */
+  sweepEveryMs?: number;
+}
+
+export const openStore = (config: Config, on: OpenOn): Promise<OpenedStore> =>
   config.databaseUrl === null
     ? openSqlite(config, { ...on, clock: on.clock ?? systemClock })
     : openPostgres(config, config.databaseUrl, on);
 
 async function openSqlite(
   { dataDir, idempotency }: Config,
-  { clock, jobs, formats }: { clock: Clock; jobs: Jobs; formats: readonly Format[] },
+  { clock, jobs, formats, ...upkeep }: OpenOn & { clock: Clock },
 ): Promise<OpenedStore> {
   const [{ openSqliteStore }, { openSqliteLedger }, { sqliteSql }] = await Promise.all([
     import("../store/sqlite.ts"),
@@ -47,6 +52,7 @@ async function openSqlite(
     jobs,
     idempotency,
     printInterrupted: interruptedStreams(formats),
+    ...upkeep,
   });
   const { dataKey } = store;
   return { ledger, dataKey, sql: sqliteSql(store), look: null, close: async () => store.close() };
@@ -55,7 +61,7 @@ async function openSqlite(
 async function openPostgres(
   { dataDir, idempotency }: Config,
   url: string,
-  { clock, jobs, formats }: { clock: Clock | undefined; jobs: Jobs; formats: readonly Format[] },
+  { clock, jobs, formats, ...upkeep }: OpenOn,
 ): Promise<OpenedStore> {
   const [{ openPostgresStore }, { openPostgresLedger }, { lookAt }, { postgresSql }] = await Promise.all([
     import("../store/postgres.ts"),
@@ -71,6 +77,7 @@ async function openPostgres(
       printInterrupted: interruptedStreams(formats),
       jobs,
       ...(clock !== undefined && { clock }),
+      ...upkeep,
     });
     const { dataKey, pool } = store;
     return {

@@ -1,0 +1,19 @@
+// Refusals that a seeded request meets before its price is asked of the ledger, with the figures that the gateway names.
+import { Refusal, type RefusalCode } from "../../domain/refusals.ts";
+import type { Asked } from "../../domain/request-log.ts";
+
+/** `priced`: whether it was turned away after it had a price. */
+export function earlyRefusal(
+  code: RefusalCode,
+  { bounds }: Asked,
+): { status: number; details: Refusal["details"]; priced: boolean } {
+  const { status } = new Refusal(code, code);
+  const priced = code === "rate_limit_exceeded" || code === "overloaded";
+  if (code !== "context_length_exceeded") return { status, details: undefined, priced };
+  const prompt = (bounds?.promptTokens ?? 0) * 40;
+  return {
+    status,
+    details: { context_window: 131_072, prompt_tokens: 131_072 + prompt, max_tokens: 4096 },
+    priced,
+  };
+}

@@ -1,0 +1,299 @@
+// Fills a new store with organizations that are lived in: through the ledger, the registry and the rooms that a gateway
+// has, in the order of time, on a clock that is moved from one thing to the next. Its books are clean, its receipts verify.
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Config } from "../../config/config.ts";
+import type { Actor } from "../../domain/actor.ts";
+import type { Credential } from "../../domain/credential.ts";
+import { FORMATS } from "../../gateway/formats/formats.ts";
+import { newId, randomBase62 } from "../../lib/id.ts";
+import type { Jobs } from "../../lib/jobs.ts";
+import { createLog } from "../../lib/log.ts";
+import { RequestLog } from "../../operator/request-log.ts";
+import { auditNotes } from "../../registry/audit-notes.ts";
+import { allOrganizations, createOrganization } from "../../registry/organizations.ts";
+import type { Person } from "../../people/people.ts";
+import type { Passwords } from "../../people/sign-in.ts";
+import { sessionSecret } from "../../people/store.ts";
+import { ensureDemoKey } from "../../releases/demo.ts";
+import { jobsOn } from "../jobs.ts";
+import { openReleases } from "../releases.ts";
+import { openServices } from "../services.ts";
+import { type OpenedStore, openStore } from "../store.ts";
+import { CAST, type SeededKey } from "./cast.ts";
+import { SEEDED_PROVIDERS } from "./catalogue.ts";
+import { Chance } from "./chance.ts";
+import { MovingClock } from "./moving-clock.ts";
+import {
+  entitle,
+  type Founded,
+  type Founding,
+  makeKeys,
+  planCredits,
+  refundOne,
+  setRules,
+} from "./organizations.ts";
+import { SEEDED_OPERATORS, castMembers, type Casting, castOperators, openSeededPeople } from "./people.ts";
+import { play, type Stage } from "./play.ts";
+import { publishCatalogue } from "./releases.ts";
+import { Timeline } from "./timeline.ts";
+import { expectedSpend, instantAt, planTraffic, type SeededRequest, type SeededTime } from "./traffic.ts";
+
+const DAY_MS = 86_400_000;
+/** Between two looks of the room that watches the alert rules. */
+const WATCH_EVERY_MS = DAY_MS / 8;
+/** Before the first request: organizations, keys and releases are there by then. */
+const BEFORE_MS = 3_600_000;
+const LOGGED_AT_ONCE = 200;
+/** Days go by in a second here: what outlives its promise is deleted as it goes. */
+const SWEEP_EVERY_MS = 300;
+/** Where a seeded store's providers are written. */
+const CONFIG_FILE = "seeded.yaml";
+
+/** The store is none to be filled; says why, and what to do instead. */
+export class SeedRefused extends Error {
+  constructor(
+    message: string,
+    readonly next: string,
+  ) {
+    super(message);
+  }
+}
+
+export interface SeedAsk {
+  days: number;
+  requests: number;
+  /** The same number makes the same requests, counted back from now. */
+  seed: number;
+  /** Of all accounts; made here when null. */
+  password: string | null;
+  /** How it is kept; by scrypt where this is left out. */
+  passwords?: Passwords;
+}
+
+export interface Seeded {
+  organizations: { id: string; name: string; owner: string }[];
+  requests: number;
+  operator: string;
+  password: string;
+  /** A key's secret, to call with. */
+  key: string;
+  /** The configuration with its providers. */
+  config: string;
+  seconds: number;
+}
+
+/** Throws `SeedRefused` for a store that somebody uses, and for a configuration that trusts keys of its own. */
+export async function seedStore(
+  config: Config,
+  ask: SeedAsk,
+  progress: (done: number, of: number) => void,
+): Promise<Seeded> {
+  if (config.trust !== null)
+    throw new SeedRefused(
+      "This configuration names the keys whose releases it trusts, and invented releases are signed by the demo's.",
+      "Run it in a directory without such a configuration, or name another one: --data-dir /tmp/seeded",
+    );
+  const startedAtMs = performance.now();
+  const toMs = Date.now();
+  const span = { fromMs: toMs - ask.days * DAY_MS, toMs };
+  const clock = new MovingClock(span.fromMs - BEFORE_MS);
+  const jobs = jobsOn(createLog("error"));
+  const store = await openStore(config, { clock, jobs, formats: FORMATS, sweepEveryMs: SWEEP_EVERY_MS });
+  try {
+    await refuseUsed(store);
+    if (store.sql.dialect === "sqlite") await store.sql.rows("PRAGMA synchronous = OFF");
+    const made = await fill({ store, config, clock, jobs, span, ask, progress });
+    await swept(store, toMs);
+    const file = await writeConfig(config);
+    const seconds = Math.round((performance.now() - startedAtMs) / 100) / 10;
+    return { ...made, config: file, seconds };
+  } finally {
+    await store.ledger.close();
+    await store.close();
+  }
+}
+
+const ELSEWHERE =
+  "Fill a new directory: ./tollgate seed --data-dir /tmp/seeded (with PostgreSQL, a new database, too)";
+
+/** What a first start makes by itself is nobody's. */
+async function refuseUsed({ ledger, sql }: OpenedStore): Promise<void> {
+  for (const { id, name } of await allOrganizations(ledger)) {
+    const demo = await sql.rows("SELECT 1 FROM topup WHERE org_id = ?1 AND source = 'demo'", id);
+    if (demo.length === 0)
+      throw new SeedRefused(
+        `This store has organizations already (${name}), and what is invented never mixes with what is real.`,
+        ELSEWHERE,
+      );
+  }
+}
+
+/** When the ledger's upkeep has caught up. */
+async function swept({ sql }: OpenedStore, nowMs: number): Promise<void> {
+  const late = (): Promise<unknown[]> =>
+    sql.rows("SELECT 1 FROM result WHERE expires_at <= ?1 LIMIT 1", nowMs);
+  while ((await late()).length > 0) await Bun.sleep(SWEEP_EVERY_MS / 10);
+}
+
+interface Filling {
+  store: OpenedStore;
+  config: Config;
+  clock: MovingClock;
+  jobs: Jobs;
+  span: SeededTime;
+  ask: SeedAsk;
+  progress: (done: number, of: number) => void;
+}
+
+async function fill(on: Filling): Promise<Omit<Seeded, "config" | "seconds">> {
+  const { store, config, clock, jobs, span, ask } = on;
+  const { ledger, sql, dataKey } = store;
+  const releases = await openReleases({ config, ledger, sql, clock, targets: [], shared: false, jobs });
+  const address = (): string => "http://localhost";
+  const people = await openSeededPeople(config, { dataKey, passwords: ask.passwords });
+  const services = openServices(config, {
+    ...store,
+    routeTable: releases.routeTable,
+    people: async () => people,
+    clock,
+    address,
+    jobs,
+  });
+  const requestLog = new RequestLog(sql, clock, jobs);
+  try {
+    if (await people.anybody()) throw new SeedRefused("There are accounts in this store already.", ELSEWHERE);
+    const chance = new Chance(ask.seed);
+    const password = ask.password ?? randomBase62(16);
+    const { note } = auditNotes(sql, clock);
+    const casting: Casting = { people, password, note, actorOf: actors(chance, clock) };
+    const operators = await castOperators(casting, sessionSecret(dataKey));
+    const timeline = new Timeline();
+    const planned = planTraffic(span, ask.requests, ask.seed);
+    const founding: Founding = {
+      ledger,
+      sql,
+      clock,
+      timeline,
+      span,
+      chance,
+      operators,
+      actorOf: casting.actorOf,
+      payments: services.payments,
+      alerts: services.alertService,
+      driver: config.payments.driver,
+      expected: expectedSpend(planned),
+    };
+    const operator = casting.actorOf(first(operators));
+    const { key } = await ensureDemoKey(config.dataDir);
+    await publishCatalogue({ releases, key, clock, timeline, span, operator });
+    const { founded, secrets } = await found(founding, casting);
+    for (let atMs = span.fromMs; atMs < span.toMs; atMs += WATCH_EVERY_MS)
+      timeline.add(atMs, () => services.alerts.watch((error) => jobs.failed("alerts_watch", error)));
+    const stage: Stage = {
+      ledger,
+      requestLog,
+      clock,
+      timeline,
+      chance,
+      routeTable: releases.routeTable,
+      credentialOf: (wanted) => held(secrets, wanted).credential,
+    };
+    await playAll(stage, planned, { span, progress: on.progress });
+    return {
+      organizations: founded,
+      requests: planned.length,
+      operator: SEEDED_OPERATORS[0].email,
+      password,
+      key: held(secrets, first(first(CAST).keys)).secret,
+    };
+  } finally {
+    await requestLog.stop();
+    await services.stop();
+    releases.stop();
+    await people.close();
+  }
+}
+
+type Secrets = Map<SeededKey, { credential: Credential; secret: string }>;
+
+async function found(
+  on: Founding,
+  casting: Casting,
+): Promise<{ founded: Seeded["organizations"]; secrets: Secrets }> {
+  const founded: Seeded["organizations"] = [];
+  const secrets: Secrets = new Map();
+  const operator = first(on.operators);
+  for (const of of CAST) {
+    const record = await createOrganization(
+      on.ledger,
+      { id: newId("org"), name: of.name },
+      on.actorOf(operator),
+    );
+    const members = await castMembers(casting, record.id, { of, operator });
+    const at: Founded = { organizationId: record.id, members };
+    for (const [key, made] of await makeKeys(on, at, of)) secrets.set(key, made);
+    planCredits(on, at, of);
+    await setRules(on, at, of);
+    await entitle(on, at, of);
+    on.timeline.add(instantAt(on.span, 0.83), () => refundOne(on, record.id));
+    founded.push({ id: record.id, name: of.name, owner: of.people[0]?.email ?? "" });
+  }
+  return { founded, secrets };
+}
+
+/** Requests, and whatever else happens between two of them; what ends later than the seeded time goes on running. */
+async function playAll(
+  on: Stage,
+  planned: readonly SeededRequest[],
+  { span, progress }: { span: SeededTime; progress: (done: number, of: number) => void },
+): Promise<void> {
+  for (const [at, request] of planned.entries()) {
+    await until(on, request.atMs);
+    on.clock.moveTo(request.atMs);
+    await play(on, request);
+    if (at % LOGGED_AT_ONCE === 0) {
+      await on.requestLog.flush();
+      progress(at, planned.length);
+    }
+  }
+  await until(on, span.toMs);
+  progress(planned.length, planned.length);
+}
+
+async function until({ timeline, clock }: Stage, untilMs: number): Promise<void> {
+  for (let next = timeline.next(untilMs); next !== null; next = timeline.next(untilMs)) {
+    clock.moveTo(next.atMs);
+    await next.act();
+  }
+}
+
+/** Each person has an address of their own; each act, a request's id. */
+function actors(chance: Chance, clock: MovingClock): (person: Pick<Person, "id">) => Actor {
+  const addresses = new Map<string, string>();
+  return ({ id }) => {
+    const address = addresses.get(id) ?? `198.51.100.${addresses.size + 10}`;
+    addresses.set(id, address);
+    return { id, address, requestId: chance.requestId(clock.nowMs()) };
+  };
+}
+
+async function writeConfig({ dataDir }: Config): Promise<string> {
+  const file = join(dataDir, CONFIG_FILE);
+  const providers = SEEDED_PROVIDERS.map((name) => `  - { name: ${name}, kind: simulator }\n`).join("");
+  const text = `# The providers of a store that was filled by ./tollgate seed: all of them the built-in simulator.\ndata_dir: .\nproviders:\n  - { name: simulator, kind: simulator }\n${providers}`;
+  await writeFile(file, text, { mode: 0o600 });
+  return file;
+}
+
+function first<T>(list: readonly T[]): T {
+  const [found] = list;
+  if (found === undefined) throw new Error("an empty cast");
+  return found;
+}
+
+function held(secrets: Secrets, key: SeededKey): { credential: Credential; secret: string } {
+  const found = secrets.get(key);
+  if (found === undefined) throw new Error(`${key.name} was not made`);
+  return found;
+}
