@@ -26,12 +26,16 @@ const roomOf = (path: string): string =>
     .replace(/\.ts$/, "")
     .split("/")[0] ?? "";
 
-/** Commands that run without a gateway, and the bench's parts of one: each one file that names what it needs. */
+/** Commands that run without a gateway, and the parts of one that the bench measures: each one file that names what it needs. */
 const STANDALONE = new Set([
   ...["serve", "simulator", "release", "models", "receipt", "doctor", "provider", "db", "seed"].map(
     (noun) => `cli/${noun}.ts`,
   ),
-  ...["null-ledger", "ledger-alone"].map((part) => `bench/${part}.ts`),
+  ...[
+    "null-ledger",
+    "ledger-alone",
+    ...["fill", "postgres", "sqlite"].map((part) => `migrations/${part}`),
+  ].map((part) => `bench/${part}.ts`),
 ]);
 
 /** One prints times, one reckons with the gateway's own clock. */

@@ -1,7 +1,10 @@
 // Migrations of the PostgreSQL store, with checksums: each runs once, in order. An advisory lock makes gateways that start
-// together take turns; a database that is newer than the program, or edited since, is refused (libraries.md §5).
+// together take turns; a database that is newer than the program, or edited since, is refused (libraries.md §5). An empty
+// database gets all of them in one transaction; one that is in use gets each in its own, so that no table is shut for as long
+// as the others take.
 import type { ClientBase } from "pg";
 import { checksumOf, type Migration, MIGRATIONS, unapplied } from "./migrations/list.ts";
+import { withoutScan } from "./migrations/postgres/without-scan.ts";
 import { passFence } from "./move-fence.ts";
 
 /** Any number that is ours: the lock that migrating gateways take turns with. */
@@ -16,9 +19,12 @@ const TABLE_WITHIN_MS = 500;
 const BETWEEN_TRIES_MS = 1_000;
 const LOCK_NOT_AVAILABLE = "55P03";
 
+/** What a transaction came to: some migration is left for the next one, or the work is done. */
+type Step<T> = { left: true } | { left: false; result: T };
+
 /**
- * Runs `work` while no other gateway migrates this database, in one transaction. Older gateways serve on meanwhile, and
- * afterwards: a migration may add what they do not know, and take nothing away.
+ * Runs `work` while no other gateway migrates this database, in one transaction, once it is at the newest schema. Older
+ * gateways serve on meanwhile, and afterwards: a migration may add what they do not know, and take nothing away.
  */
 export async function migrateThen<T>(
   client: ClientBase,
@@ -29,7 +35,9 @@ export async function migrateThen<T>(
   const lateAtMs = performance.now() + GIVE_UP_AFTER_MS;
   for (;;) {
     try {
-      return await once(client, work, { migrations, mover });
+      const step = await once(client, work, { migrations, mover });
+      if (step.left) continue;
+      return step.result;
     } catch (error) {
       const taken = error instanceof Error && "code" in error && error.code === LOCK_NOT_AVAILABLE;
       if (!taken || performance.now() > lateAtMs) throw error;
@@ -42,28 +50,29 @@ async function once<T>(
   client: ClientBase,
   work: () => Promise<T>,
   { migrations, mover }: { migrations: readonly Migration[]; mover: string | null },
-): Promise<T> {
+): Promise<Step<T>> {
   await client.query("BEGIN");
   try {
     // A starting gateway may wait for another's migration, longer than any request may wait for a lock.
     await client.query(`SET LOCAL lock_timeout = ${GIVE_UP_AFTER_MS}; SET LOCAL statement_timeout = '600s'`);
     await client.query(`SELECT pg_advisory_xact_lock(${MIGRATING})`);
     await client.query(`SET LOCAL lock_timeout = ${TABLE_WITHIN_MS}`);
-    await migrate(client, migrations, mover);
-    const result = await work();
+    const left = await migrate(client, migrations, mover);
+    const step: Step<T> = left ? { left } : { left, result: await work() };
     await client.query("COMMIT");
-    return result;
+    return step;
   } catch (error) {
     await client.query("ROLLBACK").catch(() => {}); // the connection is gone with its transaction
     throw error;
   }
 }
 
+/** All of them where there is none yet, else the next one. Returns whether more are to come. */
 async function migrate(
   client: ClientBase,
   migrations: readonly Migration[],
   mover: string | null,
-): Promise<void> {
+): Promise<boolean> {
   await client.query(
     `CREATE TABLE IF NOT EXISTS schema_migration (
        version BIGINT NOT NULL PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL, applied_at BIGINT NOT NULL
@@ -74,11 +83,14 @@ async function migrate(
   );
   const applied = new Map(rows.map((row) => [Number(row.version), row]));
   passFence(applied, mover);
-  for (const migration of unapplied(migrations, applied)) await apply(client, migration);
+  const missing = unapplied(migrations, applied);
+  const next = applied.size === 0 ? missing : missing.slice(0, 1);
+  for (const migration of next) await apply(client, migration);
+  return next.length < missing.length;
 }
 
 async function apply(client: ClientBase, migration: Migration): Promise<void> {
-  await client.query(migration.sql);
+  await client.query(withoutScan(migration.sql));
   await client.query(
     `INSERT INTO schema_migration (version, name, checksum, applied_at)
      VALUES ($1, $2, $3, (extract(epoch FROM clock_timestamp()) * 1000)::bigint)`,

@@ -35,6 +35,8 @@ export const untilParts = (streams: readonly Arriving[], count: number): Promise
 
 export class ProcessGateway {
   private child: Bun.Subprocess | null = null;
+  /** Another program than the one under test; it is started from the next `run` on. */
+  program: string | null = null;
   url = "";
   private token = "";
 
@@ -47,7 +49,11 @@ export class ProcessGateway {
   ) {}
 
   /** Started, with the model `plain-1` published. `env` goes to the process, `settings` into its configuration. */
-  static async start(env: Record<string, string> = {}, settings = ""): Promise<ProcessGateway> {
+  static async start(
+    env: Record<string, string> = {},
+    settings = "",
+    program: string | null = null,
+  ): Promise<ProcessGateway> {
     const folder = mkdtempSync(join(tmpdir(), "tollgate-process-"));
     const simulator = await startSimulator({ port: 0 });
     const { privateJwk, publicJwk } = await generateReleaseKey();
@@ -63,13 +69,17 @@ ${settings}
 `,
     );
     const gateway = new ProcessGateway(folder, simulator, await readReleaseKey(privateJwk));
+    gateway.program = program;
     await gateway.run(env);
     await gateway.publish(PLAIN);
     return gateway;
   }
 
-  /** Another gateway of the same installation: same trust, provider and data key, a data directory of its own. */
-  async beside(env: Record<string, string> = {}): Promise<ProcessGateway> {
+  /**
+   * Another gateway of the same installation: same trust, provider and data key, a data directory of its own. `program`: of
+   * another release, perhaps.
+   */
+  async beside(env: Record<string, string> = {}, program: string | null = null): Promise<ProcessGateway> {
     const folder = mkdtempSync(join(tmpdir(), "tollgate-process-"));
     const settings = readFileSync(join(this.folder, "tollgate.yaml"), "utf8");
     writeFileSync(join(folder, "tollgate.yaml"), settings.replaceAll(this.folder, folder));
@@ -77,6 +87,7 @@ ${settings}
     mkdirSync(join(folder, "data"), { mode: 0o700 });
     copyFileSync(join(this.folder, "data/data.key"), join(folder, "data/data.key"));
     const gateway = new ProcessGateway(folder, this.simulator, this.signer, false);
+    gateway.program = program;
     await gateway.run(env);
     return gateway;
   }
@@ -87,7 +98,7 @@ ${settings}
     // What a test asks to be logged is for the test to read; anything else that is said there is for whoever runs it.
     const written = env["TOLLGATE_LOG_LEVEL"] === undefined ? null : openSync(this.logFile, "a");
     // Bun loads nothing beside the executable.
-    const program = env["BUN_OPTIONS"] === undefined ? PROGRAM : SOURCES;
+    const program = this.program ?? (env["BUN_OPTIONS"] === undefined ? PROGRAM : SOURCES);
     const child = Bun.spawn([program, "serve", "--config", join(this.folder, "tollgate.yaml")], {
       env: { ...process.env, TOLLGATE_LOG_LEVEL: "silent", ...env },
       cwd: this.folder,
