@@ -35,6 +35,7 @@ export const GOALS = {
   hotPairs: { text: "≥ 5000 per s", met: (value: number) => value >= 5000 },
   replicaCost: atMost(1.15, "× of one"),
   chunkRatio: atMost(1.4, "× bare"),
+  surfaceRatio: atMost(1.1, "× chat"),
   addedP50: atMost(1, "ms"),
   addedP99: atMost(3, "ms"),
   addedFirstByte: atMost(1, "ms"),

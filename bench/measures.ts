@@ -13,6 +13,7 @@ import { replicas } from "./figures/replicas.ts";
 import { stalledClient } from "./figures/stalled-client.ts";
 import { startToReady } from "./figures/start-to-ready.ts";
 import { streamCost } from "./figures/stream-cost.ts";
+import { surfaces } from "./figures/surfaces.ts";
 import { warmUp } from "./figures/warm-up.ts";
 import type { Measure } from "./figures/bench.ts";
 
@@ -40,4 +41,5 @@ export const MEASURES: readonly NamedMeasure[] = [
   { name: "start to ready", measure: startToReady },
   { name: "parts", measure: parts, apart: true },
   { name: "objects", measure: objects, apart: true },
+  { name: "surfaces", measure: surfaces, apart: true },
 ];

@@ -9,6 +9,8 @@ interface Places {
   scratchDir: string;
   /** Its key at the upstream. */
   account: string;
+  /** Further providers at the same upstream, as items of the settings' list. */
+  providers?: string;
 }
 
 export const settingsOf = (places: Places): string => `
@@ -21,18 +23,18 @@ providers:
     kind: openai
     base_url: http://127.0.0.1:${places.upstreamPort}/v1
     api_key: ${places.account}
-`;
+${places.providers ?? ""}`;
 
 /** What a request may use that names no maximum, and so what its hold is for beside the prompt. */
 export const DEFAULT_OUTPUT_TOKENS = 4096;
 
 /** The rates are those of scripts.ts in dollars per million tokens; the flood gets the largest ceiling a release may have. */
-export const manifestOf = (model: string): string => {
+export const manifestOf = (model: string, provider = "bench", upstreamModel = model): string => {
   const flood = model === "bench-sse-flood";
   return `
 model: ${model}
-provider: bench
-upstream_model: ${model}
+provider: ${provider}
+upstream_model: ${upstreamModel}
 region: local
 version: 1
 tier: standard
@@ -47,3 +49,20 @@ priority: 1
 weight: 100
 `;
 };
+
+/** Of a model that gives vectors, at the same rate. */
+export const vectorsManifestOf = (model: string): string => `
+model: ${model}
+provider: bench
+upstream_model: ${model}
+region: local
+version: 1
+tier: standard
+requires_paid: false
+context_window: 8192
+pricing: { currency: USD, input_per_million: "0.50", output_per_million: "0", request_minimum: "0.0001" }
+tokenizer: o200k_base
+capabilities: { embeddings: true }
+priority: 1
+weight: 100
+`;

@@ -46,6 +46,14 @@ export interface TollgateOptions {
   server?: string;
   /** The gateway whose database, keys and customer it shares. */
   replicaOf?: TollgatePeer;
+  /** Beside what every one has. */
+  beside?: Beside;
+}
+
+/** Providers at the bench's upstream as items of the settings' list, and manifests by model. */
+export interface Beside {
+  providers: (upstreamPort: number) => string;
+  manifests: Readonly<Record<string, string>>;
 }
 
 export async function startTollgate(
@@ -59,6 +67,7 @@ export async function startTollgate(
     checkout = root,
     server,
     replicaOf,
+    beside,
   }: TollgateOptions = {},
 ): Promise<TollgatePeer> {
   const scratchDir = join(parentDir, name);
@@ -75,7 +84,14 @@ export async function startTollgate(
       cpSync(join(replicaOf.scratchDir, shared), join(scratchDir, shared), { recursive: true });
   writeFileSync(
     settings,
-    settingsOf({ port, dataDir, upstreamPort: upstream.port, scratchDir, account: accountOf(name) }),
+    settingsOf({
+      port,
+      dataDir,
+      upstreamPort: upstream.port,
+      scratchDir,
+      account: accountOf(name),
+      providers: beside?.providers(upstream.port) ?? "",
+    }),
   );
 
   const program =
@@ -97,7 +113,7 @@ export async function startTollgate(
     openCustomer(cli, port, { name, usd });
 
   const started = await serve();
-  if (replicaOf === undefined) await publishReleases(cli, scratchDir);
+  if (replicaOf === undefined) await publishReleases(cli, scratchDir, beside?.manifests);
   const customer =
     replicaOf === undefined ? await newCustomer("bench", CREDITS_USD) : atPort(replicaOf.customer, port);
   const peer: TollgatePeer = {
@@ -139,15 +155,20 @@ async function openCustomer(cli: Cli, port: number, terms: { name: string; usd: 
   };
 }
 
-async function publishReleases(cli: Cli, scratchDir: string): Promise<void> {
-  const publish = async (model: string): Promise<void> => {
+async function publishReleases(
+  cli: Cli,
+  scratchDir: string,
+  beside: Beside["manifests"] = {},
+): Promise<void> {
+  const publish = async ([model, text]: readonly [string, string]): Promise<void> => {
     const manifest = join(scratchDir, `${model}.yaml`);
     const signed = join(scratchDir, `${model}.jws`);
-    writeFileSync(manifest, manifestOf(model));
+    writeFileSync(manifest, text);
     await cli("release", "sign", manifest, "--key", join(scratchDir, "keys/release.private.jwk"));
     await cli("release", "publish", signed);
   };
-  await Promise.all(SCRIPT_NAMES.map(publish));
+  const scripts = SCRIPT_NAMES.map((model) => [model, manifestOf(model)] as const);
+  await Promise.all([...scripts, ...Object.entries(beside)].map(publish));
 }
 
 async function runCli(program: string, dataDir: string, args: string[]): Promise<Record<string, unknown>> {

@@ -3,6 +3,8 @@
 import { AccountBill } from "./upstream-bill.ts";
 import { SCRIPTS, isScriptName } from "./scripts.ts";
 import type { FloodScript, ScriptName, StreamScript } from "./scripts.ts";
+import { EMBEDDINGS, MESSAGES, RESPONSES } from "./surface-bodies.ts";
+import type { StreamBodies, SurfaceBodies } from "./surface-bodies.ts";
 import { FLOOD_EVENT, STREAM_EVENT, STREAM_ROLE, jsonAnswer, streamEnd } from "./upstream-bodies.ts";
 
 const SSE_HEADERS = { "content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache" };
@@ -36,18 +38,24 @@ class Call {
   }
 }
 
-function streamAnswer(script: StreamScript, call: Call): ReadableStream<Uint8Array> {
+const CHAT: StreamBodies = { start: STREAM_ROLE, chunk: () => STREAM_EVENT, end: streamEnd };
+
+function streamAnswer(
+  script: StreamScript,
+  call: Call,
+  bodies: StreamBodies = CHAT,
+): ReadableStream<Uint8Array> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let sent = 0;
   const step = (controller: ReadableStreamDefaultController<Uint8Array>): void => {
     if (!call.open) return;
     if (sent === script.chunks) {
       call.finish();
-      controller.enqueue(streamEnd(script.completionTokens));
+      controller.enqueue(bodies.end(script.completionTokens));
       controller.close();
       return;
     }
-    controller.enqueue(STREAM_EVENT);
+    controller.enqueue(bodies.chunk(sent));
     sent += 1;
     timer = setTimeout(
       step,
@@ -57,7 +65,7 @@ function streamAnswer(script: StreamScript, call: Call): ReadableStream<Uint8Arr
   };
   return new ReadableStream<Uint8Array>({
     start: (controller) => {
-      controller.enqueue(STREAM_ROLE);
+      controller.enqueue(bodies.start);
       step(controller);
     },
     cancel: () => {
@@ -91,12 +99,29 @@ async function complete(request: Request): Promise<Response> {
   return new Response(jsonAnswer(model), { headers: { "content-type": "application/json" } });
 }
 
+/** Another surface says what `bench-json-1k` and `bench-sse-50x5` say, whatever model is asked for. */
+async function answerAs({ whole, stream }: SurfaceBodies, request: Request): Promise<Response> {
+  const { stream: streamed } = (await request.json()) as { stream?: boolean };
+  const model = streamed === true && stream !== null ? "bench-sse-50x5" : "bench-json-1k";
+  const bill = billOf(request.headers.get("authorization")?.replace("Bearer ", "") ?? "none");
+  bill.received(model, request.headers.get("x-request-id"));
+  const call = new Call(bill, model);
+  request.signal.addEventListener("abort", () => call.cut());
+  if (streamed === true && stream !== null)
+    return new Response(streamAnswer(SCRIPTS["bench-sse-50x5"], call, stream), { headers: SSE_HEADERS });
+  call.finish();
+  return new Response(whole, { headers: { "content-type": "application/json" } });
+}
+
 const server = Bun.serve({
   port: Number(process.env["PORT"] ?? 0),
   hostname: "127.0.0.1",
   idleTimeout: 0,
   routes: {
     "/v1/chat/completions": { POST: complete },
+    "/v1/responses": { POST: (request) => answerAs(RESPONSES, request) },
+    "/v1/messages": { POST: (request) => answerAs(MESSAGES, request) },
+    "/v1/embeddings": { POST: (request) => answerAs(EMBEDDINGS, request) },
     "/v1/models": Response.json({ object: "list", data: [] }),
     "/bill": (request) =>
       Response.json(billOf(new URL(request.url).searchParams.get("account") ?? "").print()),
