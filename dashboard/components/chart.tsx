@@ -136,7 +136,7 @@ function axesOf({ buckets, bucket, measured }: ChartProps, width: number, height
   const lines = Math.max(2, Math.floor((height - AROUND) / ROOM.line));
   const ticks = amountTicks(top, lines, measured);
   const labels = alignPlaces(ticks.map(FORMATS[measured]));
-  const amountWidth = Math.ceil(Math.max(...labels.map(({ length }) => length)) * ROOM.digit) + 16;
+  const amountWidth = Math.ceil(Math.max(...labels.map(({ length }) => length)) * ROOM.digit) + 24;
   const room = Math.max(1, Math.floor((width - amountWidth) / ROOM.time));
   const named = timeTicks(
     buckets.map(({ start }) => start),

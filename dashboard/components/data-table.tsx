@@ -1,26 +1,24 @@
-// The one table: a link in the first cell, figures to the right, order by header, pages by cursor; narrow screens keep
-// the columns marked `always`. The order is in the address, and so are the filters that can be cleared when nothing
-// matches them.
+// The one table: a link in the first cell, figures to the right with their points under each other, order by header, pages
+// by cursor; columns that have no room give way, those marked `always` stay. The order is in the address, and so are the
+// filters that can be cleared when nothing matches them.
 import { Button, Group, Paper, Table, VisuallyHidden } from "@mantine/core";
-import { useResizeObserver } from "@mantine/hooks";
-import type { ReactNode } from "react";
+import { useMergedRef, useResizeObserver } from "@mantine/hooks";
+import type { CSSProperties, ReactNode } from "react";
 import { tableTexts } from "./texts.ts";
+import type { Foldable } from "./folded.ts";
+import { useFitted } from "./fitted.ts";
 import { NoMatch, Sentence } from "./no-match.tsx";
 import { type Order, useOrder } from "./order.ts";
 
-export interface Column<Row> {
+export interface Column<Row> extends Foldable {
   title: string;
   cell: (row: Row) => ReactNode;
   /** Figures stand on the right. */
   figures?: boolean;
-  /** Kept on narrow screens. */
-  always?: boolean;
-  /** Only where there is room for more than what matters. */
-  wider?: boolean;
-  /** Buttons say themselves what they do: the title is for screen readers only. */
-  acts?: boolean;
   /** Makes the header a button that orders the rows on screen by this. */
   order?: (row: Row) => string | number;
+  /** Below the rows: where a column has one, the table ends with a row of them. */
+  total?: ReactNode;
 }
 
 interface DataTableProps<Row> {
@@ -32,7 +30,6 @@ interface DataTableProps<Row> {
   onOpen?: (row: Row) => void;
   /** Loads the next page; absent on the last. */
   more?: { load: () => void; loading: boolean } | undefined;
-  foot?: ReactNode;
   /** Said where there are no rows; otherwise that nothing matches. */
   none?: string;
 }
@@ -40,23 +37,16 @@ interface DataTableProps<Row> {
 /** Links are readable on it, in the dark, too. */
 const HOVERED = "light-dark(var(--mantine-color-gray-1), var(--mantine-color-dark-6))";
 
-export function DataTable<Row>({
-  label,
-  rows,
-  columns,
-  rowKey,
-  onOpen,
-  more,
-  foot,
-  none,
-}: DataTableProps<Row>) {
+export function DataTable<Row>({ label, rows, columns, rowKey, onOpen, more, none }: DataTableProps<Row>) {
   const [order, turn] = useOrder(columns);
   const by = columns.find(({ title }) => title === order?.title)?.order;
   const shown = by === undefined ? rows : sorted(rows, by, order?.down ?? false);
   const [box, { width }] = useResizeObserver<HTMLDivElement>();
-  const [table, { width: wanted }] = useResizeObserver<HTMLTableElement>();
+  const [observed, { width: wanted }] = useResizeObserver<HTMLTableElement>();
+  const { table, folded } = useFitted(columns, rows, width);
+  const classes = columns.map((column, at) => cellClass(column, folded.includes(at)));
   return (
-    <Paper withBorder>
+    <Paper withBorder className="table-frame">
       <div
         ref={box}
         className="table-scroll"
@@ -67,16 +57,22 @@ export function DataTable<Row>({
         tabIndex={0}
       >
         <Table
-          ref={table}
-          verticalSpacing="xs"
+          ref={useMergedRef(table, observed)}
+          verticalSpacing={6}
           highlightOnHover={onOpen !== undefined}
           highlightOnHoverColor={HOVERED}
           fz="sm"
         >
           <Table.Thead>
             <Table.Tr>
-              {columns.map((column) => (
-                <Head key={column.title} column={column} order={order} turn={turn} />
+              {columns.map((column, at) => (
+                <Head
+                  key={column.title}
+                  column={column}
+                  className={classes[at] ?? ""}
+                  order={order}
+                  turn={turn}
+                />
               ))}
             </Table.Tr>
           </Table.Thead>
@@ -89,10 +85,11 @@ export function DataTable<Row>({
                   if (!(event.target as Element).closest("a, button, input")) onOpen?.(row);
                 }}
               >
-                {columns.map((column) => (
+                {columns.map((column, at) => (
                   <Table.Td
                     key={column.title}
-                    className={cellClass(column)}
+                    className={classes[at]}
+                    style={fractionOf(at)}
                     ta={column.figures || column.acts ? "right" : "left"}
                   >
                     {column.cell(row)}
@@ -101,7 +98,22 @@ export function DataTable<Row>({
               </Table.Tr>
             ))}
           </Table.Tbody>
-          {foot !== undefined && <Table.Tfoot>{foot}</Table.Tfoot>}
+          {columns.some(({ total }) => total !== undefined) && (
+            <Table.Tfoot>
+              <Table.Tr fw={700}>
+                {columns.map(({ title, figures, total }, at) => (
+                  <Table.Td
+                    key={title}
+                    className={classes[at]}
+                    style={fractionOf(at)}
+                    ta={figures ? "right" : "left"}
+                  >
+                    {total}
+                  </Table.Td>
+                ))}
+              </Table.Tr>
+            </Table.Tfoot>
+          )}
         </Table>
       </div>
       {more !== undefined && (
@@ -118,10 +130,12 @@ export function DataTable<Row>({
 
 function Head<Row>({
   column,
+  className,
   order,
   turn,
 }: {
   column: Column<Row>;
+  className: string;
   order: Order | null;
   turn: (title: string) => void;
 }) {
@@ -129,7 +143,7 @@ function Head<Row>({
   const mine = order?.title === title;
   return (
     <Table.Th
-      className={cellClass(column)}
+      className={className}
       ta={figures ? "right" : "left"}
       aria-sort={mine ? (order.down ? "descending" : "ascending") : undefined}
     >
@@ -139,15 +153,22 @@ function Head<Row>({
         title
       ) : (
         <button type="button" className="sort" onClick={() => turn(title)}>
-          {title} <span aria-hidden="true">{mine ? (order.down ? "↓" : "↑") : "↕"}</span>
+          {title}{" "}
+          <span aria-hidden="true" className="sort-mark">
+            {mine ? (order.down ? "↓" : "↑") : "↕"}
+          </span>
         </button>
       )}
     </Table.Th>
   );
 }
 
-const cellClass = <Row,>({ figures, always, wider }: Column<Row>): string =>
-  `${figures ? "figures" : ""} ${wider ? "wider-only" : always ? "" : "wide-only"}`.trim();
+const cellClass = <Row,>({ figures }: Column<Row>, isFolded: boolean): string =>
+  `${figures ? "figures" : ""} ${isFolded ? "folded" : ""}`.trim();
+
+/** How wide the fractions of a column are, as `useFitted` found. */
+const fractionOf = (at: number): CSSProperties =>
+  ({ "--fraction": `var(--fraction-${at})` }) as CSSProperties;
 
 function sorted<Row>(rows: readonly Row[], by: (row: Row) => string | number, down: boolean): Row[] {
   const compare = (a: Row, b: Row): number => {

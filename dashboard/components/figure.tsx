@@ -1,6 +1,6 @@
 // A chart with its table beside it: the same data, one switch, and a sentence for those who see neither. Until the chart
 // has arrived, its table is there.
-import { Group, Paper, SegmentedControl, Text, Title } from "@mantine/core";
+import { Box, Group, Paper, SegmentedControl, Text, Title } from "@mantine/core";
 import { lazy, type ReactNode, Suspense, useState } from "react";
 import { figureTexts } from "./texts.ts";
 import type { ChartProps } from "./chart.tsx";
@@ -19,12 +19,12 @@ export function Figure({ title, summary, table, ...chart }: FigureProps) {
   return (
     <Paper withBorder p="md">
       <Group justify="space-between" mb="sm" gap="xs">
-        <div>
+        <Box miw={0} flex="1 1 16rem">
           <Title order={2}>{title}</Title>
           <Text size="sm" c="dimmed">
             {summary}
           </Text>
-        </div>
+        </Box>
         <SegmentedControl
           size="xs"
           aria-label={figureTexts.view}

@@ -5,20 +5,47 @@ import { useTimeDisplay } from "../time-display.ts";
 
 export const Money = ({ usd }: { usd: string }) => (
   <span className="figures" title={exactMoney(usd)}>
-    {formatMoney(usd)}
+    <Amount printed={formatMoney(usd)} />
   </span>
 );
 
 /** Every digit, for arithmetic that has to add up in front of the reader. */
-export const ExactMoney = ({ usd }: { usd: string }) => <span className="figures">{exactMoney(usd)}</span>;
+export const ExactMoney = ({ usd }: { usd: string }) => (
+  <span className="figures">
+    <Amount printed={exactMoney(usd)} />
+  </span>
+);
+
+/** In tables the fractions of a column have one width, so that the points stand under each other. */
+function Amount({ printed }: { printed: string }) {
+  const point = printed.lastIndexOf(".");
+  if (point === -1) return printed;
+  return (
+    <>
+      {printed.slice(0, point)}
+      <span className="fraction">{printed.slice(point)}</span>
+    </>
+  );
+}
 
 /** In the zone that the reader chose; the other one is in the tooltip. */
 export function Time({ at }: { at: string }) {
   const local = useTimeDisplay() === "local";
   return (
     <time className="figures" dateTime={at} title={local ? formatTime(at) : localTime(at)}>
-      {local ? formatLocalTime(at) : formatTime(at)}
+      <DayAndClock printed={local ? formatLocalTime(at) : formatTime(at)} />
     </time>
+  );
+}
+
+/** A line ends between them, where it has to. */
+function DayAndClock({ printed }: { printed: string }) {
+  const clock = printed.search(/\d\d:/);
+  if (clock === -1) return printed;
+  return (
+    <>
+      <span>{printed.slice(0, clock - 1)}</span> <span>{printed.slice(clock)}</span>
+    </>
   );
 }
 

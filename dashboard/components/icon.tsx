@@ -35,6 +35,8 @@ const SHAPES = {
   down: "M6 9l6 6 6-6",
   right: "M9 6l6 6-6 6",
   plus: "M12 5v14M5 12h14",
+  filter: "M4 6h16M7 12h10M10 18h4",
+  search: "M11 18a7 7 0 1 0 0-14 7 7 0 0 0 0 14zM16 16l5 5",
   dash: "M6 12h12",
 } as const;
 export type IconName = keyof typeof SHAPES;

@@ -5,6 +5,7 @@ import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { organizationQuery } from "../api/organization.ts";
 import { readPages } from "../api/read.ts";
+import { chipOf } from "./filters.tsx";
 import { stateTexts, tableTexts } from "./texts.ts";
 
 interface OrganizationSelectProps {
@@ -30,6 +31,7 @@ export function OrganizationSelect({ label, placeholder, value, onChange }: Orga
       label={label}
       placeholder={placeholder}
       searchable
+      {...chipOf(value !== "")}
       clearable={placeholder !== undefined}
       clearButtonProps={{ "aria-label": tableTexts.clear }}
       nothingFoundMessage={isFetching || search !== asked ? stateTexts.loading : tableTexts.noMatch}

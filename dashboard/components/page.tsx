@@ -12,7 +12,7 @@ export function Page({ title, lead, actions, children }: PageProps) {
   return (
     <Stack gap="lg">
       <Group justify="space-between" align="flex-start" gap="sm">
-        <Box maw={680} miw={0}>
+        <Box maw={680} miw={0} flex="1 1 16rem">
           <Title order={1} ref={heading} tabIndex={-1} className="name">
             {title}
           </Title>

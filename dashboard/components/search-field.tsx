@@ -3,6 +3,7 @@
 import { TextInput, type TextInputProps } from "@mantine/core";
 import { useDebouncedCallback } from "@mantine/hooks";
 import { useEffect, useRef, useState } from "react";
+import { Icon } from "./icon.tsx";
 
 const PAUSE_MS = 300;
 
@@ -31,6 +32,9 @@ export function SearchField({ value, onSearch, ...rest }: SearchFieldProps) {
       maxLength={200}
       spellCheck={false}
       autoComplete="off"
+      leftSection={<Icon name="search" size={14} />}
+      placeholder={typeof rest.label === "string" ? rest.label : undefined}
+      wrapperProps={{ "data-search": "" }}
       {...rest}
       data-search
       value={typed ?? value}

@@ -2,6 +2,8 @@
 import { Select } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { read } from "../api/read.ts";
+import { FITTING } from "./choice.tsx";
+import { chipOf } from "./filters.tsx";
 import { spendFilterTexts as words } from "./texts.ts";
 
 interface ChoiceProps {
@@ -15,9 +17,10 @@ interface ChoiceProps {
 const Choice = ({ label, value, set, choices }: ChoiceProps) => (
   <Select
     label={label}
-    w={190}
     searchable
     clearable
+    comboboxProps={FITTING}
+    {...chipOf(value !== "")}
     clearButtonProps={{ "aria-label": words.clear(label) }}
     placeholder={words.all}
     value={value === "" ? null : value}

@@ -24,6 +24,8 @@ export const tableTexts = {
   more: "Show more",
   noMatch: "Nothing matches the filters.",
   clear: "Clear filters",
+  filters: "Filters",
+  fewerFilters: "Fewer filters",
 } as const;
 
 export const copyTexts = { copy: "Copy", copied: "Copied" } as const;

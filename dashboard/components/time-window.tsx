@@ -1,10 +1,12 @@
 // The one control for a window of time: a range that ends now, last month, or days of one's own. Days are UTC and
 // `YYYY-MM-DD` strings; the address holds what the server is asked: `range`, or `from` and, excluded, `to`.
-import { Group, Select, TextInput } from "@mantine/core";
+import { Select, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { type Filter, oneOf } from "../filters.ts";
 import { lastMonths, monthWindow } from "../format/month.ts";
 import { addDays, formatTime, today } from "../format/time.ts";
+import { FITTING } from "./choice.tsx";
+import { KEPT } from "./filters.tsx";
 import { rangeNames, windowTexts as words } from "./texts.ts";
 
 const RANGES = ["24h", "7d", "30d", "month"] as const;
@@ -75,10 +77,11 @@ export function TimeWindow({ filters, set, all = false }: TimeWindowProps) {
     else set({ range: RANGES.find((one) => one === value) ?? "", from: "", to: "" });
   };
   return (
-    <Group gap="sm" align="flex-end">
+    <>
       <Select
         label={words.label}
-        w={170}
+        comboboxProps={FITTING}
+        {...KEPT}
         allowDeselect={false}
         value={chosen}
         onChange={choose}
@@ -105,7 +108,7 @@ export function TimeWindow({ filters, set, all = false }: TimeWindowProps) {
           />
         </>
       )}
-    </Group>
+    </>
   );
 }
 
@@ -116,7 +119,7 @@ function Day({ label, value, choose }: { label: string; value: string; choose: (
     <TextInput
       label={label}
       type="date"
-      w={160}
+      {...KEPT}
       min="2000-01-01"
       max="2999-12-31"
       value={typed ?? value}

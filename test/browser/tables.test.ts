@@ -6,7 +6,7 @@ import { activityTexts } from "../../dashboard/pages/activity/texts.ts";
 import { keysTexts } from "../../dashboard/pages/keys/texts.ts";
 import { pageNames, tableTexts } from "../../dashboard/components/texts.ts";
 import { reads, waitFor } from "../support/wait.ts";
-import { type Dashboard, DESKTOP, startDashboard, type Visitor } from "./dashboard.ts";
+import { type Dashboard, DESKTOP, PHONE, startDashboard, type Visitor } from "./dashboard.ts";
 import { seed, type Seeded } from "./fixture.ts";
 import { inspect } from "./inspect.ts";
 import { rowsOf } from "./steps.ts";
@@ -68,6 +68,42 @@ test("the head stays on the screen while the rows scroll", async () => {
   await waitFor(async () => (await topOf()) < 60, "the page to scroll");
   expect(await topOf()).toBeGreaterThanOrEqual(56);
   await visitor.resize(DESKTOP);
+});
+
+test("a narrow screen keeps what a row is and its amount, whole and inside the frame, and its filters in one row", async () => {
+  const { page } = visitor;
+  const table = page.getByRole("region", { name: pageNames.activity });
+  const head = (title: string) => table.getByRole("columnheader", { name: title });
+  await visitor.open(path.organization(seeded.org, "activity"));
+  expect(await head(activityTexts.columns.first).isVisible()).toBe(true);
+  for (const width of [1024, PHONE.width]) {
+    await visitor.resize({ width, height: 800 });
+    const frame = await table.boundingBox();
+    const amount = await head(activityTexts.columns.charge).boundingBox();
+    expect(await head(activityTexts.columns.time).isVisible()).toBe(true);
+    expect((amount?.x ?? 0) + (amount?.width ?? 0)).toBeLessThanOrEqual(
+      (frame?.x ?? 0) + (frame?.width ?? 0) + 1,
+    );
+  }
+  expect(await head(activityTexts.columns.first).isVisible()).toBe(false);
+  const filter = page.getByRole("combobox", { name: activityTexts.state, exact: true });
+  expect(await filter.isVisible()).toBe(false);
+  await page.getByRole("button", { name: tableTexts.filters, exact: true }).click();
+  expect(await filter.isVisible()).toBe(true);
+  // What narrows the list is seen, also where the others are folded.
+  await visitor.open(`${path.organization(seeded.org, "activity")}?state=settled`);
+  expect(await filter.isVisible()).toBe(true);
+  await inspect(visitor, "a filter that is set");
+  await visitor.resize(DESKTOP);
+});
+
+test("the points of a column's amounts stand under each other", async () => {
+  await visitor.open(path.organization(seeded.org, "billing"));
+  const points = await visitor.page.evaluate<number[]>(
+    `[...document.querySelectorAll("td:last-child .fraction")].map((one) => Math.round(one.getBoundingClientRect().left))`,
+  );
+  expect(points.length).toBeGreaterThan(3);
+  expect(new Set(points).size).toBe(1);
 });
 
 test("a row of Activity is a link that opens in a tab of its own", async () => {

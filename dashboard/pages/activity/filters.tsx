@@ -1,10 +1,11 @@
 // What is shown of the activity: all of it is in the address.
-import { Button, Group, Select } from "@mantine/core";
+import { Button, Select } from "@mantine/core";
 import { ACTIVITY_STATES } from "../../../src/domain/activity-states.ts";
 import { SURFACES } from "../../../src/domain/surfaces.ts";
 import { REFUSALS } from "../../../src/domain/refusals.ts";
 import type { Query } from "../../api/client.ts";
-import { Choice } from "../../components/choice.tsx";
+import { Choice, FITTING } from "../../components/choice.tsx";
+import { chipOf, FilterRow } from "../../components/filters.tsx";
 import { SearchField } from "../../components/search-field.tsx";
 import { askedWindow, TimeWindow, windowShape } from "../../components/time-window.tsx";
 import { KeyFilter, ModelFilter } from "../../components/spend-filters.tsx";
@@ -49,18 +50,16 @@ interface FiltersProps {
 const isBucket = ({ from }: ActivityShape): boolean => from.includes("T");
 
 export const ActivityFilters = ({ org, filters, set }: FiltersProps) => (
-  <Group gap="sm" align="flex-end">
+  <FilterRow>
     <SearchField
       label={words.find}
       placeholder={words.findHint}
-      w={{ base: "100%", sm: 350 }}
       value={filters.find}
       onSearch={(find) => set({ find }, { typed: true })}
     />
     <TimeWindow filters={filters} set={set} />
     <Choice
       label={words.state}
-      w={190}
       value={filters.state}
       of={SHAPE.state}
       set={(state) => set({ state })}
@@ -73,7 +72,6 @@ export const ActivityFilters = ({ org, filters, set }: FiltersProps) => (
     <ModelFilter org={org} value={filters.model} set={(model) => set({ model })} />
     <Choice
       label={words.surface}
-      w={170}
       value={filters.surface}
       of={SHAPE.surface}
       set={(surface) => set({ surface })}
@@ -81,8 +79,9 @@ export const ActivityFilters = ({ org, filters, set }: FiltersProps) => (
     />
     <Select
       label={words.code}
-      w={210}
       searchable
+      comboboxProps={FITTING}
+      {...chipOf(filters.code !== "")}
       clearable
       clearButtonProps={{ "aria-label": spendFilterTexts.clear(words.code) }}
       placeholder={words.all}
@@ -100,5 +99,5 @@ export const ActivityFilters = ({ org, filters, set }: FiltersProps) => (
         {tableTexts.clear}
       </Button>
     )}
-  </Group>
+  </FilterRow>
 );

@@ -1,5 +1,5 @@
 // Who changed what in this organization; rows are only ever added.
-import { Select, SimpleGrid } from "@mantine/core";
+import { Select } from "@mantine/core";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { ORGANIZATION_ACTIONS } from "../../../src/domain/audit-actions.ts";
 import { moreOf, read, readPages } from "../../api/read.ts";
@@ -7,6 +7,8 @@ import { addressOf } from "../../api/routes.ts";
 import type { AuditRow } from "./columns.tsx";
 import { AuditTable } from "./table.tsx";
 import { ButtonLink } from "../../components/link.tsx";
+import { FITTING } from "../../components/choice.tsx";
+import { chipOf, FilterRow } from "../../components/filters.tsx";
 import { Page } from "../../components/page.tsx";
 import { SearchField } from "../../components/search-field.tsx";
 import { Loaded, Loading } from "../../components/states.tsx";
@@ -39,8 +41,13 @@ export function AuditPage() {
         </ButtonLink>
       }
     >
-      <TimeWindow filters={filters} set={setFilters} all />
-      <SimpleGrid cols={{ base: 2, sm: 4 }} spacing="sm" verticalSpacing="sm">
+      <FilterRow>
+        <SearchField
+          label={words.filters.target}
+          value={filters.target}
+          onSearch={(target) => setFilters({ target }, { typed: true })}
+        />
+        <TimeWindow filters={filters} set={setFilters} all />
         <Who org={org.id} actor={filters.actor} rows={log.data ?? []} set={setFilters} />
         <Select
           label={words.filters.action}
@@ -49,13 +56,10 @@ export function AuditPage() {
           value={filters.action}
           onChange={(action) => setFilters({ action: action ?? "" })}
           data={[ALL, ...ORGANIZATION_ACTIONS]}
+          comboboxProps={FITTING}
+          {...chipOf(filters.action !== "")}
         />
-        <SearchField
-          label={words.filters.target}
-          value={filters.target}
-          onSearch={(target) => setFilters({ target }, { typed: true })}
-        />
-      </SimpleGrid>
+      </FilterRow>
       <Loaded query={log} loading={<Loading lines={8} />}>
         {(rows) => <AuditTable label={pageNames.audit} org={org.id} rows={rows} more={moreOf(log)} />}
       </Loaded>
@@ -84,6 +88,8 @@ function Who({ org, actor, rows, set }: WhoProps) {
       label={words.filters.actor}
       searchable
       allowDeselect={false}
+      comboboxProps={FITTING}
+      {...chipOf(actor !== "")}
       value={actor}
       onChange={(chosen) => set({ actor: chosen ?? "" })}
       data={[ALL, ...[...names].map(([value, label]) => ({ value, label }))]}

@@ -4,7 +4,8 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { read } from "../../api/read.ts";
 import type { Row } from "../../api/routes.ts";
-import { Choice } from "../../components/choice.tsx";
+import { Choice, FITTING } from "../../components/choice.tsx";
+import { chipOf, FilterRow } from "../../components/filters.tsx";
 import { DataTable } from "../../components/data-table.tsx";
 import { Icon } from "../../components/icon.tsx";
 import { Page } from "../../components/page.tsx";
@@ -137,7 +138,7 @@ interface KeyFiltersProps {
 }
 
 const KeyFilters = ({ filters, set, makers }: KeyFiltersProps) => (
-  <Group gap="sm" align="flex-end">
+  <FilterRow>
     <SearchField
       label={words.search}
       value={filters.search}
@@ -145,7 +146,6 @@ const KeyFilters = ({ filters, set, makers }: KeyFiltersProps) => (
     />
     <Choice
       label={words.filterState}
-      w={170}
       value={filters.state}
       of={SHAPE.state}
       set={(state) => set({ state })}
@@ -159,7 +159,6 @@ const KeyFilters = ({ filters, set, makers }: KeyFiltersProps) => (
     />
     <Choice
       label={words.filterScope}
-      w={140}
       value={filters.scope}
       of={SHAPE.scope}
       set={(scope) => set({ scope })}
@@ -171,13 +170,14 @@ const KeyFilters = ({ filters, set, makers }: KeyFiltersProps) => (
     />
     <Select
       label={words.columns.by}
-      w={200}
       allowDeselect={false}
+      comboboxProps={FITTING}
+      {...chipOf(filters.by !== "")}
       value={filters.by}
       onChange={(value) => set({ by: value ?? "" })}
       data={[{ value: "", label: words.all }, { value: LEFT, label: words.makersLeft }, ...makers]}
     />
-  </Group>
+  </FilterRow>
 );
 
 function Hidden({ rows, shown, show }: { rows: readonly Key[]; shown: boolean; show: () => void }) {

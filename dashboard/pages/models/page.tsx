@@ -1,9 +1,9 @@
 // The catalogue: what each model costs and can, whether this organization may call it now, and what a call would cost.
-import { Group } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { read } from "../../api/read.ts";
 import type { Row } from "../../api/routes.ts";
 import { Choice } from "../../components/choice.tsx";
+import { FilterRow } from "../../components/filters.tsx";
 import { NoMatch } from "../../components/no-match.tsx";
 import { Page } from "../../components/page.tsx";
 import { SearchField } from "../../components/search-field.tsx";
@@ -72,16 +72,14 @@ interface ModelFiltersProps {
 }
 
 const ModelFilters = ({ filters, set }: ModelFiltersProps) => (
-  <Group gap="sm" align="flex-end">
+  <FilterRow>
     <SearchField
       label={words.search}
-      w={{ base: "100%", sm: 260 }}
       value={filters.search}
       onSearch={(search) => set({ search }, { typed: true })}
     />
     <Choice
       label={words.filters.tier}
-      w={140}
       value={filters.tier}
       of={SHAPE.tier}
       set={(tier) => set({ tier })}
@@ -89,7 +87,6 @@ const ModelFilters = ({ filters, set }: ModelFiltersProps) => (
     />
     <Choice
       label={words.filters.state}
-      w={140}
       value={filters.state}
       of={SHAPE.state}
       set={(state) => set({ state })}
@@ -97,13 +94,12 @@ const ModelFilters = ({ filters, set }: ModelFiltersProps) => (
     />
     <Choice
       label={words.filters.can}
-      w={140}
       value={filters.can}
       of={SHAPE.can}
       set={(can) => set({ can })}
       data={choices(CAPABILITIES, words.can)}
     />
-  </Group>
+  </FilterRow>
 );
 
 const choices = (values: readonly string[], named: Readonly<Record<string, string>> = {}) => [

@@ -1,6 +1,6 @@
 // Research Mode: which models this organization may use for which project, until when, and what they cost so far
 // (specification 4).
-import { Alert, Button, Group } from "@mantine/core";
+import { Alert, Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { read } from "../../api/read.ts";
@@ -8,6 +8,7 @@ import type { Row } from "../../api/routes.ts";
 import { Choice } from "../../components/choice.tsx";
 import { DataTable } from "../../components/data-table.tsx";
 import { Icon } from "../../components/icon.tsx";
+import { FilterRow } from "../../components/filters.tsx";
 import { Page } from "../../components/page.tsx";
 import { SearchField } from "../../components/search-field.tsx";
 import { Empty, Loaded } from "../../components/states.tsx";
@@ -98,7 +99,7 @@ interface FilterProps {
 }
 
 const EntitlementFilters = ({ filters, set }: FilterProps) => (
-  <Group gap="sm" align="flex-end">
+  <FilterRow>
     <SearchField
       label={words.search}
       value={filters.search}
@@ -106,11 +107,10 @@ const EntitlementFilters = ({ filters, set }: FilterProps) => (
     />
     <Choice
       label={words.columns.state}
-      w={170}
       value={filters.state}
       of={SHAPE.state}
       set={(state) => set({ state })}
       data={[{ value: "all", label: words.all }, ...STATES]}
     />
-  </Group>
+  </FilterRow>
 );

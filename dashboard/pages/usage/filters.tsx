@@ -1,6 +1,7 @@
 // What is shown of the usage: all of it is in the address.
-import { Button, Group, SimpleGrid, Stack } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { Choice } from "../../components/choice.tsx";
+import { FilterRow } from "../../components/filters.tsx";
 import { KeyFilter, ModelFilter } from "../../components/spend-filters.tsx";
 import { TimeWindow, windowShape } from "../../components/time-window.tsx";
 import { type Filters, oneOf, text } from "../../filters.ts";
@@ -36,49 +37,46 @@ export const ClearFilters = ({ set }: Pick<UsageFiltersProps, "set">) => (
 );
 
 export const UsageFilters = ({ org, filters, set }: UsageFiltersProps) => (
-  <Stack gap="sm">
-    <Group gap="sm" align="flex-end">
-      <TimeWindow filters={filters} set={set} />
-      <KeyFilter org={org} value={filters.key} set={(key) => set({ key })} />
-      <ModelFilter org={org} value={filters.model} set={(model) => set({ model })} />
-      {isNarrowed(filters) && <ClearFilters set={set} />}
-    </Group>
-    <SimpleGrid cols={{ base: 2, sm: 3, lg: 4 }} spacing="sm" verticalSpacing="sm">
-      <Choice
-        label={words.groupBy}
-        value={filters.group_by}
-        of={SHAPE.group_by}
-        set={(group_by) => set({ group_by, then_by: "" })}
-        data={GROUPS.map((value) => ({ value, label: words.groups[value] }))}
-      />
-      <Choice
-        label={words.thenBy}
-        value={filters.then_by}
-        of={SHAPE.then_by}
-        set={(then_by) => set({ then_by })}
-        data={[
-          { value: "", label: words.noSecond },
-          ...GROUPS.filter((value) => value !== filters.group_by).map((value) => ({
-            value,
-            label: words.groups[value],
-          })),
-        ]}
-      />
-      <Choice
-        label={words.measure}
-        value={filters.measure}
-        of={SHAPE.measure}
-        set={(measure) => set({ measure })}
-        data={MEASURES.map((value) => ({ value, label: words.measures[value] }))}
-      />
-      <Button
-        style={{ alignSelf: "flex-end" }}
-        variant={filters.cumulative === "" ? "default" : "filled"}
-        aria-pressed={filters.cumulative !== ""}
-        onClick={() => set({ cumulative: filters.cumulative === "" ? "true" : "" })}
-      >
-        {words.cumulative}
-      </Button>
-    </SimpleGrid>
-  </Stack>
+  <FilterRow>
+    <TimeWindow filters={filters} set={set} />
+    <KeyFilter org={org} value={filters.key} set={(key) => set({ key })} />
+    <ModelFilter org={org} value={filters.model} set={(model) => set({ model })} />
+    <Choice
+      label={words.groupBy}
+      kept
+      value={filters.group_by}
+      of={SHAPE.group_by}
+      set={(group_by) => set({ group_by, then_by: "" })}
+      data={GROUPS.map((value) => ({ value, label: words.groups[value] }))}
+    />
+    <Choice
+      label={words.thenBy}
+      value={filters.then_by}
+      of={SHAPE.then_by}
+      set={(then_by) => set({ then_by })}
+      data={[
+        { value: "", label: words.noSecond },
+        ...GROUPS.filter((value) => value !== filters.group_by).map((value) => ({
+          value,
+          label: words.groups[value],
+        })),
+      ]}
+    />
+    <Choice
+      label={words.measure}
+      kept
+      value={filters.measure}
+      of={SHAPE.measure}
+      set={(measure) => set({ measure })}
+      data={MEASURES.map((value) => ({ value, label: words.measures[value] }))}
+    />
+    <Button
+      variant={filters.cumulative === "" ? "default" : "filled"}
+      aria-pressed={filters.cumulative !== ""}
+      onClick={() => set({ cumulative: filters.cumulative === "" ? "true" : "" })}
+    >
+      {words.cumulative}
+    </Button>
+    {isNarrowed(filters) && <ClearFilters set={set} />}
+  </FilterRow>
 );

@@ -1,5 +1,4 @@
 // One row per group with every measure; the last row is the ledger's own total.
-import { Table } from "@mantine/core";
 import type { Answer } from "../../api/routes.ts";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { ExactMoney } from "../../components/figures.tsx";
@@ -21,12 +20,14 @@ interface GroupsProps {
 export function Groups({ of, requestsOf, activity }: GroupsProps) {
   const labels = distinctLabels(of.rows);
   const rows = of.rows.map((row, at) => ({ ...row, label: labels[at] ?? row.label }));
+  const { total } = of;
   const columns: Column<Usage["rows"][number]>[] = [
     {
       title: [of.group_by ?? "model", of.then_by]
         .flatMap((group) => (group === null ? [] : words.groups[group]))
         .join(" · "),
       always: true,
+      total: words.total,
       cell: (row) => {
         const search = requestsOf(row);
         return search === null ? (
@@ -43,30 +44,35 @@ export function Groups({ of, requestsOf, activity }: GroupsProps) {
       figures: true,
       order: ({ requests }) => requests,
       cell: ({ requests }) => formatCount(requests),
+      total: formatCount(total.requests),
     },
     {
       title: words.measures.input_tokens,
       figures: true,
       order: ({ input_tokens }) => input_tokens,
       cell: ({ input_tokens }) => formatCount(input_tokens),
+      total: formatCount(total.input_tokens),
     },
     {
       title: words.measures.cached_tokens,
       figures: true,
       order: ({ cached_tokens }) => cached_tokens,
       cell: ({ cached_tokens }) => formatCount(cached_tokens),
+      total: formatCount(total.cached_tokens),
     },
     {
       title: words.measures.cache_write_tokens,
       figures: true,
       order: ({ cache_write_tokens }) => cache_write_tokens,
       cell: ({ cache_write_tokens }) => formatCount(cache_write_tokens),
+      total: formatCount(total.cache_write_tokens),
     },
     {
       title: words.measures.output_tokens,
       figures: true,
       order: ({ output_tokens }) => output_tokens,
       cell: ({ output_tokens }) => formatCount(output_tokens),
+      total: formatCount(total.output_tokens),
     },
     {
       title: words.measures.charge_usd,
@@ -74,38 +80,15 @@ export function Groups({ of, requestsOf, activity }: GroupsProps) {
       figures: true,
       order: ({ charge_usd }) => heightOf(charge_usd),
       cell: ({ charge_usd }) => <ExactMoney usd={charge_usd} />,
+      total: <ExactMoney usd={total.charge_usd} />,
     },
   ];
-  const { total } = of;
   return (
     <DataTable
       label={words.table}
       rows={rows}
       rowKey={({ group, second }) => JSON.stringify([group, second])}
       columns={columns}
-      foot={
-        <Table.Tr fw={700}>
-          <Table.Td>{words.total}</Table.Td>
-          <Table.Td ta="right" className="figures wide-only">
-            {formatCount(total.requests)}
-          </Table.Td>
-          <Table.Td ta="right" className="figures wide-only">
-            {formatCount(total.input_tokens)}
-          </Table.Td>
-          <Table.Td ta="right" className="figures wide-only">
-            {formatCount(total.cached_tokens)}
-          </Table.Td>
-          <Table.Td ta="right" className="figures wide-only">
-            {formatCount(total.cache_write_tokens)}
-          </Table.Td>
-          <Table.Td ta="right" className="figures wide-only">
-            {formatCount(total.output_tokens)}
-          </Table.Td>
-          <Table.Td ta="right">
-            <ExactMoney usd={total.charge_usd} />
-          </Table.Td>
-        </Table.Tr>
-      }
     />
   );
 }

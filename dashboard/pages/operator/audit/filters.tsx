@@ -1,7 +1,9 @@
 // What the operator's audit log is narrowed to: an organization, who did it, what was done to what, and days in UTC.
-import { Select, SimpleGrid, TextInput } from "@mantine/core";
+import { Select, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { read } from "../../../api/read.ts";
+import { FITTING } from "../../../components/choice.tsx";
+import { chipOf, FilterRow } from "../../../components/filters.tsx";
 import { OrganizationSelect } from "../../../components/organization-select.tsx";
 import { SearchField } from "../../../components/search-field.tsx";
 import { type Filters, type SetFilters, text } from "../../../filters.ts";
@@ -17,7 +19,7 @@ interface AuditFiltersProps {
 }
 
 export const AuditFilters = ({ filters, set }: AuditFiltersProps) => (
-  <SimpleGrid cols={{ base: 1, xs: 2, md: 3 }} spacing="sm" verticalSpacing="sm">
+  <FilterRow>
     <OrganizationSelect
       label={words.filters.org}
       placeholder={words.everywhere}
@@ -37,12 +39,13 @@ export const AuditFilters = ({ filters, set }: AuditFiltersProps) => (
       <TextInput
         key={name}
         type="date"
+        {...chipOf(filters[name] !== "")}
         label={words.filters[name]}
         value={filters[name]}
         onChange={(event) => set({ [name]: event.currentTarget.value })}
       />
     ))}
-  </SimpleGrid>
+  </FilterRow>
 );
 
 /** People and management keys by name; whoever else acted comes by a link. */
@@ -57,6 +60,8 @@ function ActorSelect({ value, onChange }: { value: string; onChange: (actor: str
       placeholder={words.anybody}
       searchable
       clearable
+      comboboxProps={FITTING}
+      {...chipOf(value !== "")}
       clearButtonProps={{ "aria-label": tableTexts.clear }}
       nothingFoundMessage={tableTexts.noMatch}
       data={[

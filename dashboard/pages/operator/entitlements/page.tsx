@@ -1,6 +1,6 @@
 // Requests for Research Mode and what became of them. Nobody approves their own request; an approval never opens a route
 // that is not live.
-import { Group, Stack, Text } from "@mantine/core";
+import { Stack, Text } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { moreOf, readPages } from "../../../api/read.ts";
@@ -9,6 +9,7 @@ import { Choice } from "../../../components/choice.tsx";
 import { type Column, DataTable } from "../../../components/data-table.tsx";
 import { Ago, Money } from "../../../components/figures.tsx";
 import { OrganizationSelect } from "../../../components/organization-select.tsx";
+import { FilterRow } from "../../../components/filters.tsx";
 import { Page } from "../../../components/page.tsx";
 import { RowActs } from "../../../components/row-acts.tsx";
 import { StateBadge } from "../../../components/state-badge.tsx";
@@ -31,7 +32,7 @@ export function EntitlementsPage() {
   const close = (): void => setAct(null);
   return (
     <Page title={operatorPageNames.entitlements} lead={words.lead}>
-      <Group gap="sm" align="flex-end">
+      <FilterRow>
         <OrganizationSelect
           label={words.org}
           placeholder={words.allOrgs}
@@ -40,13 +41,12 @@ export function EntitlementsPage() {
         />
         <Choice
           label={words.state}
-          w={180}
           value={filters.state}
           of={SHAPE.state}
           set={(state) => setFilters({ state })}
           data={[{ value: "", label: words.all }, ...STATES.map((value) => ({ value, label: value }))]}
         />
-      </Group>
+      </FilterRow>
       <Loaded query={entitlements}>
         {(rows) =>
           rows.length === 0 &&

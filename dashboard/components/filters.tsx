@@ -1,0 +1,35 @@
+// What narrows a page, as one row of chips beside the search. On narrow screens those that narrow nothing are folded away,
+// behind a button; those that do are seen.
+import { Button, Group } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
+import type { ReactNode } from "react";
+import { tableTexts } from "./texts.ts";
+import { Icon } from "./icon.tsx";
+
+/** A chip is any field with a label; its wrapper says what `chipOf` knows of it. */
+export function FilterRow({ children }: { children: ReactNode }) {
+  const [opened, { toggle }] = useDisclosure(false);
+  return (
+    <Group gap="xs" className="filters" data-opened={opened || undefined}>
+      {children}
+      <Button
+        className="unfold"
+        variant="default"
+        aria-expanded={opened}
+        leftSection={<Icon name="filter" size={14} />}
+        onClick={toggle}
+      >
+        {opened ? tableTexts.fewerFilters : tableTexts.filters}
+      </Button>
+    </Group>
+  );
+}
+
+interface Chip {
+  wrapperProps: Record<`data-${string}`, string>;
+}
+
+/** For a field that narrows something while it is set. */
+export const chipOf = (isSet: boolean): Chip => ({ wrapperProps: isSet ? { "data-set": "" } : {} });
+/** For a field that is never folded away. */
+export const KEPT: Chip = { wrapperProps: { "data-kept": "" } };

@@ -1,0 +1,36 @@
+// Which columns of a table stay where there is no room for all: measured on the page, decided here. Pure.
+
+export interface Foldable {
+  /** Kept however narrow the screen is: what the row is, and its amount. */
+  always?: boolean;
+  /** Only where there is room for more than what matters. */
+  wider?: boolean;
+  /** Buttons say themselves what they do: the title is for screen readers only. */
+  acts?: boolean;
+}
+
+/** In pixels, one for each column. */
+export interface Widths {
+  /** With every cell on one line. */
+  natural: readonly number[];
+  /** With no word broken. */
+  least: readonly number[];
+}
+
+/**
+ * The places of columns that have no room: of those that are `wider` the last ones first, until all stand on one line; then of
+ * the others that need not stay, until no word is broken. The first always stays.
+ */
+export function foldedOf(columns: readonly Foldable[], { natural, least }: Widths, room: number): number[] {
+  const folded = new Set<number>();
+  const fold = (may: (column: Foldable) => boolean, widths: readonly number[]): void => {
+    const wanted = (): number => widths.reduce((sum, width, at) => (folded.has(at) ? sum : sum + width), 0);
+    for (let at = columns.length - 1; at > 0 && wanted() > room; at--) {
+      const column = columns[at];
+      if (column !== undefined && may(column)) folded.add(at);
+    }
+  };
+  fold(({ wider }) => wider === true, natural);
+  fold(({ always, acts }) => always !== true && acts !== true, least);
+  return [...folded].toSorted((a, b) => a - b);
+}

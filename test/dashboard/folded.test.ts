@@ -1,0 +1,30 @@
+// Columns that give way on narrow screens: never the first one, never the amount, the least of the others first.
+import { expect, test } from "bun:test";
+import { foldedOf } from "../../dashboard/components/folded.ts";
+
+const COLUMNS = [
+  { always: true },
+  {},
+  {},
+  { always: true },
+  { wider: true },
+  { wider: true },
+  { acts: true },
+];
+const WIDTHS = { natural: [150, 200, 100, 80, 120, 300, 60], least: [90, 80, 60, 80, 60, 90, 60] };
+
+const foldedAt = (room: number): number[] => foldedOf(COLUMNS, WIDTHS, room);
+
+test("what has room stays, what is extra stays only on one line, what matters goes last", () => {
+  expect(foldedAt(1010)).toEqual([]);
+  expect(foldedAt(1009)).toEqual([5]);
+  expect(foldedAt(709)).toEqual([4, 5]);
+  expect(foldedAt(370)).toEqual([4, 5]);
+  expect(foldedAt(369)).toEqual([2, 4, 5]);
+  expect(foldedAt(309)).toEqual([1, 2, 4, 5]);
+});
+
+test("the first column, the amount and the acts stay however narrow it is", () => {
+  for (const room of [0, 1, 100, 200]) expect(foldedAt(room)).toEqual([1, 2, 4, 5]);
+  expect(foldedOf([{}, {}], { natural: [500, 500], least: [400, 400] }, 10)).toEqual([1]);
+});
