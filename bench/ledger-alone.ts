@@ -1,6 +1,6 @@
-// The ledger alone: admissions and settlements of one organization against the configured store, in a process of its own,
+// The ledger alone: admissions and settlements of one organization, or of so many in turn, against the configured store, in a process of its own,
 // so that its CPU time is the ledger's. `GET /run?flying=64&ms=800` keeps so many pairs under way for so long and answers
-// how many it finished. The store is the folder in DIRECTORY, or the PostgreSQL that DATABASE_URL names.
+// how many it finished; `&organizations=40` of those that ORGANIZATIONS made. The store is the folder in DIRECTORY, or the PostgreSQL that DATABASE_URL names.
 import { loadConfig } from "../src/config/config.ts";
 import { nanoUsd } from "../src/domain/money.ts";
 import { FORMATS } from "../src/gateway/formats/formats.ts";
@@ -17,10 +17,15 @@ const store = await openStore(config, { clock: undefined, jobs, formats: FORMATS
 const world = new World(store.ledger);
 const release = releaseOf();
 await world.publish();
-const key = await world.key(await world.organization(1_000_000));
+const keys = await Promise.all(
+  Array.from({ length: Number(process.env["ORGANIZATIONS"] ?? 1) }, async () =>
+    world.key(await world.organization(1_000_000)),
+  ),
+);
+type Key = (typeof keys)[number];
 
 /** What the gateway settles an ordinary answer with: one attempt, no key of the caller's. */
-const settlementOf = (requestId: string): Settlement => ({
+const settlementOf = (key: Key, requestId: string): Settlement => ({
   organizationId: key.organizationId,
   requestId,
   releaseDigest: release.digest,
@@ -49,21 +54,23 @@ const settlementOf = (requestId: string): Settlement => ({
   answer: null,
 });
 
-async function pair(): Promise<void> {
+async function pair(key: Key): Promise<void> {
   const admission = world.admission(key, { hold: 0.02, release });
   const { kind } = await store.ledger.admit(admission);
   if (kind !== "admitted") throw new Error(`an admission ended ${kind}`);
-  const settled = await store.ledger.settle(settlementOf(admission.requestId));
+  const settled = await store.ledger.settle(settlementOf(key, admission.requestId));
   if (settled.kind !== "done") throw new Error("a settlement found its request gone");
 }
 
 /** Pairs that ended within the time; those under way at its end are finished and counted. */
-async function run(flying: number, ms: number): Promise<number> {
+async function run(flying: number, ms: number, organizations: number): Promise<number> {
   const untilMs = performance.now() + ms;
   let pairs = 0;
   const one = async (): Promise<void> => {
     while (performance.now() < untilMs) {
-      await pair();
+      const key = keys[Math.floor(Math.random() * Math.min(organizations, keys.length))];
+      if (key === undefined) throw new Error("no organization");
+      await pair(key);
       pairs += 1;
     }
   };
@@ -78,7 +85,8 @@ const server = Bun.serve({
   routes: {
     "/run": async (request) => {
       const asked = new URL(request.url).searchParams;
-      return Response.json({ pairs: await run(Number(asked.get("flying")), Number(asked.get("ms"))) });
+      const number = (name: string): number => Number(asked.get(name) ?? 1);
+      return Response.json({ pairs: await run(number("flying"), number("ms"), number("organizations")) });
     },
   },
 });
