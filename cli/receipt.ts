@@ -12,9 +12,9 @@ import {
   type ReceiptJson,
   receiptSchema,
 } from "../src/domain/receipt.ts";
-import { readClassCounts, type WireClasses } from "../src/domain/token-classes.ts";
-import { chargeOf } from "../src/pricing/charge.ts";
-import { costLines, type TokenCounts } from "../src/pricing/cost-lines.ts";
+import type { WireClasses } from "../src/domain/token-classes.ts";
+import { costLines } from "../src/pricing/cost-lines.ts";
+import { chargeOfReceipt, countsOfReceipt } from "../src/pricing/receipt-price.ts";
 import { passByProxy } from "./gateway.ts";
 import { Problem } from "./problem.ts";
 import { type GlobalOptions, report } from "./report.ts";
@@ -112,7 +112,7 @@ function contradictionsOf(receipt: ReceiptJson): string[] {
   if (byHand && charged > held) return ["charge: the receipt says more than was held"];
   const again = byHand
     ? { charge: charged, variance: ZERO_USD, minimumApplied: false }
-    : recomputed(receipt, held);
+    : chargeOfReceipt(receipt, { price: priceOfReceipt(receipt), hold: held });
   const { customer_charge_usd: cost = 0, lines } =
     (receipt.gateway as { cost?: { customer_charge_usd?: number; lines?: unknown } }).cost ?? {};
   const claims: [what: string, said: string, computed: string][] = [
@@ -127,30 +127,12 @@ function contradictionsOf(receipt: ReceiptJson): string[] {
     lines !== undefined &&
     (charge.evidence === "provider_usage" || charge.evidence === "delivered_tokens")
   ) {
-    const computed = costLines(countsOf(receipt.usage), priceOfReceipt(receipt), charged);
+    const computed = costLines(countsOfReceipt(receipt.usage), priceOfReceipt(receipt), charged);
     claims.push(["gateway.cost.lines", JSON.stringify(lines), JSON.stringify(computed)]);
   }
   return claims
     .filter(([, said, computed]) => said !== computed)
     .map(([what, said, computed]) => `${what}: the receipt says ${said}, its figures give ${computed}`);
-}
-
-const countsOf = (usage: ReceiptJson["usage"]): TokenCounts => ({
-  promptTokens: usage?.prompt_tokens ?? 0,
-  completionTokens: usage?.completion_tokens ?? 0,
-  cachedTokens: usage?.cached_tokens ?? 0,
-  ...(usage && readClassCounts(usage)),
-});
-
-function recomputed(receipt: ReceiptJson, held: NanoUsd): ReturnType<typeof chargeOf> {
-  const { usage, charge, told } = receipt;
-  return chargeOf({
-    usage: countsOf(usage),
-    told: told === undefined ? null : countsOf(told),
-    price: priceOfReceipt(receipt),
-    hold: held,
-    evidence: charge.evidence === "operator" ? "none" : charge.evidence,
-  });
 }
 
 function priceOfReceipt({ release }: ReceiptJson): Price {

@@ -6,6 +6,7 @@ import { ACTIVITY_STATES } from "../src/domain/activity-states.ts";
 import { SURFACES } from "../src/domain/surfaces.ts";
 import type { Answer, Gateway } from "./gateway.ts";
 import { notWithJson, report } from "./report.ts";
+import { addVerify } from "./request-verify.ts";
 import { dollars, fields, plain, table } from "./table.ts";
 
 export function addRequest(program: Command): void {
@@ -22,6 +23,7 @@ export function addRequest(program: Command): void {
         return { json: text, text: "gateway" in value ? describe(value) : describeHeldNothing(value) };
       }),
     );
+  addVerify(request);
   withFilters(request.command("list"))
     .description("list an organization's requests, newest first, refusals and replays included")
     .option("--limit <n>", "how many, at most 200", "50")

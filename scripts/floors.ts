@@ -70,8 +70,12 @@ for await (const path of new Glob("src/**/*.ts").scan(".")) {
       violations.push(`${path} imports ${target}: ${from} may not use ${to}`);
   }
 }
-/** What everybody speaks, and what a format reads: a page checks what is typed by the very rule of the server. */
-const OPEN_TO_CLIENTS = /^src\/(api|domain)\/|^src\/gateway\/formats\/[^/]+\/parse-/;
+/**
+ * What everybody speaks, and what a format reads: a page checks what is typed by the very rule of the server. And what verifies a
+ * charge, by the very arithmetic that made it.
+ */
+const OPEN_TO_CLIENTS =
+  /^src\/(api|domain)\/|^src\/gateway\/formats\/[^/]+\/parse-|^src\/pricing\/(verify-charge|check-signature)\.ts$/;
 const CLIENTS = ["cli/**/*.ts", "bench/**/*.ts", "dashboard/**/*.{ts,tsx}"];
 for (const path of CLIENTS.flatMap((pattern) => [...new Glob(pattern).scanSync(".")])) {
   for (const [, target = ""] of (await Bun.file(path).text()).matchAll(/from "(\.[^"]+)"/g)) {

@@ -17,6 +17,7 @@ import { ledgerEndpoints, platformEndpoints, providersEndpoints } from "./platfo
 import { releasesEndpoints, routesEndpoints } from "./releases.ts";
 import { sessionEndpoints } from "./session.ts";
 import { statementsEndpoints } from "./statements.ts";
+import { evidenceEndpoints } from "./evidence.ts";
 import { settingsEndpoints, teamEndpoints } from "./team.ts";
 import { usageEndpoints } from "./usage.ts";
 import type { Endpoint } from "./endpoint.ts";
@@ -27,6 +28,7 @@ const NOUNS = {
   payments: paymentsEndpoints,
   billing: billingEndpoints,
   statements: statementsEndpoints,
+  evidence: evidenceEndpoints,
   keys: keysEndpoints,
   entitlements: entitlementsEndpoints,
   releases: releasesEndpoints,

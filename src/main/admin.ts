@@ -1,5 +1,6 @@
 // The operator API of management keys, loaded on its first request: it is large, and most gateways never need it while they
 // start.
+import type { ReceiptSigner } from "../gateway/signed-receipt.ts";
 import type { Handler } from "../http/context.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -17,6 +18,7 @@ export interface AdminPorts {
   uploads: Uploads;
   managementKeys: ManagementKeyDoor;
   publisher: Publisher;
+  receipts: ReceiptSigner;
   payments: PaymentService;
   /** Writes what the request log gathered, so that readers see what just happened. */
   flushRequestLog(): Promise<void>;

@@ -168,8 +168,10 @@ async function open(
   const { paymentService, alertService } = rooms;
   const { note } = auditNotes(rooms.sql, clock);
   const logins = devices({ sql: rooms.sql, clock, ledger, people, url, note });
+  const receipts = receiptSigner(rooms.dataKey);
   const operator = createOperator({
     ledger,
+    receipts,
     sql: rooms.sql,
     flushRequestLog: () => rooms.flushRequestLog(),
     publisher,
@@ -181,7 +183,7 @@ async function open(
   const reading = rooms.sql.dialect === "sqlite" ? readingApart(rooms.sql, config.dataDir) : null;
   const ports = {
     ...rooms,
-    receipts: receiptSigner(rooms.dataKey),
+    receipts,
     sql: reading ?? rooms.sql,
     people,
     operator,

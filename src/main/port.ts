@@ -138,6 +138,7 @@ export async function openPort(config: Config, rooms: Rooms): Promise<Answering>
       uploads,
       managementKeys,
       publisher: releases.publisher,
+      receipts: receiptSigner(dataKey),
       payments: services.paymentService,
       flushRequestLog,
       people: () => api.people(),

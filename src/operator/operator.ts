@@ -1,8 +1,10 @@
 // The operator's use-cases, put together. Each noun has its file and names the part of the ledger that it uses.
 // Inputs passed their schema; `actor` is who does it (a management key's id) and is written to the audit log (S40).
 // Every method throws `Refusal` or `OperatorRefusal` and has changed nothing then.
+import type { EvidenceJson } from "../api/shapes/evidence.ts";
 import type { RequestListJson, RequestsQuery } from "../api/shapes/spend.ts";
 import { findOrganization } from "../registry/organizations.ts";
+import { readRequest } from "../registry/requests.ts";
 import type { People } from "../people/people.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -21,6 +23,7 @@ import type { accounts } from "./people.ts";
 import type { Publisher } from "../releases/publish.ts";
 import { quarantine } from "./quarantine.ts";
 import { releases, routes } from "./releases.ts";
+import { evidenceOf, type EvidencePorts } from "../reporting/evidence.ts";
 import { requests } from "../reporting/requests.ts";
 import { statementOf } from "../reporting/statement.ts";
 import { unknownRecord } from "../domain/unknown-record.ts";
@@ -30,6 +33,7 @@ export interface OperatorPorts {
   ledger: Ledger;
   sql: Sql;
   publisher: Publisher;
+  receipts: EvidencePorts["receipts"];
   clock: Clock;
   /** Orders, events of the payment service, and payments that are confirmed by hand. */
   payments: Pick<PaymentService, "orders" | "events" | "confirm">;
@@ -54,12 +58,19 @@ export const createOperator = (on: OperatorPorts) => ({
     show: (org: string, month: string | undefined) =>
       statementOf({ ...on, labels: new LabelBook(on.sql, on.ledger) }, org, month),
   },
-  requests: { ...requests(on), list: listed(on) },
+  requests: { ...requests(on), list: listed(on), evidence: (id: string) => evidenceOfAny(on, id) },
   logins: logins(on.ledger),
   ledger: { ...audit(on.ledger), ...quarantine(on.ledger) },
   payments: on.payments,
   people: on.people,
 });
+
+/** Of whichever organization the request is. */
+async function evidenceOfAny(on: OperatorPorts, id: string): Promise<EvidenceJson> {
+  const record = await readRequest(on.ledger, id);
+  if (record === null) throw unknownRecord("request", id, "id");
+  return await evidenceOf(on, record.organizationId, id);
+}
 
 /**
  * The same rows that the dashboard shows of an organization, newest first, refusals and replays included; `next_cursor`

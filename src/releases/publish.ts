@@ -6,7 +6,7 @@ import type { Release } from "../domain/release.ts";
 import type { Clock } from "../lib/clock.ts";
 import { freezeRelease } from "../domain/freeze-release.ts";
 import { ReleaseError } from "./release-error.ts";
-import type { TrustedKeys } from "./release-key.ts";
+import { type PublicReleaseKey, publicReleaseKey, type TrustedKeys } from "./release-key.ts";
 import type { RouteSwitch, RouteTable, Shelved } from "./route-table.ts";
 import { verifyRelease } from "./signature.ts";
 import type { RouteStanding } from "./standing.ts";
@@ -94,6 +94,11 @@ export class Publisher {
   /** Ids of the keys whose releases are accepted. */
   trustedKeys(): string[] {
     return [...this.ports.trusted.keys()];
+  }
+
+  /** The public halves of those keys, for whoever checks a signature without us. */
+  publicKeys(): Promise<PublicReleaseKey[]> {
+    return Promise.all([...this.ports.trusted].map(([kid, key]) => publicReleaseKey(kid, key)));
   }
 
   /** Closes or opens a route by hand; the very next admission sees it. False when there is no such route. */

@@ -19,6 +19,19 @@ export interface ReleaseKey {
   privateKey: CryptoKey;
 }
 
+export interface PublicReleaseKey {
+  kid: string;
+  kty: "OKP";
+  crv: "Ed25519";
+  x: string;
+}
+
+/** As it is handed out: nothing of it is secret. */
+export async function publicReleaseKey(kid: string, key: CryptoKey): Promise<PublicReleaseKey> {
+  const { x = "" } = await exportJWK(key);
+  return { kid, kty: "OKP", crv: "Ed25519", x };
+}
+
 /** Public keys by `kid`: only releases signed by one of them are accepted. */
 export type TrustedKeys = ReadonlyMap<string, CryptoKey>;
 

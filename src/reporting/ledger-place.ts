@@ -1,11 +1,12 @@
 // Where in an organization's ledger an instant lies. Entries are numbered without gaps and stamped in that order (money.md
 // §2), so their primary key is an index of their times: a handful of look-ups instead of an index that each entry would pay for.
-import { from, rowOf } from "../store/query.ts";
+import { missingBalance } from "../ledger/unreadable.ts";
+import { from, rowOf, rowsOf } from "../store/query.ts";
 import type { Sql } from "../store/sql.ts";
 import type { Tables } from "../store/tables.ts";
 
 /** Entries that one statement reads: a few milliseconds, after which others have their turn. */
-export const PIECE = 5_000n;
+export const PIECE = 2_500n;
 
 /** A turn of the event loop between two pieces: where the store answers on this thread, nothing else would get one. */
 export const othersTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -38,3 +39,68 @@ export const entryNumbered = (
   version: bigint,
 ): Promise<StoredEntry | undefined> =>
   rowOf(sql, entries(organizationId).selectAll().where("version", "=", version));
+
+/** From one to another, both included, in order. */
+export const entriesBetween = (
+  sql: Sql,
+  organizationId: string,
+  [first, last]: readonly [bigint, bigint],
+): Promise<StoredEntry[]> =>
+  rowsOf(
+    sql,
+    entries(organizationId)
+      .selectAll()
+      .where("version", ">=", first)
+      .where("version", "<=", last)
+      .orderBy("version"),
+  );
+
+/** The number of the last entry. */
+export async function newestEntry(sql: Sql, organizationId: string): Promise<bigint> {
+  const query = from
+    .selectFrom("org_balance")
+    .select("version")
+    .where("org_id", "=", organizationId)
+    .where("slot", "=", 0n);
+  const row = await rowOf(sql, query);
+  if (row === undefined) throw missingBalance(organizationId);
+  return row.version;
+}
+
+/** The entries of a transaction whose time is not known, between two others. */
+export const transactionBetween = (
+  sql: Sql,
+  organizationId: string,
+  { txn, first, last }: { txn: bigint; first: bigint; last: bigint },
+): Promise<StoredEntry[]> =>
+  rowsOf(
+    sql,
+    entries(organizationId)
+      .selectAll()
+      .where("version", ">=", first)
+      .where("version", "<=", last)
+      .where("txn", "=", txn)
+      .orderBy("version")
+      .limit(Number(OF_ONE_INSTANT)),
+  );
+
+/** Entries of several transactions may share a millisecond, but not so many. */
+const OF_ONE_INSTANT = 512n;
+
+/** The entries of a transaction that was stamped so; none where the stamps are not in order. */
+export async function entriesOfTransaction(
+  sql: Sql,
+  organizationId: string,
+  { txn, ms, newest }: { txn: bigint; ms: number; newest: bigint },
+): Promise<StoredEntry[]> {
+  const first = await firstEntrySince(sql, organizationId, { ms, newest });
+  return rowsOf(
+    sql,
+    entries(organizationId)
+      .selectAll()
+      .where("version", ">=", first)
+      .where("version", "<", first + OF_ONE_INSTANT)
+      .where("txn", "=", txn)
+      .orderBy("version"),
+  );
+}

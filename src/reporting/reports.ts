@@ -6,17 +6,17 @@ import type { Publisher } from "../releases/publish.ts";
 import type { AttentionPorts } from "./attention.ts";
 import { LabelBook } from "./labels.ts";
 import type { LedgerReportPorts } from "./ledger-report.ts";
-import type { ReceiptPorts } from "./receipts.ts";
+import type { EvidencePorts } from "./evidence.ts";
 import type { SupportPorts } from "./support-bundle.ts";
 
 interface ReportsPorts
   extends Omit<SupportPorts, "labels" | "ledger" | "people" | "standings">,
-    Pick<ReceiptPorts, "receipts">,
+    Pick<EvidencePorts, "receipts">,
     Omit<AttentionPorts, "ledger">,
     Pick<LedgerReportPorts, "operator"> {
   ledger: Pick<Ledger, "balance" | "pulse" | "read" | "ready">;
   people: Pick<People, "memberCounts" | "persons">;
-  publisher: Pick<Publisher, "standings" | "trustedKeys" | "verify">;
+  publisher: Pick<Publisher, "publicKeys" | "standings" | "trustedKeys" | "verify">;
   /** So that a reader sees the refusal that they just met. */
   flushRequestLog(): Promise<void>;
 }

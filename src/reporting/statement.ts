@@ -7,11 +7,17 @@ import { printTime } from "../domain/print.ts";
 import { Refusal } from "../domain/refusals.ts";
 import { notFound } from "../domain/unknown-record.ts";
 import { type Clock, nextUtcMonth, utcMonth } from "../lib/clock.ts";
-import { missingBalance } from "../ledger/unreadable.ts";
 import { exactTotal, exactUsd, from, rowOf, rowsOf } from "../store/query.ts";
 import type { Sql } from "../store/sql.ts";
 import type { LabelBook } from "./labels.ts";
-import { entryNumbered, firstEntrySince, othersTurn, PIECE, type StoredEntry } from "./ledger-place.ts";
+import {
+  entryNumbered,
+  firstEntrySince,
+  newestEntry,
+  othersTurn,
+  PIECE,
+  type StoredEntry,
+} from "./ledger-place.ts";
 import { organizationNamed } from "./organization-names.ts";
 import { chargesByModelAndKey } from "./statement-charges.ts";
 
@@ -28,21 +34,43 @@ const LISTED = 1_000;
 /** A transaction that was stamped in the month may still be on its way for so long. */
 const SETTLED_AFTER_MS = 60_000;
 
-/** Of the running month where none is asked for. Throws when there is no such organization, or the month has not begun. */
-export async function statementOf(
+/** What is being made for each organization, the newest last. */
+const MAKING = new WeakMap<Sql, Map<string, { month: string; made: Promise<Statement> }>>();
+
+/**
+ * Of the running month where none is asked for. An organization has one made at a time; whoever asks for the same meanwhile gets
+ * that one. Throws when there is no such organization, or the month has not begun.
+ */
+export function statementOf(
   on: StatementPorts,
   organizationId: string,
   asked: string | undefined,
 ): Promise<Statement> {
+  const month = asked ?? utcMonth(on.clock.nowMs());
+  const making = MAKING.get(on.sql) ?? new Map<string, { month: string; made: Promise<Statement> }>();
+  MAKING.set(on.sql, making);
+  const before = making.get(organizationId);
+  if (before?.month === month) return before.made;
+  const make = (): Promise<Statement> => statementNow(on, organizationId, month);
+  const made = before === undefined ? make() : before.made.then(make, make);
+  const mine = { month, made };
+  making.set(organizationId, mine);
+  const ended = (): void => {
+    if (making.get(organizationId) === mine) making.delete(organizationId);
+  };
+  made.then(ended, ended);
+  return made;
+}
+
+async function statementNow(on: StatementPorts, organizationId: string, month: string): Promise<Statement> {
   const { sql } = on;
   const nowMs = on.clock.nowMs();
-  const month = asked ?? utcMonth(nowMs);
   const fromMs = Date.parse(`${month}-01T00:00:00Z`);
   if (fromMs > nowMs) throw new Refusal("invalid_request", "This month has not begun.", { param: "month" });
   const endMs = nextUtcMonth(fromMs);
   const named = await organizationNamed(sql, organizationId);
   if (named === null) throw notFound("org");
-  const newest = await newestOf(sql, organizationId);
+  const newest = await newestEntry(sql, organizationId);
   const final = nowMs >= endMs + SETTLED_AFTER_MS;
   const place = async (ms: number): Promise<bigint> =>
     (await firstEntrySince(sql, organizationId, { ms, newest })) - 1n;
@@ -108,17 +136,6 @@ export async function statementOf(
       hash: Buffer.from(closing.entry.hash).toString("hex"),
     },
   };
-}
-
-async function newestOf(sql: Sql, organizationId: string): Promise<bigint> {
-  const query = from
-    .selectFrom("org_balance")
-    .select("version")
-    .where("org_id", "=", organizationId)
-    .where("slot", "=", 0n);
-  const row = await rowOf(sql, query);
-  if (row === undefined) throw missingBalance(organizationId);
-  return row.version;
 }
 
 interface Stand {

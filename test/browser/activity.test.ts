@@ -2,6 +2,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { exactMoney } from "../../dashboard/format/money.ts";
 import { path } from "../../dashboard/path-builder.ts";
+import { STEP_WORDS } from "../../src/domain/verification.ts";
+import { ledgerTexts } from "../../dashboard/pages/activity/ledger-texts.ts";
 import { activityTexts as words } from "../../dashboard/pages/activity/texts.ts";
 import {
   activityStateNames,
@@ -123,7 +125,7 @@ test("the drawer of a released request says what was held, that it came back, wh
   expect(await visitor.axe()).toEqual([]);
 });
 
-test("the drawer gives the signed receipt as a file", async () => {
+test("the drawer gives the signed receipt as a file, verifies the charge here, and leads to its ledger entries and back", async () => {
   await send();
   const [row] = await listed("?limit=1");
   await openActivity(`req=${row?.id}`);
@@ -134,6 +136,28 @@ test("the drawer gives the signed receipt as a file", async () => {
   const path = await file.path();
   const { id, jws } = (await Bun.file(path).json()) as { id: string; jws: string };
   expect([id, jws.split(".").length]).toEqual([row?.id ?? "", 3]);
+  // Verified by the browser itself; then the gateway's answer is changed on its way, by a nano-dollar.
+  const { page } = visitor;
+  await page.getByRole("button", { name: ledgerTexts.verify }).click();
+  await page.getByText(ledgerTexts.verdicts.holds).waitFor();
+  await page.route("**/evidence", async (route) => {
+    const answer = await route.fetch();
+    const charged = row?.charge_usd ?? "";
+    const more = charged.slice(0, -1) + String((Number(charged.at(-1)) + 1) % 10);
+    await route.fulfill({ response: answer, body: (await answer.text()).replaceAll(charged, more) });
+  });
+  await page.getByRole("button", { name: ledgerTexts.again }).click();
+  await page.getByText(ledgerTexts.verdicts.broken).waitFor();
+  await page.getByText(STEP_WORDS.arithmetic.broken).waitFor();
+  await page.getByText(STEP_WORDS.entries.broken).waitFor();
+  expect(await visitor.axe()).toEqual([]);
+  await page.unroute("**/evidence");
+  // To its entry in the ledger, and from there back to it.
+  await page.getByRole("region", { name: ledgerTexts.title }).getByRole("link").nth(1).click();
+  const entry = page.getByRole("dialog");
+  await entry.getByRole("link", { name: row?.id ?? "" }).click();
+  await page.getByRole("button", { name: ledgerTexts.verify }).waitFor();
+  expect(new URL(page.url()).searchParams.get("req")).toBe(row?.id ?? "");
   await visitor.page.getByRole("region", { name: words.route }).getByText(words.digest).waitFor();
   expect(visitor.complained()).toEqual([]);
 });

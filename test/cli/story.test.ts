@@ -172,6 +172,12 @@ test("usage and a request's receipt", async () => {
   const { gateway: receipt } = (await reply.json()) as { gateway: { request_id: string; cost: object } };
   const shown = await json<{ receipt?: { cost: object } }>("request", "show", receipt.request_id);
   expect(JSON.stringify(shown)).toContain(receipt.request_id);
+  const verified = await run("request", "verify", receipt.request_id);
+  expect([verified.code, verified.out.match(/^✓ /gm)?.length]).toEqual([0, 7]);
+  const jwks = join(folder, "another.jwks.json");
+  writeFileSync(jwks, JSON.stringify({ keys: [] }));
+  const doubted = await run("request", "verify", receipt.request_id, "--jwks", jwks);
+  expect([doubted.code, doubted.out]).toEqual([1, expect.stringContaining("✗ The receipt is signed")]);
   const usage = await json<{ data: { requests: number }[] }>("usage", "--org", org, "--group-by", "key");
   expect(usage.data[0]?.requests).toBe(4);
   const csv = await run("usage", "--org", org, "--group-by", "model", "--csv");

@@ -15,6 +15,7 @@ import { useStepKeys } from "../../keyboard.tsx";
 import { activityStateNames } from "../../components/texts.ts";
 import { Arithmetic, AskedFor, Held } from "./drawer-cost.tsx";
 import { Idempotency, Raw, Route } from "./drawer-record.tsx";
+import { LedgerPart } from "./ledger-part.tsx";
 import { Attempts, Timeline } from "./drawer-timeline.tsx";
 import { activityTexts as words } from "./texts.ts";
 import { Refund } from "./refund.tsx";
@@ -80,6 +81,7 @@ function Detail({ org, request }: { org: string; request: string }) {
           {found.arithmetic !== null && <Arithmetic of={found.arithmetic} />}
           {found.arithmetic === null && found.request !== null && <Held of={found.request} />}
           {found.request === null && <AskedFor of={found.row} />}
+          {found.request !== null && <LedgerPart key={request} org={org} of={found.request} />}
           {found.request !== null && <Timeline of={found.request} />}
           {found.request !== null && found.request.attempts.length > 0 && (
             <Attempts of={found.request} judged={found.attempts} />

@@ -13,6 +13,8 @@ import { formatCount } from "../../format/count.ts";
 import { isNegative } from "../../format/money.ts";
 import { formatMonth, lastMonths, monthWindow } from "../../format/month.ts";
 import { path } from "../../path-builder.ts";
+import { EntryDrawer } from "./entry-drawer.tsx";
+import { entryTexts } from "./entry-texts.ts";
 import { billingTexts as words } from "./texts.ts";
 import { tableTexts } from "../../components/texts.ts";
 
@@ -28,10 +30,15 @@ const KINDS = [
   "chargeback_debt",
   "debt_paid",
 ] as const;
-const SHAPE = { holds: oneOf(["false", "true"], "false"), kind: oneOf(["", ...KINDS], ""), month: text() };
+const SHAPE = {
+  entry: text(),
+  holds: oneOf(["false", "true"], "false"),
+  kind: oneOf(["", ...KINDS], ""),
+  month: text(),
+};
 
 export function Ledger({ org }: { org: string }) {
-  const [{ holds, kind, month }, setFilters] = useFilters(SHAPE);
+  const [{ entry, holds, kind, month }, setFilters] = useFilters(SHAPE);
   const asked = { holds, kind, ...monthWindow(month) };
   const ledger = useInfiniteQuery(readPages("GET /orgs/{org}/billing/ledger", { org }, asked));
   return (
@@ -83,16 +90,33 @@ export function Ledger({ org }: { org: string }) {
             rows={rows}
             rowKey={({ n }) => String(n)}
             columns={columns(org)}
+            onOpen={({ n }) => setFilters({ entry: String(n) })}
             more={moreOf(ledger)}
           />
         )}
       </Loaded>
+      <EntryDrawer org={org} entry={entry} onClose={() => setFilters({ entry: "" })} />
     </Section>
   );
 }
 
 const columns = (org: string): Column<LedgerEntry>[] => [
-  { title: words.columns.at, always: true, cell: ({ at }) => <Time at={at} /> },
+  {
+    title: entryTexts.column,
+    cell: ({ n }) => (
+      <Link
+        to={path.organization(org, "billing")}
+        search={(now: Record<string, unknown>) => ({ ...now, entry: String(n) })}
+        resetScroll={false}
+        size="sm"
+        className="figures"
+      >
+        {entryTexts.link(formatCount(n))}
+      </Link>
+    ),
+    always: true,
+  },
+  { title: words.columns.at, cell: ({ at }) => <Time at={at} /> },
   {
     title: words.columns.kind,
     always: true,

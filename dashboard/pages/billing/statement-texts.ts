@@ -1,6 +1,6 @@
 export const statementTexts = {
   title: "Monthly statement",
-  month: "Month of the statement",
+  month: "Statement of",
   show: "Show",
   close: "Close",
   pdf: "Statement as PDF",

@@ -31,7 +31,7 @@ export function Statement({ org }: { org: string }) {
       <Group gap="sm" align="flex-end">
         <Select
           label={words.month}
-          w={190}
+          w={215}
           allowDeselect={false}
           data={lastMonths(MONTHS_OFFERED).map((value) => ({ value, label: formatMonth(value) }))}
           value={month}

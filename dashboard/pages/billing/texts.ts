@@ -1,3 +1,5 @@
+import { entryKindNames } from "../../components/entry-kinds.ts";
+
 export const billingTexts = {
   lead: "Credits are prepaid. What a request may cost at most is held before it is dispatched; the rest comes back when it ends.",
   add: "Add credits",
@@ -29,20 +31,7 @@ export const billingTexts = {
   showHolds: "Show holds",
   csv: "Download CSV",
   requests: (count: string) => `${count} requests`,
-  kinds: {
-    hold: "hold",
-    lower: "hold lowered",
-    charge: "charge",
-    rest: "returned",
-    void: "released",
-    variance: "variance",
-    purchase: "purchase",
-    grant: "grant",
-    debt_paid: "debt paid",
-    refund: "refund",
-    chargeback: "chargeback",
-    chargeback_debt: "chargeback, owed",
-  },
+  kinds: entryKindNames,
   columns: {
     at: "Time",
     kind: "Kind",

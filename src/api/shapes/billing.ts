@@ -33,7 +33,7 @@ const hold = z.object({
 });
 export const holdList = listOf(hold);
 
-const entryKind = z.enum([
+export const entryKind = z.enum([
   "hold",
   "lower",
   "charge",

@@ -2,6 +2,7 @@
 // often the pages are opened again. Who may not buy cannot.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { path } from "../../../dashboard/path-builder.ts";
+import { statementTexts } from "../../../dashboard/pages/billing/statement-texts.ts";
 import { billingTexts as words } from "../../../dashboard/pages/billing/texts.ts";
 import { dialogTexts } from "../../../dashboard/components/texts.ts";
 import { type Browser, newMember } from "../../support/browser.ts";
@@ -46,7 +47,8 @@ describe.each(STORES)("on %s", (store) => {
   /** Time, kind, reference, amount and balance of each row, newest first. */
   const ledger = async (): Promise<string[][]> => {
     const rows = await rowsOf(bill, words.ledger).all();
-    return Promise.all(rows.map((row) => row.getByRole("cell").allInnerTexts()));
+    const cells = await Promise.all(rows.map((row) => row.getByRole("cell").allInnerTexts()));
+    return cells.map(([, ...told]) => told); // without the entry's number
   };
 
   async function order(usd: string): Promise<void> {
@@ -128,6 +130,15 @@ describe.each(STORES)("on %s", (store) => {
       page.getByRole("link", { name: words.csv }).click(),
     ]);
     expect(file.suggestedFilename()).toContain(month);
+    await bill.open(`${billing()}?statement=${month}`);
+    const sums = page.getByRole("table", { name: statementTexts.sums }).getByRole("row");
+    expect(await sums.last().innerText()).toContain("$42.50");
+    const [statement] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("link", { name: statementTexts.pdf }).click(),
+    ]);
+    expect(statement.suggestedFilename()).toBe(`statement-${org}-${month}.pdf`);
+    expect(await bill.axe()).toEqual([]);
   });
 
   test("the used payment page credits no second time", async () => {

@@ -1,0 +1,86 @@
+// `request verify`: what the dashboard's "Verify this charge" checks, on this machine: with keys of one's own where they are given,
+// so that nothing about a charge rests on the gateway's word.
+import { readFileSync } from "node:fs";
+import type { Command } from "commander";
+import type { EvidenceJson } from "../src/api/shapes/evidence.ts";
+import {
+  CHECK_WORDS,
+  type Check,
+  FOUND_WORDS,
+  STEP_WORDS,
+  type VerifiedStep,
+} from "../src/domain/verification.ts";
+import { verifyCharge } from "../src/pricing/verify-charge.ts";
+import { Problem } from "./problem.ts";
+import { report } from "./report.ts";
+
+interface VerifyOptions {
+  trust?: string;
+  jwks?: string;
+}
+type PublicKey = EvidenceJson["receipt_keys"][number];
+
+export function addVerify(request: Command): void {
+  request
+    .command("verify <request>")
+    .description(
+      "verify a charge here: signatures, prices, arithmetic, hold, entries of the ledger, their chain",
+    )
+    .option("--trust <file>", "the release key that you trust (JWK), instead of the gateway's word")
+    .option("--jwks <file>", "the keys of receipts that you kept, instead of the gateway's word")
+    .action((id: string, { trust, jwks }: VerifyOptions, command: Command) =>
+      report(command, async (context) => {
+        const { value } = await (await context.gateway()).call("GET /admin/v1/requests/{id}/evidence", {
+          id,
+        });
+        const evidence: EvidenceJson = {
+          ...value,
+          ...(trust !== undefined && { release_key: ownKey(trust, value) }),
+          ...(jwks !== undefined && { receipt_keys: keysOf(jwks) }),
+        };
+        const steps = await verifyCharge(evidence, null);
+        const ok = steps.every(({ holds }) => holds !== false);
+        const json = JSON.stringify({ ok, request: value.request, steps });
+        return { json, text: steps.map(describe).join("\n"), exitCode: ok ? 0 : 1 };
+      }),
+    );
+}
+
+/** The key of a file, for the signer that the release names. */
+function ownKey(file: string, { receipt }: EvidenceJson): PublicKey {
+  const [key] = keysOf(file);
+  if (key === undefined)
+    throw new Problem(`${file} holds no key.`, "Name the file that release keygen wrote.");
+  return { ...key, kid: key.kid === "" ? receipt.receipt.release.signed_by : key.kid };
+}
+
+/** A JWK, or a set of them; only the public half is read. */
+function keysOf(file: string): PublicKey[] {
+  try {
+    const read = JSON.parse(readFileSync(file, "utf8")) as Partial<PublicKey> & {
+      keys?: Partial<PublicKey>[];
+    };
+    return (read.keys ?? [read]).map(({ kid = "", x = "" }) => ({ kid, kty: "OKP", crv: "Ed25519", x }));
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Problem(`${file} cannot be read: ${reason}`, "Name a file with a JWK, or with a JWK set.");
+  }
+}
+
+const sign = (holds: boolean | null): string => (holds === null ? "–" : holds ? "✓" : "✗");
+
+function describe({ name, holds, checks }: VerifiedStep): string {
+  const { title, broken } = STEP_WORDS[name];
+  const lines = checks.filter((check) => holds !== true || check.what === "line" || check.what === "further");
+  return [
+    `${sign(holds)} ${title}`,
+    ...lines.map((check) => `    ${sign(check.holds)} ${printCheck(check)}`),
+    ...(holds === false ? [`  → ${broken}`] : []),
+  ].join("\n");
+}
+
+function printCheck({ what, of, by, stated, found, holds }: Check): string {
+  const name = [CHECK_WORDS[what], of, by].filter((one) => one !== undefined && one !== "").join(" ");
+  const told = FOUND_WORDS[found] ?? found;
+  return holds === false ? `${name}: stated ${stated}, found ${told}` : `${name}: ${told}`;
+}

@@ -1,0 +1,132 @@
+// "Verify this charge": the evidence, and each step of the check with its figures, worked out here.
+import { Alert, Button, Code, Group, Stack, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import {
+  CHECK_WORDS,
+  type Check,
+  FOUND_WORDS,
+  STEP_WORDS,
+  type VerifiedStep,
+} from "../../../src/domain/verification.ts";
+import { canCheck } from "../../../src/pricing/check-signature.ts";
+import { verifyCharge } from "../../../src/pricing/verify-charge.ts";
+import { get } from "../../api/client.ts";
+import { type Answer, addressOf } from "../../api/routes.ts";
+import { Loaded, Loading } from "../../components/states.tsx";
+import { exactMoney } from "../../format/money.ts";
+import { ledgerTexts as words } from "./ledger-texts.ts";
+
+const ROUTE = "GET /orgs/{org}/activity/{request}/evidence";
+
+interface VerificationProps {
+  org: string;
+  request: string;
+  chargeUsd: string;
+}
+
+export default function Verification({ org, request, chargeUsd }: VerificationProps) {
+  const verified = useQuery({
+    queryKey: ["verification", org, request, chargeUsd],
+    // Each time anew: what was true a while ago proves nothing.
+    gcTime: 0,
+    queryFn: async ({ signal }) => {
+      const evidence = await get<Answer<typeof ROUTE>>(addressOf(ROUTE, { org, request }), signal);
+      return await verifyCharge(evidence, { charge_usd: chargeUsd });
+    },
+  });
+  return (
+    <Stack gap="xs" role="group" aria-label={words.verify}>
+      <Loaded query={verified} loading={<Loading lines={1} height={200} />}>
+        {(steps) => (
+          <>
+            <Verdict steps={steps} />
+            {steps.map((step) => (
+              <StepOf key={step.name} step={step} />
+            ))}
+            <Group gap="xs">
+              <Button
+                size="compact-sm"
+                variant="default"
+                loading={verified.isFetching}
+                onClick={() => void verified.refetch()}
+              >
+                {words.again}
+              </Button>
+            </Group>
+            <Text size="xs" c="dimmed">
+              {canCheck() ? words.about : words.insecure}
+            </Text>
+          </>
+        )}
+      </Loaded>
+    </Stack>
+  );
+}
+
+function Verdict({ steps }: { steps: readonly VerifiedStep[] }) {
+  const [broken, unsure] = [
+    steps.some(({ holds }) => holds === false),
+    steps.some(({ holds }) => holds === null),
+  ];
+  return (
+    <Alert
+      role="status"
+      variant="light"
+      p="xs"
+      color={broken ? "red" : unsure ? "yellow" : "green"}
+      title={words.verdicts[broken ? "broken" : unsure ? "open" : "holds"]}
+    />
+  );
+}
+
+const StepOf = ({ step: { name, holds, checks } }: { step: VerifiedStep }) => (
+  <details open={holds !== true}>
+    <Text component="summary" size="sm" style={{ cursor: "pointer" }}>
+      <Sign holds={holds} /> {STEP_WORDS[name].title}
+    </Text>
+    <Stack gap={4} py={4} pl="md">
+      {holds === false && (
+        <Text size="sm" c="var(--tone-bad)">
+          {STEP_WORDS[name].broken}
+        </Text>
+      )}
+      {checks.map((check, i) => (
+        <CheckOf key={`${check.what} ${check.of ?? ""} ${i}`} check={check} />
+      ))}
+    </Stack>
+  </details>
+);
+
+/** One figure where both say the same, both where they differ; what is long has a line of its own. */
+const CheckOf = ({ check: { what, of, by, stated, found, holds } }: { check: Check }) => (
+  <Group gap="xs" justify="space-between" align="baseline">
+    <Text size="xs" className="name">
+      <Sign holds={holds} /> {CHECK_WORDS[what]} {of !== undefined && <b>{of.replaceAll("_", " ")}</b>}{" "}
+      {by !== undefined && by !== "" && (
+        <Text span size="xs" c="dimmed" className="figures">
+          {by}
+        </Text>
+      )}
+    </Text>
+    {holds === false && <Figure label={words.columns.stated} text={stated} />}
+    <Figure label={holds === false ? words.columns.found : null} text={FOUND_WORDS[found] ?? found} />
+  </Group>
+);
+
+const AMOUNT = /^-?\d+\.\d+$/;
+
+const Figure = ({ label, text }: { label: string | null; text: string }) => (
+  <Text size="xs" className="name figures" ml="auto">
+    {label} <Code style={{ wordBreak: "break-all" }}>{AMOUNT.test(text) ? exactMoney(text) : text}</Code>
+  </Text>
+);
+
+const Sign = ({ holds }: { holds: boolean | null }) => (
+  <span
+    role="img"
+    aria-label={holds === null ? words.unsure : holds ? words.holds : words.broken}
+    style={{ color: holds === null ? undefined : holds ? "var(--tone-good)" : "var(--tone-bad)" }}
+  >
+    {holds === null ? "–" : holds ? "✓" : "✗"}
+  </span>
+);

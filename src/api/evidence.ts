@@ -1,0 +1,43 @@
+// What a charge can be held to: the entries of a request, the requests of an entry, and all that proves a charge.
+import { z } from "zod";
+import { evidenceOf } from "../reporting/evidence.ts";
+import { ledgerEntry, requestEntries } from "../reporting/request-entries.ts";
+import { endpoint } from "./endpoint.ts";
+import * as shapes from "./shapes/evidence.ts";
+import { id } from "./shapes/fields.ts";
+import { requestParams } from "./shapes/record-inputs.ts";
+
+const oneRequest = z.strictObject({ org: id, request: id });
+
+export const evidenceEndpoints = [
+  endpoint({
+    target: "GET /app/v1/orgs/{org}/activity/{request}/entries",
+    who: "activity.see",
+    input: oneRequest,
+    output: shapes.requestEntryList,
+    run: ({ input }, { reports }) => requestEntries(reports, input.org, input.request),
+  }),
+  endpoint({
+    target: "GET /app/v1/orgs/{org}/activity/{request}/evidence",
+    who: "activity.see",
+    input: oneRequest,
+    output: shapes.evidence,
+    run: ({ input }, { reports }) => evidenceOf(reports, input.org, input.request),
+  }),
+  endpoint({
+    target: "GET /app/v1/orgs/{org}/billing/ledger/{entry}",
+    who: "billing.see",
+    input: z.strictObject({ org: id, entry: z.string().regex(/^[1-9]\d{0,14}$/) }),
+    output: shapes.ledgerEntryDetail,
+    run: ({ input }, { reports }) => ledgerEntry(reports, input.org, input.entry),
+  }),
+  endpoint({
+    target: "GET /admin/v1/requests/{id}/evidence",
+    who: "activity.see",
+    summary:
+      "Show what proves a request's charge: receipt, signed release, entries of the ledger, public keys",
+    input: requestParams,
+    output: shapes.evidence,
+    run: ({ input }, { operator }) => operator.requests.evidence(input.id),
+  }),
+] as const;

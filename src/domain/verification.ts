@@ -1,0 +1,98 @@
+// The steps by which a charge is verified, and what each of them says, in words of the dashboard and the command line alike.
+
+export const VERIFICATION_STEPS = [
+  "release",
+  "prices",
+  "receipt",
+  "arithmetic",
+  "hold",
+  "entries",
+  "chain",
+] as const;
+export type VerificationStep = (typeof VERIFICATION_STEPS)[number];
+
+/** Something that is stated, beside what was worked out. */
+export interface Check {
+  what: keyof typeof CHECK_WORDS;
+  /** Which of several: a class of tokens, a price, an entry. */
+  of?: string;
+  /** What it was worked out from. */
+  by?: string;
+  stated: string;
+  found: string;
+  /** Null: it could not be checked. */
+  holds: boolean | null;
+}
+
+export interface VerifiedStep {
+  name: VerificationStep;
+  holds: boolean | null;
+  checks: readonly Check[];
+}
+
+export const STEP_WORDS: Readonly<Record<VerificationStep, { title: string; broken: string }>> = {
+  release: {
+    title: "The price list is signed",
+    broken:
+      "The release that this charge names is not the one that was signed, or nobody whom this gateway trusts signed it. Do not accept its prices.",
+  },
+  prices: {
+    title: "The receipt's prices are the signed ones",
+    broken: "The receipt was priced with other prices than those that were signed.",
+  },
+  receipt: {
+    title: "The receipt is signed",
+    broken: "The receipt was changed after it was signed, or it is of another request.",
+  },
+  arithmetic: {
+    title: "The charge follows from tokens and prices",
+    broken: "Tokens times signed prices give another charge than the one that was made.",
+  },
+  hold: {
+    title: "The charge is within the hold",
+    broken: "More was charged than was held, or what was left did not come back.",
+  },
+  entries: {
+    title: "The ledger booked this charge",
+    broken:
+      "The ledger booked another amount than the receipt says, or an entry was changed after it was written: its hash does not follow from its figures any more.",
+  },
+  chain: {
+    title: "The chain of entries is unbroken",
+    broken: "An entry was changed, removed or put in after the fact. Ask for the ledger to be audited.",
+  },
+};
+
+export const CHECK_WORDS = {
+  key: "signer's key",
+  type: "kind of document",
+  digest: "SHA-256 of the release",
+  signature: "signature",
+  route: "route",
+  version: "version",
+  price: "price",
+  request: "request",
+  organization: "organization",
+  contents: "what was signed",
+  line: "cost:",
+  minimum: "minimum applied",
+  above_hold: "above the hold, paid by the platform",
+  charge: "charge",
+  shown: "charge as this page shows it",
+  hold: "charge, at most the hold",
+  returned: "returned",
+  part: "booked for this request",
+  sum: "entry is the sum of its requests",
+  hash: "hash of the entry",
+  links: "each follows from the one before",
+  in_chain: "the request's entries are in it",
+  head: "head of the chain",
+  further: "entries on to the head",
+} as const;
+
+/** What stands in the place of a figure. */
+export const FOUND_WORDS: Readonly<Record<string, string>> = {
+  unable: "cannot be checked here",
+  untrusted: "the signer's key is not trusted any more",
+  operator: "charged by an operator's decision, not by tokens",
+};

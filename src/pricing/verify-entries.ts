@@ -1,0 +1,143 @@
+// The ledger's side of a charge: that each entry's hash follows from its parts, that its amount is what its requests moved, and that
+// the chain leads on from it unbroken.
+import type { EntryRecordJson, EvidenceJson } from "../api/shapes/evidence.ts";
+import { entryFigures } from "../domain/entry-figures.ts";
+import { formatUsd, nanoUsd } from "../domain/money.ts";
+import type { ReceiptJson } from "../domain/receipt.ts";
+import type { Check } from "../domain/verification.ts";
+import { canCheck, fromHex, sha256 } from "./check-signature.ts";
+import { nanoOf } from "./receipt-price.ts";
+
+/** No figure of an entry is below zero: what is no amount at all gives another hash than the entry's. */
+const NO_AMOUNT = -1n;
+const exact = (usd: string): bigint => nanoOf(usd) ?? NO_AMOUNT;
+
+function hashOf(entry: EntryRecordJson): Promise<string> {
+  const figures = entryFigures({
+    organizationId: entry.org,
+    slot: entry.slot,
+    version: entry.n,
+    txn: entry.txn,
+    kind: entry.kind,
+    debit: entry.debit,
+    credit: entry.credit,
+    amount: exact(entry.amount_usd),
+    availableBefore: exact(entry.available_before_usd),
+    availableAfter: exact(entry.available_after_usd),
+    heldBefore: exact(entry.held_before_usd),
+    heldAfter: exact(entry.held_after_usd),
+    requests: entry.requests,
+    atMs: Date.parse(entry.at),
+    reference: entry.reference,
+  });
+  return sha256(fromHex(entry.prev_hash), figures);
+}
+
+type Own = EvidenceJson["entries"][number];
+
+/** Which entries a receipt asks for, and with how much. */
+function expected({ charge, hold, state }: ReceiptJson): { kind: string; usd: string }[] {
+  const moved =
+    state === "settled"
+      ? [
+          { kind: "charge", usd: charge.usd },
+          { kind: "rest", usd: charge.returned_usd },
+          { kind: "variance", usd: charge.above_hold_usd },
+        ]
+      : [{ kind: "void", usd: hold.usd }];
+  return moved.filter(({ usd }) => /[1-9]/.test(usd));
+}
+
+/** The hash of each entry, its amount against its requests, and this request's part against the receipt. */
+export async function checkEntries({ entries, receipt: { receipt }, org }: EvidenceJson): Promise<Check[]> {
+  const part = (kind: string): string =>
+    formatUsd(
+      nanoUsd(
+        entries
+          .filter(({ entry }) => entry.kind === kind)
+          .reduce((sum, { amount_usd }) => sum + (nanoOf(amount_usd) ?? 0n), 0n),
+      ),
+    );
+  const held = formatUsd(nanoUsd((nanoOf(part("hold")) ?? 0n) - (nanoOf(part("lower")) ?? 0n)));
+  const parts = [
+    { kind: "hold", usd: receipt.hold.usd, found: held },
+    ...expected(receipt).map(({ kind, usd }) => ({ kind, usd, found: part(kind) })),
+  ];
+  return [
+    ...parts.map(
+      ({ kind, usd, found }): Check => ({ what: "part", of: kind, stated: usd, found, holds: usd === found }),
+    ),
+    ...(await Promise.all(entries.map((own) => checkEntry(own, org)))).flat(),
+  ];
+}
+
+async function checkEntry({ entry, amount_usd, others, complete }: Own, org: string): Promise<Check[]> {
+  const of = `${entry.kind} #${entry.n}`;
+  const sum = [amount_usd, ...others.map((other) => other.amount_usd)].reduce(
+    (all, one) => all + (nanoOf(one) ?? 0n),
+    0n,
+  );
+  const found = formatUsd(nanoUsd(sum));
+  const holds = entry.amount_usd === found;
+  const covers: Check = {
+    what: "sum",
+    of,
+    stated: entry.amount_usd,
+    found,
+    holds: complete || holds ? holds : null,
+  };
+  if (!canCheck()) return [covers, { what: "hash", of, stated: entry.hash, found: "unable", holds: null }];
+  const hash = await hashOf(entry);
+  return [
+    covers,
+    { what: "hash", of, stated: entry.hash, found: hash, holds: hash === entry.hash && entry.org === org },
+  ];
+}
+
+/** Each entry follows from the one before it, in hash and in balance; and the last one is the head, where it reaches so far. */
+export async function checkChain({ chain, entries, head, org }: EvidenceJson): Promise<Check[]> {
+  const [first, last] = [chain[0], chain.at(-1)];
+  if (first === undefined || last === undefined || !canCheck())
+    return [{ what: "links", stated: "", found: "unable", holds: null }];
+  const broken: number[] = [];
+  for (const [i, entry] of chain.entries()) {
+    const before = chain[i - 1];
+    const joins =
+      before === undefined ||
+      (entry.n === before.n + 1 &&
+        entry.prev_hash === before.hash &&
+        entry.available_before_usd === before.available_after_usd &&
+        entry.held_before_usd === before.held_after_usd);
+    if (!joins || entry.org !== org || (await hashOf(entry)) !== entry.hash) broken.push(entry.n);
+  }
+  const inChain = entries.filter(({ entry }) => entry.n >= first.n && entry.n <= last.n);
+  const kept = inChain.every(({ entry }) =>
+    chain.some(({ n, hash }) => n === entry.n && hash === entry.hash),
+  );
+  const span = `#${first.n} – #${last.n}`;
+  return [
+    {
+      what: "links",
+      of: span,
+      stated: "unbroken",
+      found: broken.length === 0 ? "unbroken" : `#${broken[0]}`,
+      holds: broken.length === 0,
+    },
+    { what: "in_chain", of: span, stated: "yes", found: kept ? "yes" : "no", holds: kept },
+    last.n === head.n
+      ? {
+          what: "head",
+          of: `#${head.n}`,
+          stated: head.hash,
+          found: last.hash,
+          holds: head.hash === last.hash,
+        }
+      : {
+          what: "further",
+          of: `#${head.n}`,
+          stated: head.hash,
+          found: String(head.n - last.n),
+          holds: head.n > last.n ? null : false,
+        },
+  ];
+}

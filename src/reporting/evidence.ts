@@ -1,0 +1,89 @@
+// What proves a charge to whoever believes nobody: receipt, release, entries of the ledger and the chain on from them. Everything
+// is of one organization; how much of the chain is told is bounded.
+import type * as shapes from "../api/shapes/evidence.ts";
+import type { z } from "zod";
+import { formatUsd } from "../domain/money.ts";
+import { missingRelease } from "../ledger/unreadable.ts";
+import type { ReceiptSigner } from "../gateway/signed-receipt.ts";
+import type { Publisher } from "../releases/publish.ts";
+import { from, rowOf } from "../store/query.ts";
+import type { Sql } from "../store/sql.ts";
+import { entriesBetween, newestEntry } from "./ledger-place.ts";
+import { type ReceiptPorts, signedReceiptOf } from "./receipts.ts";
+import { entriesOfRequest, entryRecordOf, type OwnEntry, partsOfEntry } from "./request-entries.ts";
+
+type Evidence = z.output<typeof shapes.evidence>;
+
+export interface EvidencePorts extends Omit<ReceiptPorts, "receipts"> {
+  sql: Sql;
+  receipts: Pick<ReceiptSigner, "jwks" | "sign">;
+  publisher: Pick<Publisher, "publicKeys">;
+}
+
+/** Entries of the chain in one answer. */
+const CHAIN_SHOWN = 200n;
+
+/** Throws when the organization has no such request, or while it runs. */
+export async function evidenceOf(
+  on: EvidencePorts,
+  organizationId: string,
+  requestId: string,
+): Promise<Evidence> {
+  const { sql } = on;
+  const receipt = await signedReceiptOf(on, organizationId, requestId);
+  const { digest, signed_by: signer } = receipt.receipt.release;
+  const query = from.selectFrom("route_release").select("jws").where("digest", "=", digest);
+  const release = await rowOf(sql, query);
+  if (release === undefined) throw missingRelease(requestId);
+  const own = await entriesOfRequest(sql, organizationId, requestId);
+  const head = await newestEntry(sql, organizationId);
+  const chain = await entriesBetween(sql, organizationId, chainFrom(own, head));
+  const [newest] = await entriesBetween(sql, organizationId, [head, head]);
+  const keys = await on.publisher.publicKeys();
+  return {
+    request: requestId,
+    org: organizationId,
+    receipt,
+    receipt_keys: (await on.receipts.jwks()).keys.map(publicKeyOf),
+    release: release.jws,
+    release_key: keys.find(({ kid }) => kid === signer) ?? null,
+    entries: await Promise.all(
+      own.map(async ({ entry, amount }) => {
+        const alone = entry.requests === 1n;
+        const { rows, complete } = alone ? { rows: [], complete: true } : await partsOfEntry(sql, entry);
+        return {
+          entry: entryRecordOf(entry),
+          amount_usd: formatUsd(amount),
+          others: rows
+            .filter(({ row }) => row.request_id !== requestId)
+            .map((part) => ({ request: part.row.request_id, amount_usd: formatUsd(part.amount) })),
+          complete,
+        };
+      }),
+    ),
+    chain: chain.map(entryRecordOf),
+    head: { n: Number(head), hash: newest === undefined ? "" : Buffer.from(newest.hash).toString("hex") },
+  };
+}
+
+const publicKeyOf = ({
+  kid = "",
+  x = "",
+}: {
+  kid?: string;
+  x?: string;
+}): Evidence["receipt_keys"][number] => ({
+  kid,
+  kty: "OKP",
+  crv: "Ed25519",
+  x,
+});
+
+/** From the first of a request's entries on; from its last ones where many lie in between. */
+function chainFrom(own: readonly OwnEntry[], head: bigint): [bigint, bigint] {
+  const [first, last] = [own[0]?.entry.version ?? head, own.at(-1)?.entry.version ?? head];
+  const ended = own.find(({ entry }) => entry.txn === own.at(-1)?.entry.txn)?.entry.version ?? last;
+  const start = last - first < CHAIN_SHOWN ? first : ended;
+  const end = start + CHAIN_SHOWN - 1n;
+  return [start, end < head ? end : head];
+}
