@@ -2,6 +2,7 @@
 // The command line (interfaces.md §2): noun–verb commands, each noun in its own file. Exit codes: 0 done, 1 refused or
 // failed, 2 wrong usage. Rooms of the gateway are loaded only by the commands that run without one.
 import { Command, CommanderError } from "commander";
+import { VERSION } from "../src/domain/program.ts";
 import { addCompletion } from "./completion.ts";
 import { addCredits } from "./credits.ts";
 import { addDb } from "./db.ts";
@@ -57,7 +58,7 @@ const NOUNS = [
   addCompletion,
 ];
 
-function buildProgram(): Command {
+function buildProgram(json: boolean): Command {
   const program = new Command("tollgate")
     .description("A metered gateway in front of model providers.")
     .option("--json", "print exactly one JSON document on stdout")
@@ -70,6 +71,11 @@ function buildProgram(): Command {
       "a management key, gw_mk_… (TOLLGATE_TOKEN; else operator.json; else that of ./tollgate login)",
     )
     .option("--data-dir <dir>", "the data directory (TOLLGATE_DATA_DIR; else ./data)")
+    .version(
+      json ? JSON.stringify({ version: VERSION }) : VERSION,
+      "-V, --version",
+      "print the version of this program",
+    )
     .configureHelp({ showGlobalOptions: true })
     .exitOverride();
   for (const add of NOUNS) add(program);
@@ -80,7 +86,7 @@ function buildProgram(): Command {
 async function run(argv: string[]): Promise<number> {
   const json = argv.includes("--json");
   try {
-    await buildProgram().parseAsync(argv, { from: "user" });
+    await buildProgram(json).parseAsync(argv, { from: "user" });
     return Number(process.exitCode ?? 0);
   } catch (error) {
     if (error instanceof CommanderError) return usageExit(error, json);

@@ -13,6 +13,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { VERSION } from "../../src/domain/program.ts";
 import { Browser, PASSWORD } from "../support/browser.ts";
 import { managementKeyOf } from "../support/hats.ts";
 import { type Ran, runToEnd, SOURCES } from "../support/program.ts";
@@ -82,6 +83,12 @@ test("the first start prints a base URL, a demo key and a curl that works when p
   const answered = await new Response(pasted.stdout).text();
   expect(answered.slice(-3)).toBe("200");
   expect(answered).toContain('"chat.completion"');
+});
+
+test("it says which version it is", async () => {
+  const { out, code } = await run("--version");
+  expect([code, out.trim()]).toEqual([0, VERSION]);
+  expect(await json("--version")).toEqual({ version: VERSION });
 });
 
 let org = "";
