@@ -11,12 +11,15 @@ import {
   type VerifiedStep,
 } from "../src/domain/verification.ts";
 import { verifyCharge } from "../src/pricing/verify-charge.ts";
+import { followChain } from "../src/pricing/verify-entries.ts";
+import type { Gateway } from "./gateway.ts";
 import { Problem } from "./problem.ts";
 import { report } from "./report.ts";
 
 interface VerifyOptions {
   trust?: string;
   jwks?: string;
+  toHead?: true;
 }
 type PublicKey = EvidenceJson["receipt_keys"][number];
 
@@ -28,22 +31,32 @@ export function addVerify(request: Command): void {
     )
     .option("--trust <file>", "the release key that you trust (JWK), instead of the gateway's word")
     .option("--jwks <file>", "the keys of receipts that you kept, instead of the gateway's word")
-    .action((id: string, { trust, jwks }: VerifyOptions, command: Command) =>
+    .option("--to-head", "follow the chain of entries to its head, however far that is")
+    .action((id: string, { trust, jwks, toHead }: VerifyOptions, command: Command) =>
       report(command, async (context) => {
-        const { value } = await (await context.gateway()).call("GET /admin/v1/requests/{id}/evidence", {
-          id,
-        });
+        const gateway = await context.gateway();
+        const { value } = await gateway.call("GET /admin/v1/requests/{id}/evidence", { id });
         const evidence: EvidenceJson = {
           ...value,
           ...(trust !== undefined && { release_key: ownKey(trust, value) }),
           ...(jwks !== undefined && { receipt_keys: keysOf(jwks) }),
         };
         const steps = await verifyCharge(evidence, null);
+        if (toHead === true) steps.push(await stepToHead(evidence, gateway));
         const ok = steps.every(({ holds }) => holds !== false);
         const json = JSON.stringify({ ok, request: value.request, steps });
         return { json, text: steps.map(describe).join("\n"), exitCode: ok ? 0 : 1 };
       }),
     );
+}
+
+async function stepToHead(evidence: EvidenceJson, gateway: Gateway): Promise<VerifiedStep> {
+  const ask = async (from: number): Promise<EvidenceJson> => {
+    const asked = { id: evidence.request, chain_from: from };
+    return (await gateway.call("GET /admin/v1/requests/{id}/evidence", asked)).value;
+  };
+  const check = await followChain(evidence, ask, () => {});
+  return { name: "chain", holds: check.holds, checks: [check] };
 }
 
 /** The key of a file, for the signer that the release names. */
@@ -67,11 +80,14 @@ function keysOf(file: string): PublicKey[] {
   }
 }
 
+/** Said of steps that hold, too. */
+const SHOWN: ReadonlySet<Check["what"]> = new Set(["line", "further", "head"]);
+
 const sign = (holds: boolean | null): string => (holds === null ? "–" : holds ? "✓" : "✗");
 
 function describe({ name, holds, checks }: VerifiedStep): string {
   const { title, broken } = STEP_WORDS[name];
-  const lines = checks.filter((check) => holds !== true || check.what === "line" || check.what === "further");
+  const lines = checks.filter((check) => holds !== true || SHOWN.has(check.what));
   return [
     `${sign(holds)} ${title}`,
     ...lines.map((check) => `    ${sign(check.holds)} ${printCheck(check)}`),

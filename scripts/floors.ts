@@ -75,7 +75,7 @@ for await (const path of new Glob("src/**/*.ts").scan(".")) {
  * charge, by the very arithmetic that made it.
  */
 const OPEN_TO_CLIENTS =
-  /^src\/(api|domain)\/|^src\/gateway\/formats\/[^/]+\/parse-|^src\/pricing\/(verify-charge|check-signature)\.ts$/;
+  /^src\/(api|domain)\/|^src\/gateway\/formats\/[^/]+\/parse-|^src\/pricing\/(verify-charge|verify-entries|check-signature)\.ts$/;
 const CLIENTS = ["cli/**/*.ts", "bench/**/*.ts", "dashboard/**/*.{ts,tsx}"];
 for (const path of CLIENTS.flatMap((pattern) => [...new Glob(pattern).scanSync(".")])) {
   for (const [, target = ""] of (await Bun.file(path).text()).matchAll(/from "(\.[^"]+)"/g)) {

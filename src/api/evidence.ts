@@ -20,9 +20,10 @@ export const evidenceEndpoints = [
   endpoint({
     target: "GET /app/v1/orgs/{org}/activity/{request}/evidence",
     who: "activity.see",
-    input: oneRequest,
+    input: oneRequest.extend(shapes.chainQuery),
     output: shapes.evidence,
-    run: ({ input }, { reports }) => evidenceOf(reports, input.org, input.request),
+    run: ({ input: { org, request, chain_from } }, { reports }) =>
+      evidenceOf(reports, org, { request, chainFrom: chain_from }),
   }),
   endpoint({
     target: "GET /app/v1/orgs/{org}/billing/ledger/{entry}",
@@ -36,8 +37,9 @@ export const evidenceEndpoints = [
     who: "activity.see",
     summary:
       "Show what proves a request's charge: receipt, signed release, entries of the ledger, public keys",
-    input: requestParams,
+    input: requestParams.extend(shapes.chainQuery),
     output: shapes.evidence,
-    run: ({ input }, { operator }) => operator.requests.evidence(input.id),
+    run: ({ input: { id, chain_from } }, { operator }) =>
+      operator.requests.evidence({ request: id, chainFrom: chain_from }),
   }),
 ] as const;

@@ -23,7 +23,7 @@ import type { accounts } from "./people.ts";
 import type { Publisher } from "../releases/publish.ts";
 import { quarantine } from "./quarantine.ts";
 import { releases, routes } from "./releases.ts";
-import { evidenceOf, type EvidencePorts } from "../reporting/evidence.ts";
+import { evidenceOf, type EvidenceAsk, type EvidencePorts } from "../reporting/evidence.ts";
 import { requests } from "../reporting/requests.ts";
 import { statementOf } from "../reporting/statement.ts";
 import { unknownRecord } from "../domain/unknown-record.ts";
@@ -58,7 +58,7 @@ export const createOperator = (on: OperatorPorts) => ({
     show: (org: string, month: string | undefined) =>
       statementOf({ ...on, labels: new LabelBook(on.sql, on.ledger) }, org, month),
   },
-  requests: { ...requests(on), list: listed(on), evidence: (id: string) => evidenceOfAny(on, id) },
+  requests: { ...requests(on), list: listed(on), evidence: (asked: EvidenceAsk) => evidenceOfAny(on, asked) },
   logins: logins(on.ledger),
   ledger: { ...audit(on.ledger), ...quarantine(on.ledger) },
   payments: on.payments,
@@ -66,10 +66,10 @@ export const createOperator = (on: OperatorPorts) => ({
 });
 
 /** Of whichever organization the request is. */
-async function evidenceOfAny(on: OperatorPorts, id: string): Promise<EvidenceJson> {
-  const record = await readRequest(on.ledger, id);
-  if (record === null) throw unknownRecord("request", id, "id");
-  return await evidenceOf(on, record.organizationId, id);
+async function evidenceOfAny(on: OperatorPorts, asked: EvidenceAsk): Promise<EvidenceJson> {
+  const record = await readRequest(on.ledger, asked.request);
+  if (record === null) throw unknownRecord("request", asked.request, "id");
+  return await evidenceOf(on, record.organizationId, asked);
 }
 
 /**

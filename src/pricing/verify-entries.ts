@@ -99,17 +99,7 @@ export async function checkChain({ chain, entries, head, org }: EvidenceJson): P
   const [first, last] = [chain[0], chain.at(-1)];
   if (first === undefined || last === undefined || !canCheck())
     return [{ what: "links", stated: "", found: "unable", holds: null }];
-  const broken: number[] = [];
-  for (const [i, entry] of chain.entries()) {
-    const before = chain[i - 1];
-    const joins =
-      before === undefined ||
-      (entry.n === before.n + 1 &&
-        entry.prev_hash === before.hash &&
-        entry.available_before_usd === before.available_after_usd &&
-        entry.held_before_usd === before.held_after_usd);
-    if (!joins || entry.org !== org || (await hashOf(entry)) !== entry.hash) broken.push(entry.n);
-  }
+  const broken = await brokenAfter(null, chain, org);
   const inChain = entries.filter(({ entry }) => entry.n >= first.n && entry.n <= last.n);
   const kept = inChain.every(({ entry }) =>
     chain.some(({ n, hash }) => n === entry.n && hash === entry.hash),
@@ -120,8 +110,8 @@ export async function checkChain({ chain, entries, head, org }: EvidenceJson): P
       what: "links",
       of: span,
       stated: "unbroken",
-      found: broken.length === 0 ? "unbroken" : `#${broken[0]}`,
-      holds: broken.length === 0,
+      found: broken === null ? "unbroken" : `#${broken}`,
+      holds: broken === null,
     },
     { what: "in_chain", of: span, stated: "yes", found: kept ? "yes" : "no", holds: kept },
     last.n === head.n
@@ -140,4 +130,50 @@ export async function checkChain({ chain, entries, head, org }: EvidenceJson): P
           holds: head.n > last.n ? null : false,
         },
   ];
+}
+
+/** The number of the first entry that does not follow from the one before it; null where each does. */
+async function brokenAfter(
+  last: EntryRecordJson | null,
+  chain: readonly EntryRecordJson[],
+  org: string,
+): Promise<number | null> {
+  let before = last;
+  for (const entry of chain) {
+    const joins =
+      before === null ||
+      (entry.n === before.n + 1 &&
+        entry.prev_hash === before.hash &&
+        entry.available_before_usd === before.available_after_usd &&
+        entry.held_before_usd === before.held_after_usd);
+    if (!joins || entry.org !== org || (await hashOf(entry)) !== entry.hash) return entry.n;
+    before = entry;
+  }
+  return null;
+}
+
+/** Asks for the evidence again, with the chain from this entry on. */
+export type AskChain = (from: number) => Promise<Pick<EvidenceJson, "chain" | "head">>;
+
+/**
+ * Follows the chain from where the evidence left it to the head that the evidence named, however far that is. `reached` is told the
+ * number of each entry that a piece ends with; it may throw to end it.
+ */
+export async function followChain(
+  { chain, head, org }: Pick<EvidenceJson, "chain" | "head" | "org">,
+  ask: AskChain,
+  reached: (n: number) => void,
+): Promise<Check> {
+  const of = `#${head.n}`;
+  let last = chain.at(-1);
+  while (last !== undefined && last.n < head.n) {
+    const piece = (await ask(last.n + 1)).chain;
+    const broken = piece.length === 0 ? last.n + 1 : await brokenAfter(last, piece, org);
+    if (broken !== null) return { what: "links", of, stated: "unbroken", found: `#${broken}`, holds: false };
+    // Entries that were written meanwhile lie beyond the head that was named.
+    last = piece.find(({ n }) => n === head.n) ?? piece.at(-1);
+    if (last !== undefined) reached(last.n);
+  }
+  const found = last?.hash ?? "–";
+  return { what: "head", of, stated: head.hash, found, holds: found === head.hash };
 }

@@ -23,11 +23,17 @@ export interface EvidencePorts extends Omit<ReceiptPorts, "receipts"> {
 /** Entries of the chain in one answer. */
 const CHAIN_SHOWN = 200n;
 
+export interface EvidenceAsk {
+  request: string;
+  /** Number of an entry, for who follows the chain to its head. */
+  chainFrom?: number | undefined;
+}
+
 /** Throws when the organization has no such request, or while it runs. */
 export async function evidenceOf(
   on: EvidencePorts,
   organizationId: string,
-  requestId: string,
+  { request: requestId, chainFrom: asked }: EvidenceAsk,
 ): Promise<Evidence> {
   const { sql } = on;
   const receipt = await signedReceiptOf(on, organizationId, requestId);
@@ -37,7 +43,8 @@ export async function evidenceOf(
   if (release === undefined) throw missingRelease(requestId);
   const own = await entriesOfRequest(sql, organizationId, requestId);
   const head = await newestEntry(sql, organizationId);
-  const chain = await entriesBetween(sql, organizationId, chainFrom(own, head));
+  const start = asked === undefined ? chainStart(own, head) : BigInt(asked);
+  const chain = await entriesBetween(sql, organizationId, [start, start + CHAIN_SHOWN - 1n]);
   const [newest] = await entriesBetween(sql, organizationId, [head, head]);
   const keys = await on.publisher.publicKeys();
   return {
@@ -79,11 +86,9 @@ const publicKeyOf = ({
   x,
 });
 
-/** From the first of a request's entries on; from its last ones where many lie in between. */
-function chainFrom(own: readonly OwnEntry[], head: bigint): [bigint, bigint] {
+/** The first of a request's entries; the first of its last ones where many lie in between. */
+function chainStart(own: readonly OwnEntry[], head: bigint): bigint {
   const [first, last] = [own[0]?.entry.version ?? head, own.at(-1)?.entry.version ?? head];
   const ended = own.find(({ entry }) => entry.txn === own.at(-1)?.entry.txn)?.entry.version ?? last;
-  const start = last - first < CHAIN_SHOWN ? first : ended;
-  const end = start + CHAIN_SHOWN - 1n;
-  return [start, end < head ? end : head];
+  return last - first < CHAIN_SHOWN ? first : ended;
 }

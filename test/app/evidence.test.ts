@@ -5,6 +5,7 @@ import type { EvidenceJson } from "../../src/api/shapes/evidence.ts";
 import { formatUsd, nanoUsd } from "../../src/domain/money.ts";
 import { VERIFICATION_STEPS, type VerificationStep } from "../../src/domain/verification.ts";
 import { verifyCharge } from "../../src/pricing/verify-charge.ts";
+import { followChain } from "../../src/pricing/verify-entries.ts";
 import { type Browser, firstOperator, newMember } from "../support/browser.ts";
 import { openDisk } from "../support/damage.ts";
 import { type Customer, hello, startGateway, STORES, type TestGateway } from "../support/gateway.ts";
@@ -107,6 +108,34 @@ describe.each(STORES)("on %s", (store) => {
     const { json } = await gateway.admin<EvidenceJson>("GET", `/requests/${lowered}/evidence`);
     expect(json.entries.map(({ entry }) => entry.kind)).toContain("lower");
     expect(await brokenIn(json)).toEqual([]);
+  });
+
+  test("the chain is followed to its head piece by piece, and a break on the way is found", async () => {
+    const params = { org: customer.organizationId, request };
+    const from = async (n: number): Promise<EvidenceJson> =>
+      await owner.app("GET /orgs/{org}/activity/{request}/evidence", params, undefined, `?chain_from=${n}`);
+    const whole = await evidenceOf(request);
+    expect((await from(3)).chain).toEqual(whole.chain.filter(({ n }) => n >= 3));
+    const begun = { ...whole, chain: whole.chain.slice(0, 3) };
+    expect(await brokenIn(begun)).toEqual([]); // the rest is said, and no doubt
+    const reached: number[] = [];
+    const inPieces = async (n: number) => {
+      const { chain, head } = await from(n);
+      return { chain: chain.slice(0, 4), head };
+    };
+    expect(await followChain(begun, inPieces, (n) => reached.push(n))).toMatchObject({
+      what: "head",
+      holds: true,
+    });
+    expect(reached.length).toBeGreaterThan(1);
+    expect(reached.at(-1)).toBe(whole.head.n);
+    const changed = async (n: number) => {
+      const { chain, head } = await inPieces(n);
+      return { chain: chain.map((entry) => (entry.n === 9 ? { ...entry, reference: "x" } : entry)), head };
+    };
+    expect(await followChain(begun, changed, () => {})).toMatchObject({ found: "#9", holds: false });
+    const none = () => Promise.resolve({ chain: [], head: whole.head });
+    expect(await followChain(begun, none, () => {})).toMatchObject({ holds: false });
   });
 
   test("of another organization nothing is told, under its own address or ours", async () => {

@@ -10,6 +10,8 @@ export const ledgerTexts = {
   about:
     "Checked by your browser from the signed release, the signed receipt and the ledger's entries: nothing of it is taken on our word.",
   insecure: "Your browser checks signatures and hashes only on pages that came by https.",
+  follow: (left: string) => `Follow the chain to its head (${left} entries)`,
+  reached: (n: string, head: string) => `#${n} of #${head}`,
   verdicts: {
     holds: "Every step holds.",
     broken: "Something does not hold: see the step that is marked ✗.",

@@ -1,6 +1,7 @@
 // "Verify this charge": the evidence, and each step of the check with its figures, worked out here.
 import { Alert, Button, Code, Group, Stack, Text } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { useState } from "react";
 import {
   CHECK_WORDS,
   type Check,
@@ -10,9 +11,11 @@ import {
 } from "../../../src/domain/verification.ts";
 import { canCheck } from "../../../src/pricing/check-signature.ts";
 import { verifyCharge } from "../../../src/pricing/verify-charge.ts";
+import { followChain } from "../../../src/pricing/verify-entries.ts";
 import { get } from "../../api/client.ts";
 import { type Answer, addressOf } from "../../api/routes.ts";
-import { Loaded, Loading } from "../../components/states.tsx";
+import { Failure, Loaded, Loading } from "../../components/states.tsx";
+import { formatCount } from "../../format/count.ts";
 import { exactMoney } from "../../format/money.ts";
 import { ledgerTexts as words } from "./ledger-texts.ts";
 
@@ -31,18 +34,19 @@ export default function Verification({ org, request, chargeUsd }: VerificationPr
     gcTime: 0,
     queryFn: async ({ signal }) => {
       const evidence = await get<Answer<typeof ROUTE>>(addressOf(ROUTE, { org, request }), signal);
-      return await verifyCharge(evidence, { charge_usd: chargeUsd });
+      return { evidence, steps: await verifyCharge(evidence, { charge_usd: chargeUsd }) };
     },
   });
   return (
     <Stack gap="xs" role="group" aria-label={words.verify}>
       <Loaded query={verified} loading={<Loading lines={1} height={200} />}>
-        {(steps) => (
+        {({ evidence, steps }) => (
           <>
             <Verdict steps={steps} />
             {steps.map((step) => (
               <StepOf key={step.name} step={step} />
             ))}
+            <ToHead key={verified.dataUpdatedAt} evidence={evidence} />
             <Group gap="xs">
               <Button
                 size="compact-sm"
@@ -60,6 +64,36 @@ export default function Verification({ org, request, chargeUsd }: VerificationPr
         )}
       </Loaded>
     </Stack>
+  );
+}
+
+/** The rest of the chain, piece by piece, for who wants all of it. */
+function ToHead({ evidence }: { evidence: Answer<typeof ROUTE> }) {
+  const { org, request, chain, head } = evidence;
+  const left = head.n - (chain.at(-1)?.n ?? head.n);
+  const [reached, setReached] = useState<number | null>(null);
+  const follow = useMutation({
+    mutationFn: () =>
+      followChain(
+        evidence,
+        (from) => get<Answer<typeof ROUTE>>(addressOf(ROUTE, { org, request }, { chain_from: from })),
+        setReached,
+      ),
+  });
+  if (left <= 0) return null;
+  if (follow.data !== undefined) return <CheckOf check={follow.data} />;
+  return (
+    <Group gap="xs">
+      <Button size="compact-sm" variant="default" loading={follow.isPending} onClick={() => follow.mutate()}>
+        {words.follow(formatCount(left))}
+      </Button>
+      {reached !== null && (
+        <Text size="xs" role="status" className="figures">
+          {words.reached(formatCount(reached), formatCount(head.n))}
+        </Text>
+      )}
+      {follow.error !== null && <Failure error={follow.error} retry={() => follow.mutate()} />}
+    </Group>
   );
 }
 

@@ -30,6 +30,11 @@ export const entryRecord = z
   })
   .meta({ id: "LedgerEntry" });
 
+/** Where its piece of the chain begins; without it, at the request's entries. */
+export const chainQuery = {
+  chain_from: z.coerce.number().int().min(1).max(999_999_999_999_999).optional(),
+};
+
 /** A request's part of an entry. */
 const part = z.object({ request: z.string(), amount_usd: usd });
 
