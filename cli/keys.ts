@@ -1,16 +1,26 @@
-// `keys create`, `keys list`, `keys revoke`, `keys rename`, `keys limit`. The secret is printed once, by `create`.
-import type { Command } from "commander";
+// `keys create`, `keys list`, `keys update`, `keys pause`, `keys resume`, `keys replace`, `keys revoke`, `keys rename`, `keys limit`.
+// The secret is printed once, by `create` and `replace`.
+import { type Command, InvalidArgumentError } from "commander";
 import type { KeyJson } from "../src/api/shapes/keys.ts";
 import { confirm } from "./confirm.ts";
 import { report } from "./report.ts";
 import { dollars, fields, table } from "./table.ts";
 
-interface CreateOptions {
+/** What a key may, as it is typed; `none` lifts a bound. */
+interface SettingOptions {
+  limitUsd?: string;
+  dayLimitUsd?: string;
+  weekLimitUsd?: string;
+  models?: string;
+  maxOutput?: number | "none";
+  expires?: string;
+}
+
+interface CreateOptions extends SettingOptions {
   org: string;
   name: string;
   /** The gateway refuses another one. */
   scope: "standard" | "research";
-  limitUsd?: string;
 }
 
 /** Of `rename` and `limit`; without it they change the key as it is by then. */
@@ -26,31 +36,70 @@ export function addKeys(program: Command): void {
   addRevoke(keys);
   addRename(keys);
   addLimit(keys);
+  addUpdate(keys);
+  addPause(keys);
+  addResume(keys);
+  addReplace(keys);
 }
 
+const withSettings = (command: Command): Command =>
+  command
+    .option("--limit-usd <amount>", "spend limit per UTC calendar month, or none")
+    .option("--day-limit-usd <amount>", "the same per UTC day")
+    .option("--week-limit-usd <amount>", "the same per week, from Monday 00:00 UTC")
+    .option("--models <ids>", "what it may use, set apart by commas; all: every model of its scope")
+    .option("--max-output <tokens>", "what a request of it puts out at most, or none", readTokens)
+    .option("--expires <time>", "from then on it is refused, for good: 2026-12-31T00:00:00Z, or none");
+
+function readTokens(text: string): number | "none" {
+  if (text === "none") return text;
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError("It must be a whole number of tokens, or none.");
+}
+
+/** What is left out stays out. */
+const settingsOf = (typed: SettingOptions) => ({
+  limit_usd: boundOf(typed.limitUsd),
+  day_limit_usd: boundOf(typed.dayLimitUsd),
+  week_limit_usd: boundOf(typed.weekLimitUsd),
+  allowed_models: typed.models === "all" ? null : typed.models?.split(",").map((model) => model.trim()),
+  max_output_tokens: boundOf(typed.maxOutput),
+  expires_at: boundOf(typed.expires),
+});
+const boundOf = <T>(typed: T | "none" | undefined): T | null | undefined =>
+  typed === "none" ? null : (typed as T);
+
+/** What a key may, as far as it is bounded. */
+const boundsOf = (key: KeyJson): Record<string, string | null> =>
+  Object.fromEntries(
+    Object.entries({
+      limit: dollars(key.limit_usd),
+      "day limit": dollars(key.day_limit_usd),
+      "week limit": dollars(key.week_limit_usd),
+      models: key.allowed_models?.join(", ") ?? null,
+      "max output": key.max_output_tokens === null ? null : `${key.max_output_tokens} tokens`,
+      expires: key.expires_at,
+    }).filter(([, value]) => value !== null && value !== ""),
+  );
+
 function addCreate(keys: Command): void {
-  keys
-    .command("create")
-    .description("create a key; its secret is shown here and never again")
-    .requiredOption("--org <org>", "the organization's id")
-    .requiredOption("--name <name>", "what the key is for")
-    .option("--scope <scope>", "standard or research", "standard")
-    .option("--limit-usd <amount>", "spend limit per UTC calendar month")
-    .action((options: CreateOptions, command: Command) =>
-      report(command, async (context) => {
-        const { org, name, scope, limitUsd } = options;
-        const gateway = await context.gateway();
-        const input = { org, name, scope, limit_usd: limitUsd ?? null };
-        const { text, value } = await gateway.call("POST /admin/v1/keys", input);
-        const shown = {
-          id: value.id,
-          scope: value.scope,
-          limit: dollars(value.limit_usd),
-          secret: value.secret,
-        };
-        return { json: text, text: `${fields(shown)}\nKeep the secret now: it is not shown again.` };
-      }),
-    );
+  withSettings(
+    keys
+      .command("create")
+      .description("create a key; its secret is shown here and never again")
+      .requiredOption("--org <org>", "the organization's id")
+      .requiredOption("--name <name>", "what the key is for")
+      .option("--scope <scope>", "standard or research", "standard"),
+  ).action((options: CreateOptions, command: Command) =>
+    report(command, async (context) => {
+      const { org, name, scope } = options;
+      const gateway = await context.gateway();
+      const input = { org, name, scope, ...settingsOf(options) };
+      const { text, value } = await gateway.call("POST /admin/v1/keys", input);
+      const shown = { id: value.id, scope: value.scope, ...boundsOf(value), secret: value.secret };
+      return { json: text, text: `${fields(shown)}\nKeep the secret now: it is not shown again.` };
+    }),
+  );
 }
 
 function addList(keys: Command): void {
@@ -130,7 +179,71 @@ function addLimit(keys: Command): void {
     );
 }
 
+function addUpdate(keys: Command): void {
+  withSettings(
+    keys
+      .command("update <key>")
+      .description("change a key's name and what it may; what is left out stays")
+      .option("--name <name>", "what the key is for")
+      .option(...IF_VERSION),
+  ).action((key: string, options: SettingOptions & { name?: string; ifVersion?: string }, command: Command) =>
+    report(command, async (context) => {
+      const gateway = await context.gateway();
+      const input = { key, name: options.name, version: options.ifVersion, ...settingsOf(options) };
+      const { text, value } = await gateway.call("POST /admin/v1/keys/{key}/update", input);
+      return { json: text, text: fields({ id: value.id, name: value.name, ...boundsOf(value) }) };
+    }),
+  );
+}
+
+function addPause(keys: Command): void {
+  keys
+    .command("pause <key>")
+    .description("pause a key, from its very next request, until it is resumed")
+    .action((key: string, _: unknown, command: Command) =>
+      report(command, async (context) => {
+        const gateway = await context.gateway();
+        const { text, value } = await gateway.call("POST /admin/v1/keys/{key}/pause", { key });
+        return { json: text, text: `${value.id} is paused since ${value.paused_at}.` };
+      }),
+    );
+}
+
+function addResume(keys: Command): void {
+  keys
+    .command("resume <key>")
+    .description("resume a paused key")
+    .action((key: string, _: unknown, command: Command) =>
+      report(command, async (context) => {
+        const gateway = await context.gateway();
+        const { text, value } = await gateway.call("POST /admin/v1/keys/{key}/resume", { key });
+        return { json: text, text: `${value.id} is ${stateOf(value)}.` };
+      }),
+    );
+}
+
+function addReplace(keys: Command): void {
+  keys
+    .command("replace <key>")
+    .description("create a key with the settings of another one; both work until the other one ends")
+    .option("--overlap <hours>", "the other one ends by itself after so many hours", Number)
+    .option("--expires <time>", "of the new key, or none; otherwise as of the other one")
+    .action((key: string, options: { overlap?: number; expires?: string }, command: Command) =>
+      report(command, async (context) => {
+        const gateway = await context.gateway();
+        const input = { key, overlap_hours: options.overlap ?? null, expires_at: boundOf(options.expires) };
+        const { text, value } = await gateway.call("POST /admin/v1/keys/{key}/replace", input);
+        const shown = { id: value.id, scope: value.scope, ...boundsOf(value), secret: value.secret };
+        const ends =
+          options.overlap === undefined
+            ? `${key} works until it is revoked.`
+            : `${key} ends in ${options.overlap} hours.`;
+        return { json: text, text: `${fields(shown)}\nKeep the secret now: it is not shown again. ${ends}` };
+      }),
+    );
+}
+
 function stateOf(key: KeyJson): string {
-  if (key.status === "revoked") return "revoked";
+  if (key.status !== "active") return key.status;
   return key.blocked_by_limit ? "blocked by limit" : "active";
 }

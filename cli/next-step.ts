@@ -10,7 +10,12 @@ const LISTS: Record<string, string> = {
 
 /** One sentence that tells the operator where to go from here. */
 export function nextStep({ code, param }: Pick<ErrorJson["error"], "code" | "param">): string {
-  if (code === "invalid_api_key" || code === "api_key_revoked")
+  if (
+    code === "invalid_api_key" ||
+    code === "api_key_revoked" ||
+    code === "api_key_paused" ||
+    code === "api_key_expired"
+  )
     return "Log in with ./tollgate login, give a management key with --token, or use the operator.json of the running gateway's data directory.";
   if (code === "scope_not_permitted") return "Use a management key (gw_mk_…); API keys only buy completions.";
   if (code === "not_found" && param !== null && param in LISTS) return `List what exists: ${LISTS[param]}`;

@@ -96,8 +96,8 @@ async function spendPerDay({ amount }: Rule, figures: Figures): Promise<Reading[
 async function keyLimit({ keyId, percent }: Rule, figures: Figures): Promise<Reading[]> {
   if (percent === null) return [];
   const limited = (await figures.keys()).filter(
-    ({ id, limit, revokedAtMs }) =>
-      limit !== null && revokedAtMs === null && (keyId === null || keyId === id),
+    ({ id, limit, state }) =>
+      limit !== null && (state === "active" || state === "paused") && (keyId === null || keyId === id),
   );
   return limited.map(({ id, name, limit, monthSpend, month }) => {
     const ceiling = limit ?? nanoUsd(0n);

@@ -1,7 +1,6 @@
 // API keys of an organization. A developer changes the keys that they made; the secret leaves once.
 import { z } from "zod";
-import { formatUsd, maxUsd, parseUsd, subUsd, ZERO_USD } from "../domain/money.ts";
-import { OperatorRefusal } from "../domain/operator-refusals.ts";
+import { formatUsd, maxUsd, minUsd, type NanoUsd, parseUsd, subUsd, ZERO_USD } from "../domain/money.ts";
 import { allowance } from "../domain/roles.ts";
 import { notFound } from "../domain/unknown-record.ts";
 import { printTime } from "../domain/print.ts";
@@ -24,6 +23,9 @@ import {
   type KeyRow,
   limitKeyInput,
   renameKeyInput,
+  replaceKeyInput,
+  replaceKeyRecordInput,
+  updateKeyInput,
 } from "./shapes/keys.ts";
 
 const oneKey = z.strictObject({ org: id, key: id });
@@ -73,30 +75,55 @@ export const keysEndpoints = [
     input: editKeyInput,
     output: key,
     audit: "key.limit",
-    run: async ({ input: { org, key: id, name, limit_usd, version }, caller }, rooms) => {
-      await recordOf(rooms, { org, key: id });
-      await rooms.operator.keys.change({ key: id, name, usd: limit_usd, version }, caller.actor);
-      return await keyOf(rooms, { org, key: id }, caller);
+    run: async ({ input: { org, ...change }, caller }, rooms) => {
+      const at = { org, key: change.key };
+      await recordOf(rooms, at);
+      await rooms.operator.keys.change(change, caller.actor);
+      return await keyOf(rooms, at, caller);
     },
   }),
   endpoint({
     target: "POST /app/v1/orgs/{org}/keys/{key}/replace",
     who: "keys.change",
     own: makerOf,
-    input: oneKey,
+    input: replaceKeyInput,
     output: createdKey,
     status: 201,
     audit: "key.create",
-    run: async ({ input, caller }, rooms) => {
-      const { org, name, scope, limit_usd, status } = await recordOf(rooms, input);
-      if (status === "revoked")
-        throw new OperatorRefusal("conflict", "This key is revoked. Create a new one.", "key");
-      const created = await rooms.operator.keys.create({ org, name, scope, limit_usd }, caller.actor);
+    run: async ({ input: { org, ...input }, caller }, rooms) => {
+      await recordOf(rooms, { org, key: input.key });
+      const created = await rooms.operator.keys.replace(input, caller.actor);
       return {
         ...(await keyOf(rooms, { org, key: created.id }, caller)),
         secret: created.secret,
         replaces: input.key,
       };
+    },
+  }),
+  endpoint({
+    target: "POST /app/v1/orgs/{org}/keys/{key}/pause",
+    who: "keys.change",
+    own: makerOf,
+    input: oneKey,
+    output: key,
+    audit: "key.pause",
+    run: async ({ input, caller }, rooms) => {
+      await recordOf(rooms, input);
+      await rooms.operator.keys.pause(input.key, caller.actor);
+      return await keyOf(rooms, input, caller);
+    },
+  }),
+  endpoint({
+    target: "POST /app/v1/orgs/{org}/keys/{key}/resume",
+    who: "keys.change",
+    own: makerOf,
+    input: oneKey,
+    output: key,
+    audit: "key.resume",
+    run: async ({ input, caller }, rooms) => {
+      await recordOf(rooms, input);
+      await rooms.operator.keys.resume(input.key, caller.actor);
+      return await keyOf(rooms, input, caller);
     },
   }),
   endpoint({
@@ -142,6 +169,47 @@ export const keysEndpoints = [
     run: ({ input, caller }, { operator }) => operator.keys.revoke(input.key, caller.actor),
   }),
   endpoint({
+    target: "POST /admin/v1/keys/{key}/pause",
+    who: "keys.change",
+    own: null,
+    summary: "Pause an API key, from its very next request, until it is resumed",
+    input: z.strictObject({ key: keyId }),
+    output: keyRecord,
+    audit: "key.pause",
+    run: ({ input, caller }, { operator }) => operator.keys.pause(input.key, caller.actor),
+  }),
+  endpoint({
+    target: "POST /admin/v1/keys/{key}/resume",
+    who: "keys.change",
+    own: null,
+    summary: "Resume a paused API key",
+    input: z.strictObject({ key: keyId }),
+    output: keyRecord,
+    audit: "key.resume",
+    run: ({ input, caller }, { operator }) => operator.keys.resume(input.key, caller.actor),
+  }),
+  endpoint({
+    target: "POST /admin/v1/keys/{key}/replace",
+    who: "keys.change",
+    own: null,
+    summary: "Create an API key with the settings of another one, which ends by itself after an overlap",
+    input: replaceKeyRecordInput,
+    output: createdKeyRecord,
+    status: 201,
+    audit: "key.create",
+    run: ({ input, caller }, { operator }) => operator.keys.replace(input, caller.actor),
+  }),
+  endpoint({
+    target: "POST /admin/v1/keys/{key}/update",
+    who: "keys.change",
+    own: null,
+    summary: "Change an API key's name and what it may",
+    input: updateKeyInput,
+    output: keyRecord,
+    audit: "key.settings",
+    run: ({ input, caller }, { operator }) => operator.keys.change(input, caller.actor),
+  }),
+  endpoint({
     target: "POST /admin/v1/keys/{key}/rename",
     who: "keys.change",
     own: null,
@@ -159,7 +227,8 @@ export const keysEndpoints = [
     input: limitKeyInput,
     output: keyRecord,
     audit: "key.limit",
-    run: ({ input, caller }, { operator }) => operator.keys.change(input, caller.actor),
+    run: ({ input: { usd, ...input }, caller }, { operator }) =>
+      operator.keys.change({ ...input, limit_usd: usd }, caller.actor),
   }),
 ] as const;
 
@@ -242,33 +311,36 @@ function printKey(
   key: KeyJson,
   { created_by, changeable, nowMs }: Pick<KeyRow, "created_by" | "changeable"> & { nowMs: number },
 ): KeyRow {
-  const [spent, held] = [parseUsd(key.month_spend_usd), parseUsd(key.held_usd)];
-  const limit = key.limit_usd === null ? null : parseUsd(key.limit_usd);
-  const left =
-    limit === null || spent === null || held === null
-      ? null
-      : maxUsd(ZERO_USD, subUsd(subUsd(limit, spent), held));
   const now = new Date(nowMs);
+  const month = printTime(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1));
   return {
-    id: key.id,
-    org: key.org,
-    name: key.name,
-    scope: key.scope,
-    prefix: key.prefix,
-    limit_usd: key.limit_usd,
-    month: key.month,
-    month_spend_usd: key.month_spend_usd,
-    held_usd: key.held_usd,
-    status: key.status,
-    blocked_by_limit: key.blocked_by_limit,
-    created_at: key.created_at,
-    last_used_at: key.last_used_at,
-    revoked_at: key.revoked_at,
-    version: key.version,
+    ...key,
     created_by,
-    state: key.status === "revoked" ? "revoked" : key.blocked_by_limit ? "blocked_by_limit" : "active",
-    left_usd: left === null ? null : formatUsd(left),
-    resets_at: printTime(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1)),
+    state: key.status === "active" && key.blocked_by_limit ? "blocked_by_limit" : key.status,
+    left_usd: leftOf(key),
+    resets_at: key.blocked_until ?? month,
     changeable,
   };
+}
+
+/** Until the first of its limits is reached. */
+function leftOf(key: KeyJson): string | null {
+  const month = { spent_usd: key.month_spend_usd, held_usd: key.held_usd };
+  const left = [
+    leftIn(key.limit_usd, month),
+    leftIn(key.day_limit_usd, key.day),
+    leftIn(key.week_limit_usd, key.week),
+  ].filter((one) => one !== null);
+  return left.length === 0 ? null : formatUsd(left.reduce(minUsd));
+}
+
+function leftIn(
+  limitUsd: string | null,
+  span: { spent_usd: string; held_usd: string } | null,
+): NanoUsd | null {
+  if (limitUsd === null || span === null) return null;
+  const [limit, spent, held] = [limitUsd, span.spent_usd, span.held_usd].map(
+    (text) => parseUsd(text) ?? ZERO_USD,
+  );
+  return maxUsd(ZERO_USD, subUsd(subUsd(limit ?? ZERO_USD, spent ?? ZERO_USD), held ?? ZERO_USD));
 }

@@ -15,6 +15,14 @@ export const REFUSAL_WORDS: Record<RefusalCode, RefusalWords> = {
     happened: "the key was revoked; that is permanent",
     next: "create a new key and replace it where it is used",
   },
+  api_key_paused: {
+    happened: "the key is paused",
+    next: "resume it, or use another key",
+  },
+  api_key_expired: {
+    happened: "the key's time is over; that is permanent",
+    next: "create a new key, or replace it before its time is over",
+  },
   unknown_url: {
     happened: "there is no such path",
     next: "the base URL ends in `/v1`; use `/v1/chat/completions`",
@@ -104,12 +112,16 @@ export const REFUSAL_WORDS: Record<RefusalCode, RefusalWords> = {
     next: "add credits, or lower `max_tokens` to `details.affordable_max_tokens`",
   },
   key_spend_limit_reached: {
-    happened: "the key's spend and open holds of this month have reached its limit",
+    happened: "the key's spend and open holds of the day, the week or the month have reached its limit",
     next: "raise the limit, use another key, or wait until `details.resets_at`",
   },
   scope_not_permitted: {
     happened: "the key's scope does not permit this",
     next: "standard keys call standard models, research keys research models, management keys `/admin/v1`",
+  },
+  model_not_allowed: {
+    happened: "the key may use certain models, and this one is not among them",
+    next: "allow the model in the key's settings, use one that `/v1/models` lists, or another key",
   },
   research_entitlement_required: {
     happened: "no active entitlement of the organization names this model",

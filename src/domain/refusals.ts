@@ -23,6 +23,8 @@ const row = (status: number, type: RefusalType, retry = false): RefusalRow => ({
 export const REFUSALS = {
   invalid_api_key: ire(401),
   api_key_revoked: ire(401),
+  api_key_paused: ire(401),
+  api_key_expired: ire(401),
   unknown_url: ire(404),
   method_not_allowed: ire(405),
   unsupported_media_type: ire(415),
@@ -51,6 +53,7 @@ export const REFUSALS = {
   insufficient_credits: row(402, "billing_error"),
   key_spend_limit_reached: row(403, "billing_error"),
   scope_not_permitted: row(403, "permission_error"),
+  model_not_allowed: row(403, "permission_error"),
   research_entitlement_required: row(403, "permission_error"),
   paid_workspace_required: row(403, "permission_error"),
   idempotency_in_progress: row(409, "idempotency_error", true),

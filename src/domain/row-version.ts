@@ -6,13 +6,16 @@ import { OperatorRefusal } from "./operator-refusals.ts";
 
 /** What people edit of each row, by the names of its record. */
 const EDITED = {
-  key: ["name", "limit"],
+  key: ["name", "limit", "dayLimit", "weekLimit", "allowedModels", "maxOutputTokens", "expiresAtMs"],
   organization: ["name"],
   settings: ["name", "requireTwoFactor"],
   member: ["role"],
   alert_rule: ["kind", "amount", "percent", "days", "keyId", "channels", "enabled"],
   auto_top_up: ["enabled", "threshold", "amount", "monthlyCap"],
 } as const;
+
+/** How many of them the last version knew: the others count where one of them is set, so that both versions say the same. */
+const KNOWN: Partial<Record<keyof typeof EDITED, number>> = { key: 2 };
 
 type EditedRow = keyof typeof EDITED;
 type Value = string | number | bigint | boolean | null | readonly string[];
@@ -23,7 +26,9 @@ const LENGTH = 16;
 
 export function versionOf<Row extends EditedRow>(row: Row, record: Edited<Row>): string {
   const fields: readonly (keyof Edited<Row>)[] = EDITED[row];
-  const values = fields.map((field) => record[field] as Value);
+  const all = fields.map((field) => record[field] as Value);
+  const known = KNOWN[row] ?? all.length;
+  const values = all.slice(known).every((value) => value === null) ? all.slice(0, known) : all;
   const text = JSON.stringify([
     row,
     ...values.map((value) => (typeof value === "bigint" ? `${value}` : value)),

@@ -6,7 +6,7 @@ import type { Asked } from "../domain/request-log.ts";
 import { formatUsd } from "../domain/money.ts";
 import { isOverloaded } from "../domain/overloaded.ts";
 import { Refusal } from "../domain/refusals.ts";
-import type { AdmissionDecision, Ledger, StoredAnswer } from "../ledger/ledger.ts";
+import type { AdmissionDecision, KeyTerms, Ledger, StoredAnswer } from "../ledger/ledger.ts";
 import { type AskLedgerPorts, askLedger } from "./ask-ledger.ts";
 import {
   type PreparedRequest,
@@ -57,8 +57,8 @@ export type AdmissionOutcome =
 export async function admit(ports: AdmitPorts, incoming: Incoming): Promise<AdmissionOutcome> {
   const credential = credentialOf(incoming.authorization); //                                      1
   incoming.checkBody();
-  const wrong = await ports.ledger.checkKey(credential); //                                        2
-  if (wrong !== null) throw wrong;
+  const terms = await ports.ledger.checkKey(credential); //                                        2
+  if (terms instanceof Refusal) throw terms;
   const { refusal, headers } = ports.limits.arrive(credential);
   if (refusal !== null) return refusedUnread(incoming, refusal, headers);
   const body = await incoming.readBody(credential.organizationId); //                              3
@@ -66,7 +66,7 @@ export async function admit(ports: AdmitPorts, incoming: Incoming): Promise<Admi
   for (let waited = false; ; waited = true) {
     const slot = ports.limits.enter(credential);
     if (slot instanceof Refusal && !waited) return refusedUnread(incoming, slot, headers);
-    const decision = await decided(ports, incoming, { credential, body, headers, slot });
+    const decision = await decided(ports, incoming, { credential, terms, body, headers, slot });
     if (decision.kind !== "running") return decision;
     const { idempotency, request } = decision.prepared;
     const place = { organizationId: credential.organizationId, requestId: decision.requestId };
@@ -80,6 +80,7 @@ export async function admit(ports: AdmitPorts, incoming: Incoming): Promise<Admi
 
 interface Arrived {
   credential: Credential;
+  terms: KeyTerms;
   body: Uint8Array;
   /** What every answer of this key tells of its rate. */
   headers: Record<string, string>;
@@ -100,11 +101,11 @@ async function decided(
   incoming: Incoming,
   arrived: Arrived,
 ): Promise<AdmissionOutcome | Duplicate> {
-  const { credential, body, slot } = arrived;
+  const { credential, terms, body, slot } = arrived;
   const { organizationId } = credential;
   let admitted = false;
   try {
-    const preparing = prepareRequest(ports, incoming, { organizationId, body }); //                3–5
+    const preparing = prepareRequest(ports, incoming, { organizationId, terms, body }); //         3–5
     const first = preparing instanceof Promise ? await preparing : preparing;
     if (slot instanceof Refusal) first.wanted = { stage: "route", refusal: slot };
     const { outcome, prepared } = await askLedger(ports, first, { credential, incoming }); //  6, COMMIT 1

@@ -60,6 +60,10 @@ export async function askLedger(
       prepared = routedAgain(ports, prepared, organizationId);
       continue;
     }
+    if (outcome.kind === "refused" && outcome.outputAtMost !== undefined) {
+      prepared = routedAgain(ports, { ...prepared, outputAtMost: outcome.outputAtMost }, organizationId);
+      continue;
+    }
     const missing = stands.kind === "refused" ? lackOf(stands.short) : null;
     if (missing !== null && rooms++ < ROOMS_AT_MOST) {
       lowerings = await makeRoom(ports.holds, missing, { credential, exactly: stands === outcome });

@@ -1,11 +1,13 @@
 // POST /v1/messages/count_tokens: how many tokens a prompt has, for nothing (surfaces.md §4). Agents shorten what they send by
 // it, so that it is never told too low: the provider's own count where the first route has one; ours, where its tokenizer is one of
 // ours; else the bound that would be held for. Nothing is held, and nothing written.
+import type { Credential } from "../domain/credential.ts";
 import { Refusal, type RefusalCode } from "../domain/refusals.ts";
 import type { CallLimits } from "../limits/limits.ts";
 import { Concurrency } from "../limits/concurrency.ts";
 import { Windows } from "../limits/window.ts";
 import type { Clock } from "../lib/clock.ts";
+import type { KeyTerms } from "../ledger/ledger.ts";
 import { promptBound } from "../pricing/quote.ts";
 import { promptTokensWithin } from "../pricing/tokens.ts";
 import { Failure } from "../providers/failure.ts";
@@ -67,18 +69,21 @@ export class PromptCounts {
     const slot = this.atOnce.take(credential);
     if (slot instanceof Refusal) throw slot;
     try {
-      return await this.counted(incoming, credential);
+      return await this.counted(incoming, { credential, terms: known.key });
     } finally {
       slot.done();
     }
   }
 
-  private async counted(incoming: Incoming, credential: ReturnType<typeof credentialOf>): Promise<number> {
+  private async counted(
+    incoming: Incoming,
+    { credential, terms }: { credential: Credential; terms: KeyTerms },
+  ): Promise<number> {
     const { routeTable, ledger, ...others } = this.ports;
     const { organizationId } = credential;
     const body = await incoming.readBody(organizationId);
     const ports = { ...others, routeTable: withoutTrials(routeTable) };
-    const prepared = await prepareRequest(ports, incoming, { organizationId, body });
+    const prepared = await prepareRequest(ports, incoming, { organizationId, terms, body });
     const { requestId } = incoming;
     const outcome = await ledger.preview(admissionRequestOf(ports, prepared, { requestId, credential }));
     const paid = outcome.kind !== "refused";

@@ -7,7 +7,7 @@ import type { AnswerPrinter } from "./formats/format.ts";
 import { parseJson } from "../domain/parse-json.ts";
 import { Refusal } from "../domain/refusals.ts";
 import type { Release } from "../domain/release.ts";
-import type { AdmissionRequest, AdmissionPlan } from "../ledger/ledger.ts";
+import type { AdmissionRequest, AdmissionPlan, KeyTerms } from "../ledger/ledger.ts";
 import type { Pacer } from "../limits/pacer.ts";
 import { promptBound, quote, type Quote } from "../pricing/quote.ts";
 import type { Provider } from "../providers/provider.ts";
@@ -39,6 +39,8 @@ export interface PreparedRequest {
   /** Of a request that was parsed. */
   printer: AnswerPrinter | null;
   candidates: Candidate[];
+  /** What its key puts out at most; null: what the model does. */
+  outputAtMost: number | null;
   /** The prompt was counted exactly; before that the bound in bytes stands. */
   counted: boolean;
   wanted: Quote | { stage: "shape" | "route"; refusal: Refusal };
@@ -62,6 +64,7 @@ export const nothingPrepared = ({
   request: null,
   printer: null,
   candidates: [],
+  outputAtMost: null,
   counted: false,
   wanted: NOTHING,
 });
@@ -73,22 +76,29 @@ const LARGE_BODY_BYTES = 64 * 1024;
 export function prepareRequest(
   ports: PreparePorts,
   incoming: Incoming,
-  from: { organizationId: string; body: Uint8Array },
+  from: Bytes,
 ): PreparedRequest | Promise<PreparedRequest> {
-  const { organizationId, body } = from;
+  const { organizationId, terms, body } = from;
   if (body.byteLength > LARGE_BODY_BYTES) return prepareLarge(ports, incoming, from);
-  return routed(ports, readRequest(incoming, decode(body)), organizationId);
+  return routed(ports, readRequest(incoming, terms, decode(body)), organizationId);
+}
+
+/** Whose they are, and what is priced by its key. */
+interface Bytes {
+  organizationId: string;
+  terms: KeyTerms;
+  body: Uint8Array;
 }
 
 /** In three pieces, each when its turn comes. Throws `Refusal` when the client has left before. */
 async function prepareLarge(
   { pacer, ...ports }: PreparePorts,
   incoming: Incoming,
-  { organizationId, body }: { organizationId: string; body: Uint8Array },
+  { organizationId, terms, body }: Bytes,
 ): Promise<PreparedRequest> {
   const paced = { organizationId, bytes: body.byteLength, signal: incoming.signal };
   const decoded = await pacer.run(paced, () => decode(body));
-  const read = await pacer.run(paced, () => readRequest(incoming, decoded));
+  const read = await pacer.run(paced, () => readRequest(incoming, terms, decoded));
   return await pacer.run(paced, () => routed(ports, read, organizationId));
 }
 
@@ -104,9 +114,10 @@ function decode(body: Uint8Array): unknown {
 /** Step 3: the key, what was decoded, its fingerprint. */
 function readRequest(
   { requestId, idempotencyKey, format, header }: Incoming,
+  { maxOutputTokens }: KeyTerms,
   decoded: unknown,
 ): PreparedRequest {
-  const prepared = nothingPrepared({ requestId, format });
+  const prepared = { ...nothingPrepared({ requestId, format }), outputAtMost: maxOutputTokens };
   try {
     prepared.idempotency = readIdempotencyKey(idempotencyKey, requestId);
     if (decoded instanceof Refusal) throw decoded;
@@ -127,7 +138,7 @@ function routed(ports: RoutingPorts, read: PreparedRequest, organizationId: stri
   const { request } = read;
   if (request === null) return read;
   try {
-    read.candidates = candidatesFor(ports, request, organizationId); // 4
+    read.candidates = candidatesFor(ports, { ...read, request }, organizationId); // 4
     read.wanted = quoteFor(request, read.candidates, boundOver(read.candidates)); // 5
   } catch (error) {
     read.wanted = { stage: "route", refusal: asRefusal(error) };
@@ -145,13 +156,18 @@ export function routedAgain(
 }
 
 /** Open releases of the model that can serve what this request needs; the first one's refusal stands for all. */
-function candidatesFor(ports: RoutingPorts, request: ChatRequest, organizationId: string): Candidate[] {
+function candidatesFor(
+  ports: RoutingPorts,
+  { request, outputAtMost }: { request: ChatRequest; outputAtMost: number | null },
+  organizationId: string,
+): Candidate[] {
   const releases = ports.routeTable.candidates(request.model);
   if (releases.length === 0) throw ports.routeTable.closedReason(request.model);
   const identifiers = identifiersOf(ports, request, organizationId);
   const candidates: Candidate[] = [];
   let refusal: Refusal | null = null;
-  for (const release of releases) {
+  for (const signed of releases) {
+    const release = puttingOut(signed, outputAtMost);
     const provider = ports.providers.get(release.provider);
     if (provider === undefined) continue;
     try {
@@ -165,6 +181,16 @@ function candidatesFor(ports: RoutingPorts, request: ChatRequest, organizationId
   if (candidates.length === 0) throw refusal ?? notSetUp();
   return candidates;
 }
+
+/** The release as a key has it that puts out less than the model: for all that follows, a model of that maximum. */
+export const puttingOut = (release: Release, atMost: number | null): Release =>
+  atMost === null || release.maxOutputTokens <= atMost
+    ? release
+    : {
+        ...release,
+        maxOutputTokens: atMost,
+        defaultOutputTokens: Math.min(atMost, release.defaultOutputTokens),
+      };
 
 function identifiersOf(
   ports: Pick<PreparePorts, "identify">,
@@ -253,6 +279,7 @@ function planOf(ports: PreparePorts, prepared: PreparedRequest, quoted: Quote): 
     hold: quoted.hold,
     promptBound: quoted.promptTokensMax,
     outputBound: quoted.outputTokensMax * request.n,
+    outputMaximum: quoted.outputTokensMax,
     stream: request.stream,
     surface: prepared.surface,
     timeoutMs: request.stream ? ports.timeouts.streamMs : ports.timeouts.answerMs,

@@ -3,6 +3,7 @@
 import type { ChatRequest } from "../domain/chat-request.ts";
 import { formatUsd, type NanoUsd, ZERO_USD } from "../domain/money.ts";
 import type { Refusal, RefusalCode } from "../domain/refusals.ts";
+import { leftOf } from "../ledger/key-spans.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Release } from "../domain/release.ts";
 import { affordableMaxTokens, type Quote } from "../pricing/quote.ts";
@@ -34,6 +35,7 @@ const BINDING: Partial<Record<RefusalCode, string>> = {
   route_unhealthy: "route",
   route_unavailable: "route",
   scope_not_permitted: "scope",
+  model_not_allowed: "model",
   research_entitlement_required: "entitlement",
   paid_workspace_required: "paid_workspace",
   rate_limit_exceeded: "requests",
@@ -63,7 +65,7 @@ export async function preview(
   let prepared = await prepareRequest(
     ports,
     { ...incoming, idempotencyKey: null },
-    { organizationId: credential.organizationId, body },
+    { organizationId: credential.organizationId, terms: authenticated.key, body },
   );
   let outcome = await ledger.preview(admissionRequestOf(ports, prepared, by));
   if (outcome.kind === "refused" && onlyTheBoundRefused(prepared, outcome.refusal)) {
@@ -103,7 +105,7 @@ interface Previewed {
 function printQuote({ object, prepared, request, refusal, key, available }: Previewed): unknown {
   const quoted = "refusal" in prepared.wanted ? null : prepared.wanted;
   const release = quoted?.releases[0] ?? prepared.candidates[0]?.release ?? null;
-  const remaining = limitRemaining(key);
+  const remaining = leftOf(key.spans);
   return {
     object: `${object}.quote`,
     model: request.model,
@@ -117,7 +119,7 @@ function printQuote({ object, prepared, request, refusal, key, available }: Prev
     },
     prompt_tokens_max: quoted?.promptTokensMax ?? null,
     output_tokens_max: quoted?.outputTokensMax ?? null,
-    output_tokens_source: quoted?.outputTokensSource ?? null,
+    output_tokens_source: quoted && sourceOf(quoted, key),
     max_charge_usd: quoted && formatUsd(quoted.hold),
     request_minimum_usd: release && formatUsd(release.price.requestMinimum),
     affordable_max_tokens: affordable(prepared, request, { quoted, available, remaining }),
@@ -132,12 +134,11 @@ function printQuote({ object, prepared, request, refusal, key, available }: Prev
   };
 }
 
-/** Headroom of the key's monthly limit; null = no limit. */
-function limitRemaining(key: KeyRecord): NanoUsd | null {
-  if (key.limit === null) return null;
-  const left = key.limit - key.monthSpend - key.held;
-  return (left > 0n ? left : 0n) as NanoUsd;
-}
+/** What the release is said to put out may be what its key does. */
+const sourceOf = (
+  { outputTokensMax, outputTokensSource: source }: Quote,
+  { maxOutputTokens }: KeyRecord,
+): string => (source.startsWith("release_") && outputTokensMax === maxOutputTokens ? "key_maximum" : source);
 
 function affordable(
   prepared: PreparedRequest,

@@ -1,6 +1,7 @@
 // GET /v1/models and /v1/models/{id} (specification 4, wire.md §5): the models this key may use, closed ones with their
 // state. Prices as published; what OpenRouter's clients look for stands beside: rates per token, modalities, limits. Who
 // sends `anthropic-version` gets Anthropic's form.
+import { allows } from "../domain/allowed-models.ts";
 import { NO_CAPABILITIES } from "../domain/capabilities.ts";
 import type { ShownIn } from "../domain/credential.ts";
 import { parseUsd } from "../domain/money.ts";
@@ -8,6 +9,7 @@ import { Refusal } from "../domain/refusals.ts";
 import { REQUEST_FIELDS } from "../domain/request-fields.ts";
 import type { Release, RouteState } from "../domain/release.ts";
 import { printTime } from "../domain/print.ts";
+import { puttingOut } from "../gateway/prepared-request.ts";
 import { messages } from "../gateway/formats/messages/messages.ts";
 import type { Reader } from "../ledger/ledger.ts";
 import {
@@ -92,14 +94,23 @@ function firstOf({ model: id, routes: [first] }: ListedModel): Release {
   return first.release;
 }
 
-/** Standard keys see standard models; research keys those that an active entitlement names (S38). */
+/**
+ * Standard keys see standard models; research keys those that an active entitlement names (S38); either of those that it may
+ * use, with what it puts out.
+ */
 async function modelsOf({ ledger, routeTable }: ModelsPorts, key: KeyRecord): Promise<ListedModel[]> {
   const entitlements = key.scope === "research" ? await activeEntitlements(ledger, key.organizationId) : [];
   const entitled = new Set(entitlements.map((entitlement) => entitlement.model));
-  return routeTable.models().filter(({ model: id, routes }) => {
-    if (routes[0]?.release.tier !== key.scope) return false;
+  const open = routeTable.models().filter(({ model: id, routes }) => {
+    if (routes[0]?.release.tier !== key.scope || !allows(key.allowedModels, id)) return false;
     return key.scope === "standard" || entitled.has(id);
   });
+  const { maxOutputTokens } = key;
+  if (maxOutputTokens === null) return open;
+  return open.map((listed) => ({
+    ...listed,
+    routes: listed.routes.map((route) => ({ ...route, release: puttingOut(route.release, maxOutputTokens) })),
+  }));
 }
 
 const NEAREST_TO_LIVE: readonly RouteState[] = ["live", "unhealthy", "stale", "disabled"];

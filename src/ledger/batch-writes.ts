@@ -23,6 +23,8 @@ export function eachWrite(changes: Changes, dataKey: Uint8Array, told: WriteRows
   write(WRITE.keepAnswer, sealedAnswers(changes.answers, dataKey));
   write(WRITE.keyMonth, [...changes.keyMonths]);
   write(WRITE.rateLimit, [...changes.rateLimits]);
+  write(WRITE.noteHold, changes.holdsNoted);
+  write(WRITE.forgetHold, changes.holdsForgotten);
   write(WRITE.usageHour, [...changes.usageHours.values()]);
   write(WRITE.entry, changes.entries);
   write(WRITE.balance, changes.balances);

@@ -4,7 +4,13 @@
 import { kindOf, type Kind, type Names, type Tables } from "../store/tables.ts";
 
 /** Fields that are not just their column in camel case; an instant, `…_at` or `…_until`, ends with `Ms`. */
-const FIELDS = { org_id: "organizationId", idem_key: "idempotencyKey", limit_nano: "limit" } as const;
+const FIELDS = {
+  org_id: "organizationId",
+  idem_key: "idempotencyKey",
+  limit_nano: "limit",
+  day_limit_nano: "dayLimit",
+  week_limit_nano: "weekLimit",
+} as const;
 
 type Camel<Name extends string> = Name extends `${infer Head}_${infer Tail}`
   ? `${Head}${Capitalize<Camel<Tail>>}`

@@ -11,7 +11,10 @@ export const LOAD = {
     "org_balance",
     "org_id available held debt purchased granted spent version head_hash stamped_at limited",
   ),
-  key: load("api_key", "org_id key_id digest scope limit_nano revoked_at"),
+  key: load(
+    "api_key",
+    "org_id key_id digest scope limit_nano revoked_at paused_at expires_at day_limit_nano week_limit_nano allowed_models max_output_tokens",
+  ),
   keyMonth: load("key_month", "org_id key_id month held spent last_admitted_at"),
   claim: load("claim", "org_id key_id idem_key fingerprint request_id"),
   /** Of the request that holds a claim. */
@@ -110,6 +113,8 @@ export const WRITE = {
   rateLimit: insert("rate_limit", "org_id key_id model requests_tat tokens_tat used_tat running since", {
     over: { key: "org_id key_id model", set: "requests_tat tokens_tat used_tat running" },
   }),
+  noteHold: insert("key_hold", "org_id key_id request_id"),
+  forgetHold: remove("forget_hold", "key_hold", "org_id key_id request_id"),
   /** The tokens of many requests add up beyond 2^53. */
   usageHour: usageHour as unknown as Write<
     Omit<Written<typeof usageHour>, Sums> & Record<Sums, bigint> & { charge: NanoUsd }

@@ -31,6 +31,8 @@ export interface AdmissionPlan {
   promptBound: number;
   /** Output ceiling × n. */
   outputBound: number;
+  /** Of one choice. */
+  outputMaximum: number;
   stream: boolean;
   /** As its format is called (`domain/surfaces.ts`). */
   surface: string;
@@ -63,6 +65,12 @@ export interface Lowering {
   /** Below what it holds; no charge is ever above it from then on. */
   hold: NanoUsd;
   promptBound: number;
+}
+
+/** What a request is priced for by its key. */
+export interface KeyTerms {
+  /** Null: what the model puts out. */
+  maxOutputTokens: number | null;
 }
 
 /** Figures right after this admission, for the headroom headers. */
@@ -98,6 +106,8 @@ export type AdmissionDecision =
       authenticated: boolean;
       short?: Shortage;
       rates?: readonly RateStanding[];
+      /** What its key puts out at most, where the plan has more: it is to be priced for that. */
+      outputAtMost?: number;
     };
 
 /** A limit per minute right after a decision; those at once say nothing of when. */
@@ -113,7 +123,7 @@ export interface RateStanding {
 /** What money refused an admission with, as the decision found it. */
 export type Shortage =
   | { of: "credits"; required: NanoUsd; available: NanoUsd; held: NanoUsd; debt: NanoUsd }
-  /** `missing`: how far the month is above the key's limit; at the limit is refused, below it is not. */
+  /** `missing`: how far the day, week or month is above the key's limit; at the limit is refused, below it is not. */
   | { of: "key_limit"; missing: NanoUsd }
   /** More tokens than a whole minute of a limit: `atMost`. */
   | { of: "tokens_per_minute"; atMost: number };
@@ -298,11 +308,11 @@ export interface Ledger {
   checkpoint(checkpoint: Checkpoint): Promise<CheckpointOutcome>;
 
   /**
-   * What is wrong with this key as of now, a 401; null when it is the very key and not revoked. One indexed read, never
+   * What is wrong with this key as of now, a 401, or what its requests are priced for. One indexed read, never
    * cached, before anything of its request is taken, read or parsed; what it lets through COMMIT 1 reads again. Throws
    * `Refusal("overloaded")` while the store takes nothing.
    */
-  checkKey(credential: Credential): Promise<Refusal | null>;
+  checkKey(credential: Credential): Promise<Refusal | KeyTerms>;
   /** What `admit` would decide now for this plan, without writing: the quote endpoint. */
   preview(admission: AdmissionRequest): Promise<AdmissionDecision>;
 

@@ -6,6 +6,7 @@ import type { NanoUsd } from "../domain/money.ts";
 import type { Loaded } from "./column-loads.ts";
 import type { Written } from "./column-writes.ts";
 import type { LOAD, WRITE } from "./columns.ts";
+import type { LoadedKeySpend } from "./key-spend.ts";
 import type { Checkpoint, StoredAnswer } from "./ledger.ts";
 
 /** `version`: entries written so far, the next one gets `version + 1`; `stampedAtMs`: the organization's newest stamp. */
@@ -62,6 +63,8 @@ export interface Rows {
   balances: Map<string, BalanceRow>;
   keys: Map<string, KeyRow>;
   keyMonths: Map<string, KeyMonthRow>;
+  /** Of keys with a limit of the day or of the week, by the key. */
+  keySpends: Map<string, LoadedKeySpend>;
   claims: Map<string, ClaimRow>;
   requests: Map<string, RequestRow>;
   entitlements: Map<string, EntitlementRow[]>;
@@ -83,6 +86,7 @@ export const noRows = (): Rows => ({
   balances: new Map(),
   keys: new Map(),
   keyMonths: new Map(),
+  keySpends: new Map(),
   claims: new Map(),
   requests: new Map(),
   entitlements: new Map(),
@@ -142,6 +146,9 @@ export interface Changes {
   balances: (BalanceRow & { versionRead: number })[];
   keyMonths: Set<KeyMonthRow>;
   rateLimits: Set<RateLimitRow>;
+  holdsNoted: Written<typeof WRITE.noteHold>[];
+  /** Of requests that have ended. */
+  holdsForgotten: Written<typeof WRITE.forgetHold>[];
   entries: EntryRow[];
   opened: OpenedRow[];
   /** Written before `closed`. */
@@ -168,6 +175,8 @@ export const noChanges = (): Changes => ({
   balances: [],
   keyMonths: new Set(),
   rateLimits: new Set(),
+  holdsNoted: [],
+  holdsForgotten: [],
   entries: [],
   opened: [],
   lowered: [],

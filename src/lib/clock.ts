@@ -17,3 +17,11 @@ export function nextUtcMonth(ms: number): number {
   const date = new Date(ms);
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1);
 }
+
+export const DAY_MS = 86_400_000;
+
+/** Days since the Unix epoch, in UTC. */
+export const utcDay = (ms: number): number => Math.floor(ms / DAY_MS);
+
+/** The Monday of a day's week; the epoch was a Thursday. */
+export const weekOf = (day: number): number => day - ((day + 3) % 7);

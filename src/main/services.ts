@@ -1,10 +1,12 @@
-// Payments and alerts, opened together, with the use-cases that the dashboard's API and the operator's ask of them.
+// Payments, alerts and the ends of keys, opened together, with the use-cases that the dashboard's API and the operator's ask of them.
 import type { Alerts } from "../alerts/alerts.ts";
 import type { Config } from "../config/config.ts";
+import { byItself } from "../domain/actor.ts";
 import type { Jobs } from "../lib/jobs.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Clock } from "../lib/clock.ts";
 import { type AlertService, alertService } from "../operator/alerts.ts";
+import { endExpiredKeys } from "../registry/api-keys.ts";
 import { auditNotes } from "../registry/audit-notes.ts";
 import { type PaymentService, paymentService } from "../operator/payments.ts";
 import type { People } from "../people/people.ts";
@@ -23,6 +25,9 @@ export interface Services {
   stop(): Promise<void>;
 }
 
+/** So long after its end a key may still be served by a program that knows none (docs/decisions/0059-settings-of-keys.md). */
+const EXPIRE_EVERY_MS = 30_000;
+
 interface ServicesOn {
   sql: Sql;
   dataKey: Uint8Array;
@@ -40,6 +45,9 @@ export function openServices(config: Config, on: ServicesOn): Services {
   const payments = openPayments(config, on);
   const dashboardUrl = (): string => config.publicUrl ?? on.address();
   const alerts = openAlerts(config, { ...on, payments: payments.room, dashboardUrl });
+  const ending = on.jobs.every("keys_expire", EXPIRE_EVERY_MS, async () => {
+    await endExpiredKeys(on.ledger, byItself("expiry"));
+  });
   const nowMs = (): number => on.clock.nowMs();
   const { note } = auditNotes(on.sql, on.clock);
   return {
@@ -48,7 +56,7 @@ export function openServices(config: Config, on: ServicesOn): Services {
     paymentService: paymentService({ payments: payments.room, note, nowMs, dashboardUrl }),
     alertService: alertService({ alerts: alerts.room, note, nowMs }),
     stop: async () => {
-      await Promise.all([payments.stop(), alerts.stop()]);
+      await Promise.all([payments.stop(), alerts.stop(), ending.stop()]);
     },
   };
 }

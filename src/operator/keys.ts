@@ -1,41 +1,50 @@
 // API keys: made (the secret leaves once, here), listed, revoked for good, edited (specification 2.3 and 3).
-import type { CreatedKeyJson, CreateKey, KeyJson } from "../api/shapes/keys.ts";
+import type { z } from "zod";
+import type { CreatedKeyJson, CreateKey, KeyJson, ReplaceKey, updateKeyInput } from "../api/shapes/keys.ts";
 import type { ListJson } from "../api/shapes/records.ts";
 import type { Actor } from "../domain/actor.ts";
+import { formatUsd, type NanoUsd } from "../domain/money.ts";
 import { OperatorRefusal } from "../domain/operator-refusals.ts";
-import { addUsd, formatUsd } from "../domain/money.ts";
+import { printList, printTime, printTimeOrNull } from "../domain/print.ts";
+import { readTime, readUsd } from "../domain/read.ts";
+import { Refusal } from "../domain/refusals.ts";
 import { changedMeanwhile, versionOf } from "../domain/row-version.ts";
-import { mintKey } from "../registry/secret.ts";
-import { LIVE_KEYS_MAX } from "../registry/key-list.ts";
+import { unknownRecord } from "../domain/unknown-record.ts";
+import { type Period, reachedOf } from "../ledger/key-spans.ts";
 import type { Transactions } from "../ledger/ledger.ts";
 import { newId } from "../lib/id.ts";
-import { printList, printTime, printTimeOrNull } from "../domain/print.ts";
-import { readUsd } from "../domain/read.ts";
-import { unknownRecord } from "../domain/unknown-record.ts";
-import { changeKey, createKey, findKey, type KeyRecord, keysOf, revokeKey } from "../registry/api-keys.ts";
+import {
+  changeKey,
+  createKey,
+  findKey,
+  type KeyRecord,
+  keysOf,
+  type NotNow,
+  pauseKey,
+  replaceKey,
+  resumeKey,
+  revokeKey,
+} from "../registry/api-keys.ts";
+import { printSettings } from "../registry/key-edit.ts";
+import { LIVE_KEYS_MAX, type TooManyKeys } from "../registry/key-list.ts";
+import type { KeySettings } from "../registry/key-record.ts";
 import { findOrganization } from "../registry/organizations.ts";
+import { mintKey } from "../registry/secret.ts";
 
 type Store = Transactions;
 
-interface KeyChange {
-  key: string;
-  name?: string | undefined;
-  usd?: string | null | undefined;
-  version?: string | undefined;
-}
+type KeyChange = z.output<typeof updateKeyInput>;
 
 export const keys = (ledger: Store) => ({
   /** The only answer that ever carries the secret. */
-  async create({ org, name, scope, limit_usd }: CreateKey, actor: Actor): Promise<CreatedKeyJson> {
-    const limit = limit_usd === null ? null : readUsd(limit_usd, "limit_usd");
+  async create({ org, name, scope, ...given }: CreateKey, actor: Actor): Promise<CreatedKeyJson> {
     if ((await findOrganization(ledger, org)) === null) throw unknownRecord("organization", org, "org");
     const id = newId("key");
     const { value, prefix, digest } = mintKey({ organizationId: org, keyId: id });
-    const key = { id, organizationId: org, name, prefix, digest, scope, limit };
+    const key = { id, organizationId: org, name, prefix, digest, scope, ...readSettings(given) };
     const record = await createKey(ledger, key, actor);
     if (record === null) throw unknownRecord("organization", org, "org");
-    if (record === "too_many_keys") throw tooManyKeys();
-    return { ...printKey(record), secret: value };
+    return { ...printKey(done(record)), secret: value };
   },
   /** One, of whichever organization; null when there is none. */
   async find(key: string): Promise<KeyJson | null> {
@@ -47,20 +56,77 @@ export const keys = (ledger: Store) => ({
     if ((await findOrganization(ledger, org)) === null) throw unknownRecord("organization", org, "org");
     return printList((await keysOf(ledger, org)).map(printKey));
   },
-  async revoke(key: string, actor: Actor): Promise<KeyJson> {
-    const record = await revokeKey(ledger, key, actor);
-    if (record === null) throw unknownRecord("key", key, "key");
-    return printKey(record);
+  revoke: async (key: string, actor: Actor): Promise<KeyJson> =>
+    printKey(known(key, await revokeKey(ledger, key, actor))),
+  pause: async (key: string, actor: Actor): Promise<KeyJson> =>
+    printKey(done(known(key, await pauseKey(ledger, key, actor)))),
+  resume: async (key: string, actor: Actor): Promise<KeyJson> =>
+    printKey(done(known(key, await resumeKey(ledger, key, actor)))),
+  /** Its name and what it may, all or nothing; what is left out stays, and without a version any is changed. */
+  async change({ key, name, version, ...given }: KeyChange, actor: Actor): Promise<KeyJson> {
+    const edit = { name, version, ...readSettings(given) };
+    return printKey(done(known(key, await changeKey(ledger, key, edit, actor))));
   },
-  /** Its name, its limit or both, all or nothing; what is left out stays, and without a version any is changed. */
-  async change({ key, name, usd, version }: KeyChange, actor: Actor): Promise<KeyJson> {
-    const limit = usd === undefined || usd === null ? usd : readUsd(usd, "usd");
-    const record = await changeKey(ledger, key, { name, limit, version }, actor);
-    if (record === null) throw unknownRecord("key", key, "key");
-    if (record === "changed_meanwhile") throw changedMeanwhile();
-    return printKey(record);
+  /** A successor with the same settings; the key ends by itself after the overlap. */
+  async replace({ key, overlap_hours, expires_at }: ReplaceKey, actor: Actor): Promise<CreatedKeyJson> {
+    const { org } = printKey(known(key, await findKey(ledger, key)));
+    const id = newId("key");
+    const { value, prefix, digest } = mintKey({ organizationId: org, keyId: id });
+    const overlapMs = overlap_hours === null ? null : overlap_hours * HOUR_MS;
+    const { expiresAtMs } = readSettings({ expires_at });
+    const record = await replaceKey(ledger, key, { id, prefix, digest, overlapMs, expiresAtMs }, actor);
+    return { ...printKey(done(known(key, record))), secret: value };
   },
 });
+
+const HOUR_MS = 3_600_000;
+
+function known<T>(key: string, record: T | null): T {
+  if (record === null) throw unknownRecord("key", key, "key");
+  return record;
+}
+
+/** The record, or why it is not to be. */
+function done(outcome: KeyRecord | NotNow | TooManyKeys): KeyRecord {
+  switch (outcome) {
+    case "changed_meanwhile":
+      throw changedMeanwhile();
+    case "too_many_keys":
+      throw tooManyKeys();
+    case "over":
+      throw new OperatorRefusal(
+        "conflict",
+        "This key is revoked or has expired; that is final. Create a new one.",
+        "key",
+      );
+    case "past":
+      throw new Refusal("invalid_request", "expires_at must lie in the future.", { param: "expires_at" });
+    default:
+      return outcome;
+  }
+}
+
+type GivenSettings = Partial<Pick<KeyChange, keyof ReturnType<typeof printSettings>>>;
+
+/** What is left out stays out. */
+function readSettings(given: GivenSettings): Partial<KeySettings> {
+  const amount = (field: "limit_usd" | "day_limit_usd" | "week_limit_usd"): NanoUsd | null | undefined => {
+    const text = given[field];
+    return text === undefined || text === null ? text : readUsd(text, field);
+  };
+  const { allowed_models, max_output_tokens, expires_at } = given;
+  const settings = {
+    limit: amount("limit_usd"),
+    dayLimit: amount("day_limit_usd"),
+    weekLimit: amount("week_limit_usd"),
+    allowedModels:
+      allowed_models === undefined || allowed_models === null ? allowed_models : [...new Set(allowed_models)],
+    maxOutputTokens: max_output_tokens,
+    expiresAtMs:
+      expires_at === undefined || expires_at === null ? expires_at : readTime(expires_at, "expires_at"),
+  };
+  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
+}
 
 /** What an organization is told that has as many keys as anybody manages. */
 const tooManyKeys = (): OperatorRefusal =>
@@ -70,21 +136,36 @@ const tooManyKeys = (): OperatorRefusal =>
   );
 
 function printKey(key: KeyRecord): KeyJson {
-  const blocked = key.limit !== null && addUsd(key.monthSpend, key.held) >= key.limit;
+  const reached = reachedOf(key.spans);
+  const span = (period: Period) => key.spans.find((one) => one.period === period);
+  const figures = (period: Period) => {
+    const found = span(period);
+    return found === undefined
+      ? null
+      : {
+          spent_usd: formatUsd(found.spent),
+          held_usd: formatUsd(found.held),
+          resets_at: printTime(found.resetsAtMs),
+        };
+  };
   return {
     id: key.id,
     org: key.organizationId,
     name: key.name,
     scope: key.scope,
     prefix: key.prefix,
-    limit_usd: key.limit === null ? null : formatUsd(key.limit),
+    ...printSettings(key),
     month: key.month,
     month_spend_usd: formatUsd(key.monthSpend),
     held_usd: formatUsd(key.held),
-    status: key.revokedAtMs === null ? "active" : "revoked",
-    blocked_by_limit: blocked,
+    day: figures("day"),
+    week: figures("week"),
+    status: key.state,
+    blocked_by_limit: reached !== undefined,
+    blocked_until: reached === undefined ? null : printTime(reached.resetsAtMs),
     created_at: printTime(key.createdAtMs),
     last_used_at: printTimeOrNull(key.lastUsedAtMs),
+    paused_at: printTimeOrNull(key.pausedAtMs),
     revoked_at: printTimeOrNull(key.revokedAtMs),
     version: versionOf("key", key),
   };

@@ -5,7 +5,6 @@
 export const OPEN_REQUESTS_MAX = 20;
 /** Asked for within a day, withdrawn and declined ones included. */
 export const REQUESTS_A_DAY_MAX = 100;
-export const DAY_MS = 86_400_000;
 
 /** More than anybody decides at once; or asked for and withdrawn over and over. */
 export type TooManyRequests = "too_many_open" | "too_many_a_day";

@@ -1,12 +1,13 @@
 // Research Mode entitlements: requested, approved until an instant, revoked, under their organization's lock. Expiry is not
 // a write: whoever reads compares with the clock (specification 5.4).
+import { DAY_MS } from "../lib/clock.ts";
 import type { Actor } from "../domain/actor.ts";
 import { printTime } from "../domain/print.ts";
 import { lockOrganization } from "../ledger/balance.ts";
 import type { Reader, Transactions } from "../ledger/ledger.ts";
 import { appendAuditLine } from "../store/audit-log.ts";
 import { ask, numberOf, orNull, type Query, type SqlRow, textOf } from "../store/sql.ts";
-import { DAY_MS, decideApproval, decideAsking, type TooManyRequests } from "./entitlement-rules.ts";
+import { decideApproval, decideAsking, type TooManyRequests } from "./entitlement-rules.ts";
 import { personActing } from "./management-keys.ts";
 import { makerOf, personBehind } from "./persons.ts";
 

@@ -1,37 +1,76 @@
-// What an edit makes of a key: its name and limit afterwards, and a line of the audit log for each that changed.
+// What an edit makes of a key: its name and settings afterwards, and the lines of the audit log for what changed.
 import { formatUsd, type NanoUsd } from "../domain/money.ts";
+import { printTime } from "../domain/print.ts";
 import { isStale, versionOf } from "../domain/row-version.ts";
+import type { KeySettings } from "./key-record.ts";
+
+/** What people edit of a key. */
+export interface Editable extends KeySettings {
+  name: string;
+}
 
 /** What is left out stays as it is. */
-export interface KeyEdit {
-  name?: string | undefined;
-  limit?: NanoUsd | null | undefined;
+export type KeyEdit = { [Field in keyof Editable]?: Editable[Field] | undefined } & {
   /** Of the key that the edit was made on; without one it is made on any. */
   version?: string | undefined;
+};
+
+type Printed = string | number | readonly string[] | null;
+
+interface Line {
+  action: "key.rename" | "key.limit" | "key.settings";
+  before: Record<string, Printed>;
+  after: Record<string, Printed>;
 }
 
-type Changed = { name: string } | { limit_usd: string | null };
+const usd = (amount: NanoUsd | null): string | null => (amount === null ? null : formatUsd(amount));
 
-interface Editable {
-  name: string;
-  limit: NanoUsd | null;
-}
-
-interface EditedKey extends Editable {
-  lines: { action: "key.rename" | "key.limit"; before: Changed; after: Changed }[];
-}
+/** How the audit log and the records of the API name what a key may. */
+export const printSettings = (settings: KeySettings) => ({
+  limit_usd: usd(settings.limit),
+  day_limit_usd: usd(settings.dayLimit),
+  week_limit_usd: usd(settings.weekLimit),
+  allowed_models: settings.allowedModels === null ? null : [...settings.allowedModels],
+  max_output_tokens: settings.maxOutputTokens,
+  expires_at: settings.expiresAtMs === null ? null : printTime(settings.expiresAtMs),
+});
 
 /** The key as it is when nothing else can change it. */
-export function editKey(key: Editable, edit: KeyEdit): EditedKey | "changed_meanwhile" {
-  if (isStale(edit.version, versionOf("key", key))) return "changed_meanwhile";
-  const { name = key.name, limit = key.limit } = edit;
-  const lines: EditedKey["lines"] = [];
-  if (limit !== key.limit)
-    lines.push({ action: "key.limit", before: printed(key.limit), after: printed(limit) });
-  if (name !== key.name) lines.push({ action: "key.rename", before: { name: key.name }, after: { name } });
-  return { name, limit, lines };
+export function editKey(
+  key: Editable,
+  { version, ...edit }: KeyEdit,
+): { edited: Editable; lines: Line[] } | "changed_meanwhile" {
+  if (isStale(version, versionOf("key", key))) return "changed_meanwhile";
+  const { name, limit, dayLimit, weekLimit, allowedModels, maxOutputTokens, expiresAtMs } = key;
+  const edited = {
+    name,
+    limit,
+    dayLimit,
+    weekLimit,
+    allowedModels,
+    maxOutputTokens,
+    expiresAtMs,
+    ...given(edit),
+  };
+  const lines: Line[] = [];
+  const { limit_usd: before, ...settingsBefore } = printSettings(key);
+  const { limit_usd: after, ...settingsAfter } = printSettings(edited);
+  if (before !== after)
+    lines.push({ action: "key.limit", before: { limit_usd: before }, after: { limit_usd: after } });
+  const changed = Object.keys(settingsAfter).filter(
+    (field) => JSON.stringify(at(settingsBefore, field)) !== JSON.stringify(at(settingsAfter, field)),
+  );
+  const among = (settings: object): Record<string, Printed> =>
+    Object.fromEntries(changed.map((field) => [field, at(settings, field)]));
+  if (changed.length > 0)
+    lines.push({ action: "key.settings", before: among(settingsBefore), after: among(settingsAfter) });
+  if (edited.name !== name)
+    lines.push({ action: "key.rename", before: { name }, after: { name: edited.name } });
+  return { edited, lines };
 }
 
-const printed = (limit: NanoUsd | null): Changed => ({
-  limit_usd: limit === null ? null : formatUsd(limit),
-});
+const at = (settings: object, field: string): Printed => (settings as Record<string, Printed>)[field] ?? null;
+
+/** Without what was left out. */
+const given = (edit: Omit<KeyEdit, "version">): Partial<Editable> =>
+  Object.fromEntries(Object.entries(edit).filter(([, value]) => value !== undefined));

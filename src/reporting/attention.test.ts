@@ -13,7 +13,7 @@ const key = (name: string, [limit, spent, held]: [number, number, number]): KeyR
   ({
     id: `key_${name}`,
     name,
-    revokedAtMs: null,
+    state: "active",
     limit: usd(limit),
     monthSpend: usd(spent),
     held: usd(held),

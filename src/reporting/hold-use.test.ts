@@ -20,13 +20,18 @@ test("a maximum is suggested a quarter above 99 of 100 answers, where enough of 
 });
 
 test("a key is blocked by holds only where its spend alone leaves something", () => {
-  const key = { revokedAtMs: null, limit: nanoUsd(100n), monthSpend: nanoUsd(40n), held: nanoUsd(60n) };
+  const key = {
+    state: "active" as const,
+    limit: nanoUsd(100n),
+    monthSpend: nanoUsd(40n),
+    held: nanoUsd(60n),
+  };
   expect(limitStanding(key)).toBe("held");
   expect(limitStanding({ ...key, monthSpend: nanoUsd(100n), held: nanoUsd(0n) })).toBe("reached");
   expect(limitStanding({ ...key, held: nanoUsd(50n) })).toBe("near");
   expect(limitStanding({ ...key, held: nanoUsd(49n) })).toBe("open");
   expect(limitStanding({ ...key, limit: null })).toBe("open");
-  expect(limitStanding({ ...key, revokedAtMs: 1 })).toBe("open");
+  expect(limitStanding({ ...key, state: "revoked" })).toBe("open");
   expect(limitStanding({ ...key, limit: nanoUsd(0n), monthSpend: nanoUsd(0n) })).toBe("reached");
 });
 

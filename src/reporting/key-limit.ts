@@ -8,12 +8,12 @@ const NEAR_PERCENT = 90n;
  * left, and what they do not use comes back.
  */
 export function limitStanding({
-  revokedAtMs,
+  state,
   limit,
   monthSpend,
   held,
-}: Pick<KeyRecord, "revokedAtMs" | "limit" | "monthSpend" | "held">): "open" | "near" | "held" | "reached" {
-  if (revokedAtMs !== null || limit === null) return "open";
+}: Pick<KeyRecord, "state" | "limit" | "monthSpend" | "held">): "open" | "near" | "held" | "reached" {
+  if (state !== "active" || limit === null) return "open";
   if (monthSpend >= limit) return "reached";
   if (monthSpend + held >= limit) return "held";
   return (monthSpend + held) * 100n >= limit * NEAR_PERCENT ? "near" : "open";

@@ -57,7 +57,7 @@ export async function keysByMaker(
     .select((eb) => [
       "audit_log.actor",
       eb.fn.countAll<bigint>().as("all"),
-      eb.fn.count<bigint>("api_key.revoked_at").as("revoked"),
+      eb.fn.count<bigint>("api_key.revoked_at").filterWhere("api_key.paused_at", "is", null).as("revoked"),
       exactTotal(eb.ref("key_month.spent")).as("spent"),
     ]);
   const rows = await rowsOf(sql, query);

@@ -84,7 +84,7 @@ const organizations = ({ clock }: Pick<OrganizationsPorts, "clock">) =>
       eb
         .selectFrom("api_key")
         .whereRef("api_key.org_id", "=", "organization.org_id")
-        .where("revoked_at", "is", null)
+        .where((eb) => eb.or([eb("revoked_at", "is", null), eb("paused_at", "is not", null)]))
         .select((eb) => eb.fn.countAll<bigint>().as("keys"))
         .$asScalar()
         .$notNull()

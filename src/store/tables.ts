@@ -50,11 +50,12 @@ export const TABLES = {
   alert_state: { text: "rule_id subject crossing_id", whole: "since" },
   api_key: {
     text: "org_id key_id name prefix",
+    textOrNull: "allowed_models",
     bytes: "digest",
     oneOf: { scope: "standard research" },
-    moneyOrNull: "limit_nano",
+    moneyOrNull: "limit_nano day_limit_nano week_limit_nano",
     whole: "created_at",
-    wholeOrNull: "revoked_at",
+    wholeOrNull: "revoked_at paused_at expires_at max_output_tokens",
   },
   audit_log: {
     text: "id actor action target",
@@ -107,6 +108,8 @@ export const TABLES = {
     wholeOrNull: "waited_ms last_at prompt_bound prompt_counted output_bound",
     moneyOrNull: "hold",
   },
+  /** Requests of keys that count days; ended ones among them. */
+  key_hold: { text: "org_id key_id request_id" },
   key_month: { text: "org_id key_id month", money: "held spent", whole: "last_admitted_at" },
   ledger_entry: {
     text: "org_id kind debit credit",

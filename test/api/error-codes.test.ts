@@ -71,6 +71,18 @@ const PROVOKE: Record<RefusalCode, () => Promise<ErrorReply>> = {
     await gateway.admin("POST", `/keys/${fired.keyId}/revoke`);
     return chat({}, fired);
   },
+  api_key_paused: async () => {
+    const resting = await gateway.key(customer.organizationId);
+    await gateway.admin("POST", `/keys/${resting.keyId}/pause`);
+    return chat({}, resting);
+  },
+  api_key_expired: async () => {
+    const passing = await gateway.key(customer.organizationId);
+    const expires_at = new Date(clock.nowMs() + 1000).toISOString();
+    await gateway.admin("POST", `/keys/${passing.keyId}/update`, { expires_at });
+    clock.advance(1000);
+    return chat({}, passing);
+  },
   unknown_url: () => get("/v1/nothing"),
   method_not_allowed: () => get("/v1/chat/completions"),
   unsupported_media_type: () => withHeaders({ "content-type": "text/plain" }),
@@ -103,6 +115,11 @@ const PROVOKE: Record<RefusalCode, () => Promise<ErrorReply>> = {
   insufficient_credits: async () => chat({}, await gateway.customer({ usd: "0" })),
   key_spend_limit_reached: async () => chat({}, await gateway.customer({ limitUsd: "0" })),
   scope_not_permitted: () => chat({ model: "base-research-1" }),
+  model_not_allowed: async () => {
+    const bound = await gateway.key(customer.organizationId);
+    await gateway.admin("POST", `/keys/${bound.keyId}/update`, { allowed_models: ["other-1"] });
+    return chat({}, bound);
+  },
   research_entitlement_required: async () =>
     chat({ model: "base-research-1" }, await gateway.customer({ scope: "research" })),
   paid_workspace_required: async () =>

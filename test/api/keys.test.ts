@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { nanoUsd } from "../../src/domain/money.ts";
 import { testClock } from "../support/clock.ts";
 import type { ErrorJson } from "../support/events.ts";
-import { hello, startGateway, type TestGateway } from "../support/gateway.ts";
+import { type Customer, hello, startGateway, type TestGateway } from "../support/gateway.ts";
 import { PLAIN } from "../support/models.ts";
 
 const clock = testClock();
@@ -133,6 +133,103 @@ test("a request that runs over midnight is booked to the month of its admission"
   expect(record.month).toBe("2032-02");
   expect(record.charge).toBe(nanoUsd(100_000n));
   expect((await keyOf(customer.organizationId, customer.keyId))?.month_spend_usd).toBe("0.000000000");
+});
+
+/** A key of a new organization, with these settings. */
+async function keyWith(settings: object): Promise<Customer> {
+  const key = await gateway.customer();
+  const { status, text } = await gateway.admin("POST", `/keys/${key.keyId}/update`, settings);
+  if (status !== 200) throw new Error(text);
+  return key;
+}
+
+test("a key with a list of models sees and calls those: /v1/models, quotes and counts go by it", async () => {
+  const key = await keyWith({ allowed_models: ["base-preview-v1"] });
+  const { json } = await gateway.get<{ data: { id: string }[] }>(key, "/v1/models");
+  expect(json.data.map(({ id }) => id)).toEqual(["base-preview-v1"]);
+  expect((await gateway.get(key, "/v1/models/plain-1")).status).toBe(404);
+  const asked = async (path: string, body: object = hello()): Promise<[number, unknown]> => {
+    const reply = await fetch(`${gateway.url}${path}`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${key.secret}`, "content-type": "application/json" },
+      body: JSON.stringify(body),
+    });
+    return [reply.status, await reply.json()];
+  };
+  const refused = { error: { code: "model_not_allowed", param: "model" } };
+  expect(await asked("/v1/chat/completions")).toMatchObject([403, refused]);
+  expect(await asked("/v1/chat/completions/quote")).toMatchObject([
+    200,
+    { admissible: false, binding_limit: "model", refusal: { code: "model_not_allowed" } },
+  ]);
+  const count = await asked("/v1/messages/count_tokens");
+  expect(count[0]).toBe(403);
+});
+
+test("what a key puts out at most is priced, sent and shown as the model's own maximum", async () => {
+  const key = await keyWith({ max_output_tokens: 7 });
+  const quoted = await fetch(`${gateway.url}/v1/chat/completions/quote`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key.secret}`, "content-type": "application/json" },
+    body: JSON.stringify({ ...hello(), max_tokens: 50 }),
+  });
+  expect(await quoted.json()).toMatchObject({ output_tokens_max: 7, output_tokens_source: "key_maximum" });
+  gateway.simulator.behave({ behaviour: { completion_tokens: 60 }, calls: 1 });
+  const { json } = await gateway.chat<{ usage: { completion_tokens: number } }>(key, hello());
+  expect(json.usage.completion_tokens).toBe(7);
+  const { json: models } = await gateway.get<{ data: { max_output_tokens: number }[] }>(key, "/v1/models");
+  expect(new Set(models.data.map(({ max_output_tokens }) => max_output_tokens))).toEqual(new Set([7]));
+});
+
+test("a key tells its limits, its models and its end; a day that is spent says when it opens", async () => {
+  const expires_at = new Date(clock.nowMs() + 40 * 86_400_000).toISOString();
+  const key = await keyWith({ day_limit_usd: "0.0001", week_limit_usd: "5", limit_usd: "9", expires_at });
+  expect((await gateway.chat(key, hello())).status).toBe(200);
+  const { json: told } = await gateway.get(key, "/v1/key");
+  expect(told).toMatchObject({ remaining_usd: "0.000000000", allowed_models: null, expires_at });
+  expect(told["limits"]).toMatchObject([
+    { period: "day", spent_usd: "0.000100000" },
+    { period: "week", limit_usd: "5.000000000" },
+    { period: "month" },
+  ]);
+  const refused = await gateway.chat<ErrorJson>(key, hello());
+  expect([refused.status, refused.json.error.details]).toMatchObject([
+    403,
+    { period: "day", resets_at: expect.stringMatching(/T00:00:00.000Z$/) },
+  ]);
+  await gateway.admin("POST", `/keys/${key.keyId}/update`, { day_limit_usd: null });
+  expect((await gateway.chat(key, hello())).status).toBe(200);
+});
+
+test("a key is replaced: its successor has its settings, and it ends by itself after the overlap", async () => {
+  const key = await keyWith({ day_limit_usd: "3", max_output_tokens: 9 });
+  const { json, status } = await gateway.admin<KeyJson & { secret: string }>(
+    "POST",
+    `/keys/${key.keyId}/replace`,
+    { overlap_hours: 2 },
+  );
+  expect([status, json]).toMatchObject([201, { day_limit_usd: "3.000000000", max_output_tokens: 9 }]);
+  const successor = { ...key, keyId: json.id, secret: json.secret };
+  expect((await gateway.chat(key, hello())).status).toBe(200);
+  clock.advance(2 * 3_600_000);
+  const over = await gateway.chat<ErrorJson>(key, hello());
+  expect([over.status, over.json.error.code]).toEqual([401, "api_key_expired"]);
+  expect((await gateway.chat(successor, hello())).status).toBe(200);
+  expect((await gateway.admin("POST", `/keys/${key.keyId}/replace`, {})).status).toBe(409);
+});
+
+test("what no key can be is refused with its name", async () => {
+  const { keyId } = await gateway.customer();
+  for (const [settings, param] of [
+    [{ expires_at: "2001-01-01" }, "expires_at"],
+    [{ allowed_models: [] }, "allowed_models"],
+    [{ max_output_tokens: 0 }, "max_output_tokens"],
+    [{ day_limit_usd: "-1" }, "day_limit_usd"],
+    [{}, null],
+  ] as const) {
+    const { status, json } = await gateway.admin<ErrorJson>("POST", `/keys/${keyId}/update`, settings);
+    expect([status, json.error.param]).toEqual([400, param]);
+  }
 });
 
 test("an operator renames a key; what it may do stays", async () => {

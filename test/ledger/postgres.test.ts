@@ -13,8 +13,9 @@ import { openPostgresStore } from "../../src/store/postgres.ts";
 import { testClock } from "../support/clock.ts";
 import { testPostgres } from "../support/postgres.ts";
 import { ledgerConformance } from "./conformance.ts";
+import { keySettingsConformance } from "./key-settings.ts";
 import { rateConformance } from "./rate-limits.ts";
-import { World } from "./world.ts";
+import { type OpenLedger, World } from "./world.ts";
 import { readUsage } from "../../src/registry/requests.ts";
 
 const DAY_MS = 86_400_000;
@@ -60,7 +61,7 @@ async function open(
   };
 }
 
-ledgerConformance("PostgreSQL", async (clock) => {
+const openAny: OpenLedger = async (clock) => {
   const database = await (await testPostgres()).database();
   const directory = folder();
   const opened = [await open(database.url, directory, clock)];
@@ -79,7 +80,9 @@ ledgerConformance("PostgreSQL", async (clock) => {
       await database.drop();
     },
   };
-});
+};
+ledgerConformance("PostgreSQL", openAny);
+keySettingsConformance("PostgreSQL", openAny);
 
 rateConformance("PostgreSQL", async (clock, rateDefaults) => {
   const database = await (await testPostgres()).database();

@@ -25,8 +25,9 @@ import { openSqliteStore, type SqliteStore } from "../../src/store/sqlite.ts";
 import { testClock } from "../support/clock.ts";
 import { reads } from "../support/wait.ts";
 import { ledgerConformance } from "./conformance.ts";
+import { keySettingsConformance } from "./key-settings.ts";
 import { rateConformance } from "./rate-limits.ts";
-import { CLASSED, World } from "./world.ts";
+import { CLASSED, type OpenLedger, World } from "./world.ts";
 import { readRequest } from "../../src/registry/requests.ts";
 
 const DAY_MS = 86_400_000;
@@ -55,7 +56,7 @@ const openLedger = (
     sweepEveryMs,
   });
 
-ledgerConformance("SQLite", async (clock) => {
+const openAny: OpenLedger = async (clock) => {
   const directory = folder();
   let store = openSqliteStore(directory);
   let ledger = await openLedger(store, clock);
@@ -72,7 +73,9 @@ ledgerConformance("SQLite", async (clock) => {
       store.close();
     },
   };
-});
+};
+ledgerConformance("SQLite", openAny);
+keySettingsConformance("SQLite", openAny);
 
 rateConformance("SQLite", async (clock, rateDefaults) => {
   const store = openSqliteStore(folder());

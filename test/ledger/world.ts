@@ -3,6 +3,7 @@ import { byItself } from "../../src/domain/actor.ts";
 import { NO_CAPABILITIES } from "../../src/domain/capabilities.ts";
 import { nanoUsd, type NanoUsd, ZERO_USD } from "../../src/domain/money.ts";
 import { exactPrice, type PublishedPrice } from "../../src/domain/price.ts";
+import { Refusal } from "../../src/domain/refusals.ts";
 import type { Manifest, Release } from "../../src/domain/release.ts";
 import type {
   AdmissionDecision,
@@ -30,6 +31,17 @@ export interface Opened {
 
 /** One kind of store: opens a fresh ledger on an empty place. */
 export type OpenLedger = (clock: TestClock) => Promise<Opened>;
+
+/** What a key of a test may; dollars. */
+export interface KeyWish {
+  limit?: number;
+  day?: number;
+  week?: number;
+  scope?: "standard" | "research";
+  models?: string[];
+  output?: number;
+  expiresAtMs?: number;
+}
 
 export interface KeyInHand {
   organizationId: string;
@@ -161,13 +173,10 @@ export class World {
     );
   }
 
-  async key(
-    organizationId: string,
-    terms: { limit?: number; scope?: "standard" | "research" } = {},
-  ): Promise<KeyInHand> {
+  async key(organizationId: string, terms: KeyWish = {}): Promise<KeyInHand> {
     const keyId = newId("key");
     const { digest, prefix } = mintKey({ organizationId, keyId });
-    const { limit, scope = "standard" } = terms;
+    const { limit, day, week, scope = "standard", models, output, expiresAtMs } = terms;
     await createKey(
       this.ledger,
       {
@@ -178,6 +187,11 @@ export class World {
         digest,
         scope,
         limit: limit === undefined ? null : usd(limit),
+        dayLimit: day === undefined ? null : usd(day),
+        weekLimit: week === undefined ? null : usd(week),
+        allowedModels: models ?? null,
+        maxOutputTokens: output ?? null,
+        expiresAtMs: expiresAtMs ?? null,
       },
       byItself("test"),
     );
@@ -198,9 +212,11 @@ export class World {
       release?: Release;
       /** Requests of the same organization, and what they hold from then on. */
       lower?: { id: string; to: number }[];
+      /** Of one choice, at most. */
+      output?: number;
     },
   ): AdmissionRequest {
-    const { hold, idempotencyKey, body = "body", release = releaseOf(), lower = [] } = terms;
+    const { hold, idempotencyKey, body = "body", release = releaseOf(), lower = [], output = 100 } = terms;
     const { route, version, digest, expiresAtMs, model, tier, requiresPaid } = release;
     const fingerprint = new Bun.CryptoHasher("sha256").update(body).digest();
     return {
@@ -217,6 +233,7 @@ export class World {
           hold: usd(hold),
           promptBound: 1_000_000,
           outputBound: 1_000_000,
+          outputMaximum: output,
           stream: false,
           surface: "chat.completions",
           timeoutMs: 60_000,
@@ -335,3 +352,7 @@ export class World {
 }
 
 const dollars = (amount: NanoUsd): string => (Number(amount) / 1e9).toFixed(2);
+
+/** What a look at a key said: `good`, or the code that refuses it. */
+export const saysOf = (looked: Awaited<ReturnType<Ledger["checkKey"]>>): string =>
+  looked instanceof Refusal ? looked.code : "good";

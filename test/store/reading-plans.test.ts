@@ -164,7 +164,14 @@ function roomsOn(sql: Sql): Partial<Rooms> {
     paymentService: { autoTopUp: () => Promise.resolve({ last_failure: null }) },
     alertService: { rules: () => Promise.resolve({ data: [] }) },
   };
-  const operator = { keys: { list: () => Promise.resolve({ data: [{ id: "key_1" }] }) } };
+  const operator = {
+    keys: {
+      list: () =>
+        Promise.resolve({
+          data: [{ id: "key_1", limit_usd: null, day_limit_usd: null, week_limit_usd: null }],
+        }),
+    },
+  };
   const payments = { terms: () => ({ driver: "manual" }) };
   return { reports, people, operator, payments, nowMs: () => NOW_MS } as unknown as Partial<Rooms>;
 }

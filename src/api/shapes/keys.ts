@@ -11,11 +11,15 @@ import {
   personRef,
   tier,
   time,
+  timeInput,
   usd,
   usdInput,
   version,
   wholeListOf,
 } from "./fields.ts";
+
+/** What a day or a week of a key has come to. */
+const keySpan = z.object({ spent_usd: usd, held_usd: usd, resets_at: time }).nullable();
 
 export const keyRecord = z
   .object({
@@ -24,18 +28,33 @@ export const keyRecord = z
     name: z.string(),
     scope: tier,
     prefix: z.string(),
-    limit_usd: usd.nullable(),
+    limit_usd: usd.nullable().describe("Spend limit per UTC calendar month; null = none."),
+    day_limit_usd: usd.nullable().describe("The same per UTC day."),
+    week_limit_usd: usd.nullable().describe("The same per week, from Monday 00:00 UTC."),
+    allowed_models: z
+      .array(z.string())
+      .nullable()
+      .describe("What it may use; null = every model of its scope."),
+    max_output_tokens: z
+      .int()
+      .nullable()
+      .describe("What a request of it puts out at most; null = what the model does."),
+    expires_at: time.nullable().describe("From then on it is refused, for good; null = never."),
     month: z.string().describe("The UTC month that the two figures below belong to."),
     month_spend_usd: usd,
     held_usd: usd,
-    status: z.enum(["active", "revoked"]),
-    blocked_by_limit: z.boolean().describe("The month's spend and open holds have reached the limit."),
+    day: keySpan.describe("Null where it has no daily limit."),
+    week: keySpan.describe("Null where it has no weekly limit."),
+    status: z.enum(["active", "paused", "expired", "revoked"]),
+    blocked_by_limit: z.boolean().describe("Spend and open holds have reached one of its limits."),
+    blocked_until: time.nullable().describe("When the last of the reached limits counts from zero again."),
     created_at: time,
     last_used_at: time.nullable(),
+    paused_at: time.nullable(),
     revoked_at: time.nullable(),
     version: z
       .string()
-      .describe("Of its name and limit; a change that names it is refused when somebody was faster."),
+      .describe("Of its name and what it may; a change that names it is refused when somebody was faster."),
   })
   .meta({ id: "Key" });
 export const keyRecordList = wholeListOf(keyRecord).meta({ id: "KeyList" });
@@ -46,10 +65,10 @@ export const createdKeyRecord = keyRecord
 export const key = keyRecord.extend({
   /** Null for a key made on the command line. `left`: the member is no longer of the organization. */
   created_by: personRef.extend({ left: z.boolean() }).nullable(),
-  state: z.enum(["active", "blocked_by_limit", "revoked"]),
-  /** Limit − month spend − held, at least 0; null without a limit. */
+  state: z.enum(["active", "blocked_by_limit", "paused", "expired", "revoked"]),
+  /** Until the first of its limits is reached, at least 0; null without a limit. */
   left_usd: usd.nullable(),
-  /** When the limit counts from zero again. */
+  /** When the limit that is reached, or else the month, counts from zero again. */
   resets_at: time,
   /** Whether this person may edit, replace and revoke it. */
   changeable: z.boolean(),
@@ -64,22 +83,64 @@ export const keyDetail = key.extend({
 /** The only answer with the secret; null when the same Idempotency-Key had shown it before. */
 export const createdKey = key.extend({ secret: z.string().nullable(), replaces: z.string().nullable() });
 
+const allowedModels = z
+  .array(z.string().min(1).max(200))
+  .min(1, "must name at least one model")
+  .max(100)
+  .nullable();
+const maxOutputTokens = z.int().min(1).max(100_000_000).nullable();
+const expiresAt = timeInput.nullable();
+
+/** What a new key may. */
+const settingsInput = <Amount extends z.ZodType<string>>(amount: Amount) => ({
+  limit_usd: amount.nullable().default(null).describe("Spend limit per UTC calendar month; null = none."),
+  day_limit_usd: amount.nullable().default(null).describe("The same per UTC day."),
+  week_limit_usd: amount.nullable().default(null).describe("The same per week, from Monday 00:00 UTC."),
+  allowed_models: allowedModels.default(null).describe("What it may use; null = every model of its scope."),
+  max_output_tokens: maxOutputTokens.default(null).describe("What a request of it puts out at most."),
+  expires_at: expiresAt.default(null).describe("From then on it is refused, for good."),
+});
+/** What is left out stays as it is. */
+const settingsChange = <Amount extends z.ZodType<string>>(amount: Amount) => ({
+  limit_usd: amount.nullable().optional(),
+  day_limit_usd: amount.nullable().optional(),
+  week_limit_usd: amount.nullable().optional(),
+  allowed_models: allowedModels.optional(),
+  max_output_tokens: maxOutputTokens.optional(),
+  expires_at: expiresAt.optional(),
+});
+const changesSomething = (input: object): boolean =>
+  Object.entries(input).some(
+    ([field, value]) => !["org", "key", "version"].includes(field) && value !== undefined,
+  );
+
+/** The longest overlap of two keys: a year. */
+const OVERLAP_MAX_HOURS = 8784;
+const replacing = {
+  overlap_hours: z
+    .number()
+    .min(0)
+    .max(OVERLAP_MAX_HOURS)
+    .nullable()
+    .default(null)
+    .describe("The key that is replaced ends by itself after so long; null = it works until it is revoked."),
+  expires_at: expiresAt.optional().describe("Of the new key; left out: as the key that it replaces."),
+};
+export const replaceKeyInput = z.strictObject({ org: id, key: id, ...replacing });
+
 export const createKeyRecordInput = z
   .strictObject({
     org: orgId,
     name: line(),
     scope: tier.default("standard"),
-    limit_usd: exactUsdInput
-      .nullable()
-      .default(null)
-      .describe("Spend limit per UTC calendar month; null = none."),
+    ...settingsInput(exactUsdInput),
   })
   .meta({ id: "CreateKey" });
 export const createKeyInput = z.strictObject({
   org: id,
   name: line(),
   scope: tier.default("standard"),
-  limit_usd: usdInput.nullable().default(null),
+  ...settingsInput(usdInput),
 });
 /** What is left out stays as it is. */
 export const editKeyInput = z
@@ -87,10 +148,10 @@ export const editKeyInput = z
     org: id,
     key: id,
     name: line().optional(),
-    limit_usd: usdInput.nullable().optional(),
+    ...settingsChange(usdInput),
     version,
   })
-  .refine(({ name, limit_usd }) => name !== undefined || limit_usd !== undefined, "needs a name or a limit");
+  .refine(changesSomething, "needs a name or a setting");
 
 const madeOn = version
   .optional()
@@ -98,6 +159,11 @@ const madeOn = version
 export const renameKeyInput = z
   .strictObject({ key: keyId, name: line(), version: madeOn })
   .meta({ id: "RenameKey" });
+export const updateKeyInput = z
+  .strictObject({ key: keyId, name: line().optional(), ...settingsChange(exactUsdInput), version: madeOn })
+  .refine(changesSomething, "needs a name or a setting")
+  .meta({ id: "UpdateKey" });
+export const replaceKeyRecordInput = z.strictObject({ key: keyId, ...replacing }).meta({ id: "ReplaceKey" });
 export const limitKeyInput = z
   .strictObject({ key: keyId, usd: exactUsdInput.nullable(), version: madeOn })
   .meta({ id: "LimitKey" });
@@ -106,4 +172,7 @@ export type KeyJson = z.output<typeof keyRecord>;
 export type CreatedKeyJson = z.output<typeof createdKeyRecord>;
 export type KeyRow = z.output<typeof key>;
 export type KeyDetail = z.output<typeof keyDetail>;
-export type CreateKey = z.output<typeof createKeyRecordInput>;
+export type ReplaceKey = Omit<z.output<typeof replaceKeyInput>, "org">;
+type NewKey = z.output<typeof createKeyRecordInput>;
+/** What it may is no bound where it is left out. */
+export type CreateKey = Pick<NewKey, "org" | "name" | "scope"> & Partial<NewKey>;

@@ -1,12 +1,15 @@
 // COMMIT 1 as a decision: the order of money.md §7, first refusal wins. What is refused holds
 // nothing; what is admitted moves the hold from available to held and freezes the release it is priced by. Holds that
 // the caller's gateway has counted meanwhile are lowered first.
-import { subUsd, addUsd, type NanoUsd, ZERO_USD } from "../../domain/money.ts";
+import { addUsd, type NanoUsd } from "../../domain/money.ts";
 import type { Refusal } from "../../domain/refusals.ts";
 import type { AccountPostings } from "../commit/account-postings.ts";
 import { decideClaim } from "./claim.ts";
 import { decideLowering } from "./lowering.ts";
 import { decideKey } from "./key.ts";
+import { limitRefusal, noteHold, spansNow } from "./key-limits.ts";
+import { leftOf } from "../key-spans.ts";
+import { readAllowedModels } from "../../domain/allowed-models.ts";
 import type { BatchState } from "../commit/batch-state.ts";
 import type { AdmissionRequest, AdmissionPlan, AdmissionDecision, Claim } from "../ledger.ts";
 import * as refuse from "./policy-refusals.ts";
@@ -28,7 +31,8 @@ const PURGE_SLACK_MS = 86_400_000;
 export function decideAdmission(batch: BatchState, admission: AdmissionRequest): DecidedAdmission {
   const { credential, asked } = admission;
   const { organizationId, keyId } = credential;
-  const known = decideKey(batch.rows.keys.get(rowId(organizationId, keyId)), credential); //          1, 2
+  const row = batch.rows.keys.get(rowId(organizationId, keyId));
+  const known = decideKey(row, credential, batch.context.nowMs); //                                    1, 2
   if (known.kind === "refused") return { ...known, authenticated: false };
   if (asked.kind === "refusal" && asked.stage === "shape") return refused(asked.refusal); //           3
   const postings = batch.postingsOf(organizationId);
@@ -46,17 +50,22 @@ export function decideAdmission(batch: BatchState, admission: AdmissionRequest):
   const month = batch.keyMonth(organizationId, keyId, postings.atMs);
   const rights =
     scopeRefusal(known.key, plan) ?? //                                                                6
+    modelRefusal(known.key, plan) ?? //                                                                6
     entitlementRefusal(batch, organizationId, { plan, atMs: postings.atMs }) ?? //                        7
     paidRefusal(postings, plan); //                                                                       8
   if (rights !== null) return refused(rights);
+  const { maxOutputTokens } = known.key;
+  if (maxOutputTokens !== null && plan.outputMaximum > maxOutputTokens)
+    return { ...refused(refuse.outputLowered()), outputAtMost: maxOutputTokens };
   const limited = limitedBy(batch, { organizationId, keyId, model: plan.model }, postings.atMs);
+  const spans = spansNow(batch, known.key, month, postings.atMs);
   const short =
     rateRefusal(limited, plan, postings.atMs) ?? //                                                       9
-    limitRefusal(known.key, month, postings.atMs) ?? //                                                  10
+    limitRefusal(spans) ?? //                                                                            10
     creditsRefusal(postings, plan.hold); //                                                              11
   if (short !== null) return short;
   const granted = { plan, routes: open.routes, postings, month, key: known.key, limited };
-  return admit(batch, admission, granted); //                                                            12
+  return { ...admit(batch, admission, granted), ...headroom(batch, granted) }; //                        12
 }
 
 type Refused = Extract<AdmissionDecision, { kind: "refused" }>;
@@ -110,6 +119,13 @@ function scopeRefusal(key: KeyRow, plan: AdmissionPlan): Refusal | null {
   return key.scope === plan.tier ? null : refuse.scopeNotPermitted(key.scope, plan.model);
 }
 
+/** A list that cannot be read allows nothing. */
+function modelRefusal({ allowedModels }: KeyRow, { model }: AdmissionPlan): Refusal | null {
+  if (allowedModels === null) return null;
+  const allowed = readAllowedModels(allowedModels);
+  return allowed.includes(model) ? null : refuse.modelNotAllowed(model, allowed);
+}
+
 function entitlementRefusal(
   batch: BatchState,
   organizationId: string,
@@ -138,13 +154,6 @@ function rateRefusal(limited: readonly Limited[], plan: AdmissionPlan, atMs: num
   return { ...refused(refusal), rates: standingsOf(limited, atMs), ...(short !== undefined && { short }) };
 }
 
-/** At the limit or above: so at most the request that crosses it goes over. */
-function limitRefusal({ limit }: KeyRow, month: KeyMonthRow, atMs: number): Refused | null {
-  if (limit === null || month.spent + month.held < limit) return null;
-  const missing = subUsd(addUsd(month.spent, month.held), limit);
-  return { ...refused(refuse.keyLimitReached(limit, month, atMs)), short: { of: "key_limit", missing } };
-}
-
 function creditsRefusal({ balance }: AccountPostings, required: NanoUsd): Refused | null {
   const { available, held, debt } = balance;
   if (available >= required && debt === 0n) return null;
@@ -161,7 +170,7 @@ interface Granted {
   limited: readonly Limited[];
 }
 
-function admit(batch: BatchState, admission: AdmissionRequest, granted: Granted): Admitted {
+function admit(batch: BatchState, admission: AdmissionRequest, granted: Granted): Omit<Admitted, "headroom"> {
   const { plan, routes, postings, month, key, limited } = granted;
   if (plan.hold < 0n) throw new Error(`a hold of ${plan.hold} nano-USD`);
   postings.moveForRequest("hold", plan.hold);
@@ -170,6 +179,7 @@ function admit(batch: BatchState, admission: AdmissionRequest, granted: Granted)
   batch.changes.keyMonths.add(month);
   takeRate(batch, limited, { tokens: tokensOf(plan), postings });
   open(batch, admission, granted);
+  noteHold(batch, key, admission.requestId);
   if (admission.claim !== null)
     takeClaim(batch, admission, { claim: admission.claim, plan, atMs: postings.atMs });
   return {
@@ -177,18 +187,17 @@ function admit(batch: BatchState, admission: AdmissionRequest, granted: Granted)
     admittedAtMs: postings.atMs,
     openRoutes: routes.map(({ route }) => route),
     researchMode: plan.tier === "research",
-    headroom: {
-      available: postings.balance.available,
-      keyLimitRemaining: key.limit === null ? null : remaining(key.limit, month),
-    },
     rates: standingsOf(limited, postings.atMs),
   };
 }
 
-function remaining(limit: NanoUsd, month: KeyMonthRow): NanoUsd {
-  const left = subUsd(limit, addUsd(month.spent, month.held));
-  return left < 0n ? ZERO_USD : left;
-}
+/** As it is with this admission. */
+const headroom = (batch: BatchState, { postings, key, month }: Granted): Pick<Admitted, "headroom"> => ({
+  headroom: {
+    available: postings.balance.available,
+    keyLimitRemaining: leftOf(spansNow(batch, key, month, postings.atMs)),
+  },
+});
 
 function open(
   batch: BatchState,

@@ -2,10 +2,10 @@
 // money is never refused as 429, and what is refused here holds nothing and keeps the idempotency key free.
 import { type NanoUsd, formatUsd } from "../../domain/money.ts";
 import { Refusal } from "../../domain/refusals.ts";
-import { nextUtcMonth } from "../../lib/clock.ts";
 import type { Tier } from "../../domain/gateway-object.ts";
 import { printTime } from "../../domain/print.ts";
-import type { BalanceRow, KeyMonthRow, RouteRow } from "../rows.ts";
+import type { Period, LimitedSpan } from "../key-spans.ts";
+import type { BalanceRow, RouteRow } from "../rows.ts";
 
 /** Unknown key and wrong secret look alike. */
 export const invalidApiKey = (): Refusal =>
@@ -19,6 +19,20 @@ export const apiKeyRevoked = (): Refusal =>
   new Refusal("api_key_revoked", "This API key was revoked and cannot be restored. Use another key.", {
     headers: { "www-authenticate": "Bearer" },
   });
+
+export const apiKeyPaused = (): Refusal =>
+  new Refusal(
+    "api_key_paused",
+    "This API key is paused. Resume it in the dashboard or with `tollgate keys resume`, or use another key.",
+    { headers: { "www-authenticate": "Bearer" } },
+  );
+
+export const apiKeyExpired = (expiresAtMs: number): Refusal =>
+  new Refusal(
+    "api_key_expired",
+    `This API key expired at ${printTime(expiresAtMs)} and cannot be restored. Use another key.`,
+    { headers: { "www-authenticate": "Bearer" } },
+  );
 
 export const keyReused = (): Refusal =>
   new Refusal(
@@ -91,6 +105,24 @@ export function scopeNotPermitted(scope: Tier, model: string): Refusal {
   return new Refusal("scope_not_permitted", text);
 }
 
+export function modelNotAllowed(model: string, allowed: readonly string[]): Refusal {
+  const named = allowed.slice(0, NAMED_AT_MOST).map((one) => `\`${one}\``);
+  const others = allowed.length > named.length ? ` and ${allowed.length - named.length} more` : "";
+  const may = named.length === 0 ? "no model" : `${named.join(", ")}${others}`;
+  return new Refusal(
+    "model_not_allowed",
+    `This key may use ${may}; \`${model}\` is not among them. Allow it in the key's settings, or use another key.`,
+    { param: "model" },
+  );
+}
+const NAMED_AT_MOST = 10;
+
+/** Between the first look at its key and COMMIT 1 somebody lowered what the key puts out: the gateway prices it again. */
+export const outputLowered = (): Refusal =>
+  new Refusal("overloaded", "The settings of this key changed while the request was read. Send it again.", {
+    retryAfterMs: 500,
+  });
+
 export const entitlementRequired = (model: string): Refusal =>
   new Refusal(
     "research_entitlement_required",
@@ -103,16 +135,19 @@ export const paidWorkspaceRequired = (model: string): Refusal =>
     `The model \`${model}\` is open to paid workspaces. Buy credits once to use it; granted credits do not count.`,
   );
 
-export function keyLimitReached(limit: NanoUsd, month: KeyMonthRow, atMs: number): Refusal {
-  const resetsAt = printTime(nextUtcMonth(atMs));
+const LIMIT_OF: Record<Period, string> = { day: "daily", week: "weekly", month: "monthly" };
+
+export function keyLimitReached({ period, limit, spent, held, resetsAtMs }: LimitedSpan): Refusal {
+  const resetsAt = printTime(resetsAtMs);
   return new Refusal(
     "key_spend_limit_reached",
-    `This key has reached its monthly spend limit of $${formatUsd(limit)}: $${formatUsd(month.spent)} spent, $${formatUsd(month.held)} held by running requests. Raise the key's limit, use another key, or wait until ${resetsAt}.`,
+    `This key has reached its ${LIMIT_OF[period]} spend limit of $${formatUsd(limit)}: $${formatUsd(spent)} spent, $${formatUsd(held)} held by running requests. Raise the key's limit, use another key, or wait until ${resetsAt}.`,
     {
       details: {
+        period,
         limit_usd: formatUsd(limit),
-        spent_usd: formatUsd(month.spent),
-        held_usd: formatUsd(month.held),
+        spent_usd: formatUsd(spent),
+        held_usd: formatUsd(held),
         resets_at: resetsAt,
       },
     },

@@ -17,6 +17,7 @@ import type {
   AdmissionDecision,
   CheckpointOutcome,
   EndedByHand,
+  KeyTerms,
   Ledger,
   ResolveOutcome,
   ReversalOutcome,
@@ -264,12 +265,13 @@ class PostgresLedger {
     return outcome;
   }
 
-  private async checkKey(credential: Credential): Promise<Refusal | null> {
+  private async checkKey(credential: Credential): Promise<Refusal | KeyTerms> {
     // What COMMIT 1 would be told, before its request is read.
     const { organizationId, keyId } = credential;
     if (!this.lease.valid || !this.writers.readyFor(organizationId)) throw overloaded();
-    const known = decideKey(await this.keyReader.read(organizationId, keyId), credential);
-    return known.kind === "refused" ? known.refusal : null;
+    const row = await this.keyReader.read(organizationId, keyId);
+    const known = decideKey(row, credential, this.nowMs());
+    return known.kind === "refused" ? known.refusal : known.key;
   }
 
   /** COMMIT 1, then the mark "dispatched": what this resolves as admitted may be sent. */

@@ -6,6 +6,7 @@ import type { Reversal } from "../decide/reversal.ts";
 import { type Cell, int } from "../cell.ts";
 import { selected, widthOf } from "../column-loads.ts";
 import { LOAD } from "../columns.ts";
+import { spendBesideKey, weekFromHour } from "../key-spend.ts";
 import * as put from "../put-rows.ts";
 import { type Rows, noRows, rowId } from "../rows.ts";
 import type { Parameter, Question } from "./flight.ts";
@@ -33,10 +34,11 @@ const READ = {
   balances: statement("balances", balances("")),
   keys: statement(
     "keys",
-    `SELECT ${selected(LOAD.key, "k")}, ${KEY_MONTH}
+    `SELECT ${selected(LOAD.key, "k")}, ${KEY_MONTH}, spend.days, spend.holds
      FROM unnest($1::text[], $2::text[]) AS asked (org_id, key_id)
      JOIN api_key k ON k.org_id = asked.org_id AND k.key_id = asked.key_id
-     LEFT JOIN key_month m ON m.org_id = k.org_id AND m.key_id = k.key_id AND m.month = ANY($3::text[])`,
+     LEFT JOIN key_month m ON m.org_id = k.org_id AND m.key_id = k.key_id AND m.month = ANY($3::text[])
+     LEFT JOIN LATERAL (${spendBesideKey("$4")}) spend ON true`,
   ),
   claims: statement(
     "claims",
@@ -217,7 +219,12 @@ export async function loadRows(
   };
   const organizations = [...wanted.organizations].toSorted();
   read(1, lock ? "lockedBalances" : "balances", [organizations], putBalanceAndClock);
-  read(wanted.keys.size, "keys", [...pairs(wanted.keys), monthsAbout(aboutMs)], putKeyAndMonth);
+  read(
+    wanted.keys.size,
+    "keys",
+    [...pairs(wanted.keys), monthsAbout(aboutMs), weekFromHour(aboutMs)],
+    putKeyAndMonth,
+  );
   read(wanted.claims.size, "claims", triples(wanted.claims), put.putClaim);
   read(wanted.requests.size, "requests", pairs(wanted.requests), putRequestAndMonth);
   read(wanted.entitlements.size, "entitlements", pairs(wanted.entitlements), put.putEntitlement);
@@ -244,8 +251,9 @@ function monthsAbout(ms: number): string[] {
 }
 
 const putKeyAndMonth: put.Put = (rows, cells) => {
-  put.putKey(rows, cells);
+  const key = put.putKey(rows, cells);
   putMonth(rows, cells, widthOf(LOAD.key));
+  put.putKeySpend(rows, key, cells.slice(widthOf(LOAD.key) + widthOf(LOAD.keyMonth)));
 };
 
 const putRequestAndMonth: put.Put = (rows, cells) => {

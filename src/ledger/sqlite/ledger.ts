@@ -115,8 +115,9 @@ export async function openSqliteLedger({
     checkKey: async (credential) => {
       if (!batches.ready) throw overloaded();
       const { organizationId, keyId } = credential;
-      const known = decideKey(commit.connection.load.keyRow(organizationId, keyId), credential);
-      return known.kind === "refused" ? known.refusal : null;
+      const row = commit.connection.load.keyRow(organizationId, keyId);
+      const known = decideKey(row, credential, clock.nowMs());
+      return known.kind === "refused" ? known.refusal : known.key;
     },
     ...moneyPath(commit, { batches, store, jobs }),
     ...on,

@@ -9,6 +9,8 @@ import type { AdmissionRequest } from "../ledger.ts";
 import type { Cell } from "../cell.ts";
 import { selected } from "../column-loads.ts";
 import { LOAD } from "../columns.ts";
+import { countsDays } from "../key-spans.ts";
+import { NOTED_HOLDS, spendOf, spentByDay, weekFromHour } from "../key-spend.ts";
 import * as put from "../put-rows.ts";
 import { type KeyRow, type Rows, noRows, rowId } from "../rows.ts";
 import { SqliteRates } from "./load-rates.ts";
@@ -16,12 +18,14 @@ import { saturatedSum } from "./saturated-sum.ts";
 import { stampOf } from "../stamp.ts";
 
 /** A row in the order of its columns: arrays are what the driver makes fastest. */
-type Reading = Statement<unknown, string[]>;
+type Reading = Statement<unknown, (string | number)[]>;
 
 export class SqliteLoad {
   private readonly balance: Reading;
   private readonly key: Reading;
   private readonly keyMonth: Reading;
+  private readonly spentByDay: Reading;
+  private readonly notedHolds: Reading;
   private readonly claim: Reading;
   private readonly request: Reading;
   private readonly quarantine: Reading;
@@ -34,7 +38,7 @@ export class SqliteLoad {
 
   constructor(database: Database, rateDefaults: RateDefaults) {
     this.rates = new SqliteRates(database, rateDefaults);
-    const prepare = (sql: string): Reading => database.prepare<unknown, string[]>(sql);
+    const prepare = (sql: string): Reading => database.prepare<unknown, (string | number)[]>(sql);
     this.balance = prepare(
       `SELECT ${selected(LOAD.balance, "b")} FROM org_balance b WHERE b.org_id = ?1 AND b.slot = 0`,
     );
@@ -45,6 +49,8 @@ export class SqliteLoad {
       `SELECT ${selected(LOAD.keyMonth, "m")} FROM key_month m
        WHERE m.org_id = ?1 AND m.key_id = ?2 AND m.month = ?3`,
     );
+    this.spentByDay = prepare(spentByDay("SELECT ?1 AS org_id, ?2 AS key_id", saturatedSum("u.charge")));
+    this.notedHolds = prepare(`${NOTED_HOLDS} WHERE h.org_id = ?1 AND h.key_id = ?2`);
     this.claim = prepare(
       `SELECT ${selected(LOAD.claim, "c")}, ${selected(LOAD.claiming, "r")},
          EXISTS (SELECT 1 FROM result x WHERE x.org_id = c.org_id AND x.request_id = c.request_id),
@@ -135,7 +141,9 @@ export class SqliteLoad {
     if (admission.claim !== null) this.loadClaim(rows, admission, admission.claim.idempotencyKey);
     if (admission.asked.kind === "refusal") return;
     for (const lowering of admission.lowerings ?? []) this.loadResolution(rows, lowering);
-    this.loadKeyMonth(rows, [organizationId, keyId, utcMonth(stampOf(nowMs, newestMs))]);
+    const atMs = stampOf(nowMs, newestMs);
+    this.loadKeyMonth(rows, [organizationId, keyId, utcMonth(atMs)]);
+    this.loadKeySpend(rows, { organizationId, keyId, atMs });
     const { plan } = admission.asked;
     for (const { route } of plan.routes) this.loadRoute(rows, route);
     if (plan.tier === "research") this.loadEntitlements(rows, organizationId, plan.model);
@@ -156,6 +164,19 @@ export class SqliteLoad {
 
   private loadKeyMonth(rows: Rows, key: [organizationId: string, keyId: string, month: string]): void {
     if (!rows.keyMonths.has(rowId(...key))) load(rows, put.putKeyMonth, this.keyMonth, ...key);
+  }
+
+  /** Nothing for a key that counts no days. */
+  private loadKeySpend(
+    rows: Rows,
+    { organizationId, keyId, atMs }: { organizationId: string; keyId: string; atMs: number },
+  ): void {
+    const id = rowId(organizationId, keyId);
+    const key = rows.keys.get(id);
+    if (key === undefined || !countsDays(key) || rows.keySpends.has(id)) return;
+    const days = this.spentByDay.values(organizationId, keyId, weekFromHour(atMs)) as Cell[][];
+    const holds = this.notedHolds.values(organizationId, keyId) as Cell[][];
+    rows.keySpends.set(id, spendOf(days, holds));
   }
 
   private loadClaim(rows: Rows, { credential }: AdmissionRequest, idempotencyKey: string): void {

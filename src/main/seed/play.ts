@@ -130,6 +130,7 @@ function admissionOf(on: Stage, { request, requestId, releases, claim, asked }: 
         hold: asked.bounds?.hold ?? ZERO_USD,
         promptBound,
         outputBound: outputMax,
+        outputMaximum: outputMax,
         stream,
         surface: surfaceOf(request),
         timeoutMs: TIMEOUT_MS,

@@ -24,6 +24,7 @@ import { KEY_LOOK_UPS_SCHEMA } from "./0018-key-look-ups.ts";
 import { USAGE_CLASSES_SCHEMA } from "./0019-usage-classes.ts";
 import { SURFACES_SCHEMA } from "./0020-surfaces.ts";
 import { RATE_LIMITS_SCHEMA } from "./0021-rate-limits.ts";
+import { KEY_SETTINGS_SCHEMA } from "./0022-key-settings.ts";
 import { POSTGRES_LEDGER_SCHEMA } from "./postgres/0001-ledger.ts";
 import { POSTGRES_PAYMENTS_SCHEMA } from "./postgres/0003-payments.ts";
 import { inPostgres } from "./postgres/in-postgres.ts";
@@ -59,6 +60,7 @@ const ALL: Sources = [
   [19, "usage classes", USAGE_CLASSES_SCHEMA],
   [20, "surfaces", SURFACES_SCHEMA],
   [21, "rate limits", RATE_LIMITS_SCHEMA],
+  [22, "key settings", KEY_SETTINGS_SCHEMA],
 ];
 
 const ofStore = (dialect: Dialect): Migration[] =>

@@ -21,6 +21,8 @@ const KNOWN: Readonly<Record<string, string>> = {
   "8 CREATE INDEX journal_keys": "rows of refused requests, written after their answer",
   "18 CREATE INDEX api_key_live": "keys are read meanwhile; making one waits",
   "18 CREATE INDEX api_key_revoked": "keys are read meanwhile; making one waits",
+  "22 CREATE INDEX api_key_paused": "keys are read meanwhile; making one waits",
+  "22 CREATE INDEX api_key_ending": "keys are read meanwhile; making one waits",
 };
 
 const statementsOf = (sql: string): string[] =>

@@ -43,6 +43,13 @@ const CHECKS: readonly Check[] = [
       FROM key_month m FULL JOIN sums s USING (org_id, key_id, month)`,
   },
   {
+    invariant: "I4 a noted hold is a request of its key",
+    rows: "SELECT count(*) FROM key_hold",
+    compared: `
+      SELECT h.org_id, h.request_id, h.key_id, coalesce(r.key_id, 'no request')
+      FROM key_hold h LEFT JOIN request r USING (org_id, request_id)`,
+  },
+  {
     invariant: "I6 each hold has its entry",
     rows: "SELECT count(*) FROM request",
     compared: entriesOfTransaction("hold", {

@@ -37,6 +37,13 @@ const CHECKS: readonly Check[] = [
       SELECT s.org_id, s.key_id, s.held || '/' || s.spent, 'no row' FROM sums s LEFT JOIN key_month m USING (org_id, key_id, month) WHERE m.org_id IS NULL`,
   },
   {
+    invariant: "I4 a noted hold is a request of its key",
+    rows: "SELECT count(*) FROM key_hold",
+    violations: `
+      SELECT h.org_id, h.request_id, h.key_id AS expected, ifnull(r.key_id, 'no request') AS found
+      FROM key_hold h LEFT JOIN request r USING (org_id, request_id) WHERE expected <> found`,
+  },
+  {
     invariant: "I6 each hold has its entry",
     rows: "SELECT count(*) FROM request",
     violations: entriesOfTransaction("hold", "opened_txn", "hold + lowered", "1"),

@@ -1,0 +1,59 @@
+// Step 9 of money.md §7: the limits of a key over the month, the day and the week, with what earlier operations of the batch
+// have changed about them.
+import { addUsd, subUsd, type NanoUsd } from "../../domain/money.ts";
+import { utcDay } from "../../lib/clock.ts";
+import type { BatchState } from "../commit/batch-state.ts";
+import { countsDays, type KeySpend, reachedOf, type LimitedSpan, spansOf } from "../key-spans.ts";
+import type { AdmissionDecision } from "../ledger.ts";
+import { type KeyMonthRow, type KeyRow, rowId } from "../rows.ts";
+import { keyLimitReached } from "./policy-refusals.ts";
+
+type Refused = Extract<AdmissionDecision, { kind: "refused" }>;
+
+/** Those that the key has a limit for, as they stand before this admission. */
+export function spansNow(batch: BatchState, key: KeyRow, month: KeyMonthRow, atMs: number): LimitedSpan[] {
+  const spend = countsDays(key) ? spendNow(batch, key) : null;
+  return spansOf(key, { month: { spent: month.spent, held: month.held }, spend, atMs });
+}
+
+export function limitRefusal(spans: readonly LimitedSpan[]): Refused | null {
+  const reached = reachedOf(spans);
+  if (reached === undefined) return null;
+  const missing = subUsd(addUsd(reached.spent, reached.held), reached.limit);
+  return {
+    kind: "refused",
+    refusal: keyLimitReached(reached),
+    authenticated: true,
+    short: { of: "key_limit", missing },
+  };
+}
+
+/** The admitted request is told apart from those of later days, and what has ended is told apart no more. */
+export function noteHold(batch: BatchState, key: KeyRow, requestId: string): void {
+  if (!countsDays(key)) return;
+  const { organizationId, keyId } = key;
+  batch.changes.holdsNoted.push({ organizationId, keyId, requestId });
+  for (const ended of batch.rows.keySpends.get(rowId(organizationId, keyId))?.ended ?? [])
+    batch.changes.holdsForgotten.push({ organizationId, keyId, requestId: ended });
+}
+
+/** As it was loaded, with the ends of this batch. */
+function spendNow(batch: BatchState, { organizationId, keyId }: KeyRow): KeySpend {
+  const loaded = batch.rows.keySpends.get(rowId(organizationId, keyId));
+  if (loaded === undefined) throw new Error(`the days of ${keyId} were not loaded`);
+  const spent = new Map<number, NanoUsd>(loaded.spent);
+  for (const { hour, charge, ...of } of batch.changes.usageHours.values()) {
+    if (of.organizationId !== organizationId || of.keyId !== keyId) continue;
+    const day = utcDay(hour * HOUR_MS);
+    const before = spent.get(day);
+    spent.set(day, before === undefined ? charge : addUsd(before, charge));
+  }
+  const open = loaded.open.flatMap((noted) => {
+    const request = batch.rows.requests.get(rowId(organizationId, noted.requestId));
+    if (request === undefined) return [noted];
+    return request.state === "dispatched" ? [{ ...noted, hold: request.hold }] : [];
+  });
+  return { spent, open };
+}
+
+const HOUR_MS = 3_600_000;

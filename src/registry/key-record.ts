@@ -1,0 +1,176 @@
+// An API key as it stands: what it is, what it may, and what its month, its week and its day have spent and hold. When it was
+// last used is derived from its months, so that no request writes for it.
+import { readAllowedModels } from "../domain/allowed-models.ts";
+import type { Tier } from "../domain/gateway-object.ts";
+import { type NanoUsd, nanoUsd, ZERO_USD } from "../domain/money.ts";
+import { newestStampMs } from "../ledger/balance.ts";
+import { type KeyState, keyState } from "../ledger/decide/key.ts";
+import {
+  countsDays,
+  type KeyLimits,
+  type KeySpend,
+  type NotedHold,
+  type LimitedSpan,
+  spansOf,
+} from "../ledger/key-spans.ts";
+import { NOTED_HOLDS, spentByDay, weekFromHour } from "../ledger/key-spend.ts";
+import { stampOf } from "../ledger/stamp.ts";
+import { utcMonth } from "../lib/clock.ts";
+import {
+  ask,
+  moneyOf,
+  numberOf,
+  orNull,
+  type Query,
+  type SqlRow,
+  sumColumns,
+  sumOf,
+  textOf,
+} from "../store/sql.ts";
+import { LISTED_KEYS } from "./key-list.ts";
+
+/** What a key may; null: no such bound. */
+export interface KeySettings extends KeyLimits {
+  allowedModels: readonly string[] | null;
+  maxOutputTokens: number | null;
+  expiresAtMs: number | null;
+}
+
+export interface KeyRecord extends KeySettings {
+  id: string;
+  organizationId: string;
+  name: string;
+  /** The displayable part before the secret. */
+  prefix: string;
+  scope: Tier;
+  /** Figures of the current UTC month. */
+  month: string;
+  monthSpend: NanoUsd;
+  held: NanoUsd;
+  /** Those that it has a limit for. */
+  spans: readonly LimitedSpan[];
+  state: KeyState;
+  createdAtMs: number;
+  lastUsedAtMs: number | null;
+  pausedAtMs: number | null;
+  /** Null while it is only paused. */
+  revokedAtMs: number | null;
+}
+
+/** `keys`: the table, or a part of it under `?2`, the organization. `?1` is the month. */
+const selectKey = (keys: string): string => `
+  SELECT k.key_id, k.org_id, k.name, k.prefix, k.digest, k.scope, k.limit_nano, k.created_at, k.revoked_at,
+    k.paused_at, k.expires_at, k.day_limit_nano, k.week_limit_nano, k.allowed_models, k.max_output_tokens,
+    (SELECT max(u.last_admitted_at) FROM key_month u WHERE u.org_id = k.org_id AND u.key_id = k.key_id) AS used_at,
+    m.spent, m.held
+  FROM ${keys} k LEFT JOIN key_month m ON m.org_id = k.org_id AND m.key_id = k.key_id AND m.month = ?1`;
+const ONE_KEY = `${selectKey("api_key")} WHERE k.org_id = ?2 AND k.key_id = ?3`;
+
+/** Its live keys, and those that were revoked last, the oldest first. */
+export function* readKeys(organizationId: string, nowMs: number): Query<KeyRecord[]> {
+  const atMs = stampOf(nowMs, yield* newestStampMs(organizationId));
+  const rows = yield* ask(`${selectKey(LISTED_KEYS)} ORDER BY k.created_at, k.key_id`, [
+    utcMonth(atMs),
+    organizationId,
+  ]);
+  return yield* recordsOf(rows, { organizationId, only: "", atMs, nowMs });
+}
+
+/** The key with the row that it was read from. */
+export function* readKey(
+  { organizationId, keyId }: { organizationId: string; keyId: string },
+  nowMs: number,
+): Query<{ key: KeyRecord; row: SqlRow } | null> {
+  const atMs = stampOf(nowMs, yield* newestStampMs(organizationId));
+  const rows = yield* ask(ONE_KEY, [utcMonth(atMs), organizationId, keyId]);
+  const [key] = yield* recordsOf(rows, { organizationId, only: keyId, atMs, nowMs });
+  const [row] = rows;
+  return key === undefined || row === undefined ? null : { key, row };
+}
+
+interface Read {
+  organizationId: string;
+  /** One key, or "" for all. */
+  only: string;
+  atMs: number;
+  nowMs: number;
+}
+
+function* recordsOf(rows: readonly SqlRow[], read: Read): Query<KeyRecord[]> {
+  const spends = rows.some((row) => countsDays(limitsOf(row))) ? yield* spendsOf(read) : null;
+  return rows.map((row) => keyOf(row, spends?.get(textOf(row["key_id"])) ?? NOTHING_SPENT, read));
+}
+
+const NOTHING_SPENT: KeySpend = { spent: new Map(), open: [] };
+
+const DAYS = spentByDay(
+  `SELECT org_id, key_id FROM api_key
+   WHERE org_id = ?1 AND (day_limit_nano IS NOT NULL OR week_limit_nano IS NOT NULL) AND (?2 = '' OR key_id = ?2)`,
+  sumColumns("u.charge", "charge"),
+);
+const HOLDS = `${NOTED_HOLDS} WHERE h.org_id = ?1 AND (?2 = '' OR h.key_id = ?2)
+  AND r.closed_txn IS NULL AND r.request_id IS NOT NULL`;
+
+interface Spending extends KeySpend {
+  spent: Map<number, NanoUsd>;
+  open: NotedHold[];
+}
+
+/** Of the keys that count days. */
+function* spendsOf({ organizationId, only, atMs }: Read): Query<Map<string, KeySpend>> {
+  const spends = new Map<string, Spending>();
+  const spendOf = (row: SqlRow): Spending => {
+    const id = textOf(row["key_id"]);
+    const spend: Spending = spends.get(id) ?? { spent: new Map(), open: [] };
+    spends.set(id, spend);
+    return spend;
+  };
+  for (const row of yield* ask(DAYS, [organizationId, only, weekFromHour(atMs)]))
+    spendOf(row).spent.set(numberOf(row["day"]), nanoUsd(sumOf(row, "charge")));
+  for (const row of yield* ask(HOLDS, [organizationId, only]))
+    spendOf(row).open.push({
+      requestId: textOf(row["request_id"]),
+      admittedAtMs: numberOf(row["admitted_at"]),
+      hold: moneyOf(row["hold"]),
+    });
+  return spends;
+}
+
+const limitsOf = (row: SqlRow): KeyLimits => ({
+  limit: orNull(row["limit_nano"], moneyOf),
+  dayLimit: orNull(row["day_limit_nano"], moneyOf),
+  weekLimit: orNull(row["week_limit_nano"], moneyOf),
+});
+
+function keyOf(row: SqlRow, spend: KeySpend, { atMs, nowMs }: Read): KeyRecord {
+  const limits = limitsOf(row);
+  const month = {
+    spent: orNull(row["spent"], moneyOf) ?? ZERO_USD,
+    held: orNull(row["held"], moneyOf) ?? ZERO_USD,
+  };
+  const life = {
+    expiresAtMs: orNull(row["expires_at"], numberOf),
+    pausedAtMs: orNull(row["paused_at"], numberOf),
+    revokedAtMs: orNull(row["revoked_at"], numberOf),
+  };
+  const state = keyState(life, nowMs);
+  return {
+    id: textOf(row["key_id"]),
+    organizationId: textOf(row["org_id"]),
+    name: textOf(row["name"]),
+    prefix: textOf(row["prefix"]),
+    scope: textOf(row["scope"]) as Tier,
+    ...limits,
+    allowedModels: orNull(row["allowed_models"], (kept) => readAllowedModels(textOf(kept))),
+    maxOutputTokens: orNull(row["max_output_tokens"], numberOf),
+    month: utcMonth(atMs),
+    monthSpend: month.spent,
+    held: month.held,
+    spans: spansOf(limits, { month, spend, atMs }),
+    state,
+    createdAtMs: numberOf(row["created_at"]),
+    lastUsedAtMs: orNull(row["used_at"], numberOf),
+    ...life,
+    revokedAtMs: state === "revoked" ? life.revokedAtMs : null,
+  };
+}
