@@ -45,6 +45,7 @@ const TONES: Record<string, Tone> = {
   not_executed: "neutral",
   cut_short: "warning",
   limit: "warning",
+  paused: "waiting",
   warning: "warning",
   stale: "warning",
   unhealthy: "bad",

@@ -43,7 +43,7 @@ export async function closeSecret({ page }: Visitor): Promise<void> {
 export async function keyAct(
   { page }: Visitor,
   name: string,
-  act: "edit" | "replace" | "revoke",
+  act: "edit" | "pause" | "resume" | "replace" | "revoke",
 ): Promise<Locator> {
   await page.getByRole("button", { name: keys.menu(name), exact: true }).click();
   await page.getByRole("menuitem", { name: keys[act], exact: true }).click();

@@ -1,5 +1,5 @@
-// The dialogs of the keys page: create, edit, replace, revoke, and the one look at a new secret.
-import { Alert, List, Text } from "@mantine/core";
+// The dialogs of the keys page: create, edit, pause, replace, revoke, and the one look at a new secret.
+import { Alert, List, Select, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { callableModel } from "../../api/models.ts";
@@ -48,6 +48,8 @@ export function KeyActs({ org, act, onClose, onReplaced }: KeyActsProps) {
         <Replace org={org} of={act.key} onClose={onClose} onSecret={setSecret} onReplaced={onReplaced} />
       )}
       {act?.kind === "edit" && <Edit org={org} of={act.key} onClose={onClose} />}
+      {act?.kind === "pause" && <Pause org={org} of={act.key} onClose={onClose} />}
+      {act?.kind === "resume" && <Resume org={org} of={act.key} onClose={onClose} />}
       {act?.kind === "revoke" && <Revoke org={org} of={act.key} onClose={onClose} />}
       <SecretDialog
         shown={secret}
@@ -75,6 +77,7 @@ function Create({ org, scope, onClose, onSecret }: CreateProps & { scope: Key["s
   });
   return (
     <CreateKeyDialog
+      org={org}
       shownBefore={shownBefore}
       startScope={scope}
       mutation={create}
@@ -91,6 +94,7 @@ interface ReplaceProps extends CreateProps {
 
 function Replace({ org, of, onClose, onSecret, onReplaced }: ReplaceProps) {
   const [shownBefore, setShownBefore] = useState(false);
+  const [overlap, setOverlap] = useState("");
   const replace = useChange(
     "POST /orgs/{org}/keys/{key}/replace",
     { org, key: of.id },
@@ -108,9 +112,16 @@ function Replace({ org, of, onClose, onSecret, onReplaced }: ReplaceProps) {
       mutation={replace}
       disabled={shownBefore}
       onClose={onClose}
-      onSubmit={() => replace.mutate({})}
+      onSubmit={() => replace.mutate({ overlap_hours: overlap === "" ? null : Number(overlap) })}
     >
       <Text size="sm">{words.replaceHelp}</Text>
+      <Select
+        label={words.overlap}
+        allowDeselect={false}
+        value={overlap}
+        onChange={(value) => setOverlap(value ?? "")}
+        data={words.overlaps.map(([value, label]) => ({ value, label }))}
+      />
       {shownBefore && <Alert color="yellow">{words.replayed}</Alert>}
     </FormDialog>
   );
@@ -126,12 +137,43 @@ function Edit({ org, of, onClose }: ActProps & { of: Key }) {
   );
   return (
     <EditKeyDialog
+      org={org}
       of={of}
       now={late ? on : null}
       mutation={change}
       onClose={onClose}
       onSubmit={(edit) => change.mutate({ ...edit, version: on.version })}
     />
+  );
+}
+
+function Pause({ org, of, onClose }: ActProps & { of: Key }) {
+  const pause = useChange("POST /orgs/{org}/keys/{key}/pause", { org, key: of.id }, onClose);
+  return (
+    <FormDialog
+      title={words.pauseTitle(of.name)}
+      action={words.pause}
+      mutation={pause}
+      onClose={onClose}
+      onSubmit={() => pause.mutate({})}
+    >
+      <Text size="sm">{words.pauseHelp}</Text>
+    </FormDialog>
+  );
+}
+
+function Resume({ org, of, onClose }: ActProps & { of: Key }) {
+  const resume = useChange("POST /orgs/{org}/keys/{key}/resume", { org, key: of.id }, onClose);
+  return (
+    <FormDialog
+      title={words.resumeTitle(of.name)}
+      action={words.resume}
+      mutation={resume}
+      onClose={onClose}
+      onSubmit={() => resume.mutate({})}
+    >
+      <Text size="sm">{words.resumeHelp}</Text>
+    </FormDialog>
   );
 }
 

@@ -7,10 +7,11 @@ import { Link } from "../../components/link.tsx";
 import { Meter } from "../../components/meter.tsx";
 import { StateBadge } from "../../components/state-badge.tsx";
 import { formatDay, formatTime } from "../../format/time.ts";
+import { addMoney } from "../../format/money.ts";
 import { path } from "../../path-builder.ts";
 import { keysTexts as words } from "./texts.ts";
 import { type KeyAct, RowMenu } from "./row-menu.tsx";
-import { percentUsed, stateOf, usedOf } from "./state.ts";
+import { isOver, percentUsed, stateOf, usedOf } from "./state.ts";
 
 type Key = Row<"GET /orgs/{org}/keys">;
 
@@ -52,6 +53,7 @@ export const keyColumns = ({ org, onAct, replacedBy }: ColumnTerms): Column<Key>
       <Stack gap={2} align="flex-start">
         <KeyStateBadge of={key} />
         {key.revoked_at !== null && <Day at={key.revoked_at} />}
+        {key.expires_at !== null && key.status !== "revoked" && <End at={key.expires_at} of={key} />}
       </Stack>
     ),
   },
@@ -86,7 +88,7 @@ export const keyColumns = ({ org, onAct, replacedBy }: ColumnTerms): Column<Key>
     title: words.columns.actions,
     always: true,
     figures: true,
-    cell: (key) => (key.status === "active" && key.changeable ? <RowMenu of={key} onAct={onAct} /> : null),
+    cell: (key) => (!isOver(key) && key.changeable ? <RowMenu of={key} onAct={onAct} /> : null),
   },
 ];
 
@@ -94,6 +96,12 @@ export const keyColumns = ({ org, onAct, replacedBy }: ColumnTerms): Column<Key>
 const Day = ({ at }: { at: string }) => (
   <Text size="xs" c="dimmed" title={formatTime(at)}>
     {formatDay(at)} UTC
+  </Text>
+);
+
+const End = ({ at, of }: { at: string; of: Key }) => (
+  <Text size="xs" c="dimmed" title={formatTime(at)}>
+    {isOver(of) ? formatDay(at) : words.endsOn(formatDay(at))} UTC
   </Text>
 );
 
@@ -142,6 +150,18 @@ function Spent({ of }: { of: Key }) {
         )}
       </span>
       {of.limit_usd !== null && <Meter percent={percent} label={words.ofLimit(percent.toFixed(0))} />}
+      <Within limit={of.week_limit_usd} of={of.week} words={words.ofWeek} />
+      <Within limit={of.day_limit_usd} of={of.day} words={words.ofDay} />
     </Stack>
+  );
+}
+
+/** A day or a week that has a limit, as it stands. */
+function Within({ limit, of, words: said }: { limit: string | null; of: Key["day"]; words: string }) {
+  if (limit === null || of === null) return null;
+  return (
+    <Text size="xs" c="dimmed">
+      {said} <Money usd={addMoney(of.spent_usd, of.held_usd)} /> {words.of} <Money usd={limit} />
+    </Text>
   );
 }

@@ -1,4 +1,4 @@
-// The dialog that makes a key, and the one that changes a key's name and limit.
+// The dialog that makes a key, and the one that changes a key's name and what it may.
 import { Alert, Radio, Stack, Text, TextInput } from "@mantine/core";
 import { useState } from "react";
 import type { Body, Row } from "../../api/routes.ts";
@@ -6,20 +6,18 @@ import type { Mutation } from "../../api/change.ts";
 import { FormDialog } from "../../components/dialogs.tsx";
 import { Money } from "../../components/figures.tsx";
 import type { Fact } from "../../components/meanwhile.tsx";
-import { amountProblem, trimAmount } from "../../format/amount.ts";
+import { formatTime } from "../../format/time.ts";
 import { dialogTexts } from "../../components/texts.ts";
+import { isSound, sentOf, SettingsInputs, typedOf } from "./settings-form.tsx";
 import { keysTexts as words } from "./texts.ts";
 
 type Key = Row<"GET /orgs/{org}/keys">;
 type KeyEdit = Body<"PATCH /orgs/{org}/keys/{key}">;
 
-interface NewKey {
-  name: string;
-  scope: "standard" | "research";
-  limit_usd: string | null;
-}
+type NewKey = Body<"POST /orgs/{org}/keys">;
 
 interface DialogProps<Value> {
+  org: string;
   onClose: () => void;
   onSubmit: (value: Value) => void;
   mutation: Mutation;
@@ -28,25 +26,22 @@ interface DialogProps<Value> {
 interface CreateKeyProps extends DialogProps<NewKey> {
   /** The same form had made its key already, so there is no secret to show. */
   shownBefore: boolean;
-  startScope: NewKey["scope"];
+  startScope: Key["scope"];
 }
 
 export function CreateKeyDialog(props: CreateKeyProps) {
-  const { onClose, onSubmit, mutation, shownBefore, startScope } = props;
+  const { org, onClose, onSubmit, mutation, shownBefore, startScope } = props;
   const [name, setName] = useState("");
   const [scope, setScope] = useState(startScope);
-  const [limit, setLimit] = useState("");
-  const problem = amountProblem(limit);
+  const [typed, setTyped] = useState(typedOf(null));
   return (
     <FormDialog
       title={words.create}
       onClose={onClose}
-      onSubmit={() =>
-        onSubmit({ name: name.trim(), scope, limit_usd: limit.trim() === "" ? null : limit.trim() })
-      }
+      onSubmit={() => onSubmit({ name: name.trim(), scope, ...sentOf(typed, null) })}
       action={words.create}
       mutation={mutation}
-      disabled={name.trim() === "" || problem !== null || shownBefore}
+      disabled={name.trim() === "" || !isSound(typed) || shownBefore}
     >
       {shownBefore && <Alert color="yellow">{words.replayed}</Alert>}
       <NameInput name={name} setName={setName} />
@@ -60,7 +55,7 @@ export function CreateKeyDialog(props: CreateKeyProps) {
           <Radio value="research" label={words.research} description={words.researchHelp} />
         </Stack>
       </Radio.Group>
-      <LimitInput limit={limit} setLimit={setLimit} />
+      <SettingsInputs org={org} typed={typed} set={setTyped} />
     </FormDialog>
   );
 }
@@ -72,30 +67,36 @@ interface EditKeyProps extends DialogProps<Omit<KeyEdit, "version">> {
 }
 
 export function EditKeyDialog(props: EditKeyProps) {
-  const { onClose, onSubmit, mutation, of, now } = props;
+  const { org, onClose, onSubmit, mutation, of, now } = props;
   const [name, setName] = useState(of.name);
-  const [limit, setLimit] = useState(trimAmount(of.limit_usd ?? ""));
+  const [typed, setTyped] = useState(typedOf(of));
   return (
     <FormDialog
       title={words.editTitle(of.name)}
       onClose={onClose}
-      onSubmit={() => onSubmit({ name: name.trim(), limit_usd: limit.trim() === "" ? null : limit.trim() })}
+      onSubmit={() => onSubmit({ name: name.trim(), ...sentOf(typed, of) })}
       action={dialogTexts.save}
       mutation={mutation}
       now={now && factsOf(now)}
-      disabled={name.trim() === "" || amountProblem(limit) !== null}
+      disabled={name.trim() === "" || !isSound(typed)}
     >
       <Text size="sm">{words.editHelp}</Text>
       <NameInput name={name} setName={setName} />
-      <LimitInput limit={limit} setLimit={setLimit} />
+      <SettingsInputs org={org} typed={typed} set={setTyped} />
     </FormDialog>
   );
 }
 
-const factsOf = ({ name, limit_usd }: Key): Fact[] => [
-  [words.name, name],
-  [words.limit, limit_usd === null ? words.limitNone : <Money usd={limit_usd} />],
+const factsOf = (key: Key): Fact[] => [
+  [words.name, key.name],
+  [words.limit, amountOf(key.limit_usd)],
+  [words.weekLimit, amountOf(key.week_limit_usd)],
+  [words.dayLimit, amountOf(key.day_limit_usd)],
+  [words.models, key.allowed_models?.join(", ") ?? words.modelsAll],
+  [words.output, key.max_output_tokens ?? words.outputNone],
+  [words.expires, key.expires_at === null ? words.expiresNever : formatTime(key.expires_at)],
 ];
+const amountOf = (usd: string | null) => (usd === null ? words.limitNone : <Money usd={usd} />);
 
 const NameInput = ({ name, setName }: { name: string; setName: (name: string) => void }) => (
   <TextInput
@@ -105,18 +106,5 @@ const NameInput = ({ name, setName }: { name: string; setName: (name: string) =>
     maxLength={200}
     data-autofocus
     onChange={(event) => setName(event.currentTarget.value)}
-  />
-);
-
-const LimitInput = ({ limit, setLimit }: { limit: string; setLimit: (limit: string) => void }) => (
-  <TextInput
-    label={words.limit}
-    description={words.limitHelp}
-    placeholder={words.limitNone}
-    inputMode="decimal"
-    leftSection="$"
-    value={limit}
-    error={amountProblem(limit)}
-    onChange={(event) => setLimit(event.currentTarget.value)}
   />
 );

@@ -17,13 +17,13 @@ import { keysTexts as words } from "./texts.ts";
 import { pageNames } from "../../components/texts.ts";
 import { type Act, KeyActs } from "./acts.tsx";
 import { keyColumns } from "./columns.tsx";
-import { stateOf } from "./state.ts";
+import { isOver, stateOf } from "./state.ts";
 
 type Key = Row<"GET /orgs/{org}/keys">;
 
 const SHAPE = {
   search: text(),
-  state: oneOf(["not_revoked", "active", "limit", "revoked", "all"], "not_revoked"),
+  state: oneOf(["not_revoked", "active", "limit", "paused", "expired", "revoked", "all"], "not_revoked"),
   scope: oneOf(["all", "standard", "research"], "all"),
   /** Who made it: a person, or `left` for everybody who is no longer of the organization. */
   by: text(),
@@ -124,7 +124,7 @@ const matching =
   (key: Key): boolean => {
     const its = stateOf(key);
     return (
-      (state === "all" || (state === "not_revoked" ? its !== "revoked" : its === state)) &&
+      (state === "all" || (state === "not_revoked" ? !isOver(key) : its === state)) &&
       (scope === "all" || key.scope === scope) &&
       (by === "" || (by === LEFT ? key.created_by?.left === true : key.created_by?.id === by)) &&
       `${key.name} ${key.prefix} ${key.id}`.toLowerCase().includes(search.toLowerCase())
@@ -153,6 +153,8 @@ const KeyFilters = ({ filters, set, makers }: KeyFiltersProps) => (
         { value: "not_revoked", label: words.notRevoked },
         { value: "active", label: words.states.active },
         { value: "limit", label: words.stateLimit },
+        { value: "paused", label: words.states.paused },
+        { value: "expired", label: words.states.expired },
         { value: "revoked", label: words.states.revoked },
         { value: "all", label: words.all },
       ]}
@@ -181,7 +183,7 @@ const KeyFilters = ({ filters, set, makers }: KeyFiltersProps) => (
 );
 
 function Hidden({ rows, shown, show }: { rows: readonly Key[]; shown: boolean; show: () => void }) {
-  const count = rows.filter(({ status }) => status === "revoked").length;
+  const count = rows.filter(isOver).length;
   if (shown || count === 0) return null;
   return (
     <Group gap="xs">

@@ -6,7 +6,7 @@ import { keysTexts as words } from "./texts.ts";
 
 type Key = Row<"GET /orgs/{org}/keys">;
 
-export type KeyAct = "edit" | "replace" | "revoke";
+export type KeyAct = "edit" | "pause" | "resume" | "replace" | "revoke";
 
 export const RowMenu = ({ of, onAct }: { of: Key; onAct: (act: KeyAct, key: Key) => void }) => (
   <Menu position="bottom-end" withinPortal>
@@ -17,6 +17,11 @@ export const RowMenu = ({ of, onAct }: { of: Key; onAct: (act: KeyAct, key: Key)
     </Menu.Target>
     <Menu.Dropdown>
       <Menu.Item onClick={() => onAct("edit", of)}>{words.edit}</Menu.Item>
+      {of.status === "paused" ? (
+        <Menu.Item onClick={() => onAct("resume", of)}>{words.resume}</Menu.Item>
+      ) : (
+        <Menu.Item onClick={() => onAct("pause", of)}>{words.pause}</Menu.Item>
+      )}
       <Menu.Item onClick={() => onAct("replace", of)}>{words.replace}</Menu.Item>
       <Menu.Divider />
       <Menu.Item c="var(--tone-bad)" onClick={() => onAct("revoke", of)}>

@@ -4,10 +4,13 @@ import { addMoney, percentOf } from "../../format/money.ts";
 
 type Key = Row<"GET /orgs/{org}/keys">;
 
-type KeyState = "active" | "limit" | "revoked";
+type KeyState = "active" | "limit" | "paused" | "expired" | "revoked";
 
 export const stateOf = ({ status, blocked_by_limit }: Key): KeyState =>
-  status === "revoked" ? "revoked" : blocked_by_limit ? "limit" : "active";
+  status === "active" && blocked_by_limit ? "limit" : status;
+
+/** It works no more, and never will. */
+export const isOver = ({ status }: Key): boolean => status === "revoked" || status === "expired";
 
 /** Spend of the month plus open holds: what the limit is compared with. */
 export const usedOf = ({ month_spend_usd, held_usd }: Key): string => addMoney(month_spend_usd, held_usd);

@@ -113,6 +113,27 @@ describe.each(STORES)("on %s", (store) => {
     expect((await call()).status).toBe(200);
   });
 
+  test("an admin gives it a day's limit and a model, and pauses it: the next call is 401 until it is resumed", async () => {
+    let dialog = await keyAct(ada, NAME, "edit");
+    await dialog.getByLabel(keys.dayLimit).fill("2");
+    await dialog.getByLabel(keys.models).first().click();
+    await ada.page.getByRole("option", { name: "plain-1", exact: true }).click();
+    await dialog.getByLabel(keys.output).fill("64");
+    await dialog.getByRole("button", { name: dialogTexts.save }).click();
+    await dialog.waitFor({ state: "hidden" });
+    const row = rowsOf(ada, pageNames.keys).first();
+    await row.getByText(keys.ofDay).waitFor();
+    dialog = await keyAct(ada, NAME, "pause");
+    await dialog.getByRole("button", { name: keys.pause, exact: true }).click();
+    await row.getByText(keys.states.paused, { exact: true }).waitFor();
+    const resting = await call();
+    expect([resting.status, resting.json.error.code]).toEqual([401, "api_key_paused"]);
+    dialog = await keyAct(ada, NAME, "resume");
+    await dialog.getByRole("button", { name: keys.resume, exact: true }).click();
+    await row.getByText(keys.states.active, { exact: true }).waitFor();
+    expect((await call()).status).toBe(200);
+  });
+
   test("an admin revokes it by typing its name, and the next call is 401", async () => {
     const dialog = await keyAct(ada, NAME, "revoke");
     const revoke = dialog.getByRole("button", { name: keys.revokeAction(NAME) });
