@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { activityOf, activityPage } from "../reporting/activity.ts";
 import { activityHistogram } from "../reporting/activity-histogram.ts";
+import { requestsFoundBy } from "../reporting/found-requests.ts";
 import { signedReceiptOf } from "../reporting/receipts.ts";
 import { csvFile } from "./csv.ts";
 import { endpoint } from "./endpoint.ts";
@@ -97,6 +98,13 @@ export const requestsEndpoints = [
     input: oneRequest,
     output: shapes.signedReceipt,
     run: ({ input }, { reports }) => signedReceiptOf(reports, input.org, input.request),
+  }),
+  endpoint({
+    target: "GET /app/v1/operator/requests",
+    who: "operate",
+    input: shapes.findRequestsQuery,
+    output: shapes.foundRequests,
+    run: ({ input }, { reports }) => requestsFoundBy(reports, input.find),
   }),
   endpoint({
     target: "GET /admin/v1/requests",

@@ -30,13 +30,13 @@ export function requestLogEntry(
   const base = { requestId, organizationId, keyId, atMs, idempotencyKey, surface, asked: completion.asked };
   switch (completion.kind) {
     case "refused": {
-      const { status, code, details } = completion.refusal;
+      const { status, code } = completion.refusal;
       return {
         ...base,
         kind: "refused",
         status,
         code,
-        details: printed(details),
+        details: printed(completion.refusal),
         replayOf: null,
         waitedMs: null,
       };
@@ -52,9 +52,14 @@ export function requestLogEntry(
   }
 }
 
-/** Figures are few and short; what is not is left out rather than cut. */
-function printed(details: Refusal["details"]): string | null {
-  if (details === undefined) return null;
-  const text = JSON.stringify(details);
+/** What it named, where it was wrong, and how long to wait. Figures are few and short; what is not is left out rather than cut. */
+function printed({ details, param, retryAfterMs }: Refusal): string | null {
+  const told = {
+    ...details,
+    ...(param !== null && { param }),
+    ...(retryAfterMs !== undefined && { retry_after_ms: retryAfterMs }),
+  };
+  if (Object.keys(told).length === 0) return null;
+  const text = JSON.stringify(told);
   return text.length <= DETAILS_LENGTH_MAX ? text : null;
 }

@@ -33,6 +33,7 @@ import {
 import { forMembers, judgedAttempts } from "./attempts.ts";
 import { arithmeticOf } from "./arithmetic.ts";
 import type { LabelBook } from "./labels.ts";
+import { refusalStory } from "./refusal-story.ts";
 import { windowIfAsked } from "./windows.ts";
 
 type Detail = z.output<typeof spendShapes.activityDetail>;
@@ -123,6 +124,7 @@ export async function activityOf(
       digest: release.digest,
       tier: release.tier,
     },
+    refusal: null,
     content: "not stored",
   };
 }
@@ -202,10 +204,13 @@ async function fromRequestLog(on: ActivityPorts, organizationId: string, request
       .where("request_id", "=", requestId),
   );
   const [row] = await labelled(on, organizationId, { held: [], logged });
-  if (row === undefined) throw new OperatorRefusal("not_found", "There is no record of this id.", "request");
+  const [stored] = logged;
+  if (row === undefined || stored === undefined)
+    throw new OperatorRefusal("not_found", "There is no record of this id.", "request");
   const nothing = { request: null, arithmetic: null, idempotency: null, route: null };
   const words = { sentence: sentenceOf(row), advice: plainWordsOf(row.code) };
-  return { row, ...nothing, ...words, attempts: [], content: "not stored" };
+  const refusal = await refusalStory(on, stored, row);
+  return { row, ...nothing, ...words, attempts: [], refusal, content: "not stored" };
 }
 
 async function replaysOf(

@@ -5,6 +5,7 @@ import { nanoUsd, parseUsd } from "../../src/domain/money.ts";
 import type { HeldNothingJson } from "../../src/api/shapes/requests.ts";
 import { firstOperator } from "../support/browser.ts";
 import { hello, startGateway, STORES } from "../support/gateway.ts";
+import { waitFor } from "../support/wait.ts";
 import { Terminal } from "../support/terminal.ts";
 
 const ENOUGH = 80;
@@ -38,6 +39,16 @@ for (const store of STORES)
 
       const { row } = await root.app("GET /orgs/{org}/activity/{request}", { org, request: id });
       expect(row).toMatchObject({ model: body.model, asked: shown.asked, details: shown.details });
+
+      const { refusal } = await root.app("GET /orgs/{org}/activity/{request}", { org, request: id });
+      expect(refusal).toEqual({
+        again_at: null,
+        running: [],
+        running_requests: 0,
+        running_usd: "0.000000000",
+      });
+      const found = await root.app("GET /operator/requests", {}, undefined, `?find=${id}`);
+      expect(found.data).toMatchObject([{ id, org: { id: org }, code: "insufficient_credits" }]);
 
       const csv = await root.send("GET", `/app/v1/orgs/${org}/activity.csv`);
       const [head = "", line = ""] = csv.text.split("\r\n");
@@ -99,6 +110,53 @@ test("the model is kept wherever it could be read, and its absence is said", asy
     await gateway.stop();
   }
 });
+
+for (const store of STORES)
+  test(`a refusal tells what ran when it was met, where it was wrong, and when it works again, on ${store}`, async () => {
+    const gateway = await startGateway({ store });
+    try {
+      const root = await firstOperator(gateway);
+      const customer = await gateway.customer({ limitUsd: "0.00001" });
+      const org = customer.organizationId;
+      const detail = async (headers: Headers) => {
+        const request = headers.get("x-request-id") ?? "";
+        return await root.app("GET /orgs/{org}/activity/{request}", { org, request });
+      };
+      gateway.simulator.behave({ behaviour: { hang: true }, calls: 1 });
+      const leaving = new AbortController();
+      const running = fetch(`${gateway.url}/v1/chat/completions`, {
+        method: "POST",
+        headers: {
+          authorization: `Bearer ${customer.secret}`,
+          "content-type": "application/json",
+          "idempotency-key": "running-while-refused",
+        },
+        body: JSON.stringify({ ...hello(), max_tokens: 900 }),
+        signal: leaving.signal,
+      }).catch(() => null);
+      const listed = async () =>
+        (await root.app("GET /orgs/{org}/activity", { org }, undefined, "?state=running")).data;
+      await waitFor(async () => (await listed()).length === 1, "a running request");
+      const [runs] = await listed();
+      const limited = await detail((await gateway.chat(customer, hello())).headers);
+      expect(limited.row.code).toBe("key_spend_limit_reached");
+      expect(limited.refusal).toMatchObject({
+        again_at: limited.row.details?.["resets_at"],
+        running: [{ id: runs?.id, model: hello().model, ended_at: null, hold_usd: runs?.hold_usd }],
+        running_requests: 1,
+        running_usd: runs?.hold_usd,
+      });
+      const odd = await detail((await gateway.chat(customer, { ...hello(), colour: "blue" })).headers);
+      expect(odd.row.details).toEqual({ param: "colour" });
+      expect(odd.refusal).toMatchObject({ again_at: null, running: [] });
+      const named = await root.app("GET /operator/requests", {}, undefined, "?find=running-while-refused");
+      expect(named.data.map(({ id, org: of }) => [id, of.id])).toEqual([[runs?.id ?? "", org]]);
+      leaving.abort();
+      await running;
+    } finally {
+      await gateway.stop();
+    }
+  });
 
 test("a replay has the model, the bounds and the hold of what it repeats", async () => {
   const gateway = await startGateway();

@@ -236,6 +236,11 @@ export const activityHistogram = z.object({
   /** `counts[i]` is of bucket `at[i]`. */
   states: z.array(z.object({ state: activityState, counts: z.array(count) })),
 });
+/** A request of whichever organization, by its id, its answer's or its Idempotency-Key. */
+export const findRequestsQuery = z.strictObject({ find: z.string().min(4).max(200) });
+export const foundRequests = listOf(
+  activityRow.extend({ org: z.object({ id: z.string(), name: z.string() }) }),
+);
 /** The same for operators, who name the organization. */
 export const requestsQuery = activityQuery.extend(orgQuery.shape);
 export type RequestsQuery = z.output<typeof requestsQuery>;
@@ -304,7 +309,28 @@ export const activityDetail = z.object({
       tier,
     })
     .nullable(),
-  /** Older and newer row of the same key's organization, for the arrows. */
+  /** What stood in the way of a refusal; null for what was not refused. */
+  refusal: z
+    .object({
+      /** When it would be admitted without anybody's doing; null where that depends on somebody. */
+      again_at: time.nullable(),
+      /** Requests that held credits just then, of the same key where its limit refused: the largest holds first, 10 at most. */
+      running: z.array(
+        z.object({
+          id: z.string(),
+          key: z.object({ id: z.string(), name: z.string() }),
+          model: z.string(),
+          hold_usd: usd,
+          admitted_at: time,
+          /** Null: it still runs. */
+          ended_at: time.nullable(),
+        }),
+      ),
+      /** How many there were, 200 at most, and what they held together. */
+      running_requests: count,
+      running_usd: usd,
+    })
+    .nullable(),
   content: z.literal("not stored"),
 });
 /** As `GET /v1/receipts/{request_id}` gives it to the key. */
