@@ -226,3 +226,10 @@ export const linkTexts = {
   shownBefore:
     "This form had been sent already. Its link was shown then and is not shown again; ask for a new one if it is lost.",
 } as const;
+
+/** Of an amount against the period before. */
+export const changeTexts = {
+  before: (amount: string) => `${amount} in the same time before`,
+  new: "new",
+  same: "as before",
+} as const;

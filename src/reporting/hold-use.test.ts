@@ -8,14 +8,14 @@ import { type HoldUsePorts, holdUse, suggestedMaxTokens } from "./hold-use.ts";
 import { limitStanding } from "./key-limit.ts";
 
 test("a maximum is suggested a quarter above 99 of 100 answers, where enough of them tell of it and it saves something", () => {
-  const seen = { answers: 100, endedByMaximum: 1, outputP99: 400, outputBound: 4096 };
+  const seen = { answers: 100, endedByMaximum: 10, outputP99: 400, outputBound: 4096 };
   expect(suggestedMaxTokens(seen)).toBe(512);
   expect(suggestedMaxTokens({ ...seen, outputP99: 410 })).toBe(576);
   expect(suggestedMaxTokens({ ...seen, outputP99: 0 })).toBe(64);
   expect(suggestedMaxTokens({ ...seen, outputBound: 683 })).toBe(512);
   expect(suggestedMaxTokens({ ...seen, outputBound: 682 })).toBeNull();
   expect(suggestedMaxTokens({ ...seen, answers: 19, endedByMaximum: 0 })).toBeNull();
-  expect(suggestedMaxTokens({ ...seen, endedByMaximum: 2 })).toBeNull();
+  expect(suggestedMaxTokens({ ...seen, endedByMaximum: 11 })).toBeNull();
   expect(suggestedMaxTokens({ ...seen, outputP99: null })).toBeNull();
 });
 

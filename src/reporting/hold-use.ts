@@ -44,8 +44,8 @@ const NEWEST_MAX = 10_000;
 const ROWS_MAX = 50;
 /** Fewer whole answers say nothing of the next one. */
 const ANSWERS_MIN = 20;
-/** Where more of 100 were ended by their maximum, how long they would have become is not known. */
-const ENDED_PERCENT_MAX = 1;
+/** Where more of 100 were ended by their maximum, how long answers become is not known. */
+const ENDED_PERCENT_MAX = 10;
 const MARGIN = { of: 5, over: 4 };
 const STEP = 64;
 
@@ -59,8 +59,8 @@ export interface Observed {
 }
 
 /**
- * The 99th percentile of the answers and a quarter more, rounded up to whole 64. Null for fewer than twenty answers, where one
- * in a hundred was ended by its maximum, and where it would lower the mean bound by less than a quarter.
+ * The 99th percentile of the answers and a quarter more, rounded up to whole 64. Null for fewer than twenty answers, where more
+ * than one in ten was ended by its maximum, and where it would lower the mean bound by less than a quarter.
  */
 export function suggestedMaxTokens({
   answers,

@@ -115,14 +115,40 @@ export async function refusalCauses(
 
 type Remedy = Pick<Cause, "cause" | "next" | "instead">;
 
+/** Shorter than the document of errors, for whoever has the page before them and not the answer. */
+const SHORT: Partial<Record<RefusalCode, Pick<Remedy, "cause" | "next">>> = {
+  key_spend_limit_reached: {
+    cause: "spend and running holds of this month reached its limit",
+    next: "raise the limit, or use another key until the month turns",
+  },
+  rate_limit_exceeded: {
+    cause: "too many requests in a minute, or at once",
+    next: "spread them, or wait as retry-after says",
+  },
+  insufficient_credits: {
+    cause: "the credits did not cover the most that a request could cost",
+    next: "add credits, or ask for a lower max_tokens",
+  },
+  context_length_exceeded: {
+    cause: "prompt and max_tokens did not fit its window",
+    next: "shorten the prompt, lower max_tokens, or use a model with a wider window",
+  },
+  model_not_found: { cause: "there is no such model for the key", next: "use a name of the models page" },
+};
+
+/** Whoever looks at a sum has no `param` before them: each request has. */
+const inWords = (next: string | null): string | null =>
+  next !== null && /\bparam\b/.test(next) ? "look at the requests: each names the field" : next;
+
 function remedyOf(
   { code, model, paid }: { code: string; model: string | null; paid: boolean },
   standings: readonly RouteStanding[],
 ): Remedy {
   const words = plainWordsOf(code);
+  const short = SHORT[code as RefusalCode];
   const told = {
-    cause: words?.happened ?? code,
-    next: words?.next ?? null,
+    cause: short?.cause ?? words?.happened ?? code,
+    next: short?.next ?? inWords(words?.next ?? null),
     instead: null,
   };
   if (model === null || !code.startsWith("route_")) return told;

@@ -3,8 +3,10 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { path } from "../../dashboard/path-builder.ts";
 import { overviewTexts as words } from "../../dashboard/pages/overview/texts.ts";
 import { pageNames } from "../../dashboard/components/texts.ts";
+import { usageTexts } from "../../dashboard/pages/usage/texts.ts";
+import { PLAIN } from "../support/models.ts";
 import { edit } from "../support/versions.ts";
-import { waitFor } from "../support/wait.ts";
+import { clearOfTheTurn, DAY_MS, HOUR_MS, TURN_PATIENCE_MS, waitFor } from "../support/wait.ts";
 import { type Dashboard, DESKTOP, NARROW, startDashboard, type Visitor } from "./dashboard.ts";
 import { seed, type Seeded } from "./fixture.ts";
 import { rowsOf } from "./steps.ts";
@@ -14,10 +16,11 @@ let seeded: Seeded;
 let visitor: Visitor;
 
 beforeAll(async () => {
+  await clearOfTheTurn(DAY_MS);
   dashboard = await startDashboard();
   seeded = await seed(dashboard);
   visitor = await dashboard.visitor(seeded.owner);
-});
+}, TURN_PATIENCE_MS);
 afterAll(() => dashboard.stop());
 
 const openOverview = (): Promise<boolean> => visitor.open(path.organization(seeded.org, "overview"));
@@ -78,4 +81,37 @@ test("what needs a look names its target: a key at its limit opens alone, a rule
   await visitor.page.waitForURL(new RegExp(`search=${batch?.id}`));
   const rows = rowsOf(visitor, pageNames.keys);
   await waitFor(async () => (await rows.count()) === 1, "the one key");
+});
+
+test("a day unlike the others says whose it is and leads to what was held for it; a release that ends soon is told of", async () => {
+  const { org } = seeded;
+  const { page } = visitor;
+  const { data: keys } = await dashboard.root.app("GET /orgs/{org}/keys", { org });
+  const batch = keys.find(({ name }) => name === "Nightly batch")?.id ?? "";
+  const hour = Math.floor(Date.now() / HOUR_MS);
+  for (let ago = 0; ago <= 8; ago++)
+    await dashboard.gateway.tamper(
+      `INSERT INTO usage_hour (org_id, key_id, model, hour, requests, input_tokens, cached_tokens, output_tokens, charge)
+       VALUES ('${org}', ?1, 'base-preview-v1', ${hour - 24 * ago}, 3, 1000, 0, 10, ${ago === 0 ? 8_000_000_000 : 500_000_000})`,
+      batch,
+    );
+  await dashboard.gateway.publish({ ...PLAIN, version: 2 }, { expiresInMs: 30 * HOUR_MS });
+  await openOverview();
+  await page.getByRole("link", { name: /^The release of plain-1@.* ends in 29 h/ }).waitFor();
+  await page.getByRole("img", { name: new RegExp(words.spendByModel) }).waitFor();
+  expect(await visitor.axe()).toEqual([]);
+  await page
+    .getByRole("link", { name: /^Today is 16\.0 × a usual day: \$8\.00 so far.*key Nightly batch/ })
+    .click();
+  await page.waitForURL(new RegExp(`usage\\?.*key=${batch}`));
+  const held = rowsOf(visitor, usageTexts.holds.title);
+  await waitFor(async () => (await held.count()) === 1, "what was held");
+  expect(await held.first().innerText()).toMatch(/^Nightly batch\s+plain-1/);
+  const elsewhere = rowsOf(visitor, usageTexts.savings.title);
+  await waitFor(async () => (await elsewhere.count()) > 1, "other models");
+  expect(await visitor.axe()).toEqual([]);
+  await visitor.resize(NARROW);
+  expect(await visitor.overflow()).toBeLessThanOrEqual(0);
+  await visitor.resize(DESKTOP);
+  expect(visitor.complained()).toEqual([]);
 });

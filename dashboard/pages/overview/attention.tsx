@@ -1,7 +1,9 @@
 // What needs a look, each line a link to the very thing.
-import { Alert, Anchor, Stack } from "@mantine/core";
+import { Alert, Anchor, Button, Stack } from "@mantine/core";
+import { useState } from "react";
 import type { Answer } from "../../api/routes.ts";
 import { Icon } from "../../components/icon.tsx";
+import { formatCount } from "../../format/count.ts";
 import { BareLink } from "../../components/link.tsx";
 import { type OrganizationPage, path } from "../../path-builder.ts";
 import { overviewTexts as words } from "./texts.ts";
@@ -21,8 +23,14 @@ const TARGETS: Record<Overview["attention"][number]["kind"], OrganizationPage> =
   alert_holds: "alerts",
 };
 
-export const Attention = ({ org, of: { attention } }: { org: string; of: Overview }) =>
-  attention.length === 0 ? null : (
+/** More are folded: of a thousand keys, each may be at its limit. */
+const SHOWN = 6;
+
+export function Attention({ org, of: { attention } }: { org: string; of: Overview }) {
+  const [all, setAll] = useState(false);
+  if (attention.length === 0) return null;
+  const shown = all ? attention : attention.slice(0, SHOWN);
+  return (
     <Alert
       color="yellow"
       variant="light"
@@ -31,9 +39,9 @@ export const Attention = ({ org, of: { attention } }: { org: string; of: Overvie
       styles={{ title: { color: "var(--mantine-color-text)" }, icon: { color: "var(--mantine-color-text)" } }}
     >
       <Stack gap={4}>
-        {attention.map(({ kind, target, search, text }) => (
+        {shown.map(({ kind, target, search, text }) => (
           <Anchor
-            key={`${kind} ${target}`}
+            key={`${kind} ${target} ${text}`}
             size="sm"
             c="var(--mantine-color-text)"
             td="underline"
@@ -49,6 +57,17 @@ export const Attention = ({ org, of: { attention } }: { org: string; of: Overvie
             {text}
           </Anchor>
         ))}
+        {shown.length < attention.length && (
+          <Button
+            size="compact-sm"
+            variant="default"
+            style={{ alignSelf: "flex-start" }}
+            onClick={() => setAll(true)}
+          >
+            {words.allWarnings(formatCount(attention.length))}
+          </Button>
+        )}
       </Stack>
     </Alert>
   );
+}

@@ -1,5 +1,6 @@
 // The columns of the overview's tables: each first cell leads to what is behind its row.
 import type { Answer } from "../../api/routes.ts";
+import { Change } from "../../components/change.tsx";
 import type { Column } from "../../components/data-table.tsx";
 import { Ago, Money } from "../../components/figures.tsx";
 import { Link } from "../../components/link.tsx";
@@ -23,6 +24,14 @@ const spend = {
   always: true,
   cell: (row: { charge_usd: string }) => <Money usd={row.charge_usd} />,
 };
+const change = {
+  title: words.change,
+  figures: true,
+  cell: ({ percent, before_usd }: { percent: string | null; before_usd: string }) => (
+    <Change percent={percent} before={before_usd} />
+  ),
+};
+
 export const modelsOf = (org: string, range: Range): Column<Overview["top_models"][number]>[] => [
   {
     title: words.model,
@@ -35,6 +44,7 @@ export const modelsOf = (org: string, range: Range): Column<Overview["top_models
   },
   requests,
   spend,
+  change,
 ];
 export const keysOf = (org: string, range: Range): Column<Overview["top_keys"][number]>[] => [
   {
@@ -48,23 +58,7 @@ export const keysOf = (org: string, range: Range): Column<Overview["top_keys"][n
   },
   requests,
   spend,
-];
-export const refusalsOf = (org: string, range: Range): Column<Overview["refusals"][number]>[] => [
-  {
-    title: words.code,
-    always: true,
-    cell: ({ code }) => (
-      <Link
-        to={path.organization(org, "activity")}
-        search={{ range, state: "refused", code }}
-        size="sm"
-        className="name"
-      >
-        {code}
-      </Link>
-    ),
-  },
-  { ...requests, always: true },
+  change,
 ];
 export const routesOf = (org: string): Column<Overview["routes"][number]>[] => [
   {

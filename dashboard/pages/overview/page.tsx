@@ -18,7 +18,10 @@ import { path } from "../../path-builder.ts";
 import { overviewTexts as words } from "./texts.ts";
 import { pageNames } from "../../components/texts.ts";
 import { Attention } from "./attention.tsx";
-import { keysOf, modelsOf, refusalsOf, routesOf } from "./columns.tsx";
+import { keysOf, modelsOf, routesOf } from "./columns.tsx";
+import { Refusals } from "./refusals.tsx";
+import { SpendChart } from "./spend-chart.tsx";
+import { UnusualDay } from "./unusual.tsx";
 
 type Overview = Answer<"GET /orgs/{org}/overview">;
 
@@ -59,6 +62,7 @@ interface FiguresProps {
 
 const Figures = ({ org, range, of }: FiguresProps) => (
   <>
+    <UnusualDay org={org} of={of.unusual} />
     <Attention org={org} of={of} />
     <Steps org={org} of={of} />
     <SimpleGrid cols={{ base: 2, md: 4 }} spacing={{ base: "xs", sm: "md" }}>
@@ -120,6 +124,7 @@ const Figures = ({ org, range, of }: FiguresProps) => (
         {formatCount(of.refused)}
       </Tile>
     </SimpleGrid>
+    <SpendChart org={org} range={range} of={of} />
     <SimpleGrid cols={{ base: 1, md: 2 }}>
       <Section title={words.topModels}>
         <DataTable
@@ -138,16 +143,7 @@ const Figures = ({ org, range, of }: FiguresProps) => (
         />
       </Section>
     </SimpleGrid>
-    {of.refusals.length > 0 && (
-      <Section title={words.refusals}>
-        <DataTable
-          label={words.refusals}
-          rows={of.refusals}
-          rowKey={({ code, model, key }) => JSON.stringify([code, model, key?.id])}
-          columns={refusalsOf(org, range)}
-        />
-      </Section>
-    )}
+    <Refusals org={org} range={range} of={of} />
     {of.routes.length > 0 && (
       <Section title={words.routes}>
         <DataTable

@@ -4,7 +4,6 @@ import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { read } from "../../api/read.ts";
 import { type Answer, addressOf } from "../../api/routes.ts";
-import { type Column, DataTable } from "../../components/data-table.tsx";
 import { Money } from "../../components/figures.tsx";
 import { Figure } from "../../components/figure.tsx";
 import { ButtonLink } from "../../components/link.tsx";
@@ -18,9 +17,12 @@ import { useMembership } from "../../membership.tsx";
 import { path } from "../../path-builder.ts";
 import { figureTexts, pageNames, tableTexts } from "../../components/texts.ts";
 import { usageTexts as words } from "./texts.ts";
-import { type UsageChart, usageChartOf } from "./buckets.ts";
+import { usageChartOf } from "./buckets.ts";
+import { ChartTable } from "./chart-table.tsx";
 import { ClearFilters, isNarrowed, SHAPE, UsageFilters, type UsageShape } from "./filters.tsx";
 import { Groups } from "./groups.tsx";
+import { HoldUse } from "./hold-use.tsx";
+import { SavingsPart } from "./savings.tsx";
 import { summaryOf } from "./summary.ts";
 import { Views } from "./views.tsx";
 
@@ -110,6 +112,8 @@ function Used({ of, org, filters }: { of: Usage; org: string; filters: UsageShap
           return search === null ? null : { ...narrowed, ...search, ...askedWindow(filters) };
         }}
       />
+      <HoldUse org={org} asked={{ ...askedWindow(filters), ...narrowed }} />
+      <SavingsPart org={org} asked={{ ...askedWindow(filters), ...narrowed }} />
     </>
   );
 }
@@ -130,19 +134,6 @@ function filterOf(of: Usage, place: Place): Record<string, string> | null {
   const asked = [of.group_by, of.then_by].filter((by) => by !== null);
   return asked.every((by) => by in search) ? search : null;
 }
-
-const ChartTable = ({ of: { series, rows } }: { of: UsageChart }) => {
-  const columns: Column<UsageChart["rows"][number]>[] = [
-    { title: figureTexts.time, always: true, cell: ({ label }) => label },
-    ...series.map(({ name }, at) => ({
-      title: name,
-      always: at === 0,
-      figures: true,
-      cell: ({ figures }: UsageChart["rows"][number]) => figures[at] ?? "",
-    })),
-  ];
-  return <DataTable label={words.overTime} rows={rows} rowKey={({ label }) => label} columns={columns} />;
-};
 
 const Totals = ({ of }: { of: Usage["total"] }) => (
   <SimpleGrid cols={{ base: 2, md: 4 }} spacing={{ base: "xs", sm: "md" }}>

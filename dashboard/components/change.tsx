@@ -1,0 +1,29 @@
+// How an amount changed against the period before: an arrow and a figure; neither direction is good or bad by itself.
+import { exactMoney } from "../format/money.ts";
+import { changeTexts as words } from "./texts.ts";
+
+interface ChangeProps {
+  /** With a sign, like `+20.0`; null where nothing came before. */
+  percent: string | null;
+  /** What it was before, for the pointer. */
+  before: string;
+}
+
+export function Change({ percent, before }: ChangeProps) {
+  const text = changeText(percent);
+  return (
+    <span className="figures" title={words.before(exactMoney(before))}>
+      {text}
+    </span>
+  );
+}
+
+/** `▲ 20.0 %`; from ten times on whole percents, grouped: `▲ 1,250 %`. */
+export function changeText(percent: string | null): string {
+  if (percent === null) return words.new;
+  const size = percent.replace(/^[+-]/, "");
+  if (/^[0.]+$/.test(size)) return words.same;
+  const [whole = "", tenth = ""] = size.split(".");
+  const shown = whole.length < 4 ? `${whole}.${tenth}` : whole.replaceAll(/\B(?=(\d{3})+$)/g, ",");
+  return `${percent.startsWith("-") ? "▼" : "▲"} ${shown} %`;
+}

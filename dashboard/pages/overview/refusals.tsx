@@ -1,0 +1,108 @@
+// What was turned away, by cause: how often, why as it stands now, and the one thing that mends it.
+import { Button, Stack, Text } from "@mantine/core";
+import { useState } from "react";
+import type { Answer } from "../../api/routes.ts";
+import { type Column, DataTable } from "../../components/data-table.tsx";
+import { Ago } from "../../components/figures.tsx";
+import { Link } from "../../components/link.tsx";
+import { NextStep } from "../../components/next-step.tsx";
+import { Section } from "../../components/page.tsx";
+import { formatCount } from "../../format/count.ts";
+import { path } from "../../path-builder.ts";
+import { overviewTexts as words } from "./texts.ts";
+
+type Overview = Answer<"GET /orgs/{org}/overview">;
+type Cause = Overview["refusals"][number];
+
+interface RefusalsProps {
+  org: string;
+  range: string;
+  of: Overview;
+}
+
+/** The others are one click away. */
+const SHOWN = 6;
+
+export function Refusals({ org, range, of: { refusals } }: RefusalsProps) {
+  const [all, setAll] = useState(false);
+  if (refusals.length === 0) return null;
+  const columns: Column<Cause>[] = [
+    {
+      title: words.cause,
+      always: true,
+      cell: ({ code, model, key, cause, next, instead }) => (
+        <Stack gap={2}>
+          <Link
+            to={path.organization(org, "activity")}
+            search={{
+              range,
+              state: "refused",
+              code,
+              ...(model !== null && { model }),
+              ...(key !== null && { key: key.id }),
+            }}
+            size="sm"
+            className="name"
+          >
+            {[model ?? key?.name, code].filter((word) => word !== undefined).join(" · ")}
+          </Link>
+          <Text size="xs" c="dimmed" className="name">
+            {cause}
+          </Text>
+          <Remedy org={org} of={{ next, instead }} />
+        </Stack>
+      ),
+    },
+    {
+      title: words.requests,
+      figures: true,
+      always: true,
+      cell: ({ requests }) => formatCount(requests),
+    },
+    { title: words.last, cell: ({ last_at }) => <Ago at={last_at} /> },
+    {
+      title: words.remedy,
+      acts: true,
+      cell: ({ code, model, key, next }) =>
+        next === null ? null : <NextStep code={code} of={{ org, model, key: key?.id ?? null }} />,
+    },
+  ];
+  return (
+    <Section title={words.refusals}>
+      <DataTable
+        label={words.refusals}
+        rows={all ? refusals : refusals.slice(0, SHOWN)}
+        rowKey={({ code, model, key }) => JSON.stringify([code, model, key?.id])}
+        columns={columns}
+      />
+      {!all && refusals.length > SHOWN && (
+        <Button
+          size="compact-sm"
+          variant="default"
+          style={{ alignSelf: "flex-start" }}
+          onClick={() => setAll(true)}
+        >
+          {words.allCauses(formatCount(refusals.length))}
+        </Button>
+      )}
+    </Section>
+  );
+}
+
+/** The model to use, or what to do. */
+const Remedy = ({ org, of: { next, instead } }: { org: string; of: Pick<Cause, "next" | "instead"> }) => (
+  <Text size="sm" className="name" maw={560}>
+    {next === null ? (
+      words.mended
+    ) : instead === null ? (
+      `→ ${next}`
+    ) : (
+      <>
+        {words.use}{" "}
+        <Link to={path.organization(org, "models")} search={{ search: instead }} size="sm" className="name">
+          {instead}
+        </Link>
+      </>
+    )}
+  </Text>
+);
