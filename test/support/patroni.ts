@@ -1,6 +1,7 @@
 // Two PostgreSQL servers that a real Patroni manages, where Debian's packages are installed (`PATRONI` names the program
 // elsewhere): one leads, the other follows synchronously and takes over when the leader's machine is gone. Their common
-// word is Patroni's own Raft, with a third voice that has no data.
+// word is Patroni's own Raft, with a third voice that has no data. They hang on pipes that this process holds: however the
+// process ends, they and their servers end.
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { chownSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -26,6 +27,16 @@ export const NO_PATRONI =
 
 /** A leader that is gone keeps its right for so long; the least that Patroni takes. */
 const TERMS = { ttl: 20, loop_wait: 1, retry_timeout: 3 };
+
+/** Ends the program, and a server that it started here, when the pipe on its input closes. */
+const HANGING_ON_A_PIPE = `
+  exec 3<&0
+  "$0" patroni.yaml < /dev/null > log 2>&1 3<&- & program=$!
+  { read -r _ <&3
+    kill -KILL $program 2> /dev/null
+    [ -f data/postmaster.pid ] && kill -QUIT $(head -n 1 data/postmaster.pid) 2> /dev/null; } &
+  exec 3<&- < /dev/null
+  wait $program`;
 
 interface Node {
   name: string;
@@ -87,9 +98,9 @@ export class Patroni {
       const children = spawnSync("pgrep", ["-P", String(postmaster)], { encoding: "utf8" }).stdout.split(
         "\n",
       );
+      for (const pid of [postmaster, ...children]) kill(Number(pid));
       await end(node.child);
       node.child = null;
-      for (const pid of [postmaster, ...children]) kill(Number(pid));
       return;
     }
     throw new Error("nobody leads");
@@ -101,7 +112,6 @@ export class Patroni {
       const file = join(folder, "data/postmaster.pid");
       if (!existsSync(file)) continue;
       const pid = Number(readFileSync(file, "utf8").split("\n")[0]);
-      kill(pid, "SIGQUIT");
       await waitFor(async () => !isRunning(pid), "the end of its server");
     }
     rmSync(this.folder, { recursive: true, force: true });
@@ -139,11 +149,10 @@ export class Patroni {
     writeFileSync(join(folder, "patroni.yaml"), stringify(settings));
     if (UNPRIVILEGED.uid !== undefined)
       for (const path of [this.folder, folder]) chownSync(path, UNPRIVILEGED.uid, UNPRIVILEGED.gid);
-    // The shell keeps the log open; it becomes the program.
-    return spawn("sh", ["-c", 'exec "$0" patroni.yaml > log 2>&1', command], {
+    return spawn("sh", ["-c", HANGING_ON_A_PIPE, command], {
       ...UNPRIVILEGED,
       cwd: folder,
-      stdio: "ignore",
+      stdio: ["pipe", "ignore", "ignore"],
       env: { ...process.env, HOME: folder, LC_ALL: "C" },
     });
   }
@@ -179,8 +188,8 @@ const answers = ({ rest }: Node, path: string): Promise<boolean> =>
     () => false,
   );
 
-function kill(pid: number, signal: "SIGKILL" | "SIGQUIT" = "SIGKILL"): void {
-  if (pid > 0 && isRunning(pid)) process.kill(pid, signal);
+function kill(pid: number): void {
+  if (pid > 0 && isRunning(pid)) process.kill(pid, "SIGKILL");
 }
 
 function isRunning(pid: number): boolean {
@@ -194,6 +203,6 @@ function isRunning(pid: number): boolean {
 async function end(child: ChildProcess | null): Promise<void> {
   if (child === null || child.exitCode !== null || child.signalCode !== null) return;
   const gone = new Promise((ended) => child.once("exit", ended));
-  child.kill("SIGKILL");
+  child.stdin?.end();
   await gone;
 }

@@ -1,5 +1,5 @@
 // A real PgBouncer in front of a database, where one is installed (Debian's package; `PGBOUNCER` names its program elsewhere).
-// It ends with the process that started it at the latest.
+// It hangs on a pipe that this process holds: however the process ends, it ends.
 import { spawn, type ChildProcess } from "node:child_process";
 import { chownSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -12,6 +12,14 @@ import { waitFor } from "./wait.ts";
 const SBIN = "/usr/sbin/pgbouncer";
 export const PGBOUNCER =
   process.env["PGBOUNCER"] ?? Bun.which("pgbouncer") ?? (existsSync(SBIN) ? SBIN : null);
+
+/** Ends the program when the pipe on its input closes, and then itself. */
+const HANGING_ON_A_PIPE = `
+  exec 3<&0
+  "$@" < /dev/null 3<&- & program=$!
+  { read -r _ <&3; kill -KILL $program 2> /dev/null; } &
+  exec 3<&- < /dev/null
+  wait $program`;
 
 export class PgBouncer {
   private child: ChildProcess | null = null;
@@ -59,7 +67,7 @@ server_login_retry = 1
     if (child === null) return;
     this.child = null;
     const gone = new Promise((ended) => child.once("exit", ended));
-    child.kill("SIGKILL");
+    child.stdin?.end();
     await gone;
   }
 
@@ -67,10 +75,11 @@ server_login_retry = 1
   async begin(url: string): Promise<void> {
     if (PGBOUNCER === null)
       throw new Error("there is no pgbouncer here; PGBOUNCER=/path/to/pgbouncer names one");
-    const child = spawn(PGBOUNCER, ["-q", join(this.folder, "pgbouncer.ini")], {
+    const command = [PGBOUNCER, "-q", join(this.folder, "pgbouncer.ini")];
+    const child = spawn("sh", ["-c", HANGING_ON_A_PIPE, "tollgate-pgbouncer", ...command], {
       ...UNPRIVILEGED,
       cwd: this.folder,
-      stdio: ["ignore", "ignore", "pipe"],
+      stdio: ["pipe", "ignore", "pipe"],
     });
     this.child = child;
     let said = "";
