@@ -15,6 +15,7 @@ import { followChain } from "../../../src/pricing/verify-entries.ts";
 import { get } from "../../api/client.ts";
 import { type Answer, addressOf } from "../../api/routes.ts";
 import { Failure, Loaded, Loading } from "../../components/states.tsx";
+import { entryKindNames } from "../../components/entry-kinds.ts";
 import { formatCount } from "../../format/count.ts";
 import { exactMoney } from "../../format/money.ts";
 import { ledgerTexts as words } from "./ledger-texts.ts";
@@ -132,26 +133,40 @@ const StepOf = ({ step: { name, holds, checks } }: { step: VerifiedStep }) => (
 );
 
 /** One figure where both say the same, both where they differ; what is long has a line of its own. */
-const CheckOf = ({ check: { what, of, by, stated, found, holds } }: { check: Check }) => (
+const CheckOf = ({ check }: { check: Check }) => (
   <Group gap="xs" justify="space-between" align="baseline">
     <Text size="xs" className="name">
-      <Sign holds={holds} /> {CHECK_WORDS[what]} {of !== undefined && <b>{of.replaceAll("_", " ")}</b>}{" "}
-      {by !== undefined && by !== "" && (
-        <Text span size="xs" c="dimmed" className="figures">
-          {by}
-        </Text>
-      )}
+      <Sign holds={check.holds} /> {CHECK_WORDS[check.what]} <b>{ofWhat(check)}</b>{" "}
+      <Text span size="xs" c="dimmed" className="figures">
+        {check.by}
+      </Text>
     </Text>
-    {holds === false && <Figure label={words.columns.stated} text={stated} />}
-    <Figure label={holds === false ? words.columns.found : null} text={FOUND_WORDS[found] ?? found} />
+    {check.holds === false && <Figure label={words.columns.stated} text={figureText(check, check.stated)} />}
+    <Figure
+      label={check.holds === false ? words.columns.found : null}
+      text={FOUND_WORDS[check.found] ?? figureText(check, check.found)}
+    />
   </Group>
 );
 
-const AMOUNT = /^-?\d+\.\d+$/;
+/** Classes of tokens, prices and kinds of entries have names of ours; a key's id stays as it is. */
+function ofWhat({ what, of = "" }: Check): string {
+  if (what === "signature") return of;
+  const [first = "", ...rest] = of.split(" ");
+  const kind = Object.entries(entryKindNames).find(([name]) => name === first && what !== "line")?.[1];
+  return [kind ?? first, ...rest].join(" ").replaceAll("_", " ");
+}
+
+const AMOUNT = /^-?\d+(?:\.\d+)?$/;
+const WHOLE = /^-?\d+$/;
+
+/** Dollars as dollars; numbers of releases and entries are none. */
+const figureText = ({ what }: Check, text: string): string =>
+  AMOUNT.test(text) && (what === "price" || what === "line" || !WHOLE.test(text)) ? exactMoney(text) : text;
 
 const Figure = ({ label, text }: { label: string | null; text: string }) => (
   <Text size="xs" className="name figures" ml="auto">
-    {label} <Code style={{ wordBreak: "break-all" }}>{AMOUNT.test(text) ? exactMoney(text) : text}</Code>
+    {label} <Code style={{ wordBreak: "break-all", whiteSpace: "normal" }}>{text}</Code>
   </Text>
 );
 
