@@ -75,6 +75,7 @@ function List({ places }: { places: readonly Place[] }) {
     [["j"], words.next],
     [["k"], words.previous],
     [["?"], words.list],
+    [["Ctrl", "K"], words.find],
   ];
   return (
     <Stack gap="md">
@@ -134,7 +135,7 @@ const isOurs = ({ target, defaultPrevented, ctrlKey, metaKey, altKey }: Keyboard
   !(target instanceof Element && target.closest(FIELDS) !== null);
 
 function focusSearch(event: KeyboardEvent): void {
-  const field = document.querySelector<HTMLInputElement>("main [data-search]");
+  const field = document.querySelector<HTMLInputElement>("main input[data-search]");
   if (field === null) return;
   event.preventDefault();
   field.select();

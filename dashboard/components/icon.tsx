@@ -22,6 +22,8 @@ const SHAPES = {
   health: "M12 20s-8-5-8-11a4.500 4.500 0 0 1 8-2.500A4.500 4.500 0 0 1 20 9c0 6-8 11-8 11z",
   ledger: "M5 4h14v16H5zM9 4v16M12 9h4M12 13h4",
   people: "M12 12a4 4 0 1 0 0-8 4 4 0 0 0 0 8zM4 21a8 8 0 0 1 16 0",
+  search: "M11 18a7 7 0 1 0 0-14 7 7 0 0 0 0 14zM16 16l5 5",
+  home: "M4 11l8-7 8 7v9h-5v-6H9v6H4z",
   check: "M5 13l4 4L19 7",
   cross: "M6 6l12 12M18 6L6 18",
   clock: "M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18zM12 7v5l3 2",
@@ -36,7 +38,6 @@ const SHAPES = {
   right: "M9 6l6 6-6 6",
   plus: "M12 5v14M5 12h14",
   filter: "M4 6h16M7 12h10M10 18h4",
-  search: "M11 18a7 7 0 1 0 0-14 7 7 0 0 0 0 14zM16 16l5 5",
   dash: "M6 12h12",
 } as const;
 export type IconName = keyof typeof SHAPES;

@@ -59,6 +59,7 @@ export const shellTexts = {
   back: "My organization",
   account: "Account",
   signOut: "Sign out",
+  find: "Find",
   theme: "Theme",
   light: "Light",
   dark: "Dark",
@@ -80,6 +81,7 @@ export const shortcutTexts = {
   next: "Next row; the older request",
   previous: "Previous row; the newer request",
   list: "This list",
+  find: "Go to or find, from anywhere",
   on: "Use shortcuts",
   onHelp: "For this browser. They never act in fields.",
 } as const;

@@ -6,6 +6,7 @@ import { PersonMenu } from "../components/person-menu.tsx";
 import { Redirect } from "../components/redirect.tsx";
 import { type NavigationGroup, Shell } from "../components/shell.tsx";
 import { ThemeSwitch } from "../components/theme-switch.tsx";
+import { PaletteOpener } from "../palette/opener.tsx";
 import { type OperatorPage, path } from "../path-builder.ts";
 import { operatorPageNames, shellTexts } from "../components/texts.ts";
 import { SignedIn } from "./signed-in.tsx";
@@ -31,6 +32,9 @@ const Operator = ({ session }: { session: Session }) => (
     }
     person={
       <>
+        <PaletteOpener
+          looker={{ org: null, organizations: session.organizations, operator: session.person.operator }}
+        />
         <ThemeSwitch />
         <PersonMenu session={session} settings={path.operator("account")} />
       </>

@@ -14,6 +14,7 @@ import { Failure, Loading } from "../components/states.tsx";
 import { ThemeSwitch } from "../components/theme-switch.tsx";
 import { rememberOrganization } from "../last-organization.ts";
 import { maySee, MembershipContext, membershipOf, type OwnStanding } from "../membership.tsx";
+import { PaletteOpener } from "../palette/opener.tsx";
 import { type OrganizationPage, path } from "../path-builder.ts";
 import { pageNames, shellTexts } from "../components/texts.ts";
 import { SignedIn } from "./signed-in.tsx";
@@ -102,6 +103,9 @@ const Frame = ({ session, org, place, banner }: FrameProps) => (
       banner={banner}
       person={
         <>
+          <PaletteOpener
+            looker={{ org, organizations: session.organizations, operator: session.person.operator }}
+          />
           <ThemeSwitch />
           <PersonMenu session={session} settings={path.organization(org.id, "settings")} />
         </>

@@ -15,6 +15,7 @@ import { overviewEndpoints } from "./overview.ts";
 import { peopleEndpoints } from "./people.ts";
 import { ledgerEndpoints, platformEndpoints, providersEndpoints } from "./platform.ts";
 import { releasesEndpoints, routesEndpoints } from "./releases.ts";
+import { searchEndpoints } from "./search.ts";
 import { sessionEndpoints } from "./session.ts";
 import { statementsEndpoints } from "./statements.ts";
 import { evidenceEndpoints } from "./evidence.ts";
@@ -38,6 +39,7 @@ const NOUNS = {
   usage: usageEndpoints,
   requests: requestsEndpoints,
   ledger: ledgerEndpoints,
+  search: searchEndpoints,
   session: sessionEndpoints,
   invitations: invitationsEndpoints,
   team: teamEndpoints,

@@ -8,6 +8,7 @@ import {
   shellTexts,
   shortcutTexts,
 } from "../../dashboard/components/texts.ts";
+import { paletteTexts } from "../../dashboard/palette/texts.ts";
 import { keysTexts as keys } from "../../dashboard/pages/keys/texts.ts";
 import { signInTexts } from "../../dashboard/pages/sign-in/texts.ts";
 import { PASSWORD } from "../support/browser.ts";
@@ -54,6 +55,52 @@ test("g and a letter go to a page, / into its search, where letters are letters"
   await visitor.page.waitForURL(/search=/);
   expect(new URL(visitor.page.url()).pathname).toBe(path.organization(seeded.org, "keys"));
   expect(await visitor.page.getByRole("dialog").count()).toBe(0);
+});
+
+test("Ctrl-K finds a page and a key, by the keyboard alone; a pasted secret stays here; the focus goes back", async () => {
+  const { page } = visitor;
+  await visitor.open(path.organization(seeded.org, "usage"));
+  const link = page.getByRole("link", { name: pageNames.models });
+  await link.focus();
+  await press("Control+k");
+  const field = page.getByRole("combobox", { name: paletteTexts.title });
+  await field.waitFor();
+  const chosen = async (): Promise<string> => {
+    const id = await field.getAttribute("aria-activedescendant");
+    return await page.locator(`[id="${id}"][aria-selected="true"]`).innerText();
+  };
+  const inField = () => page.evaluate<boolean>("document.activeElement.getAttribute('role') === 'combobox'");
+  await waitFor(inField, "the focus");
+  expect(await visitor.axe()).toEqual([]);
+  const first = await chosen();
+  await press("ArrowDown");
+  expect(await chosen()).not.toBe(first);
+  await press("ArrowUp", "ArrowUp");
+  await press("Home");
+  expect(await chosen()).toBe(first);
+  await press("Escape");
+  await field.waitFor({ state: "hidden" });
+  await waitFor(async () => (await focused()) === pageNames.models, "the focus back on the link");
+
+  const asked: string[] = [];
+  page.on("request", (request) => asked.push(request.url()));
+  await press("Control+k");
+  const secret = `gw_sk_${"A".repeat(24)}SECRETSECRETSECRET`;
+  await field.fill(secret);
+  await waitFor(async () => asked.some((url) => url.includes("/search?")), "the search");
+  await page.getByText(paletteTexts.nothing).waitFor();
+  expect(asked.filter((url) => url.includes("SECRET"))).toEqual([]);
+  await field.fill("billi");
+  await waitFor(async () => (await chosen()).includes(pageNames.billing), "the page");
+  await press("Enter");
+  await at("billing");
+  const [key] = (await dashboard.root.app("GET /orgs/{org}/keys", { org: seeded.org })).data;
+  await press("Control+k");
+  await field.fill(key?.id ?? "");
+  await page.getByRole("option", { name: key?.name ?? "" }).waitFor();
+  await press("Enter");
+  await at("keys");
+  expect(new URL(page.url()).searchParams.get("search")).toBe(key?.id ?? "");
 });
 
 test("j and k move through the rows, and from request to request in the drawer", async () => {

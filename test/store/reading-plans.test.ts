@@ -109,6 +109,10 @@ const ALSO: Partial<Record<AppRoute, readonly Record<string, unknown>[]>> = {
     { range: "30d", group_by: "provider" },
   ],
 };
+/** What a read is of no use without. */
+const NEEDED: Partial<Record<AppRoute, Record<string, unknown>>> = {
+  "GET /orgs/{org}/search": { q: `req_${"0".repeat(32)}` },
+};
 /** Read of other rooms, which have no rows of requests; streams, which read what a list reads. */
 const ELSEWHERE = new Set<AppRoute>([
   "GET /orgs/{org}/activity/tail",
@@ -201,7 +205,10 @@ describe.each([
         },
       });
       for (const more of [{}, ...(ALSO[route] ?? [])])
-        await endpoint.run({ input: { org: "org_a", ...more }, caller: SIGNED_IN, exchange: null }, rooms);
+        await endpoint.run(
+          { input: { org: "org_a", ...NEEDED[route], ...more }, caller: SIGNED_IN, exchange: null },
+          rooms,
+        );
       expect(asked).not.toBeEmpty();
       for (const { text, values } of asked) {
         const walked = (await opened.walked(text, values)).filter((table) => HEAVY.includes(table));

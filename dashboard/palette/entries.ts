@@ -1,0 +1,133 @@
+// What the palette offers: pages that the person may see, at once, and what the server finds, with where each leads.
+import type { Row } from "../api/routes.ts";
+import type { IconName } from "../components/icon.tsx";
+import { operatorPageNames, pageNames } from "../components/texts.ts";
+import { maySee, type OwnStanding } from "../membership.tsx";
+import { OPERATOR_PAGES, ORGANIZATION_PAGES, path } from "../path-builder.ts";
+import { paletteTexts as words } from "./texts.ts";
+
+export interface Entry {
+  id: string;
+  group: keyof typeof words.groups;
+  icon: IconName;
+  title: string;
+  detail: string | null;
+  to: string;
+  search: Record<string, string>;
+}
+
+export type FoundRow = Row<"GET /operator/search">;
+
+/** Who looks, and from where. */
+export interface Looker {
+  /** The organization whose pages are open; null at the operator's. */
+  org: OwnStanding | null;
+  organizations: readonly { id: string; name: string }[];
+  operator: boolean;
+}
+
+/** All of them; `matching` narrows. */
+export function pagesOf({ org, organizations, operator }: Looker): Entry[] {
+  const own = org === null ? [] : ORGANIZATION_PAGES.filter((page) => maySee(org.role, page));
+  return [
+    ...own.map((page) =>
+      pageEntry({ id: page, icon: page, title: pageNames[page], to: path.organization(org?.id ?? "", page) }),
+    ),
+    ...(operator ? OPERATOR_PAGES.filter((page) => page !== "account") : []).map((page) =>
+      pageEntry({
+        id: `operator-${page}`,
+        icon: page,
+        title: operatorPageNames[page],
+        detail: words.operator,
+        to: path.operator(page),
+      }),
+    ),
+    ...organizations
+      .filter(({ id }) => id !== org?.id)
+      .map(({ id, name }) => ({
+        ...pageEntry({
+          id: `org-${id}`,
+          icon: "organizations" as const,
+          title: name,
+          to: path.organization(id),
+        }),
+        group: "organization" as const,
+      })),
+  ];
+}
+
+const pageEntry = (of: {
+  id: string;
+  icon: IconName;
+  title: string;
+  detail?: string;
+  to: string;
+}): Entry => ({
+  detail: null,
+  ...of,
+  group: "pages",
+  search: {},
+});
+
+/** Those that have every word; what begins with the text comes first. */
+export function matching(entries: readonly Entry[], typed: string): Entry[] {
+  const text = typed.trim().toLowerCase();
+  const wanted = text.split(/\s+/);
+  const textOf = ({ title, detail }: Entry): string => `${title} ${detail ?? ""}`.toLowerCase();
+  return entries
+    .filter((entry) => wanted.every((word) => textOf(entry).includes(word)))
+    .toSorted((a, b) => Number(textOf(b).startsWith(text)) - Number(textOf(a).startsWith(text)));
+}
+
+/** Where a row leads. From the operator's pages a model is a route of theirs. */
+export function entryOf(found: FoundRow, looker: Looker): Entry {
+  const elsewhere = found.org === looker.org?.id ? null : found.org_name;
+  const detail = [found.detail, elsewhere, found.state?.replaceAll("_", " ") ?? null].filter(
+    (one) => one !== null,
+  );
+  const entry = {
+    id: `${found.kind}-${found.id}`,
+    group: found.kind,
+    icon: ICONS[found.kind],
+    title: found.title,
+    detail: detail.length === 0 ? null : detail.join(" · "),
+  };
+  const org = found.org ?? looker.org?.id ?? "";
+  switch (found.kind) {
+    case "organization":
+      return { ...entry, detail: found.id, to: path.organization(org), search: {} };
+    case "key":
+      return { ...entry, to: path.organization(org, "keys"), search: { search: found.id, state: "all" } };
+    case "request":
+      return { ...entry, to: path.organization(org, "activity"), search: { req: found.id } };
+    case "model":
+      return looker.org === null
+        ? { ...entry, to: path.operator("routes"), search: {} }
+        : { ...entry, to: path.organization(org, "models"), search: { search: found.id } };
+  }
+}
+
+const ICONS: Record<FoundRow["kind"], IconName> = {
+  organization: "organizations",
+  key: "keys",
+  model: "models",
+  request: "activity",
+};
+
+/** For what only Activity looks for: ids of answers, keys of repetition. */
+export const inActivity = (org: string, typed: string): Entry => ({
+  id: "find",
+  group: "request",
+  icon: "activity",
+  title: words.inActivity(typed),
+  detail: words.inActivityHelp,
+  to: path.organization(org, "activity"),
+  search: { find: typed },
+});
+
+/** What is sent of what was typed or pasted: of a key, nothing that is secret. */
+export const withoutSecret = (typed: string): string =>
+  typed
+    .trim()
+    .replace(/^(gw_sk_[0-9A-Za-z]{24}|gw_mk_[0-9A-Za-z]{12})[0-9A-Za-z]+/, "$1")
+    .slice(0, 100);

@@ -1,0 +1,169 @@
+// The palette: one field, a list under it, the keyboard alone. The field keeps the focus and names the option that Enter would
+// open (a combobox with a listbox, as ARIA has it); the focus goes back where it was.
+import { Group, Kbd, Modal, Text, TextInput } from "@mantine/core";
+import { useDebouncedValue } from "@mantine/hooks";
+import { useQuery } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
+import { read } from "../api/read.ts";
+import { Icon } from "../components/icon.tsx";
+import { type Entry, entryOf, inActivity, type Looker, matching, pagesOf, withoutSecret } from "./entries.ts";
+import { paletteTexts as words } from "./texts.ts";
+
+interface PaletteProps {
+  opened: boolean;
+  looker: Looker;
+  /** `gone` where it led to another page, which has the focus then. */
+  onClose: (gone: boolean) => void;
+}
+
+const TYPING_MS = 150;
+const GROUPS = ["request", "pages", "organization", "key", "model"] as const;
+
+export const Palette = ({ opened, looker, onClose }: PaletteProps) => (
+  <Modal
+    opened={opened}
+    onClose={() => onClose(false)}
+    returnFocus={false}
+    title={words.title}
+    size="lg"
+    yOffset="8vh"
+    transitionProps={{ duration: 0 }}
+  >
+    <Finder looker={looker} onClose={onClose} />
+  </Modal>
+);
+
+function Finder({ looker, onClose }: Omit<PaletteProps, "opened">) {
+  const [typed, setTyped] = useState("");
+  const [at, setAt] = useState(0);
+  const navigate = useNavigate();
+  const id = useId();
+  const list = useRef<HTMLDivElement>(null);
+  const { entries, searching } = useEntries(looker, typed);
+  const chosen = entries[Math.min(at, entries.length - 1)];
+  const idOf = (entry: Entry): string => `${id}-${entry.id.replace(/[^\w-]/g, "_")}`;
+  useEffect(() => {
+    list.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: "nearest" });
+  });
+  const open = (entry: Entry): void => {
+    onClose(entry.to !== location.pathname);
+    void navigate({ to: entry.to, search: entry.search as never });
+  };
+  const pressed = (event: KeyboardEvent): void => {
+    const next = stepOf(event.key, { at: Math.min(at, entries.length - 1), of: entries.length });
+    if (next !== null) setAt(next);
+    else if (event.key === "Enter" && chosen !== undefined) open(chosen);
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <>
+      <TextInput
+        role="combobox"
+        aria-label={words.title}
+        aria-expanded={entries.length > 0}
+        aria-controls={`${id}-list`}
+        aria-autocomplete="list"
+        aria-activedescendant={chosen === undefined ? undefined : idOf(chosen)}
+        placeholder={looker.operator && looker.org === null ? words.operatorHint : words.hint}
+        autoComplete="off"
+        spellCheck={false}
+        maxLength={200}
+        data-autofocus
+        leftSection={<Icon name="search" size={16} />}
+        value={typed}
+        onChange={(event) => {
+          setTyped(event.currentTarget.value);
+          setAt(0);
+        }}
+        onKeyDown={pressed}
+      />
+      <div ref={list} id={`${id}-list`} role="listbox" aria-label={words.results} className="palette">
+        {GROUPS.filter((group) => entries.some((entry) => entry.group === group)).map((group) => (
+          <div key={group} role="group" aria-labelledby={`${id}-${group}`}>
+            <Text id={`${id}-${group}`} size="xs" fw={600} c="dimmed" px="xs" pt="sm" pb={4}>
+              {words.groups[group]}
+            </Text>
+            {entries
+              .filter((entry) => entry.group === group)
+              .map((entry) => (
+                <Option
+                  key={entry.id}
+                  id={idOf(entry)}
+                  entry={entry}
+                  selected={entry === chosen}
+                  point={() => setAt(entries.indexOf(entry))}
+                  open={() => open(entry)}
+                />
+              ))}
+          </div>
+        ))}
+      </div>
+      <Group justify="space-between" mt="sm" gap="xs">
+        <Text size="xs" c="dimmed" role="status">
+          {searching ? words.searching : entries.length === 0 ? words.nothing : words.count(entries.length)}
+        </Text>
+        <Text size="xs" c="dimmed" aria-hidden="true" className="wide-only">
+          <Kbd size="xs">↑</Kbd> <Kbd size="xs">↓</Kbd> {words.moves} · <Kbd size="xs">↵</Kbd> {words.opens} ·{" "}
+          <Kbd size="xs">{words.escape}</Kbd> {words.closes}
+        </Text>
+      </Group>
+    </>
+  );
+}
+
+interface OptionProps {
+  id: string;
+  entry: Entry;
+  selected: boolean;
+  point: () => void;
+  open: () => void;
+}
+
+const Option = ({ id, entry, selected, point, open }: OptionProps) => (
+  // The field has the focus and the keys; the pointer is an extra.
+  // oxlint-disable-next-line jsx-a11y/click-events-have-key-events
+  <div id={id} role="option" aria-selected={selected} tabIndex={-1} onMouseMove={point} onClick={open}>
+    <Icon name={entry.icon} size={16} />
+    <span className="name">{entry.title}</span>
+    {entry.detail !== null && <span className="palette-detail name">{entry.detail}</span>}
+  </div>
+);
+
+/** What the arrows, Home and End choose; round at the ends. Null for every other key. */
+function stepOf(key: string, { at, of }: { at: number; of: number }): number | null {
+  if (of === 0) return null;
+  if (key === "ArrowDown") return (at + 1) % of;
+  if (key === "ArrowUp") return (at - 1 + of) % of;
+  if (key === "Home") return 0;
+  return key === "End" ? of - 1 : null;
+}
+
+/** In the order of the groups, which is that of the arrows. */
+function useEntries(looker: Looker, typed: string): { entries: Entry[]; searching: boolean } {
+  const asked = withoutSecret(typed);
+  const [q] = useDebouncedValue(asked, TYPING_MS);
+  const org = looker.org?.id ?? "";
+  const query =
+    looker.org === null || looker.org.role === "operator"
+      ? read("GET /operator/search", {}, { q })
+      : read("GET /orgs/{org}/search", { org }, { q });
+  const worth = q.length >= 2;
+  const found = useQuery({ ...query, enabled: worth, staleTime: 10_000 });
+  // Nothing of what was typed before: Enter would open it.
+  const rows = worth && q === asked ? (found.data?.data ?? []) : [];
+  const pages = matching(pagesOf(looker), asked);
+  const known = new Set(pages.map(({ id }) => id));
+  const others = rows
+    .map((row) => entryOf(row, looker))
+    .filter(({ id }) => !known.has(id.replace(/^organization-/, "org-")));
+  const searching = worth && (found.isFetching || q !== asked);
+  const nowhere = rows.length === 0 && pages.length === 0 && asked.length >= 4 && !searching;
+  const last = nowhere && org !== "" && !asked.startsWith("gw_") ? [inActivity(org, asked)] : [];
+  const all = [...pages, ...others, ...last];
+  return {
+    entries: GROUPS.flatMap((group) => all.filter((entry) => entry.group === group)),
+    searching,
+  };
+}

@@ -1,0 +1,146 @@
+// Search across the dashboard's pages: keys by name, id or prefix, models, requests by their id, and for operators
+// organizations, all of them bounded. What is pasted of a key is read up to its secret, and no further.
+import { type Expression, type ExpressionBuilder, sql as fragment, type SqlBool } from "kysely";
+import type { z } from "zod";
+import type * as searchShapes from "../api/shapes/search.ts";
+import type { RouteStanding } from "../releases/standing.ts";
+import { nearestToLive } from "../releases/standing.ts";
+import { from, rowsOf } from "../store/query.ts";
+import type { Sql } from "../store/sql.ts";
+import type { Tables } from "../store/tables.ts";
+import { organizationNames } from "./organization-names.ts";
+
+type Hit = z.output<typeof searchShapes.searchHits>["data"][number];
+
+interface SearchPorts {
+  sql: Sql;
+  standings(): RouteStanding[];
+  flushRequestLog(): Promise<void>;
+}
+
+const OF_EACH = 6;
+/** Before the secret stand the organization's id and the key's, 12 characters each (`registry/secret.ts`). */
+const KEY_TEXT = /^gw_sk_([0-9A-Za-z]{12})([0-9A-Za-z]{0,12})/;
+const REQUEST_ID = /^req_[0-9a-f]{32}$/;
+
+/** Within one organization, or (null) everywhere. */
+export async function search(on: SearchPorts, organizationId: string | null, q: string): Promise<Hit[]> {
+  const [organizations, keys, requests] = await Promise.all([
+    organizationId === null ? organizationsLike(on.sql, q) : [],
+    keysLike(on.sql, organizationId, q),
+    REQUEST_ID.test(q) ? requestsOf(on, organizationId, q) : [],
+  ]);
+  const found = [...requests, ...organizations, ...keys, ...modelsLike(on.standings(), q)];
+  const names = await organizationNames(
+    on.sql,
+    found.flatMap(({ org }) => org ?? []),
+  );
+  return found.map((one) => ({ ...one, org_name: one.org === null ? null : (names.get(one.org) ?? null) }));
+}
+
+type Unnamed = Omit<Hit, "org_name">;
+
+async function organizationsLike(sql: Sql, q: string): Promise<Unnamed[]> {
+  const query = from
+    .selectFrom("organization")
+    .select(["org_id", "name"])
+    .where((eb) => eb.or([named(eb.fn<string>("lower", ["name"]), q), eb("org_id", "=", q)]))
+    .orderBy("org_id")
+    .limit(OF_EACH);
+  return (await rowsOf(sql, query)).map(({ org_id: id, name }) => ({
+    kind: "organization",
+    id,
+    org: id,
+    title: name,
+    detail: null,
+    state: null,
+  }));
+}
+
+/** The live ones first, the newest of each first. */
+async function keysLike(sql: Sql, organizationId: string | null, q: string): Promise<Unnamed[]> {
+  const query = from
+    .selectFrom("api_key")
+    .select(["org_id", "key_id", "name", "prefix", "revoked_at"])
+    .where((eb) =>
+      eb.and([
+        ...(organizationId === null ? [] : [eb("org_id", "=", organizationId)]),
+        placeOf(eb, q) ??
+          eb.or([
+            eb("key_id", "=", q),
+            eb.and([eb("revoked_at", "is", null), named(eb.fn<string>("lower", ["name"]), q)]),
+          ]),
+      ]),
+    )
+    .orderBy((eb) => eb("revoked_at", "is not", null))
+    .orderBy("created_at", "desc")
+    .orderBy("key_id")
+    .limit(OF_EACH);
+  return (await rowsOf(sql, query)).map((row) => ({
+    kind: "key",
+    id: row.key_id,
+    org: row.org_id,
+    title: row.name,
+    detail: row.prefix,
+    state: row.revoked_at === null ? "active" : "revoked",
+  }));
+}
+
+type Condition = Expression<SqlBool>;
+
+/** Where the keys stand that begin so: by the primary key. Null for what begins no key. */
+function placeOf(eb: ExpressionBuilder<Tables, "api_key">, q: string): Condition | null {
+  const [, org, key = ""] = KEY_TEXT.exec(q) ?? [];
+  if (org === undefined) return null;
+  return eb.and([
+    eb("org_id", "=", `org_${org}`),
+    eb(fragment<string>`substr(key_id, 1, ${fragment.lit(4 + key.length)})`, "=", `key_${key}`),
+  ]);
+}
+
+/** Whichever of the two tables has it: what held something, and what held nothing. */
+async function requestsOf(on: SearchPorts, organizationId: string | null, id: string): Promise<Unnamed[]> {
+  await on.flushRequestLog();
+  const owners =
+    organizationId === null ? from.selectFrom("organization").select("org_id") : [organizationId];
+  const held = from
+    .selectFrom("request")
+    .select(["org_id", "model", "state"])
+    .where("org_id", "in", owners)
+    .where("request_id", "=", id)
+    .limit(1);
+  const heldNothing = from
+    .selectFrom("journal")
+    .select(["org_id", "model", "kind as state"])
+    .where("org_id", "in", owners)
+    .where("request_id", "=", id)
+    .limit(1);
+  const rows = [...(await rowsOf(on.sql, held)), ...(await rowsOf(on.sql, heldNothing))];
+  return rows.slice(0, 1).map(({ org_id: org, model, state }) => ({
+    kind: "request",
+    id,
+    org,
+    title: id,
+    detail: model,
+    state: state === "dispatched" ? "running" : state,
+  }));
+}
+
+function modelsLike(standings: readonly RouteStanding[], q: string): Unnamed[] {
+  const wanted = q.toLowerCase();
+  const routes = standings.filter(({ release }) => release.model.toLowerCase().includes(wanted));
+  return [...Map.groupBy(routes, ({ release }) => release.model)]
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .slice(0, OF_EACH)
+    .map(([id, of]) => ({
+      kind: "model",
+      id,
+      org: null,
+      title: id,
+      detail: of.map(({ release }) => release.provider).join(", "),
+      state: nearestToLive(of).state,
+    }));
+}
+
+const named = (name: Expression<string>, q: string): Condition =>
+  fragment<SqlBool>`${name} LIKE ${`%${q.toLowerCase().replace(/[!%_]/g, "!$&")}%`} ESCAPE '!'`;
