@@ -19,6 +19,7 @@ export type OrganizationPage = (typeof ORGANIZATION_PAGES)[number];
 
 /** Pages of the operator, in the order of the navigation; the account is in the person's menu. */
 export const OPERATOR_PAGES = [
+  "home",
   "organizations",
   "credits",
   "routes",

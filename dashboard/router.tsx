@@ -39,6 +39,7 @@ const organizationPages: Partial<Record<OrganizationPage, PageLoader>> = {
 };
 
 const operatorPages: Partial<Record<OperatorPage, PageLoader>> = {
+  home: lazyRouteComponent(() => import("./pages/operator/home/page.tsx"), "OperatorHomePage"),
   organizations: lazyRouteComponent(() => import("./pages/organizations/page.tsx"), "OrganizationsPage"),
   credits: lazyRouteComponent(() => import("./pages/operator/credits/page.tsx"), "CreditsPage"),
   entitlements: lazyRouteComponent(
@@ -116,11 +117,11 @@ const operator = createRoute({
   path: "/operator",
   component: lazyRouteComponent(() => import("./pages/operator-layout.tsx"), "OperatorLayout"),
 });
-const toOrganizations = createRoute({
+const toOperatorsHome = createRoute({
   getParentRoute: () => operator,
   path: "/",
   beforeLoad: () => {
-    throw redirect({ to: path.operator(), replace: true });
+    throw redirect({ to: path.operator("home"), replace: true });
   },
 });
 const ofOperator = OPERATOR_PAGES.flatMap((page) => {
@@ -139,7 +140,7 @@ export const router = createRouter({
     reset,
     device,
     organization.addChildren([toOverview, ...ofOrganization]),
-    operator.addChildren([toOrganizations, ...ofOperator]),
+    operator.addChildren([toOperatorsHome, ...ofOperator]),
   ]),
   parseSearch,
   stringifySearch,

@@ -51,7 +51,7 @@ export function PersonMenu({ session, settings }: PersonMenuProps) {
             {pageNames.settings}
           </Menu.Item>
           {operator && (
-            <Menu.Item renderRoot={(props) => <BareLink to={path.operator()} {...props} />}>
+            <Menu.Item renderRoot={(props) => <BareLink to={path.operator("home")} {...props} />}>
               {words.operatorArea}
             </Menu.Item>
           )}

@@ -102,6 +102,7 @@ export const pageNames = {
 } as const;
 
 export const operatorPageNames = {
+  home: "Home",
   organizations: "Organizations",
   credits: "Credits",
   routes: "Releases and routes",

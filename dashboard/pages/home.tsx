@@ -22,6 +22,6 @@ export function HomePage() {
   const last = lastOrganization();
   const org = data.organizations.find(({ id }) => id === last) ?? data.organizations[0];
   if (org !== undefined) return <Redirect to={path.organization(org.id)} />;
-  if (data.person.operator) return <Redirect to={path.operator()} />;
+  if (data.person.operator) return <Redirect to={path.operator("home")} />;
   return <Redirect to={path.welcome()} />;
 }

@@ -42,7 +42,8 @@ const Operator = ({ session }: { session: Session }) => (
   />
 );
 
-const GROUPS: { title: string; pages: Exclude<OperatorPage, "account">[] }[] = [
+const GROUPS: { title: string | null; pages: Exclude<OperatorPage, "account">[] }[] = [
+  { title: null, pages: ["home"] },
   { title: shellTexts.groups.customers, pages: ["organizations", "entitlements", "credits"] },
   { title: shellTexts.groups.platform, pages: ["routes", "providers", "health", "ledger"] },
   { title: shellTexts.groups.manage, pages: ["people", "audit"] },

@@ -6,6 +6,7 @@ import { billingEndpoints } from "./billing.ts";
 import { creditsEndpoints, paymentsEndpoints } from "./credits.ts";
 import { devicesEndpoints } from "./devices.ts";
 import { entitlementsEndpoints } from "./entitlements.ts";
+import { homeEndpoints } from "./home.ts";
 import { invitationsEndpoints } from "./invitations.ts";
 import { keysEndpoints } from "./keys.ts";
 import { loginsEndpoints, managementKeysEndpoints } from "./management-keys.ts";
@@ -48,6 +49,7 @@ const NOUNS = {
   models: modelsEndpoints,
   alerts: alertsEndpoints,
   auditLog: auditLogEndpoints,
+  home: homeEndpoints,
   providers: providersEndpoints,
   platform: platformEndpoints,
   devices: devicesEndpoints,

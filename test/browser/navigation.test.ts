@@ -67,8 +67,8 @@ test("an operator's navigation has every page of operators but the own account, 
 test("a bare address goes on to its first page, and back leads to where one came from", async () => {
   const visitor = await dashboard.visitor(OPERATOR);
   for (const [bare, first] of [
-    ["/operator", path.operator()],
-    ["/operator/", path.operator()],
+    ["/operator", path.operator("home")],
+    ["/operator/", path.operator("home")],
     [`/o/${org}`, path.organization(org)],
     [`/o/${org}/`, path.organization(org)],
   ] as const) {

@@ -68,7 +68,8 @@ describe("operators", () => {
     await ada.page.getByLabel(accountFormTexts.name).fill("Ada");
     await ada.page.getByLabel(accountFormTexts.password, { exact: true }).fill(PASSWORD);
     await ada.page.getByRole("button", { name: invitationTexts.accept }).click();
-    await ada.page.getByRole("heading", { level: 1, name: operatorPageNames.organizations }).waitFor();
+    await ada.page.getByRole("heading", { level: 1, name: operatorPageNames.home }).waitFor();
+    await ada.open(path.operator());
     await ada.page.getByRole("link", { name: "Acme", exact: true }).waitFor();
     expect(await audited("operator.invite")).toBe(2);
     await root.open(path.operator("people"));

@@ -66,6 +66,6 @@ test("an operator of no organization reaches the own account by the menu and cha
   await visitor.leave();
   const again = await dashboard.visitor();
   await again.signIn(OPERATOR, next);
-  await again.page.getByRole("heading", { level: 1, name: operatorPageNames.organizations }).waitFor();
+  await again.page.getByRole("heading", { level: 1, name: operatorPageNames.home }).waitFor();
   await again.leave();
 });

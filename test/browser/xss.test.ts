@@ -87,6 +87,7 @@ const OF_ORGANIZATION: Record<OrganizationPage, readonly string[]> = {
   settings: [written(PAYLOADS[0], "person"), written(PAYLOADS[1], "organization")],
 };
 const OF_OPERATOR: Record<OperatorPage, readonly string[]> = {
+  home: [],
   organizations: all("organization"),
   credits: all("reference"),
   routes: all("closed"),

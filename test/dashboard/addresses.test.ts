@@ -37,6 +37,7 @@ test("the addresses stay as they are", () => {
       "/o/org_1/audit",
       "/o/org_1/settings",
       "/operator/organizations",
+      "/operator/home",
       "/operator/organizations",
       "/operator/credits",
       "/operator/routes",

@@ -1,0 +1,72 @@
+// What ends soon or is over: each line leads to where it is renewed.
+import { useQuery } from "@tanstack/react-query";
+import { read } from "../../../api/read.ts";
+import type { Row } from "../../../api/routes.ts";
+import { type Column, DataTable } from "../../../components/data-table.tsx";
+import { Ago } from "../../../components/figures.tsx";
+import { Link } from "../../../components/link.tsx";
+import { Section } from "../../../components/page.tsx";
+import { StateBadge } from "../../../components/state-badge.tsx";
+import { Loaded } from "../../../components/states.tsx";
+import { type OperatorPage, path } from "../../../path-builder.ts";
+import { operatorHomeTexts as words } from "./texts.ts";
+
+type EndingRow = Row<"GET /operator/home/ending">;
+
+const PAGES: Record<EndingRow["kind"], OperatorPage> = {
+  release: "routes",
+  entitlement: "entitlements",
+  management_key: "people",
+};
+
+export function Ending() {
+  const ending = useQuery({ ...read("GET /operator/home/ending", {}), refetchInterval: 60_000 });
+  return (
+    <Section title={words.ending}>
+      <Loaded query={ending}>
+        {({ data }) => (
+          <DataTable
+            label={words.ending}
+            rows={data}
+            rowKey={({ kind, id }) => `${kind} ${id}`}
+            columns={COLUMNS}
+            none={words.noEnding}
+          />
+        )}
+      </Loaded>
+    </Section>
+  );
+}
+
+const COLUMNS: Column<EndingRow>[] = [
+  {
+    title: words.columns.what,
+    always: true,
+    cell: ({ kind, title }) => (
+      <Link to={path.operator(PAGES[kind])} size="sm" fw={600} className="name">
+        {title}
+      </Link>
+    ),
+  },
+  { title: words.columns.kind, cell: ({ kind }) => words.kinds[kind] },
+  {
+    title: words.columns.whose,
+    cell: ({ org, org_name }) =>
+      org === null ? (
+        "–"
+      ) : (
+        <Link to={path.organization(org)} size="sm" className="name">
+          {org_name ?? org}
+        </Link>
+      ),
+  },
+  {
+    title: words.columns.ends,
+    always: true,
+    cell: ({ ends_at, over }) => (
+      <>
+        {over && <StateBadge state="stale" word={words.over} />} <Ago at={ends_at} />
+      </>
+    ),
+  },
+];

@@ -1,0 +1,48 @@
+// What is earned by model, where a list price says so; else why it is not known.
+import { Text } from "@mantine/core";
+import type { Answer } from "../../../api/routes.ts";
+import { type Column, DataTable } from "../../../components/data-table.tsx";
+import { Money } from "../../../components/figures.tsx";
+import { Section } from "../../../components/page.tsx";
+import { operatorHomeTexts as words } from "./texts.ts";
+
+type Margin = Answer<"GET /operator/home/margin">;
+type OfModel = Margin["models"][number];
+
+export const ModelMargins = ({ of }: { of: Margin }) => (
+  <Section title={words.marginByModel}>
+    <Text size="sm" c="dimmed">
+      {words.marginLead(of.source)}
+    </Text>
+    <DataTable
+      label={words.marginByModel}
+      rows={of.models}
+      rowKey={({ model }) => model}
+      columns={COLUMNS}
+      none={words.noUse}
+    />
+  </Section>
+);
+
+const COLUMNS: Column<OfModel>[] = [
+  { title: words.columns.model, always: true, cell: ({ model }) => <span className="name">{model}</span> },
+  { title: words.columns.charged, figures: true, cell: ({ charge_usd }) => <Money usd={charge_usd} /> },
+  {
+    title: words.columns.cost,
+    figures: true,
+    cell: ({ list_cost_usd }) => (list_cost_usd === null ? "–" : <Money usd={list_cost_usd} />),
+  },
+  {
+    title: words.columns.margin,
+    figures: true,
+    always: true,
+    cell: ({ margin_percent, unknown }) =>
+      unknown === null ? (
+        `${margin_percent ?? "–"} %`
+      ) : (
+        <Text size="xs" c="dimmed" component="span" style={{ whiteSpace: "normal" }}>
+          {words.unknown[unknown]}
+        </Text>
+      ),
+  },
+];

@@ -1,0 +1,105 @@
+// The operator's first page. Each block is asked for by itself; one that is slow or fails keeps none of the others.
+import { SimpleGrid } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { read } from "../../../api/read.ts";
+import type { Answer } from "../../../api/routes.ts";
+import { Ago, Money } from "../../../components/figures.tsx";
+import { Page } from "../../../components/page.tsx";
+import { StateBadge } from "../../../components/state-badge.tsx";
+import { Loaded } from "../../../components/states.tsx";
+import { operatorPageNames } from "../../../components/texts.ts";
+import { Tile } from "../../../components/tile.tsx";
+import { formatCount, formatShare } from "../../../format/count.ts";
+import { formatSpan } from "../../../format/time.ts";
+import { path } from "../../../path-builder.ts";
+import { Ending } from "./ending.tsx";
+import { ModelMargins } from "./margins.tsx";
+import { Providers } from "./providers.tsx";
+import { operatorHomeTexts as words } from "./texts.ts";
+import { Traffic } from "./traffic.tsx";
+
+const OFTEN_MS = 15_000;
+const SELDOM_MS = 60_000;
+
+export function OperatorHomePage() {
+  const traffic = useQuery({ ...read("GET /operator/home/traffic", {}), refetchInterval: SELDOM_MS });
+  const margin = useQuery({ ...read("GET /operator/home/margin", {}), refetchInterval: SELDOM_MS });
+  const health = useQuery({ ...read("GET /operator/health", {}), refetchInterval: OFTEN_MS });
+  return (
+    <Page title={operatorPageNames.home} lead={words.lead}>
+      <SimpleGrid cols={{ base: 2, md: 4 }} spacing={{ base: "xs", sm: "md" }}>
+        {traffic.data && <TrafficTiles of={traffic.data} />}
+        {margin.data && <MarginTiles of={margin.data} />}
+        {health.data && <HealthTiles of={health.data} />}
+      </SimpleGrid>
+      <Providers />
+      <Ending />
+      <Loaded query={traffic}>{(of) => <Traffic of={of} />}</Loaded>
+      <Loaded query={margin}>{(of) => <ModelMargins of={of} />}</Loaded>
+    </Page>
+  );
+}
+
+type TrafficNow = Answer<"GET /operator/home/traffic">;
+
+const TrafficTiles = ({ of }: { of: TrafficNow }) => (
+  <>
+    <Tile title={words.requests} note={beside(of.now.requests, of.before.requests)}>
+      {formatCount(of.now.requests)}
+    </Tile>
+    <Tile title={words.charged} note={words.running(formatCount(of.running))}>
+      <Money usd={of.now.charge_usd} />
+    </Tile>
+    <Tile title={words.errors} note={words.errorsNote}>
+      {formatShare(of.error_rate * 100, 100)}
+    </Tile>
+    <Tile title={words.refused} note={words.refusedNote}>
+      {formatCount(of.refused)}
+    </Tile>
+  </>
+);
+
+/** How the two days compare, in words. */
+function beside(now: number, before: number): string {
+  if (before === 0) return words.nothingBefore;
+  const percent = Math.round(((now - before) * 100) / before);
+  if (percent === 0) return words.same;
+  return percent > 0 ? words.more(`${formatCount(percent)} %`) : words.less(`${-percent} %`);
+}
+
+const MarginTiles = ({ of }: { of: Answer<"GET /operator/home/margin"> }) => (
+  <>
+    <Tile title={words.margin} note={of.margin_percent === null ? words.marginUnknown : words.marginNote}>
+      {of.margin_percent === null ? "–" : `${of.margin_percent} %`}
+    </Tile>
+    <Tile title={words.variance} note={words.varianceNote} to={path.operator("providers")}>
+      <Money usd={of.variance_usd} />
+    </Tile>
+  </>
+);
+
+const HealthTiles = ({ of }: { of: Answer<"GET /operator/health"> }) => (
+  <>
+    <Tile
+      title={words.ready}
+      note={`${words.up} ${formatSpan(Date.parse(of.now) - Date.parse(of.started_at))}`}
+      to={path.operator("health")}
+    >
+      <StateBadge state={of.ready ? "ok" : "broken"} word={of.ready ? words.readyYes : words.readyNo} />
+    </Tile>
+    <Tile title={words.backup} note={noteOf(of.backup)} to={path.operator("health")}>
+      {of.backup === null ? (
+        "–"
+      ) : of.backup.last_at === null ? (
+        <StateBadge state="warning" word={words.backupNever} />
+      ) : (
+        <Ago at={of.backup.last_at} />
+      )}
+    </Tile>
+  </>
+);
+
+const noteOf = (backup: Answer<"GET /operator/health">["backup"]): string | undefined => {
+  if (backup === null) return words.backupElsewhere;
+  return backup.overdue && backup.last_at !== null ? words.backupOld : undefined;
+};

@@ -1,0 +1,86 @@
+// What is earned, reckoned from rows as both stores give them: known only where one list price holds for every route.
+import { expect, test } from "bun:test";
+import { openTable } from "../releases/catalogue/table.ts";
+import type { RouteStanding } from "../releases/standing.ts";
+import type { Sql } from "../store/sql.ts";
+import { marginOf } from "./home-margin.ts";
+
+const NOW_MS = Date.UTC(2026, 10, 23, 12);
+const table = await openTable(undefined, NOW_MS);
+const flat = table.entries.filter(({ tiers }) => tiers.length === 0);
+const stepped = table.entries.find(({ tiers }) => tiers.length > 0);
+const [first, second] = flat.filter(({ provider }) => provider === flat[0]?.provider);
+if (first === undefined || second === undefined || stepped === undefined) throw new Error("an empty table");
+
+const half = (amount: bigint): string => `${amount / 2n ** 31n} ${amount % 2n ** 31n}`;
+const used = (model: string, charge: bigint, tokens = 1_000_000n) => ({
+  model,
+  charge: half(charge),
+  input: half(tokens),
+  cached: half(0n),
+  written: half(0n),
+  output: half(0n),
+});
+const route = (model: string, provider: string, upstreamModel: string) =>
+  ({ release: { model, provider, upstreamModel } }) as RouteStanding;
+
+const margin = (rows: object[], routes: RouteStanding[]) =>
+  marginOf({
+    sql: {
+      dialect: "sqlite",
+      rows: (text: string) => Promise.resolve(text.includes("usage_hour") ? rows : [{ variance: half(7n) }]),
+    } as unknown as Sql,
+    clock: { nowMs: () => NOW_MS, monotonicMs: () => 0 },
+    standings: () => routes,
+    providers: [first, stepped].map(({ provider }) => ({ name: `my-${provider}`, kind: provider })),
+  });
+/** Of a million tokens of input. */
+const listed = ({ rates }: typeof first): bigint => {
+  const { digits = 0n, scale = 0 } = rates.input_per_million ?? {};
+  return (digits * 1_000_000_000n) / 10n ** BigInt(scale);
+};
+const usd = (nano: bigint): string =>
+  `${nano / 1_000_000_000n}.${String(nano % 1_000_000_000n).padStart(9, "0")}`;
+
+test("a model whose one price is listed: charge beside cost, to the nano-dollar", async () => {
+  const cost = listed(first);
+  const found = await margin([used("m", cost * 2n)], [route("m", `my-${first.provider}`, first.model)]);
+  expect(found).toMatchObject({
+    charge_usd: usd(cost * 2n),
+    known_charge_usd: usd(cost * 2n),
+    list_cost_usd: usd(cost),
+    margin_percent: 50,
+    variance_usd: "0.000000007",
+    models: [{ model: "m", list_cost_usd: usd(cost), margin_percent: 50, unknown: null }],
+  });
+});
+
+test("what would have to be guessed is said to be unknown, and is in no sum", async () => {
+  const [mine, theirs] = [`my-${first.provider}`, `my-${stepped.provider}`];
+  const found = await margin(
+    [used("gone", 4n), used("steps", 3n), used("two", 2n), used("odd", 1n)],
+    [
+      route("steps", theirs, stepped.model),
+      route("two", mine, first.model),
+      route(
+        "two",
+        mine,
+        flat.find((one) => one.provider === first.provider && listed(one) !== listed(first))?.model ?? "",
+      ),
+      route("odd", "another", first.model),
+    ],
+  );
+  expect(found.models.map(({ model, unknown }) => [model, unknown])).toEqual([
+    ["gone", "no_route"],
+    ["steps", "price_steps"],
+    ["two", "several_prices"],
+    ["odd", "not_listed"],
+  ]);
+  expect(found).toMatchObject({ charge_usd: usd(10n), known_charge_usd: usd(0n), margin_percent: null });
+});
+
+test("a loss is a negative margin", async () => {
+  const cost = listed(first);
+  const found = await margin([used("m", cost / 2n)], [route("m", `my-${first.provider}`, first.model)]);
+  expect(found.margin_percent).toBe(-100);
+});

@@ -1,0 +1,179 @@
+// What is earned in 30 days: charges beside what providers list for the same tokens, where that is known. List prices come
+// from the table that ships with this program; what this installation agreed with a provider nobody here knows. Whatever would
+// have to be guessed (steps of a price, several prices) is said to be unknown, not estimated.
+import type { z } from "zod";
+import type * as homeShapes from "../api/shapes/home.ts";
+import { formatUsd, nanoUsd, parseUsd, ZERO_USD } from "../domain/money.ts";
+import { printTime } from "../domain/print.ts";
+import type { Clock } from "../lib/clock.ts";
+import { printDecimal } from "../releases/catalogue/decimal.ts";
+import type { TableEntry } from "../releases/catalogue/entry.ts";
+import { openTable, type PriceTable } from "../releases/catalogue/table.ts";
+import type { RouteStanding } from "../releases/standing.ts";
+import { exact, exactTotal, from, magnitude, rowsOf, theRow } from "../store/query.ts";
+import type { Sql } from "../store/sql.ts";
+import { sinceRequest } from "./request-time.ts";
+
+type Margin = z.output<typeof homeShapes.homeMargin>;
+type Unknown = Margin["models"][number]["unknown"];
+
+interface MarginPorts {
+  sql: Sql;
+  clock: Clock;
+  standings(): RouteStanding[];
+  providers: readonly { name: string; kind: string }[];
+}
+
+const HOUR_MS = 3_600_000;
+const DAYS = 30;
+const MODELS_SHOWN = 10;
+const MILLION = 1_000_000n;
+const organizations = from.selectFrom("organization").select("org_id");
+
+/** Nano-USD per million tokens. */
+interface ListPrice {
+  input: bigint;
+  cached: bigint;
+  written: bigint;
+  output: bigint;
+}
+
+interface Used {
+  model: string;
+  charge: bigint;
+  input: bigint;
+  cached: bigint;
+  written: bigint;
+  output: bigint;
+}
+
+let opened: Promise<PriceTable> | null = null;
+
+export async function marginOf(on: MarginPorts): Promise<Margin> {
+  const nowMs = on.clock.nowMs();
+  const firstHour = Math.floor(nowMs / HOUR_MS) - DAYS * 24 + 1;
+  const table = await (opened ??= openTable(undefined, nowMs));
+  const models = (await usedSince(on.sql, firstHour)).map((used) => {
+    const price = priceOf(on, table, used.model);
+    return {
+      used,
+      ...(typeof price === "string"
+        ? { cost: null, unknown: price }
+        : { cost: costOf(used, price), unknown: null }),
+    };
+  });
+  const known = models.filter(({ cost }) => cost !== null);
+  const [charged, cost] = [
+    sum(known.map(({ used }) => used.charge)),
+    sum(known.map((one) => one.cost ?? 0n)),
+  ];
+  return {
+    from: printTime(firstHour * HOUR_MS),
+    to: printTime(nowMs),
+    charge_usd: usd(sum(models.map(({ used }) => used.charge))),
+    variance_usd: usd(await varianceSince(on.sql, firstHour * HOUR_MS)),
+    known_charge_usd: usd(charged),
+    list_cost_usd: usd(cost),
+    margin_percent: percentOf(charged, cost),
+    source: `${table.source}, ${table.date}`,
+    models: models.slice(0, MODELS_SHOWN).map((one) => ({
+      model: one.used.model,
+      charge_usd: usd(one.used.charge),
+      list_cost_usd: one.cost === null ? null : usd(one.cost),
+      margin_percent: one.cost === null ? null : percentOf(one.used.charge, one.cost),
+      unknown: one.unknown,
+    })),
+  };
+}
+
+const usd = (amount: bigint): string => formatUsd(nanoUsd(amount));
+const sum = (amounts: readonly bigint[]): bigint => amounts.reduce((total, one) => total + one, 0n);
+/** Of the charge, in tenths of a percent; null where nothing was charged. */
+const percentOf = (charge: bigint, cost: bigint): number | null =>
+  charge <= 0n ? null : Number(((charge - cost) * 1000n) / charge) / 10;
+
+/** The dearest first. */
+async function usedSince(sql: Sql, firstHour: number): Promise<Used[]> {
+  const query = from
+    .selectFrom("usage_hour")
+    .where("hour", ">=", BigInt(firstHour))
+    .groupBy("model")
+    .select((eb) => [
+      "model",
+      exactTotal(eb.ref("charge")).as("charge"),
+      exactTotal(eb.ref("input_tokens")).as("input"),
+      exactTotal(eb.ref("cached_tokens")).as("cached"),
+      exactTotal(eb.ref("cache_write_tokens")).as("written"),
+      exactTotal(eb.ref("output_tokens")).as("output"),
+    ])
+    .orderBy((eb) => magnitude(eb.ref("charge")), "desc")
+    .orderBy("model");
+  return (await rowsOf(sql, query)).map(({ model, ...row }) => ({
+    model,
+    charge: exact(row.charge),
+    input: exact(row.input),
+    cached: exact(row.cached),
+    written: exact(row.written),
+    output: exact(row.output),
+  }));
+}
+
+async function varianceSince(sql: Sql, sinceMs: number): Promise<bigint> {
+  const query = from
+    .selectFrom("request")
+    .where("org_id", "in", organizations)
+    .where("request_id", ">=", sinceRequest(sinceMs))
+    .where("variance", ">", ZERO_USD)
+    .select((eb) => exactTotal(eb.ref("variance")).as("variance"));
+  return exact((await theRow(sql, query)).variance);
+}
+
+/** Tokens that are read from a cache or written to one are among those of the input. */
+const costOf = ({ input, cached, written, output }: Used, price: ListPrice): bigint => {
+  const fresh = input - cached - written;
+  const nano =
+    (fresh > 0n ? fresh : 0n) * price.input +
+    cached * price.cached +
+    written * price.written +
+    output * price.output;
+  return nano / MILLION;
+};
+
+/** Of all routes that serve the model today, where they have one price that holds for every prompt. */
+function priceOf(
+  { standings, providers }: Pick<MarginPorts, "standings" | "providers">,
+  table: PriceTable,
+  model: string,
+): ListPrice | NonNullable<Unknown> {
+  const kinds = new Map(providers.map(({ name, kind }) => [name, kind]));
+  const routes = standings().filter(({ release }) => release.model === model);
+  if (routes.length === 0) return "no_route";
+  const prices = routes.map(({ release }) => {
+    const kind = kinds.get(release.provider);
+    const entry = table.entries.find((one) => one.provider === kind && one.model === release.upstreamModel);
+    return entry === undefined ? "not_listed" : listPrice(entry);
+  });
+  const [first] = prices;
+  const odd = prices.find((price) => typeof price === "string");
+  if (typeof odd === "string") return odd;
+  const same = new Set(prices.map((price) => typeof price !== "string" && printed(price)));
+  return first === undefined || typeof first === "string" || same.size > 1 ? "several_prices" : first;
+}
+
+const printed = ({ input, cached, written, output }: ListPrice): string =>
+  `${input} ${cached} ${written} ${output}`;
+
+function listPrice({ rates, tiers }: TableEntry): ListPrice | "price_steps" | "not_listed" {
+  if (tiers.length > 0) return "price_steps";
+  const nano = (rate: TableEntry["rates"]["input_per_million"]): bigint | null =>
+    rate === undefined ? null : parseUsd(printDecimal(rate));
+  const input = nano(rates.input_per_million);
+  const output = nano(rates.output_per_million);
+  if (input === null || output === null) return "not_listed";
+  return {
+    input,
+    output,
+    cached: nano(rates.cached_input_per_million) ?? input,
+    written: nano(rates.cache_write_per_million) ?? input,
+  };
+}

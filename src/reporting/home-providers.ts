@@ -1,0 +1,117 @@
+// Who serves, the worst first: how each provider's routes stand and since when, how many calls failed, how long the first token
+// took.
+import type { z } from "zod";
+import type * as homeShapes from "../api/shapes/home.ts";
+import type { RouteState } from "../domain/release.ts";
+import { printTimeOrNull } from "../domain/print.ts";
+import type { RouteStanding } from "../releases/standing.ts";
+import { from, rowsOf } from "../store/query.ts";
+import type { LabelBook } from "./labels.ts";
+import { providerRows, type ProvidersPorts } from "./providers.ts";
+import { sinceRequest } from "./request-time.ts";
+
+type Row = z.output<typeof homeShapes.homeProviders>["data"][number];
+
+interface MatrixPorts extends ProvidersPorts {
+  labels: LabelBook;
+}
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+/** Of the last hour; more would say the same. */
+const TIMES_READ = 20_000;
+const STATES: readonly RouteState[] = ["disabled", "stale", "unhealthy", "live"];
+const organizations = from.selectFrom("organization").select("org_id");
+
+export async function providerMatrix(on: MatrixPorts): Promise<Row[]> {
+  const [rows, served, times] = [await providerRows(on), await servedOf(on), await timesOf(on)];
+  const standings = on.standings();
+  return rows
+    .map(({ name, errors }): Row => {
+      const routes = standings.filter(({ release }) => release.provider === name);
+      const worst = worstOf(routes);
+      const failed = errors.reduce((sum, { attempts }) => sum + attempts, 0);
+      const attempts = failed + (served.get(name) ?? 0);
+      const [most] = errors.toSorted((a, b) => b.attempts - a.attempts);
+      return {
+        provider: name,
+        state: worst?.state ?? "none",
+        reason: worst?.reason ?? null,
+        since: printTimeOrNull(worst?.sinceMs ?? null),
+        routes: routes.length,
+        live_routes: routes.filter(({ state }) => state === "live").length,
+        attempts,
+        failed,
+        error: most?.class ?? null,
+        served: attempts === 0 ? null : (attempts - failed) / attempts,
+        first_part_ms_p50: median(times.get(name) ?? []),
+      };
+    })
+    .toSorted((a, b) => badness(b) - badness(a) || (a.provider < b.provider ? -1 : 1));
+}
+
+/** Of the routes of a provider the one that is furthest from live, and the longest so. */
+function worstOf(routes: readonly RouteStanding[]): RouteStanding | undefined {
+  return routes.toSorted(
+    (a, b) =>
+      STATES.indexOf(a.state) - STATES.indexOf(b.state) || (a.sinceMs ?? Infinity) - (b.sinceMs ?? Infinity),
+  )[0];
+}
+
+/** What serves nobody, then what is not whole, then by the share of calls that failed. */
+function badness({ state, routes, live_routes: live, served }: Row): number {
+  if (routes === 0) return -1;
+  return (live === 0 ? 4 : 0) + (state === "live" ? 0 : 2) + (served === null ? 0 : 1 - served);
+}
+
+async function servedOf(on: MatrixPorts): Promise<Map<string, number>> {
+  const query = from
+    .selectFrom("request")
+    .where("org_id", "in", organizations)
+    .where("request_id", ">=", sinceRequest(on.clock.nowMs() - DAY_MS))
+    .where("state", "=", "settled")
+    .groupBy("release_digest")
+    .select((eb) => ["release_digest", eb.fn.countAll<bigint>().as("requests")]);
+  const rows = await rowsOf(on.sql, query);
+  const counts = new Map<string, number>();
+  await eachProvider(on, rows, (provider, { requests }) =>
+    counts.set(provider, (counts.get(provider) ?? 0) + Number(requests)),
+  );
+  return counts;
+}
+
+async function timesOf(on: MatrixPorts): Promise<Map<string, number[]>> {
+  const query = from
+    .selectFrom("request")
+    .where("org_id", "in", organizations)
+    .where("request_id", ">=", sinceRequest(on.clock.nowMs() - HOUR_MS))
+    .where("first_part_ms", "is not", null)
+    .select((eb) => ["release_digest", eb.ref("first_part_ms").$notNull().as("ms")])
+    .limit(TIMES_READ);
+  const rows = await rowsOf(on.sql, query);
+  const times = new Map<string, number[]>();
+  await eachProvider(on, rows, (provider, { ms }) => {
+    const known = times.get(provider) ?? [];
+    known.push(Number(ms));
+    times.set(provider, known);
+  });
+  return times;
+}
+
+/** By the release that served: a newer one of the same route changes nothing about who did. */
+async function eachProvider<Of extends { release_digest: string }>(
+  { labels }: MatrixPorts,
+  rows: readonly Of[],
+  take: (provider: string, row: Of) => void,
+): Promise<void> {
+  const releases = await labels.releasesOf([...new Set(rows.map((row) => row.release_digest))]);
+  for (const row of rows) {
+    const provider = releases.get(row.release_digest)?.provider;
+    if (provider !== undefined) take(provider, row);
+  }
+}
+
+function median(times: readonly number[]): number | null {
+  const sorted = times.toSorted((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)] ?? null;
+}

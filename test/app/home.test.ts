@@ -1,0 +1,82 @@
+// The operator's first page, block by block, on both stores: its sums are the ledger's, its order is worst first, and what ends
+// soon is there.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type Browser, firstOperator } from "../support/browser.ts";
+import { entitled } from "../support/entitled.ts";
+import { hello, startGateway, STORES, type TestGateway } from "../support/gateway.ts";
+import { PLAIN, RESEARCH } from "../support/models.ts";
+
+describe.each(STORES)("on %s", (store) => {
+  let gateway: TestGateway;
+  let root: Browser;
+  let charged = 0n;
+
+  beforeAll(async () => {
+    gateway = await startGateway({ store, providers: { silent: "http://127.0.0.1:9/v1" } });
+    root = await firstOperator(gateway);
+    for (let n = 0; n < 2; n += 1) {
+      const customer = await gateway.customer({ usd: "5" });
+      const before = await gateway.balance(customer);
+      expect((await gateway.chat(customer, hello())).status).toBe(200);
+      charged += before.available - (await gateway.balance(customer)).available;
+      await gateway.chat(customer, { ...hello(), model: "no-such-model" });
+    }
+  }, 60_000);
+  afterAll(() => gateway.stop());
+
+  const usd = (nano: bigint): string => `0.${String(nano).padStart(9, "0")}`;
+
+  test("traffic: what was charged by everybody, by the hour, to the last digit; refusals apart", async () => {
+    const traffic = await root.app("GET /operator/home/traffic");
+    expect(traffic).toMatchObject({
+      now: { requests: 2, charge_usd: usd(charged) },
+      before: { requests: 0, charge_usd: usd(0n) },
+      running: 0,
+      error_rate: 0,
+      refused: 2,
+    });
+    expect(traffic.hours).toHaveLength(24);
+    expect(traffic.hours.reduce((sum, { requests }) => sum + requests, 0)).toBe(2);
+    const margin = await root.app("GET /operator/home/margin");
+    expect(margin).toMatchObject({ charge_usd: usd(charged), margin_percent: null });
+    expect(margin.models.find(({ model }) => model === PLAIN.model)?.unknown).toBe("not_listed");
+  });
+
+  test("providers: the worst first, with its reason and since when", async () => {
+    const before = (await root.app("GET /operator/home/providers")).data;
+    expect(before.map(({ provider, state }) => [provider, state])).toEqual([
+      ["simulator", "live"],
+      ["silent", "none"],
+    ]);
+    expect(before[0]).toMatchObject({ attempts: 2, failed: 0, served: 1, routes: before[0]?.live_routes });
+    expect(before[0]?.first_part_ms_p50).toBeNumber();
+    const began = Date.now();
+    await root.app(
+      "POST /operator/providers/{provider}/open",
+      { provider: "simulator" },
+      { reason: "tried" },
+    );
+    const [worst] = (await root.app("GET /operator/home/providers")).data;
+    expect(worst).toMatchObject({ provider: "simulator", state: "unhealthy", live_routes: 0 });
+    expect(Date.parse(worst?.since ?? "")).toBeWithin(began - 1_000, Date.now() + 1_000);
+    await root.app("POST /operator/providers/{provider}/close", { provider: "simulator" });
+  });
+
+  test("what ends: the soonest first, what nobody wants left out", async () => {
+    const ends = async () =>
+      (await root.app("GET /operator/home/ending")).data.map(({ kind, title, over }) => [kind, title, over]);
+    expect(await ends()).toEqual([]);
+    const soon = { ...PLAIN, version: (PLAIN.version ?? 1) + 1 };
+    expect((await gateway.publish(soon, { expiresInMs: 86_400_000 })).status).toBe(200);
+    const route = `${PLAIN.model}@simulator/local`;
+    expect(await ends()).toEqual([["release", route, false]]);
+    const { id: org } = await root.app("POST /operator/organizations", {}, { name: "Lab" });
+    await entitled(gateway, { org, model: RESEARCH.model, untilMs: Date.now() + 3 * 86_400_000 });
+    expect(await ends()).toEqual([
+      ["release", route, false],
+      ["entitlement", RESEARCH.model, false],
+    ]);
+    await root.app("POST /operator/routes/disable", {}, { route, reason: "why" });
+    expect(await ends()).toEqual([["entitlement", RESEARCH.model, false]]);
+  });
+});
