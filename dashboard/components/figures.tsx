@@ -32,7 +32,7 @@ function Amount({ printed }: { printed: string }) {
 export function Time({ at }: { at: string }) {
   const local = useTimeDisplay() === "local";
   return (
-    <time className="figures" dateTime={at} title={local ? formatTime(at) : localTime(at)}>
+    <time className="figures" dateTime={at} title={`${local ? formatTime(at) : localTime(at)} · ${at}`}>
       <DayAndClock printed={local ? formatLocalTime(at) : formatTime(at)} />
     </time>
   );
@@ -54,7 +54,7 @@ export const Ago = ({ at, never = "never" }: { at: string | null; never?: string
   at === null ? (
     <span>{never}</span>
   ) : (
-    <time className="figures" dateTime={at} title={`${formatTime(at)} · ${localTime(at)}`}>
+    <time className="figures" dateTime={at} title={`${formatTime(at)} · ${localTime(at)} · ${at}`}>
       {relativeTime(at)}
     </time>
   );

@@ -126,8 +126,8 @@ export const activityStateNames: Record<ActivityState, string> = {
   replay: "repeated",
 };
 
-/** Of a route's breaker. */
-export const circuitNames = { closed: "closed", open: "open", half_open: "half open" } as const;
+/** Of a route's breaker: whether calls go through it. */
+export const circuitNames = { closed: "go through", open: "stopped", half_open: "one at a time" } as const;
 
 export const figureTexts = {
   view: "View",

@@ -88,7 +88,7 @@ export const operatorRoutesTexts = {
     release: "Release",
     expires: "Expires",
     price: "Price in / out per 1 M",
-    circuit: "Circuit",
+    circuit: "Calls",
     recent: "Last 5 minutes",
     actions: "Actions",
     day: "Day (UTC)",
