@@ -44,7 +44,7 @@ test.each([
       from: { available_usd: "1.000000000" },
       to: { available_usd: "6.000000000" },
     }),
-    "granted credits; available went from $1.00 to $6.00",
+    "granted credits, operator: INV-1; available went from $1.00 to $6.00",
   ],
   [
     line("route.disable", { target: "r-1", target_name: null, to: { disabled: true, reason: "too slow" } }),

@@ -52,11 +52,11 @@ const SENTENCES: Readonly<Record<string, (line: Line) => Part[]>> = {
         ]
       : ["switched automatic top-up off"],
   "card.remove": () => ["removed the saved card"],
-  "credits.chargeback": (line) => ["took credits back after a chargeback", available(line)],
-  "credits.grant": (line) => ["granted credits", available(line)],
-  "credits.purchase": (line) => ["credited a purchase", available(line)],
-  "credits.refund": (line) => ["gave credits back for a request", available(line)],
-  "credits.reason": ({ after }) => ["gave the reason of a credit", ...because(after["reason"])],
+  "credits.chargeback": (line) => ["took credits back after a chargeback, ", line.it, available(line)],
+  "credits.grant": (line) => ["granted credits, ", line.it, available(line)],
+  "credits.purchase": (line) => ["credited a purchase, ", line.it, available(line)],
+  "credits.refund": (line) => ["gave credits back for the request ", line.it, available(line)],
+  "credits.reason": ({ it, after }) => ["gave the reason of the credit ", it, ...because(after["reason"])],
   "device.approve": ({ after }) => ["let the command line on ", named(after["host"]), " in"],
   "device.decline": ({ after }) => ["turned the command line on ", named(after["host"]), " away"],
   "entitlement.request": ({ after }) => [
