@@ -1,7 +1,7 @@
 // What each rule finds now: pure judgements over figures of the ledger, the route table and the payments room. A figure that
 // would hang about its threshold has a margin before it counts as over, so that one crossing is one message.
 import { addUsd, formatUsd, type NanoUsd, nanoUsd, subUsd } from "../domain/money.ts";
-import { printDay, printTime } from "../domain/print.ts";
+import { printDay, printMinute, printTime } from "../domain/print.ts";
 import type { Reading, Rule } from "./alert.ts";
 import type { BalanceRecord } from "../ledger/ledger.ts";
 import type { KeyRecord } from "../registry/api-keys.ts";
@@ -143,7 +143,7 @@ async function routes(figures: Figures): Promise<Reading[]> {
       // A circuit that opens for a moment is not news.
       standing: soon || state === "disabled" || state === "stale" ? "crossed" : "clear",
       text: soon
-        ? `The release of route ${route} expires at ${expires}; without a newer one ${model} stops on it.`
+        ? `The release of route ${route} expires at ${printMinute(expiresAtMs)}; without a newer one ${model} stops on it.`
         : `Route ${route} of ${model} is ${state}.`,
       facts: { route, model, state, expires_at: expires },
     };

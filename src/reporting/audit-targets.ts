@@ -43,6 +43,10 @@ const LOOK_UPS: Readonly<Record<string, LookUp>> = {
     (await rowsOf(sql, from.selectFrom("entitlement").select(["id", "model"]).where("id", "in", ids))).map(
       ({ id, model }) => [id, model],
     ),
+  limits: async (on, ids) => [
+    ...((await LOOK_UPS["key"]?.(on, ids)) ?? []),
+    ...(await organizationNames(on.sql, ids)),
+  ],
   member: persons,
   operator: persons,
   person: persons,

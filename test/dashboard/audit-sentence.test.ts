@@ -38,6 +38,22 @@ test.each([
     "changed the role of Ada from viewer to admin",
   ],
   [
+    line("credits.refund", {
+      target: 'req_1 ["operator","REF-1"]',
+      target_name: null,
+      from: { available_usd: "1.000000000" },
+      to: { available_usd: "1.000000500" },
+    }),
+    "gave credits back for the request req_1, operator: REF-1; available went from $1.00 to $1.0000005",
+  ],
+  [
+    line("limits.set", {
+      from: { model: "m", set_by: "operator", requests_per_minute: null, concurrent: 5 },
+      to: { model: "m", set_by: "operator", requests_per_minute: 60, concurrent: 5 },
+    }),
+    "set the rate limits of Batch on m, requests per minute from none to 60",
+  ],
+  [
     line("credits.grant", {
       target: '["operator","INV-1"]',
       target_name: null,

@@ -52,7 +52,7 @@ const deliveryColumns = (channels: Names): Column<AlertDelivery>[] => [
           </Text>
         )}
         <Text size="xs" c="dimmed">
-          {words.tries(tries)}
+          {tries > 0 && words.tries(tries)}
           {status !== null && reason === null && ` · ${status}`}
           {state === "waiting" && next_try_at !== null && (
             <>

@@ -11,7 +11,14 @@ import { rawOf, sentenceOf } from "./sentence.ts";
 export type AuditRow = Row<"GET /operator/audit">;
 
 /** Who: by name, by what it is called here, or by its id. */
-const actorOf = ({ actor }: AuditRow): string => actor.name ?? words.actors[actor.id] ?? actor.id;
+function actorOf({ actor: { id, name } }: AuditRow): string {
+  const [kind = "", of] = id.split(" ");
+  const known = words.actors[id];
+  if (name !== null || known !== undefined) return name ?? known ?? id;
+  // A payment service and the order that it paid.
+  const service = of === undefined ? undefined : words.actors[kind];
+  return service === undefined ? id : `${service} (${of})`;
+}
 
 /** What happened, with the names in it set apart. */
 export const Sentence = ({ of }: { of: AuditRow }) => (

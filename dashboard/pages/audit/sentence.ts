@@ -1,6 +1,6 @@
 // A line of the audit log as a sentence: "raised the monthly limit of key *Batch* from $5.00 to $10.00". Who did it stands before
 // it, the line as it is kept behind it. What nobody wrote a sentence for is told in the words of its action.
-import { compareMoney, formatMoney } from "../../format/money.ts";
+import { compareMoney, exactMoney, formatMoney } from "../../format/money.ts";
 import { formatTarget } from "../../format/change.ts";
 import { formatDay } from "../../format/time.ts";
 import type { Row } from "../../api/routes.ts";
@@ -19,14 +19,17 @@ interface Line {
 
 const named = (text: unknown): Part => ({ name: typeof text === "string" ? text : JSON.stringify(text) });
 const textOf = (value: unknown): string =>
-  typeof value === "string" ? value : JSON.stringify(value ?? null);
+  value === null || value === undefined ? "none" : typeof value === "string" ? value : JSON.stringify(value);
 const usd = (value: unknown): string => (typeof value === "string" ? formatMoney(value) : "none");
 const because = (reason: unknown): Part[] => (typeof reason === "string" ? [`: ${reason}`] : []);
 const fromTo = (before: unknown, after: unknown): Part[] => [" from ", named(before), " to ", named(after)];
-const available = ({ before, after }: Line): string =>
-  typeof before["available_usd"] === "string"
-    ? `; available went from ${usd(before["available_usd"])} to ${usd(after["available_usd"])}`
-    : "";
+/** With every digit where they would read the same. */
+function available({ before, after }: Line): string {
+  const [was, is] = [before["available_usd"], after["available_usd"]];
+  if (typeof was !== "string" || typeof is !== "string") return "";
+  const print = formatMoney(was) === formatMoney(is) ? exactMoney : formatMoney;
+  return `; available went from ${print(was)} to ${print(is)}`;
+}
 
 const SENTENCES: Readonly<Record<string, (line: Line) => Part[]>> = {
   "alert_channel.create": ({ after }) => [
@@ -83,10 +86,16 @@ const SENTENCES: Readonly<Record<string, (line: Line) => Part[]>> = {
   "key.limit": (line) => limited(line),
   "key.rename": ({ before, after }) => ["renamed a key", ...fromTo(before["name"], after["name"])],
   "key.revoke": ({ it }) => ["revoked the key ", it],
+  "limits.set": ({ it, before, after }) => [
+    "set the rate limits of ",
+    it,
+    ...(after["model"] === undefined ? [] : [" on ", named(after["model"])]),
+    ...changesOf(before, after),
+  ],
   "management_key.create": ({ after }) => ["created the management key ", named(after["name"])],
   "management_key.revoke": ({ it }) => ["revoked the management key ", it],
   "member.invite": ({ after }) => ["invited ", named(after["email"]), ` as ${textOf(after["role"])}`],
-  "member.join": ({ it, after }) => [it, ` joined as ${textOf(after["role"])}`],
+  "member.join": ({ after }) => [`joined as ${textOf(after["role"])}`],
   "member.leave": () => ["left the organization"],
   "member.remove": ({ it, before }) => ["removed ", it, ` (${textOf(before["role"])}) from the organization`],
   "member.role": ({ it, before, after }) => [
@@ -109,10 +118,17 @@ const SENTENCES: Readonly<Record<string, (line: Line) => Part[]>> = {
             ? "now asks members for a second factor"
             : "no longer asks members for a second factor",
         ],
+  "person.backup_codes": () => ["made new backup codes"],
   "person.first": () => ["made the first account, an operator"],
+  "person.passkey_add": () => ["added a passkey"],
+  "person.passkey_remove": () => ["removed a passkey"],
   "person.password": () => ["changed a password"],
   "person.rename": ({ before, after }) => ["changed a name", ...fromTo(before["name"], after["name"])],
   "person.reset": ({ it }) => ["made a link for a new password of ", it],
+  "person.second_factor_off": () => ["switched the second factor off"],
+  "person.second_factor_on": () => ["switched the second factor on"],
+  "person.sign_in": () => ["signed in"],
+  "person.sign_out": () => ["signed out"],
   "person.session_end": () => ["ended a session"],
   "provider.open": ({ it, after }) => [
     "took the provider ",
@@ -184,16 +200,22 @@ export const rawOf = ({ action, target, before, after }: Told): string =>
   ].join("\n");
 
 /** `key.pause` of a later version is `key pause: Batch, on true`. */
-function inItsOwnWords(action: string, { it, before, after }: Line): Part[] {
-  const changes = Object.entries(after).map(([field, value]) => {
-    const was = before[field];
-    const words = field.replaceAll("_", " ");
-    return was === undefined
-      ? `, ${words} ${textOf(value)}`
-      : `, ${words} from ${textOf(was)} to ${textOf(value)}`;
-  });
-  return [`${action.replaceAll(/[._]/g, " ")}: `, it, ...changes];
-}
+const inItsOwnWords = (action: string, { it, before, after }: Line): Part[] => [
+  `${action.replaceAll(/[._]/g, " ")}: `,
+  it,
+  ...changesOf(before, after),
+];
+
+/** What is not as it was. */
+const changesOf = (before: Values, after: Values): string[] =>
+  Object.entries(after)
+    .filter(([field, value]) => textOf(before[field]) !== textOf(value))
+    .map(([field, value]) => {
+      const words = field.replaceAll("_", " ");
+      return before[field] === undefined
+        ? `, ${words} ${textOf(value)}`
+        : `, ${words} from ${textOf(before[field])} to ${textOf(value)}`;
+    });
 
 function valuesOf(json: string | null): Values {
   try {

@@ -33,8 +33,9 @@ export const auditTexts = {
     "first start": "The gateway at its first start",
     demo: "The gateway's demo",
     stripe: "Stripe",
-    test: "The test of payments",
+    test: "The payment test",
     manual: "A payment by hand",
+    seed: "The seed command",
   } as Readonly<Record<string, string>>,
   line: {
     title: "Line of the log",

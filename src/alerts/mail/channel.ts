@@ -1,7 +1,7 @@
 // The channel `mail`: a message in the mailbox of a member. Only members get them, at the moment of each try: the figures
 // are the organization's, and nobody makes this gateway write to strangers.
 import { isMailAddress } from "../../domain/mail-address.ts";
-import { printTime } from "../../domain/print.ts";
+import { printMinute } from "../../domain/print.ts";
 import type { Channel, Delivery } from "../alert.ts";
 import type { Sent } from "../sent.ts";
 import { TargetRefusal } from "../target.ts";
@@ -54,7 +54,7 @@ const bodyOf = (on: { text: string; name: string; page: string; atMs: number }):
   [
     on.text,
     "",
-    `${printTime(on.atMs).slice(0, 16).replace("T", " ")} UTC`,
+    printMinute(on.atMs),
     "",
     `All alerts and their rules: ${on.page}`,
     `You get this mail because the channel "${on.name}" there names your address.`,
