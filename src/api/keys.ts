@@ -5,6 +5,7 @@ import { allowance } from "../domain/roles.ts";
 import { notFound } from "../domain/unknown-record.ts";
 import { printTime } from "../domain/print.ts";
 import { keyDay, makersOf } from "../reporting/key-makers.ts";
+import { type KeyPace, keyPaces, reachesLimitOn } from "../reporting/key-pace.ts";
 import { endpoint, type PersonCaller } from "./endpoint.ts";
 import type { Rooms } from "./rooms.ts";
 import { id, keyId, orgId } from "./shapes/fields.ts";
@@ -285,6 +286,11 @@ async function printed(
   const people = new Map((await rooms.people.persons(asked)).map(({ id, name }) => [id, name]));
   const members = new Set(found.members);
   const standing = await changesKeys(rooms, found.org, caller);
+  const nowMs = rooms.nowMs();
+  const only = found.keys.length === 1 ? (found.keys[0]?.id ?? null) : null;
+  const bounded = found.keys.some(({ limit_usd }) => limit_usd !== null);
+  const terms = { organizationId: found.org, only, nowMs };
+  const paces = bounded ? await keyPaces(rooms.reports.sql, terms) : new Map<string, KeyPace>();
   return found.keys.map((key) => {
     const maker = found.makers.get(key.id) ?? null;
     const name = maker === null ? undefined : people.get(maker);
@@ -292,7 +298,7 @@ async function printed(
       maker === null || name === undefined ? null : { id: maker, name, left: !members.has(maker) };
     const mine = maker === caller.signedIn.person.id;
     const changeable = standing === "all" || (standing === "own" && mine);
-    return printKey(key, { created_by, changeable, nowMs: rooms.nowMs() });
+    return printKey(key, { created_by, changeable, nowMs, pace: paces.get(key.id) });
   });
 }
 
@@ -309,7 +315,12 @@ async function changesKeys(
 
 function printKey(
   key: KeyJson,
-  { created_by, changeable, nowMs }: Pick<KeyRow, "created_by" | "changeable"> & { nowMs: number },
+  {
+    created_by,
+    changeable,
+    nowMs,
+    pace,
+  }: Pick<KeyRow, "created_by" | "changeable"> & { nowMs: number; pace: KeyPace | undefined },
 ): KeyRow {
   const now = new Date(nowMs);
   const month = printTime(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1));
@@ -319,8 +330,17 @@ function printKey(
     state: key.status === "active" && key.blocked_by_limit ? "blocked_by_limit" : key.status,
     left_usd: leftOf(key),
     resets_at: key.blocked_until ?? month,
+    reaches_limit_on: key.status === "active" ? limitDay(key, pace, nowMs) : null,
     changeable,
   };
+}
+
+function limitDay(key: KeyJson, pace: KeyPace | undefined, nowMs: number): string | null {
+  const [limit, monthSpend] = [key.limit_usd, key.month_spend_usd].map((text) =>
+    text === null ? null : parseUsd(text),
+  );
+  if (limit === null || limit === undefined || monthSpend === null || monthSpend === undefined) return null;
+  return reachesLimitOn({ limit, monthSpend, createdAtMs: Date.parse(key.created_at) }, pace, nowMs);
 }
 
 /** Until the first of its limits is reached. */

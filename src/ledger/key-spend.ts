@@ -2,6 +2,7 @@
 // are found model by model: what was longer ago is not looked at.
 import { type NanoUsd, nanoUsd } from "../domain/money.ts";
 import { utcDay, weekOf } from "../lib/clock.ts";
+import type { Dialect } from "../store/sql.ts";
 import { type Cell, int, money, text } from "./cell.ts";
 import type { KeySpend, NotedHold } from "./key-spans.ts";
 
@@ -16,8 +17,15 @@ const SLACK_MS = 2 * 3_600_000;
 /** The first hour, since the Unix epoch, that a week of about now may begin with. */
 export const weekFromHour = (aboutMs: number): number => weekOf(utcDay(aboutMs - SLACK_MS)) * 24;
 
-/** `keys`: a SELECT of `org_id` and `key_id`; `sum`: of `u.charge`. `?3` is the first hour. */
-export const spentByDay = (keys: string, sum: string): string => `
+/** Of one model of a key: PostgreSQL would walk through the table rather than look up each, were it not told to. */
+const HOURS: Readonly<Record<Dialect, string>> = {
+  sqlite: `CROSS JOIN usage_hour u
+  WHERE u.org_id = d.org_id AND u.key_id = d.key_id AND u.model = d.model AND u.hour >= ?3`,
+  postgresql: `CROSS JOIN LATERAL (SELECT h.key_id, h.hour, h.charge FROM usage_hour h
+    WHERE h.org_id = d.org_id AND h.key_id = d.key_id AND h.model = d.model AND h.hour >= ?3 OFFSET 0) u`,
+};
+
+const spentIn = (dialect: Dialect, keys: string, sum: string): string => `
   WITH RECURSIVE used (org_id, key_id, model) AS (
     SELECT k.org_id, k.key_id,
       (SELECT min(f.model) FROM usage_hour f WHERE f.org_id = k.org_id AND f.key_id = k.key_id)
@@ -27,9 +35,14 @@ export const spentByDay = (keys: string, sum: string): string => `
       WHERE n.org_id = d.org_id AND n.key_id = d.key_id AND n.model > d.model)
     FROM used d WHERE d.model IS NOT NULL)
   SELECT u.key_id, u.hour / 24 AS day, ${sum}
-  FROM used d CROSS JOIN usage_hour u
-  WHERE u.org_id = d.org_id AND u.key_id = d.key_id AND u.model = d.model AND u.hour >= ?3
+  FROM used d ${HOURS[dialect]}
   GROUP BY u.key_id, u.hour / 24`;
+
+/** `keys`: a SELECT of `org_id` and `key_id`; `sum`: of `u.charge`. `?3` is the first hour. */
+export const spentByDay = (keys: string, sum: string): Readonly<Record<Dialect, string>> => ({
+  sqlite: spentIn("sqlite", keys, sum),
+  postgresql: spentIn("postgresql", keys, sum),
+});
 
 /** Noted holds, each with its request as far as that is there. */
 export const NOTED_HOLDS = `

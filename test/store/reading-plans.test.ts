@@ -172,7 +172,16 @@ function roomsOn(sql: Sql): Partial<Rooms> {
     keys: {
       list: () =>
         Promise.resolve({
-          data: [{ id: "key_1", limit_usd: null, day_limit_usd: null, week_limit_usd: null }],
+          data: [
+            {
+              id: "key_1",
+              limit_usd: "5.000000000",
+              month_spend_usd: "0.000000000",
+              held_usd: "0.000000000",
+              day_limit_usd: null,
+              week_limit_usd: null,
+            },
+          ],
         }),
     },
   };

@@ -150,6 +150,11 @@ function Spent({ of }: { of: Key }) {
         )}
       </span>
       {of.limit_usd !== null && <Meter percent={percent} label={words.ofLimit(percent.toFixed(0))} />}
+      {of.reaches_limit_on !== null && (
+        <Text size="xs" c="dimmed" title={words.paceHelp}>
+          {words.reaches(formatDay(of.reaches_limit_on))}
+        </Text>
+      )}
       <Within limit={of.week_limit_usd} of={of.week} words={words.ofWeek} />
       <Within limit={of.day_limit_usd} of={of.day} words={words.ofDay} />
     </Stack>

@@ -27,6 +27,8 @@ export const keysTexts = {
   expiresHelp: "At 00:00 UTC, for good.",
   expiresNever: "Never",
   endsOn: (day: string) => `ends ${day}`,
+  reaches: (day: string) => `reaches its limit on ${day}`,
+  paceHelp: "At the pace of its last seven full days, UTC.",
   ofWeek: "this week",
   ofDay: "today",
   pause: "Pause",

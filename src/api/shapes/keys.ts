@@ -70,6 +70,8 @@ export const key = keyRecord.extend({
   left_usd: usd.nullable(),
   /** When the limit that is reached, or else the month, counts from zero again. */
   resets_at: time,
+  /** The UTC day on which it reaches its monthly limit at the pace of its last seven days; null: not this month, or not known. */
+  reaches_limit_on: z.iso.date().nullable(),
   /** Whether this person may edit, replace and revoke it. */
   changeable: z.boolean(),
 });

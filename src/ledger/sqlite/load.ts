@@ -49,7 +49,9 @@ export class SqliteLoad {
       `SELECT ${selected(LOAD.keyMonth, "m")} FROM key_month m
        WHERE m.org_id = ?1 AND m.key_id = ?2 AND m.month = ?3`,
     );
-    this.spentByDay = prepare(spentByDay("SELECT ?1 AS org_id, ?2 AS key_id", saturatedSum("u.charge")));
+    this.spentByDay = prepare(
+      spentByDay("SELECT ?1 AS org_id, ?2 AS key_id", saturatedSum("u.charge")).sqlite,
+    );
     this.notedHolds = prepare(`${NOTED_HOLDS} WHERE h.org_id = ?1 AND h.key_id = ?2`);
     this.claim = prepare(
       `SELECT ${selected(LOAD.claim, "c")}, ${selected(LOAD.claiming, "r")},

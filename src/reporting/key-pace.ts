@@ -1,0 +1,60 @@
+// When a key reaches its monthly limit at the pace of its last seven full days. The rule: what it spent on those days, by as many
+// of them as it has been there, goes on evenly from now. Nothing is said before it has spent on three of them, nor of a day
+// that the month does not have any more: then it counts from zero.
+import { nanoUsd, type NanoUsd, ZERO_USD } from "../domain/money.ts";
+import { printTime } from "../domain/print.ts";
+import { spentByDay } from "../ledger/key-spend.ts";
+import { DAY_MS, nextUtcMonth, utcDay } from "../lib/clock.ts";
+import { numberOf, type Sql, sumColumns, sumOf, textOf } from "../store/sql.ts";
+
+const DAYS = 7;
+const DAYS_WITH_SPEND_MIN = 3;
+
+/** Of the seven full days before today. */
+export interface KeyPace {
+  spent: NanoUsd;
+  daysWithSpend: number;
+}
+
+const SPENT = spentByDay(
+  "SELECT org_id, key_id FROM api_key WHERE org_id = ?1 AND limit_nano IS NOT NULL AND (?2 = '' OR key_id = ?2)",
+  sumColumns("u.charge", "charge"),
+);
+
+/** Of the organization's keys that have a monthly limit, or of one of them. */
+export async function keyPaces(
+  sql: Sql,
+  { organizationId, only, nowMs }: { organizationId: string; only: string | null; nowMs: number },
+): Promise<Map<string, KeyPace>> {
+  const today = utcDay(nowMs);
+  const paces = new Map<string, KeyPace>();
+  for (const row of await sql.rows(SPENT[sql.dialect], organizationId, only ?? "", (today - DAYS) * 24)) {
+    const charge = sumOf(row, "charge");
+    if (numberOf(row["day"]) >= today || charge === 0n) continue;
+    const id = textOf(row["key_id"]);
+    const { spent, daysWithSpend } = paces.get(id) ?? { spent: ZERO_USD, daysWithSpend: 0 };
+    paces.set(id, { spent: nanoUsd(spent + charge), daysWithSpend: daysWithSpend + 1 });
+  }
+  return paces;
+}
+
+interface Bounded {
+  limit: NanoUsd;
+  monthSpend: NanoUsd;
+  createdAtMs: number;
+}
+
+/** The UTC day, `YYYY-MM-DD`; null: not this month, reached already, or too little is known. */
+export function reachesLimitOn(
+  { limit, monthSpend, createdAtMs }: Bounded,
+  pace: KeyPace | undefined,
+  nowMs: number,
+): string | null {
+  if (pace === undefined || pace.daysWithSpend < DAYS_WITH_SPEND_MIN || monthSpend >= limit) return null;
+  const age = utcDay(nowMs) - utcDay(createdAtMs); // of a damaged row it may be no number
+  const days = Number.isFinite(age) ? Math.min(DAYS, Math.max(pace.daysWithSpend, age)) : DAYS;
+  const left = limit - monthSpend;
+  const inMs = (left * BigInt(days * DAY_MS)) / pace.spent;
+  const atMs = BigInt(nowMs) + inMs;
+  return atMs < BigInt(nextUtcMonth(nowMs)) ? printTime(Number(atMs)).slice(0, "2026-11-26".length) : null;
+}
