@@ -32,12 +32,23 @@ interface DataTableProps<Row> {
   more?: { load: () => void; loading: boolean } | undefined;
   /** Said where there are no rows; otherwise that nothing matches. */
   none?: string;
+  /** One line for each row: what is longer is cut, and said whole on hover. */
+  dense?: boolean;
 }
 
 /** Links are readable on it, in the dark, too. */
 const HOVERED = "light-dark(var(--mantine-color-gray-1), var(--mantine-color-dark-6))";
 
-export function DataTable<Row>({ label, rows, columns, rowKey, onOpen, more, none }: DataTableProps<Row>) {
+export function DataTable<Row>({
+  label,
+  rows,
+  columns,
+  rowKey,
+  onOpen,
+  more,
+  none,
+  dense = false,
+}: DataTableProps<Row>) {
   const [order, turn] = useOrder(columns);
   const by = columns.find(({ title }) => title === order?.title)?.order;
   const shown = by === undefined ? rows : sorted(rows, by, order?.down ?? false);
@@ -49,7 +60,7 @@ export function DataTable<Row>({ label, rows, columns, rowKey, onOpen, more, non
     <Paper withBorder className="table-frame">
       <div
         ref={box}
-        className="table-scroll"
+        className={dense ? "table-scroll dense" : "table-scroll"}
         // Only what fits can have a head that stays: a box that scrolls sideways would keep it for itself.
         data-fits={width > 0 && wanted <= Math.ceil(width) ? "" : undefined}
         role="region"

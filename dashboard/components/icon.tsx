@@ -28,6 +28,7 @@ const SHAPES = {
   cross: "M6 6l12 12M18 6L6 18",
   clock: "M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18zM12 7v5l3 2",
   warning: "M12 4l9 16H3zM12 10v4M12 17h.01",
+  columns: "M4 5h16v14H4zM9.5 5v14M15 5v14",
   pause: "M9 5v14M15 5v14",
   repeat: "M4 11a8 8 0 0 1 14-4l2 2M20 4v5h-5M20 13a8 8 0 0 1-14 4l-2-2M4 20v-5h5",
   copy: "M9 9h11v11H9zM5 15H4V4h11v1",

@@ -1,7 +1,7 @@
 // Links inside the dashboard: real anchors, so that they open in a new tab, with the router's navigation on a click.
 import { Anchor, type AnchorProps, Button, type ButtonProps } from "@mantine/core";
 import { createLink } from "@tanstack/react-router";
-import type { AnchorHTMLAttributes, ReactNode, Ref } from "react";
+import type { AnchorHTMLAttributes, MouseEvent, ReactNode, Ref } from "react";
 
 type Rest = Omit<AnchorHTMLAttributes<HTMLAnchorElement>, keyof AnchorProps> & {
   ref?: Ref<HTMLAnchorElement>;
@@ -20,3 +20,23 @@ export const Link = createLink(PlainAnchor);
 export const ButtonLink = createLink(PlainButton);
 /** An anchor without a look of its own. */
 export const BareLink = createLink(PlainTile);
+
+/** Of many in a table: it does not follow the address, so that none of them is drawn again when that changes. */
+export const QuietLink = (to: { href: string; open: () => void; children: ReactNode }) => (
+  <Anchor
+    href={to.href}
+    size="sm"
+    fw={600}
+    onClick={(event) => {
+      if (!isPlain(event)) return;
+      event.preventDefault();
+      to.open();
+    }}
+  >
+    {to.children}
+  </Anchor>
+);
+
+/** A click that asks for no tab, no window and no download. */
+const isPlain = ({ button, metaKey, ctrlKey, shiftKey, altKey }: MouseEvent): boolean =>
+  button === 0 && !metaKey && !ctrlKey && !shiftKey && !altKey;

@@ -15,7 +15,11 @@ export interface Order {
 
 /** The order and what a click on a header does: down, then up, then as the server has it. */
 export function useOrder(columns: readonly Sortable[]): [Order | null, (title: string) => void] {
-  const { [SORT]: sort }: Record<string, unknown> = useSearch({ strict: false });
+  // Of the address only this: a table is not drawn again when something else in it changes.
+  const sort: unknown = useSearch({
+    strict: false,
+    select: (search) => (search as Record<string, unknown>)[SORT],
+  });
   const navigate = useNavigate();
   const wanted = typeof sort === "string" ? sort : "";
   const down = wanted.startsWith("-");

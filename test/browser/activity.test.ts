@@ -103,10 +103,45 @@ test("a key is chosen by its name, a bar of the histogram opens its hour, and on
   expect(await visitor.axe()).toEqual([]);
   await visitor.resize(NARROW);
   expect(await visitor.overflow()).toBeLessThanOrEqual(0);
-  await visitor.resize({ width: 1800, height: 860 });
-  await page.getByRole("columnheader", { name: words.columns.id }).waitFor();
-  expect(await visitor.overflow()).toBeLessThanOrEqual(0);
   await visitor.resize(DESKTOP);
+  expect(visitor.complained()).toEqual([]);
+});
+
+test("columns are chosen by each person and stay chosen; a row is one line, and nothing jumps while the page comes", async () => {
+  await openActivity("range=24h");
+  const { page } = visitor;
+  expect(await page.getByRole("columnheader", { name: words.columns.id }).count()).toBe(0);
+  await page.getByRole("button", { name: words.chooseColumns }).click();
+  await page.getByRole("checkbox", { name: words.columns.id }).check();
+  await page.getByRole("checkbox", { name: words.columns.total }).uncheck();
+  expect(await visitor.axe()).toEqual([]);
+  await openActivity("range=24h");
+  await page.getByRole("columnheader", { name: words.columns.id }).waitFor();
+  expect(await page.getByRole("columnheader", { name: words.columns.total }).count()).toBe(0);
+  const heights = await rows().evaluateAll((found) => found.map((row) => row.getBoundingClientRect().height));
+  expect(Math.max(...heights)).toBeLessThanOrEqual(42);
+  const shifted = await page.evaluate<number>(`new Promise((resolve) => {
+    let sum = 0;
+    new PerformanceObserver((list) => list.getEntries().forEach((entry) => (sum += entry.value))).observe({
+      type: "layout-shift", buffered: true });
+    setTimeout(() => resolve(sum), 100);
+  })`);
+  expect(shifted).toBeLessThanOrEqual(0.1);
+  expect(await visitor.overflow()).toBeLessThanOrEqual(0);
+  expect(visitor.complained()).toEqual([]);
+});
+
+test("the drawer of a refusal says which field decided, and gives the request to send again", async () => {
+  await send({ max_tokens: 0 });
+  const [row] = await listed("?limit=1");
+  await openActivity(`req=${row?.id}`);
+  const drawer = visitor.page.getByRole("dialog");
+  const decided = drawer.getByRole("region", { name: words.decided });
+  expect(await decided.innerText()).toContain(`${words.figures.param}\tmax_tokens`);
+  await drawer.getByRole("button", { name: words.copyCurl }).waitFor();
+  const again = drawer.getByRole("link", { name: words.inPlayground });
+  expect(await again.getAttribute("href")).toContain("model=plain-1");
+  expect(await visitor.axe()).toEqual([]);
   expect(visitor.complained()).toEqual([]);
 });
 

@@ -1,10 +1,9 @@
-// The columns of the activity table.
-import { Code, Stack, Text } from "@mantine/core";
+// The columns of the activity table: one line each, so that many rows are seen at once; the rest is in the drawer.
+import { Code, Group } from "@mantine/core";
 import type { Row } from "../../api/routes.ts";
 import type { Column } from "../../components/data-table.tsx";
 import { Money, Time } from "../../components/figures.tsx";
-import { Link } from "../../components/link.tsx";
-import { NextStep } from "../../components/next-step.tsx";
+import { QuietLink } from "../../components/link.tsx";
 import { StateBadge } from "../../components/state-badge.tsx";
 import { formatCount } from "../../format/count.ts";
 import { formatSpan } from "../../format/time.ts";
@@ -12,108 +11,102 @@ import { activityStateNames } from "../../components/texts.ts";
 import { activityTexts as words } from "./texts.ts";
 
 type ActivityRow = Row<"GET /orgs/{org}/activity">;
+type Cell = Omit<Column<ActivityRow>, "title">;
 
-export const activityColumns = (org: string): Column<ActivityRow>[] => [
-  {
-    title: words.columns.time,
-    always: true,
+/** Those that may be left out. */
+const COLUMNS = {
+  model: {
     cell: (row) => (
-      <Link to="." search={(now: object) => ({ ...now, req: row.id })} resetScroll={false} size="sm" fw={600}>
-        <Time at={row.at} />
-      </Link>
+      <span className="name" title={row.model ?? undefined}>
+        {row.model ?? (row.requests === 1 ? words.noModel : words.severalModels)}
+      </span>
     ),
   },
-  {
-    title: words.columns.state,
-    always: true,
-    cell: (row) => (
-      <Stack gap={2} align="flex-start">
-        <State of={row} />
-        {row.code !== null && (
-          <>
-            <Code className="name">{row.code}</Code>
-            <NextStep code={row.code} of={{ org, key: row.key.id, model: row.model }} />
-          </>
-        )}
-      </Stack>
+  key: {
+    cell: ({ key }) => (
+      <span className="name" title={key.name}>
+        {key.name}
+      </span>
     ),
   },
-  {
-    title: words.columns.model,
-    cell: (row) => (
-      <Stack gap={0}>
-        <span className="name">
-          {row.model ?? (row.requests === 1 ? words.noModel : words.severalModels)}
-        </span>
-        <Text size="xs" c="dimmed" className="name">
-          {row.key.name}
-        </Text>
-      </Stack>
-    ),
-  },
-  {
-    title: words.columns.tokens,
+  tokens: {
     figures: true,
     cell: ({ input_tokens, output_tokens }) =>
       input_tokens === null ? "–" : `${formatCount(input_tokens)} → ${formatCount(output_tokens ?? 0)}`,
   },
-  {
-    title: words.columns.charge,
-    always: true,
-    figures: true,
-    cell: ({ charge_usd }) => <Money usd={charge_usd} />,
-  },
-  {
-    title: words.columns.first,
+  first: {
     figures: true,
     cell: ({ first_part_ms }) => (first_part_ms === null ? "–" : formatSpan(first_part_ms)),
   },
-  {
-    title: words.columns.total,
+  total: {
     figures: true,
     cell: ({ total_ms }) => (total_ms === null ? "–" : formatSpan(total_ms)),
   },
-  {
-    title: words.columns.provider,
-    wider: true,
+  provider: {
     cell: ({ provider, region }) => (
-      <Stack gap={0}>
-        <span className="name">{provider ?? "–"}</span>
-        {region !== null && (
-          <Text size="xs" c="dimmed">
-            {region}
-          </Text>
-        )}
-      </Stack>
+      <span className="name">{provider === null ? "–" : [provider, region].filter(Boolean).join(" ")}</span>
     ),
   },
-  {
-    title: words.columns.answer,
-    wider: true,
-    cell: ({ stream, finish_reason }) => (
-      <Stack gap={0}>
-        <span>{stream ? words.streamed : words.whole}</span>
-        {finish_reason !== null && (
-          <Text size="xs" c="dimmed">
-            {words.finished(finish_reason)}
-          </Text>
-        )}
-      </Stack>
-    ),
-  },
-  {
-    title: words.columns.id,
-    wider: true,
-    cell: ({ id }) => <Code className="name">{id}</Code>,
-  },
-];
+  streamed: { wider: true, cell: ({ stream }) => (stream ? words.streamed : words.whole) },
+  finish: { wider: true, cell: ({ finish_reason }) => finish_reason ?? "–" },
+  id: { wider: true, cell: ({ id }) => <Code className="name">{id}</Code> },
+} as const satisfies Record<string, Cell>;
+
+export type ColumnId = keyof typeof COLUMNS;
+export const COLUMN_IDS = Object.keys(COLUMNS) as ColumnId[];
+/** Shown wherever it has room, unless somebody chose otherwise. */
+export const isUsual = (id: ColumnId): boolean => !("wider" in COLUMNS[id]);
+
+interface Shown {
+  chosen: Partial<Record<ColumnId, boolean>>;
+  /** Of a row's drawer, for a tab of its own. */
+  addressOf: (id: string) => string;
+  open: (id: string) => void;
+}
+
+export function activityColumns({ chosen, addressOf, open }: Shown): Column<ActivityRow>[] {
+  const chosenOf = (id: ColumnId): Column<ActivityRow>[] => {
+    if (chosen[id] === false) return [];
+    const asked = chosen[id] === true && { wider: false, always: true };
+    return [{ title: words.columns[id], ...(COLUMNS[id] as Cell), ...asked }];
+  };
+  return [
+    {
+      title: words.columns.time,
+      always: true,
+      cell: (row) => (
+        <QuietLink href={addressOf(row.id)} open={() => open(row.id)}>
+          <Time at={row.at} />
+        </QuietLink>
+      ),
+    },
+    { title: words.columns.state, always: true, cell: (row) => <State of={row} /> },
+    ...chosenOf("model"),
+    ...chosenOf("key"),
+    ...chosenOf("tokens"),
+    {
+      title: words.columns.charge,
+      always: true,
+      figures: true,
+      cell: ({ charge_usd }) => <Money usd={charge_usd} />,
+    },
+    ...(["first", "total", "provider", "streamed", "finish", "id"] as const).flatMap(chosenOf),
+  ];
+}
 
 function State({ of }: { of: ActivityRow }) {
   const word = activityStateNames[of.state];
   return (
-    <StateBadge
-      state={of.state}
-      word={of.requests === 1 ? word : words.times(word, formatCount(of.requests))}
-    />
+    <Group gap={6} wrap="nowrap">
+      <StateBadge
+        state={of.state}
+        word={of.requests === 1 ? word : words.times(word, formatCount(of.requests))}
+      />
+      {of.code !== null && (
+        <Code className="name wide-only" title={of.code}>
+          {of.code}
+        </Code>
+      )}
+    </Group>
   );
 }

@@ -1,5 +1,5 @@
 // What a request cost, line by line; what it held while it runs; what it asked for where it held nothing.
-import { Code, Table, Text } from "@mantine/core";
+import { Table, Text } from "@mantine/core";
 import type { Answer, Row } from "../../api/routes.ts";
 import { Time } from "../../components/figures.tsx";
 import { formatCount } from "../../format/count.ts";
@@ -57,12 +57,8 @@ export const Held = ({ of }: { of: Request }) => (
   </Part>
 );
 
-/** Of a request that held nothing: how often, what it asked for, and the figures that decided. */
-export const AskedFor = ({
-  of: { asked, details, model, requests, last_at, state },
-}: {
-  of: ActivityRow;
-}) => (
+/** Of a request that held nothing: how often, what it asked for, and what it would have held. */
+export const AskedFor = ({ of: { asked, model, requests, last_at, state } }: { of: ActivityRow }) => (
   <Part title={words.askedFor}>
     {requests > 1 && (
       <Text size="sm">
@@ -84,22 +80,6 @@ export const AskedFor = ({
           </Table.Tbody>
         </Table>
       </>
-    )}
-    {details !== null && (
-      <Table fz="sm" withRowBorders={false} verticalSpacing={2}>
-        <Table.Tbody>
-          {Object.entries(details).map(([name, value]) => (
-            <Table.Tr key={name}>
-              <Table.Td pl={0}>
-                <Code>{name}</Code>
-              </Table.Td>
-              <Table.Td pr={0} ta="right" className="figures name">
-                {value ?? "–"}
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
     )}
   </Part>
 );

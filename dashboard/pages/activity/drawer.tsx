@@ -7,13 +7,14 @@ import type { Answer, Row } from "../../api/routes.ts";
 import { Copyable } from "../../components/copy.tsx";
 import { ExactMoney, Time } from "../../components/figures.tsx";
 import { Link } from "../../components/link.tsx";
-import { NextStep } from "../../components/next-step.tsx";
 import { StateBadge } from "../../components/state-badge.tsx";
 import { Loaded } from "../../components/states.tsx";
 import { formatSpan } from "../../format/time.ts";
 import { useStepKeys } from "../../keyboard.tsx";
 import { activityStateNames } from "../../components/texts.ts";
 import { Arithmetic, AskedFor, Held } from "./drawer-cost.tsx";
+import { SendAgain } from "./drawer-acts.tsx";
+import { Refused } from "./drawer-refusal.tsx";
 import { Idempotency, Raw, Route } from "./drawer-record.tsx";
 import { LedgerPart } from "./ledger-part.tsx";
 import { Attempts, Timeline } from "./drawer-timeline.tsx";
@@ -76,7 +77,9 @@ function Detail({ org, request }: { org: string; request: string }) {
     <Loaded query={detail}>
       {(found) => (
         <Stack gap="lg">
-          <Headline of={found} org={org} />
+          <Headline of={found} />
+          <SendAgain of={found.row} />
+          {found.row.code !== null && <Refused of={found} org={org} />}
           <Refund of={found.row} />
           {found.arithmetic !== null && <Arithmetic of={found.arithmetic} />}
           {found.arithmetic === null && found.request !== null && <Held of={found.request} />}
@@ -95,13 +98,12 @@ function Detail({ org, request }: { org: string; request: string }) {
   );
 }
 
-const Headline = ({ of: { row, sentence, advice }, org }: { of: RequestDetail; org: string }) => (
+const Headline = ({ of: { row, sentence, advice } }: { of: RequestDetail }) => (
   <Stack gap="xs">
     <Group gap="xs">
       <StateBadge state={row.state} word={activityStateNames[row.state]} />
       {row.status !== null && <Code>{row.status}</Code>}
       {row.code !== null && <Code>{row.code}</Code>}
-      {row.code !== null && <NextStep code={row.code} of={{ org, key: row.key.id, model: row.model }} />}
       <Text fw={600}>
         <ExactMoney usd={row.charge_usd} />
       </Text>

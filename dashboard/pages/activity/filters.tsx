@@ -23,9 +23,11 @@ export const SHAPE = {
   code: text(),
   live: oneOf(["", "true"], ""),
   find: text(),
+  /** The cursor of a page of older rows; empty: the newest. */
+  before: text(),
   req: text(),
 };
-type ActivityShape = Filters<typeof SHAPE>;
+type ActivityShape = Omit<Filters<typeof SHAPE>, "req">;
 
 const NOTHING = { state: "", model: "", key: "", surface: "", code: "", find: "" } as const;
 

@@ -1,4 +1,5 @@
 // How many requests of which state came when: above the rows, for the same filter; a bar narrows them to its bucket.
+import { Skeleton } from "@mantine/core";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import type { ActivityState } from "../../../src/domain/activity-states.ts";
 import { read } from "../../api/read.ts";
@@ -23,6 +24,9 @@ const COLOURS: Record<ActivityState, string> = {
 };
 
 const COUNTED_EVERY_MS = 5_000;
+const CHART_HEIGHT = 150;
+/** With its title, its names and its frame. */
+const FIGURE_HEIGHT = 272;
 
 interface HistogramProps {
   org: string;
@@ -37,7 +41,8 @@ export function Histogram({ org, asked, live, pick }: HistogramProps) {
     placeholderData: keepPreviousData,
     refetchInterval: live ? COUNTED_EVERY_MS : false,
   });
-  if (data === undefined) return null;
+  // As high as what comes: nothing below it moves.
+  if (data === undefined) return <Skeleton height={FIGURE_HEIGHT} />;
   const states = data.states.filter(({ counts }) => counts.some((count) => count > 0));
   if (states.length === 0) return null;
   const labels = data.at.map((start) => bucketLabel(start, data.bucket));
@@ -58,7 +63,7 @@ export function Histogram({ org, asked, live, pick }: HistogramProps) {
       buckets={buckets}
       bucket={data.bucket}
       running={running === null ? undefined : bucketLabel(running, data.bucket)}
-      height={150}
+      height={CHART_HEIGHT}
       measured="count"
       onPick={(label) => {
         const at = labels.indexOf(label);

@@ -1,5 +1,5 @@
 // The list with what the tail told: changed rows as they are now, new ones on top, unless somebody reads further down.
-import { useEffect, useState } from "react";
+import { useEffect, useMemo, useState } from "react";
 import type { Row } from "../../api/routes.ts";
 
 type ActivityRow = Row<"GET /orgs/{org}/activity">;
@@ -25,20 +25,22 @@ export function useLiveRows(
 ): LiveRows {
   const down = useScrolledDown();
   const [held, setHeld] = useState<ReadonlySet<string> | null>(null);
-  const matches = (row: ActivityRow): boolean =>
-    (state === "" || row.state === state) &&
-    (surface === "" || row.surface === surface) &&
-    (code === "" || row.code === code);
-  const known = new Map(fresh.map((row) => [row.id, row]));
-  const ids = new Set(listed.map(({ id }) => id));
-  const changed = listed.map((row) => known.get(row.id) ?? row).filter(matches);
-  const added = grows ? fresh.filter((row) => !ids.has(row.id) && matches(row)) : [];
   useEffect(() => {
     setHeld(down ? new Set(fresh.map(({ id }) => id)) : null);
     // Only the moment of turning counts: what was on the screen then stays.
   }, [down]);
-  const shown = held === null ? added : added.filter(({ id }) => held.has(id));
-  return { rows: newestFirst([...shown, ...changed]), waiting: added.length - shown.length };
+  return useMemo(() => {
+    const matches = (row: ActivityRow): boolean =>
+      (state === "" || row.state === state) &&
+      (surface === "" || row.surface === surface) &&
+      (code === "" || row.code === code);
+    const known = new Map(fresh.map((row) => [row.id, row]));
+    const ids = new Set(listed.map(({ id }) => id));
+    const changed = listed.map((row) => known.get(row.id) ?? row).filter(matches);
+    const added = grows ? fresh.filter((row) => !ids.has(row.id) && matches(row)) : [];
+    const shown = held === null ? added : added.filter(({ id }) => held.has(id));
+    return { rows: newestFirst([...shown, ...changed]), waiting: added.length - shown.length };
+  }, [fresh, listed, held, state, surface, code, grows]);
 }
 
 /** Ids begin with the time: a row that changed late stays where it belongs. */

@@ -1,0 +1,99 @@
+// Why a request was refused, as well told as what another one cost: what decided, what held credits just then, when it works
+// again, and the one thing that mends it.
+import { Code, Table, Text } from "@mantine/core";
+import type { ReactNode } from "react";
+import type { Answer } from "../../api/routes.ts";
+import { ExactMoney, Time } from "../../components/figures.tsx";
+import { Link } from "../../components/link.tsx";
+import { NextStep } from "../../components/next-step.tsx";
+import { formatCount } from "../../format/count.ts";
+import { formatSpan } from "../../format/time.ts";
+import { Part } from "./drawer-part.tsx";
+import { activityTexts as words } from "./texts.ts";
+
+type RequestDetail = Answer<"GET /orgs/{org}/activity/{request}">;
+type Details = NonNullable<RequestDetail["row"]["details"]>;
+
+/** The figures that the refusal named, in words; a name that has none is shown as it is. */
+const Decided = ({ of }: { of: Details }) => (
+  <Part title={words.decided}>
+    <Table fz="sm" withRowBorders={false} verticalSpacing={2}>
+      <Table.Tbody>
+        {Object.entries(of).map(([name, value]) => (
+          <Table.Tr key={name}>
+            <Table.Td pl={0}>{nameOf(name)}</Table.Td>
+            <Table.Td pr={0} ta="right" className="figures name">
+              {valueOf(name, value)}
+            </Table.Td>
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
+  </Part>
+);
+
+const nameOf = (name: string): ReactNode => {
+  const known: Readonly<Record<string, string>> = words.figures;
+  return Object.hasOwn(known, name) ? known[name] : <Code>{name}</Code>;
+};
+
+const MONEY = /^\d+\.\d+$/;
+
+function valueOf(name: string, value: Details[string]): ReactNode {
+  if (value === null) return "–";
+  if (typeof value === "number") return name.endsWith("_ms") ? formatSpan(value) : formatCount(value);
+  if (name.endsWith("_usd") && MONEY.test(value)) return <ExactMoney usd={value} />;
+  return name.endsWith("_at") && !Number.isNaN(Date.parse(value)) ? <Time at={value} /> : value;
+}
+
+export const Refused = ({ of: { row, refusal }, org }: { of: RequestDetail; org: string }) => (
+  <>
+    {row.code !== null && (
+      <div>
+        <NextStep code={row.code} of={{ org, key: row.key.id, model: row.model }} />
+      </div>
+    )}
+    {row.details !== null && <Decided of={row.details} />}
+    {refusal !== null && refusal.running_requests > 0 && (
+      <Part title={words.ranThen}>
+        <Text size="sm">
+          {words.heldThen(formatCount(refusal.running_requests))} <ExactMoney usd={refusal.running_usd} />
+        </Text>
+        <Table fz="sm" withRowBorders={false} verticalSpacing={2}>
+          <Table.Tbody>
+            {refusal.running.map((one) => (
+              <Table.Tr key={one.id}>
+                <Table.Td pl={0} className="name">
+                  <Link to="." search={(now: object) => ({ ...now, req: one.id })} resetScroll={false}>
+                    {one.model}
+                  </Link>
+                  {" · "}
+                  {one.key.name}
+                </Table.Td>
+                <Table.Td>
+                  {one.ended_at === null ? (
+                    words.stillRuns
+                  ) : (
+                    <>
+                      {words.endedAt} <Time at={one.ended_at} />
+                    </>
+                  )}
+                </Table.Td>
+                <Table.Td pr={0} ta="right">
+                  <ExactMoney usd={one.hold_usd} />
+                </Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      </Part>
+    )}
+    {refusal !== null && refusal.again_at !== null && (
+      <Part title={words.again}>
+        <Text size="sm">
+          {words.againFrom} <Time at={refusal.again_at} />
+        </Text>
+      </Part>
+    )}
+  </>
+);

@@ -1,0 +1,146 @@
+// The list with its filters and its chart: a page of rows at a time, which the address names.
+import { Alert, Button, Group } from "@mantine/core";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { memo, useEffect, useMemo } from "react";
+import { read } from "../../api/read.ts";
+import { addressOf, type Row } from "../../api/routes.ts";
+import { DataTable } from "../../components/data-table.tsx";
+import { Icon } from "../../components/icon.tsx";
+import { ButtonLink } from "../../components/link.tsx";
+import { Page } from "../../components/page.tsx";
+import { Empty, Loading, Trouble } from "../../components/states.tsx";
+import { pageNames } from "../../components/texts.ts";
+import { type Filters, type SetFilters, stringifySearch } from "../../filters.ts";
+import { formatCount } from "../../format/count.ts";
+import { path } from "../../path-builder.ts";
+import { activityColumns } from "./columns.tsx";
+import { ColumnChooser, useColumns } from "./column-chooser.tsx";
+import { ActivityFilters, askedOf, isNarrowed, SHAPE } from "./filters.tsx";
+import { Histogram } from "./histogram.tsx";
+import { scrollToTop, useLiveRows } from "./live-rows.ts";
+import { useTail } from "./tail.ts";
+import { activityTexts as words } from "./texts.ts";
+
+type ActivityRow = Row<"GET /orgs/{org}/activity">;
+type Listed = Omit<Filters<typeof SHAPE>, "req">;
+
+const ROWS = 100;
+const NONE: readonly ActivityRow[] = [];
+
+interface ListProps {
+  org: string;
+  person: string;
+  filters: Listed;
+  set: SetFilters<typeof SHAPE>;
+  /** The rows that are shown, for the arrows of the drawer. */
+  onRows: (rows: readonly ActivityRow[]) => void;
+}
+
+export const ActivityList = memo(function ActivityList({ org, person, filters, set, onRows }: ListProps) {
+  const { before } = filters;
+  const asked = useMemo(() => askedOf(filters), [filters]);
+  const page = { ...asked, limit: String(ROWS), ...(before !== "" && { cursor: before }) };
+  const activity = useQuery({
+    ...read("GET /orgs/{org}/activity", { org }, page),
+    placeholderData: keepPreviousData,
+  });
+  const live = filters.live !== "";
+  const tail = useTail(org, { on: live, key: filters.key, model: filters.model });
+  const { rows, waiting } = useLiveRows(tail.rows, activity.data?.data ?? NONE, {
+    state: filters.state,
+    surface: filters.surface,
+    code: filters.code,
+    grows: filters.find === "" && filters.from === "" && filters.to === "" && before === "",
+  });
+  useEffect(() => onRows(rows), [rows, onRows]);
+  const [chosen, choose] = useColumns(person);
+  const columns = useMemo(() => {
+    const addressed = (id: string): string =>
+      path.organization(org, "activity") + stringifySearch({ ...unlessUsual(filters), req: id });
+    return activityColumns({ chosen, addressOf: addressed, open: (id) => set({ req: id }) });
+  }, [chosen, filters, org, set]);
+  const filtered = isNarrowed(filters) || filters.from !== "" || filters.to !== "";
+  const older = activity.data?.next_cursor ?? null;
+  return (
+    <Page
+      title={pageNames.activity}
+      lead={words.lead}
+      actions={
+        <>
+          <ColumnChooser chosen={chosen} choose={choose} />
+          <Button
+            variant={live ? "filled" : "default"}
+            aria-pressed={live}
+            leftSection={<Icon name={live ? "pause" : "activity"} size={16} />}
+            onClick={() => set({ live: live ? "" : "true" })}
+          >
+            {live ? words.stop : words.live}
+          </Button>
+          <ButtonLink
+            to={addressOf("GET /orgs/{org}/activity.csv", { org }, asked)}
+            reloadDocument
+            variant="default"
+          >
+            {words.csv}
+          </ButtonLink>
+        </>
+      }
+    >
+      <ActivityFilters org={org} filters={filters} set={set} />
+      {filters.find === "" && <Histogram org={org} asked={asked} live={live} pick={set} />}
+      {waiting > 0 && (
+        <Button className="waiting-rows" size="compact-sm" onClick={scrollToTop}>
+          {words.waiting(formatCount(waiting))}
+        </Button>
+      )}
+      {tail.refused && (
+        <Alert color="yellow" variant="light" role="status">
+          {words.crowded}
+        </Alert>
+      )}
+      <Trouble query={activity} />
+      {activity.isPending && <Loading lines={8} />}
+      {activity.data !== undefined &&
+        (rows.length === 0 && !filtered && before === "" ? (
+          <Empty
+            icon="activity"
+            action={<ButtonLink to={path.organization(org, "playground")}>{words.send}</ButtonLink>}
+          >
+            {words.empty}
+          </Empty>
+        ) : (
+          <DataTable
+            label={pageNames.activity}
+            rows={rows}
+            rowKey={idOf}
+            columns={columns}
+            onOpen={({ id }) => set({ req: id })}
+            dense
+          />
+        ))}
+      {(before !== "" || older !== null) && (
+        <Group justify="center">
+          <Button variant="subtle" disabled={before === ""} onClick={() => set({ before: "" })}>
+            {words.newest}
+          </Button>
+          <Button
+            variant="subtle"
+            disabled={older === null}
+            loading={activity.isPlaceholderData}
+            onClick={() => set({ before: older ?? "" })}
+          >
+            {words.olderRows}
+          </Button>
+        </Group>
+      )}
+    </Page>
+  );
+});
+
+const idOf = ({ id }: ActivityRow): string => id;
+
+/** What stands in the address: a value that holds anyway does not. */
+const unlessUsual = (filters: Listed): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(filters).filter(([name, value]) => value !== SHAPE[name as keyof Listed](undefined)),
+  );
