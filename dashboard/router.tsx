@@ -4,9 +4,10 @@ import {
   createRoute,
   createRouter,
   redirect,
-  lazyRouteComponent,
+  lazyRouteComponent as lazily,
   Outlet,
 } from "@tanstack/react-router";
+import { nextAnswer, noteAnswer } from "./api/reachable.ts";
 import { Front } from "./components/front.tsx";
 import { Link } from "./components/link.tsx";
 import { Failure, Loading } from "./components/states.tsx";
@@ -20,6 +21,18 @@ import {
   path,
 } from "./path-builder.ts";
 import { stateTexts } from "./components/texts.ts";
+
+/** A page whose code does not come leaves the one before it on the screen, and is fetched again once the gateway answers. */
+const lazyRouteComponent: typeof lazily = (load, name) =>
+  lazily(async () => {
+    try {
+      return await load();
+    } catch {
+      noteAnswer(false);
+      await nextAnswer();
+      return await load();
+    }
+  }, name);
 
 type PageLoader = ReturnType<typeof lazyRouteComponent>;
 

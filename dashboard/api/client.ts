@@ -1,4 +1,6 @@
 // The only place with `fetch`. Every answer is JSON or an error body with code and request id.
+import { noteAnswer } from "./reachable.ts";
+
 export class ApiError extends Error {
   readonly status: number;
   readonly code: string;
@@ -58,8 +60,10 @@ export async function open(url: string, init: RequestInit): Promise<Response> {
     response = await fetch(url, { credentials: "same-origin", ...init });
   } catch (cause) {
     if (cause instanceof DOMException && cause.name === "AbortError") throw cause;
+    noteAnswer(false);
     throw new Unreachable(cause);
   }
+  noteAnswer(true);
   if (!response.ok) throw await errorOf(response);
   return response;
 }

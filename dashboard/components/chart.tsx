@@ -1,6 +1,7 @@
 // Stacked bars over time; a chunk of its own, because the chart library is as large as everything else. Amounts become
 // floats here and only for the height of a bar: the table beside the chart has the digits.
 import { BarChart, ChartTooltip } from "@mantine/charts";
+import { ColorSwatch, Group, Text } from "@mantine/core";
 import { useResizeObserver } from "@mantine/hooks";
 import { type SyntheticEvent, useId } from "react";
 import { type BarShapeProps, Rectangle } from "recharts";
@@ -23,9 +24,11 @@ export interface Series {
 }
 
 /** In pixels, with the space between: a line with its amount, a day or a clock, a digit of an amount. */
-const ROOM = { line: 44, time: 64, digit: 7.5 } as const;
+const ROOM = { line: 26, time: 64, digit: 7.5 } as const;
 /** What of a chart's height is below and above its bars. */
 const AROUND = 40;
+/** More would be read by nobody. */
+const LINES_AT_MOST = 5;
 const FORMATS: Record<Measured, (height: number) => string> = { money: formatHeight, count: shortCount };
 
 export interface ChartProps {
@@ -66,8 +69,6 @@ export default function Chart(props: ChartProps) {
         type="stacked"
         series={shown}
         valueFormatter={format}
-        withLegend={series.length > 1}
-        legendProps={{ verticalAlign: "bottom" }}
         tickLine="none"
         gridAxis="x"
         gridProps={{ syncWithTicks: true }}
@@ -123,9 +124,28 @@ export default function Chart(props: ChartProps) {
       >
         <Hatch id={hatch} />
       </BarChart>
+      {series.length > 1 && <Legend series={series} />}
     </div>
   );
 }
+
+/** Below the chart, however many lines it takes: the height of the bars is theirs. */
+const Legend = ({ series }: Pick<ChartProps, "series">) => (
+  <Group gap="xs" justify="flex-end" className="legend">
+    {series.map(({ name, colour }) => (
+      <Group key={name} gap={6} wrap="nowrap">
+        <ColorSwatch
+          size={10}
+          withShadow={false}
+          color={`var(--mantine-color-${colour.replace(".", "-")})`}
+        />
+        <Text size="xs" className="name">
+          {name}
+        </Text>
+      </Group>
+    ))}
+  </Group>
+);
 
 /** The words at both axes, as many as there is room for; before the chart has a width, as for a narrow one. */
 function axesOf({ buckets, bucket, measured }: ChartProps, width: number, height: number) {
@@ -133,7 +153,7 @@ function axesOf({ buckets, bucket, measured }: ChartProps, width: number, height
     0,
     ...buckets.map(({ values }) => values.reduce<number>((sum, value) => sum + (value ?? 0), 0)),
   );
-  const lines = Math.max(2, Math.floor((height - AROUND) / ROOM.line));
+  const lines = Math.min(LINES_AT_MOST, Math.max(2, Math.floor((height - AROUND) / ROOM.line)));
   const ticks = amountTicks(top, lines, measured);
   const labels = alignPlaces(ticks.map(FORMATS[measured]));
   const amountWidth = Math.ceil(Math.max(...labels.map(({ length }) => length)) * ROOM.digit) + 24;

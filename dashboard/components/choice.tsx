@@ -1,13 +1,13 @@
 // A filter of which one value is always chosen; what stands in the address is read by the page's own shape.
 import { Select, type SelectProps } from "@mantine/core";
 import type { Filter } from "../filters.ts";
-import { chipOf, KEPT } from "./filters.tsx";
+import { chipOf, keptWhereWide } from "./filters.tsx";
 
 interface ChoiceProps<Value extends string> extends Pick<SelectProps, "label" | "data"> {
   value: Value;
   of: Filter<Value>;
   set: (chosen: Value) => void;
-  /** Not what narrows the page, but how it is shown: never folded away. */
+  /** Not what narrows the page, but how it is shown: folded away on phones alone. */
   kept?: boolean;
 }
 
@@ -19,7 +19,7 @@ export const Choice = <Value extends string>({ of, set, kept = false, ...shown }
     allowDeselect={false}
     onChange={(chosen) => set(of(chosen ?? undefined))}
     comboboxProps={FITTING}
-    {...(kept ? KEPT : chipOf(shown.value !== of(undefined)))}
+    {...(kept ? keptWhereWide : chipOf)(shown.value !== of(undefined))}
     {...shown}
   />
 );

@@ -33,3 +33,7 @@ interface Chip {
 export const chipOf = (isSet: boolean): Chip => ({ wrapperProps: isSet ? { "data-set": "" } : {} });
 /** For a field that is never folded away. */
 export const KEPT: Chip = { wrapperProps: { "data-kept": "" } };
+/** For one that is folded away on phones alone. */
+export const keptWhereWide = (isSet: boolean): Chip => ({
+  wrapperProps: { "data-kept": "wide", ...(isSet && { "data-set": "" }) },
+});

@@ -19,7 +19,7 @@ export interface Widths {
 
 /**
  * The places of columns that have no room: of those that are `wider` the last ones first, until all stand on one line; then of
- * the others that need not stay, until no word is broken. The first always stays.
+ * the others that need not stay, until no word is broken; those come back that have room beside what stays. The first always stays.
  */
 export function foldedOf(columns: readonly Foldable[], { natural, least }: Widths, room: number): number[] {
   const folded = new Set<number>();
@@ -29,8 +29,11 @@ export function foldedOf(columns: readonly Foldable[], { natural, least }: Width
       const column = columns[at];
       if (column !== undefined && may(column)) folded.add(at);
     }
+    // What went for a wide one may have room again.
+    for (const at of [...folded].toSorted((a, b) => a - b))
+      if (may(columns[at] ?? {}) && wanted() + (widths[at] ?? 0) <= room) folded.delete(at);
   };
   fold(({ wider }) => wider === true, natural);
-  fold(({ always, acts }) => always !== true && acts !== true, least);
+  fold(({ always, wider, acts }) => !(always === true || wider === true || acts === true), least);
   return [...folded].toSorted((a, b) => a - b);
 }

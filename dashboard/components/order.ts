@@ -38,4 +38,8 @@ export function useOrder(columns: readonly Sortable[]): [Order | null, (title: s
   return [column === undefined ? null : { title: column.title, down }, turn];
 }
 
-const slug = (title: string): string => title.toLowerCase().replace(/[^a-z0-9]+/g, "-");
+const slug = (title: string): string =>
+  title
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .replace(/^-|-$/g, "");

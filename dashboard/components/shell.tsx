@@ -4,6 +4,7 @@ import { useDisclosure } from "@mantine/hooks";
 import { Outlet, useLocation } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { shellTexts } from "./texts.ts";
+import { Connection } from "./connection.tsx";
 import { Icon, type IconName } from "./icon.tsx";
 import { BareLink } from "./link.tsx";
 import { Logo } from "./logo.tsx";
@@ -62,6 +63,7 @@ export function Shell({ groups, place, person, banner }: ShellProps) {
         </ScrollArea>
       </AppShell.Navbar>
       <AppShell.Main id="content" tabIndex={-1}>
+        <Connection />
         {banner}
         <div style={{ maxWidth: 1240, marginInline: "auto" }}>
           <Outlet />

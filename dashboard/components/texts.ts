@@ -54,6 +54,8 @@ export const shellTexts = {
   organization: "Organization",
   operator: "Operator",
   operatorArea: "Operator pages",
+  away: (since: string) =>
+    `The gateway has not answered since ${since}. What you see is from before; it is asked again by itself.`,
   viewing: "You look at this organization as an operator. What you change is in its audit under your name.",
   allOrganizations: "All organizations",
   back: "My organization",

@@ -10,8 +10,15 @@ import { Failure, Loading } from "../components/states.tsx";
 import { path } from "../path-builder.ts";
 import { shellTexts } from "../components/texts.ts";
 
+/** How often a gateway is asked again that did not answer. */
+const AGAIN_MS = 5_000;
+
 export function SignedIn({ children }: { children: (session: Session) => ReactNode }) {
-  const session = useQuery(sessionQuery);
+  const session = useQuery({
+    ...sessionQuery,
+    refetchInterval: ({ state }) =>
+      state.error === null || state.error instanceof ApiError ? false : AGAIN_MS,
+  });
   const { href } = useLocation();
   if (session.data !== undefined) return children(session.data);
   if (session.isPending) return <Loading lines={6} />;

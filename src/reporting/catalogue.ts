@@ -9,21 +9,26 @@ import { printTime } from "../domain/print.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { nearestToLive, type RouteStanding } from "../releases/standing.ts";
 import { estimateOf } from "./arithmetic.ts";
+import { type SeenPorts, seenOfModels } from "./seen-of-models.ts";
 
 type Model = z.output<typeof catalogueShapes.modelList>["data"][number];
 
-export interface CataloguePorts {
+export interface CataloguePorts extends SeenPorts {
   ledger: Pick<Ledger, "balance" | "read">;
   standings(): RouteStanding[];
 }
 
-/** What it may call, by name. */
+/** What it may call, by name, and what its own requests saw of each lately. */
 export async function modelsOf(on: CataloguePorts, organizationId: string): Promise<Model[]> {
   const paid = (await on.ledger.balance(organizationId))?.paidWorkspace === true;
   const entitled = new Set((await activeEntitlements(on.ledger, organizationId)).map(({ model }) => model));
+  const seen = await seenOfModels(on, organizationId);
   return [...byModel(on.standings())]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .map(([id, routes]) => printModel(id, routes, { paid, entitled: entitled.has(id) }));
+    .map(([id, routes]) => ({
+      ...printModel(id, routes, { paid, entitled: entitled.has(id) }),
+      seen: seen.get(id) ?? null,
+    }));
 }
 
 /** What so many tokens would cost. Throws `OperatorRefusal` for a model that there is not. */
@@ -51,7 +56,7 @@ function printModel(
   id: string,
   routes: readonly [RouteStanding, ...RouteStanding[]],
   may: { paid: boolean; entitled: boolean },
-): Model {
+): Omit<Model, "seen"> {
   const { release } = nearestToLive(routes);
   const { capabilities } = release;
   return {

@@ -18,7 +18,7 @@ export const PHONE = { width: 390, height: 844 };
 export const NARROW = { width: 320, height: 740 };
 
 /** Built once for all tests of this checkout, under the fingerprint of its sources as in any data directory. */
-const BUILT = join(import.meta.dir, "../../node_modules/.cache/tollgate-dashboard");
+export const BUILT = join(import.meta.dir, "../../node_modules/.cache/tollgate-dashboard");
 /** What axe looks for: all of it, or what another scheme can break in the same page. */
 const RULES = {
   all: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],

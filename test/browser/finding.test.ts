@@ -89,19 +89,34 @@ test("models are found by what they can, show how they are called, and lead to t
   const { page } = visitor;
   const model = modelsTexts;
   await visitor.open(path.organization(seeded.org, "models"));
-  const cards = page.getByRole("main").locator("section[aria-label]");
-  expect(await cards.count()).toBeGreaterThan(1);
+  const rows = rowsOf(visitor, pageNames.models);
+  const names = (): Promise<string[]> => rows.locator("td:first-child a").allInnerTexts();
+  const all = await names();
+  expect(all.length).toBeGreaterThan(1);
+  const dearest = page.getByRole("button", { name: model.prices.output });
+  await dearest.click();
+  await page.waitForURL(/sort=-output-1-m/);
+  const amounts = (await rows.locator("td:nth-child(5)").allInnerTexts()).map((shown) =>
+    Number(shown.replace(/[$–]/g, "")),
+  );
+  expect(amounts).toEqual(amounts.toSorted((a, b) => b - a));
+  await dearest.click();
+  await dearest.click();
+  await page.waitForURL((url) => url.search === "");
   await choose(model.filters.tier, "research");
-  await count(cards, 1);
-  expect(await cards.innerText()).toContain(RESEARCH.model);
+  await count(rows, 1);
+  expect(await names()).toEqual([RESEARCH.model]);
   await choose(model.filters.state, "stale");
   await page.getByText(tableTexts.noMatch).waitFor();
   await page.getByRole("button", { name: tableTexts.clear }).click();
-  await page.getByRole("region", { name: PLAIN.model, exact: true }).waitFor();
+  await rows.getByRole("link", { name: PLAIN.model, exact: true }).click();
   const plain = page.getByRole("region", { name: PLAIN.model, exact: true });
   await plain.getByRole("button", { name: model.code }).click();
   expect(await plain.getByRole("tabpanel").innerText()).toContain(`"model":"${PLAIN.model}"`);
   await inspect(visitor, "a model with its code");
+  await page.keyboard.press("Escape");
+  await page.waitForURL((url) => url.search === "");
+  await rows.getByRole("link", { name: RESEARCH.model, exact: true }).click();
   await page.getByRole("region", { name: RESEARCH.model, exact: true }).getByRole("link").click();
   const form = page.getByRole("dialog", { name: researchTexts.ask });
   const field = form.getByRole("combobox", { name: researchTexts.model });
@@ -129,7 +144,7 @@ test("the audit log is filtered by a person and by an action, each chosen by nam
   await visitor.settled();
   const rows = rowsOf(visitor, pageNames.audit);
   await count(rows, byOlga);
-  for (const text of await rows.allInnerTexts()) expect(text).toMatch(/olga[^]*key\.create/);
+  for (const text of await rows.allInnerTexts()) expect(text).toMatch(/olga created the /);
   await inspect(visitor, "a filtered log");
   await choose(audit.filters.actor, audit.all);
   await count(rows, log.data.length);

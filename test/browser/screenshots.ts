@@ -1,5 +1,6 @@
-// Pictures of every page, wide and narrow, for docs/screenshots/, and of what only trouble brings:
-// `./tollgate-bun test/browser/screenshots.ts [FOLDER] [trouble]`.
+// Pictures of every page on invented data, wide and narrow, for docs/screenshots/; with `all` behind the folder on three
+// screens in light and dark, to be looked at one by one; with `trouble` those of what only trouble brings:
+// `./tollgate-bun test/browser/screenshots.ts [FOLDER] [all|trouble]`.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
@@ -8,8 +9,9 @@ import { answerTexts } from "../../dashboard/components/texts.ts";
 import { activityTexts } from "../../dashboard/pages/activity/texts.ts";
 import { operatorLedgerTexts } from "../../dashboard/pages/operator/ledger/texts.ts";
 import { playgroundTexts } from "../../dashboard/pages/playground/texts.ts";
-import { type Dashboard, DESKTOP, OPERATOR, PHONE, startDashboard } from "./dashboard.ts";
-import { seed } from "./fixture.ts";
+import { sharedBrowser } from "./chromium.ts";
+import { type Dashboard, DESKTOP, OPERATOR, PHONE, startDashboard, Visitor } from "./dashboard.ts";
+import { startSeeded } from "./seeded.ts";
 import { seedTrouble } from "./fixture-trouble.ts";
 
 const tails = async (page: Page): Promise<void> => {
@@ -74,22 +76,45 @@ async function picture(
   }
 }
 
+/** Screens of the pictures: what the README shows, and all that a page is looked at on. */
+const KEPT = [
+  { name: "desktop", scheme: "light", size: { width: 1440, height: 900 } },
+  { name: "phone", scheme: "dark", size: PHONE },
+] as const;
+const ALL = (["light", "dark"] as const).flatMap((scheme) =>
+  [
+    { name: "desktop", size: { width: 1440, height: 900 } },
+    { name: "laptop", size: { width: 1024, height: 768 } },
+    { name: "phone", size: PHONE },
+  ].map(({ name, size }) => ({ name: `${name}-${scheme}`, scheme, size })),
+);
+
+/** Every page of both, each screen after the other: one browser and one sign-in a person. */
 async function lived(): Promise<void> {
-  const dashboard = await startDashboard();
+  const gateway = await startSeeded();
+  const screens = only === "all" ? ALL : KEPT;
   try {
-    const { org, owner } = await seed(dashboard);
-    await picture(
-      dashboard,
-      owner,
-      ORGANIZATION_PAGES.map((page) => [page, path.organization(org, page)]),
-    );
-    await picture(
-      dashboard,
-      OPERATOR,
-      OPERATOR_PAGES.map((page) => [`operator-${page}`, path.operator(page)]),
-    );
+    const people: [string, [string, string][]][] = [
+      [gateway.owner, ORGANIZATION_PAGES.map((page) => [page, path.organization(gateway.org, page)])],
+      [gateway.operator, OPERATOR_PAGES.map((page) => [`operator-${page}`, path.operator(page)])],
+    ];
+    for (const [email, pages] of people) {
+      const visitor = await Visitor.come(await sharedBrowser(), gateway.url, KEPT[0].size);
+      await visitor.beSignedIn(email);
+      for (const { name: screen, scheme, size } of screens) {
+        await visitor.page.emulateMedia({ colorScheme: scheme });
+        await visitor.page.setViewportSize(size);
+        for (const [name, address] of pages) {
+          await visitor.open(address);
+          await BEFORE[name]?.(visitor.page);
+          await visitor.page.screenshot({ path: join(folder, `${name}-${screen}.png`) });
+          console.log(`${name}-${screen}.png`, ...visitor.complained());
+        }
+      }
+      await visitor.leave();
+    }
   } finally {
-    await dashboard.stop();
+    await gateway.stop();
   }
 }
 

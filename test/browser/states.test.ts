@@ -42,8 +42,20 @@ test("figures stay while the gateway is away, say how old they are, and come bac
   expect(await page.getByText(/^Updated \d+(\.\d)? s ago\.$/).count()).toBeGreaterThan(0);
   expect(await available.isVisible()).toBe(true);
   expect(await page.getByRole("alert").count()).toBe(0);
+  const line = page.getByRole("status").getByText(/^The gateway has not answered since /);
+  await line.waitFor();
   await inspect(visitor, "stale figures", { about: AWAY });
+  // Another page, whose code does not come, either: the frame stays, and it opens by itself.
+  await page.route("**/*.js", (route) => route.abort());
+  await page.getByRole("link", { name: pageNames.team }).click();
+  await page.waitForTimeout(500);
+  expect(await page.getByRole("navigation").isVisible()).toBe(true);
   await page.unrouteAll();
+  await visitor.arrived(pageNames.team);
+  await line.waitFor({ state: "detached" });
+  await page.goBack();
+  await visitor.arrived(pageNames.billing);
+  visitor.complained();
   await stale.waitFor({ state: "detached", timeout: 15_000 });
 }, 120_000);
 

@@ -82,7 +82,7 @@ test("two keys of one name have a bar each, and names that differ", async () => 
   const [most, least] = used.rows.map(({ charge_usd }) => heightOf(charge_usd));
   expect(heights).toHaveLength(2);
   expect((heights[0] ?? 0) / (heights[1] ?? 1)).toBeCloseTo((most ?? 0) / (least ?? 1), 0);
-  expect(new Set(await visitor.page.locator(".recharts-legend-wrapper p").allInnerTexts()).size).toBe(2);
+  expect(new Set(await visitor.page.locator(".legend p").allInnerTexts()).size).toBe(2);
   expect(visitor.complained()).toEqual([]);
 });
 

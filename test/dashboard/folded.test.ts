@@ -21,7 +21,15 @@ test("what has room stays, what is extra stays only on one line, what matters go
   expect(foldedAt(709)).toEqual([4, 5]);
   expect(foldedAt(370)).toEqual([4, 5]);
   expect(foldedAt(369)).toEqual([2, 4, 5]);
-  expect(foldedAt(309)).toEqual([1, 2, 4, 5]);
+  expect(foldedAt(309)).toEqual([1, 4, 5]);
+  expect(foldedAt(289)).toEqual([1, 2, 4, 5]);
+});
+
+test("what is narrow comes back where one that is wide had to go", () => {
+  const columns = [{ always: true }, {}, {}, {}];
+  const widths = { natural: [100, 300, 80, 90], least: [100, 300, 80, 90] };
+  expect(foldedOf(columns, widths, 200)).toEqual([1, 3]);
+  expect(foldedOf(columns, widths, 280)).toEqual([1]);
 });
 
 test("the first column, the amount and the acts stay however narrow it is", () => {

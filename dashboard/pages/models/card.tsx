@@ -1,5 +1,5 @@
 // One model: what it costs and can, its routes, and how it is called.
-import { Badge, Button, Code, Group, Paper, Stack, Text, Title } from "@mantine/core";
+import { Badge, Button, Code, Group, Stack, Text, Title } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { givesWords } from "../../api/models.ts";
 import type { Row } from "../../api/routes.ts";
@@ -19,62 +19,55 @@ import { modelsTexts as words } from "./texts.ts";
 type Model = Row<"GET /orgs/{org}/models">;
 
 export const Card = ({ org, of }: { org: string; of: Model }) => (
-  <Paper withBorder p="md" component="section" aria-label={of.id}>
-    <Stack gap="sm">
-      <Group justify="space-between" gap="xs">
-        <Group gap="xs">
-          <Title order={2} className="name">
-            {of.id}
-          </Title>
-          <CopyButton text={of.id} />
-          <StateBadge state={of.state} />
-          <Badge variant="default" tt="none">
-            {of.tier}
-          </Badge>
-        </Group>
-        <Access org={org} of={of} />
+  <Stack gap="sm" component="section" aria-label={of.id}>
+    <Group justify="space-between" gap="xs">
+      <Group gap="xs">
+        <Title order={2} className="name">
+          {of.id}
+        </Title>
+        <CopyButton text={of.id} />
+        <StateBadge state={of.state} />
+        <Badge variant="default" tt="none">
+          {of.tier}
+        </Badge>
       </Group>
-      <Text size="sm">
-        {givesWords(of)
-          ? words.price(
-              exactMoney(of.price.input_per_million),
-              exactMoney(of.price.cached_input_per_million),
-              exactMoney(of.price.output_per_million),
-            )
-          : words.vectorPrice(exactMoney(of.price.input_per_million))}
-        , {words.minimum(exactMoney(of.price.request_minimum))}
+      <Access org={org} of={of} />
+    </Group>
+    <Text size="sm">
+      {givesWords(of)
+        ? words.price(
+            exactMoney(of.price.input_per_million),
+            exactMoney(of.price.cached_input_per_million),
+            exactMoney(of.price.output_per_million),
+          )
+        : words.vectorPrice(exactMoney(of.price.input_per_million))}
+      , {words.minimum(exactMoney(of.price.request_minimum))}
+    </Text>
+    {classPricesOf(of.price).map((prices) => (
+      <Text size="sm" key={prices}>
+        {prices}
       </Text>
-      {classPricesOf(of.price).map((prices) => (
-        <Text size="sm" key={prices}>
-          {prices}
-        </Text>
-      ))}
-      <Text size="sm" c="dimmed">
-        {[
-          ...(givesWords(of)
-            ? [
-                words.bounds(formatCount(of.context_window), formatCount(of.max_output_tokens)),
-                words.defaultOutput(formatCount(of.default_output_tokens)),
-              ]
-            : [words.vectorBounds(formatCount(of.context_window))]),
-          of.regions.length > 0 && words.regions(of.regions.join(", ")),
-          of.reasoning && words.reasoning(of.reasoning.modes.join(", "), of.reasoning.default),
-          ...(["tools", "images", "files", "json_schema"] as const).map((one) =>
-            of[one] ? words.can[one] : null,
-          ),
-        ]
-          .filter((one) => one !== null && one !== false)
-          .join(" · ")}
-      </Text>
-      <DataTable
-        label={words.routes(of.id)}
-        rows={of.routes}
-        rowKey={({ route }) => route}
-        columns={ROUTES}
-      />
-      <CallCode of={of} />
-    </Stack>
-  </Paper>
+    ))}
+    <Text size="sm" c="dimmed">
+      {[
+        ...(givesWords(of)
+          ? [
+              words.bounds(formatCount(of.context_window), formatCount(of.max_output_tokens)),
+              words.defaultOutput(formatCount(of.default_output_tokens)),
+            ]
+          : [words.vectorBounds(formatCount(of.context_window))]),
+        of.regions.length > 0 && words.regions(of.regions.join(", ")),
+        of.reasoning && words.reasoning(of.reasoning.modes.join(", "), of.reasoning.default),
+        ...(["tools", "images", "files", "json_schema"] as const).map((one) =>
+          of[one] ? words.can[one] : null,
+        ),
+      ]
+        .filter((one) => one !== null && one !== false)
+        .join(" · ")}
+    </Text>
+    <DataTable label={words.routes(of.id)} rows={of.routes} rowKey={({ route }) => route} columns={ROUTES} />
+    <CallCode of={of} />
+  </Stack>
 );
 
 /** How a program calls it, for whoever asks. */

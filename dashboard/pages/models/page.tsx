@@ -1,10 +1,11 @@
 // The catalogue: what each model costs and can, whether this organization may call it now, and what a call would cost.
+import { Drawer, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { read } from "../../api/read.ts";
 import type { Row } from "../../api/routes.ts";
 import { Choice } from "../../components/choice.tsx";
+import { DataTable } from "../../components/data-table.tsx";
 import { FilterRow } from "../../components/filters.tsx";
-import { NoMatch } from "../../components/no-match.tsx";
 import { Page } from "../../components/page.tsx";
 import { SearchField } from "../../components/search-field.tsx";
 import { Empty, Loaded } from "../../components/states.tsx";
@@ -13,6 +14,7 @@ import { useMembership } from "../../membership.tsx";
 import { modelsTexts as words } from "./texts.ts";
 import { pageNames } from "../../components/texts.ts";
 import { Card } from "./card.tsx";
+import { modelColumns } from "./columns.tsx";
 import { EstimateCard } from "./estimate.tsx";
 
 type Model = Row<"GET /orgs/{org}/models">;
@@ -25,6 +27,8 @@ const SHAPE = {
   tier: oneOf(["", ...TIERS], ""),
   state: oneOf(["", ...STATES], ""),
   can: oneOf(["", ...CAPABILITIES], ""),
+  /** The one that is looked at. */
+  model: text(),
 };
 
 export function ModelsPage() {
@@ -42,9 +46,23 @@ export function ModelsPage() {
             <Empty icon="models">{words.empty}</Empty>
           ) : (
             <>
-              <EstimateCard org={org.id} models={data} />
               <ModelFilters filters={filters} set={setFilters} />
-              <Cards org={org.id} models={data.filter(matching(filters))} />
+              <DataTable
+                label={pageNames.models}
+                rows={data.filter(matching(filters))}
+                rowKey={({ id }) => id}
+                columns={modelColumns}
+                onOpen={({ id }) => setFilters({ model: id })}
+              />
+              <Text size="sm" c="dimmed">
+                {words.seen}
+              </Text>
+              <EstimateCard org={org.id} models={data} />
+              <ModelDrawer
+                org={org.id}
+                of={data.find(({ id }) => id === filters.model)}
+                onClose={() => setFilters({ model: "" })}
+              />
             </>
           )
         }
@@ -53,10 +71,18 @@ export function ModelsPage() {
   );
 }
 
-function Cards({ org, models }: { org: string; models: readonly Model[] }) {
-  if (models.length === 0) return <NoMatch />;
-  return models.map((model) => <Card key={model.id} org={org} of={model} />);
+interface ModelDrawerProps {
+  org: string;
+  /** None: closed. */
+  of: Model | undefined;
+  onClose: () => void;
 }
+
+const ModelDrawer = ({ org, of, onClose }: ModelDrawerProps) => (
+  <Drawer opened={of !== undefined} onClose={onClose} position="right" size="lg" title={words.model}>
+    {of !== undefined && <Card org={org} of={of} />}
+  </Drawer>
+);
 
 const matching =
   ({ search, tier, state, can }: Filters<typeof SHAPE>) =>

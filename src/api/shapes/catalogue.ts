@@ -4,7 +4,7 @@ import { z } from "zod";
 import { publishedPriceSchema } from "./price.ts";
 import { entitlementSchema } from "./records.ts";
 import { arithmetic } from "./spend.ts";
-import { count, line, listOf, personRef, tier, time, timeInput, usd, page } from "./fields.ts";
+import { count, line, listOf, milliseconds, personRef, tier, time, timeInput, usd, page } from "./fields.ts";
 
 const routeState = z.enum(["live", "unhealthy", "stale", "disabled"]);
 /** As published, in US dollars; what is left out costs what stands in its place (docs/releases.md). */
@@ -27,6 +27,15 @@ const model = z.object({
   files: z.boolean(),
   json_schema: z.boolean(),
   regions: z.array(z.string()),
+  /** Of this organization's newest 2,000 requests of seven days; null where none of them ended. */
+  seen: z
+    .object({
+      requests: count,
+      /** The share that did not fail on the way to the model. */
+      uptime: z.number(),
+      first_part_ms_p50: milliseconds.nullable(),
+    })
+    .nullable(),
   routes: z.array(
     z.object({
       route: z.string(),

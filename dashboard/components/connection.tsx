@@ -1,0 +1,38 @@
+// The line of the shell while the gateway does not answer: what is on the screen stays, and everything is asked again once
+// it does.
+import { Alert } from "@mantine/core";
+import { useQueryClient } from "@tanstack/react-query";
+import { useEffect, useSyncExternalStore } from "react";
+import { awaySince, watchAnswers } from "../api/reachable.ts";
+import { sessionQuery } from "../api/session.ts";
+import { formatTime } from "../format/time.ts";
+import { shellTexts } from "./texts.ts";
+import { Icon } from "./icon.tsx";
+
+const AGAIN_MS = 3_000;
+
+export function Connection() {
+  const since = useSyncExternalStore(watchAnswers, awaySince);
+  const client = useQueryClient();
+  const isAway = since !== null;
+  useEffect(() => {
+    if (!isAway) return;
+    const timer = setInterval(
+      () => void client.refetchQueries({ queryKey: sessionQuery.queryKey }),
+      AGAIN_MS,
+    );
+    return () => {
+      clearInterval(timer);
+      void client.invalidateQueries();
+    };
+  }, [isAway, client]);
+  return (
+    <div role="status">
+      {since !== null && (
+        <Alert role="note" color="yellow" mb="md" p="xs" icon={<Icon name="warning" />}>
+          {shellTexts.away(formatTime(new Date(since).toISOString()))}
+        </Alert>
+      )}
+    </div>
+  );
+}
