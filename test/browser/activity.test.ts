@@ -107,7 +107,7 @@ test("a key is chosen by its name, a bar of the histogram opens its hour, and on
   expect(visitor.complained()).toEqual([]);
 });
 
-test("columns are chosen by each person and stay chosen; a row is one line, and nothing jumps while the page comes", async () => {
+test("columns are chosen by each person and stay chosen; a row is one line, and a short page does not jump while it comes", async () => {
   await openActivity("range=24h");
   const { page } = visitor;
   expect(await page.getByRole("columnheader", { name: words.columns.id }).count()).toBe(0);
