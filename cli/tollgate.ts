@@ -10,6 +10,7 @@ import { addDoctor } from "./doctor.ts";
 import { addEntitlement } from "./entitlement.ts";
 import { addKeys } from "./keys.ts";
 import { addLedger } from "./ledger.ts";
+import { addLimits } from "./limits.ts";
 import { addLogin, addLogout } from "./login.ts";
 import { addModels } from "./models.ts";
 import { addOrg } from "./org.ts";
@@ -42,6 +43,7 @@ const NOUNS = [
   addCredits,
   addPayments,
   addKeys,
+  addLimits,
   addEntitlement,
   addModels,
   addRelease,

@@ -13,6 +13,7 @@ type Act =
   | "team.change"
   | "research.ask"
   | "alerts.change"
+  | "limits.change"
   | "settings.change";
 
 const MAY: Record<Act, readonly Standing[]> = {
@@ -23,6 +24,7 @@ const MAY: Record<Act, readonly Standing[]> = {
   "team.change": ["owner", "admin"],
   "research.ask": ["owner", "admin", "developer"],
   "alerts.change": ["owner", "admin", "billing"],
+  "limits.change": ["owner", "admin", "operator"],
   "settings.change": ["owner", "admin"],
 };
 

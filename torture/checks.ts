@@ -6,6 +6,7 @@ import { concurrency } from "./checks/concurrency.ts";
 import { fairness } from "./checks/fairness.ts";
 import { clientView } from "./checks/client-view.ts";
 import { audits, balances, charges, moneyIn, nothingHeld, quarantines } from "./checks/money.ts";
+import { rates } from "./checks/rates.ts";
 import { replays } from "./checks/replays.ts";
 import type { Check, Evidence, Violation } from "./evidence.ts";
 
@@ -24,6 +25,7 @@ const CHECKS: Record<string, Check> = {
   "expired and older releases refused": releases,
   "limits passed by one request at most": limits,
   "no key runs more than it may": concurrency,
+  "no key takes more in a minute than it may": rates,
   "a flood slows nobody else down": fairness,
   "refusals have their reason": refusals,
   "answers have their reason": answers,

@@ -6,6 +6,7 @@ import { touches } from "./history.ts";
 import type { Plan } from "./plan.ts";
 import type { BilledCall } from "./simulator-process.ts";
 import type { RequestRow } from "./store.ts";
+import { KEY_CONCURRENT, RATED } from "./world.ts";
 
 export interface Violation {
   /** The invariant, in a few words. */
@@ -87,8 +88,12 @@ export class Evidence {
     return Math.min(...deaths.map(({ startMs }) => startMs));
   }
 
-  /** Whether a limit of so many unsettled calls per key may have refused this exchange: its key had that many open. */
-  crowded({ request, sentAtMs, endedAtMs }: Exchange, most: number): boolean {
+  /** Whether a limit may have refused this exchange: its key has one per minute, or as many calls open as it may. */
+  limited(exchange: Exchange): boolean {
+    return exchange.request.key === RATED.key || this.crowded(exchange, KEY_CONCURRENT);
+  }
+
+  private crowded({ request, sentAtMs, endedAtMs }: Exchange, most: number): boolean {
     const keyId = this.found.history.keys.get(request.key)?.keyId;
     const overlaps = (fromMs: number, toMs: number | null): boolean =>
       fromMs <= endedAtMs && (toMs ?? Number.POSITIVE_INFINITY) >= sentAtMs;

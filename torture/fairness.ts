@@ -3,7 +3,7 @@
 import { bodyOf } from "./caller.ts";
 import type { KeyFacts } from "./history.ts";
 import type { PlannedRequest, StandIn } from "./plan.ts";
-import type { World } from "./world.ts";
+import { RATED, type World } from "./world.ts";
 
 export interface Fairness {
   /** The 99th percentile of the victim's calls, milliseconds, to the last byte. */
@@ -105,11 +105,12 @@ async function post(world: World, { secret }: KeyFacts, body: string, n: number)
 
 function keyOf({ history }: World, kind: StandIn): KeyFacts {
   const ids = [...history.customers.values()].filter((customer) => customer.kind === kind);
-  const key = [...history.keys.values()].find(
-    ({ customer, revoked }) => revoked === null && ids.some(({ plan }) => plan === customer),
+  const found = [...history.keys.values()].find(
+    ({ plan: key, customer, revoked }) =>
+      revoked === null && key !== RATED.key && ids.some(({ plan }) => plan === customer),
   );
-  if (key === undefined) throw new Error(`no ${kind} key is left`);
-  return key;
+  if (found === undefined) throw new Error(`no ${kind} key is left`);
+  return found;
 }
 
 const plannedOf = (id: number, model: string, ideographs: number): PlannedRequest => ({

@@ -21,6 +21,7 @@ export interface RequestRow {
   completionTokens: number | null;
   /** What the provider told beyond the quoted bounds, in and out together; null where it did not. */
   toldTokens: number | null;
+  promptBound: number;
   outputBound: number;
   errorCode: string | null;
   /** In the order in which the transactions of the organization took effect. */
@@ -83,6 +84,7 @@ export function readRow(row: StoredRow): RequestRow {
     promptTokens: countOrNull("prompt_tokens"),
     completionTokens: countOrNull("completion_tokens"),
     toldTokens: toldIn(text("attempts")),
+    promptBound: count("prompt_bound"),
     outputBound: count("output_bound"),
     errorCode: textOrNull("error_code"),
     openedTxn: count("opened_txn"),

@@ -40,8 +40,10 @@ export interface World {
 }
 
 const OFFERED_WITHIN_MS = 10_000;
-/** Calls of one key that one gateway may have unsettled. */
+/** Calls of one key that may be unsettled, on all gateways together. */
 export const KEY_CONCURRENT = 40;
+/** What one key of the plan may take in a minute, on all gateways together. */
+export const RATED = { key: 0, requests: 20, tokens: 20_000 };
 
 export interface Database {
   gateways: number;
@@ -174,6 +176,12 @@ export async function openKey(
     scope: customers[customer]?.kind === "research" ? "research" : "standard",
     limit_usd: limitNano === null ? null : formatUsd(nanoUsd(limitNano)),
   });
+  if (id === RATED.key)
+    await operator.change(asked(), "POST", "/limits", {
+      key: String(made["id"]),
+      requests_per_minute: RATED.requests,
+      tokens_per_minute: RATED.tokens,
+    });
   history.keys.set(id, {
     plan: id,
     customer,

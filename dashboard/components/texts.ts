@@ -37,6 +37,24 @@ export const dialogTexts = {
   typeName: "Type the name to confirm",
 } as const;
 
+export const rateTexts = {
+  title: "Rate limits",
+  lead: "On all gateways together, from the next request on. You may go lower than the operator allows; a blank field lifts what you set.",
+  leadOfOperator:
+    "What this organization is allowed, on all gateways together, from the next request on. Its admins may go lower; a blank field lifts what you set.",
+  dimensions: {
+    requests_per_minute: "Requests per minute",
+    tokens_per_minute: "Tokens per minute",
+    concurrent: "Requests at once",
+  },
+  none: "none",
+  noLimit: "No limit holds.",
+  ofYourOwn: (count: string) => `${count} holds, the organization's own.`,
+  ofTheOperator: (count: string) => `${count} holds, set by the operator.`,
+  byDefault: (count: string) => `${count} holds, the gateway's default.`,
+  running: (count: string) => `${count} running now.`,
+} as const;
+
 export const meanwhileTexts = {
   title: "Somebody else changed this meanwhile",
   lead: "Nothing of yours was saved. This is how it stands now; saving anyway replaces it by what you typed.",

@@ -15,6 +15,7 @@ import { organizationsEndpoints } from "./organizations.ts";
 import { overviewEndpoints } from "./overview.ts";
 import { peopleEndpoints } from "./people.ts";
 import { ledgerEndpoints, platformEndpoints, providersEndpoints } from "./platform.ts";
+import { rateLimitsEndpoints } from "./rate-limits.ts";
 import { releasesEndpoints, routesEndpoints } from "./releases.ts";
 import { searchEndpoints } from "./search.ts";
 import { sessionEndpoints } from "./session.ts";
@@ -32,6 +33,7 @@ const NOUNS = {
   statements: statementsEndpoints,
   evidence: evidenceEndpoints,
   keys: keysEndpoints,
+  rateLimits: rateLimitsEndpoints,
   entitlements: entitlementsEndpoints,
   releases: releasesEndpoints,
   routes: routesEndpoints,

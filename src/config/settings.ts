@@ -72,6 +72,9 @@ const limits = group({
   max_concurrent: upTo(1_000_000)
     .default(4096)
     .describe("Requests that are not settled yet, in one process; those whose client has left count."),
+  organization_share_percent: upTo(100)
+    .default(50)
+    .describe("What one organization may have of max_concurrent while another one is turned away."),
   answer_timeout_ms: upToMilliseconds(HOUR_MS)
     .default(290_000)
     .describe("A call that is not streamed ends within this time; many clients give up after 300 s."),
@@ -193,6 +196,10 @@ export const settingsSchema = (kinds: readonly ProviderKind[]) =>
     limits: limits.prefault({}),
     headers: group({
       headroom: z.boolean().default(true).describe("Whether answers tell what is left to spend."),
+      rate_limit: z
+        .boolean()
+        .default(false)
+        .describe("Whether they tell what is left of rates as the IETF's RateLimit fields, too."),
     }).prefault({}),
     cors: group({
       origins: z

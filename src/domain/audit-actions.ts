@@ -28,6 +28,7 @@ export const ORGANIZATION_ACTIONS = [
   "key.resume",
   "key.revoke",
   "key.settings",
+  "limits.set",
   "member.invite",
   "member.join",
   "member.leave",

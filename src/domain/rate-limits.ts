@@ -17,6 +17,13 @@ export const NO_RATE_LIMITS: RateLimits = {
   concurrent: null,
 };
 
+/** What a limit may be set to at most. */
+export const RATE_AT_MOST: Readonly<Record<RateDimension, number>> = {
+  requests_per_minute: 10_000_000,
+  tokens_per_minute: 1_000_000_000,
+  concurrent: 1_000_000,
+};
+
 /** Of every organization and of every key for which nothing else is set: the configuration's. */
 export interface RateDefaults {
   organization: RateLimits;

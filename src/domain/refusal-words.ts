@@ -155,8 +155,8 @@ export const REFUSAL_WORDS: Record<RefusalCode, RefusalWords> = {
   },
   rate_limit_exceeded: {
     happened:
-      "too many requests of this key per minute; too many of it or of its organization at once, streams that were left and still run included; or too much is being uploaded, or waits to be counted",
-    next: "wait as told",
+      "more requests or tokens per minute than this key, its organization or the model may have; too many of them at once, streams that were left and still run included; or too much is being uploaded, or waits to be counted",
+    next: "wait as told; where `details.tokens` alone is above the limit, send fewer",
   },
   internal_error: {
     happened: "something failed inside the gateway",

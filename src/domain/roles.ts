@@ -26,6 +26,9 @@ export const ACTIONS = {
   "models.see": everybody,
   "keys.see": everybody,
   "keys.change": { owner: "all", admin: "all", developer: "own", operator: "all" },
+  "limits.see": everybody,
+  /** Downwards only, unless an operator does. */
+  "limits.change": { owner: "all", admin: "all", operator: "all" },
   "playground.use": { owner: "all", admin: "all", developer: "all" },
   "balance.see": everybody,
   "billing.see": { owner: "all", admin: "all", billing: "all", operator: "all" },

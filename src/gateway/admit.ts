@@ -16,7 +16,6 @@ import {
   prepareRequest,
 } from "./prepared-request.ts";
 import { attach, type AttachPorts, type Followed, REPLAYED } from "./attach.ts";
-import type { ConcurrencySlot } from "../limits/concurrency.ts";
 import { credentialOf } from "./credential.ts";
 import { EVENT_STREAM, storedAfter } from "./event-stream.ts";
 import type { Admitted, Hold } from "./hold.ts";
@@ -24,12 +23,17 @@ import { idempotencyRecord, type IdempotencyKey } from "./idempotency.ts";
 import type { Incoming } from "./incoming.ts";
 import type { Flight } from "./in-flight.ts";
 import { withWayOut } from "./short-of-credits.ts";
-import type { CallLimits } from "../limits/limits.ts";
+import type { Concurrency, ConcurrencySlot } from "../limits/concurrency.ts";
+import { limitOf, rateHeaders } from "./rate-headers.ts";
 import { printGateway, routeOf } from "./receipt.ts";
 
 export interface AdmitPorts extends PreparePorts, AttachPorts, AskLedgerPorts {
   ledger: Pick<Ledger, "admit" | "checkKey">;
-  limits: CallLimits;
+  limits: Concurrency;
+  /** Told of a limit on all gateways together that refused, by its name. */
+  limitRefused(limit: string): void;
+  /** Whether what is left of a rate is told as the IETF's draft has it, too (`headers.rate_limit`). */
+  showRateLimit: boolean;
   /** Whether the headroom headers are shown (`headers.headroom`). */
   showHeadroom: boolean;
 }
@@ -59,14 +63,14 @@ export async function admit(ports: AdmitPorts, incoming: Incoming): Promise<Admi
   incoming.checkBody();
   const terms = await ports.ledger.checkKey(credential); //                                        2
   if (terms instanceof Refusal) throw terms;
-  const { refusal, headers } = ports.limits.arrive(credential);
-  if (refusal !== null) return refusedUnread(incoming, refusal, headers);
+  const refusal = ports.limits.refusal(credential);
+  if (refusal !== null) return refusedUnread(incoming, refusal);
   const body = await incoming.readBody(credential.organizationId); //                              3
   const untilMs = ports.clock.monotonicMs() + ports.attachWaitMs;
   for (let waited = false; ; waited = true) {
-    const slot = ports.limits.enter(credential);
-    if (slot instanceof Refusal && !waited) return refusedUnread(incoming, slot, headers);
-    const decision = await decided(ports, incoming, { credential, terms, body, headers, slot });
+    const slot = ports.limits.take(credential);
+    if (slot instanceof Refusal && !waited) return refusedUnread(incoming, slot);
+    const decision = await decided(ports, incoming, { credential, terms, body, slot });
     if (decision.kind !== "running") return decision;
     const { idempotency, request } = decision.prepared;
     const place = { organizationId: credential.organizationId, requestId: decision.requestId };
@@ -74,7 +78,7 @@ export async function admit(ports: AdmitPorts, incoming: Incoming): Promise<Admi
     const attached = await attach(ports, place, wait);
     if (attached.kind === "follow") return { ...attached, asked: askedOf(decision.prepared) };
     if (attached.kind === "late")
-      return refused(incoming, stillRunning(), { prepared: decision.prepared, headers });
+      return refused(incoming, stillRunning(), { prepared: decision.prepared, headers: {} });
   } // ended: the ledger has its answer now
 }
 
@@ -82,8 +86,6 @@ interface Arrived {
   credential: Credential;
   terms: KeyTerms;
   body: Uint8Array;
-  /** What every answer of this key tells of its rate. */
-  headers: Record<string, string>;
   /** Whoever has waited for another request may find none: its answer is his all the same. */
   slot: ConcurrencySlot | Refusal;
 }
@@ -124,7 +126,9 @@ function conclude(
   outcome: Exclude<AdmissionDecision, { kind: "running" }>,
   about: Arrived & { incoming: Incoming; prepared: PreparedRequest },
 ): AdmissionOutcome {
-  const { incoming, prepared, headers, slot } = about;
+  const { incoming, prepared, slot } = about;
+  const rates = "rates" in outcome ? outcome.rates : undefined;
+  const headers = rateHeaders(rates, { standard: ports.showRateLimit });
   switch (outcome.kind) {
     case "admitted": {
       if (slot instanceof Refusal) throw new Error("admitted without a slot");
@@ -147,11 +151,14 @@ function conclude(
         answer: resumed(outcome.answer, incoming.lastEventId),
         asked: askedOf(prepared),
       };
-    case "refused":
+    case "refused": {
+      const limit = limitOf(outcome.refusal);
+      if (limit !== null) ports.limitRefused(limit);
       return refused(incoming, withWayOut(prepared, outcome), {
         prepared: outcome.authenticated ? prepared : null,
         headers,
       });
+    }
   }
 }
 
@@ -171,15 +178,11 @@ function refused(
   };
 }
 
-/** Refused for the caller's rate or for want of room, whatever the body says. A full gateway adds no more work to it. */
-const refusedUnread = (
-  incoming: Incoming,
-  refusal: Refusal,
-  headers: Record<string, string>,
-): AdmissionOutcome =>
+/** Refused for want of room, whatever the body says. A full gateway adds no more work to it. */
+const refusedUnread = (incoming: Incoming, refusal: Refusal): AdmissionOutcome =>
   refused(incoming, refusal, {
     prepared: isOverloaded(refusal) ? null : nothingPrepared(incoming),
-    headers,
+    headers: {},
   });
 
 function admittedOf(

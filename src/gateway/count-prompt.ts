@@ -17,7 +17,13 @@ const COUNTED_WITHIN_MS = 10_000;
 export const onlyTheBoundRefused = (prepared: PreparedRequest, refusal: Refusal): boolean =>
   !prepared.counted &&
   prepared.candidates.some(({ release }) => release.tokenizer !== "bytes") &&
-  (refusal.code === "insufficient_credits" || refusal.code === "context_length_exceeded");
+  (refusal.code === "insufficient_credits" ||
+    refusal.code === "context_length_exceeded" ||
+    neverFits(refusal));
+
+/** Into a whole minute of a limit of tokens. */
+const neverFits = ({ code, type, retry }: Refusal): boolean =>
+  code === "rate_limit_exceeded" && type === "tokens" && !retry;
 
 /**
  * The same request on exactly counted tokens; or, where the count did not end, the refusal that stands: what the byte
@@ -75,7 +81,7 @@ function unended(prepared: PreparedRequest, refused: Refused, { kind, tokens }: 
   return because(
     refused,
     kind === "above"
-      ? `Its figure is an upper bound, one token for each byte of the messages: they were counted up to ${tokens} tokens, already more than the credits cover.`
+      ? `Its figure is an upper bound, one token for each byte of the messages: they were counted up to ${tokens} tokens, already more than ${refused.short?.of === "tokens_per_minute" ? "the model takes" : "the credits cover"}.`
       : `Its figure is an upper bound, one token for each byte of the messages: they could not be counted within ${COUNTED_WITHIN_MS / 1000} seconds. Send them again later, or shorten them.`,
   );
 }
@@ -84,6 +90,8 @@ const because = ({ refusal, ...refused }: Refused, why: string): Refused => ({
   ...refused,
   refusal: new Refusal(refusal.code, `${refusal.message} ${why}`, {
     param: refusal.param,
+    type: refusal.type,
+    retry: refusal.retry,
     ...(refusal.details && { details: refusal.details }),
   }),
 });

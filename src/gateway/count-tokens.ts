@@ -3,8 +3,8 @@
 // ours; else the bound that would be held for. Nothing is held, and nothing written.
 import type { Credential } from "../domain/credential.ts";
 import { Refusal, type RefusalCode } from "../domain/refusals.ts";
-import type { CallLimits } from "../limits/limits.ts";
-import { Concurrency } from "../limits/concurrency.ts";
+import type { Concurrency } from "../limits/concurrency.ts";
+import { Shares } from "../limits/shares.ts";
 import { Windows } from "../limits/window.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { KeyTerms } from "../ledger/ledger.ts";
@@ -19,7 +19,7 @@ import { type PreviewPorts, withoutTrials } from "./preview.ts";
 import { admissionRequestOf, prepareRequest } from "./prepared-request.ts";
 
 export interface CountTokensPorts extends PreviewPorts {
-  limits: Pick<CallLimits, "arrive">;
+  limits: Pick<Concurrency, "refusal">;
   clock: Pick<Clock, "monotonicMs">;
 }
 
@@ -32,6 +32,13 @@ const ORGANIZATIONS_KEPT = 10_000;
 const PROVIDER_MS = 5000;
 const OWN_COUNT_MS = 5000;
 
+const tooMany = (whose: string): Refusal =>
+  new Refusal(
+    whose === "The gateway" ? "overloaded" : "rate_limit_exceeded",
+    `${whose} has as many prompts being counted as it may. Send the request again shortly.`,
+    { retryAfterMs: 1000 },
+  );
+
 /** What a call would be refused with although it can be counted. */
 const COUNTED_ALL_THE_SAME: ReadonlySet<RefusalCode> = new Set([
   "insufficient_credits",
@@ -40,22 +47,14 @@ const COUNTED_ALL_THE_SAME: ReadonlySet<RefusalCode> = new Set([
 ]);
 
 export class PromptCounts {
-  private readonly atOnce: Concurrency;
+  private readonly atOnce = new Shares();
   private readonly asked = new Windows({
     most: ASKED_PER_MINUTE,
     windowMs: MINUTE_MS,
     kept: ORGANIZATIONS_KEPT,
   });
 
-  constructor(private readonly ports: CountTokensPorts) {
-    const organization = {
-      name: "count_tokens",
-      most: AT_ONCE.organization,
-      of: ({ organizationId }: { organizationId: string }) => organizationId,
-      whose: "This organization",
-    };
-    this.atOnce = new Concurrency([organization], { inProcess: AT_ONCE.all, refused: () => {} });
-  }
+  constructor(private readonly ports: CountTokensPorts) {}
 
   /** Throws `Refusal` for whatever the call itself would be refused with before it is priced. */
   async count(incoming: Incoming): Promise<number> {
@@ -64,10 +63,15 @@ export class PromptCounts {
     incoming.checkBody();
     const known = await authenticateKey(ports.ledger, credential);
     if (known.kind === "refused") throw known.refusal;
-    const { refusal } = ports.limits.arrive(credential);
+    const refusal = ports.limits.refusal(credential);
     if (refusal !== null) throw refusal;
-    const slot = this.atOnce.take(credential);
-    if (slot instanceof Refusal) throw slot;
+    const shares = [
+      { of: credential.organizationId, most: AT_ONCE.organization, whose: "This organization" },
+      { of: "all", most: AT_ONCE.all, whose: "The gateway" },
+    ];
+    const passed = this.atOnce.passed(shares);
+    if (passed !== null) throw tooMany(passed.whose);
+    const slot = this.atOnce.take(shares);
     try {
       return await this.counted(incoming, { credential, terms: known.key });
     } finally {
@@ -87,7 +91,8 @@ export class PromptCounts {
     const { requestId } = incoming;
     const outcome = await ledger.preview(admissionRequestOf(ports, prepared, { requestId, credential }));
     const paid = outcome.kind !== "refused";
-    if (!paid && !COUNTED_ALL_THE_SAME.has(outcome.refusal.code)) throw outcome.refusal;
+    if (!paid && outcome.short === undefined && !COUNTED_ALL_THE_SAME.has(outcome.refusal.code))
+      throw outcome.refusal;
     const [first] = prepared.candidates;
     if (first === undefined) throw new Error("counted without a route");
     return await this.tokensOf(first, { incoming, organizationId, paid });

@@ -41,6 +41,9 @@ const BINDING: Partial<Record<RefusalCode, string>> = {
   rate_limit_exceeded: "requests",
 };
 
+const bindingOf = ({ code, type }: Refusal): string | null =>
+  code === "rate_limit_exceeded" && type === "tokens" ? "tokens" : (BINDING[code] ?? null);
+
 /** Too much is being counted: nothing is known of this call. */
 const BUSY: ReadonlySet<RefusalCode> = new Set(["rate_limit_exceeded", "overloaded"]);
 
@@ -72,7 +75,7 @@ export async function preview(
     const { organizationId } = credential;
     const counted = await countPrompt(prepared, outcome, { organizationId, signal: incoming.signal });
     if ("kind" in counted) {
-      if (BUSY.has(counted.refusal.code)) throw counted.refusal;
+      if (counted.short === undefined && BUSY.has(counted.refusal.code)) throw counted.refusal;
       outcome = counted;
     } else {
       prepared = counted;
@@ -110,7 +113,7 @@ function printQuote({ object, prepared, request, refusal, key, available }: Prev
     object: `${object}.quote`,
     model: request.model,
     admissible: refusal === null,
-    binding_limit: refusal === null ? null : (BINDING[refusal.code] ?? null),
+    binding_limit: refusal === null ? null : bindingOf(refusal),
     refusal: refusal && {
       status: refusal.status,
       code: refusal.code,

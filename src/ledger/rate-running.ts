@@ -30,15 +30,23 @@ export function* countRunning({ organizationId, keyId, model }: RatePlace): Quer
 /** So many are mended at once. */
 const AT_ONCE = 100;
 
-const WRONG = both(
+/** Each limit whose number is wrong: organization, key, model, what it should be, what it is. */
+export const WRONGLY_COUNTED = both(
   (running) => `WITH running AS MATERIALIZED (SELECT org_id, key_id, model FROM ${running}),
     counted AS (
-      SELECT l.org_id, l.key_id, l.model, l.running,
-        (SELECT count(*) FROM running r WHERE r.org_id = l.org_id
-           AND l.key_id IN ('', r.key_id) AND l.model IN ('', r.model)) AS found
-      FROM rate_limit l WHERE l.org_id <> '')
-    SELECT org_id, key_id, model FROM counted WHERE running <> found LIMIT ${AT_ONCE}`,
+      SELECT org_id, '' AS key_id, '' AS model, count(*) AS found FROM running GROUP BY org_id
+      UNION ALL SELECT org_id, key_id, '', count(*) FROM running GROUP BY org_id, key_id
+      UNION ALL SELECT org_id, '', model, count(*) FROM running GROUP BY org_id, model
+      UNION ALL SELECT org_id, key_id, model, count(*) FROM running GROUP BY org_id, key_id, model)
+    SELECT l.org_id, l.key_id, l.model, coalesce(c.found, 0) AS found, l.running
+    FROM rate_limit l
+    LEFT JOIN counted c ON c.org_id = l.org_id AND c.key_id = l.key_id AND c.model = l.model
+    WHERE l.running <> coalesce(c.found, 0)`,
 );
+const WRONG = {
+  sqlite: `${WRONGLY_COUNTED.sqlite} LIMIT ${AT_ONCE}`,
+  postgresql: `${WRONGLY_COUNTED.postgresql} LIMIT ${AT_ONCE}`,
+};
 
 /** Sets right what is wrong; how many there were. */
 export async function mendRunning(on: Transactions): Promise<number> {

@@ -3,6 +3,7 @@
 import type { AuditNote } from "../domain/audit-note.ts";
 import type { Evidence, Tier } from "../domain/gateway-object.ts";
 import type { NanoUsd } from "../domain/money.ts";
+import type { RateLimits, RateSubject } from "../domain/rate-limits.ts";
 import type { Loaded } from "./column-loads.ts";
 import type { Written } from "./column-writes.ts";
 import type { LOAD, WRITE } from "./columns.ts";
@@ -16,6 +17,13 @@ export type KeyMonthRow = Loaded<typeof LOAD.keyMonth>;
 
 /** What is set for a subject of `domain/rate-limits.ts`, and what is taken of it: `limits/gcra.ts`. */
 export type RateLimitRow = Loaded<typeof LOAD.rateLimit>;
+
+/** A subject that a request counts for, with what holds for it now. */
+export interface Limited {
+  subject: RateSubject;
+  row: RateLimitRow;
+  limits: RateLimits;
+}
 
 export type RequestState = "dispatched" | "settled" | "released";
 

@@ -1,9 +1,11 @@
-// How many requests may be unsettled at once: of one key, of one organization, in this process (S18). Counted is what is
-// under way until its hold has ended, not who still listens: a keyed stream whose client has left runs on, and costs.
+// How many requests may be unsettled at once in this process (S18), and that no organization keeps the others out: while
+// somebody was turned away a moment ago, whoever has its share gets no more of the places that are given back. Counted is what
+// is under way until its hold has ended, not who still listens: a keyed stream whose client has left runs on, and costs.
+// What holds on all gateways together is decided in COMMIT 1 (`ledger/decide/rate.ts`).
 import type { CallerIds } from "../domain/credential.ts";
 import { Refusal } from "../domain/refusals.ts";
-import type { CallerLimit } from "./caller-limits.ts";
-import { type Share, Shares } from "./shares.ts";
+import type { Clock } from "../lib/clock.ts";
+import { Shares } from "./shares.ts";
 
 /** One request's place, from before its admission until it is settled or voided. */
 export interface ConcurrencySlot {
@@ -11,60 +13,63 @@ export interface ConcurrencySlot {
   done(): void;
 }
 
-/** `whose`: null for that of all together. */
-type LimitedShare = Share & { name: string; whose: string | null };
-
 const SHORTLY_MS = 1000;
+/** Who was turned away comes back within this, and finds what was given back meanwhile. */
+const WAITS_MS = 5000;
 const ALL = "all";
 
 interface ConcurrencyPorts {
   /** Of all callers together. */
   inProcess: number;
-  /** Told of each refusal. */
+  /** What one organization may have of them while another one waits, in percent. */
+  sharePercent: number;
+  clock: Pick<Clock, "monotonicMs">;
+  /** Told of each refusal, by the setting's name. */
   refused: (limit: string) => void;
 }
 
 export class Concurrency {
   private readonly shares = new Shares();
-  /** The share of all callers together. */
-  private readonly everybody: readonly LimitedShare[];
+  private readonly share: number;
+  /** Until then somebody else waits. */
+  private waitedForUntilMs = Number.NEGATIVE_INFINITY;
 
-  constructor(
-    private readonly limits: readonly CallerLimit[],
-    private readonly ports: ConcurrencyPorts,
-  ) {
-    this.everybody = [{ name: "max_concurrent", whose: null, most: ports.inProcess, of: ALL }];
+  constructor(private readonly ports: ConcurrencyPorts) {
+    this.share = Math.max(1, Math.floor((ports.inProcess * ports.sharePercent) / 100));
   }
 
-  /** Why no request of this caller may start now: 429 at a limit of its own, 503 at that of all. Null when one may. */
-  refusal(caller: CallerIds): Refusal | null {
-    return this.refusalOf(this.sharesOf(caller));
+  /** Why no request of this caller may start now: 429 where it has its share and others wait, 503 where all is taken. */
+  refusal({ organizationId }: Pick<CallerIds, "organizationId">): Refusal | null {
+    const nowMs = this.ports.clock.monotonicMs();
+    const hasItsShare = this.shares.takenOf(organizationId) >= this.share;
+    if (hasItsShare && nowMs < this.waitedForUntilMs)
+      return this.refused("organization_share_percent", tooMany());
+    if (this.shares.takenOf(ALL) < this.ports.inProcess) return null;
+    if (!hasItsShare) this.waitedForUntilMs = nowMs + WAITS_MS;
+    return this.refused("max_concurrent", full());
   }
 
   /** Takes a place, or says what `refusal` says. */
-  take(caller: CallerIds): ConcurrencySlot | Refusal {
-    const shares = this.sharesOf(caller);
-    return this.refusalOf(shares) ?? this.shares.take(shares);
+  take(caller: Pick<CallerIds, "organizationId">): ConcurrencySlot | Refusal {
+    return (
+      this.refusal(caller) ??
+      this.shares.take([
+        { of: caller.organizationId, most: null },
+        { of: ALL, most: null },
+      ])
+    );
   }
 
-  private refusalOf(shares: readonly LimitedShare[]): Refusal | null {
-    const passed = this.shares.passed(shares);
-    if (passed === null) return null;
-    this.ports.refused(passed.name);
-    return passed.whose === null ? full() : tooMany(passed.whose);
-  }
-
-  private sharesOf(caller: CallerIds): readonly LimitedShare[] {
-    if (this.limits.length === 0) return this.everybody;
-    const own = this.limits.map(({ name, whose, most, of }) => ({ name, whose, most, of: of(caller) }));
-    return [...own, ...this.everybody];
+  private refused(limit: string, refusal: Refusal): Refusal {
+    this.ports.refused(limit);
+    return refusal;
   }
 }
 
-const tooMany = (whose: string): Refusal =>
+const tooMany = (): Refusal =>
   new Refusal(
     "rate_limit_exceeded",
-    `${whose} has as many requests in progress as it may; streams whose client has left count until they have ended. Send the request again shortly.`,
+    "This organization has its share of the requests that the gateway runs at once, and others wait. Streams whose client has left count until they have ended. Send the request again shortly.",
     { retryAfterMs: SHORTLY_MS },
   );
 

@@ -1,97 +1,73 @@
-// The limits of callers: each row refuses at its setting, for whom it counts, and says so; nothing is counted of what is
-// refused.
-import { describe, expect, test } from "bun:test";
+// What this process runs at once, of all callers together: nobody is kept out by one who came first and takes everything.
+import { expect, test } from "bun:test";
 import { Refusal } from "../domain/refusals.ts";
-import { camelCase } from "../lib/camel-case.ts";
-import { CALLER_LIMITS, type CallerLimit, type CallerLimitSettings } from "./caller-limits.ts";
-import { type CallLimits, openLimits } from "./limits.ts";
-import { Rate } from "./rate.ts";
+import { type CallerLimitSettings, rateDefaultsOf } from "./caller-limits.ts";
+import type { ConcurrencySlot } from "./concurrency.ts";
+import { openLimits } from "./limits.ts";
 
-const CALLER = { keyId: "key_1", organizationId: "org_1" };
-const SISTER = { keyId: "key_2", organizationId: "org_1" };
-const STRANGER = { keyId: "key_3", organizationId: "org_2" };
-const NAMES = Object.keys(CALLER_LIMITS) as (keyof typeof CALLER_LIMITS)[];
-const OFF = Object.fromEntries(NAMES.map((name) => [camelCase(name), null])) as CallerLimitSettings;
-const clock = { monotonicMs: () => 0 };
+const GREEDY = { organizationId: "org_1" };
+const MODEST = { organizationId: "org_2" };
 
-function limitsWith(settings: object): { calls: CallLimits; refused: string[] } {
+function callsOf(settings: { maxConcurrent: number; organizationSharePercent?: number }) {
   const refused: string[] = [];
-  const gateway = { maxConcurrent: 100, uploadBytes: 4096, bodyBytes: 1024 };
-  const { calls } = openLimits(
-    { ...gateway, ...OFF, ...settings },
-    { clock, refused: (limit) => void refused.push(limit) },
-  );
-  return { calls, refused };
+  let nowMs = 0;
+  const gateway = { organizationSharePercent: 50, uploadBytes: 4096, bodyBytes: 1024, ...settings };
+  const { calls } = openLimits(gateway, {
+    clock: { monotonicMs: () => nowMs },
+    refused: (limit) => void refused.push(limit),
+  });
+  const taken = (caller: typeof GREEDY): ConcurrencySlot => {
+    const slot = calls.take(caller);
+    if (slot instanceof Refusal) throw slot;
+    return slot;
+  };
+  return { calls, refused, taken, later: (ms: number) => void (nowMs += ms) };
 }
-
-/** One call on its way in, which does not end. */
-function call(calls: CallLimits, caller: typeof CALLER): Refusal | null {
-  const { refusal } = calls.arrive(caller);
-  if (refusal !== null) return refusal;
-  const slot = calls.enter(caller);
-  return slot instanceof Refusal ? slot : null;
-}
-
-describe.each(NAMES)("%s", (name) => {
-  test("refuses beyond its setting, says whose it is, and is told by its name", () => {
-    const { calls, refused } = limitsWith({ [camelCase(name)]: 1 });
-    expect(call(calls, CALLER)).toBeNull();
-    const refusal = call(calls, CALLER);
-    expect(refusal).toMatchObject({ code: "rate_limit_exceeded", status: 429 });
-    expect(refusal?.message).toStartWith(CALLER_LIMITS[name].whose);
-    expect(refused).toEqual([name]);
-  });
-
-  test("counts together whose it is, and nobody else", () => {
-    const { calls } = limitsWith({ [camelCase(name)]: 1 });
-    expect(call(calls, CALLER)).toBeNull();
-    const together = CALLER_LIMITS[name].of(CALLER) === CALLER_LIMITS[name].of(SISTER);
-    expect(call(calls, SISTER) !== null).toBe(together);
-    expect(call(calls, STRANGER)).toBeNull();
-  });
-
-  test("is off with null", () => {
-    const { calls, refused } = limitsWith({});
-    for (let n = 0; n < 10; n += 1) expect(call(calls, CALLER)).toBeNull();
-    expect(refused).toEqual([]);
-  });
-});
 
 test("a place that was given back is free again, and that of all together is refused with 503", () => {
-  const { calls, refused } = limitsWith({ maxConcurrent: 1 });
-  const slot = calls.enter(CALLER);
-  expect(calls.enter(STRANGER)).toMatchObject({ code: "overloaded", status: 503 });
-  if (slot instanceof Refusal) throw slot;
+  const { calls, refused, taken } = callsOf({ maxConcurrent: 1 });
+  const slot = taken(GREEDY);
+  expect(calls.take(MODEST)).toMatchObject({ code: "overloaded", status: 503 });
   slot.done();
-  expect(calls.enter(STRANGER)).not.toBeInstanceOf(Refusal);
-  expect(refused).toEqual(["max_concurrent"]);
+  slot.done();
+  taken(MODEST);
+  expect(calls.refusal(GREEDY)?.status).toBe(503);
+  expect(refused).toEqual(["max_concurrent", "max_concurrent"]);
 });
 
-describe("several limits of a minute", () => {
-  const perKey: CallerLimit = { name: "key", most: 2, of: ({ keyId }) => keyId, whose: "This key" };
-  const perOrganization: CallerLimit = {
-    name: "organization",
-    most: 3,
-    of: ({ organizationId }) => organizationId,
-    whose: "This organization",
+test("one organization takes everything as long as nobody waits", () => {
+  const { calls, taken } = callsOf({ maxConcurrent: 4 });
+  for (let n = 0; n < 4; n += 1) taken(GREEDY);
+  expect(calls.take(GREEDY)).toMatchObject({ code: "overloaded" });
+});
+
+test("while another one waits, who has its share gets none of what is given back: 429, until nobody waits any more", () => {
+  const { calls, refused, taken, later } = callsOf({ maxConcurrent: 4 });
+  const slots = [taken(GREEDY), taken(GREEDY), taken(GREEDY), taken(GREEDY)];
+  expect(calls.take(MODEST)).toMatchObject({ code: "overloaded" });
+  slots[0]?.done();
+  expect(calls.take(GREEDY)).toMatchObject({ code: "rate_limit_exceeded", status: 429 });
+  expect(refused).toEqual(["max_concurrent", "organization_share_percent"]);
+  taken(MODEST);
+  slots[1]?.done();
+  expect(calls.take(GREEDY)).toMatchObject({ code: "rate_limit_exceeded" });
+  slots[2]?.done();
+  taken(GREEDY); // one of two
+  later(5000);
+  taken(GREEDY);
+});
+
+test("the settings of keys and organizations are the defaults of what is limited on all gateways together", () => {
+  const settings: CallerLimitSettings = {
+    keyRequestsPerMinute: 1,
+    keyTokensPerMinute: 2,
+    keyConcurrent: 3,
+    organizationRequestsPerMinute: 4,
+    organizationTokensPerMinute: 5,
+    organizationConcurrent: null,
   };
-  const rate = (): Rate => new Rate([perKey, perOrganization], { clock, refused: () => {} });
-  const left = ({ headers }: ReturnType<Rate["take"]>): string | undefined =>
-    headers["x-ratelimit-remaining-requests"];
-
-  test("the one that has the least left is told", () => {
-    const counted = rate();
-    expect(left(counted.take(CALLER))).toBe("1");
-    expect(left(counted.take(SISTER))).toBe("1");
-    expect(left(counted.take(SISTER))).toBe("0");
-  });
-
-  test("what one of them refuses takes nothing of the others", () => {
-    const counted = rate();
-    for (let n = 0; n < 5; n += 1) counted.take(CALLER);
-    expect(counted.take(SISTER).refusal).toBeNull();
-    expect(counted.take(SISTER).refusal?.message).toStartWith(
-      "This organization has reached its rate limit.",
-    );
+  expect(rateDefaultsOf(settings)).toEqual({
+    key: { requestsPerMinute: 1, tokensPerMinute: 2, concurrent: 3 },
+    organization: { requestsPerMinute: 4, tokensPerMinute: 5, concurrent: null },
   });
 });

@@ -1,6 +1,7 @@
 // The operator API of management keys, loaded on its first request: it is large, and most gateways never need it while they
 // start.
 import type { ReceiptSigner } from "../gateway/signed-receipt.ts";
+import type { RateDefaults } from "../domain/rate-limits.ts";
 import type { Handler } from "../http/context.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -19,6 +20,7 @@ export interface AdminPorts {
   managementKeys: ManagementKeyDoor;
   publisher: Publisher;
   receipts: ReceiptSigner;
+  rateDefaults: RateDefaults;
   payments: PaymentService;
   /** Writes what the request log gathered, so that readers see what just happened. */
   flushRequestLog(): Promise<void>;

@@ -13,7 +13,7 @@ import type { Clock } from "../lib/clock.ts";
 import type { Jobs } from "../lib/jobs.ts";
 import type { Log } from "../lib/log.ts";
 import type { Metrics } from "../lib/metrics.ts";
-import type { CallLimits } from "../limits/limits.ts";
+import type { Concurrency } from "../limits/concurrency.ts";
 import { Pacer } from "../limits/pacer.ts";
 import type { Providers } from "./providers.ts";
 import type { Releases } from "./releases.ts";
@@ -25,7 +25,7 @@ export interface CompleteOn {
   store: OpenedStore;
   providers: Providers;
   releases: Releases;
-  limits: CallLimits;
+  limits: Concurrency;
   callScopes: CallScopes;
   metrics: Metrics;
   clock: Clock;
@@ -62,6 +62,8 @@ export function completePorts(
       firstPartMs: config.limits.firstPartWaitMs,
     },
     showHeadroom: config.headers.headroom,
+    showRateLimit: config.headers.rateLimit,
+    limitRefused: (limit) => metrics.limitRefused(limit),
     identify: (organizationId, value) =>
       createHmac("sha256", dataKey).update(`${organizationId}\n${value}`).digest("base64url"),
     report: reportsOf({ health: releases.health, metrics, log }),

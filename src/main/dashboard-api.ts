@@ -1,6 +1,7 @@
 // The rooms behind the dashboard: people, and `/app/v1` over the same use-cases as the command line. Loaded on their
 // first request: a gateway that nobody looks at does not pay for them.
 import type { Config } from "../config/config.ts";
+import { rateDefaultsOf } from "../limits/caller-limits.ts";
 import { shownSettings } from "../config/shown-settings.ts";
 import type { AlertService } from "../operator/alerts.ts";
 import type { People } from "../people/people.ts";
@@ -175,6 +176,7 @@ async function open(
     sql: rooms.sql,
     flushRequestLog: () => rooms.flushRequestLog(),
     publisher,
+    rateDefaults: rateDefaultsOf(config.limits),
     clock,
     payments: paymentService,
     people: accounts({ people: async () => people, url: () => url, note }),

@@ -17,6 +17,7 @@ import { surface } from "../http/surface.ts";
 import { type Clock, systemClock } from "../lib/clock.ts";
 import type { Jobs } from "../lib/jobs.ts";
 import { type Log, written } from "../lib/log.ts";
+import { rateDefaultsOf } from "../limits/caller-limits.ts";
 import { openLimits } from "../limits/limits.ts";
 import { managementKeyUse } from "../operator/management-key-use.ts";
 import { RequestLog } from "../operator/request-log.ts";
@@ -139,6 +140,7 @@ export async function openPort(config: Config, rooms: Rooms): Promise<Answering>
       managementKeys,
       publisher: releases.publisher,
       receipts: receiptSigner(dataKey),
+      rateDefaults: rateDefaultsOf(config.limits),
       payments: services.paymentService,
       flushRequestLog,
       people: () => api.people(),

@@ -6,6 +6,7 @@ import type { Format } from "../gateway/formats/format.ts";
 import { interruptedStreams } from "../gateway/interrupted-stream.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { type Clock, systemClock } from "../lib/clock.ts";
+import { rateDefaultsOf } from "../limits/caller-limits.ts";
 import type { Jobs } from "../lib/jobs.ts";
 import { lostWhileStarting } from "../store/postgres-error.ts";
 import type { Sql } from "../store/sql.ts";
@@ -37,7 +38,7 @@ export const openStore = (config: Config, on: OpenOn): Promise<OpenedStore> =>
     : openPostgres(config, config.databaseUrl, on);
 
 async function openSqlite(
-  { dataDir, idempotency }: Config,
+  { dataDir, idempotency, limits }: Config,
   { clock, jobs, formats, ...upkeep }: OpenOn & { clock: Clock },
 ): Promise<OpenedStore> {
   const [{ openSqliteStore }, { openSqliteLedger }, { sqliteSql }] = await Promise.all([
@@ -51,6 +52,7 @@ async function openSqlite(
     clock,
     jobs,
     idempotency,
+    rateDefaults: rateDefaultsOf(limits),
     printInterrupted: interruptedStreams(formats),
     ...upkeep,
   });
@@ -59,7 +61,7 @@ async function openSqlite(
 }
 
 async function openPostgres(
-  { dataDir, idempotency }: Config,
+  { dataDir, idempotency, limits }: Config,
   url: string,
   { clock, jobs, formats, ...upkeep }: OpenOn,
 ): Promise<OpenedStore> {
@@ -74,6 +76,7 @@ async function openPostgres(
     const ledger = await openPostgresLedger({
       store,
       idempotency,
+      rateDefaults: rateDefaultsOf(limits),
       printInterrupted: interruptedStreams(formats),
       jobs,
       ...(clock !== undefined && { clock }),

@@ -6,6 +6,7 @@ import type { RequestListJson, RequestsQuery } from "../api/shapes/spend.ts";
 import { findOrganization } from "../registry/organizations.ts";
 import { readRequest } from "../registry/requests.ts";
 import type { People } from "../people/people.ts";
+import type { RateDefaults } from "../domain/rate-limits.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Sql } from "../store/sql.ts";
@@ -22,6 +23,7 @@ import type { PaymentService } from "./payments.ts";
 import type { accounts } from "./people.ts";
 import type { Publisher } from "../releases/publish.ts";
 import { quarantine } from "./quarantine.ts";
+import { rateLimits } from "./rate-limits.ts";
 import { releases, routes } from "./releases.ts";
 import { evidenceOf, type EvidenceAsk, type EvidencePorts } from "../reporting/evidence.ts";
 import { requests } from "../reporting/requests.ts";
@@ -34,6 +36,8 @@ export interface OperatorPorts {
   sql: Sql;
   publisher: Publisher;
   receipts: EvidencePorts["receipts"];
+  /** What holds where no limit of a rate is set. */
+  rateDefaults: RateDefaults;
   clock: Clock;
   /** Orders, events of the payment service, and payments that are confirmed by hand. */
   payments: Pick<PaymentService, "orders" | "events" | "confirm">;
@@ -49,6 +53,7 @@ export const createOperator = (on: OperatorPorts) => ({
   organizations: organizations(on.ledger),
   credits: credits(on.ledger),
   keys: keys(on.ledger),
+  rateLimits: rateLimits(on.ledger, on.rateDefaults),
   entitlements: entitlements({ ledger: on.ledger, clock: on.clock, people: () => on.persons() }),
   releases: releases(on.publisher),
   routes: routes(on.publisher),

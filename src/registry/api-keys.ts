@@ -315,6 +315,10 @@ function* lockKey(keyId: string, nowMs: number): Query<Locked | null> {
   return found === null ? null : { key: found.key, stampedAtMs, ended: found.row["revoked_at"] !== null };
 }
 
+/** Its organization; null when there is no such key. */
+export const ownerOfKey = (on: Reader, keyId: string): Promise<string | null> =>
+  on.read(() => ownerOf(keyId));
+
 function* ownerOf(keyId: string): Query<string | null> {
   const [row] = yield* ask("SELECT org_id FROM api_key WHERE key_id = ?1", [keyId]);
   return row === undefined ? null : textOf(row["org_id"]);

@@ -77,17 +77,17 @@ export const setRateLimits = (
     return { kind: "set", record: recordOf(after, standard) };
   });
 
-/** Those of which something is set, of an organization; without one: of models for each organization. */
+/** Those of which something is set, of an organization, or of one key; without one: of models for each organization. */
 export const rateLimitsOf = (
   on: Reader,
-  organizationId: string,
+  { organizationId, keyId }: { organizationId: string; keyId: string | undefined },
   defaults: RateDefaults,
 ): Promise<RateRecord[]> =>
   on.read(function* () {
     const rows = yield* ask(
-      `SELECT ${COLUMNS} FROM rate_limit WHERE org_id = ?1 AND ${ANYTHING_SET}
+      `SELECT ${COLUMNS} FROM rate_limit WHERE org_id = ?1 ${keyId === undefined ? "" : "AND key_id = ?2"} AND ${ANYTHING_SET}
        ORDER BY key_id, model LIMIT ${RATE_LIMITS_MAX}`,
-      [organizationId],
+      keyId === undefined ? [organizationId] : [organizationId, keyId],
     );
     const records: RateRecord[] = [];
     for (const found of rows) {

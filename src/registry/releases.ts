@@ -85,6 +85,10 @@ export const newestReleases = (
 export const readRelease = (on: Reader, digest: string): Promise<Release | null> =>
   on.read(() => findRelease(digest));
 
+/** Whether the newest release of any route is of this model, open or not. */
+export const isModelReleased = async (on: Reader, model: string): Promise<boolean> =>
+  (await newestReleases(on, () => {})).some(({ release }) => release.model === model);
+
 const SELECT_ROUTE = "SELECT route, highest_version, disabled, reason, since FROM route_state";
 
 export const allRoutes = (on: Reader): Promise<RouteRecord[]> =>

@@ -40,7 +40,7 @@ test("a caller's identifiers go upstream only as a keyed hash", async () => {
   expect(reply.status).toBe(200);
 });
 
-test("requests per minute: told on every answer, refused with 429 and a time to come back", async () => {
+test("requests per minute: told on answers, refused with 429 and a time to come back", async () => {
   const busy = await gateway.customer();
   const first = await gateway.chat(busy, hello());
   expect(first.headers.get("x-ratelimit-limit-requests")).toBe("20");

@@ -28,6 +28,19 @@ test("a limit is raised, lowered, set or lifted, by the amounts", () => {
   expect(limit("10.000000000", null)).toBe("lifted the monthly limit of the key Batch, which was $10.00");
 });
 
+test("limits of a rate are told as far as they changed", () => {
+  const set = (from: object, to: object) => plain(sentenceOf(line("limits.set", { from, to })));
+  expect(set({ requests_per_minute: null }, { requests_per_minute: 60, concurrent: null })).toBe(
+    "set limits of Batch: 60 requests per minute",
+  );
+  expect(
+    set(
+      { model: "gpt", tokens_per_minute: 5000, concurrent: 2 },
+      { model: "gpt", tokens_per_minute: null, concurrent: 4 },
+    ),
+  ).toBe("set limits of Batch on gpt: no limit of tokens per minute (was 5000), 4 requests at once (was 2)");
+});
+
 test.each([
   [
     line("key.create", { to: { name: "CI", scope: "research", limit_usd: null } }),

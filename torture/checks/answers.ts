@@ -3,7 +3,6 @@
 import { type Check, type Evidence, errorCode, factsOf } from "../evidence.ts";
 import { type Absence, type Exchange, type History, type Span, touches, touchesHere } from "../history.ts";
 import { modelNamed } from "../models.ts";
-import { KEY_CONCURRENT } from "../world.ts";
 
 export const answers: Check = (evidence) =>
   evidence.found.history.exchanges
@@ -47,7 +46,7 @@ function isExplained(evidence: Evidence, exchange: Exchange): boolean {
     case "idempotency_key_reused":
       return exchange.kind === "misuse";
     case "rate_limit_exceeded":
-      return evidence.crowded(exchange, KEY_CONCURRENT);
+      return evidence.limited(exchange);
     case "context_length_exceeded":
       return exchange.request.ideographs > 0;
     // `refusals` asks for their reasons.

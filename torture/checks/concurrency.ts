@@ -12,9 +12,9 @@ interface Running {
   toMs: number;
 }
 
-/** At most `KEY_CONCURRENT` calls of a key at once on each gateway, by the provider's clock. */
+/** At most `KEY_CONCURRENT` calls of a key at once on all gateways, by the provider's clock. */
 export const concurrency: Check = (evidence) => {
-  const { history, bill, plan } = evidence.found;
+  const { history, bill } = evidence.found;
   const calls = bill.flatMap((call): (Running & { keyId: string })[] => {
     const row = evidence.rows.get(call.request_id ?? "");
     if (row === undefined || call.outcome === "refused" || call.outcome === "running") return [];
@@ -24,7 +24,7 @@ export const concurrency: Check = (evidence) => {
     return toMs <= fromMs ? [] : [{ requestId: row.requestId, keyId: row.keyId, fromMs, toMs }];
   });
   const undisturbed = calls.filter(({ fromMs, toMs }) => !touches(history.pauses, fromMs, toMs));
-  const most = KEY_CONCURRENT * plan.gateways;
+  const most = KEY_CONCURRENT;
   return [...Map.groupBy(undisturbed, ({ keyId }) => keyId)].flatMap(([keyId, mine]): Violation[] => {
     const together = mostAtOnce(mine);
     if (together.length <= most) return [];

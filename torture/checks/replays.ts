@@ -1,7 +1,6 @@
 // Idempotency as callers see it: one key, one answer, the same bytes each time, and never another one after it.
 import { type Check, type Evidence, factsOf, type Violation } from "../evidence.ts";
 import { type Exchange, touches } from "../history.ts";
-import { KEY_CONCURRENT } from "../world.ts";
 
 export const replays: Check = (evidence) => [
   ...[...evidence.claims.values()].flatMap((exchanges) => ofOneClaim(evidence, exchanges)),
@@ -97,7 +96,7 @@ const isBroken = (body: string): boolean =>
 function mayBeRefused(evidence: Evidence, exchange: Exchange): boolean {
   const { status, endedAtMs, sentAtMs, ending } = exchange;
   if (ending === "left") return true;
-  if (status === 429) return evidence.crowded(exchange, KEY_CONCURRENT);
+  if (status === 429) return evidence.limited(exchange);
   if (status === 401)
     return (evidence.key(exchange).revoked?.askedMs ?? Number.POSITIVE_INFINITY) <= endedAtMs;
   const { downs, pauses } = evidence.found.history;

@@ -272,13 +272,13 @@ export const MUTANTS: readonly Mutant[] = [
     seconds: 10,
   },
   {
-    name: "who-left-does-not-count",
-    bug: "a keyed stream whose client has left runs on, and its key may start another one in its place",
+    name: "what-runs-is-not-counted",
+    bug: "a key starts requests without looking at how many of its own run, those that were left included",
     edits: [
       {
-        file: "src/gateway/relay.ts",
-        find: "leave: () => also.callScope.leave(),",
-        replace: "leave: () => (also.slot.done(), also.callScope.leave()),",
+        file: "src/ledger/decide/rate.ts",
+        find: "row.running += 1;",
+        replace: "row.running += 0;",
       },
     ],
     mix: mixes.crowds,
@@ -311,6 +311,25 @@ export const MUTANTS: readonly Mutant[] = [
     ],
     mix: mixes.bursts,
     seconds: 6,
+  },
+  {
+    name: "limits-of-each-gateway",
+    bug: "each gateway counts for itself what a key took in a minute",
+    store: "postgres",
+    edits: [
+      {
+        file: "src/ledger/postgres/load-rates.ts",
+        find: "for (const cells of answers.flat()) put(this.rows, cells);",
+        replace: `for (const cells of answers.flat()) put(this.rows, cells);
+        const kept = ((globalThis as { kept?: Map<string, object> }).kept ??= new Map<string, object>());
+        for (const [id, row] of this.rows.rateLimits) {
+          if (!kept.has(id)) kept.set(id, row);
+          this.rows.rateLimits.set(id, kept.get(id) as typeof row);
+        }`,
+      },
+    ],
+    mix: mixes.bursts,
+    seconds: 8,
   },
   {
     name: "doubt-is-failure",

@@ -86,12 +86,7 @@ const SENTENCES: Readonly<Record<string, (line: Line) => Part[]>> = {
   "key.limit": (line) => limited(line),
   "key.rename": ({ before, after }) => ["renamed a key", ...fromTo(before["name"], after["name"])],
   "key.revoke": ({ it }) => ["revoked the key ", it],
-  "limits.set": ({ it, before, after }) => [
-    "set the rate limits of ",
-    it,
-    ...(after["model"] === undefined ? [] : [" on ", named(after["model"])]),
-    ...changesOf(before, after),
-  ],
+  "limits.set": (line) => ratesSet(line),
   "management_key.create": ({ after }) => ["created the management key ", named(after["name"])],
   "management_key.revoke": ({ it }) => ["revoked the management key ", it],
   "member.invite": ({ after }) => ["invited ", named(after["email"]), ` as ${textOf(after["role"])}`],
@@ -164,6 +159,29 @@ function limited({ it, before, after }: Line): Part[] {
   const verb = compareMoney(is, was) > 0 ? "raised" : "lowered";
   return [`${verb} the monthly limit of the key `, it, ` from ${usd(was)} to ${usd(is)}`];
 }
+
+/** `set limits of the key Batch on gpt-5: 60 requests per minute (was 100), no tokens per minute (was 5000)`. */
+function ratesSet({ it, before, after }: Line): Part[] {
+  const changes = Object.entries(RATES).flatMap(([field, words]) => {
+    const [was, is] = [before[field] ?? null, after[field] ?? null];
+    if (was === is) return [];
+    const told = is === null ? `no limit of ${words}` : `${textOf(is)} ${words}`;
+    return [was === null ? told : `${told} (was ${textOf(was)})`];
+  });
+  const model = after["model"];
+  return [
+    "set limits of ",
+    it,
+    ...(typeof model === "string" ? [" on ", named(model)] : []),
+    `: ${changes.length === 0 ? "nothing changed" : changes.join(", ")}`,
+  ];
+}
+
+const RATES = {
+  requests_per_minute: "requests per minute",
+  tokens_per_minute: "tokens per minute",
+  concurrent: "requests at once",
+};
 
 /** `key limit 90 %`. */
 function ruleOf(rule: Values): string {

@@ -1,5 +1,5 @@
 // The dialogs of the keys page: create, edit, pause, replace, revoke, and the one look at a new secret.
-import { Alert, List, Select, Text } from "@mantine/core";
+import { Alert, List, Modal, Select, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { callableModel } from "../../api/models.ts";
@@ -10,11 +10,12 @@ import { ConfirmDialog, FormDialog } from "../../components/dialogs.tsx";
 import { Ago, Money } from "../../components/figures.tsx";
 import { sinceOpened } from "../../components/meanwhile.tsx";
 import { useOpener } from "../../components/opener.ts";
+import { RateLimits } from "../../components/rate-limits.tsx";
 import { type Secret, SecretDialog } from "../../components/secret-dialog.tsx";
 import { formatCount } from "../../format/count.ts";
 import { useMembership } from "../../membership.tsx";
 import { keysTexts as words } from "./texts.ts";
-import { secretTexts } from "../../components/texts.ts";
+import { rateTexts, secretTexts } from "../../components/texts.ts";
 import { CreateKeyDialog, EditKeyDialog } from "./key-form.tsx";
 import type { KeyAct } from "./row-menu.tsx";
 
@@ -50,6 +51,11 @@ export function KeyActs({ org, act, onClose, onReplaced }: KeyActsProps) {
       {act?.kind === "edit" && <Edit org={org} of={act.key} onClose={onClose} />}
       {act?.kind === "pause" && <Pause org={org} of={act.key} onClose={onClose} />}
       {act?.kind === "resume" && <Resume org={org} of={act.key} onClose={onClose} />}
+      {act?.kind === "rates" && (
+        <Modal opened onClose={onClose} title={`${rateTexts.title} · ${act.key.name}`} size="lg">
+          <RateLimits keyId={act.key.id} />
+        </Modal>
+      )}
       {act?.kind === "revoke" && <Revoke org={org} of={act.key} onClose={onClose} />}
       <SecretDialog
         shown={secret}

@@ -2,11 +2,12 @@
 import { ActionIcon, Menu } from "@mantine/core";
 import type { Row } from "../../api/routes.ts";
 import { Icon } from "../../components/icon.tsx";
+import { rateTexts } from "../../components/texts.ts";
 import { keysTexts as words } from "./texts.ts";
 
 type Key = Row<"GET /orgs/{org}/keys">;
 
-export type KeyAct = "edit" | "pause" | "resume" | "replace" | "revoke";
+export type KeyAct = "edit" | "rates" | "pause" | "resume" | "replace" | "revoke";
 
 export const RowMenu = ({ of, onAct }: { of: Key; onAct: (act: KeyAct, key: Key) => void }) => (
   <Menu position="bottom-end" withinPortal>
@@ -17,6 +18,7 @@ export const RowMenu = ({ of, onAct }: { of: Key; onAct: (act: KeyAct, key: Key)
     </Menu.Target>
     <Menu.Dropdown>
       <Menu.Item onClick={() => onAct("edit", of)}>{words.edit}</Menu.Item>
+      <Menu.Item onClick={() => onAct("rates", of)}>{rateTexts.title}</Menu.Item>
       {of.status === "paused" ? (
         <Menu.Item onClick={() => onAct("resume", of)}>{words.resume}</Menu.Item>
       ) : (

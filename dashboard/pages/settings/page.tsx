@@ -10,7 +10,8 @@ import { type Fact, Meanwhile, sinceOpened } from "../../components/meanwhile.ts
 import { Page, Section } from "../../components/page.tsx";
 import { Failure, Loaded } from "../../components/states.tsx";
 import { useMembership } from "../../membership.tsx";
-import { dialogTexts, meanwhileTexts, pageNames } from "../../components/texts.ts";
+import { RateLimits } from "../../components/rate-limits.tsx";
+import { dialogTexts, meanwhileTexts, pageNames, rateTexts } from "../../components/texts.ts";
 import { settingsTexts as words } from "./texts.ts";
 import { OwnAccount } from "./account.tsx";
 
@@ -25,6 +26,11 @@ export function SettingsPage() {
         <Loaded query={settings}>
           {(of) => <Organization org={org.id} of={of} mayChange={may("settings.change")} />}
         </Loaded>
+      </Section>
+      <Section title={rateTexts.title}>
+        <Paper withBorder p="md">
+          <RateLimits />
+        </Paper>
       </Section>
       <OwnAccount />
     </Page>

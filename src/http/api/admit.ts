@@ -11,6 +11,7 @@ import type { SignedIn } from "../../people/people.ts";
 const FRESH_MS = 12 * 3_600_000;
 const DELICATE = new Set<Action>([
   "keys.change",
+  "limits.change",
   "billing.change",
   "team.change",
   "settings.change",

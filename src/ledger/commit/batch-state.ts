@@ -4,7 +4,7 @@ import type { RateDefaults } from "../../domain/rate-limits.ts";
 import { utcMonth } from "../../lib/clock.ts";
 import { ZERO_USD } from "../../domain/money.ts";
 import { AccountPostings } from "./account-postings.ts";
-import { type Changes, type KeyMonthRow, type Rows, noChanges, rowId } from "../rows.ts";
+import { type Changes, type KeyMonthRow, type Limited, type Rows, noChanges, rowId } from "../rows.ts";
 import { stampOf } from "../stamp.ts";
 
 export interface BatchContext {
@@ -20,6 +20,8 @@ export interface BatchContext {
 
 export class BatchState {
   readonly changes: Changes = noChanges();
+  /** What a request of a place counts for, once it was asked: the same rows for all of its requests in this batch. */
+  readonly limited = new Map<string, readonly Limited[]>();
   private readonly postings = new Map<string, AccountPostings>();
 
   constructor(

@@ -13,8 +13,8 @@ import { readAllowedModels } from "../../domain/allowed-models.ts";
 import type { BatchState } from "../commit/batch-state.ts";
 import type { AdmissionRequest, AdmissionPlan, AdmissionDecision, Claim } from "../ledger.ts";
 import * as refuse from "./policy-refusals.ts";
-import { type Limited, limitedBy, rateBlocks, standingsOf, takeRate } from "./rate.ts";
-import { type KeyMonthRow, type KeyRow, rowId } from "../rows.ts";
+import { limitedBy, rateBlocks, standingsOf, takeRate } from "./rate.ts";
+import { type KeyMonthRow, type KeyRow, type Limited, rowId } from "../rows.ts";
 import { missingBalance } from "../unreadable.ts";
 
 /** As `AdmissionDecision`, but a replay is named by its request; the store reads and decrypts the answer afterwards. */

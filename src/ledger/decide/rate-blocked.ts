@@ -1,9 +1,9 @@
 // Which limit keeps a request out, as its caller is told: whose it is, of what, how much, and when it fits (wire.md §4).
-import type { RateLimits, RateSubject } from "../../domain/rate-limits.ts";
+import type { RateSubject } from "../../domain/rate-limits.ts";
 import { Refusal } from "../../domain/refusals.ts";
 import { costUs, remainingAt, waitMs } from "../../limits/gcra.ts";
 import type { Shortage } from "../ledger.ts";
-import type { RateLimitRow } from "../rows.ts";
+import type { Limited } from "../rows.ts";
 
 /** `short`: where no wait helps, but fewer tokens might. */
 export interface Blocked {
@@ -11,15 +11,9 @@ export interface Blocked {
   short?: Shortage;
 }
 
-interface Subject {
-  subject: RateSubject;
-  row: RateLimitRow;
-  limits: RateLimits;
-}
-
 /** A limit that is reached. `waitMs`: null where waiting does not help. */
 interface Reached {
-  at: Subject;
+  at: Limited;
   of: "requests" | "tokens" | "concurrent";
   limit: number;
   remaining: number;
@@ -30,17 +24,28 @@ interface Reached {
 const SHORTLY_MS = 1000;
 
 /** The limit that a request of so many tokens has to wait for the longest; null when it fits everywhere. */
-export function blockedBy(limited: readonly Subject[], tokens: number, nowUs: number): Blocked | null {
+export function blockedBy(limited: readonly Limited[], tokens: number, nowUs: number): Blocked | null {
   let longest: Reached | null = null;
-  for (const at of limited)
+  for (const at of limited) {
+    if (isFree(at, tokens, nowUs)) continue;
     for (const reached of reachedIn(at, tokens, nowUs))
       if (longest === null || waitOf(reached) > waitOf(longest)) longest = reached;
+  }
   return longest === null ? null : refused(longest, tokens);
+}
+
+function isFree({ row, limits }: Limited, tokens: number, nowUs: number): boolean {
+  const { requestsPerMinute, tokensPerMinute, concurrent } = limits;
+  return (
+    (concurrent === null || row.running < concurrent) &&
+    (requestsPerMinute === null || waitMs(row.requestsTat, nowUs, costUs(1, requestsPerMinute)) === 0) &&
+    (tokensPerMinute === null || waitMs(row.tokensTat, nowUs, costUs(tokens, tokensPerMinute)) === 0)
+  );
 }
 
 const waitOf = ({ waitMs: ms }: Reached): number => ms ?? Number.POSITIVE_INFINITY;
 
-function reachedIn(at: Subject, tokens: number, nowUs: number): Reached[] {
+function reachedIn(at: Limited, tokens: number, nowUs: number): Reached[] {
   const { row, limits } = at;
   const perMinute = (of: "requests" | "tokens", limit: number | null, tat: number): Reached[] => {
     if (limit === null) return [];

@@ -13,15 +13,8 @@ import type { AccountPostings } from "../commit/account-postings.ts";
 import type { BatchContext, BatchState } from "../commit/batch-state.ts";
 import type { RateStanding } from "../ledger.ts";
 import { inForce, standardOf } from "../rate-in-force.ts";
-import { type RateLimitRow, type RequestRow, rowId, type Rows } from "../rows.ts";
+import { type Limited, type RateLimitRow, type RequestRow, rowId, type Rows } from "../rows.ts";
 import { type Blocked, blockedBy } from "./rate-blocked.ts";
-
-/** A subject that this request counts for, with what holds for it now. */
-export interface Limited {
-  subject: RateSubject;
-  row: RateLimitRow;
-  limits: RateLimits;
-}
 
 const NONE: readonly Limited[] = [];
 
@@ -29,13 +22,30 @@ const NONE: readonly Limited[] = [];
 export function limitedBy(batch: BatchState, place: RatePlace, atMs: number): readonly Limited[] {
   const { rows, context } = batch;
   if (rows.rateLimits.size === 0 && !hasDefaults(context.rateDefaults)) return NONE;
-  return subjectsOf(place).flatMap((subject) => {
-    const standard = standardFor(batch, subject, place.model);
-    const row = rows.rateLimits.get(subject.id) ?? null;
-    if (row === null && !limitsAnything(standard)) return [];
-    const running = rows.openRequests.get(subject.id) ?? 0;
-    return [limitedOf(batch, subject, { standard, row: row ?? newRow(subject, { running, atMs }) })];
-  });
+  return onceFor(batch, "comes", place, () =>
+    subjectsOf(place).flatMap((subject) => {
+      const standard = standardFor(batch, subject, place.model);
+      const row = rows.rateLimits.get(subject.id) ?? null;
+      if (row === null && !limitsAnything(standard)) return [];
+      const running = rows.openRequests.get(subject.id) ?? 0;
+      return [limitedOf(batch, subject, { standard, row: row ?? newRow(subject, { running, atMs }) })];
+    }),
+  );
+}
+
+/** Rows come and go only between batches. */
+function onceFor(
+  { limited }: BatchState,
+  what: "comes" | "counts",
+  { organizationId, keyId, model }: RatePlace,
+  find: () => readonly Limited[],
+): readonly Limited[] {
+  const id = rowId(what, organizationId, keyId, model);
+  const known = limited.get(id);
+  if (known !== undefined) return known;
+  const found = find();
+  limited.set(id, found);
+  return found;
 }
 
 /** Whether every request counts for something. */
@@ -141,16 +151,16 @@ export function takeRate(
 /** What is left of each limit per minute. */
 export function standingsOf(limited: readonly Limited[], atMs: number): RateStanding[] {
   const nowUs = microseconds(atMs);
-  return limited.flatMap(({ subject, row, limits }) => {
-    const standing = (of: RateStanding["of"], limit: number | null, tat: number): RateStanding[] =>
-      limit === null
-        ? []
-        : [{ subject, of, limit, remaining: remainingAt(tat, nowUs, limit), resetMs: resetMs(tat, nowUs) }];
-    return [
-      ...standing("requests", limits.requestsPerMinute, row.requestsTat),
-      ...standing("tokens", limits.tokensPerMinute, row.tokensTat),
-    ];
-  });
+  const standings: RateStanding[] = [];
+  for (const { subject, row, limits } of limited) {
+    const tell = (of: RateStanding["of"], limit: number, tat: number): void => {
+      const remaining = remainingAt(tat, nowUs, limit);
+      standings.push({ subject, of, limit, remaining, resetMs: resetMs(tat, nowUs) });
+    };
+    if (limits.requestsPerMinute !== null) tell("requests", limits.requestsPerMinute, row.requestsTat);
+    if (limits.tokensPerMinute !== null) tell("tokens", limits.tokensPerMinute, row.tokensTat);
+  }
+  return standings;
 }
 
 /** The request has ended and used so many tokens; the rest of what it reserved is free again. */
@@ -172,12 +182,15 @@ export function lowerRate(batch: BatchState, request: RequestRow, unused: number
 function countedFor(batch: BatchState, request: RequestRow): readonly Limited[] {
   const { rateLimits } = batch.rows;
   if (rateLimits.size === 0) return NONE;
-  return subjectsOf(request).flatMap((subject) => {
-    const row = rateLimits.get(subject.id);
-    if (row === undefined) return [];
-    batch.changes.rateLimits.add(row);
-    return [limitedOf(batch, subject, { standard: standardFor(batch, subject, request.model), row })];
-  });
+  const limited = onceFor(batch, "counts", request, () =>
+    subjectsOf(request).flatMap((subject) => {
+      const row = rateLimits.get(subject.id);
+      if (row === undefined) return [];
+      return [limitedOf(batch, subject, { standard: standardFor(batch, subject, request.model), row })];
+    }),
+  );
+  for (const { row } of limited) batch.changes.rateLimits.add(row);
+  return limited;
 }
 
 /** Tokens in use are counted from the request's beginning, as they were reserved. */

@@ -12,6 +12,9 @@ import { makeMonths } from "./months.ts";
 const ROWS_PER_RUN = 500;
 const BETWEEN_RUNS_MS = 20;
 
+/** It looks at every limit, and only while gateways of two versions run is one wrong. */
+const RUNS_BETWEEN_MENDINGS = 12;
+
 export interface SweepPorts {
   jobs: Jobs;
   on: Asking;
@@ -61,10 +64,11 @@ export function keepSweeping(ports: SweepPorts): Repeating {
       return null;
     }
   };
+  let runs = 0;
   return jobs.every("ledger_sweep", ports.everyMs, async () => {
     await step("ledger_spool", () => ports.settleSpooled());
     await step("ledger_recovery", () => ports.resolveOrphans());
-    await step("ledger_limits", () => ports.mendLimits());
+    if (runs++ % RUNS_BETWEEN_MENDINGS === 0) await step("ledger_limits", () => ports.mendLimits());
     const more = await step("ledger_retention", () => deleteExpired(on, ports.nowMs()));
     await step("ledger_instances", () => forgetInstances(on));
     await step("ledger_months", () => makeMonths(on, ports.nowMs()));

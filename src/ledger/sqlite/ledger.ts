@@ -95,6 +95,7 @@ export async function openSqliteLedger({
   };
   try {
     await resolveUnowned(NO_DEADLINE);
+    await mendRunning(on);
   } catch (error) {
     // A store that takes no more now: its requests stay held, and the sweeper ends them.
     if (!refusedByStore(error)) throw error;
@@ -108,7 +109,6 @@ export async function openSqliteLedger({
     swept: (nowMs) => pulse.swept(nowMs),
     isStoreFailure: refusedByStore,
     everyMs: sweepEveryMs,
-    mendLimits: () => mendRunning(on),
     resolveLate: () => resolveUnowned(clock.nowMs() - LATE_MS),
   });
   return {

@@ -17,8 +17,6 @@ export interface SweepPorts {
   ready(): boolean;
   /** Ends what is past its deadline and has no owner any more. */
   resolveLate(): Promise<void>;
-  /** Sets right how many requests run under a limit. */
-  mendLimits(): Promise<unknown>;
   /** Told when a run has ended. */
   swept(nowMs: number): void;
   /** Whether the store failed: it is tried again with the next run, and has a line of its own. */
@@ -54,7 +52,6 @@ export function keepSweeping(ports: SweepPorts): Repeating {
   };
   return ports.jobs.every("ledger_sweep", ports.everyMs, async () => {
     await step("ledger_recovery", () => ports.resolveLate());
-    await step("ledger_limits", () => ports.mendLimits());
     const more = await step("ledger_retention", () => deleteExpired(ports.writer(), ports.nowMs()));
     if (ports.ready()) ports.swept(ports.nowMs());
     return more === true ? BETWEEN_RUNS_MS : undefined;

@@ -3,6 +3,7 @@
 import type { Findings } from "../findings.ts";
 import { int, textOrNull } from "../../cell.ts";
 import { type Asking, askOnce } from "../../postgres/query.ts";
+import { WRONGLY_COUNTED } from "../../rate-running.ts";
 import { WRITTEN_TOKENS } from "../../../store/written-tokens.ts";
 
 interface Check {
@@ -211,12 +212,7 @@ const CHECKS: readonly Check[] = [
   {
     invariant: "I19 a limit counts what runs",
     rows: "SELECT count(*) FROM rate_limit",
-    compared: `
-      WITH running AS MATERIALIZED (SELECT org_id, key_id, model FROM request WHERE ${UNFINISHED})
-      SELECT l.org_id, l.key_id || ' ' || l.model, (
-          SELECT count(*) FROM running r WHERE r.org_id = l.org_id
-            AND l.key_id IN ('', r.key_id) AND l.model IN ('', r.model))::text, l.running::text
-      FROM rate_limit l`,
+    compared: `SELECT org_id, key_id || ' ' || model, found::text, running::text FROM (${WRONGLY_COUNTED.postgresql}) AS wrong`,
   },
 ];
 

@@ -4,6 +4,7 @@ import type { Database } from "bun:sqlite";
 import type { Findings } from "../findings.ts";
 import { type Cell, int, textOrNull } from "../../cell.ts";
 import { saturatedSum } from "../../sqlite/saturated-sum.ts";
+import { WRONGLY_COUNTED } from "../../rate-running.ts";
 import { WRITTEN_TOKENS } from "../../../store/written-tokens.ts";
 
 interface Check {
@@ -174,11 +175,7 @@ const CHECKS: readonly Check[] = [
   {
     invariant: "I19 a limit counts what runs",
     rows: "SELECT count(*) FROM rate_limit",
-    violations: `
-      SELECT l.org_id, l.key_id || ' ' || l.model, (
-          SELECT count(*) FROM request r WHERE r.org_id = l.org_id AND r.state = 'dispatched'
-            AND l.key_id IN ('', r.key_id) AND l.model IN ('', r.model)) AS expected, l.running AS found
-      FROM rate_limit l WHERE expected <> found`,
+    violations: `SELECT org_id, key_id || ' ' || model, found, running FROM (${WRONGLY_COUNTED.sqlite})`,
   },
 ];
 

@@ -1,0 +1,95 @@
+// `limits set`, `limits list`: requests and tokens per minute, and requests at once.
+import type { Command } from "commander";
+import type { RateLimitJson } from "../src/api/shapes/rate-limits.ts";
+import { Problem } from "./problem.ts";
+import { report } from "./report.ts";
+import { table } from "./table.ts";
+
+interface Place {
+  org?: string;
+  key?: string;
+}
+
+interface SetOptions extends Place {
+  model?: string;
+  requestsPerMinute?: string;
+  tokensPerMinute?: string;
+  concurrent?: string;
+}
+
+export function addLimits(program: Command): void {
+  const limits = program.command("limits").description("requests and tokens per minute, requests at once");
+  addSet(limits);
+  addList(limits);
+}
+
+function addSet(limits: Command): void {
+  limits
+    .command("set")
+    .description("set or lift limits; with --model alone they hold for each organization by itself")
+    .option("--org <org>", "an organization's id")
+    .option("--key <key>", "a key's id")
+    .option("--model <model>", "for this model only")
+    .option("--requests-per-minute <n|none>", "none lifts what was set")
+    .option("--tokens-per-minute <n|none>", "prompt and output together, reserved as quoted")
+    .option("--concurrent <n|none>", "requests at once")
+    .action((options: SetOptions, command: Command) =>
+      report(command, async (context) => {
+        const { org, key, model } = options;
+        const gateway = await context.gateway();
+        const { text, value } = await gateway.call("POST /admin/v1/limits", {
+          org,
+          key,
+          model,
+          requests_per_minute: numberOf("--requests-per-minute", options.requestsPerMinute),
+          tokens_per_minute: numberOf("--tokens-per-minute", options.tokensPerMinute),
+          concurrent: numberOf("--concurrent", options.concurrent),
+        });
+        return { json: text, text: shown([value]) };
+      }),
+    );
+}
+
+function addList(limits: Command): void {
+  limits
+    .command("list")
+    .description(
+      "list limits of an organization or a key; without both, those of models for each organization",
+    )
+    .option("--org <org>", "an organization's id")
+    .option("--key <key>", "a key's id")
+    .action(({ org, key }: Place, command: Command) =>
+      report(command, async (context) => {
+        const gateway = await context.gateway();
+        const { text, value } = await gateway.call("GET /admin/v1/limits", { org, key });
+        return { json: text, text: shown(value.data) };
+      }),
+    );
+}
+
+/** The gateway says which numbers it takes. */
+function numberOf(option: string, text: string | undefined): number | null | undefined {
+  if (text === undefined) return undefined;
+  if (text === "none") return null;
+  if (!/^-?\d{1,20}$/.test(text))
+    throw new Problem(`${option} takes a whole number, or none.`, `Send ${option} 60, or ${option} none.`);
+  return Number(text);
+}
+
+const shown = (rows: readonly RateLimitJson[]): string =>
+  table(rows, {
+    ORGANIZATION: ({ org }) => org ?? "each",
+    KEY: ({ key }) => key ?? "all",
+    MODEL: ({ model }) => model ?? "all",
+    "REQUESTS/MIN": (row) => inForce(row, "requests_per_minute"),
+    "TOKENS/MIN": (row) => inForce(row, "tokens_per_minute"),
+    "AT ONCE": (row) => inForce(row, "concurrent"),
+    RUNNING: ({ org, running }) => (org === null ? null : running),
+  });
+
+/** What holds, and whose word it is where it is not the operator's. */
+function inForce(row: RateLimitJson, dimension: keyof RateLimitJson["set"]): string {
+  const [holds, set, own] = [row.in_force[dimension], row.set[dimension], row.own[dimension]];
+  if (holds === null) return set === null ? "none" : String(set);
+  return holds === set ? String(holds) : `${holds} (${holds === own ? "its own" : "default"})`;
+}

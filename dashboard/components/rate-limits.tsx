@@ -1,0 +1,115 @@
+// Limits of a rate, of the organization or of one of its keys: what holds, and what this person may set. An operator sets what
+// is allowed, the organization's admins go lower; a blank field lifts one's own word.
+import { Button, Group, List, NumberInput, Stack, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { useChange } from "../api/change.ts";
+import { read } from "../api/read.ts";
+import type { Row } from "../api/routes.ts";
+import { formatCount } from "../format/count.ts";
+import { useMembership } from "../membership.tsx";
+import { RATE_AT_MOST, RATE_DIMENSIONS, type RateDimension } from "../../src/domain/rate-limits.ts";
+import { Form } from "./form.tsx";
+import { Loaded } from "./states.tsx";
+import { dialogTexts, rateTexts as words } from "./texts.ts";
+
+type Limits = Row<"GET /orgs/{org}/limits">;
+type Typed = Record<RateDimension, number | "">;
+
+export function RateLimits({ keyId }: { keyId?: string }) {
+  const { org } = useMembership();
+  const limits = useQuery(
+    read("GET /orgs/{org}/limits", { org: org.id }, keyId === undefined ? {} : { key: keyId }),
+  );
+  return (
+    <Loaded query={limits}>
+      {({ data: [whole, ...within] }) =>
+        whole === undefined ? null : (
+          <Stack gap="sm">
+            <Whole of={whole} />
+            {within.length > 0 && <Within rows={within} />}
+          </Stack>
+        )
+      }
+    </Loaded>
+  );
+}
+
+/** Of the organization, or of the key, as a whole. */
+function Whole({ of }: { of: Limits }) {
+  const { org, may } = useMembership();
+  const mayChange = may("limits.change");
+  const word = org.role === "operator" ? of.set : of.own;
+  const [typed, setTyped] = useState<Partial<Typed>>({});
+  const change = useChange("POST /orgs/{org}/limits", { org: org.id }, () => setTyped({}));
+  const changed = RATE_DIMENSIONS.filter(
+    (name) => typed[name] !== undefined && (typed[name] === "" ? null : typed[name]) !== word[name],
+  );
+  const submit = (): void =>
+    change.mutate({
+      ...(of.key !== null && { key: of.key }),
+      ...Object.fromEntries(changed.map((name) => [name, typed[name] === "" ? null : typed[name]])),
+    });
+  const save = mayChange && (
+    <Group gap="sm">
+      <Button type="submit" loading={change.isPending} disabled={changed.length === 0}>
+        {dialogTexts.save}
+      </Button>
+      <Text size="sm" c="dimmed">
+        {words.running(formatCount(of.running))}
+      </Text>
+    </Group>
+  );
+  return (
+    <Form onSubmit={submit} error={change.error} gap="sm" actions={save}>
+      <Text size="sm" c="dimmed">
+        {org.role === "operator" ? words.leadOfOperator : words.lead}
+      </Text>
+      <Group gap="sm" align="flex-start">
+        {RATE_DIMENSIONS.map((name) => (
+          <NumberInput
+            key={name}
+            label={words.dimensions[name]}
+            description={holds(of, name)}
+            w={{ base: "100%", sm: 210 }}
+            min={1}
+            max={RATE_AT_MOST[name]}
+            allowDecimal={false}
+            allowNegative={false}
+            thousandSeparator=","
+            placeholder={words.none}
+            disabled={!mayChange}
+            value={typed[name] ?? word[name] ?? ""}
+            onChange={(value) => setTyped({ ...typed, [name]: typeof value === "number" ? value : "" })}
+          />
+        ))}
+      </Group>
+    </Form>
+  );
+}
+
+/** What holds now, and where it comes from if it is not the word in the field. */
+function holds({ in_force, set, own }: Limits, name: RateDimension): string {
+  const limit = in_force[name];
+  if (limit === null) return words.noLimit;
+  const count = formatCount(limit);
+  if (limit === own[name]) return words.ofYourOwn(count);
+  return limit === set[name] ? words.ofTheOperator(count) : words.byDefault(count);
+}
+
+/** What is set on models within it. */
+const Within = ({ rows }: { rows: readonly Limits[] }) => (
+  <List size="sm">
+    {rows.map((row) => (
+      <List.Item key={`${row.key} ${row.model}`} className="name">
+        {[row.key, row.model].filter((part) => part !== null).join(" · ")}: {inWords(row)}
+      </List.Item>
+    ))}
+  </List>
+);
+
+const inWords = ({ in_force }: Limits): string =>
+  RATE_DIMENSIONS.flatMap((name) => {
+    const limit = in_force[name];
+    return limit === null ? [] : [`${formatCount(limit)} ${words.dimensions[name].toLowerCase()}`];
+  }).join(", ") || words.noLimit;

@@ -1,0 +1,51 @@
+// Limits of a rate. An operator sets any; an organization's admins lower what holds for it, and lift their own word again.
+import { z } from "zod";
+import { endpoint } from "./endpoint.ts";
+import { id, keyId, orgId } from "./shapes/fields.ts";
+import {
+  rateLimit,
+  rateLimitList,
+  setRateLimitInput,
+  setRateLimitRecordInput,
+} from "./shapes/rate-limits.ts";
+
+export const rateLimitsEndpoints = [
+  endpoint({
+    target: "GET /app/v1/orgs/{org}/limits",
+    who: "limits.see",
+    input: z.strictObject({ org: id, key: keyId.optional() }),
+    output: rateLimitList,
+    run: ({ input: { org, key } }, { operator }) => operator.rateLimits.of({ org, key }),
+  }),
+  endpoint({
+    target: "POST /app/v1/orgs/{org}/limits",
+    who: "limits.change",
+    input: setRateLimitInput,
+    output: rateLimit,
+    audit: "limits.set",
+    run: ({ input, caller }, { operator }) =>
+      operator.rateLimits.set(input, {
+        by: caller.standing === "operator" ? "operator" : "organization",
+        actor: caller.actor,
+      }),
+  }),
+  endpoint({
+    target: "POST /admin/v1/limits",
+    who: "limits.change",
+    summary:
+      "Set or lift limits per minute and at once, of an organization, a key, a model, a key and a model",
+    input: setRateLimitRecordInput,
+    output: rateLimit,
+    audit: "limits.set",
+    run: ({ input, caller }, { operator }) =>
+      operator.rateLimits.set(input, { by: "operator", actor: caller.actor }),
+  }),
+  endpoint({
+    target: "GET /admin/v1/limits",
+    who: "limits.see",
+    summary: "List an organization's limits, or without one those of models for each organization",
+    input: z.strictObject({ org: orgId.optional(), key: keyId.optional() }),
+    output: rateLimitList,
+    run: ({ input: { org, key } }, { operator }) => operator.rateLimits.of({ org, key }),
+  }),
+] as const;

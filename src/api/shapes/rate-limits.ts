@@ -1,0 +1,60 @@
+// Limits of a rate, as they are set and as they hold: requests and tokens per minute, requests at once (operate.md §1).
+import { z } from "zod";
+import { RATE_AT_MOST, RATE_DIMENSIONS, type RateDimension } from "../../domain/rate-limits.ts";
+import { count, id, keyId, orgId, wholeListOf } from "./fields.ts";
+
+const limit = (dimension: RateDimension) =>
+  z
+    .int(`must be a whole number from 1 to ${RATE_AT_MOST[dimension]}, or null`)
+    .min(1, "must be at least 1, or null to lift it")
+    .max(RATE_AT_MOST[dimension])
+    .nullable()
+    .meta({ examples: [60] });
+
+const limits = z.object({
+  requests_per_minute: count.nullable(),
+  tokens_per_minute: count.nullable(),
+  concurrent: count.nullable(),
+});
+
+/** What is left out stays as it is; null lifts it. */
+const change = {
+  requests_per_minute: limit("requests_per_minute").optional(),
+  tokens_per_minute: limit("tokens_per_minute").optional(),
+  concurrent: limit("concurrent").optional(),
+};
+const model = z.string().min(1).max(200);
+
+const saysSomething = (input: { [D in RateDimension]?: number | null | undefined }): boolean =>
+  RATE_DIMENSIONS.some((dimension) => input[dimension] !== undefined);
+const NOTHING_SAID = `must name one of ${RATE_DIMENSIONS.join(", ")}`;
+
+export const setRateLimitInput = z
+  .strictObject({ org: id, key: keyId.optional(), model: model.optional(), ...change })
+  .refine(saysSomething, NOTHING_SAID);
+
+/** An operator's: of an organization, of a key (whose organization is known), or of a model for each organization. */
+export const setRateLimitRecordInput = z
+  .strictObject({ org: orgId.optional(), key: keyId.optional(), model: model.optional(), ...change })
+  .refine(saysSomething, NOTHING_SAID)
+  .refine(
+    ({ org, key, model: named }) => org !== undefined || key !== undefined || named !== undefined,
+    "must name an org, a key or a model",
+  );
+
+export const rateLimit = z
+  .object({
+    subject: z.enum(["organization", "key", "model", "key_model"]),
+    org: z.string().nullable().describe("Null: each organization by itself."),
+    key: z.string().nullable(),
+    model: z.string().nullable(),
+    set: limits.describe("By an operator."),
+    own: limits.describe("By the organization itself."),
+    in_force: limits.describe("The lower of the two; where the operator set nothing, the default instead."),
+    running: count.describe("Requests of it that run now."),
+  })
+  .meta({ id: "RateLimit" });
+export const rateLimitList = wholeListOf(rateLimit).meta({ id: "RateLimitList" });
+
+export type RateLimitJson = z.output<typeof rateLimit>;
+export type SetRateLimit = z.output<typeof setRateLimitRecordInput>;

@@ -1,0 +1,111 @@
+// Limits of a rate: set, lifted, listed (operate.md §1).
+import type { RateLimitJson, SetRateLimit } from "../api/shapes/rate-limits.ts";
+import type { ListJson } from "../api/shapes/records.ts";
+import type { Actor } from "../domain/actor.ts";
+import { OperatorRefusal } from "../domain/operator-refusals.ts";
+import { printList } from "../domain/print.ts";
+import type { RateDefaults, RateLimits } from "../domain/rate-limits.ts";
+import { notFound, unknownRecord } from "../domain/unknown-record.ts";
+import type { Transactions } from "../ledger/ledger.ts";
+import { subjectOf } from "../ledger/rate-in-force.ts";
+import { ownerOfKey } from "../registry/api-keys.ts";
+import { findOrganization } from "../registry/organizations.ts";
+import {
+  findRateLimits,
+  type RateChange,
+  type RateRecord,
+  rateLimitsOf,
+  setRateLimits,
+} from "../registry/rate-limits.ts";
+import { isModelReleased } from "../registry/releases.ts";
+
+interface Whose {
+  by: RateChange["by"];
+  actor: Actor;
+}
+
+export const rateLimits = (ledger: Transactions, defaults: RateDefaults) => ({
+  /** What is left out stays as it is; null lifts it. */
+  async set({ org, key, model, ...said }: SetRateLimit, { by, actor }: Whose): Promise<RateLimitJson> {
+    const organizationId = await ownerOf(ledger, { org, key });
+    if (model !== undefined && !(await isModelReleased(ledger, model)))
+      throw new OperatorRefusal("not_found", `No release names the model ${JSON.stringify(model)}.`, "model");
+    const limits: Partial<RateLimits> = {
+      ...(said.requests_per_minute !== undefined && { requestsPerMinute: said.requests_per_minute }),
+      ...(said.tokens_per_minute !== undefined && { tokensPerMinute: said.tokens_per_minute }),
+      ...(said.concurrent !== undefined && { concurrent: said.concurrent }),
+    };
+    const change = { organizationId, keyId: key ?? "", model: model ?? "", limits, by };
+    const outcome = await setRateLimits(ledger, change, { defaults, actor });
+    switch (outcome.kind) {
+      case "set":
+        return printed(outcome.record);
+      case "unknown_organization":
+        throw unknownRecord("organization", organizationId, "org");
+      case "unknown_key":
+        throw notFound("key");
+      case "revoked_key":
+        throw new OperatorRefusal("conflict", "This key is revoked: no request of it is served.", "key");
+      case "too_many":
+        throw new OperatorRefusal("conflict", "The organization has as many limits as anybody manages.");
+      case "above":
+        throw new OperatorRefusal(
+          "conflict",
+          `The operator allows ${outcome.atMost} here. Set at most that, or ask the operator.`,
+          outcome.dimension,
+        );
+    }
+  },
+  /**
+   * Of an organization or of one of its keys: first what holds for it as a whole, whether something is set or not, then what
+   * is set within it. Without both, what is set on models for each organization.
+   */
+  async of({
+    org,
+    key,
+  }: {
+    org?: string | undefined;
+    key?: string | undefined;
+  }): Promise<ListJson<RateLimitJson>> {
+    const organizationId = await ownerOf(ledger, { org, key });
+    if (organizationId !== "" && (await findOrganization(ledger, organizationId)) === null)
+      throw unknownRecord("organization", organizationId, "org");
+    const place = { organizationId, keyId: key ?? "", model: "" };
+    const set = await rateLimitsOf(ledger, { organizationId, keyId: key }, defaults);
+    const others = set.filter(({ keyId, model }) => keyId !== place.keyId || model !== "");
+    if (organizationId === "") return printList(others.map(printed));
+    return printList([await findRateLimits(ledger, place, defaults), ...others].map(printed));
+  },
+});
+
+/** Empty: of each organization. */
+async function ownerOf(
+  ledger: Transactions,
+  { org, key }: { org?: string | undefined; key?: string | undefined },
+): Promise<string> {
+  if (key === undefined) return org ?? "";
+  const owner = await ownerOfKey(ledger, key);
+  if (owner === null || (org !== undefined && owner !== org)) throw notFound("key");
+  return owner;
+}
+
+const printed = ({ organizationId, keyId, model, running, ...record }: RateRecord): RateLimitJson => ({
+  subject: subjectOf({ keyId, model }),
+  org: organizationId === "" ? null : organizationId,
+  key: keyId === "" ? null : keyId,
+  model: model === "" ? null : model,
+  set: printedLimits(record.set),
+  own: printedLimits(record.own),
+  in_force: printedLimits(record.inForce),
+  running,
+});
+
+const printedLimits = ({
+  requestsPerMinute,
+  tokensPerMinute,
+  concurrent,
+}: RateLimits): RateLimitJson["set"] => ({
+  requests_per_minute: requestsPerMinute,
+  tokens_per_minute: tokensPerMinute,
+  concurrent,
+});
