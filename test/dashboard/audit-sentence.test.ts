@@ -64,7 +64,7 @@ test.each([
       from: { model: "m", set_by: "operator", requests_per_minute: null, concurrent: 5 },
       to: { model: "m", set_by: "operator", requests_per_minute: 60, concurrent: 5 },
     }),
-    "set the rate limits of Batch on m, requests per minute from none to 60",
+    "set limits of Batch on m: 60 requests per minute",
   ],
   [
     line("credits.grant", {
