@@ -1,9 +1,9 @@
 // The one table: a link in the first cell, figures to the right with their points under each other, order by header, pages
-// by cursor; columns that have no room give way, those marked `always` stay. The order is in the address, and so are the
-// filters that can be cleared when nothing matches them.
+// by cursor; columns that have no room give way until they are asked for, those marked `always` stay. The order is in the
+// address, and so are the filters that can be cleared when nothing matches them.
 import { Button, Group, Paper, Table, VisuallyHidden } from "@mantine/core";
 import { useMergedRef, useResizeObserver } from "@mantine/hooks";
-import type { CSSProperties, ReactNode } from "react";
+import { type CSSProperties, type ReactNode, useState } from "react";
 import { tableTexts } from "./texts.ts";
 import type { Foldable } from "./folded.ts";
 import { useFitted } from "./fitted.ts";
@@ -55,7 +55,8 @@ export function DataTable<Row>({
   const [box, { width }] = useResizeObserver<HTMLDivElement>();
   const [observed, { width: wanted }] = useResizeObserver<HTMLTableElement>();
   const { table, folded } = useFitted(columns, rows, width);
-  const classes = columns.map((column, at) => cellClass(column, folded.includes(at)));
+  const [unfolded, unfold] = useState(false);
+  const classes = columns.map((column, at) => cellClass(column, !unfolded && folded.includes(at)));
   return (
     <Paper withBorder className="table-frame">
       <div
@@ -127,11 +128,18 @@ export function DataTable<Row>({
           )}
         </Table>
       </div>
-      {more !== undefined && (
-        <Group justify="center" p="xs">
-          <Button variant="subtle" onClick={more.load} loading={more.loading}>
-            {tableTexts.more}
-          </Button>
+      {(more !== undefined || folded.length > 0) && (
+        <Group justify="center" p={more === undefined ? 2 : "xs"}>
+          {more !== undefined && (
+            <Button variant="subtle" onClick={more.load} loading={more.loading}>
+              {tableTexts.more}
+            </Button>
+          )}
+          {folded.length > 0 && (
+            <Button variant="subtle" color="gray" size="compact-xs" onClick={() => unfold(!unfolded)}>
+              {unfolded ? tableTexts.fewerColumns : tableTexts.columns(folded.length)}
+            </Button>
+          )}
         </Group>
       )}
       {shown.length === 0 && (none === undefined ? <NoMatch /> : <Sentence>{none}</Sentence>)}

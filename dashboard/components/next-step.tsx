@@ -33,10 +33,11 @@ const theModel = ({ model }: Concern): Way =>
     ? { page: "models", label: answerTexts.next.model, search: { search: model } }
     : { page: "models", label: answerTexts.next.models };
 
-const NEXT: Record<string, (of: Concern) => Way> = {
+const NEXT: Record<string, (of: Concern) => Way | undefined> = {
   insufficient_credits: billing,
   paid_workspace_required: billing,
   key_spend_limit_reached: theKey,
+  rate_limit_exceeded: (of) => (of.key ? theKey(of) : undefined), // else it is about the page itself
   api_key_revoked: theKey,
   api_key_paused: theKey,
   api_key_expired: theKey,

@@ -22,6 +22,8 @@ export const stateTexts = {
 
 export const tableTexts = {
   more: "Show more",
+  columns: (count: number) => (count === 1 ? "Show one more column" : `Show ${count} more columns`),
+  fewerColumns: "Show fewer columns",
   noMatch: "Nothing matches the filters.",
   clear: "Clear filters",
   filters: "Filters",

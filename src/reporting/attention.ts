@@ -77,7 +77,7 @@ export async function attentionOf(
         ]),
     ...rules.flatMap((rule): Warning[] =>
       rule.on && rule.firing && !SAID_ABOVE.has(rule.kind)
-        ? [{ kind: "alert_holds", target: rule.id, search: null, text: HOLDS[rule.kind](rule, figures) }]
+        ? [{ kind: "alert_holds", target: rule.id, search: null, text: holds(rule, figures) }]
         : [],
     ),
   ];
@@ -158,6 +158,9 @@ function inHours(ms: number): string {
 /** Of these the overview says more itself. */
 const SAID_ABOVE = new Set<AlertKind>(["auto_top_up_failed", "route_not_live", "key_limit"]);
 const amountOf = ({ amount_usd }: AlertRuleJson): string => shortUsd(parseUsd(amount_usd ?? "0") ?? ZERO_USD);
+/** A rule whose kind is damaged still holds. */
+const holds = (rule: AlertRuleJson, figures: Figures): string =>
+  Object.hasOwn(HOLDS, rule.kind) ? HOLDS[rule.kind](rule, figures) : "An alert rule holds.";
 const HOLDS: Record<AlertKind, (rule: AlertRuleJson, figures: Figures) => string> = {
   balance_below: (rule, { available }) =>
     `An alert rule holds: the balance is below ${amountOf(rule)}; ${shortUsd(available)} is available.`,

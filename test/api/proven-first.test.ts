@@ -187,15 +187,18 @@ describe.each(STORES)("on %s", (store) => {
     line.end();
   });
 
-  test("over its rate a key is refused before its body arrives", async () => {
+  test("over its rate a key is refused where COMMIT 1 decides, as soon as its body is there", async () => {
     const busy = await gateway.customer({ usd: "50" });
     await Promise.all(Array.from({ length: PER_MINUTE }, () => gateway.chat(busy, hello())));
+    const body = JSON.stringify(hello());
+    const calls = gateway.simulator.bill().length;
     const line = await Line.open(gateway.url);
-    await line.send(`${head("POST /v1/chat/completions", busy.secret, 7 * MEGABYTE)}{`);
+    await line.send(head("POST /v1/chat/completions", busy.secret, body.length) + body);
     await line.answers(1);
     expect(line.statuses()).toEqual(["429"]);
     expect(line.text).toMatch(/retry-after: \d+\r\n/i);
     expect(line.text).toContain('"gateway":{"request_id"');
+    expect(gateway.simulator.bill()).toHaveLength(calls);
     line.end();
   });
 

@@ -18,7 +18,8 @@ const OWN: TestManifest = { ...RESEARCH, model: "damaged-1", upstream_model: "si
 /** Read at the start and by the program itself; a column of them is no record of anybody. */
 const OF_THE_PROGRAM = ["instance", "schema_migration", "store_state"];
 /** What asks for one record: it may be refused where that one is damaged. */
-const OF_ONE_RECORD = /\{(request|order|key|id)\}|\/billing$|^GET \/v1\//;
+const OF_ONE_RECORD =
+  /\{(request|order|key|id)\}|\/billing(\/statement(\.csv|\.pdf)?)?$|^GET \/admin\/v1\/statement$|^GET \/v1\//;
 /** What is asked of a request; the rest of the walk is of its key or organization, or of all. */
 const OF_ONE_REQUEST = /\{(request|id)\}|^GET \/v1\/(generation|receipts)/;
 const NAMED = "A record in the store is damaged: ";
@@ -89,6 +90,8 @@ describe.each(STORES)("on %s", (store) => {
     healthy = await gateway.customer();
     damaged = await gateway.customer({ scope: "research", limitUsd: "3" });
     const org = damaged.organizationId;
+    await gateway.admin("POST", `/keys/${damaged.keyId}/update`, { day_limit_usd: "3", week_limit_usd: "3" });
+    await gateway.admin("POST", "/limits", { key: damaged.keyId, requests_per_minute: 100_000 });
     const entitlement = await entitled(gateway, { org, model: "damaged-1", untilMs: Date.now() + 1e9 });
     for (let nth = 0; nth < ROWS; nth += 1) {
       const retry = { "idempotency-key": `damaged-columns-${nth}` };

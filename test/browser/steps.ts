@@ -64,10 +64,11 @@ export async function findRequest(visitor: Visitor, org: string, request: string
 export const rowsOf = ({ page }: Visitor, table: string): Locator =>
   page.getByRole("region", { name: table, exact: true }).locator("tbody tr");
 
-/** Turns the pages of a table until there is no further one. Looked for and clicked in one go: it goes away by itself. */
+/** Shows all columns, and turns the pages of a table until there is no further one. Looked for and clicked in one go: it goes away by itself. */
 export async function showAll({ page }: Visitor): Promise<void> {
   const turn = `(() => {
-    const more = [...document.querySelectorAll("button")].find((one) => one.innerText === "${tableTexts.more}");
+    const more = [...document.querySelectorAll("button")].find(
+      ({ innerText }) => innerText === "${tableTexts.more}" || /^Show .* more columns?$/.test(innerText));
     more?.click();
     return more !== undefined;
   })()`;

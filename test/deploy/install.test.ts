@@ -57,16 +57,17 @@ touch hono/index.js hono/index.d.ts hono/index.js.map hono/LICENSE.md hono/READM
 
 /** Hard links of the packages of the lock file, where the disk is the same; the tests delete names, and write into no file. */
 const COPY = `
-import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 const [, , part = ""] = process.argv;
 const { packages } = JSON.parse(readFileSync(join(part, "package-lock.json"), "utf8"));
 for (const path of Object.keys(packages)) {
   if (path === "" || !existsSync(join(${JSON.stringify(root)}, path))) continue;
   mkdirSync(dirname(join(part, path)), { recursive: true });
-  const from = join(${JSON.stringify(root)}, path);
-  if (Bun.spawnSync(["cp", "-al", from, join(part, path)], { stderr: "ignore" }).exitCode !== 0)
-    Bun.spawnSync(["cp", "-a", from, join(part, path)]);
+  const [from, to] = [join(${JSON.stringify(root)}, path), join(part, path)];
+  if (Bun.spawnSync(["cp", "-al", from, to], { stderr: "ignore" }).exitCode === 0) continue;
+  rmSync(to, { recursive: true, force: true }); // its folders are there, and it would be copied into them
+  Bun.spawnSync(["cp", "-a", from, to]);
 }
 `;
 

@@ -122,6 +122,7 @@ const ELSEWHERE = new Set<AppRoute>([
   "GET /orgs/{org}/billing/auto-top-up",
   "GET /orgs/{org}/billing/orders",
   "GET /orgs/{org}/invitations",
+  "GET /orgs/{org}/limits",
   "GET /orgs/{org}/models",
   "GET /orgs/{org}/models/estimate",
   "GET /orgs/{org}/research",

@@ -21,9 +21,9 @@ export const MUTANTS: readonly Mutant[] = [
     bug: "a key's spend limit is never looked at",
     edits: [
       {
-        file: "src/ledger/decide/admission.ts",
-        find: "if (limit === null || month.spent + month.held < limit) return null;",
-        replace: "if (limit === null || limit >= 0n) return null;",
+        file: "src/ledger/decide/key-limits.ts",
+        find: "const reached = reachedOf(spans);",
+        replace: "const reached = reachedOf(spans.filter(({ limit }) => limit < 0n));",
       },
     ],
     mix: mixes.bursts,
@@ -34,9 +34,9 @@ export const MUTANTS: readonly Mutant[] = [
     bug: "a key's limit counts what was spent, but not what is held by requests that run",
     edits: [
       {
-        file: "src/ledger/decide/admission.ts",
-        find: "if (limit === null || month.spent + month.held < limit) return null;",
-        replace: "if (limit === null || month.spent < limit) return null;",
+        file: "src/ledger/key-spans.ts",
+        find: "({ limit, spent, held }: LimitedSpan): boolean => addUsd(spent, held) >= limit",
+        replace: "({ limit, spent }: LimitedSpan): boolean => spent >= limit",
       },
     ],
     mix: mixes.bursts,
@@ -48,10 +48,11 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: "src/ledger/decide/key.ts",
-        find: "if (key.revokedAtMs !== null) return",
+        find: "const state = keyState(key, nowMs);",
         replace: `const seen: Map<string, number> = ((globalThis as { seen?: Map<string, number> }).seen ??= new Map());
-  if (key.revokedAtMs === null) seen.set(credential.keyId, Date.now());
-  if (key.revokedAtMs !== null && Date.now() - (seen.get(credential.keyId) ?? 0) > 60_000) return`,
+  const now = keyState(key, nowMs);
+  if (now === "active") seen.set(credential.keyId, Date.now());
+  const state = Date.now() - (seen.get(credential.keyId) ?? 0) > 60_000 ? now : "active";`,
       },
     ],
     mix: mixes.revocations,

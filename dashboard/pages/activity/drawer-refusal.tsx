@@ -32,10 +32,11 @@ const Decided = ({ of }: { of: Details }) => (
   </Part>
 );
 
-const nameOf = (name: string): ReactNode => {
-  const known: Readonly<Record<string, string>> = words.figures;
-  return Object.hasOwn(known, name) ? known[name] : <Code>{name}</Code>;
-};
+type Words = Readonly<Record<string, string>>;
+
+const nameOf = (name: string): ReactNode => wordOf(words.figures, name) ?? <Code>{name}</Code>;
+const wordOf = (known: Words, name: string): string | undefined =>
+  Object.hasOwn(known, name) ? known[name] : undefined;
 
 const MONEY = /^\d+\.\d+$/;
 
@@ -43,7 +44,9 @@ function valueOf(name: string, value: Details[string]): ReactNode {
   if (value === null) return "–";
   if (typeof value === "number") return name.endsWith("_ms") ? formatSpan(value) : formatCount(value);
   if (name.endsWith("_usd") && MONEY.test(value)) return <ExactMoney usd={value} />;
-  return name.endsWith("_at") && !Number.isNaN(Date.parse(value)) ? <Time at={value} /> : value;
+  if (name.endsWith("_at") && !Number.isNaN(Date.parse(value))) return <Time at={value} />;
+  const values: Readonly<Record<string, Words>> = words.figureWords;
+  return wordOf(Object.hasOwn(values, name) ? (values[name] ?? {}) : {}, value) ?? value;
 }
 
 export const Refused = ({ of: { row, refusal }, org }: { of: RequestDetail; org: string }) => (

@@ -36,7 +36,8 @@ export const activityTexts = {
   inPlayground: "Open in playground",
   decided: "What decided",
   figures: {
-    limit_usd: "The key's limit this month",
+    period: "The key's limit is for",
+    limit_usd: "The key's limit",
     spent_usd: "Spent of it",
     held_usd: "Held by running requests",
     required_usd: "Needed for this request, at most",
@@ -54,6 +55,26 @@ export const activityTexts = {
     state: "State of the route",
     release_version: "Release version",
     next_probe_at: "Tested again at",
+    subject: "The limit is that of",
+    dimension: "It is a limit of",
+    limit: "At most",
+    remaining: "Free at that moment",
+    tokens: "Tokens that this request may take",
+  },
+  /** Of figures that are a word, by name and value. */
+  figureWords: {
+    period: { day: "a day (UTC)", week: "a week from Monday (UTC)", month: "a month (UTC)" },
+    subject: {
+      organization: "the organization",
+      key: "the key",
+      model: "the organization, for this model",
+      key_model: "the key, for this model",
+    },
+    dimension: {
+      requests: "requests per minute",
+      tokens: "tokens per minute",
+      concurrent: "requests at once",
+    },
   },
   ranThen: "What held credits at that moment",
   heldThen: (count: string) => `Running requests: ${count}. Held by them together:`,

@@ -78,6 +78,7 @@ export const entitlementColumns = (terms: ColumnTerms): Column<Entitlement>[] =>
   },
   {
     title: columns.routes,
+    always: true,
     cell: ({ routes }) => (
       <Stack gap={4}>
         {routes.map(({ route, state, reason }) => (

@@ -83,7 +83,7 @@ const columns = (resolve: (of: Quarantined) => void): Column<Quarantined>[] => [
     ),
   },
   { title: words.columns.admitted, cell: ({ admitted_at }) => <Time at={admitted_at} /> },
-  { title: words.columns.reason, cell: ({ reason }) => <span className="name">{reason}</span> },
+  { title: words.columns.reason, always: true, cell: ({ reason }) => <span className="name">{reason}</span> },
   {
     title: words.columns.held,
     always: true,

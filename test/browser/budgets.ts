@@ -1,0 +1,84 @@
+// How every page loads and answers on invented data, held to the dashboard's budgets (docs/design/dashboard.md §4): the largest
+// paint, how far what stands moves, how long a click takes. `./tollgate-bun test/browser/budgets.ts [REQUESTS]`; exit 1
+// where one is passed. `--sources` names what moved.
+import type { Page } from "playwright-core";
+import { OPERATOR_PAGES, ORGANIZATION_PAGES, path } from "../../dashboard/path-builder.ts";
+import { sharedBrowser } from "./chromium.ts";
+import { DESKTOP, Visitor } from "./dashboard.ts";
+import { startSeeded } from "./seeded.ts";
+
+const BUDGET = { paintMs: 1000, moved: 0.1, clickMs: 200 };
+/** What comes later than this after the page has settled is no part of its loading. */
+const REST_MS = 1500;
+/** Bundles are loaded and the store's pages are in memory: who comes for the second time. */
+const ROUNDS = 2;
+
+/** Kept by the page itself from its first moment on. */
+const OBSERVED = `
+  window.seen = { paintMs: 0, moved: 0, clickMs: 0, sources: [] };
+  const nameOf = (node) => node?.nodeType === 1 ? node.tagName.toLowerCase() + "." + String(node.className?.baseVal ?? node.className).split(" ").slice(0, 3).join(".") : String(node?.nodeName);
+  new PerformanceObserver((list) => { for (const entry of list.getEntries()) seen.paintMs = entry.startTime; })
+    .observe({ type: "largest-contentful-paint", buffered: true });
+  new PerformanceObserver((list) => {
+    for (const { value, hadRecentInput, sources, startTime } of list.getEntries()) {
+      if (hadRecentInput) continue;
+      seen.moved += value;
+      for (const { node, previousRect: from, currentRect: to } of sources)
+        seen.sources.push(Math.round(startTime) + " ms, " + value.toFixed(3) + ": " + nameOf(node) + " " + [from.x, from.y, from.height, to.x, to.y, to.height].map(Math.round).join(" "));
+    }
+  }).observe({ type: "layout-shift", buffered: true });
+  new PerformanceObserver((list) => { for (const { name, duration } of list.getEntries()) if (name === "click") seen.clickMs = Math.max(seen.clickMs, duration); })
+    .observe({ type: "event", durationThreshold: 16, buffered: true });`;
+
+interface Seen {
+  paintMs: number;
+  /** The sum of all layout shifts, which is at least the worst window of them. */
+  moved: number;
+  clickMs: number;
+  sources: string[];
+}
+
+const seenBy = (page: Page): Promise<Seen> => page.evaluate<Seen>("window.seen");
+
+async function measured(visitor: Visitor, address: string): Promise<Seen> {
+  await visitor.open(address);
+  await visitor.page.waitForTimeout(REST_MS);
+  const row = visitor.page.locator("main tbody tr a, main tbody tr button").first();
+  if ((await row.count()) > 0) {
+    await row.click();
+    await visitor.page.waitForTimeout(REST_MS);
+  }
+  return seenBy(visitor.page);
+}
+
+const [count = "12000"] = process.argv.slice(2).filter((argument) => !argument.startsWith("--"));
+const seeded = await startSeeded(Number(count));
+let failed = false;
+try {
+  const browser = await sharedBrowser();
+  for (const [email, pages] of [
+    [seeded.owner, ORGANIZATION_PAGES.map((page) => path.organization(seeded.org, page))],
+    [seeded.operator, OPERATOR_PAGES.map((page) => path.operator(page))],
+  ] as const) {
+    const visitor = await Visitor.come(browser, seeded.url, DESKTOP);
+    await visitor.beSignedIn(email);
+    await visitor.page.addInitScript(OBSERVED);
+    for (const address of pages) {
+      let seen: Seen = { paintMs: 0, moved: 0, clickMs: 0, sources: [] };
+      for (let round = 0; round < ROUNDS; round += 1) seen = await measured(visitor, address);
+      const passed = (Object.keys(BUDGET) as (keyof typeof BUDGET)[]).filter(
+        (name) => seen[name] > BUDGET[name],
+      );
+      failed ||= passed.length > 0;
+      console.log(
+        `${passed.length === 0 ? "ok  " : "OVER"} ${address.replace(seeded.org, "ORG").padEnd(34)} paint ${String(Math.round(seen.paintMs)).padStart(5)} ms  moved ${seen.moved.toFixed(3)}  click ${String(Math.round(seen.clickMs)).padStart(4)} ms`,
+      );
+      if (process.argv.includes("--sources"))
+        for (const source of seen.sources) console.log(`       ${source}`);
+    }
+    await visitor.leave();
+  }
+} finally {
+  await seeded.stop();
+}
+process.exit(failed ? 1 : 0);
