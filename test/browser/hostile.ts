@@ -8,7 +8,7 @@ import { all, PAYLOADS, written } from "./payloads.ts";
 
 export const HOSTILE = "hostile-1";
 const DAY_MS = 86_400_000;
-const routed = (n: number): string => `plain-${n + 2}`;
+export const routed = (n: number): string => `plain-${n + 2}`;
 
 /** One model per payload whose route is closed with it as the reason, and the one that the hostile provider answers. */
 export const HOSTILE_MODELS: readonly TestManifest[] = [

@@ -19,6 +19,7 @@ import { MODELS, PLAIN } from "../support/models.ts";
 import { edit } from "../support/versions.ts";
 import { type Dashboard, DESKTOP, NARROW, OPERATOR, startDashboard, type Visitor } from "./dashboard.ts";
 import {
+  routed,
   seedHostile,
   HEADER,
   HOSTILE,
@@ -78,7 +79,7 @@ const OF_ORGANIZATION: Record<OrganizationPage, readonly string[]> = {
   usage: [],
   activity: all("key"),
   billing: all("reference"),
-  models: all("closed"),
+  models: [], // in the drawer of each
   playground: [],
   research: [...all("project"), ...all("person"), ...all("note")],
   team: all("person"),
@@ -118,6 +119,15 @@ for (const page of ORGANIZATION_PAGES)
     await inert(owner, OF_ORGANIZATION[page]);
     await narrow(owner);
   });
+
+test("the drawer of each model, with why its route is closed", async () => {
+  for (const [n, text] of PAYLOADS.entries()) {
+    await owner.open(`${path.organization(hostile.org, "models")}?model=${routed(n)}`);
+    await owner.page.getByRole("dialog").getByText(routed(n)).first().waitFor();
+    await inert(owner, [written(text, "closed")]);
+  }
+  await narrow(owner);
+});
 
 for (const page of OPERATOR_PAGES)
   test(`operator: ${page}`, async () => {
