@@ -40,7 +40,7 @@ export interface ChartProps {
   running?: string | undefined;
   /** What a height is: it reads so at the axis and under the pointer. */
   measured: Measured;
-  height?: number;
+  height: number;
   /** With the place of the series whose bar was clicked; null beside the bars. */
   onPick?: ((label: string, series: number | null) => void) | undefined;
 }
@@ -50,7 +50,7 @@ const keyOf = (index: number): string => `series${index}`;
 const placeOf = (key: string): number => Number(key.slice(keyOf(0).length - 1));
 
 export default function Chart(props: ChartProps) {
-  const { buckets, series, running, measured, height = 260, onPick } = props;
+  const { buckets, series, running, measured, height, onPick } = props;
   const hatch = useId();
   const [box, { width }] = useResizeObserver<HTMLDivElement>();
   const { amounts, amountWidth, times } = axesOf(props, width, height);

@@ -1,20 +1,26 @@
 // A chart with its table beside it: the same data, one switch, and a sentence for those who see neither. Until the chart
-// has arrived, its table is there.
-import { Box, Group, Paper, SegmentedControl, Text, Title } from "@mantine/core";
+// has arrived its place is kept, so that nothing below it moves, and its table is there for whoever reads without seeing.
+import { Box, Group, Paper, SegmentedControl, Skeleton, Text, Title, VisuallyHidden } from "@mantine/core";
 import { lazy, type ReactNode, Suspense, useState } from "react";
 import { figureTexts } from "./texts.ts";
 import type { ChartProps } from "./chart.tsx";
 
 const Chart = lazy(() => import("./chart.tsx"));
+/** One line of names below a chart of several series. */
+const LEGEND_HEIGHT = 26;
 
-interface FigureProps extends ChartProps {
+/** Of a chart that is told none. */
+const USUAL_HEIGHT = 260;
+
+interface FigureProps extends Omit<ChartProps, "height"> {
+  height?: number;
   /** With the unit. */
   title: string;
   summary: string;
   table: ReactNode;
 }
 
-export function Figure({ title, summary, table, ...chart }: FigureProps) {
+export function Figure({ title, summary, table, height = USUAL_HEIGHT, ...chart }: FigureProps) {
   const [shown, setShown] = useState<"chart" | "table">("chart");
   return (
     <Paper withBorder p="md">
@@ -39,9 +45,16 @@ export function Figure({ title, summary, table, ...chart }: FigureProps) {
       {shown === "table" ? (
         table
       ) : (
-        <Suspense fallback={table}>
+        <Suspense
+          fallback={
+            <>
+              <Skeleton height={height + (chart.series.length > 1 ? LEGEND_HEIGHT : 0)} />
+              <VisuallyHidden>{table}</VisuallyHidden>
+            </>
+          }
+        >
           <div role="img" className="chart" aria-label={`${title}. ${summary}`}>
-            <Chart {...chart} />
+            <Chart {...chart} height={height} />
           </div>
         </Suspense>
       )}

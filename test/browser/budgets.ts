@@ -1,4 +1,4 @@
-// How every page loads and answers on invented data, held to the dashboard's budgets (docs/design/dashboard.md §4): the largest
+// How every page loads and answers on invented data, held to the dashboard's budgets (docs/design/dashboard.md §13): the largest
 // paint, how far what stands moves, how long a click takes. `./tollgate-bun test/browser/budgets.ts [REQUESTS]`; exit 1
 // where one is passed. `--sources` names what moved.
 import type { Page } from "playwright-core";

@@ -1,5 +1,5 @@
 // The operator's first page. Each block is asked for by itself; one that is slow or fails keeps none of the others.
-import { SimpleGrid } from "@mantine/core";
+import { SimpleGrid, Skeleton } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { read } from "../../../api/read.ts";
 import type { Answer } from "../../../api/routes.ts";
@@ -28,9 +28,9 @@ export function OperatorHomePage() {
   return (
     <Page title={operatorPageNames.home} lead={words.lead}>
       <SimpleGrid cols={{ base: 2, md: 4 }} spacing={{ base: "xs", sm: "md" }}>
-        {traffic.data && <TrafficTiles of={traffic.data} />}
-        {margin.data && <MarginTiles of={margin.data} />}
-        {health.data && <HealthTiles of={health.data} />}
+        {traffic.data ? <TrafficTiles of={traffic.data} /> : <Places tiles={4} />}
+        {margin.data ? <MarginTiles of={margin.data} /> : <Places tiles={2} />}
+        {health.data ? <HealthTiles of={health.data} /> : <Places tiles={2} />}
       </SimpleGrid>
       <Providers />
       <Ending />
@@ -39,6 +39,12 @@ export function OperatorHomePage() {
     </Page>
   );
 }
+
+const TILE_HEIGHT = 122;
+
+/** Of tiles that come: nothing below them moves. */
+const Places = ({ tiles }: { tiles: number }) =>
+  Array.from({ length: tiles }, (_, at) => <Skeleton key={at} height={TILE_HEIGHT} />);
 
 type TrafficNow = Answer<"GET /operator/home/traffic">;
 
