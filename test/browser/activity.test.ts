@@ -111,7 +111,7 @@ test("columns are chosen by each person and stay chosen; a row is one line, and 
   await openActivity("range=24h");
   const { page } = visitor;
   expect(await page.getByRole("columnheader", { name: words.columns.id }).count()).toBe(0);
-  await page.getByRole("button", { name: words.chooseColumns }).click();
+  await page.getByRole("button", { name: words.chooseColumns, exact: true }).click();
   await page.getByRole("checkbox", { name: words.columns.id }).check();
   await page.getByRole("checkbox", { name: words.columns.total }).uncheck();
   expect(await visitor.axe()).toEqual([]);
