@@ -10,7 +10,7 @@ export function Page({ title, lead, actions, children }: PageProps) {
     heading.current?.focus({ preventScroll: true });
   }, [title]);
   return (
-    <Stack gap="lg" className="page">
+    <Stack gap="lg">
       <Group justify="space-between" align="flex-start" gap="sm">
         <Box maw={680} miw={0} flex="1 1 16rem">
           <Title order={1} ref={heading} tabIndex={-1} className="name">

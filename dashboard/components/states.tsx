@@ -14,7 +14,7 @@ import { StateBadge } from "./state-badge.tsx";
 
 /** Grey lines in the shape of what comes. */
 export const Loading = ({ lines = 5, height = 36 }: { lines?: number; height?: number }) => (
-  <Stack gap="xs" role="status" aria-label={stateTexts.loading} className="loading">
+  <Stack gap="xs" role="status" aria-label={stateTexts.loading}>
     {Array.from({ length: lines }, (_, line) => (
       <Skeleton key={line} height={height} />
     ))}

@@ -295,7 +295,10 @@ const assertRetry: Record<Case["retry"], (seen: Seen) => void> = {
     expect(events.chunks.length).toBeGreaterThan(3);
     expect(events.chunks.at(-1)?.error?.code).toBe("provider_error");
     const prefix = again.text.slice(0, again.text.lastIndexOf("\n\nid: "));
-    expect(first.text.startsWith(prefix)).toBe(true);
+    // The last part may be kept, and the process dead, before it left: the retry brings it then, as it is charged.
+    const both = Math.min(prefix.length, first.text.length);
+    expect(both).toBeGreaterThan(500);
+    expect(first.text.slice(0, both)).toBe(prefix.slice(0, both));
     expect(chargeIn(again.text)).toBeCloseTo(spent, 9);
     expect(spent).toBeGreaterThan(0);
   },
