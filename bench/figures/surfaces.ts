@@ -105,17 +105,18 @@ const CHAT = "chat";
 
 export async function surfaces({ upstream, scratchDir, checkout, plan }: Bench): Promise<Figure[]> {
   const tollgate = await startTollgate(upstream, scratchDir, { name: "surfaces", checkout, beside: BESIDE });
-  const { warmUpMs, rounds } = plan;
+  const { warmUpMs, firstWarmUpMs, rounds } = plan;
+  const on = { firstWarmUpMs, rounds };
   const whole = { concurrency: 64, durationMs: plan.jsonMs, warmUpMs };
   const stream = { concurrency: 32, durationMs: plan.streamMs, warmUpMs, spreadMs: 250 };
   const figures: Figure[] = [];
   try {
     for (const pair of PAIRS) {
       const perRequest = { section: `Surface ${pair.name}, whole, 64 in flight`, of: microsPerRequest };
-      figures.push(...(await compared(tollgate, pair.whole, { ...perRequest, plan: whole, rounds })));
+      figures.push(...(await compared(tollgate, pair.whole, { ...perRequest, plan: whole, ...on })));
       if (pair.stream === null) continue;
       const perEvent = { section: `Surface ${pair.name}, 50 × 5 ms, 32 streams`, of: microsPerEvent };
-      figures.push(...(await compared(tollgate, pair.stream, { ...perEvent, plan: stream, rounds })));
+      figures.push(...(await compared(tollgate, pair.stream, { ...perEvent, plan: stream, ...on })));
     }
     return figures;
   } finally {
@@ -129,6 +130,8 @@ interface Comparison {
   section: string;
   plan: Omit<CostPlan, "model" | "body">;
   rounds: number;
+  /** Of each side before the first round: one of the two may have been asked for by the pair before. */
+  firstWarmUpMs: number;
   /** Microseconds. */
   of: (cost: Cost) => number;
 }
@@ -137,18 +140,18 @@ interface Comparison {
 async function compared(
   { process, target }: TollgatePeer,
   asked: { own: Asked; chat: Asked },
-  { section, plan, rounds, of }: Comparison,
+  { section, plan, rounds, firstWarmUpMs, of }: Comparison,
 ): Promise<Figure[]> {
   const sides: RunningPeer[] = [
     { name: OWN, process, target: { ...target, path: asked.own.path } },
     { name: CHAT, process, target: { ...target, path: asked.chat.path } },
   ];
-  const samples = await interleave(sides, rounds, ({ name, ...side }) =>
-    costOf(
-      { name, ...side },
-      { ...plan, model: JSON_MODEL, body: JSON.stringify(name === OWN ? asked.own.body : asked.chat.body) },
-    ),
-  );
+  const cost = (side: RunningPeer, durationMs: number): Promise<Cost> => {
+    const { body } = side.name === OWN ? asked.own : asked.chat;
+    return costOf(side, { ...plan, durationMs, model: JSON_MODEL, body: JSON.stringify(body) });
+  };
+  for (const side of sides) await cost(side, firstWarmUpMs);
+  const samples = await interleave(sides, rounds, (side) => cost(side, plan.durationMs));
   const own = valuesOf(samples, OWN, of);
   const beside = valuesOf(samples, CHAT, of);
   const place = { section, peer: TOLLGATE, unit: "µs" };

@@ -128,27 +128,47 @@ function fieldsOf(
     sampling: { temperature?: number; top_p?: number; topK: boolean };
   },
 ): JsonObject {
-  const own: Record<string, () => JsonObject> = {
-    model: () => (dialect.versionInBody === null ? { model: release.upstreamModel } : {}),
-    max_tokens: () => ({}),
-    thinking: () => ({}),
-    messages: () => ({ messages: turns.messages }),
-    metadata: () => (identifiers["user"] === undefined ? {} : { metadata: { user_id: identifiers["user"] } }),
-    output_config: () => outputOf(body["output_config"], thoughts),
-    temperature: () => ({}),
-    top_p: () => (sampling.top_p === undefined ? {} : { top_p: sampling.top_p }),
-    top_k: () => (sampling.topK ? { top_k: body["top_k"] } : {}),
-    stream: () => (request.stream ? { stream: true } : {}),
-  };
+  const { versionInBody } = dialect;
+  const fields: JsonObject = versionInBody === null ? {} : { anthropic_version: versionInBody };
+  for (const name of Object.keys(body)) {
+    const value = body[name];
+    if (value === null) continue;
+    switch (name) {
+      case "max_tokens":
+      case "thinking":
+      case "temperature":
+        break; // behind all others
+      case "model":
+        if (versionInBody === null) fields["model"] = release.upstreamModel;
+        break;
+      case "messages":
+        fields["messages"] = turns.messages;
+        break;
+      case "metadata":
+        if (identifiers["user"] !== undefined) fields["metadata"] = { user_id: identifiers["user"] };
+        break;
+      case "output_config":
+        Object.assign(fields, outputOf(value, thoughts));
+        break;
+      case "top_p":
+        if (sampling.top_p !== undefined) fields["top_p"] = sampling.top_p;
+        break;
+      case "top_k":
+        if (sampling.topK) fields["top_k"] = value;
+        break;
+      case "stream":
+        if (request.stream) fields["stream"] = true;
+        break;
+      default:
+        fields[name] = value;
+    }
+  }
   const { temperature } = sampling;
-  const fields: JsonObject =
-    dialect.versionInBody === null ? {} : { anthropic_version: dialect.versionInBody };
-  for (const [name, value] of Object.entries(body))
-    if (value !== null) Object.assign(fields, Object.hasOwn(own, name) ? own[name]?.() : { [name]: value });
   if (temperature !== undefined) fields["temperature"] = temperature;
   if (thoughts.effort !== null && fields["output_config"] === undefined)
     fields["output_config"] = { effort: thoughts.effort };
-  return fields["tools"] === undefined ? { ...fields, ...describedOf(turns) } : fields;
+  if (fields["tools"] === undefined) Object.assign(fields, describedOf(turns));
+  return fields;
 }
 
 function outputOf(value: unknown, { effort }: NativeThoughts): JsonObject {

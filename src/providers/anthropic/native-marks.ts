@@ -14,6 +14,7 @@ export function withSettledMarks(body: Json, release: Pick<Release, "price">): J
   const marked: Json[] = [];
   for (const name of HOLDS_BLOCKS) collect(body[name], marked);
   if (isMarked(body)) marked.push(body); // of the whole: it stands behind the last block
+  if (marked.length === 0) return body;
   const places = marked.map(({ cache_control: mark }): Markable => ({ cache_control: mark as CacheMark }));
   settleMarks(places, release);
   const settled = new Map<Json, Markable>();
