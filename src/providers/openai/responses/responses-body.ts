@@ -43,23 +43,35 @@ function fieldsOf(
   body: JsonObject,
   issuer: string,
 ): JsonObject {
-  const own: Record<string, () => JsonObject> = {
-    model: () => ({ model: release.upstreamModel }),
-    input: () => ({ input: Array.isArray(body.input) ? returnedItems(body.input, issuer) : body.input }),
-    reasoning: () => ({
-      reasoning: { ...(isObject(body.reasoning) && body.reasoning), ...(effort !== null && { effort }) },
-    }),
-    temperature: () => (temperature === null ? {} : { temperature }),
-    stream: () => (request.stream ? { stream: true } : {}),
-    store: () => ({}),
-    background: () => ({}),
-    [CEILING]: () => ({}),
-  };
-  for (const name of IDENTIFIERS)
-    own[name] = () => (identifiers[name] === undefined ? {} : { [name]: identifiers[name] });
   const fields: JsonObject = {};
-  for (const [name, value] of Object.entries(body))
-    if (value !== null) Object.assign(fields, Object.hasOwn(own, name) ? own[name]?.() : { [name]: value });
+  for (const name of Object.keys(body)) {
+    const value = body[name];
+    if (value === null) continue;
+    switch (name) {
+      case "store":
+      case "background":
+      case CEILING:
+        break; // ours
+      case "model":
+        fields.model = release.upstreamModel;
+        break;
+      case "input":
+        fields.input = Array.isArray(value) ? returnedItems(value, issuer) : value;
+        break;
+      case "reasoning":
+        fields.reasoning = { ...(isObject(value) && value), ...(effort !== null && { effort }) };
+        break;
+      case "temperature":
+        if (temperature !== null) fields.temperature = temperature;
+        break;
+      case "stream":
+        if (request.stream) fields.stream = true;
+        break;
+      default:
+        if (!IDENTIFIERS.includes(name)) fields[name] = value;
+        else if (identifiers[name] !== undefined) fields[name] = identifiers[name];
+    }
+  }
   if (temperature !== null) fields.temperature ??= temperature;
   if (effort !== null) fields.reasoning ??= { effort };
   fields.store = false;
