@@ -6,7 +6,7 @@ import type { Asked } from "../domain/request-log.ts";
 import { formatUsd } from "../domain/money.ts";
 import { isOverloaded } from "../domain/overloaded.ts";
 import { Refusal } from "../domain/refusals.ts";
-import type { AdmissionDecision, KeyTerms, Ledger, StoredAnswer } from "../ledger/ledger.ts";
+import type { AdmissionDecision, KeyTerms, Ledger, RateRefusal, StoredAnswer } from "../ledger/ledger.ts";
 import { type AskLedgerPorts, askLedger } from "./ask-ledger.ts";
 import {
   type PreparedRequest,
@@ -24,12 +24,14 @@ import type { Incoming } from "./incoming.ts";
 import type { Flight } from "./in-flight.ts";
 import { withWayOut } from "./short-of-credits.ts";
 import type { Concurrency, ConcurrencySlot } from "../limits/concurrency.ts";
+import type { SpentRates } from "../limits/spent-rates.ts";
 import { limitOf, rateHeaders } from "./rate-headers.ts";
 import { printGateway, routeOf } from "./receipt.ts";
 
 export interface AdmitPorts extends PreparePorts, AttachPorts, AskLedgerPorts {
-  ledger: Pick<Ledger, "admit" | "checkKey">;
+  ledger: Pick<Ledger, "admit" | "checkKey" | "rateRefusal">;
   limits: Concurrency;
+  spentRates: SpentRates;
   /** Told of a limit on all gateways together that refused, by its name. */
   limitRefused(limit: string): void;
   /** Whether what is left of a rate is told as the IETF's draft has it, too (`headers.rate_limit`). */
@@ -65,6 +67,10 @@ export async function admit(ports: AdmitPorts, incoming: Incoming): Promise<Admi
   if (terms instanceof Refusal) throw terms;
   const refusal = ports.limits.refusal(credential);
   if (refusal !== null) return refusedUnread(incoming, refusal);
+  if (incoming.idempotencyKey === null && ports.spentRates.mayBe(credential)) {
+    const over = await ports.ledger.rateRefusal(credential);
+    if (over !== null) return overRate(ports, incoming, over);
+  }
   const body = await incoming.readBody(credential.organizationId); //                              3
   const untilMs = ports.clock.monotonicMs() + ports.attachWaitMs;
   for (let waited = false; ; waited = true) {
@@ -128,6 +134,7 @@ function conclude(
 ): AdmissionOutcome {
   const { incoming, prepared, slot } = about;
   const rates = "rates" in outcome ? outcome.rates : undefined;
+  if (rates !== undefined) ports.spentRates.note(about.credential, rates);
   const headers = rateHeaders(rates, { standard: ports.showRateLimit });
   switch (outcome.kind) {
     case "admitted": {
@@ -152,8 +159,7 @@ function conclude(
         asked: askedOf(prepared),
       };
     case "refused": {
-      const limit = limitOf(outcome.refusal);
-      if (limit !== null) ports.limitRefused(limit);
+      tellLimit(ports, outcome.refusal);
       return refused(incoming, withWayOut(prepared, outcome), {
         prepared: outcome.authenticated ? prepared : null,
         headers,
@@ -176,6 +182,24 @@ function refused(
     headers: { ...headers, ...idempotencyHeader(known.idempotency) },
     gateway: prepared === null ? null : refusedGateway(incoming.requestId, prepared),
   };
+}
+
+/** Refused before its body is read, as COMMIT 1 would: whoever repeats an idempotency key is not, for its answer may be kept. */
+function overRate(
+  ports: Pick<AdmitPorts, "limitRefused" | "showRateLimit">,
+  incoming: Incoming,
+  { refusal, rates }: RateRefusal,
+): AdmissionOutcome {
+  tellLimit(ports, refusal);
+  return refused(incoming, refusal, {
+    prepared: nothingPrepared(incoming),
+    headers: rateHeaders(rates, { standard: ports.showRateLimit }),
+  });
+}
+
+function tellLimit({ limitRefused }: Pick<AdmitPorts, "limitRefused">, refusal: Refusal): void {
+  const limit = limitOf(refusal);
+  if (limit !== null) limitRefused(limit);
 }
 
 /** Refused for want of room, whatever the body says. A full gateway adds no more work to it. */

@@ -1,7 +1,7 @@
 // Who owns what money: the one interface of both stores (money.md). Every method that changes something is durable
 // when its promise resolves; operations of one event-loop tick share a transaction. Rules live in `decide`, not in a store.
 import type { Actor } from "../domain/actor.ts";
-import type { Credential } from "../domain/credential.ts";
+import type { CallerIds, Credential } from "../domain/credential.ts";
 import type { Evidence, Tier } from "../domain/gateway-object.ts";
 import type { NanoUsd } from "../domain/money.ts";
 import type { RateSubject } from "../domain/rate-limits.ts";
@@ -118,6 +118,12 @@ export interface RateStanding {
   remaining: number;
   /** Until all of it is free again. */
   resetMs: number;
+}
+
+/** A limit that no request of a key gets past now, and what is left of those per minute. */
+export interface RateRefusal {
+  refusal: Refusal;
+  rates: readonly RateStanding[];
 }
 
 /** What money refused an admission with, as the decision found it. */
@@ -313,6 +319,11 @@ export interface Ledger {
    * `Refusal("overloaded")` while the store takes nothing.
    */
   checkKey(credential: Credential): Promise<Refusal | KeyTerms>;
+  /**
+   * The limit of requests that keeps every request of this caller out as of now, whatever it asks for; null where there may
+   * be room. A look before the body: one that comes with a caller's idempotency key may have its answer all the same.
+   */
+  rateRefusal(caller: CallerIds): Promise<RateRefusal | null>;
   /** What `admit` would decide now for this plan, without writing: the quote endpoint. */
   preview(admission: AdmissionRequest): Promise<AdmissionDecision>;
 

@@ -4,6 +4,7 @@ import {
   NO_RATE_LIMITS,
   type RateDefaults,
   type RateLimits,
+  type RatePlace,
   type RateSubject,
   tighter,
 } from "../domain/rate-limits.ts";
@@ -23,6 +24,27 @@ export function standardOf(
   if (subject === "organization" || subject === "key") return defaults[subject];
   return (subject === "model" ? ofEach : undefined) ?? NO_RATE_LIMITS;
 }
+
+/** Of a subject of which nothing is set and nothing was taken, but `running` of its requests. */
+export const unsetRow = (
+  { organizationId, keyId, model }: RatePlace,
+  { running, since }: Pick<RateLimitRow, "running" | "since">,
+): RateLimitRow => ({
+  organizationId,
+  keyId,
+  model,
+  requestsPerMinute: null,
+  tokensPerMinute: null,
+  concurrent: null,
+  ownRequestsPerMinute: null,
+  ownTokensPerMinute: null,
+  ownConcurrent: null,
+  requestsTat: 0,
+  tokensTat: 0,
+  usedTat: 0,
+  running,
+  since,
+});
 
 /** What an operator allows. */
 export const allowed = (row: RateLimits, standard: RateLimits): RateLimits => ({

@@ -15,6 +15,7 @@ import type { Log } from "../lib/log.ts";
 import type { Metrics } from "../lib/metrics.ts";
 import type { Concurrency } from "../limits/concurrency.ts";
 import { Pacer } from "../limits/pacer.ts";
+import { SpentRates } from "../limits/spent-rates.ts";
 import type { Providers } from "./providers.ts";
 import type { Releases } from "./releases.ts";
 import { reportsOf } from "./reports.ts";
@@ -49,6 +50,7 @@ export function completePorts(
     refreshRoutes: releases.refresh,
     providers: providers.byName,
     limits,
+    spentRates: new SpentRates(clock),
     pacer: new Pacer(),
     holds: new RunningHolds(ledger, resolved),
     progress: new ProgressLog(ledger, jobs),

@@ -13,12 +13,12 @@ import { lockOrganization } from "../ledger/balance.ts";
 import type { Loaded } from "../ledger/column-loads.ts";
 import { LOAD } from "../ledger/columns.ts";
 import type { Reader, Transactions } from "../ledger/ledger.ts";
-import { allowed, inForce, ownOf, standardOf, subjectOf } from "../ledger/rate-in-force.ts";
+import { allowed, inForce, ownOf, standardOf, subjectOf, unsetRow } from "../ledger/rate-in-force.ts";
 import { countRunning } from "../ledger/rate-running.ts";
 import { camelCase } from "../lib/camel-case.ts";
 import { microseconds, rescaled } from "../limits/gcra.ts";
 import { appendAuditLine } from "../store/audit-log.ts";
-import { ask, type Query } from "../store/sql.ts";
+import { ask, flagOf, type Query } from "../store/sql.ts";
 
 type Row = Loaded<typeof LOAD.rateLimit>;
 
@@ -101,7 +101,7 @@ export const rateLimitsOf = (
 export const findRateLimits = (on: Reader, place: RatePlace, defaults: RateDefaults): Promise<RateRecord> =>
   on.read(function* () {
     const found = yield* findRow(place);
-    return recordOf(found ?? emptyRow(place), yield* standardFor(place, defaults));
+    return recordOf(found ?? unsetRow(place, { running: 0, since: 0 }), yield* standardFor(place, defaults));
   });
 
 const COLUMNS = LOAD.rateLimit.columns.map(({ column }) => column).join(", ");
@@ -127,12 +127,12 @@ function* isFull(organizationId: string): Query<boolean> {
 
 function* keyRefused({ organizationId, keyId }: RatePlace): Query<RateOutcome | null> {
   if (keyId === "") return null;
-  const [row] = yield* ask("SELECT revoked_at FROM api_key WHERE org_id = ?1 AND key_id = ?2", [
-    organizationId,
-    keyId,
-  ]);
+  const [row] = yield* ask(
+    "SELECT revoked_at IS NOT NULL AND paused_at IS NULL AS over FROM api_key WHERE org_id = ?1 AND key_id = ?2",
+    [organizationId, keyId],
+  );
   if (row === undefined) return { kind: "unknown_key" };
-  return row["revoked_at"] === null ? null : { kind: "revoked_key" };
+  return flagOf(row["over"]) ? { kind: "revoked_key" } : null;
 }
 
 /** What holds where nothing is set for the subject itself. */
@@ -144,27 +144,10 @@ function* standardFor(place: RatePlace, defaults: RateDefaults): Query<RateLimit
   return standardOf(subject, { defaults, ofEach: ofEach ?? undefined });
 }
 
-const emptyRow = ({ organizationId, keyId, model }: RatePlace): Row => ({
-  organizationId,
-  keyId,
-  model,
-  requestsPerMinute: null,
-  tokensPerMinute: null,
-  concurrent: null,
-  ownRequestsPerMinute: null,
-  ownTokensPerMinute: null,
-  ownConcurrent: null,
-  requestsTat: 0,
-  tokensTat: 0,
-  usedTat: 0,
-  running: 0,
-  since: 0,
-});
-
 /** Those that run already count; the tokens that they reserved do not. */
 function* newRow(place: RatePlace, atMs: number): Query<Row> {
   const running = place.organizationId === "" ? 0 : yield* countRunning(place);
-  return { ...emptyRow(place), running, since: atMs };
+  return unsetRow(place, { running, since: atMs });
 }
 
 function asColumns({ limits, by }: RateChange): Partial<Row> {

@@ -61,18 +61,15 @@ async function organizationsLike(sql: Sql, q: string): Promise<Unnamed[]> {
 async function keysLike(sql: Sql, organizationId: string | null, q: string): Promise<Unnamed[]> {
   const query = from
     .selectFrom("api_key")
-    .select(["org_id", "key_id", "name", "prefix", "revoked_at"])
+    .select(["org_id", "key_id", "name", "prefix", "revoked_at", "paused_at"])
     .where((eb) =>
       eb.and([
         ...(organizationId === null ? [] : [eb("org_id", "=", organizationId)]),
         placeOf(eb, q) ??
-          eb.or([
-            eb("key_id", "=", q),
-            eb.and([eb("revoked_at", "is", null), named(eb.fn<string>("lower", ["name"]), q)]),
-          ]),
+          eb.or([eb("key_id", "=", q), eb.and([isLive(eb), named(eb.fn<string>("lower", ["name"]), q)])]),
       ]),
     )
-    .orderBy((eb) => eb("revoked_at", "is not", null))
+    .orderBy((eb) => eb.not(isLive(eb)))
     .orderBy("created_at", "desc")
     .orderBy("key_id")
     .limit(OF_EACH);
@@ -82,9 +79,13 @@ async function keysLike(sql: Sql, organizationId: string | null, q: string): Pro
     org: row.org_id,
     title: row.name,
     detail: row.prefix,
-    state: row.revoked_at === null ? "active" : "revoked",
+    state: row.paused_at !== null ? "paused" : row.revoked_at === null ? "active" : "revoked",
   }));
 }
+
+/** A pause is written as a revocation with a mark, and keeps its key among the live ones. */
+const isLive = (eb: ExpressionBuilder<Tables, "api_key">): Condition =>
+  eb.or([eb("revoked_at", "is", null), eb("paused_at", "is not", null)]);
 
 type Condition = Expression<SqlBool>;
 

@@ -202,6 +202,25 @@ describe.each(STORES)("on %s", (store) => {
     line.end();
   });
 
+  test("over its rate a key is refused before its body arrives, unless it repeats an Idempotency-Key", async () => {
+    const busy = await gateway.customer({ usd: "50" });
+    const key = { "idempotency-key": `kept-${store}-answer` };
+    const kept = await gateway.chat(busy, hello(), key);
+    await Promise.all(Array.from({ length: PER_MINUTE - 1 }, () => gateway.chat(busy, hello())));
+    const line = await Line.open(gateway.url);
+    await line.send(`${head("POST /v1/chat/completions", busy.secret, 7 * MEGABYTE)}{`);
+    await line.answers(1);
+    expect(line.statuses()).toEqual(["429"]);
+    expect(line.text).toMatch(/retry-after: \d+\r\n/i);
+    expect(line.text).toMatch(/x-ratelimit-remaining-requests: 0\r\n/i);
+    expect(line.text).toContain('"gateway":{"request_id"');
+    line.end();
+    const again = await gateway.chat(busy, hello(), key);
+    expect([again.status, again.text]).toEqual([200, kept.text]);
+    await gateway.admin("POST", "/limits", { key: busy.keyId, requests_per_minute: PER_MINUTE * 10 });
+    expect((await gateway.chat(busy, hello())).status).toBe(200);
+  });
+
   test("while the store is away everybody is told to come back, and nothing is read", async () => {
     const { ledger } = gateway;
     const [ready, real] = [ledger.ready(), ledger.checkKey.bind(ledger)];

@@ -51,6 +51,8 @@ describe.each(STORES)("on %s", (store) => {
       expect(told(await anywhere(part))).toEqual([["key", key]]);
     const tail = secret[23] === "x" ? "y" : "x";
     expect(await anywhere(secret.slice(0, 23) + tail)).toEqual([]);
+    await ada.app("POST /orgs/{org}/keys/{key}/pause", { org: acme, key });
+    expect(await mine("nightly")).toMatchObject([{ kind: "key", id: key, state: "paused" }]);
     await ada.app("POST /orgs/{org}/keys/{key}/revoke", { org: acme, key });
     expect(await mine(key)).toMatchObject([{ kind: "key", state: "revoked" }]);
     expect(await mine("nightly")).toEqual([]);

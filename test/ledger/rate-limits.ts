@@ -12,7 +12,7 @@ import {
   rateLimitsOf,
   setRateLimits,
 } from "../../src/registry/rate-limits.ts";
-import { revokeKey } from "../../src/registry/api-keys.ts";
+import { pauseKey, revokeKey } from "../../src/registry/api-keys.ts";
 import { ask } from "../../src/store/sql.ts";
 import { stoppedClock } from "../support/clock.ts";
 import { type KeyInHand, type Opened, releaseOf, World } from "./world.ts";
@@ -145,6 +145,34 @@ export function rateConformance(store: string, open: Open): void {
       expect(await letIn(4, async () => admit(await customer(), { model: "popular" }))).toBe(4);
     });
 
+    test("the look before the body says what COMMIT 1 says of every request of the key, and takes nothing", async () => {
+      const key = await customer();
+      const organization = { organizationId: key.organizationId };
+      const early = async () => (await ledger.rateRefusal(key))?.refusal ?? null;
+      await set(key, { requestsPerMinute: 2, tokensPerMinute: 10 });
+      await set(key, { requestsPerMinute: 1 }, { model: "other" });
+      for (const [tokens, model] of [
+        [10, "m"],
+        [0, "other"],
+      ] as const) {
+        expect(await early()).toBeNull();
+        expect((await admit(key, { tokens, model })).says).toBe("admitted");
+      }
+      const { outcome } = await admit(key, { tokens: 0 });
+      expect(await ledger.rateRefusal(key)).toMatchObject({
+        refusal: { code: "rate_limit_exceeded", details: { subject: "key", dimension: "requests" } },
+        ...("rates" in outcome && { rates: outcome.rates }),
+      });
+      clock.advance(-1000); // rows are stamped as before, and looked at so
+      expect((await early())?.retryAfterMs).toBe(30_000);
+      clock.advance(31_000);
+      expect(await early()).toBeNull();
+      await set(organization, { concurrent: 2 });
+      expect((await early())?.details).toMatchObject({ subject: "organization", dimension: "concurrent" });
+      await set(organization, { concurrent: 3 });
+      expect(await early()).toBeNull();
+    });
+
     test("tokens are reserved as quoted; what was not used is free again at the end, all of it at a release", async () => {
       const key = await customer();
       await set(key, { tokensPerMinute: 100 });
@@ -266,6 +294,8 @@ export function rateConformance(store: string, open: Open): void {
       expect(await set({ organizationId: "org_none" }, { concurrent: 1 })).toEqual({
         kind: "unknown_organization",
       });
+      await pauseKey(ledger, key.keyId, byItself("test"));
+      expect(await set(key, { concurrent: 1 })).toMatchObject({ kind: "set" });
       await revokeKey(ledger, key.keyId, byItself("test"));
       expect(await set(key, { concurrent: 1 })).toEqual({ kind: "revoked_key" });
     });

@@ -12,7 +12,7 @@ import { costUs, givenBack, microseconds, remainingAt, resetMs, takenAt } from "
 import type { AccountPostings } from "../commit/account-postings.ts";
 import type { BatchContext, BatchState } from "../commit/batch-state.ts";
 import type { RateStanding } from "../ledger.ts";
-import { inForce, standardOf } from "../rate-in-force.ts";
+import { inForce, standardOf, unsetRow } from "../rate-in-force.ts";
 import { type Limited, type RateLimitRow, type RequestRow, rowId, type Rows } from "../rows.ts";
 import { type Blocked, blockedBy } from "./rate-blocked.ts";
 
@@ -28,7 +28,10 @@ export function limitedBy(batch: BatchState, place: RatePlace, atMs: number): re
       const row = rows.rateLimits.get(subject.id) ?? null;
       if (row === null && !limitsAnything(standard)) return [];
       const running = rows.openRequests.get(subject.id) ?? 0;
-      return [limitedOf(batch, subject, { standard, row: row ?? newRow(subject, { running, atMs }) })];
+      // What makes a row is the first that takes of it.
+      return [
+        limitedOf(batch, subject, { standard, row: row ?? unsetRow(subject, { running, since: atMs - 1 }) }),
+      ];
     }),
   );
 }
@@ -103,26 +106,6 @@ const standardFor = (
     defaults: context.rateDefaults,
     ofEach: rows.rateLimits.get(rowId("", "", model)),
   });
-
-const newRow = (
-  { organizationId, keyId, model }: RatePlace,
-  { running, atMs }: { running: number; atMs: number },
-): RateLimitRow => ({
-  organizationId,
-  keyId,
-  model,
-  requestsPerMinute: null,
-  tokensPerMinute: null,
-  concurrent: null,
-  ownRequestsPerMinute: null,
-  ownTokensPerMinute: null,
-  ownConcurrent: null,
-  requestsTat: 0,
-  tokensTat: 0,
-  usedTat: 0,
-  running,
-  since: atMs - 1, // what makes it is the first that takes of it
-});
 
 /** Why a request of so many tokens may not start now; null when it may. */
 export const rateBlocks = (limited: readonly Limited[], tokens: number, atMs: number): Blocked | null =>

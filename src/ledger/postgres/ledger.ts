@@ -38,6 +38,7 @@ import { resolveOrphans } from "../orphans.ts";
 import { findUnowned } from "./orphans.ts";
 import { countQuarantined, quarantine } from "../quarantine.ts";
 import { readOrphan } from "../read-orphan.ts";
+import { findRateRefusal } from "../rate-now.ts";
 import { mendRunning } from "../rate-running.ts";
 import { findAnswer } from "../requests.ts";
 import { findBalance } from "../balance.ts";
@@ -202,6 +203,8 @@ class PostgresLedger {
       topUp: (topUp, actor) => this.decided<TopUpOutcome>({ kind: "top_up", topUp, actor }),
       reverse: (reversal, actor) => this.decided<ReversalOutcome>({ kind: "reverse", reversal, actor }),
       checkKey: (credential) => this.checkKey(credential),
+      rateRefusal: (caller) =>
+        this.on.read((nowMs) => findRateRefusal(caller, { defaults: this.rates.defaults, nowMs })),
       preview: (admission) => available(this.preview({ kind: "admit", admission })),
       balance: (organizationId) => this.on.read(() => findBalance(organizationId)),
       ...this.on,

@@ -26,6 +26,7 @@ import { neverDispatched, type PrintInterrupted } from "../recovery.ts";
 import { resolveOrphans } from "../orphans.ts";
 import { countQuarantined, quarantine } from "../quarantine.ts";
 import { readOrphan } from "../read-orphan.ts";
+import { findRateRefusal } from "../rate-now.ts";
 import { mendRunning } from "../rate-running.ts";
 import { findAnswer } from "../requests.ts";
 import { Refusal } from "../../domain/refusals.ts";
@@ -119,6 +120,7 @@ export async function openSqliteLedger({
       const known = decideKey(row, credential, clock.nowMs());
       return known.kind === "refused" ? known.refusal : known.key;
     },
+    rateRefusal: (caller) => on.read((nowMs) => findRateRefusal(caller, { defaults: rateDefaults, nowMs })),
     ...moneyPath(commit, { batches, store, jobs }),
     ...on,
     balance: (organizationId) => on.read(() => findBalance(organizationId)),

@@ -1,0 +1,50 @@
+// Who has just used up a rate, as this process was told with its last answers: a hint for whom an early look at the limits is
+// worth a read. It decides nothing, and nobody else pays for it.
+import type { CallerIds } from "../domain/credential.ts";
+import type { Clock } from "../lib/clock.ts";
+
+const MINUTE_MS = 60_000;
+/** Remembered at most; then it begins anew. */
+const REMEMBERED = 10_000;
+
+/** What is left of one limit, as an answer tells it. */
+interface Standing {
+  subject: string;
+  of: string;
+  limit: number;
+  remaining: number;
+  resetMs: number;
+}
+
+export class SpentRates {
+  private readonly untilMs = new Map<string, number>();
+
+  constructor(private readonly clock: Pick<Clock, "monotonicMs">) {}
+
+  /** Of limits that every request of the caller counts for: none is left, until one more fits. */
+  note(caller: CallerIds, rates: readonly Standing[]): void {
+    for (const { subject, of, limit, remaining, resetMs } of rates) {
+      if (of !== "requests" || remaining > 0 || (subject !== "key" && subject !== "organization")) continue;
+      if (this.untilMs.size >= REMEMBERED) this.untilMs.clear();
+      const fitsInMs = resetMs + MINUTE_MS / limit - MINUTE_MS;
+      this.untilMs.set(placeOf(subject, caller), this.clock.monotonicMs() + fitsInMs);
+    }
+  }
+
+  /** Whether a look is worth it. */
+  mayBe(caller: CallerIds): boolean {
+    return this.untilMs.size > 0 && (this.isSpent("key", caller) || this.isSpent("organization", caller));
+  }
+
+  private isSpent(subject: "key" | "organization", caller: CallerIds): boolean {
+    const place = placeOf(subject, caller);
+    const untilMs = this.untilMs.get(place);
+    if (untilMs === undefined) return false;
+    if (this.clock.monotonicMs() < untilMs) return true;
+    this.untilMs.delete(place);
+    return false;
+  }
+}
+
+const placeOf = (subject: "key" | "organization", { organizationId, keyId }: CallerIds): string =>
+  subject === "organization" ? organizationId : `${organizationId}/${keyId}`;
