@@ -1,5 +1,6 @@
 // What to do about a refusal: where the credits, the very key or the very model are.
 import { useContext } from "react";
+import { ABOUT_KEY } from "../../src/domain/refusal-concerns.ts";
 import { maySee, MembershipContext } from "../membership.tsx";
 import { type OrganizationPage, path } from "../path-builder.ts";
 import { answerTexts } from "./texts.ts";
@@ -36,21 +37,23 @@ const theModel = ({ model }: Concern): Way =>
 const NEXT: Record<string, (of: Concern) => Way | undefined> = {
   insufficient_credits: billing,
   paid_workspace_required: billing,
-  key_spend_limit_reached: theKey,
   rate_limit_exceeded: (of) => (of.key ? theKey(of) : undefined), // else it is about the page itself
-  api_key_revoked: theKey,
-  api_key_paused: theKey,
-  api_key_expired: theKey,
-  model_not_allowed: theKey,
-  scope_not_permitted: theKey,
   research_entitlement_required: research,
   model_not_found: ({ org }) => theModel({ org }),
   context_length_exceeded: theModel,
 };
 
+const wayOf = (code: string): ((of: Concern) => Way | undefined) | undefined =>
+  NEXT[code] ??
+  ((ABOUT_KEY as readonly string[]).includes(code)
+    ? theKey
+    : code.startsWith("route_")
+      ? theModel
+      : undefined);
+
 export function NextStep({ code, of }: { code: string; of: Concern }) {
   const membership = useContext(MembershipContext);
-  const way = (NEXT[code] ?? (code.startsWith("route_") ? theModel : undefined))?.(of);
+  const way = wayOf(code)?.(of);
   if (way === undefined || (membership !== null && !maySee(membership.org.role, way.page))) return null;
   return (
     <ButtonLink

@@ -190,9 +190,34 @@ export const REFUSAL_WORDS: Record<RefusalCode, RefusalWords> = {
   },
 };
 
-/** As plain text, for the documents write code as code; null for a code of another time. */
+/** Where the document speaks of an answer's fields, or at length: for whoever has a page before them and not the answer. */
+const ON_A_PAGE: Partial<Record<RefusalCode, RefusalWords>> = {
+  insufficient_credits: {
+    happened: "the credits did not cover the most that a request could cost",
+    next: "add credits, or ask for a lower max_tokens",
+  },
+  key_spend_limit_reached: {
+    happened: "spend and running holds of the day, the week or the month reached its limit",
+    next: "raise the limit, use another key, or wait until it counts from zero again",
+  },
+  rate_limit_exceeded: {
+    happened: "too many requests or tokens in a minute, or too many requests at once",
+    next: "spread them, or have the limit raised",
+  },
+  context_length_exceeded: {
+    happened: "prompt and max_tokens did not fit its window",
+    next: "shorten the prompt, lower max_tokens, or use a model with a wider window",
+  },
+  model_not_found: {
+    happened: "there is no such model for the key",
+    next: "use a name of the models page",
+  },
+};
+
+/** As plain text for a page, where code is not marked; null for a code of another time. */
 export function plainWordsOf(code: string | null): RefusalWords | null {
   if (code === null || !Object.hasOwn(REFUSAL_WORDS, code)) return null;
-  const { happened, next } = REFUSAL_WORDS[code as RefusalCode];
+  const known = code as RefusalCode;
+  const { happened, next } = ON_A_PAGE[known] ?? REFUSAL_WORDS[known];
   return { happened: happened.replaceAll("`", ""), next: next.replaceAll("`", "") };
 }

@@ -9,15 +9,21 @@ const NOW_MS = Date.UTC(2026, 10, 23, 12);
 const HOUR_MS = 3_600_000;
 const usd = (amount: number): NanoUsd => nanoUsd(BigInt(Math.round(amount * 1e9)));
 
-const key = (name: string, [limit, spent, held]: [number, number, number]): KeyRecord =>
+const RESETS_MS = { day: Date.UTC(2026, 10, 24), week: Date.UTC(2026, 10, 30), month: Date.UTC(2026, 11) };
+type Figures = [number, number, number];
+const key = (name: string, month: Figures, more: Partial<Record<"day" | "week", Figures>> = {}): KeyRecord =>
   ({
     id: `key_${name}`,
     name,
     state: "active",
-    limit: usd(limit),
-    monthSpend: usd(spent),
-    held: usd(held),
-  }) as KeyRecord;
+    spans: Object.entries({ ...more, month }).map(([period, [limit, spent, held]]) => ({
+      period,
+      limit: usd(limit),
+      spent: usd(spent),
+      held: usd(held),
+      resetsAtMs: RESETS_MS[period as keyof typeof RESETS_MS],
+    })),
+  }) as unknown as KeyRecord;
 const route = (model: string, hours: number, state: "live" | "stale" | "disabled" = "live") => ({
   route: `${model}@eu`,
   model,
@@ -53,6 +59,8 @@ test("keys: at the limit, blocked by holds alone, near it; each with what is spe
     key("blocked", [10, 9.844, 0.156]),
     key("spent", [10, 10.02, 0]),
     key("shut", [0, 0, 0]),
+    key("today", [10, 9.5, 0], { day: [1, 1.2, 0], week: [3, 2, 1] }),
+    key("this week", [10, 9.5, 0], { day: [1, 0.1, 0.9], week: [3, 2, 1] }),
   ];
   const found = await attentionOf(on([]), "org_a", { ...well, keys });
   expect(found.map(({ kind, target, text }) => [kind, target, text])).toEqual([
@@ -64,7 +72,7 @@ test("keys: at the limit, blocked by holds alone, near it; each with what is spe
     [
       "key_blocked_by_holds",
       "key_blocked",
-      "blocked is blocked by $0.16 of running holds: $9.84 of its $10.00 is spent. Raise the limit, or wait until they end.",
+      "blocked is blocked by $0.16 of running holds: $9.84 of its monthly $10.00 is spent. Raise the limit, or wait until they end.",
     ],
     [
       "key_at_limit",
@@ -75,6 +83,16 @@ test("keys: at the limit, blocked by holds alone, near it; each with what is spe
       "key_at_limit",
       "key_shut",
       "shut has reached its monthly limit: $0.00 of its $0.00 is spent. It works again from 2026-12-01 00:00 UTC, or with a higher limit.",
+    ],
+    [
+      "key_at_limit",
+      "key_today",
+      "today has reached its daily limit: $1.20 of its $1.00 is spent. It works again from 2026-11-24 00:00 UTC, or with a higher limit.",
+    ],
+    [
+      "key_blocked_by_holds",
+      "key_this week",
+      "this week is blocked by $1.00 of running holds: $2.00 of its weekly $3.00 is spent. Raise the limit, or wait until they end.",
     ],
   ]);
 });

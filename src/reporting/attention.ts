@@ -8,7 +8,7 @@ import { addUsd, type NanoUsd, parseUsd, ZERO_USD } from "../domain/money.ts";
 import { printMinute } from "../domain/print.ts";
 import { shortUsd } from "../domain/short-usd.ts";
 import type { Reader } from "../ledger/ledger.ts";
-import { nextUtcMonth } from "../lib/clock.ts";
+import type { LimitedSpan, Period } from "../ledger/key-spans.ts";
 import type { KeyRecord } from "../registry/api-keys.ts";
 import { activeEntitlements } from "../registry/entitlements.ts";
 import { limitStanding } from "./key-limit.ts";
@@ -51,7 +51,7 @@ export async function attentionOf(
   const { data: rules } = await on.alertService.rules(organizationId);
   return [
     ...ofCredits(figures),
-    ...figures.keys.flatMap((key) => ofKey(key, nowMs)),
+    ...figures.keys.flatMap(ofKey),
     ...entitlements.flatMap(({ id, model, expiresAtMs }): Warning[] =>
       expiresAtMs === null || expiresAtMs - nowMs >= ENTITLEMENT_SOON_MS
         ? []
@@ -95,30 +95,31 @@ function ofCredits({ debt, burn, available }: Figures): Warning[] {
 /** Milliseconds that an amount lasts; whole hours. */
 const hoursAt = (amount: NanoUsd, aDay: NanoUsd): number => Number((amount * 24n) / aDay) * HOUR_MS;
 
-function ofKey(key: KeyRecord, nowMs: number): Warning[] {
-  const { id, limit } = key;
-  const standing = limitStanding(key);
-  if (standing === "open" || limit === null) return [];
-  const [kind, sentence] = OF_LIMIT[standing];
-  return [{ kind, target: id, search: id, text: sentence({ ...key, limit }, nowMs) }];
+function ofKey(key: KeyRecord): Warning[] {
+  const found = limitStanding(key);
+  if (found === null) return [];
+  const [kind, sentence] = OF_LIMIT[found.standing];
+  return [{ kind, target: key.id, search: key.id, text: sentence(key.name, found.span) }];
 }
 
-type Sentence = (key: KeyRecord & { limit: NanoUsd }, nowMs: number) => string;
+const OF_PERIOD: Record<Period, string> = { day: "daily", week: "weekly", month: "monthly" };
+
+type Sentence = (name: string, span: LimitedSpan) => string;
 const OF_LIMIT: Record<"reached" | "held" | "near", [Warning["kind"], Sentence]> = {
   reached: [
     "key_at_limit",
-    ({ name, limit, monthSpend }, nowMs) =>
-      `${name} has reached its monthly limit: ${shortUsd(monthSpend)} of its ${shortUsd(limit)} is spent. It works again from ${printMinute(nextUtcMonth(nowMs))}, or with a higher limit.`,
+    (name, { period, limit, spent, resetsAtMs }) =>
+      `${name} has reached its ${OF_PERIOD[period]} limit: ${shortUsd(spent)} of its ${shortUsd(limit)} is spent. It works again from ${printMinute(resetsAtMs)}, or with a higher limit.`,
   ],
   held: [
     "key_blocked_by_holds",
-    ({ name, limit, monthSpend, held }) =>
-      `${name} is blocked by ${shortUsd(held)} of running holds: ${shortUsd(monthSpend)} of its ${shortUsd(limit)} is spent. Raise the limit, or wait until they end.`,
+    (name, { period, limit, spent, held }) =>
+      `${name} is blocked by ${shortUsd(held)} of running holds: ${shortUsd(spent)} of its ${OF_PERIOD[period]} ${shortUsd(limit)} is spent. Raise the limit, or wait until they end.`,
   ],
   near: [
     "key_near_limit",
-    ({ name, limit, monthSpend, held }) =>
-      `${name} is at ${((monthSpend + held) * 100n) / limit} % of its monthly limit: ${shortUsd(addUsd(monthSpend, held))} of its ${shortUsd(limit)} is spent or held.`,
+    (name, { period, limit, spent, held }) =>
+      `${name} is at ${((spent + held) * 100n) / limit} % of its ${OF_PERIOD[period]} limit: ${shortUsd(addUsd(spent, held))} of its ${shortUsd(limit)} is spent or held.`,
   ],
 };
 

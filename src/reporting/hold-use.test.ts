@@ -20,19 +20,22 @@ test("a maximum is suggested a quarter above 99 of 100 answers, where enough of 
 });
 
 test("a key is blocked by holds only where its spend alone leaves something", () => {
-  const key = {
-    state: "active" as const,
+  const span = {
+    period: "month" as const,
     limit: nanoUsd(100n),
-    monthSpend: nanoUsd(40n),
+    spent: nanoUsd(40n),
     held: nanoUsd(60n),
+    resetsAtMs: 9,
   };
-  expect(limitStanding(key)).toBe("held");
-  expect(limitStanding({ ...key, monthSpend: nanoUsd(100n), held: nanoUsd(0n) })).toBe("reached");
-  expect(limitStanding({ ...key, held: nanoUsd(50n) })).toBe("near");
-  expect(limitStanding({ ...key, held: nanoUsd(49n) })).toBe("open");
-  expect(limitStanding({ ...key, limit: null })).toBe("open");
-  expect(limitStanding({ ...key, state: "revoked" })).toBe("open");
-  expect(limitStanding({ ...key, limit: nanoUsd(0n), monthSpend: nanoUsd(0n) })).toBe("reached");
+  const standing = (more: Partial<typeof span>, state: "active" | "revoked" = "active") =>
+    limitStanding({ state, spans: [{ ...span, ...more }] })?.standing ?? "open";
+  expect(standing({})).toBe("held");
+  expect(standing({ spent: nanoUsd(100n), held: nanoUsd(0n) })).toBe("reached");
+  expect(standing({ held: nanoUsd(50n) })).toBe("near");
+  expect(standing({ held: nanoUsd(49n) })).toBe("open");
+  expect(standing({}, "revoked")).toBe("open");
+  expect(standing({ limit: nanoUsd(0n), spent: nanoUsd(0n) })).toBe("reached");
+  expect(limitStanding({ state: "active", spans: [] })).toBeNull();
 });
 
 const NOW_MS = Date.UTC(2026, 10, 23, 12);

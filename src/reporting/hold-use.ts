@@ -3,7 +3,7 @@
 import type { z } from "zod";
 import { type RawBuilder, sql as fragment } from "kysely";
 import type * as holdShapes from "../api/shapes/holds.ts";
-import { formatUsd, type NanoUsd, ZERO_USD } from "../domain/money.ts";
+import { formatUsd } from "../domain/money.ts";
 import { printTime } from "../domain/print.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Reader } from "../ledger/ledger.ts";
@@ -159,16 +159,7 @@ function byKeyAndModel(newest: Newest, { key, model }: HoldsQuery) {
     .where((eb) =>
       eb.and([...when(key, (id) => eb("key_id", "=", id)), ...when(model, (name) => eb("model", "=", name))]),
     )
-    .select([
-      "key_id",
-      "model",
-      "hold",
-      "charge",
-      "output_bound",
-      "completion_tokens",
-      "finish_reason",
-      whole.as("whole"),
-    ])
+    .select([...COLUMNS, whole.as("whole")])
     .as("answered");
   const placed = from
     .selectFrom(answered)
@@ -213,12 +204,18 @@ function ratesOf(standings: readonly RouteStanding[]): Map<string, bigint> {
 
 async function blockedKeys(ledger: Reader, organizationId: string, only?: string): Promise<Holds["blocked"]> {
   const keys = await keysOf(ledger, organizationId);
-  return keys
-    .filter((key) => (only === undefined || key.id === only) && limitStanding(key) === "held")
-    .map(({ id, name, limit, monthSpend, held }) => ({
-      key: { id, name },
-      limit_usd: formatUsd(limit ?? ZERO_USD),
-      spent_usd: formatUsd(monthSpend),
-      held_usd: formatUsd(held satisfies NanoUsd),
-    }));
+  return keys.flatMap((key) => {
+    const found = only === undefined || key.id === only ? limitStanding(key) : null;
+    if (found?.standing !== "held") return [];
+    const { period, limit, spent, held } = found.span;
+    return [
+      {
+        key: { id: key.id, name: key.name },
+        period,
+        limit_usd: formatUsd(limit),
+        spent_usd: formatUsd(spent),
+        held_usd: formatUsd(held),
+      },
+    ];
+  });
 }

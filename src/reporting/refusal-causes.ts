@@ -4,8 +4,8 @@ import type { z } from "zod";
 import { sql as fragment } from "kysely";
 import type * as spendShapes from "../api/shapes/spend.ts";
 import { printMinute, printTime } from "../domain/print.ts";
+import { ABOUT_KEY, ABOUT_MODEL } from "../domain/refusal-concerns.ts";
 import { plainWordsOf } from "../domain/refusal-words.ts";
-import type { RefusalCode } from "../domain/refusals.ts";
 import type { Release } from "../domain/release.ts";
 import { nearestToLive, type RouteStanding } from "../releases/standing.ts";
 import { exact, exactTotal, from, magnitude, rowsOf, theRow } from "../store/query.ts";
@@ -26,26 +26,6 @@ export interface CausesPorts {
 /** More are counted in the sum alone. */
 const CAUSES_MAX = 12;
 
-/** What one is told apart by beside the code: the model, or the key. */
-const OF_MODEL: readonly RefusalCode[] = [
-  "route_disabled",
-  "route_release_stale",
-  "route_unhealthy",
-  "route_unavailable",
-  "model_not_found",
-  "context_length_exceeded",
-  "unsupported_parameter",
-  "unsupported_value",
-  "research_entitlement_required",
-  "paid_workspace_required",
-];
-const OF_KEY: readonly RefusalCode[] = [
-  "key_spend_limit_reached",
-  "api_key_revoked",
-  "scope_not_permitted",
-  "rate_limit_exceeded",
-];
-
 /** The most frequent first; `paid`: whether models are open to this organization that ask for a purchase. */
 export async function refusalCauses(
   on: CausesPorts,
@@ -63,8 +43,8 @@ export async function refusalCauses(
     .where("code", "is not", null)
     .select((eb) => [
       eb.ref("code").$notNull().as("code"),
-      only(OF_MODEL, "model").as("about_model"),
-      only(OF_KEY, "key_id").as("about_key"),
+      only(ABOUT_MODEL, "model").as("about_model"),
+      only(ABOUT_KEY, "key_id").as("about_key"),
       "requests",
       eb.fn.coalesce("last_at", "at").as("latest"),
     ])
@@ -115,27 +95,6 @@ export async function refusalCauses(
 
 type Remedy = Pick<Cause, "cause" | "next" | "instead">;
 
-/** Shorter than the document of errors, for whoever has the page before them and not the answer. */
-const SHORT: Partial<Record<RefusalCode, Pick<Remedy, "cause" | "next">>> = {
-  key_spend_limit_reached: {
-    cause: "spend and running holds of this month reached its limit",
-    next: "raise the limit, or use another key until the month turns",
-  },
-  rate_limit_exceeded: {
-    cause: "too many requests in a minute, or at once",
-    next: "spread them, or wait as retry-after says",
-  },
-  insufficient_credits: {
-    cause: "the credits did not cover the most that a request could cost",
-    next: "add credits, or ask for a lower max_tokens",
-  },
-  context_length_exceeded: {
-    cause: "prompt and max_tokens did not fit its window",
-    next: "shorten the prompt, lower max_tokens, or use a model with a wider window",
-  },
-  model_not_found: { cause: "there is no such model for the key", next: "use a name of the models page" },
-};
-
 /** Whoever looks at a sum has no `param` before them: each request has. */
 const inWords = (next: string | null): string | null =>
   next !== null && /\bparam\b/.test(next) ? "look at the requests: each names the field" : next;
@@ -145,10 +104,9 @@ function remedyOf(
   standings: readonly RouteStanding[],
 ): Remedy {
   const words = plainWordsOf(code);
-  const short = SHORT[code as RefusalCode];
   const told = {
-    cause: short?.cause ?? words?.happened ?? code,
-    next: short?.next ?? inWords(words?.next ?? null),
+    cause: words?.happened ?? code,
+    next: inWords(words?.next ?? null),
     instead: null,
   };
   if (model === null || !code.startsWith("route_")) return told;

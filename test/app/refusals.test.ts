@@ -146,6 +146,20 @@ for (const store of STORES)
         running_requests: 1,
         running_usd: runs?.hold_usd,
       });
+      const held = { spent_usd: "0.000000000", held_usd: runs?.hold_usd, limit_usd: "0.000010000" };
+      const { blocked } = await root.app("GET /orgs/{org}/usage/holds", { org });
+      expect(blocked).toMatchObject([{ key: { id: customer.keyId }, period: "month", ...held }]);
+      const { attention, refusals } = await root.app("GET /orgs/{org}/overview", { org });
+      expect(attention).toContainEqual(
+        expect.objectContaining({ kind: "key_blocked_by_holds", target: customer.keyId }),
+      );
+      expect(refusals).toMatchObject([{ code: "key_spend_limit_reached", key: { id: customer.keyId } }]);
+      expect(`${limited.advice?.next}; ${refusals[0]?.next}`).not.toContain("details");
+      await gateway.admin("POST", `/keys/${customer.keyId}/update`, { allowed_models: ["base-preview-v1"] });
+      expect((await gateway.chat(customer, hello())).status).toBe(403);
+      const causes = (await root.app("GET /orgs/{org}/overview", { org })).refusals;
+      const closed = causes.find(({ code }) => code === "model_not_allowed");
+      expect(closed).toMatchObject({ model: hello().model, key: { id: customer.keyId } });
       const odd = await detail((await gateway.chat(customer, { ...hello(), colour: "blue" })).headers);
       expect(odd.row.details).toEqual({ param: "colour" });
       expect(odd.refusal).toMatchObject({ again_at: null, running: [] });

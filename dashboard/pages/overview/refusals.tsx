@@ -44,7 +44,7 @@ export function Refusals({ org, range, of: { refusals } }: RefusalsProps) {
             size="sm"
             className="name"
           >
-            {[model ?? key?.name, code].filter((word) => word !== undefined).join(" · ")}
+            {[model, key?.name, code].filter((word) => typeof word === "string").join(" · ")}
           </Link>
           <Text size="xs" c="dimmed" className="name">
             {cause}

@@ -68,7 +68,7 @@ const Blocked = ({ org, of }: { org: string; of: Holds["blocked"][number] }) => 
     <Group gap="xs">
       <Text size="sm" className="name">
         <b>{words.blocked(of.key.name, formatMoney(of.held_usd))}</b>
-        {words.blockedBy(formatMoney(of.spent_usd), formatMoney(of.limit_usd))}
+        {words.blockedBy(formatMoney(of.spent_usd), of.period, formatMoney(of.limit_usd))}
       </Text>
       <ButtonLink
         to={path.organization(org, "keys")}

@@ -73,7 +73,8 @@ export const usageTexts = {
     why: "Suggested max_tokens: the 99th percentile of the output of whole answers and a quarter more, in steps of 64. None is suggested for fewer than 20 answers, where more than one of ten was ended by its maximum, or where it would save less than a quarter.",
     frees: (amount: string) => `holds ${amount} less each`,
     blocked: (key: string, held: string) => `${key} is blocked by ${held} of running holds`,
-    blockedBy: (spent: string, limit: string) => `: ${spent} of its ${limit} is spent.`,
+    blockedBy: (spent: string, period: "day" | "week" | "month", limit: string) =>
+      `: ${spent} of its ${{ day: "daily", week: "weekly", month: "monthly" }[period]} ${limit} is spent.`,
     raise: "Raise limit",
   },
   savings: {

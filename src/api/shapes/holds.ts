@@ -43,6 +43,8 @@ export const holds = z.object({
   blocked: z.array(
     z.object({
       key: z.object({ id: z.string(), name: z.string() }),
+      /** Of the limit that they reach. */
+      period: z.enum(["day", "week", "month"]),
       limit_usd: usd,
       spent_usd: usd,
       held_usd: usd,

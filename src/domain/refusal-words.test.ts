@@ -1,0 +1,12 @@
+// The words of a refusal for whoever has a page before them and not the answer.
+import { expect, test } from "bun:test";
+import { plainWordsOf, REFUSAL_WORDS } from "./refusal-words.ts";
+
+test("a page never sends anybody to a field of an answer that they do not have before them", () => {
+  for (const code of Object.keys(REFUSAL_WORDS)) {
+    const { happened, next } = plainWordsOf(code) ?? { happened: "", next: "" };
+    expect([code, `${happened}; ${next}`]).toEqual([code, expect.not.stringMatching(/`|details|resets_at/)]);
+    expect(happened.length * next.length).toBeGreaterThan(0);
+  }
+  expect(plainWordsOf("a_code_of_another_time")).toBeNull();
+});
