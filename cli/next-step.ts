@@ -5,7 +5,6 @@ const LISTS: Record<string, string> = {
   org: "./tollgate org list",
   key: "./tollgate keys list --org ORG",
   route: "./tollgate route list",
-  id: "./tollgate entitlement list",
 };
 
 /** One sentence that tells the operator where to go from here. */

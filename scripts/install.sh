@@ -58,12 +58,16 @@ keep_bun() {
     fi
   done
 }
-lighten() { # What nothing loads here: types, source maps, papers, tests, and what a package brings beside its ES modules.
+lighten() { # What nothing loads here: types, source maps, papers, tests, and what packages that we import bring beside their ES modules.
   find "$1" -type f \( -name '*.ts' -o -name '*.tsx' -o -name '*.mts' -o -name '*.cts' -o -name '*.map' -o -name '*.md' \) \
     ! -iname 'licen[cs]e*' ! -iname 'notice*' ! -iname 'copying*' -delete
   find "$1" -type d \( -name test -o -name tests -o -name __tests__ -o -name benchmarks -o -name umd \) -prune -exec rm -rf {} +
-  find "$1" -type d -name esm | while read -r modules; do
-    (cd "$modules/.." && rm -rf cjs src)
+  # Packages that only others load stay whole: those others may be CommonJS.
+  node -p 'Object.keys(require("./package.json").dependencies).join("\n")' | while read -r name; do
+    if [ ! -d "$1/$name" ]; then continue; fi
+    find "$1/$name" -name node_modules -prune -o -type d -name esm -print | while read -r modules; do
+      (cd "$modules/.." && rm -rf cjs src)
+    done
   done
 }
 if [ "$wanted" = serving ]; then much="what serving needs (once; takes about a quarter of a minute)"; else
