@@ -190,7 +190,7 @@ test("replays and refusals are rows too: free, with the request that was paid, w
   expect(replay.status).toBe(200);
   expect((await gateway.chat(customer, ask("hi", { max_tokens: 0 }))).status).toBe(400);
   expect(
-    (await gateway.chat({ ...customer, secret: `${customer.secret.slice(0, -1)}x` }, ask("hi"))).status,
+    (await gateway.chat({ ...customer, secret: `${customer.secret.slice(0, -1)}!` }, ask("hi"))).status,
   ).toBe(401);
   const { data } = await owner.app("GET /orgs/{org}/activity", { org });
   expect(data.map(({ state }) => state)).toEqual(["refused", "replay", "settled"]);
