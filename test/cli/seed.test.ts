@@ -103,6 +103,24 @@ test("a store with one real organization is refused with clear words", async () 
   rmSync(folder, { recursive: true });
 });
 
+test.each([...STORES])(
+  "a store on %s that a gateway has open is refused, even an empty one",
+  async (kind) => {
+    const folder = mkdtempSync(join(tmpdir(), "tollgate-seed-"));
+    const database = kind === "postgres" ? await (await testPostgres()).database() : null;
+    const env = database === null ? {} : { DATABASE_URL: database.url };
+    const config = loadConfig({ env, cwd: folder, flags: { dataDir: folder } });
+    expect(await opened(config, () => refusal(config))).toMatch(/in use by process|a gateway has it open/);
+    await database?.drop();
+    rmSync(folder, { recursive: true });
+  },
+);
+
+test.each([1, 16, 300])("as many requests are planned as were asked for: %d", (requests) => {
+  const span = { fromMs: Date.UTC(2026, 10, 1), toMs: Date.UTC(2026, 10, 9) };
+  expect(planTraffic(span, requests, 1)).toHaveLength(requests);
+});
+
 test("the same seed plans the same requests; another one, others", () => {
   const span = { fromMs: Date.UTC(2026, 10, 1), toMs: Date.UTC(2026, 10, 9) };
   const plan = (seed: number): string => JSON.stringify(planTraffic(span, 50, seed));

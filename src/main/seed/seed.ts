@@ -6,6 +6,7 @@ import type { Config } from "../../config/config.ts";
 import type { Actor } from "../../domain/actor.ts";
 import type { Credential } from "../../domain/credential.ts";
 import { FORMATS } from "../../gateway/formats/formats.ts";
+import { DATABASE_NOW } from "../../ledger/postgres/lease.ts";
 import { newId, randomBase62 } from "../../lib/id.ts";
 import type { Jobs } from "../../lib/jobs.ts";
 import { createLog } from "../../lib/log.ts";
@@ -117,8 +118,16 @@ export async function seedStore(
 const ELSEWHERE =
   "Fill a new directory: ./tollgate seed --data-dir /tmp/seeded (with PostgreSQL, a new database, too)";
 
-/** What a first start makes by itself is nobody's. */
+/** What a first start makes by itself is nobody's. Of a shared store this process holds one lease itself. */
 async function refuseUsed({ ledger, sql }: OpenedStore): Promise<void> {
+  if (sql.dialect === "postgresql") {
+    const open = await sql.rows(`SELECT name FROM instance WHERE lease_until > ${DATABASE_NOW} LIMIT 2`);
+    if (open.length > 1)
+      throw new SeedRefused(
+        "This store cannot be filled while a gateway has it open: it would end requests of days ago as lost.",
+        "Stop its gateways; one that was killed counts for some seconds more. Or name a new database.",
+      );
+  }
   for (const { id, name } of await allOrganizations(ledger)) {
     const demo = await sql.rows("SELECT 1 FROM topup WHERE org_id = ?1 AND source = 'demo'", id);
     if (demo.length === 0)

@@ -53,10 +53,16 @@ export interface SeededRequest {
 /** All requests, in the order in which they come. */
 export function planTraffic(span: SeededTime, requests: number, seed: number): SeededRequest[] {
   const shares = CAST.flatMap(({ keys }) => keys).reduce((sum, { share }) => sum + share, 0);
+  let sharesSoFar = 0;
+  const shareOut = (share: number): number => {
+    const before = Math.round((requests * sharesSoFar) / shares);
+    sharesSoFar += share;
+    return Math.round((requests * sharesSoFar) / shares) - before;
+  };
   const planned = CAST.flatMap((organization, at) =>
     organization.keys.flatMap((key, place) => {
       const chance = new Chance(seed * 1009 + at * 101 + place);
-      const count = Math.round((requests * key.share) / shares);
+      const count = shareOut(key.share);
       const hours = hoursOf(span, key);
       return Array.from({ length: count }, () => {
         const surged = key.surge !== undefined && chance.of(key.surge);
