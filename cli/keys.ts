@@ -114,6 +114,7 @@ function addList(keys: Command): void {
         const columns = {
           ID: (row: KeyJson) => row.id,
           NAME: (row: KeyJson) => row.name,
+          "LAST FOUR": (row: KeyJson) => row.last_four,
           SCOPE: (row: KeyJson) => row.scope,
           STATUS: stateOf,
           "THIS MONTH": (row: KeyJson) => dollars(row.month_spend_usd),

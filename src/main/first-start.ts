@@ -25,19 +25,18 @@ export async function firstStart(ledger: Ledger): Promise<string | null> {
   } as const;
   await ledger.topUp(topUp, ACTOR);
   const keyId = newId("key");
-  const minted = mintKey({ organizationId: organization.id, keyId });
+  const { value, ...minted } = mintKey({ organizationId: organization.id, keyId });
   await createKey(
     ledger,
     {
       id: keyId,
       organizationId: organization.id,
       name: "Demo key",
-      prefix: minted.prefix,
-      digest: minted.digest,
+      ...minted,
       scope: "standard",
       limit: null,
     },
     ACTOR,
   );
-  return minted.value;
+  return value;
 }

@@ -40,8 +40,8 @@ export const keys = (ledger: Store) => ({
   async create({ org, name, scope, ...given }: CreateKey, actor: Actor): Promise<CreatedKeyJson> {
     if ((await findOrganization(ledger, org)) === null) throw unknownRecord("organization", org, "org");
     const id = newId("key");
-    const { value, prefix, digest } = mintKey({ organizationId: org, keyId: id });
-    const key = { id, organizationId: org, name, prefix, digest, scope, ...readSettings(given) };
+    const { value, ...minted } = mintKey({ organizationId: org, keyId: id });
+    const key = { id, organizationId: org, name, ...minted, scope, ...readSettings(given) };
     const record = await createKey(ledger, key, actor);
     if (record === null) throw unknownRecord("organization", org, "org");
     return { ...printKey(done(record)), secret: value };
@@ -71,10 +71,10 @@ export const keys = (ledger: Store) => ({
   async replace({ key, overlap_hours, expires_at }: ReplaceKey, actor: Actor): Promise<CreatedKeyJson> {
     const { org } = printKey(known(key, await findKey(ledger, key)));
     const id = newId("key");
-    const { value, prefix, digest } = mintKey({ organizationId: org, keyId: id });
+    const { value, ...minted } = mintKey({ organizationId: org, keyId: id });
     const overlapMs = overlap_hours === null ? null : overlap_hours * HOUR_MS;
     const { expiresAtMs } = readSettings({ expires_at });
-    const record = await replaceKey(ledger, key, { id, prefix, digest, overlapMs, expiresAtMs }, actor);
+    const record = await replaceKey(ledger, key, { id, ...minted, overlapMs, expiresAtMs }, actor);
     return { ...printKey(done(known(key, record))), secret: value };
   },
 });
@@ -154,6 +154,7 @@ function printKey(key: KeyRecord): KeyJson {
     name: key.name,
     scope: key.scope,
     prefix: key.prefix,
+    last_four: key.lastFour,
     ...printSettings(key),
     month: key.month,
     month_spend_usd: formatUsd(key.monthSpend),

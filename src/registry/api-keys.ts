@@ -34,6 +34,7 @@ export interface NewKey extends Partial<KeySettings> {
   organizationId: string;
   name: string;
   prefix: string;
+  lastFour: string;
   digest: Uint8Array;
   scope: Tier;
 }
@@ -65,16 +66,16 @@ function* insert(
   key: NewKey,
   { actor, nowMs, also }: { actor: Actor; nowMs: number; also: Record<string, string> },
 ): Query<KeyRecord | TooManyKeys | "past"> {
-  const { organizationId, id, name, prefix, digest, scope, ...given } = key;
+  const { organizationId, id, name, prefix, lastFour, digest, scope, ...given } = key;
   const settings = { ...NO_SETTINGS, ...given };
   if (settings.expiresAtMs !== null && settings.expiresAtMs <= nowMs) return "past";
   const [live] = yield* ask(COUNT_LIVE_KEYS, [organizationId]);
   if (numberOf(live?.["keys"]) >= LIVE_KEYS_MAX) return "too_many_keys";
   yield* ask(
     `INSERT INTO api_key (org_id, key_id, name, limit_nano, day_limit_nano, week_limit_nano, allowed_models, max_output_tokens,
-       expires_at, prefix, digest, scope, created_at)
-     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)`,
-    [organizationId, id, name, ...kept(settings), prefix, digest, scope, nowMs],
+       expires_at, prefix, last_four, digest, scope, created_at)
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)`,
+    [organizationId, id, name, ...kept(settings), prefix, lastFour, digest, scope, nowMs],
   );
   const { limit_usd, ...others } = printSettings(settings);
   const set = Object.fromEntries(Object.entries(others).filter(([, value]) => value !== null));
@@ -189,6 +190,7 @@ const NOTE_HOLDS = `INSERT INTO key_hold (org_id, key_id, request_id)
 export interface Successor {
   id: string;
   prefix: string;
+  lastFour: string;
   digest: Uint8Array;
   /** The predecessor ends by itself after so long, at the latest when it would have ended anyway; null: it does not. */
   overlapMs: number | null;

@@ -42,6 +42,8 @@ export interface KeyRecord extends KeySettings {
   name: string;
   /** The displayable part before the secret. */
   prefix: string;
+  /** Of the whole key; null for one that was made before they were kept. */
+  lastFour: string | null;
   scope: Tier;
   /** Figures of the current UTC month. */
   month: string;
@@ -59,7 +61,7 @@ export interface KeyRecord extends KeySettings {
 
 /** `keys`: the table, or a part of it under `?2`, the organization. `?1` is the month. */
 const selectKey = (keys: string): string => `
-  SELECT k.key_id, k.org_id, k.name, k.prefix, k.digest, k.scope, k.limit_nano, k.created_at, k.revoked_at,
+  SELECT k.key_id, k.org_id, k.name, k.prefix, k.last_four, k.digest, k.scope, k.limit_nano, k.created_at, k.revoked_at,
     k.paused_at, k.expires_at, k.day_limit_nano, k.week_limit_nano, k.allowed_models, k.max_output_tokens,
     (SELECT max(u.last_admitted_at) FROM key_month u WHERE u.org_id = k.org_id AND u.key_id = k.key_id) AS used_at,
     m.spent, m.held
@@ -159,6 +161,7 @@ function keyOf(row: SqlRow, spend: KeySpend, { atMs, nowMs }: Read): KeyRecord {
     organizationId: textOf(row["org_id"]),
     name: textOf(row["name"]),
     prefix: textOf(row["prefix"]),
+    lastFour: orNull(row["last_four"], textOf),
     scope: textOf(row["scope"]) as Tier,
     ...limits,
     allowedModels: orNull(row["allowed_models"], (kept) => readAllowedModels(textOf(kept))),

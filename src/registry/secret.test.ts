@@ -81,6 +81,12 @@ test("the checksum is CRC32 in base62, so scanners can check a leaked key offlin
   expect(checksum).toBe(Bun.hash.crc32(value.slice(0, 73)));
 });
 
+test("of a key its last four characters are kept: of the checksum, none of the secret's own", () => {
+  const { value, lastFour } = mintKey(ids());
+  expect(value.slice(-4)).toBe(lastFour);
+  expect(value.lastIndexOf(lastFour)).toBeGreaterThanOrEqual(73);
+});
+
 test("a row id of another kind or shape is a bug, not a key", () => {
   expect(() => mintKey({ organizationId: newId("key"), keyId: newId("key") })).toThrow();
   expect(() => mintKey({ organizationId: "org_short", keyId: newId("key") })).toThrow();

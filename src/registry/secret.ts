@@ -12,11 +12,16 @@ const TAG_LENGTH = 6;
 const ID_LENGTH = 12;
 const SECRET_LENGTH = 43;
 const CHECKSUM_LENGTH = 6;
+/** Less than the checksum: nothing of the secret itself. */
+const SHOWN_LENGTH = 4;
 
-/** A key at its birth. `value` is shown once and never stored; `prefix` (the part before the secret) and `digest` are. */
+/** A key at its birth. `value` is shown once and never stored; the others are. */
 export interface MintedKey {
   value: string;
+  /** The part before the secret. */
   prefix: string;
+  /** Its end, of the checksum: people tell keys apart by it (docs/decisions/0059-settings-of-keys.md). */
+  lastFour: string;
   /** SHA-256 of the whole value, 32 bytes. */
   digest: Uint8Array;
 }
@@ -64,7 +69,7 @@ export function digestOf(value: string): Uint8Array {
 function mint(prefix: string): MintedKey {
   const body = prefix + randomBase62(SECRET_LENGTH);
   const value = body + checksumOf(body);
-  return { value, prefix, digest: digestOf(value) };
+  return { value, prefix, lastFour: value.slice(-SHOWN_LENGTH), digest: digestOf(value) };
 }
 
 function tailOf(id: string, kind: string): string {

@@ -50,7 +50,7 @@ export const TABLES = {
   alert_state: { text: "rule_id subject crossing_id", whole: "since" },
   api_key: {
     text: "org_id key_id name prefix",
-    textOrNull: "allowed_models",
+    textOrNull: "allowed_models last_four",
     bytes: "digest",
     oneOf: { scope: "standard research" },
     moneyOrNull: "limit_nano day_limit_nano week_limit_nano",

@@ -19,6 +19,7 @@ afterAll(async () => {
 interface KeyJson {
   id: string;
   prefix: string;
+  last_four: string | null;
   status: string;
   month_spend_usd: string;
   last_used_at: string | null;
@@ -29,13 +30,14 @@ const keyOf = async (organizationId: string, keyId: string): Promise<KeyJson | u
   return json.data.find(({ id }) => id === keyId);
 };
 
-test("a key is shown whole once; afterwards only its prefix is", async () => {
+test("a key is shown whole once; afterwards only its prefix and its last four characters are", async () => {
   const customer = await gateway.customer();
   expect(customer.secret).toMatch(/^gw_sk_[0-9A-Za-z]+$/);
   const listed = await gateway.admin("GET", `/keys?org=${customer.organizationId}`);
   expect(listed.text).not.toContain(customer.secret);
   const key = await keyOf(customer.organizationId, customer.keyId);
   expect(customer.secret.startsWith(key?.prefix ?? "?")).toBe(true);
+  expect(key?.last_four).toBe(customer.secret.slice(-4));
   expect(key?.prefix.length).toBeLessThan(customer.secret.length / 2);
 });
 

@@ -68,6 +68,7 @@ test("a key is read by its id: one that no list shows is there, one of another o
   expect([data.length, revoked]).toEqual([500, 500]);
   expect(data.some(({ id }) => id === "key_gone0")).toBe(false);
   const read = (at: string) => root.try("GET /orgs/{org}/keys/{key}", { org: at, key: "key_gone0" });
+  expect((await read(other)).json).toMatchObject({ last_four: null }); // made before they were kept
   expect([(await read(other)).status, (await read(org)).status]).toEqual([200, 404]);
 });
 

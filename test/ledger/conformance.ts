@@ -448,13 +448,12 @@ export function ledgerConformance(store: string, open: OpenLedger): void {
       const [org, other] = [await world.organization(0), await world.organization(0)];
       const make = async (organizationId: string): Promise<string> => {
         const id = newId("key");
-        const { digest, prefix } = mintKey({ organizationId, keyId: id });
+        const { value: _, ...minted } = mintKey({ organizationId, keyId: id });
         const key = {
           id,
           organizationId,
           name: "k",
-          prefix,
-          digest,
+          ...minted,
           scope: "standard",
           limit: null,
         } as const;

@@ -154,8 +154,8 @@ function settings(open: OpenLedger): void {
     test("a successor has its predecessor's settings; both work until the overlap is over", async () => {
       const key = await customer(5, { limit: 4, day: 2, models: ["m"], output: 200 });
       const keyId = newId("key");
-      const { digest, prefix } = mintKey({ organizationId: key.organizationId, keyId });
-      const made = await replaceKey(ledger, key.keyId, { id: keyId, prefix, digest, overlapMs: HOUR_MS }, US);
+      const { value: _, ...minted } = mintKey({ organizationId: key.organizationId, keyId });
+      const made = await replaceKey(ledger, key.keyId, { id: keyId, ...minted, overlapMs: HOUR_MS }, US);
       expect(made).toMatchObject({
         limit: 4_000_000_000n,
         dayLimit: 2_000_000_000n,
@@ -163,13 +163,14 @@ function settings(open: OpenLedger): void {
         allowedModels: ["m"],
         maxOutputTokens: 200,
       } as never);
-      const successor = { ...key, keyId, digest };
+      expect(await findKey(ledger, keyId)).toMatchObject({ lastFour: minted.lastFour });
+      const successor = { ...key, keyId, digest: minted.digest };
       expect([await tries(key), await tries(successor)]).toEqual(["admitted", "admitted"]);
       clock.advance(HOUR_MS);
       expect([await tries(key), await tries(successor)]).toEqual(["api_key_expired", "admitted"]);
-      expect(
-        await replaceKey(ledger, key.keyId, { id: newId("key"), prefix, digest, overlapMs: null }, US),
-      ).toBe("over");
+      expect(await replaceKey(ledger, key.keyId, { id: newId("key"), ...minted, overlapMs: null }, US)).toBe(
+        "over",
+      );
       expect((await actions(key)).slice(0, 2)).toEqual(["key.settings", "key.create"]);
     });
 

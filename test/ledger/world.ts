@@ -175,7 +175,7 @@ export class World {
 
   async key(organizationId: string, terms: KeyWish = {}): Promise<KeyInHand> {
     const keyId = newId("key");
-    const { digest, prefix } = mintKey({ organizationId, keyId });
+    const { value: _, ...minted } = mintKey({ organizationId, keyId });
     const { limit, day, week, scope = "standard", models, output, expiresAtMs } = terms;
     await createKey(
       this.ledger,
@@ -183,8 +183,7 @@ export class World {
         id: keyId,
         organizationId,
         name: "test",
-        prefix,
-        digest,
+        ...minted,
         scope,
         limit: limit === undefined ? null : usd(limit),
         dayLimit: day === undefined ? null : usd(day),
@@ -195,7 +194,7 @@ export class World {
       },
       byItself("test"),
     );
-    return { organizationId, keyId, digest };
+    return { organizationId, keyId, digest: minted.digest };
   }
 
   publish(fields: Partial<Release> = {}): ReturnType<typeof publishRelease> {

@@ -28,6 +28,7 @@ export const keyRecord = z
     name: z.string(),
     scope: tier,
     prefix: z.string(),
+    last_four: z.string().nullable().describe("Of the whole key; null for one of before they were kept."),
     limit_usd: usd.nullable().describe("Spend limit per UTC calendar month; null = none."),
     day_limit_usd: usd.nullable().describe("The same per UTC day."),
     week_limit_usd: usd.nullable().describe("The same per week, from Monday 00:00 UTC."),

@@ -25,6 +25,7 @@ import { USAGE_CLASSES_SCHEMA } from "./0019-usage-classes.ts";
 import { SURFACES_SCHEMA } from "./0020-surfaces.ts";
 import { RATE_LIMITS_SCHEMA } from "./0021-rate-limits.ts";
 import { KEY_SETTINGS_SCHEMA } from "./0022-key-settings.ts";
+import { KEY_LAST_FOUR_SCHEMA } from "./0023-key-last-four.ts";
 import { POSTGRES_LEDGER_SCHEMA } from "./postgres/0001-ledger.ts";
 import { POSTGRES_PAYMENTS_SCHEMA } from "./postgres/0003-payments.ts";
 import { inPostgres } from "./postgres/in-postgres.ts";
@@ -61,6 +62,7 @@ const ALL: Sources = [
   [20, "surfaces", SURFACES_SCHEMA],
   [21, "rate limits", RATE_LIMITS_SCHEMA],
   [22, "key settings", KEY_SETTINGS_SCHEMA],
+  [23, "key last four", KEY_LAST_FOUR_SCHEMA],
 ];
 
 const ofStore = (dialect: Dialect): Migration[] =>
