@@ -1,9 +1,11 @@
 // What each rule finds now: pure judgements over figures of the ledger, the route table and the payments room. A figure that
 // would hang about its threshold has a margin before it counts as over, so that one crossing is one message.
-import { addUsd, formatUsd, type NanoUsd, nanoUsd, subUsd } from "../domain/money.ts";
+import { addUsd, formatUsd, type NanoUsd, subUsd } from "../domain/money.ts";
 import { printDay, printMinute, printTime } from "../domain/print.ts";
 import type { Reading, Rule } from "./alert.ts";
 import type { BalanceRecord } from "../ledger/ledger.ts";
+import type { Period } from "../ledger/key-spans.ts";
+import { utcMonth } from "../lib/clock.ts";
 import type { KeyRecord } from "../registry/api-keys.ts";
 
 export interface Figures {
@@ -93,29 +95,38 @@ async function spendPerDay({ amount }: Rule, figures: Figures): Promise<Reading[
   ];
 }
 
+/** The span that ends then: its month, or its first day. */
+const WHEN: Readonly<Record<Period, (endMs: number) => string>> = {
+  day: (endMs) => printDay(endMs - DAY_MS),
+  week: (endMs) => printDay(endMs - 7 * DAY_MS),
+  month: (endMs) => utcMonth(endMs - 1),
+};
+const SPENT_IN: Readonly<Record<Period, string>> = { day: "on", week: "in the week of", month: "in" };
+
 async function keyLimit({ keyId, percent }: Rule, figures: Figures): Promise<Reading[]> {
   if (percent === null) return [];
   const limited = (await figures.keys()).filter(
-    ({ id, limit, state }) =>
-      limit !== null && (state === "active" || state === "paused") && (keyId === null || keyId === id),
+    ({ id, state }) => (state === "active" || state === "paused") && (keyId === null || keyId === id),
   );
-  return limited.map(({ id, name, limit, monthSpend, month }) => {
-    const ceiling = limit ?? nanoUsd(0n);
-    const reached = monthSpend * 100n >= ceiling * BigInt(percent);
-    return {
-      subject: `${id} ${month}`,
-      standing: reached ? "crossed" : "clear",
-      text: `The key ${name} has spent ${dollars(monthSpend)} of its ${dollars(ceiling)} in ${month}, at least ${percent} %.`,
-      facts: {
-        key: id,
-        key_name: name,
-        month,
-        spent_usd: formatUsd(monthSpend),
-        limit_usd: formatUsd(ceiling),
-        percent,
-      },
-    };
-  });
+  return limited.flatMap(({ id, name, spans }) =>
+    spans.map(({ period, limit, spent, resetsAtMs }) => {
+      const when = WHEN[period](resetsAtMs);
+      return {
+        subject: period === "month" ? `${id} ${when}` : `${id} ${period} ${when}`,
+        standing: spent * 100n >= limit * BigInt(percent) ? "crossed" : "clear",
+        text: `The key ${name} has spent ${dollars(spent)} of its ${dollars(limit)} ${SPENT_IN[period]} ${when}, at least ${percent} %.`,
+        facts: {
+          key: id,
+          key_name: name,
+          period,
+          [period]: when,
+          spent_usd: formatUsd(spent),
+          limit_usd: formatUsd(limit),
+          percent,
+        },
+      };
+    }),
+  );
 }
 
 async function errorRate({ percent }: Rule, figures: Figures): Promise<Reading[]> {

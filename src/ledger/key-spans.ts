@@ -6,6 +6,13 @@ import { DAY_MS, nextUtcMonth, utcDay, utcMonth, weekOf } from "../lib/clock.ts"
 
 export type Period = "day" | "week" | "month";
 
+/** As its reader is told of the limit. */
+export const LIMIT_NAMES: Readonly<Record<Period, string>> = {
+  day: "daily",
+  week: "weekly",
+  month: "monthly",
+};
+
 /** Null: none. */
 export interface KeyLimits {
   limit: NanoUsd | null;

@@ -8,7 +8,7 @@ import { addUsd, type NanoUsd, parseUsd, ZERO_USD } from "../domain/money.ts";
 import { printMinute } from "../domain/print.ts";
 import { shortUsd } from "../domain/short-usd.ts";
 import type { Reader } from "../ledger/ledger.ts";
-import type { LimitedSpan, Period } from "../ledger/key-spans.ts";
+import { LIMIT_NAMES, type LimitedSpan } from "../ledger/key-spans.ts";
 import type { KeyRecord } from "../registry/api-keys.ts";
 import { activeEntitlements } from "../registry/entitlements.ts";
 import { limitStanding } from "./key-limit.ts";
@@ -102,24 +102,22 @@ function ofKey(key: KeyRecord): Warning[] {
   return [{ kind, target: key.id, search: key.id, text: sentence(key.name, found.span) }];
 }
 
-const OF_PERIOD: Record<Period, string> = { day: "daily", week: "weekly", month: "monthly" };
-
 type Sentence = (name: string, span: LimitedSpan) => string;
 const OF_LIMIT: Record<"reached" | "held" | "near", [Warning["kind"], Sentence]> = {
   reached: [
     "key_at_limit",
     (name, { period, limit, spent, resetsAtMs }) =>
-      `${name} has reached its ${OF_PERIOD[period]} limit: ${shortUsd(spent)} of its ${shortUsd(limit)} is spent. It works again from ${printMinute(resetsAtMs)}, or with a higher limit.`,
+      `${name} has reached its ${LIMIT_NAMES[period]} limit: ${shortUsd(spent)} of its ${shortUsd(limit)} is spent. It works again from ${printMinute(resetsAtMs)}, or with a higher limit.`,
   ],
   held: [
     "key_blocked_by_holds",
     (name, { period, limit, spent, held }) =>
-      `${name} is blocked by ${shortUsd(held)} of running holds: ${shortUsd(spent)} of its ${OF_PERIOD[period]} ${shortUsd(limit)} is spent. Raise the limit, or wait until they end.`,
+      `${name} is blocked by ${shortUsd(held)} of running holds: ${shortUsd(spent)} of its ${LIMIT_NAMES[period]} ${shortUsd(limit)} is spent. Raise the limit, or wait until they end.`,
   ],
   near: [
     "key_near_limit",
     (name, { period, limit, spent, held }) =>
-      `${name} is at ${((spent + held) * 100n) / limit} % of its ${OF_PERIOD[period]} limit: ${shortUsd(addUsd(spent, held))} of its ${shortUsd(limit)} is spent or held.`,
+      `${name} is at ${((spent + held) * 100n) / limit} % of its ${LIMIT_NAMES[period]} limit: ${shortUsd(addUsd(spent, held))} of its ${shortUsd(limit)} is spent or held.`,
   ],
 };
 

@@ -143,9 +143,21 @@ test("a key at a share of its limit rings once a month; a revoked key does not",
   await round();
   expect(receiver.arrived.map(({ body }) => body.data["key"])).toEqual([limited.keyId]);
   expect(receiver.arrived[0]?.body.data).toMatchObject({ month: "2031-03", percent: 1, key_name: "test" });
+  const daily = await gateway.key(customer.organizationId, { limitUsd: "1000" });
+  await gateway.admin("POST", `/keys/${daily.keyId}/update`, {
+    day_limit_usd: "0.0001",
+    week_limit_usd: "1000",
+  });
+  await gateway.chat(daily, hello());
+  await round();
+  expect(receiver.arrived[1]?.body.data).toMatchObject({
+    key: daily.keyId,
+    period: "day",
+    limit_usd: "0.000100000",
+  });
   await gateway.admin("POST", `/keys/${limited.keyId}/revoke`);
   await round();
-  expect(receiver.arrived).toHaveLength(1);
+  expect(receiver.arrived).toHaveLength(2);
 });
 
 test("spend per day and days left are of the ledger's charges", async () => {

@@ -4,7 +4,7 @@ import { type NanoUsd, formatUsd } from "../../domain/money.ts";
 import { Refusal } from "../../domain/refusals.ts";
 import type { Tier } from "../../domain/gateway-object.ts";
 import { printTime } from "../../domain/print.ts";
-import type { Period, LimitedSpan } from "../key-spans.ts";
+import { LIMIT_NAMES, type LimitedSpan } from "../key-spans.ts";
 import type { BalanceRow, RouteRow } from "../rows.ts";
 
 /** Unknown key and wrong secret look alike. */
@@ -135,13 +135,11 @@ export const paidWorkspaceRequired = (model: string): Refusal =>
     `The model \`${model}\` is open to paid workspaces. Buy credits once to use it; granted credits do not count.`,
   );
 
-const LIMIT_OF: Record<Period, string> = { day: "daily", week: "weekly", month: "monthly" };
-
 export function keyLimitReached({ period, limit, spent, held, resetsAtMs }: LimitedSpan): Refusal {
   const resetsAt = printTime(resetsAtMs);
   return new Refusal(
     "key_spend_limit_reached",
-    `This key has reached its ${LIMIT_OF[period]} spend limit of $${formatUsd(limit)}: $${formatUsd(spent)} spent, $${formatUsd(held)} held by running requests. Raise the key's limit, use another key, or wait until ${resetsAt}.`,
+    `This key has reached its ${LIMIT_NAMES[period]} spend limit of $${formatUsd(limit)}: $${formatUsd(spent)} spent, $${formatUsd(held)} held by running requests. Raise the key's limit, use another key, or wait until ${resetsAt}.`,
     {
       details: {
         period,
