@@ -1,6 +1,6 @@
 // Everything that must hold after a run, by name; the table prints one line for each.
 import { answers, accidents } from "./checks/answers.ts";
-import { closures, limits, refusals, releases, revocations } from "./checks/access.ts";
+import { closures, limits, refusals, releases, shutKeys } from "./checks/access.ts";
 import { bill } from "./checks/bill.ts";
 import { concurrency } from "./checks/concurrency.ts";
 import { fairness } from "./checks/fairness.ts";
@@ -20,7 +20,7 @@ const CHECKS: Record<string, Check> = {
   "only rotten records wait for a person": quarantines,
   "balances never below zero": balances,
   "money in, once": moneyIn,
-  "revoked keys refused": revocations,
+  "revoked, paused, expired keys refused": shutKeys,
   "closed, not entitled: refused": closures,
   "expired and older releases refused": releases,
   "limits passed by one request at most": limits,

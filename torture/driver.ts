@@ -86,6 +86,8 @@ export class Driver {
         return operatorActions.revoke(world, await this.key(step.key));
       case "limit":
         return operatorActions.limit(world, await this.key(step.key), step.nano);
+      case "pause_key":
+        return operatorActions.pauseKey(world, await this.key(step.key), step.ms);
       case "top_up":
         return operatorActions.topUp(world, step);
       case "switch":

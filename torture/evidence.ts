@@ -42,6 +42,8 @@ export type Check = (evidence: Evidence) => Violation[];
 /** Of a commit. */
 const ANSWERED_WITHIN_MS = 1_000;
 
+const NEVER_MS = Number.POSITIVE_INFINITY;
+
 export class Evidence {
   readonly rows: ReadonlyMap<string, RequestRow>;
   readonly calls: ReadonlyMap<string, BilledCall[]>;
@@ -86,6 +88,13 @@ export class Evidence {
       (down) => down.gateway === gateway && down.startMs >= sentAtMs && down.startMs <= endedAtMs,
     );
     return Math.min(...deaths.map(({ startMs }) => startMs));
+  }
+
+  /** Whether its key may have been revoked, paused or over at some time of this exchange. */
+  mayBeShut(exchange: Exchange): boolean {
+    const { revoked, expiresAtMs, pauses } = this.key(exchange);
+    const overAtMs = Math.min(revoked?.askedMs ?? NEVER_MS, expiresAtMs ?? NEVER_MS);
+    return overAtMs <= exchange.endedAtMs || touches(pauses, exchange.sentAtMs, exchange.endedAtMs);
   }
 
   /** Whether a limit may have refused this exchange: its key has one per minute, or as many calls open as it may. */

@@ -106,8 +106,11 @@ async function post(world: World, { secret }: KeyFacts, body: string, n: number)
 function keyOf({ history }: World, kind: StandIn): KeyFacts {
   const ids = [...history.customers.values()].filter((customer) => customer.kind === kind);
   const found = [...history.keys.values()].find(
-    ({ plan: key, customer, revoked }) =>
-      revoked === null && key !== RATED.key && ids.some(({ plan }) => plan === customer),
+    ({ plan: key, customer, revoked, expiresAtMs }) =>
+      revoked === null &&
+      expiresAtMs === null &&
+      key !== RATED.key &&
+      ids.some(({ plan }) => plan === customer),
   );
   if (found === undefined) throw new Error(`no ${kind} key is left`);
   return found;

@@ -1,6 +1,6 @@
 // What the run saw, from outside the gateway: every answer to every request, every word of the operator API, every
 // stroke of chaos. The checks read this, the simulator's bill and the store; they ask the gateway for nothing else.
-import type { PlannedRequest, StandIn } from "./plan.ts";
+import type { Period, PlannedRequest, StandIn } from "./plan.ts";
 
 /** `whole`: to its proper end. `left`: we went away. `cut`: the connection broke or was never made. */
 type Ending = "whole" | "left" | "cut";
@@ -38,7 +38,7 @@ export interface Absence extends Span {
   gateway: number | null;
 }
 
-/** The routes of a model, or the entitlements to it, gone for a while: for certain from `closedMs` to `openingMs`, perhaps at any time of the span. */
+/** The routes of a model, the entitlements to it, or a key, gone for a while: for certain from `closedMs` to `openingMs`, perhaps at any time of the span. */
 export interface Closing extends Span {
   closedMs: number | null;
   openingMs: number | null;
@@ -65,9 +65,14 @@ export interface KeyFacts {
   customer: number;
   keyId: string;
   secret: string;
-  /** Every limit that may ever have been in force, null = none. */
+  /** Every limit of this period that may ever have been in force, null = none. */
   limits: (bigint | null)[];
+  period: Period;
   revoked: Change | null;
+  /** For certain from `closedMs` to `openingMs`. */
+  pauses: Closing[];
+  /** Null: it does not end by itself. */
+  expiresAtMs: number | null;
 }
 
 export interface CustomerFacts {

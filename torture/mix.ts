@@ -5,7 +5,7 @@ export interface Mix {
   /** Mean milliseconds between two steps of traffic. */
   gapMs: number;
   traffic: Record<
-    Exclude<Traffic["do"], "repeat" | "misuse" | "open_key"> | "repeat" | "misuse" | "burst",
+    Exclude<Traffic["do"], "repeat" | "misuse" | "open_key"> | "repeat" | "misuse" | "burst" | "expire",
     number
   >;
   customers: Record<StandIn, number>;
@@ -37,6 +37,8 @@ export const EVERYTHING: Mix = {
     burst: 0.4,
     revoke: 0.6,
     limit: 0.6,
+    pause_key: 0.4,
+    expire: 0.4,
     top_up: 2,
     switch: 0.5,
     publish: 0.5,

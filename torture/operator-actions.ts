@@ -13,8 +13,18 @@ export async function revoke({ operator }: World, key: KeyFacts): Promise<void> 
 
 export async function limit({ operator }: World, key: KeyFacts, nano: bigint): Promise<void> {
   key.limits.push(nano);
-  await operator.change(asked(), "POST", `/keys/${key.keyId}/limit`, {
-    usd: formatUsd(nanoUsd(nano)),
+  const usd = formatUsd(nanoUsd(nano));
+  if (key.period === "month") await operator.change(asked(), "POST", `/keys/${key.keyId}/limit`, { usd });
+  else
+    await operator.change(asked(), "POST", `/keys/${key.keyId}/update`, { [`${key.period}_limit_usd`]: usd });
+}
+
+/** Takes the key away for a while. */
+export async function pauseKey({ operator }: World, key: KeyFacts, ms: number): Promise<void> {
+  if (key.pauses.some(({ endMs }) => endMs === null)) return;
+  await shut(key.pauses, { what: key.keyId, ms }, async () => {
+    await operator.change(asked(), "POST", `/keys/${key.keyId}/pause`, {});
+    return async () => void (await operator.change(asked(), "POST", `/keys/${key.keyId}/resume`, {}));
   });
 }
 
@@ -35,17 +45,20 @@ export async function switchOff(
 ): Promise<void> {
   const { closings } = world.history;
   if (closings.some(({ what, endMs }) => what === model && endMs === null)) return;
-  const closing: Closing = {
-    what: model,
-    startMs: Date.now(),
-    closedMs: null,
-    openingMs: null,
-    endMs: null,
-  };
+  await shut(closings, { what: model, ms }, () =>
+    modelNamed(model).switched === "entitlement" ? disentitle(world) : closeRoutes(world, model),
+  );
+}
+
+/** Away for so long, and back again. */
+async function shut(
+  closings: Closing[],
+  { what, ms }: { what: string; ms: number },
+  close: () => Promise<Reopen>,
+): Promise<void> {
+  const closing: Closing = { what, startMs: Date.now(), closedMs: null, openingMs: null, endMs: null };
   closings.push(closing);
-  const reopen = await (modelNamed(model).switched === "entitlement"
-    ? disentitle(world)
-    : closeRoutes(world, model));
+  const reopen = await close();
   closing.closedMs = Date.now();
   await Bun.sleep(ms);
   closing.openingMs = Date.now();

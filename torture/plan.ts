@@ -15,7 +15,13 @@ export interface PlannedKey {
   id: number;
   customer: number;
   limitNano: bigint | null;
+  /** What its limit counts over. */
+  period: Period;
+  /** So long after it was asked for it ends by itself; null: never. */
+  endsInMs: number | null;
 }
+
+export type Period = "month" | "week" | "day";
 
 /** When a client leaves: after so many bytes of the body, or after so many milliseconds, whatever happened by then. */
 export type Leave = { afterBytes: number } | { afterMs: number } | null;
@@ -44,6 +50,8 @@ export type Traffic =
   | { do: "open_key"; key: PlannedKey }
   | { do: "revoke"; key: number }
   | { do: "limit"; key: number; nano: bigint }
+  /** For so long it serves nothing. */
+  | { do: "pause_key"; key: number; ms: number }
   | { do: "top_up"; customer: number; nano: bigint; reference: string }
   | { do: "switch"; model: string; ms: number }
   /** The next version of a model's release, at another price, perhaps for moments only; `older` tries the first again. */

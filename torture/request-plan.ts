@@ -1,7 +1,7 @@
 // The requests of a plan and the keys that they are sent with.
 import type { Mix } from "./mix.ts";
 import { MODELS, RESEARCH, tierOf } from "./models.ts";
-import type { Leave, PlannedCustomer, PlannedKey, PlannedRequest, StandIn } from "./plan.ts";
+import type { Leave, Period, PlannedCustomer, PlannedKey, PlannedRequest, StandIn } from "./plan.ts";
 import type { Random } from "./random.ts";
 
 export const CUSTOMERS: readonly PlannedCustomer[] = [
@@ -14,7 +14,9 @@ export const CUSTOMERS: readonly PlannedCustomer[] = [
   { id: 6, kind: "crowd", nano: 1_000_000_000_000n },
   { id: 7, kind: "flooder", nano: 3_000_000n },
 ];
-const KEYS_OF: Record<StandIn, number> = { rich: 3, poor: 1, limited: 2, research: 1, crowd: 1, flooder: 1 };
+const KEYS_OF: Record<StandIn, number> = { rich: 3, poor: 1, limited: 3, research: 1, crowd: 1, flooder: 1 };
+
+const PERIODS: readonly Period[] = ["month", "day", "week"];
 
 const kindOf = ({ customer }: Pick<PlannedKey, "customer">): StandIn => {
   const planned = CUSTOMERS[customer];
@@ -93,7 +95,10 @@ export class RequestPlanner {
   newKey(customer: number): PlannedKey {
     const limitNano =
       kindOf({ customer }) === "limited" ? BigInt(this.random.between(20, 120)) * 100_000n : null;
-    const key = { id: this.keys.length, customer, limitNano };
+    // Each period in turn.
+    const limited = this.keys.filter((other) => other.limitNano !== null).length;
+    const period = PERIODS[limited % PERIODS.length] ?? "month";
+    const key: PlannedKey = { id: this.keys.length, customer, limitNano, period, endsInMs: null };
     this.keys.push(key);
     this.live.set(key.id, key);
     return key;

@@ -131,6 +131,9 @@ function figuresOf({ plan, history, bill, rows }: Found): Record<string, number>
     "store locked": history.strokes.get("lock_store") ?? 0,
     ...databaseStrokes(history),
     "keys revoked": [...history.keys.values()].filter(({ revoked }) => revoked !== null).length,
+    "keys paused, expired":
+      [...history.keys.values()].reduce((sum, { pauses }) => sum + pauses.length, 0) +
+      [...history.keys.values()].filter(({ expiresAtMs }) => expiresAtMs !== null).length,
     "routes closed, entitlements revoked": history.closings.length,
     "releases published": history.releases.length,
     "streams left in bulk": count(({ request }) => kindOf(request) === "crowd"),

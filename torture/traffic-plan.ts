@@ -44,9 +44,12 @@ export class TrafficPlanner {
         return this.again(kind, atMs);
       case "revoke":
         return this.revoke(atMs);
+      case "expire":
+        return this.expire(atMs);
       case "publish":
         return this.publish(atMs);
       case "limit":
+      case "pause_key":
       case "top_up":
       case "switch":
       case "watch":
@@ -55,13 +58,16 @@ export class TrafficPlanner {
     }
   }
 
-  private action(kind: "limit" | "top_up" | "switch" | "watch" | "audit"): Traffic {
+  private action(kind: "limit" | "pause_key" | "top_up" | "switch" | "watch" | "audit"): Traffic {
     const { random } = this;
     switch (kind) {
       case "limit": {
         const key = this.requests.keyOf("limited");
         return { do: kind, key: key.id, nano: BigInt(random.between(0, 120)) * 100_000n };
       }
+      case "pause_key":
+        // Nobody revokes these.
+        return { do: kind, key: this.requests.keyOf("limited").id, ms: random.between(100, 900) };
       case "top_up": {
         this.topUps += 1;
         const repeated = this.topUps > 1 && random.chance(0.3);
@@ -144,6 +150,23 @@ export class TrafficPlanner {
       { atMs, do: "revoke", key: key.id },
       ...uses.map((step) => ({ ...step, atMs: Math.max(0, step.atMs) })),
     ];
+  }
+
+  /** A key that ends by itself while it is used. */
+  private expire(atMs: number): Step[] {
+    const endsInMs = this.random.between(800, 1_800);
+    const key = { ...this.requests.newKey(CUSTOMERS[0]?.id ?? 0), endsInMs };
+    this.requests.live.delete(key.id);
+    const uses = Array.from(
+      { length: 8 },
+      (): Step => ({
+        atMs: atMs + this.random.between(100, endsInMs + 800),
+        do: "send",
+        request: this.requests.request(key),
+        leave: null,
+      }),
+    );
+    return [{ atMs, do: "open_key", key }, ...uses];
   }
 
   /** Another price; now and then on a release that expires at once, so that the model is closed until the next one. */

@@ -163,18 +163,22 @@ async function openAccounts({ operator, second, history }: World, plan: Plan): P
   for (const key of plan.keys) await openKey({ operator, history }, key, plan.customers);
 }
 
+const LIMIT_OF = { month: "limit_usd", week: "week_limit_usd", day: "day_limit_usd" };
+
 export async function openKey(
   { operator, history }: Pick<World, "operator" | "history">,
-  { id, customer, limitNano }: PlannedKey,
+  { id, customer, limitNano, period, endsInMs }: PlannedKey,
   customers: readonly PlannedCustomer[],
 ): Promise<void> {
   const facts = history.customers.get(customer);
   if (facts === undefined) throw new Error(`no customer ${customer}`);
+  const expiresAtMs = endsInMs === null ? null : Date.now() + endsInMs;
   const made = await operator.change(asked(), "POST", "/keys", {
     org: facts.organizationId,
     name: `key ${id}`,
     scope: customers[customer]?.kind === "research" ? "research" : "standard",
-    limit_usd: limitNano === null ? null : formatUsd(nanoUsd(limitNano)),
+    [LIMIT_OF[period]]: limitNano === null ? null : formatUsd(nanoUsd(limitNano)),
+    expires_at: expiresAtMs === null ? null : new Date(expiresAtMs).toISOString(),
   });
   if (id === RATED.key)
     await operator.change(asked(), "POST", "/limits", {
@@ -186,7 +190,10 @@ export async function openKey(
     plan: id,
     customer,
     limits: [limitNano],
+    period,
     revoked: null,
+    pauses: [],
+    expiresAtMs,
     keyId: String(made["id"]),
     secret: String(made["secret"]),
   });

@@ -1,30 +1,47 @@
-// Who may spend: revocations and closed routes hold on the next request, and a key passes its limit by at most the one
+// Who may spend: revocations, pauses, ends of keys and closed routes hold on the next request, and a key passes its limit by at most the one
 // request that crosses it.
 import { type Check, errorCode, factsOf, type Violation } from "../evidence.ts";
 import type { KeyFacts } from "../history.ts";
+import type { Period } from "../plan.ts";
 import type { RequestRow } from "../store.ts";
 
-export const revocations: Check = ({ found }) =>
-  [...found.history.keys.values()].flatMap((key): Violation[] => {
-    const since = key.revoked?.ackedMs ?? null;
-    if (since === null) return [];
-    const served = found.history.exchanges
-      .filter(({ request, sentAtMs }) => request.key === key.plan && sentAtMs > since)
-      .filter(({ status }) => status !== 401 && status !== null && status !== 503);
-    const admitted = found.rows.filter(
-      ({ keyId, admittedAtMs }) => keyId === key.keyId && admittedAtMs > since,
-    );
-    return [
-      ...served.map((exchange) => ({
-        broken: "a revoked key was served",
-        facts: { ...factsOf(exchange), revoked: key.revoked },
-      })),
-      ...admitted.map((row) => ({
-        broken: "a request of a revoked key was admitted",
-        facts: { row, revoked: key.revoked },
-      })),
-    ];
+export const shutKeys: Check = ({ found }) =>
+  [...found.history.keys.values()].flatMap((key) => {
+    const exchanges = found.history.exchanges.filter(({ request }) => request.key === key.plan);
+    const rows = found.rows.filter(({ keyId }) => keyId === key.keyId);
+    return shutFor(key).flatMap(({ what, fromMs, toMs }): Violation[] => [
+      ...exchanges
+        .filter(({ sentAtMs, endedAtMs }) => sentAtMs > fromMs && endedAtMs < toMs)
+        .filter(({ status }) => status !== 401 && status !== null && status !== 503)
+        .map((exchange) => ({
+          broken: `a key that was ${what} was served`,
+          facts: { ...factsOf(exchange), fromMs, toMs },
+        })),
+      ...rows
+        .filter(({ admittedAtMs }) => admittedAtMs > fromMs && admittedAtMs < toMs)
+        .map((row) => ({
+          broken: `a request of a key that was ${what} was admitted`,
+          facts: { row, fromMs, toMs },
+        })),
+    ]);
   });
+
+interface Shut {
+  what: "revoked" | "expired" | "paused";
+  fromMs: number;
+  toMs: number;
+}
+
+/** When a key served nobody for certain. */
+function shutFor({ revoked, expiresAtMs, pauses }: KeyFacts): Shut[] {
+  const shut = (what: Shut["what"], fromMs: number | null | undefined, toMs: number | null): Shut[] =>
+    fromMs === null || fromMs === undefined ? [] : [{ what, fromMs, toMs: toMs ?? Number.POSITIVE_INFINITY }];
+  return [
+    ...shut("revoked", revoked?.ackedMs, null),
+    ...shut("expired", expiresAtMs, null),
+    ...pauses.flatMap(({ closedMs, openingMs }) => shut("paused", closedMs, openingMs)),
+  ];
+}
 
 export const closures: Check = ({ found }) =>
   found.history.closings.flatMap(({ what, closedMs, openingMs }) => {
@@ -56,19 +73,28 @@ export const releases: Check = ({ found }) =>
     return successor === undefined ? [] : [{ broken: "admitted on a release that had a successor", facts }];
   });
 
-/** Replays the admissions and settlements of each limited key in the order of their transactions. */
+/** Replays the admissions and settlements of each limited key, of each of its periods, in the order of their transactions. */
 export const limits: Check = ({ found }) =>
   [...found.history.keys.values()].flatMap((key) => {
     const highest = highestLimit(key);
     if (highest === null) return [];
-    return passed(
-      found.rows.filter(({ keyId }) => keyId === key.keyId),
-      highest,
-    ).map((facts) => ({
-      broken: "a key passed its limit by more than the request that crossed it",
-      facts: { ...facts, key: key.keyId, limits: key.limits },
-    }));
+    const rows = found.rows.filter(({ keyId }) => keyId === key.keyId);
+    const periods = Map.groupBy(rows, ({ admittedAtMs }) => BEGUN[key.period](admittedAtMs));
+    return [...periods.values()]
+      .flatMap((admitted) => passed(admitted, highest))
+      .map((facts) => ({
+        broken: "a key passed its limit by more than the request that crossed it",
+        facts: { ...facts, key: key.keyId, period: key.period, limits: key.limits },
+      }));
   });
+
+const DAY_MS = 86_400_000;
+/** The first instant of the period that an instant is in, UTC; a week begins on Monday. */
+const BEGUN: Readonly<Record<Period, (ms: number) => number>> = {
+  day: (ms) => ms - (ms % DAY_MS),
+  week: (ms) => ms - (ms % DAY_MS) - ((new Date(ms).getUTCDay() + 6) % 7) * DAY_MS,
+  month: (ms) => new Date(ms).setUTCDate(1) - (ms % DAY_MS),
+};
 
 /** Of all limits that were ever in force; null = it had none for a while. */
 function highestLimit({ limits }: KeyFacts): bigint | null {
@@ -106,8 +132,7 @@ export const refusals: Check = (evidence) =>
     const kind = evidence.found.plan.customers[key.customer]?.kind;
     const code = errorCode(exchange);
     const wrong = (broken: string): Violation[] => [{ broken, facts: factsOf(exchange) }];
-    if (exchange.status === 401 && (key.revoked === null || key.revoked.askedMs > exchange.endedAtMs))
-      return wrong("a good key was refused");
+    if (exchange.status === 401 && !evidence.mayBeShut(exchange)) return wrong("a good key was refused");
     if (code === "insufficient_credits" && kind !== "poor" && kind !== "flooder")
       return wrong("credits that cover the request were refused");
     if (code === "key_spend_limit_reached" && kind !== "limited")

@@ -51,6 +51,8 @@ function isExplained(evidence: Evidence, exchange: Exchange): boolean {
       return exchange.request.ideographs > 0;
     // `refusals` asks for their reasons.
     case "api_key_revoked":
+    case "api_key_paused":
+    case "api_key_expired":
       return status === 401;
     case "insufficient_credits":
       return status === 402;

@@ -92,13 +92,12 @@ const misuses = (evidence: Evidence): Violation[] =>
 const isBroken = (body: string): boolean =>
   body.includes('\ndata: {"error":') || body.startsWith('data: {"error":');
 
-/** No connection, a gateway that is stopping, or a revoked key. */
+/** No connection, a gateway that is stopping, or a key that was revoked, paused or over. */
 function mayBeRefused(evidence: Evidence, exchange: Exchange): boolean {
   const { status, endedAtMs, sentAtMs, ending } = exchange;
   if (ending === "left") return true;
   if (status === 429) return evidence.limited(exchange);
-  if (status === 401)
-    return (evidence.key(exchange).revoked?.askedMs ?? Number.POSITIVE_INFINITY) <= endedAtMs;
+  if (status === 401) return evidence.mayBeShut(exchange);
   const { downs, pauses } = evidence.found.history;
   return (status === null || status === 503) && touches([...downs, ...pauses], sentAtMs, endedAtMs);
 }

@@ -43,6 +43,45 @@ export const MUTANTS: readonly Mutant[] = [
     seconds: 6,
   },
   {
+    name: "days-without-holds",
+    bug: "a key's limits of the day and the week count what was spent, but not what is held by requests that run",
+    edits: [
+      {
+        file: "src/ledger/key-spans.ts",
+        find: "let sum = held;",
+        replace: "let sum = subUsd(held, held);",
+      },
+    ],
+    mix: mixes.bursts,
+    seconds: 6,
+  },
+  {
+    name: "pauses-unseen",
+    bug: "a pause is written, and nobody looks at it",
+    edits: [
+      {
+        file: "src/ledger/decide/key.ts",
+        find: 'return pausedAtMs === null ? "active" : "paused";',
+        replace: 'return "active";',
+      },
+    ],
+    mix: mixes.pauses,
+    seconds: 4,
+  },
+  {
+    name: "ends-unseen",
+    bug: "a key whose time is over is served until a job has ended it",
+    edits: [
+      {
+        file: "src/ledger/decide/key.ts",
+        find: 'if (expiresAtMs !== null && nowMs >= expiresAtMs) return "expired";',
+        replace: 'if (expiresAtMs !== null && nowMs >= expiresAtMs + 30_000) return "expired";',
+      },
+    ],
+    mix: mixes.pauses,
+    seconds: 4,
+  },
+  {
     name: "keys-cached",
     bug: "a key that was good is taken for good for another minute",
     edits: [

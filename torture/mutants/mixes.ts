@@ -21,6 +21,12 @@ export const bursts: Mix = { ...quiet, traffic: { ...NO_TRAFFIC, send: 10, burst
 /** Keys that die while they are used. */
 export const revocations: Mix = { ...quiet, gapMs: 40, traffic: { ...NO_TRAFFIC, send: 20, revoke: 3 } };
 
+/** Keys that are paused and ones that end by themselves while they are used; many requests on the limited ones. */
+export const pauses: Mix = {
+  ...quiet,
+  traffic: { ...NO_TRAFFIC, send: 20, burst: 1, pause_key: 3, expire: 2 },
+};
+
 /** Retries of everything, at once and later. */
 export const retries: Mix = {
   ...quiet,
