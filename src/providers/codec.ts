@@ -1,6 +1,7 @@
 // What one wire shape knows, and nothing else: how a call is printed, proven and read. The call itself — one HTTP request,
 // its connect probe, timers, bounds, and what proves that nothing ran — is `http/`, the same for all (wire.md §8).
 import type { NativeShape } from "../domain/native-body.ts";
+import type { JsonObject } from "../domain/read-value.ts";
 import type { OptionalField } from "../domain/request-fields.ts";
 import type { Failure, FailureCause } from "./failure.ts";
 import type { CallDraft, CountCall, OutgoingBody, Part, ProviderCall } from "./provider.ts";
@@ -80,8 +81,10 @@ export interface AnswerReader<Event> {
   event(event: Event, parts: Part[]): EventEnd;
   /** Appends what a whole body with status 200 says. Throws `Failure` where it is none, or holds an error. */
   whole(text: string, parts: Part[]): void;
-  /** An event, or a whole body, as it goes on to who asked in this shape: with a mark on what must come back here alone. */
+  /** An event as it goes on to who asked in this shape: with a mark on what must come back here alone. */
   passOn?(text: string): string;
+  /** The whole body that was read, as it goes on to who asked in this shape: marked like its events. */
+  told?(): JsonObject;
   /** Appends what stands at the end of a complete answer: citations and finishes. Throws `Failure` for a broken one. */
   close(parts: Part[]): void;
 }

@@ -2,6 +2,7 @@
 // price, and make at most one HTTP request per call. wire.md §8, money.md §2 (proof of non-execution).
 import type { ChatRequest } from "../domain/chat-request.ts";
 import type { NativeShape } from "../domain/native-body.ts";
+import type { JsonObject } from "../domain/read-value.ts";
 import type { OptionalField } from "../domain/request-fields.ts";
 import type { Prompt } from "../domain/prompt.ts";
 import type { Release } from "../domain/release.ts";
@@ -61,8 +62,8 @@ export interface Answer {
   choices: AnswerChoice[];
   usage: ProviderUsage | null;
   upstreamId: string | null;
-  /** The text of the body as it came, where a native body was answered; null when something of it was cut. */
-  native?: string | null;
+  /** The body as it came, where a native body was answered in words; null when something of it was cut. Never changed. */
+  native?: JsonObject | null;
   /** Of an answer in vectors, one for each input in their order: a JSON list of numbers, or a string of base64, as it came. */
   vectors?: readonly string[];
 }

@@ -1,5 +1,7 @@
 // One answer of the vendor → parts: named events with blocks that begin, grow and end, or a whole body with the same blocks.
 // What is not known is passed over: new kinds of events, blocks and deltas come without a new version (wire.md §8.2).
+import { exactObject } from "../../domain/exact-json.ts";
+import type { JsonObject } from "../../domain/read-value.ts";
 import { randomBase62 } from "../../lib/id.ts";
 import type { AnswerReader, EventEnd } from "../codec.ts";
 import { Failure } from "../failure.ts";
@@ -36,6 +38,8 @@ export class ClaudeReader implements AnswerReader<string> {
   id: string | null = null;
   usageTold = false;
   private started = false;
+  /** Of a whole answer. */
+  private read: { text: string; body: JsonObject } = { text: "", body: {} };
   private finish: FinishReason | null = null;
   private explanation = "";
   private readonly usage = new ClaudeUsage();
@@ -87,9 +91,14 @@ export class ClaudeReader implements AnswerReader<string> {
       throw new Failure("broken", "unknown", "the upstream answered 200 with an error body");
     if (!Array.isArray(body["content"]))
       throw new Failure("broken", "unknown", "the upstream's answer has no content");
+    this.read = { text, body };
     this.start(body, parts);
     this.ending(body);
     this.finish ??= "stop"; // a whole body is its own proof of an end
+  }
+
+  told(): JsonObject {
+    return exactObject(this.read.text, this.read.body);
   }
 
   close(parts: Part[]): void {

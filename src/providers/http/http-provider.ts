@@ -59,7 +59,8 @@ async function complete<Event>(line: Line<Event>, call: ProviderCall): Promise<A
     const text = await readBounded(reply, { bytesMax: ANSWER_BYTES_MAX, timeouts });
     const reader = line.codec.reader(call);
     const answer = answerOf(text, reader);
-    return call.body.native ? { ...answer, native: reader.passOn?.(text) ?? text } : answer;
+    if (call.body.native && reader.told !== undefined) answer.native = reader.told();
+    return answer;
   } catch (error) {
     throw (error instanceof TooLarge ? line.codec.tooLarge?.(call) : null) ?? error;
   } finally {

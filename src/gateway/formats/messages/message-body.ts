@@ -1,5 +1,7 @@
 // The body of a message that is not streamed: built from what a provider of another shape said, or the vendor's own body with
 // our names and figures in it, every other word of it and their order untouched (surfaces.md §4).
+import { exactJson } from "../../../domain/exact-json.ts";
+import type { JsonObject } from "../../../domain/read-value.ts";
 import { wireJson } from "../../../domain/wire-json.ts";
 import type { Answer, AnswerChoice } from "../../../providers/provider.ts";
 import type { AnswerFigures, AnswerHead } from "../format.ts";
@@ -15,36 +17,17 @@ export const messageId = (requestId: string): string => `msg_${requestId.slice(4
 export function printMessage(head: AnswerHead, answer: Answer, { usage, gateway }: AnswerFigures): string {
   const ours = { id: messageId(head.requestId), model: head.model };
   const told = usageOfMessage(usage);
-  const body =
-    typeof answer.native === "string"
-      ? asTold(answer.native, { ...ours, usage: told })
-      : { ...ours, type: "message", role: "assistant", ...partsOf(answer), usage: told };
+  const body = answer.native
+    ? asTold(answer.native, { ...ours, usage: told })
+    : { ...ours, type: "message", role: "assistant", ...partsOf(answer), usage: told };
   return `${wireJson(body).slice(0, -1)},"gateway":${gateway}}`;
 }
 
 /** The vendor's body with these members in it; what it tells of usage beside ours stays. */
-function asTold(text: string, ours: { usage: object }): object {
-  const { gateway: _none, ...body } = exactJson(text) as Record<string, unknown> & { usage?: unknown };
-  const usage = typeof body.usage === "object" ? { ...body.usage, ...ours.usage } : ours.usage;
-  return { ...body, ...ours, usage };
+function asTold(told: JsonObject, ours: { usage: object }): object {
+  const usage = typeof told.usage === "object" ? { ...told.usage, ...ours.usage } : ours.usage;
+  return { ...told, ...ours, usage, gateway: undefined }; // ours stands last
 }
-
-/** What the engine knows of JSON beyond its published types. */
-interface ExactJson {
-  parse(text: string, reviver: (name: string, value: unknown, at: { source?: string }) => unknown): unknown;
-  rawJSON(text: string): unknown;
-}
-const EXACT = JSON as unknown as ExactJson;
-
-/** Numbers that no double holds leave as they came. */
-const exactJson = (text: string): unknown =>
-  /\d{16}/.test(text)
-    ? EXACT.parse(text, (_, value, { source }) =>
-        typeof value === "number" && source !== undefined && String(value) !== source
-          ? EXACT.rawJSON(source)
-          : value,
-      )
-    : JSON.parse(text);
 
 function partsOf({ choices: [choice] }: Answer): object {
   const content = choice === undefined ? [] : contentOf(choice);

@@ -220,7 +220,7 @@ test("a whole body is the vendor's own, with our names and figures; nothing of i
     usage: { cost: 1 },
     gateway: { secret: 1 },
   };
-  const native = JSON.stringify({ ...theirs, metadata: {}, prompt_cache_key: "hash", user: null });
+  const native = { ...theirs, metadata: {}, prompt_cache_key: "hash", user: null };
   const body = printerOf().answer(HEAD, { choices: [], usage: null, upstreamId: null, native }, figures);
   expect(responseSchema.parse(JSON.parse(body))).toMatchObject({
     id: `resp_${"a".repeat(32)}`,

@@ -4,9 +4,6 @@ import { wireJson } from "../../../domain/wire-json.ts";
 import type { AnswerHead } from "../format.ts";
 import { responseId } from "./response-object.ts";
 
-/** The caller's own words, which went upstream as hashes, or not at all. */
-const OWN = ["metadata", "prompt_cache_key", "safety_identifier", "user"] as const;
-
 /** JSON text each. */
 interface Figures {
   usage: string;
@@ -19,11 +16,20 @@ export function printNativeResponse(
   { head, body, ours = {} }: { head: AnswerHead; body: JsonObject; ours?: JsonObject },
   { usage, gateway }: Figures,
 ): string {
-  const { gateway: _none, usage: _theirs, ...rest } = told;
-  const response: JsonObject = { ...rest, id: responseId(head.requestId), model: head.model, ...ours };
-  for (const name of OWN)
-    if (Object.hasOwn(rest, name)) response[name] = body[name] ?? (name === "metadata" ? {} : null);
-  if (response.user === null) delete response.user;
+  const id = responseId(head.requestId);
+  const response: JsonObject = {
+    ...told,
+    id,
+    model: head.model,
+    ...ours,
+    usage: undefined,
+    gateway: undefined,
+  }; // those stand last
+  // The caller's own words, which went upstream as hashes, or not at all.
+  if ("metadata" in told) response.metadata = body.metadata ?? {};
+  if ("prompt_cache_key" in told) response.prompt_cache_key = body.prompt_cache_key ?? null;
+  if ("safety_identifier" in told) response.safety_identifier = body.safety_identifier ?? null;
+  if ("user" in told) response.user = body.user ?? undefined;
   return `${wireJson(response).slice(0, -1)},"usage":${usage},"gateway":${gateway}}`;
 }
 

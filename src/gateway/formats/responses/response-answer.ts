@@ -1,5 +1,4 @@
 // The body of a response that is not streamed.
-import type { JsonObject } from "../../../domain/read-value.ts";
 import type { Answer, AnswerChoice } from "../../../providers/provider.ts";
 import type { AnswerFigures, AnswerHead } from "../format.ts";
 import { printNativeResponse } from "./native-response.ts";
@@ -23,10 +22,9 @@ export function printResponse(
   figures: AnswerFigures,
   asked: ParsedResponseRequest,
 ): string {
-  const native = answer.native ?? null;
-  if (native !== null)
+  if (answer.native)
     return printNativeResponse(
-      JSON.parse(native) as JsonObject,
+      answer.native,
       { head, body: asked.body },
       { usage: printResponseUsage(figures.usage), gateway: figures.gateway },
     );

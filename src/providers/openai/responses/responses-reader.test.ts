@@ -186,3 +186,10 @@ test("what it sealed leaves with its issuer's mark, nothing else is touched", ()
     text.replace('"encrypted_content" : "gAAA"', '"encrypted_content" : "tollgate.sealed.issuer.gAAA"'),
   );
 });
+
+test("a whole body goes on as it was read: with the issuer's mark, a number that no double holds as it came", () => {
+  const reader = new ResponsesReader("issuer");
+  const text = `{"id":"resp_1","status":"completed","output":[{"type":"reasoning","summary":[],"encrypted_content":"gAAA"}],"later":12345678901234567890}`;
+  answerOf(text, reader);
+  expect(JSON.stringify(reader.told())).toBe(text.replace("gAAA", "tollgate.sealed.issuer.gAAA"));
+});

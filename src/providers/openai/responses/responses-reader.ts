@@ -1,6 +1,8 @@
 // An answer of the Responses shape → parts (wire.md §8.2): its events, or its whole body. What was told by deltas is not told again by what
 // closes it; what came without deltas is. Beside them the caller gets the events themselves.
 import { RepeatedEvents } from "../../../domain/repeated-events.ts";
+import { exactObject } from "../../../domain/exact-json.ts";
+import type { JsonObject } from "../../../domain/read-value.ts";
 import { Failure } from "../../failure.ts";
 import type { AnswerReader, EventEnd } from "../../codec.ts";
 import { isObject, readObject } from "../../http/json.ts";
@@ -8,8 +10,6 @@ import type { FinishReason, Part } from "../../provider.ts";
 import { errorOf } from "../read-error.ts";
 import { withMarks } from "./reasoning-marks.ts";
 import { readResponsesUsage } from "./responses-usage.ts";
-
-type JsonItem = Record<string, unknown>;
 
 const ID_CHARACTERS_MAX = 200;
 const CALLS = new Set(["function_call", "custom_tool_call"]);
@@ -19,6 +19,7 @@ export class ResponsesReader implements AnswerReader<string> {
   complete = false;
   usageTold = false;
   private reason: FinishReason = "stop";
+  private body: JsonObject = {};
   /** Our index of a call by its place in the output. */
   private readonly calls = new Map<number, number>();
   /** Places of the output of which something was said. */
@@ -69,7 +70,9 @@ export class ResponsesReader implements AnswerReader<string> {
   }
 
   whole(text: string, parts: Part[]): void {
-    const body = readObject(text, "the upstream answered 200 with something");
+    const marked = withMarks(text, this.issuer);
+    const body = readObject(marked, "the upstream answered 200 with something");
+    this.body = exactObject(marked, body);
     const { error, status } = body;
     if (error || body["object"] === "error" || status === "failed" || status === "cancelled")
       throw new Failure("broken", "unknown", "the upstream answered 200 with an error body");
@@ -77,23 +80,27 @@ export class ResponsesReader implements AnswerReader<string> {
     this.end(body, parts);
   }
 
+  told(): JsonObject {
+    return this.body;
+  }
+
   close(parts: Part[]): void {
     const reason = this.reason === "stop" && this.calls.size > 0 ? "tool_calls" : this.reason;
     parts.push({ type: "finish", choice: 0, reason });
   }
 
-  private head({ id }: JsonItem): void {
+  private head({ id }: JsonObject): void {
     if (this.id === null && typeof id === "string" && id !== "") this.id = id.slice(0, ID_CHARACTERS_MAX);
   }
 
-  private say(type: "text" | "refusal" | "reasoning", event: JsonItem, parts: Part[]): null {
+  private say(type: "text" | "refusal" | "reasoning", event: JsonObject, parts: Part[]): null {
     const { delta } = event;
     this.heard.add(placeOf(event));
     if (typeof delta === "string" && delta !== "") parts.push({ type, choice: 0, text: delta });
     return null;
   }
 
-  private argue(event: JsonItem, parts: Part[]): null {
+  private argue(event: JsonObject, parts: Part[]): null {
     const place = placeOf(event);
     const index = this.calls.get(place) ?? this.call({}, place, parts);
     this.heard.add(place);
@@ -103,7 +110,7 @@ export class ResponsesReader implements AnswerReader<string> {
     return null;
   }
 
-  private begin(event: JsonItem, parts: Part[]): null {
+  private begin(event: JsonObject, parts: Part[]): null {
     const { item } = event;
     const place = placeOf(event);
     if (isObject(item) && CALLS.has(String(item["type"])) && !this.calls.has(place))
@@ -111,7 +118,7 @@ export class ResponsesReader implements AnswerReader<string> {
     return null;
   }
 
-  private call(item: JsonItem, place: number, parts: Part[]): number {
+  private call(item: JsonObject, place: number, parts: Part[]): number {
     const index = this.calls.size;
     this.calls.set(place, index);
     const { call_id: id, name } = item;
@@ -120,14 +127,14 @@ export class ResponsesReader implements AnswerReader<string> {
   }
 
   /** An item that came without a word before its end. */
-  private done(event: JsonItem, parts: Part[]): null {
+  private done(event: JsonObject, parts: Part[]): null {
     const { item } = event;
     const place = placeOf(event);
     if (isObject(item) && !this.heard.has(place)) this.tell(item, place, parts);
     return null;
   }
 
-  private end(response: JsonItem, parts: Part[]): void {
+  private end(response: JsonObject, parts: Part[]): void {
     this.head(response);
     const { output, usage, status, incomplete_details: details } = response;
     if (this.heard.size === 0 && Array.isArray(output))
@@ -142,7 +149,7 @@ export class ResponsesReader implements AnswerReader<string> {
     parts.push({ type: "usage", usage: figures });
   }
 
-  private tell(item: JsonItem, place: number, parts: Part[]): void {
+  private tell(item: JsonObject, place: number, parts: Part[]): void {
     this.heard.add(place);
     if (CALLS.has(String(item["type"]))) {
       const index = this.calls.get(place) ?? this.call(item, place, parts);
@@ -164,4 +171,4 @@ export class ResponsesReader implements AnswerReader<string> {
 
 const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
 
-const placeOf = ({ output_index: place }: JsonItem): number => (typeof place === "number" ? place : -1);
+const placeOf = ({ output_index: place }: JsonObject): number => (typeof place === "number" ? place : -1);
