@@ -1,6 +1,7 @@
 // The frame of every page: title of the tab, one heading that takes the focus after navigation, actions beside it.
 import { Box, Group, Stack, Text, Title } from "@mantine/core";
 import { type ReactNode, useLayoutEffect, useRef } from "react";
+import { Arrival, useArrival } from "./arrival.ts";
 
 export function Page({ title, lead, actions, children }: PageProps) {
   const heading = useRef<HTMLHeadingElement>(null);
@@ -9,8 +10,9 @@ export function Page({ title, lead, actions, children }: PageProps) {
     document.title = `${title} · Tollgate`;
     heading.current?.focus({ preventScroll: true });
   }, [title]);
+  const { arriving, register } = useArrival();
   return (
-    <Stack gap="lg">
+    <Stack gap="lg" className="page" data-arriving={arriving || undefined}>
       <Group justify="space-between" align="flex-start" gap="sm">
         <Box maw={680} miw={0} flex="1 1 16rem">
           <Title order={1} ref={heading} tabIndex={-1} className="name">
@@ -24,7 +26,7 @@ export function Page({ title, lead, actions, children }: PageProps) {
         </Box>
         {actions !== undefined && <Group gap="xs">{actions}</Group>}
       </Group>
-      {children}
+      <Arrival value={register}>{children}</Arrival>
     </Stack>
   );
 }

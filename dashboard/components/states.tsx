@@ -6,6 +6,7 @@ import { type ReactNode, useEffect, useState } from "react";
 import { ApiError } from "../api/client.ts";
 import { formatSpan } from "../format/time.ts";
 import { path } from "../path-builder.ts";
+import { useLoading } from "./arrival.ts";
 import { stateTexts } from "./texts.ts";
 import { Icon, type IconName } from "./icon.tsx";
 import { ButtonLink } from "./link.tsx";
@@ -13,13 +14,16 @@ import { type Concern, NextStep } from "./next-step.tsx";
 import { StateBadge } from "./state-badge.tsx";
 
 /** Grey lines in the shape of what comes. */
-export const Loading = ({ lines = 5, height = 36 }: { lines?: number; height?: number }) => (
-  <Stack gap="xs" role="status" aria-label={stateTexts.loading}>
-    {Array.from({ length: lines }, (_, line) => (
-      <Skeleton key={line} height={height} />
-    ))}
-  </Stack>
-);
+export function Loading({ lines = 5, height = 36 }: { lines?: number; height?: number }) {
+  useLoading();
+  return (
+    <Stack gap="xs" role="status" aria-label={stateTexts.loading} className="loading">
+      {Array.from({ length: lines }, (_, line) => (
+        <Skeleton key={line} height={height} />
+      ))}
+    </Stack>
+  );
+}
 
 /** Why there is nothing, and the one next action. */
 export const Empty = ({

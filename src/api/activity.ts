@@ -3,10 +3,12 @@ import { z } from "zod";
 import { activityOf, activityPage } from "../reporting/activity.ts";
 import { activityHistogram } from "../reporting/activity-histogram.ts";
 import { requestsFoundBy } from "../reporting/found-requests.ts";
+import { requestsOfAll } from "../reporting/operator-requests.ts";
 import { signedReceiptOf } from "../reporting/receipts.ts";
 import { csvFile } from "./csv.ts";
 import { endpoint } from "./endpoint.ts";
 import { id } from "./shapes/fields.ts";
+import { operatorRequests, operatorRequestsQuery } from "./shapes/operator-requests.ts";
 import { requestParams } from "./shapes/record-inputs.ts";
 import { heldNothingSchema, requestSchema } from "./shapes/requests.ts";
 import * as shapes from "./shapes/spend.ts";
@@ -102,9 +104,10 @@ export const requestsEndpoints = [
   endpoint({
     target: "GET /app/v1/operator/requests",
     who: "operate",
-    input: shapes.findRequestsQuery,
-    output: shapes.foundRequests,
-    run: ({ input }, { reports }) => requestsFoundBy(reports, input.find),
+    input: operatorRequestsQuery,
+    output: operatorRequests,
+    run: ({ input: { find, ...query } }, { reports }) =>
+      find === undefined ? requestsOfAll(reports, query) : requestsFoundBy(reports, find, query.org),
   }),
   endpoint({
     target: "GET /admin/v1/requests",

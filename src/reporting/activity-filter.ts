@@ -5,7 +5,7 @@ import type { z } from "zod";
 import type * as spendShapes from "../api/shapes/spend.ts";
 import { FIRST_SURFACE } from "../domain/surfaces.ts";
 import { OWNER_LOST } from "../ledger/ledger.ts";
-import { when } from "../store/query.ts";
+import { from, when } from "../store/query.ts";
 import type { Sql } from "../store/sql.ts";
 import type { Tables } from "../store/tables.ts";
 import { requestCursor } from "./cursors.ts";
@@ -22,7 +22,8 @@ export const asksRequestLog = ({ state }: Pick<ActivityQuery, "state">): boolean
   state === undefined || IN_REQUEST_LOG.has(state);
 
 export interface Filter {
-  organizationId: string;
+  /** Null: of all. */
+  organizationId: string | null;
   query: Pick<ActivityQuery, "state" | "key" | "model" | "surface" | "code" | "cursor">;
   window: Partial<Window>;
 }
@@ -32,11 +33,19 @@ const surfaceNamed = sql<string>`COALESCE(surface, ${sql.lit(FIRST_SURFACE)})`;
 
 type Condition = Expression<SqlBool>;
 
+/** Requests are kept by organization: a range of time is a range of each. */
+const ofOrganization =
+  (id: string | null) =>
+  (eb: ExpressionBuilder<Tables, "request">): Condition =>
+    id === null
+      ? eb("org_id", "in", from.selectFrom("organization").select("org_id"))
+      : eb("org_id", "=", id);
+
 export const ofRequests =
   (sql: Sql, { organizationId, query, window: { fromMs, toMs } }: Filter) =>
   (eb: ExpressionBuilder<Tables, "request">): Condition =>
     eb.and([
-      eb("org_id", "=", organizationId),
+      ofOrganization(organizationId)(eb),
       ...when(requestCursor(query.cursor), (id) => eb("request_id", "<", id)),
       ...when(fromMs, (ms) => eb("request_id", ">=", sinceRequest(ms))),
       ...when(toMs, (ms) => eb("request_id", "<", sinceRequest(ms))),
@@ -66,7 +75,7 @@ export const ofRequestLog =
   ({ organizationId, query, window: { fromMs, toMs } }: Filter) =>
   (eb: ExpressionBuilder<Tables, "journal">): Condition =>
     eb.and([
-      eb("org_id", "=", organizationId),
+      ...when(organizationId ?? undefined, (id) => eb("org_id", "=", id)),
       ...when(requestCursor(query.cursor), (id) => eb("request_id", "<", id)),
       ...when(fromMs, (ms) => eb("request_id", ">=", sinceRequest(ms))),
       ...when(toMs, (ms) => eb("request_id", "<", sinceRequest(ms))),

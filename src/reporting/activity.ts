@@ -180,8 +180,9 @@ async function requestsNamed(sql: Sql, organizationId: string, text: string): Pr
   return [requestIdIn(text), ...(await rowsOf(sql, claims)).map((row) => row.request_id)];
 }
 
-async function labelled(
-  { labels }: ActivityPorts,
+/** Rows as they are shown, newest first, with the names of their keys and releases. */
+export async function labelled(
+  { labels }: Pick<ActivityPorts, "labels">,
   organizationId: string,
   { held, logged }: { held: HeldRow[]; logged: LoggedRow[] },
 ): Promise<ActivityRow[]> {

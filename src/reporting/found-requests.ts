@@ -1,23 +1,23 @@
 // A request of whichever organization, for operators who were told an id and nothing else.
 import { sql as fragment } from "kysely";
-import type * as spendShapes from "../api/shapes/spend.ts";
 import type { z } from "zod";
+import type * as shapes from "../api/shapes/operator-requests.ts";
 import { requestIdIn } from "../lib/id.ts";
 import { from, rowsOf } from "../store/query.ts";
 import type { Sql } from "../store/sql.ts";
 import { type ActivityPorts, activityPage } from "./activity.ts";
 import { organizationNames } from "./organization-names.ts";
 
-type Found = z.output<typeof spendShapes.foundRequests>;
+type Found = z.output<typeof shapes.operatorRequests>;
 
 /** An Idempotency-Key may be used in several organizations; nobody reads more of them. */
 const ORGANIZATIONS = 5;
 const ROWS_OF_EACH = 20;
 
-/** Rows of the activity page with whose they are, newest first. */
-export async function requestsFoundBy(on: ActivityPorts, text: string): Promise<Found> {
+/** Rows of the activity page with whose they are, newest first; of one organization where it is named. */
+export async function requestsFoundBy(on: ActivityPorts, text: string, org?: string): Promise<Found> {
   await on.flushRequestLog();
-  const owners = await ownersOf(on.sql, text);
+  const owners = (await ownersOf(on.sql, text)).filter((id) => org === undefined || id === org);
   const names = await organizationNames(on.sql, owners);
   const pages = await Promise.all(
     owners.map(async (id) => {
@@ -25,7 +25,8 @@ export async function requestsFoundBy(on: ActivityPorts, text: string): Promise<
       return data.map((row) => ({ ...row, org: { id, name: names.get(id) ?? id } }));
     }),
   );
-  return { data: pages.flat().toSorted((a, b) => (a.id < b.id ? 1 : -1)), next_cursor: null };
+  const data = pages.flat().toSorted((a, b) => (a.id < b.id ? 1 : -1));
+  return { data, next_cursor: null, searched_to: null };
 }
 
 /** One seek for each organization, and one for each of their keys: never a walk through requests. */

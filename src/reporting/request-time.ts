@@ -15,3 +15,7 @@ export const sinceRequest = (ms: number): string =>
   `req_${Math.min(Math.max(0, Math.floor(ms)), MAX_MS)
     .toString(16)
     .padStart(HEX_DIGITS, "0")}`;
+
+/** When a request of this id was admitted, by its id alone. */
+export const timeOfRequest = (id: string): number =>
+  Number.parseInt(id.slice("req_".length, "req_".length + HEX_DIGITS), 16);

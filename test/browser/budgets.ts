@@ -1,10 +1,10 @@
 // How every page loads and answers on invented data, held to the dashboard's budgets (docs/design/dashboard.md §13): the largest
 // paint, how far what stands moves, how long a click takes. `./tollgate-bun test/browser/budgets.ts [REQUESTS]`; exit 1
 // where one is passed. `--sources` names what moved.
-import type { Page } from "playwright-core";
 import { OPERATOR_PAGES, ORGANIZATION_PAGES, path } from "../../dashboard/path-builder.ts";
 import { sharedBrowser } from "./chromium.ts";
 import { DESKTOP, Visitor } from "./dashboard.ts";
+import { OBSERVED, type Seen, seenBy } from "./observed.ts";
 import { startSeeded } from "./seeded.ts";
 
 const BUDGET = { paintMs: 1000, moved: 0.1, clickMs: 200 };
@@ -12,33 +12,6 @@ const BUDGET = { paintMs: 1000, moved: 0.1, clickMs: 200 };
 const REST_MS = 1500;
 /** Bundles are loaded and the store's pages are in memory: who comes for the second time. */
 const ROUNDS = 2;
-
-/** Kept by the page itself from its first moment on. */
-const OBSERVED = `
-  window.seen = { paintMs: 0, moved: 0, clickMs: 0, sources: [] };
-  const nameOf = (node) => node?.nodeType === 1 ? node.tagName.toLowerCase() + "." + String(node.className?.baseVal ?? node.className).split(" ").slice(0, 3).join(".") : String(node?.nodeName);
-  new PerformanceObserver((list) => { for (const entry of list.getEntries()) seen.paintMs = entry.startTime; })
-    .observe({ type: "largest-contentful-paint", buffered: true });
-  new PerformanceObserver((list) => {
-    for (const { value, hadRecentInput, sources, startTime } of list.getEntries()) {
-      if (hadRecentInput) continue;
-      seen.moved += value;
-      for (const { node, previousRect: from, currentRect: to } of sources)
-        seen.sources.push(Math.round(startTime) + " ms, " + value.toFixed(3) + ": " + nameOf(node) + " " + [from.x, from.y, from.height, to.x, to.y, to.height].map(Math.round).join(" "));
-    }
-  }).observe({ type: "layout-shift", buffered: true });
-  new PerformanceObserver((list) => { for (const { name, duration } of list.getEntries()) if (name === "click") seen.clickMs = Math.max(seen.clickMs, duration); })
-    .observe({ type: "event", durationThreshold: 16, buffered: true });`;
-
-interface Seen {
-  paintMs: number;
-  /** The sum of all layout shifts, which is at least the worst window of them. */
-  moved: number;
-  clickMs: number;
-  sources: string[];
-}
-
-const seenBy = (page: Page): Promise<Seen> => page.evaluate<Seen>("window.seen");
 
 async function measured(visitor: Visitor, address: string): Promise<Seen> {
   await visitor.open(address);

@@ -1,11 +1,15 @@
 // Every page that exists, as a person would meet it: light and dark, wide and narrow.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { OPERATOR_PAGES, ORGANIZATION_PAGES, path } from "../../dashboard/path-builder.ts";
+import { operatorRoutesTexts } from "../../dashboard/pages/operator/routes/texts.ts";
 import { type Dashboard, OPERATOR, startDashboard, type Visitor } from "./dashboard.ts";
 import { seed, type Seeded } from "./fixture.ts";
 import { inspect } from "./inspect.ts";
+import { OBSERVED, seenBy } from "./observed.ts";
 
 const SECOND_MS = 1_000;
+/** Of what is seen, while a page loads (docs/design/dashboard.md §13). */
+const MOVED = 0.1;
 
 let dashboard: Dashboard;
 let seeded: Seeded;
@@ -15,6 +19,7 @@ beforeAll(async () => {
   dashboard = await startDashboard();
   seeded = await seed(dashboard);
   visitor = await dashboard.visitor(seeded.owner);
+  await visitor.page.addInitScript(OBSERVED);
 });
 afterAll(() => dashboard.stop());
 
@@ -25,11 +30,20 @@ test("the sign-in page", async () => {
   await stranger.leave();
 });
 
+async function look(address: string): Promise<void> {
+  if (!(await visitor.open(address))) return void missing.push(address);
+  const { moved, sources } = await seenBy(visitor.page);
+  expect({ moved: moved <= MOVED, sources: moved <= MOVED ? [] : sources }).toEqual({
+    moved: true,
+    sources: [],
+  });
+  await inspect(visitor, address);
+}
+
 for (const page of ORGANIZATION_PAGES)
   test(`organization: ${page}`, async () => {
     const address = path.organization(seeded.org, page);
-    if (await visitor.open(address)) await inspect(visitor, address);
-    else missing.push(address);
+    await look(address);
   });
 
 test("the first paint comes within a second, for a stranger and for a member", async () => {
@@ -59,14 +73,32 @@ test("the first paint comes within a second, for a stranger and for a member", a
 test("the operator signs in", async () => {
   await visitor.leave();
   visitor = await dashboard.visitor(OPERATOR);
+  await visitor.page.addInitScript(OBSERVED);
 });
 
 for (const page of OPERATOR_PAGES)
   test(`operator: ${page}`, async () => {
     const address = path.operator(page);
-    if (await visitor.open(address)) await inspect(visitor, address);
-    else missing.push(address);
+    await look(address);
   });
+
+test("what stands below something that loads comes with it", async () => {
+  const { page } = visitor;
+  const { promise: looked, resolve: answer } = Promise.withResolvers<void>();
+  await page.route("**/app/v1/operator/routes", async (route) => {
+    await looked;
+    await route.continue();
+  });
+  const below = page.getByRole("heading", { name: operatorRoutesTexts.trustedKeys, includeHidden: true });
+  await page.goto(`${dashboard.gateway.url}${path.operator("routes")}`);
+  await below.waitFor({ state: "attached" });
+  expect(await below.isVisible()).toBe(false);
+  answer();
+  await below.waitFor();
+  await visitor.settled();
+  expect((await seenBy(page)).moved).toBeLessThanOrEqual(MOVED);
+  await page.unrouteAll();
+});
 
 const missing: string[] = [];
 test("every address of the path builder has its page", () => {

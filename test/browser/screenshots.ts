@@ -1,5 +1,5 @@
 // Pictures of every page on invented data, wide and narrow, for docs/screenshots/; with `all` behind the folder on three
-// screens in light and dark, to be looked at one by one; with `trouble` those of what only trouble brings:
+// screens in light and dark, each to its end, to be looked at one by one; with `trouble` those of what only trouble brings:
 // `./tollgate-bun test/browser/screenshots.ts [FOLDER] [all|trouble]`.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -31,8 +31,10 @@ const BEFORE: Record<string, (page: Page) => Promise<void>> = {
     await page.getByRole("button", { name: playgroundTexts.send, exact: true }).click();
     await page.getByText(answerTexts.phases.settled, { exact: true }).waitFor();
   },
+  overview: drawn,
   usage: drawn,
   activity: drawn,
+  "operator-home": drawn,
   "trouble-tails": tails,
   "trouble-tails-swapped": tails,
   "operator-ledger": async (page) => {
@@ -107,7 +109,10 @@ async function lived(): Promise<void> {
         for (const [name, address] of pages) {
           await visitor.open(address);
           await BEFORE[name]?.(visitor.page);
-          await visitor.page.screenshot({ path: join(folder, `${name}-${screen}.png`) });
+          await visitor.page.screenshot({
+            path: join(folder, `${name}-${screen}.png`),
+            fullPage: only === "all",
+          });
           console.log(`${name}-${screen}.png`, ...visitor.complained());
         }
       }

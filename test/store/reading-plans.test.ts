@@ -104,6 +104,7 @@ const ALSO: Partial<Record<AppRoute, readonly Record<string, unknown>[]>> = {
   "GET /orgs/{org}/activity": [{ range: "24h" }, { find: "an idempotency key" }, { state: "running" }],
   "GET /orgs/{org}/activity/histogram": [{ range: "30d" }],
   "GET /orgs/{org}/billing/statement": [{ month: "2026-10" }],
+  "GET /operator/requests": [{ org: undefined, range: "24h" }, { find: "an idempotency key" }],
   "GET /orgs/{org}/usage": [
     { range: "30d", group_by: "key" },
     { range: "30d", group_by: "provider" },
@@ -131,7 +132,8 @@ const ELSEWHERE = new Set<AppRoute>([
 ]);
 const READS = TARGETS.flatMap(({ target, endpoint }): { route: AppRoute; endpoint: Endpoint }[] => {
   const route = target.replace(" /app/v1", " ") as AppRoute;
-  return /^GET \/orgs\/\{org\}\/[^{]*$/.test(route) && !ELSEWHERE.has(route) ? [{ route, endpoint }] : [];
+  const isRead = /^GET \/orgs\/\{org\}\/[^{]*$/.test(route) || route === "GET /operator/requests";
+  return isRead && !ELSEWHERE.has(route) ? [{ route, endpoint }] : [];
 });
 
 const BALANCE = {

@@ -236,11 +236,6 @@ export const activityHistogram = z.object({
   /** `counts[i]` is of bucket `at[i]`. */
   states: z.array(z.object({ state: activityState, counts: z.array(count) })),
 });
-/** A request of whichever organization, by its id, its answer's or its Idempotency-Key. */
-export const findRequestsQuery = z.strictObject({ find: z.string().min(4).max(200) });
-export const foundRequests = listOf(
-  activityRow.extend({ org: z.object({ id: z.string(), name: z.string() }) }),
-);
 /** The same for operators, who name the organization. */
 export const requestsQuery = activityQuery.extend(orgQuery.shape);
 export type RequestsQuery = z.output<typeof requestsQuery>;

@@ -1,0 +1,118 @@
+// Requests of all organizations, newest first, for operators. No index leads through all of them by time, and there is none to
+// be on a table that requests write: a page looks at a span of time that holds few enough, and says how far it came.
+import type { z } from "zod";
+import type * as shapes from "../api/shapes/operator-requests.ts";
+import { printTime } from "../domain/print.ts";
+import { from, rowOf, rowsOf } from "../store/query.ts";
+import { type ActivityPorts, labelled } from "./activity.ts";
+import { asksRequestLog, asksRequests, type Filter, ofRequestLog, ofRequests } from "./activity-filter.ts";
+import { type HeldRow, type LoggedRow, REQUEST_COLUMNS } from "./activity-rows.ts";
+import { requestCursor } from "./cursors.ts";
+import { organizationNames } from "./organization-names.ts";
+import { sinceRequest, timeOfRequest } from "./request-time.ts";
+import { windowIfAsked } from "./windows.ts";
+
+type Query = Omit<z.output<typeof shapes.operatorRequestsQuery>, "find">;
+type Found = z.output<typeof shapes.operatorRequests>;
+type Ports = Pick<ActivityPorts, "sql" | "clock" | "labels" | "flushRequestLog">;
+
+const PAGE = 50;
+/** Requests, and as many of the request log, that a page looks at, whatever it looks for. */
+const LOOKED_AT = 5_000;
+/** Where the search for the span begins, and by how much it becomes longer or shorter. */
+const FIRST_SPAN_MS = 60_000;
+const STEP = 4;
+const ID_LENGTH = "req_".length + 32;
+
+/** One page. Where it is not full and more may follow, `searched_to` says how far back it looked. */
+export async function requestsOfAll(
+  on: Ports,
+  { org, ...query }: Query,
+  lookedAt = LOOKED_AT,
+): Promise<Found> {
+  await on.flushRequestLog();
+  const limit = query.limit ?? PAGE;
+  const asked = { organizationId: org ?? null, query, window: windowIfAsked(query, on.clock.nowMs()) };
+  const spanMs = await spanOf(on, asked, lookedAt);
+  const filter = { ...asked, window: { ...asked.window, fromMs: spanMs } };
+  const held = asksRequests(query) ? await heldRows(on, filter, limit + 1) : [];
+  const logged = asksRequestLog(query) ? await loggedRows(on, filter, limit + 1) : [];
+  const rows = await named(on, held, logged);
+  const data = rows.slice(0, limit);
+  if (rows.length > limit) return { data, next_cursor: data.at(-1)?.id ?? null, searched_to: null };
+  if (spanMs <= (asked.window.fromMs ?? 0)) return { data, next_cursor: null, searched_to: null };
+  const next_cursor = sinceRequest(spanMs).padEnd(ID_LENGTH, "0");
+  return { data, next_cursor, searched_to: printTime(spanMs) };
+}
+
+/** Where the page's span begins: as early as it may, with as few requests in it as a page looks at. */
+async function spanOf(on: Ports, filter: Filter, lookedAt: number): Promise<number> {
+  const cursor = requestCursor(filter.query.cursor);
+  const untilMs = cursor === undefined ? (filter.window.toMs ?? on.clock.nowMs()) : timeOfRequest(cursor);
+  const whole = Math.max(1, untilMs - (filter.window.fromMs ?? 0));
+  const hasMore = async (ms: number): Promise<boolean> => {
+    const window = { ...filter.window, fromMs: untilMs - ms };
+    return await isLonger(on, { ...filter, window }, lookedAt);
+  };
+  let span = Math.min(FIRST_SPAN_MS, whole);
+  while (span > 1 && (await hasMore(span))) span = Math.max(1, Math.floor(span / STEP));
+  while (span < whole) {
+    const longer = Math.min(span * STEP, whole);
+    if (await hasMore(longer)) break;
+    span = longer;
+  }
+  return untilMs - span;
+}
+
+/** Whether either source has more rows than that, of whatever kind they are. */
+async function isLonger(
+  { sql }: Ports,
+  { organizationId, query, window }: Filter,
+  rows: number,
+): Promise<boolean> {
+  const unfiltered = { organizationId, window, query: { cursor: query.cursor } };
+  const requests = from.selectFrom("request").where(ofRequests(sql, unfiltered));
+  const log = from.selectFrom("journal").where(ofRequestLog(unfiltered));
+  const beyond = [
+    ...(asksRequests(query) ? [requests.select("request_id").limit(1).offset(rows)] : []),
+    ...(asksRequestLog(query) ? [log.select("request_id").limit(1).offset(rows)] : []),
+  ];
+  for (const one of beyond) if ((await rowOf(sql, one)) !== undefined) return true;
+  return false;
+}
+
+type HeldOf = HeldRow & { org_id: string };
+
+const heldRows = ({ sql }: Ports, filter: Filter, limit: number): Promise<HeldOf[]> =>
+  rowsOf(
+    sql,
+    from
+      .selectFrom("request")
+      .select([...REQUEST_COLUMNS, "org_id"])
+      .where(ofRequests(sql, filter))
+      .orderBy("request_id", "desc")
+      .limit(limit),
+  );
+
+const loggedRows = ({ sql }: Ports, filter: Filter, limit: number): Promise<LoggedRow[]> =>
+  rowsOf(
+    sql,
+    from
+      .selectFrom("journal")
+      .selectAll()
+      .where(ofRequestLog(filter))
+      .orderBy("request_id", "desc")
+      .limit(limit),
+  );
+
+/** Newest first, with the names of organizations, keys and releases. */
+async function named(on: Ports, held: HeldOf[], logged: LoggedRow[]): Promise<Found["data"]> {
+  const owners = [...new Set([...held, ...logged].map(({ org_id }) => org_id))];
+  const names = await organizationNames(on.sql, owners);
+  const pages = owners.map(async (id) => {
+    const of = <R extends { org_id: string }>(rows: R[]): R[] => rows.filter(({ org_id }) => org_id === id);
+    const rows = await labelled(on, id, { held: of(held), logged: of(logged) });
+    return rows.map((row) => ({ ...row, org: { id, name: names.get(id) ?? id } }));
+  });
+  return (await Promise.all(pages)).flat().toSorted((a, b) => (a.id < b.id ? 1 : -1));
+}
