@@ -11,9 +11,10 @@ import { openStore } from "../src/main/store.ts";
 const PLENTY = nanoUsd(1_000_000_000_000_000n);
 const DONE: ResolveOutcome = { kind: "done", balance: PLENTY };
 
-function admitted({ asked, held }: AdmissionRequest): AdmissionDecision {
+function admitted(admission: AdmissionRequest): AdmissionDecision {
+  const { asked } = admission;
   if (asked.kind === "refusal") return { kind: "refused", refusal: asked.refusal, authenticated: true };
-  held?.();
+  admission.held?.();
   return {
     kind: "admitted",
     admittedAtMs: Date.now(),

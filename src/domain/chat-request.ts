@@ -131,7 +131,8 @@ export const emptyRequest = (): ChatRequest => ({
 
 /** What of a conversation is bounded by a flat maximum for each. */
 export function countAttachments(messages: readonly Message[]): Pick<ChatRequest, "images" | "files"> {
-  let [images, files] = [0, 0];
+  let images = 0;
+  let files = 0;
   for (const { content } of messages)
     if (Array.isArray(content))
       for (const { type } of content) {

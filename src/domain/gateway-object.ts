@@ -7,7 +7,7 @@ export type Evidence = (typeof EVIDENCE)[number];
 export type Metered = Exclude<Evidence, "operator">;
 export type Tier = "standard" | "research";
 
-export interface IdempotencyRecord {
+interface IdempotencyRecord {
   key: string;
   caller_supplied: boolean;
   cross_request_replay_safe: boolean;

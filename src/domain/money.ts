@@ -31,11 +31,14 @@ export function formatUsd(amount: NanoUsd): string {
   return `${sign}${digits.slice(0, -9)}.${digits.slice(-9)}`;
 }
 
+const TRAILING_ZEROS = /0+$/;
+const NO_FRACTION = /\.?0+$/;
+
 /** Prints an exact decimal of so many places without trailing zeros: `1250n` of 4 places → `"0.125"`. */
 export function decimalText(value: bigint, places: number): string {
   const sign = value < 0n ? "-" : "";
   const digits = (value < 0n ? -value : value).toString().padStart(places + 1, "0");
-  const fraction = digits.slice(-places).replace(/0+$/, "");
+  const fraction = digits.slice(-places).replace(TRAILING_ZEROS, "");
   return `${sign}${digits.slice(0, -places)}${fraction === "" ? "" : `.${fraction}`}`;
 }
 
@@ -44,7 +47,7 @@ export function decimalText(value: bigint, places: number): string {
  * For the one field of the wire that is a number, `gateway.cost.customer_charge_usd` (specification 2.2).
  */
 export function usdJsonNumber(amount: NanoUsd): string {
-  return formatUsd(amount).replace(/\.?0+$/, "");
+  return formatUsd(amount).replace(NO_FRACTION, "");
 }
 
 export const minUsd = (a: NanoUsd, b: NanoUsd): NanoUsd => (a < b ? a : b);

@@ -6,7 +6,7 @@ import type { Asked } from "../domain/request-log.ts";
 import { formatUsd } from "../domain/money.ts";
 import { isOverloaded } from "../domain/overloaded.ts";
 import { Refusal } from "../domain/refusals.ts";
-import type { AdmissionDecision, KeyTerms, Ledger, RateRefusal, StoredAnswer } from "../ledger/ledger.ts";
+import type { AdmissionDecision, Ledger, RateRefusal, StoredAnswer } from "../ledger/ledger.ts";
 import { type AskLedgerPorts, askLedger } from "./ask-ledger.ts";
 import {
   type PreparedRequest,
@@ -19,7 +19,7 @@ import { attach, type AttachPorts, type Followed, REPLAYED } from "./attach.ts";
 import { credentialOf } from "./credential.ts";
 import { EVENT_STREAM, storedAfter } from "./event-stream.ts";
 import type { Admitted, Hold } from "./hold.ts";
-import { idempotencyRecord, type IdempotencyKey } from "./idempotency.ts";
+import type { IdempotencyKey } from "./idempotency.ts";
 import type { Incoming } from "./incoming.ts";
 import type { Flight } from "./in-flight.ts";
 import { withWayOut } from "./short-of-credits.ts";
@@ -71,85 +71,74 @@ export async function admit(ports: AdmitPorts, incoming: Incoming): Promise<Admi
     const over = await ports.ledger.rateRefusal(credential);
     if (over !== null) return overRate(ports, incoming, over);
   }
-  const body = await incoming.readBody(credential.organizationId); //                              3
+  const { organizationId } = credential;
+  const body = await incoming.readBody(organizationId); //                                         3
   const untilMs = ports.clock.monotonicMs() + ports.attachWaitMs;
   for (let waited = false; ; waited = true) {
-    const slot = ports.limits.take(credential);
+    const slot = ports.limits.take(credential); // whoever has waited may find none: the answer he waited for is his all the same
     if (slot instanceof Refusal && !waited) return refusedUnread(incoming, slot);
-    const decision = await decided(ports, incoming, { credential, terms, body, slot });
-    if (decision.kind !== "running") return decision;
-    const { idempotency, request } = decision.prepared;
-    const place = { organizationId: credential.organizationId, requestId: decision.requestId };
+    let admitted = false; // only then the slot is kept; who waits for another request is in none
+    let duplicate: Duplicate;
+    try {
+      const preparing = prepareRequest(ports, incoming, { organizationId, terms, body }); //       3–5
+      const first = preparing instanceof Promise ? await preparing : preparing;
+      if (slot instanceof Refusal) first.wanted = { stage: "route", refusal: slot };
+      const { outcome, prepared } = await askLedger(ports, first, { credential, incoming }); //  6, COMMIT 1
+      if (outcome.kind !== "running") {
+        const concluded = conclude(ports, outcome, { incoming, credential, slot, prepared });
+        admitted = concluded.kind === "admitted";
+        return concluded;
+      }
+      duplicate = { requestId: outcome.requestId, prepared };
+    } finally {
+      if (!admitted && !(slot instanceof Refusal)) slot.done();
+    }
+    const { idempotency, request } = duplicate.prepared;
+    const place = { organizationId, requestId: duplicate.requestId };
     const wait = { incoming, idempotency, stream: request?.stream === true, untilMs };
     const attached = await attach(ports, place, wait);
-    if (attached.kind === "follow") return { ...attached, asked: askedOf(decision.prepared) };
+    if (attached.kind === "follow") return { ...attached, asked: askedOf(duplicate.prepared) };
     if (attached.kind === "late")
-      return refused(incoming, stillRunning(), { prepared: decision.prepared, headers: {} });
+      return refused(incoming, stillRunning(), { prepared: duplicate.prepared, headers: {} });
   } // ended: the ledger has its answer now
 }
 
-interface Arrived {
-  credential: Credential;
-  terms: KeyTerms;
-  body: Uint8Array;
-  /** Whoever has waited for another request may find none: its answer is his all the same. */
-  slot: ConcurrencySlot | Refusal;
-}
-
-/** Another request under this key still runs; whoever waits for it is in no slot. */
+/** Another request under this key still runs. */
 interface Duplicate {
-  kind: "running";
   requestId: string;
   prepared: PreparedRequest;
 }
 
-/** Steps 3–6. Only an admitted request keeps its slot. */
-async function decided(
-  ports: AdmitPorts,
-  incoming: Incoming,
-  arrived: Arrived,
-): Promise<AdmissionOutcome | Duplicate> {
-  const { credential, terms, body, slot } = arrived;
-  const { organizationId } = credential;
-  let admitted = false;
-  try {
-    const preparing = prepareRequest(ports, incoming, { organizationId, terms, body }); //         3–5
-    const first = preparing instanceof Promise ? await preparing : preparing;
-    if (slot instanceof Refusal) first.wanted = { stage: "route", refusal: slot };
-    const { outcome, prepared } = await askLedger(ports, first, { credential, incoming }); //  6, COMMIT 1
-    if (outcome.kind === "running") return { ...outcome, prepared };
-    const concluded = conclude(ports, outcome, { incoming, ...arrived, prepared });
-    admitted = concluded.kind === "admitted";
-    return concluded;
-  } finally {
-    if (!admitted && !(slot instanceof Refusal)) slot.done();
-  }
+/** A request on which the ledger has decided. */
+interface Decided {
+  incoming: Incoming;
+  credential: Credential;
+  prepared: PreparedRequest;
+  slot: ConcurrencySlot | Refusal;
 }
 
 /** The ledger's word, as the line goes on. */
 function conclude(
   ports: AdmitPorts,
   outcome: Exclude<AdmissionDecision, { kind: "running" }>,
-  about: Arrived & { incoming: Incoming; prepared: PreparedRequest },
+  about: Decided,
 ): AdmissionOutcome {
   const { incoming, prepared, slot } = about;
   const rates = "rates" in outcome ? outcome.rates : undefined;
   if (rates !== undefined) ports.spentRates.note(about.credential, rates);
-  const headers = rateHeaders(rates, { standard: ports.showRateLimit });
+  const headers = rateHeaders(rates, ports);
   switch (outcome.kind) {
     case "admitted": {
       if (slot instanceof Refusal) throw new Error("admitted without a slot");
       const admitted = admittedOf(ports, outcome, about);
+      tellIdempotency(headers, prepared.idempotency);
+      if (ports.showHeadroom) tellHeadroom(headers, admitted);
       return {
         kind: "admitted",
         hold: ports.holds.open(admitted),
         slot,
         flight: admitted.idempotency.callerSupplied ? ports.inFlight.begin(admitted.requestId) : null,
-        headers: {
-          ...headers,
-          ...idempotencyHeader(prepared.idempotency),
-          ...headroomHeaders(ports, admitted),
-        },
+        headers,
       };
     }
     case "replay":
@@ -175,11 +164,12 @@ function refused(
   { prepared, headers }: { prepared: PreparedRequest | null; headers: Record<string, string> },
 ): AdmissionOutcome {
   const known = prepared ?? nothingPrepared(incoming);
+  tellIdempotency(headers, known.idempotency);
   return {
     kind: "refused",
     refusal,
     asked: askedOf(known),
-    headers: { ...headers, ...idempotencyHeader(known.idempotency) },
+    headers,
     gateway: prepared === null ? null : refusedGateway(incoming.requestId, prepared),
   };
 }
@@ -193,7 +183,7 @@ function overRate(
   tellLimit(ports, refusal);
   return refused(incoming, refusal, {
     prepared: nothingPrepared(incoming),
-    headers: rateHeaders(rates, { standard: ports.showRateLimit }),
+    headers: rateHeaders(rates, ports),
   });
 }
 
@@ -212,13 +202,10 @@ const refusedUnread = (incoming: Incoming, refusal: Refusal): AdmissionOutcome =
 function admittedOf(
   ports: AdmitPorts,
   outcome: Extract<AdmissionDecision, { kind: "admitted" }>,
-  {
-    incoming,
-    credential,
-    prepared,
-  }: { incoming: Incoming; credential: Credential; prepared: PreparedRequest },
+  { incoming, credential, prepared }: Decided,
 ): Admitted {
-  const { request, printer, wanted } = prepared;
+  const { openRoutes } = outcome;
+  const { candidates, request, printer, wanted } = prepared;
   if (request === null || printer === null || "refusal" in wanted)
     throw new Error("admitted without a quote");
   return {
@@ -234,7 +221,10 @@ function admittedOf(
       created: Math.floor(incoming.receivedAtMs / 1000),
       model: request.model,
     },
-    candidates: prepared.candidates.filter(({ release }) => outcome.openRoutes.includes(release.route)),
+    candidates:
+      openRoutes.length === candidates.length
+        ? candidates
+        : candidates.filter(({ release }) => openRoutes.includes(release.route)),
     amount: wanted.hold,
     promptTokensMax: wanted.promptTokensMax,
     counted: prepared.counted,
@@ -253,7 +243,7 @@ function refusedGateway(requestId: string, { idempotency, candidates }: Prepared
   const release = candidates[0]?.release;
   return printGateway({
     requestId,
-    idempotency: idempotencyRecord(idempotency),
+    idempotency,
     route: release ? routeOf(release) : null,
     researchMode: false,
     attempts: 0,
@@ -261,18 +251,15 @@ function refusedGateway(requestId: string, { idempotency, candidates }: Prepared
   });
 }
 
-const idempotencyHeader = ({ value, callerSupplied }: IdempotencyKey): Record<string, string> =>
-  callerSupplied ? {} : { "x-gw-idempotency-key": value };
+function tellIdempotency(headers: Record<string, string>, { value, callerSupplied }: IdempotencyKey): void {
+  if (!callerSupplied) headers["x-gw-idempotency-key"] = value;
+}
 
-function headroomHeaders(ports: AdmitPorts, { amount, headroom }: Admitted): Record<string, string> {
-  if (!ports.showHeadroom) return {};
-  const headers: Record<string, string> = {
-    "x-gw-hold-usd": formatUsd(amount),
-    "x-gw-credits-available-usd": formatUsd(headroom.available),
-  };
+function tellHeadroom(headers: Record<string, string>, { amount, headroom }: Admitted): void {
+  headers["x-gw-hold-usd"] = formatUsd(amount);
+  headers["x-gw-credits-available-usd"] = formatUsd(headroom.available);
   if (headroom.keyLimitRemaining !== null)
     headers["x-gw-key-limit-remaining-usd"] = formatUsd(headroom.keyLimitRemaining);
-  return headers;
 }
 
 /** The stored answer; a stream only from the event on after which its reader lost it. */

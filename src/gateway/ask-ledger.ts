@@ -3,10 +3,11 @@
 import type { Credential } from "../domain/credential.ts";
 import type { AdmissionRequest, AdmissionDecision, Ledger, Lowering, Shortage } from "../ledger/ledger.ts";
 import {
-  admissionRequestOf,
+  claimOf,
   type PreparedRequest,
   type PreparePorts,
   routedAgain,
+  wantedOf,
 } from "./prepared-request.ts";
 import { countPrompt, onlyTheBoundRefused } from "./count-prompt.ts";
 import type { Incoming } from "./incoming.ts";
@@ -25,6 +26,9 @@ interface Asker {
   incoming: Pick<Incoming, "requestId" | "signal">;
 }
 
+/** Most requests lower nobody's hold. */
+const NONE: readonly Lowering[] = [];
+
 /** How often one request is decided again because running ones hold less than before. */
 const ROOMS_AT_MOST = 8;
 
@@ -35,14 +39,19 @@ export async function askLedger(
   { credential, incoming }: Asker,
 ): Promise<{ outcome: AdmissionDecision; prepared: PreparedRequest }> {
   const { organizationId } = credential;
-  const by = { requestId: incoming.requestId, credential };
   let prepared = first;
   let refreshed = ports.refreshRoutes === null;
-  let lowerings: Lowering[] = [];
+  let lowerings = NONE;
   for (let rooms = 0; ; ) {
     const lowered = ports.holds.lowerings(organizationId);
-    const outcome = await admitted(ports, admissionRequestOf(ports, prepared, { ...by, lowerings }));
-    lowerings = [];
+    const question = new Question(ports, prepared, { requestId: incoming.requestId, credential, lowerings });
+    let outcome: AdmissionDecision;
+    try {
+      outcome = await ports.ledger.admit(question);
+    } finally {
+      question.answered();
+    }
+    lowerings = NONE;
     let stands = outcome;
     if (refusedByTheBound(prepared, outcome)) {
       const counted = await countPrompt(prepared, outcome, {
@@ -74,19 +83,35 @@ export async function askLedger(
   }
 }
 
-/** Those whom this hold keeps out know of it as soon as it is durable. */
-async function admitted(
-  { ledger, holds }: AskLedgerPorts,
-  admission: AdmissionRequest,
-): Promise<AdmissionDecision> {
-  let opened = (): void => {};
-  const held = (): void => {
-    opened = holds.opening(admission.credential.organizationId);
-  };
-  try {
-    return await ledger.admit({ ...admission, held });
-  } finally {
-    opened();
+/** What COMMIT 1 is asked: those whom its hold keeps out know of it as soon as that is durable. */
+class Question implements AdmissionRequest {
+  readonly requestId: string;
+  readonly credential: Credential;
+  readonly lowerings: readonly Lowering[];
+  readonly claim: AdmissionRequest["claim"];
+  readonly asked: AdmissionRequest["asked"];
+  private opening = false;
+
+  constructor(
+    private readonly ports: AskLedgerPorts,
+    prepared: PreparedRequest,
+    by: Required<Pick<AdmissionRequest, "requestId" | "credential" | "lowerings">>,
+  ) {
+    this.requestId = by.requestId;
+    this.credential = by.credential;
+    this.lowerings = by.lowerings;
+    this.claim = claimOf(prepared);
+    this.asked = wantedOf(ports, prepared);
+  }
+
+  held(): void {
+    this.ports.holds.opening(this.credential.organizationId);
+    this.opening = true;
+  }
+
+  /** Whatever the answer: the hold is opened next, or never will be. */
+  answered(): void {
+    if (this.opening) this.ports.holds.openingEnded(this.credential.organizationId);
   }
 }
 

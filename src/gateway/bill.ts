@@ -40,27 +40,42 @@ export interface Arrived {
   failed: boolean;
   /** It was cut because it went past its output maximum. */
   overrun: boolean;
-  /** Notes what was not believed, on the attempt. */
-  doubt: NoteDoubt;
+  /** The attempt, on which is noted what was not believed. */
+  attempt: NotesDoubt;
 }
 
-export type NoteDoubt = (doubts: Doubt[], told: TokenCounts | null) => void;
+export interface NotesDoubt {
+  doubt(doubts: Doubt[], told: TokenCounts | null): void;
+}
 
-/** Prices what arrived. */
-export async function billOf(hold: Hold, candidate: Candidate, arrived: Arrived): Promise<Bill> {
-  if (arrived.usage === null) return await counted(hold, candidate, arrived);
+/** Prices what arrived: at once, unless it has to be counted. */
+export function billOf(hold: Hold, candidate: Candidate, arrived: Arrived): Bill | Promise<Bill> {
+  if (arrived.usage === null) return counted(hold, candidate, arrived);
   const usage = meteredUsage(arrived.usage, candidate.release.price);
   const plausible = isPlausible(usage.completionTokens, arrived.characters, candidate.release);
-  const delivered = arrived.final && plausible ? 0 : await arrived.deliveredTokens();
+  if (arrived.final && plausible)
+    return priced(hold, candidate, { arrived, usage, evidence: "provider_usage", doubts: NO_DOUBTS });
+  return compared(hold, candidate, { arrived, usage, plausible });
+}
+
+/** The provider's word does not speak for all that was delivered: the larger of both counts. */
+async function compared(
+  hold: Hold,
+  candidate: Candidate,
+  { arrived, usage, plausible }: { arrived: Arrived; usage: TokenUsage; plausible: boolean },
+): Promise<Bill> {
+  const delivered = await arrived.deliveredTokens();
   if (delivered <= usage.completionTokens)
-    return priced(hold, candidate, { arrived, usage, evidence: "provider_usage" });
+    return priced(hold, candidate, { arrived, usage, evidence: "provider_usage", doubts: NO_DOUBTS });
   return priced(hold, candidate, {
     arrived,
     usage: { ...usage, completionTokens: delivered },
     evidence: "delivered_tokens",
-    doubts: plausible ? [] : ["usage_below_delivered"],
+    doubts: plausible ? NO_DOUBTS : ["usage_below_delivered"],
   });
 }
+
+const NO_DOUBTS: readonly Doubt[] = [];
 
 /** The provider told nothing. */
 async function counted(hold: Hold, candidate: Candidate, arrived: Arrived): Promise<Bill> {
@@ -74,14 +89,14 @@ async function counted(hold: Hold, candidate: Candidate, arrived: Arrived): Prom
     cachedTokens: null,
     reasoningTokens: null,
   };
-  return priced(hold, candidate, { arrived, usage, evidence: "delivered_tokens" });
+  return priced(hold, candidate, { arrived, usage, evidence: "delivered_tokens", doubts: NO_DOUBTS });
 }
 
 interface Claimed {
   arrived: Arrived;
   usage: TokenUsage;
   evidence: Metered;
-  doubts?: Doubt[];
+  doubts: readonly Doubt[];
 }
 
 function priced(hold: Hold, { release }: Candidate, { arrived, evidence, ...claimed }: Claimed): Bill {
@@ -94,10 +109,13 @@ function priced(hold: Hold, { release }: Candidate, { arrived, evidence, ...clai
     windowTokens,
     callsMax: release.price.callsMax ?? 0,
   });
-  const doubts: Doubt[] = [...(claimed.doubts ?? [])];
-  if (clamped) doubts.push("usage_clamped");
-  if (arrived.overrun || (told?.completionTokens ?? 0) > outputTokensMax) doubts.push("output_above_maximum");
-  if (doubts.length > 0) arrived.doubt(doubts, told);
+  const beyond = arrived.overrun || (told?.completionTokens ?? 0) > outputTokensMax;
+  if (clamped || beyond || claimed.doubts.length > 0) {
+    const doubts = [...claimed.doubts];
+    if (clamped) doubts.push("usage_clamped");
+    if (beyond) doubts.push("output_above_maximum");
+    arrived.attempt.doubt(doubts, told);
+  }
   return { evidence, usage, ...chargeOf({ usage, told, evidence, price: release.price, hold: amount }) };
 }
 

@@ -9,12 +9,13 @@ import type { Followed } from "./attach.ts";
 import { charactersOf, deliveredOf } from "./answer-text.ts";
 import { withinCeiling } from "./cut-answer.ts";
 import { billOf, costOf } from "./bill.ts";
-import { type Answered, asFailure, type DispatchPorts, dispatchAnswer, dispatchStream } from "./dispatch.ts";
+import { type Answered, type DispatchPorts, dispatchAnswer, dispatchStream } from "./dispatch.ts";
 import { EVENT_STREAM } from "./event-stream.ts";
 import { Hold } from "./hold.ts";
 import { ignoredHeader } from "./ignored-parameters.ts";
 import type { Incoming } from "./incoming.ts";
 import type { CallScope, CallScopes } from "./call-scope.ts";
+import type { Failure } from "../providers/failure.ts";
 import type { ProgressLog } from "./progress-log.ts";
 import { printGateway, receiptOf } from "./receipt.ts";
 import { type Relayed, relay } from "./relay.ts";
@@ -39,6 +40,9 @@ export interface CompletePorts extends AdmitPorts, DispatchPorts {
 
 type Headers = Record<string, string>;
 
+const JSON_BODY = { "content-type": "application/json" } as const;
+const EVENTS = { "content-type": EVENT_STREAM } as const;
+
 export type Completion =
   | { kind: "answer"; status: number; headers: Headers; body: string }
   | { kind: "stream"; headers: Headers; relayed: Relayed }
@@ -53,9 +57,8 @@ export async function complete(ports: CompletePorts, incoming: Incoming): Promis
   if (admission.kind !== "admitted") return admission;
   const { stream } = admission.hold.admitted.request;
   const completion = await (stream ? streamed : answered)(ports, admission, incoming); //       7–10, COMMIT 2
-  return "headers" in completion
-    ? { ...completion, headers: { ...admission.headers, ...completion.headers } }
-    : completion;
+  if ("headers" in completion) completion.headers = Object.assign(admission.headers, completion.headers);
+  return completion;
 }
 
 type Admitted = Extract<AdmissionOutcome, { kind: "admitted" }>;
@@ -71,8 +74,8 @@ async function answered(
     outlivesClient: admitted.idempotency.callerSupplied,
   });
   try {
-    const answer = await dispatchAnswer(ports, hold, callScope.signal).catch(failureOf(callScope)); //  7
-    if (answer instanceof Error) return await failed(hold, answer);
+    const answer = await dispatchAnswer(ports, hold, callScope.signal); //                            7
+    if (answer instanceof Error) return await failed(hold, outranked(answer, callScope));
     return await settledAnswer(hold, answer); //                                                      8–10
   } catch (error) {
     return await rescued(ports, hold, error);
@@ -85,23 +88,24 @@ async function answered(
 }
 
 async function settledAnswer(hold: Hold, answered: Answered): Promise<Completion> {
-  const { candidate, doubt } = answered;
+  const { attempt } = answered;
+  const { candidate } = attempt;
   const { head, printer, requestId, organizationId, idempotency, startedAtMs } = hold.admitted;
   const { tokenizer } = candidate.release;
   const ceiled = withinCeiling(answered.answer, hold.admitted, tokenizer);
   const { answer, overrun } = ceiled instanceof Promise ? await ceiled : ceiled;
-  const bill = await billOf(hold, candidate, {
+  const billing = billOf(hold, candidate, {
     usage: answer.usage,
     characters: charactersOf(answered.answer),
     deliveredTokens: () => deliveredOf(answer, tokenizer, organizationId),
     final: true,
     failed: false,
     overrun,
-    doubt,
+    attempt,
   });
+  const bill = billing instanceof Promise ? await billing : billing;
   const gateway = printGateway(receiptOf(hold, candidate, costOf(bill, hold, candidate)));
   const body = printer.answer(head, answer, { usage: bill.usage, gateway });
-  const headers = { "content-type": "application/json" };
   const totalMs = Math.round(performance.now() - startedAtMs);
   const mine = await hold.settle({
     ...bill,
@@ -110,10 +114,11 @@ async function settledAnswer(hold: Hold, answered: Answered): Promise<Completion
     status: 200,
     firstPartMs: totalMs,
     totalMs,
-    answer: idempotency.callerSupplied ? { requestId, status: 200, headers, body: Buffer.from(body) } : null,
+    answer: idempotency.callerSupplied
+      ? { requestId, status: 200, headers: JSON_BODY, body: Buffer.from(body) }
+      : null,
   });
-  if (mine)
-    return { kind: "answer", status: 200, headers: { ...headers, ...ignoredHeader(hold, candidate) }, body };
+  if (mine) return { kind: "answer", status: 200, headers: ignoredHeader(hold, candidate, JSON_BODY), body };
   return { kind: "refused", refusal: outcomeUnknown(), gateway: null, headers: {}, asked: NOTHING_READ };
 }
 
@@ -131,10 +136,10 @@ async function streamed(
   let relayed: Relayed | null = null;
   try {
     const dispatched = dispatchStream(ports, hold, callScope.signal);
-    const early = await within(dispatched.catch(failureOf(callScope)), ports.timeouts.firstPartMs);
-    if (early instanceof Error) return await failed(hold, early);
+    const early = await within(dispatched, ports.timeouts.firstPartMs);
+    if (early instanceof Error) return await failed(hold, outranked(early, callScope));
     const { progress, abandoned, gaveUp } = ports;
-    const headers = { "content-type": EVENT_STREAM, ...ignoredHeader(hold, early?.candidate ?? null) };
+    const headers = ignoredHeader(hold, early?.attempt.candidate ?? null, EVENTS);
     relayed = relay(hold, dispatched, { callScope, slot, flight, progress, abandoned, gaveUp });
     return { kind: "stream", headers, relayed };
   } catch (error) {
@@ -168,9 +173,9 @@ const answerOf = ({ status, headers, body }: Failed): Completion => ({
   body,
 });
 
-/** A rejection of the dispatch as a value; where we cut the call ourselves, our reason outranks the adapter's. */
-const failureOf = (callScope: CallScope) => (error: unknown) =>
-  error instanceof Refusal ? error : (callScope.reason ?? asFailure(error));
+/** Where we cut the call ourselves, our reason outranks the adapter's. */
+const outranked = (failure: Failure | Refusal, callScope: CallScope): Failure | Refusal =>
+  failure instanceof Refusal ? failure : (callScope.reason ?? failure);
 
 const outcomeUnknown = (): Refusal =>
   new Refusal(

@@ -5,9 +5,9 @@ import { crashPoint } from "../lib/crash-point.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Answer, Part, Provider, ProviderCall } from "../providers/provider.ts";
 import { Failure, type FailureCause } from "../providers/failure.ts";
-import type { AttemptRecord } from "../ledger/ledger.ts";
+import type { AttemptRecord, Doubt } from "../ledger/ledger.ts";
 import type { TokenCounts } from "../pricing/cost-lines.ts";
-import type { NoteDoubt } from "./bill.ts";
+import type { NotesDoubt } from "./bill.ts";
 import { callersMistake } from "./callers-field.ts";
 import type { Candidate, Hold } from "./hold.ts";
 
@@ -18,7 +18,8 @@ const CALLERS_OWN: ReadonlySet<FailureCause> = new Set(["context_length", "conte
 export type ReportOutcome = (
   candidate: Candidate,
   failure: Failure | null,
-  about: { requestId: string; outcome: string },
+  requestId: string,
+  outcome: string,
 ) => void;
 
 export interface DispatchPorts {
@@ -30,72 +31,140 @@ export interface DispatchPorts {
 }
 
 export interface Answered {
-  candidate: Candidate;
+  attempt: Attempt;
   answer: Answer;
-  doubt: NoteDoubt;
 }
 
 export interface Streaming {
-  candidate: Candidate;
+  attempt: Attempt;
   /** The parts up to and including the first that counts; then `rest` goes on where they end. */
   first: Part[];
   rest: AsyncIterator<Part[]>;
-  /** Notes on the attempt how the stream ended; null = well. */
-  ended(failure: Failure | null): void;
-  doubt: NoteDoubt;
+  upstreamId(this: void): string | null;
 }
 
-/** Calls candidates until one has answered whole. Throws the last `Failure`, or `Refusal` when none is configured here. */
-export function dispatchAnswer(ports: DispatchPorts, hold: Hold, signal: AbortSignal): Promise<Answered> {
-  return firstToAnswer(ports, hold, async (provider, candidate, attempt) => {
-    const answer = await provider.complete(callOf(hold, { candidate, attempt, signal }));
-    noteEnd(ports, hold, { candidate, attempt, failure: null, upstreamId: answer.upstreamId });
-    return { candidate, answer, doubt: noteDoubt(ports, hold, attempt) };
-  });
+/** One call to a provider, kept among the attempts of its hold from its start on. */
+class Attempt implements NotesDoubt {
+  private readonly record: AttemptRecord;
+
+  constructor(
+    private readonly ports: DispatchPorts,
+    private readonly hold: Hold,
+    readonly candidate: Candidate,
+  ) {
+    this.record = {
+      n: hold.attempts.length + 1,
+      route: candidate.release.route,
+      provider: candidate.release.provider,
+      startedAtMs: ports.clock.nowMs(),
+      durationMs: 0,
+      outcome: "unknown",
+      upstreamId: null,
+      upstreamStatus: null,
+      errorClass: null,
+    };
+    hold.attempts.push(this.record);
+  }
+
+  /** What its provider is asked for. */
+  call(signal: AbortSignal): ProviderCall {
+    const { requestId, request, outputCeiling, trace } = this.hold.admitted;
+    const { body, release } = this.candidate;
+    const { upstreamModel } = release;
+    const { n: attempt } = this.record;
+    const traceparent = trace === null ? null : trace.traceparent(attempt);
+    return { requestId, attempt, signal, request, outputCeiling, body, upstreamModel, traceparent };
+  }
+
+  /** Notes how it ended; null = well. */
+  ended(failure: Failure | null, upstreamId: string | null): void {
+    const { record, ports, hold } = this;
+    record.durationMs = ports.clock.nowMs() - record.startedAtMs;
+    record.upstreamId = upstreamId;
+    record.upstreamStatus = failure?.upstream.status ?? (failure === null ? 200 : null);
+    record.errorClass = failure === null ? null : classOf(hold, failure);
+    if (failure?.upstream.words !== undefined) record.words = failure.upstream.words;
+    if (failure === null) record.outcome = "answered";
+    else record.outcome = failure.executed === "no" ? "not_executed" : "unknown";
+    ports.report(this.candidate, failure, hold.admitted.requestId, record.errorClass ?? "answered");
+  }
+
+  doubt(doubts: Doubt[], told: TokenCounts | null): void {
+    const { record, ports, hold } = this;
+    record.doubts = doubts;
+    if (told !== null) record.told = told;
+    ports.doubted({ requestId: hold.admitted.requestId, attempt: record, told });
+  }
 }
 
-/** Calls candidates until one has streamed its first part. Same errors. */
-export function dispatchStream(ports: DispatchPorts, hold: Hold, signal: AbortSignal): Promise<Streaming> {
-  return firstToAnswer(ports, hold, async (provider, candidate, attempt) => {
-    const stream = await provider.stream(callOf(hold, { candidate, attempt, signal }));
+/** What one kind of answer needs of a provider. */
+interface Kind<Told, Begun> {
+  ask(provider: Provider, call: ProviderCall): Promise<Told>;
+  begun(attempt: Attempt, told: Told): Begun;
+}
+
+const WHOLE: Kind<Answer, Answered> = {
+  ask: (provider, call) => provider.complete(call),
+  begun: (attempt, answer) => {
+    attempt.ended(null, answer.upstreamId);
+    return { attempt, answer };
+  },
+};
+
+const STREAM: Kind<Omit<Streaming, "attempt">, Streaming> = {
+  ask: async (provider, call) => {
+    const stream = await provider.stream(call);
     const rest = stream.parts[Symbol.asyncIterator]();
-    const first = await firstParts(rest);
-    const ended = (failure: Failure | null): void =>
-      noteEnd(ports, hold, { candidate, attempt, failure, upstreamId: stream.upstreamId() });
-    return { candidate, first, rest, ended, doubt: noteDoubt(ports, hold, attempt) };
-  });
-}
+    return { first: await firstParts(rest), rest, upstreamId: () => stream.upstreamId() };
+  },
+  begun: (attempt, stream) => ({ attempt, ...stream }),
+};
 
-async function firstToAnswer<T>(
+/** Calls candidates until one has answered whole. The last `Failure`, or `Refusal` when none is configured here. */
+export const dispatchAnswer = (
   ports: DispatchPorts,
   hold: Hold,
-  call: (provider: Provider, candidate: Candidate, attempt: number) => Promise<T>,
-): Promise<T> {
+  signal: AbortSignal,
+): Promise<Answered | Failure | Refusal> => firstToAnswer(ports, hold, { kind: WHOLE, signal });
+
+/** Calls candidates until one has streamed its first part. Same errors. */
+export const dispatchStream = (
+  ports: DispatchPorts,
+  hold: Hold,
+  signal: AbortSignal,
+): Promise<Streaming | Failure | Refusal> => firstToAnswer(ports, hold, { kind: STREAM, signal });
+
+async function firstToAnswer<Told, Begun>(
+  ports: DispatchPorts,
+  hold: Hold,
+  { kind, signal }: { kind: Kind<Told, Begun>; signal: AbortSignal },
+): Promise<Begun | Failure | Refusal> {
   let last: Failure | null = null;
-  for (const candidate of hold.admitted.candidates) {
+  const { candidates } = hold.admitted;
+  for (const candidate of candidates) {
     const provider = ports.providers.get(candidate.release.provider);
     if (provider === undefined) continue;
-    const attempt = noteStart(ports, hold, candidate);
+    const attempt = new Attempt(ports, hold, candidate);
     try {
-      const answer = await call(provider, candidate, attempt);
-      for (const { body } of hold.admitted.candidates) body.sent();
-      return answer;
+      const told = await kind.ask(provider, attempt.call(signal));
+      for (const { body } of candidates) body.sent();
+      return kind.begun(attempt, told);
     } catch (error) {
       last = asFailure(error);
-      noteEnd(ports, hold, { candidate, attempt, failure: last, upstreamId: last.upstream.id ?? null });
+      attempt.ended(last, last.upstream.id ?? null);
       crashPoint("after_provider_refusal");
-      if (last.executed !== "no" || CALLERS_OWN.has(last.reason)) throw last;
+      if (last.executed !== "no" || CALLERS_OWN.has(last.reason)) return last;
     }
   }
-  if (last !== null) throw last;
-  throw new Refusal(
+  return last ?? noProvider();
+}
+
+const noProvider = (): Refusal =>
+  new Refusal(
     "route_unavailable",
     "No provider for this model is set up on this gateway. Try again later or choose another model.",
-    {
-      retryAfterMs: 5000,
-    },
+    { retryAfterMs: 5000 },
   );
-}
 
 /** Reads until the first part arrives; an upstream that ends before it has not kept its promise. */
 async function firstParts(parts: AsyncIterator<Part[]>): Promise<Part[]> {
@@ -105,61 +174,6 @@ async function firstParts(parts: AsyncIterator<Part[]>): Promise<Part[]> {
     if (value.length > 0) return value;
   }
 }
-
-function callOf(
-  hold: Hold,
-  { candidate, attempt, signal }: { candidate: Candidate; attempt: number; signal: AbortSignal },
-): ProviderCall {
-  const { requestId, request, outputCeiling, trace } = hold.admitted;
-  const { body, release } = candidate;
-  const { upstreamModel } = release;
-  const traceparent = trace === null ? null : trace.traceparent(attempt);
-  return { requestId, attempt, signal, request, outputCeiling, body, upstreamModel, traceparent };
-}
-
-function noteStart(ports: DispatchPorts, hold: Hold, candidate: Candidate): number {
-  const n = hold.attempts.length + 1;
-  hold.attempts.push({
-    n,
-    route: candidate.release.route,
-    provider: candidate.release.provider,
-    startedAtMs: ports.clock.nowMs(),
-    durationMs: 0,
-    outcome: "unknown",
-    upstreamId: null,
-    upstreamStatus: null,
-    errorClass: null,
-  });
-  return n;
-}
-
-function noteEnd(
-  ports: DispatchPorts,
-  hold: Hold,
-  end: { candidate: Candidate; attempt: number; failure: Failure | null; upstreamId: string | null },
-): void {
-  const record = hold.attempts[end.attempt - 1];
-  if (record === undefined) throw new Error(`attempt ${end.attempt} was never started`);
-  record.durationMs = ports.clock.nowMs() - record.startedAtMs;
-  record.upstreamId = end.upstreamId;
-  record.upstreamStatus = end.failure?.upstream.status ?? (end.failure === null ? 200 : null);
-  record.errorClass = end.failure === null ? null : classOf(hold, end.failure);
-  if (end.failure?.upstream.words !== undefined) record.words = end.failure.upstream.words;
-  if (end.failure === null) record.outcome = "answered";
-  else record.outcome = end.failure.executed === "no" ? "not_executed" : "unknown";
-  const { requestId } = hold.admitted;
-  ports.report(end.candidate, end.failure, { requestId, outcome: record.errorClass ?? "answered" });
-}
-
-const noteDoubt =
-  (ports: DispatchPorts, { admitted, attempts }: Hold, attempt: number): NoteDoubt =>
-  (doubts, told) => {
-    const record = attempts[attempt - 1];
-    if (record === undefined) throw new Error(`attempt ${attempt} was never started`);
-    record.doubts = doubts;
-    if (told !== null) record.told = told;
-    ports.doubted({ requestId: admitted.requestId, attempt: record, told });
-  };
 
 /** A refusal for the caller's own mistake is told apart from one for ours. */
 const classOf = ({ admitted }: Hold, failure: Failure): string =>

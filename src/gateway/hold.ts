@@ -60,11 +60,15 @@ export type Terms = Pick<Lowering, "hold" | "promptBound">;
 /** Told of each hold that this process resolved, when that is durable. Never throws. */
 export type NoteResolved = (hold: Hold, ending: Settlement | Voiding) => void;
 
+/** What is spread where nothing was lowered: spread, `false` would become an object each time. */
+const AS_HELD = {} as const;
+
 export class Hold {
   readonly attempts: AttemptRecord[] = [];
   private state: "open" | "ending" | "ended" = "open";
   private lowered: Terms | null = null;
-  private priced = false;
+  /** As it was quoted; made when it is priced. */
+  private quoted: Terms | null = null;
   /** What the ledger was told last. Kept here: kept across its answer it would cost each request a frame of its own. */
   private told: Settlement | Voiding | null = null;
 
@@ -72,18 +76,18 @@ export class Hold {
     readonly admitted: Admitted,
     private readonly ledger: Pick<Ledger, "settle" | "void">,
     /** Told when it is about to be resolved. */
-    private readonly ending: () => void,
+    private readonly ending: (hold: Hold) => void,
     private readonly resolved: NoteResolved,
   ) {}
 
   /** What its bill is priced with: from now on it is not lowered any more. No charge is ever above it. */
   get terms(): Terms {
-    this.priced = true;
-    return this.lowered ?? { hold: this.admitted.amount, promptBound: this.admitted.promptTokensMax };
+    this.quoted ??= { hold: this.admitted.amount, promptBound: this.admitted.promptTokensMax };
+    return this.lowered ?? this.quoted;
   }
 
   get lowerable(): boolean {
-    return this.open && !this.priced && this.lowered === null;
+    return this.open && this.quoted === null && this.lowered === null;
   }
 
   /**
@@ -120,7 +124,7 @@ export class Hold {
       organizationId,
       requestId,
       attempts: this.attempts,
-      ...(this.lowered !== null && { lowered: this.lowered }),
+      ...(this.lowered !== null ? { lowered: this.lowered } : AS_HELD),
     };
     const outcome = await this.ledger.settle(this.told);
     return this.done(outcome);
@@ -139,7 +143,7 @@ export class Hold {
     if (!this.open) throw new Error(`hold of ${this.admitted.requestId} was resolved twice`);
     this.state = "ending";
     this.admitted.trace?.settling();
-    this.ending();
+    this.ending(this);
   }
 
   private done(outcome: ResolveOutcome): boolean {

@@ -1,7 +1,6 @@
 // The Idempotency-Key header (specification 4, money.md §8): optional, opaque, 8–200 printable bytes; without it a key
 // is generated, which makes no claim of replay protection. The fingerprint says whether two requests are the same.
 import { canonicalJson } from "../domain/canonical-json.ts";
-import type { IdempotencyRecord } from "../domain/gateway-object.ts";
 import { Refusal } from "../domain/refusals.ts";
 import type { Format } from "./formats/format.ts";
 
@@ -45,13 +44,4 @@ export function fingerprintOf(
   const hasher = new Bun.CryptoHasher("sha256").update(`POST ${path} v1\n`).update(canonicalJson(body));
   if (Object.keys(headers).length > 0) hasher.update(`\n${canonicalJson(headers)}`);
   return hasher.digest();
-}
-
-/** The `gateway.idempotency` member. */
-export function idempotencyRecord(key: IdempotencyKey): IdempotencyRecord {
-  return {
-    key: key.value,
-    caller_supplied: key.callerSupplied,
-    cross_request_replay_safe: key.callerSupplied,
-  };
 }

@@ -2,19 +2,25 @@
 // upstream which serves the call does not know, those that its shape has no word for, and wishes that its model cannot have.
 import type { Candidate, Hold } from "./hold.ts";
 
-/** `x-gw-ignored-parameters` for an answer of this candidate; the first one's where none has answered yet. */
-export function ignoredHeader({ admitted }: Hold, candidate: Candidate | null): Record<string, string> {
+/** These headers, and `x-gw-ignored-parameters` for an answer of this candidate; the first one's where none has answered yet. */
+export function ignoredHeader(
+  { admitted }: Hold,
+  candidate: Candidate | null,
+  headers: Record<string, string>,
+): Record<string, string> {
   const { request, candidates } = admitted;
   const { native, reasoning, ignored } = request;
   const { body, release } = candidate ?? candidates[0] ?? {};
-  const names = [
-    ...ignored,
-    ...(body?.ignored ?? []),
-    ...(body?.native === true ? [] : (native?.dropped ?? []).slice(0, UNKNOWN_MAX).map(fitToName)),
-    ...(reasoning?.hint === true && release?.reasoning === null ? [reasoning.param] : []),
-  ];
-  return names.length === 0 ? {} : { "x-gw-ignored-parameters": names.join(", ") };
+  const dropped = body?.native === true ? NONE : (native?.dropped ?? NONE);
+  const unread = body?.ignored ?? NONE;
+  const wish = reasoning?.hint === true && release?.reasoning === null ? reasoning.param : null;
+  if (ignored.length + unread.length + dropped.length === 0 && wish === null) return headers;
+  const names = [...ignored, ...unread, ...dropped.slice(0, UNKNOWN_MAX).map(fitToName)];
+  if (wish !== null) names.push(wish);
+  return { ...headers, "x-gw-ignored-parameters": names.join(", ") };
 }
+
+const NONE: readonly string[] = [];
 
 /** More are not named: a header is no place for a body's worth of names. */
 const UNKNOWN_MAX = 32;

@@ -6,7 +6,7 @@ import { resultNotRetained } from "../ledger/decide/policy-refusals.ts";
 import type { PrintInterrupted } from "../ledger/recovery.ts";
 import { EVENT_STREAM, lastEventOf } from "./event-stream.ts";
 import type { Format } from "./formats/format.ts";
-import { type IdempotencyKey, idempotencyRecord } from "./idempotency.ts";
+import type { IdempotencyKey } from "./idempotency.ts";
 import type { PrintLost } from "./replay-buffer.ts";
 import { printGateway, receiptOfRecord } from "./receipt.ts";
 
@@ -51,7 +51,7 @@ export const printLostStream =
   (end, at) => {
     const gateway = printGateway({
       requestId,
-      idempotency: idempotencyRecord(idempotency),
+      idempotency,
       route: null,
       researchMode: false,
       attempts: 0,

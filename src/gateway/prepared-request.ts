@@ -112,17 +112,15 @@ function decode(body: Uint8Array): unknown {
 }
 
 /** Step 3: the key, what was decoded, its fingerprint. */
-function readRequest(
-  { requestId, idempotencyKey, format, header }: Incoming,
-  { maxOutputTokens }: KeyTerms,
-  decoded: unknown,
-): PreparedRequest {
-  const prepared = { ...nothingPrepared({ requestId, format }), outputAtMost: maxOutputTokens };
+function readRequest(incoming: Incoming, { maxOutputTokens }: KeyTerms, decoded: unknown): PreparedRequest {
+  const { requestId, idempotencyKey, format } = incoming;
+  const prepared = nothingPrepared(incoming);
+  prepared.outputAtMost = maxOutputTokens;
   try {
-    prepared.idempotency = readIdempotencyKey(idempotencyKey, requestId);
+    if (idempotencyKey !== null) prepared.idempotency = readIdempotencyKey(idempotencyKey, requestId);
     if (decoded instanceof Refusal) throw decoded;
     prepared.model = modelNamed(decoded);
-    const { request, printer } = format.parse(decoded, header);
+    const { request, printer } = format.parse(decoded, incoming.header);
     if (prepared.idempotency.callerSupplied)
       prepared.fingerprint = fingerprintOf(format, decoded, request.native?.headers);
     prepared.request = request;
@@ -135,16 +133,18 @@ function readRequest(
 
 /** Steps 4 and 5, noted on what was read. */
 function routed(ports: RoutingPorts, read: PreparedRequest, organizationId: string): PreparedRequest {
-  const { request } = read;
-  if (request === null) return read;
+  if (!isParsed(read)) return read;
   try {
-    read.candidates = candidatesFor(ports, { ...read, request }, organizationId); // 4
-    read.wanted = quoteFor(request, read.candidates, boundOver(read.candidates)); // 5
+    read.candidates = candidatesFor(ports, read, organizationId); // 4
+    read.wanted = quoteFor(read.request, read.candidates, boundOver(read.candidates)); // 5
   } catch (error) {
     read.wanted = { stage: "route", refusal: asRefusal(error) };
   }
   return read;
 }
+
+type Parsed = PreparedRequest & { request: ChatRequest };
+const isParsed = (read: PreparedRequest): read is Parsed => read.request !== null;
 
 /** The same request by the route table as it is now; nothing of it is read again. */
 export function routedAgain(
@@ -158,7 +158,7 @@ export function routedAgain(
 /** Open releases of the model that can serve what this request needs; the first one's refusal stands for all. */
 function candidatesFor(
   ports: RoutingPorts,
-  { request, outputAtMost }: { request: ChatRequest; outputAtMost: number | null },
+  { request, outputAtMost }: Parsed,
   organizationId: string,
 ): Candidate[] {
   const releases = ports.routeTable.candidates(request.model);
@@ -198,8 +198,12 @@ function identifiersOf(
   organizationId: string,
 ): Record<string, string> {
   const given = Object.entries(request.identifiers);
+  if (given.length === 0) return NO_IDENTIFIERS;
   return Object.fromEntries(given.map(([name, value]) => [name, ports.identify(organizationId, value)]));
 }
+
+/** Of most requests. */
+const NO_IDENTIFIERS: Record<string, string> = Object.freeze({});
 
 const notSetUp = (): Refusal =>
   new Refusal(
@@ -210,11 +214,16 @@ const notSetUp = (): Refusal =>
 
 /** The dearest candidate's quote on these prompt tokens. */
 const quoteFor = (request: ChatRequest, candidates: readonly Candidate[], promptTokens: number): Quote =>
-  quote({ request, releases: candidates.map(({ release }) => release), promptTokens });
+  quote({ request, releases: candidates.map(releaseOf), promptTokens });
+
+const releaseOf = ({ release }: Candidate): Release => release;
 
 /** Bodies differ between providers, and so do images and files: the largest bound holds for all. */
-export const boundOver = (candidates: readonly Candidate[]): number =>
-  Math.max(0, ...candidates.map(({ release, body }) => promptBound(body.size, release)));
+export function boundOver(candidates: readonly Candidate[]): number {
+  let most = 0;
+  for (const { release, body } of candidates) most = Math.max(most, promptBound(body.size, release));
+  return most;
+}
 
 /** The same request, priced on exactly counted tokens of its prompt. */
 export function requoted(prepared: PreparedRequest, promptTokens: number): PreparedRequest {
@@ -250,16 +259,18 @@ export function admissionRequestOf(
   prepared: PreparedRequest,
   by: Pick<AdmissionRequest, "requestId" | "credential" | "lowerings">,
 ): AdmissionRequest {
-  const { wanted, fingerprint, idempotency } = prepared;
-  const claim = fingerprint === null ? null : { idempotencyKey: idempotency.value, fingerprint };
-  return {
-    ...by,
-    claim,
-    asked:
-      "refusal" in wanted
-        ? { kind: "refusal", ...wanted }
-        : { kind: "plan", plan: planOf(ports, prepared, wanted) },
-  };
+  return { ...by, claim: claimOf(prepared), asked: wantedOf(ports, prepared) };
+}
+
+export const claimOf = ({ fingerprint, idempotency }: PreparedRequest): AdmissionRequest["claim"] =>
+  fingerprint === null ? null : { idempotencyKey: idempotency.value, fingerprint };
+
+/** What is asked for: a plan, or the refusal that was met before there could be one. */
+export function wantedOf(ports: PreparePorts, prepared: PreparedRequest): AdmissionRequest["asked"] {
+  const { wanted } = prepared;
+  return "refusal" in wanted
+    ? { kind: "refusal", ...wanted }
+    : { kind: "plan", plan: planOf(ports, prepared, wanted) };
 }
 
 function planOf(ports: PreparePorts, prepared: PreparedRequest, quoted: Quote): AdmissionPlan {
@@ -269,13 +280,8 @@ function planOf(ports: PreparePorts, prepared: PreparedRequest, quoted: Quote): 
   return {
     model: request.model,
     tier: first.tier,
-    requiresPaid: quoted.releases.some(({ requiresPaid }) => requiresPaid),
-    routes: quoted.releases.map((release) => ({
-      route: release.route,
-      version: release.version,
-      digest: release.digest,
-      expiresAtMs: release.expiresAtMs,
-    })),
+    requiresPaid: quoted.releases.some(isForPaying),
+    routes: quoted.releases,
     hold: quoted.hold,
     promptBound: quoted.promptTokensMax,
     outputBound: quoted.outputTokensMax * request.n,
@@ -285,6 +291,8 @@ function planOf(ports: PreparePorts, prepared: PreparedRequest, quoted: Quote): 
     timeoutMs: request.stream ? ports.timeouts.streamMs : ports.timeouts.answerMs,
   };
 }
+
+const isForPaying = ({ requiresPaid }: Release): boolean => requiresPaid;
 
 function asRefusal(error: unknown): Refusal {
   if (error instanceof Refusal) return error;

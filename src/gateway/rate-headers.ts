@@ -5,13 +5,13 @@ import type { RateStanding } from "../ledger/ledger.ts";
 
 const MINUTE_S = 60;
 
-/** Of requests and of tokens the limit that has the least left. Nothing where nothing is limited. */
+/** Of requests and of tokens the limit that has the least left, as headers of its own. Nothing where nothing is limited. */
 export function rateHeaders(
   rates: readonly RateStanding[] | undefined,
-  { standard }: { standard: boolean },
+  { showRateLimit }: { showRateLimit: boolean },
 ): Record<string, string> {
-  if (rates === undefined || rates.length === 0) return {};
   const headers: Record<string, string> = {};
+  if (rates === undefined || rates.length === 0) return headers;
   for (const of of ["requests", "tokens"] as const) {
     const [nearest] = rates.filter((rate) => rate.of === of).toSorted((a, b) => a.remaining - b.remaining);
     if (nearest === undefined) continue;
@@ -19,7 +19,7 @@ export function rateHeaders(
     headers[`x-ratelimit-remaining-${of}`] = String(nearest.remaining);
     headers[`x-ratelimit-reset-${of}`] = printDuration(nearest.resetMs);
   }
-  return standard ? { ...headers, ...standardHeaders(rates) } : headers;
+  return showRateLimit ? { ...headers, ...standardHeaders(rates) } : headers;
 }
 
 /** `RateLimit-Policy: "key-requests";q=20;w=60` and `RateLimit: "key-requests";r=19;t=3`, each of all limits. */

@@ -1,10 +1,10 @@
 // The receipt: one record behind the `gateway` object, the settlement and the usage row (specification 2.2: "the cost
 // figures equal the charge"). Its charge is printed from the bigint's decimal text, never through a float.
-import type { Evidence, IdempotencyRecord, Tier } from "../domain/gateway-object.ts";
+import type { Evidence, Tier } from "../domain/gateway-object.ts";
 import { type NanoUsd, usdJsonNumber } from "../domain/money.ts";
 import type { Release } from "../domain/release.ts";
 import type { Candidate, Hold } from "./hold.ts";
-import { generatedKey, idempotencyRecord } from "./idempotency.ts";
+import { generatedKey, type IdempotencyKey } from "./idempotency.ts";
 import { areCounts, type CostLine, costLines } from "../pricing/cost-lines.ts";
 import type { RequestRecord, TokenUsage } from "../ledger/ledger.ts";
 
@@ -29,7 +29,7 @@ export interface Cost {
 /** What is known while a request runs; each further member is known only later. */
 export interface Receipt {
   requestId: string;
-  idempotency: IdempotencyRecord;
+  idempotency: IdempotencyKey;
   route: Route | null;
   researchMode: boolean;
   attempts: number;
@@ -42,7 +42,7 @@ export function receiptOf(hold: Hold, candidate: Candidate | null, cost: Cost | 
   const release = (candidate ?? candidates[0])?.release;
   return {
     requestId,
-    idempotency: idempotencyRecord(idempotency),
+    idempotency,
     route: release ? routeOf(release) : null,
     researchMode,
     attempts: hold.attempts.length,
@@ -50,13 +50,22 @@ export function receiptOf(hold: Hold, candidate: Candidate | null, cost: Cost | 
   };
 }
 
-export const routeOf = (release: Release): Route => ({
-  publicModel: release.model,
-  provider: release.provider,
-  region: release.region,
-  releaseVersion: release.version,
-  tier: release.tier,
-});
+/** Made once for each release: every one of its answers carries it. */
+export function routeOf(release: Release): Route {
+  const known = ROUTES.get(release);
+  if (known !== undefined) return known;
+  const route: Route = {
+    publicModel: release.model,
+    provider: release.provider,
+    region: release.region,
+    releaseVersion: release.version,
+    tier: release.tier,
+  };
+  ROUTES.set(release, route);
+  return route;
+}
+
+const ROUTES = new WeakMap<Release, Route>();
 
 /** The receipt of a stored request, the same one that its answer carried (specification 2.2). */
 export function receiptOfRecord(record: RequestRecord, release: Release | null): Receipt {
@@ -65,7 +74,7 @@ export function receiptOfRecord(record: RequestRecord, release: Release | null):
     idempotencyKey === null ? generatedKey(requestId) : { value: idempotencyKey, callerSupplied: true };
   return {
     requestId,
-    idempotency: idempotencyRecord(idempotency),
+    idempotency,
     route: release && routeOf(release),
     researchMode: record.researchMode,
     attempts: record.attempts.length,
@@ -107,26 +116,32 @@ export function chargedTokens(
 /** Prints the `gateway` object as JSON text; members that are not known yet are left out. */
 export function printGateway(receipt: Receipt): string {
   const { requestId, idempotency, route, cost } = receipt;
-  let text = `{"request_id":${JSON.stringify(requestId)},"idempotency":${JSON.stringify(idempotency)}`;
-  if (route !== null) text += printRoute(route, receipt.researchMode);
-  if (cost !== null) text += `,"cost":${printCost(cost)}`;
-  return route === null ? `${text}}` : `${text},"attempts":${receipt.attempts}}`;
+  const { value, callerSupplied } = idempotency;
+  const known =
+    `{"request_id":${JSON.stringify(requestId)},"idempotency":{"key":${JSON.stringify(value)}` +
+    `,"caller_supplied":${callerSupplied},"cross_request_replay_safe":${callerSupplied}}`;
+  const priced = cost === null ? "" : printCost(cost);
+  if (route === null) return `${known}${priced}}`;
+  return `${known}${printedRoute(route)}${receipt.researchMode}}${priced},"attempts":${receipt.attempts}}`;
 }
 
-function printRoute(route: Route, researchMode: boolean): string {
+/** All that a release says of itself, up to the word whether this request is in Research Mode; printed once. */
+function printedRoute(route: Route): string {
+  const known = PRINTED.get(route);
+  if (known !== undefined) return known;
   const model = JSON.stringify(route.publicModel);
   const provider = JSON.stringify(route.provider);
-  return (
+  const text =
     `,"public_model":${model},"provider":${provider}` +
     `,"route":{"public_model":${model},"provider":${provider},"region":${JSON.stringify(route.region)},"release_version":${route.releaseVersion}}` +
-    `,"access":{"tier":"${route.tier}","research_mode":${researchMode}}`
-  );
+    `,"access":{"tier":"${route.tier}","research_mode":`;
+  PRINTED.set(route, text);
+  return text;
 }
 
-function printCost(cost: Cost): string {
-  return (
-    `{"input_tokens":${cost.inputTokens},"output_tokens":${cost.outputTokens}` +
-    `,"customer_charge_usd":${usdJsonNumber(cost.charge)},"currency":"USD"` +
-    `,"minimum_applied":${cost.minimumApplied},"evidence":"${cost.evidence}","lines":${JSON.stringify(cost.lines)}}`
-  );
-}
+const PRINTED = new WeakMap<Route, string>();
+
+const printCost = (cost: Cost): string =>
+  `,"cost":{"input_tokens":${cost.inputTokens},"output_tokens":${cost.outputTokens}` +
+  `,"customer_charge_usd":${usdJsonNumber(cost.charge)},"currency":"USD"` +
+  `,"minimum_applied":${cost.minimumApplied},"evidence":"${cost.evidence}","lines":${JSON.stringify(cost.lines)}}`;

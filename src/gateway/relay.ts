@@ -7,7 +7,7 @@ import { Failure } from "../providers/failure.ts";
 import { type Bill, costOf } from "./bill.ts";
 import type { ConcurrencySlot } from "../limits/concurrency.ts";
 import { StreamSession, type Ended } from "./stream-session.ts";
-import { asFailure, type Streaming } from "./dispatch.ts";
+import type { dispatchStream } from "./dispatch.ts";
 import { brokenStream, refusalOf } from "./failure-refusal.ts";
 import { EVENT_STREAM } from "./event-stream.ts";
 import type { StreamPrinter } from "./formats/format.ts";
@@ -31,7 +31,7 @@ export interface Relayed {
 
 export function relay(
   hold: Hold,
-  streaming: Promise<Streaming>,
+  streaming: Dispatched,
   also: Pick<Run, "callScope" | "slot" | "flight" | "progress" | "abandoned" | "gaveUp">,
 ): Relayed {
   const { printer, idempotency, head } = hold.admitted;
@@ -44,6 +44,8 @@ export function relay(
     leave: () => also.callScope.leave(),
   };
 }
+
+type Dispatched = ReturnType<typeof dispatchStream>;
 
 interface Run {
   hold: Hold;
@@ -58,14 +60,12 @@ interface Run {
   replay: ReplayBuffer;
 }
 
-async function* run(stream: Run, dispatched: Promise<Streaming>): AsyncGenerator<string, void, void> {
+async function* run(stream: Run, dispatched: Dispatched): AsyncGenerator<string, void, void> {
   const { hold, callScope, replay } = stream;
   let stopLogging = (): void => {};
   let session: StreamSession | null = null;
   try {
-    const streaming = await dispatched.catch((error: unknown) =>
-      error instanceof Refusal ? error : asFailure(error),
-    );
+    const streaming = await dispatched;
     if (streaming instanceof Error) {
       yield ended(stream, await failedEarly(stream, callScope.reason ?? streaming));
       return;

@@ -1,7 +1,7 @@
 // The requests of this process that run on a hold whose prompt was only bounded by its bytes, by organization: what can be
 // lowered when somebody would be refused because of them (docs/decisions/0022-running-holds-are-lowered.md).
 import type { Ledger } from "../ledger/ledger.ts";
-import { type Admitted, Hold, type NoteResolved } from "./hold.ts";
+import { type Admitted, type Candidate, Hold, type NoteResolved } from "./hold.ts";
 
 interface OfOrganization {
   holds: Set<Hold>;
@@ -15,6 +15,9 @@ interface OfOrganization {
 const OPENING_AT_MOST_MS = 200;
 const LOOK_MS = 2;
 
+const isCountable = ({ release }: Candidate): boolean => release.tokenizer !== "bytes";
+const NOBODY = (): void => {};
+
 export class RunningHolds {
   private readonly organizations = new Map<string, OfOrganization>();
 
@@ -25,31 +28,28 @@ export class RunningHolds {
 
   /** The hold of a request that was just admitted; the one who asked owns it. */
   open(admitted: Admitted): Hold {
-    const countable = admitted.candidates.some(({ release }) => release.tokenizer !== "bytes");
-    if (admitted.counted || !countable) return new Hold(admitted, this.ledger, () => {}, this.resolved);
-    const { organizationId } = admitted;
-    const own = this.ofOrganization(organizationId);
-    const hold = new Hold(
-      admitted,
-      this.ledger,
-      () => {
-        own.holds.delete(hold);
-        this.forgetIfEmpty(organizationId, own);
-      },
-      this.resolved,
-    );
-    own.holds.add(hold);
+    const lowerable = !admitted.counted && admitted.candidates.some(isCountable);
+    const hold = new Hold(admitted, this.ledger, lowerable ? this.ending : NOBODY, this.resolved);
+    if (lowerable) this.ofOrganization(admitted.organizationId).holds.add(hold);
     return hold;
   }
 
-  /** A hold is durable and will be opened; the returned function says that it was, or will not be. */
-  opening(organizationId: string): () => void {
+  private readonly ending = (hold: Hold): void => {
+    const { organizationId } = hold.admitted;
     const own = this.ofOrganization(organizationId);
-    own.opening += 1;
-    return () => {
-      own.opening -= 1;
-      this.forgetIfEmpty(organizationId, own);
-    };
+    own.holds.delete(hold);
+    this.forgetIfEmpty(organizationId, own);
+  };
+
+  /** A hold is durable and will be opened; `openingEnded` says that it was, or will not be. */
+  opening(organizationId: string): void {
+    this.ofOrganization(organizationId).opening += 1;
+  }
+
+  openingEnded(organizationId: string): void {
+    const own = this.ofOrganization(organizationId);
+    own.opening -= 1;
+    this.forgetIfEmpty(organizationId, own);
   }
 
   /** Waits a little for those that are being opened. */
@@ -60,14 +60,15 @@ export class RunningHolds {
   }
 
   private ofOrganization(organizationId: string): OfOrganization {
-    const own = this.organizations.get(organizationId) ?? { holds: new Set(), lowerings: 0, opening: 0 };
+    const known = this.organizations.get(organizationId);
+    if (known !== undefined) return known;
+    const own: OfOrganization = { holds: new Set(), lowerings: 0, opening: 0 };
     this.organizations.set(organizationId, own);
     return own;
   }
 
   private forgetIfEmpty(organizationId: string, own: OfOrganization): void {
-    if (own.holds.size === 0 && own.opening === 0 && this.organizations.get(organizationId) === own)
-      this.organizations.delete(organizationId);
+    if (own.holds.size === 0 && own.opening === 0) this.organizations.delete(organizationId);
   }
 
   /** Of an organization, or of one of its keys. */

@@ -62,7 +62,11 @@ export class StreamSession implements Progressing {
     private readonly streaming: Streaming,
   ) {
     const { request, organizationId, outputTokensMax, startedAtMs } = stream.hold.admitted;
-    this.delivered = new Delivered(streaming.candidate.release.tokenizer, outputTokensMax, organizationId);
+    this.delivered = new Delivered(
+      streaming.attempt.candidate.release.tokenizer,
+      outputTokensMax,
+      organizationId,
+    );
     this.progress = {
       usage: null,
       usageAt: 0,
@@ -75,8 +79,8 @@ export class StreamSession implements Progressing {
   /** The role, and what the first read brought. */
   first(): string {
     const { hold, frames } = this.stream;
-    const { candidate, first } = this.streaming;
-    return frames.begin(printGateway(receiptOf(hold, candidate, null))) + this.show(first);
+    const { attempt, first } = this.streaming;
+    return frames.begin(printGateway(receiptOf(hold, attempt.candidate, null))) + this.show(first);
   }
 
   /** The frames of the next read, perhaps none; null when the upstream has ended, failed or passed its maximum. */
@@ -97,7 +101,7 @@ export class StreamSession implements Progressing {
   }
 
   async count(): Promise<void> {
-    const { body, release } = this.streaming.candidate;
+    const { body, release } = this.streaming.attempt.candidate;
     const { organizationId } = this.stream.hold.admitted;
     const limits = { organizationId, lane: "progress", signal: this.ending.signal } as const;
     this.promptCount ??= promptTokensWithin(body, release, limits).then(({ kind, tokens }) => {
@@ -116,7 +120,7 @@ export class StreamSession implements Progressing {
     return {
       organizationId,
       requestId,
-      releaseDigest: this.streaming.candidate.release.digest,
+      releaseDigest: this.streaming.attempt.candidate.release.digest,
       promptTokens: this.promptTokens,
       deliveredTokens,
       attempts: hold.attempts,
@@ -149,7 +153,8 @@ export class StreamSession implements Progressing {
   /** Closes the upstream and prices what arrived. */
   async end(): Promise<Ended> {
     const { streaming, progress, failure, delivered } = this;
-    const { candidate } = streaming;
+    const { attempt } = streaming;
+    const { candidate } = attempt;
     this.ending.abort();
     this.noteEnd(failure);
     if (failure !== null || progress.unfinished.size > 0) await streaming.rest.return?.();
@@ -160,14 +165,15 @@ export class StreamSession implements Progressing {
       final: failure === null && progress.unfinished.size === 0 && progress.usageAt === delivered.characters,
       failed: failure !== null,
       overrun: this.overrun,
-      doubt: streaming.doubt,
+      attempt,
     });
     return { candidate, bill, failure, progress, ...this.finishes() };
   }
 
   /** Once: the first word about how the call went is the attempt's. */
   private noteEnd(failure: Failure | null): void {
-    if (!this.noted) this.streaming.ended(failure);
+    const { attempt, upstreamId } = this.streaming;
+    if (!this.noted) attempt.ended(failure, upstreamId());
     this.noted = true;
   }
 

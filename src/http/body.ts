@@ -28,6 +28,11 @@ export function checkJsonBody({ headers }: Request, limitBytes: number): void {
  */
 export async function readJsonBody(request: Request, terms: BodyTerms): Promise<Uint8Array> {
   checkJsonBody(request, terms.limitBytes);
+  return await readCheckedBody(request, terms);
+}
+
+/** The same of a request whose headers have been checked: they are not read again. */
+export async function readCheckedBody(request: Request, terms: BodyTerms): Promise<Uint8Array> {
   const room = terms.uploads.take(terms.account, declaredBytes(request.headers));
   try {
     if (request.headers.has("content-length")) return await request.bytes();

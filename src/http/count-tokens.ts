@@ -5,7 +5,7 @@ import type { Format } from "../gateway/formats/format.ts";
 import { messages } from "../gateway/formats/messages/messages.ts";
 import type { Handler } from "./context.ts";
 import { type QuestionPorts, questionOf } from "./question.ts";
-import { idHeaders } from "./reply.ts";
+import { withIds } from "./reply.ts";
 
 /** A message that is not answered needs no maximum. */
 const counted: Format = {
@@ -21,11 +21,11 @@ export function messageTokens(ports: QuestionPorts & { complete: CountTokensPort
   return async (context) => {
     const tokens = await counts.count(questionOf(counted, context, ports));
     return new Response(`{"input_tokens":${tokens}}`, {
-      headers: {
-        "content-type": "application/json",
-        "cache-control": "no-store",
-        ...idHeaders(messages, context.requestId),
-      },
+      headers: withIds(
+        { "content-type": "application/json", "cache-control": "no-store" },
+        messages,
+        context.requestId,
+      ),
     });
   };
 }

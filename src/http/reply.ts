@@ -21,9 +21,16 @@ export function replyJson(context: HttpContext, value: unknown, status = 200): R
 /** What an error answer needs of a surface. What is no surface speaks like chat completions. */
 export type ErrorFormat = Pick<Format, "printError" | "idHeader">;
 
-/** The headers by which a request is found again. */
-export const idHeaders = ({ idHeader }: ErrorFormat, requestId: string): Record<string, string> =>
-  idHeader === null ? { "x-request-id": requestId } : { "x-request-id": requestId, [idHeader]: requestId };
+/** Adds those by which a request is found again to an answer's own headers, which nobody else holds. */
+export function withIds(
+  headers: Record<string, string>,
+  { idHeader }: ErrorFormat,
+  requestId: string,
+): Record<string, string> {
+  headers["x-request-id"] = requestId;
+  if (idHeader !== null) headers[idHeader] = requestId;
+  return headers;
+}
 
 interface Beside {
   /** JSON text, or null for callers that showed no valid key. */
@@ -40,13 +47,16 @@ export function replyRefusal(
 ): Response {
   return new Response(format.printError(refusal, requestId, gateway), {
     status: refusal.status,
-    headers: {
-      ...JSON_HEADERS,
-      ...headers,
-      ...refusalHeaders(refusal),
-      ...(refusal.status === 401 && { "www-authenticate": "Bearer" }),
-      ...idHeaders(format, requestId),
-    },
+    headers: withIds(
+      {
+        ...JSON_HEADERS,
+        ...headers,
+        ...refusalHeaders(refusal),
+        ...(refusal.status === 401 && { "www-authenticate": "Bearer" }),
+      },
+      format,
+      requestId,
+    ),
   });
 }
 

@@ -5,11 +5,13 @@ import type { RequestLogEntry } from "../domain/request-log.ts";
 import { isOverloaded } from "../domain/overloaded.ts";
 import { Refusal } from "../domain/refusals.ts";
 import type { Followed } from "../gateway/attach.ts";
-import type { Format } from "../gateway/formats/format.ts";
-import { checkJsonBody, readJsonBody } from "./body.ts";
+import type { Format, HeaderOf } from "../gateway/formats/format.ts";
+import type { Incoming } from "../gateway/incoming.ts";
+import type { RequestTrace } from "../gateway/trace.ts";
+import { checkJsonBody, readCheckedBody } from "./body.ts";
 import type { HttpContext } from "./context.ts";
 import { requestLogEntry } from "./request-log-entry.ts";
-import { idHeaders, replyRefusal } from "./reply.ts";
+import { replyRefusal, withIds } from "./reply.ts";
 import { type EventStreams, STREAM_HEADERS } from "./sse.ts";
 import type { Uploads } from "../limits/uploads.ts";
 import type { Tracing } from "../tracing/tracing.ts";
@@ -44,82 +46,111 @@ export type SurfaceHandler = (context: SurfaceContext, inner?: Inner) => Promise
 type SurfaceContext = Pick<HttpContext, "request" | "requestId" | "receivedAtMs" | "setIdleTimeout">;
 
 export function surface(ports: SurfacePorts, format: Format): SurfaceHandler {
-  return async (context, inner) => {
-    try {
-      return await serve(ports, format, { context, inner });
-    } catch (error) {
-      if (isOverloaded(error)) ports.overloaded?.();
-      throw error;
-    }
-  };
+  return (context, inner) => serve(ports, format, { context, inner });
 }
 
 async function serve(
   ports: SurfacePorts,
   format: Format,
-  { context, inner }: { context: SurfaceContext; inner: Inner | undefined },
+  of: { context: SurfaceContext; inner: Inner | undefined },
 ): Promise<Response> {
-  const { request, requestId, receivedAtMs } = context;
-  if (ports.draining()) throw stopping();
-  context.setIdleTimeout(UPLOAD_SECONDS);
-  const authorization = inner?.authorization ?? authorizationOf(request.headers, format.credentialHeader);
-  const trace = ports.tracing?.begin(request.headers.get("traceparent"), receivedAtMs) ?? null;
-  const completion = await complete(ports.complete, {
-    format,
-    requestId,
-    receivedAtMs,
-    trace,
-    authorization,
-    idempotencyKey: request.headers.get("idempotency-key"),
-    header: (name) => request.headers.get(name),
-    lastEventId: request.headers.get("last-event-id"),
-    signal: request.signal,
-    checkBody: () => {
-      if (inner === undefined) checkJsonBody(request, ports.bodyBytes);
-    },
-    readBody: async (organizationId) => {
-      const terms = { uploads: ports.uploads, account: organizationId, limitBytes: ports.bodyBytes };
-      const body = inner?.body ?? (await readJsonBody(request, terms));
-      context.setIdleTimeout(0); // Bun would cut a silent answer without a word, and clients would pay again
-      return body;
-    },
-  });
-  const response = respond(ports, format, { context, completion }); // from here on a stream is pulled, so that its hold ends
-  if (trace !== null) ports.tracing?.concluded(trace, completion, { format, requestId });
+  try {
+    if (ports.draining()) throw stopping();
+    const arrived = new Arrived(ports, format, of);
+    const completion = await complete(ports.complete, arrived);
+    const response = respond(ports, arrived, completion); // from here on a stream is pulled, so that its hold ends
+    conclude(ports, arrived, completion);
+    return response;
+  } catch (error) {
+    if (isOverloaded(error)) ports.overloaded?.();
+    throw error;
+  }
+}
+
+/** What came over HTTP, as the line sees it: read where the line asks for it. */
+class Arrived implements Incoming {
+  readonly requestId: string;
+  readonly receivedAtMs: number;
+  readonly trace: RequestTrace | null;
+  readonly authorization: string | Credential | null;
+  readonly idempotencyKey: string | null;
+  readonly signal: AbortSignal;
+  readonly context: SurfaceContext;
+  private readonly body: Uint8Array | null;
+
+  constructor(
+    private readonly ports: SurfacePorts,
+    readonly format: Format,
+    { context, inner }: { context: SurfaceContext; inner: Inner | undefined },
+  ) {
+    const { request } = context;
+    const { headers } = request;
+    context.setIdleTimeout(UPLOAD_SECONDS);
+    this.context = context;
+    this.requestId = context.requestId;
+    this.receivedAtMs = context.receivedAtMs;
+    this.authorization = inner?.authorization ?? authorizationOf(headers, format.credentialHeader);
+    this.body = inner?.body ?? null;
+    this.trace = ports.tracing?.begin(headers.get("traceparent"), context.receivedAtMs) ?? null;
+    this.idempotencyKey = headers.get("idempotency-key");
+    this.signal = request.signal;
+  }
+
+  get header(): HeaderOf {
+    const { headers } = this.context.request;
+    return (name) => headers.get(name);
+  }
+
+  get lastEventId(): string | null {
+    return this.context.request.headers.get("last-event-id");
+  }
+
+  checkBody(): void {
+    if (this.body === null) checkJsonBody(this.context.request, this.ports.bodyBytes);
+  }
+
+  async readBody(organizationId: string): Promise<Uint8Array> {
+    const { uploads, bodyBytes: limitBytes } = this.ports;
+    const { request, setIdleTimeout } = this.context;
+    const body =
+      this.body ?? (await readCheckedBody(request, { uploads, account: organizationId, limitBytes }));
+    setIdleTimeout(0); // Bun would cut a silent answer without a word, and clients would pay again
+    return body;
+  }
+}
+
+/** Tells of what held nothing, and of what was refused. */
+function conclude(ports: SurfacePorts, arrived: Arrived, completion: Completion): void {
+  const { format, trace, context, authorization } = arrived;
+  if (trace !== null) ports.tracing?.concluded(trace, completion, arrived);
+  if (completion.kind === "answer" || completion.kind === "stream") return;
   const nowMs = ports.complete.clock.nowMs();
   const entry =
     ports.noteHeldNothing &&
     requestLogEntry(completion, { context, authorization, surface: format.surface, nowMs });
   if (entry) ports.noteHeldNothing?.(entry);
-  if (completion.kind === "refused") {
-    ports.refused?.(completion.refusal.code);
-    if (isOverloaded(completion.refusal)) ports.overloaded?.();
-  }
-  return response;
+  if (completion.kind !== "refused") return;
+  ports.refused?.(completion.refusal.code);
+  if (isOverloaded(completion.refusal)) ports.overloaded?.();
 }
 
 const stopping = (): Refusal =>
   new Refusal("overloaded", "The gateway is stopping. Send the request again.", { retryAfterMs: 1000 });
 
-function respond(
-  ports: SurfacePorts,
-  format: Format,
-  { context, completion }: { context: SurfaceContext; completion: Completion },
-): Response {
-  const { requestId } = context;
+function respond(ports: SurfacePorts, arrived: Arrived, completion: Completion): Response {
+  const { format, requestId } = arrived;
   switch (completion.kind) {
-    case "answer":
-      return new Response(completion.body, {
-        status: completion.status,
-        headers: { ...completion.headers, ...idHeaders(format, requestId) },
-      });
+    case "answer": {
+      const { body, status, headers } = completion;
+      return new Response(body, { status, headers: withIds(headers, format, requestId) });
+    }
     case "stream":
-      return streamed(ports, context, { ...completion, requestId, format });
+      return streamed(ports, arrived, { ...completion, requestId });
     case "follow":
-      return streamed(ports, context, { ...completion, format });
+      return streamed(ports, arrived, completion);
     case "replay": {
       const { status, headers, body, requestId: original } = completion.answer;
-      return new Response(body, { status, headers: { ...headers, ...idHeaders(format, original) } });
+      return new Response(body, { status, headers: withIds({ ...headers }, format, original) });
     }
     case "refused":
       return replyRefusal(requestId, completion.refusal, { ...completion, format });
@@ -128,17 +159,12 @@ function respond(
 
 function streamed(
   { streams, streamIdleMs }: SurfacePorts,
-  context: SurfaceContext,
-  {
-    relayed,
-    headers,
-    requestId,
-    format,
-  }: Pick<Followed, "relayed" | "headers" | "requestId"> & { format: Format },
+  { context, format }: Arrived,
+  { relayed, headers, requestId }: Pick<Followed, "relayed" | "headers" | "requestId">,
 ): Response {
   context.setIdleTimeout(Math.min(Math.ceil(streamIdleMs / 1000), IDLE_SECONDS_MAX));
   return new Response(streams.body(relayed, context.request.signal), {
-    headers: { ...headers, ...STREAM_HEADERS, ...idHeaders(format, requestId) },
+    headers: withIds({ ...headers, ...STREAM_HEADERS }, format, requestId),
   });
 }
 

@@ -26,7 +26,7 @@ export interface AdmissionPlan {
   tier: Tier;
   requiresPaid: boolean;
   /** Candidates in the order of trial; COMMIT 1 drops those that closed meanwhile. */
-  routes: { route: string; version: number; digest: string; expiresAtMs: number }[];
+  routes: readonly { route: string; version: number; digest: string; expiresAtMs: number }[];
   hold: NanoUsd;
   promptBound: number;
   /** Output ceiling × n. */
@@ -55,7 +55,7 @@ export interface AdmissionRequest {
   /** Holds of the same organization that are lowered in the same commit, before it is decided on credits and limit. */
   lowerings?: readonly Lowering[];
   /** Called when the hold is durable, should more have to happen before the request is admitted. */
-  held?: () => void;
+  held?(): void;
 }
 
 /** A running request whose prompt was counted: what it may still cost at most, and for how many prompt tokens. */

@@ -12,14 +12,29 @@ interface Figures {
   beside: () => string;
 }
 
+/** What each request adds to: the library makes texts of labels at each call, and is told only when somebody asks. */
+class Tally {
+  private readonly counts = new Map<string | number, Map<string, number>>();
+
+  add(first: string | number, second: string, by: number): void {
+    let own = this.counts.get(first);
+    if (own === undefined) this.counts.set(first, (own = new Map<string, number>()));
+    own.set(second, (own.get(second) ?? 0) + by);
+  }
+
+  *entries(): Generator<[first: string | number, second: string, count: number]> {
+    for (const [first, own] of this.counts) for (const [second, count] of own) yield [first, second, count];
+  }
+}
+
 export class Metrics {
   private readonly registry = new Registry();
-  private readonly responses = this.counter(
+  private readonly responses = this.tally(
     "tollgate_responses_total",
     "Responses by status, and by surface; none: of what is no surface.",
     ["status", "surface"],
   );
-  private readonly attempts = this.counter(
+  private readonly attempts = this.tally(
     "tollgate_attempts_total",
     "Calls by provider of the configuration and by how they ended: answered, or the class of failure.",
     ["provider", "outcome"],
@@ -96,13 +111,13 @@ export class Metrics {
 
   /** `surface` is of the formats served; null for what is none. */
   responded(status: number, surface: string | null): void {
-    this.responses.inc({ status: String(status), surface: surface ?? "none" });
+    this.responses.add(status, surface ?? "none", 1);
   }
 
   /** Begins series at zero that are known beforehand: what first appears as a 1 has no increase that an alert could see. */
   beginAtZero(of: Record<"providers" | "outcomes" | "doubts" | "losses", readonly string[]>): void {
     for (const provider of of.providers) {
-      for (const outcome of of.outcomes) this.attempts.inc({ provider, outcome }, 0);
+      for (const outcome of of.outcomes) this.attempts.add(provider, outcome, 0);
       for (const reason of of.doubts) this.doubts.inc({ provider, reason }, 0);
     }
     for (const reason of of.losses) this.droppedSpans.inc({ reason }, 0);
@@ -114,7 +129,7 @@ export class Metrics {
   }
 
   attempted(provider: string, outcome: string): void {
-    this.attempts.inc({ provider, outcome });
+    this.attempts.add(provider, outcome, 1);
   }
 
   overloaded(): void {
@@ -161,6 +176,22 @@ export class Metrics {
 
   private counter<L extends string>(name: string, help: string, labelNames: L[]): Counter<L> {
     return new Counter({ name, help, labelNames, registers: [this.registry] });
+  }
+
+  private tally(name: string, help: string, labels: [string, string]): Tally {
+    const tally = new Tally();
+    new Counter({
+      name,
+      help,
+      labelNames: labels,
+      registers: [this.registry],
+      collect() {
+        this.reset();
+        for (const [first, second, count] of tally.entries())
+          this.inc({ [labels[0]]: String(first), [labels[1]]: second }, count);
+      },
+    });
+    return tally;
   }
 
   private gauge(name: string, help: string, now: () => number): void {

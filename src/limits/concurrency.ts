@@ -5,7 +5,7 @@
 import type { CallerIds } from "../domain/credential.ts";
 import { Refusal } from "../domain/refusals.ts";
 import type { Clock } from "../lib/clock.ts";
-import { Shares } from "./shares.ts";
+import { Counts } from "./shares.ts";
 
 /** One request's place, from before its admission until it is settled or voided. */
 export interface ConcurrencySlot {
@@ -16,7 +16,22 @@ export interface ConcurrencySlot {
 const SHORTLY_MS = 1000;
 /** Who was turned away comes back within this, and finds what was given back meanwhile. */
 const WAITS_MS = 5000;
-const ALL = "all";
+
+class Slot implements ConcurrencySlot {
+  private held = true;
+
+  constructor(
+    private readonly counts: Counts,
+    private readonly organizationId: string,
+  ) {
+    counts.add(organizationId, 1);
+  }
+
+  done(): void {
+    if (this.held) this.counts.add(this.organizationId, -1);
+    this.held = false;
+  }
+}
 
 interface ConcurrencyPorts {
   /** Of all callers together. */
@@ -29,7 +44,7 @@ interface ConcurrencyPorts {
 }
 
 export class Concurrency {
-  private readonly shares = new Shares();
+  private readonly taken = new Counts();
   private readonly share: number;
   /** Until then somebody else waits. */
   private waitedForUntilMs = Number.NEGATIVE_INFINITY;
@@ -41,23 +56,17 @@ export class Concurrency {
   /** Why no request of this caller may start now: 429 where it has its share and others wait, 503 where all is taken. */
   refusal({ organizationId }: Pick<CallerIds, "organizationId">): Refusal | null {
     const nowMs = this.ports.clock.monotonicMs();
-    const hasItsShare = this.shares.takenOf(organizationId) >= this.share;
+    const hasItsShare = this.taken.of(organizationId) >= this.share;
     if (hasItsShare && nowMs < this.waitedForUntilMs)
       return this.refused("organization_share_percent", tooMany());
-    if (this.shares.takenOf(ALL) < this.ports.inProcess) return null;
+    if (this.taken.together < this.ports.inProcess) return null;
     if (!hasItsShare) this.waitedForUntilMs = nowMs + WAITS_MS;
     return this.refused("max_concurrent", full());
   }
 
   /** Takes a place, or says what `refusal` says. */
   take(caller: Pick<CallerIds, "organizationId">): ConcurrencySlot | Refusal {
-    return (
-      this.refusal(caller) ??
-      this.shares.take([
-        { of: caller.organizationId, most: null },
-        { of: ALL, most: null },
-      ])
-    );
+    return this.refusal(caller) ?? new Slot(this.taken, caller.organizationId);
   }
 
   private refused(limit: string, refusal: Refusal): Refusal {

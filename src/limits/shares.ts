@@ -25,6 +25,29 @@ export class TakenShares {
   }
 }
 
+/** What is taken of each id and of all together, for what every request takes: counted, nothing made. */
+export class Counts {
+  private readonly taken = new Map<string, number>();
+  private sum = 0;
+
+  of(id: string): number {
+    return this.taken.get(id) ?? 0;
+  }
+
+  get together(): number {
+    return this.sum;
+  }
+
+  /** Takes so much more; less than nothing gives it back. */
+  add(id: string, amount: number): void {
+    const now = this.of(id) + amount;
+    if (now < 0) throw new Error(`more was given back of ${id} than was taken`);
+    if (now === 0) this.taken.delete(id);
+    else this.taken.set(id, now);
+    this.sum += amount;
+  }
+}
+
 export class Shares {
   private readonly taken = new Map<string, number>();
 

@@ -2,7 +2,7 @@
 // Bounded for all together and for each account (an organization, a person, a management key), so that nobody's slow
 // uploads shut out the others. What is larger than the room left is refused unread; the front door then discards it.
 import { Refusal } from "../domain/refusals.ts";
-import { Shares, type TakenShares } from "./shares.ts";
+import { Counts } from "./shares.ts";
 
 /** One body's room, in bytes. */
 export interface Room {
@@ -11,8 +11,6 @@ export interface Room {
   /** The body has been read, or never will be. */
   release(): void;
 }
-
-const ALL = "all";
 
 interface UploadTerms {
   /** Of all bodies that are being received; an account has a quarter. */
@@ -24,7 +22,7 @@ interface UploadTerms {
 }
 
 export class Uploads {
-  private readonly shares = new Shares();
+  private readonly taken = new Counts();
   private readonly most: { together: number; share: number };
   private readonly refused: UploadTerms["refused"];
 
@@ -38,38 +36,43 @@ export class Uploads {
     return new UploadRoom(this, account, bytes);
   }
 
-  /** One piece of a room. Throws as `take` does. */
-  add(account: string, bytes: number): TakenShares {
-    const shares = [
-      { of: account, most: this.most.share },
-      { of: ALL, most: this.most.together },
-    ];
-    const passed = this.shares.passed(shares, bytes);
-    if (passed !== null) {
-      this.refused("upload_bytes");
-      throw passed.of === ALL ? full() : tooMuch();
-    }
-    return this.shares.take(shares, bytes);
+  /** So much more of it. Throws as `take` does. */
+  add(account: string, bytes: number): void {
+    const { taken, most } = this;
+    if (taken.of(account) + bytes > most.share) throw this.refusal(tooMuch());
+    if (taken.together + bytes > most.together) throw this.refusal(full());
+    taken.add(account, bytes);
+  }
+
+  giveBack(account: string, bytes: number): void {
+    this.taken.add(account, -bytes);
+  }
+
+  private refusal(refusal: Refusal): Refusal {
+    this.refused("upload_bytes");
+    return refusal;
   }
 }
 
 class UploadRoom implements Room {
-  private readonly pieces: TakenShares[];
+  private bytes = 0;
 
   constructor(
-    private readonly uploads: Pick<Uploads, "add">,
+    private readonly uploads: Pick<Uploads, "add" | "giveBack">,
     private readonly account: string,
     bytes: number,
   ) {
-    this.pieces = [uploads.add(account, bytes)];
+    this.grow(bytes);
   }
 
   grow(bytes: number): void {
-    this.pieces.push(this.uploads.add(this.account, bytes));
+    this.uploads.add(this.account, bytes);
+    this.bytes += bytes;
   }
 
   release(): void {
-    for (const piece of this.pieces.splice(0)) piece.done();
+    this.uploads.giveBack(this.account, this.bytes);
+    this.bytes = 0;
   }
 }
 

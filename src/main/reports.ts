@@ -13,11 +13,13 @@ export interface ReportsPorts {
 
 export const reportsOf =
   ({ health, metrics, log }: ReportsPorts): ReportOutcome =>
-  ({ release: { provider, route } }, failure, { requestId, outcome }) => {
+  ({ release }, failure, requestId, outcome) => {
+    const { provider, route } = release;
     metrics.attempted(provider, outcome);
-    const { words = null, status = null } = failure?.upstream ?? {};
-    health.report({ provider, route }, failure?.reason ?? null, words);
-    const about = { id: requestId, provider, route, status, words, why: failure?.message ?? null };
+    if (failure === null) return health.report(release, null);
+    const { words = null, status = null } = failure.upstream;
+    health.report(release, failure.reason, words);
+    const about = { id: requestId, provider, route, status, words, why: failure.message };
     switch (outcome) {
       case "quota":
         return log.error(

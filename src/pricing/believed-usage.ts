@@ -2,7 +2,7 @@
 // delivered (money.md §4, §6; providers.md §4). The one place where usage enters; every sum after it stays small.
 import type { Release } from "../domain/release.ts";
 import type { Price } from "../domain/price.ts";
-import { COUNTED_CLASSES, type TokenClass, type TokenClasses } from "../domain/token-classes.ts";
+import { COUNTED_CLASSES, type TokenClasses } from "../domain/token-classes.ts";
 import { partsOf, type TokenCounts } from "./cost-lines.ts";
 
 export interface ToldUsage extends TokenCounts {
@@ -37,7 +37,7 @@ export interface Believed<T extends TokenCounts> {
  */
 export function meteredUsage<T extends TokenClasses & { promptTokens: number; completionTokens: number }>(
   told: T,
-  { serviceTiers = {} }: Price,
+  { serviceTiers }: Price,
 ): ToldUsage {
   const { promptTokens, completionTokens, cachedTokens, reasoningTokens, serviceTier } = told;
   const usage: ToldUsage = { promptTokens, completionTokens, cachedTokens, reasoningTokens };
@@ -45,7 +45,8 @@ export function meteredUsage<T extends TokenClasses & { promptTokens: number; co
     const count = told[name];
     if (count !== null && count > 0) usage[name] = count;
   }
-  if (serviceTier !== null && Object.hasOwn(serviceTiers, serviceTier)) usage.serviceTier = serviceTier;
+  if (serviceTier !== null && serviceTiers !== undefined && Object.hasOwn(serviceTiers, serviceTier))
+    usage.serviceTier = serviceTier;
   return usage;
 }
 
@@ -55,8 +56,9 @@ export function believedUsage<T extends ToldUsage>(usage: T, quoted: Quoted): Be
   const promptTokens = Math.min(prompt, quoted.promptTokensMax);
   const completionTokens = Math.min(completion, quoted.outputTokensMax);
   const callsBeyond = calls > quoted.callsMax;
-  const within = { promptTokens, completionTokens, ...(callsBeyond && { calls: quoted.callsMax }) };
-  const believed = withParts({ ...usage, ...within });
+  const believed = { ...usage, promptTokens, completionTokens };
+  if (callsBeyond) believed.calls = quoted.callsMax;
+  cutParts(believed);
   const clamped = promptTokens < prompt || completionTokens < completion || callsBeyond;
   if (!clamped) return { usage: believed, told: null, clamped };
   const possible = (told: number, bound: number): number => (told <= quoted.windowTokens ? told : bound);
@@ -74,26 +76,17 @@ export function believedUsage<T extends ToldUsage>(usage: T, quoted: Quoted): Be
   return { usage: believed, told: beyond ? told : null, clamped };
 }
 
-const PARTS = {
-  audioInputTokens: "audio_input",
-  imageInputTokens: "image_input",
-  audioOutputTokens: "audio_output",
-  cacheWrite1hTokens: "cache_write_1h",
-} as const;
-
-/** Its classes, cut to its totals. */
-function withParts<T extends ToldUsage>(usage: T): T {
-  const { cachedTokens, reasoningTokens, cacheWriteTokens, completionTokens } = usage;
+/** Cuts its classes to its totals. */
+function cutParts(usage: ToldUsage): void {
   const parts = partsOf(usage);
-  const cut: T = {
-    ...usage,
-    cachedTokens: cachedTokens === null ? null : parts.cached_input,
-    reasoningTokens: reasoningTokens === null ? null : Math.min(reasoningTokens, completionTokens),
-  };
-  if (cacheWriteTokens !== undefined) cut.cacheWriteTokens = parts.cache_write + parts.cache_write_1h;
-  for (const [name, part] of Object.entries(PARTS) as [keyof typeof PARTS, TokenClass][])
-    if (usage[name] !== undefined) cut[name] = parts[part];
-  return cut;
+  if (usage.cachedTokens !== null) usage.cachedTokens = parts.cached_input;
+  if (usage.reasoningTokens !== null)
+    usage.reasoningTokens = Math.min(usage.reasoningTokens, usage.completionTokens);
+  if (usage.cacheWriteTokens !== undefined) usage.cacheWriteTokens = parts.cache_write + parts.cache_write_1h;
+  if (usage.cacheWrite1hTokens !== undefined) usage.cacheWrite1hTokens = parts.cache_write_1h;
+  if (usage.audioInputTokens !== undefined) usage.audioInputTokens = parts.audio_input;
+  if (usage.imageInputTokens !== undefined) usage.imageInputTokens = parts.image_input;
+  if (usage.audioOutputTokens !== undefined) usage.audioOutputTokens = parts.audio_output;
 }
 
 /** No tokenizer in use averages more characters per token over a whole answer; beyond it a count decides. */

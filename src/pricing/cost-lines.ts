@@ -43,6 +43,8 @@ export interface MeteredLine {
   count: number;
   /** What one costs, in the unit of `rates.ts`. */
   each: bigint;
+  /** What all of them cost. */
+  amount: bigint;
 }
 
 /** What is metered, at the rates of the tiers that it reached; a class of which there is nothing has no line. */
@@ -51,15 +53,25 @@ export function meteredLines(usage: TokenCounts, price: Price): MeteredLine[] {
   const { each } = rateCard(price, usage.promptTokens, usage.serviceTier ?? null);
   const lines: MeteredLine[] = [];
   for (const name of TOKEN_CLASSES)
-    if (parts[name] > 0) lines.push({ name, count: parts[name], each: each[name] });
+    if (parts[name] > 0) lines.push(meteredLine(name, parts[name], each[name]));
   const calls = whole(usage.calls ?? 0);
-  if (calls > 0) lines.push({ name: "calls", count: calls, each: finePerCall(price) });
+  if (calls > 0) lines.push(meteredLine("calls", calls, finePerCall(price)));
   return lines;
 }
 
+const meteredLine = (name: MeteredLine["name"], count: number, each: bigint): MeteredLine => ({
+  name,
+  count,
+  each,
+  amount: BigInt(count) * each,
+});
+
 /** The exact sum of lines. */
-export const fineSum = (lines: readonly MeteredLine[]): bigint =>
-  lines.reduce((sum, { count, each }) => sum + BigInt(count) * each, 0n);
+export function fineSum(lines: readonly MeteredLine[]): bigint {
+  let sum = 0n;
+  for (const { amount } of lines) sum += amount;
+  return sum;
+}
 
 /** As it is printed: amounts and rates are exact decimal strings of US dollars. */
 export interface CostLine {
@@ -84,8 +96,8 @@ export function costLines(usage: TokenCounts, price: Price, charge: NanoUsd): Co
   const lines: CostLine[] = [];
   for (const line of metered) lines.push(printLine(line, card));
   adjust(lines, "rounding", fineFromNano(worth) - sum);
-  adjust(lines, "request_minimum", fineFromNano(due - worth));
-  adjust(lines, "above_hold", fineFromNano(charge - due));
+  if (due !== worth) adjust(lines, "request_minimum", fineFromNano(due - worth));
+  if (charge !== due) adjust(lines, "above_hold", fineFromNano(charge - due));
   return lines;
 }
 
@@ -93,8 +105,8 @@ function adjust(lines: CostLine[], name: CostLine["class"], amount: bigint): voi
   if (amount !== 0n) lines.push({ class: name, amount_usd: decimalText(amount, FINE_PLACES) });
 }
 
-function printLine({ name, count, each }: MeteredLine, card: RateCard): CostLine {
-  const amount_usd = decimalText(BigInt(count) * each, FINE_PLACES);
+function printLine({ name, count, each, amount }: MeteredLine, card: RateCard): CostLine {
+  const amount_usd = decimalText(amount, FINE_PLACES);
   return name === "calls"
     ? { class: name, calls: count, usd_per_thousand: decimalText(each * 1000n, FINE_PLACES), amount_usd }
     : { class: name, tokens: count, usd_per_million: card.perMillion(name), amount_usd };
@@ -102,8 +114,11 @@ function printLine({ name, count, each }: MeteredLine, card: RateCard): CostLine
 
 /** Whether these are whole tokens at all; what is read from a damaged row may be none. */
 export function areCounts(usage: TokenCounts & { reasoningTokens?: unknown }): boolean {
-  const { serviceTier: _, ...counts } = usage;
-  return Object.values(counts).every((count) => count === null || isCount(count));
+  for (const name in usage) {
+    const count = usage[name as keyof typeof usage];
+    if (name !== "serviceTier" && count !== null && !isCount(count)) return false;
+  }
+  return true;
 }
 
 const isCount = (count: unknown): boolean => Number.isSafeInteger(count) && Number(count) >= 0;

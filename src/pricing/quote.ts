@@ -63,16 +63,14 @@ export function promptBound(size: PromptSize, release: FlatMaxima): number {
 export function quote(input: QuoteInput): Quote {
   const { releases, promptTokens: prompt } = input;
   const { maxTokens, n } = input.request;
-  const fits = (release: Release): boolean => prompt + (maxTokens ?? 1) <= release.contextWindow;
-  const fitting = releases.every(fits) ? releases : releases.filter(fits);
-  const [first, ...others] = fitting;
-  if (first === undefined) throw contextRefusal(releases, prompt, maxTokens);
-
-  let ceiling = ceilingOf(first, prompt, maxTokens);
-  for (const release of others) {
-    const other = ceilingOf(release, prompt, maxTokens);
-    if (other.tokens < ceiling.tokens) ceiling = other;
+  const fitting = fittingOf(releases, prompt + (maxTokens ?? 1));
+  let ceiling: Ceiling | null = null;
+  for (const release of fitting) {
+    const own = ceilingOf(release, prompt, maxTokens);
+    if (ceiling === null || own.tokens < ceiling.tokens) ceiling = own;
   }
+  if (ceiling === null) throw contextRefusal(releases, prompt, maxTokens);
+
   let hold = ZERO_USD;
   for (const release of fitting) {
     hold = maxUsd(hold, holdOf(release.price, prompt, ceiling.tokens * n));
@@ -84,6 +82,18 @@ export function quote(input: QuoteInput): Quote {
     hold,
     releases: fitting,
   };
+}
+
+/** Those whose window takes so many tokens: mostly all of them. */
+function fittingOf(releases: readonly Release[], tokens: number): readonly Release[] {
+  for (const { contextWindow } of releases)
+    if (contextWindow < tokens) return releases.filter((release) => release.contextWindow >= tokens);
+  return releases;
+}
+
+interface Ceiling {
+  tokens: number;
+  source: OutputTokensSource;
 }
 
 /** The most that these tokens can cost at this price, calls included: nano-USD. `outputTokens` counts all choices together. */
@@ -131,11 +141,7 @@ function payableTokens(
   return output === 0n ? Number.MAX_SAFE_INTEGER : Number(left / output / BigInt(n));
 }
 
-function ceilingOf(
-  release: Release,
-  promptTokens: number,
-  maxTokens: number | null,
-): { tokens: number; source: OutputTokensSource } {
+function ceilingOf(release: Release, promptTokens: number, maxTokens: number | null): Ceiling {
   if (maxTokens !== null) {
     return maxTokens <= release.maxOutputTokens
       ? { tokens: maxTokens, source: "request" }

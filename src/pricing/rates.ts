@@ -16,8 +16,10 @@ export const FINE_PLACES = 24;
 /** Of one token, for a rate per 10⁶ of them. */
 const FACTOR_ONE = 1_000_000_000n;
 
+const UPWARD = FINE_PER_NANO - 1n;
+
 /** Whole nano-USD, rounded up: once, over a whole sum. */
-export const nanoFromFine = (fine: bigint): NanoUsd => nanoUsd((fine + FINE_PER_NANO - 1n) / FINE_PER_NANO);
+export const nanoFromFine = (fine: bigint): NanoUsd => nanoUsd((fine + UPWARD) / FINE_PER_NANO);
 export const fineFromNano = (amount: bigint): bigint => amount * FINE_PER_NANO;
 
 /** What one token of each class costs, and how that is printed. */
@@ -45,9 +47,11 @@ export function rateCard(price: Price, promptTokens: number, serviceTier: string
   const rates = price.tiers?.findLast(({ abovePromptTokens }) => promptTokens > abovePromptTokens) ?? price;
   const factor = factorOf(price, serviceTier);
   if (factor !== FACTOR_ONE) return new RateCard(rates, factor);
-  const kept = PLAIN.get(rates) ?? new RateCard(rates, factor);
-  PLAIN.set(rates, kept);
-  return kept;
+  const kept = PLAIN.get(rates);
+  if (kept !== undefined) return kept;
+  const card = new RateCard(rates, factor);
+  PLAIN.set(rates, card);
+  return card;
 }
 
 /** What one paid call costs; tiers are about tokens. */
@@ -73,9 +77,11 @@ export interface DearestRates {
  */
 export function dearestRates(price: Price, promptTokens: number): DearestRates {
   if (price.tiers !== undefined) return dearestUpTo(price, promptTokens);
-  const kept = DEAREST.get(price) ?? dearestUpTo(price, promptTokens);
-  DEAREST.set(price, kept);
-  return kept;
+  const kept = DEAREST.get(price);
+  if (kept !== undefined) return kept;
+  const dearest = dearestUpTo(price, promptTokens);
+  DEAREST.set(price, dearest);
+  return dearest;
 }
 
 /** Of prices without tiers, which are the same for every prompt. */

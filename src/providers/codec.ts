@@ -39,7 +39,7 @@ export interface Codec<Event> {
   readonly idHeader: string;
   /** The body of a call, of validated fields only; what it prints is what is priced. */
   prepare(draft: CallDraft): OutgoingBody;
-  /** Where a call goes, below the base URL, and the headers of its shape. The body is `call.body`. */
+  /** Where a call goes, below the base URL, and the headers of its shape, made for it: others join them. The body is `call.body`. */
   target(call: ProviderCall): { path: string; headers: Record<string, string> };
   /** Where a prompt is counted for nothing: the address of such a call, and its answer, null for what is none. */
   readonly counting?: {

@@ -12,45 +12,44 @@ export function answerOf(text: string, reader: Omit<AnswerReader<never>, "event"
     throw new Failure("broken", "unknown", "the upstream's answer lacks a choice", { id: reader.id });
   reader.close(parts);
   const { id: upstreamId, vectors } = reader;
-  return { ...answerOfParts(parts), upstreamId, ...(vectors !== undefined && { vectors }) };
+  const { choices, usage } = answerOfParts(parts);
+  return vectors === undefined ? { choices, usage, upstreamId } : { choices, usage, upstreamId, vectors };
 }
 
 /** The choices and the last usage that parts tell. */
 export function answerOfParts(parts: readonly Part[]): Omit<Answer, "upstreamId"> {
-  const answers = new Map<number, AnswerChoice>();
+  const choices: AnswerChoice[] = [];
   let usage: ProviderUsage | null = null;
   for (const part of parts) {
     if (part.type === "usage") usage = part.usage;
-    else if (part.type !== "native") add(choiceOf(answers, part.choice), part);
+    else if (part.type !== "native") add(choiceOf(choices, part.choice), part);
   }
-  return {
-    choices: [...answers.values()].toSorted((a, b) => a.index - b.index),
-    usage,
-  };
+  return { choices: choices.length < 2 ? choices : choices.toSorted(byIndex), usage };
 }
 
-function choiceOf(answers: Map<number, AnswerChoice>, index: number): AnswerChoice {
-  let choice = answers.get(index);
-  if (choice === undefined) {
-    choice = {
-      index,
-      content: null,
-      refusal: null,
-      reasoning: null,
-      toolCalls: [],
-      annotations: null,
-      logprobs: null,
-      finishReason: "stop",
-    };
-    answers.set(index, choice);
-  }
+const byIndex = (a: AnswerChoice, b: AnswerChoice): number => a.index - b.index;
+
+/** There are a few at most. */
+function choiceOf(choices: AnswerChoice[], index: number): AnswerChoice {
+  for (const choice of choices) if (choice.index === index) return choice;
+  const choice: AnswerChoice = {
+    index,
+    content: null,
+    refusal: null,
+    reasoning: null,
+    toolCalls: [],
+    annotations: null,
+    logprobs: null,
+    finishReason: "stop",
+  };
+  choices.push(choice);
   return choice;
 }
 
 function add(choice: AnswerChoice, part: Exclude<Part, { type: "usage" | "native" }>): void {
   switch (part.type) {
     case "text":
-      choice.content = (choice.content ?? "") + part.text;
+      choice.content = choice.content === null ? part.text : choice.content + part.text;
       choice.logprobs = part.logprobs ?? null;
       return;
     case "refusal":

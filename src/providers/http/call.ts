@@ -17,40 +17,62 @@ const ENDED = /security token [\w ]{0,60}\b(?:expired|invalid)\b/i;
 /** What a request goes through; `codec` says whose it is, and reads why it was refused. */
 export interface CallChannel {
   connectProbe: ConnectProbe;
-  timeouts: CallTimeouts;
   codec: ErrorCodec & Pick<Codec<unknown>, "authorize">;
 }
 
-/** A reply with status 200 and its unread body; `secrets` must not be kept of any word in it. */
+/** A reply with status 200 and its unread body, and the headers that proved whose call it was. */
 export interface Replied {
   reply: Response;
-  secrets: readonly string[];
+  proof: Readonly<Record<string, string>>;
 }
 
-/** Throws `Failure` for everything but a reply with status 200. */
-export async function send(outgoing: Outgoing, channel: CallChannel): Promise<Replied> {
-  const { connectProbe, timeouts, codec } = channel;
+/** Throws `Failure` for everything but a reply with status 200. The headers are this call's own: its proof joins them. */
+export async function send(
+  outgoing: Outgoing,
+  { connectProbe, codec }: CallChannel,
+  timeouts: CallTimeouts,
+): Promise<Replied> {
+  const { method, headers, body } = outgoing;
   const probing = timeouts.reason === null ? connectProbe.check() : null;
   const unreachable = probing === null ? null : await untilCut(probing, timeouts);
   if (unreachable !== null) throw unreachable;
   if (timeouts.reason !== null) throw unsent(timeouts.reason);
-  const proving = proofOf(outgoing, channel);
+  const proving = proofOf(outgoing, codec, timeouts);
   const proof = proving instanceof Promise ? await proving : proving;
-  const reply = await dispatched(outgoing, { ...outgoing.headers, ...proof }, channel);
-  if (outgoing.body !== undefined) crashPoint("after_request_bytes"); // a probe has no body
+  let reply: Response;
+  try {
+    reply = await fetch(outgoing.url, {
+      method,
+      headers: Object.assign(headers, proof),
+      body: body ?? null,
+      redirect: "manual",
+      proxy: false,
+      timeout: false, // CallTimeouts decides
+      signal: timeouts.signal,
+    });
+  } catch (error) {
+    if (timeouts.reason !== null) throw timeouts.reason;
+    connectProbe.suspect();
+    throw failureOfSocket(error);
+  }
+  if (body !== undefined) crashPoint("after_request_bytes"); // a probe has no body
   connectProbe.answered();
-  const secrets = Object.values(proof).map((value) => value.replace(/^bearer /i, ""));
-  if (reply.status === 200) return { reply, secrets };
+  if (reply.status === 200) return { reply, proof };
   const refusal = await refusalText(reply, timeouts);
   if (reply.status === 401 || (reply.status === 403 && ENDED.test(refusal ?? "")))
     codec.authorize.refused?.();
-  throw failureOfReply(reply, refusal, { secrets, codec });
+  throw failureOfReply(reply, refusal, { secrets: secretsIn(proof), codec });
 }
+
+/** What must not be kept of any word of an upstream that was shown this. */
+export const secretsIn = (proof: Replied["proof"]): readonly string[] =>
+  Object.values(proof).map((value) => value.replace(/^bearer /i, ""));
 
 /** Headers that prove whose call it is; without them nothing is sent. */
 function proofOf(
   outgoing: Outgoing,
-  { codec, timeouts }: CallChannel,
+  codec: CallChannel["codec"],
+  timeouts: CallTimeouts,
 ): Record<string, string> | Promise<Record<string, string>> {
   try {
     const proof = codec.authorize(outgoing, timeouts.signal);
@@ -79,28 +101,6 @@ async function untilCut<T>(step: Promise<T>, { signal }: CallTimeouts): Promise<
 const unsent = ({ reason, message, upstream }: Failure): Failure =>
   new Failure(reason, "no", `${message}, nothing sent`, upstream);
 
-async function dispatched(
-  { url, method, body }: Outgoing,
-  headers: Record<string, string>,
-  { connectProbe, timeouts }: CallChannel,
-): Promise<Response> {
-  try {
-    return await fetch(url, {
-      method,
-      headers,
-      ...(body !== undefined && { body }),
-      redirect: "manual",
-      proxy: false,
-      timeout: false, // CallTimeouts decides
-      signal: timeouts.signal,
-    });
-  } catch (error) {
-    if (timeouts.reason !== null) throw timeouts.reason;
-    connectProbe.suspect();
-    throw failureOfSocket(error);
-  }
-}
-
 /** The body of a refusing reply; null when it was cut or stalled, so that the reply is not complete. */
 async function refusalText(reply: Response, timeouts: CallTimeouts): Promise<string | null> {
   const timer = setTimeout(() => void reply.body?.cancel().catch(() => {}), ERROR_BODY_MS);
@@ -128,9 +128,10 @@ export async function readBounded(
   reply: Response,
   { bytesMax, timeouts }: { bytesMax: number; timeouts: Pick<CallTimeouts, "reason"> },
 ): Promise<string> {
-  const length = reply.headers.get("content-length");
+  const { headers } = reply;
+  const length = headers.get("content-length");
   // Beside either of these a length is no bound: chunks end where they say so, whatever stands in `content-length`.
-  const plain = ["content-encoding", "transfer-encoding"].every((name) => reply.headers.get(name) === null);
+  const plain = !headers.has("content-encoding") && !headers.has("transfer-encoding");
   try {
     if (plain && length !== null && Number(length) <= bytesMax) return await reply.text();
     return await readCounting(reply, bytesMax);

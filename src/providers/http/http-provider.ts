@@ -5,7 +5,7 @@ import { Failure } from "../failure.ts";
 import { NativeReader } from "../native.ts";
 import type { Answer, CountCall, Provider, ProviderCall, ProviderStream } from "../provider.ts";
 import { answerOf } from "./answer.ts";
-import { readBounded, send, TooLarge } from "./call.ts";
+import { readBounded, secretsIn, send, TooLarge } from "./call.ts";
 import { readParts } from "./events.ts";
 import { ConnectProbe } from "./probe.ts";
 import { CallTimeouts, type Timeouts } from "./timeouts.ts";
@@ -30,6 +30,7 @@ export function httpProvider<Event>(upstream: ProviderAddress, codec: Codec<Even
     ...upstream,
     baseUrl: upstream.baseUrl.replace(/\/+$/, ""),
     codec,
+    wholeTimeouts: { ...upstream.timeouts, firstTokenMs: upstream.timeouts.totalMs },
     connectProbe: new ConnectProbe(upstream.baseUrl, upstream.timeouts.connectMs),
   };
   return {
@@ -47,15 +48,16 @@ export function httpProvider<Event>(upstream: ProviderAddress, codec: Codec<Even
 }
 
 interface Line<Event> extends ProviderAddress {
+  /** Of a whole answer: its first word may come at its end. */
+  wholeTimeouts: Pick<Timeouts, "firstTokenMs" | "idleMs" | "totalMs">;
   codec: Codec<Event>;
   connectProbe: ConnectProbe;
 }
 
 async function complete<Event>(line: Line<Event>, call: ProviderCall): Promise<Answer> {
-  const { totalMs, idleMs } = line.timeouts;
-  const timeouts = new CallTimeouts(call.signal, { firstTokenMs: totalMs, idleMs, totalMs });
+  const timeouts = new CallTimeouts(call.signal, line.wholeTimeouts);
   try {
-    const { reply } = await send(outgoing(line, call), { ...line, timeouts });
+    const { reply } = await send(outgoing(line, call), line, timeouts);
     const text = await readBounded(reply, { bytesMax: ANSWER_BYTES_MAX, timeouts });
     const reader = line.codec.reader(call);
     const answer = answerOf(text, reader);
@@ -71,13 +73,13 @@ async function complete<Event>(line: Line<Event>, call: ProviderCall): Promise<A
 async function stream<Event>(line: Line<Event>, call: ProviderCall): Promise<ProviderStream> {
   const timeouts = new CallTimeouts(call.signal, line.timeouts);
   try {
-    const { reply, secrets } = await send(outgoing(line, call), { ...line, timeouts });
+    const { reply, proof } = await send(outgoing(line, call), line, timeouts);
     await requireStream(reply);
     const reader = streamReader(line.codec, call);
     const framing = line.codec.framing();
     return {
       upstreamId: () => reader.id,
-      parts: readParts(reply, { framing, reader, timeouts, secrets }),
+      parts: readParts(reply, { framing, reader, timeouts, secrets: secretsIn(proof) }),
     };
   } catch (error) {
     timeouts.end();
@@ -104,7 +106,7 @@ async function countTokens<Event>(line: Line<Event>, call: CountCall): Promise<n
       body,
       headers: { ...headers, ...OURS, "x-request-id": call.requestId },
     };
-    const { reply } = await send(counted, { ...line, timeouts });
+    const { reply } = await send(counted, line, timeouts);
     const tokens = counting.read(await readBounded(reply, { bytesMax: COUNT_BYTES_MAX, timeouts }));
     if (tokens !== null) return tokens;
     throw new Failure("broken", "unknown", "the upstream did not say a count");
@@ -148,7 +150,7 @@ async function answers<Event>(line: Line<Event>, timeouts: CallTimeouts): Promis
   }
   try {
     const url = `${line.baseUrl}${line.probePath}`;
-    const { reply } = await send({ url, method: "GET", headers: OURS }, { ...line, timeouts });
+    const { reply } = await send({ url, method: "GET", headers: { ...OURS } }, line, timeouts);
     await reply.body?.cancel();
   } catch (error) {
     const alive =
@@ -161,19 +163,9 @@ const OURS = { "accept-encoding": "identity", "user-agent": "tollgate" } as cons
 
 function outgoing<Event>({ baseUrl, codec, traceparent }: Line<Event>, call: ProviderCall): Outgoing {
   const { path, headers } = codec.target(call);
-  return {
-    url: `${baseUrl}${path}`,
-    method: "POST",
-    body: call.body.print(call.outputCeiling),
-    headers: {
-      ...headers,
-      ...OURS,
-      "x-request-id": call.requestId,
-      "x-tollgate-attempt": String(call.attempt),
-      ...(traceparent === true && call.traceparent ? { traceparent: call.traceparent } : UNTRACED),
-    },
-  };
+  Object.assign(headers, OURS);
+  headers["x-request-id"] = call.requestId;
+  headers["x-tollgate-attempt"] = String(call.attempt);
+  if (traceparent === true && call.traceparent) headers["traceparent"] = call.traceparent;
+  return { url: `${baseUrl}${path}`, method: "POST", body: call.body.print(call.outputCeiling), headers };
 }
-
-/** Made once: what is spread into the headers of every call. */
-const UNTRACED = {} as const;

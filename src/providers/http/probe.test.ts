@@ -21,7 +21,7 @@ test("who gives up while the host is silent has sent nothing", async () => {
   const connectProbe = new ConnectProbe(upstream.url, 5000, never);
   const codec = openAiCodec({ family: "acme", authorize: () => ({}), dialect: DIALECTS.openai });
   const failure = failureOf(
-    send({ url: upstream.url, method: "POST", headers: {} }, { connectProbe, timeouts, codec }),
+    send({ url: upstream.url, method: "POST", headers: {} }, { connectProbe, codec }, timeouts),
   );
   abort.abort();
   expect(await failure).toMatchObject({ reason: "aborted", executed: "no" });

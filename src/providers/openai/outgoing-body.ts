@@ -84,24 +84,20 @@ function bodyFields(draft: CallDraft, to: Hearer & { known: readonly string[] })
   const { parallel_tool_calls: parallel, ...forwarded } = only(request.forwarded, known);
   const messages: Fields["messages"] = [];
   for (const message of request.messages) messages.push(outgoingMessage(message, to));
-  return {
-    model: release.upstreamModel,
-    messages,
-    ...forwarded,
-    ...only(draft.identifiers, known),
-    ...(request.tools.length > 0 && toolFields(request, parallel)),
-    ...sampling(draft),
-    ...(request.responseFormat !== null && { response_format: request.responseFormat }),
-    ...(request.stream && {
-      stream: true,
-      ...(known.includes("stream_options") && { stream_options: { include_usage: true } }),
-    }),
-  };
+  const fields: Fields = { model: release.upstreamModel, messages };
+  Object.assign(fields, forwarded, only(draft.identifiers, known));
+  if (request.tools.length > 0) Object.assign(fields, toolFields(request, parallel));
+  addSampling(fields, draft);
+  if (request.responseFormat !== null) fields["response_format"] = request.responseFormat;
+  if (!request.stream) return fields;
+  fields["stream"] = true;
+  if (known.includes("stream_options")) fields["stream_options"] = { include_usage: true };
+  return fields;
 }
 
 /** The fields that the upstream knows. */
 function only<T extends object>(fields: T, known: readonly string[]): T {
-  if (namesUnknown(fields, known).length === 0) return fields;
+  if (knowsAll(fields, known)) return fields;
   return Object.fromEntries(Object.entries(fields).filter(([name]) => known.includes(name))) as T;
 }
 
@@ -109,12 +105,16 @@ function only<T extends object>(fields: T, known: readonly string[]): T {
 const ignoredFields = (
   { forwarded, identifiers }: ChatRequest,
   known: readonly string[],
-): readonly string[] => namesUnknown(identifiers, known, namesUnknown(forwarded, known));
+): readonly string[] =>
+  knowsAll(forwarded, known) && knowsAll(identifiers, known)
+    ? NONE
+    : [...Object.keys(forwarded), ...Object.keys(identifiers)].filter((name) => !known.includes(name));
 
-/** Appends the names of fields that are not known. */
-function namesUnknown(fields: object, known: readonly string[], names: string[] = []): string[] {
-  for (const name in fields) if (!known.includes(name)) names.push(name);
-  return names;
+const NONE: readonly string[] = [];
+
+function knowsAll(fields: object, known: readonly string[]): boolean {
+  for (const name in fields) if (!known.includes(name)) return false;
+  return true;
 }
 
 /** Only beside tools: upstreams refuse a choice, or a word on parallel calls, where there are none. */
@@ -126,14 +126,12 @@ function toolFields({ tools, toolChoice }: ChatRequest, parallel: boolean | unde
   };
 }
 
-function sampling({ request, reasoningEffort, temperature }: CallDraft): object {
-  return {
-    ...(temperature !== null && { temperature }),
-    ...(reasoningEffort !== null && { reasoning_effort: reasoningEffort }),
-    ...(request.n > 1 && { n: request.n }),
-    ...(request.stop.length > 0 && { stop: request.stop }),
-    ...appliedFields(request.applied),
-  };
+function addSampling(fields: Fields, { request, reasoningEffort, temperature }: CallDraft): void {
+  if (temperature !== null) fields["temperature"] = temperature;
+  if (reasoningEffort !== null) fields["reasoning_effort"] = reasoningEffort;
+  if (request.n > 1) fields["n"] = request.n;
+  if (request.stop.length > 0) fields["stop"] = request.stop;
+  Object.assign(fields, appliedFields(request.applied));
 }
 
 /** In the table's order, whichever the caller's: what the upstream does not know was refused (`releases/fit.ts`). */

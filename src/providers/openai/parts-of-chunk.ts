@@ -78,10 +78,14 @@ export class ChunkReader implements AnswerReader<string> {
 
   /** Appends what stands at the end of the answer. Throws `Failure` for a tool call without a name. */
   close(parts: Part[]): void {
-    for (const tools of this.tools?.values() ?? []) tools.close();
-    for (const [choice, reason] of [...this.finishes].toSorted(([a], [b]) => a - b)) {
-      const annotations = this.annotations?.get(choice)?.list ?? [];
-      if (annotations.length > 0) parts.push({ type: "annotations", choice, annotations });
+    if (this.tools !== null) for (const tools of this.tools.values()) tools.close();
+    const finished = [...this.finishes.keys()];
+    if (finished.length > 1) finished.sort((a, b) => a - b);
+    for (const choice of finished) {
+      const reason = this.finishes.get(choice) ?? "stop";
+      const annotations = this.annotations?.get(choice)?.list;
+      if (annotations !== undefined && annotations.length > 0)
+        parts.push({ type: "annotations", choice, annotations });
       parts.push({ type: "finish", choice, reason: this.finishOf(choice, reason) });
     }
   }
@@ -95,7 +99,7 @@ export class ChunkReader implements AnswerReader<string> {
     if (typeof index !== "number" || !Number.isInteger(index)) return;
     if (index < 0 || index >= this.options.choices) return;
     const delta = choice["delta"] ?? choice["message"];
-    if (isObject(delta)) this.readDelta(index, delta, { choice, parts });
+    if (isObject(delta)) this.readDelta(choice, index, delta, parts);
     const word = choice["finish_reason"];
     if (typeof word !== "string" || word === "") return;
     const reason = readFinishReason(word);
@@ -103,9 +107,10 @@ export class ChunkReader implements AnswerReader<string> {
   }
 
   private readDelta(
+    choice: Record<string, unknown>,
     index: number,
     delta: Record<string, unknown>,
-    { choice, parts }: { choice: Record<string, unknown>; parts: Part[] },
+    parts: Part[],
   ): void {
     const reasoning = readReasoning(delta);
     if (reasoning !== "") parts.push({ type: "reasoning", choice: index, text: reasoning });

@@ -1,7 +1,7 @@
 // Usage as providers of the OpenAI shape report it → the figures that are metered (wire.md §8.2). Where the total is
 // not prompt + completion, the larger completion stands: either hidden reasoning was left out of it, or the total is
 // wrong. What of that may be believed is decided by the quote and by what was delivered, not here.
-import { NO_CLASSES, serviceTierOf } from "../../domain/token-classes.ts";
+import { serviceTierOf } from "../../domain/token-classes.ts";
 import { isObject } from "../http/json.ts";
 import type { ProviderUsage } from "../provider.ts";
 
@@ -29,21 +29,20 @@ export function readUsage(value: unknown, serviceTier: unknown = null): Provider
   // Sound has a price of its own, so it is cut last.
   const spoken = atMost(count(inside(completion, "audio_tokens")), completionTokens);
   // Each is cut to what the classes before it leave: a cached image is counted as cached, as it is priced.
-  let left = promptTokens;
-  const part = (told: number | null): number | null => {
-    if (told === null) return null;
-    const counted = Math.min(told, left);
-    left -= counted;
-    return counted;
-  };
+  const cachedTokens = atMost(cached, promptTokens);
+  let left = promptTokens - (cachedTokens ?? 0);
+  const cacheWriteTokens = atMost(written, left);
+  left -= cacheWriteTokens ?? 0;
+  const audioInputTokens = atMost(count(inside(prompt, "audio_tokens")), left);
+  left -= audioInputTokens ?? 0;
   return {
     promptTokens,
     completionTokens,
-    ...NO_CLASSES,
-    cachedTokens: part(cached),
-    cacheWriteTokens: part(written),
-    audioInputTokens: part(count(inside(prompt, "audio_tokens"))),
-    imageInputTokens: part(count(inside(prompt, "image_tokens"))),
+    cachedTokens,
+    cacheWriteTokens,
+    cacheWrite1hTokens: null,
+    audioInputTokens,
+    imageInputTokens: atMost(count(inside(prompt, "image_tokens")), left),
     reasoningTokens: atMost(reasoning, completionTokens - (spoken ?? 0)),
     audioOutputTokens: spoken,
     calls: callsOf(value),

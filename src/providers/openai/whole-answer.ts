@@ -8,13 +8,15 @@ export function wholeAsChunk(text: string): Record<string, unknown> {
   const body = readObject(text, "the upstream answered 200 with something");
   if (body["error"] || body["object"] === "error")
     throw new Failure("broken", "unknown", "the upstream answered 200 with an error body");
-  const choices = Array.isArray(body["choices"]) ? (body["choices"] as unknown[]) : [];
-  return { ...body, choices: choices.filter(isObject).map(completed) };
+  const choices = Array.isArray(body["choices"]) ? (body["choices"] as unknown[]).filter(isObject) : [];
+  choices.forEach(complete);
+  body["choices"] = choices;
+  return body;
 }
 
 /** A whole body is its own proof of an end, so a missing or unreadable reason is `stop`; a missing index is the place in the list. */
-const completed = (choice: Record<string, unknown>, place: number): Record<string, unknown> => ({
-  ...choice,
-  index: choice["index"] ?? place,
-  finish_reason: typeof choice["finish_reason"] === "string" ? choice["finish_reason"] || "stop" : "stop",
-});
+function complete(choice: Record<string, unknown>, place: number): void {
+  choice["index"] ??= place;
+  if (typeof choice["finish_reason"] !== "string" || choice["finish_reason"] === "")
+    choice["finish_reason"] = "stop";
+}

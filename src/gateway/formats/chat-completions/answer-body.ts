@@ -19,44 +19,39 @@ export function printAnswer(head: AnswerHead, answer: Answer, { usage, gateway }
 /** `usage`: totals are always the sum; details only when the provider told them, beside cached and reasoning only those that there are. */
 export function printUsage(usage: TokenUsage): string {
   const { promptTokens, completionTokens } = usage;
-  let text = `{"prompt_tokens":${promptTokens},"completion_tokens":${completionTokens},"total_tokens":${promptTokens + completionTokens}`;
-  text += printDetails("prompt_tokens_details", {
-    cached_tokens: usage.cachedTokens,
-    cache_write_tokens: usage.cacheWriteTokens,
-    audio_tokens: usage.audioInputTokens,
-  });
-  text += printDetails("completion_tokens_details", {
-    reasoning_tokens: usage.reasoningTokens,
-    audio_tokens: usage.audioOutputTokens,
-  });
-  return `${text}}`;
+  const prompt =
+    known("cached_tokens", usage.cachedTokens) +
+    known("cache_write_tokens", usage.cacheWriteTokens) +
+    known("audio_tokens", usage.audioInputTokens);
+  const completion =
+    known("reasoning_tokens", usage.reasoningTokens) + known("audio_tokens", usage.audioOutputTokens);
+  return (
+    `{"prompt_tokens":${promptTokens},"completion_tokens":${completionTokens},"total_tokens":${promptTokens + completionTokens}` +
+    `${details("prompt_tokens_details", prompt)}${details("completion_tokens_details", completion)}}`
+  );
 }
 
-/** Of the counts that are known; nothing where none is. */
-function printDetails(name: string, counts: Record<string, number | null | undefined>): string {
-  let known = "";
-  for (const detail in counts) {
-    const count = counts[detail];
-    if (typeof count === "number") known += `${known === "" ? "" : ","}"${detail}":${count}`;
-  }
-  return known === "" ? "" : `,"${name}":{${known}}`;
-}
+/** One count with a comma before it; nothing where it is not known. */
+const known = (name: string, count: number | null | undefined): string =>
+  typeof count === "number" ? `,"${name}":${count}` : "";
 
-function wireChoice(choice: AnswerChoice): unknown {
-  return {
-    index: choice.index,
-    message: {
-      role: "assistant",
-      content: choice.content === "" && choice.toolCalls.length > 0 ? null : choice.content,
-      refusal: choice.refusal,
-      ...(choice.reasoning ? { reasoning_content: choice.reasoning } : {}),
-      ...(choice.toolCalls.length > 0 ? { tool_calls: choice.toolCalls.map(wireToolCall) } : {}),
-      ...(choice.annotations ? { annotations: choice.annotations } : {}),
-    },
-    logprobs: choice.logprobs ?? null,
-    finish_reason: choice.finishReason,
-  };
-}
+const details = (name: string, counts: string): string =>
+  counts === "" ? "" : `,"${name}":{${counts.slice(1)}}`;
+
+/** Members without a value are not printed. */
+const wireChoice = (choice: AnswerChoice): unknown => ({
+  index: choice.index,
+  message: {
+    role: "assistant",
+    content: choice.content === "" && choice.toolCalls.length > 0 ? null : choice.content,
+    refusal: choice.refusal,
+    reasoning_content: choice.reasoning || undefined,
+    tool_calls: choice.toolCalls.length > 0 ? choice.toolCalls.map(wireToolCall) : undefined,
+    annotations: choice.annotations ?? undefined,
+  },
+  logprobs: choice.logprobs ?? null,
+  finish_reason: choice.finishReason,
+});
 
 function wireToolCall(call: AnswerChoice["toolCalls"][number]): unknown {
   return {

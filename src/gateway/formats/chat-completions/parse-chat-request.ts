@@ -50,9 +50,11 @@ function refuseField(name: string, value: unknown): void {
   throw new Refusal(refused.code, `\`${name}\` ${refused.text}`, { param: name });
 }
 
+const REQUIRED = ["model", "messages"] as const;
+
 /** What must be there, and what only makes sense together. */
 function requireWholeness(request: ChatRequest, body: JsonObject): void {
-  for (const name of ["model", "messages"])
+  for (const name of REQUIRED)
     if (!isPresent(body[name])) throw invalid(null, name, `is required, ${found(undefined)}.`);
   if (isPresent(body.stream_options) && !request.stream)
     throw invalid(null, "stream_options", 'is only allowed with "stream": true. Remove it, or set stream.');

@@ -82,8 +82,12 @@ function parseToolCall(value: unknown, at: NonNullable<Place>): ToolCall {
   return toolCall;
 }
 
+const hasToWithTools = ({ tool_calls: calls, tool_call_id: answered }: Message): boolean =>
+  calls !== undefined || answered !== undefined;
+
 /** Walks once: calls open with an assistant message and close with the tool message that names them. */
 function requirePairedToolCalls(messages: readonly Message[]): void {
+  if (!messages.some(hasToWithTools)) return;
   const open = new Map<string, number>();
   const called = new Set<string>();
   for (const [index, { tool_calls: calls, tool_call_id: answered }] of messages.entries()) {

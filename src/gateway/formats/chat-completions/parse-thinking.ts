@@ -80,6 +80,7 @@ function add(statement: ThinkingStatement | null, statements: ThinkingStatement[
 
 /** Reduces all statements to the strongest one (an effort says more than "on" or "off"), or refuses their dispute. */
 export function reduceThinking(statements: readonly ThinkingStatement[]): ReasoningStatement | null {
+  if (statements.length === 0) return null;
   statements.forEach((later, index) => {
     const earlier = statements.slice(0, index).find((statement) => contradict(statement, later));
     if (earlier !== undefined) throw contradictory(earlier.param, later.param);
