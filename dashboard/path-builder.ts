@@ -41,5 +41,6 @@ export const path = {
   reset: () => "/reset",
   device: () => "/device",
   organization: (org: string, page: OrganizationPage = "overview") => `/o/${encodeURIComponent(org)}/${page}`,
+  key: (org: string, key: string) => `/o/${encodeURIComponent(org)}/keys/${encodeURIComponent(key)}`,
   operator: (page: OperatorPage = "organizations") => `/operator/${page}`,
 };

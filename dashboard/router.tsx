@@ -125,6 +125,12 @@ const ofOrganization = ORGANIZATION_PAGES.flatMap((page) => {
     : [createRoute({ getParentRoute: () => organization, path: page, component })];
 });
 
+const oneKey = createRoute({
+  getParentRoute: () => organization,
+  path: "keys/$key",
+  component: lazyRouteComponent(() => import("./pages/keys/key-page.tsx"), "KeyPage"),
+});
+
 const operator = createRoute({
   getParentRoute: () => root,
   path: "/operator",
@@ -152,7 +158,7 @@ export const router = createRouter({
     invitation,
     reset,
     device,
-    organization.addChildren([toOverview, ...ofOrganization]),
+    organization.addChildren([toOverview, ...ofOrganization, oneKey]),
     operator.addChildren([toOperatorsHome, ...ofOperator]),
   ]),
   parseSearch,

@@ -15,6 +15,8 @@ export interface Concern {
 
 interface Way {
   page: OrganizationPage;
+  /** The page of this key, of those of keys. */
+  key?: string;
   label: string;
   search?: Record<string, string>;
 }
@@ -26,9 +28,7 @@ const research = ({ model }: Concern): Way => ({
   ...(model && { search: { ask: model } }),
 });
 const theKey = ({ key }: Concern): Way =>
-  key
-    ? { page: "keys", label: answerTexts.next.key, search: { search: key, state: "all" } }
-    : { page: "keys", label: answerTexts.next.keys };
+  key ? { page: "keys", key, label: answerTexts.next.key } : { page: "keys", label: answerTexts.next.keys };
 const theModel = ({ model }: Concern): Way =>
   model
     ? { page: "models", label: answerTexts.next.model, search: { search: model } }
@@ -57,7 +57,7 @@ export function NextStep({ code, of }: { code: string; of: Concern }) {
   if (way === undefined || (membership !== null && !maySee(membership.org.role, way.page))) return null;
   return (
     <ButtonLink
-      to={path.organization(of.org, way.page)}
+      to={way.key === undefined ? path.organization(of.org, way.page) : path.key(of.org, way.key)}
       search={way.search ?? {}}
       variant="default"
       size="compact-sm"

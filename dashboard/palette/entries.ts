@@ -97,7 +97,7 @@ export function entryOf(found: FoundRow, looker: Looker): Entry {
     case "organization":
       return { ...entry, detail: found.id, to: path.organization(org), search: {} };
     case "key":
-      return { ...entry, to: path.organization(org, "keys"), search: { search: found.id, state: "all" } };
+      return { ...entry, to: path.key(org, found.id), search: {} };
     case "request":
       return { ...entry, to: path.organization(org, "activity"), search: { req: found.id } };
     case "model":

@@ -4,8 +4,9 @@ import { formatUsd, maxUsd, minUsd, type NanoUsd, parseUsd, subUsd, ZERO_USD } f
 import { allowance } from "../domain/roles.ts";
 import { notFound } from "../domain/unknown-record.ts";
 import { printTime } from "../domain/print.ts";
-import { keyDay, makersOf } from "../reporting/key-makers.ts";
+import { keyDay, makersOf, successionOf } from "../reporting/key-makers.ts";
 import { type KeyPace, keyPaces, reachesLimitOn } from "../reporting/key-pace.ts";
+import { refusalsOfKey } from "../reporting/key-refusals.ts";
 import { endpoint, type PersonCaller } from "./endpoint.ts";
 import type { Rooms } from "./rooms.ts";
 import { id, keyId, orgId } from "./shapes/fields.ts";
@@ -28,6 +29,7 @@ import {
   replaceKeyRecordInput,
   updateKeyInput,
 } from "./shapes/keys.ts";
+import { keyRefusals, keyRefusalsQuery } from "./shapes/refusal-causes.ts";
 
 const oneKey = z.strictObject({ org: id, key: id });
 
@@ -66,7 +68,21 @@ export const keysEndpoints = [
     output: keyDetail,
     run: async ({ input, caller }, rooms) => {
       const found = await keyOf(rooms, input, caller);
-      return { ...found, ...(await keyDay(rooms.reports, input.org, found.id)) };
+      return {
+        ...found,
+        ...(await keyDay(rooms.reports, input.org, found.id)),
+        ...(await successionOf(rooms.reports, input.org, found)),
+      };
+    },
+  }),
+  endpoint({
+    target: "GET /app/v1/orgs/{org}/keys/{key}/refusals",
+    who: "activity.see",
+    input: keyRefusalsQuery,
+    output: keyRefusals,
+    run: async ({ input }, rooms) => {
+      await recordOf(rooms, input);
+      return await refusalsOfKey(rooms.reports, input);
     },
   }),
   endpoint({

@@ -1,12 +1,11 @@
-// Who made which key (the actor of the line that its creation left in the audit log), and what a key did in a day.
+// Who made which key and in whose place (the line that its creation left in the audit log), and what a key did in a day.
 import { sql as fragment } from "kysely";
 import type { KeyDetail } from "../api/shapes/keys.ts";
 import type { Credential } from "../domain/credential.ts";
 import { formatUsd, type NanoUsd } from "../domain/money.ts";
 import { type Clock, utcMonth } from "../lib/clock.ts";
-import { exactTotal, exactUsd, from, magnitude, rowOf, rowsOf, when } from "../store/query.ts";
-import { inHundreds, type Sql } from "../store/sql.ts";
-import { sinceRequest, stillRuns } from "./request-time.ts";
+import { exact, exactTotal, exactUsd, from, magnitude, rowOf, rowsOf, when } from "../store/query.ts";
+import { type Dialect, inHundreds, numberOf, type Sql } from "../store/sql.ts";
 
 const DAY_MS = 86_400_000;
 /** Written out: the index of these lines is a partial one. */
@@ -84,33 +83,96 @@ export async function credentialOf(
   return row === undefined ? null : { organizationId, keyId, digest: row.digest };
 }
 
-/** A key's last 24 hours by model, and its open holds. */
+const HOUR_MS = 3_600_000;
+/** Of the few that run at all, by the index of those. */
+const OPEN_HOLDS: Readonly<Record<Dialect, string>> = {
+  sqlite: `SELECT count(*) AS holds FROM request INDEXED BY request_unfinished
+    WHERE state = 'dispatched' AND deadline_at >= 0 AND org_id = ?1 AND key_id = ?2`,
+  postgresql:
+    "SELECT count(*) AS holds FROM request WHERE closed_txn IS NULL AND org_id = ?1 AND key_id = ?2",
+};
+
+/** What a key used in its last 24 hours by model, whole hours of the roll-ups, and its open holds. */
 export async function keyDay(
   { sql, clock }: { sql: Sql; clock: Clock },
   organizationId: string,
   keyId: string,
 ): Promise<Pick<KeyDetail, "last_day" | "open_holds">> {
   const query = from
-    .selectFrom("request")
+    .selectFrom("usage_hour")
     .where("org_id", "=", organizationId)
-    .where("request_id", ">=", sinceRequest(clock.nowMs() - DAY_MS))
     .where("key_id", "=", keyId)
+    .where("hour", ">=", BigInt(Math.floor((clock.nowMs() - DAY_MS) / HOUR_MS)))
     .groupBy("model")
     .select((eb) => [
       "model",
-      eb.fn.countAll<bigint>().as("requests"),
-      eb.fn.countAll<bigint>().filterWhere(stillRuns(sql)).as("running"),
+      exactTotal(eb.ref("requests")).as("counted"),
       exactTotal(eb.ref("charge")).as("spent"),
     ])
     .orderBy((eb) => magnitude(eb.ref("charge")), "desc")
     .orderBy("model");
-  const rows = await rowsOf(sql, query);
+  const [open] = await sql.rows(OPEN_HOLDS[sql.dialect], organizationId, keyId);
   return {
-    last_day: rows.map(({ model, requests, spent }) => ({
+    last_day: (await rowsOf(sql, query)).map(({ model, counted, spent }) => ({
       model,
-      requests: Number(requests),
+      requests: Number(exact(counted)),
       charge_usd: formatUsd(exactUsd(spent)),
     })),
-    open_holds: rows.reduce((sum, { running }) => sum + Number(running), 0),
+    open_holds: numberOf(open?.["holds"]),
   };
 }
+
+type Succession = Pick<KeyDetail, "replaces" | "replaced_by">;
+
+/** The key whose place it took, and the newest one that took its place: as the lines of their creation tell. */
+export async function successionOf(
+  { sql }: { sql: Sql },
+  organizationId: string,
+  { id, created_at }: Pick<KeyDetail, "id" | "created_at">,
+): Promise<Succession> {
+  const ofOrganization = from
+    .selectFrom("api_key")
+    .innerJoin("audit_log", (join) =>
+      join.onRef("audit_log.target", "=", "api_key.key_id").on("audit_log.action", "=", KEY_CREATED),
+    )
+    .where("api_key.org_id", "=", organizationId);
+  const own = await rowOf(sql, ofOrganization.where("api_key.key_id", "=", id).select("value_after"));
+  const [before] = await keysNamed(sql, organizationId, replacedIn(own?.value_after ?? null));
+  const made = Date.parse(created_at);
+  const after = await rowOf(
+    sql,
+    ofOrganization
+      .where("api_key.created_at", ">=", BigInt(Number.isNaN(made) ? 0 : made))
+      .where("value_after", "like", `%"replaces":"${id}"%`)
+      .select(KEY_NAME)
+      .orderBy("api_key.created_at", "desc")
+      .limit(1),
+  );
+  return { replaces: before ?? null, replaced_by: after === undefined ? null : named(after) };
+}
+
+const KEY_NAME = ["api_key.key_id", "api_key.name", "api_key.last_four"] as const;
+
+async function keysNamed(
+  sql: Sql,
+  organizationId: string,
+  id: string | null,
+): Promise<NonNullable<Succession["replaces"]>[]> {
+  if (id === null) return [];
+  const query = from
+    .selectFrom("api_key")
+    .where("org_id", "=", organizationId)
+    .where("key_id", "=", id)
+    .select(KEY_NAME);
+  return (await rowsOf(sql, query)).map(named);
+}
+
+const named = (row: { key_id: string; name: string; last_four: string | null }) => ({
+  id: row.key_id,
+  name: row.name,
+  last_four: row.last_four,
+});
+
+/** Of a damaged line nothing. */
+const replacedIn = (after: string | null): string | null =>
+  /"replaces":"(key_[0-9A-Za-z]+)"/.exec(after ?? "")?.[1] ?? null;

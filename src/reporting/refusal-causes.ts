@@ -26,11 +26,19 @@ export interface CausesPorts {
 /** More are counted in the sum alone. */
 const CAUSES_MAX = 12;
 
-/** The most frequent first; `paid`: whether models are open to this organization that ask for a purchase. */
+interface Wanted {
+  window: Window;
+  /** Whether models are open to this organization that ask for a purchase. */
+  paid: boolean;
+  /** Of this key alone. */
+  key?: string;
+}
+
+/** The most frequent first. */
 export async function refusalCauses(
   on: CausesPorts,
   organizationId: string,
-  { window: { fromMs, toMs }, paid }: { window: Window; paid: boolean },
+  { window: { fromMs, toMs }, paid, key }: Wanted,
 ): Promise<Refusals> {
   const only = (codes: readonly string[], column: "model" | "key_id") =>
     fragment<string | null>`CASE WHEN code IN (${fragment.join(codes)}) THEN ${fragment.ref(column)} END`;
@@ -41,6 +49,7 @@ export async function refusalCauses(
     .where("request_id", "<", sinceRequest(toMs + 1))
     .where("kind", "=", "refused")
     .where("code", "is not", null)
+    .$if(key !== undefined, (refused) => refused.where("key_id", "=", key ?? ""))
     .select((eb) => [
       eb.ref("code").$notNull().as("code"),
       only(ABOUT_MODEL, "model").as("about_model"),

@@ -70,6 +70,9 @@ test("a key is read by its id: one that no list shows is there, one of another o
   const read = (at: string) => root.try("GET /orgs/{org}/keys/{key}", { org: at, key: "key_gone0" });
   expect((await read(other)).json).toMatchObject({ last_four: null }); // made before they were kept
   expect([(await read(other)).status, (await read(org)).status]).toEqual([200, 404]);
+  const refusals = (at: string) =>
+    root.try("GET /orgs/{org}/keys/{key}/refusals", { org: at, key: "key_gone0" });
+  expect([(await refusals(other)).status, (await refusals(org)).status]).toEqual([200, 404]);
 });
 
 test("100 invitations are open at once, 500 are sent a day; a withdrawn one makes room", async () => {

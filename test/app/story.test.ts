@@ -242,15 +242,32 @@ test("the key reaches its limit, the owner raises it, the next request is served
   expect(blocked).toMatchObject({ state: "blocked_by_limit", left_usd: "0.000000000" });
   expect(blocked?.resets_at).toMatch(/-01T00:00:00.000Z$/);
   expect((await gateway.chat(customer, ask("again"))).status).toBe(403);
+  const turnedAway = await owner.app("GET /orgs/{org}/keys/{key}/refusals", params, undefined, "?range=24h");
+  const limited = turnedAway.codes.find(({ code }) => code === "key_spend_limit_reached");
+  expect(limited?.counts.filter((count) => count > 0)).toEqual([1]);
+  expect(limited?.counts).toHaveLength(turnedAway.at.length);
+  expect(turnedAway.refused).toBe(turnedAway.codes.reduce((sum, { requests }) => sum + requests, 0));
+  expect(turnedAway.refusals.find(({ code }) => code === limited?.code)).toMatchObject({
+    key: { id: key.id },
+    requests: 1,
+  });
   await edit(owner, "PATCH /orgs/{org}/keys/{key}", params, { limit_usd: null });
   expect((await gateway.chat(customer, ask("again"))).status).toBe(200);
   const successor = await developer.app("POST /orgs/{org}/keys/{key}/replace", params);
   expect(successor).toMatchObject({ name: "Dora's key", replaces: key.id, state: "active" });
+  const heir = await owner.app("GET /orgs/{org}/keys/{key}", { org, key: successor.id });
+  expect(heir).toMatchObject({
+    replaces: { id: key.id, name: "Dora's key" },
+    replaced_by: null,
+    last_day: [],
+  });
   expect((await gateway.chat(customer, ask("both work"))).status).toBe(200);
   const revoked = await developer.app("POST /orgs/{org}/keys/{key}/revoke", params);
   expect(revoked).toMatchObject({ state: "revoked", status: "revoked" });
   expect((await gateway.chat(customer, ask("too late"))).status).toBe(401);
   const mine = await owner.app("GET /orgs/{org}/keys/{key}", params);
+  expect(mine).toMatchObject({ replaces: null, replaced_by: { id: successor.id } });
+  expect(mine.replaced_by?.last_four).toBe(successor.secret?.slice(-4) ?? "none");
   expect(mine.last_day).toEqual([expect.objectContaining({ model: "plain-1", requests: 3 })]);
 });
 

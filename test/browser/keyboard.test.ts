@@ -99,8 +99,8 @@ test("Ctrl-K finds a page and a key, by the keyboard alone; a pasted secret stay
   await field.fill(key?.id ?? "");
   await page.getByRole("option", { name: key?.name ?? "" }).waitFor();
   await press("Enter");
-  await at("keys");
-  expect(new URL(page.url()).searchParams.get("search")).toBe(key?.id ?? "");
+  await page.waitForURL(({ pathname }) => pathname === path.key(seeded.org, key?.id ?? ""));
+  await visitor.arrived(key?.name ?? "");
 });
 
 test("j and k move through the rows, and from request to request in the drawer", async () => {

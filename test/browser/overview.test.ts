@@ -54,7 +54,7 @@ const fail = (error: unknown): never => {
   throw error;
 };
 
-test("what needs a look names its target: a key at its limit opens alone, a rule that holds opens the alerts", async () => {
+test("what needs a look names its target: a key at its limit opens its page, a rule that holds opens the alerts", async () => {
   const { org } = seeded;
   const keys = await dashboard.root.app("GET /orgs/{org}/keys", { org });
   const batch = keys.data.find(({ name }) => name === "Nightly batch");
@@ -78,9 +78,8 @@ test("what needs a look names its target: a key at its limit opens alone, a rule
   await waitFor(async () => (await attention()).some(({ kind }) => kind === "alert_holds"), "the rule");
   await openOverview();
   await visitor.page.getByRole("link", { name: /has reached its monthly limit/ }).click();
-  await visitor.page.waitForURL(new RegExp(`search=${batch?.id}`));
-  const rows = rowsOf(visitor, pageNames.keys);
-  await waitFor(async () => (await rows.count()) === 1, "the one key");
+  await visitor.page.waitForURL(({ pathname }) => pathname === path.key(org, batch?.id ?? ""));
+  await visitor.arrived("Nightly batch");
 });
 
 test("a day unlike the others says whose it is and leads to what was held for it; a release that ends soon is told of", async () => {

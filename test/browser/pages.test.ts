@@ -1,6 +1,7 @@
 // Every page that exists, as a person would meet it: light and dark, wide and narrow.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { OPERATOR_PAGES, ORGANIZATION_PAGES, path } from "../../dashboard/path-builder.ts";
+import { keysTexts } from "../../dashboard/pages/keys/texts.ts";
 import { operatorRoutesTexts } from "../../dashboard/pages/operator/routes/texts.ts";
 import { type Dashboard, OPERATOR, startDashboard, type Visitor } from "./dashboard.ts";
 import { seed, type Seeded } from "./fixture.ts";
@@ -45,6 +46,16 @@ for (const page of ORGANIZATION_PAGES)
     const address = path.organization(seeded.org, page);
     await look(address);
   });
+
+test("organization: one key, and one that is not there", async () => {
+  const { data } = await dashboard.root.app("GET /orgs/{org}/keys", { org: seeded.org });
+  const used = data.find(({ name }) => name === "Nightly batch")?.id ?? "";
+  await look(`${path.key(seeded.org, used)}?range=24h`);
+  await visitor.page.getByRole("img", { name: new RegExp(keysTexts.one.refusedOverTime) }).waitFor();
+  await visitor.open(path.key(seeded.org, "key_ofnobody"));
+  await visitor.arrived(keysTexts.one.unknown);
+  await inspect(visitor, "no such key", { about: /404/ });
+});
 
 test("the first paint comes within a second, for a stranger and for a member", async () => {
   const painted = async (by: Visitor, address: string): Promise<number> => {

@@ -5,7 +5,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { OPERATOR_PAGES, ORGANIZATION_PAGES, path } from "../../dashboard/path-builder.ts";
-import { answerTexts } from "../../dashboard/components/texts.ts";
+import { answerTexts, pageNames } from "../../dashboard/components/texts.ts";
 import { activityTexts } from "../../dashboard/pages/activity/texts.ts";
 import { operatorLedgerTexts } from "../../dashboard/pages/operator/ledger/texts.ts";
 import { playgroundTexts } from "../../dashboard/pages/playground/texts.ts";
@@ -23,6 +23,9 @@ const drawn = async (page: Page): Promise<void> => {
   await page.locator(".recharts-surface").first().waitFor();
 };
 
+/** Near its limit, and refused now and then. */
+const KEY = "Support assistant";
+
 /** Pages that show something only after a click, or after a while. */
 const BEFORE: Record<string, (page: Page) => Promise<void>> = {
   playground: async (page) => {
@@ -32,6 +35,13 @@ const BEFORE: Record<string, (page: Page) => Promise<void>> = {
     await page.getByText(answerTexts.phases.settled, { exact: true }).waitFor();
   },
   overview: drawn,
+  key: async (page) => {
+    await page
+      .getByRole("region", { name: pageNames.keys })
+      .getByRole("link", { name: KEY, exact: true })
+      .click();
+    await drawn(page);
+  },
   usage: drawn,
   activity: drawn,
   "operator-home": drawn,
@@ -97,7 +107,13 @@ async function lived(): Promise<void> {
   const screens = only === "all" ? ALL : KEPT;
   try {
     const people: [string, [string, string][]][] = [
-      [gateway.owner, ORGANIZATION_PAGES.map((page) => [page, path.organization(gateway.org, page)])],
+      [
+        gateway.owner,
+        [
+          ...ORGANIZATION_PAGES.map((page): [string, string] => [page, path.organization(gateway.org, page)]),
+          ["key", path.organization(gateway.org, "keys")],
+        ],
+      ],
       [gateway.operator, OPERATOR_PAGES.map((page) => [`operator-${page}`, path.operator(page)])],
     ];
     for (const [email, pages] of people) {

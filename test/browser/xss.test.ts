@@ -120,6 +120,14 @@ for (const page of ORGANIZATION_PAGES)
     await narrow(owner);
   });
 
+test("the page of a key", async () => {
+  const { data } = await dashboard.root.app("GET /orgs/{org}/keys", { org: hostile.org });
+  const key = data.find(({ name }) => all("key").includes(name));
+  await owner.open(path.key(hostile.org, key?.id ?? ""));
+  await inert(owner, [key?.name ?? "a key", key?.created_by?.name ?? "a person"]);
+  await narrow(owner);
+});
+
 test("the drawer of each model, with why its route is closed", async () => {
   for (const [n, text] of PAYLOADS.entries()) {
     await owner.open(`${path.organization(hostile.org, "models")}?model=${routed(n)}`);

@@ -12,6 +12,7 @@ test("the addresses stay as they are", () => {
     path.device(),
     path.organization("org_1"),
     ...ORGANIZATION_PAGES.map((page) => path.organization("org_1", page)),
+    path.key("org_1", "key_1"),
     path.operator(),
     ...OPERATOR_PAGES.map((page) => path.operator(page)),
   ];
@@ -36,6 +37,7 @@ test("the addresses stay as they are", () => {
       "/o/org_1/alerts",
       "/o/org_1/audit",
       "/o/org_1/settings",
+      "/o/org_1/keys/key_1",
       "/operator/organizations",
       "/operator/home",
       "/operator/organizations",

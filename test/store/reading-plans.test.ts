@@ -112,6 +112,8 @@ const ALSO: Partial<Record<AppRoute, readonly Record<string, unknown>[]>> = {
 };
 /** What a read is of no use without. */
 const NEEDED: Partial<Record<AppRoute, Record<string, unknown>>> = {
+  "GET /orgs/{org}/keys/{key}": { key: "key_1" },
+  "GET /orgs/{org}/keys/{key}/refusals": { key: "key_1", range: "30d" },
   "GET /orgs/{org}/search": { q: `req_${"0".repeat(32)}` },
 };
 /** Read of other rooms, which have no rows of requests; streams, which read what a list reads. */
@@ -132,7 +134,8 @@ const ELSEWHERE = new Set<AppRoute>([
 ]);
 const READS = TARGETS.flatMap(({ target, endpoint }): { route: AppRoute; endpoint: Endpoint }[] => {
   const route = target.replace(" /app/v1", " ") as AppRoute;
-  const isRead = /^GET \/orgs\/\{org\}\/[^{]*$/.test(route) || route === "GET /operator/requests";
+  const isRead =
+    /^GET \/orgs\/\{org\}\/(keys\/\{key\})?[^{]*$/.test(route) || route === "GET /operator/requests";
   return isRead && !ELSEWHERE.has(route) ? [{ route, endpoint }] : [];
 });
 
@@ -171,22 +174,18 @@ function roomsOn(sql: Sql): Partial<Rooms> {
     paymentService: { autoTopUp: () => Promise.resolve({ last_failure: null }) },
     alertService: { rules: () => Promise.resolve({ data: [] }) },
   };
+  const key = {
+    id: "key_1",
+    org: "org_a",
+    created_at: "2026-11-01T00:00:00.000Z",
+    limit_usd: "5.000000000",
+    month_spend_usd: "0.000000000",
+    held_usd: "0.000000000",
+    day_limit_usd: null,
+    week_limit_usd: null,
+  };
   const operator = {
-    keys: {
-      list: () =>
-        Promise.resolve({
-          data: [
-            {
-              id: "key_1",
-              limit_usd: "5.000000000",
-              month_spend_usd: "0.000000000",
-              held_usd: "0.000000000",
-              day_limit_usd: null,
-              week_limit_usd: null,
-            },
-          ],
-        }),
-    },
+    keys: { list: () => Promise.resolve({ data: [key] }), find: () => Promise.resolve(key) },
   };
   const payments = { terms: () => ({ driver: "manual" }) };
   return { reports, people, operator, payments, nowMs: () => NOW_MS } as unknown as Partial<Rooms>;

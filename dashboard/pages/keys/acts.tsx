@@ -135,12 +135,8 @@ function Replace({ org, of, onClose, onSecret, onReplaced }: ReplaceProps) {
 
 function Edit({ org, of, onClose }: ActProps & { of: Key }) {
   const change = useChange("PATCH /orgs/{org}/keys/{key}", { org, key: of.id }, onClose);
-  const { data: keys } = useQuery(read("GET /orgs/{org}/keys", { org }));
-  const { on, late } = sinceOpened(
-    change,
-    of,
-    keys?.data.find(({ id }) => id === of.id),
-  );
+  const { data: present } = useQuery(read("GET /orgs/{org}/keys/{key}", { org, key: of.id }));
+  const { on, late } = sinceOpened(change, of, present);
   return (
     <EditKeyDialog
       org={org}

@@ -5,13 +5,13 @@ import type { Column } from "../../components/data-table.tsx";
 import { Ago, Money } from "../../components/figures.tsx";
 import { Link } from "../../components/link.tsx";
 import { Meter } from "../../components/meter.tsx";
-import { StateBadge } from "../../components/state-badge.tsx";
-import { formatDay, formatTime } from "../../format/time.ts";
+import { formatDay } from "../../format/time.ts";
 import { addMoney } from "../../format/money.ts";
 import { path } from "../../path-builder.ts";
 import { keysTexts as words } from "./texts.ts";
 import { type KeyAct, RowMenu } from "./row-menu.tsx";
-import { isOver, percentUsed, stateOf, usedOf } from "./state.ts";
+import { Day, End, KeyStateBadge, Maker } from "./parts.tsx";
+import { isOver, percentUsed, shortKeyOf, stateOf, usedOf } from "./state.ts";
 
 type Key = Row<"GET /orgs/{org}/keys">;
 
@@ -29,17 +29,11 @@ export const keyColumns = ({ org, onAct, replacedBy }: ColumnTerms): Column<Key>
     order: ({ name }) => name.toLowerCase(),
     cell: (key) => (
       <Stack gap={0}>
-        <Link
-          to={path.organization(org, "activity")}
-          search={{ key: key.id }}
-          size="sm"
-          fw={600}
-          className="name"
-        >
+        <Link to={path.key(org, key.id)} size="sm" fw={600} className="name" maw="20rem">
           {key.name}
         </Link>
         <Group gap={6}>
-          <Code>{key.prefix}…</Code>
+          <Code title={key.prefix}>{shortKeyOf(key)}</Code>
         </Group>
         <RevokeOld of={replacedBy(key)} onAct={onAct} />
       </Stack>
@@ -87,23 +81,10 @@ export const keyColumns = ({ org, onAct, replacedBy }: ColumnTerms): Column<Key>
   {
     title: words.columns.actions,
     always: true,
-    figures: true,
+    acts: true,
     cell: (key) => (!isOver(key) && key.changeable ? <RowMenu of={key} onAct={onAct} /> : null),
   },
 ];
-
-/** Of an act long ago: the day is enough, the rest is in the tooltip. */
-const Day = ({ at }: { at: string }) => (
-  <Text size="xs" c="dimmed" title={formatTime(at)}>
-    {formatDay(at)} UTC
-  </Text>
-);
-
-const End = ({ at, of }: { at: string; of: Key }) => (
-  <Text size="xs" c="dimmed" title={formatTime(at)}>
-    {isOver(of) ? formatDay(at) : words.endsOn(formatDay(at))} UTC
-  </Text>
-);
 
 function RevokeOld({ of, onAct }: { of: Key | undefined; onAct: ColumnTerms["onAct"] }) {
   if (of === undefined) return null;
@@ -113,26 +94,6 @@ function RevokeOld({ of, onAct }: { of: Key | undefined; onAct: ColumnTerms["onA
         {words.revokeOld(of.prefix)}
       </Button>
     </Group>
-  );
-}
-
-function KeyStateBadge({ of }: { of: Key }) {
-  const state = stateOf(of);
-  return (
-    <StateBadge
-      state={state}
-      word={state === "limit" ? words.states.limit(formatTime(of.resets_at)) : words.states[state]}
-    />
-  );
-}
-
-/** Keys outlive the member who made them, so a member who left is named as one. */
-function Maker({ of }: { of: Key["created_by"] }) {
-  if (of === null) return words.noMaker;
-  return (
-    <span className="name">
-      {of.name ?? of.id} {of.left && <StateBadge state="warning" word={words.left} />}
-    </span>
   );
 }
 
@@ -151,7 +112,7 @@ function Spent({ of }: { of: Key }) {
       </span>
       {of.limit_usd !== null && <Meter percent={percent} label={words.ofLimit(percent.toFixed(0))} />}
       {of.reaches_limit_on !== null && (
-        <Text size="xs" c="dimmed" title={words.paceHelp}>
+        <Text size="xs" c="dimmed" className="wraps" title={words.paceHelp}>
           {words.reaches(formatDay(of.reaches_limit_on))}
         </Text>
       )}
@@ -165,7 +126,7 @@ function Spent({ of }: { of: Key }) {
 function Within({ limit, of, words: said }: { limit: string | null; of: Key["day"]; words: string }) {
   if (limit === null || of === null) return null;
   return (
-    <Text size="xs" c="dimmed">
+    <Text size="xs" c="dimmed" className="wraps">
       {said} <Money usd={addMoney(of.spent_usd, of.held_usd)} /> {words.of} <Money usd={limit} />
     </Text>
   );

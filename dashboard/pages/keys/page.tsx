@@ -127,7 +127,9 @@ const matching =
       (state === "all" || (state === "not_revoked" ? !isOver(key) : its === state)) &&
       (scope === "all" || key.scope === scope) &&
       (by === "" || (by === LEFT ? key.created_by?.left === true : key.created_by?.id === by)) &&
-      `${key.name} ${key.prefix} ${key.id}`.toLowerCase().includes(search.toLowerCase())
+      `${key.name} ${key.prefix} ${key.last_four ?? ""} ${key.id}`
+        .toLowerCase()
+        .includes(search.toLowerCase())
     );
   };
 

@@ -12,6 +12,11 @@ export const stateOf = ({ status, blocked_by_limit }: Key): KeyState =>
 /** It works no more, and never will. */
 export const isOver = ({ status }: Key): boolean => status === "revoked" || status === "expired";
 
+/** As people know it by sight: how it begins and how it ends; one of before its end was kept, to its secret. */
+export const shortKeyOf = ({ prefix, last_four }: Pick<Key, "prefix" | "last_four">): string =>
+  last_four === null ? `${prefix}…` : `${prefix.slice(0, BEGINNING)}…${last_four}`;
+const BEGINNING = "gw_sk_7Qd3".length;
+
 /** Spend of the month plus open holds: what the limit is compared with. */
 export const usedOf = ({ month_spend_usd, held_usd }: Key): string => addMoney(month_spend_usd, held_usd);
 

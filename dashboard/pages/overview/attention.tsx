@@ -48,8 +48,12 @@ export function Attention({ org, of: { attention } }: { org: string; of: Overvie
             className="name"
             renderRoot={(props) => (
               <BareLink
-                to={path.organization(org, TARGETS[kind])}
-                search={search === null ? {} : { search }}
+                {...(TARGETS[kind] === "keys" && target !== null
+                  ? { to: path.key(org, target) }
+                  : {
+                      to: path.organization(org, TARGETS[kind]),
+                      search: search === null ? {} : { search },
+                    })}
                 {...props}
               />
             )}

@@ -1,6 +1,6 @@
 // What was turned away, by cause: how often, why as it stands now, and the one thing that mends it.
 import { Button, Stack, Text } from "@mantine/core";
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
 import type { Answer } from "../../api/routes.ts";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { Ago } from "../../components/figures.tsx";
@@ -17,13 +17,15 @@ type Cause = Overview["refusals"][number];
 interface RefusalsProps {
   org: string;
   range: string;
-  of: Overview;
+  of: Pick<Overview, "refusals">;
+  /** Of this key alone, on its page: its requests are what is led to, and mended it is right there. */
+  ofKey?: { id: string; mend: (code: string) => ReactNode };
 }
 
 /** The others are one click away. */
 const SHOWN = 6;
 
-export function Refusals({ org, range, of: { refusals } }: RefusalsProps) {
+export function Refusals({ org, range, of: { refusals }, ofKey }: RefusalsProps) {
   const [all, setAll] = useState(false);
   if (refusals.length === 0) return null;
   const columns: Column<Cause>[] = [
@@ -40,11 +42,14 @@ export function Refusals({ org, range, of: { refusals } }: RefusalsProps) {
               code,
               ...(model !== null && { model }),
               ...(key !== null && { key: key.id }),
+              ...(ofKey !== undefined && { key: ofKey.id }),
             }}
             size="sm"
             className="name"
           >
-            {[model, key?.name, code].filter((word) => typeof word === "string").join(" · ")}
+            {[model, ofKey === undefined ? key?.name : null, code]
+              .filter((word) => typeof word === "string")
+              .join(" · ")}
           </Link>
           <Text size="xs" c="dimmed" className="name">
             {cause}
@@ -64,7 +69,9 @@ export function Refusals({ org, range, of: { refusals } }: RefusalsProps) {
       title: words.remedy,
       acts: true,
       cell: ({ code, model, key, next }) =>
-        next === null ? null : <NextStep code={code} of={{ org, model, key: key?.id ?? null }} />,
+        next === null
+          ? null
+          : (ofKey?.mend(code) ?? <NextStep code={code} of={{ org, model, key: key?.id ?? null }} />),
     },
   ];
   return (

@@ -1,6 +1,6 @@
 // How much of what was held is charged, by key and model, with the output maximum that would do, and the keys that running holds
 // alone keep from working. Stands on Usage, and for one key wherever that is shown.
-import { Alert, Box, Group, Text } from "@mantine/core";
+import { Alert, Group, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { read } from "../../api/read.ts";
 import type { Answer } from "../../api/routes.ts";
@@ -70,12 +70,7 @@ const Blocked = ({ org, of }: { org: string; of: Holds["blocked"][number] }) => 
         <b>{words.blocked(of.key.name, formatMoney(of.held_usd))}</b>
         {words.blockedBy(formatMoney(of.spent_usd), of.period, formatMoney(of.limit_usd))}
       </Text>
-      <ButtonLink
-        to={path.organization(org, "keys")}
-        search={{ search: of.key.id }}
-        size="compact-sm"
-        variant="default"
-      >
+      <ButtonLink to={path.key(org, of.key.id)} search={{ act: "edit" }} size="compact-sm" variant="default">
         {words.raise}
       </ButtonLink>
     </Group>
@@ -88,7 +83,7 @@ function columnsOf(org: string, asked: Record<string, string>): Column<Row>[] {
       title: words.key,
       always: true,
       cell: ({ key, model }) => (
-        <Box miw={110}>
+        <Stack miw={110} gap={0} align="flex-start">
           <Link
             to={path.organization(org, "activity")}
             search={{ ...asked, key: key.id, model, state: "settled" }}
@@ -100,7 +95,7 @@ function columnsOf(org: string, asked: Record<string, string>): Column<Row>[] {
           <Text size="xs" c="dimmed" className="name">
             {model}
           </Text>
-        </Box>
+        </Stack>
       ),
     },
     {

@@ -78,8 +78,12 @@ export const key = keyRecord.extend({
 });
 export const keyList = listOf(key).extend({ revoked: count });
 
-/** What a revocation dialog shows: the key, its last day by model, its open holds. */
+const keyRef = z.object({ id: z.string(), name: z.string(), last_four: z.string().nullable() }).nullable();
+/** The key with its last day by model, its open holds, and whose place it took and who took its place. */
 export const keyDetail = key.extend({
+  replaces: keyRef,
+  /** The newest one. */
+  replaced_by: keyRef,
   last_day: z.array(z.object({ model: z.string(), requests: count, charge_usd: usd })),
   open_holds: count,
 });

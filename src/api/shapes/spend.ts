@@ -8,6 +8,7 @@ import { z } from "zod";
 import { balanceSchema } from "./records.ts";
 import { asked, refusalDetails, requestSchema } from "./requests.ts";
 import { receiptSchema } from "../../domain/receipt.ts";
+import { refusalCause } from "./refusal-causes.ts";
 import { orgQuery } from "./record-inputs.ts";
 import { count, line, listOf, milliseconds, page, tier, time, usd, window } from "./fields.ts";
 
@@ -57,22 +58,7 @@ export const overview = z.object({
   /** All that were turned away. */
   refused: count,
   /** By cause, the most frequent first; at most 12. */
-  refusals: z.array(
-    z.object({
-      code: z.string(),
-      /** Where it is about one model, or about one key. */
-      model: z.string().nullable(),
-      key: z.object({ id: z.string(), name: z.string() }).nullable(),
-      requests: count,
-      last_at: z.string(),
-      /** Why, as it stands now. */
-      cause: z.string(),
-      /** What mends it; null where nothing is left to mend. */
-      next: z.string().nullable(),
-      /** A model that is open now and takes what that one takes. */
-      instead: z.string().nullable(),
-    }),
-  ),
+  refusals: z.array(refusalCause),
   /** Requests that ended in a 5xx ÷ all ended ones; 0 without any. */
   error_rate: z.number(),
   first_part_ms: z.object({ p50: milliseconds.nullable(), p95: milliseconds.nullable() }),

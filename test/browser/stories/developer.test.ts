@@ -1,19 +1,29 @@
-// A developer's day: a key, a call, what it cost, a limit that stops it, an admin who raises it and ends the key. What
-// the pages show is what the ledger and the provider's bill say.
+// A developer's day: a key, a call, what it cost, a limit that stops it, an admin who raises it on the key's page, limits its rate,
+// pauses, replaces and ends it. What the pages show is what the ledger and the provider's bill say.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Locator } from "playwright-core";
 import { path } from "../../../dashboard/path-builder.ts";
 import { activityTexts as activity } from "../../../dashboard/pages/activity/texts.ts";
 import { billingTexts } from "../../../dashboard/pages/billing/texts.ts";
-import { activityStateNames, dialogTexts, pageNames } from "../../../dashboard/components/texts.ts";
+import {
+  activityStateNames,
+  dialogTexts,
+  pageNames,
+  rateTexts,
+  secretTexts,
+} from "../../../dashboard/components/texts.ts";
 import { keysTexts as keys } from "../../../dashboard/pages/keys/texts.ts";
+import { overviewTexts } from "../../../dashboard/pages/overview/texts.ts";
+import { usageTexts } from "../../../dashboard/pages/usage/texts.ts";
 import type { NanoUsd } from "../../../src/domain/money.ts";
 import { newMember } from "../../support/browser.ts";
 import { type Customer, type Reply, STORES } from "../../support/gateway.ts";
 import { clearOfTheTurn, DAY_MS, TURN_PATIENCE_MS } from "../../support/wait.ts";
 import { type Dashboard, startDashboard, type Visitor } from "../dashboard.ts";
 import { amountOf, exact, nano } from "../figures.ts";
-import { amountAt, closeSecret, createKey, findRequest, keyAct, newOrganization, rowsOf } from "../steps.ts";
+import { amountAt, closeSecret, createKey, findRequest, newOrganization, rowsOf } from "../steps.ts";
 
+const one = keys.one;
 const NAME = "Nightly batch";
 const LIMIT = "0.0008";
 const CALLS_AT_MOST = 12;
@@ -44,10 +54,11 @@ describe.each(STORES)("on %s", (store) => {
   }, TURN_PATIENCE_MS);
   afterAll(() => dashboard.stop());
 
+  const button = (name: string, within: Locator | Visitor["page"] = ada.page): Locator =>
+    within.getByRole("button", { name, exact: true });
+
   async function call(): Promise<Reply<Answer>> {
-    const content = "Sort these words by length. ".repeat(20);
-    const body = { model: "plain-1", messages: [{ role: "user", content }], max_tokens: 64 };
-    const reply = await dashboard.gateway.chat<Answer>(customer, body);
+    const reply = await dashboard.gateway.chat<Answer>(customer, ask());
     if (reply.status === 200) charges.push(chargeOf(reply));
     return reply;
   }
@@ -103,40 +114,94 @@ describe.each(STORES)("on %s", (store) => {
     expect(await rowsOf(dora, pageNames.keys).first().innerText()).toContain(keys.states.limit("").trim());
   });
 
-  test("an admin raises the limit, and the next call is served", async () => {
+  test("its row leads to its page: what it was refused stands in a chart, and is mended right there", async () => {
     await ada.open(path.organization(org, "keys"));
-    const dialog = await keyAct(ada, NAME, "edit");
+    await rowsOf(ada, pageNames.keys).first().getByRole("link", { name: NAME }).click();
+    await ada.arrived(NAME);
+    const { page } = ada;
+    expect(page.url()).toEndWith(path.key(org, customer.keyId));
+    await page.getByText(`…${customer.secret.slice(-4)}`).waitFor();
+    await page.getByText(keys.states.limit("").trim()).first().waitFor();
+    const chart = page.getByRole("img", { name: new RegExp(one.refusedOverTime) });
+    expect(await chart.getAttribute("aria-label")).toContain(
+      "1 in all, 7 days; most by key_spend_limit_reached (1)",
+    );
+    await page.getByRole("img", { name: new RegExp(one.spendByModel) }).waitFor();
+    expect(await rowsOf(ada, usageTexts.table).first().getByRole("cell").last().innerText()).toBe(
+      exact(sumOf(charges)),
+    );
+    const cause = rowsOf(ada, overviewTexts.refusals).first();
+    expect(await cause.innerText()).toContain("key_spend_limit_reached");
+    await button(keys.edit, cause).click();
+    const dialog = page.getByRole("dialog", { name: keys.editTitle(NAME) });
     expect(await dialog.getByLabel(keys.limit).inputValue()).toBe(LIMIT);
     await dialog.getByLabel(keys.limit).fill("1");
-    await dialog.getByRole("button", { name: dialogTexts.save }).click();
-    await dialog.waitFor({ state: "hidden" });
-    expect((await call()).status).toBe(200);
-  });
-
-  test("an admin gives it a day's limit and a model, and pauses it: the next call is 401 until it is resumed", async () => {
-    let dialog = await keyAct(ada, NAME, "edit");
     await dialog.getByLabel(keys.dayLimit).fill("2");
     await dialog.getByLabel(keys.models).first().click();
-    await ada.page.getByRole("option", { name: "plain-1", exact: true }).click();
+    await page.getByRole("option", { name: "plain-1", exact: true }).click();
     await dialog.getByLabel(keys.output).fill("64");
-    await dialog.getByRole("button", { name: dialogTexts.save }).click();
+    await button(dialogTexts.save, dialog).click();
     await dialog.waitFor({ state: "hidden" });
-    const row = rowsOf(ada, pageNames.keys).first();
-    await row.getByText(keys.ofDay).waitFor();
-    dialog = await keyAct(ada, NAME, "pause");
-    await dialog.getByRole("button", { name: keys.pause, exact: true }).click();
-    await row.getByText(keys.states.paused, { exact: true }).waitFor();
-    const resting = await call();
-    expect([resting.status, resting.json.error.code]).toEqual([401, "api_key_paused"]);
-    dialog = await keyAct(ada, NAME, "resume");
-    await dialog.getByRole("button", { name: keys.resume, exact: true }).click();
-    await row.getByText(keys.states.active, { exact: true }).waitFor();
+    await page.getByRole("region", { name: one.limits }).getByText(one.day, { exact: true }).waitFor();
     expect((await call()).status).toBe(200);
   });
 
-  test("an admin revokes it by typing its name, and the next call is 401", async () => {
-    const dialog = await keyAct(ada, NAME, "revoke");
-    const revoke = dialog.getByRole("button", { name: keys.revokeAction(NAME) });
+  test("an admin sets a limit of its rate on its page: it refuses, and lifted it refuses no more", async () => {
+    const field = ada.page.getByLabel(rateTexts.dimensions.requests_per_minute);
+    const set = async (rate: string, holds: string): Promise<void> => {
+      await field.fill(rate);
+      await button(dialogTexts.save).click();
+      await ada.page.getByText(holds).first().waitFor();
+    };
+    await set("1", rateTexts.ofYourOwn("1"));
+    const replies = [await call(), await call()];
+    expect(replies.map(({ status }) => status).at(-1)).toBe(429);
+    await set("", rateTexts.noLimit);
+    expect((await call()).status).toBe(200);
+  });
+
+  test("an admin pauses it there: the next call is 401 until it is resumed", async () => {
+    const state = (name: string): Promise<void> =>
+      ada.page.getByText(name, { exact: true }).first().waitFor();
+    for (const act of ["pause", "resume"] as const) {
+      await button(keys[act]).click();
+      const dialog = ada.page.getByRole("dialog", { name: keys[`${act}Title`](NAME) });
+      await button(keys[act], dialog).click();
+      await state(keys.states[act === "pause" ? "paused" : "active"]);
+      const reply = await call();
+      expect(reply.status).toBe(act === "pause" ? 401 : 200);
+      if (act === "pause") expect(reply.json.error.code).toBe("api_key_paused");
+    }
+  });
+
+  test("replaced there, it leads to its successor and back; whoever did not make that one changes nothing of it", async () => {
+    const { page } = ada;
+    await button(keys.replace).click();
+    await button(keys.replace, page.getByRole("dialog", { name: keys.replaceTitle(NAME) })).click();
+    const secret = await page
+      .getByRole("dialog", { name: secretTexts.title })
+      .getByText(/^gw_sk_/)
+      .first()
+      .innerText();
+    await closeSecret(ada);
+    await page.getByRole("link", { name: `${NAME} …${secret.slice(-4)}` }).click();
+    await page.getByText(one.never).waitFor();
+    const heir = page.url();
+    const served = await dashboard.gateway.chat<Answer>({ ...customer, secret }, ask());
+    expect(served.status).toBe(200);
+    charges.push(chargeOf(served));
+    await dora.open(new URL(heir).pathname);
+    await dora.page.getByText(one.replaces).waitFor();
+    for (const act of [keys.edit, keys.pause, keys.replace, keys.revoke])
+      expect(await dora.page.getByRole("button", { name: act, exact: true }).count()).toBe(0);
+    await page.getByRole("link", { name: `${NAME} …${customer.secret.slice(-4)}` }).click();
+    await page.waitForURL(({ pathname }) => pathname === path.key(org, customer.keyId));
+  });
+
+  test("an admin revokes it by typing its name, and the next call is 401; its page stays, with nothing to do", async () => {
+    await button(keys.revoke).click();
+    const dialog = ada.page.getByRole("dialog", { name: keys.revokeTitle(NAME) });
+    const revoke = button(keys.revokeAction(NAME), dialog);
     await dialog.getByRole("textbox").fill(NAME.toUpperCase());
     expect(await revoke.isDisabled()).toBe(true);
     await dialog.getByRole("textbox").fill(NAME);
@@ -144,6 +209,9 @@ describe.each(STORES)("on %s", (store) => {
     await dialog.waitFor({ state: "hidden" });
     const ended = await call();
     expect([ended.status, ended.json.error.code]).toEqual([401, "api_key_revoked"]);
+    await ada.page.getByText(keys.states.revoked, { exact: true }).first().waitFor();
+    expect(await button(keys.edit).count()).toBe(0);
+    await ada.open(path.organization(org, "keys"));
     await ada.page.getByText(keys.revokedHidden(1)).waitFor();
   });
 
@@ -169,5 +237,9 @@ describe.each(STORES)("on %s", (store) => {
   });
 });
 
+const ask = () => {
+  const content = "Sort these words by length. ".repeat(20);
+  return { model: "plain-1", messages: [{ role: "user", content }], max_tokens: 64 };
+};
 const chargeOf = ({ json }: Reply<Answer>): NanoUsd => nano(json.gateway.cost.customer_charge_usd.toFixed(9));
 const sumOf = (charges: readonly NanoUsd[]): bigint => charges.reduce<bigint>((sum, one) => sum + one, 0n);

@@ -1,0 +1,108 @@
+// How a key stands against its limits of the month, the week and the day: spend and running holds are what each is compared with.
+import { Box, Group, Paper, Stack, Text, Title } from "@mantine/core";
+import type { ReactNode } from "react";
+import type { Answer } from "../../api/routes.ts";
+import { Money, Time } from "../../components/figures.tsx";
+import { Meter } from "../../components/meter.tsx";
+import { addMoney, isZero, percentOf } from "../../format/money.ts";
+import { formatDay } from "../../format/time.ts";
+import { keysTexts } from "./texts.ts";
+
+const words = keysTexts.one;
+
+type Key = Answer<"GET /orgs/{org}/keys/{key}">;
+
+export const KeyLimits = ({ of }: { of: Key }) => (
+  <Paper withBorder p="md" component="section" aria-label={words.limits}>
+    <Stack gap="md">
+      <Title order={2}>{words.limits}</Title>
+      <Span
+        title={keysTexts.columns.month}
+        limit={of.limit_usd}
+        spent={of.month_spend_usd}
+        held={of.held_usd}
+        resets={null}
+      >
+        {of.reaches_limit_on !== null && (
+          <Text size="sm" fw={600} title={keysTexts.paceHelp}>
+            {keysTexts.reaches(formatDay(of.reaches_limit_on))}
+          </Text>
+        )}
+      </Span>
+      {of.week !== null && (
+        <Span
+          title={words.week}
+          limit={of.week_limit_usd}
+          spent={of.week.spent_usd}
+          held={of.week.held_usd}
+          resets={of.week.resets_at}
+        />
+      )}
+      {of.day !== null && (
+        <Span
+          title={words.day}
+          limit={of.day_limit_usd}
+          spent={of.day.spent_usd}
+          held={of.day.held_usd}
+          resets={of.day.resets_at}
+        />
+      )}
+      {of.left_usd !== null && (
+        <Text size="sm">
+          {words.left} <Money usd={of.left_usd} />
+        </Text>
+      )}
+    </Stack>
+  </Paper>
+);
+
+interface SpanProps {
+  title: string;
+  limit: string | null;
+  spent: string;
+  held: string;
+  /** When it counts from zero again; null for the month, whose first everybody knows. */
+  resets: string | null;
+  children?: ReactNode;
+}
+
+function Span({ title, limit, spent, held, resets, children }: SpanProps) {
+  const used = addMoney(spent, held);
+  const percent = limit === null ? 0 : percentOf(used, limit);
+  return (
+    <Box>
+      <Group justify="space-between" gap="xs">
+        <Text size="sm" c="dimmed">
+          {title}
+        </Text>
+        <Text size="sm" component="span">
+          <b>
+            <Money usd={used} />
+          </b>{" "}
+          {limit === null ? (
+            words.noLimit
+          ) : (
+            <>
+              {keysTexts.of} <Money usd={limit} />
+            </>
+          )}
+        </Text>
+      </Group>
+      {limit !== null && <Meter percent={percent} label={keysTexts.ofLimit(percent.toFixed(0))} />}
+      <Text size="xs" c="dimmed" mt={4} component="div">
+        {!isZero(held) && (
+          <>
+            {words.held} <Money usd={held} />
+            {". "}
+          </>
+        )}
+        {limit !== null && (
+          <>
+            {words.again} {resets === null ? words.first : <Time at={resets} />}
+          </>
+        )}
+      </Text>
+      {children}
+    </Box>
+  );
+}

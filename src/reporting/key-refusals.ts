@@ -1,0 +1,92 @@
+// What one key was refused, over time by code, and by cause with what mends it. Read of the request log, whose rows are bounded
+// however often a key is refused (decision 17): a row beyond the quota counts many.
+import type { z } from "zod";
+import { sql as fragment } from "kysely";
+import type * as shapes from "../api/shapes/refusal-causes.ts";
+import { printTime } from "../domain/print.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import { exact, exactTotal, from, rowsOf } from "../store/query.ts";
+import type { Sql } from "../store/sql.ts";
+import { type CausesPorts, refusalCauses } from "./refusal-causes.ts";
+import { sinceRequest } from "./request-time.ts";
+import { type Buckets, bucketsOf, startsOf } from "./usage-buckets.ts";
+import type { Window } from "./windows.ts";
+
+type KeyRefusals = z.output<typeof shapes.keyRefusals>;
+
+interface KeyRefusalsPorts extends CausesPorts {
+  clock: Clock;
+  ledger: Pick<Ledger, "balance">;
+  flushRequestLog(): Promise<void>;
+}
+
+/** More would not be told apart in a chart. */
+const CODES_MAX = 8;
+
+export async function refusalsOfKey(
+  on: KeyRefusalsPorts,
+  { org, key, ...asked }: z.output<typeof shapes.keyRefusalsQuery>,
+): Promise<KeyRefusals> {
+  await on.flushRequestLog();
+  const { window, buckets } = bucketsOf(asked, on.clock.nowMs());
+  const paid = (await on.ledger.balance(org))?.paidWorkspace ?? false;
+  return {
+    from: printTime(buckets.fromMs),
+    to: printTime(buckets.toMs),
+    bucket: buckets.unit,
+    running_bucket: buckets.runningMs === null ? null : printTime(buckets.runningMs),
+    at: startsOf(buckets).map(printTime),
+    codes: await codesOf(on.sql, { org, key, window, buckets }),
+    ...(await refusalCauses(on, org, { window, paid, key })),
+  };
+}
+
+interface Counted {
+  org: string;
+  key: string;
+  window: Window;
+  buckets: Buckets;
+}
+
+type Code = KeyRefusals["codes"][number];
+
+async function codesOf(sql: Sql, { org, key, window, buckets }: Counted): Promise<Code[]> {
+  const { fromMs, bucketMs } = buckets;
+  const bucket = fragment<bigint>`(${fragment.ref("at")} - ${fragment.lit(fromMs)}) / ${fragment.lit(bucketMs)}`;
+  const query = from
+    .selectFrom("journal")
+    .where("org_id", "=", org)
+    .where("request_id", ">=", sinceRequest(window.fromMs))
+    .where("request_id", "<", sinceRequest(window.toMs + 1))
+    .where("key_id", "=", key)
+    .where("kind", "=", "refused")
+    .groupBy(["code", bucket])
+    .select((eb) => ["code", bucket.as("bucket"), exactTotal(eb.ref("requests")).as("counted")]);
+  const length = startsOf(buckets).length;
+  const codes = new Map<string | null, Code>();
+  for (const { code, bucket: at, counted } of await rowsOf(sql, query)) {
+    const one = codes.get(code) ?? { code, requests: 0, counts: Array.from({ length }, () => 0) };
+    codes.set(code, one);
+    add(one, [[Math.min(Math.max(0, Number(at)), length - 1), Number(exact(counted))]]);
+  }
+  return withOthers([...codes.values()].toSorted((a, b) => b.requests - a.requests));
+}
+
+function add(code: Code, counts: Iterable<[at: number, requests: number]>): void {
+  for (const [at, requests] of counts) {
+    code.requests += requests;
+    code.counts[at] = (code.counts[at] ?? 0) + requests;
+  }
+}
+
+/** Rows of no code, of which there should be none, are among the others. */
+function withOthers(codes: readonly Code[]): Code[] {
+  const named = codes.filter(({ code }) => code !== null).slice(0, CODES_MAX);
+  const others = codes.filter((one) => !named.includes(one));
+  const [first, ...more] = others;
+  if (first === undefined) return named;
+  const together = { ...first, code: null, counts: [...first.counts] };
+  for (const { counts } of more) add(together, counts.entries());
+  return [...named, together];
+}
