@@ -18,7 +18,7 @@ import {
 import { attach, type AttachPorts, type Followed, REPLAYED } from "./attach.ts";
 import { credentialOf } from "./credential.ts";
 import { EVENT_STREAM, storedAfter } from "./event-stream.ts";
-import type { Admitted, Hold } from "./hold.ts";
+import type { Admitted, Candidate, Hold } from "./hold.ts";
 import type { IdempotencyKey } from "./idempotency.ts";
 import type { Incoming } from "./incoming.ts";
 import type { Flight } from "./in-flight.ts";
@@ -63,7 +63,8 @@ export type AdmissionOutcome =
 export async function admit(ports: AdmitPorts, incoming: Incoming): Promise<AdmissionOutcome> {
   const credential = credentialOf(incoming.authorization); //                                      1
   incoming.checkBody();
-  const terms = await ports.ledger.checkKey(credential); //                                        2
+  const checking = ports.ledger.checkKey(credential); //                                           2
+  const terms = checking instanceof Promise ? await checking : checking;
   if (terms instanceof Refusal) throw terms;
   const refusal = ports.limits.refusal(credential);
   if (refusal !== null) return refusedUnread(incoming, refusal);
@@ -83,7 +84,7 @@ export async function admit(ports: AdmitPorts, incoming: Incoming): Promise<Admi
       const preparing = prepareRequest(ports, incoming, { organizationId, terms, body }); //       3–5
       const first = preparing instanceof Promise ? await preparing : preparing;
       if (slot instanceof Refusal) first.wanted = { stage: "route", refusal: slot };
-      const { outcome, prepared } = await askLedger(ports, first, { credential, incoming }); //  6, COMMIT 1
+      const { outcome, prepared } = await askLedger(ports, first, credential, incoming); //     6, COMMIT 1
       if (outcome.kind !== "running") {
         const concluded = conclude(ports, outcome, { incoming, credential, slot, prepared });
         admitted = concluded.kind === "admitted";
@@ -221,10 +222,7 @@ function admittedOf(
       created: Math.floor(incoming.receivedAtMs / 1000),
       model: request.model,
     },
-    candidates:
-      openRoutes.length === candidates.length
-        ? candidates
-        : candidates.filter(({ release }) => openRoutes.includes(release.route)),
+    candidates: openRoutes.length === candidates.length ? candidates : openOf(candidates, openRoutes),
     amount: wanted.hold,
     promptTokensMax: wanted.promptTokensMax,
     counted: prepared.counted,
@@ -237,6 +235,10 @@ function admittedOf(
     trace: incoming.trace?.admitted() ?? null,
   };
 }
+
+/** Some closed between plan and commit. */
+const openOf = (candidates: readonly Candidate[], routes: readonly string[]): Candidate[] =>
+  candidates.filter(({ release }) => routes.includes(release.route));
 
 /** `gateway` beside an error, once the key was good: what is known of it, without cost. */
 function refusedGateway(requestId: string, { idempotency, candidates }: PreparedRequest): string {

@@ -21,11 +21,6 @@ export interface AskLedgerPorts extends PreparePorts {
   refreshRoutes: (() => Promise<void>) | null;
 }
 
-interface Asker {
-  credential: Credential;
-  incoming: Pick<Incoming, "requestId" | "signal">;
-}
-
 /** Most requests lower nobody's hold. */
 const NONE: readonly Lowering[] = [];
 
@@ -36,7 +31,8 @@ const ROOMS_AT_MOST = 8;
 export async function askLedger(
   ports: AskLedgerPorts,
   first: PreparedRequest,
-  { credential, incoming }: Asker,
+  credential: Credential,
+  incoming: Pick<Incoming, "requestId" | "signal">,
 ): Promise<{ outcome: AdmissionDecision; prepared: PreparedRequest }> {
   const { organizationId } = credential;
   let prepared = first;
@@ -44,7 +40,8 @@ export async function askLedger(
   let lowerings = NONE;
   for (let rooms = 0; ; ) {
     const lowered = ports.holds.lowerings(organizationId);
-    const question = new Question(ports, prepared, { requestId: incoming.requestId, credential, lowerings });
+    const question = new Question(ports, prepared, credential, incoming.requestId);
+    question.lowerings = lowerings;
     let outcome: AdmissionDecision;
     try {
       outcome = await ports.ledger.admit(question);
@@ -85,9 +82,7 @@ export async function askLedger(
 
 /** What COMMIT 1 is asked: those whom its hold keeps out know of it as soon as that is durable. */
 class Question implements AdmissionRequest {
-  readonly requestId: string;
-  readonly credential: Credential;
-  readonly lowerings: readonly Lowering[];
+  lowerings = NONE;
   readonly claim: AdmissionRequest["claim"];
   readonly asked: AdmissionRequest["asked"];
   private opening = false;
@@ -95,11 +90,9 @@ class Question implements AdmissionRequest {
   constructor(
     private readonly ports: AskLedgerPorts,
     prepared: PreparedRequest,
-    by: Required<Pick<AdmissionRequest, "requestId" | "credential" | "lowerings">>,
+    readonly credential: Credential,
+    readonly requestId: string,
   ) {
-    this.requestId = by.requestId;
-    this.credential = by.credential;
-    this.lowerings = by.lowerings;
     this.claim = claimOf(prepared);
     this.asked = wantedOf(ports, prepared);
   }

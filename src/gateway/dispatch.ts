@@ -125,19 +125,20 @@ export const dispatchAnswer = (
   ports: DispatchPorts,
   hold: Hold,
   signal: AbortSignal,
-): Promise<Answered | Failure | Refusal> => firstToAnswer(ports, hold, { kind: WHOLE, signal });
+): Promise<Answered | Failure | Refusal> => firstToAnswer(ports, hold, WHOLE, signal);
 
 /** Calls candidates until one has streamed its first part. Same errors. */
 export const dispatchStream = (
   ports: DispatchPorts,
   hold: Hold,
   signal: AbortSignal,
-): Promise<Streaming | Failure | Refusal> => firstToAnswer(ports, hold, { kind: STREAM, signal });
+): Promise<Streaming | Failure | Refusal> => firstToAnswer(ports, hold, STREAM, signal);
 
 async function firstToAnswer<Told, Begun>(
   ports: DispatchPorts,
   hold: Hold,
-  { kind, signal }: { kind: Kind<Told, Begun>; signal: AbortSignal },
+  kind: Kind<Told, Begun>,
+  signal: AbortSignal,
 ): Promise<Begun | Failure | Refusal> {
   let last: Failure | null = null;
   const { candidates } = hold.admitted;

@@ -197,13 +197,11 @@ function identifiersOf(
   request: ChatRequest,
   organizationId: string,
 ): Record<string, string> {
-  const given = Object.entries(request.identifiers);
-  if (given.length === 0) return NO_IDENTIFIERS;
-  return Object.fromEntries(given.map(([name, value]) => [name, ports.identify(organizationId, value)]));
+  const identifiers: Record<string, string> = {};
+  const given: Readonly<Record<string, string>> = request.identifiers;
+  for (const name in given) identifiers[name] = ports.identify(organizationId, given[name] ?? "");
+  return identifiers;
 }
-
-/** Of most requests. */
-const NO_IDENTIFIERS: Record<string, string> = Object.freeze({});
 
 const notSetUp = (): Refusal =>
   new Refusal(

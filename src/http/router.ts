@@ -63,7 +63,10 @@ export class Router {
 
   private at(path: string): readonly Found[] {
     const exact = this.exact.get(path);
-    if (exact !== undefined) return exact;
+    return exact ?? this.below(path);
+  }
+
+  private below(path: string): readonly Found[] {
     return this.prefixes.flatMap((route) => {
       const prefix = route.path.slice(0, -1);
       const rest =

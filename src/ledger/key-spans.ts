@@ -44,6 +44,9 @@ export interface LimitedSpan {
   resetsAtMs: number;
 }
 
+/** Whether a key counts anything against a limit. */
+export const isLimited = (limits: KeyLimits): boolean => limits.limit !== null || countsDays(limits);
+
 /** Whether more must be known of a key than its month. */
 export const countsDays = ({ dayLimit, weekLimit }: KeyLimits): boolean =>
   dayLimit !== null || weekLimit !== null;
@@ -52,7 +55,7 @@ export const countsDays = ({ dayLimit, weekLimit }: KeyLimits): boolean =>
 export function spansOf(
   limits: KeyLimits,
   { month, spend, atMs }: { month: { spent: NanoUsd; held: NanoUsd }; spend: KeySpend | null; atMs: number },
-): LimitedSpan[] {
+): readonly LimitedSpan[] {
   const today = utcDay(atMs);
   const monday = weekOf(today);
   const since = (period: Period, limit: NanoUsd | null, fromDay: number, days: number): LimitedSpan[] =>
@@ -81,12 +84,13 @@ const isReached = ({ limit, spent, held }: LimitedSpan): boolean => addUsd(spent
 
 /** The one that opens last of those that are reached; undefined: none is. */
 export const reachedOf = (spans: readonly LimitedSpan[]): LimitedSpan | undefined =>
-  spans.filter(isReached).toSorted((a, b) => b.resetsAtMs - a.resetsAtMs)[0];
+  spans.length === 0 ? undefined : spans.filter(isReached).toSorted((a, b) => b.resetsAtMs - a.resetsAtMs)[0];
 
 /** What is left until the first of them is reached; null without one. */
 export function leftOf(spans: readonly LimitedSpan[]): NanoUsd | null {
+  if (spans.length === 0) return null;
   const left = spans.map(({ limit, spent, held }) => maxUsd(ZERO_USD, subUsd(limit, addUsd(spent, held))));
-  return left.length === 0 ? null : left.reduce((least, one) => (one < least ? one : least));
+  return left.reduce((least, one) => (one < least ? one : least));
 }
 
 const spentSince = ({ spent }: KeySpend, fromDay: number): NanoUsd =>

@@ -318,7 +318,7 @@ export interface Ledger {
    * cached, before anything of its request is taken, read or parsed; what it lets through COMMIT 1 reads again. Throws
    * `Refusal("overloaded")` while the store takes nothing.
    */
-  checkKey(credential: Credential): Promise<Refusal | KeyTerms>;
+  checkKey(credential: Credential): Refusal | KeyTerms | Promise<Refusal | KeyTerms>;
   /**
    * The limit of requests that keeps every request of this caller out as of now, whatever it asks for; null where there may
    * be room. A look before the body: one that comes with a caller's idempotency key may have its answer all the same.

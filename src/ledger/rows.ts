@@ -109,7 +109,11 @@ export const noRows = (): Rows => ({
 });
 
 /** Joins the parts of a row's key with a character that no part may contain. */
-export const rowId = (...parts: (string | number)[]): string => parts.join("\u0000");
+export function rowId(first: string, second: string, third?: string, fourth?: string | number): string {
+  if (third === undefined) return `${first}\u0000${second}`;
+  if (fourth === undefined) return `${first}\u0000${second}\u0000${third}`;
+  return `${first}\u0000${second}\u0000${third}\u0000${fourth}`;
+}
 
 // ── What a batch writes ─────────────────────────────────────────────────────────────────────────────────────────
 

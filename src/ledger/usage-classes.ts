@@ -4,8 +4,12 @@ import { COUNTED_CLASSES, type KnownClasses, serviceTierOf } from "../domain/tok
 
 /** Throws for what is no class: it must not be kept as evidence. */
 export function printClasses(usage: KnownClasses): string | null {
-  const classes = pick(usage);
-  return Object.keys(classes).length === 0 ? null : JSON.stringify(classes);
+  return hasClasses(usage) ? JSON.stringify(pick(usage)) : null;
+}
+
+function hasClasses(usage: KnownClasses): boolean {
+  for (const name of COUNTED_CLASSES) if (usage[name] !== undefined) return true;
+  return usage.serviceTier !== undefined;
 }
 
 /** Throws for what `printClasses` never printed; classes of newer programs are left out. */

@@ -10,7 +10,22 @@ export interface Clock {
 export const systemClock: Clock = { nowMs: () => Date.now(), monotonicMs: () => performance.now() };
 
 /** The UTC calendar month of an instant, `YYYY-MM`: the month that a request's spend is booked to. */
-export const utcMonth = (ms: number): string => new Date(ms).toISOString().slice(0, 7);
+export function utcMonth(ms: number): string {
+  if (!(ms >= month.fromMs && ms < month.untilMs)) month = monthAt(ms);
+  return month.name;
+}
+
+/** The one that was asked for last: nearly all requests are of the same. */
+let month = { fromMs: 0, untilMs: 0, name: "" };
+
+const monthAt = (ms: number): typeof month => {
+  const date = new Date(ms);
+  return {
+    fromMs: Date.UTC(date.getUTCFullYear(), date.getUTCMonth()),
+    untilMs: nextUtcMonth(ms),
+    name: date.toISOString().slice(0, 7),
+  };
+};
 
 /** The first instant of the month after `ms`, in milliseconds. */
 export function nextUtcMonth(ms: number): number {

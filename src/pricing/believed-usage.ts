@@ -61,13 +61,13 @@ export function believedUsage<T extends ToldUsage>(usage: T, quoted: Quoted): Be
   cutParts(believed);
   const clamped = promptTokens < prompt || completionTokens < completion || callsBeyond;
   if (!clamped) return { usage: believed, told: null, clamped };
-  const possible = (told: number, bound: number): number => (told <= quoted.windowTokens ? told : bound);
+  const { windowTokens } = quoted;
   const { reasoningTokens: _, ...priced } = usage;
   const told: TokenCounts = {
     ...priced,
-    promptTokens: possible(prompt, promptTokens),
-    completionTokens: possible(completion, completionTokens),
-    ...(callsBeyond && { calls: possible(calls, quoted.callsMax) }),
+    promptTokens: possible(prompt, promptTokens, windowTokens),
+    completionTokens: possible(completion, completionTokens, windowTokens),
+    ...(callsBeyond && { calls: possible(calls, quoted.callsMax, windowTokens) }),
   };
   const beyond =
     told.promptTokens > promptTokens ||
@@ -75,6 +75,9 @@ export function believedUsage<T extends ToldUsage>(usage: T, quoted: Quoted): Be
     (told.calls ?? 0) > quoted.callsMax;
   return { usage: believed, told: beyond ? told : null, clamped };
 }
+
+const possible = (told: number, bound: number, windowTokens: number): number =>
+  told <= windowTokens ? told : bound;
 
 /** Cuts its classes to its totals. */
 function cutParts(usage: ToldUsage): void {

@@ -86,10 +86,12 @@ export function quote(input: QuoteInput): Quote {
 
 /** Those whose window takes so many tokens: mostly all of them. */
 function fittingOf(releases: readonly Release[], tokens: number): readonly Release[] {
-  for (const { contextWindow } of releases)
-    if (contextWindow < tokens) return releases.filter((release) => release.contextWindow >= tokens);
+  for (const { contextWindow } of releases) if (contextWindow < tokens) return withRoom(releases, tokens);
   return releases;
 }
+
+const withRoom = (releases: readonly Release[], tokens: number): Release[] =>
+  releases.filter(({ contextWindow }) => contextWindow >= tokens);
 
 interface Ceiling {
   tokens: number;

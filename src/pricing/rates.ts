@@ -44,7 +44,7 @@ const PLAIN = new WeakMap<Rates, RateCard>();
 
 /** The rates of a request with this prompt, which a reply named so: the reached tier prices all. */
 export function rateCard(price: Price, promptTokens: number, serviceTier: string | null): RateCard {
-  const rates = price.tiers?.findLast(({ abovePromptTokens }) => promptTokens > abovePromptTokens) ?? price;
+  const rates = price.tiers === undefined ? price : (reached(price.tiers, promptTokens) ?? price);
   const factor = factorOf(price, serviceTier);
   if (factor !== FACTOR_ONE) return new RateCard(rates, factor);
   const kept = PLAIN.get(rates);
@@ -53,6 +53,9 @@ export function rateCard(price: Price, promptTokens: number, serviceTier: string
   PLAIN.set(rates, card);
   return card;
 }
+
+const reached = (tiers: NonNullable<Price["tiers"]>, promptTokens: number): Rates | undefined =>
+  tiers.findLast(({ abovePromptTokens }) => promptTokens > abovePromptTokens);
 
 /** What one paid call costs; tiers are about tokens. */
 export const finePerCall = ({ perThousandCalls = nanoUsd(0n) }: Price): bigint =>

@@ -80,8 +80,12 @@ function tailOf(id: string, kind: string): string {
 }
 
 function checksumHolds(value: string): boolean {
-  const bodyLength = value.length - CHECKSUM_LENGTH;
-  return checksumOf(value.slice(0, bodyLength)) === value.slice(bodyLength);
+  let rest = Bun.hash.crc32(value.slice(0, -CHECKSUM_LENGTH));
+  for (let at = value.length - 1; at >= value.length - CHECKSUM_LENGTH; at -= 1) {
+    if (value.charAt(at) !== ALPHABET.charAt(rest % 62)) return false;
+    rest = Math.floor(rest / 62);
+  }
+  return true;
 }
 
 function checksumOf(body: string): string {

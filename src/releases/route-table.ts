@@ -67,6 +67,10 @@ export class RouteTable {
     const nowMs = this.ports.clock.nowMs();
     const [first] = slots;
     if (slots.length === 1 && first !== undefined) return this.isOpen(first, nowMs) ? first.alone : NONE;
+    return this.amongOpen(slots, nowMs);
+  }
+
+  private amongOpen(slots: readonly Slot[], nowMs: number): readonly Release[] {
     const live = slots.filter((slot) => this.isOpen(slot, nowMs)).map(({ release }) => release);
     return live.length > 1 ? inTrialOrder(live, this.ports.random ?? Math.random) : live;
   }

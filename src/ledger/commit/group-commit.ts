@@ -109,22 +109,15 @@ export class GroupCommit<Operation, Outcome> {
 
   /** Resolves when the operation is durable. Rejects with `overloaded` when it cannot be taken now. */
   submit(operation: Operation): Promise<Outcome> {
-    return new Promise((resolve, reject) => {
-      const lasting = this.ports.outlives(operation);
-      if (this.closed || (!lasting && (this.away || this.waiting >= this.ports.queue))) {
-        reject(overloaded());
-        return;
-      }
-      if (this.away) this.ports.spool.keep([operation]);
-      this.queues[this.ports.rank(operation)]?.push({
-        operation,
-        resolve,
-        reject,
-        refused: false,
-        sinceMs: performance.now(),
-      });
-      this.start();
-    });
+    const lasting = this.ports.outlives(operation);
+    if (this.closed || (!lasting && (this.away || this.waiting >= this.ports.queue)))
+      return Promise.reject(overloaded());
+    if (this.away) this.ports.spool.keep([operation]);
+    const { promise, resolve, reject } = Promise.withResolvers<Outcome>();
+    const sinceMs = performance.now();
+    this.queues[this.ports.rank(operation)]?.push({ operation, resolve, reject, refused: false, sinceMs });
+    this.start();
+    return promise;
   }
 
   /** Commits what waits, unless the store is away; then takes nothing more. What it did not take by then is rejected. */
@@ -144,7 +137,9 @@ export class GroupCommit<Operation, Outcome> {
   }
 
   get waiting(): number {
-    return this.queues.reduce((sum, queue) => sum + queue.length, 0);
+    let sum = 0;
+    for (const queue of this.queues) sum += queue.length;
+    return sum;
   }
 
   /** Runs after the events of this tick: whatever they submit joins the batch. */
@@ -191,8 +186,9 @@ export class GroupCommit<Operation, Outcome> {
   }
 
   private tell(batch: readonly Waiting<Operation, Outcome>[], outcomes: readonly Committed<Outcome>[]): void {
-    for (const [index, waiting] of batch.entries()) {
-      const committed = outcomes[index];
+    let index = 0;
+    for (const waiting of batch) {
+      const committed = outcomes[index++];
       this.ports.spool.taken(waiting.operation);
       if (waiting.refused) this.ports.takeBack(waiting.operation);
       if (committed?.kind === "outcome") waiting.resolve(committed.outcome);

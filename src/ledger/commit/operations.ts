@@ -10,7 +10,12 @@ interface ChangeOperation {
 }
 
 export type Operation = MoneyOperation | ChangeOperation;
-export type Outcome = { of: "money"; outcome: MoneyOutcome } | { of: "change"; value: unknown };
+export type Outcome = MoneyOutcome | Changed;
+
+/** What a change gave back: told apart from what money operations come to by what it is. */
+export class Changed {
+  constructor(readonly value: unknown) {}
+}
 
 /** Settlements and voids first, then what brings money in, takes it back, changes the rules or notes progress, then admissions. */
 export function decisionRank(operation: Operation): 0 | 1 | 2 {

@@ -2,7 +2,7 @@
 // nothing; what is admitted moves the hold from available to held and freezes the release it is priced by. Holds that
 // the caller's gateway has counted meanwhile are lowered first.
 import { addUsd, type NanoUsd } from "../../domain/money.ts";
-import type { Refusal } from "../../domain/refusals.ts";
+import { Refusal } from "../../domain/refusals.ts";
 import type { AccountPostings } from "../commit/account-postings.ts";
 import { decideClaim } from "./claim.ts";
 import { decideLowering } from "./lowering.ts";
@@ -41,8 +41,8 @@ export function decideAdmission(batch: BatchState, admission: AdmissionRequest):
   if (earlier !== null) return earlier;
   if (asked.kind === "refusal") return refused(asked.refusal); //                                      5
   const { plan } = asked;
-  const open = openRoutes(batch, plan, postings.atMs);
-  if ("refusal" in open) return refused(open.refusal);
+  const routes = openRoutes(batch, plan, postings.atMs);
+  if (routes instanceof Refusal) return refused(routes);
   for (const lowering of admission.lowerings ?? []) {
     if (lowering.organizationId !== organizationId) throw new Error("a hold of another organization");
     decideLowering(batch, lowering);
@@ -64,8 +64,7 @@ export function decideAdmission(batch: BatchState, admission: AdmissionRequest):
     limitRefusal(spans) ?? //                                                                            10
     creditsRefusal(postings, plan.hold); //                                                              11
   if (short !== null) return short;
-  const granted = { plan, routes: open.routes, postings, month, key: known.key, limited };
-  return { ...admit(batch, admission, granted), ...headroom(batch, granted) }; //                        12
+  return admit(batch, admission, { plan, routes, postings, month, key: known.key, limited }); //        12
 }
 
 type Refused = Extract<AdmissionDecision, { kind: "refused" }>;
@@ -96,15 +95,19 @@ function claimDecision(
 /** Drops the candidates that closed since the plan was made. None left: the code of the state nearest to live. */
 function openRoutes(
   batch: BatchState,
-  plan: AdmissionPlan,
+  { routes: asked }: AdmissionPlan,
   atMs: number,
-): { routes: Route[] } | { refusal: Refusal } {
-  const states = plan.routes.map((route) => ({ route, state: routeState(batch, route, atMs) }));
-  const routes = states.filter(({ state }) => state === "open").map(({ route }) => route);
-  if (routes.length > 0) return { routes };
-  const stale = states.find(({ state }) => state === "stale");
-  const closed = batch.rows.routes.get((stale ?? states[0])?.route.route ?? "");
-  return { refusal: stale === undefined ? refuse.routeDisabled(closed) : refuse.routeStale(closed) };
+): readonly Route[] | Refusal {
+  const routes: Route[] = [];
+  let stale: Route | undefined;
+  for (const route of asked) {
+    const state = routeState(batch, route, atMs);
+    if (state === "open") routes.push(route);
+    else if (state === "stale") stale ??= route;
+  }
+  if (routes.length > 0) return routes;
+  const closed = batch.rows.routes.get((stale ?? asked[0])?.route ?? "");
+  return stale === undefined ? refuse.routeDisabled(closed) : refuse.routeStale(closed);
 }
 
 function routeState(batch: BatchState, route: Route, atMs: number): "open" | "disabled" | "stale" {
@@ -133,10 +136,9 @@ function entitlementRefusal(
 ): Refusal | null {
   if (asked.plan.tier !== "research") return null;
   const held = batch.rows.entitlements.get(rowId(organizationId, asked.plan.model)) ?? [];
-  const valid = held.some(
-    ({ state, expiresAtMs }) => state === "active" && expiresAtMs !== null && asked.atMs < expiresAtMs,
-  );
-  return valid ? null : refuse.entitlementRequired(asked.plan.model);
+  for (const { state, expiresAtMs } of held)
+    if (state === "active" && expiresAtMs !== null && asked.atMs < expiresAtMs) return null;
+  return refuse.entitlementRequired(asked.plan.model);
 }
 
 function paidRefusal(postings: AccountPostings, plan: AdmissionPlan): Refusal | null {
@@ -163,14 +165,14 @@ function creditsRefusal({ balance }: AccountPostings, required: NanoUsd): Refuse
 
 interface Granted {
   plan: AdmissionPlan;
-  routes: Route[];
+  routes: readonly Route[];
   postings: AccountPostings;
   month: KeyMonthRow;
   key: KeyRow;
   limited: readonly Limited[];
 }
 
-function admit(batch: BatchState, admission: AdmissionRequest, granted: Granted): Omit<Admitted, "headroom"> {
+function admit(batch: BatchState, admission: AdmissionRequest, granted: Granted): Admitted {
   const { plan, routes, postings, month, key, limited } = granted;
   if (plan.hold < 0n) throw new Error(`a hold of ${plan.hold} nano-USD`);
   postings.moveForRequest("hold", plan.hold);
@@ -185,19 +187,17 @@ function admit(batch: BatchState, admission: AdmissionRequest, granted: Granted)
   return {
     kind: "admitted",
     admittedAtMs: postings.atMs,
-    openRoutes: routes.map(({ route }) => route),
+    openRoutes: routes.map(nameOf),
     researchMode: plan.tier === "research",
+    headroom: {
+      available: postings.balance.available,
+      keyLimitRemaining: leftOf(spansNow(batch, key, month, postings.atMs)),
+    },
     rates: standingsOf(limited, postings.atMs),
   };
 }
 
-/** As it is with this admission. */
-const headroom = (batch: BatchState, { postings, key, month }: Granted): Pick<Admitted, "headroom"> => ({
-  headroom: {
-    available: postings.balance.available,
-    keyLimitRemaining: leftOf(spansNow(batch, key, month, postings.atMs)),
-  },
-});
+const nameOf = ({ route }: Route): string => route;
 
 function open(
   batch: BatchState,

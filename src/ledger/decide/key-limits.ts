@@ -3,7 +3,7 @@
 import { addUsd, subUsd, type NanoUsd } from "../../domain/money.ts";
 import { utcDay } from "../../lib/clock.ts";
 import type { BatchState } from "../commit/batch-state.ts";
-import { countsDays, type KeySpend, reachedOf, type LimitedSpan, spansOf } from "../key-spans.ts";
+import { countsDays, isLimited, type KeySpend, reachedOf, type LimitedSpan, spansOf } from "../key-spans.ts";
 import type { AdmissionDecision } from "../ledger.ts";
 import { type KeyMonthRow, type KeyRow, rowId } from "../rows.ts";
 import { keyLimitReached } from "./policy-refusals.ts";
@@ -11,10 +11,18 @@ import { keyLimitReached } from "./policy-refusals.ts";
 type Refused = Extract<AdmissionDecision, { kind: "refused" }>;
 
 /** Those that the key has a limit for, as they stand before this admission. */
-export function spansNow(batch: BatchState, key: KeyRow, month: KeyMonthRow, atMs: number): LimitedSpan[] {
+export function spansNow(
+  batch: BatchState,
+  key: KeyRow,
+  month: KeyMonthRow,
+  atMs: number,
+): readonly LimitedSpan[] {
+  if (!isLimited(key)) return UNLIMITED;
   const spend = countsDays(key) ? spendNow(batch, key) : null;
   return spansOf(key, { month: { spent: month.spent, held: month.held }, spend, atMs });
 }
+
+const UNLIMITED: readonly LimitedSpan[] = [];
 
 export function limitRefusal(spans: readonly LimitedSpan[]): Refused | null {
   const reached = reachedOf(spans);

@@ -21,7 +21,13 @@ const NONE: readonly Limited[] = [];
 /** Everything that a request which comes now would count for; nothing where nothing is set. Writes nothing. */
 export function limitedBy(batch: BatchState, place: RatePlace, atMs: number): readonly Limited[] {
   const { rows, context } = batch;
-  if (rows.rateLimits.size === 0 && !hasDefaults(context.rateDefaults)) return NONE;
+  return rows.rateLimits.size === 0 && !hasDefaults(context.rateDefaults)
+    ? NONE
+    : comingFor(batch, place, atMs);
+}
+
+function comingFor(batch: BatchState, place: RatePlace, atMs: number): readonly Limited[] {
+  const { rows } = batch;
   return onceFor(batch, "comes", place, () =>
     subjectsOf(place).flatMap((subject) => {
       const standard = standardFor(batch, subject, place.model);
@@ -136,15 +142,28 @@ export function standingsOf(limited: readonly Limited[], atMs: number): RateStan
   const nowUs = microseconds(atMs);
   const standings: RateStanding[] = [];
   for (const { subject, row, limits } of limited) {
-    const tell = (of: RateStanding["of"], limit: number, tat: number): void => {
-      const remaining = remainingAt(tat, nowUs, limit);
-      standings.push({ subject, of, limit, remaining, resetMs: resetMs(tat, nowUs) });
-    };
-    if (limits.requestsPerMinute !== null) tell("requests", limits.requestsPerMinute, row.requestsTat);
-    if (limits.tokensPerMinute !== null) tell("tokens", limits.tokensPerMinute, row.tokensTat);
+    const { requestsPerMinute: requests, tokensPerMinute: tokens } = limits;
+    if (requests !== null)
+      standings.push({
+        subject,
+        of: "requests",
+        limit: requests,
+        ...standingAt(row.requestsTat, nowUs, requests),
+      });
+    if (tokens !== null)
+      standings.push({ subject, of: "tokens", limit: tokens, ...standingAt(row.tokensTat, nowUs, tokens) });
   }
   return standings;
 }
+
+const standingAt = (
+  tat: number,
+  nowUs: number,
+  limit: number,
+): Pick<RateStanding, "remaining" | "resetMs"> => ({
+  remaining: remainingAt(tat, nowUs, limit),
+  resetMs: resetMs(tat, nowUs),
+});
 
 /** The request has ended and used so many tokens; the rest of what it reserved is free again. */
 export function endRate(batch: BatchState, request: RequestRow, usedTokens: number): void {
@@ -163,8 +182,11 @@ export function lowerRate(batch: BatchState, request: RequestRow, unused: number
 
 /** The rows that there are, each to be written. */
 function countedFor(batch: BatchState, request: RequestRow): readonly Limited[] {
+  return batch.rows.rateLimits.size === 0 ? NONE : countingFor(batch, request);
+}
+
+function countingFor(batch: BatchState, request: RequestRow): readonly Limited[] {
   const { rateLimits } = batch.rows;
-  if (rateLimits.size === 0) return NONE;
   const limited = onceFor(batch, "counts", request, () =>
     subjectsOf(request).flatMap((subject) => {
       const row = rateLimits.get(subject.id);

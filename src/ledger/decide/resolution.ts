@@ -75,13 +75,22 @@ export function settle(batch: BatchState, found: Open, settlement: Settling): vo
 const MOST_TOKENS = 2 ** 40;
 
 function assertStorable({ usage, status, firstPartMs, totalMs }: Settling): void {
-  const { serviceTier: _, ...counts } = usage;
-  for (const [name, count] of Object.entries(counts))
-    if (count !== null && !(Number.isInteger(count) && count >= 0 && count <= MOST_TOKENS))
+  for (const name in usage) {
+    const count = usage[name as keyof typeof usage];
+    if (name !== "serviceTier" && count !== null && !isStorableCount(count))
       throw new Error(`a settlement of ${count} ${name}`);
-  for (const [name, whole] of Object.entries({ status, firstPartMs, totalMs }))
-    if (whole !== null && !Number.isSafeInteger(whole))
-      throw new Error(`a settlement with ${whole} as ${name}`);
+  }
+  requireWhole("status", status);
+  requireWhole("firstPartMs", firstPartMs);
+  requireWhole("totalMs", totalMs);
+}
+
+const isStorableCount = (count: unknown): boolean =>
+  typeof count === "number" && Number.isInteger(count) && count >= 0 && count <= MOST_TOKENS;
+
+function requireWhole(name: string, whole: number | null): void {
+  if (whole !== null && !Number.isSafeInteger(whole))
+    throw new Error(`a settlement with ${whole} as ${name}`);
 }
 
 export function decideVoid(batch: BatchState, voiding: Voiding, owner: Owner): ResolveOutcome {

@@ -8,7 +8,7 @@ import { LOAD } from "../columns.ts";
 import type { MoneyOperation } from "../decide/decide.ts";
 import { hasDefaults, type Subject, unknownTo } from "../decide/rate.ts";
 import { type Put, putOpenRequests, putRateLimit } from "../put-rows.ts";
-import { rowId, type Rows } from "../rows.ts";
+import type { Rows } from "../rows.ts";
 import type { Question } from "./flight.ts";
 import { organizationOf } from "./operations.ts";
 import { statement, transposed } from "./query.ts";
@@ -142,7 +142,7 @@ class RatesOfBatch {
 }
 
 const distinct = (rows: string[][]): string[][] => [
-  ...new Map(rows.map((row) => [rowId(...row), row])).values(),
+  ...new Map(rows.map((row) => [row.join("\u0000"), row])).values(),
 ];
 
 /** What an admission asks for. */

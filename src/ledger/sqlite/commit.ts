@@ -9,7 +9,7 @@ import { type Committed, UnknownCommit } from "../commit/unknown-commit.ts";
 import { decide } from "../decide/decide.ts";
 import type { BatchContext } from "../commit/batch-state.ts";
 import type { Changes } from "../rows.ts";
-import type { Operation, Outcome } from "../commit/operations.ts";
+import { Changed, type Operation, type Outcome } from "../commit/operations.ts";
 import type { Unowned } from "../recovery.ts";
 import { type Cell, int, text } from "../cell.ts";
 import { SqliteConnection } from "./connection.ts";
@@ -121,11 +121,10 @@ export class SqliteCommit implements Writer<Operation, Outcome> {
     this.connection.write.write(changes);
     const next = decided.values();
     const outcomes = operations.map((operation, index): Committed<Outcome> => {
-      if (operation.kind === "change")
-        return { kind: "outcome", outcome: { of: "change", value: changed[index] } };
+      if (operation.kind === "change") return { kind: "outcome", outcome: new Changed(changed[index]) };
       const { value: one } = next.next();
       if (one === undefined) throw new Error("an operation was not decided");
-      return one.kind === "bug" ? one : { kind: "outcome", outcome: { of: "money", outcome: one.outcome } };
+      return one;
     });
     return { outcomes, changes };
   }

@@ -6,7 +6,7 @@ import type { Clock } from "../../lib/clock.ts";
 import type { SqliteStore } from "../../store/sqlite.ts";
 import { findBalance } from "../balance.ts";
 import { GroupCommit } from "../commit/group-commit.ts";
-import { decide, type MoneyOperation } from "../decide/decide.ts";
+import { decide, type MoneyOperation, type MoneyOutcome } from "../decide/decide.ts";
 import type { DecidedAdmission } from "../decide/admission.ts";
 import { decideKey } from "../decide/key.ts";
 import type {
@@ -20,7 +20,7 @@ import type {
   Transactions,
   Work,
 } from "../ledger.ts";
-import { decisionRank, type Operation, type Outcome, survives } from "../commit/operations.ts";
+import { Changed, decisionRank, type Operation, type Outcome, survives } from "../commit/operations.ts";
 import { Pulse } from "../commit/pulse.ts";
 import { neverDispatched, type PrintInterrupted } from "../recovery.ts";
 import { resolveOrphans } from "../orphans.ts";
@@ -113,7 +113,7 @@ export async function openSqliteLedger({
     resolveLate: () => resolveUnowned(clock.nowMs() - LATE_MS),
   });
   return {
-    checkKey: async (credential) => {
+    checkKey: (credential) => {
       if (!batches.ready) throw overloaded();
       const { organizationId, keyId } = credential;
       const row = commit.connection.load.keyRow(organizationId, keyId);
@@ -190,15 +190,12 @@ type MoneyPath = Pick<
 function moneyPath(commit: SqliteCommit, { batches, store, jobs }: MoneyPathPorts): MoneyPath {
   const { dataKey, epoch } = store;
   const answers = { commit, dataKey, jobs };
-  const decided = async <T>(operation: MoneyOperation): Promise<T> => {
-    const outcome = await batches.submit(operation);
-    if (outcome.of !== "money") throw new Error("a money operation came back as a change");
-    return outcome.outcome as T;
-  };
+  const decided = <T extends MoneyOutcome>(operation: MoneyOperation): Promise<T> =>
+    batches.submit(operation) as Promise<T>;
   const owner = { epoch };
+  const withBytes = (decision: DecidedAdmission): AdmissionDecision => answered(decision, answers);
   return {
-    admit: async (admission) =>
-      answered(await decided<DecidedAdmission>({ kind: "admit", admission }), answers),
+    admit: (admission) => decided<DecidedAdmission>({ kind: "admit", admission }).then(withBytes),
     settle: (settlement) => decided<ResolveOutcome>({ kind: "settle", settlement, owner }),
     void: (voiding) => decided<ResolveOutcome>({ kind: "void", voiding, owner }),
     checkpoint: (checkpoint) => decided<CheckpointOutcome>({ kind: "checkpoint", checkpoint, owner }),
@@ -239,7 +236,7 @@ function transactions(commit: SqliteCommit, batches: Batches, clock: Clock): Tra
     read: async (work) => commit.connection.run(work(clock.nowMs())),
     change: async <T>(work: Work<T>): Promise<T> => {
       const outcome = await batches.submit({ kind: "change", work });
-      if (outcome.of !== "change") throw new Error("a change came back as a money operation");
+      if (!(outcome instanceof Changed)) throw new Error("a change came back as a money operation");
       return outcome.value as T;
     },
   };

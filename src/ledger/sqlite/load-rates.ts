@@ -11,6 +11,11 @@ import { rowId, type Rows } from "../rows.ts";
 
 type Reading = Statement<unknown, string[]>;
 
+function limitsOneOf(rows: Rows, routes: readonly { route: string }[]): boolean {
+  for (const { route } of routes) if (rows.routes.get(route)?.limited === 1) return true;
+  return false;
+}
+
 export class SqliteRates {
   private readonly limits: Reading;
   private readonly running: Reading;
@@ -37,8 +42,7 @@ export class SqliteRates {
 
   /** Of a request that comes, for which there may be limits. */
   ofAdmission(rows: Rows, place: RatePlace, routes: readonly { route: string }[]): void {
-    const onModel = routes.some(({ route }) => rows.routes.get(route)?.limited === 1);
-    if (!this.mayLimit(rows, place) && !onModel) return;
+    if (!this.mayLimit(rows, place) && !limitsOneOf(rows, routes)) return;
     this.load(rows, place);
     for (const { organizationId, keyId, model } of unknownTo(rows, place, this.defaults))
       for (const cells of this.running.values(organizationId, keyId, model))

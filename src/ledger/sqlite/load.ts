@@ -1,6 +1,7 @@
 // Reads what a batch is decided on, each row once, inside the write transaction (money.md §7). Statements are prepared
 // once per connection.
 import type { Database, Statement } from "bun:sqlite";
+import type { CallerIds } from "../../domain/credential.ts";
 import type { RateDefaults } from "../../domain/rate-limits.ts";
 import { utcMonth } from "../../lib/clock.ts";
 import type { MoneyOperation } from "../decide/decide.ts";
@@ -144,8 +145,8 @@ export class SqliteLoad {
     if (admission.asked.kind === "refusal") return;
     for (const lowering of admission.lowerings ?? []) this.loadResolution(rows, lowering);
     const atMs = stampOf(nowMs, newestMs);
-    this.loadKeyMonth(rows, [organizationId, keyId, utcMonth(atMs)]);
-    this.loadKeySpend(rows, { organizationId, keyId, atMs });
+    this.loadKeyMonth(rows, admission.credential, utcMonth(atMs));
+    this.loadKeySpend(rows, admission.credential, atMs);
     const { plan } = admission.asked;
     for (const { route } of plan.routes) this.loadRoute(rows, route);
     if (plan.tier === "research") this.loadEntitlements(rows, organizationId, plan.model);
@@ -164,15 +165,13 @@ export class SqliteLoad {
     );
   }
 
-  private loadKeyMonth(rows: Rows, key: [organizationId: string, keyId: string, month: string]): void {
-    if (!rows.keyMonths.has(rowId(...key))) load(rows, put.putKeyMonth, this.keyMonth, ...key);
+  private loadKeyMonth(rows: Rows, { organizationId, keyId }: CallerIds, month: string): void {
+    if (!rows.keyMonths.has(rowId(organizationId, keyId, month)))
+      load(rows, put.putKeyMonth, this.keyMonth, organizationId, keyId, month);
   }
 
   /** Nothing for a key that counts no days. */
-  private loadKeySpend(
-    rows: Rows,
-    { organizationId, keyId, atMs }: { organizationId: string; keyId: string; atMs: number },
-  ): void {
+  private loadKeySpend(rows: Rows, { organizationId, keyId }: CallerIds, atMs: number): void {
     const id = rowId(organizationId, keyId);
     const key = rows.keys.get(id);
     if (key === undefined || !countsDays(key) || rows.keySpends.has(id)) return;
@@ -192,9 +191,8 @@ export class SqliteLoad {
     this.loadRequest(rows, place);
     const request = rows.requests.get(rowId(place.organizationId, place.requestId));
     if (request === undefined) return;
-    const { organizationId, keyId, month } = request;
-    this.loadBalance(rows, organizationId);
-    this.loadKeyMonth(rows, [organizationId, keyId, month]);
+    this.loadBalance(rows, request.organizationId);
+    this.loadKeyMonth(rows, request, request.month);
     this.rates.ofRequest(rows, request);
   }
 

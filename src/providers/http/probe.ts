@@ -77,8 +77,11 @@ export class ConnectProbe {
 
   /** Null when nothing speaks against calling; calls that arrive together share one probe. */
   check(): Promise<Failure | null> | null {
-    if (performance.now() - this.heardAtMs < FRESH_MS) return null;
-    this.checking ??= this.ask().finally(() => {
+    return performance.now() - this.heardAtMs < FRESH_MS ? null : (this.checking ?? this.begin());
+  }
+
+  private begin(): Promise<Failure | null> {
+    this.checking = this.ask().finally(() => {
       this.checking = null;
     });
     return this.checking;

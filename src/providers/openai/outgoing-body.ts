@@ -96,10 +96,11 @@ function bodyFields(draft: CallDraft, to: Hearer & { known: readonly string[] })
 }
 
 /** The fields that the upstream knows. */
-function only<T extends object>(fields: T, known: readonly string[]): T {
-  if (knowsAll(fields, known)) return fields;
-  return Object.fromEntries(Object.entries(fields).filter(([name]) => known.includes(name))) as T;
-}
+const only = <T extends object>(fields: T, known: readonly string[]): T =>
+  knowsAll(fields, known) ? fields : filtered(fields, known);
+
+const filtered = <T extends object>(fields: T, known: readonly string[]): T =>
+  Object.fromEntries(Object.entries(fields).filter(([name]) => known.includes(name))) as T;
 
 /** Names of given fields that this upstream does not know (action F of wire.md §1.1). */
 const ignoredFields = (
@@ -108,7 +109,10 @@ const ignoredFields = (
 ): readonly string[] =>
   knowsAll(forwarded, known) && knowsAll(identifiers, known)
     ? NONE
-    : [...Object.keys(forwarded), ...Object.keys(identifiers)].filter((name) => !known.includes(name));
+    : unknownIn([...Object.keys(forwarded), ...Object.keys(identifiers)], known);
+
+const unknownIn = (names: readonly string[], known: readonly string[]): string[] =>
+  names.filter((name) => !known.includes(name));
 
 const NONE: readonly string[] = [];
 
@@ -153,7 +157,7 @@ function outgoingMessage(message: Message, { family, thinks, developer }: Hearer
   return {
     ...said,
     ...(thinks && reasoning !== undefined && { reasoning_content: reasoning }),
-    tool_calls: calls.map((call) => outgoingCall(call, family)),
+    tool_calls: outgoingCalls(calls, family),
   };
 }
 
@@ -165,6 +169,9 @@ function unmarked<T extends object>(marked: T[]): T[] {
     return rest as unknown as T;
   });
 }
+
+const outgoingCalls = (calls: readonly ToolCall[], family: string): object[] =>
+  calls.map((call) => outgoingCall(call, family));
 
 /** Provider state goes back only to the provider that it names. */
 function outgoingCall(

@@ -1,7 +1,8 @@
 // POST /v1/chat/completions: the surface of OpenAI's chat clients (specification 2, wire.md §1–§4).
 import { printError } from "../../../domain/error-body.ts";
 import { printEvent } from "../../event-stream.ts";
-import type { AnswerPrinter, Format } from "../format.ts";
+import type { Answer } from "../../../providers/provider.ts";
+import type { AnswerFigures, AnswerHead, AnswerPrinter, Format } from "../format.ts";
 import { completionId, printAnswer } from "./answer-body.ts";
 import { DELTAS } from "./deltas.ts";
 import { Frames } from "./frames.ts";
@@ -16,7 +17,7 @@ export const chatCompletions: Format = {
   credentialHeader: "authorization",
   parse: (body) => {
     const { request, includeUsage } = parseChatRequest(body);
-    return { request, printer: printerFor(request.n, includeUsage) };
+    return { request, printer: new ChatPrinter(request.n, includeUsage) };
   },
   sentFields,
   printError,
@@ -26,7 +27,18 @@ export const chatCompletions: Format = {
   recognizes: (sent) => sent.startsWith(`id: 1\ndata: {"id":"${completionId("req_")}`),
 };
 
-const printerFor = (choices: number, includeUsage: boolean): AnswerPrinter => ({
-  answer: printAnswer,
-  stream: (head, numbered) => new Frames(DELTAS, head, { choices, includeUsage, numbered }),
-});
+class ChatPrinter implements AnswerPrinter {
+  constructor(
+    private readonly choices: number,
+    private readonly includeUsage: boolean,
+  ) {}
+
+  answer(head: AnswerHead, answer: Answer, figures: AnswerFigures): string {
+    return printAnswer(head, answer, figures);
+  }
+
+  stream(head: AnswerHead, numbered: boolean): Frames {
+    const { choices, includeUsage } = this;
+    return new Frames(DELTAS, head, { choices, includeUsage, numbered });
+  }
+}

@@ -35,7 +35,10 @@ const IMAGE_DETAILS = ["auto", "low", "high", "original"] as const;
 /** Reads the content of a message at `at`; null only where null or nothing was sent, which the caller judges. */
 export function parseContent(value: unknown, role: Role, at: Place): string | ContentPart[] | null {
   if (typeof value === "string") return value;
-  if (value === undefined || value === null) return null;
+  return value === undefined || value === null ? null : parseParts(value, role, at);
+}
+
+function parseParts(value: unknown, role: Role, at: Place): ContentPart[] {
   if (!Array.isArray(value))
     throw invalid(at, "content", `must be a string or an array of parts, ${found(value)}.`);
   if (value.length === 0)

@@ -78,13 +78,16 @@ function add(statement: ThinkingStatement | null, statements: ThinkingStatement[
   if (statement !== null) statements.push(statement);
 }
 
-/** Reduces all statements to the strongest one (an effort says more than "on" or "off"), or refuses their dispute. */
-export function reduceThinking(statements: readonly ThinkingStatement[]): ReasoningStatement | null {
-  if (statements.length === 0) return null;
+function requireAgreement(statements: readonly ThinkingStatement[]): void {
   statements.forEach((later, index) => {
     const earlier = statements.slice(0, index).find((statement) => contradict(statement, later));
     if (earlier !== undefined) throw contradictory(earlier.param, later.param);
   });
+}
+
+/** Reduces all statements to the strongest one (an effort says more than "on" or "off"), or refuses their dispute. */
+export function reduceThinking(statements: readonly ThinkingStatement[]): ReasoningStatement | null {
+  if (statements.length > 1) requireAgreement(statements);
   let reduced: ReasoningStatement | null = null;
   for (const statement of statements) {
     if (statement.kind === "budget") throw budgetNotOpen(statement.param);
