@@ -3,6 +3,7 @@
 import { type NanoUsd, nanoUsd } from "../domain/money.ts";
 import { exactTotal, exactUsd, from, rowsOf, theRow } from "../store/query.ts";
 import { inHundreds, type Sql } from "../store/sql.ts";
+import { hoursUsed } from "./hours-used.ts";
 import { sinceRequest } from "./request-time.ts";
 
 const HOUR_MS = 3_600_000;
@@ -59,12 +60,8 @@ async function ofHours(
   { org_id, model }: Approved,
   { first, after }: { first: number; after: number },
 ): Promise<NanoUsd> {
-  const query = from
-    .selectFrom("usage_hour")
-    .select((eb) => exactTotal(eb.ref("charge")).as("charge"))
-    .where((eb) => eb.and({ org_id, model }))
-    .where("hour", ">=", BigInt(first))
-    .$if(Number.isFinite(after), (hours) => hours.where("hour", "<", BigInt(after)));
+  const part = { first, behind: Number.isFinite(after) ? after : undefined, model };
+  const query = hoursUsed(sql, org_id, part).select((eb) => exactTotal(eb.ref("charge")).as("charge"));
   return exactUsd((await theRow(sql, query)).charge);
 }
 

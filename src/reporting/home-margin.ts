@@ -12,6 +12,7 @@ import { openTable, type PriceTable } from "../releases/catalogue/table.ts";
 import type { RouteStanding } from "../releases/standing.ts";
 import { exact, exactTotal, from, magnitude, rowsOf, theRow } from "../store/query.ts";
 import type { Sql } from "../store/sql.ts";
+import { hoursUsedByAll } from "./hours-used.ts";
 import { sinceRequest } from "./request-time.ts";
 
 type Margin = z.output<typeof homeShapes.homeMargin>;
@@ -94,9 +95,7 @@ const percentOf = (charge: bigint, cost: bigint): number | null =>
 
 /** The dearest first. */
 async function usedSince(sql: Sql, firstHour: number): Promise<Used[]> {
-  const query = from
-    .selectFrom("usage_hour")
-    .where("hour", ">=", BigInt(firstHour))
+  const query = hoursUsedByAll(sql, { first: firstHour })
     .groupBy("model")
     .select((eb) => [
       "model",

@@ -7,6 +7,7 @@ import { printSum, printTime } from "../domain/print.ts";
 import type { Clock } from "../lib/clock.ts";
 import { exact, exactTotal, from, rowsOf, theRow } from "../store/query.ts";
 import type { Sql } from "../store/sql.ts";
+import { hoursUsedByAll } from "./hours-used.ts";
 import { sinceRequest, stillRuns } from "./request-time.ts";
 
 type Traffic = z.output<typeof homeShapes.homeTraffic>;
@@ -52,9 +53,7 @@ export async function trafficNow(on: TrafficPorts): Promise<Traffic> {
 }
 
 async function hoursSince(sql: Sql, first: number): Promise<Map<number, Hour>> {
-  const query = from
-    .selectFrom("usage_hour")
-    .where("hour", ">=", BigInt(first))
+  const query = hoursUsedByAll(sql, { first })
     .groupBy("hour")
     .select((eb) => [
       "hour",

@@ -11,6 +11,7 @@ import type { People } from "../people/people.ts";
 import { exactTotal, exactUsd, from, rowsOf, when } from "../store/query.ts";
 import type { Sql } from "../store/sql.ts";
 import { organizationCursor } from "./cursors.ts";
+import { hoursUsed } from "./hours-used.ts";
 
 type List = z.output<typeof organizationsShapes.organizationList>;
 type Organization = List["data"][number];
@@ -58,7 +59,7 @@ export async function organizationRow(on: OrganizationsPorts, id: string): Promi
   return row;
 }
 
-const organizations = ({ clock }: Pick<OrganizationsPorts, "clock">) =>
+const organizations = ({ sql, clock }: Pick<OrganizationsPorts, "sql" | "clock">) =>
   from
     .selectFrom("organization")
     .innerJoin("org_balance", (join) =>
@@ -74,10 +75,9 @@ const organizations = ({ clock }: Pick<OrganizationsPorts, "clock">) =>
       "purchased",
     ])
     .select((eb) => [
-      eb
-        .selectFrom("usage_hour")
-        .whereRef("usage_hour.org_id", "=", "organization.org_id")
-        .where("hour", ">=", BigInt(Math.floor(clock.nowMs() / HOUR_MS) - 30 * DAY_HOURS))
+      hoursUsed(sql, eb.ref("organization.org_id"), {
+        first: Math.floor(clock.nowMs() / HOUR_MS) - 30 * DAY_HOURS,
+      })
         .select((eb) => exactTotal(eb.ref("charge")).as("spend"))
         .$asScalar()
         .as("spend"),

@@ -7,7 +7,7 @@ import type { People } from "../people/people.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { RouteStanding } from "../releases/standing.ts";
-import { exactTotal, exactUsd, from, numberOrNull, rowOf, rowsOf, theRow } from "../store/query.ts";
+import { from, numberOrNull, rowOf, theRow } from "../store/query.ts";
 import type { Sql } from "../store/sql.ts";
 import { printTime } from "../domain/print.ts";
 import { unknownRecord } from "../domain/unknown-record.ts";
@@ -16,7 +16,7 @@ import { attentionOf, type AttentionPorts } from "./attention.ts";
 import type { LabelBook } from "./labels.ts";
 import { refusalCauses } from "./refusal-causes.ts";
 import { sinceRequest, stillRuns } from "./request-time.ts";
-import { dearestBeside, hoursOf, spendBeside } from "./spend-beside.ts";
+import { dearestBeside, dearestModels, hoursOf, printBeside, spendByModel, sumUsd } from "./spend-beside.ts";
 import { unusualDayOf } from "./unusual-day.ts";
 import { dayOf, monthOf, windowOf, type Window } from "./windows.ts";
 
@@ -35,6 +35,8 @@ export interface OverviewPorts extends AttentionPorts {
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const BURN_DAYS = 7;
+/** A model that was used in them is one that the organization uses. */
+const USED_DAYS = 30;
 const TOP = 5;
 
 /** Throws `OperatorRefusal` where there is no such organization. */
@@ -48,30 +50,34 @@ export async function overviewOf(
   const window = windowOf({ range }, nowMs);
   const record = await on.ledger.balance(organizationId);
   if (record === null) throw unknownRecord("organization", organizationId, "org");
-  const spent = (fromMs: number): Promise<NanoUsd> => spentSince(on.sql, organizationId, fromMs);
-  const weekly = await spent(nowMs - BURN_DAYS * DAY_MS);
-  const burn = nanoUsd(weekly / BigInt(BURN_DAYS));
-  const keys = await keysOf(on.ledger, organizationId);
   const hours = hoursOf(window, range === "month");
-  const top = (column: "key_id" | "model") =>
-    dearestBeside(on.sql, organizationId, { hours, column, most: TOP });
-  const topKeys = await top("key_id");
+  const used = Math.floor((nowMs - USED_DAYS * DAY_MS) / HOUR_MS);
+  const models = await spendByModel(on.sql, organizationId, {
+    ...hours,
+    week: Math.floor((nowMs - BURN_DAYS * DAY_MS) / HOUR_MS),
+    today: dayOf(nowMs) / HOUR_MS,
+    month: monthOf(nowMs) / HOUR_MS,
+    since: used,
+  });
+  const spent = (of: "week" | "today" | "month"): NanoUsd => sumUsd(models.map((model) => model[of]));
+  const burn = nanoUsd(spent("week") / BigInt(BURN_DAYS));
+  const keys = await keysOf(on.ledger, organizationId);
+  const topKeys = await dearestBeside(on.sql, organizationId, { hours, column: "key_id", most: TOP });
   const names = await on.labels.keysOf(
     organizationId,
     topKeys.map(({ group }) => group),
   );
-  const routes = await routesOf(on, organizationId, nowMs);
-  const spentToday = await spent(dayOf(nowMs));
+  const routes = routesOf(on, new Set(models.flatMap((one) => (one.lastHour >= used ? one.model : []))));
   return {
     balance: printBalance(record),
     burn_usd_per_day: formatUsd(burn),
     days_left: burn > 0n ? Number(record.available / burn) : null,
-    spend_today_usd: formatUsd(spentToday),
-    spend_month_usd: formatUsd(await spent(monthOf(nowMs))),
+    spend_today_usd: formatUsd(spent("today")),
+    spend_month_usd: formatUsd(spent("month")),
     from: printTime(window.fromMs),
     to: printTime(window.toMs),
     before_from: printTime(hours.beforeFrom * HOUR_MS),
-    spend: await spendBeside(on.sql, organizationId, hours),
+    spend: printBeside(models),
     unusual: await unusualDayOf(on, organizationId, nowMs),
     ...(await requestsOf(on.sql, organizationId, window)),
     ...(await refusalCauses(on, organizationId, { window, paid: record.paidWorkspace })),
@@ -80,7 +86,7 @@ export async function overviewOf(
       name: names.get(group)?.name ?? group,
       ...beside,
     })),
-    top_models: (await top("model")).map(({ group, beside }) => ({ model: group, ...beside })),
+    top_models: dearestModels(models, TOP).map((one) => ({ model: one.model, ...printBeside([one]) })),
     routes,
     attention: await attentionOf(on, organizationId, {
       keys,
@@ -88,7 +94,7 @@ export async function overviewOf(
       available: record.available,
       debt: record.debt,
       burn,
-      spentToday,
+      spentToday: spent("today"),
       nowMs,
     }),
     steps: {
@@ -98,15 +104,6 @@ export async function overviewOf(
       invited: ((await on.people.memberCounts([organizationId])).get(organizationId) ?? 0) > 1,
     },
   };
-}
-
-async function spentSince(sql: Sql, organizationId: string, fromMs: number): Promise<NanoUsd> {
-  const query = from
-    .selectFrom("usage_hour")
-    .where("org_id", "=", organizationId)
-    .where("hour", ">=", BigInt(Math.floor(fromMs / HOUR_MS)))
-    .select((eb) => exactTotal(eb.ref("charge")).as("charge"));
-  return exactUsd((await theRow(sql, query)).charge);
 }
 
 /** Counts and times of the window's requests; the percentiles are of those that delivered something. */
@@ -152,19 +149,9 @@ async function requestsOf(
   };
 }
 
-async function routesOf(
-  on: OverviewPorts,
-  organizationId: string,
-  nowMs: number,
-): Promise<Overview["routes"]> {
-  const query = from
-    .selectFrom("usage_hour")
-    .select("model")
-    .distinct()
-    .where("org_id", "=", organizationId)
-    .where("hour", ">=", BigInt(Math.floor((nowMs - 30 * DAY_MS) / HOUR_MS)));
-  const used = new Set((await rowsOf(on.sql, query)).map(({ model }) => model));
-  return on
+/** Those of models that were used. */
+const routesOf = (on: OverviewPorts, used: ReadonlySet<string>): Overview["routes"] =>
+  on
     .standings()
     .filter(({ release }) => used.has(release.model))
     .map(({ release, state, reason }) => ({
@@ -176,4 +163,3 @@ async function routesOf(
       reason,
       expires_at: printTime(release.expiresAtMs),
     }));
-}

@@ -12,6 +12,7 @@ import { nanoFromFine, rateCard } from "../pricing/rates.ts";
 import { nearestToLive, type RouteStanding } from "../releases/standing.ts";
 import { exact, exactTotal, from, rowsOf, when } from "../store/query.ts";
 import type { Sql } from "../store/sql.ts";
+import { hoursUsed } from "./hours-used.ts";
 import { sinceRequest } from "./request-time.ts";
 import { type Window, windowOf } from "./windows.ts";
 
@@ -102,17 +103,9 @@ async function tokensOf(
   { organizationId, query, window: { fromMs, toMs } }: Asked,
   vectors: ReadonlySet<string>,
 ): Promise<Tokens & { charge: NanoUsd }> {
-  const read = from
-    .selectFrom("usage_hour")
-    .where((eb) =>
-      eb.and([
-        eb("org_id", "=", organizationId),
-        eb("hour", ">=", BigInt(Math.floor(fromMs / HOUR_MS))),
-        eb("hour", "<", BigInt(Math.ceil(toMs / HOUR_MS))),
-        ...when(query.key, (key) => eb("key_id", "=", key)),
-        ...when(query.model, (model) => eb("model", "=", model)),
-      ]),
-    )
+  const { key, model } = query;
+  const part = { first: Math.floor(fromMs / HOUR_MS), behind: Math.ceil(toMs / HOUR_MS), key, model };
+  const read = hoursUsed(sql, organizationId, part)
     .groupBy("model")
     .select((eb) => [
       "model",

@@ -1,9 +1,10 @@
 // Which hours a window is compared with, and that both sums are of their own hours alone.
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
+import { nanoUsd } from "../domain/money.ts";
 import { migrate } from "../store/migrate.ts";
 import { sqliteSql } from "../store/sqlite-sql.ts";
-import { dearestBeside, hoursOf, spendBeside } from "./spend-beside.ts";
+import { dearestBeside, dearestModels, hoursOf, printBeside, spendByModel, sumUsd } from "./spend-beside.ts";
 
 const HOUR_MS = 3_600_000;
 const hour = (...at: [number, number, number, number?]): number => Date.UTC(...at) / HOUR_MS;
@@ -50,12 +51,23 @@ test("spend is summed beside the time before; what was not used in the window is
   use("gone", 120, 9_000);
   use("gone", 99, 9_000);
   const sql = sqliteSql({ writer });
-  expect(await spendBeside(sql, "org_a", hours)).toEqual({
+  const models = await spendByModel(sql, "org_a", {
+    ...hours,
+    week: 200,
+    today: 290,
+    month: 150,
+    since: 100,
+  });
+  expect(printBeside(models)).toEqual({
     requests: 3,
     charge_usd: "0.000010000",
     before_usd: "0.000011000",
     percent: "-9.1",
   });
+  expect(dearestModels(models, 5).map(({ model }) => model)).toEqual(["new", "grows"]);
+  expect(models.find(({ model }) => model === "gone")).toMatchObject({ requests: 0, lastHour: 120 });
+  const since = (of: "week" | "today" | "month") => sumUsd(models.map((model) => model[of]));
+  expect([since("week"), since("today"), since("month")]).toEqual([19_000n, 9_500n, 119_000n].map(nanoUsd));
   expect(await dearestBeside(sql, "org_a", { hours, column: "model", most: 5 })).toMatchObject([
     { group: "new", spent: 7_000n, beside: { requests: 1, before_usd: "0.000000000", percent: null } },
     { group: "grows", spent: 3_000n, beside: { requests: 2, before_usd: "0.000002000", percent: "+50.0" } },

@@ -1,9 +1,10 @@
 // Spend of a window beside the window before it, in whole hours of the roll-ups: in all, and of the dearest keys or models.
-import { formatUsd, type NanoUsd } from "../domain/money.ts";
+import { formatUsd, type NanoUsd, nanoUsd } from "../domain/money.ts";
 import { percentChange } from "../domain/price-comparison.ts";
 import { type RawBuilder, sql as fragment } from "kysely";
-import { exact, exactTotal, exactUsd, from, magnitude, rowsOf, theRow } from "../store/query.ts";
+import { exact, exactTotal, exactUsd, magnitude, rowsOf } from "../store/query.ts";
 import type { Sql } from "../store/sql.ts";
+import { hoursUsed } from "./hours-used.ts";
 import { monthOf, type Window } from "./windows.ts";
 
 const HOUR_MS = 3_600_000;
@@ -36,15 +37,65 @@ export interface SpendBeside {
   percent: string | null;
 }
 
-/** All of it. */
-export async function spendBeside(sql: Sql, organizationId: string, hours: Hours): Promise<SpendBeside> {
-  const query = rollUps(organizationId, hours).select((eb) => [
-    exactTotal(within(hours, eb.ref("requests"))).as("counted"),
-    exactTotal(within(hours, eb.ref("charge"))).as("spent"),
-    exactTotal(before(hours, eb.ref("charge"))).as("earlier"),
-  ]);
-  return printed(await theRow(sql, query));
+/** What was spent on a model in the window and before it, and since three other hours. */
+export interface ModelSpend {
+  model: string;
+  requests: number;
+  spent: NanoUsd;
+  earlier: NanoUsd;
+  week: NanoUsd;
+  today: NanoUsd;
+  month: NanoUsd;
+  /** The last one that it was used in. */
+  lastHour: number;
 }
+
+/** All that the overview says of models and of the whole, in one read. */
+export async function spendByModel(
+  sql: Sql,
+  organizationId: string,
+  hours: Hours & Record<"week" | "today" | "month" | "since", number>,
+): Promise<ModelSpend[]> {
+  const { week, today, month, since, beforeFrom } = hours;
+  const first = Math.min(week, today, month, since, beforeFrom);
+  const query = hoursUsed(sql, organizationId, { first })
+    .groupBy("model")
+    .select((eb) => {
+      const charge = eb.ref("charge");
+      return [
+        "model",
+        eb.fn.max("hour").as("last"),
+        exactTotal(within(hours, eb.ref("requests"))).as("counted"),
+        exactTotal(within(hours, charge)).as("spent"),
+        exactTotal(before(hours, charge)).as("earlier"),
+        exactTotal(between(week, null, charge)).as("week"),
+        exactTotal(between(today, null, charge)).as("today"),
+        exactTotal(between(month, null, charge)).as("month"),
+      ];
+    });
+  return (await rowsOf(sql, query)).map(({ model, last, counted, spent, earlier, ...sums }) => ({
+    model,
+    requests: Number(exact(counted)),
+    spent: exactUsd(spent),
+    earlier: exactUsd(earlier),
+    week: exactUsd(sums.week),
+    today: exactUsd(sums.today),
+    month: exactUsd(sums.month),
+    lastHour: Number(last),
+  }));
+}
+
+/** The dearest of them first, as `dearestBeside` has keys. */
+export const dearestModels = (models: readonly ModelSpend[], most: number): ModelSpend[] =>
+  models
+    .filter(({ requests }) => requests > 0)
+    .toSorted(
+      (a, b) =>
+        Number(b.spent > a.spent) - Number(b.spent < a.spent) ||
+        b.requests - a.requests ||
+        (a.model < b.model ? -1 : 1),
+    )
+    .slice(0, most);
 
 /** The dearest of the window, each beside what it was before; what was not used in it is not among them. */
 export async function dearestBeside(
@@ -52,7 +103,7 @@ export async function dearestBeside(
   organizationId: string,
   { hours, column, most }: { hours: Hours; column: "key_id" | "model"; most: number },
 ): Promise<{ group: string; spent: NanoUsd; beside: SpendBeside }[]> {
-  const query = rollUps(organizationId, hours)
+  const query = hoursUsed(sql, organizationId, { first: hours.beforeFrom, behind: hours.to })
     .groupBy(column)
     .select((eb) => [
       eb.ref(column).as("name"),
@@ -64,36 +115,35 @@ export async function dearestBeside(
     .orderBy((eb) => magnitude(within(hours, eb.ref("requests"))), "desc")
     .orderBy("name")
     .limit(most);
-  return (await rowsOf(sql, query)).flatMap(({ name, ...sums }) =>
-    exact(sums.counted) === 0n ? [] : [{ group: name, spent: exactUsd(sums.spent), beside: printed(sums) }],
-  );
+  return (await rowsOf(sql, query)).flatMap(({ name, ...sums }) => {
+    const [requests, spent] = [Number(exact(sums.counted)), exactUsd(sums.spent)];
+    const beside = printBeside([{ requests, spent, earlier: exactUsd(sums.earlier) }]);
+    return requests === 0 ? [] : [{ group: name, spent, beside }];
+  });
 }
-
-const rollUps = (organizationId: string, { beforeFrom, to }: Hours) =>
-  from
-    .selectFrom("usage_hour")
-    .where("org_id", "=", organizationId)
-    .where("hour", ">=", BigInt(beforeFrom))
-    .where("hour", "<", BigInt(to));
 
 type Column = Parameters<typeof exactTotal>[0];
 const hour = fragment.ref<bigint>("hour");
 /** Literals, so that the same text is the same expression wherever it stands. */
-const within = (hours: Hours, of: Column): RawBuilder<bigint> =>
-  fragment`CASE WHEN ${hour} >= ${fragment.lit(hours.from)} THEN ${of} ELSE 0 END`;
-const before = (hours: Hours, of: Column): RawBuilder<bigint> =>
-  fragment`CASE WHEN ${hour} < ${fragment.lit(hours.beforeTo)} THEN ${of} ELSE 0 END`;
+const between = (first: number, behind: number | null, of: Column): RawBuilder<bigint> =>
+  behind === null
+    ? fragment`CASE WHEN ${hour} >= ${fragment.lit(first)} THEN ${of} ELSE 0 END`
+    : fragment`CASE WHEN ${hour} >= ${fragment.lit(first)} AND ${hour} < ${fragment.lit(behind)} THEN ${of} ELSE 0 END`;
+const within = ({ from, to }: Hours, of: Column) => between(from, to, of);
+const before = ({ beforeFrom, beforeTo }: Hours, of: Column) => between(beforeFrom, beforeTo, of);
 
-function printed(sums: {
-  counted: string | null;
-  spent: string | null;
-  earlier: string | null;
-}): SpendBeside {
-  const [now, earlier] = [exactUsd(sums.spent), exactUsd(sums.earlier)];
+export const printBeside = (
+  sums: readonly { requests: number; spent: NanoUsd; earlier: NanoUsd }[],
+): SpendBeside => {
+  const now = sumUsd(sums.map(({ spent }) => spent));
+  const earlier = sumUsd(sums.map((one) => one.earlier));
   return {
-    requests: Number(exact(sums.counted)),
+    requests: sums.reduce((sum, { requests }) => sum + requests, 0),
     charge_usd: formatUsd(now),
     before_usd: formatUsd(earlier),
     percent: percentChange(earlier, now),
   };
-}
+};
+
+export const sumUsd = (amounts: readonly NanoUsd[]): NanoUsd =>
+  nanoUsd(amounts.reduce<bigint>((sum, one) => sum + one, 0n));

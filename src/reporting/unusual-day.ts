@@ -4,8 +4,9 @@ import { formatUsd, type NanoUsd, nanoUsd, subUsd } from "../domain/money.ts";
 import { sql as fragment } from "kysely";
 import type { z } from "zod";
 import type * as spendShapes from "../api/shapes/spend.ts";
-import { exactTotal, exactUsd, from, rowsOf } from "../store/query.ts";
+import { exactTotal, exactUsd, rowsOf } from "../store/query.ts";
 import type { Sql } from "../store/sql.ts";
+import { hoursUsed } from "./hours-used.ts";
 import type { LabelBook } from "./labels.ts";
 import { dearestBeside } from "./spend-beside.ts";
 import { dayOf } from "./windows.ts";
@@ -71,11 +72,8 @@ export async function unusualDayOf(
 /** By the number of the UTC day. */
 async function spendByDay(sql: Sql, organizationId: string, today: number): Promise<Map<number, NanoUsd>> {
   const day = fragment<bigint>`hour / ${fragment.lit(HOURS)}`;
-  const query = from
-    .selectFrom("usage_hour")
-    .where("org_id", "=", organizationId)
-    .where("hour", ">=", BigInt((today - HISTORY_DAYS) * HOURS))
-    .where("hour", "<", BigInt((today + 1) * HOURS))
+  const span = { first: (today - HISTORY_DAYS) * HOURS, behind: (today + 1) * HOURS };
+  const query = hoursUsed(sql, organizationId, span)
     .groupBy(day)
     .select((eb) => [day.as("day"), exactTotal(eb.ref("charge")).as("spent")]);
   return new Map((await rowsOf(sql, query)).map((row) => [Number(row.day), exactUsd(row.spent)]));

@@ -9,6 +9,7 @@ import { exact, exactTotal, from, rowsOf, when } from "../store/query.ts";
 import type { Sql } from "../store/sql.ts";
 import { WRITTEN_TOKENS } from "../store/written-tokens.ts";
 import { printSum, printTime } from "../domain/print.ts";
+import { hoursUsed } from "./hours-used.ts";
 import { sinceRequest } from "./request-time.ts";
 import type { Group, Sums, UsageCell } from "./usage-cell.ts";
 import { type GroupNames, type GroupsPorts, namesOf as groupNames } from "./usage-groups.ts";
@@ -129,17 +130,9 @@ const bucketOf = (column: "hour" | "admitted_at", from: number, size: number): R
 
 async function fromRollUps(sql: Sql, asked: Asked): Promise<UsageCell[]> {
   const bucket = bucketOf("hour", asked.fromMs / HOUR_MS, asked.bucketMs / HOUR_MS);
-  const query = from
-    .selectFrom("usage_hour")
-    .where((eb) =>
-      eb.and([
-        eb("org_id", "=", asked.organizationId),
-        eb("hour", ">=", BigInt(asked.fromMs / HOUR_MS)),
-        eb("hour", "<", BigInt(asked.toMs / HOUR_MS)),
-        ...when(asked.query.key, (key) => eb("key_id", "=", key)),
-        ...when(asked.query.model, (model) => eb("model", "=", model)),
-      ]),
-    )
+  const { key, model } = asked.query;
+  const part = { first: asked.fromMs / HOUR_MS, behind: asked.toMs / HOUR_MS, key, model };
+  const query = hoursUsed(sql, asked.organizationId, part)
     .groupBy(["key_id", "model", bucket])
     .select((eb) => [
       "key_id",

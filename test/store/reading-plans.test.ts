@@ -24,6 +24,9 @@ const SPAN_MS = 60 * 86_400_000;
 /** Those that have rows here: an empty one is read whole, and rightly. */
 const HEAVY = ["request", "journal", "ledger_entry", "usage_hour", "usage_hour_other"];
 
+/** As good as walked through: all that an organization, or a key of it, ever used. */
+const ALL_HOURS = /^SEARCH (usage_hour) USING PRIMARY KEY \((?!.*hour)/;
+
 interface Opened {
   sql: Sql;
   run(text: string): Promise<unknown>;
@@ -43,7 +46,7 @@ function sqlite(): Promise<Opened> {
         writer
           .query<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${text}`)
           .all()
-          .flatMap(({ detail }) => /^SCAN (\w+)/.exec(detail)?.[1] ?? []),
+          .flatMap(({ detail }) => (/^SCAN (\w+)/.exec(detail) ?? ALL_HOURS.exec(detail))?.[1] ?? []),
       ),
     close: () => Promise.resolve(writer.close()),
   });
@@ -96,7 +99,8 @@ async function fill(opened: Opened): Promise<void> {
   await opened.run(`${lite ? "" : many} INSERT INTO ledger_entry (org_id, slot, version, txn, kind, debit, credit, amount, available_before, available_after,
       held_before, held_after, requests, at, prev_hash, hash)
     ${lite ? many : ""} SELECT CASE WHEN i % 20 = 0 THEN 'org_a' ELSE 'org_b' END, 0, i, i, 'settle', 'a', 'b', 1, 0, 0, 0, 0, 1, ${at}, ${bytes}, ${bytes} FROM n`);
-  await opened.run("ANALYZE");
+  // As they run: nobody analyses a store of SQLite, which would skip from key to key if it knew how few there are.
+  if (!lite) await opened.run("ANALYZE");
 }
 
 /** What is asked beside the address alone: what goes by another index. */

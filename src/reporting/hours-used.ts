@@ -1,0 +1,81 @@
+// Hours of the roll-ups that a page adds up. They are keyed by organization, key and model before their hour, so that SQLite would
+// walk through all that an organization ever used to find its last day. There, each model of each key is looked up first, by
+// seeks along the primary key, and of each only the hours asked for. PostgreSQL keeps a partition for each month, and looks
+// into no other.
+import { type Expression, type RawBuilder, sql as fragment } from "kysely";
+import { from } from "../store/query.ts";
+import type { Sql } from "../store/sql.ts";
+import type { Tables } from "../store/tables.ts";
+
+/** Hours since the epoch; `behind` is the first one after them. */
+interface Span {
+  first: number;
+  behind?: number | undefined;
+}
+
+/** What of an organization: all of it, but for what is named. */
+interface Part {
+  key?: string | undefined;
+  model?: string | undefined;
+}
+
+/** Of one organization, or of the one of the row around it. */
+export const hoursUsed = (
+  sql: Sql,
+  organization: string | Expression<string>,
+  { key, model, ...span }: Span & Part,
+) =>
+  hoursOf(
+    sql.dialect === "sqlite"
+      ? bySeeks(fragment`SELECT ${organization}`, { key, model })
+      : fragment`FROM usage_hour WHERE org_id = ${organization} ${only("key_id", key)} ${only("model", model)}`,
+    span,
+  );
+
+/** Of all organizations. */
+export const hoursUsedByAll = (sql: Sql, span: Span) =>
+  hoursOf(
+    sql.dialect === "sqlite"
+      ? bySeeks(fragment`SELECT org_id FROM organization`, {})
+      : fragment`FROM usage_hour WHERE true`,
+    span,
+  );
+
+type Fragment = RawBuilder<unknown>;
+const NOTHING: Fragment = fragment``;
+
+const only = (column: string, value: string | undefined): Fragment =>
+  value === undefined ? NOTHING : fragment`AND ${fragment.ref(column)} = ${value}`;
+
+/** `found`: from its FROM on, with a WHERE that goes on. */
+const hoursOf = (found: Fragment, { first, behind }: Span) =>
+  from.selectFrom(
+    fragment<Tables["usage_hour"]>`(SELECT usage_hour.* ${found} AND hour >= ${BigInt(first)} ${
+      behind === undefined ? NOTHING : fragment`AND hour < ${BigInt(behind)}`
+    })`.as("usage_hour"),
+  );
+
+/** The least key of each organization and each next one, and of each key the models likewise. A CROSS JOIN keeps this order. */
+const bySeeks = (organizations: Fragment, { key, model }: Part): Fragment => fragment`
+  FROM (
+    WITH RECURSIVE
+      org (id) AS (${organizations}),
+      key (org, id) AS (${key === undefined ? KEYS : fragment`SELECT id, ${key} FROM org`}),
+      used (org, key, model) AS (${model === undefined ? MODELS : fragment`SELECT org, id, ${model} FROM key`})
+    SELECT org, key, model FROM used) AS used
+  CROSS JOIN usage_hour
+  WHERE usage_hour.org_id = used.org AND usage_hour.key_id = used.key AND usage_hour.model = used.model`;
+
+const KEYS: Fragment = fragment`
+  SELECT id, (SELECT min(f.key_id) FROM usage_hour f WHERE f.org_id = org.id) FROM org
+  UNION ALL
+  SELECT org, (SELECT min(n.key_id) FROM usage_hour n WHERE n.org_id = key.org AND n.key_id > key.id)
+  FROM key WHERE id IS NOT NULL`;
+
+const MODELS: Fragment = fragment`
+  SELECT org, id, (SELECT min(f.model) FROM usage_hour f WHERE f.org_id = key.org AND f.key_id = key.id)
+  FROM key WHERE id IS NOT NULL
+  UNION ALL
+  SELECT org, key, (SELECT min(n.model) FROM usage_hour n
+    WHERE n.org_id = used.org AND n.key_id = used.key AND n.model > used.model)
+  FROM used WHERE model IS NOT NULL`;
