@@ -1,10 +1,9 @@
 // What a stream has delivered: the count that charges, and the lower bound that the log takes while the tokenizer loads.
-import { afterAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { countTokens, stopCounting } from "../pricing/tokens.ts";
+import { countTokens } from "../pricing/tokens.ts";
 import { Delivered } from "./delivered.ts";
 
-afterAll(stopCounting);
 const SHARE = { organizationId: "org_a", lane: "settlement" } as const;
 const tokensOf = (text: string): Promise<number> => countTokens([text], "o200k_base", SHARE);
 const delivering = (): Delivered => new Delivered("o200k_base", 1000, SHARE.organizationId);

@@ -21,7 +21,6 @@ import { rateDefaultsOf } from "../limits/caller-limits.ts";
 import { openLimits } from "../limits/limits.ts";
 import { managementKeyUse } from "../operator/management-key-use.ts";
 import { RequestLog } from "../operator/request-log.ts";
-import { stopCounting } from "../pricing/tokens.ts";
 import { adminHandler } from "./admin.ts";
 import { completePorts } from "./complete.ts";
 import { dashboardApi } from "./dashboard-api.ts";
@@ -192,7 +191,6 @@ export async function openPort(config: Config, rooms: Rooms): Promise<Answering>
     await requestLog.stop();
     releases.stop();
     await providers.stop();
-    stopCounting();
     await outages.stop();
     await tracing?.stop();
     await watched.stop();

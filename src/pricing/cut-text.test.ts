@@ -1,8 +1,6 @@
-import { afterAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { firstTokens } from "./cut-text.ts";
-import { countTokens, stopCounting } from "./tokens.ts";
-
-afterAll(stopCounting);
+import { countTokens } from "./tokens.ts";
 
 const share = { organizationId: "org", lane: "settlement" } as const;
 const count = (texts: readonly string[]): Promise<number> => countTokens(texts, "o200k_base", share);

@@ -1,13 +1,12 @@
-import { afterAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Prompt } from "../domain/prompt.ts";
 import { promptBound } from "./quote.ts";
 import { cutAt } from "./token-pieces.ts";
 import { CountingThread } from "./counting-thread.ts";
 import { TokenCounter } from "./token-counter.ts";
-import { countTokens, promptTokens, promptTokensWithin, stopCounting } from "./tokens.ts";
+import { countTokens, promptTokens, promptTokensWithin } from "./tokens.ts";
 
-afterAll(stopCounting);
 const SHARE = { organizationId: "org_a", lane: "settlement" } as const;
 const NONE = { imageTokensMax: null, fileTokensMax: null };
 const MEGABYTES = "word ".repeat(800_000);

@@ -26,6 +26,7 @@ export interface CountingFor {
 const WAITING_BYTES_PER_ORGANIZATION = 16 * 1024 * 1024;
 const WAITING_BYTES = 8 * WAITING_BYTES_PER_ORGANIZATION;
 
+/** Of the process, whatever gateways it has: their threads end with it, or after a long rest. */
 const admitting = new TokenCounter();
 const admitted = new TokenCounter();
 
@@ -77,12 +78,6 @@ export async function promptTokensWithin(
   });
   if (kind === "exact") COUNTED.set(prompt, { tokenizer, tokens });
   return { kind, tokens: total(tokens) };
-}
-
-/** Ends the counting threads; the next count starts new ones. */
-export function stopCounting(): void {
-  admitting.stop();
-  admitted.stop();
 }
 
 /** What was counted of running requests: a prompt is counted once for its quote, its progress and its settlement. */

@@ -1,4 +1,5 @@
-// Migrations of the SQLite store, with checksums: each runs once, in order, in its own transaction. A database that is newer
+// Migrations of the SQLite store, with checksums: each runs once, in order, in its own transaction (all in one where
+// the store is empty). A database that is newer
 // than the program, or whose migrations were edited afterwards, is refused (libraries.md §5, hardening.md S11).
 import type { Database } from "bun:sqlite";
 import { checksumOf, type Migration, MIGRATIONS, unapplied } from "./migrations/list.ts";
@@ -24,7 +25,11 @@ export function migrate(
       .map((row) => [Number(row.version), row] as const),
   );
   passFence(applied, mover);
-  for (const migration of unapplied(migrations, applied)) apply(database, migration);
+  const missing = unapplied(migrations, applied);
+  // An empty store has nothing that a later one could fail on, and waits for its disk once.
+  if (applied.size === 0)
+    database.transaction(() => missing.forEach((migration) => apply(database, migration)))();
+  else for (const migration of missing) apply(database, migration);
 }
 
 function apply(database: Database, migration: Migration): void {

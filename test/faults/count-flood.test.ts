@@ -1,7 +1,6 @@
 // Prompts that are made to be counted for long: two million random ideographs, of one organization, with credits and without.
 // Another one streams, from a provider that tells no usage, so that each of its answers must be counted before it ends.
 import { expect, test } from "bun:test";
-import { stopCounting } from "../../src/pricing/tokens.ts";
 import { readEvents } from "../support/events.ts";
 import { PLAIN } from "../support/models.ts";
 import { ProcessGateway } from "../support/process-gateway.ts";
@@ -81,7 +80,6 @@ test("a flood of prompts to be counted delays nobody else's answers, and takes b
     expect(mostBytes).toBeLessThan(1.5 * 2 ** 30);
     expect(await gateway.admin("GET", "/ledger/audit")).toMatchObject({ ok: true, violations: [] });
   } finally {
-    stopCounting();
     await gateway.stop();
   }
 }, 600_000);

@@ -5,7 +5,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import pg from "pg";
 import type { RequestJson } from "../../src/api/shapes/requests.ts";
-import { countTokens, stopCounting } from "../../src/pricing/tokens.ts";
+import { countTokens } from "../../src/pricing/tokens.ts";
 import { type ChunkJson, readEvents } from "../support/events.ts";
 import { type TestDatabase, testPostgres } from "../support/postgres.ts";
 import { type Arriving, ProcessGateway, untilParts } from "../support/process-gateway.ts";
@@ -14,7 +14,6 @@ type Delta = ChunkJson["choices"][number]["delta"];
 
 const databases: TestDatabase[] = [];
 afterAll(async () => {
-  stopCounting();
   for (const database of databases) await database.drop();
 });
 

@@ -1,12 +1,10 @@
-import { afterAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { emptyRequest } from "../../domain/chat-request.ts";
-import { promptTokens, stopCounting } from "../../pricing/tokens.ts";
+import { promptTokens } from "../../pricing/tokens.ts";
 import type { OutgoingBody } from "../provider.ts";
 import { DIALECTS } from "./dialects.ts";
 import { embeddingsBody } from "./embeddings.ts";
 import { callDraft } from "./openai.fixtures.ts";
-
-afterAll(stopCounting);
 
 const bodyOf = (body: object, fields: readonly string[] = DIALECTS.openai.fields): OutgoingBody =>
   embeddingsBody(
