@@ -92,7 +92,7 @@ test("a changed receipt, a stranger's, or none is refused with what to do", asyn
   expect(refused.err).toContain("not a receipt of this gateway");
   expect(refused.err).toContain("→");
   expect((await verify("{}")).code).toBe(1);
-  const other = await startGateway();
+  const other = await startGateway({ ownDataKey: true });
   const stranger = await other.customer();
   const foreign = await other.chat(stranger, hello());
   const theirs = await other.get<Answer>(stranger, `/v1/receipts/${foreign.headers.get("x-request-id")}`);

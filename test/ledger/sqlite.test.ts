@@ -23,6 +23,7 @@ import { openSqliteLedger } from "../../src/ledger/sqlite/ledger.ts";
 import { type Clock, systemClock } from "../../src/lib/clock.ts";
 import { openSqliteStore, type SqliteStore } from "../../src/store/sqlite.ts";
 import { testClock } from "../support/clock.ts";
+import { placeMigratedStore } from "../support/migrated-store.ts";
 import { reads } from "../support/wait.ts";
 import { ledgerConformance } from "./conformance.ts";
 import { keySettingsConformance } from "./key-settings.ts";
@@ -36,6 +37,12 @@ const folders: string[] = [];
 const folder = (): string => {
   const made = mkdtempSync(join(tmpdir(), "tollgate-ledger-"));
   folders.push(made);
+  return made;
+};
+/** One whose store needs no migration. */
+const migratedFolder = (): string => {
+  const made = folder();
+  placeMigratedStore(made);
   return made;
 };
 afterAll(() => folders.forEach((made) => rmSync(made, { recursive: true, force: true })));
@@ -57,7 +64,7 @@ const openLedger = (
   });
 
 const openAny: OpenLedger = async (clock) => {
-  const directory = folder();
+  const directory = migratedFolder();
   let store = openSqliteStore(directory);
   let ledger = await openLedger(store, clock);
   return {
@@ -78,7 +85,7 @@ ledgerConformance("SQLite", openAny);
 keySettingsConformance("SQLite", openAny);
 
 rateConformance("SQLite", async (clock, rateDefaults) => {
-  const store = openSqliteStore(folder());
+  const store = openSqliteStore(migratedFolder());
   const ledger = await openLedger(store, clock, DAY_MS, rateDefaults);
   return {
     ledger,

@@ -18,6 +18,7 @@ import { generateReleaseKey, readReleaseKey, type ReleaseKey } from "../../src/r
 import { signRelease } from "../../src/releases/signature.ts";
 import type { TestClock } from "./clock.ts";
 import { type Events, readEvents } from "./events.ts";
+import { placeMigratedStore } from "./migrated-store.ts";
 import { MODELS, type TestManifest } from "./models.ts";
 import { QUICK_PASSWORDS } from "./passwords.ts";
 import { type TestDatabase, testPostgres } from "./postgres.ts";
@@ -41,6 +42,8 @@ export interface GatewayOptions {
   store?: Store;
   /** As people's are kept, by scrypt: for tests that are about that. */
   realPasswords?: boolean;
+  /** Of no other gateway: for tests of what two of them tell apart. */
+  ownDataKey?: boolean;
 }
 
 /** For stories that hold on both. */
@@ -131,6 +134,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
   const store = options.store ?? process.env["TOLLGATE_TEST_STORE"];
   const database = store === "postgres" ? await postgresDatabase() : null;
   config.databaseUrl = database?.url ?? null;
+  if (database === null && options.ownDataKey !== true) placeMigratedStore(dataDir);
   options.configure?.(config);
   const begin = (): Promise<Running> =>
     start(config, {
