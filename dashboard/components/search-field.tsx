@@ -3,6 +3,7 @@
 import { TextInput, type TextInputProps } from "@mantine/core";
 import { useDebouncedCallback } from "@mantine/hooks";
 import { useEffect, useRef, useState } from "react";
+import { withoutSecret } from "../format/without-secret.ts";
 import { Icon } from "./icon.tsx";
 
 const PAUSE_MS = 300;
@@ -40,7 +41,7 @@ export function SearchField({ value, onSearch, ...rest }: SearchFieldProps) {
       value={typed ?? value}
       onChange={(event) => {
         setTyped(event.currentTarget.value);
-        ask(event.currentTarget.value.trim());
+        ask(withoutSecret(event.currentTarget.value));
       }}
     />
   );

@@ -124,10 +124,3 @@ export const inActivity = (org: string, typed: string): Entry => ({
   to: path.organization(org, "activity"),
   search: { find: typed },
 });
-
-/** What is sent of what was typed or pasted: of a key, nothing that is secret. */
-export const withoutSecret = (typed: string): string =>
-  typed
-    .trim()
-    .replace(/^(gw_sk_[0-9A-Za-z]{24}|gw_mk_[0-9A-Za-z]{12})[0-9A-Za-z]+/, "$1")
-    .slice(0, 100);

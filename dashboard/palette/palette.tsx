@@ -7,7 +7,8 @@ import { useNavigate } from "@tanstack/react-router";
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
 import { read } from "../api/read.ts";
 import { Icon } from "../components/icon.tsx";
-import { type Entry, entryOf, inActivity, type Looker, matching, pagesOf, withoutSecret } from "./entries.ts";
+import { type Entry, entryOf, inActivity, type Looker, matching, pagesOf } from "./entries.ts";
+import { withoutSecret } from "../format/without-secret.ts";
 import { paletteTexts as words } from "./texts.ts";
 
 interface PaletteProps {
@@ -18,6 +19,8 @@ interface PaletteProps {
 }
 
 const TYPING_MS = 150;
+/** More is refused. */
+const ASKED_MAX = 100;
 const GROUPS = ["request", "pages", "organization", "key", "model"] as const;
 
 export const Palette = ({ opened, looker, onClose }: PaletteProps) => (
@@ -142,7 +145,7 @@ function stepOf(key: string, { at, of }: { at: number; of: number }): number | n
 
 /** In the order of the groups, which is that of the arrows. */
 function useEntries(looker: Looker, typed: string): { entries: Entry[]; searching: boolean } {
-  const asked = withoutSecret(typed);
+  const asked = withoutSecret(typed).slice(0, ASKED_MAX);
   const [q] = useDebouncedValue(asked, TYPING_MS);
   const org = looker.org?.id ?? "";
   const query =

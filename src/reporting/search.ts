@@ -1,5 +1,5 @@
-// Search across the dashboard's pages: keys by name, id or prefix, models, requests by their id, and for operators
-// organizations, all of them bounded. What is pasted of a key is read up to its secret, and no further.
+// Search across the dashboard's pages: keys by name, id, prefix or last four characters, models, requests by their id, and for
+// operators organizations, all of them bounded. What is pasted of a key is read up to its secret, and no further.
 import { type Expression, type ExpressionBuilder, sql as fragment, type SqlBool } from "kysely";
 import type { z } from "zod";
 import type * as searchShapes from "../api/shapes/search.ts";
@@ -66,7 +66,11 @@ async function keysLike(sql: Sql, organizationId: string | null, q: string): Pro
       eb.and([
         ...(organizationId === null ? [] : [eb("org_id", "=", organizationId)]),
         placeOf(eb, q) ??
-          eb.or([eb("key_id", "=", q), eb.and([isLive(eb), named(eb.fn<string>("lower", ["name"]), q)])]),
+          eb.or([
+            eb("key_id", "=", q),
+            eb("last_four", "=", q),
+            eb.and([isLive(eb), named(eb.fn<string>("lower", ["name"]), q)]),
+          ]),
       ]),
     )
     .orderBy((eb) => eb.not(isLive(eb)))

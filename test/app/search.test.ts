@@ -49,6 +49,7 @@ describe.each(STORES)("on %s", (store) => {
   test("a key is found by its id and by what it begins with, whichever part of it is there", async () => {
     for (const part of [key, secret.slice(0, 18), secret.slice(0, 24), secret.slice(0, 30)])
       expect(told(await anywhere(part))).toEqual([["key", key]]);
+    expect(told(await mine(secret.slice(-4)))).toEqual([["key", key]]);
     const tail = secret[23] === "x" ? "y" : "x";
     expect(await anywhere(secret.slice(0, 23) + tail)).toEqual([]);
     await ada.app("POST /orgs/{org}/keys/{key}/pause", { org: acme, key });

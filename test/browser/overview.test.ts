@@ -33,7 +33,7 @@ test("every tile is a link, and so is the first cell of every table", async () =
   for (const table of [words.topModels, words.topKeys, words.refusals, words.routes]) {
     const rows = rowsOf(visitor, table);
     expect(await rows.count()).toBeGreaterThan(0);
-    expect(await rows.first().getByRole("cell").first().getByRole("link").count()).toBe(1);
+    expect(await rows.first().getByRole("cell").first().getByRole("link").count()).toBeGreaterThan(0);
   }
   expect(await visitor.axe()).toEqual([]);
   await visitor.resize(NARROW);

@@ -1,5 +1,5 @@
 // The columns of the keys table.
-import { Button, Code, Group, Stack, Text } from "@mantine/core";
+import { Box, Button, Code, Group, Stack, Text } from "@mantine/core";
 import type { Row } from "../../api/routes.ts";
 import type { Column } from "../../components/data-table.tsx";
 import { Ago, Money } from "../../components/figures.tsx";
@@ -10,7 +10,7 @@ import { addMoney } from "../../format/money.ts";
 import { path } from "../../path-builder.ts";
 import { keysTexts as words } from "./texts.ts";
 import { type KeyAct, RowMenu } from "./row-menu.tsx";
-import { Day, End, KeyStateBadge, Maker } from "./parts.tsx";
+import { Day, KeyStateBadge, Maker, StateTime } from "./parts.tsx";
 import { isOver, percentUsed, shortKeyOf, stateOf, usedOf } from "./state.ts";
 
 type Key = Row<"GET /orgs/{org}/keys">;
@@ -35,22 +35,26 @@ export const keyColumns = ({ org, onAct, replacedBy }: ColumnTerms): Column<Key>
         <Group gap={6}>
           <Code title={key.prefix}>{shortKeyOf(key)}</Code>
         </Group>
+        {stateOf(key) !== "active" && (
+          <Box hiddenFrom="sm" mt={4}>
+            <KeyStateBadge of={key} />
+          </Box>
+        )}
         <RevokeOld of={replacedBy(key)} onAct={onAct} />
       </Stack>
     ),
   },
-  { title: words.columns.scope, order: ({ scope }) => scope, cell: ({ scope }) => words[scope] },
   {
     title: words.columns.state,
     order: stateOf,
     cell: (key) => (
       <Stack gap={2} align="flex-start">
         <KeyStateBadge of={key} />
-        {key.revoked_at !== null && <Day at={key.revoked_at} />}
-        {key.expires_at !== null && key.status !== "revoked" && <End at={key.expires_at} of={key} />}
+        <StateTime of={key} />
       </Stack>
     ),
   },
+  { title: words.columns.scope, order: ({ scope }) => scope, cell: ({ scope }) => words[scope] },
   {
     title: words.columns.month,
     always: true,

@@ -6,6 +6,7 @@ import { Money, Time } from "../../components/figures.tsx";
 import { Meter } from "../../components/meter.tsx";
 import { addMoney, isZero, percentOf } from "../../format/money.ts";
 import { formatDay } from "../../format/time.ts";
+import { isOver } from "./state.ts";
 import { keysTexts } from "./texts.ts";
 
 const words = keysTexts.one;
@@ -47,7 +48,7 @@ export const KeyLimits = ({ of }: { of: Key }) => (
           resets={of.day.resets_at}
         />
       )}
-      {of.left_usd !== null && (
+      {of.left_usd !== null && !isOver(of) && (
         <Text size="sm">
           {words.left} <Money usd={of.left_usd} />
         </Text>

@@ -19,7 +19,7 @@ import { type Act, KeyActs } from "./acts.tsx";
 import { KeyFacts } from "./key-facts.tsx";
 import { KeyLimits } from "./key-limits.tsx";
 import { KeyUse, RANGES } from "./key-use.tsx";
-import { KeyStateBadge } from "./parts.tsx";
+import { KeyStateBadge, StateTime } from "./parts.tsx";
 import type { KeyAct } from "./row-menu.tsx";
 import { isOver } from "./state.ts";
 import { keysTexts } from "./texts.ts";
@@ -77,6 +77,7 @@ function OneKey({ of }: { of: Key }) {
     <Page title={of.name} actions={open ? <Acts of={of} start={start} /> : undefined}>
       <Group gap="xs">
         <KeyStateBadge of={of} />
+        <StateTime of={of} />
         <Code className="name">
           {of.prefix}…{of.last_four}
         </Code>

@@ -62,7 +62,7 @@ export function KeyUse({ org, of, range, mend }: UseProps) {
           <>
             <Tiles org={org} of={of} range={range} total={used.total} refused={refused ?? null} />
             {used.total.requests === 0 ? (
-              <Nothing org={org} never={of.last_used_at === null && refused === 0} />
+              <Nothing org={org} of={of} never={of.last_used_at === null && refused === 0} />
             ) : (
               <Spend org={org} of={of} range={range} used={used} />
             )}
@@ -123,14 +123,14 @@ const Tiles = ({ org, of, range, total, refused }: TilesProps) => {
 };
 
 /** Nothing in this time, or nothing ever. */
-function Nothing({ org, never }: { org: string; never: boolean }) {
+function Nothing({ org, of, never }: { org: string; of: Key; never: boolean }) {
   const { may } = useMembership();
-  const playground = may("play") ? (
-    <ButtonLink to={path.organization(org, "playground")}>{words.try}</ButtonLink>
-  ) : undefined;
+  if (!never) return <Empty icon="usage">{words.nothing}</Empty>;
+  if (of.status !== "active") return <Empty icon="usage">{words.neverUsed}</Empty>;
+  const playground = <ButtonLink to={path.organization(org, "playground")}>{words.try}</ButtonLink>;
   return (
-    <Empty icon="usage" action={never ? playground : undefined}>
-      {never ? words.never : words.nothing}
+    <Empty icon="usage" action={may("play") ? playground : undefined}>
+      {words.neverUsed} {words.howUsed}
     </Empty>
   );
 }

@@ -15,7 +15,7 @@ export const Day = ({ at }: { at: string }) => (
   </Text>
 );
 
-export const End = ({ at, of }: { at: string; of: Key }) => (
+const End = ({ at, of }: { at: string; of: Key }) => (
   <Text size="xs" c="dimmed" title={formatTime(at)}>
     {isOver(of) ? formatDay(at) : words.endsOn(formatDay(at))} UTC
   </Text>
@@ -23,13 +23,21 @@ export const End = ({ at, of }: { at: string; of: Key }) => (
 
 export function KeyStateBadge({ of }: { of: Key }) {
   const state = stateOf(of);
-  return (
-    <StateBadge
-      state={state}
-      word={state === "limit" ? words.states.limit(formatTime(of.resets_at)) : words.states[state]}
-    />
-  );
+  return <StateBadge state={state} word={state === "limit" ? words.stateLimit : words.states[state]} />;
 }
+
+/** Since when it is over, until when its limit is reached, or when it ends. */
+export function StateTime({ of }: { of: Key }) {
+  if (of.revoked_at !== null && of.status === "revoked") return <Day at={of.revoked_at} />;
+  if (stateOf(of) === "limit") return <Until at={of.resets_at} />;
+  return of.expires_at === null ? null : <End at={of.expires_at} of={of} />;
+}
+
+const Until = ({ at }: { at: string }) => (
+  <Text size="xs" c="dimmed" title={formatTime(at)}>
+    {words.until(formatDay(at))} UTC
+  </Text>
+);
 
 /** Keys outlive the member who made them, so a member who left is named as one. */
 export function Maker({ of }: { of: Key["created_by"] }) {

@@ -58,11 +58,11 @@ export const keysTexts = {
   },
   states: {
     active: "active",
-    limit: (until: string) => `limit reached until ${until}`,
     paused: "paused",
     expired: "expired",
     revoked: "revoked",
   },
+  until: (day: string) => `until ${day}`,
   ofLimit: (percent: string) => `${percent} % of the limit`,
   of: "of",
   search: "Search names",
@@ -137,7 +137,8 @@ export const keysTexts = {
     running: (count: string) => `${count} running`,
     spendByModel: "Spend by model in US dollars",
     nothing: "Nothing was charged to this key in this time.",
-    never: "This key has never been used. Whoever has it sends it as the bearer token of each request.",
+    neverUsed: "This key has never been used.",
+    howUsed: "Whoever has it sends it as the bearer token of each request.",
     try: "Try it in the playground",
     refusedOverTime: "Rejected requests, by code",
     refusedSummary: (count: string, range: string, code: string | null, most: string) =>

@@ -1,5 +1,5 @@
 // What was turned away, by cause: how often, why as it stands now, and the one thing that mends it.
-import { Button, Stack, Text } from "@mantine/core";
+import { Button, Group, Stack, Text } from "@mantine/core";
 import { type ReactNode, useState } from "react";
 import type { Answer } from "../../api/routes.ts";
 import { type Column, DataTable } from "../../components/data-table.tsx";
@@ -33,7 +33,7 @@ export function Refusals({ org, range, of: { refusals }, ofKey }: RefusalsProps)
       title: words.cause,
       always: true,
       cell: ({ code, model, key, cause, next, instead }) => (
-        <Stack gap={2}>
+        <Stack gap={2} maw="60vw">
           <Link
             to={path.organization(org, "activity")}
             search={{
@@ -46,15 +46,20 @@ export function Refusals({ org, range, of: { refusals }, ofKey }: RefusalsProps)
             }}
             size="sm"
             className="name"
+            maw="100%"
           >
             {[model, ofKey === undefined ? key?.name : null, code]
               .filter((word) => typeof word === "string")
               .join(" · ")}
           </Link>
-          <Text size="xs" c="dimmed" className="name">
+          <Text size="xs" c="dimmed" className="name" maw="100%">
             {cause}
           </Text>
-          <Remedy org={org} of={{ next, instead }} />
+          <Group gap="xs">
+            <Remedy org={org} of={{ next, instead }} />
+            {next !== null &&
+              (ofKey?.mend(code) ?? <NextStep code={code} of={{ org, model, key: key?.id ?? null }} />)}
+          </Group>
         </Stack>
       ),
     },
@@ -65,14 +70,6 @@ export function Refusals({ org, range, of: { refusals }, ofKey }: RefusalsProps)
       cell: ({ requests }) => formatCount(requests),
     },
     { title: words.last, cell: ({ last_at }) => <Ago at={last_at} /> },
-    {
-      title: words.remedy,
-      acts: true,
-      cell: ({ code, model, key, next }) =>
-        next === null
-          ? null
-          : (ofKey?.mend(code) ?? <NextStep code={code} of={{ org, model, key: key?.id ?? null }} />),
-    },
   ];
   return (
     <Section title={words.refusals}>
@@ -98,7 +95,7 @@ export function Refusals({ org, range, of: { refusals }, ofKey }: RefusalsProps)
 
 /** The model to use, or what to do. */
 const Remedy = ({ org, of: { next, instead } }: { org: string; of: Pick<Cause, "next" | "instead"> }) => (
-  <Text size="sm" className="name" maw={560}>
+  <Text size="sm" className="name" maw="min(100%, 35rem)">
     {next === null ? (
       words.mended
     ) : instead === null ? (

@@ -23,7 +23,6 @@ export const overviewTexts = {
   refusals: "Rejected, by cause",
   cause: "Cause",
   last: "Last",
-  remedy: "What mends it",
   use: "→ use",
   mended: "Nothing is left to do.",
   spendByModel: "Spend by model in US dollars",
