@@ -3,6 +3,7 @@
 // strict: a misspelt field is refused, never ignored.
 import { z } from "zod";
 import { NANO_PER_USD, type NanoUsd, nanoUsd } from "../domain/money.ts";
+import { ANSWER_BYTES_MAX } from "../domain/answer-size.ts";
 import { CALLER_LIMITS } from "../limits/caller-limits.ts";
 import type { ProviderKind } from "../providers/kind.ts";
 import { parseNetwork } from "../lib/networks.ts";
@@ -65,6 +66,14 @@ const limits = group({
     .default(128 * 1024 * 1024)
     .describe(
       "Memory for request bodies that are being received, all together; one organization may have a quarter of it.",
+    ),
+  answer_bytes: z
+    .int()
+    .min(ANSWER_BYTES_MAX)
+    .max(64 * 1024 * 1024 * 1024)
+    .default(128 * 1024 * 1024)
+    .describe(
+      "Memory for large answers (vectors) on their way, all together; one organization may have a quarter of it, or 64 MiB. Plan for four times as much.",
     ),
   header_timeout_ms: upToMilliseconds(255_000).default(10_000),
   request_timeout_ms: upToMilliseconds(HOUR_MS).default(600_000),

@@ -19,6 +19,9 @@ import type { Failure } from "../providers/failure.ts";
 import type { ProgressLog } from "./progress-log.ts";
 import { printGateway, receiptOf } from "./receipt.ts";
 import { type Relayed, relay } from "./relay.ts";
+import { takeRoom } from "./answer-room.ts";
+import type { Room } from "../limits/byte-rooms.ts";
+import type { LargeAnswers } from "../limits/large-answers.ts";
 import { type Failed, rescueHold, voidHold } from "./void-hold.ts";
 
 export interface CompletePorts extends AdmitPorts, DispatchPorts {
@@ -27,6 +30,7 @@ export interface CompletePorts extends AdmitPorts, DispatchPorts {
   /** Told of an exception behind which a request was given up; its hold went back. */
   gaveUp: (error: unknown, requestId: string) => void;
   ledger: AdmitPorts["ledger"] & Pick<Ledger, "settle" | "void">;
+  answers: LargeAnswers;
   progress: ProgressLog;
   callScopes: CallScopes;
   timeouts: {
@@ -44,7 +48,8 @@ const JSON_BODY = { "content-type": "application/json" } as const;
 const EVENTS = { "content-type": EVENT_STREAM } as const;
 
 export type Completion =
-  | { kind: "answer"; status: number; headers: Headers; body: string }
+  /** `room`: of a large one, to be released once it has been sent. */
+  | { kind: "answer"; status: number; headers: Headers; body: string; room?: Room | null }
   | { kind: "stream"; headers: Headers; relayed: Relayed }
   | { kind: "replay"; answer: StoredAnswer; asked: Asked }
   | (Followed & { asked: Asked })
@@ -74,12 +79,15 @@ async function answered(
     outlivesClient: admitted.idempotency.callerSupplied,
   });
   try {
+    const full = takeRoom(ports.answers, hold);
+    if (full !== null) return await failed(hold, full);
     const answer = await dispatchAnswer(ports, hold, callScope.signal); //                            7
     if (answer instanceof Error) return await failed(hold, outranked(answer, callScope));
     return await settledAnswer(hold, answer); //                                                      8–10
   } catch (error) {
     return await rescued(ports, hold, error);
   } finally {
+    hold.room?.release(); // unless it goes with the answer
     callScope.close();
     slot.done();
     flight?.end();
@@ -118,7 +126,11 @@ async function settledAnswer(hold: Hold, answered: Answered): Promise<Completion
       ? { requestId, status: 200, headers: JSON_BODY, body: Buffer.from(body) }
       : null,
   });
-  if (mine) return { kind: "answer", status: 200, headers: ignoredHeader(hold, candidate, JSON_BODY), body };
+  if (mine) {
+    const { room } = hold;
+    hold.room = null;
+    return { kind: "answer", status: 200, headers: ignoredHeader(hold, candidate, JSON_BODY), body, room };
+  }
   return { kind: "refused", refusal: outcomeUnknown(), gateway: null, headers: {}, asked: NOTHING_READ };
 }
 

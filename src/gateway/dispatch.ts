@@ -73,7 +73,8 @@ class Attempt implements NotesDoubt {
     const { upstreamModel } = release;
     const { n: attempt } = this.record;
     const traceparent = trace === null ? null : trace.traceparent(attempt);
-    return { requestId, attempt, signal, request, outputCeiling, body, upstreamModel, traceparent };
+    const { room } = this.hold;
+    return { requestId, attempt, signal, request, outputCeiling, room, body, upstreamModel, traceparent };
   }
 
   /** Notes how it ended; null = well. */

@@ -13,6 +13,7 @@ import type {
   Voiding,
   Lowering,
 } from "../ledger/ledger.ts";
+import type { Room } from "../limits/byte-rooms.ts";
 import type { OutgoingBody } from "../providers/provider.ts";
 import type { AnswerHead, AnswerPrinter, Format } from "./formats/format.ts";
 import type { IdempotencyKey } from "./idempotency.ts";
@@ -65,6 +66,8 @@ const AS_HELD = {} as const;
 
 export class Hold {
   readonly attempts: AttemptRecord[] = [];
+  /** For its answer, where that may be large. */
+  room: Room | null = null;
   private state: "open" | "ending" | "ended" = "open";
   private lowered: Terms | null = null;
   /** As it was quoted; made when it is priced. */

@@ -1,7 +1,8 @@
 // Reads a request's body within the limits, before any effect: media type and size first, then the bytes, counted
 // (wire.md §6, hardening.md 47–53). Bodies are never inflated.
 import { Refusal } from "../domain/refusals.ts";
-import type { Room, Uploads } from "../limits/uploads.ts";
+import type { Room } from "../limits/byte-rooms.ts";
+import type { Uploads } from "../limits/uploads.ts";
 
 const JSON_TYPE = /^application\/json(?:\s*;\s*charset\s*=\s*(?:"utf-8"|utf-8))?\s*;?$/i;
 

@@ -11,6 +11,7 @@ import type { RequestTrace } from "../gateway/trace.ts";
 import { checkJsonBody, readCheckedBody } from "./body.ts";
 import type { HttpContext } from "./context.ts";
 import { requestLogEntry } from "./request-log-entry.ts";
+import { largeAnswer } from "./large-answer.ts";
 import { replyRefusal, withIds } from "./reply.ts";
 import { type EventStreams, STREAM_HEADERS } from "./sse.ts";
 import type { Uploads } from "../limits/uploads.ts";
@@ -141,8 +142,12 @@ function respond(ports: SurfacePorts, arrived: Arrived, completion: Completion):
   const { format, requestId } = arrived;
   switch (completion.kind) {
     case "answer": {
-      const { body, status, headers } = completion;
-      return new Response(body, { status, headers: withIds(headers, format, requestId) });
+      const { body, status, headers, room = null } = completion;
+      const init = { status, headers: withIds(headers, format, requestId) };
+      if (room === null) return new Response(body, init);
+      // A client that does not read is cut, as one of a stream is: others wait for the room.
+      arrived.context.setIdleTimeout(idleSeconds(ports));
+      return new Response(largeAnswer(body, room, arrived.signal), init);
     }
     case "stream":
       return streamed(ports, arrived, { ...completion, requestId });
@@ -162,7 +167,7 @@ function streamed(
   { context, format }: Arrived,
   { relayed, headers, requestId }: Pick<Followed, "relayed" | "headers" | "requestId">,
 ): Response {
-  context.setIdleTimeout(Math.min(Math.ceil(streamIdleMs / 1000), IDLE_SECONDS_MAX));
+  context.setIdleTimeout(idleSeconds({ streamIdleMs }));
   return new Response(streams.body(relayed, context.request.signal), {
     headers: withIds({ ...headers, ...STREAM_HEADERS }, format, requestId),
   });
@@ -170,3 +175,6 @@ function streamed(
 
 /** Bun counts idle seconds in eight bits. */
 const IDLE_SECONDS_MAX = 255;
+
+const idleSeconds = ({ streamIdleMs }: Pick<SurfacePorts, "streamIdleMs">): number =>
+  Math.min(Math.ceil(streamIdleMs / 1000), IDLE_SECONDS_MAX);

@@ -11,7 +11,13 @@ const MODEST = { organizationId: "org_2" };
 function callsOf(settings: { maxConcurrent: number; organizationSharePercent?: number }) {
   const refused: string[] = [];
   let nowMs = 0;
-  const gateway = { organizationSharePercent: 50, uploadBytes: 4096, bodyBytes: 1024, ...settings };
+  const gateway = {
+    organizationSharePercent: 50,
+    uploadBytes: 4096,
+    bodyBytes: 1024,
+    answerBytes: 0,
+    ...settings,
+  };
   const { calls } = openLimits(gateway, {
     clock: { monotonicMs: () => nowMs },
     refused: (limit) => void refused.push(limit),

@@ -1,7 +1,9 @@
 // The limits of a gateway, from its settings, in memory of this process: how many calls it runs at once, and the room for the
-// bodies of all doors. What is limited of callers on all gateways together is the ledger's (`ledger/decide/rate.ts`).
+// bodies of all doors and for large answers. What is limited of callers on all gateways together is the ledger's (`ledger/decide/rate.ts`).
 import type { Clock } from "../lib/clock.ts";
+import { ANSWER_BYTES_MAX } from "../domain/answer-size.ts";
 import { Concurrency } from "./concurrency.ts";
+import { LargeAnswers } from "./large-answers.ts";
 import { Uploads } from "./uploads.ts";
 
 interface LimitSettings {
@@ -9,6 +11,7 @@ interface LimitSettings {
   organizationSharePercent: number;
   uploadBytes: number;
   bodyBytes: number;
+  answerBytes: number;
 }
 
 interface LimitPorts {
@@ -20,6 +23,7 @@ interface LimitPorts {
 export interface Limits {
   calls: Concurrency;
   uploads: Uploads;
+  answers: LargeAnswers;
 }
 
 export const openLimits = (settings: LimitSettings, { clock, refused }: LimitPorts): Limits => ({
@@ -30,4 +34,5 @@ export const openLimits = (settings: LimitSettings, { clock, refused }: LimitPor
     refused,
   }),
   uploads: new Uploads({ totalBytes: settings.uploadBytes, bodyBytes: settings.bodyBytes, refused }),
+  answers: new LargeAnswers({ totalBytes: settings.answerBytes, bodyBytes: ANSWER_BYTES_MAX, refused }),
 });

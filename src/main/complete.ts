@@ -14,6 +14,7 @@ import type { Jobs } from "../lib/jobs.ts";
 import type { Log } from "../lib/log.ts";
 import type { Metrics } from "../lib/metrics.ts";
 import type { Concurrency } from "../limits/concurrency.ts";
+import type { LargeAnswers } from "../limits/large-answers.ts";
 import { Pacer } from "../limits/pacer.ts";
 import { SpentRates } from "../limits/spent-rates.ts";
 import type { Providers } from "./providers.ts";
@@ -27,6 +28,7 @@ export interface CompleteOn {
   providers: Providers;
   releases: Releases;
   limits: Concurrency;
+  answers: LargeAnswers;
   callScopes: CallScopes;
   metrics: Metrics;
   clock: Clock;
@@ -39,7 +41,20 @@ export interface CompleteOn {
 
 export function completePorts(
   config: Config,
-  { store, providers, releases, limits, callScopes, metrics, clock, log, jobs, failed, resolved }: CompleteOn,
+  {
+    store,
+    providers,
+    releases,
+    limits,
+    answers,
+    callScopes,
+    metrics,
+    clock,
+    log,
+    jobs,
+    failed,
+    resolved,
+  }: CompleteOn,
 ): CompletePorts & { ledger: Ledger; routeTable: Releases["routeTable"] } {
   const { ledger, dataKey, look } = store;
   const inFlight = new InFlight();
@@ -50,6 +65,7 @@ export function completePorts(
     refreshRoutes: releases.refresh,
     providers: providers.byName,
     limits,
+    answers,
     spentRates: new SpentRates(clock),
     pacer: new Pacer(),
     holds: new RunningHolds(ledger, resolved),

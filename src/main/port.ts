@@ -125,6 +125,7 @@ export async function openPort(config: Config, rooms: Rooms): Promise<Answering>
     complete: completePorts(config, {
       ...rooms,
       limits: limits.calls,
+      answers: limits.answers,
       callScopes,
       metrics,
       failed,

@@ -88,12 +88,20 @@ export interface OutgoingBody extends Prompt {
   readonly headers?: Readonly<Record<string, string>>;
   /** The same call as its provider counts it, where that counts at all. */
   readonly counted?: () => string;
+  /** About how long its answer is at most, in bytes, where it may be much longer than words are. */
+  readonly answerBytes?: number;
   /** Names of the caller's fields that this upstream does not know: not sent. */
   readonly ignored: readonly string[];
   /** The text with its output ceiling O per choice, which is never exceeded. */
   print(ceiling: number): string;
   /** It is not needed as text any more: an answer may run for minutes. */
   sent(): void;
+}
+
+/** The room that an answer has in memory. */
+export interface AnswerRoom {
+  /** So much of it there is by now; false where there is no room for that much. */
+  holds(bytes: number): boolean;
 }
 
 /** Everything an adapter may use. It gets a hold's number, so nobody can dispatch without one (S9). */
@@ -110,6 +118,8 @@ export interface ProviderCall {
   /** Of this provider's `prepare`. */
   body: OutgoingBody;
   outputCeiling: number;
+  /** Of an answer whose body said `answerBytes`; null or left out of others. */
+  room?: AnswerRoom | null;
   /** Aborts the upstream call: the client left, a deadline passed, the hold ended. */
   signal: AbortSignal;
 }

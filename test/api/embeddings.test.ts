@@ -1,10 +1,12 @@
 // Vectors, from outside: the official SDK unmodified, and after each call what the ledger has and the provider would bill
 // (surfaces.md §5, docs/decisions/0050-texts-and-vectors.md).
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { connect } from "node:net";
 import OpenAI from "openai";
 import type { ErrorJson, GatewayJson } from "../support/events.ts";
 import { type Customer, startGateway, type TestGateway } from "../support/gateway.ts";
 import { onProvider, PLAIN, VECTORS } from "../support/models.ts";
+import { waitFor } from "../support/wait.ts";
 
 let gateway: TestGateway;
 let customer: Customer;
@@ -298,3 +300,52 @@ test("vectors that are too many to be passed on are the caller's to ask for othe
     await own.stop();
   }
 }, 30_000);
+
+/** So many that their vectors may fill the room of one organization, and half of that of all. */
+const FILLING = Array.from({ length: 2048 }, () => "x");
+
+test("who asks for more large answers than there is room for is refused before anybody is paid, and keeps nobody else out", async () => {
+  const [second, third] = [await gateway.customer({ usd: "50" }), await gateway.customer({ usd: "50" })];
+  const [before, paid, key] = [await gateway.balance(customer), calls().length, crypto.randomUUID()];
+  gateway.simulator.behave({ behaviour: { latency_ms: 150 }, calls: 2 });
+  const flood = Array.from({ length: 64 }, () => post<ErrorJson>({ ...ASKED, input: FILLING }));
+  await waitFor(async () => calls().length > paid, "the first of them");
+  const other = post({ ...ASKED, input: FILLING }, { who: second });
+  await waitFor(async () => calls().length > paid + 1, "another organization's");
+  const [full, small] = await Promise.all([
+    post<ErrorJson>({ ...ASKED, input: FILLING }, { who: third, key }),
+    post({ ...ASKED }, { who: third }),
+  ]);
+  const codes = (await Promise.all(flood)).map(({ status, json }) =>
+    status === 200 ? 200 : json.error.code,
+  );
+  expect(codes.filter((code) => code === 200)).toHaveLength(1);
+  expect(codes.filter((code) => code === "rate_limit_exceeded")).toHaveLength(63);
+  expect([full.status, full.json.error.code, full.headers.get("retry-after")]).toEqual([
+    503,
+    "overloaded",
+    "1",
+  ]);
+  expect([(await other).status, small.status]).toEqual([200, 200]);
+  expect(calls()).toHaveLength(paid + 3);
+  expect((await gateway.balance(customer)).held).toBe(before.held);
+  expect((await post({ ...ASKED, input: FILLING }, { who: third, key })).status).toBe(200);
+});
+
+test("an answer keeps its room until its client has it, or has gone", async () => {
+  const body = JSON.stringify({ ...ASKED, input: FILLING, dimensions: 200 });
+  const { hostname, port } = new URL(gateway.url);
+  const reader = connect(Number(port), hostname);
+  reader.on("error", () => {});
+  reader.pause();
+  const paid = calls().length;
+  reader.write(
+    `POST /v1/embeddings HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${customer.secret}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+  );
+  await waitFor(async () => calls()[paid]?.outcome === "finished", "its answer");
+  const asked = (): Promise<{ status: number }> => post({ ...ASKED, input: FILLING });
+  await waitFor(async () => (await gateway.balance(customer)).held === 0n, "its settlement");
+  expect((await asked()).status).toBe(429);
+  reader.destroy();
+  await waitFor(async () => (await asked()).status === 200, "its room");
+});

@@ -4,6 +4,7 @@ import { crashPoint } from "../../lib/crash-point.ts";
 import type { Codec, Outgoing } from "../codec.ts";
 import { Failure } from "../failure.ts";
 import { type ErrorCodec, failureOfReply } from "./errors.ts";
+import type { AnswerRoom } from "../provider.ts";
 import type { ConnectProbe } from "./probe.ts";
 import type { CallTimeouts } from "./timeouts.ts";
 
@@ -118,36 +119,48 @@ async function refusalText(reply: Response, timeouts: CallTimeouts): Promise<str
 
 /** More bytes than there is room for. */
 export class TooLarge extends Failure {
-  constructor(bytesMax: number) {
-    super("broken", "unknown", `the upstream's answer is larger than ${bytesMax} bytes`);
+  constructor(bytes: number) {
+    super(
+      "broken",
+      "unknown",
+      `the upstream's answer is larger than there is room for: ${bytes} bytes so far`,
+    );
   }
 }
 
-/** The whole body as text, counted after decompression; failed and cut off above `bytesMax`. Throws `Failure`. */
+interface Bounds {
+  bytesMax: number;
+  /** What it takes of memory, where that was told before. */
+  room?: AnswerRoom | null;
+  timeouts: Pick<CallTimeouts, "reason">;
+}
+
+/** The whole body as text, counted after decompression; failed and cut off above `bytesMax` or its room. Throws `Failure`. */
 export async function readBounded(
   reply: Response,
-  { bytesMax, timeouts }: { bytesMax: number; timeouts: Pick<CallTimeouts, "reason"> },
+  { bytesMax, room = null, timeouts }: Bounds,
 ): Promise<string> {
   const { headers } = reply;
   const length = headers.get("content-length");
   // Beside either of these a length is no bound: chunks end where they say so, whatever stands in `content-length`.
   const plain = !headers.has("content-encoding") && !headers.has("transfer-encoding");
   try {
-    if (plain && length !== null && Number(length) <= bytesMax) return await reply.text();
-    return await readCounting(reply, bytesMax);
+    const fits = (bytes: number): boolean => bytes <= bytesMax && (room === null || room.holds(bytes));
+    if (plain && length !== null && fits(Number(length))) return await reply.text();
+    return await readCounting(reply, fits);
   } catch (error) {
     if (error instanceof Failure) throw error;
     throw timeouts.reason ?? lost(error);
   }
 }
 
-async function readCounting(reply: Response, bytesMax: number): Promise<string> {
+async function readCounting(reply: Response, fits: (bytes: number) => boolean): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";
   let size = 0;
   for await (const bytes of reply.body ?? []) {
     size += bytes.byteLength;
-    if (size > bytesMax) throw new TooLarge(bytesMax); // leaving the loop cancels the body
+    if (!fits(size)) throw new TooLarge(size); // leaving the loop cancels the body
     text += decoder.decode(bytes, { stream: true });
   }
   return text + decoder.decode();

@@ -1,5 +1,6 @@
 // One upstream of any wire shape behind `Provider`: a codec for what is said, and one HTTP request per call for how
 // (wire.md §8.1). Whole answers are read within one bound of time and bytes, streams as they come.
+import { ANSWER_BYTES_MAX } from "../../domain/answer-size.ts";
 import type { AnswerReader, Codec, Outgoing } from "../codec.ts";
 import { Failure } from "../failure.ts";
 import { NativeReader } from "../native.ts";
@@ -22,8 +23,6 @@ export interface ProviderAddress {
   /** Whether it is told which trace a call belongs to. */
   traceparent?: boolean;
 }
-
-const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
 
 export function httpProvider<Event>(upstream: ProviderAddress, codec: Codec<Event>): Provider {
   const line: Line<Event> = {
@@ -58,7 +57,7 @@ async function complete<Event>(line: Line<Event>, call: ProviderCall): Promise<A
   const timeouts = new CallTimeouts(call.signal, line.wholeTimeouts);
   try {
     const { reply } = await send(outgoing(line, call), line, timeouts);
-    const text = await readBounded(reply, { bytesMax: ANSWER_BYTES_MAX, timeouts });
+    const text = await readBounded(reply, { bytesMax: ANSWER_BYTES_MAX, room: call.room, timeouts });
     const reader = line.codec.reader(call);
     const answer = answerOf(text, reader);
     if (call.body.native && reader.told !== undefined) answer.native = reader.told();

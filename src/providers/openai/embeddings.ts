@@ -1,5 +1,6 @@
 // The embeddings shape: `POST /embeddings` beside chat completions, at the same vendors with the same proof (surfaces.md §5).
 // Its bodies are always callers' own (`request.native`); of the answer only its usage is read, and that it is one.
+import { ANSWER_BYTES_MAX } from "../../domain/answer-size.ts";
 import type { JsonObject } from "../../domain/read-value.ts";
 import type { PromptSize } from "../../domain/prompt.ts";
 import type { AnswerReader } from "../codec.ts";
@@ -20,6 +21,7 @@ export const embeddingsBody = (draft: CallDraft, known: readonly string[]): Outg
 class EmbeddingsBody implements OutgoingBody {
   readonly native = true;
   readonly size: PromptSize;
+  readonly answerBytes: number;
   readonly ignored: readonly string[];
   private readonly fields: JsonObject;
   private printed: string | null;
@@ -33,6 +35,7 @@ class EmbeddingsBody implements OutgoingBody {
     this.ignored = user === undefined || told ? [] : ["user"];
     this.fields = fields;
     this.printed = JSON.stringify(fields);
+    this.answerBytes = lengthOf(fields);
     // The inputs have no frame that a model would read; their quotes and commas are counted as bytes.
     this.size = { bytes: Buffer.byteLength(this.printed), messages: 0, tools: 0, images: 0, files: 0 };
   }
@@ -54,6 +57,20 @@ class EmbeddingsBody implements OutgoingBody {
 export function inputsOf(input: unknown): readonly (string | readonly number[])[] {
   if (!Array.isArray(input)) return typeof input === "string" ? [input] : [];
   return typeof input[0] === "number" ? [input as number[]] : (input as (string | number[])[]);
+}
+
+/** As most models have at most, where the request does not say: a wider one takes more room as it answers. */
+const USUAL_DIMENSIONS = 4096;
+/** A number in digits, with its comma, and in base64. */
+const BYTES_OF = { float: 24, base64: 6 } as const;
+/** What stands around a vector. */
+const BYTES_AROUND = 64;
+
+/** How long the answer is at most, about. */
+function lengthOf({ input, dimensions, encoding_format: encoding }: JsonObject): number {
+  const numbers = typeof dimensions === "number" ? dimensions : USUAL_DIMENSIONS;
+  const vector = numbers * BYTES_OF[encoding === "base64" ? "base64" : "float"] + BYTES_AROUND;
+  return Math.min(inputsOf(input).length * vector, ANSWER_BYTES_MAX);
 }
 
 /** An id is one token, and so is each of these words, in no more bytes than any id takes with its comma. */
