@@ -31,6 +31,7 @@ export const GOALS = {
   shellRatio: atMost(1.6, "× bare"),
   ledgerMicros: atMost(25, "µs"),
   ledgerMicrosFew: atMost(60, "µs"),
+  limitMicros: atMost(3, "µs"),
   databaseMicros: atMost(90, "µs"),
   hotPairs: { text: "≥ 5000 per s", met: (value: number) => value >= 5000 },
   replicaCost: atMost(1.15, "× of one"),

@@ -1,13 +1,17 @@
 // The ledger alone: admissions and settlements of one organization, or of so many in turn, against the configured store, in a process of its own,
 // so that its CPU time is the ledger's. `GET /run?flying=64&ms=800` keeps so many pairs under way for so long and answers
-// how many it finished; `&organizations=40` of those that ORGANIZATIONS made. The store is the folder in DIRECTORY, or the PostgreSQL that DATABASE_URL names.
+// how many it finished; `&organizations=40` of those that ORGANIZATIONS made, `&limited=1` of one whose key has limits of its
+// own, `&limited=4` of one with limits of all subjects that a request counts for, `&limited=0` of one like them without any. The store is the folder in DIRECTORY, or the PostgreSQL that DATABASE_URL names.
+import { byItself } from "../src/domain/actor.ts";
 import { loadConfig } from "../src/config/config.ts";
 import { nanoUsd } from "../src/domain/money.ts";
 import { FORMATS } from "../src/gateway/formats/formats.ts";
 import type { Settlement } from "../src/ledger/ledger.ts";
 import { createLog } from "../src/lib/log.ts";
+import { rateDefaultsOf } from "../src/limits/caller-limits.ts";
 import { jobsOn } from "../src/main/jobs.ts";
 import { openStore } from "../src/main/store.ts";
+import { setRateLimits } from "../src/registry/rate-limits.ts";
 import { releaseOf, World } from "../test/ledger/world.ts";
 
 const directory = process.env["DIRECTORY"] ?? "";
@@ -23,6 +27,40 @@ const keys = await Promise.all(
   ),
 );
 type Key = (typeof keys)[number];
+
+/** Limits that nothing reaches, of so many subjects: first the key, then its organization, its model, and both. */
+async function limitedKey(subjects: number): Promise<Key> {
+  const key = await world.key(await world.organization(1_000_000));
+  const limits = { requestsPerMinute: 10_000_000, tokensPerMinute: 1_000_000_000, concurrent: 1_000_000 };
+  const { organizationId, keyId } = key;
+  const { model } = release;
+  const places = [
+    { keyId, model: "" },
+    { keyId: "", model: "" },
+    { keyId: "", model },
+    { keyId, model },
+  ];
+  for (const place of places.slice(0, subjects))
+    await setRateLimits(
+      store.ledger,
+      { organizationId, ...place, limits, by: "operator" },
+      { defaults: rateDefaultsOf(config.limits), actor: byItself("bench") },
+    );
+  return key;
+}
+
+/** Where its rows lie in the store makes one organization dearer than another: each run takes the next of so many. */
+const ALIKE = 6;
+const limited = new Map<number, Promise<Key[]>>();
+let runs = 0;
+async function nextLimited(subjects: number): Promise<Key[]> {
+  const made =
+    limited.get(subjects) ?? Promise.all(Array.from({ length: ALIKE }, () => limitedKey(subjects)));
+  limited.set(subjects, made);
+  const alike = await made;
+  runs += 1;
+  return alike.slice(Math.floor(runs / 2) % ALIKE).slice(0, 1);
+}
 
 /** What the gateway settles an ordinary answer with: one attempt, no key of the caller's. */
 const settlementOf = (key: Key, requestId: string): Settlement => ({
@@ -63,12 +101,12 @@ async function pair(key: Key): Promise<void> {
 }
 
 /** Pairs that ended within the time; those under way at its end are finished and counted. */
-async function run(flying: number, ms: number, organizations: number): Promise<number> {
+async function run(of: readonly Key[], flying: number, ms: number): Promise<number> {
   const untilMs = performance.now() + ms;
   let pairs = 0;
   const one = async (): Promise<void> => {
     while (performance.now() < untilMs) {
-      const key = keys[Math.floor(Math.random() * Math.min(organizations, keys.length))];
+      const key = of[Math.floor(Math.random() * of.length)];
       if (key === undefined) throw new Error("no organization");
       await pair(key);
       pairs += 1;
@@ -86,7 +124,10 @@ const server = Bun.serve({
     "/run": async (request) => {
       const asked = new URL(request.url).searchParams;
       const number = (name: string): number => Number(asked.get(name) ?? 1);
-      return Response.json({ pairs: await run(number("flying"), number("ms"), number("organizations")) });
+      const subjects = asked.get("limited");
+      const of =
+        subjects === null ? keys.slice(0, number("organizations")) : await nextLimited(Number(subjects));
+      return Response.json({ pairs: await run(of, number("flying"), number("ms")) });
     },
   },
 });

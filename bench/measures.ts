@@ -5,6 +5,7 @@ import { conservation } from "./figures/conservation.ts";
 import { extended } from "./figures/extended.ts";
 import { jsonCost } from "./figures/json-cost.ts";
 import { ledgerAlone } from "./figures/ledger-alone.ts";
+import { limits } from "./figures/limits.ts";
 import { idleMemory, memory } from "./figures/memory.ts";
 import { objects } from "./figures/objects.ts";
 import { parts } from "./figures/parts.ts";
@@ -39,6 +40,7 @@ export const MEASURES: readonly NamedMeasure[] = [
   { name: "replicas", measure: replicas },
   { name: "extended", measure: extended },
   { name: "start to ready", measure: startToReady },
+  { name: "limits", measure: limits, apart: true },
   { name: "parts", measure: parts, apart: true },
   { name: "objects", measure: objects, apart: true },
   { name: "surfaces", measure: surfaces, apart: true },

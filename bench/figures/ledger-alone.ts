@@ -11,13 +11,13 @@ import type { BenchDatabase } from "../postgres.ts";
 import type { Process } from "../processes.ts";
 import type { Bench } from "./bench.ts";
 
-const IN_FLIGHT = [64, 16, 8, 1];
+export const IN_FLIGHT = [64, 16, 8, 1];
 const PAIR_GOALS: ReadonlyMap<string, Goal> = new Map([
   [`${TOLLGATE} 64`, GOALS.ledgerMicros],
   [`${TOLLGATE} 8`, GOALS.ledgerMicrosFew],
 ]);
 
-interface LoneLedger {
+export interface LoneLedger {
   name: string;
   process: Process;
   port: number;
@@ -28,15 +28,12 @@ interface LoneLedger {
 const started = new WeakMap<Bench, Promise<LoneLedger[]>>();
 
 export async function ledgerAlone(bench: Bench): Promise<Figure[]> {
-  if (bench.tollgate === null && bench.database === null) return [];
-  const opening = started.get(bench) ?? open(bench);
-  started.set(bench, opening);
-  const ledgers = await opening;
+  const ledgers = await ledgersOf(bench);
   const samples = new Map<string, { gateway: number[]; database: number[] }>();
   for (let round = 0; round < bench.plan.rounds; round += 1)
     for (const ledger of round % 2 === 0 ? ledgers : ledgers.toReversed())
       for (const flying of IN_FLIGHT) {
-        const cost = await costOf(ledger, flying, bench.plan.jsonMs / 2);
+        const cost = await costOf(ledger, { flying, ms: bench.plan.jsonMs / 2 });
         const place = `${ledger.name} ${flying}`;
         const row = samples.get(place) ?? { gateway: [], database: [] };
         samples.set(place, row);
@@ -44,6 +41,14 @@ export async function ledgerAlone(bench: Bench): Promise<Figure[]> {
         row.database.push(cost.database);
       }
   return ledgers.flatMap((ledger) => IN_FLIGHT.flatMap((flying) => printed(ledger, flying, samples)));
+}
+
+/** None where the bench has no Tollgate. */
+export async function ledgersOf(bench: Bench): Promise<LoneLedger[]> {
+  if (bench.tollgate === null && bench.database === null) return [];
+  const opening = started.get(bench) ?? open(bench);
+  started.set(bench, opening);
+  return await opening;
 }
 
 function printed(
@@ -76,7 +81,7 @@ async function open(bench: Bench): Promise<LoneLedger[]> {
       environment: { DIRECTORY: directory, ...(on !== null && { DATABASE_URL: await on.empty() }) },
     });
     const ledger = { name, process, port: await readyPort(stdout), database: on };
-    await costOf(ledger, 64, bench.plan.firstWarmUpMs);
+    await costOf(ledger, { flying: 64, ms: bench.plan.firstWarmUpMs });
     ledgers.push(ledger);
   };
   if (tollgate !== null) await start(TOLLGATE, join(bench.scratchDir, "ledger-sqlite"), null);
@@ -84,15 +89,15 @@ async function open(bench: Bench): Promise<LoneLedger[]> {
   return ledgers;
 }
 
-/** CPU microseconds per pair, of the ledger's process and of its database. */
-async function costOf(
+/** CPU microseconds per pair, of the ledger's process and of its database. `limited`: of organizations in which so many subjects have limits. */
+export async function costOf(
   { process, port, database, name }: LoneLedger,
-  flying: number,
-  ms: number,
+  { flying, ms, limited }: { flying: number; ms: number; limited?: number },
 ): Promise<{ gateway: number; database: number }> {
+  const of = limited === undefined ? "" : `&limited=${limited}`;
   const meter = new CpuMeter(process);
   const before = database?.cpuSeconds() ?? 0;
-  const answer = await fetch(`http://127.0.0.1:${port}/run?flying=${flying}&ms=${ms}`);
+  const answer = await fetch(`http://127.0.0.1:${port}/run?flying=${flying}&ms=${ms}${of}`);
   if (!answer.ok) throw new Error(`${name}: the ledger alone failed`);
   const { pairs } = (await answer.json()) as { pairs: number };
   return {

@@ -79,8 +79,6 @@ export interface Rows {
   routes: Map<string, RouteRow>;
   /** Of those that an admission or the end of a request concerns, as far as there are any. */
   rateLimits: Map<string, RateLimitRow>;
-  /** Organization, key and model for which they were asked. */
-  ratesAsked: Set<string>;
   /** Requests that run, of a subject that a default limits and that has no row yet. */
   openRequests: Map<string, number>;
   topUps: Map<string, TopUpRow>;
@@ -100,7 +98,6 @@ export const noRows = (): Rows => ({
   entitlements: new Map(),
   routes: new Map(),
   rateLimits: new Map(),
-  ratesAsked: new Set(),
   openRequests: new Map(),
   topUps: new Map(),
   reversals: new Map(),

@@ -3,6 +3,7 @@
 import type { RateDefaults } from "../../domain/rate-limits.ts";
 import { utcMonth } from "../../lib/clock.ts";
 import { ZERO_USD } from "../../domain/money.ts";
+import { ByPlace } from "../by-place.ts";
 import { AccountPostings } from "./account-postings.ts";
 import { type Changes, type KeyMonthRow, type Limited, type Rows, noChanges, rowId } from "../rows.ts";
 import { stampOf } from "../stamp.ts";
@@ -20,8 +21,10 @@ export interface BatchContext {
 
 export class BatchState {
   readonly changes: Changes = noChanges();
-  /** What a request of a place counts for, once it was asked: the same rows for all of its requests in this batch. */
-  readonly limited = new Map<string, readonly Limited[]>();
+  /** What a request of a place counts for when it comes: the same rows for all of its requests in this batch. */
+  readonly limitedComing = new ByPlace<readonly Limited[]>();
+  /** As it ends: the rows that there are. */
+  readonly limitedEnding = new ByPlace<readonly Limited[]>();
   private readonly postings = new Map<string, AccountPostings>();
 
   constructor(

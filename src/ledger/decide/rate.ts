@@ -28,7 +28,7 @@ export function limitedBy(batch: BatchState, place: RatePlace, atMs: number): re
 
 function comingFor(batch: BatchState, place: RatePlace, atMs: number): readonly Limited[] {
   const { rows } = batch;
-  return onceFor(batch, "comes", place, () =>
+  return batch.limitedComing.get(place, () =>
     subjectsOf(place).flatMap((subject) => {
       const standard = standardFor(batch, subject, place.model);
       const row = rows.rateLimits.get(subject.id) ?? null;
@@ -40,21 +40,6 @@ function comingFor(batch: BatchState, place: RatePlace, atMs: number): readonly 
       ];
     }),
   );
-}
-
-/** Rows come and go only between batches. */
-function onceFor(
-  { limited }: BatchState,
-  what: "comes" | "counts",
-  { organizationId, keyId, model }: RatePlace,
-  find: () => readonly Limited[],
-): readonly Limited[] {
-  const id = rowId(what, organizationId, keyId, model);
-  const known = limited.get(id);
-  if (known !== undefined) return known;
-  const found = find();
-  limited.set(id, found);
-  return found;
 }
 
 /** Whether every request counts for something. */
@@ -187,15 +172,14 @@ function countedFor(batch: BatchState, request: RequestRow): readonly Limited[] 
 
 function countingFor(batch: BatchState, request: RequestRow): readonly Limited[] {
   const { rateLimits } = batch.rows;
-  const limited = onceFor(batch, "counts", request, () =>
+  return batch.limitedEnding.get(request, () =>
     subjectsOf(request).flatMap((subject) => {
       const row = rateLimits.get(subject.id);
       if (row === undefined) return [];
+      batch.changes.rateLimits.add(row);
       return [limitedOf(batch, subject, { standard: standardFor(batch, subject, request.model), row })];
     }),
   );
-  for (const { row } of limited) batch.changes.rateLimits.add(row);
-  return limited;
 }
 
 /** Tokens in use are counted from the request's beginning, as they were reserved. */

@@ -2,12 +2,18 @@
 // balance, and the routes of the model, say so.
 import type { Database, Statement } from "bun:sqlite";
 import type { RateDefaults, RatePlace } from "../../domain/rate-limits.ts";
+import { ByPlace } from "../by-place.ts";
 import type { Cell } from "../cell.ts";
 import { selected } from "../column-loads.ts";
 import { LOAD } from "../columns.ts";
 import { hasDefaults, unknownTo } from "../decide/rate.ts";
 import { putOpenRequests, putRateLimit } from "../put-rows.ts";
-import { rowId, type Rows } from "../rows.ts";
+import type { Rows } from "../rows.ts";
+
+/** One row by its key: a list of values costs a table for the values, each time. */
+const at = (org: string, key: string, model: string): string =>
+  `SELECT ${selected(LOAD.rateLimit, "l")} FROM rate_limit l
+   WHERE l.org_id = ${org} AND l.key_id = ${key} AND l.model = ${model}`;
 
 type Reading = Statement<unknown, string[]>;
 
@@ -20,6 +26,7 @@ export class SqliteRates {
   private readonly limits: Reading;
   private readonly running: Reading;
   private readonly always: boolean;
+  private readonly asked = new ByPlace<true>();
 
   constructor(
     database: Database,
@@ -27,11 +34,13 @@ export class SqliteRates {
   ) {
     this.always = hasDefaults(defaults);
     this.limits = database.prepare<unknown, string[]>(
-      `SELECT ${selected(LOAD.rateLimit, "l")} FROM rate_limit l
-       WHERE l.org_id = ?1 AND l.key_id IN ('', ?2) AND l.model IN ('', ?3)
-       UNION ALL
-       SELECT ${selected(LOAD.rateLimit, "l")} FROM rate_limit l
-       WHERE l.org_id = '' AND l.key_id = '' AND l.model = ?3`,
+      [
+        at("?1", "''", "''"),
+        at("?1", "?2", "''"),
+        at("?1", "''", "?3"),
+        at("?1", "?2", "?3"),
+        at("''", "''", "?3"),
+      ].join(" UNION ALL "),
     );
     // All that run are fewer than all that an organization ever sent.
     this.running = database.prepare<unknown, string[]>(
@@ -40,10 +49,18 @@ export class SqliteRates {
     );
   }
 
+  /** Another batch is loaded: nothing was asked for it. */
+  begin(): void {
+    this.asked.forget();
+  }
+
   /** Of a request that comes, for which there may be limits. */
   ofAdmission(rows: Rows, place: RatePlace, routes: readonly { route: string }[]): void {
-    if (!this.mayLimit(rows, place) && !limitsOneOf(rows, routes)) return;
+    const onModel = limitsOneOf(rows, routes);
+    if (!onModel && !this.mayLimit(rows, place)) return;
     this.load(rows, place);
+    // Nothing but these limits a subject that has no row.
+    if (!this.always && !onModel) return;
     for (const { organizationId, keyId, model } of unknownTo(rows, place, this.defaults))
       for (const cells of this.running.values(organizationId, keyId, model))
         putOpenRequests(rows, cells as Cell[]);
@@ -59,10 +76,12 @@ export class SqliteRates {
   }
 
   /** Once in a batch for each. */
-  private load(rows: Rows, { organizationId, keyId, model }: RatePlace): void {
-    const place = rowId(organizationId, keyId, model);
-    if (rows.ratesAsked.has(place)) return;
-    rows.ratesAsked.add(place);
-    for (const cells of this.limits.values(organizationId, keyId, model)) putRateLimit(rows, cells as Cell[]);
+  private load(rows: Rows, place: RatePlace): void {
+    this.asked.get(place, () => {
+      const { organizationId, keyId, model } = place;
+      for (const cells of this.limits.values(organizationId, keyId, model))
+        putRateLimit(rows, cells as Cell[]);
+      return true;
+    });
   }
 }

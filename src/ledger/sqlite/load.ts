@@ -96,6 +96,7 @@ export class SqliteLoad {
   /** `nowMs` decides which month's row of a key is read. */
   rows(operations: readonly MoneyOperation[], nowMs: number): Rows {
     const rows = noRows();
+    this.rates.begin();
     for (const operation of operations) {
       switch (operation.kind) {
         case "admit":

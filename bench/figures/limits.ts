@@ -1,0 +1,55 @@
+// What a limit costs: the ledger alone with limits and without, by turns in one process and on one store, as the difference of
+// neighbours. A key's own limits, and limits of all four subjects that a request may count for.
+import { GOALS, figure } from "../figure.ts";
+import { costOf, IN_FLIGHT, ledgersOf } from "./ledger-alone.ts";
+import type { Figure } from "../figure.ts";
+import type { Bench } from "./bench.ts";
+import type { LoneLedger } from "./ledger-alone.ts";
+
+/** Of each round: two short runs side by side differ less by what else the machine does than two long ones. */
+const TURNS = 8;
+const SUBJECTS = [1, 4];
+
+export async function limits(bench: Bench): Promise<Figure[]> {
+  const figures: Figure[] = [];
+  for (const ledger of await ledgersOf(bench)) {
+    await warmUp(ledger, bench.plan.firstWarmUpMs / SUBJECTS.length);
+    for (const flying of IN_FLIGHT)
+      for (const limited of SUBJECTS) figures.push(...(await dearer(ledger, { flying, limited }, bench)));
+  }
+  return figures;
+}
+
+async function warmUp(ledger: LoneLedger, ms: number): Promise<void> {
+  for (const limited of [0, ...SUBJECTS]) await costOf(ledger, { flying: 64, ms, limited });
+}
+
+async function dearer(
+  ledger: LoneLedger,
+  { flying, limited }: { flying: number; limited: number },
+  { plan }: Bench,
+): Promise<Figure[]> {
+  const own: number[] = [];
+  const database: number[] = [];
+  const ms = plan.jsonMs / TURNS;
+  for (let turn = 0; turn < plan.rounds * TURNS; turn += 1) {
+    const order = turn % 2 === 0 ? [0, limited] : [limited, 0];
+    const costs = new Map<number, Awaited<ReturnType<typeof costOf>>>();
+    for (const subjects of order)
+      costs.set(subjects, await costOf(ledger, { flying, ms, limited: subjects }));
+    const [without, withLimits] = [costs.get(0), costs.get(limited)];
+    if (without === undefined || withLimits === undefined) throw new Error("a turn was not measured");
+    own.push(withLimits.gateway - without.gateway);
+    database.push(withLimits.database - without.database);
+  }
+  const section = "What limits cost, admit + settle";
+  const name = `${limited === 1 ? "of a key" : `of ${limited} subjects`}, ${flying} in flight`;
+  const place = { section, peer: ledger.name, unit: "µs" };
+  const goal = flying === 64 && limited === 1 ? GOALS.limitMicros : null;
+  return [
+    figure({ ...place, name: `CPU more per pair, ${name}` }, own, goal),
+    ...(ledger.database === null
+      ? []
+      : [figure({ ...place, name: `database CPU more per pair, ${name}` }, database)]),
+  ];
+}
