@@ -1,6 +1,7 @@
 // `limits set`, `limits list`: requests and tokens per minute, and requests at once.
 import type { Command } from "commander";
 import type { RateLimitJson } from "../src/api/shapes/rate-limits.ts";
+import { RATE_AT_MOST, type RateDimension } from "../src/domain/rate-limits.ts";
 import { Problem } from "./problem.ts";
 import { report } from "./report.ts";
 import { table } from "./table.ts";
@@ -15,6 +16,7 @@ interface SetOptions extends Place {
   requestsPerMinute?: string;
   tokensPerMinute?: string;
   concurrent?: string;
+  ifVersion?: string;
 }
 
 export function addLimits(program: Command): void {
@@ -33,6 +35,10 @@ function addSet(limits: Command): void {
     .option("--requests-per-minute <n|none>", "none lifts what was set")
     .option("--tokens-per-minute <n|none>", "prompt and output together, reserved as quoted")
     .option("--concurrent <n|none>", "requests at once")
+    .option(
+      "--if-version <version>",
+      "refuse when somebody changed these limits since `limits list --json` said this",
+    )
     .action((options: SetOptions, command: Command) =>
       report(command, async (context) => {
         const { org, key, model } = options;
@@ -41,11 +47,12 @@ function addSet(limits: Command): void {
           org,
           key,
           model,
-          requests_per_minute: numberOf("--requests-per-minute", options.requestsPerMinute),
-          tokens_per_minute: numberOf("--tokens-per-minute", options.tokensPerMinute),
-          concurrent: numberOf("--concurrent", options.concurrent),
+          requests_per_minute: numberOf("requests_per_minute", options.requestsPerMinute),
+          tokens_per_minute: numberOf("tokens_per_minute", options.tokensPerMinute),
+          concurrent: numberOf("concurrent", options.concurrent),
+          version: options.ifVersion,
         });
-        return { json: text, text: shown([value]) };
+        return { json: text, text: [shown([value]), ...alreadyAbove(value)].join("\n") };
       }),
     );
 }
@@ -67,13 +74,23 @@ function addList(limits: Command): void {
     );
 }
 
-/** The gateway says which numbers it takes. */
-function numberOf(option: string, text: string | undefined): number | null | undefined {
+function numberOf(dimension: RateDimension, text: string | undefined): number | null | undefined {
   if (text === undefined) return undefined;
   if (text === "none") return null;
-  if (!/^-?\d{1,20}$/.test(text))
-    throw new Problem(`${option} takes a whole number, or none.`, `Send ${option} 60, or ${option} none.`);
-  return Number(text);
+  const number = /^\d{1,16}$/.test(text) ? Number(text) : 0;
+  const atMost = RATE_AT_MOST[dimension];
+  if (number >= 1 && number <= atMost) return number;
+  const option = `--${dimension.replaceAll("_", "-")}`;
+  throw new Problem(
+    `${option} ${text} is no whole number from 1 to ${atMost}, nor none.`,
+    `Send ${option} 60, or ${option} none, which lifts what was set.`,
+  );
+}
+
+/** A limit below what runs is one: whoever set it wants to know that nothing is cut. */
+function alreadyAbove({ running, in_force: { concurrent } }: RateLimitJson): string[] {
+  if (concurrent === null || running <= concurrent) return [];
+  return [`${running} run now: they go on, and none begins before fewer than ${concurrent} do.`];
 }
 
 const shown = (rows: readonly RateLimitJson[]): string =>

@@ -4,6 +4,7 @@ import type { ErrorJson } from "../src/api/shapes/records.ts";
 const LISTS: Record<string, string> = {
   org: "./tollgate org list",
   key: "./tollgate keys list --org ORG",
+  model: "./tollgate route list",
   route: "./tollgate route list",
 };
 
@@ -21,7 +22,7 @@ export function nextStep({ code, param }: Pick<ErrorJson["error"], "code" | "par
   if (code === "not_found") return "Check the id; ids are shown by the list commands and in x-request-id.";
   if (code === "conflict") return "Look at the present state first, then decide anew.";
   if (code === "changed_meanwhile")
-    return "See what it is now with ./tollgate keys list --org ORG --json, and give its version if you still want this.";
+    return "See what it is now with ./tollgate keys list or limits list, --org ORG --json, and give its version if you still want this.";
   if (code === "release_refused")
     return "Correct the manifest or its version, sign it again, and publish that.";
   if (code === "overloaded")

@@ -10,8 +10,9 @@ import { formatCount } from "../format/count.ts";
 import { useMembership } from "../membership.tsx";
 import { RATE_AT_MOST, RATE_DIMENSIONS, type RateDimension } from "../../src/domain/rate-limits.ts";
 import { Form } from "./form.tsx";
+import { type Fact, Meanwhile, sinceOpened } from "./meanwhile.tsx";
 import { Loaded } from "./states.tsx";
-import { dialogTexts, rateTexts as words } from "./texts.ts";
+import { dialogTexts, meanwhileTexts, rateTexts as words } from "./texts.ts";
 
 type Limits = Row<"GET /orgs/{org}/limits">;
 type Typed = Record<RateDimension, number | "">;
@@ -39,21 +40,30 @@ export function RateLimits({ keyId }: { keyId?: string }) {
 function Whole({ of }: { of: Limits }) {
   const { org, may } = useMembership();
   const mayChange = may("limits.change");
-  const word = org.role === "operator" ? of.set : of.own;
-  const [typed, setTyped] = useState<Partial<Typed>>({});
-  const change = useChange("POST /orgs/{org}/limits", { org: org.id }, () => setTyped({}));
+  const wordIn = (limits: Limits) => (org.role === "operator" ? limits.set : limits.own);
+  const [begun, setBegun] = useState<{ typed: Partial<Typed>; from: Limits } | null>(null);
+  const { typed, from } = begun ?? { typed: {}, from: of };
+  const change = useChange("PATCH /orgs/{org}/limits", { org: org.id }, (saved) =>
+    setBegun({ typed: {}, from: saved }),
+  );
+  const { on, late } = sinceOpened(change, from, of);
   const changed = RATE_DIMENSIONS.filter(
-    (name) => typed[name] !== undefined && (typed[name] === "" ? null : typed[name]) !== word[name],
+    (name) => typed[name] !== undefined && (typed[name] === "" ? null : typed[name]) !== wordIn(on)[name],
   );
   const submit = (): void =>
     change.mutate({
       ...(of.key !== null && { key: of.key }),
       ...Object.fromEntries(changed.map((name) => [name, typed[name] === "" ? null : typed[name]])),
+      version: on.version,
     });
+  const discard = (): void => {
+    setBegun(null);
+    change.reset();
+  };
   const save = mayChange && (
     <Group gap="sm">
       <Button type="submit" loading={change.isPending} disabled={changed.length === 0}>
-        {dialogTexts.save}
+        {late ? meanwhileTexts.saveAnyway : dialogTexts.save}
       </Button>
       <Text size="sm" c="dimmed">
         {words.running(formatCount(of.running))}
@@ -61,10 +71,17 @@ function Whole({ of }: { of: Limits }) {
     </Group>
   );
   return (
-    <Form onSubmit={submit} error={change.error} gap="sm" actions={save}>
+    <Form onSubmit={submit} error={late ? null : change.error} gap="sm" actions={save}>
       <Text size="sm" c="dimmed">
         {org.role === "operator" ? words.leadOfOperator : words.lead}
       </Text>
+      {late && (
+        <Meanwhile facts={factsOf(of)}>
+          <Button size="compact-sm" variant="default" onClick={discard}>
+            {meanwhileTexts.discard}
+          </Button>
+        </Meanwhile>
+      )}
       <Group gap="sm" align="flex-start">
         {RATE_DIMENSIONS.map((name) => (
           <NumberInput
@@ -79,8 +96,10 @@ function Whole({ of }: { of: Limits }) {
             thousandSeparator=","
             placeholder={words.none}
             disabled={!mayChange}
-            value={typed[name] ?? word[name] ?? ""}
-            onChange={(value) => setTyped({ ...typed, [name]: typeof value === "number" ? value : "" })}
+            value={typed[name] ?? wordIn(from)[name] ?? ""}
+            onChange={(value) =>
+              setBegun({ typed: { ...typed, [name]: typeof value === "number" ? value : "" }, from })
+            }
           />
         ))}
       </Group>
@@ -96,6 +115,10 @@ function holds({ in_force, set, own }: Limits, name: RateDimension): string {
   if (limit === own[name]) return words.ofYourOwn(count);
   return limit === set[name] ? words.ofTheOperator(count) : words.byDefault(count);
 }
+
+/** Whatever somebody may have changed of it shows in what holds. */
+const factsOf = (of: Limits): Fact[] =>
+  RATE_DIMENSIONS.map((name) => [words.dimensions[name], holds(of, name)]);
 
 /** What is set on models within it. */
 const Within = ({ rows }: { rows: readonly Limits[] }) => (

@@ -18,7 +18,7 @@ export const rateLimitsEndpoints = [
     run: ({ input: { org, key } }, { operator }) => operator.rateLimits.of({ org, key }),
   }),
   endpoint({
-    target: "POST /app/v1/orgs/{org}/limits",
+    target: "PATCH /app/v1/orgs/{org}/limits",
     who: "limits.change",
     input: setRateLimitInput,
     output: rateLimit,

@@ -12,6 +12,15 @@ const EDITED = {
   member: ["role"],
   alert_rule: ["kind", "amount", "percent", "days", "keyId", "channels", "enabled"],
   auto_top_up: ["enabled", "threshold", "amount", "monthlyCap"],
+  /** An operator's words and the organization's own: who sets one of them goes by the other. */
+  rate_limits: [
+    "requestsPerMinute",
+    "tokensPerMinute",
+    "concurrent",
+    "ownRequestsPerMinute",
+    "ownTokensPerMinute",
+    "ownConcurrent",
+  ],
 } as const;
 
 /** How many of them the last version knew: the others count where one of them is set, so that both versions say the same. */

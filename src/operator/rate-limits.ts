@@ -5,6 +5,7 @@ import type { Actor } from "../domain/actor.ts";
 import { OperatorRefusal } from "../domain/operator-refusals.ts";
 import { printList } from "../domain/print.ts";
 import type { RateDefaults, RateLimits } from "../domain/rate-limits.ts";
+import { changedMeanwhile } from "../domain/row-version.ts";
 import { notFound, unknownRecord } from "../domain/unknown-record.ts";
 import type { Transactions } from "../ledger/ledger.ts";
 import { subjectOf } from "../ledger/rate-in-force.ts";
@@ -26,7 +27,10 @@ interface Whose {
 
 export const rateLimits = (ledger: Transactions, defaults: RateDefaults) => ({
   /** What is left out stays as it is; null lifts it. */
-  async set({ org, key, model, ...said }: SetRateLimit, { by, actor }: Whose): Promise<RateLimitJson> {
+  async set(
+    { org, key, model, version, ...said }: SetRateLimit,
+    { by, actor }: Whose,
+  ): Promise<RateLimitJson> {
     const organizationId = await ownerOf(ledger, { org, key });
     if (model !== undefined && !(await isModelReleased(ledger, model)))
       throw new OperatorRefusal("not_found", `No release names the model ${JSON.stringify(model)}.`, "model");
@@ -35,7 +39,7 @@ export const rateLimits = (ledger: Transactions, defaults: RateDefaults) => ({
       ...(said.tokens_per_minute !== undefined && { tokensPerMinute: said.tokens_per_minute }),
       ...(said.concurrent !== undefined && { concurrent: said.concurrent }),
     };
-    const change = { organizationId, keyId: key ?? "", model: model ?? "", limits, by };
+    const change = { organizationId, keyId: key ?? "", model: model ?? "", limits, by, version };
     const outcome = await setRateLimits(ledger, change, { defaults, actor });
     switch (outcome.kind) {
       case "set":
@@ -46,6 +50,8 @@ export const rateLimits = (ledger: Transactions, defaults: RateDefaults) => ({
         throw notFound("key");
       case "revoked_key":
         throw new OperatorRefusal("conflict", "This key is revoked: no request of it is served.", "key");
+      case "changed_meanwhile":
+        throw changedMeanwhile();
       case "too_many":
         throw new OperatorRefusal("conflict", "The organization has as many limits as anybody manages.");
       case "above":
@@ -89,7 +95,14 @@ async function ownerOf(
   return owner;
 }
 
-const printed = ({ organizationId, keyId, model, running, ...record }: RateRecord): RateLimitJson => ({
+const printed = ({
+  organizationId,
+  keyId,
+  model,
+  running,
+  version,
+  ...record
+}: RateRecord): RateLimitJson => ({
   subject: subjectOf({ keyId, model }),
   org: organizationId === "" ? null : organizationId,
   key: keyId === "" ? null : keyId,
@@ -98,6 +111,7 @@ const printed = ({ organizationId, keyId, model, running, ...record }: RateRecor
   own: printedLimits(record.own),
   in_force: printedLimits(record.inForce),
   running,
+  version,
 });
 
 const printedLimits = ({

@@ -9,6 +9,7 @@ import {
   type RateLimits,
   type RatePlace,
 } from "../domain/rate-limits.ts";
+import { isStale, versionOf } from "../domain/row-version.ts";
 import { lockOrganization } from "../ledger/balance.ts";
 import type { Loaded } from "../ledger/column-loads.ts";
 import { LOAD } from "../ledger/columns.ts";
@@ -18,7 +19,7 @@ import { countRunning } from "../ledger/rate-running.ts";
 import { camelCase } from "../lib/camel-case.ts";
 import { microseconds, rescaled } from "../limits/gcra.ts";
 import { appendAuditLine } from "../store/audit-log.ts";
-import { ask, flagOf, type Query } from "../store/sql.ts";
+import { ask, flagOf, lock, type Query } from "../store/sql.ts";
 
 type Row = Loaded<typeof LOAD.rateLimit>;
 
@@ -27,6 +28,8 @@ export interface RateChange extends RatePlace {
   limits: Partial<RateLimits>;
   /** Whose word it is: an operator's, or the organization's own, which may only be lower. */
   by: "operator" | "organization";
+  /** Of what it was made on; without one it is made on anything. */
+  version?: string | undefined;
 }
 
 export interface RateRecord extends RatePlace {
@@ -37,6 +40,8 @@ export interface RateRecord extends RatePlace {
   inForce: RateLimits;
   /** Requests of it that run now. */
   running: number;
+  /** Of both words (`domain/row-version.ts`). */
+  version: string;
 }
 
 export type RateOutcome =
@@ -44,6 +49,7 @@ export type RateOutcome =
   | { kind: "unknown_organization" }
   | { kind: "unknown_key" }
   | { kind: "revoked_key" }
+  | { kind: "changed_meanwhile" }
   /** Above what an operator allows. */
   | { kind: "above"; dimension: RateDimension; atMost: number }
   | { kind: "too_many" };
@@ -51,7 +57,10 @@ export type RateOutcome =
 /** Of one organization, as they are listed. */
 const RATE_LIMITS_MAX = 1000;
 
-/** Sets or lifts limits of one subject, with a line of the audit log. */
+/**
+ * Sets or lifts limits of one subject, with a line of the audit log. The version is compared under the lock: of two changes
+ * of one version, on whichever gateways, the second one is refused.
+ */
 export const setRateLimits = (
   on: Transactions,
   change: RateChange,
@@ -59,14 +68,16 @@ export const setRateLimits = (
 ): Promise<RateOutcome> =>
   on.change(function* (nowMs): Query<RateOutcome> {
     const { organizationId } = change;
-    const newestMs = organizationId === "" ? nowMs : yield* lockOrganization(organizationId);
+    const newestMs =
+      organizationId === "" ? yield* lockRoutes(nowMs) : yield* lockOrganization(organizationId);
     if (newestMs === null) return { kind: "unknown_organization" };
     const refused = yield* keyRefused(change);
     if (refused !== null) return refused;
     const found = yield* findRow(change);
-    if (found === null && (yield* isFull(organizationId))) return { kind: "too_many" };
     const atMs = Math.max(nowMs, newestMs);
     const before = found ?? (yield* newRow(change, atMs));
+    if (isStale(change.version, versionOf("rate_limits", before))) return { kind: "changed_meanwhile" };
+    if (found === null && (yield* isFull(organizationId))) return { kind: "too_many" };
     const standard = yield* standardFor(change, defaults);
     const after = { ...before, ...asColumns(change) };
     const above = change.by === "organization" ? aboveAllowed(ownOf(after), allowed(after, standard)) : null;
@@ -198,6 +209,12 @@ function* write(row: Row): Query<void> {
   );
 }
 
+/** What is set for each organization belongs to none of them: every route is marked with it, in the order of their names. */
+function* lockRoutes(nowMs: number): Query<number> {
+  yield* lock("SELECT route FROM route_state ORDER BY route", []);
+  return nowMs;
+}
+
 /** Whoever loads the organization, or a route, looks for limits from now on. */
 function* mark(organizationId: string): Query<void> {
   if (organizationId !== "")
@@ -241,4 +258,5 @@ const recordOf = (row: Row, standard: RateLimits): RateRecord => ({
   own: ownOf(row),
   inForce: inForce(row, standard),
   running: row.running,
+  version: versionOf("rate_limits", row),
 });

@@ -132,8 +132,19 @@ test("an admin lowers what the operator allows, is told where it ends, and the a
   const { organizationId: org, keyId } = await gateway.customer();
   const admin = await newMember(operator, gateway, { org, role: "admin", email: "limits@example.com" });
   await set({ org, requests_per_minute: 100 });
-  const lower = (by: Browser, limits: object) =>
-    by.send<RateLimitJson & ErrorJson>("POST", `/app/v1/orgs/${org}/limits`, limits);
+  const lower = async (by: Browser, limits: { key?: string; [dimension: string]: unknown }) => {
+    const { key } = limits;
+    const { data } = await by.app(
+      "GET /orgs/{org}/limits",
+      { org },
+      undefined,
+      key === undefined ? "" : `?key=${key}`,
+    );
+    return await by.send<RateLimitJson & ErrorJson>("PATCH", `/app/v1/orgs/${org}/limits`, {
+      ...limits,
+      version: data[0]?.version,
+    });
+  };
   const above = await lower(admin, { requests_per_minute: 101 });
   expect([above.status, above.json.error.param]).toEqual([409, "requests_per_minute"]);
   expect(above.json.error.message).toContain("The operator allows 100 here.");
@@ -145,7 +156,8 @@ test("an admin lowers what the operator allows, is told where it ends, and the a
   expect((await lower(admin, { requests_per_minute: null })).json.in_force.requests_per_minute).toBe(50);
   expect((await lower(admin, { key: keyId, concurrent: 2 })).json.subject).toBe("key");
   const stranger = await gateway.customer();
-  expect((await lower(admin, { key: stranger.keyId, concurrent: 2 })).status).toBe(404);
+  const theirs = { key: stranger.keyId, concurrent: 2, version: "of another" };
+  expect((await admin.send("PATCH", `/app/v1/orgs/${org}/limits`, theirs)).status).toBe(404);
   const { json } = await admin.send<{ data: { action: string; after: string }[] }>(
     "GET",
     `/app/v1/orgs/${org}/audit`,

@@ -19,7 +19,7 @@ const PUBLIC = "http://gate.example.com";
 const ROUNDS = 12;
 
 /** What the changes write to, as PostgreSQL names it. */
-const TABLES = `organization, api_key, alert_rule, auto_top_up, people.membership, people."organizationRule"`;
+const TABLES = `organization, api_key, alert_rule, auto_top_up, rate_limit, people.membership, people."organizationRule"`;
 const READ_BY_BOTH_MS = 200;
 
 interface Opened {
@@ -85,6 +85,11 @@ const CASES: Record<EditRoute, Omit<Case, "route">> = {
     from: { limit_usd: "1" },
     one: { limit_usd: "2" },
     other: { limit_usd: null, name: "Night" },
+  },
+  "PATCH /orgs/{org}/limits": {
+    from: { requests_per_minute: 60, concurrent: null },
+    one: { requests_per_minute: 50 },
+    other: { concurrent: 5 },
   },
   "PATCH /orgs/{org}/settings": { from: { name: "A" }, one: { name: "B" }, other: { name: "C" } },
   "PATCH /orgs/{org}/team/{member}": {

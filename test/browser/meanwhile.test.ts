@@ -5,7 +5,11 @@ import type { Locator } from "playwright-core";
 import { path } from "../../dashboard/path-builder.ts";
 import { alertsTexts as alerts } from "../../dashboard/pages/alerts/texts.ts";
 import { billingTexts as billing } from "../../dashboard/pages/billing/texts.ts";
-import { dialogTexts, meanwhileTexts as meanwhile } from "../../dashboard/components/texts.ts";
+import {
+  dialogTexts,
+  meanwhileTexts as meanwhile,
+  rateTexts as rates,
+} from "../../dashboard/components/texts.ts";
 import { organizationsTexts as organizations } from "../../dashboard/pages/organizations/texts.ts";
 import { settingsTexts as settings } from "../../dashboard/pages/settings/texts.ts";
 import { teamTexts as team } from "../../dashboard/pages/team/texts.ts";
@@ -113,6 +117,19 @@ const FORMS: Form[] = [
     faster: { name: "Acme Tools" },
     told: `${organizations.name}: Acme Tools`,
     saved: { name: "Acme Robotics" },
+  },
+  {
+    route: "PATCH /orgs/{org}/limits",
+    by: "owner",
+    at: () => path.organization(params["org"] ?? "", "settings"),
+    fill: async (page) => {
+      const limits = page.locator("form", { has: page.getByLabel(rates.dimensions.concurrent) });
+      await limits.getByLabel(rates.dimensions.concurrent).fill("7");
+      return limits;
+    },
+    faster: { requests_per_minute: 90, concurrent: 9 },
+    told: `${rates.dimensions.concurrent}: ${rates.ofYourOwn("9")}`,
+    saved: { own: { requests_per_minute: 90, tokens_per_minute: null, concurrent: 7 } },
   },
   {
     route: "PATCH /orgs/{org}/settings",

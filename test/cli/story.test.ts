@@ -13,6 +13,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { RateLimitJson } from "../../src/api/shapes/rate-limits.ts";
 import { VERSION } from "../../src/domain/program.ts";
 import { Browser, PASSWORD } from "../support/browser.ts";
 import { managementKeyOf } from "../support/hats.ts";
@@ -172,6 +173,34 @@ test("a key that somebody else changed is not changed by who names what it was",
   expect([late.code, late.err.includes("keys list")]).toEqual([1, true]);
   expect(JSON.parse(late.out)).toMatchObject({ error: { code: "changed_meanwhile" } });
   expect(JSON.parse((await limit("none", version)).out)).toMatchObject({ name: "nightly", limit_usd: null });
+});
+
+test("limits are set, listed and lifted; what none can be is said in words", async () => {
+  const set = (...args: string[]) => run("limits", "set", ...args);
+  const wrong: [string[], string][] = [
+    [["--org", org, "--concurrent", "-5"], "--concurrent -5 is no whole number from 1 to 1000000"],
+    [["--org", org, "--concurrent", "0"], "--concurrent 0 is no whole number from 1"],
+    [["--org", org, "--tokens-per-minute", "9007199254740993"], "9007199254740993 is no whole number"],
+    [["--org", org, "--model", "nope", "--concurrent", "3"], "./tollgate route list"],
+    [["--key", "key_000000000000", "--concurrent", "3"], "./tollgate keys list"],
+    [["--org", "org_000000000000", "--concurrent", "3"], "There is no organization"],
+    [["--concurrent", "3"], "must name an org, a key or a model"],
+    [["--org", org], "must name one of requests_per_minute"],
+  ];
+  const [limits, ...refused] = await Promise.all([
+    json<RateLimitJson>("limits", "set", "--key", key.id, "--requests-per-minute", "60", "--concurrent", "5"),
+    ...wrong.map(([args]) => set(...args)),
+  ]);
+  expect(refused.map(({ code, out, err }, at) => [code, out, err.includes(wrong[at]?.[1] ?? "")])).toEqual(
+    wrong.map(() => [1, "", true]),
+  );
+  const lifted = ["--key", key.id, "--requests-per-minute", "none", "--if-version", limits.version];
+  const again = await json<RateLimitJson>("limits", "set", ...lifted);
+  expect(again.in_force).toEqual({ requests_per_minute: null, tokens_per_minute: null, concurrent: 5 });
+  const [late, listed] = await Promise.all([set(...lifted), run("limits", "list", "--key", key.id)]);
+  expect([late.code, late.err]).toEqual([1, expect.stringContaining("limits list")]);
+  expect(listed.out).toMatch(new RegExp(`^${org} +${key.id} +all +none +none +5 +0$`, "m"));
+  await json("limits", "set", "--key", key.id, "--concurrent", "none");
 });
 
 test("usage and a request's receipt", async () => {

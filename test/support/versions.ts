@@ -19,6 +19,10 @@ const found = <T>(row: T | undefined): T => {
 /** The row that a route changes, as its page reads it. */
 export const READ: Record<EditRoute, (browser: Browser, params: Params) => Promise<Row>> = {
   "PATCH /orgs/{org}/keys/{key}": (browser, params) => browser.app("GET /orgs/{org}/keys/{key}", params),
+  "PATCH /orgs/{org}/limits": async (browser, params) => {
+    const { data } = await browser.app("GET /orgs/{org}/limits", params);
+    return found(data[0]);
+  },
   "PATCH /orgs/{org}/settings": (browser, params) => browser.app("GET /orgs/{org}/settings", params),
   "PATCH /orgs/{org}/team/{member}": async (browser, params) => {
     const { data } = await browser.app("GET /orgs/{org}/team", params);

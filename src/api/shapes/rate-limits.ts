@@ -1,7 +1,7 @@
 // Limits of a rate, as they are set and as they hold: requests and tokens per minute, requests at once (operate.md §1).
 import { z } from "zod";
 import { RATE_AT_MOST, RATE_DIMENSIONS, type RateDimension } from "../../domain/rate-limits.ts";
-import { count, id, keyId, orgId, wholeListOf } from "./fields.ts";
+import { count, id, keyId, orgId, version, wholeListOf } from "./fields.ts";
 
 const limit = (dimension: RateDimension) =>
   z
@@ -30,12 +30,24 @@ const saysSomething = (input: { [D in RateDimension]?: number | null | undefined
 const NOTHING_SAID = `must name one of ${RATE_DIMENSIONS.join(", ")}`;
 
 export const setRateLimitInput = z
-  .strictObject({ org: id, key: keyId.optional(), model: model.optional(), ...change })
+  .strictObject({ org: id, key: keyId.optional(), model: model.optional(), ...change, version })
   .refine(saysSomething, NOTHING_SAID);
+
+const madeOn = version
+  .optional()
+  .describe(
+    "The limits' version that this was made on: refused with 409 when they have another one by now. What was never set has one, too.",
+  );
 
 /** An operator's: of an organization, of a key (whose organization is known), or of a model for each organization. */
 export const setRateLimitRecordInput = z
-  .strictObject({ org: orgId.optional(), key: keyId.optional(), model: model.optional(), ...change })
+  .strictObject({
+    org: orgId.optional(),
+    key: keyId.optional(),
+    model: model.optional(),
+    ...change,
+    version: madeOn,
+  })
   .refine(saysSomething, NOTHING_SAID)
   .refine(
     ({ org, key, model: named }) => org !== undefined || key !== undefined || named !== undefined,
@@ -52,6 +64,7 @@ export const rateLimit = z
     own: limits.describe("By the organization itself."),
     in_force: limits.describe("The lower of the two; where the operator set nothing, the default instead."),
     running: count.describe("Requests of it that run now."),
+    version,
   })
   .meta({ id: "RateLimit" });
 export const rateLimitList = wholeListOf(rateLimit).meta({ id: "RateLimitList" });
