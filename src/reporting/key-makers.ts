@@ -6,6 +6,7 @@ import { formatUsd, type NanoUsd } from "../domain/money.ts";
 import { type Clock, utcMonth } from "../lib/clock.ts";
 import { exact, exactTotal, exactUsd, from, magnitude, rowOf, rowsOf, when } from "../store/query.ts";
 import { type Dialect, inHundreds, numberOf, type Sql } from "../store/sql.ts";
+import { hoursUsed } from "./hours-used.ts";
 
 const DAY_MS = 86_400_000;
 /** Written out: the index of these lines is a partial one. */
@@ -98,11 +99,8 @@ export async function keyDay(
   organizationId: string,
   keyId: string,
 ): Promise<Pick<KeyDetail, "last_day" | "open_holds">> {
-  const query = from
-    .selectFrom("usage_hour")
-    .where("org_id", "=", organizationId)
-    .where("key_id", "=", keyId)
-    .where("hour", ">=", BigInt(Math.floor((clock.nowMs() - DAY_MS) / HOUR_MS)))
+  const lastDay = { first: Math.floor((clock.nowMs() - DAY_MS) / HOUR_MS), key: keyId };
+  const query = hoursUsed(sql, organizationId, lastDay)
     .groupBy("model")
     .select((eb) => [
       "model",
