@@ -1,6 +1,5 @@
 // The ledger alone: admissions and settlements of one organization, or of so many in turn, against the configured store, in a process of its own,
-// so that its CPU time is the ledger's. `GET /run?flying=64&ms=800` keeps so many pairs under way for so long and answers
-// how many it finished; `&organizations=40` of those that ORGANIZATIONS made, `&limited=1` of one whose key has limits of its
+// so that its CPU time is the ledger's (`pairs.ts`): `&organizations=40` of those that ORGANIZATIONS made, `&limited=1` of one whose key has limits of its
 // own, `&limited=4` of one with limits of all subjects that a request counts for, `&limited=0` of one like them without any. The store is the folder in DIRECTORY, or the PostgreSQL that DATABASE_URL names.
 import { byItself } from "../src/domain/actor.ts";
 import { loadConfig } from "../src/config/config.ts";
@@ -13,6 +12,7 @@ import { jobsOn } from "../src/main/jobs.ts";
 import { openStore } from "../src/main/store.ts";
 import { setRateLimits } from "../src/registry/rate-limits.ts";
 import { releaseOf, World } from "../test/ledger/world.ts";
+import { servePairs } from "./pairs.ts";
 
 const directory = process.env["DIRECTORY"] ?? "";
 const config = loadConfig({ env: process.env, cwd: directory, flags: { dataDir: directory } });
@@ -100,35 +100,15 @@ async function pair(key: Key): Promise<void> {
   if (settled.kind !== "done") throw new Error("a settlement found its request gone");
 }
 
-/** Pairs that ended within the time; those under way at its end are finished and counted. */
-async function run(of: readonly Key[], flying: number, ms: number): Promise<number> {
-  const untilMs = performance.now() + ms;
-  let pairs = 0;
-  const one = async (): Promise<void> => {
-    while (performance.now() < untilMs) {
-      const key = of[Math.floor(Math.random() * of.length)];
-      if (key === undefined) throw new Error("no organization");
-      await pair(key);
-      pairs += 1;
-    }
+servePairs(async (asked) => {
+  const subjects = asked.get("limited");
+  const of =
+    subjects === null
+      ? keys.slice(0, Number(asked.get("organizations") ?? 1))
+      : await nextLimited(Number(subjects));
+  return async () => {
+    const key = of[Math.floor(Math.random() * of.length)];
+    if (key === undefined) throw new Error("no organization");
+    await pair(key);
   };
-  await Promise.all(Array.from({ length: flying }, one));
-  return pairs;
-}
-
-const server = Bun.serve({
-  port: 0,
-  hostname: "127.0.0.1",
-  idleTimeout: 0,
-  routes: {
-    "/run": async (request) => {
-      const asked = new URL(request.url).searchParams;
-      const number = (name: string): number => Number(asked.get(name) ?? 1);
-      const subjects = asked.get("limited");
-      const of =
-        subjects === null ? keys.slice(0, number("organizations")) : await nextLimited(Number(subjects));
-      return Response.json({ pairs: await run(of, number("flying"), number("ms")) });
-    },
-  },
 });
-console.log(`ready ${server.port}`);

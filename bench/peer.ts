@@ -34,6 +34,8 @@ export const DIRECT = "direct";
 export const BARE_PROXY = "bare-proxy";
 /** What a shell needs at least: the floor of the gateway without its ledger. */
 export const LEAN_SHELL = "lean-shell";
+/** What leaves the ledger's rows and decides nothing: the floor of the ledger on SQLite. */
+export const LEAN_LEDGER = "lean-ledger";
 export const TOLLGATE = "tollgate";
 /** The same, with its ledger on PostgreSQL. */
 export const TOLLGATE_POSTGRES = "tollgate-postgres";

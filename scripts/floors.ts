@@ -34,6 +34,7 @@ const STANDALONE = new Set([
   ...[
     "null-ledger",
     "ledger-alone",
+    "lean-ledger",
     ...["fill", "postgres", "sqlite"].map((part) => `migrations/${part}`),
   ].map((part) => `bench/${part}.ts`),
 ]);

@@ -1,10 +1,10 @@
 // The ledger without a gateway around it: CPU per admitted and settled request by how many are in flight, on SQLite and on
-// PostgreSQL, there with the database's CPU apart.
+// PostgreSQL, there with the database's CPU apart; beside them the floor, which leaves the same rows and decides nothing.
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { CpuMeter } from "../cpu-meter.ts";
 import { GOALS, figure } from "../figure.ts";
-import { TOLLGATE, TOLLGATE_POSTGRES } from "../peer.ts";
+import { LEAN_LEDGER, TOLLGATE, TOLLGATE_POSTGRES } from "../peer.ts";
 import { launch, readyPort } from "../processes.ts";
 import type { Figure, Goal } from "../figure.ts";
 import type { BenchDatabase } from "../postgres.ts";
@@ -71,12 +71,18 @@ function printed(
 async function open(bench: Bench): Promise<LoneLedger[]> {
   const { tollgate, database, checkout } = bench;
   const program = join(checkout, "bench/ledger-alone.ts");
+  const lean = join(checkout, "bench/lean-ledger.ts");
   if (!existsSync(program)) throw new Error("this revision has no ledger that runs alone");
   const ledgers: LoneLedger[] = [];
-  const start = async (name: string, directory: string, on: BenchDatabase | null): Promise<void> => {
+  const start = async (
+    name: string,
+    directory: string,
+    on: BenchDatabase | null,
+    file = program,
+  ): Promise<void> => {
     mkdirSync(directory);
     const { process, stdout } = launch({
-      command: [join(checkout, "tollgate-bun"), program],
+      command: [join(checkout, "tollgate-bun"), file],
       core: "gateway",
       environment: { DIRECTORY: directory, ...(on !== null && { DATABASE_URL: await on.empty() }) },
     });
@@ -85,6 +91,8 @@ async function open(bench: Bench): Promise<LoneLedger[]> {
     ledgers.push(ledger);
   };
   if (tollgate !== null) await start(TOLLGATE, join(bench.scratchDir, "ledger-sqlite"), null);
+  if (tollgate !== null && existsSync(lean))
+    await start(LEAN_LEDGER, join(bench.scratchDir, "ledger-lean"), null, lean);
   if (database !== null) await start(TOLLGATE_POSTGRES, join(bench.scratchDir, "ledger-postgres"), database);
   return ledgers;
 }

@@ -9,6 +9,10 @@ import type { Part } from "../providers/provider.ts";
 const LONGEST_TOKEN_BYTES = 128;
 
 interface Text {
+  /** Of which parts it is: of this kind, of one choice, and of one call of tools. */
+  type: Part["type"];
+  choice: number;
+  index: number;
   /** What of it was delivered, and is not known to be accepted. */
   fresh: string;
   running: RunningText;
@@ -18,6 +22,8 @@ interface Text {
 
 export class Delivered {
   private readonly texts = new Map<string, Text>();
+  /** The one that was added to last: mostly it goes on. */
+  private last: Text | null = null;
   /** UTF-16 units added so far. */
   characters = 0;
   private deltas = 0;
@@ -94,14 +100,19 @@ export class Delivered {
   }
 
   private textOf(part: Part): Text {
-    const key = keyOf(part);
-    let text = this.texts.get(key);
-    if (text === undefined) {
-      const share = { organizationId: this.organizationId, lane: "settlement" } as const;
-      text = { fresh: "", running: new RunningText(this.tokenizer, share), inWord: false };
-      this.texts.set(key, text);
-    }
-    return text;
+    const { type } = part;
+    const choice = "choice" in part ? part.choice : 0;
+    const index = "index" in part ? part.index : 0;
+    const { last } = this;
+    if (last !== null && last.type === type && last.choice === choice && last.index === index) return last;
+    const key = `${choice} ${type} ${index}`;
+    const known = this.texts.get(key);
+    if (known !== undefined) return (this.last = known);
+    const share = { organizationId: this.organizationId, lane: "settlement" } as const;
+    const running = new RunningText(this.tokenizer, share);
+    const text: Text = { type, choice, index, fresh: "", running, inWord: false };
+    this.texts.set(key, text);
+    return (this.last = text);
   }
 }
 
@@ -116,13 +127,6 @@ function newWords(text: Text): number {
     text.inWord = inWord;
   }
   return words;
-}
-
-/** Parts with the same key are one text. */
-function keyOf(part: Part): string {
-  const choice = "choice" in part ? part.choice : 0;
-  const index = "index" in part ? part.index : 0;
-  return `${choice} ${part.type} ${index}`;
 }
 
 /** The text of a part that the customer receives and that a tokenizer can count. */

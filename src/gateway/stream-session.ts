@@ -84,21 +84,35 @@ export class StreamSession implements Progressing {
   }
 
   /** The frames of the next read, perhaps none; null when the upstream has ended, failed or passed its maximum. */
-  async next(): Promise<string | null> {
+  next(): Promise<string | null> {
     this.accept();
-    if (this.failure !== null) return null;
+    if (this.failure !== null) return Promise.resolve(null);
+    if (this.delivered.suspicious) return this.counted();
+    return this.streaming.rest.next().then(this.shown, this.broken);
+  }
+
+  /** The same where it may have passed its maximum. */
+  private async counted(): Promise<string | null> {
     try {
-      if (this.delivered.suspicious && (await this.delivered.overrun())) {
-        this.overrun = true;
-        return null;
-      }
-      const { done, value } = await this.streaming.rest.next();
-      return done ? null : this.show(value);
+      this.overrun = await this.delivered.overrun();
+      return this.overrun ? null : this.shown(await this.streaming.rest.next());
     } catch (error) {
-      this.failure = this.stream.callScope.reason ?? asFailure(error);
-      return null;
+      return this.broken(error);
     }
   }
+
+  private readonly shown = ({ done, value }: IteratorResult<Part[]>): string | null => {
+    try {
+      return done === true ? null : this.show(value);
+    } catch (error) {
+      return this.broken(error);
+    }
+  };
+
+  private readonly broken = (error: unknown): null => {
+    this.failure = this.stream.callScope.reason ?? asFailure(error);
+    return null;
+  };
 
   async count(): Promise<void> {
     const { body, release } = this.streaming.attempt.candidate;

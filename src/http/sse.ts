@@ -150,8 +150,8 @@ function begun(frames: AsyncGenerator<string, void, void>, client: AbortSignal):
 
 /** The next frame, or what the silence before it says. */
 function arrival(stream: Open, next: Promise<Frame>): Promise<Frame | string> {
-  return new Promise((resolve, reject) => {
-    stream.speak = resolve;
-    next.then(resolve, reject);
-  });
+  const { promise, resolve, reject } = Promise.withResolvers<Frame | string>();
+  stream.speak = resolve;
+  next.then(resolve, reject);
+  return promise;
 }

@@ -43,10 +43,16 @@ export async function* readParts<Event>(
   try {
     if (source === undefined) throw new Failure("broken", "unknown", "the upstream's stream has no body");
     for (;;) {
-      const events = await nextEvents(source, reading, progress);
+      let events: Event[] | null;
+      try {
+        events = eventsIn(await source.read(), reading, progress);
+      } catch (error) {
+        events = endOf(error, reading);
+      }
       if (events === null) break;
       const finished = reader.complete;
-      const { parts, end } = readEvents(events, reading);
+      const parts: Part[] = [];
+      const end = readEvents(events, reading, parts);
       const spoke = parts.some(says);
       if (spoke) {
         progress.wordless = 0;
@@ -88,42 +94,41 @@ function begun(parts: Part[], { spoke, progress }: { spoke: boolean; progress: P
   return progress.early === null ? parts : [progress.early, ...parts];
 }
 
-/** The events of one read; null at the end. Where only the terminator is missing, a cut is an end too, and so is noise. */
-async function nextEvents<Event>(
-  source: Source,
-  { framing, reader, timeouts }: Reading<Event>,
+/** The events of one read; null at the end. */
+function eventsIn<Event>(
+  read: Awaited<ReturnType<Source["read"]>>,
+  { framing }: Reading<Event>,
   progress: Progress,
-): Promise<Event[] | null> {
-  try {
-    const read = await source.read();
-    if (read.done) return null;
-    progress.wordless += read.value.byteLength;
-    if (progress.wordless > WORDLESS_BYTES_MAX)
-      throw new Failure("broken", "unknown", "the upstream sent much and said nothing");
-    return framing.push(read.value);
-  } catch (error) {
-    const failure = error instanceof Failure ? error : (timeouts.reason ?? lost(error));
-    if (reader.complete && failure.reason !== "aborted") return null;
-    throw failure;
-  }
+): Event[] | null {
+  if (read.done) return null;
+  progress.wordless += read.value.byteLength;
+  if (progress.wordless > WORDLESS_BYTES_MAX)
+    throw new Failure("broken", "unknown", "the upstream sent much and said nothing");
+  return framing.push(read.value);
 }
 
-/** What one read brought; parts before a failure still count as delivered. */
+/** Where only the terminator is missing, a cut is an end too, and so is noise. */
+function endOf<Event>(error: unknown, { reader, timeouts }: Reading<Event>): null {
+  const failure = error instanceof Failure ? error : (timeouts.reason ?? lost(error));
+  if (reader.complete && failure.reason !== "aborted") return null;
+  throw failure;
+}
+
+/** Appends what one read brought, and says how the stream ended with it; parts before a failure still count as delivered. */
 function readEvents<Event>(
   events: readonly Event[],
   { reader, secrets }: Reading<Event>,
-): { parts: Part[]; end: Failure | "done" | null } {
-  const parts: Part[] = [];
+  parts: Part[],
+): Failure | "done" | null {
   try {
     for (const event of events) {
       const end = reader.event(event, parts);
-      if (end === "done") return { parts, end };
-      if (end !== null) return { parts, end: failureOfError(end, secrets) };
+      if (end !== null) return end === "done" ? end : failureOfError(end, secrets);
     }
-    return { parts, end: null };
+    return null;
   } catch (error) {
-    if (!(error instanceof Failure)) throw error;
-    return { parts, end: error };
+    if (error instanceof Failure) return error;
+    throw error;
   }
 }
 

@@ -50,7 +50,7 @@ export class SseEvents implements Framing<string> {
     while (feed !== -1 || carriage !== -1) {
       const atFeed = carriage === -1 || (feed !== -1 && feed < carriage);
       const end = atFeed ? feed : carriage;
-      this.endLine(text, { start, end }, events);
+      this.endLine(text, start, end, events);
       start = end + 1;
       if (!atFeed) {
         if (feed === start) start += 1;
@@ -71,19 +71,19 @@ export class SseEvents implements Framing<string> {
       throw new Failure("broken", "unknown", "the upstream sent an event without end");
   }
 
-  private endLine(text: string, { start, end }: { start: number; end: number }, events: string[]): void {
+  private endLine(text: string, start: number, end: number, events: string[]): void {
     this.lines += 1;
     this.grow(end + 1 - start);
     if (this.partial === "") {
-      this.line(text, { start, end }, events);
+      this.line(text, start, end, events);
       return;
     }
     const line = this.partial + text.slice(start, end);
     this.partial = "";
-    this.line(line, { start: 0, end: line.length }, events);
+    this.line(line, 0, line.length, events);
   }
 
-  private line(text: string, { start, end }: { start: number; end: number }, events: string[]): void {
+  private line(text: string, start: number, end: number, events: string[]): void {
     if (start === end) {
       if (this.data !== null) events.push(this.data);
       this.data = null;

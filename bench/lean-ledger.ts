@@ -1,0 +1,198 @@
+// The floor of the ledger on SQLite: the least program that leaves the same rows for each request, in the product's own
+// tables and as durable. What waits is one transaction, as in the product; nothing is loaded, decided or compared with what
+// was read. What an admission and its settlement cost above this is what deciding costs (performance.md §5).
+import { loadConfig } from "../src/config/config.ts";
+import { FORMATS } from "../src/gateway/formats/formats.ts";
+import { newRequestId } from "../src/lib/id.ts";
+import { createLog } from "../src/lib/log.ts";
+import { jobsOn } from "../src/main/jobs.ts";
+import { openStore } from "../src/main/store.ts";
+import { openSqliteStore } from "../src/store/sqlite.ts";
+import { releaseOf, World } from "../test/ledger/world.ts";
+import { servePairs } from "./pairs.ts";
+
+const directory = process.env["DIRECTORY"] ?? "";
+const config = loadConfig({ env: process.env, cwd: directory, flags: { dataDir: directory } });
+const { organizationId, keyId } = await prepared();
+const { writer, epoch } = openSqliteStore(config.dataDir);
+const { digest, model } = releaseOf();
+const HOLD = 20_000_000;
+const CHARGE = 10_000_000;
+const HOUR_MS = 3_600_000;
+/** What the product keeps of an ordinary answer's one attempt. */
+const ATTEMPTS = JSON.stringify([
+  {
+    n: 1,
+    route: `${model}@bench/local`,
+    provider: "bench",
+    startedAtMs: Date.now(),
+    durationMs: 3,
+    outcome: "answered",
+    upstreamId: "chatcmpl-bench",
+    upstreamStatus: 200,
+    errorClass: null,
+  },
+]);
+
+const open = writer.prepare(
+  `INSERT INTO request (org_id, request_id, key_id, model, tier, stream, state, epoch, admitted_at, deadline_at, month,
+     release_digest, hold, prompt_bound, output_bound, opened_txn, surface)
+   VALUES (?1, ?2, ?3, ?4, 'standard', 0, 'dispatched', ?5, ?6, ?7, ?8, ?9, ?10, 100, 4096, ?11, 'chat.completions')`,
+);
+const close = writer.prepare(
+  `UPDATE request SET state = 'settled', closed_txn = ?3, ended_at = ?4, evidence = 'provider_usage', prompt_tokens = 40,
+     completion_tokens = 150, cached_tokens = 0, reasoning_tokens = 0, charge = ?5, status = 200, finish_reason = 'stop',
+     first_part_ms = 3, total_ms = 3, attempts = ?6
+   WHERE org_id = ?1 AND request_id = ?2 AND state = 'dispatched'`,
+);
+const month = writer.prepare(
+  `INSERT INTO key_month (org_id, key_id, month, held, spent, last_admitted_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+   ON CONFLICT (org_id, key_id, month) DO UPDATE SET held = excluded.held, spent = excluded.spent,
+     last_admitted_at = excluded.last_admitted_at`,
+);
+const usage = writer.prepare(
+  `INSERT INTO usage_hour (org_id, key_id, model, hour, requests, input_tokens, cached_tokens, output_tokens, charge)
+   VALUES (?1, ?2, ?3, ?4, ?5, ?6, 0, ?7, ?8)
+   ON CONFLICT (org_id, key_id, model, hour) DO UPDATE SET requests = requests + excluded.requests,
+     input_tokens = input_tokens + excluded.input_tokens, output_tokens = output_tokens + excluded.output_tokens,
+     charge = charge + excluded.charge`,
+);
+const entry = writer.prepare(
+  `INSERT INTO ledger_entry (org_id, slot, version, txn, kind, debit, credit, amount, available_before, available_after,
+     held_before, held_after, requests, reference, at, prev_hash, hash)
+   VALUES (?1, 0, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, NULL, ?13, ?14, ?15)`,
+);
+const balance = writer.prepare(
+  `UPDATE org_balance SET available = ?2, held = ?3, spent = ?4, version = ?5, head_hash = ?6, stamped_at = ?7
+   WHERE org_id = ?1 AND slot = 0`,
+);
+
+/** An organization with credits and a key, as the product makes them. */
+async function prepared(): Promise<{ organizationId: string; keyId: string }> {
+  const jobs = jobsOn(createLog("error"));
+  const store = await openStore(config, { clock: undefined, jobs, formats: FORMATS });
+  const world = new World(store.ledger);
+  await world.publish();
+  const key = await world.key(await world.organization(1_000_000));
+  await store.ledger.close();
+  await store.close();
+  return key;
+}
+
+interface Books {
+  available: number;
+  held: number;
+  spent: number;
+  version: number;
+  head: Uint8Array;
+  txn: number;
+}
+
+/** As they stand: this program alone writes them. */
+const books: Books = {
+  available: 1_000_000e9,
+  held: 0,
+  spent: 0,
+  version: 1,
+  head: new Uint8Array(32),
+  txn: epoch * 1e9,
+};
+
+interface Waiting {
+  requestId: string;
+  settles: boolean;
+  done: () => void;
+}
+
+let waiting: Waiting[] = [];
+
+function submit(requestId: string, settles: boolean): Promise<void> {
+  const { promise, resolve: done } = Promise.withResolvers<void>();
+  if (waiting.push({ requestId, settles, done }) === 1) setImmediate(commit);
+  return promise;
+}
+
+function commit(): void {
+  const batch = waiting;
+  waiting = [];
+  const nowMs = Date.now();
+  books.txn += 1;
+  writer.run("BEGIN IMMEDIATE");
+  const ended = endAll(batch, nowMs);
+  const begun = beginAll(batch, nowMs);
+  const named = new Date(nowMs).toISOString().slice(0, 7);
+  month.run(organizationId, keyId, named, books.held, books.spent, nowMs);
+  if (ended > 0) {
+    const hour = Math.floor(nowMs / HOUR_MS);
+    usage.run(organizationId, keyId, model, hour, ended, 40 * ended, 150 * ended, CHARGE * ended);
+  }
+  post({ kind: "charge", debit: "held", credit: "revenue", each: CHARGE }, ended, nowMs);
+  post({ kind: "rest", debit: "held", credit: "available", each: HOLD - CHARGE }, ended, nowMs);
+  post({ kind: "hold", debit: "available", credit: "held", each: HOLD }, begun, nowMs);
+  balance.run(organizationId, books.available, books.held, books.spent, books.version, books.head, nowMs);
+  writer.run("COMMIT");
+  for (const { done } of batch) done();
+}
+
+function endAll(batch: readonly Waiting[], nowMs: number): number {
+  let ended = 0;
+  for (const { requestId, settles } of batch)
+    if (settles) {
+      close.run(organizationId, requestId, books.txn, nowMs, CHARGE, ATTEMPTS);
+      ended += 1;
+    }
+  return ended;
+}
+
+function beginAll(batch: readonly Waiting[], nowMs: number): number {
+  const named = new Date(nowMs).toISOString().slice(0, 7);
+  let begun = 0;
+  for (const { requestId, settles } of batch)
+    if (!settles) {
+      open.run(
+        ...[
+          organizationId,
+          requestId,
+          keyId,
+          model,
+          epoch,
+          nowMs,
+          nowMs + 300_000,
+          named,
+          digest,
+          HOLD,
+          books.txn,
+        ],
+      );
+      begun += 1;
+    }
+  return begun;
+}
+
+/** Entries of one kind are one row, chained by its hash. */
+function post(
+  { kind, debit, credit, each }: { kind: string; debit: string; credit: string; each: number },
+  requests: number,
+  nowMs: number,
+): void {
+  if (requests === 0) return;
+  const amount = each * requests;
+  const before = { available: books.available, held: books.held };
+  if (debit === "available") books.available -= amount;
+  if (debit === "held") books.held -= amount;
+  if (credit === "available") books.available += amount;
+  if (credit === "held") books.held += amount;
+  if (credit === "revenue") books.spent += amount;
+  books.version += 1;
+  const figures = [books.version, books.txn, kind, debit, credit, amount, before.available, books.available];
+  const former = books.head;
+  books.head = new Bun.CryptoHasher("sha256").update(former).update(figures.join("|")).digest();
+  const rows = [organizationId, books.version, books.txn, kind, debit, credit, amount, before.available];
+  entry.run(...rows, books.available, before.held, books.held, requests, nowMs, former, books.head);
+}
+
+servePairs(async () => async () => {
+  const requestId = newRequestId();
+  await submit(requestId, false);
+  await submit(requestId, true);
+});

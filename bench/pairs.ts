@@ -1,0 +1,30 @@
+// What answers `GET /run?flying=64&ms=800` in a process that does nothing else: so many pairs of an admission and its
+// settlement are kept under way for so long, and how many finished is told.
+
+/** Serves until the process ends, and says on stdout where. `of` makes what one run repeats, by the rest of its question. */
+export function servePairs(of: (asked: URLSearchParams) => Promise<() => Promise<void>>): void {
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    idleTimeout: 0,
+    routes: {
+      "/run": async (request) => {
+        const asked = new URL(request.url).searchParams;
+        const number = (name: string): number => Number(asked.get(name) ?? 1);
+        const pair = await of(asked);
+        const untilMs = performance.now() + number("ms");
+        let pairs = 0;
+        // Pairs that ended within the time; those under way at its end are finished and counted.
+        const one = async (): Promise<void> => {
+          while (performance.now() < untilMs) {
+            await pair();
+            pairs += 1;
+          }
+        };
+        await Promise.all(Array.from({ length: number("flying") }, one));
+        return Response.json({ pairs });
+      },
+    },
+  });
+  console.log(`ready ${server.port}`);
+}
