@@ -150,19 +150,17 @@ function beginAll(batch: readonly Waiting[], nowMs: number): number {
   for (const { requestId, settles } of batch)
     if (!settles) {
       open.run(
-        ...[
-          organizationId,
-          requestId,
-          keyId,
-          model,
-          epoch,
-          nowMs,
-          nowMs + 300_000,
-          named,
-          digest,
-          HOLD,
-          books.txn,
-        ],
+        organizationId,
+        requestId,
+        keyId,
+        model,
+        epoch,
+        nowMs,
+        nowMs + 300_000,
+        named,
+        digest,
+        HOLD,
+        books.txn,
       );
       begun += 1;
     }
