@@ -51,12 +51,13 @@ export const KeyFacts = ({ of, org }: { of: Key; org: string }) => (
             ? words.asModel
             : words.tokens(formatCount(of.max_output_tokens), of.max_output_tokens)}
         </Fact>
-        {of.replaces !== null && (
+        {/* A replica of the last version tells of neither. */}
+        {of.replaces && (
           <Fact name={words.replaces}>
             <Other org={org} of={of.replaces} />
           </Fact>
         )}
-        {of.replaced_by !== null && (
+        {of.replaced_by && (
           <Fact name={words.replacedBy}>
             <Other org={org} of={of.replaced_by} />
           </Fact>
@@ -86,6 +87,7 @@ const SHOWN = 5;
 function Models({ org, of }: { org: string; of: Key["allowed_models"] }) {
   const [all, setAll] = useState(false);
   if (of === null) return keysTexts.modelsAll;
+  if (of.length === 0) return words.noModels;
   const shown = all ? of : of.slice(0, SHOWN);
   return (
     <Group gap={6}>
@@ -112,6 +114,6 @@ function Models({ org, of }: { org: string; of: Key["allowed_models"] }) {
 const Other = ({ org, of }: { org: string; of: NonNullable<Key["replaces"]> }) => (
   <Link to={path.key(org, of.id)} size="sm" className="name">
     {of.name}
-    {of.last_four !== null && ` …${of.last_four}`}
+    {of.last_four && ` …${of.last_four}`}
   </Link>
 );

@@ -14,7 +14,7 @@ export const isOver = ({ status }: Key): boolean => status === "revoked" || stat
 
 /** As people know it by sight: how it begins and how it ends; one of before its end was kept, to its secret. */
 export const shortKeyOf = ({ prefix, last_four }: Pick<Key, "prefix" | "last_four">): string =>
-  last_four === null ? `${prefix}…` : `${prefix.slice(0, BEGINNING)}…${last_four}`;
+  last_four ? `${prefix.slice(0, BEGINNING)}…${last_four}` : `${prefix}…`;
 const BEGINNING = "gw_sk_7Qd3".length;
 
 /** Spend of the month plus open holds: what the limit is compared with. */

@@ -125,6 +125,7 @@ export const keysTexts = {
     replaces: "Took the place of",
     replacedBy: "Replaced by",
     id: "Id",
+    noModels: "None: the list that is stored cannot be read.",
     allModels: (count: string) => `Show all ${count}`,
     use: "What it used",
     range: "Time",
