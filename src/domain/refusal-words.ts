@@ -155,7 +155,7 @@ export const REFUSAL_WORDS: Record<RefusalCode, RefusalWords> = {
   },
   rate_limit_exceeded: {
     happened:
-      "more requests or tokens per minute than this key, its organization or the model may have; too many of them at once, streams that were left and still run included; or too much is being uploaded, or waits to be counted",
+      "more requests or tokens per minute than this key, its organization or the model may have; too many of them at once, streams that were left and still run included; or too much is being uploaded, is on its way as large answers, or waits to be counted",
     next: "wait as told; where `details.tokens` alone is above the limit, send fewer",
   },
   internal_error: {
