@@ -1,6 +1,7 @@
 // What a limit costs: the ledger alone with limits and without, by turns in one process and on one store, as the difference of
 // neighbours. A key's own limits, and limits of all four subjects that a request may count for.
 import { GOALS, figure } from "../figure.ts";
+import { LEAN_LEDGER } from "../peer.ts";
 import { costOf, IN_FLIGHT, ledgersOf } from "./ledger-alone.ts";
 import type { Figure } from "../figure.ts";
 import type { Bench } from "./bench.ts";
@@ -13,6 +14,7 @@ const SUBJECTS = [1, 4];
 export async function limits(bench: Bench): Promise<Figure[]> {
   const figures: Figure[] = [];
   for (const ledger of await ledgersOf(bench)) {
+    if (ledger.name === LEAN_LEDGER) continue; // it knows no limits
     await warmUp(ledger, bench.plan.firstWarmUpMs / SUBJECTS.length);
     for (const flying of IN_FLIGHT)
       for (const limited of SUBJECTS) figures.push(...(await dearer(ledger, { flying, limited }, bench)));

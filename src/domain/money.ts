@@ -26,20 +26,31 @@ export function parseUsd(text: string): NanoUsd | null {
 
 /** Prints an amount as a decimal string of US dollars with exactly nine places: `5000000000n` → `"5.000000000"`. */
 export function formatUsd(amount: NanoUsd): string {
-  const sign = amount < 0n ? "-" : "";
-  const digits = (amount < 0n ? 0n - amount : amount).toString().padStart(10, "0");
-  return `${sign}${digits.slice(0, -9)}.${digits.slice(-9)}`;
+  return withPoint(amount, 9);
 }
 
-const TRAILING_ZEROS = /0+$/;
-const NO_FRACTION = /\.?0+$/;
+/** The digits with a point before the last so many of them. */
+function withPoint(value: bigint, places: number): string {
+  if (value < 0n) return `-${withPoint(-value, places)}`;
+  const digits = value.toString();
+  const whole = digits.length - places;
+  return whole > 0 ? `${digits.slice(0, whole)}.${digits.slice(whole)}` : `0.${digits.padStart(places, "0")}`;
+}
 
 /** Prints an exact decimal of so many places without trailing zeros: `1250n` of 4 places → `"0.125"`. */
 export function decimalText(value: bigint, places: number): string {
-  const sign = value < 0n ? "-" : "";
-  const digits = (value < 0n ? -value : value).toString().padStart(places + 1, "0");
-  const fraction = digits.slice(-places).replace(TRAILING_ZEROS, "");
-  return `${sign}${digits.slice(0, -places)}${fraction === "" ? "" : `.${fraction}`}`;
+  return shortened(withPoint(value, places));
+}
+
+const ZERO = 48;
+const POINT = 46;
+
+/** Without zeros at the end of its fraction, and without the point where nothing follows it. */
+function shortened(decimal: string): string {
+  let end = decimal.length;
+  while (decimal.charCodeAt(end - 1) === ZERO) end -= 1;
+  if (decimal.charCodeAt(end - 1) === POINT) end -= 1;
+  return decimal.slice(0, end);
 }
 
 /**
@@ -47,7 +58,7 @@ export function decimalText(value: bigint, places: number): string {
  * For the one field of the wire that is a number, `gateway.cost.customer_charge_usd` (specification 2.2).
  */
 export function usdJsonNumber(amount: NanoUsd): string {
-  return formatUsd(amount).replace(NO_FRACTION, "");
+  return decimalText(amount, 9);
 }
 
 export const minUsd = (a: NanoUsd, b: NanoUsd): NanoUsd => (a < b ? a : b);

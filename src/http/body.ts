@@ -12,6 +12,8 @@ export interface BodyTerms {
   /** Who answers for it: an organization, a person, a management key. */
   account: string;
   limitBytes: number;
+  /** Told once all of it is there. */
+  received?(): void;
 }
 
 /** For those who have shown nothing yet: all of them share one account. */
@@ -36,13 +38,19 @@ export async function readJsonBody(request: Request, terms: BodyTerms): Promise<
 export async function readCheckedBody(request: Request, terms: BodyTerms): Promise<Uint8Array> {
   const room = terms.uploads.take(terms.account, declaredBytes(request.headers));
   try {
-    if (request.headers.has("content-length")) return await request.bytes();
-    return request.body === null ? new Uint8Array() : await readCounted(request.body, room, terms);
+    const body = await bytesOf(request, room, terms);
+    terms.received?.();
+    return body;
   } catch (error) {
     throw error instanceof Refusal ? error : unreadable();
   } finally {
     room.release();
   }
+}
+
+function bytesOf(request: Request, room: Room, terms: BodyTerms): Promise<Uint8Array> {
+  if (request.headers.has("content-length")) return request.bytes();
+  return request.body === null ? Promise.resolve(new Uint8Array()) : readCounted(request.body, room, terms);
 }
 
 /** 0 for a chunked body, which is counted while it arrives. */

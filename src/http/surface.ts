@@ -8,7 +8,7 @@ import type { Followed } from "../gateway/attach.ts";
 import type { Format, HeaderOf } from "../gateway/formats/format.ts";
 import type { Incoming } from "../gateway/incoming.ts";
 import type { RequestTrace } from "../gateway/trace.ts";
-import { checkJsonBody, readCheckedBody } from "./body.ts";
+import { type BodyTerms, checkJsonBody, readCheckedBody } from "./body.ts";
 import type { HttpContext } from "./context.ts";
 import { requestLogEntry } from "./request-log-entry.ts";
 import { largeAnswer } from "./large-answer.ts";
@@ -69,7 +69,7 @@ async function serve(
 }
 
 /** What came over HTTP, as the line sees it: read where the line asks for it. */
-class Arrived implements Incoming {
+class Arrived implements Incoming, BodyTerms {
   readonly requestId: string;
   readonly receivedAtMs: number;
   readonly trace: RequestTrace | null;
@@ -78,6 +78,8 @@ class Arrived implements Incoming {
   readonly signal: AbortSignal;
   readonly context: SurfaceContext;
   private readonly body: Uint8Array | null;
+  /** Whose room the body takes. */
+  account = "";
 
   constructor(
     private readonly ports: SurfacePorts,
@@ -110,13 +112,26 @@ class Arrived implements Incoming {
     if (this.body === null) checkJsonBody(this.context.request, this.ports.bodyBytes);
   }
 
-  async readBody(organizationId: string): Promise<Uint8Array> {
-    const { uploads, bodyBytes: limitBytes } = this.ports;
-    const { request, setIdleTimeout } = this.context;
-    const body =
-      this.body ?? (await readCheckedBody(request, { uploads, account: organizationId, limitBytes }));
-    setIdleTimeout(0); // Bun would cut a silent answer without a word, and clients would pay again
-    return body;
+  readBody(organizationId: string): Promise<Uint8Array> {
+    if (this.body !== null) {
+      this.received();
+      return Promise.resolve(this.body);
+    }
+    this.account = organizationId;
+    return readCheckedBody(this.context.request, this);
+  }
+
+  get uploads(): Uploads {
+    return this.ports.uploads;
+  }
+
+  get limitBytes(): number {
+    return this.ports.bodyBytes;
+  }
+
+  /** Bun would cut a silent answer without a word, and clients would pay again. */
+  received(): void {
+    this.context.setIdleTimeout(0);
   }
 }
 
