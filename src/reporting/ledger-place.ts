@@ -23,12 +23,23 @@ export async function firstEntrySince(
   let [low, high] = [1n, newest + 1n];
   while (low < high) {
     const middle = (low + high) / 2n;
-    const query = entries(organizationId).select("at").where("version", "=", middle);
-    const row = await rowOf(sql, query);
-    if (row !== undefined && row.at < BigInt(ms)) low = middle + 1n;
+    const at = await stampOf(sql, organizationId, middle);
+    if (at !== undefined && at < BigInt(ms)) low = middle + 1n;
     else high = middle;
   }
   return low;
+}
+
+/** Of an entry; of one that lies outside its neighbours', which are in order, the one before: one damaged time leads nobody astray. */
+async function stampOf(sql: Sql, organizationId: string, version: bigint): Promise<bigint | undefined> {
+  const near = entries(organizationId)
+    .select(["version", "at"])
+    .where("version", ">=", version - 1n)
+    .where("version", "<=", version + 1n);
+  const stamps = new Map((await rowsOf(sql, near)).map((row) => [row.version, row.at]));
+  const [before, own, after] = [-1n, 0n, 1n].map((step) => stamps.get(version + step));
+  if (before === undefined || own === undefined || after === undefined) return own;
+  return before <= after && (own < before || own > after) ? before : own;
 }
 
 export type StoredEntry = Tables["ledger_entry"];
