@@ -21,6 +21,7 @@ export type OrganizationPage = (typeof ORGANIZATION_PAGES)[number];
 export const OPERATOR_PAGES = [
   "home",
   "organizations",
+  "requests",
   "credits",
   "routes",
   "entitlements",

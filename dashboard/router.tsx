@@ -54,6 +54,7 @@ const organizationPages: Partial<Record<OrganizationPage, PageLoader>> = {
 const operatorPages: Partial<Record<OperatorPage, PageLoader>> = {
   home: lazyRouteComponent(() => import("./pages/operator/home/page.tsx"), "OperatorHomePage"),
   organizations: lazyRouteComponent(() => import("./pages/organizations/page.tsx"), "OrganizationsPage"),
+  requests: lazyRouteComponent(() => import("./pages/operator/requests/page.tsx"), "OperatorRequestsPage"),
   credits: lazyRouteComponent(() => import("./pages/operator/credits/page.tsx"), "CreditsPage"),
   entitlements: lazyRouteComponent(
     () => import("./pages/operator/entitlements/page.tsx"),

@@ -14,7 +14,7 @@ interface ChoiceProps {
 }
 
 /** What stands in the address can be chosen too: a model that went, a key that nobody may see. */
-const Choice = ({ label, value, set, choices }: ChoiceProps) => (
+export const KnownChoice = ({ label, value, set, choices }: ChoiceProps) => (
   <Select
     label={label}
     searchable
@@ -45,14 +45,14 @@ export function KeyFilter({ org, value, set }: FilterProps) {
     value: id,
     label: state === "revoked" ? words.revoked(name) : name,
   }));
-  return <Choice label={words.key} value={value} set={set} choices={choices} />;
+  return <KnownChoice label={words.key} value={value} set={set} choices={choices} />;
 }
 
 export function ModelFilter({ org, value, set }: FilterProps) {
   const { data } = useQuery(read("GET /orgs/{org}/models", { org }));
   const ids = [...new Set((data?.data ?? []).map(({ id }) => id))].sort();
   return (
-    <Choice
+    <KnownChoice
       label={words.model}
       value={value}
       set={set}

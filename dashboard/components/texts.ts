@@ -126,6 +126,7 @@ export const pageNames = {
 export const operatorPageNames = {
   home: "Home",
   organizations: "Organizations",
+  requests: "Requests",
   credits: "Credits",
   routes: "Releases and routes",
   entitlements: "Entitlements",

@@ -44,7 +44,7 @@ const Operator = ({ session }: { session: Session }) => (
 
 const GROUPS: { title: string | null; pages: Exclude<OperatorPage, "account">[] }[] = [
   { title: null, pages: ["home"] },
-  { title: shellTexts.groups.customers, pages: ["organizations", "entitlements", "credits"] },
+  { title: shellTexts.groups.customers, pages: ["organizations", "requests", "entitlements", "credits"] },
   { title: shellTexts.groups.platform, pages: ["routes", "providers", "health", "ledger"] },
   { title: shellTexts.groups.manage, pages: ["people", "audit"] },
 ];

@@ -114,13 +114,13 @@ const ICONS: Record<FoundRow["kind"], IconName> = {
   request: "activity",
 };
 
-/** For what only Activity looks for: ids of answers, keys of repetition. */
-export const inActivity = (org: string, typed: string): Entry => ({
+/** For what only Activity looks for, or the operators' Requests: ids of answers, keys of repetition. */
+export const inActivity = ({ org }: Looker, typed: string): Entry => ({
   id: "find",
   group: "request",
-  icon: "activity",
-  title: words.inActivity(typed),
+  icon: org === null ? "requests" : "activity",
+  title: words.inActivity(typed, org === null ? operatorPageNames.requests : pageNames.activity),
   detail: words.inActivityHelp,
-  to: path.organization(org, "activity"),
+  to: org === null ? path.operator("requests") : path.organization(org.id, "activity"),
   search: { find: typed },
 });

@@ -163,7 +163,7 @@ function useEntries(looker: Looker, typed: string): { entries: Entry[]; searchin
     .filter(({ id }) => !known.has(id.replace(/^organization-/, "org-")));
   const searching = worth && (found.isFetching || q !== asked);
   const nowhere = rows.length === 0 && pages.length === 0 && asked.length >= 4 && !searching;
-  const last = nowhere && org !== "" && !asked.startsWith("gw_") ? [inActivity(org, asked)] : [];
+  const last = nowhere && !asked.startsWith("gw_") ? [inActivity(looker, asked)] : [];
   const all = [...pages, ...others, ...last];
   return {
     entries: GROUPS.flatMap((group) => all.filter((entry) => entry.group === group)),

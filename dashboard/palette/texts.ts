@@ -10,7 +10,7 @@ export const paletteTexts = {
   opens: "opens",
   closes: "closes",
   escape: "Esc",
-  inActivity: (text: string) => `Find ${text} in Activity`,
+  inActivity: (text: string, page: string) => `Find ${text} in ${page}`,
   inActivityHelp: "by completion id or idempotency key",
   operator: "Operator",
   groups: {

@@ -1,4 +1,4 @@
-// What ends soon, or has ended and nobody renewed it: releases, entitlements, management keys. The soonest first.
+// What ends soon, or has ended and nobody renewed it: releases, entitlements, keys. The soonest first.
 import { sql as fragment } from "kysely";
 import type { z } from "zod";
 import type * as homeShapes from "../api/shapes/home.ts";
@@ -37,6 +37,7 @@ export async function endingSoon(on: EndingPorts): Promise<Row[]> {
   const soonest = [
     ...releasesIn(on.standings(), toMs),
     ...(await entitlementsIn(sql, fromMs, toMs)),
+    ...(await keysIn(sql, nowMs, toMs)),
     ...(await managementKeysIn(sql, nowMs, toMs)),
   ]
     .toSorted((a, b) => a.atMs - b.atMs || (a.id < b.id ? -1 : 1))
@@ -80,6 +81,26 @@ async function entitlementsIn(sql: Sql, fromMs: number, toMs: number): Promise<E
     kind: "entitlement",
     id,
     title: model,
+    org,
+    atMs: Number(at),
+  }));
+}
+
+/** Those that work: a paused one stops nothing when it ends, and one that has ended says so to who uses it. */
+async function keysIn(sql: Sql, fromMs: number, toMs: number): Promise<Ending[]> {
+  const query = from
+    .selectFrom("api_key")
+    .select((eb) => ["key_id", "org_id", "name", eb.ref("expires_at").$notNull().as("at")])
+    .where("expires_at", "is not", null)
+    .where("revoked_at", "is", null)
+    .where("expires_at", ">=", BigInt(fromMs))
+    .where("expires_at", "<", BigInt(toMs))
+    .orderBy("expires_at")
+    .limit(SHOWN);
+  return (await rowsOf(sql, query)).map(({ key_id: id, org_id: org, name, at }) => ({
+    kind: "key",
+    id,
+    title: name,
     org,
     atMs: Number(at),
   }));

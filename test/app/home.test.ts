@@ -78,5 +78,21 @@ describe.each(STORES)("on %s", (store) => {
     ]);
     await root.app("POST /operator/routes/disable", {}, { route, reason: "why" });
     expect(await ends()).toEqual([["entitlement", RESEARCH.model, false]]);
+    const key = async (name: string, days: number) => {
+      const expires_at = new Date(Date.now() + days * 86_400_000).toISOString();
+      return (await root.app("POST /orgs/{org}/keys", { org }, { name, expires_at })).id;
+    };
+    const [soonest, paused] = [await key("Nightly", 1), await key("Paused", 2)];
+    await key("Later", 15);
+    await root.app("POST /orgs/{org}/keys/{key}/pause", { org, key: paused });
+    expect((await root.app("GET /operator/home/ending")).data[0]).toMatchObject({
+      id: soonest,
+      org,
+      org_name: "Lab",
+    });
+    expect(await ends()).toEqual([
+      ["key", "Nightly", false],
+      ["entitlement", RESEARCH.model, false],
+    ]);
   });
 });

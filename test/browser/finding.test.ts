@@ -1,16 +1,27 @@
-// Finding things: keys by maker and after a replacement, models by what they can, the log by person and action.
+// Finding things: keys by maker and after a replacement, models by what they can, the log by person and action; requests of all
+// organizations, for operators.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Locator } from "playwright-core";
 import { path } from "../../dashboard/path-builder.ts";
 import { auditTexts } from "../../dashboard/pages/audit/texts.ts";
 import { keysTexts as words } from "../../dashboard/pages/keys/texts.ts";
+import { activityTexts } from "../../dashboard/pages/activity/texts.ts";
 import { modelsTexts } from "../../dashboard/pages/models/texts.ts";
-import { pageNames, secretTexts, tableTexts } from "../../dashboard/components/texts.ts";
+import {
+  activityStateNames,
+  operatorPageNames,
+  pageNames,
+  secretTexts,
+  shellTexts,
+  tableTexts,
+} from "../../dashboard/components/texts.ts";
+import { operatorRequestsTexts } from "../../dashboard/pages/operator/requests/texts.ts";
+import { paletteTexts } from "../../dashboard/palette/texts.ts";
 import { researchTexts } from "../../dashboard/pages/research/texts.ts";
 import { teamTexts } from "../../dashboard/pages/team/texts.ts";
 import { PLAIN, RESEARCH } from "../support/models.ts";
 import { waitFor } from "../support/wait.ts";
-import { type Dashboard, startDashboard, type Visitor } from "./dashboard.ts";
+import { type Dashboard, OPERATOR, startDashboard, type Visitor } from "./dashboard.ts";
 import { seed, type Seeded } from "./fixture.ts";
 import { inspect } from "./inspect.ts";
 import { closeSecret, keyAct, rowsOf } from "./steps.ts";
@@ -148,4 +159,48 @@ test("the audit log is filtered by a person and by an action, each chosen by nam
   await inspect(visitor, "a filtered log");
   await choose(audit.filters.actor, audit.all);
   await count(rows, log.data.length);
+});
+
+test("an operator finds requests of whichever organization, with what is asked for in the address", async () => {
+  await visitor.leave();
+  visitor = await dashboard.visitor(OPERATOR);
+  const { page } = visitor;
+  const { data: all } = await dashboard.root.app(
+    "GET /operator/requests",
+    {},
+    undefined,
+    "?range=24h&limit=100",
+  );
+  const refused = all.filter(({ state }) => state === "refused");
+  await visitor.open(path.operator("home"));
+  await page.getByRole("button", { name: shellTexts.find }).click();
+  const palette = page.getByRole("dialog", { name: paletteTexts.title });
+  await palette.getByRole("combobox").fill(operatorPageNames.requests);
+  await page.keyboard.press("Enter");
+  await visitor.arrived(operatorPageNames.requests);
+  const rows = rowsOf(visitor, operatorPageNames.requests);
+  await count(rows, all.length);
+  await inspect(visitor, "requests of all organizations");
+  await choose(activityTexts.state, activityStateNames.refused);
+  await page.waitForURL(/state=refused/);
+  await count(rows, refused.length);
+  const [found] = refused;
+  await rows.first().getByRole("link").first().click();
+  await page.waitForURL(`**/operator/requests?**req=${found?.id}`);
+  const drawer = page.getByRole("dialog", { name: activityTexts.request });
+  await drawer.getByText(found?.id ?? "", { exact: true }).waitFor();
+  await inspect(visitor, "a request of some organization");
+  // The address alone, where the list does not have it; and one that nobody has.
+  await visitor.open(`${path.operator("requests")}?state=running&req=${found?.id}`);
+  await drawer.getByText(found?.id ?? "", { exact: true }).waitFor();
+  await page.keyboard.press("Escape");
+  await page.waitForURL((url) => !url.search.includes("req="));
+  await visitor.open(`${path.operator("requests")}?req=req_${"0".repeat(32)}`);
+  await page.getByText(operatorRequestsTexts.noSuch).waitFor();
+  await rows
+    .first()
+    .getByRole("link", { name: found?.org.name ?? "", exact: true })
+    .click();
+  await page.waitForURL(`**${path.organization(found?.org.id ?? "")}`);
+  expect(visitor.complained()).toEqual([]);
 });

@@ -1,18 +1,18 @@
 // What is shown of the activity: all of it is in the address.
-import { Button, Select } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { ACTIVITY_STATES } from "../../../src/domain/activity-states.ts";
 import { SURFACES } from "../../../src/domain/surfaces.ts";
 import { REFUSALS } from "../../../src/domain/refusals.ts";
 import type { Query } from "../../api/client.ts";
-import { Choice, FITTING } from "../../components/choice.tsx";
-import { chipOf, FilterRow } from "../../components/filters.tsx";
+import { Choice } from "../../components/choice.tsx";
+import { FilterRow } from "../../components/filters.tsx";
 import { SearchField } from "../../components/search-field.tsx";
 import { askedWindow, TimeWindow, windowShape } from "../../components/time-window.tsx";
-import { KeyFilter, ModelFilter } from "../../components/spend-filters.tsx";
+import { KeyFilter, KnownChoice, ModelFilter } from "../../components/spend-filters.tsx";
 import { type Filters, oneOf, type SetFilters, text } from "../../filters.ts";
 import { formatTime } from "../../format/time.ts";
 import { activityTexts as words } from "./texts.ts";
-import { activityStateNames, spendFilterTexts, tableTexts } from "../../components/texts.ts";
+import { activityStateNames, tableTexts } from "../../components/texts.ts";
 
 export const SHAPE = {
   ...windowShape("7d"),
@@ -48,6 +48,40 @@ interface FiltersProps {
   set: SetFilters<typeof SHAPE>;
 }
 
+interface ChipProps<Name extends "state" | "surface" | "code"> {
+  value: ActivityShape[Name];
+  set: (value: ActivityShape[Name]) => void;
+}
+
+export const StateFilter = (chip: ChipProps<"state">) => (
+  <Choice
+    label={words.state}
+    {...chip}
+    of={SHAPE.state}
+    data={[
+      { value: "", label: words.all },
+      ...ACTIVITY_STATES.map((value) => ({ value, label: activityStateNames[value] })),
+    ]}
+  />
+);
+
+export const SurfaceFilter = (chip: ChipProps<"surface">) => (
+  <Choice
+    label={words.surface}
+    {...chip}
+    of={SHAPE.surface}
+    data={[{ value: "", label: words.all }, ...SURFACES]}
+  />
+);
+
+const CODES = Object.keys(REFUSALS)
+  .sort()
+  .map((code) => ({ value: code, label: code }));
+
+export const CodeFilter = (chip: ChipProps<"code">) => (
+  <KnownChoice label={words.code} {...chip} choices={CODES} />
+);
+
 /** A bar of a chart names its bucket by two instants, which the control of days cannot say. */
 const isBucket = ({ from }: ActivityShape): boolean => from.includes("T");
 
@@ -60,37 +94,11 @@ export const ActivityFilters = ({ org, filters, set }: FiltersProps) => (
       onSearch={(find) => set({ find }, { typed: true })}
     />
     <TimeWindow filters={filters} set={set} />
-    <Choice
-      label={words.state}
-      value={filters.state}
-      of={SHAPE.state}
-      set={(state) => set({ state })}
-      data={[
-        { value: "", label: words.all },
-        ...ACTIVITY_STATES.map((value) => ({ value, label: activityStateNames[value] })),
-      ]}
-    />
+    <StateFilter value={filters.state} set={(state) => set({ state })} />
     <KeyFilter org={org} value={filters.key} set={(key) => set({ key })} />
     <ModelFilter org={org} value={filters.model} set={(model) => set({ model })} />
-    <Choice
-      label={words.surface}
-      value={filters.surface}
-      of={SHAPE.surface}
-      set={(surface) => set({ surface })}
-      data={[{ value: "", label: words.all }, ...SURFACES]}
-    />
-    <Select
-      label={words.code}
-      searchable
-      comboboxProps={FITTING}
-      {...chipOf(filters.code !== "")}
-      clearable
-      clearButtonProps={{ "aria-label": spendFilterTexts.clear(words.code) }}
-      placeholder={words.all}
-      value={filters.code === "" ? null : filters.code}
-      onChange={(value) => set({ code: value ?? "" })}
-      data={[...new Set([...Object.keys(REFUSALS), filters.code])].filter((code) => code !== "").sort()}
-    />
+    <SurfaceFilter value={filters.surface} set={(surface) => set({ surface })} />
+    <CodeFilter value={filters.code} set={(code) => set({ code })} />
     {isBucket(filters) && (
       <Button variant="subtle" onClick={() => set({ from: "", to: "" })}>
         {words.window(formatTime(filters.from), formatTime(filters.to))}

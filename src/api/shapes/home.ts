@@ -75,7 +75,7 @@ export const homeProviders = listOf(
 /** The soonest first, 20 at most. */
 export const homeEnding = listOf(
   z.object({
-    kind: z.enum(["release", "entitlement", "management_key"]),
+    kind: z.enum(["release", "entitlement", "key", "management_key"]),
     id: z.string(),
     title: z.string(),
     org: z.string().nullable(),

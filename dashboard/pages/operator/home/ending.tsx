@@ -8,16 +8,17 @@ import { Link } from "../../../components/link.tsx";
 import { Section } from "../../../components/page.tsx";
 import { StateBadge } from "../../../components/state-badge.tsx";
 import { Loaded } from "../../../components/states.tsx";
-import { type OperatorPage, path } from "../../../path-builder.ts";
+import { path } from "../../../path-builder.ts";
 import { operatorHomeTexts as words } from "./texts.ts";
 
 type EndingRow = Row<"GET /operator/home/ending">;
 
-const PAGES: Record<EndingRow["kind"], OperatorPage> = {
-  release: "routes",
-  entitlement: "entitlements",
-  management_key: "people",
-};
+/** Where it is renewed. */
+function wayTo({ kind, id, org }: EndingRow): { to: string; search?: Record<string, string> } {
+  if (kind === "key" && org !== null) return { to: path.organization(org, "keys"), search: { search: id } };
+  if (kind === "release") return { to: path.operator("routes") };
+  return { to: path.operator(kind === "entitlement" ? "entitlements" : "people") };
+}
 
 export function Ending() {
   const ending = useQuery({ ...read("GET /operator/home/ending", {}), refetchInterval: 60_000 });
@@ -42,9 +43,9 @@ const COLUMNS: Column<EndingRow>[] = [
   {
     title: words.columns.what,
     always: true,
-    cell: ({ kind, title }) => (
-      <Link to={path.operator(PAGES[kind])} size="sm" fw={600} className="name">
-        {title}
+    cell: (row) => (
+      <Link {...wayTo(row)} size="sm" fw={600} className="name">
+        {row.title}
       </Link>
     ),
   },

@@ -35,7 +35,7 @@ export const operatorHomeTexts = {
   ending: "Ends soon",
   endingLead: "Within 14 days, or over and not renewed.",
   noEnding: "Nothing ends within 14 days.",
-  kinds: { release: "release", entitlement: "entitlement", management_key: "management key" },
+  kinds: { release: "release", entitlement: "entitlement", key: "key", management_key: "management key" },
   over: "over",
   marginByModel: "Margin by model, 30 days",
   marginLead: (source: string) =>

@@ -1,0 +1,159 @@
+// Requests of every organization, newest first: what somebody who was told an id, a refusal or a model looks for.
+import { Alert, Button, Group } from "@mantine/core";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { memo, useCallback, useMemo, useRef } from "react";
+import { read } from "../../../api/read.ts";
+import type { Answer, Row } from "../../../api/routes.ts";
+import { sessionQuery } from "../../../api/session.ts";
+import { type Column, DataTable } from "../../../components/data-table.tsx";
+import { Link } from "../../../components/link.tsx";
+import { Page } from "../../../components/page.tsx";
+import { Empty, Loading, Trouble } from "../../../components/states.tsx";
+import { operatorPageNames } from "../../../components/texts.ts";
+import { type Filters, type SetFilters, stringifySearch, useFilters } from "../../../filters.ts";
+import { formatTime } from "../../../format/time.ts";
+import { path } from "../../../path-builder.ts";
+import { ColumnChooser, useColumns } from "../../activity/column-chooser.tsx";
+import { activityColumns } from "../../activity/columns.tsx";
+import { activityTexts } from "../../activity/texts.ts";
+import { OperatorDrawer } from "./drawer.tsx";
+import { askedOf, isNarrowed, RequestFilters, SHAPE } from "./filters.tsx";
+import { operatorRequestsTexts as words } from "./texts.ts";
+
+type FoundRow = Row<"GET /operator/requests">;
+type Listed = Omit<Filters<typeof SHAPE>, "req">;
+type Set = SetFilters<typeof SHAPE>;
+
+const ROWS = 100;
+const NONE: readonly FoundRow[] = [];
+
+export function OperatorRequestsPage() {
+  const [filters, setFilters] = useFilters(SHAPE);
+  // What is under the drawer knows nothing of it, and is not drawn again when it opens.
+  const { req, ...others } = filters;
+  const printed = JSON.stringify(others);
+  const listed = useMemo(() => JSON.parse(printed) as typeof others, [printed]);
+  const latest = useRef(setFilters);
+  latest.current = setFilters;
+  const set = useCallback<Set>(
+    // Whatever is chosen anew is seen from its newest row on.
+    (change, how) => latest.current("req" in change ? change : { before: "", ...change }, how),
+    [],
+  );
+  const { data: session } = useQuery(sessionQuery);
+  const { before } = listed;
+  const asked = { ...askedOf(listed), limit: String(ROWS), ...(before !== "" && { cursor: before }) };
+  const requests = useQuery({
+    ...read("GET /operator/requests", {}, asked),
+    placeholderData: keepPreviousData,
+  });
+  const [chosen, choose] = useColumns(session?.person.id ?? "");
+  const columns = useMemo(() => columnsOf({ chosen, listed, set }), [chosen, listed, set]);
+  const rows = requests.data?.data ?? NONE;
+  return (
+    <Page
+      title={operatorPageNames.requests}
+      lead={words.lead}
+      actions={<ColumnChooser chosen={chosen} choose={choose} />}
+    >
+      <RequestFilters filters={listed} set={set} />
+      <OperatorDrawer
+        request={req}
+        rows={rows}
+        open={(id) => set({ req: id })}
+        onClose={() => set({ req: "" })}
+      />
+      <Trouble query={requests} />
+      {requests.isPending && <Loading lines={8} />}
+      {requests.data !== undefined && (
+        <Found of={requests.data} filters={listed} columns={columns} set={set} />
+      )}
+      <Pages of={requests.data} before={before} busy={requests.isPlaceholderData} set={set} />
+    </Page>
+  );
+}
+
+interface ColumnTerms {
+  chosen: Parameters<typeof activityColumns>[0]["chosen"];
+  listed: Listed;
+  set: Set;
+}
+
+/** Those of Activity, with whose the request is behind what became of it. */
+function columnsOf({ chosen, listed, set }: ColumnTerms): Column<FoundRow>[] {
+  const addressOf = (id: string): string =>
+    path.operator("requests") + stringifySearch({ ...listed, req: id });
+  const [time, state, ...others] = activityColumns({ chosen, addressOf, open: (id) => set({ req: id }) });
+  return [time, state, ORGANIZATION, ...others].filter((column) => column !== undefined);
+}
+
+const ORGANIZATION: Column<FoundRow> = {
+  title: words.organization,
+  always: true,
+  cell: ({ org }) => (
+    <Link to={path.organization(org.id)} size="sm" className="name" title={org.name}>
+      {org.name}
+    </Link>
+  ),
+};
+
+type Found = Answer<"GET /operator/requests">;
+
+interface FoundProps {
+  of: Found;
+  filters: Listed;
+  columns: readonly Column<FoundRow>[];
+  set: Set;
+}
+
+const Found = memo(function Found({ of: { data, searched_to }, filters, columns, set }: FoundProps) {
+  if (data.length === 0 && searched_to !== null) return null;
+  return data.length === 0 && !isNarrowed(filters) ? (
+    <Empty icon="requests">{words.empty}</Empty>
+  ) : (
+    <DataTable
+      label={operatorPageNames.requests}
+      rows={data}
+      rowKey={({ id }) => id}
+      columns={columns}
+      onOpen={({ id }) => set({ req: id })}
+      dense
+    />
+  );
+});
+
+interface PagesProps {
+  of: Found | undefined;
+  before: string;
+  busy: boolean;
+  set: Set;
+}
+
+/** Where the page stands among the others, and how far back it looked where it looked for something rare. */
+function Pages({ of, before, busy, set }: PagesProps) {
+  const older = of?.next_cursor ?? null;
+  const searchedTo = of?.searched_to ?? null;
+  if (before === "" && older === null) return null;
+  return (
+    <>
+      {searchedTo !== null && (
+        <Alert color="gray" variant="light" role="status">
+          {words.lookedBack(formatTime(searchedTo))}
+        </Alert>
+      )}
+      <Group justify="center">
+        <Button variant="subtle" disabled={before === ""} onClick={() => set({ before: "" })}>
+          {activityTexts.newest}
+        </Button>
+        <Button
+          variant="subtle"
+          disabled={older === null}
+          loading={busy}
+          onClick={() => set({ before: older ?? "" })}
+        >
+          {searchedTo === null ? activityTexts.olderRows : words.further}
+        </Button>
+      </Group>
+    </>
+  );
+}
