@@ -55,6 +55,6 @@ export const Ago = ({ at, never = "never" }: { at: string | null; never?: string
     <span>{never}</span>
   ) : (
     <time className="figures" dateTime={at} title={`${formatTime(at)} · ${localTime(at)} · ${at}`}>
-      {relativeTime(at)}
+      <span>{relativeTime(at)}</span>
     </time>
   );

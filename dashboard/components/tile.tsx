@@ -17,7 +17,7 @@ export function Tile({ title, children, note, to, search }: TileProps) {
       <Text size="sm" c="dimmed" component="div">
         {title}
       </Text>
-      <Text fz={{ base: 20, sm: 26 }} fw={650} lh={1.3} component="div" className="figures">
+      <Text fw={650} lh={1.3} component="div" className="figures figure">
         {children}
       </Text>
       {note !== undefined && (

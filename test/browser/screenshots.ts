@@ -125,6 +125,8 @@ async function lived(): Promise<void> {
         for (const [name, address] of pages) {
           await visitor.open(address);
           await BEFORE[name]?.(visitor.page);
+          await visitor.page.evaluate<void>("document.activeElement?.blur(); scrollTo(0, 0)");
+          await visitor.page.addStyleTag({ content: ".skip-link { display: none }" });
           await visitor.page.screenshot({
             path: join(folder, `${name}-${screen}.png`),
             fullPage: only === "all",

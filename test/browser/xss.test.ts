@@ -90,6 +90,7 @@ const OF_ORGANIZATION: Record<OrganizationPage, readonly string[]> = {
 const OF_OPERATOR: Record<OperatorPage, readonly string[]> = {
   home: [],
   organizations: all("organization"),
+  requests: all("key"),
   credits: all("reference"),
   routes: all("closed"),
   entitlements: [...all("project"), ...all("purpose"), ...all("person")],

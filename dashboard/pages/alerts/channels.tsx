@@ -23,7 +23,10 @@ export function Channels({ org, rows, mayChange }: ChannelsProps) {
   const columns: Column<AlertChannel>[] = [
     { title: words.columns.name, always: true, cell: ({ name }) => <span className="name">{name}</span> },
     { title: words.columns.kind, cell: ({ kind }) => words.kinds[kind] },
-    { title: words.columns.target, cell: ({ target }) => <Code className="name">{target ?? "–"}</Code> },
+    {
+      title: words.columns.target,
+      cell: ({ target }) => (target === null ? "–" : <Code className="name">{target}</Code>),
+    },
     {
       title: words.columns.actions,
       acts: true,

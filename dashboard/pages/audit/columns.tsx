@@ -22,7 +22,7 @@ function actorOf({ actor: { id, name } }: AuditRow): string {
 
 /** What happened, with the names in it set apart. */
 export const Sentence = ({ of }: { of: AuditRow }) => (
-  <Text size="sm" className="name" title={rawOf(of)} component="span">
+  <Text size="sm" className="name sentence" title={rawOf(of)} component="span">
     <strong>{actorOf(of)}</strong>{" "}
     {sentenceOf(of).map((part, place) =>
       typeof part === "string" ? part : <em key={place}>{part.name}</em>,

@@ -4,7 +4,7 @@ import { Change } from "../../components/change.tsx";
 import type { Column } from "../../components/data-table.tsx";
 import { Ago, Money } from "../../components/figures.tsx";
 import { Link } from "../../components/link.tsx";
-import { StateBadge } from "../../components/state-badge.tsx";
+import { StateAndReason } from "../../components/state-badge.tsx";
 import { formatCount } from "../../format/count.ts";
 import { path } from "../../path-builder.ts";
 import { overviewTexts as words } from "./texts.ts";
@@ -74,9 +74,7 @@ export const routesOf = (org: string): Column<Overview["routes"][number]>[] => [
   {
     title: words.state,
     always: true,
-    cell: ({ state, reason }) => (
-      <StateBadge state={state} word={reason === null ? state : `${state}: ${reason}`} />
-    ),
+    cell: (route) => <StateAndReason {...route} />,
   },
   { title: words.expires, cell: ({ expires_at }) => <Ago at={expires_at} /> },
 ];

@@ -7,6 +7,7 @@ import { Ago } from "../../components/figures.tsx";
 import { Link } from "../../components/link.tsx";
 import { NextStep } from "../../components/next-step.tsx";
 import { Section } from "../../components/page.tsx";
+import { Parts } from "../../components/parts.tsx";
 import { formatCount } from "../../format/count.ts";
 import { path } from "../../path-builder.ts";
 import { overviewTexts as words } from "./texts.ts";
@@ -48,9 +49,11 @@ export function Refusals({ org, range, of: { refusals }, ofKey }: RefusalsProps)
             className="name"
             maw="100%"
           >
-            {[model, ofKey === undefined ? key?.name : null, code]
-              .filter((word) => typeof word === "string")
-              .join(" · ")}
+            <Parts
+              of={[model, ofKey === undefined ? key?.name : null, code]
+                .filter((word) => typeof word === "string")
+                .join(" · ")}
+            />
           </Link>
           <Text size="xs" c="dimmed" className="name" maw="100%">
             {cause}

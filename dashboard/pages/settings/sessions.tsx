@@ -50,6 +50,7 @@ const columns = (end: (of: PersonSession) => void): Column<PersonSession>[] => [
   { title: words.columns.seen, cell: ({ last_seen_at }) => <Ago at={last_seen_at} /> },
   {
     title: words.columns.actions,
+    acts: true,
     always: true,
     cell: (of) =>
       !of.current && (

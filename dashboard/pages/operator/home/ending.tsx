@@ -6,6 +6,7 @@ import { type Column, DataTable } from "../../../components/data-table.tsx";
 import { Ago } from "../../../components/figures.tsx";
 import { Link } from "../../../components/link.tsx";
 import { Section } from "../../../components/page.tsx";
+import { Parts } from "../../../components/parts.tsx";
 import { StateBadge } from "../../../components/state-badge.tsx";
 import { Loaded } from "../../../components/states.tsx";
 import { path } from "../../../path-builder.ts";
@@ -45,7 +46,7 @@ const COLUMNS: Column<EndingRow>[] = [
     always: true,
     cell: (row) => (
       <Link {...wayTo(row)} size="sm" fw={600} className="name">
-        {row.title}
+        <Parts of={row.title} />
       </Link>
     ),
   },

@@ -3,7 +3,6 @@ import type { Answer } from "../../../api/routes.ts";
 import { type Column, DataTable } from "../../../components/data-table.tsx";
 import { Figure } from "../../../components/figure.tsx";
 import { Money } from "../../../components/figures.tsx";
-import { coloursOf } from "../../../components/series-colours.ts";
 import { formatCount } from "../../../format/count.ts";
 import { formatMoney } from "../../../format/money.ts";
 import { bucketLabel } from "../../../format/time.ts";
@@ -13,7 +12,6 @@ type TrafficNow = Answer<"GET /operator/home/traffic">;
 type Hour = TrafficNow["hours"][number];
 
 export function Traffic({ of }: { of: TrafficNow }) {
-  const [colour = "indigo.6"] = coloursOf([words.trafficSeries]);
   const last = of.hours.at(-1);
   return (
     <Figure
@@ -22,7 +20,7 @@ export function Traffic({ of }: { of: TrafficNow }) {
       measured="count"
       bucket="hour"
       height={200}
-      series={[{ name: words.trafficSeries, colour }]}
+      series={[{ name: words.trafficSeries, colour: "indigo.6" }]}
       buckets={of.hours.map(({ at, requests }) => ({
         label: bucketLabel(at, "hour"),
         start: at,

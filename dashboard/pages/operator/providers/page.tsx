@@ -6,6 +6,7 @@ import { read } from "../../../api/read.ts";
 import type { Row } from "../../../api/routes.ts";
 import { type Column, DataTable } from "../../../components/data-table.tsx";
 import { Ago, ExactMoney } from "../../../components/figures.tsx";
+import { Parts } from "../../../components/parts.tsx";
 import { Page } from "../../../components/page.tsx";
 import { StateBadge } from "../../../components/state-badge.tsx";
 import { Empty, Loaded } from "../../../components/states.tsx";
@@ -114,7 +115,15 @@ const Figure = ({ title, children }: { title: string; children: ReactNode }) => 
 );
 
 const COLUMNS: Column<Provider["routes"][number]>[] = [
-  { title: words.columns.route, always: true, cell: ({ route }) => <span className="name">{route}</span> },
+  {
+    title: words.columns.route,
+    always: true,
+    cell: ({ route }) => (
+      <span className="name">
+        <Parts of={route} />
+      </span>
+    ),
+  },
   { title: words.columns.state, always: true, cell: ({ state }) => <StateBadge state={state} /> },
   { title: words.columns.circuit, cell: ({ circuit }) => circuitNames[circuit] },
   { title: words.columns.failures, figures: true, cell: ({ failures }) => formatCount(failures) },

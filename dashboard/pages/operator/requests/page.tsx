@@ -1,5 +1,5 @@
 // Requests of every organization, newest first: what somebody who was told an id, a refusal or a model looks for.
-import { Alert, Button, Group } from "@mantine/core";
+import { Alert, Button, Group, Text } from "@mantine/core";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { memo, useCallback, useMemo, useRef } from "react";
 import { read } from "../../../api/read.ts";
@@ -83,13 +83,27 @@ interface ColumnTerms {
 function columnsOf({ chosen, listed, set }: ColumnTerms): Column<FoundRow>[] {
   const addressOf = (id: string): string =>
     path.operator("requests") + stringifySearch({ ...listed, req: id });
-  const [time, state, ...others] = activityColumns({ chosen, addressOf, open: (id) => set({ req: id }) });
-  return [time, state, ORGANIZATION, ...others].filter((column) => column !== undefined);
+  const columns = activityColumns({ chosen, addressOf, open: (id) => set({ req: id }) });
+  return columns.flatMap((column, at): Column<FoundRow>[] =>
+    at === 0 ? [withOwner(column)] : at === 1 ? [column, ORGANIZATION] : [column],
+  );
 }
+
+/** On a phone whose it is stands below the time. */
+const withOwner = (column: Column<FoundRow>): Column<FoundRow> => ({
+  ...column,
+  cell: (row) => (
+    <>
+      {column.cell(row)}
+      <Text size="xs" className="name narrow-only" title={row.org.name}>
+        {row.org.name}
+      </Text>
+    </>
+  ),
+});
 
 const ORGANIZATION: Column<FoundRow> = {
   title: words.organization,
-  always: true,
   cell: ({ org }) => (
     <Link to={path.organization(org.id)} size="sm" className="name" title={org.name}>
       {org.name}

@@ -4,6 +4,7 @@ import type { Row } from "../../../api/routes.ts";
 import { type Column, DataTable } from "../../../components/data-table.tsx";
 import { Ago } from "../../../components/figures.tsx";
 import { Section } from "../../../components/page.tsx";
+import { Parts } from "../../../components/parts.tsx";
 import { StateBadge } from "../../../components/state-badge.tsx";
 import { formatDay } from "../../../format/time.ts";
 import { operatorRoutesTexts as words } from "./texts.ts";
@@ -91,8 +92,8 @@ const COLUMNS: Column<Day>[] = [
     cell: ({ routes }) => (
       <Stack gap={0}>
         {routes.map(({ route, version }) => (
-          <Text key={route} size="sm" className="name">
-            {route}{" "}
+          <Text key={route} size="sm" className="name sentence">
+            <Parts of={route} />{" "}
             <Text span c="dimmed">
               {words.version(version)}
             </Text>
