@@ -8,7 +8,9 @@ import {
   type RateSubject,
   tighter,
 } from "../domain/rate-limits.ts";
+import { microseconds, soundTat } from "../limits/gcra.ts";
 import type { RateLimitRow } from "./rows.ts";
+import { LIFT_AT_MOST_MS } from "./stamp.ts";
 
 /** What a row says, apart from what is taken. */
 type Set = Pick<
@@ -45,6 +47,18 @@ export const unsetRow = (
   running,
   since,
 });
+
+/** Sets right what cannot be: one damaged row shuts nobody out for long, and keeps no batch from its end. */
+export function mendRate(row: RateLimitRow, nowUs: number): void {
+  row.requestsTat = soundTat(row.requestsTat, nowUs);
+  row.tokensTat = soundTat(row.tokensTat, nowUs);
+  row.usedTat = soundTat(row.usedTat, nowUs);
+  if (!(microseconds(row.since - LIFT_AT_MOST_MS) <= nowUs && row.since >= 0)) row.since = 0;
+  row.running = soundCount(row.running);
+}
+
+/** The sweeper sets right what is wrong by less. */
+export const soundCount = (running: number): number => (Number.isSafeInteger(running) ? running : 0);
 
 /** What an operator allows. */
 export const allowed = (row: RateLimits, standard: RateLimits): RateLimits => ({

@@ -5,14 +5,12 @@ import type { CallerIds } from "../domain/credential.ts";
 import type { RateDefaults } from "../domain/rate-limits.ts";
 import { microseconds } from "../limits/gcra.ts";
 import { ask, type Query } from "../store/sql.ts";
-import { newestStampMs } from "./balance.ts";
 import { LOAD } from "./columns.ts";
 import { blockedBy } from "./decide/rate-blocked.ts";
 import { standingsOf } from "./decide/rate.ts";
 import type { RateRefusal } from "./ledger.ts";
-import { inForce, standardOf, subjectOf } from "./rate-in-force.ts";
+import { inForce, mendRate, standardOf, subjectOf } from "./rate-in-force.ts";
 import type { Limited } from "./rows.ts";
-import { stampOf } from "./stamp.ts";
 
 const LIMITS = `SELECT ${LOAD.rateLimit.columns.map(({ column }) => column).join(", ")} FROM rate_limit
   WHERE org_id = ?1 AND key_id IN ('', ?2) AND model = '' ORDER BY key_id`;
@@ -25,13 +23,14 @@ export function* findRateRefusal(
   { organizationId, keyId }: CallerIds,
   { defaults, nowMs }: { defaults: RateDefaults; nowMs: number },
 ): Query<RateRefusal | null> {
+  const nowUs = microseconds(nowMs);
   const limited = (yield* ask(LIMITS, [organizationId, keyId])).map((found): Limited => {
     const row = LOAD.rateLimit.named(found);
+    mendRate(row, nowUs);
     const subject = subjectOf(row);
     return { subject, row, limits: inForce(row, standardOf(subject, { defaults, ofEach: undefined })) };
   });
-  const atMs = stampOf(nowMs, yield* newestStampMs(organizationId));
   const whatever = limited.map((one) => ({ ...one, limits: { ...one.limits, ...WITHOUT_TOKENS } }));
-  const blocked = blockedBy(whatever, 0, microseconds(atMs));
-  return blocked === null ? null : { refusal: blocked.refusal, rates: standingsOf(limited, atMs) };
+  const blocked = blockedBy(whatever, 0, nowUs);
+  return blocked === null ? null : { refusal: blocked.refusal, rates: standingsOf(limited, nowMs) };
 }

@@ -5,6 +5,13 @@
 const MINUTE_US = 60_000_000;
 const US_PER_MS = 1000;
 
+/** Nobody gets further ahead than a minute. What says so is damaged, or of a clock that was ahead until it was set back. */
+const AHEAD_AT_MOST_US = 2 * MINUTE_US;
+
+/** A TAT as far as it can be believed; what cannot be has taken nothing, so that it shuts nobody out. */
+export const soundTat = (tat: number, nowUs: number): number =>
+  tat >= 0 && tat <= nowUs + AHEAD_AT_MOST_US ? tat : 0;
+
 export const microseconds = (ms: number): number => ms * US_PER_MS;
 
 /** For how long so many fill a limit; rounded up, so that a limit is never passed by rounding. */

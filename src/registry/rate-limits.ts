@@ -14,7 +14,16 @@ import { lockOrganization } from "../ledger/balance.ts";
 import type { Loaded } from "../ledger/column-loads.ts";
 import { LOAD } from "../ledger/columns.ts";
 import type { Reader, Transactions } from "../ledger/ledger.ts";
-import { allowed, inForce, ownOf, standardOf, subjectOf, unsetRow } from "../ledger/rate-in-force.ts";
+import {
+  allowed,
+  inForce,
+  mendRate,
+  ownOf,
+  soundCount,
+  standardOf,
+  subjectOf,
+  unsetRow,
+} from "../ledger/rate-in-force.ts";
 import { countRunning } from "../ledger/rate-running.ts";
 import { camelCase } from "../lib/camel-case.ts";
 import { microseconds, rescaled } from "../limits/gcra.ts";
@@ -76,13 +85,14 @@ export const setRateLimits = (
     const found = yield* findRow(change);
     const atMs = Math.max(nowMs, newestMs);
     const before = found ?? (yield* newRow(change, atMs));
+    mendRate(before, microseconds(nowMs));
     if (isStale(change.version, versionOf("rate_limits", before))) return { kind: "changed_meanwhile" };
     if (found === null && (yield* isFull(organizationId))) return { kind: "too_many" };
     const standard = yield* standardFor(change, defaults);
     const after = { ...before, ...asColumns(change) };
     const above = change.by === "organization" ? aboveAllowed(ownOf(after), allowed(after, standard)) : null;
     if (above !== null) return above;
-    yield* write(settled(after, atMs, { before, standard }));
+    yield* write(settled(after, { before, standard, nowMs, atMs }));
     yield* mark(organizationId);
     yield* note(change, { before, after, actor, nowMs });
     return { kind: "set", record: recordOf(after, standard) };
@@ -181,8 +191,11 @@ function aboveAllowed(own: RateLimits, most: RateLimits): RateOutcome | null {
 }
 
 /** What was taken under the limit before is as much under the one after. */
-function settled(after: Row, atMs: number, { before, standard }: { before: Row; standard: RateLimits }): Row {
-  const nowUs = microseconds(atMs);
+function settled(
+  after: Row,
+  { before, standard, nowMs, atMs }: { before: Row; standard: RateLimits; nowMs: number; atMs: number },
+): Row {
+  const nowUs = microseconds(nowMs);
   const [from, to] = [inForce(before, standard), inForce(after, standard)];
   const moved = (tat: number, field: "requestsPerMinute" | "tokensPerMinute"): number => {
     const [was, is] = [from[field], to[field]];
@@ -257,6 +270,6 @@ const recordOf = (row: Row, standard: RateLimits): RateRecord => ({
   },
   own: ownOf(row),
   inForce: inForce(row, standard),
-  running: row.running,
+  running: soundCount(row.running),
   version: versionOf("rate_limits", row),
 });

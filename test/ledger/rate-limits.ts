@@ -163,8 +163,8 @@ export function rateConformance(store: string, open: Open): void {
         refusal: { code: "rate_limit_exceeded", details: { subject: "key", dimension: "requests" } },
         ...("rates" in outcome && { rates: outcome.rates }),
       });
-      clock.advance(-1000); // rows are stamped as before, and looked at so
-      expect((await early())?.retryAfterMs).toBe(30_000);
+      clock.advance(-1000); // rows are stamped as before; how long it takes is told by the clock
+      expect((await early())?.retryAfterMs).toBe(31_000);
       clock.advance(31_000);
       expect(await early()).toBeNull();
       await set(organization, { concurrent: 2 });
@@ -325,6 +325,70 @@ export function rateConformance(store: string, open: Open): void {
       expect(await mendRunning(ledger)).toBe(1);
       expect((await admit(key)).says).toBe("admitted");
       expect((await findRateLimits(ledger, { ...key, model: "" }, defaults)).running).toBe(2);
+    });
+
+    test.each([
+      ["beyond every number", "9223372036854775807"],
+      ["before every number", "-9223372036854775808"],
+      ["a century ahead", "4900000000000000"],
+    ])(
+      "a damaged row, %s, shuts nobody out, keeps no neighbour from its answer, and is mended",
+      async (_, figure) => {
+        const [key, neighbour] = [await customer(), await customer()];
+        await set(key, { requestsPerMinute: 3, tokensPerMinute: 100 });
+        const open = await admit(key);
+        const running = figure.startsWith("-") ? "0" : figure;
+        await ledger.change(function* () {
+          yield* ask(
+            `UPDATE rate_limit SET requests_tat = ${figure}, tokens_tat = ${figure}, used_tat = ${figure}, since = ${figure},
+             running = ${running} WHERE key_id = ?1`,
+            [key.keyId],
+          );
+        });
+        expect(await ledger.rateRefusal(key)).toBeNull();
+        const says = await Promise.all([
+          settle(key, open.id),
+          admit(neighbour),
+          admit(key),
+          admit(key),
+          admit(key),
+        ]);
+        expect(
+          says.slice(1).map((one) => saysOf((one as Awaited<ReturnType<typeof admit>>).outcome)),
+        ).toEqual(["admitted", "admitted", "admitted", "admitted"]);
+        expect((await admit(key)).says).toBe("rate_limit_exceeded");
+        expect(await set(key, { requestsPerMinute: 4 })).toMatchObject({ kind: "set" });
+        await mendRunning(ledger);
+        expect((await findRateLimits(ledger, { ...key, model: "" }, defaults)).running).toBe(3);
+      },
+    );
+
+    test.each([-30, -90, 90])("a clock that is set %d minutes on shuts nobody out", async (minutes) => {
+      const key = await customer();
+      await set(key, { requestsPerMinute: 2, tokensPerMinute: 20 });
+      const open = await admit(key, { tokens: 10 });
+      expect(await letIn(3, () => admit(key))).toBe(1);
+      clock.advance(minutes * MINUTE_MS);
+      expect(await ledger.rateRefusal(key)).toBeNull();
+      await settle(key, open.id, 2);
+      expect(await letIn(3, () => admit(key))).toBe(2);
+      clock.advance(MINUTE_MS);
+      expect(await letIn(3, () => admit(key))).toBe(2);
+      clock.advance(Math.max(0, -minutes) * MINUTE_MS);
+    });
+
+    test("what was used under a higher limit keeps no tokens of later requests back", async () => {
+      const key = await customer();
+      await set(key, { tokensPerMinute: 90 });
+      const open = await admit(key, { tokens: 90 });
+      await set(key, { tokensPerMinute: 9 });
+      await settle(key, open.id, 90);
+      clock.advance(MINUTE_MS);
+      for (let n = 0; n < 5; n += 1) {
+        const one = await admit(key, { tokens: 4 });
+        expect(one.says).toBe("admitted");
+        await settle(key, one.id, 1);
+      }
     });
 
     test("whatever comes in whatever order: never above the limit by more than what was running", async () => {

@@ -60,7 +60,7 @@ export function decideAdmission(batch: BatchState, admission: AdmissionRequest):
   const limited = limitedBy(batch, { organizationId, keyId, model: plan.model }, postings.atMs);
   const spans = spansNow(batch, known.key, month, postings.atMs);
   const short =
-    rateRefusal(limited, plan, postings.atMs) ?? //                                                       9
+    rateRefusal(limited, plan, batch.context.nowMs) ?? //                                                9
     limitRefusal(spans) ?? //                                                                            10
     creditsRefusal(postings, plan.hold); //                                                              11
   if (short !== null) return short;
@@ -149,11 +149,11 @@ function paidRefusal(postings: AccountPostings, plan: AdmissionPlan): Refusal | 
 
 const tokensOf = ({ promptBound, outputBound }: AdmissionPlan): number => promptBound + outputBound;
 
-function rateRefusal(limited: readonly Limited[], plan: AdmissionPlan, atMs: number): Refused | null {
-  const blocked = rateBlocks(limited, tokensOf(plan), atMs);
+function rateRefusal(limited: readonly Limited[], plan: AdmissionPlan, nowMs: number): Refused | null {
+  const blocked = rateBlocks(limited, tokensOf(plan), nowMs);
   if (blocked === null) return null;
   const { refusal, short } = blocked;
-  return { ...refused(refusal), rates: standingsOf(limited, atMs), ...(short !== undefined && { short }) };
+  return { ...refused(refusal), rates: standingsOf(limited, nowMs), ...(short !== undefined && { short }) };
 }
 
 function creditsRefusal({ balance }: AccountPostings, required: NanoUsd): Refused | null {
@@ -193,7 +193,7 @@ function admit(batch: BatchState, admission: AdmissionRequest, granted: Granted)
       available: postings.balance.available,
       keyLimitRemaining: leftOf(spansNow(batch, key, month, postings.atMs)),
     },
-    rates: standingsOf(limited, postings.atMs),
+    rates: standingsOf(limited, batch.context.nowMs),
   };
 }
 

@@ -12,7 +12,7 @@ import { costUs, givenBack, microseconds, remainingAt, resetMs, takenAt } from "
 import type { AccountPostings } from "../commit/account-postings.ts";
 import type { BatchContext, BatchState } from "../commit/batch-state.ts";
 import type { RateStanding } from "../ledger.ts";
-import { inForce, standardOf, unsetRow } from "../rate-in-force.ts";
+import { inForce, mendRate, standardOf, unsetRow } from "../rate-in-force.ts";
 import { type Limited, type RateLimitRow, type RequestRow, rowId, type Rows } from "../rows.ts";
 import { type Blocked, blockedBy } from "./rate-blocked.ts";
 
@@ -56,10 +56,11 @@ export const unknownTo = (rows: Rows, place: RatePlace, rateDefaults: RateDefaul
   );
 
 const limitedOf = (
-  { rows }: BatchState,
+  { rows, context }: BatchState,
   { id, subject }: Subject,
   { standard, row }: { standard: RateLimits; row: RateLimitRow },
 ): Limited => {
+  mendRate(row, microseconds(context.nowMs));
   rows.rateLimits.set(id, row);
   return { subject, row, limits: inForce(row, standard) };
 };
@@ -99,8 +100,8 @@ const standardFor = (
   });
 
 /** Why a request of so many tokens may not start now; null when it may. */
-export const rateBlocks = (limited: readonly Limited[], tokens: number, atMs: number): Blocked | null =>
-  limited.length === 0 ? null : blockedBy(limited, tokens, microseconds(atMs));
+export const rateBlocks = (limited: readonly Limited[], tokens: number, nowMs: number): Blocked | null =>
+  limited.length === 0 ? null : blockedBy(limited, tokens, microseconds(nowMs));
 
 /** Takes one request and its tokens of each. */
 export function takeRate(
@@ -110,7 +111,7 @@ export function takeRate(
 ): void {
   if (limited.length === 0) return;
   postings.markLimited();
-  const nowUs = microseconds(postings.atMs);
+  const nowUs = microseconds(batch.context.nowMs);
   for (const { row, limits } of limited) {
     const { requestsPerMinute, tokensPerMinute } = limits;
     if (requestsPerMinute !== null)
@@ -123,8 +124,8 @@ export function takeRate(
 }
 
 /** What is left of each limit per minute. */
-export function standingsOf(limited: readonly Limited[], atMs: number): RateStanding[] {
-  const nowUs = microseconds(atMs);
+export function standingsOf(limited: readonly Limited[], nowMs: number): RateStanding[] {
+  const nowUs = microseconds(nowMs);
   const standings: RateStanding[] = [];
   for (const { subject, row, limits } of limited) {
     const { requestsPerMinute: requests, tokensPerMinute: tokens } = limits;
@@ -156,13 +157,14 @@ export function endRate(batch: BatchState, request: RequestRow, usedTokens: numb
   const tokens = Math.min(usedTokens, reserved);
   for (const limited of countedFor(batch, request)) {
     limited.row.running = Math.max(0, limited.row.running - 1);
-    returnTokens(limited, request, { used: tokens, unused: reserved - tokens });
+    returnTokens(batch, limited, request, { used: tokens, unused: reserved - tokens });
   }
 }
 
 /** The request goes on with so many fewer tokens reserved. */
 export function lowerRate(batch: BatchState, request: RequestRow, unused: number): void {
-  for (const limited of countedFor(batch, request)) returnTokens(limited, request, { used: 0, unused });
+  for (const limited of countedFor(batch, request))
+    returnTokens(batch, limited, request, { used: 0, unused });
 }
 
 /** The rows that there are, each to be written. */
@@ -184,11 +186,16 @@ function countingFor(batch: BatchState, request: RequestRow): readonly Limited[]
 
 /** Tokens in use are counted from the request's beginning, as they were reserved. */
 function returnTokens(
+  { context }: BatchState,
   { row, limits: { tokensPerMinute } }: Limited,
   { admittedAtMs }: RequestRow,
   { used, unused }: { used: number; unused: number },
 ): void {
   if (tokensPerMinute === null || admittedAtMs <= row.since) return;
-  row.usedTat = takenAt(row.usedTat, microseconds(admittedAtMs), costUs(used, tokensPerMinute));
+  // A stamp may be ahead of a clock that was set back.
+  const beganUs = microseconds(Math.min(admittedAtMs, context.nowMs));
+  const usedTat = takenAt(row.usedTat, beganUs, costUs(used, tokensPerMinute));
+  // Under a lower limit than it began with, a request may have used more than can be taken.
+  row.usedTat = Math.min(usedTat, row.tokensTat);
   row.tokensTat = givenBack(row.tokensTat, costUs(unused, tokensPerMinute), row.usedTat);
 }

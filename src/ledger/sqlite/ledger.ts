@@ -110,6 +110,7 @@ export async function openSqliteLedger({
     swept: (nowMs) => pulse.swept(nowMs),
     isStoreFailure: refusedByStore,
     everyMs: sweepEveryMs,
+    mendLimits: () => mendRunning(on),
     resolveLate: () => resolveUnowned(clock.nowMs() - LATE_MS),
   });
   return {

@@ -9,6 +9,9 @@ import type { Jobs } from "../../lib/jobs.ts";
 const ROWS_PER_RUN = 500;
 const BETWEEN_RUNS_MS = 20;
 
+/** It looks at every limit, and only a damaged row is wrong. */
+const RUNS_BETWEEN_MENDINGS = 12;
+
 export interface SweepPorts {
   jobs: Jobs;
   writer(): Database;
@@ -17,6 +20,8 @@ export interface SweepPorts {
   ready(): boolean;
   /** Ends what is past its deadline and has no owner any more. */
   resolveLate(): Promise<void>;
+  /** Sets right how many requests run under a limit. */
+  mendLimits(): Promise<unknown>;
   /** Told when a run has ended. */
   swept(nowMs: number): void;
   /** Whether the store failed: it is tried again with the next run, and has a line of its own. */
@@ -50,8 +55,11 @@ export function keepSweeping(ports: SweepPorts): Repeating {
       return null;
     }
   };
+  let runs = 0;
   return ports.jobs.every("ledger_sweep", ports.everyMs, async () => {
     await step("ledger_recovery", () => ports.resolveLate());
+    runs += 1; // the start has mended them
+    if (runs % RUNS_BETWEEN_MENDINGS === 0) await step("ledger_limits", () => ports.mendLimits());
     const more = await step("ledger_retention", () => deleteExpired(ports.writer(), ports.nowMs()));
     if (ports.ready()) ports.swept(ports.nowMs());
     return more === true ? BETWEEN_RUNS_MS : undefined;
