@@ -4,6 +4,7 @@ import type { Exchange } from "./history.ts";
 import { modelNamed } from "./models.ts";
 import type { Leave, PlannedRequest } from "./plan.ts";
 import { Random } from "./random.ts";
+import { isEnded, SURFACE } from "./surfaces.ts";
 
 const WORDS = "count the silver bridges over the quiet river before the morning light returns".split(" ");
 /** Nothing in a run takes this long; a client that waits longer has found something. */
@@ -13,14 +14,9 @@ const PATIENCE_MS = 45_000;
 export function bodyOf(request: PlannedRequest): Record<string, unknown> {
   const words = Array.from({ length: request.words }, (_, n) => WORDS[(request.id + n) % WORDS.length]);
   const text = `${request.id}: ${words.join(" ")}${ideographs(request)}`;
-  const { files = false } = modelNamed(request.model);
-  return {
-    model: request.model,
-    messages: [{ role: "user", content: files ? [{ type: "text", text }, pdfOf(request)] : text }],
-    ...(request.maxTokens !== null && { max_tokens: request.maxTokens }),
-    ...(request.stream && { stream: true }),
-    ...(request.stream && request.includeUsage && { stream_options: { include_usage: true } }),
-  };
+  const body = SURFACE[request.surface].body(request, text);
+  if (modelNamed(request.model).files !== true) return body;
+  return { ...body, messages: [{ role: "user", content: [{ type: "text", text }, pdfOf(request)] }] };
 }
 
 /** Of one to three pages. */
@@ -78,12 +74,13 @@ export async function send(sending: Sending): Promise<Exchange> {
     door.abort();
   };
   const leaves = leave !== null && "afterMs" in leave ? setTimeout(goes, leave.afterMs) : undefined;
+  const { path, other } = SURFACE[request.surface];
   const patience = setTimeout(() => door.abort(), PATIENCE_MS);
   try {
-    const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+    const response = await fetch(`${gateway.url}${path}`, {
       method: "POST",
       headers: headersOf(sending),
-      body: JSON.stringify(kind === "misuse" ? { ...bodyOf(request), top_p: 0.5 } : bodyOf(request)),
+      body: JSON.stringify(kind === "misuse" ? { ...bodyOf(request), ...other } : bodyOf(request)),
       signal: door.signal,
       keepalive: false, // a pooled connection that died with a gateway would fail in the name of the next one
     });
@@ -116,11 +113,12 @@ async function read(
   leaveAt: number | null,
   goes: () => void,
 ): Promise<void> {
+  const { content } = SURFACE[exchange.request.surface];
   const decoder = new TextDecoder();
   let bytes = 0;
   for await (const part of response.body ?? []) {
     exchange.body += decoder.decode(part, { stream: true });
-    if (exchange.contentAtMs === null && hasContent(exchange.body)) exchange.contentAtMs = Date.now();
+    if (exchange.contentAtMs === null && content.test(exchange.body)) exchange.contentAtMs = Date.now();
     bytes += part.byteLength;
     if (leaveAt !== null && bytes >= leaveAt) {
       goes();
@@ -130,15 +128,8 @@ async function read(
   if (exchange.ending !== "left" && isWhole(exchange)) exchange.ending = "whole";
 }
 
-/** A connection that dies may look like an end: a stream is whole when its last event is `[DONE]` or an error. */
-function isWhole({ headers, body }: Exchange): boolean {
-  if (!(headers["content-type"] ?? "").startsWith("text/event-stream")) return parses(body);
-  const last = body.trimEnd().split("\n\n").at(-1) ?? "";
-  const data = last.slice(last.indexOf("data: "));
-  return data === "data: [DONE]" || data.startsWith('data: {"error":');
-}
-
-const hasContent = (body: string): boolean => /"content":"[^"]/.test(body);
+const isWhole = ({ headers, body, request }: Exchange): boolean =>
+  (headers["content-type"] ?? "").startsWith("text/event-stream") ? isEnded(body, request) : parses(body);
 
 function parses(text: string): boolean {
   try {

@@ -154,7 +154,7 @@ export const factsOf = (exchange: Exchange): Record<string, unknown> => ({
 
 /** `error.code` of an answer; null when it is none. */
 export function errorCode({ body }: Exchange): string | null {
-  return /"error":\{"message":"(?:[^"\\]|\\.)*"(?:[^{}]*?)"code":"([a-z_]+)"/.exec(body)?.[1] ?? null;
+  return /"error":\{(?:"(?:[^"\\]|\\.)*"|[^{}"])*?"code":"([a-z_]+)"/.exec(body)?.[1] ?? null;
 }
 
 export interface ReceivedReceipt {

@@ -120,6 +120,7 @@ const plannedOf = (id: number, model: string, ideographs: number): PlannedReques
   id,
   key: 0,
   model,
+  surface: "chat",
   stream: ideographs === 0 && id % 4 > 1,
   includeUsage: false,
   maxTokens: 16,

@@ -1,5 +1,5 @@
 // How much of what a plan holds. A full run mixes everything; a run against a mutant leans on what its bug breaks.
-import type { Chaos, StandIn, Traffic } from "./plan.ts";
+import type { Chaos, StandIn, SurfaceName, Traffic } from "./plan.ts";
 
 export interface Mix {
   /** Mean milliseconds between two steps of traffic. */
@@ -24,6 +24,8 @@ export interface Mix {
   longLocks: number;
   /** Share of pauses, and of kills, after which a gateway stays away for longer than its lease. */
   longAbsences: number;
+  /** Which surfaces its requests are sent on. */
+  surfaces: Record<SurfaceName, number>;
   /** Only these models; all when absent. */
   models?: readonly string[];
 }
@@ -49,6 +51,7 @@ export const EVERYTHING: Mix = {
   keyed: 0.6,
   streams: 0.55,
   leaving: 0.12,
+  surfaces: { chat: 50, messages: 18, responses: 18, completions: 8, embeddings: 6 },
   hostileGapMs: 6_000,
   rotGapMs: 12_000,
   chaosGapMs: 1_500,

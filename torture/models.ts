@@ -41,6 +41,8 @@ export interface Model {
   repriced?: boolean;
   /** Whether its releases price classes of tokens: at the rate of all tokens, so that sums stay easy. */
   classed?: boolean;
+  /** Whether it gives vectors, and no words. */
+  vectors?: boolean;
   /** Whether its requests carry a PDF. */
   files?: boolean;
 }
@@ -101,6 +103,7 @@ export const MODELS: readonly Model[] = [
     }),
     classed: true,
   },
+  { ...well("vectors", 0), vectors: true },
   { ...well("reads", 4), files: true },
   {
     ...well("reads-elsewhere", 2),
@@ -160,12 +163,14 @@ export const tellsAsItGoes = ({ name, routes, providers }: Model, called: string
 
 /** Research Mode has one model, and keys of its own. */
 export const RESEARCH = "research";
+/** The one that gives vectors. */
+export const VECTORS = "vectors";
 export const tierOf = (model: string): "standard" | "research" =>
   model === RESEARCH ? "research" : "standard";
 
 /** The manifests of a model, one per route. */
 export function manifestsOf(
-  { name, routes, providers, classed = false, files = false }: Model,
+  { name, routes, providers, classed = false, files = false, vectors = false }: Model,
   { version, nanoPerToken } = { version: 1, nanoPerToken: NANO_PER_TOKEN },
 ): ManifestInput[] {
   const rate = formatUsd(nanoUsd(nanoPerToken * 1_000_000n));
@@ -177,17 +182,16 @@ export function manifestsOf(
     version,
     tier: tierOf(name),
     context_window: 131_072,
-    max_output_tokens: 512,
-    default_output_tokens: 128,
+    ...(!vectors && { max_output_tokens: 512, default_output_tokens: 128 }),
     tokenizer: "o200k_base",
     priority: route + 1,
-    capabilities: { max_n: 1, files },
+    capabilities: vectors ? { embeddings: true } : { max_n: 1, files },
     ...(files && { file_tokens_max: 1000, file_pages_max: 3 }),
     pricing: {
       currency: "USD",
       input_per_million: rate,
-      cached_input_per_million: rate,
-      output_per_million: rate,
+      ...(!vectors && { cached_input_per_million: rate }),
+      output_per_million: vectors ? "0" : rate,
       request_minimum: "0.0001",
       ...(classed && classPrices(rate)),
     },

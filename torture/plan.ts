@@ -26,10 +26,14 @@ export type Period = "month" | "week" | "day";
 /** When a client leaves: after so many bytes of the body, or after so many milliseconds, whatever happened by then. */
 export type Leave = { afterBytes: number } | { afterMs: number } | null;
 
+/** What its clients speak, `/v1/chat/completions` or another of the gateway's shapes. */
+export type SurfaceName = "chat" | "messages" | "responses" | "completions" | "embeddings";
+
 export interface PlannedRequest {
   id: number;
   key: number;
   model: string;
+  surface: SurfaceName;
   stream: boolean;
   includeUsage: boolean;
   maxTokens: number | null;

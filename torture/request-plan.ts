@@ -1,6 +1,6 @@
 // The requests of a plan and the keys that they are sent with.
 import type { Mix } from "./mix.ts";
-import { MODELS, RESEARCH, tierOf } from "./models.ts";
+import { modelNamed, MODELS, RESEARCH, tierOf, VECTORS } from "./models.ts";
 import type { Leave, Period, PlannedCustomer, PlannedKey, PlannedRequest, StandIn } from "./plan.ts";
 import type { Random } from "./random.ts";
 
@@ -33,6 +33,10 @@ export class RequestPlanner {
   readonly keyed: PlannedRequest[] = [];
   private requests = 0;
   private readonly models: Record<string, number>;
+  /** Whether vectors may be asked for. */
+  private readonly vectors: boolean;
+  /** Draws surfaces, and nothing else. */
+  private readonly spoken: Random;
 
   constructor(
     private readonly random: Random,
@@ -41,19 +45,26 @@ export class RequestPlanner {
   ) {
     for (const { id, kind } of CUSTOMERS) for (let n = 0; n < KEYS_OF[kind]; n += 1) this.newKey(id);
     const chosen = MODELS.filter(
-      ({ name }) => tierOf(name) === "standard" && (mix.models?.includes(name) ?? true),
+      ({ name }) => tierOf(name) === "standard" && name !== VECTORS && (mix.models?.includes(name) ?? true),
     );
+    this.vectors = mix.models?.includes(VECTORS) ?? true;
+    this.spoken = random.fork("surfaces");
     this.models = Object.fromEntries(chosen.map(({ name, weight }) => [name, weight]));
   }
 
   request(key: PlannedKey, model?: string): PlannedRequest {
     const { random, mix } = this;
     const id = this.newId();
+    const drawn = model ?? (kindOf(key) === "research" ? RESEARCH : random.weighted(this.models));
+    const spoken = this.spoken.weighted(mix.surfaces);
+    const vectors = spoken === "embeddings" && model === undefined && drawn !== RESEARCH && this.vectors;
+    const streams = random.chance(mix.streams);
     const request: PlannedRequest = {
       id,
       key: key.id,
-      model: model ?? (kindOf(key) === "research" ? RESEARCH : random.weighted(this.models)),
-      stream: random.chance(mix.streams),
+      model: vectors ? VECTORS : drawn,
+      surface: vectors || (spoken !== "embeddings" && modelNamed(drawn).files !== true) ? spoken : "chat",
+      stream: streams && !vectors,
       includeUsage: random.chance(0.5),
       maxTokens: random.chance(0.8) ? random.between(4, 48) : null,
       words: random.between(1, 30),

@@ -114,6 +114,9 @@ function figuresOf({ plan, history, bill, rows }: Found): Record<string, number>
   return {
     "requests sent": exchanges.length,
     "answered whole": count(({ status, ending }) => status === 200 && ending === "whole"),
+    "of them on newer surfaces": count(
+      ({ status, ending, request }) => status === 200 && ending === "whole" && request.surface !== "chat",
+    ),
     "replayed or followed": count(({ headers }) => headers["idempotent-replayed"] === "true"),
     ...refusalsIn(exchanges),
     "clients that left": count(({ ending }) => ending === "left"),

@@ -3,6 +3,7 @@
 import { formatUsd, nanoUsd, usdJsonNumber } from "../../src/domain/money.ts";
 import { type Check, type Evidence, factsOf, receiptsIn, type Violation } from "../evidence.ts";
 import type { Exchange } from "../history.ts";
+import { endedWell, usedIn } from "../surfaces.ts";
 
 export const clientView: Check = (evidence) =>
   evidence.found.history.exchanges.flatMap((exchange) => [
@@ -28,15 +29,18 @@ function receipts({ rows }: Evidence, exchange: Exchange): Violation[] {
 
 /** A whole answer is a settled request. */
 function answered(evidence: Evidence, exchange: Exchange): Violation[] {
-  const { status, ending, body, headers } = exchange;
+  const { status, ending, body, headers, request } = exchange;
   if (status !== 200 || ending !== "whole") return [];
   const isStream = headers["content-type"]?.startsWith("text/event-stream") === true;
-  if (isStream && !body.endsWith("data: [DONE]\n\n")) return [];
+  if (isStream && !endedWell(body, request)) return [];
   const row = evidence.row(exchange);
-  if (row?.state === "settled") return [];
-  return [
-    { broken: "a client has a whole answer that was never settled", facts: { ...factsOf(exchange), row } },
-  ];
+  const facts = { ...factsOf(exchange), row };
+  if (row?.state !== "settled")
+    return [{ broken: "a client has a whole answer that was never settled", facts }];
+  const used = usedIn(body, request);
+  if (used === null || row.variance !== 0n) return [];
+  if (used[0] === row.promptTokens && used[1] === row.completionTokens) return [];
+  return [{ broken: "a surface tells another usage than was charged", facts: { ...facts, used } }];
 }
 
 /** How long before the death of its gateway content must have arrived to be known for certain (money.md §4). */

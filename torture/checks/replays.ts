@@ -1,6 +1,7 @@
 // Idempotency as callers see it: one key, one answer, the same bytes each time, and never another one after it.
 import { type Check, type Evidence, factsOf, type Violation } from "../evidence.ts";
 import { type Exchange, touches } from "../history.ts";
+import { isBroken, sentOf } from "../surfaces.ts";
 
 export const replays: Check = (evidence) => [
   ...[...evidence.claims.values()].flatMap((exchanges) => ofOneClaim(evidence, exchanges)),
@@ -10,7 +11,7 @@ export const replays: Check = (evidence) => [
 function ofOneClaim(evidence: Evidence, exchanges: Exchange[]): Violation[] {
   const answers = exchanges.filter(({ status }) => status === 200);
   const whole = answers.filter(
-    ({ ending, after, body }) => ending === "whole" && after === null && !isBroken(body),
+    ({ ending, after, body, request }) => ending === "whole" && after === null && !isBroken(body, request),
   );
   const [first] = whole;
   const wrong = (broken: string, exchange: Exchange): Violation => ({
@@ -45,31 +46,25 @@ function brokenAlike(
     ({ headers }) => headers["x-request-id"],
   );
   return [...byRequest.values()].flatMap((exchanges) => {
-    const isWhole = ({ ending, body }: Exchange): boolean => ending === "whole" && !isLost(body);
+    const isWhole = (one: Exchange): boolean => one.ending === "whole" && !isLost(one);
     const ended = exchanges.find(isWhole);
     if (ended === undefined) return [];
     return exchanges
-      .filter((exchange) =>
-        isWhole(exchange) ? exchange.body !== ended.body : !isWayTo(sentOf(exchange.body), ended.body),
-      )
+      .filter((exchange) => (isWhole(exchange) ? exchange.body !== ended.body : !isWayTo(exchange, ended)))
       .map((exchange) => wrong("a replay of a broken stream differs from what was sent first", exchange));
   });
 }
 
 /** Whether a cut stream and what was kept of it agree as far as both go; what was kept ends with an error event. */
-function isWayTo(cut: string, kept: string): boolean {
-  const before = sentOf(kept);
+function isWayTo({ body, request }: Exchange, { body: kept }: Exchange): boolean {
+  const cut = sentOf(body, request);
+  const before = sentOf(kept, request);
   return cut.startsWith(before) || kept.startsWith(cut) || before.startsWith(cut);
 }
 
-/** What came before the error event; everything when there is none. */
-function sentOf(body: string): string {
-  return isBroken(body) ? body.slice(0, body.lastIndexOf("\n\n", body.indexOf('data: {"error":')) + 2) : body;
-}
-
 /** Ends as the stream of a dead gateway does for one who followed it, wherever that one had got to. */
-const isLost = (body: string): boolean =>
-  isBroken(body) && body.includes("was lost in the middle of the answer");
+const isLost = ({ body, request }: Exchange): boolean =>
+  isBroken(body, request) && body.includes("was lost in the middle of the answer");
 
 /** Same request, same bytes, as far as they were received; from the event on after which the client asked. */
 function agrees(answer: Exchange, first: Exchange): boolean {
@@ -88,9 +83,6 @@ const misuses = (evidence: Evidence): Violation[] =>
       broken: "another body under a taken key was not refused",
       facts: factsOf(exchange),
     }));
-
-const isBroken = (body: string): boolean =>
-  body.includes('\ndata: {"error":') || body.startsWith('data: {"error":');
 
 /** No connection, a gateway that is stopping, or a key that was revoked, paused or over. */
 function mayBeRefused(evidence: Evidence, exchange: Exchange): boolean {

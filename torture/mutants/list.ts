@@ -56,6 +56,32 @@ export const MUTANTS: readonly Mutant[] = [
     seconds: 6,
   },
   {
+    name: "messages-count-twice",
+    bug: "a message's usage counts what was read from a cache twice, beside a right charge",
+    edits: [
+      {
+        file: "src/gateway/formats/messages/message-usage.ts",
+        find: "input_tokens: Math.max(0, promptTokens - read - written),",
+        replace: "input_tokens: promptTokens,",
+      },
+    ],
+    mix: mixes.messages,
+    seconds: 4,
+  },
+  {
+    name: "messages-unrecognized",
+    bug: "a stream of Messages whose gateway died is ended in the words of no surface",
+    edits: [
+      {
+        file: "src/gateway/formats/messages/messages.ts",
+        find: "/^id: 1\\nevent: (?:message_start|error)\\n/.test(sent)",
+        replace: 'sent.startsWith("data: ")',
+      },
+    ],
+    mix: mixes.cutsElsewhere,
+    seconds: 8,
+  },
+  {
     name: "pauses-unseen",
     bug: "a pause is written, and nobody looks at it",
     edits: [

@@ -12,6 +12,7 @@ const quiet: Mix = {
   rotGapMs: null,
   chaosGapMs: null,
   leaving: 0,
+  surfaces: { chat: 1, messages: 0, responses: 0, completions: 0, embeddings: 0 },
   models: ["steady", "slow"],
 };
 
@@ -110,4 +111,18 @@ export const locks: Mix = {
   chaosGapMs: 3_000,
   chaos: { ...NO_CHAOS, lock_store: 1 },
   longLocks: 1,
+};
+
+/** Messages, with classes of tokens that only their own usage tells apart. */
+export const messages: Mix = {
+  ...quiet,
+  traffic: { ...NO_TRAFFIC, send: 10 },
+  surfaces: { chat: 0, messages: 1, responses: 0, completions: 0, embeddings: 0 },
+  models: ["classed", "claude-classed"],
+};
+
+/** Streams of Messages and of Responses, and gateways that die in the middle of them. */
+export const cutsElsewhere: Mix = {
+  ...cuts,
+  surfaces: { chat: 0, messages: 1, responses: 1, completions: 0, embeddings: 0 },
 };
