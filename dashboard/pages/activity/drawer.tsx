@@ -18,6 +18,7 @@ import { Refused } from "./drawer-refusal.tsx";
 import { Idempotency, Raw, Route } from "./drawer-record.tsx";
 import { LedgerPart } from "./ledger-part.tsx";
 import { Attempts, Timeline } from "./drawer-timeline.tsx";
+import { path } from "../../path-builder.ts";
 import { activityTexts as words } from "./texts.ts";
 import { Refund } from "./refund.tsx";
 
@@ -77,7 +78,7 @@ function Detail({ org, request }: { org: string; request: string }) {
     <Loaded query={detail}>
       {(found) => (
         <Stack gap="lg">
-          <Headline of={found} />
+          <Headline org={org} of={found} />
           <SendAgain of={found.row} />
           {found.row.code !== null && <Refused of={found} org={org} />}
           <Refund of={found.row} />
@@ -98,7 +99,17 @@ function Detail({ org, request }: { org: string; request: string }) {
   );
 }
 
-const Headline = ({ of: { row, sentence, advice } }: { of: RequestDetail }) => (
+/** To its page; of several keys there is none. */
+const KeyOf = ({ org, of }: { org: string; of: RequestDetail["row"]["key"] }) =>
+  of.id === "" ? (
+    of.name
+  ) : (
+    <Link to={path.key(org, of.id)} underline="always">
+      {of.name}
+    </Link>
+  );
+
+const Headline = ({ org, of: { row, sentence, advice } }: { org: string; of: RequestDetail }) => (
   <Stack gap="xs">
     <Group gap="xs">
       <StateBadge state={row.state} word={activityStateNames[row.state]} />
@@ -117,7 +128,7 @@ const Headline = ({ of: { row, sentence, advice } }: { of: RequestDetail }) => (
     )}
     <Text size="sm" className="name">
       {row.model ?? (row.requests === 1 ? words.noModel : words.severalModels)} ·{" "}
-      {row.surface ?? words.severalSurfaces} · {row.key.name} · <Time at={row.at} />
+      {row.surface ?? words.severalSurfaces} · <KeyOf org={org} of={row.key} /> · <Time at={row.at} />
     </Text>
     <Copyable text={row.id} />
     {row.replay_of !== null && (

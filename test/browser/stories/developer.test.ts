@@ -91,6 +91,8 @@ describe.each(STORES)("on %s", (store) => {
     await row.getByRole("link").first().click();
     const drawer = dora.page.getByRole("dialog");
     await drawer.getByText(reply.json.gateway.request_id, { exact: true }).waitFor();
+    const ofKey = drawer.getByRole("link", { name: NAME, exact: true });
+    expect(await ofKey.getAttribute("href")).toBe(path.key(org, customer.keyId));
     const cost = drawer.getByRole("region", { name: activity.cost });
     const at = async (label: string | RegExp): Promise<bigint> => amountOf(await amountAt(cost, label));
     const sum = (await at(/^Input:/)) + (await at(/^Output:/));
