@@ -6,6 +6,7 @@ import {
   Drawer,
   type MantineColorsTuple,
   Modal,
+  Select,
 } from "@mantine/core";
 
 /** As delivered these reach 2.5–4.3 : 1 on white; shades 6–9 are replaced by one that reaches 4.5. */
@@ -32,6 +33,8 @@ export const theme = createTheme({
     orange: readable("orange", "#a33c0b"),
   },
   components: {
+    // One sign at its end: both would stand on what a chip says.
+    Select: Select.extend({ defaultProps: { clearSectionMode: "clear" } }),
     Modal: Modal.extend({
       defaultProps: {
         closeButtonProps: { "aria-label": "Close" },

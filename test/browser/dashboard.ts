@@ -173,7 +173,8 @@ export class Visitor {
   /** A heading is there, and no skeleton any more. */
   async settled(): Promise<void> {
     await this.page.getByRole("heading", { level: 1 }).first().waitFor();
-    const loading = this.page.getByRole("status", { name: stateTexts.loading });
+    // What a page hides until it has arrived loads, too.
+    const loading = this.page.getByRole("status", { name: stateTexts.loading, includeHidden: true });
     while ((await loading.count()) > 0) await this.page.waitForTimeout(20);
   }
 

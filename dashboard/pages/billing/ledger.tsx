@@ -1,10 +1,12 @@
 // The ledger with its running balance: every entry that changed what the organization owns, by month and kind, as CSV.
-import { Checkbox, Group, Select } from "@mantine/core";
+import { Select } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { moreOf, readPages } from "../../api/read.ts";
 import { type Row, addressOf } from "../../api/routes.ts";
+import { Choice, FITTING } from "../../components/choice.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { ExactMoney, Time } from "../../components/figures.tsx";
+import { chipOf, FilterRow } from "../../components/filters.tsx";
 import { ButtonLink, Link } from "../../components/link.tsx";
 import { Section } from "../../components/page.tsx";
 import { Loaded } from "../../components/states.tsx";
@@ -30,9 +32,10 @@ const KINDS = [
   "chargeback_debt",
   "debt_paid",
 ] as const;
+const HELD_ROWS = ["false", "true"] as const;
 const SHAPE = {
   entry: text(),
-  holds: oneOf(["false", "true"], "false"),
+  holds: oneOf(HELD_ROWS, "false"),
   kind: oneOf(["", ...KINDS], ""),
   month: text(),
 };
@@ -55,34 +58,36 @@ export function Ledger({ org }: { org: string }) {
         </ButtonLink>
       }
     >
-      <Group gap="sm" align="flex-end">
+      <FilterRow>
         <Select
           label={words.month}
-          w={190}
           clearable
-          placeholder={words.allMonths}
+          comboboxProps={FITTING}
+          {...chipOf(month !== "")}
+          placeholder={words.all}
           clearButtonProps={{ "aria-label": tableTexts.clear }}
           data={lastMonths(MONTHS_OFFERED).map((value) => ({ value, label: formatMonth(value) }))}
           value={month === "" ? null : month}
           onChange={(value) => setFilters({ month: value ?? "" })}
         />
-        <Select
+        <Choice
           label={words.kind}
-          w={190}
-          clearable
-          placeholder={words.allKinds}
-          clearButtonProps={{ "aria-label": tableTexts.clear }}
-          data={KINDS.map((value) => ({ value, label: words.kinds[value] }))}
-          value={kind === "" ? null : kind}
-          onChange={(value) => setFilters({ kind: SHAPE.kind(value ?? "") })}
+          value={kind}
+          of={SHAPE.kind}
+          set={(chosen) => setFilters({ kind: chosen })}
+          data={[
+            { value: "", label: words.all },
+            ...KINDS.map((value) => ({ value, label: words.kinds[value] })),
+          ]}
         />
-        <Checkbox
-          label={words.showHolds}
-          pb={8}
-          checked={holds === "true"}
-          onChange={(event) => setFilters({ holds: event.currentTarget.checked ? "true" : "false" })}
+        <Choice
+          label={words.heldRows}
+          value={holds}
+          of={SHAPE.holds}
+          set={(chosen) => setFilters({ holds: chosen })}
+          data={HELD_ROWS.map((value) => ({ value, label: words.heldRowsShown[value] }))}
         />
-      </Group>
+      </FilterRow>
       <Loaded query={ledger}>
         {(rows) => (
           <DataTable

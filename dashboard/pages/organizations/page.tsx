@@ -5,6 +5,7 @@ import { useState } from "react";
 import { moreOf, readPages } from "../../api/read.ts";
 import type { Row } from "../../api/routes.ts";
 import { DataTable } from "../../components/data-table.tsx";
+import { FilterRow } from "../../components/filters.tsx";
 import { Icon } from "../../components/icon.tsx";
 import { LinkDialog, type ShownLink } from "../../components/link-dialog.tsx";
 import { Page } from "../../components/page.tsx";
@@ -34,12 +35,13 @@ export function OrganizationsPage() {
   );
   return (
     <Page title={operatorPageNames.organizations} lead={words.lead} actions={create}>
-      <SearchField
-        label={words.search}
-        maw={360}
-        value={search}
-        onSearch={(search) => setFilters({ search }, { typed: true })}
-      />
+      <FilterRow>
+        <SearchField
+          label={words.search}
+          value={search}
+          onSearch={(search) => setFilters({ search }, { typed: true })}
+        />
+      </FilterRow>
       <Loaded query={organizations}>
         {(rows) =>
           rows.length === 0 && search === "" ? (

@@ -1,7 +1,9 @@
 // Money in and out of every organization: the ledger's transactions, what was ordered, what payment services told.
-import { Button, Group, SegmentedControl } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { useState } from "react";
 import { addressOf } from "../../../api/routes.ts";
+import { Choice } from "../../../components/choice.tsx";
+import { FilterRow } from "../../../components/filters.tsx";
 import { Icon } from "../../../components/icon.tsx";
 import { ButtonLink } from "../../../components/link.tsx";
 import { OrganizationSelect } from "../../../components/organization-select.tsx";
@@ -53,20 +55,22 @@ export function CreditsPage() {
         </>
       }
     >
-      <Group gap="sm" align="flex-end">
+      <FilterRow>
+        <Choice
+          label={words.show}
+          value={show}
+          of={SHAPE.show}
+          set={(chosen) => setFilters({ show: chosen })}
+          data={SHOWN.map((value) => ({ value, label: words.shown[value] }))}
+          kept
+        />
         <OrganizationSelect
           label={words.org}
           placeholder={words.allOrgs}
           value={org}
           onChange={(next) => setFilters({ org: next })}
         />
-        <SegmentedControl
-          aria-label={words.show}
-          value={show}
-          onChange={(value) => setFilters({ show: SHAPE.show(value) })}
-          data={SHOWN.map((value) => ({ value, label: words.shown[value] }))}
-        />
-      </Group>
+      </FilterRow>
       <List org={org} grant={grant} />
       {act === "grant" && <GrantDialog onClose={close} />}
       {act === "refund" && <RefundDialog onClose={close} />}

@@ -46,11 +46,11 @@ const COLUMNS: Column<Credit>[] = [
   {
     title: words.columns.org,
     always: true,
-    cell: ({ org_name, at, kind }) => (
+    cell: ({ org_name, kind }) => (
       <Stack gap={0}>
         <span className="name">{org_name}</span>
         <Text size="xs" c="dimmed" hiddenFrom="sm">
-          {words.kinds[kind]}, <Time at={at} />
+          {words.kinds[kind]}
         </Text>
       </Stack>
     ),
