@@ -185,6 +185,8 @@ test("an operator finds requests of whichever organization, with what is asked f
   await page.waitForURL(/state=refused/);
   await count(rows, refused.length);
   const [found] = refused;
+  // Whose it is has a column of its own here; on a phone it stands below the time.
+  expect(await rows.first().locator("td").first().innerText()).not.toContain(found?.org.name ?? "");
   await rows.first().getByRole("link").first().click();
   await page.waitForURL(`**/operator/requests?**req=${found?.id}`);
   const drawer = page.getByRole("dialog", { name: activityTexts.request });

@@ -95,9 +95,11 @@ const withOwner = (column: Column<FoundRow>): Column<FoundRow> => ({
   cell: (row) => (
     <>
       {column.cell(row)}
-      <Text size="xs" className="name narrow-only" title={row.org.name}>
-        {row.org.name}
-      </Text>
+      <div className="narrow-only">
+        <Text size="xs" className="name" title={row.org.name}>
+          {row.org.name}
+        </Text>
+      </div>
     </>
   ),
 });
