@@ -170,11 +170,13 @@ export class Visitor {
     await this.settled();
   }
 
-  /** A heading is there, and no skeleton any more. */
+  /** A heading is there, no skeleton any more, and nothing that is hidden until the page has arrived. */
   async settled(): Promise<void> {
     await this.page.getByRole("heading", { level: 1 }).first().waitFor();
     // What a page hides until it has arrived loads, too.
-    const loading = this.page.getByRole("status", { name: stateTexts.loading, includeHidden: true });
+    const loading = this.page
+      .getByRole("status", { name: stateTexts.loading, includeHidden: true })
+      .or(this.page.locator("[data-arriving]"));
     while ((await loading.count()) > 0) await this.page.waitForTimeout(20);
   }
 
