@@ -41,6 +41,7 @@ test("the addresses stay as they are", () => {
       "/operator/organizations",
       "/operator/home",
       "/operator/organizations",
+      "/operator/requests",
       "/operator/credits",
       "/operator/routes",
       "/operator/entitlements",

@@ -32,8 +32,11 @@ test("words stand in texts, not among the elements", () => {
 });
 
 describe("a page has its words beside it", () => {
-  /** The log of one organization and of all: one table, one set of words. */
-  const SHARED = new Map([["dashboard/pages/operator/audit", "dashboard/pages/audit"]]);
+  /** The log, and the requests, of one organization and of all: one table, one set of words. */
+  const SHARED = new Map([
+    ["dashboard/pages/operator/audit", "dashboard/pages/audit"],
+    ["dashboard/pages/operator/requests", "dashboard/pages/activity"],
+  ]);
   test.each(sources.filter(({ path }) => path.startsWith("dashboard/pages/")))("$path", ({ path, text }) => {
     const room = dirname(path);
     const taken = [...text.matchAll(/from "(\.[^"]+\/texts\.ts)"/g)].map(([, target = ""]) =>
