@@ -27,6 +27,8 @@ const NAMED = "A record in the store is damaged: ";
 const HIDING = ["api_key", "org_balance", "organization", "request"];
 /** So many columns of a request at a time, each in a row of its own, all of which are asked for. */
 const ROWS = 10;
+/** Questions on their way together. */
+const AT_ONCE = 4;
 const roundOf = ({ table, nth }: Damage): string => {
   if (!HIDING.includes(table)) return `${nth}`;
   return `${table} ${table === "request" ? Math.floor(nth / ROWS) : nth}`;
@@ -230,17 +232,22 @@ describe.each(STORES)("on %s", (store) => {
     const asked = touched.flatMap((one, nth) =>
       nth === 0 ? walk(one) : walk(one).filter(({ target }) => OF_ONE_REQUEST.test(target)),
     );
-    for (const { target, ask } of asked) {
-      const answer = await ask();
-      const text = await answer.text().catch((error: unknown) => `cut: ${String(error)}`);
-      const ofAnother = target.endsWith("of another");
-      const isRead = !text.startsWith("cut: ") && (!isJson(answer) || parses(text));
-      if (isRead && (ofAnother ? answer.ok : answer.status < 500)) continue;
-      const isNamed = text.includes(NAMED);
-      if (!ofAnother && OF_ONE_RECORD.test(target) && isNamed) continue;
-      found.push(`${target}: ${answer.status} ${text.slice(0, 300)}`);
-    }
+    const left = asked.values();
+    const visit = async (): Promise<void> => {
+      for (const { target, ask } of left) found.push(...(await failuresOf(target, await ask())));
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, visit));
     return found;
+  }
+
+  async function failuresOf(target: string, answer: Response): Promise<string[]> {
+    const text = await answer.text().catch((error: unknown) => `cut: ${String(error)}`);
+    const ofAnother = target.endsWith("of another");
+    const isRead = !text.startsWith("cut: ") && (!isJson(answer) || parses(text));
+    if (isRead && (ofAnother ? answer.ok : answer.status < 500)) return [];
+    const isNamed = text.includes(NAMED);
+    if (!ofAnother && OF_ONE_RECORD.test(target) && isNamed) return [];
+    return [`${target}: ${answer.status} ${text.slice(0, 300)}`];
   }
 
   /** A retry is answered from what is kept, or refused: it never runs a second time. */
