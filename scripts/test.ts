@@ -44,6 +44,7 @@ const WAITING = new Set([
   "./test/faults/provider.test.ts",
   "./test/faults/unsettled.test.ts",
   "./test/faults/uploads.test.ts",
+  "./test/ledger/postgres-faults.test.ts",
   "./test/ledger/quarantine.test.ts",
   "./test/ledger/sqlite.test.ts",
   "./test/payments/auto-top-up.test.ts",
