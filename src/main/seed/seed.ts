@@ -267,6 +267,7 @@ async function playAll(
     }
   }
   await until(on, span.toMs);
+  on.clock.moveTo(span.toMs); // or what ends after the last request would end never
   progress(planned.length, planned.length);
 }
 
