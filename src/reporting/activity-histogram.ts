@@ -1,5 +1,5 @@
 // How many requests of which state came when: the rows of the activity page, counted by hours or days.
-import { type RawBuilder, sql as fragment } from "kysely";
+import { sql as fragment } from "kysely";
 import type * as spendShapes from "../api/shapes/spend.ts";
 import { ACTIVITY_STATES } from "../domain/activity-states.ts";
 import type { z } from "zod";
@@ -9,7 +9,7 @@ import type { Clock } from "../lib/clock.ts";
 import { exact, exactTotal, from, rowsOf } from "../store/query.ts";
 import type { Sql } from "../store/sql.ts";
 import { asksRequestLog, asksRequests, type Filter, ofRequestLog, ofRequests } from "./activity-filter.ts";
-import { type Buckets, bucketsOf, startsOf } from "./usage-buckets.ts";
+import { bucketOf, type Buckets, bucketsOf, printBuckets, startsOf } from "./usage-buckets.ts";
 
 type Histogram = z.output<typeof spendShapes.activityHistogram>;
 
@@ -41,10 +41,7 @@ export async function activityHistogram(
     if (ofState !== undefined) ofState[bucket] = (ofState[bucket] ?? 0) + Number(row.requests);
   }
   return {
-    from: printTime(buckets.fromMs),
-    to: printTime(buckets.toMs),
-    bucket: buckets.unit,
-    running_bucket: buckets.runningMs === null ? null : printTime(buckets.runningMs),
+    ...printBuckets(buckets),
     at: at.map(printTime),
     states: ACTIVITY_STATES.map((state) => ({ state, counts: counts.get(state) ?? [] })),
   };
@@ -66,7 +63,7 @@ function ofLedger(sql: Sql, { filter, buckets }: Counted): Promise<Count[]> {
     .selectFrom("request")
     .where(ofRequests(sql, filter))
     .select([
-      bucketOf("admitted_at", buckets).as("bucket"),
+      bucketOf("admitted_at", buckets.fromMs, buckets.bucketMs).as("bucket"),
       fragment<string>`CASE WHEN state = 'settled' THEN CASE WHEN finish_reason IS NULL THEN 'cut_short' ELSE 'settled' END
         WHEN state <> 'released' THEN 'running'
         WHEN error_code = ${OWNER_LOST} THEN 'outcome_unknown' ELSE 'released' END`.as("state"),
@@ -85,7 +82,11 @@ async function ofRefusals(sql: Sql, { filter, buckets }: Counted): Promise<Count
   const counted = from
     .selectFrom("journal")
     .where(ofRequestLog(filter))
-    .select([bucketOf("at", buckets).as("bucket"), "kind as state", "requests as one"])
+    .select([
+      bucketOf("at", buckets.fromMs, buckets.bucketMs).as("bucket"),
+      "kind as state",
+      "requests as one",
+    ])
     .as("counted");
   const rows = await rowsOf(
     sql,
@@ -96,7 +97,3 @@ async function ofRefusals(sql: Sql, { filter, buckets }: Counted): Promise<Count
   );
   return rows.map((row) => ({ ...row, requests: exact(row.requests) }));
 }
-
-/** Whole numbers: the quotient is cut, in both stores. */
-const bucketOf = (column: "admitted_at" | "at", { fromMs, bucketMs }: Buckets): RawBuilder<bigint> =>
-  fragment<bigint>`(${fragment.ref(column)} - ${fragment.lit(fromMs)}) / ${fragment.lit(bucketMs)}`;

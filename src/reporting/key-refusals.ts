@@ -1,16 +1,14 @@
 // What one key was refused, over time by code, and by cause with what mends it. Read of the request log, whose rows are bounded
 // however often a key is refused (decision 17): a row beyond the quota counts many.
 import type { z } from "zod";
-import { sql as fragment } from "kysely";
 import type * as shapes from "../api/shapes/refusal-causes.ts";
 import { printTime } from "../domain/print.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { exact, exactTotal, from, rowsOf } from "../store/query.ts";
+import { exact, exactTotal, rowsOf } from "../store/query.ts";
 import type { Sql } from "../store/sql.ts";
-import { type CausesPorts, refusalCauses } from "./refusal-causes.ts";
-import { sinceRequest } from "./request-time.ts";
-import { type Buckets, bucketsOf, startsOf } from "./usage-buckets.ts";
+import { type CausesPorts, refusalCauses, refusedIn } from "./refusal-causes.ts";
+import { bucketOf, type Buckets, bucketsOf, printBuckets, startsOf } from "./usage-buckets.ts";
 import type { Window } from "./windows.ts";
 
 type KeyRefusals = z.output<typeof shapes.keyRefusals>;
@@ -32,10 +30,7 @@ export async function refusalsOfKey(
   const { window, buckets } = bucketsOf(asked, on.clock.nowMs());
   const paid = (await on.ledger.balance(org))?.paidWorkspace ?? false;
   return {
-    from: printTime(buckets.fromMs),
-    to: printTime(buckets.toMs),
-    bucket: buckets.unit,
-    running_bucket: buckets.runningMs === null ? null : printTime(buckets.runningMs),
+    ...printBuckets(buckets),
     at: startsOf(buckets).map(printTime),
     codes: await codesOf(on.sql, { org, key, window, buckets }),
     ...(await refusalCauses(on, org, { window, paid, key })),
@@ -52,15 +47,8 @@ interface Counted {
 type Code = KeyRefusals["codes"][number];
 
 async function codesOf(sql: Sql, { org, key, window, buckets }: Counted): Promise<Code[]> {
-  const { fromMs, bucketMs } = buckets;
-  const bucket = fragment<bigint>`(${fragment.ref("at")} - ${fragment.lit(fromMs)}) / ${fragment.lit(bucketMs)}`;
-  const query = from
-    .selectFrom("journal")
-    .where("org_id", "=", org)
-    .where("request_id", ">=", sinceRequest(window.fromMs))
-    .where("request_id", "<", sinceRequest(window.toMs + 1))
-    .where("key_id", "=", key)
-    .where("kind", "=", "refused")
+  const bucket = bucketOf("at", buckets.fromMs, buckets.bucketMs);
+  const query = refusedIn(org, window, key)
     .groupBy(["code", bucket])
     .select((eb) => ["code", bucket.as("bucket"), exactTotal(eb.ref("requests")).as("counted")]);
   const length = startsOf(buckets).length;

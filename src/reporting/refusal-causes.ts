@@ -34,22 +34,26 @@ interface Wanted {
   key?: string;
 }
 
-/** The most frequent first. */
-export async function refusalCauses(
-  on: CausesPorts,
-  organizationId: string,
-  { window: { fromMs, toMs }, paid, key }: Wanted,
-): Promise<Refusals> {
-  const only = (codes: readonly string[], column: "model" | "key_id") =>
-    fragment<string | null>`CASE WHEN code IN (${fragment.join(codes)}) THEN ${fragment.ref(column)} END`;
-  const turnedAway = from
+/** What the request log has of refusals in a window, of all keys or of one. */
+export const refusedIn = (organizationId: string, { fromMs, toMs }: Window, key: string | undefined) =>
+  from
     .selectFrom("journal")
     .where("org_id", "=", organizationId)
     .where("request_id", ">=", sinceRequest(fromMs))
     .where("request_id", "<", sinceRequest(toMs + 1))
     .where("kind", "=", "refused")
+    .$if(key !== undefined, (refused) => refused.where("key_id", "=", key ?? ""));
+
+/** The most frequent first. */
+export async function refusalCauses(
+  on: CausesPorts,
+  organizationId: string,
+  { window, paid, key }: Wanted,
+): Promise<Refusals> {
+  const only = (codes: readonly string[], column: "model" | "key_id") =>
+    fragment<string | null>`CASE WHEN code IN (${fragment.join(codes)}) THEN ${fragment.ref(column)} END`;
+  const turnedAway = refusedIn(organizationId, window, key)
     .where("code", "is not", null)
-    .$if(key !== undefined, (refused) => refused.where("key_id", "=", key ?? ""))
     .select((eb) => [
       eb.ref("code").$notNull().as("code"),
       only(ABOUT_MODEL, "model").as("about_model"),

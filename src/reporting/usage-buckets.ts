@@ -1,4 +1,6 @@
 // Windows cut into buckets: whole hours up to a week, whole days beyond, UTC; at most 400, the newest.
+import { type RawBuilder, sql as fragment } from "kysely";
+import { printTime, printTimeOrNull } from "../domain/print.ts";
 import { type Asked, dayOf, type Window, windowOf } from "./windows.ts";
 
 const HOUR_MS = 3_600_000;
@@ -36,3 +38,19 @@ export function bucketsOf(asked: Asked, nowMs: number): { window: Window; bucket
 
 export const startsOf = ({ fromMs, toMs, bucketMs }: Buckets): number[] =>
   Array.from({ length: Math.ceil((toMs - fromMs) / bucketMs) }, (_, i) => fromMs + i * bucketMs);
+
+/** The number of a row's bucket. Whole numbers: the quotient is cut, in both stores. */
+export const bucketOf = (
+  column: "hour" | "admitted_at" | "at",
+  from: number,
+  size: number,
+): RawBuilder<bigint> =>
+  fragment<bigint>`(${fragment.ref(column)} - ${fragment.lit(from)}) / ${fragment.lit(size)}`;
+
+/** As every chart over time is told of them (`buckets` in `api/shapes/fields.ts`). */
+export const printBuckets = ({ fromMs, toMs, unit, runningMs }: Buckets) => ({
+  from: printTime(fromMs),
+  to: printTime(toMs),
+  bucket: unit,
+  running_bucket: printTimeOrNull(runningMs),
+});

@@ -4,7 +4,7 @@ import type * as spendShapes from "../api/shapes/spend.ts";
 import type { z } from "zod";
 import { formatUsd, nanoUsd } from "../domain/money.ts";
 import type { Clock } from "../lib/clock.ts";
-import { type RawBuilder, sql as fragment } from "kysely";
+import { sql as fragment } from "kysely";
 import { exact, exactTotal, from, rowsOf, when } from "../store/query.ts";
 import type { Sql } from "../store/sql.ts";
 import { WRITTEN_TOKENS } from "../store/written-tokens.ts";
@@ -13,7 +13,7 @@ import { hoursUsed } from "./hours-used.ts";
 import { sinceRequest } from "./request-time.ts";
 import type { Group, Sums, UsageCell } from "./usage-cell.ts";
 import { type GroupNames, type GroupsPorts, namesOf as groupNames } from "./usage-groups.ts";
-import { bucketsOf, startsOf } from "./usage-buckets.ts";
+import { bucketOf, bucketsOf, printBuckets, startsOf } from "./usage-buckets.ts";
 
 export type UsageQuery = z.output<typeof spendShapes.usageQuery>;
 type Usage = z.output<typeof spendShapes.usage>;
@@ -52,10 +52,7 @@ export async function usageOf(on: UsagePorts, organizationId: string, query: Usa
     names.flatMap((one, i) => one?.label(place[i] ?? null) ?? []).join(" · ") || "Total";
   return {
     org: organizationId,
-    from: printTime(fromMs),
-    to: printTime(toMs),
-    bucket: buckets.unit,
-    running_bucket: buckets.runningMs === null ? null : printTime(buckets.runningMs),
+    ...printBuckets(buckets),
     group_by: group,
     then_by: second,
     total: printed(total),
@@ -123,10 +120,6 @@ const cellsOf = (sql: Sql, asked: Asked): Promise<UsageCell[]> =>
   [asked.query.group_by, asked.query.then_by].some((group) => group === "provider" || group === "region")
     ? fromRequests(sql, asked)
     : fromRollUps(sql, asked);
-
-/** Whole numbers: the quotient is cut, in both stores. */
-const bucketOf = (column: "hour" | "admitted_at", from: number, size: number): RawBuilder<bigint> =>
-  fragment<bigint>`(${fragment.ref(column)} - ${fragment.lit(from)}) / ${fragment.lit(size)}`;
 
 async function fromRollUps(sql: Sql, asked: Asked): Promise<UsageCell[]> {
   const bucket = bucketOf("hour", asked.fromMs / HOUR_MS, asked.bucketMs / HOUR_MS);

@@ -57,6 +57,15 @@ export const window = {
   from: timeInput.optional(),
   to: timeInput.optional(),
 };
+/** A window as it was cut for a chart. */
+export const buckets = {
+  /** Whole buckets: `from` is rounded down, `to` up. */
+  from: time,
+  to: time,
+  bucket: z.enum(["hour", "day"]),
+  /** Start of the bucket that still runs, if it is in the window. */
+  running_bucket: time.nullable(),
+};
 /** A person as others of the organization see them; null name for one who left. */
 export const personRef = z.object({ id: z.string(), name: z.string().nullable() });
 export const done = z.object({ done: z.literal(true) });

@@ -1,6 +1,6 @@
 // Why requests were turned away: causes with what mends them, and those of one key over time.
 import { z } from "zod";
-import { count, id, time, window } from "./fields.ts";
+import { buckets, count, id, time, window } from "./fields.ts";
 
 export const refusalCause = z.object({
   code: z.string(),
@@ -20,12 +20,7 @@ export const refusalCause = z.object({
 export const keyRefusalsQuery = z.strictObject({ org: id, key: id, ...window });
 /** Those that were counted together with other keys' are of no key. */
 export const keyRefusals = z.object({
-  /** Whole buckets: `from` is rounded down, `to` up. */
-  from: time,
-  to: time,
-  bucket: z.enum(["hour", "day"]),
-  /** Start of the bucket that still runs, if it is in the window. */
-  running_bucket: time.nullable(),
+  ...buckets,
   /** At most 400 starts of buckets, UTC. */
   at: z.array(time),
   /** All that were turned away. */

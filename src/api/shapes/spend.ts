@@ -10,7 +10,7 @@ import { asked, refusalDetails, requestSchema } from "./requests.ts";
 import { receiptSchema } from "../../domain/receipt.ts";
 import { refusalCause } from "./refusal-causes.ts";
 import { orgQuery } from "./record-inputs.ts";
-import { count, line, listOf, milliseconds, page, tier, time, usd, window } from "./fields.ts";
+import { buckets, count, line, listOf, milliseconds, page, tier, time, usd, window } from "./fields.ts";
 
 // ── Overview ────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -127,12 +127,7 @@ const figures = {
 };
 export const usage = z.object({
   org: z.string(),
-  /** Whole buckets: `from` is rounded down, `to` up. */
-  from: time,
-  to: time,
-  bucket: z.enum(["hour", "day"]),
-  /** Start of the bucket that still runs, if it is in the window. */
-  running_bucket: time.nullable(),
+  ...buckets,
   group_by: usageGroup.nullable(),
   then_by: usageGroup.nullable(),
   total: z.object(figures),
@@ -211,12 +206,7 @@ export const activityList = listOf(activityRow);
 export const histogramQuery = activityQuery.omit({ cursor: true, limit: true, find: true });
 /** The rows of the same filter, counted. */
 export const activityHistogram = z.object({
-  /** Whole buckets: `from` is rounded down, `to` up. */
-  from: time,
-  to: time,
-  bucket: z.enum(["hour", "day"]),
-  /** Start of the bucket that still runs, if it is in the window. */
-  running_bucket: time.nullable(),
+  ...buckets,
   /** At most 400 starts of buckets, UTC. */
   at: z.array(time),
   /** `counts[i]` is of bucket `at[i]`. */
