@@ -9,7 +9,7 @@ import { jobsOn } from "../src/main/jobs.ts";
 import { openStore } from "../src/main/store.ts";
 import { openSqliteStore } from "../src/store/sqlite.ts";
 import { releaseOf, World } from "../test/ledger/world.ts";
-import { servePairs } from "./pairs.ts";
+import { answeredAttempt, servePairs } from "./pairs.ts";
 
 const directory = process.env["DIRECTORY"] ?? "";
 const config = loadConfig({ env: process.env, cwd: directory, flags: { dataDir: directory } });
@@ -19,20 +19,7 @@ const { digest, model } = releaseOf();
 const HOLD = 20_000_000;
 const CHARGE = 10_000_000;
 const HOUR_MS = 3_600_000;
-/** What the product keeps of an ordinary answer's one attempt. */
-const ATTEMPTS = JSON.stringify([
-  {
-    n: 1,
-    route: `${model}@bench/local`,
-    provider: "bench",
-    startedAtMs: Date.now(),
-    durationMs: 3,
-    outcome: "answered",
-    upstreamId: "chatcmpl-bench",
-    upstreamStatus: 200,
-    errorClass: null,
-  },
-]);
+const ATTEMPTS = JSON.stringify([answeredAttempt(releaseOf())]);
 
 const open = writer.prepare(
   `INSERT INTO request (org_id, request_id, key_id, model, tier, stream, state, epoch, admitted_at, deadline_at, month,

@@ -12,7 +12,7 @@ import { jobsOn } from "../src/main/jobs.ts";
 import { openStore } from "../src/main/store.ts";
 import { setRateLimits } from "../src/registry/rate-limits.ts";
 import { releaseOf, World } from "../test/ledger/world.ts";
-import { servePairs } from "./pairs.ts";
+import { answeredAttempt, servePairs } from "./pairs.ts";
 
 const directory = process.env["DIRECTORY"] ?? "";
 const config = loadConfig({ env: process.env, cwd: directory, flags: { dataDir: directory } });
@@ -74,19 +74,7 @@ const settlementOf = (key: Key, requestId: string): Settlement => ({
   minimumApplied: false,
   finishReason: "stop",
   status: 200,
-  attempts: [
-    {
-      n: 1,
-      route: release.route,
-      provider: release.provider,
-      startedAtMs: Date.now(),
-      durationMs: 3,
-      outcome: "answered",
-      upstreamId: "chatcmpl-bench",
-      upstreamStatus: 200,
-      errorClass: null,
-    },
-  ],
+  attempts: [answeredAttempt(release)],
   firstPartMs: 3,
   totalMs: 3,
   answer: null,

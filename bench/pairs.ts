@@ -1,5 +1,19 @@
 // What answers `GET /run?flying=64&ms=800` in a process that does nothing else: so many pairs of an admission and its
 // settlement are kept under way for so long, and how many finished is told.
+import type { Release } from "../src/domain/release.ts";
+
+/** What the product keeps of an ordinary answer's one call. */
+export const answeredAttempt = ({ route, provider }: Pick<Release, "route" | "provider">) => ({
+  n: 1,
+  route,
+  provider,
+  startedAtMs: Date.now(),
+  durationMs: 3,
+  outcome: "answered" as const,
+  upstreamId: "chatcmpl-bench",
+  upstreamStatus: 200,
+  errorClass: null,
+});
 
 /** Serves until the process ends, and says on stdout where. `of` makes what one run repeats, by the rest of its question. */
 export function servePairs(of: (asked: URLSearchParams) => Promise<() => Promise<void>>): void {

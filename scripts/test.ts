@@ -26,7 +26,6 @@ const server = given === "" ? await PostgresServer.start({ max_connections: CONN
 
 /** These wait far more than they work: one after the other, beside the two. */
 const WAITING = new Set([
-  "./src/http/sse.test.ts",
   "./src/ledger/postgres/lease.test.ts",
   "./src/providers/credentials/aws-role.test.ts",
   "./src/providers/credentials/google-service-account.test.ts",

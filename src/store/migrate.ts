@@ -1,6 +1,6 @@
-// Migrations of the SQLite store, with checksums: each runs once, in order, in its own transaction (all in one where
-// the store is empty). A database that is newer
-// than the program, or whose migrations were edited afterwards, is refused (libraries.md §5, hardening.md S11).
+// Migrations of the SQLite store, with checksums: each runs once, in order, in its own transaction (all in one where the store
+// is empty). A database that is newer than the program, or whose migrations were edited afterwards, is refused
+// (libraries.md §5, hardening.md S11).
 import type { Database } from "bun:sqlite";
 import { checksumOf, type Migration, MIGRATIONS, unapplied } from "./migrations/list.ts";
 import { passFence } from "./move-fence.ts";
@@ -26,7 +26,7 @@ export function migrate(
   );
   passFence(applied, mover);
   const missing = unapplied(migrations, applied);
-  // An empty store has nothing that a later one could fail on, and waits for its disk once.
+  // An empty store is made whole or not at all, and waits for its disk once.
   if (applied.size === 0)
     database.transaction(() => missing.forEach((migration) => apply(database, migration)))();
   else for (const migration of missing) apply(database, migration);
