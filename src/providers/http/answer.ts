@@ -29,7 +29,7 @@ export function answerOfParts(parts: readonly Part[]): Omit<Answer, "upstreamId"
 
 const byIndex = (a: AnswerChoice, b: AnswerChoice): number => a.index - b.index;
 
-/** There are a few at most. */
+/** A release gives so few of them (`max_n`) that none needs an index. */
 function choiceOf(choices: AnswerChoice[], index: number): AnswerChoice {
   for (const choice of choices) if (choice.index === index) return choice;
   const choice: AnswerChoice = {
