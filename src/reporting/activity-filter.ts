@@ -8,6 +8,7 @@ import { OWNER_LOST } from "../ledger/ledger.ts";
 import { from, when } from "../store/query.ts";
 import type { Sql } from "../store/sql.ts";
 import type { Tables } from "../store/tables.ts";
+import { REQUEST_COLUMNS } from "./activity-rows.ts";
 import { requestCursor } from "./cursors.ts";
 import { sinceRequest, stillRuns } from "./request-time.ts";
 import type { Window } from "./windows.ts";
@@ -85,3 +86,21 @@ export const ofRequestLog =
       ...when(query.code, (code) => eb("code", "=", code)),
       ...when(query.state, (state) => eb("kind", "=", state as "refused" | "replay")),
     ]);
+
+/** The rows that a page of them shows, newest first. */
+export const newestRequests = (sql: Sql, filter: Filter, limit: number) =>
+  from
+    .selectFrom("request")
+    .select(REQUEST_COLUMNS)
+    .where(ofRequests(sql, filter))
+    .orderBy("request_id", "desc")
+    .limit(limit);
+
+/** The same of those that held nothing. */
+export const newestOfRequestLog = (filter: Filter, limit: number) =>
+  from
+    .selectFrom("journal")
+    .selectAll()
+    .where(ofRequestLog(filter))
+    .orderBy("request_id", "desc")
+    .limit(limit);

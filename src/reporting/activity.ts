@@ -19,8 +19,8 @@ import {
   asksRequestLog,
   asksRequests,
   type Filter,
-  ofRequestLog,
-  ofRequests,
+  newestOfRequestLog,
+  newestRequests,
 } from "./activity-filter.ts";
 import {
   type ActivityRow,
@@ -139,33 +139,23 @@ interface Asked {
 const heldRows = ({ sql }: ActivityPorts, { filter, found, limit }: Asked): Promise<HeldRow[]> =>
   rowsOf(
     sql,
-    from
-      .selectFrom("request")
-      .select(REQUEST_COLUMNS)
-      .where(ofRequests(sql, filter))
-      .$if(found !== null, (query) => query.where("request_id", "in", found?.ids ?? []))
-      .orderBy("request_id", "desc")
-      .limit(limit),
+    newestRequests(sql, filter, limit).$if(found !== null, (query) =>
+      query.where("request_id", "in", found?.ids ?? []),
+    ),
   );
 
 const loggedRows = ({ sql }: ActivityPorts, { filter, found, limit }: Asked): Promise<LoggedRow[]> =>
   rowsOf(
     sql,
-    from
-      .selectFrom("journal")
-      .selectAll()
-      .where(ofRequestLog(filter))
-      .$if(found !== null, (query) =>
-        query.where((eb) =>
-          eb.or([
-            eb("request_id", "in", found?.ids ?? []),
-            eb("replay_of", "in", found?.ids ?? []),
-            eb("idempotency_key", "=", found?.text ?? ""),
-          ]),
-        ),
-      )
-      .orderBy("request_id", "desc")
-      .limit(limit),
+    newestOfRequestLog(filter, limit).$if(found !== null, (query) =>
+      query.where((eb) =>
+        eb.or([
+          eb("request_id", "in", found?.ids ?? []),
+          eb("replay_of", "in", found?.ids ?? []),
+          eb("idempotency_key", "=", found?.text ?? ""),
+        ]),
+      ),
+    ),
   );
 
 /** A request's id, its answer's, or the Idempotency-Key that it was sent with: by index, whatever was asked for. */

@@ -91,6 +91,7 @@ async function keysIn(sql: Sql, fromMs: number, toMs: number): Promise<Ending[]>
   const query = from
     .selectFrom("api_key")
     .select((eb) => ["key_id", "org_id", "name", eb.ref("expires_at").$notNull().as("at")])
+    // Written out: the index of these rows is a partial one.
     .where("expires_at", "is not", null)
     .where("revoked_at", "is", null)
     .where("expires_at", ">=", BigInt(fromMs))

@@ -5,8 +5,16 @@ import type * as shapes from "../api/shapes/operator-requests.ts";
 import { printTime } from "../domain/print.ts";
 import { from, rowOf, rowsOf } from "../store/query.ts";
 import { type ActivityPorts, labelled } from "./activity.ts";
-import { asksRequestLog, asksRequests, type Filter, ofRequestLog, ofRequests } from "./activity-filter.ts";
-import { type HeldRow, type LoggedRow, REQUEST_COLUMNS } from "./activity-rows.ts";
+import {
+  asksRequestLog,
+  asksRequests,
+  type Filter,
+  newestOfRequestLog,
+  newestRequests,
+  ofRequestLog,
+  ofRequests,
+} from "./activity-filter.ts";
+import type { HeldRow, LoggedRow } from "./activity-rows.ts";
 import { requestCursor } from "./cursors.ts";
 import { organizationNames } from "./organization-names.ts";
 import { sinceRequest, timeOfRequest } from "./request-time.ts";
@@ -35,8 +43,10 @@ export async function requestsOfAll(
   const asked = { organizationId: org ?? null, query, window: windowIfAsked(query, on.clock.nowMs()) };
   const spanMs = await spanOf(on, asked, lookedAt);
   const filter = { ...asked, window: { ...asked.window, fromMs: spanMs } };
-  const held = asksRequests(query) ? await heldRows(on, filter, limit + 1) : [];
-  const logged = asksRequestLog(query) ? await loggedRows(on, filter, limit + 1) : [];
+  const held = asksRequests(query)
+    ? await rowsOf(on.sql, newestRequests(on.sql, filter, limit + 1).select("org_id"))
+    : [];
+  const logged = asksRequestLog(query) ? await rowsOf(on.sql, newestOfRequestLog(filter, limit + 1)) : [];
   const rows = await named(on, held, logged);
   const data = rows.slice(0, limit);
   if (rows.length > limit) return { data, next_cursor: data.at(-1)?.id ?? null, searched_to: null };
@@ -82,28 +92,6 @@ async function isLonger(
 }
 
 type HeldOf = HeldRow & { org_id: string };
-
-const heldRows = ({ sql }: Ports, filter: Filter, limit: number): Promise<HeldOf[]> =>
-  rowsOf(
-    sql,
-    from
-      .selectFrom("request")
-      .select([...REQUEST_COLUMNS, "org_id"])
-      .where(ofRequests(sql, filter))
-      .orderBy("request_id", "desc")
-      .limit(limit),
-  );
-
-const loggedRows = ({ sql }: Ports, filter: Filter, limit: number): Promise<LoggedRow[]> =>
-  rowsOf(
-    sql,
-    from
-      .selectFrom("journal")
-      .selectAll()
-      .where(ofRequestLog(filter))
-      .orderBy("request_id", "desc")
-      .limit(limit),
-  );
 
 /** Newest first, with the names of organizations, keys and releases. */
 async function named(on: Ports, held: HeldOf[], logged: LoggedRow[]): Promise<Found["data"]> {
