@@ -14,8 +14,8 @@ import {
 } from "../../dashboard/components/texts.ts";
 import type { Customer } from "../support/gateway.ts";
 import { waitFor } from "../support/wait.ts";
-import { type Dashboard, DESKTOP, NARROW, startDashboard, type Visitor } from "./dashboard.ts";
-import { seed, type Seeded } from "./fixture.ts";
+import { type Dashboard, DESKTOP, NARROW, type Visitor } from "./dashboard.ts";
+import { type Seeded, startSeeded } from "./fixture.ts";
 import { inspect } from "./inspect.ts";
 import { amountAt, rowsOf } from "./steps.ts";
 
@@ -25,9 +25,7 @@ let visitor: Visitor;
 let customer: Customer;
 
 beforeAll(async () => {
-  dashboard = await startDashboard();
-  seeded = await seed(dashboard);
-  visitor = await dashboard.visitor(seeded.owner);
+  ({ dashboard, seeded, visitor } = await startSeeded());
   const key = await dashboard.root.app("POST /orgs/{org}/keys", { org: seeded.org }, { name: "Watched" });
   customer = { organizationId: seeded.org, keyId: key.id, secret: key.secret ?? "" };
 });

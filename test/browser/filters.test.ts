@@ -6,9 +6,9 @@ import { auditTexts } from "../../dashboard/pages/audit/texts.ts";
 import { keysTexts } from "../../dashboard/pages/keys/texts.ts";
 import { organizationsTexts } from "../../dashboard/pages/organizations/texts.ts";
 import { activityStateNames, pageNames } from "../../dashboard/components/texts.ts";
-import { type Dashboard, OPERATOR, startDashboard, type Visitor } from "./dashboard.ts";
+import { type Dashboard, OPERATOR, type Visitor } from "./dashboard.ts";
 import { reads, waitFor } from "../support/wait.ts";
-import { seed, type Seeded } from "./fixture.ts";
+import { type Seeded, startSeeded } from "./fixture.ts";
 import { rowsOf } from "./steps.ts";
 
 const MINUTE_MS = 60_000;
@@ -18,9 +18,7 @@ let seeded: Seeded;
 let visitor: Visitor;
 
 beforeAll(async () => {
-  dashboard = await startDashboard();
-  seeded = await seed(dashboard);
-  visitor = await dashboard.visitor(seeded.owner);
+  ({ dashboard, seeded, visitor } = await startSeeded());
 });
 afterAll(() => dashboard.stop());
 

@@ -21,8 +21,8 @@ import { researchTexts } from "../../dashboard/pages/research/texts.ts";
 import { teamTexts } from "../../dashboard/pages/team/texts.ts";
 import { PLAIN, RESEARCH } from "../support/models.ts";
 import { waitFor } from "../support/wait.ts";
-import { type Dashboard, OPERATOR, startDashboard, type Visitor } from "./dashboard.ts";
-import { seed, type Seeded } from "./fixture.ts";
+import { type Dashboard, OPERATOR, type Visitor } from "./dashboard.ts";
+import { type Seeded, startSeeded } from "./fixture.ts";
 import { inspect } from "./inspect.ts";
 import { closeSecret, keyAct, rowsOf } from "./steps.ts";
 
@@ -31,9 +31,7 @@ let seeded: Seeded;
 let visitor: Visitor;
 
 beforeAll(async () => {
-  dashboard = await startDashboard();
-  seeded = await seed(dashboard);
-  visitor = await dashboard.visitor(seeded.owner);
+  ({ dashboard, seeded, visitor } = await startSeeded());
 });
 afterAll(() => dashboard.stop());
 

@@ -1,13 +1,26 @@
 // An organization that is lived in: with people, keys, credits and requests, so that no page is empty.
 import { type Browser, newMember } from "../support/browser.ts";
 import { RESEARCH } from "../support/models.ts";
-import type { Dashboard } from "./dashboard.ts";
+import { type Dashboard, startDashboard, type Visitor } from "./dashboard.ts";
 
 export interface Seeded {
   org: string;
   /** Addresses of people who can sign in. */
   owner: string;
   developer: string;
+}
+
+export interface SeededDashboard {
+  dashboard: Dashboard;
+  seeded: Seeded;
+  visitor: Visitor;
+}
+
+/** With its owner signed in at a browser, before any page is open. */
+export async function startSeeded(): Promise<SeededDashboard> {
+  const dashboard = await startDashboard();
+  const seeded = await seed(dashboard);
+  return { dashboard, seeded, visitor: await dashboard.visitor(seeded.owner) };
 }
 
 export async function seed({ root, gateway }: Dashboard): Promise<Seeded> {

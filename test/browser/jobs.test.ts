@@ -13,8 +13,8 @@ import { keysTexts as keys } from "../../dashboard/pages/keys/texts.ts";
 import { modelsTexts } from "../../dashboard/pages/models/texts.ts";
 import { overviewTexts } from "../../dashboard/pages/overview/texts.ts";
 import { reads, waitFor } from "../support/wait.ts";
-import { type Dashboard, startDashboard, type Visitor } from "./dashboard.ts";
-import { seed, type Seeded } from "./fixture.ts";
+import { type Dashboard, type Visitor } from "./dashboard.ts";
+import { type Seeded, startSeeded } from "./fixture.ts";
 import { closeSecret, rowsOf } from "./steps.ts";
 
 const MOST = 3;
@@ -31,9 +31,7 @@ let seeded: Seeded;
 let visitor: Visitor;
 
 beforeAll(async () => {
-  dashboard = await startDashboard();
-  seeded = await seed(dashboard);
-  visitor = await dashboard.visitor(seeded.owner);
+  ({ dashboard, seeded, visitor } = await startSeeded());
   await visitor.open(path.organization(seeded.org, "settings"));
 });
 afterAll(() => dashboard.stop());

@@ -13,8 +13,8 @@ import { keysTexts as keys } from "../../dashboard/pages/keys/texts.ts";
 import { signInTexts } from "../../dashboard/pages/sign-in/texts.ts";
 import { PASSWORD } from "../support/browser.ts";
 import { waitFor } from "../support/wait.ts";
-import { type Dashboard, startDashboard, type Visitor } from "./dashboard.ts";
-import { seed, type Seeded } from "./fixture.ts";
+import { type Dashboard, type Visitor } from "./dashboard.ts";
+import { type Seeded, startSeeded } from "./fixture.ts";
 import { rowsOf } from "./steps.ts";
 
 let dashboard: Dashboard;
@@ -22,9 +22,7 @@ let seeded: Seeded;
 let visitor: Visitor;
 
 beforeAll(async () => {
-  dashboard = await startDashboard();
-  seeded = await seed(dashboard);
-  visitor = await dashboard.visitor(seeded.owner);
+  ({ dashboard, seeded, visitor } = await startSeeded());
 });
 afterAll(() => dashboard.stop());
 

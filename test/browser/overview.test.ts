@@ -7,8 +7,8 @@ import { usageTexts } from "../../dashboard/pages/usage/texts.ts";
 import { PLAIN } from "../support/models.ts";
 import { edit } from "../support/versions.ts";
 import { clearOfTheTurn, DAY_MS, HOUR_MS, TURN_PATIENCE_MS, waitFor } from "../support/wait.ts";
-import { type Dashboard, DESKTOP, NARROW, startDashboard, type Visitor } from "./dashboard.ts";
-import { seed, type Seeded } from "./fixture.ts";
+import { type Dashboard, DESKTOP, NARROW, type Visitor } from "./dashboard.ts";
+import { type Seeded, startSeeded } from "./fixture.ts";
 import { rowsOf } from "./steps.ts";
 
 let dashboard: Dashboard;
@@ -17,9 +17,7 @@ let visitor: Visitor;
 
 beforeAll(async () => {
   await clearOfTheTurn(DAY_MS);
-  dashboard = await startDashboard();
-  seeded = await seed(dashboard);
-  visitor = await dashboard.visitor(seeded.owner);
+  ({ dashboard, seeded, visitor } = await startSeeded());
 }, TURN_PATIENCE_MS);
 afterAll(() => dashboard.stop());
 

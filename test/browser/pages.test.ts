@@ -3,8 +3,8 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { OPERATOR_PAGES, ORGANIZATION_PAGES, path } from "../../dashboard/path-builder.ts";
 import { keysTexts } from "../../dashboard/pages/keys/texts.ts";
 import { operatorRoutesTexts } from "../../dashboard/pages/operator/routes/texts.ts";
-import { type Dashboard, OPERATOR, startDashboard, type Visitor } from "./dashboard.ts";
-import { seed, type Seeded } from "./fixture.ts";
+import { type Dashboard, OPERATOR, type Visitor } from "./dashboard.ts";
+import { type Seeded, startSeeded } from "./fixture.ts";
 import { inspect } from "./inspect.ts";
 import { OBSERVED, seenBy } from "./observed.ts";
 
@@ -17,9 +17,7 @@ let seeded: Seeded;
 let visitor: Visitor;
 
 beforeAll(async () => {
-  dashboard = await startDashboard();
-  seeded = await seed(dashboard);
-  visitor = await dashboard.visitor(seeded.owner);
+  ({ dashboard, seeded, visitor } = await startSeeded());
   await visitor.page.addInitScript(OBSERVED);
 });
 afterAll(() => dashboard.stop());

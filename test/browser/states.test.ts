@@ -4,8 +4,8 @@ import { ORGANIZATION_PAGES, path } from "../../dashboard/path-builder.ts";
 import { answerTexts, pageNames, stateTexts } from "../../dashboard/components/texts.ts";
 import { newMember } from "../support/browser.ts";
 import { edit } from "../support/versions.ts";
-import { type Dashboard, startDashboard, type Visitor } from "./dashboard.ts";
-import { seed, type Seeded } from "./fixture.ts";
+import { type Dashboard, type Visitor } from "./dashboard.ts";
+import { type Seeded, startSeeded } from "./fixture.ts";
 import { inspect } from "./inspect.ts";
 import { rowsOf } from "./steps.ts";
 
@@ -20,13 +20,11 @@ let visitor: Visitor;
 let newcomer: Visitor | undefined;
 
 beforeAll(async () => {
-  dashboard = await startDashboard();
-  seeded = await seed(dashboard);
+  ({ dashboard, seeded, visitor } = await startSeeded());
   const { root, gateway } = dashboard;
   await newMember(root, gateway, { org: seeded.org, role: "viewer", email: VIEWER });
   empty = (await root.app("POST /operator/organizations", {}, { name: "Empty" })).id;
   await newMember(root, gateway, { org: empty, role: "owner", email: NEW });
-  visitor = await dashboard.visitor(seeded.owner);
 });
 afterAll(() => dashboard.stop());
 

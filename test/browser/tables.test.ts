@@ -6,8 +6,8 @@ import { activityTexts } from "../../dashboard/pages/activity/texts.ts";
 import { keysTexts } from "../../dashboard/pages/keys/texts.ts";
 import { pageNames, tableTexts } from "../../dashboard/components/texts.ts";
 import { reads, waitFor } from "../support/wait.ts";
-import { type Dashboard, DESKTOP, PHONE, startDashboard, type Visitor } from "./dashboard.ts";
-import { seed, type Seeded } from "./fixture.ts";
+import { type Dashboard, DESKTOP, PHONE, type Visitor } from "./dashboard.ts";
+import { type Seeded, startSeeded } from "./fixture.ts";
 import { inspect } from "./inspect.ts";
 import { rowsOf } from "./steps.ts";
 
@@ -16,9 +16,7 @@ let seeded: Seeded;
 let visitor: Visitor;
 
 beforeAll(async () => {
-  dashboard = await startDashboard();
-  seeded = await seed(dashboard);
-  visitor = await dashboard.visitor(seeded.owner);
+  ({ dashboard, seeded, visitor } = await startSeeded());
 });
 afterAll(() => dashboard.stop());
 

@@ -7,8 +7,8 @@ import { path } from "../../dashboard/path-builder.ts";
 import { figureTexts, spendFilterTexts, tableTexts, windowTexts } from "../../dashboard/components/texts.ts";
 import { usageTexts as words } from "../../dashboard/pages/usage/texts.ts";
 import { clearOfTheTurn, HOUR_MS, TURN_PATIENCE_MS, waitFor } from "../support/wait.ts";
-import { type Dashboard, DESKTOP, NARROW, startDashboard, type Visitor } from "./dashboard.ts";
-import { seed, type Seeded } from "./fixture.ts";
+import { type Dashboard, DESKTOP, NARROW, type Visitor } from "./dashboard.ts";
+import { type Seeded, startSeeded } from "./fixture.ts";
 import { inspect } from "./inspect.ts";
 
 let dashboard: Dashboard;
@@ -17,9 +17,7 @@ let visitor: Visitor;
 
 beforeAll(async () => {
   await clearOfTheTurn(HOUR_MS);
-  dashboard = await startDashboard();
-  seeded = await seed(dashboard);
-  visitor = await dashboard.visitor(seeded.owner);
+  ({ dashboard, seeded, visitor } = await startSeeded());
 }, TURN_PATIENCE_MS);
 afterAll(() => dashboard.stop());
 
