@@ -50,13 +50,19 @@ export function KeyFilter({ org, value, set }: FilterProps) {
 
 export function ModelFilter({ org, value, set }: FilterProps) {
   const { data } = useQuery(read("GET /orgs/{org}/models", { org }));
-  const ids = [...new Set((data?.data ?? []).map(({ id }) => id))].sort();
-  return (
-    <KnownChoice
-      label={words.model}
-      value={value}
-      set={set}
-      choices={ids.map((id) => ({ value: id, label: id }))}
-    />
-  );
+  return <ModelChoice ids={(data?.data ?? []).map(({ id }) => id)} value={value} set={set} />;
 }
+
+interface ModelChoiceProps extends Omit<FilterProps, "org"> {
+  /** In any order, and any of them more than once. */
+  ids: readonly string[];
+}
+
+export const ModelChoice = ({ ids, value, set }: ModelChoiceProps) => (
+  <KnownChoice
+    label={words.model}
+    value={value}
+    set={set}
+    choices={[...new Set(ids)].sort().map((id) => ({ value: id, label: id }))}
+  />
+);

@@ -179,6 +179,11 @@ export const rangeNames = {
   month: "This month (UTC)",
 } as const;
 
+export const rangeChoiceTexts = {
+  label: "Time",
+  ranges: { "24h": "24 h", "7d": "7 d", "30d": "30 d", month: "Month" },
+} as const;
+
 export const windowTexts = {
   label: "Time (UTC)",
   all: "All time",

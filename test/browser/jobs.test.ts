@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Locator } from "playwright-core";
 import { type OrganizationPage, path } from "../../dashboard/path-builder.ts";
-import { pageNames, secretTexts, shellTexts } from "../../dashboard/components/texts.ts";
+import { pageNames, rangeChoiceTexts, secretTexts, shellTexts } from "../../dashboard/components/texts.ts";
 import { activityTexts } from "../../dashboard/pages/activity/texts.ts";
 import { statementTexts } from "../../dashboard/pages/billing/statement-texts.ts";
 import { billingTexts } from "../../dashboard/pages/billing/texts.ts";
@@ -86,7 +86,7 @@ const JOBS: Record<string, () => Promise<void>> = {
   },
   "what was spent this week, by model": async () => {
     await at("overview");
-    await click(visitor.page.getByText(overviewTexts.ranges["7d"], { exact: true }));
+    await click(visitor.page.getByText(rangeChoiceTexts.ranges["7d"], { exact: true }));
     await visitor.page.waitForURL(/range=7d/);
     await visitor.page.getByRole("img", { name: new RegExp(overviewTexts.spendByModel) }).waitFor();
   },

@@ -32,7 +32,7 @@ interface ActProps {
 interface KeyActsProps extends ActProps {
   act: Act | null;
   /** A successor was made; both keys work now. */
-  onReplaced: (made: string, old: string) => void;
+  onReplaced?: ((made: string, old: string) => void) | undefined;
 }
 
 export function KeyActs({ org, act, onClose, onReplaced }: KeyActsProps) {
@@ -105,7 +105,7 @@ function Replace({ org, of, onClose, onSecret, onReplaced }: ReplaceProps) {
     "POST /orgs/{org}/keys/{key}/replace",
     { org, key: of.id },
     ({ id, name, secret }) => {
-      onReplaced(id, of.id);
+      onReplaced?.(id, of.id);
       if (secret === null) return setShownBefore(true);
       onClose();
       onSecret({ name, secret });

@@ -30,24 +30,21 @@ export const KeyLimits = ({ of }: { of: Key }) => (
           </Text>
         )}
       </Span>
-      {of.week !== null && (
-        <Span
-          title={words.week}
-          limit={of.week_limit_usd}
-          spent={of.week.spent_usd}
-          held={of.week.held_usd}
-          resets={of.week.resets_at}
-        />
-      )}
-      {of.day !== null && (
-        <Span
-          title={words.day}
-          limit={of.day_limit_usd}
-          spent={of.day.spent_usd}
-          held={of.day.held_usd}
-          resets={of.day.resets_at}
-        />
-      )}
+      {(["week", "day"] as const).map((name) => {
+        const span = of[name];
+        return (
+          span !== null && (
+            <Span
+              key={name}
+              title={words[name]}
+              limit={of[`${name}_limit_usd`]}
+              spent={span.spent_usd}
+              held={span.held_usd}
+              resets={span.resets_at}
+            />
+          )
+        );
+      })}
       {of.left_usd !== null && !isOver(of) && (
         <Text size="sm">
           {words.left} <Money usd={of.left_usd} />

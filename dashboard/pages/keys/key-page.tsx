@@ -1,6 +1,6 @@
 // One key: how it stands against its limits, what it may, what it spent and was refused, and whatever can be done with it. Keys that
 // are over keep theirs: past usage stays.
-import { Button, Code, Group, SegmentedControl, Text } from "@mantine/core";
+import { Button, Code, Group, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import { useState } from "react";
@@ -9,6 +9,7 @@ import { read } from "../../api/read.ts";
 import type { Answer } from "../../api/routes.ts";
 import { ButtonLink, Link } from "../../components/link.tsx";
 import { Page, Section } from "../../components/page.tsx";
+import { RangeChoice } from "../../components/range-choice.tsx";
 import { RateLimits } from "../../components/rate-limits.tsx";
 import { Empty, Loaded, Loading } from "../../components/states.tsx";
 import { rateTexts } from "../../components/texts.ts";
@@ -93,12 +94,11 @@ function OneKey({ of }: { of: Key }) {
       <Section
         title={words.use}
         actions={
-          <SegmentedControl
-            aria-label={words.range}
-            size="xs"
+          <RangeChoice
+            ranges={RANGES}
             value={range}
-            onChange={(value) => setFilters({ range: SHAPE.range(value) })}
-            data={RANGES.map((value) => ({ value, label: words.ranges[value] }))}
+            of={SHAPE.range}
+            set={(chosen) => setFilters({ range: chosen })}
           />
         }
       >
@@ -109,7 +109,7 @@ function OneKey({ of }: { of: Key }) {
           <RateLimits keyId={of.id} />
         </Section>
       )}
-      <KeyActs org={org.id} act={act} onClose={close} onReplaced={() => {}} />
+      <KeyActs org={org.id} act={act} onClose={close} />
     </Page>
   );
 }

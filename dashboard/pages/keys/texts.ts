@@ -128,8 +128,6 @@ export const keysTexts = {
     noModels: "None: the list that is stored cannot be read.",
     allModels: (count: string) => `Show all ${count}`,
     use: "What it used",
-    range: "Time",
-    ranges: { "24h": "24 h", "7d": "7 d", "30d": "30 d" },
     spend: "Spend",
     requests: "Requests",
     charged: "that were charged",

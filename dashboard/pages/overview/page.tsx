@@ -1,5 +1,5 @@
 // How the organization stands: credits with what is held, spend, requests, what was refused and why, what needs a look.
-import { Group, SegmentedControl, SimpleGrid, Text } from "@mantine/core";
+import { Group, SimpleGrid, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { read } from "../../api/read.ts";
 import type { Answer } from "../../api/routes.ts";
@@ -7,6 +7,7 @@ import { DataTable } from "../../components/data-table.tsx";
 import { ExactMoney, Money } from "../../components/figures.tsx";
 import { ButtonLink } from "../../components/link.tsx";
 import { Page, Section } from "../../components/page.tsx";
+import { RangeChoice } from "../../components/range-choice.tsx";
 import { Loaded } from "../../components/states.tsx";
 import { Tile } from "../../components/tile.tsx";
 import { oneOf, useFilters } from "../../filters.ts";
@@ -40,12 +41,11 @@ export function OverviewPage() {
       title={pageNames.overview}
       lead={words.lead}
       actions={
-        <SegmentedControl
-          aria-label={words.range}
-          size="xs"
+        <RangeChoice
+          ranges={RANGES}
           value={range}
-          onChange={(value) => setFilters({ range: SHAPE.range(value) })}
-          data={RANGES.map((value) => ({ value, label: words.ranges[value] }))}
+          of={SHAPE.range}
+          set={(chosen) => setFilters({ range: chosen })}
         />
       }
     >

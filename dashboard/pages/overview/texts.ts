@@ -1,7 +1,5 @@
 export const overviewTexts = {
   lead: "Credits are held before a request is dispatched and settled exactly when it ends.",
-  range: "Time",
-  ranges: { "24h": "24 h", "7d": "7 d", "30d": "30 d", month: "Month" },
   available: "Available credits",
   held: "held now:",
   debt: "debt",

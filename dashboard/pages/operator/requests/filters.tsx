@@ -8,7 +8,7 @@ import { read } from "../../../api/read.ts";
 import { FilterRow } from "../../../components/filters.tsx";
 import { OrganizationSelect } from "../../../components/organization-select.tsx";
 import { SearchField } from "../../../components/search-field.tsx";
-import { KnownChoice } from "../../../components/spend-filters.tsx";
+import { ModelChoice } from "../../../components/spend-filters.tsx";
 import { tableTexts } from "../../../components/texts.ts";
 import { askedWindow, TimeWindow, windowShape } from "../../../components/time-window.tsx";
 import { type Filters, oneOf, type SetFilters, text } from "../../../filters.ts";
@@ -82,13 +82,5 @@ export const RequestFilters = ({ filters, set }: FiltersProps) => (
 /** Every model that has a route, whoever may use it. */
 function ModelFilter({ value, set }: { value: string; set: (model: string) => void }) {
   const { data } = useQuery(read("GET /operator/routes", {}));
-  const ids = [...new Set((data?.data ?? []).map(({ model }) => model))].sort();
-  return (
-    <KnownChoice
-      label={words.model}
-      value={value}
-      set={set}
-      choices={ids.map((id) => ({ value: id, label: id }))}
-    />
-  );
+  return <ModelChoice ids={(data?.data ?? []).map(({ model }) => model)} value={value} set={set} />;
 }

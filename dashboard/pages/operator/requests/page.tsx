@@ -1,7 +1,7 @@
 // Requests of every organization, newest first: what somebody who was told an id, a refusal or a model looks for.
 import { Alert, Button, Group, Text } from "@mantine/core";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { memo, useCallback, useMemo, useRef } from "react";
+import { memo, useMemo } from "react";
 import { read } from "../../../api/read.ts";
 import type { Answer, Row } from "../../../api/routes.ts";
 import { sessionQuery } from "../../../api/session.ts";
@@ -10,11 +10,12 @@ import { Link } from "../../../components/link.tsx";
 import { Page } from "../../../components/page.tsx";
 import { Empty, Loading, Trouble } from "../../../components/states.tsx";
 import { operatorPageNames } from "../../../components/texts.ts";
-import { type Filters, type SetFilters, stringifySearch, useFilters } from "../../../filters.ts";
+import { type Filters, type SetFilters, stringifySearch } from "../../../filters.ts";
 import { formatTime } from "../../../format/time.ts";
 import { path } from "../../../path-builder.ts";
 import { ColumnChooser, useColumns } from "../../activity/column-chooser.tsx";
 import { activityColumns } from "../../activity/columns.tsx";
+import { useListFilters } from "../../activity/list-filters.ts";
 import { activityTexts } from "../../activity/texts.ts";
 import { OperatorDrawer } from "./drawer.tsx";
 import { askedOf, isNarrowed, RequestFilters, SHAPE } from "./filters.tsx";
@@ -28,18 +29,7 @@ const ROWS = 100;
 const NONE: readonly FoundRow[] = [];
 
 export function OperatorRequestsPage() {
-  const [filters, setFilters] = useFilters(SHAPE);
-  // What is under the drawer knows nothing of it, and is not drawn again when it opens.
-  const { req, ...others } = filters;
-  const printed = JSON.stringify(others);
-  const listed = useMemo(() => JSON.parse(printed) as typeof others, [printed]);
-  const latest = useRef(setFilters);
-  latest.current = setFilters;
-  const set = useCallback<Set>(
-    // Whatever is chosen anew is seen from its newest row on.
-    (change, how) => latest.current("req" in change ? change : { before: "", ...change }, how),
-    [],
-  );
+  const { req, listed, set } = useListFilters(SHAPE);
   const { data: session } = useQuery(sessionQuery);
   const { before } = listed;
   const asked = { ...askedOf(listed), limit: String(ROWS), ...(before !== "" && { cursor: before }) };

@@ -1,0 +1,34 @@
+// The filters of a list of requests that opens a drawer beside itself and is read page by page.
+import { useCallback, useMemo, useRef } from "react";
+import { type Filter, type Filters, type SetFilters, useFilters } from "../../filters.ts";
+
+interface ListShape extends Readonly<Record<string, Filter<string>>> {
+  /** The request in the drawer. */
+  req: Filter<string>;
+  /** The cursor of a page of older rows; empty: the newest. */
+  before: Filter<string>;
+}
+
+interface ListFilters<S extends ListShape> {
+  req: Filters<S>["req"];
+  /** The same object until one of them changes. */
+  listed: Omit<Filters<S>, "req">;
+  /** The same function at all times. */
+  set: SetFilters<S>;
+}
+
+/** What is under the drawer knows nothing of it, and is not drawn again when it opens. */
+export function useListFilters<S extends ListShape>(shape: S): ListFilters<S> {
+  const [filters, setFilters] = useFilters(shape);
+  const { req, ...others } = filters;
+  const printed = JSON.stringify(others);
+  const listed = useMemo(() => JSON.parse(printed) as typeof others, [printed]);
+  const latest = useRef(setFilters);
+  latest.current = setFilters;
+  const set = useCallback<SetFilters<S>>(
+    // Whatever is chosen anew is seen from its newest row on.
+    (change, how) => latest.current("req" in change ? change : { before: "", ...change }, how),
+    [],
+  );
+  return { req, listed, set };
+}
