@@ -5,8 +5,8 @@ import type { ActivityState } from "../../../src/domain/activity-states.ts";
 import { read } from "../../api/read.ts";
 import type { Query } from "../../api/client.ts";
 import type { Bucket } from "../../components/chart.tsx";
-import { type Column, DataTable } from "../../components/data-table.tsx";
 import { Figure } from "../../components/figure.tsx";
+import { CountTable } from "../../components/series-table.tsx";
 import { formatCount } from "../../format/count.ts";
 import { bucketLabel } from "../../format/time.ts";
 import { activityTexts as words } from "./texts.ts";
@@ -70,34 +70,15 @@ export function Histogram({ org, asked, live, pick }: HistogramProps) {
         const from = data.at[at];
         if (from !== undefined) pick({ from, to: data.at[at + 1] ?? data.to });
       }}
-      table={<Counts states={states.map(({ state }) => state)} rows={rows} />}
+      table={
+        <CountTable
+          label={words.histogram}
+          names={states.map(({ state }) => activityStateNames[state])}
+          rows={rows}
+        />
+      }
     />
   );
 }
 
 const sumOf = (counts: readonly number[]): number => counts.reduce((sum, count) => sum + count, 0);
-
-interface Row {
-  label: string;
-  counts: readonly number[];
-}
-
-const Counts = ({ states, rows }: { states: readonly ActivityState[]; rows: readonly Row[] }) => {
-  const columns: Column<Row>[] = [
-    { title: figureTexts.time, always: true, cell: ({ label }) => label },
-    ...states.map((state, at) => ({
-      title: activityStateNames[state],
-      always: at === 0,
-      figures: true,
-      cell: ({ counts }: Row) => formatCount(counts[at] ?? 0),
-    })),
-  ];
-  return (
-    <DataTable
-      label={words.histogram}
-      rows={rows.filter(({ counts }) => sumOf(counts) > 0)}
-      rowKey={({ label }) => label}
-      columns={columns}
-    />
-  );
-};

@@ -1,5 +1,5 @@
 // The list with its filters and its chart: a page of rows at a time, which the address names.
-import { Alert, Button, Group } from "@mantine/core";
+import { Alert, Button } from "@mantine/core";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { memo, useEffect, useMemo } from "react";
 import { read } from "../../api/read.ts";
@@ -18,6 +18,7 @@ import { ColumnChooser, useColumns } from "./column-chooser.tsx";
 import { ActivityFilters, askedOf, isNarrowed, SHAPE } from "./filters.tsx";
 import { Histogram } from "./histogram.tsx";
 import { scrollToTop, useLiveRows } from "./live-rows.ts";
+import { Older } from "./older.tsx";
 import { useTail } from "./tail.ts";
 import { activityTexts as words } from "./texts.ts";
 
@@ -118,21 +119,7 @@ export const ActivityList = memo(function ActivityList({ org, person, filters, s
             dense
           />
         ))}
-      {(before !== "" || older !== null) && (
-        <Group justify="center">
-          <Button variant="subtle" disabled={before === ""} onClick={() => set({ before: "" })}>
-            {words.newest}
-          </Button>
-          <Button
-            variant="subtle"
-            disabled={older === null}
-            loading={activity.isPlaceholderData}
-            onClick={() => set({ before: older ?? "" })}
-          >
-            {words.olderRows}
-          </Button>
-        </Group>
-      )}
+      <Older before={before} older={older} busy={activity.isPlaceholderData} set={set} />
     </Page>
   );
 });

@@ -1,9 +1,9 @@
 // What a key was refused over time, by code; a bar opens those requests.
 import { useNavigate } from "@tanstack/react-router";
 import type { Answer } from "../../api/routes.ts";
-import { type Column, DataTable } from "../../components/data-table.tsx";
 import { Figure } from "../../components/figure.tsx";
 import { coloursOf } from "../../components/series-colours.ts";
+import { CountTable } from "../../components/series-table.tsx";
 import { figureTexts, rangeNames } from "../../components/texts.ts";
 import { formatCount } from "../../format/count.ts";
 import { bucketLabel } from "../../format/time.ts";
@@ -48,7 +48,7 @@ export function RefusalChart({ org, keyId, range, of }: RefusalChartProps) {
       running={of.running_bucket === null ? undefined : bucketLabel(of.running_bucket, of.bucket)}
       height={150}
       measured="count"
-      table={<Counts names={names} rows={rows} />}
+      table={<CountTable label={words.refusedOverTime} names={names} rows={rows} />}
       onPick={(label, series) => {
         const at = rows.findIndex((row) => row.label === label);
         const from = of.at[at];
@@ -63,28 +63,3 @@ export function RefusalChart({ org, keyId, range, of }: RefusalChartProps) {
     />
   );
 }
-
-interface Row {
-  label: string;
-  counts: readonly number[];
-}
-
-const Counts = ({ names, rows }: { names: readonly string[]; rows: readonly Row[] }) => {
-  const columns: Column<Row>[] = [
-    { title: figureTexts.time, always: true, cell: ({ label }) => label },
-    ...names.map((title, at) => ({
-      title,
-      always: at === 0,
-      figures: true,
-      cell: ({ counts }: Row) => formatCount(counts[at] ?? 0),
-    })),
-  ];
-  return (
-    <DataTable
-      label={words.refusedOverTime}
-      rows={rows.filter(({ counts }) => counts.some((count) => count > 0))}
-      rowKey={({ label }) => label}
-      columns={columns}
-    />
-  );
-};

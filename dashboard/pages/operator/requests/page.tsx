@@ -1,5 +1,5 @@
 // Requests of every organization, newest first: what somebody who was told an id, a refusal or a model looks for.
-import { Alert, Button, Group, Text } from "@mantine/core";
+import { Alert, Text } from "@mantine/core";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { memo, useMemo } from "react";
 import { read } from "../../../api/read.ts";
@@ -16,7 +16,7 @@ import { path } from "../../../path-builder.ts";
 import { ColumnChooser, useColumns } from "../../activity/column-chooser.tsx";
 import { activityColumns } from "../../activity/columns.tsx";
 import { useListFilters } from "../../activity/list-filters.ts";
-import { activityTexts } from "../../activity/texts.ts";
+import { Older } from "../../activity/older.tsx";
 import { OperatorDrawer } from "./drawer.tsx";
 import { askedOf, isNarrowed, RequestFilters, SHAPE } from "./filters.tsx";
 import { operatorRequestsTexts as words } from "./texts.ts";
@@ -147,19 +147,13 @@ function Pages({ of, before, busy, set }: PagesProps) {
           {words.lookedBack(formatTime(searchedTo))}
         </Alert>
       )}
-      <Group justify="center">
-        <Button variant="subtle" disabled={before === ""} onClick={() => set({ before: "" })}>
-          {activityTexts.newest}
-        </Button>
-        <Button
-          variant="subtle"
-          disabled={older === null}
-          loading={busy}
-          onClick={() => set({ before: older ?? "" })}
-        >
-          {searchedTo === null ? activityTexts.olderRows : words.further}
-        </Button>
-      </Group>
+      <Older
+        before={before}
+        older={older}
+        busy={busy}
+        set={set}
+        {...(searchedTo !== null && { further: words.further })}
+      />
     </>
   );
 }
