@@ -40,8 +40,9 @@ const send = (more: object = {}) =>
     messages: [{ role: "user", content: "hi" }],
     ...more,
   });
-const listed = async (query: string) =>
-  (await dashboard.root.app("GET /orgs/{org}/activity", { org: seeded.org }, undefined, query)).data;
+const read = (query: string) =>
+  dashboard.root.app("GET /orgs/{org}/activity", { org: seeded.org }, undefined, query);
+const listed = async (query: string) => (await read(query)).data;
 
 test("an id is found whatever time is chosen", async () => {
   const [newest] = await listed("?limit=1");
@@ -80,12 +81,16 @@ test("whoever reads further down keeps their place; new rows are counted until t
 test("a key is chosen by its name, a bar of the histogram opens its hour, and one button clears the filters", async () => {
   await send();
   await send({ max_tokens: 0 });
-  await openActivity("range=24h");
+  // On a page of older rows: whatever is chosen there is seen from its newest row on.
+  const { next_cursor: before } = await read("?range=24h&limit=1");
+  expect(before).not.toBeNull();
+  await openActivity(`range=24h&before=${before}`);
   const { page } = visitor;
   const all = await rows().count();
   await page.getByRole("combobox", { name: spendFilterTexts.key }).click();
   await page.getByRole("option", { name: "Watched", exact: true }).click();
   await page.waitForURL(/key=key_/);
+  expect(page.url()).not.toContain("before=");
   const mine = (await listed(`?key=${customer.keyId}`)).length;
   await waitFor(async () => (await rows().count()) === mine, "the rows of the key");
   expect(mine).toBeLessThan(all);
