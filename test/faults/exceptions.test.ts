@@ -14,6 +14,7 @@ beforeAll(async () => {
   gateway = await startGateway({
     configure: (config) => {
       config.limits.keyConcurrent = 1;
+      config.limits.maxConcurrent = 1;
     },
   });
   customer = await gateway.customer({ usd: "100" });
@@ -59,7 +60,7 @@ async function nothingIsLeft(before: Balance, { charged } = { charged: false }):
   expect(after.spent > before.spent).toBe(charged);
   expect(after.available + after.spent).toBe(before.available + before.spent);
   for (const spy of broken.splice(0)) spy.mockRestore();
-  expect((await gateway.chat(customer, hello())).status).toBe(200); // the only slot of the key is free
+  expect((await gateway.chat(customer, hello())).status).toBe(200); // the only slot of the key and of the process is free
 }
 
 const WHOLE: [string, () => void][] = [
