@@ -110,6 +110,14 @@ for (const keyed of [false, true]) {
   });
 }
 
+test("a stream that its provider refuses leaves nothing either", async () => {
+  gateway.simulator.behave({ behaviour: { status: 400 }, calls: 1 });
+  const before = await gateway.balance(customer);
+  const reply = await gateway.chat(customer, { ...hello(), stream: true });
+  expect(reply.status).toBeGreaterThanOrEqual(400);
+  await nothingIsLeft(before);
+});
+
 test("a settlement that the store has not taken yet is not given back", async () => {
   const { overloaded } = await import("../../src/domain/overloaded.ts");
   const spy = spyOn(gateway.ledger, "settle").mockImplementation(() => Promise.reject(overloaded()));
