@@ -352,3 +352,10 @@ test("an answer keeps its room until its client has it, or has gone", async () =
   reader.destroy();
   await waitFor(async () => (await asked()).status === 200, "its room");
 });
+
+test("an answer that fails leaves its room", async () => {
+  const who = await gateway.customer({ usd: "50" });
+  gateway.simulator.behave({ behaviour: { status: 400 }, calls: 1 });
+  expect((await post({ ...ASKED, input: FILLING }, { who })).status).toBeGreaterThanOrEqual(400);
+  expect((await post({ ...ASKED, input: FILLING, dimensions: 200 }, { who })).status).toBe(200);
+});
