@@ -357,5 +357,5 @@ test("an answer that fails leaves its room", async () => {
   const who = await gateway.customer({ usd: "50" });
   gateway.simulator.behave({ behaviour: { status: 400 }, calls: 1 });
   expect((await post({ ...ASKED, input: FILLING }, { who })).status).toBeGreaterThanOrEqual(400);
-  expect((await post({ ...ASKED, input: FILLING, dimensions: 200 }, { who })).status).toBe(200);
+  expect((await post({ ...ASKED, input: FILLING.slice(0, 8) }, { who })).status).toBe(200);
 });
