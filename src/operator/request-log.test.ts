@@ -10,6 +10,7 @@ import { ASKED_SCHEMA } from "../store/migrations/0012-asked.ts";
 import { JOURNAL_SURFACES_SCHEMA } from "../store/migrations/0020-surfaces.ts";
 import { overloaded } from "../domain/overloaded.ts";
 import { SEVERAL_SURFACES } from "../domain/surfaces.ts";
+import type { Statement } from "../store/sql.ts";
 import { sqliteSql } from "../store/sqlite-sql.ts";
 import { RequestLog } from "./request-log.ts";
 
@@ -65,6 +66,32 @@ test("a minute of one key has 20 rows, and one more that counts the rest, howeve
   log.note(entry());
   await log.flush();
   expect(told("org_1")).toEqual({ rows: 22, requests: 301, counting: 1 });
+});
+
+test("who asks while a write goes on finds what it had taken", async () => {
+  const store = sqliteSql({ writer });
+  const allowed = Promise.withResolvers<void>();
+  let writes = 0;
+  const slow = {
+    ...store,
+    together: async (statements: readonly Statement[]) => {
+      if (writes++ === 0) await allowed.promise;
+      return await store.together(statements);
+    },
+  };
+  const organizationId = "org_slow_store";
+  const late = new RequestLog(slow, clock, jobsOnStderr());
+  late.note(entry({ organizationId }));
+  const going = late.flush();
+  await Bun.sleep(0);
+  let found: number | null = null;
+  const asked = late.flush().then(() => (found = told(organizationId).rows));
+  await Bun.sleep(5);
+  expect(found).toBeNull();
+  allowed.resolve();
+  await Promise.all([going, asked]);
+  expect(Number(found)).toBe(1);
+  await late.stop();
 });
 
 test("a row that counts requests to several surfaces names none of them, also where it was written before", async () => {

@@ -19,6 +19,8 @@ export class RequestLog {
   private waiting = new Map<string, RequestLogRow>();
   private readonly quota = new RequestLogQuota();
   private readonly flushing;
+  /** The write that goes on, or the last one. */
+  private writing: Promise<void> = Promise.resolve();
   private sweptAtMs = 0;
   /** Entries that found no room since the start. */
   forgotten = 0;
@@ -42,11 +44,20 @@ export class RequestLog {
     else this.forgotten++;
   }
 
-  /** Writes what waits now: for readers who must see their own request, and for the stop. */
-  async flush(): Promise<void> {
+  /**
+   * Writes what waits now: for readers who must see their own request, and for the stop. What a write that goes on has taken
+   * is in the store at its end, too: one write at a time, each after the one before, whatever came of that.
+   */
+  flush(): Promise<void> {
+    const mine = this.writing.then(() => this.write());
+    this.writing = mine.catch(() => undefined);
+    return mine;
+  }
+
+  private async write(): Promise<void> {
     const rows = [...this.waiting.values()];
     this.waiting = new Map();
-    const statements = rows.map(write);
+    const statements = rows.map(upsert);
     const sweeps = this.clock.nowMs() - this.sweptAtMs > SWEEP_EVERY_MS;
     if (sweeps) statements.push(sweep(this.clock.nowMs()));
     if (statements.length === 0) return;
@@ -74,7 +85,7 @@ const sweep = (nowMs: number): Statement =>
   );
 
 /** A row that counts is written again with each count: whole, so that writing it twice changes nothing. */
-function write({ entry, requests, lastAtMs }: RequestLogRow): Statement {
+function upsert({ entry, requests, lastAtMs }: RequestLogRow): Statement {
   const { bounds, model, stream } = entry.asked;
   return statement(
     `INSERT INTO journal (request_id, org_id, key_id, kind, at, status, code, model, stream, replay_of,
