@@ -240,7 +240,7 @@ test.each([
   const began = performance.now();
   const mail = { id: "msg_1", to: MAILBOX, subject: "s", text: "t", atMs: 0 };
   const all = await Promise.all(Array.from({ length: 20 }, () => slow.send(mail)));
-  expect(performance.now() - began).toBeLessThan(1_000);
+  expect(performance.now() - began).toBeLessThan(3_000); // one after the other it would be four seconds
   const error = "The mail server did not answer within 0.2 seconds.";
   expect(all).toEqual(all.map(() => ({ kind: "failed", status: null, error })));
   expect(failures).toHaveLength(20);

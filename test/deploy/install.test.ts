@@ -15,7 +15,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { runToEnd } from "../support/program.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(240_000);
 
 const root = join(import.meta.dir, "../..");
 const folders: string[] = [];

@@ -19,6 +19,8 @@ const FLOOD_BYTES = 400 * 1024 * 1024;
 /** Above what a gateway takes for its largest answer, far below what was sent. */
 const GROWTH_BYTES_MAX = 300 * 1024 * 1024;
 const TOTAL_MS = 2_000;
+/** Enough for a flood to be refused for what it says, not for how long it takes. */
+const PATIENT_MS = 20_000;
 
 let upstream: Upstream;
 let answer: (socket: Socket) => void;
@@ -34,7 +36,7 @@ beforeAll(async () => {
     ],
     configure: (config) => {
       for (const provider of config.providers) {
-        const most = provider.name === "endless" ? TOTAL_MS : 20_000;
+        const most = provider.name === "endless" ? TOTAL_MS : PATIENT_MS;
         provider.timeouts = { connectMs: 2_000, firstTokenMs: most, idleMs: most, totalMs: most };
         provider.health = { ...provider.health, openAfterFailures: 1000 };
       }
@@ -129,7 +131,7 @@ for (const stream of [true, false]) {
       expect(grownBytes).toBeLessThan(GROWTH_BYTES_MAX);
       expect(await gateway.balance(customer)).toEqual(before);
     },
-    4 * TOTAL_MS,
+    PATIENT_MS,
   );
 }
 
@@ -137,11 +139,11 @@ test.each([" ", "\n", '{"choices":['])(
   "a whole body of %j without end is cut",
   async (unit) => {
     answer = (socket) => flood(socket, "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n", unit);
-    const { outcome, grownBytes } = await measured(() => gateway.chat(customer, hello("endless-1")));
+    const { outcome, grownBytes } = await measured(() => gateway.chat(customer, hello("patient-1")));
     expect(outcome.status).toBe(502);
     expect(grownBytes).toBeLessThan(GROWTH_BYTES_MAX);
   },
-  4 * TOTAL_MS,
+  2 * PATIENT_MS,
 );
 
 test.each([true, false])(
@@ -154,12 +156,12 @@ test.each([true, false])(
       socket.write(bomb);
     };
     const { outcome, grownBytes } = await measured(() =>
-      gateway.chat(customer, { ...hello("endless-1"), stream }),
+      gateway.chat(customer, { ...hello("patient-1"), stream }),
     );
     expect(outcome.status).toBe(502);
     expect(grownBytes).toBeLessThan(GROWTH_BYTES_MAX);
   },
-  4 * TOTAL_MS,
+  2 * PATIENT_MS,
 );
 
 test("an event without end behind delivered text breaks the stream, charged for the text", async () => {
@@ -198,7 +200,7 @@ test.each([
     expect(outcome.events.done).toBe(true);
     expect(textOf(outcome.events)).toBe("Hello");
     expect(tookMs).toBeGreaterThan(graceMs * 0.9);
-    expect(tookMs).toBeLessThan(graceMs + 900);
+    expect(tookMs).toBeLessThan(graceMs + 3_500);
   },
   20_000,
 );

@@ -1,5 +1,6 @@
 // What a conversation in items says to any provider: turns, calls, what tools said, and thoughts.
 import { expect, test } from "bun:test";
+import { cpuMs } from "../../../../test/support/cpu.ts";
 import { parseResponseRequest } from "./parse-response-request.ts";
 import { BASE, callItem, output, read, toolCallOf } from "./response-request.fixtures.ts";
 import { sealState } from "./sealed-state.ts";
@@ -154,8 +155,8 @@ test("what somebody says between a thought and an answer parts them", () => {
 
 test("however many items are left out, each is looked at once", () => {
   const searched = Array.from({ length: 150_000 }, () => ({ type: "web_search_call" }));
-  const from = performance.now();
+  const from = cpuMs();
   const { native, messages } = read({ input: [{ role: "user", content: "Hi" }, ...searched] });
-  expect(performance.now() - from).toBeLessThan(1500);
+  expect(cpuMs() - from).toBeLessThan(3000);
   expect([messages.length, native?.body["input"]]).toEqual([1, [{ role: "user", content: "Hi" }]]);
 });
