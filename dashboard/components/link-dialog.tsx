@@ -4,6 +4,7 @@ import { Alert, Button, Group, Modal, Stack, Text } from "@mantine/core";
 import type { ReactNode } from "react";
 import { linkTexts, secretTexts } from "./texts.ts";
 import { Copyable } from "./copy.tsx";
+import type { Answer } from "../api/routes.ts";
 import { Icon } from "./icon.tsx";
 
 export interface ShownLink {
@@ -11,12 +12,14 @@ export interface ShownLink {
   /** Null when the same form had shown it before. */
   link: string | null;
   expiresAt: string;
+  /** What came of its mail; absent or null where the gateway sends none. */
+  mail?: Answer<"POST /orgs/{org}/invitations">["mail"];
 }
 
 interface LinkDialogProps {
   shown: ShownLink | null;
   onClose: () => void;
-  /** What to do with it. */
+  /** What to do with it, where no mail was sent. */
   children: ReactNode;
 }
 
@@ -40,9 +43,10 @@ export const LinkDialog = ({ shown, onClose, children }: LinkDialogProps) => (
         >
           {shown.link === null ? linkTexts.shownBefore : linkTexts.once(shown.expiresAt)}
         </Alert>
+        {shown.mail?.state === "not_sent" && <Text size="sm">{linkTexts.notMailed(shown.mail.reason)}</Text>}
         {shown.link !== null && (
           <>
-            <Text size="sm">{children}</Text>
+            <Text size="sm">{shown.mail?.state === "sent" ? linkTexts.mailed : children}</Text>
             <Copyable text={shown.link} />
           </>
         )}

@@ -254,6 +254,9 @@ export const answerTexts = {
 export const linkTexts = {
   once: (until: string) =>
     `This is the only time the link is shown. It works once, until ${formatTime(until)}.`,
+  mailed:
+    "The link was sent to this address by mail. Here it is once more, for the case that the mail does not arrive.",
+  notMailed: (reason: string | null) => `No mail was sent. ${reason ?? ""}`,
   shownBefore:
     "This form had been sent already. Its link was shown then and is not shown again; ask for a new one if it is lost.",
 } as const;

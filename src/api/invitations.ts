@@ -5,7 +5,8 @@ import { linkTo } from "../domain/links.ts";
 import type { Role } from "../domain/roles.ts";
 import { notFound } from "../domain/unknown-record.ts";
 import { printTime } from "../domain/print.ts";
-import type { Invitation } from "../people/people.ts";
+import { type MailOutcome, mailInvitation } from "../operator/invitation-mail.ts";
+import type { Invitation, MadeInvitation } from "../people/people.ts";
 import { organizationNamed } from "../reporting/organization-names.ts";
 import { endpoint } from "./endpoint.ts";
 import type { Rooms } from "./rooms.ts";
@@ -132,7 +133,8 @@ export async function inviteTo(
   rooms: Rooms,
   { by, ...asked }: { organizationId: string | null; email: string; role: Role; by: Actor },
 ): Promise<z.output<typeof shapes.createdInvitation>> {
-  const { invitation, token } = await rooms.people.invite({ ...asked, invitedBy: by.id });
+  const made = await rooms.people.invite({ ...asked, invitedBy: by.id });
+  const { invitation } = made;
   await rooms.changes.note({
     actor: by,
     action: asked.organizationId === null ? "operator.invite" : "member.invite",
@@ -140,10 +142,22 @@ export async function inviteTo(
     target: invitation.id,
     after: { email: asked.email, role: asked.organizationId === null ? "operator" : asked.role },
   });
-  return {
-    ...(await printOne(rooms, invitation)),
-    link: linkTo("invitation", { url: rooms.site.url, token }),
-  };
+  const link = linkTo("invitation", { url: rooms.site.url, token: made.token });
+  return { ...(await printOne(rooms, invitation)), link, mail: await mailed(rooms, made, link) };
+}
+
+/** It is made, and its link will be shown, whatever becomes of the mail. */
+async function mailed(
+  { mailInvitation: send, people, reports }: Rooms,
+  { invitation, timesToday }: MadeInvitation,
+  link: string,
+): Promise<MailOutcome | null> {
+  if (send === null) return null;
+  const { id, email: to, role, organizationId: org, invitedBy, expiresAtMs, createdAtMs: atMs } = invitation;
+  const [inviter] = await people.persons([invitedBy]);
+  const organization = org === null ? null : ((await organizationNamed(reports.sql, org))?.name ?? org);
+  const by = inviter?.email ?? null;
+  return await mailInvitation({ id, to, link, organization, role, by, timesToday, expiresAtMs, atMs }, send);
 }
 
 /** Its link opens nothing from now on. */

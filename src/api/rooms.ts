@@ -1,4 +1,5 @@
 // The rooms that endpoints call, by type only: readers alone (`src/reporting`) are functions that an entry imports.
+import type { SendMail } from "../alerts/mail/message.ts";
 import type { SpokenSurface } from "../domain/surfaces.ts";
 import type { AlertService } from "../operator/alerts.ts";
 import type { Changes } from "../operator/changes.ts";
@@ -22,6 +23,8 @@ export interface Rooms extends KeyRooms {
   people: People;
   payments: PaymentService;
   alerts: AlertService;
+  /** Null where no mail server is configured. */
+  mailInvitation: SendMail | null;
   devices: Pick<Devices, "decide" | "find">;
   playground: Playground;
   /** Requests of an organization as they appear and change. Throws when there is no place for another one. */

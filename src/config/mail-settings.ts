@@ -1,4 +1,4 @@
-// `mail`: the operator's mail server, for alerts (docs/alerts.md). Nothing is mailed without it.
+// `mail`: the operator's mail server, for alerts (docs/alerts.md) and invitations. Nothing is mailed without it.
 import { z } from "zod";
 import { isMailAddress } from "../domain/mail-address.ts";
 import { nonEmpty } from "./setting-values.ts";

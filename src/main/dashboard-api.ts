@@ -1,5 +1,6 @@
 // The rooms behind the dashboard: people, and `/app/v1` over the same use-cases as the command line. Loaded on their
 // first request: a gateway that nobody looks at does not pay for them.
+import type { SendMail } from "../alerts/mail/message.ts";
 import type { Config } from "../config/config.ts";
 import { rateDefaultsOf } from "../limits/caller-limits.ts";
 import { shownSettings } from "../config/shown-settings.ts";
@@ -41,6 +42,7 @@ export interface PeopleRooms {
   breakers: Breakers;
   paymentService: PaymentService;
   alertService: AlertService;
+  mailInvitation: SendMail | null;
   /** Where this process answers. */
   address(): string;
   uploads: Uploads;
@@ -166,7 +168,7 @@ async function open(
     passwords: rooms.passwords,
     ownerOfManagementKey: (id) => ownerOfManagementKey(ledger, id),
   });
-  const { paymentService, alertService } = rooms;
+  const { paymentService, alertService, mailInvitation } = rooms;
   const { note } = auditNotes(rooms.sql, clock);
   const logins = devices({ sql: rooms.sql, clock, ledger, people, url, note });
   const receipts = receiptSigner(rooms.dataKey);
@@ -214,6 +216,7 @@ async function open(
         people,
         payments: paymentService,
         alerts: alertService,
+        mailInvitation,
         devices: logins,
         playground: playgroundOn(rooms),
         tail: (followed, exchange) => tailResponse({ reports, tails }, followed, exchange),

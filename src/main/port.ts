@@ -182,6 +182,7 @@ export async function openPort(config: Config, rooms: Rooms): Promise<Answering>
     failedJobs: () => jobs.failures,
     paymentService: services.paymentService,
     alertService: services.alertService,
+    mailInvitation: services.mailInvitation,
     passwords: rooms.passwords,
   });
 

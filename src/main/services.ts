@@ -1,5 +1,7 @@
 // Payments, alerts and the ends of keys, opened together, with the use-cases that the dashboard's API and the operator's ask of them.
 import type { Alerts } from "../alerts/alerts.ts";
+import { Mailer } from "../alerts/mail/mailer.ts";
+import type { SendMail } from "../alerts/mail/message.ts";
 import type { Config } from "../config/config.ts";
 import { byItself } from "../domain/actor.ts";
 import type { Jobs } from "../lib/jobs.ts";
@@ -21,6 +23,8 @@ export interface Services {
   alerts: Alerts;
   paymentService: PaymentService;
   alertService: AlertService;
+  /** Null where no mail server is configured. */
+  mailInvitation: SendMail | null;
   /** Ends the rounds in the background. */
   stop(): Promise<void>;
 }
@@ -55,8 +59,16 @@ export function openServices(config: Config, on: ServicesOn): Services {
     alerts: alerts.room,
     paymentService: paymentService({ payments: payments.room, note, nowMs, dashboardUrl }),
     alertService: alertService({ alerts: alerts.room, note, nowMs }),
+    mailInvitation: invitationMailer(config, on.jobs),
     stop: async () => {
       await Promise.all([payments.stop(), alerts.stop(), ending.stop()]);
     },
   };
+}
+
+/** With connections of its own: invitations and alerts do not wait for each other. */
+function invitationMailer({ mail }: Config, jobs: Jobs): SendMail | null {
+  if (mail === null) return null;
+  const mailer = new Mailer(mail, (error) => jobs.failed("invitations_mail", error));
+  return (message) => mailer.send(message);
 }

@@ -48,6 +48,7 @@ const INSIDE = `SELECT membership.role FROM "user" AS person
 const OPEN = `SELECT count(*) AS found FROM invitation
   WHERE "organizationId" = ?1 AND state = 'open' AND email <> ?2 AND "expiresAt" > ?3`;
 const OF_THE_DAY = `SELECT count(*) AS found FROM invitation WHERE "organizationId" = ?1 AND "createdAt" > ?2`;
+const TIMES = `SELECT count(*) AS found FROM invitation WHERE "organizationId" = ?1 AND email = ?2 AND "createdAt" > ?3`;
 const MEMBERS = `SELECT count(*) AS found FROM membership WHERE "organizationId" = ?1`;
 const OPERATING = `SELECT 1 FROM "user" AS person WHERE person.email = ?1 AND person.operator = TRUE`;
 
@@ -85,7 +86,8 @@ export function invitations({ records, store }: Ports): Kept {
       });
       // An address that is invited again was not reached, or was meant to come as somebody else: one link is open.
       await store.change(REPLACED, row.organizationId ?? OPERATORS, row.email, createdAt);
-      return { invitation: invitationOf(row), token };
+      const [times] = await store.rows(TIMES, organizationId ?? OPERATORS, email, createdAt - DAY_MS);
+      return { invitation: invitationOf(row), token, timesToday: Number(times?.["found"]) };
     },
     async invitations(organizationId) {
       const where = [{ field: "organizationId", value: organizationId ?? OPERATORS }];

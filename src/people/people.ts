@@ -81,6 +81,13 @@ interface OrganizationRules {
   requireTwoFactor: boolean;
 }
 
+export interface MadeInvitation {
+  invitation: Invitation;
+  token: string;
+  /** How often the organization has invited this address within a day, this time included. */
+  timesToday: number;
+}
+
 export interface People {
   /** Everything below `/auth`. */
   handle(request: Request, visitor: Visitor, requestId: string): Promise<Response>;
@@ -122,7 +129,7 @@ export interface People {
     email: string;
     role: Role;
     invitedBy: string;
-  }): Promise<{ invitation: Invitation; token: string }>;
+  }): Promise<MadeInvitation>;
   invitations(organizationId: string | null): Promise<Invitation[]>;
   /** Throws when `by` could not have made it. Null when there is none. */
   withdrawInvitation(organizationId: string | null, id: string, by: string): Promise<Invitation | null>;

@@ -114,6 +114,7 @@ test("only members get mail; whoever leaves gets none any more", async () => {
   const { id } = await add("Bob", "bob@acme.example");
   const { data } = await ada.app("GET /orgs/{org}/team", org());
   const bob = data.find(({ email }) => email === "bob@acme.example")?.person.id ?? "";
+  server.heard = [];
   await ada.app("DELETE /orgs/{org}/team/{member}", { ...org(), member: bob });
   const delivery = await ada.app("POST /orgs/{org}/alerts/channels/{channel}/test", {
     ...org(),

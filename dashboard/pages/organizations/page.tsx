@@ -67,9 +67,9 @@ export function OrganizationsPage() {
         <InviteOwner
           to={act.to}
           onClose={close}
-          onInvited={({ email, link: made, expires_at }) => {
+          onInvited={({ email, link: made, expires_at, mail }) => {
             close();
-            setLink({ title: words.invited(email, act.to.name), link: made, expiresAt: expires_at });
+            setLink({ title: words.invited(email, act.to.name), link: made, expiresAt: expires_at, mail });
           }}
         />
       )}

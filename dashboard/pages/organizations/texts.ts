@@ -30,5 +30,5 @@ export const organizationsTexts = {
     `This organization has ${members} ${members === 1 ? "member" : "members"}. A further owner may do everything in it.`,
   email: "Email",
   invited: (email: string, name: string) => `${email} is invited to ${name}`,
-  sendLink: "Send this link to the person yourself; the gateway sends no mail for it.",
+  sendLink: "Send this link to the person yourself.",
 } as const;

@@ -32,9 +32,9 @@ function InviteForm({ org, onClose, onShown }: ActProps & { onShown: (shown: Sho
   const invite = useChange(
     "POST /orgs/{org}/invitations",
     { org: org.id },
-    ({ email: invited, link, expires_at }) => {
+    ({ email: invited, link, expires_at, mail }) => {
       onClose();
-      onShown({ title: words.linkTitle(invited), link, expiresAt: expires_at });
+      onShown({ title: words.linkTitle(invited), link, expiresAt: expires_at, mail });
     },
   );
   return (

@@ -61,5 +61,5 @@ export const teamTexts = {
   withdrawFor: (email: string) => `Withdraw the invitation of ${email}`,
   withdrawHelp: "The link that was sent stops working. The address can be invited again.",
   linkTitle: (email: string) => `Invitation for ${email}`,
-  sendLink: "Send this link to the person yourself; the gateway sends no mail for it.",
+  sendLink: "Send this link to the person yourself.",
 } as const;

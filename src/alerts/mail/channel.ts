@@ -5,11 +5,10 @@ import { printMinute } from "../../domain/print.ts";
 import type { Channel, Delivery } from "../alert.ts";
 import type { Sent } from "../sent.ts";
 import { TargetRefusal } from "../target.ts";
-import type { Mail } from "./message.ts";
+import type { SendMail } from "./message.ts";
 
 export interface MailPorts {
-  /** Never throws. */
-  send(mail: Mail): Promise<Sent>;
+  send: SendMail;
   /** Whether somebody with this address is a member now. */
   isMember(organizationId: string, address: string): Promise<boolean>;
   /** Where people see the organization's alerts. */

@@ -1,8 +1,9 @@
-// An alert as a mail (RFC 5322): plain text, whole. Whatever people typed goes into the subject and the body only, and both
+// An alert or an invitation as a mail (RFC 5322): plain text, whole. Whatever people typed goes into the subject and the body only, and both
 // are encoded, so that no text can end a header or begin one.
+import type { Sent } from "../sent.ts";
 
 export interface Mail {
-  /** `msg_…`: the same at every try, so that a mailbox can tell a repetition. */
+  /** `msg_…` of an alert: the same at every try, so that a mailbox can tell a repetition. */
   id: string;
   /** A mail address (`domain/mail-address.ts`). */
   to: string;
@@ -10,6 +11,9 @@ export interface Mail {
   text: string;
   atMs: number;
 }
+
+/** Never throws. */
+export type SendMail = (mail: Mail) => Promise<Sent>;
 
 export interface Sender {
   /** A mail address. */

@@ -82,8 +82,11 @@ export const invitation = z.object({
 });
 export const invitationList = listOf(invitation);
 export const inviteInput = z.strictObject({ email, role });
-/** `link` is shown once; send it by hand where no mail is configured. */
-export const createdInvitation = invitation.extend({ link: z.string().nullable() });
+/** `link` is shown once. `mail` is null where the gateway sends none: the link is sent by hand. */
+export const createdInvitation = invitation.extend({
+  link: z.string().nullable(),
+  mail: z.object({ state: z.enum(["sent", "not_sent"]), reason: z.string().nullable() }).nullable(),
+});
 
 export const settings = z.object({
   org: z.string(),

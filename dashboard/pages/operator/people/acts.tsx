@@ -19,8 +19,8 @@ interface LinkProps {
 
 export function InviteDialog({ onClose, onLink }: LinkProps) {
   const [email, setEmail] = useState("");
-  const invite = useChange("POST /operator/people", {}, ({ email: invited, link, expires_at }) =>
-    onLink({ title: words.linkFor(invited), link, expiresAt: expires_at }),
+  const invite = useChange("POST /operator/people", {}, ({ email: invited, link, expires_at, mail }) =>
+    onLink({ title: words.linkFor(invited), link, expiresAt: expires_at, mail }),
   );
   return (
     <FormDialog

@@ -87,9 +87,9 @@ interface DialogProps {
 }
 
 function NewLink({ of, onClose, onLink }: DialogProps & { onLink: (link: ShownLink) => void }) {
-  const invite = useChange("POST /operator/people", {}, ({ email, link, expires_at }) => {
+  const invite = useChange("POST /operator/people", {}, ({ email, link, expires_at, mail }) => {
     onClose();
-    onLink({ title: words.linkFor(email), link, expiresAt: expires_at });
+    onLink({ title: words.linkFor(email), link, expiresAt: expires_at, mail });
   });
   return (
     <ConfirmDialog

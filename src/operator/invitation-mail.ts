@@ -1,0 +1,60 @@
+// An invitation in the mailbox of whom it is for: sent once, when its link is made, for nothing that opens it is kept. What came
+// of it is told to who invites, who sees the link as well.
+import { isMailAddress } from "../domain/mail-address.ts";
+import { printMinute } from "../domain/print.ts";
+import type { SendMail } from "../alerts/mail/message.ts";
+
+export interface InvitationMail {
+  id: string;
+  to: string;
+  link: string;
+  /** Null where it is for an operator. */
+  organization: string | null;
+  role: string;
+  /** The address of who invites; null for a script. */
+  by: string | null;
+  /** How often the organization has invited this address within a day, this time included. */
+  timesToday: number;
+  expiresAtMs: number;
+  atMs: number;
+}
+
+export interface MailOutcome {
+  state: "sent" | "not_sent";
+  /** A sentence for who invites. */
+  reason: string | null;
+}
+
+/** Whoever did not get three has to be asked. */
+const TIMES_A_DAY = 3;
+const NAME_CHARACTERS = 60;
+
+/** Never throws. */
+export async function mailInvitation(invitation: InvitationMail, send: SendMail): Promise<MailOutcome> {
+  const not = (reason: string): MailOutcome => ({ state: "not_sent", reason });
+  const { id, to, atMs, organization } = invitation;
+  if (!isMailAddress(to)) return not("No mail can be sent to this address.");
+  if (invitation.timesToday > TIMES_A_DAY)
+    return not(`This address was sent ${TIMES_A_DAY} mails within a day, which is as many as it gets.`);
+  const subject =
+    organization === null ? "You are invited as an operator" : "You are invited to an organization";
+  const sent = await send({ id, to, subject, text: bodyOf(invitation), atMs });
+  return sent.kind === "delivered" ? { state: "sent", reason: null } : not(sent.error);
+}
+
+const bodyOf = ({ by, organization, role, link, expiresAtMs }: InvitationMail): string =>
+  [
+    `${by ?? "Somebody"} invites you to ${organization === null ? "operate this gateway" : `the organization ${harmless(organization)} as ${role}`}.`,
+    "",
+    `Accept it here: ${link}`,
+    "",
+    `The link works once, until ${printMinute(expiresAtMs)}, for whoever has it and only with your address. Do not send it on.`,
+    "If you do not know what this is about, leave it: without the link nothing happens.",
+    "",
+  ].join("\n");
+
+/** Members name their organization, and choose who is written to: what they type never becomes a sentence with an address in it. */
+const harmless = (name: string): string =>
+  `"${Array.from(name.replace(/[^\p{L}\p{M}\p{N}'&-]+/gu, " ").trim())
+    .slice(0, NAME_CHARACTERS)
+    .join("")}"`;

@@ -1,0 +1,107 @@
+// Invitations by mail: what a stranger is sent, how often, and what who invites is told of it.
+import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { Browser, firstOperator, newMember, tokenOf } from "../support/browser.ts";
+import { type Customer, startGateway, type TestGateway } from "../support/gateway.ts";
+import { type MailReceiver, startMailServer } from "./mail-server.ts";
+
+let server: MailReceiver;
+let gateway: TestGateway;
+let customer: Customer;
+let root: Browser;
+let ada: Browser;
+
+beforeAll(async () => {
+  server = await startMailServer();
+  gateway = await startGateway({
+    configure: (config) => {
+      config.publicUrl = "https://gate.example";
+      config.mail = {
+        host: "localhost",
+        port: server.port,
+        security: "none",
+        signIn: null,
+        from: { address: "gate@gate.example", name: "Tollgate" },
+      };
+    },
+  });
+  root = await firstOperator(gateway);
+  customer = await gateway.customer({ usd: "10" });
+  ada = await newMember(root, gateway, { ...org(), role: "owner", email: "ada@acme.example" });
+});
+afterAll(async () => {
+  await gateway.stop();
+  await server.stop();
+});
+beforeEach(() => {
+  Object.assign(server, { answers: {}, arrived: [], heard: [] });
+});
+
+const org = () => ({ org: customer.organizationId });
+const invite = (email: string) =>
+  ada.app("POST /orgs/{org}/invitations", org(), { email, role: "developer" });
+const opens = async (link: string | null) =>
+  (await new Browser(gateway.url).try("POST /invitations/show", {}, { token: tokenOf(link) })).status === 200;
+
+test("an invitation is one mail with the link that the dialog shows, who sends it, and where to", async () => {
+  const made = await invite("bob@elsewhere.example");
+  expect(made.mail).toEqual({ state: "sent", reason: null });
+  expect(made.link).toStartWith("https://gate.example/invitation#token=");
+  expect(server.arrived).toHaveLength(1);
+  const [mail] = server.arrived;
+  expect(mail).toMatchObject({ from: "gate@gate.example", to: ["bob@elsewhere.example"] });
+  expect(mail?.headers.get("Subject")).toBe("You are invited to an organization");
+  expect(mail?.text).toStartWith("ada@acme.example invites you to the organization ");
+  expect(mail?.text).toContain(` as developer.\r\n\r\nAccept it here: ${made.link}\r\n`);
+  expect(await opens(made.link)).toBe(true);
+  const operator = await root.app("POST /operator/people", {}, { email: "carol@elsewhere.example" });
+  expect(operator.mail).toEqual({ state: "sent", reason: null });
+  expect(server.arrived[1]?.text).toStartWith("root@example.com invites you to operate this gateway.");
+  expect(server.arrived[1]?.text).toContain(operator.link ?? "no link");
+});
+
+test("what the mail server refuses is told, and the link opens all the same", async () => {
+  server.answers = { RCPT: "550 5.1.1 no such user" };
+  const made = await invite("typo@elsewhere.example");
+  expect(made.mail).toEqual({
+    state: "not_sent",
+    reason: "The mail server answered: 550 5.1.1 no such user",
+  });
+  expect(server.arrived).toEqual([]);
+  expect(await opens(made.link)).toBe(true);
+  server.answers = { greeting: "421 4.3.2 shutting down" };
+  expect((await invite("dora@elsewhere.example")).mail?.state).toBe("not_sent");
+  // Nothing that opens an invitation waits anywhere for another try.
+  expect(await gateway.rowsOf("alert_delivery")).toEqual([]);
+});
+
+test("a name makes no address of the web, no header and no line of its own", async () => {
+  const name =
+    "Pay\u2028at https://evil.example/x?y=1 <b>now</b> or mail me@evil.example 鍵 " + "z".repeat(60);
+  const { version } = await ada.app("GET /orgs/{org}/settings", org());
+  await ada.app("PATCH /orgs/{org}/settings", org(), { name, version });
+  await invite("eve@elsewhere.example");
+  const [first = ""] = server.arrived[0]?.text.split("\r\n") ?? [];
+  const shown = first.slice(first.indexOf('"') + 1, first.lastIndexOf('"'));
+  expect(shown).toStartWith("Pay at https evil example x y 1 b now b or mail me evil exam");
+  expect(Array.from(shown)).toHaveLength(60);
+  expect([...(server.arrived[0]?.headers.values() ?? [])].join(" ")).not.toContain("evil");
+});
+
+test("an address gets three mails a day of an organization, and a form that is sent twice sends one", async () => {
+  const form = { headers: { "idempotency-key": "invite-frank" } };
+  const asked = { email: "frank@elsewhere.example", role: "viewer" };
+  const twice = [
+    await ada.try("POST /orgs/{org}/invitations", org(), asked, form),
+    await ada.try("POST /orgs/{org}/invitations", org(), asked, form),
+  ].map(({ status, json }) => [status, (json as unknown as { link: string | null }).link !== null]);
+  expect(twice).toEqual([
+    [201, true],
+    [201, false],
+  ]);
+  expect(server.arrived).toHaveLength(1);
+  const states = [];
+  for (let time = 2; time <= 4; time += 1) states.push((await invite("FRANK@elsewhere.example")).mail);
+  expect(states.map((mail) => mail?.state)).toEqual(["sent", "sent", "not_sent"]);
+  expect(states[2]?.reason).toMatch(/3 mails within a day/);
+  expect(server.arrived).toHaveLength(3);
+});
