@@ -44,10 +44,10 @@ export const spentByDay = (keys: string, sum: string): Readonly<Record<Dialect, 
   postgresql: spentIn("postgresql", keys, sum),
 });
 
-/** Noted holds, each with its request as far as that is there. */
-export const NOTED_HOLDS = `
+/** Noted holds `h`, each with its request as far as that is there. */
+export const notedHolds = (from: string): string => `
   SELECT h.key_id, h.request_id, r.admitted_at, r.hold, r.closed_txn
-  FROM key_hold h LEFT JOIN request r ON r.org_id = h.org_id AND r.request_id = h.request_id`;
+  FROM ${from} LEFT JOIN request r ON r.org_id = h.org_id AND r.request_id = h.request_id`;
 
 /** The cells of both. */
 export function spendOf(days: readonly Cell[][], holds: readonly Cell[][]): LoadedKeySpend {

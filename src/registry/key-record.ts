@@ -13,7 +13,7 @@ import {
   type LimitedSpan,
   spansOf,
 } from "../ledger/key-spans.ts";
-import { NOTED_HOLDS, spentByDay, weekFromHour } from "../ledger/key-spend.ts";
+import { notedHolds, spentByDay, weekFromHour } from "../ledger/key-spend.ts";
 import { stampOf } from "../ledger/stamp.ts";
 import { utcMonth } from "../lib/clock.ts";
 import {
@@ -110,7 +110,7 @@ const DAYS = spentByDay(
    WHERE org_id = ?1 AND (day_limit_nano IS NOT NULL OR week_limit_nano IS NOT NULL) AND (?2 = '' OR key_id = ?2)`,
   sumColumns("u.charge", "charge"),
 );
-const HOLDS = `${NOTED_HOLDS} WHERE h.org_id = ?1 AND (?2 = '' OR h.key_id = ?2)
+const HOLDS = `${notedHolds("key_hold h")} WHERE h.org_id = ?1 AND (?2 = '' OR h.key_id = ?2)
   AND r.closed_txn IS NULL AND r.request_id IS NOT NULL`;
 
 interface Spending extends KeySpend {
