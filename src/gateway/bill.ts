@@ -99,7 +99,8 @@ interface Claimed {
   doubts: readonly Doubt[];
 }
 
-function priced(hold: Hold, { release }: Candidate, { arrived, evidence, ...claimed }: Claimed): Bill {
+function priced(hold: Hold, { release }: Candidate, claimed: Claimed): Bill {
+  const { arrived, evidence, doubts: claimedDoubts } = claimed;
   const { promptBound, hold: amount } = hold.terms;
   const { outputTokensMax, request } = hold.admitted;
   const windowTokens = release.contextWindow * request.n;
@@ -110,13 +111,15 @@ function priced(hold: Hold, { release }: Candidate, { arrived, evidence, ...clai
     callsMax: release.price.callsMax ?? 0,
   });
   const beyond = arrived.overrun || (told?.completionTokens ?? 0) > outputTokensMax;
-  if (clamped || beyond || claimed.doubts.length > 0) {
-    const doubts = [...claimed.doubts];
+  if (clamped || beyond || claimedDoubts.length > 0) {
+    const doubts = [...claimedDoubts];
     if (clamped) doubts.push("usage_clamped");
     if (beyond) doubts.push("output_above_maximum");
     arrived.attempt.doubt(doubts, told);
   }
-  return { evidence, usage, ...chargeOf({ usage, told, evidence, price: release.price, hold: amount }) };
+  const priced = chargeOf({ usage, told, evidence, price: release.price, hold: amount });
+  const { charge, variance, minimumApplied } = priced;
+  return { evidence, usage, charge, variance, minimumApplied };
 }
 
 /** The `cost` member. */

@@ -81,7 +81,7 @@ async function answered(
   try {
     const full = takeRoom(ports.answers, hold);
     if (full !== null) return await failed(hold, full);
-    const answer = await dispatchAnswer(ports, hold, callScope.signal); //                            7
+    const answer = await dispatchAnswer(ports, hold, callScope); //                            7
     if (answer instanceof Error) return await failed(hold, outranked(answer, callScope));
     return await settledAnswer(hold, answer); //                                                      8–10
   } catch (error) {
@@ -147,7 +147,7 @@ async function streamed(
   });
   let relayed: Relayed | null = null;
   try {
-    const dispatched = dispatchStream(ports, hold, callScope.signal);
+    const dispatched = dispatchStream(ports, hold, callScope);
     const early = await within(dispatched, ports.timeouts.firstPartMs);
     if (early instanceof Error) return await failed(hold, outranked(early, callScope));
     const { progress, abandoned, gaveUp } = ports;

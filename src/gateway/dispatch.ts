@@ -3,7 +3,7 @@
 import { Refusal } from "../domain/refusals.ts";
 import { crashPoint } from "../lib/crash-point.ts";
 import type { Clock } from "../lib/clock.ts";
-import type { Answer, Part, Provider, ProviderCall } from "../providers/provider.ts";
+import type { Answer, CallSignal, Part, Provider, ProviderCall } from "../providers/provider.ts";
 import { Failure, type FailureCause } from "../providers/failure.ts";
 import type { AttemptRecord, Doubt } from "../ledger/ledger.ts";
 import type { TokenCounts } from "../pricing/cost-lines.ts";
@@ -67,7 +67,7 @@ class Attempt implements NotesDoubt {
   }
 
   /** What its provider is asked for. */
-  call(signal: AbortSignal): ProviderCall {
+  call(signal: CallSignal): ProviderCall {
     const { requestId, request, outputCeiling, trace } = this.hold.admitted;
     const { body, release } = this.candidate;
     const { upstreamModel } = release;
@@ -125,21 +125,21 @@ const STREAM: Kind<Omit<Streaming, "attempt">, Streaming> = {
 export const dispatchAnswer = (
   ports: DispatchPorts,
   hold: Hold,
-  signal: AbortSignal,
+  signal: CallSignal,
 ): Promise<Answered | Failure | Refusal> => firstToAnswer(ports, hold, WHOLE, signal);
 
 /** Calls candidates until one has streamed its first part. Same errors. */
 export const dispatchStream = (
   ports: DispatchPorts,
   hold: Hold,
-  signal: AbortSignal,
+  signal: CallSignal,
 ): Promise<Streaming | Failure | Refusal> => firstToAnswer(ports, hold, STREAM, signal);
 
 async function firstToAnswer<Told, Begun>(
   ports: DispatchPorts,
   hold: Hold,
   kind: Kind<Told, Begun>,
-  signal: AbortSignal,
+  signal: CallSignal,
 ): Promise<Begun | Failure | Refusal> {
   let last: Failure | null = null;
   const { candidates } = hold.admitted;

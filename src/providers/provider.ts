@@ -104,6 +104,19 @@ export interface AnswerRoom {
   holds(bytes: number): boolean;
 }
 
+/** A call that is told when it is cut. */
+export interface CutListener {
+  handleEvent(): void;
+}
+
+/** What cuts a call: an `AbortSignal`, or what says it in the same words. */
+export interface CallSignal {
+  readonly aborted: boolean;
+  readonly reason: unknown;
+  addEventListener(abort: "abort", call: CutListener): void;
+  removeEventListener(abort: "abort", call: CutListener): void;
+}
+
 /** Everything an adapter may use. It gets a hold's number, so nobody can dispatch without one (S9). */
 export interface ProviderCall {
   /** Ours; goes upstream as `x-request-id`. */
@@ -121,7 +134,7 @@ export interface ProviderCall {
   /** Of an answer whose body said `answerBytes`; null or left out of others. */
   room?: AnswerRoom | null;
   /** Aborts the upstream call: the client left, a deadline passed, the hold ended. */
-  signal: AbortSignal;
+  signal: CallSignal;
 }
 
 /** What is asked to be counted, and never run. */

@@ -1,6 +1,7 @@
 // The timers of one upstream call: first part, idle, total (wire.md §8.1). Only time in which we wait for the upstream
 // counts as its silence; a slow consumer is not. One timer in all, re-armed when it fires, so progress costs a clock reading.
 import { Failure } from "../failure.ts";
+import type { CallSignal } from "../provider.ts";
 
 export interface Timeouts {
   connectMs: number;
@@ -34,13 +35,13 @@ export class CallTimeouts {
   private dueAtMs = 0;
 
   constructor(
-    private readonly caller: AbortSignal,
+    private readonly caller: CallSignal,
     private readonly timeouts: Pick<Timeouts, "firstTokenMs" | "idleMs" | "totalMs">,
   ) {
     this.silenceMs = timeouts.firstTokenMs;
     this.timer = this.armed(this.leftMs());
     if (caller.aborted) this.handleEvent();
-    else caller.addEventListener("abort", this, { once: true });
+    else caller.addEventListener("abort", this);
   }
 
   /** For `fetch`. */
