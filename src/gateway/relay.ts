@@ -74,8 +74,14 @@ async function* run(stream: Run, dispatched: Dispatched): AsyncGenerator<string,
     stopLogging = stream.progress.follow(session);
     yield replay.add(session.first());
     crashPoint("after_first_part");
-    for (let text = await session.next(); text !== null; text = await session.next())
-      if (text !== "") yield replay.add(text);
+    for (let text: string | null = ""; text !== null; ) {
+      try {
+        text = session.shown(await session.read());
+      } catch (error) {
+        text = session.broken(error);
+      }
+      if (text) yield replay.add(text);
+    }
     const end = await session.end(); // may have to count, and a count may wait for its tables: kept until then
     stopLogging();
     yield ended(stream, await settled(stream, end));

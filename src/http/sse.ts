@@ -1,4 +1,4 @@
-// A relayed stream as an HTTP body (wire.md §3): an async generator, which Bun pulls only as fast as the client reads.
+// A relayed stream as an HTTP body (wire.md §3): an async iterator, which Bun pulls only as fast as the client reads.
 // One timer for all streams sends the comments and fillers of silence; Bun's own idle limit cuts a client that has
 // stopped reading.
 import { KEEP_ALIVE } from "../gateway/event-stream.ts";
@@ -14,24 +14,17 @@ const TICK_MS = 1_000;
 
 type Frame = IteratorResult<string, void>;
 
-interface Open {
-  relayed: Relayed;
-  /** Monotonic: when the client last got a frame, a comment or a filler. */
-  sentAtMs: number;
-  lastFrameAtMs: number;
-  /** Sends a comment or filler in the place of the frame that is waited for; null while the client has the turn. */
-  speak: ((text: string) => void) | null;
-}
+const NO_MORE: Frame = { done: true, value: undefined };
 
 export class EventStreams {
-  private readonly open = new Set<Open>();
+  private readonly open = new Set<StreamBody>();
   private stopTicking: (() => void) | null = null;
   /** Streams that have not ended: the open ones, and those whose client has left. */
   private unsettled = 0;
   private settled: PromiseWithResolvers<void> | null = null;
 
   constructor(
-    private readonly clock: Clock,
+    readonly clock: Clock,
     private readonly options: { failed(error: unknown): void; jobs: Jobs },
   ) {}
 
@@ -48,61 +41,44 @@ export class EventStreams {
 
   /** The body of one stream; counts as open from now on. `client` aborts when its socket closes. */
   body(relayed: Relayed, client: AbortSignal): AsyncIterable<string> {
-    const now = this.clock.monotonicMs();
-    const stream: Open = { relayed, sentAtMs: now, lastFrameAtMs: now, speak: null };
-    this.open.add(stream);
     this.unsettled += 1;
     this.stopTicking ??= this.options.jobs.tick("stream_comments", TICK_MS, () => this.tick());
-    return begun(this.frames(stream), client);
+    const body = new StreamBody(relayed, this);
+    this.open.add(body);
+    if (client.aborted) body.leave();
+    else client.addEventListener("abort", body);
+    return body;
   }
 
-  private async *frames(stream: Open): AsyncGenerator<string, void, void> {
-    const { frames } = stream.relayed;
-    let ended = false;
-    try {
-      for (let next = frames.next(); ; ) {
-        const arrived = await arrival(stream, next);
-        stream.speak = null;
-        stream.sentAtMs = this.clock.monotonicMs();
-        if (typeof arrived === "string") {
-          yield arrived;
-          continue;
-        }
-        stream.lastFrameAtMs = stream.sentAtMs;
-        if (arrived.done) {
-          ended = true;
-          return;
-        }
-        yield arrived.value;
-        next = frames.next();
-      }
-    } catch (error) {
-      ended = true; // the relay has settled or has given up by itself
-      this.options.failed(error);
-      // Cuts the connection. Bun prints on stderr whatever else a body throws, beside the line that has just told of it.
-      // oxlint-disable-next-line typescript/only-throw-error
-      throw undefined;
-    } finally {
-      this.drop(stream);
-      if (ended) this.end();
-      else this.options.jobs.run("abandoned_stream", () => this.abandon(stream.relayed));
-    }
+  /** The relay has settled, or has given up by itself. */
+  ended(body: StreamBody): void {
+    this.drop(body);
+    this.end();
+  }
+
+  failed(error: unknown): void {
+    this.options.failed(error);
   }
 
   /** The client is gone: the stream is still pulled to its end, so that it settles. */
+  abandoned(body: StreamBody): void {
+    this.drop(body);
+    this.options.jobs.run("abandoned_stream", () => this.abandon(body.relayed));
+  }
+
   private async abandon(relayed: Relayed): Promise<void> {
     relayed.leave();
     try {
       while (!(await relayed.frames.next()).done);
     } catch (error) {
-      this.options.failed(error);
+      this.failed(error);
     } finally {
       this.end();
     }
   }
 
-  private drop(stream: Open): void {
-    this.open.delete(stream);
+  private drop(body: StreamBody): void {
+    this.open.delete(body);
     if (this.open.size > 0) return;
     this.stopTicking?.();
     this.stopTicking = null;
@@ -117,41 +93,108 @@ export class EventStreams {
 
   private tick(): void {
     const now = this.clock.monotonicMs();
-    for (const stream of this.open)
-      this.options.jobs.run("stream_comments", () => {
-        const { speak } = stream;
-        if (speak === null || now - stream.sentAtMs < COMMENT_AFTER_MS) return;
-        const filler = now - stream.lastFrameAtMs >= FILLER_AFTER_MS;
-        if (filler) stream.lastFrameAtMs = now;
-        const text = filler ? stream.relayed.filler() : KEEP_ALIVE;
-        stream.speak = null;
-        speak(text);
-      });
+    for (const body of this.open) this.options.jobs.run("stream_comments", () => body.breakSilence(now));
   }
 }
 
 /**
- * A generator that runs already, and ends with its client. One that was never pulled would skip its `finally`, and the
- * hold with it: a client may be gone before the first pull.
+ * What Bun pulls: each pull gets the next frame, or what is said in the silence before it. Not a generator: one more of them
+ * costs each frame two promises and three turns of the queue. It runs from its beginning, and ends with its client: a relay
+ * that was never pulled would skip its `finally`, and the hold with it, and a client may be gone before the first pull.
  */
-function begun(frames: AsyncGenerator<string, void, void>, client: AbortSignal): AsyncIterable<string> {
-  let first: Promise<Frame> | null = frames.next();
-  first.catch(() => {}); // whoever pulls it sees it too
-  const leave = (): void => void frames.return();
-  if (client.aborted) leave();
-  else client.addEventListener("abort", leave, { once: true });
-  const next = (): Promise<Frame> => {
-    const arrived = first ?? frames.next();
-    first = null;
-    return arrived;
-  };
-  return { [Symbol.asyncIterator]: () => ({ next, return: () => frames.return() }) };
-}
+class StreamBody implements AsyncIterableIterator<string, void, void> {
+  /** The pull that waits for its frame. */
+  private turn: PromiseWithResolvers<Frame> | null = null;
+  /** The first frame, where it came before it was asked for. */
+  private early: Frame | "broken" | null = null;
+  /** A frame of the relay is under way. */
+  private pulling = false;
+  private over = false;
+  /** Monotonic: when the client last got a frame, a comment or a filler. */
+  private sentAtMs: number;
+  private lastFrameAtMs: number;
 
-/** The next frame, or what the silence before it says. */
-function arrival(stream: Open, next: Promise<Frame>): Promise<Frame | string> {
-  const { promise, resolve, reject } = Promise.withResolvers<Frame | string>();
-  stream.speak = resolve;
-  next.then(resolve, reject);
-  return promise;
+  constructor(
+    readonly relayed: Relayed,
+    private readonly streams: EventStreams,
+  ) {
+    this.sentAtMs = this.lastFrameAtMs = streams.clock.monotonicMs();
+    this.pull();
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<Frame> {
+    const { early } = this;
+    this.early = null;
+    // Cuts the connection. Bun prints on stderr whatever else a body throws, beside the line that has just told of it.
+    // oxlint-disable-next-line typescript/prefer-promise-reject-errors
+    if (early === "broken") return Promise.reject(undefined);
+    if (early !== null) return Promise.resolve(early);
+    if (this.over) return Promise.resolve(NO_MORE);
+    this.turn = Promise.withResolvers<Frame>();
+    if (!this.pulling) this.pull();
+    return this.turn.promise;
+  }
+
+  return(): Promise<Frame> {
+    this.leave();
+    return Promise.resolve(NO_MORE);
+  }
+
+  /** The client's signal fired. */
+  handleEvent(): void {
+    this.leave();
+  }
+
+  /** The client is gone. */
+  leave(): void {
+    if (this.over) return;
+    this.over = true;
+    this.streams.abandoned(this);
+    this.turn?.resolve(NO_MORE);
+  }
+
+  /** Where the client waits, and has got nothing for long: says so in the place of the frame. */
+  breakSilence(nowMs: number): void {
+    const { turn } = this;
+    if (turn === null || nowMs - this.sentAtMs < COMMENT_AFTER_MS) return;
+    const filler = nowMs - this.lastFrameAtMs >= FILLER_AFTER_MS;
+    if (filler) this.lastFrameAtMs = nowMs;
+    this.sentAtMs = nowMs;
+    this.turn = null;
+    turn.resolve({ done: false, value: filler ? this.relayed.filler() : KEEP_ALIVE });
+  }
+
+  private pull(): void {
+    this.pulling = true;
+    this.relayed.frames.next().then(this.arrived, this.broken);
+  }
+
+  private readonly arrived = (frame: Frame): void => {
+    this.pulling = false;
+    if (this.over) return; // it is pulled to its end beside this
+    this.sentAtMs = this.lastFrameAtMs = this.streams.clock.monotonicMs();
+    if (frame.done === true) this.end();
+    const { turn } = this;
+    this.turn = null;
+    if (turn === null) this.early = frame;
+    else turn.resolve(frame);
+  };
+
+  private readonly broken = (error: unknown): void => {
+    this.pulling = false;
+    this.streams.failed(error);
+    if (this.over) return;
+    this.end();
+    if (this.turn === null) this.early = "broken";
+    else this.turn.reject(undefined);
+  };
+
+  private end(): void {
+    this.over = true;
+    this.streams.ended(this);
+  }
 }

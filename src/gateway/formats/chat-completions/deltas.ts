@@ -10,6 +10,9 @@ export const DELTAS: FrameWords = {
     `{"id":"${completionId(requestId)}","object":"chat.completion.chunk","created":${created},"model":${JSON.stringify(model)},"choices":`,
   opening: (choice) => choiceOf(choice, `{"role":"assistant","content":"","refusal":null}`, null),
   part: (part) => {
+    // Most of a stream: printed in one piece, as each piece that is put together is one more for the collector.
+    if (part.type === "text" && !part.logprobs)
+      return `{"index":${part.choice},"delta":{"content":${wireJson(part.text)}},"logprobs":null,"finish_reason":null}`;
     const logprobs = part.type === "text" && part.logprobs ? wireJson(part.logprobs) : null;
     return choiceOf(part.choice, deltaOf(part), null, logprobs);
   },
