@@ -9,10 +9,10 @@ import { table } from "./table.ts";
 interface Place {
   org?: string;
   key?: string;
+  model?: string;
 }
 
 interface SetOptions extends Place {
-  model?: string;
   requestsPerMinute?: string;
   tokensPerMinute?: string;
   concurrent?: string;
@@ -61,14 +61,15 @@ function addList(limits: Command): void {
   limits
     .command("list")
     .description(
-      "list limits of an organization or a key; without both, those of models for each organization",
+      "list limits of an organization, a key or a model; without any, those of models for each organization",
     )
     .option("--org <org>", "an organization's id")
     .option("--key <key>", "a key's id")
-    .action(({ org, key }: Place, command: Command) =>
+    .option("--model <model>", "on this model only, and what holds where nothing is set")
+    .action(({ org, key, model }: Place, command: Command) =>
       report(command, async (context) => {
         const gateway = await context.gateway();
-        const { text, value } = await gateway.call("GET /admin/v1/limits", { org, key });
+        const { text, value } = await gateway.call("GET /admin/v1/limits", { org, key, model });
         return { json: text, text: shown(value.data) };
       }),
     );

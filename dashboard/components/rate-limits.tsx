@@ -1,6 +1,6 @@
-// Limits of a rate, of the organization or of one of its keys: what holds, and what this person may set. An operator sets what
-// is allowed, the organization's admins go lower; a blank field lifts one's own word.
-import { Button, Group, List, NumberInput, Stack, Text } from "@mantine/core";
+// Limits of a rate, of the organization or of one of its keys, for all models together or for one: what holds, and what this
+// person may set. An operator sets what is allowed, the organization's admins go lower; a blank field lifts one's own word.
+import { Button, Group, List, NumberInput, Select, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useChange } from "../api/change.ts";
@@ -19,24 +19,43 @@ type Typed = Record<RateDimension, number | "">;
 
 export function RateLimits({ keyId }: { keyId?: string }) {
   const { org } = useMembership();
+  const [model, setModel] = useState<string | null>(null);
+  const models = useQuery(read("GET /orgs/{org}/models", { org: org.id }));
   const limits = useQuery(
-    read("GET /orgs/{org}/limits", { org: org.id }, keyId === undefined ? {} : { key: keyId }),
+    read(
+      "GET /orgs/{org}/limits",
+      { org: org.id },
+      { ...(keyId !== undefined && { key: keyId }), ...(model !== null && { model }) },
+    ),
   );
   return (
-    <Loaded query={limits}>
-      {({ data: [whole, ...within] }) =>
-        whole === undefined ? null : (
-          <Stack gap="sm">
-            <Whole of={whole} />
-            {within.length > 0 && <Within rows={within} />}
-          </Stack>
-        )
-      }
-    </Loaded>
+    <Stack gap="sm">
+      <Select
+        label={words.model}
+        placeholder={words.allModels}
+        searchable
+        clearable
+        clearButtonProps={{ "aria-label": words.allModels }}
+        w={{ base: "100%", sm: 320 }}
+        value={model}
+        onChange={setModel}
+        data={(models.data?.data ?? []).map(({ id }) => id)}
+      />
+      <Loaded query={limits}>
+        {({ data: [whole, ...within] }) =>
+          whole === undefined ? null : (
+            <Stack gap="sm">
+              <Whole key={whole.model} of={whole} />
+              {within.length > 0 && <Within rows={within} />}
+            </Stack>
+          )
+        }
+      </Loaded>
+    </Stack>
   );
 }
 
-/** Of the organization, or of the key, as a whole. */
+/** Of the organization or of the key, as a whole or for one model. */
 function Whole({ of }: { of: Limits }) {
   const { org, may } = useMembership();
   const mayChange = may("limits.change");
@@ -53,6 +72,7 @@ function Whole({ of }: { of: Limits }) {
   const submit = (): void =>
     change.mutate({
       ...(of.key !== null && { key: of.key }),
+      ...(of.model !== null && { model: of.model }),
       ...Object.fromEntries(changed.map((name) => [name, typed[name] === "" ? null : typed[name]])),
       version: on.version,
     });
@@ -120,7 +140,7 @@ function holds({ in_force, set, own }: Limits, name: RateDimension): string {
 const factsOf = (of: Limits): Fact[] =>
   RATE_DIMENSIONS.map((name) => [words.dimensions[name], holds(of, name)]);
 
-/** What is set on models within it. */
+/** What is set within it: on models, or on keys for that model. */
 const Within = ({ rows }: { rows: readonly Limits[] }) => (
   <List size="sm">
     {rows.map((row) => (

@@ -49,6 +49,8 @@ export const rateTexts = {
     tokens_per_minute: "Tokens per minute",
     concurrent: "Requests at once",
   },
+  model: "For the model",
+  allModels: "all models together",
   none: "none",
   noLimit: "No limit holds.",
   ofYourOwn: (count: string) => `${count} holds, the organization's own.`,

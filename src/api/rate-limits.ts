@@ -1,8 +1,8 @@
 // Limits of a rate. An operator sets any; an organization's admins lower what holds for it, and lift their own word again.
-import { z } from "zod";
 import { endpoint } from "./endpoint.ts";
-import { id, keyId, orgId } from "./shapes/fields.ts";
+import { id } from "./shapes/fields.ts";
 import {
+  listRateLimitsInput,
   rateLimit,
   rateLimitList,
   setRateLimitInput,
@@ -13,9 +13,9 @@ export const rateLimitsEndpoints = [
   endpoint({
     target: "GET /app/v1/orgs/{org}/limits",
     who: "limits.see",
-    input: z.strictObject({ org: id, key: keyId.optional() }),
+    input: listRateLimitsInput.extend({ org: id }),
     output: rateLimitList,
-    run: ({ input: { org, key } }, { operator }) => operator.rateLimits.of({ org, key }),
+    run: ({ input }, { operator }) => operator.rateLimits.of(input),
   }),
   endpoint({
     target: "PATCH /app/v1/orgs/{org}/limits",
@@ -43,9 +43,10 @@ export const rateLimitsEndpoints = [
   endpoint({
     target: "GET /admin/v1/limits",
     who: "limits.see",
-    summary: "List an organization's limits, or without one those of models for each organization",
-    input: z.strictObject({ org: orgId.optional(), key: keyId.optional() }),
+    summary:
+      "List the limits of an organization, a key or a model, what holds for it itself first; without any, those of models for each organization",
+    input: listRateLimitsInput,
     output: rateLimitList,
-    run: ({ input: { org, key } }, { operator }) => operator.rateLimits.of({ org, key }),
+    run: ({ input }, { operator }) => operator.rateLimits.of(input),
   }),
 ] as const;

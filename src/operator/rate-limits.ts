@@ -1,5 +1,5 @@
 // Limits of a rate: set, lifted, listed (operate.md §1).
-import type { RateLimitJson, SetRateLimit } from "../api/shapes/rate-limits.ts";
+import type { ListRateLimits, RateLimitJson, SetRateLimit } from "../api/shapes/rate-limits.ts";
 import type { ListJson } from "../api/shapes/records.ts";
 import type { Actor } from "../domain/actor.ts";
 import { OperatorRefusal } from "../domain/operator-refusals.ts";
@@ -32,8 +32,7 @@ export const rateLimits = (ledger: Transactions, defaults: RateDefaults) => ({
     { by, actor }: Whose,
   ): Promise<RateLimitJson> {
     const organizationId = await ownerOf(ledger, { org, key });
-    if (model !== undefined && !(await isModelReleased(ledger, model)))
-      throw new OperatorRefusal("not_found", `No release names the model ${JSON.stringify(model)}.`, "model");
+    await checkModel(ledger, model);
     const limits: Partial<RateLimits> = {
       ...(said.requests_per_minute !== undefined && { requestsPerMinute: said.requests_per_minute }),
       ...(said.tokens_per_minute !== undefined && { tokensPerMinute: said.tokens_per_minute }),
@@ -63,26 +62,27 @@ export const rateLimits = (ledger: Transactions, defaults: RateDefaults) => ({
     }
   },
   /**
-   * Of an organization or of one of its keys: first what holds for it as a whole, whether something is set or not, then what
-   * is set within it. Without both, what is set on models for each organization.
+   * Of an organization, of one of its keys, of a model: first what holds for the subject itself, whether something is set or not,
+   * then what is set within it. Without any of them, what is set on models for each organization.
    */
-  async of({
-    org,
-    key,
-  }: {
-    org?: string | undefined;
-    key?: string | undefined;
-  }): Promise<ListJson<RateLimitJson>> {
+  async of({ org, key, model }: ListRateLimits): Promise<ListJson<RateLimitJson>> {
     const organizationId = await ownerOf(ledger, { org, key });
+    await checkModel(ledger, model);
     if (organizationId !== "" && (await findOrganization(ledger, organizationId)) === null)
       throw unknownRecord("organization", organizationId, "org");
-    const place = { organizationId, keyId: key ?? "", model: "" };
-    const set = await rateLimitsOf(ledger, { organizationId, keyId: key }, defaults);
-    const others = set.filter(({ keyId, model }) => keyId !== place.keyId || model !== "");
-    if (organizationId === "") return printList(others.map(printed));
+    const place = { organizationId, keyId: key ?? "", model: model ?? "" };
+    const set = await rateLimitsOf(ledger, { organizationId, keyId: key, model }, defaults);
+    const others = set.filter((one) => one.keyId !== place.keyId || one.model !== place.model);
+    if (organizationId === "" && model === undefined) return printList(others.map(printed));
     return printList([await findRateLimits(ledger, place, defaults), ...others].map(printed));
   },
 });
+
+/** A name that no release has is a slip. */
+async function checkModel(ledger: Transactions, model: string | undefined): Promise<void> {
+  if (model !== undefined && !(await isModelReleased(ledger, model)))
+    throw new OperatorRefusal("not_found", `No release names the model ${JSON.stringify(model)}.`, "model");
+}
 
 /** Empty: of each organization. */
 async function ownerOf(

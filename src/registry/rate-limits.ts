@@ -98,17 +98,27 @@ export const setRateLimits = (
     return { kind: "set", record: recordOf(after, standard) };
   });
 
-/** Those of which something is set, of an organization, or of one key; without one: of models for each organization. */
+export interface RatesWithin {
+  organizationId: string;
+  /** Of this key alone. */
+  keyId?: string | undefined;
+  /** On this model alone. */
+  model?: string | undefined;
+}
+
+/** Those of which something is set, within an organization; within none: of models for each organization. */
 export const rateLimitsOf = (
   on: Reader,
-  { organizationId, keyId }: { organizationId: string; keyId: string | undefined },
+  { organizationId, keyId, model }: RatesWithin,
   defaults: RateDefaults,
 ): Promise<RateRecord[]> =>
   on.read(function* () {
+    const named = Object.entries({ key_id: keyId, model }).filter(([, value]) => value !== undefined);
+    const only = named.map(([column], index) => `AND ${column} = ?${index + 2}`).join(" ");
     const rows = yield* ask(
-      `SELECT ${COLUMNS} FROM rate_limit WHERE org_id = ?1 ${keyId === undefined ? "" : "AND key_id = ?2"} AND ${ANYTHING_SET}
+      `SELECT ${COLUMNS} FROM rate_limit WHERE org_id = ?1 ${only} AND ${ANYTHING_SET}
        ORDER BY key_id, model LIMIT ${RATE_LIMITS_MAX}`,
-      keyId === undefined ? [organizationId] : [organizationId, keyId],
+      [organizationId, ...named.map(([, value]) => value ?? "")],
     );
     const records: RateRecord[] = [];
     for (const found of rows) {

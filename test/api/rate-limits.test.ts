@@ -128,6 +128,32 @@ describe("at the operator's API", () => {
   });
 });
 
+test("a model of which nothing is set has a version, too: an admin sets a limit of it, for the organization and for a key", async () => {
+  const { organizationId: org, keyId: key } = await gateway.customer();
+  const admin = await newMember(operator, gateway, { org, role: "admin", email: "models@example.com" });
+  const model = "plain-1";
+  const nothing = { requests_per_minute: null, tokens_per_minute: null, concurrent: null };
+  for (const place of [{ model }, { key, model }] as Record<string, string>[]) {
+    const query = `?${new URLSearchParams(place).toString()}`;
+    const { data } = await admin.app("GET /orgs/{org}/limits", { org }, undefined, query);
+    expect(data[0]).toMatchObject({ ...place, set: nothing, own: nothing, in_force: nothing });
+    const change = { ...place, concurrent: 3, version: data[0]?.version ?? "" };
+    const { status, json } = await admin.send<RateLimitJson>("PATCH", `/app/v1/orgs/${org}/limits`, change);
+    expect([status, json.own.concurrent]).toEqual([200, 3]);
+    const again = await admin.send("PATCH", `/app/v1/orgs/${org}/limits`, change);
+    expect(again.status).toBe(409);
+  }
+  const ofModel = await gateway.admin<{ data: RateLimitJson[] }>("GET", `/limits?org=${org}&model=${model}`);
+  expect(ofModel.json.data.map(({ subject }) => subject)).toEqual(["model", "key_model"]);
+  const ofEach = await gateway.admin<{ data: RateLimitJson[] }>("GET", `/limits?model=${model}`);
+  expect(ofEach.json.data).toMatchObject([{ subject: "model", org: null, model, set: nothing }]);
+  const slip = await gateway.admin<ErrorJson>("GET", `/limits?org=${org}&model=no-such-model`);
+  expect([slip.status, slip.json.error.message]).toEqual([
+    404,
+    'No release names the model "no-such-model".',
+  ]);
+});
+
 test("an admin lowers what the operator allows, is told where it ends, and the audit log tells who set what", async () => {
   const { organizationId: org, keyId } = await gateway.customer();
   const admin = await newMember(operator, gateway, { org, role: "admin", email: "limits@example.com" });

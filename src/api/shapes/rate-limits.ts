@@ -39,6 +39,13 @@ const madeOn = version
     "The limits' version that this was made on: refused with 409 when they have another one by now. What was never set has one, too.",
   );
 
+/** Without any of them: what is set on models for each organization. */
+export const listRateLimitsInput = z.strictObject({
+  org: orgId.optional(),
+  key: keyId.optional(),
+  model: model.optional(),
+});
+
 /** An operator's: of an organization, of a key (whose organization is known), or of a model for each organization. */
 export const setRateLimitRecordInput = z
   .strictObject({
@@ -70,4 +77,5 @@ export const rateLimit = z
 export const rateLimitList = wholeListOf(rateLimit).meta({ id: "RateLimitList" });
 
 export type RateLimitJson = z.output<typeof rateLimit>;
+export type ListRateLimits = z.output<typeof listRateLimitsInput>;
 export type SetRateLimit = z.output<typeof setRateLimitRecordInput>;

@@ -148,7 +148,9 @@ describe.each(STORES)("on %s", (store) => {
     expect((await call()).status).toBe(200);
   });
 
-  test("an admin sets a limit of its rate on its page: it refuses, and lifted it refuses no more", async () => {
+  test("an admin limits its rate for one model on its page: it refuses, and lifted it refuses no more", async () => {
+    await ada.page.getByRole("combobox", { name: rateTexts.model }).click();
+    await ada.page.getByRole("option", { name: ask().model, exact: true }).click();
     const field = ada.page.getByLabel(rateTexts.dimensions.requests_per_minute);
     const holds = ada.page.getByText(rateTexts.ofYourOwn("1"));
     const set = async (rate: string, state: "visible" | "detached"): Promise<void> => {
