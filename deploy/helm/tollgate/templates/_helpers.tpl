@@ -44,6 +44,15 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- if and .Values.serviceMonitor.enabled (not .Values.serviceMonitor.keySecret) -}}
 {{- fail "serviceMonitor.enabled needs serviceMonitor.keySecret: /metrics wants a management key from other machines" -}}
 {{- end -}}
+{{- $requests := .Values.resources.requests | default dict -}}
+{{- if and .Values.autoscaling.enabled (not $requests.cpu) -}}
+{{- fail "autoscaling goes by CPU, of which resources.requests.cpu says how much a gateway has: set it" -}}
+{{- end -}}
+{{- range $name, $text := .Values.files -}}
+{{- if not (regexMatch "^[-._a-zA-Z0-9]+$" $name) -}}
+{{- fail (printf "files.%s cannot be: a name has letters, digits, -, _ and . alone" $name) -}}
+{{- end -}}
+{{- end -}}
 {{- if hasKey .Values.files "tollgate.yaml" -}}
 {{- fail "files may not have tollgate.yaml: settings makes it" -}}
 {{- end -}}
@@ -59,6 +68,41 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- if hasKey $.Values.settings . -}}
 {{- fail (printf "settings.%s is the chart's: leave it out" .) -}}
 {{- end -}}
+{{- end -}}
+{{- if hasKey .Values.settings "database_url" -}}
+{{- fail "settings.database_url is DATABASE_URL of existingSecret: leave it out" -}}
+{{- end -}}
+{{- if .Values.networkPolicy.enabled -}}
+{{- include "tollgate.checkPorts" . -}}
+{{- end -}}
+{{- end -}}
+
+{{/* What the settings want to reach, and the network policy would keep in without a word. */}}
+{{- define "tollgate.checkPorts" -}}
+{{- $open := printf ",%s," (join "," .Values.networkPolicy.providerPorts) -}}
+{{- range $at, $provider := .Values.settings.providers | default list -}}
+{{- $role := $provider.role | default dict -}}
+{{- include "tollgate.checkPort" (dict "open" $open "setting" (printf "settings.providers[%d].base_url" $at) "url" $provider.base_url) -}}
+{{- include "tollgate.checkPort" (dict "open" $open "setting" (printf "settings.providers[%d].role.uri" $at) "url" $role.uri) -}}
+{{- end -}}
+{{- $tracing := .Values.settings.tracing | default dict -}}
+{{- include "tollgate.checkPort" (dict "open" $open "setting" "settings.tracing.endpoint" "url" $tracing.endpoint) -}}
+{{- include "tollgate.checkPort" (dict "open" $open "setting" "settings.tracing.traces_endpoint" "url" $tracing.traces_endpoint) -}}
+{{- with .Values.settings.mail -}}
+{{- $usual := dict "tls" 465 "starttls" 587 "none" 25 -}}
+{{- $port := int (.port | default (get $usual (.security | default "starttls"))) -}}
+{{- include "tollgate.checkPort" (dict "open" $open "setting" "settings.mail" "url" (printf "http://%s:%d" .host $port)) -}}
+{{- end -}}
+{{- end -}}
+
+{{/* What is in this pod is reached all the same; a ${NAME} is not known here. */}}
+{{- define "tollgate.checkPort" -}}
+{{- $origin := regexFind "^https?://[^/?#]+" (default "" .url) -}}
+{{- $usual := ternary "443" "80" (hasPrefix "https:" $origin) -}}
+{{- $port := trimPrefix ":" (regexFind ":[0-9]+$" $origin) | default $usual -}}
+{{- $known := and $origin (not (contains "${" $origin)) (not (regexMatch "//(localhost|127\\.|\\[::1\\])" $origin)) -}}
+{{- if and $known (not (contains (printf ",%s," $port) .open)) -}}
+{{- fail (printf "%s goes to port %s, which networkPolicy closes: add it to networkPolicy.providerPorts" .setting $port) -}}
 {{- end -}}
 {{- end -}}
 
