@@ -23,6 +23,7 @@ import type { IdempotencyKey } from "./idempotency.ts";
 import type { Incoming } from "./incoming.ts";
 import type { Flight } from "./in-flight.ts";
 import { withWayOut } from "./short-of-credits.ts";
+import type { Room } from "../limits/byte-rooms.ts";
 import type { Concurrency, ConcurrencySlot } from "../limits/concurrency.ts";
 import type { SpentRates } from "../limits/spent-rates.ts";
 import { limitOf, rateHeaders } from "./rate-headers.ts";
@@ -49,7 +50,8 @@ export type AdmissionOutcome =
       /** For callers' keys: duplicates join it. */
       flight: Flight | null;
     }
-  | { kind: "replay"; answer: StoredAnswer; asked: Asked }
+  /** `room`: of a large one, to be released once it has been sent. */
+  | { kind: "replay"; answer: StoredAnswer; asked: Asked; room: Room | null }
   | (Followed & { asked: Asked })
   | {
       kind: "refused";
@@ -84,9 +86,9 @@ export async function admit(ports: AdmitPorts, incoming: Incoming): Promise<Admi
       const preparing = prepareRequest(ports, incoming, { organizationId, terms, body }); //       3–5
       const first = preparing instanceof Promise ? await preparing : preparing;
       if (slot instanceof Refusal) first.wanted = { stage: "route", refusal: slot };
-      const { outcome, prepared } = await askLedger(ports, first, credential, incoming); //     6, COMMIT 1
+      const { outcome, prepared, room } = await askLedger(ports, first, credential, incoming); // 6, COMMIT 1
       if (outcome.kind !== "running") {
-        const concluded = conclude(ports, outcome, { incoming, credential, slot, prepared });
+        const concluded = conclude(ports, outcome, { incoming, credential, slot, prepared, room });
         admitted = concluded.kind === "admitted";
         return concluded;
       }
@@ -116,6 +118,7 @@ interface Decided {
   credential: Credential;
   prepared: PreparedRequest;
   slot: ConcurrencySlot | Refusal;
+  room: Room | null;
 }
 
 /** The ledger's word, as the line goes on. */
@@ -147,6 +150,7 @@ function conclude(
         kind: "replay",
         answer: resumed(outcome.answer, incoming.lastEventId),
         asked: askedOf(prepared),
+        room: about.room,
       };
     case "refused": {
       tellLimit(ports, outcome.refusal);

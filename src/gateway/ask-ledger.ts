@@ -1,6 +1,7 @@
 // COMMIT 1 as it is asked for: again on counted tokens where only the byte bound refused, again on a fresh route table where the
 // route was found closed, again where running requests hold less than they did (money.md §6, §7).
 import type { Credential } from "../domain/credential.ts";
+import { Refusal } from "../domain/refusals.ts";
 import type { AdmissionRequest, AdmissionDecision, Ledger, Lowering, Shortage } from "../ledger/ledger.ts";
 import {
   claimOf,
@@ -10,12 +11,16 @@ import {
   wantedOf,
 } from "./prepared-request.ts";
 import { countPrompt, onlyTheBoundRefused } from "./count-prompt.ts";
+import { roomOf } from "./answer-room.ts";
 import type { Incoming } from "./incoming.ts";
 import { lackOf, makeRoom } from "./make-room.ts";
+import type { Room } from "../limits/byte-rooms.ts";
+import type { LargeAnswers } from "../limits/large-answers.ts";
 import type { RunningHolds } from "./running-holds.ts";
 
 export interface AskLedgerPorts extends PreparePorts {
   ledger: Pick<Ledger, "admit">;
+  answers: LargeAnswers;
   holds: RunningHolds;
   /** Learns what other gateways published and switched; null when no others share the store. */
   refreshRoutes: (() => Promise<void>) | null;
@@ -27,13 +32,21 @@ const NONE: readonly Lowering[] = [];
 /** How often one request is decided again because running ones hold less than before. */
 const ROOMS_AT_MOST = 8;
 
-/** The ledger's last word, and the request that it decided on. */
+export interface LedgerSaid {
+  outcome: AdmissionDecision;
+  /** What it decided on. */
+  prepared: PreparedRequest;
+  /** Of a kept answer that is large, to be released once it has been sent. */
+  room: Room | null;
+}
+
+/** The ledger's last word. */
 export async function askLedger(
   ports: AskLedgerPorts,
   first: PreparedRequest,
   credential: Credential,
   incoming: Pick<Incoming, "requestId" | "signal">,
-): Promise<{ outcome: AdmissionDecision; prepared: PreparedRequest }> {
+): Promise<LedgerSaid> {
   const { organizationId } = credential;
   let prepared = first;
   let refreshed = ports.refreshRoutes === null;
@@ -42,11 +55,11 @@ export async function askLedger(
     const lowered = ports.holds.lowerings(organizationId);
     const question = new Question(ports, prepared, credential, incoming.requestId);
     question.lowerings = lowerings;
-    let outcome: AdmissionDecision;
+    let outcome: AdmissionDecision | null = null;
     try {
       outcome = await ports.ledger.admit(question);
     } finally {
-      question.answered();
+      question.answered(outcome);
     }
     lowerings = NONE;
     let stands = outcome;
@@ -76,13 +89,14 @@ export async function askLedger(
       const others = ports.holds.lowerings(organizationId) > Math.max(lowered, 0);
       if (lowerings.length > 0 || others) continue;
     }
-    return { outcome: stands, prepared };
+    return { outcome: stands, prepared, room: question.room };
   }
 }
 
 /** What COMMIT 1 is asked: those whom its hold keeps out know of it as soon as that is durable. */
 class Question implements AdmissionRequest {
   lowerings = NONE;
+  room: Room | null = null;
   readonly claim: AdmissionRequest["claim"];
   readonly asked: AdmissionRequest["asked"];
   private opening = false;
@@ -102,9 +116,17 @@ class Question implements AdmissionRequest {
     this.opening = true;
   }
 
-  /** Whatever the answer: the hold is opened next, or never will be. */
-  answered(): void {
+  roomFor(bytes: number): Refusal | null {
+    const room = roomOf(this.ports.answers, this.credential.organizationId, bytes);
+    if (room instanceof Refusal) return room;
+    this.room = room;
+    return null;
+  }
+
+  /** Whatever the answer: the hold is opened next, or never will be. What could not be read needs no room. */
+  answered(outcome: AdmissionDecision | null): void {
     if (this.opening) this.ports.holds.openingEnded(this.credential.organizationId);
+    if (outcome?.kind !== "replay") this.room?.release();
   }
 }
 

@@ -21,7 +21,6 @@ import { printGateway, receiptOf } from "./receipt.ts";
 import { type Relayed, relay } from "./relay.ts";
 import { takeRoom } from "./answer-room.ts";
 import type { Room } from "../limits/byte-rooms.ts";
-import type { LargeAnswers } from "../limits/large-answers.ts";
 import { type Failed, rescueHold, voidHold } from "./void-hold.ts";
 
 export interface CompletePorts extends AdmitPorts, DispatchPorts {
@@ -30,7 +29,6 @@ export interface CompletePorts extends AdmitPorts, DispatchPorts {
   /** Told of an exception behind which a request was given up; its hold went back. */
   gaveUp: (error: unknown, requestId: string) => void;
   ledger: AdmitPorts["ledger"] & Pick<Ledger, "settle" | "void">;
-  answers: LargeAnswers;
   progress: ProgressLog;
   callScopes: CallScopes;
   timeouts: {
@@ -51,7 +49,7 @@ export type Completion =
   /** `room`: of a large one, to be released once it has been sent. */
   | { kind: "answer"; status: number; headers: Headers; body: string; room?: Room | null }
   | { kind: "stream"; headers: Headers; relayed: Relayed }
-  | { kind: "replay"; answer: StoredAnswer; asked: Asked }
+  | { kind: "replay"; answer: StoredAnswer; asked: Asked; room: Room | null }
   | (Followed & { asked: Asked })
   /** Refused before a hold. `gateway` is JSON text for the error body, null for callers that showed no valid key. */
   | { kind: "refused"; refusal: Refusal; gateway: string | null; headers: Headers; asked: Asked };

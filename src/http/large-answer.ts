@@ -4,12 +4,16 @@ import type { Room } from "../limits/byte-rooms.ts";
 const PIECE_BYTES = 256 * 1024;
 
 /** The body of such an answer; `client` aborts when its socket closes. */
-export function largeAnswer(text: string, room: Room, client: AbortSignal): AsyncIterable<Uint8Array> {
+export function largeAnswer(
+  body: string | Uint8Array,
+  room: Room,
+  client: AbortSignal,
+): AsyncIterable<Uint8Array> {
   const release = (): void => room.release();
   // A client that has gone before the first piece is pulled would leave it taken.
   if (client.aborted) release();
   else client.addEventListener("abort", release, { once: true });
-  return pieces(Buffer.from(text), room);
+  return pieces(typeof body === "string" ? Buffer.from(body) : body, room);
 }
 
 async function* pieces(bytes: Uint8Array, room: Room): AsyncGenerator<Uint8Array, void, void> {

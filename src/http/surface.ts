@@ -4,6 +4,7 @@ import { authorizationOf, type Credential } from "../domain/credential.ts";
 import type { RequestLogEntry } from "../domain/request-log.ts";
 import { isOverloaded } from "../domain/overloaded.ts";
 import { Refusal } from "../domain/refusals.ts";
+import { SMALL_BYTES } from "../gateway/answer-room.ts";
 import type { Followed } from "../gateway/attach.ts";
 import type { Format, HeaderOf } from "../gateway/formats/format.ts";
 import type { Incoming } from "../gateway/incoming.ts";
@@ -14,6 +15,7 @@ import { requestLogEntry } from "./request-log-entry.ts";
 import { largeAnswer } from "./large-answer.ts";
 import { replyRefusal, withIds } from "./reply.ts";
 import { type EventStreams, STREAM_HEADERS } from "./sse.ts";
+import type { Room } from "../limits/byte-rooms.ts";
 import type { Uploads } from "../limits/uploads.ts";
 import type { Tracing } from "../tracing/tracing.ts";
 
@@ -157,24 +159,33 @@ function respond(ports: SurfacePorts, arrived: Arrived, completion: Completion):
   const { format, requestId } = arrived;
   switch (completion.kind) {
     case "answer": {
-      const { body, status, headers, room = null } = completion;
+      const { status, headers } = completion;
       const init = { status, headers: withIds(headers, format, requestId) };
-      if (room === null) return new Response(body, init);
-      // A client that does not read is cut, as one of a stream is: others wait for the room.
-      arrived.context.setIdleTimeout(idleSeconds(ports));
-      return new Response(largeAnswer(body, room, arrived.signal), init);
+      return new Response(whole(ports, arrived, completion), init);
     }
     case "stream":
       return streamed(ports, arrived, { ...completion, requestId });
     case "follow":
       return streamed(ports, arrived, completion);
     case "replay": {
-      const { status, headers, body, requestId: original } = completion.answer;
-      return new Response(body, { status, headers: withIds({ ...headers }, format, original) });
+      const { room, answer } = completion;
+      const { status, headers, body, requestId: original } = answer;
+      const init = { status, headers: withIds({ ...headers }, format, original) };
+      return new Response(whole(ports, arrived, { body, room }), init);
     }
     case "refused":
       return replyRefusal(requestId, completion.refusal, { ...completion, format });
   }
+}
+
+/** A client that does not read a long answer is cut, as one of a stream is: it stays in memory until then. */
+function whole<Body extends string | Uint8Array>(
+  ports: SurfacePorts,
+  { context, signal }: Arrived,
+  { body, room = null }: { body: Body; room?: Room | null },
+): Body | AsyncIterable<Uint8Array> {
+  if (body.length > SMALL_BYTES) context.setIdleTimeout(idleSeconds(ports));
+  return room === null ? body : largeAnswer(body, room, signal);
 }
 
 function streamed(

@@ -56,6 +56,8 @@ export interface AdmissionRequest {
   lowerings?: readonly Lowering[];
   /** Called when the hold is durable, should more have to happen before the request is admitted. */
   held?(): void;
+  /** Asked before a kept answer is read, by its length: a refusal is told in its place. */
+  roomFor?(bytes: number): Refusal | null;
 }
 
 /** A running request whose prompt was counted: what it may still cost at most, and for how many prompt tokens. */

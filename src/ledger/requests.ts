@@ -22,6 +22,15 @@ export function* findRequest(requestId: string): Query<RequestRecord | null> {
   return row === undefined ? null : readable(`the record of request ${requestId}`, () => requestOf(row));
 }
 
+/** How long it is as it is kept, which takes no reading of it; 0 when it is not kept. */
+export function* answerLength(place: { organizationId: string; requestId: string }): Query<number> {
+  const [row] = yield* ask(
+    "SELECT length(sealed) AS bytes FROM result WHERE org_id = ?1 AND request_id = ?2",
+    [place.organizationId, place.requestId],
+  );
+  return Number(row?.["bytes"] ?? 0);
+}
+
 /** Null when it is not kept. Throws `UnreadableRecord` for a damaged one. */
 export function* findAnswer(
   place: { organizationId: string; requestId: string },

@@ -1,7 +1,8 @@
 // Vectors, from outside: the official SDK unmodified, and after each call what the ledger has and the provider would bill
 // (surfaces.md §5, docs/decisions/0050-texts-and-vectors.md).
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { connect } from "node:net";
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
 import OpenAI from "openai";
 import type { ErrorJson, GatewayJson } from "../support/events.ts";
 import { type Customer, startGateway, type TestGateway } from "../support/gateway.ts";
@@ -332,22 +333,53 @@ test("who asks for more large answers than there is room for is refused before a
   expect((await post({ ...ASKED, input: FILLING }, { who: third, key })).status).toBe(200);
 });
 
-test("an answer keeps its room until its client has it, or has gone", async () => {
-  const body = JSON.stringify({ ...ASKED, input: FILLING, dimensions: 200 });
+/** Its answer is longer than what two machines keep of it while nobody reads, and not too long to be kept for a replay. */
+const LONG = { ...ASKED, input: FILLING, dimensions: 160 };
+
+/** Asks for that, and reads its status alone. */
+async function silentReader(key: string): Promise<Socket> {
+  const body = JSON.stringify(LONG);
   const { hostname, port } = new URL(gateway.url);
   const reader = connect(Number(port), hostname);
   reader.on("error", () => {});
-  reader.pause();
-  const paid = calls().length;
   reader.write(
-    `POST /v1/embeddings HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${customer.secret}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    `POST /v1/embeddings HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${customer.secret}\r\nIdempotency-Key: ${key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
   );
-  await waitFor(async () => calls()[paid]?.outcome === "finished", "its answer");
-  const asked = (): Promise<{ status: number }> => post({ ...ASKED, input: FILLING });
-  await waitFor(async () => (await gateway.balance(customer)).held === 0n, "its settlement");
-  expect((await asked()).status).toBe(429);
-  reader.destroy();
-  await waitFor(async () => (await asked()).status === 200, "its room");
+  const [first] = (await once(reader, "data")) as [Buffer];
+  reader.pause();
+  expect(first.toString("latin1", 0, 15)).toBe("HTTP/1.1 200 OK");
+  return reader;
+}
+
+test("an answer, and one that is replayed, keeps its room until its client has it, or has gone", async () => {
+  const key = crypto.randomUUID();
+  const asked = async (): Promise<number> => (await post({ ...ASKED, input: FILLING })).status;
+  for (const kind of ["new", "replayed"]) {
+    const reader = await silentReader(key);
+    expect({ kind, status: await asked() }).toEqual({ kind, status: 429 });
+    reader.destroy();
+    await waitFor(async () => (await asked()) === 200, "its room");
+  }
+});
+
+test("a replay for which there is no room is refused before it is read, and comes with the next try", async () => {
+  const key = crypto.randomUUID();
+  const first = await post(LONG, { key });
+  gateway.simulator.behave({ behaviour: { latency_ms: 300 }, calls: 1 });
+  const paid = calls().length;
+  const filling = post({ ...ASKED, input: FILLING });
+  await waitFor(async () => calls().length > paid, "who takes the room");
+  const refused = await post<ErrorJson>(LONG, { key });
+  expect([refused.status, refused.json.error.code, refused.headers.get("retry-after")]).toEqual([
+    429,
+    "rate_limit_exceeded",
+    "1",
+  ]);
+  expect((await filling).status).toBe(200);
+  const again = await post(LONG, { key });
+  expect([again.status, again.headers.get("idempotent-replayed")]).toEqual([200, "true"]);
+  expect(again.text === first.text).toBe(true);
+  expect(calls()).toHaveLength(paid + 1);
 });
 
 test("an answer that fails leaves its room", async () => {

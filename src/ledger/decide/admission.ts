@@ -20,7 +20,7 @@ import { missingBalance } from "../unreadable.ts";
 /** As `AdmissionDecision`, but a replay is named by its request; the store reads and decrypts the answer afterwards. */
 export type DecidedAdmission =
   | Exclude<AdmissionDecision, { kind: "replay" }>
-  | { kind: "replay"; organizationId: string; requestId: string };
+  | { kind: "replay"; organizationId: string; requestId: string; admission: AdmissionRequest };
 
 type Admitted = Extract<AdmissionDecision, { kind: "admitted" }>;
 type Route = AdmissionPlan["routes"][number];
@@ -73,9 +73,10 @@ const refused = (refusal: Refusal): Refused => ({ kind: "refused", refusal, auth
 
 function claimDecision(
   batch: BatchState,
-  { credential, claim }: AdmissionRequest,
+  admission: AdmissionRequest,
   atMs: number,
 ): DecidedAdmission | null {
+  const { credential, claim } = admission;
   if (claim === null) return null;
   const { organizationId, keyId } = credential;
   const taken = batch.rows.claims.get(rowId(organizationId, keyId, claim.idempotencyKey));
@@ -88,7 +89,7 @@ function claimDecision(
     case "running":
       return decision;
     case "replay":
-      return { ...decision, organizationId };
+      return { ...decision, organizationId, admission };
   }
 }
 

@@ -40,7 +40,7 @@ import { countQuarantined, quarantine } from "../quarantine.ts";
 import { readOrphan } from "../read-orphan.ts";
 import { findRateRefusal } from "../rate-now.ts";
 import { mendRunning } from "../rate-running.ts";
-import { findAnswer } from "../requests.ts";
+import { answerLength, findAnswer } from "../requests.ts";
 import { findBalance } from "../balance.ts";
 import { resultUnreadable } from "../decide/policy-refusals.ts";
 import { UnreadableRecord } from "../unreadable.ts";
@@ -329,7 +329,11 @@ class PostgresLedger {
   private async answered(decision: DecidedAdmission): Promise<AdmissionDecision> {
     if (decision.kind !== "replay") return decision;
     const { store } = this.ports;
+    const { admission } = decision;
     try {
+      const bytes = admission.roomFor === undefined ? 0 : await this.on.read(() => answerLength(decision));
+      const full = admission.roomFor?.(bytes) ?? null;
+      if (full !== null) return { kind: "refused", refusal: full, authenticated: true };
       const answer = await this.on.read(() => findAnswer(decision, store.dataKey));
       if (answer !== null) return { kind: "replay", answer };
       throw new UnreadableRecord(`the stored answer of ${decision.requestId}`, "it is kept but not there");

@@ -28,7 +28,7 @@ import { countQuarantined, quarantine } from "../quarantine.ts";
 import { readOrphan } from "../read-orphan.ts";
 import { findRateRefusal } from "../rate-now.ts";
 import { mendRunning } from "../rate-running.ts";
-import { findAnswer } from "../requests.ts";
+import { answerLength, findAnswer } from "../requests.ts";
 import { Refusal } from "../../domain/refusals.ts";
 import { type Jobs, jobsOnStderr } from "../../lib/jobs.ts";
 import { resultUnreadable } from "../decide/policy-refusals.ts";
@@ -221,6 +221,8 @@ function answered(
 ): AdmissionDecision {
   if (decision.kind !== "replay") return decision;
   try {
+    const full = decision.admission.roomFor?.(commit.connection.run(answerLength(decision))) ?? null;
+    if (full !== null) return { kind: "refused", refusal: full, authenticated: true };
     const answer = commit.connection.run(findAnswer(decision, dataKey));
     if (answer !== null) return { kind: "replay", answer };
     throw new UnreadableRecord(`the stored answer of ${decision.requestId}`, "it is kept but not there");
