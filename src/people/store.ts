@@ -7,7 +7,7 @@ import { createHmac } from "node:crypto";
 import { confirmCommits } from "../store/postgres-confirmed.ts";
 import { errorKind, toldAway } from "../store/postgres-error.ts";
 import { keepingSettings } from "../store/postgres-session.ts";
-import { privateFile } from "../store/private-file.ts";
+import { openedFrom, privateFile } from "../store/private-file.ts";
 
 const FILE = "people.sqlite";
 const SCHEMA = "people";
@@ -42,17 +42,16 @@ export async function openPeopleStore(place: PeoplePlace): Promise<PeopleStore> 
   return place.databaseUrl === null ? openFile(place.dataDir) : openSchema(place.databaseUrl);
 }
 
+const PRAGMAS = ["journal_mode = WAL", "synchronous = FULL", "busy_timeout = 2000", "foreign_keys = ON"];
+
 function openFile(dataDir: string): PeopleStore {
   const path = peopleFile(dataDir);
   privateFile(path);
-  const database = new Database(path, { create: true, readwrite: true });
-  for (const pragma of [
-    "journal_mode = WAL",
-    "synchronous = FULL",
-    "busy_timeout = 2000",
-    "foreign_keys = ON",
-  ])
-    database.run(`PRAGMA ${pragma}`);
+  const database = openedFrom(path, () => {
+    const opened = new Database(path, { create: true, readwrite: true });
+    for (const pragma of PRAGMAS) opened.run(`PRAGMA ${pragma}`);
+    return opened;
+  });
   return {
     database,
     change: async (text, ...values) => database.query(text).run(...values).changes,

@@ -10,6 +10,7 @@ import {
   openSync,
   statSync,
 } from "node:fs";
+import { basename, dirname } from "node:path";
 import { messageOf } from "../lib/message.ts";
 import { StoreFailure } from "./store-failure.ts";
 
@@ -29,8 +30,30 @@ export function privateDirectory(path: string): void {
 
 /** Creates an empty file when it is missing, before anything is written to it, and closes it to others. */
 export function privateFile(path: string): void {
-  if (!existsSync(path)) closeSync(openSync(path, "a", 0o600));
+  try {
+    if (!existsSync(path)) closeSync(openSync(path, "a", 0o600));
+    if (statSync(path).isDirectory()) throw new Error("it is a directory");
+    accessSync(path, constants.R_OK | constants.W_OK);
+  } catch (error) {
+    throw new StoreFailure(
+      "permissions",
+      `${path} cannot be read and written (${messageOf(error)}); whatever is in the data directory must be a file of the user who runs the gateway, also what another one left there: chown -R USER ${dirname(path)}`,
+    );
+  }
   tighten(path, 0o600);
+}
+
+/** Opens a database file; what SQLite says of one that it cannot open names neither file nor way out. */
+export function openedFrom<T>(path: string, open: () => T): T {
+  try {
+    return open();
+  } catch (error) {
+    if (error instanceof StoreFailure) throw error;
+    throw new StoreFailure(
+      "database",
+      `${path} cannot be opened (${messageOf(error)}); it and ${basename(path)}-wal beside it must be files of this user, as a gateway left them: put back the last backup where they are damaged`,
+    );
+  }
 }
 
 function tighten(path: string, mode: number): void {

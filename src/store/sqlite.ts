@@ -9,7 +9,7 @@ import { lockDirectory } from "./directory-lock.ts";
 import { migrate } from "./migrate.ts";
 import { MIGRATIONS } from "./migrations/list.ts";
 import { sourceFence } from "./move-fence.ts";
-import { privateDirectory, privateFile } from "./private-file.ts";
+import { openedFrom, privateDirectory, privateFile } from "./private-file.ts";
 import { StoreFailure } from "./store-failure.ts";
 
 export interface SqliteStore {
@@ -67,7 +67,7 @@ function openLocked(
   // Before the first byte of the database: a crash in between must not leave one whose key was never made.
   const dataKey = readDataKey(dataDirectory, fresh ? "fresh" : "existing");
   const reserve = openReserveFile(dataDirectory);
-  let writer = connect(path);
+  let writer = openedFrom(path, () => connect(path));
   try {
     migrate(writer, MIGRATIONS.sqlite, mover === null ? null : (sourceFence(writer)?.id ?? null));
     const epoch = raiseEpoch(writer, dataKeyCheck(dataKey));

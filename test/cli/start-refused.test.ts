@@ -1,6 +1,6 @@
 // A start that cannot be: it ends at once with exit code 1 and says why and what to do, whoever holds what it needs.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { testPostgres } from "../support/postgres.ts";
@@ -150,11 +150,15 @@ describe("a data directory that cannot be written", () => {
     }
   });
 
-  test.skipIf(!asRoot)("another user's", async () => {
+  test.skipIf(!asRoot)("another user's, or one in which another user began", async () => {
     const place = mkdtempSync(join(folder, "roots-"));
-    for (const one of [place, join(place, "below")]) {
-      const { stderr } = await refused(["--port", "0", "--data-dir", one], { through: NOBODY });
-      expect(stderr).toContain(`the data directory ${one} cannot be written`);
-    }
+    const start = (): Promise<{ stderr: string }> =>
+      refused(["--port", "0", "--data-dir", place], { through: NOBODY });
+    expect((await start()).stderr).toContain(`the data directory ${place} cannot be written`);
+    writeFileSync(join(place, "tollgate.lock"), "", { mode: 0o600 });
+    chownSync(place, 65534, 65534);
+    const { stderr } = await start();
+    expect(stderr).toContain(`${place}/tollgate.lock cannot be read and written (EACCES`);
+    expect(stderr).toContain(`chown -R USER ${place}`);
   });
 });

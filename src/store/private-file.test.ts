@@ -1,0 +1,40 @@
+import { afterAll, expect, test } from "bun:test";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openPeopleStore } from "../people/store.ts";
+import { openSqliteStore } from "./sqlite.ts";
+import { StoreFailure } from "./store-failure.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "tollgate-private-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function refusal(open: () => unknown): string {
+  try {
+    open();
+    return "";
+  } catch (error) {
+    expect(error).toBeInstanceOf(StoreFailure);
+    return String(error);
+  }
+}
+
+test("a directory in the place of a file, as Docker mounts a secret that is not there, is refused by its name", () => {
+  const dataDir = join(folder, "mounted");
+  mkdirSync(join(dataDir, "data.key"), { recursive: true });
+  expect(refusal(() => openSqliteStore(dataDir))).toContain(
+    `${dataDir}/data.key cannot be read and written (it is a directory)`,
+  );
+});
+
+test("a store that is no database is refused by its name, and left as it is", async () => {
+  const dataDir = join(folder, "damaged");
+  openSqliteStore(dataDir).close();
+  for (const name of ["tollgate.sqlite", "people.sqlite"])
+    writeFileSync(join(dataDir, name), "not a database, and longer than the first bytes of one".repeat(20));
+  expect(refusal(() => openSqliteStore(dataDir))).toContain(
+    `${dataDir}/tollgate.sqlite cannot be opened (file is not a database)`,
+  );
+  const people = await openPeopleStore({ dataDir, databaseUrl: null }).catch(String);
+  expect(people).toContain(`${dataDir}/people.sqlite cannot be opened (file is not a database)`);
+});
