@@ -1,8 +1,7 @@
 // Which columns the ledger writes and loads, in both stores. A new one joins its list here and `store/tables.ts`: rows, their
 // types, statements, parameters and records follow (`column-map.ts`).
-import type { NanoUsd } from "../domain/money.ts";
 import { load } from "./column-loads.ts";
-import { insert, remove, update, type Write, type Written } from "./column-writes.ts";
+import { insert, remove, update } from "./column-writes.ts";
 
 // ── What a batch is decided on ──────────────────────────────────────────────────────────────────────────────────
 
@@ -59,18 +58,6 @@ export const ENTRY = load(
 /** Nobody has ended it. */
 const UNFINISHED = "t.state IN ('admitted', 'dispatched')";
 
-const usageHour = insert(
-  "usage_hour",
-  "org_id key_id model hour requests input_tokens cached_tokens cache_write_tokens output_tokens charge",
-  {
-    added: {
-      key: "org_id key_id model hour",
-      set: "requests input_tokens cached_tokens cache_write_tokens output_tokens charge",
-    },
-  },
-);
-type Sums = "inputTokens" | "cachedTokens" | "cacheWriteTokens" | "outputTokens";
-
 export const WRITE = {
   freeClaim: remove("free_claim", "claim", "org_id key_id idem_key request_id"),
   noteProgress: update("note_progress", "request", {
@@ -115,10 +102,16 @@ export const WRITE = {
   }),
   noteHold: insert("key_hold", "org_id key_id request_id"),
   forgetHold: remove("forget_hold", "key_hold", "org_id key_id request_id"),
-  /** The tokens of many requests add up beyond 2^53. */
-  usageHour: usageHour as unknown as Write<
-    Omit<Written<typeof usageHour>, Sums> & Record<Sums, bigint> & { charge: NanoUsd }
-  >,
+  usageHour: insert(
+    "usage_hour",
+    "org_id key_id model hour requests input_tokens cached_tokens cache_write_tokens output_tokens charge",
+    {
+      added: {
+        key: "org_id key_id model hour",
+        set: "requests input_tokens cached_tokens cache_write_tokens output_tokens charge",
+      },
+    },
+  ),
   entry: insert(
     "ledger_entry",
     "org_id slot version txn kind debit credit amount available_before available_after held_before held_after requests reference at prev_hash hash",

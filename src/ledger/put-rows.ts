@@ -61,10 +61,15 @@ export const putClaim: Put = (rows, cells) => {
 };
 const CLAIM_WIDTH = widthOf(LOAD.claim);
 
-export const putRequest: Put = (rows, cells) => {
+export function requestRowOf(cells: readonly Cell[]): RequestRow {
   const row = LOAD.request.row(cells);
   row.state = stateOf(row.state);
-  rows.requests.set(rowId(row.organizationId, row.requestId), row as RequestRow);
+  return row as RequestRow;
+}
+
+export const putRequest: Put = (rows, cells) => {
+  const row = requestRowOf(cells);
+  rows.requests.set(rowId(row.organizationId, row.requestId), row);
 };
 
 export const putEntitlement: Put = (rows, cells) => {

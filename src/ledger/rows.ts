@@ -145,6 +145,9 @@ export type ClosedRow = Written<typeof WRITE.close> & {
   evidence: Evidence;
 };
 
+/** What a batch adds to the roll-up of an hour. */
+export type HourUsage = Written<typeof WRITE.usageHour>;
+
 interface AuditLine extends AuditNote {
   atMs: number;
 }
@@ -172,7 +175,7 @@ export interface Changes {
   claimsFreed: Written<typeof WRITE.freeClaim>[];
   answers: { organizationId: string; answer: StoredAnswer; expiresAtMs: number }[];
   /** `hour`: since the Unix epoch, of the admission. */
-  usageHours: Map<string, Written<typeof WRITE.usageHour>>;
+  usageHours: Map<string, HourUsage>;
   topUps: Written<typeof WRITE.topUp>[];
   reversals: Written<typeof WRITE.reversal>[];
   /** The charge is null where the hold was released. */

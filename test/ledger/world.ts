@@ -217,11 +217,11 @@ export class World {
   ): AdmissionRequest {
     const { hold, idempotencyKey, body = "body", release = releaseOf(), lower = [], output = 100 } = terms;
     const { route, version, digest, expiresAtMs, model, tier, requiresPaid } = release;
-    const fingerprint = new Bun.CryptoHasher("sha256").update(body).digest();
+    const fingerprint = (): Uint8Array => new Bun.CryptoHasher("sha256").update(body).digest();
     return {
       requestId: newRequestId(),
       credential: key,
-      claim: idempotencyKey === undefined ? null : { idempotencyKey, fingerprint },
+      claim: idempotencyKey === undefined ? null : { idempotencyKey, fingerprint: fingerprint() },
       asked: {
         kind: "plan",
         plan: {

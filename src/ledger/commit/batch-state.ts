@@ -1,11 +1,19 @@
 // The batch on the drawing board: loaded rows, the postings of each organization, and the changes so far. Later
 // operations of a batch see what earlier ones decided; nothing here knows a store or a clock (money.md §7).
-import type { RateDefaults } from "../../domain/rate-limits.ts";
+import type { RateDefaults, RatePlace } from "../../domain/rate-limits.ts";
 import { utcMonth } from "../../lib/clock.ts";
 import { ZERO_USD } from "../../domain/money.ts";
 import { ByPlace } from "../by-place.ts";
 import { AccountPostings } from "./account-postings.ts";
-import { type Changes, type KeyMonthRow, type Limited, type Rows, noChanges, rowId } from "../rows.ts";
+import {
+  type Changes,
+  type KeyMonthRow,
+  type Limited,
+  type Rows,
+  type HourUsage,
+  noChanges,
+  rowId,
+} from "../rows.ts";
 import { stampOf } from "../stamp.ts";
 
 export interface BatchContext {
@@ -26,6 +34,9 @@ export class BatchState {
   /** As it ends: the rows that there are. */
   readonly limitedEnding = new ByPlace<readonly Limited[]>();
   private readonly postings = new Map<string, AccountPostings>();
+  /** Neighbours are often of one key: what was found last is compared before an id is made. */
+  private lastMonth: KeyMonthRow | null = null;
+  private lastUsage: HourUsage | null = null;
 
   constructor(
     readonly rows: Rows,
@@ -50,12 +61,36 @@ export class BatchState {
   }
 
   keyMonthNamed(organizationId: string, keyId: string, month: string): KeyMonthRow {
+    const last = this.lastMonth;
+    if (last?.organizationId === organizationId && last.keyId === keyId && last.month === month) return last;
     const id = rowId(organizationId, keyId, month);
     let row = this.rows.keyMonths.get(id);
     if (row === undefined) {
       row = { organizationId, keyId, month, held: ZERO_USD, spent: ZERO_USD, lastAdmittedAtMs: 0 };
       this.rows.keyMonths.set(id, row);
     }
+    this.lastMonth = row;
+    return row;
+  }
+
+  /** What this batch adds to an hour's usage. */
+  usageOf({ organizationId, keyId, model }: RatePlace, hour: number): HourUsage {
+    const last = this.lastUsage;
+    if (
+      last?.organizationId === organizationId &&
+      last.keyId === keyId &&
+      last.model === model &&
+      last.hour === hour
+    )
+      return last;
+    const id = rowId(organizationId, keyId, model, hour);
+    let row = this.changes.usageHours.get(id);
+    if (row === undefined) {
+      const none = { requests: 0, inputTokens: 0, cachedTokens: 0, cacheWriteTokens: 0, outputTokens: 0 };
+      row = { organizationId, keyId, model, hour, ...none, charge: ZERO_USD };
+      this.changes.usageHours.set(id, row);
+    }
+    this.lastUsage = row;
     return row;
   }
 

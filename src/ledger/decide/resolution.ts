@@ -46,7 +46,12 @@ export function settle(batch: BatchState, found: Open, settlement: Settling): vo
   releaseMonth(batch, request, charge);
   endRate(batch, request, usage.promptTokens + usage.completionTokens);
   addUsage(batch, request, settlement);
-  close(batch, found, {
+  const row: ClosedRow = {
+    organizationId,
+    requestId,
+    epoch: request.epoch,
+    closedTxn: batch.context.txn,
+    endedAtMs: postings.atMs,
     state: "settled",
     releaseDigest: settlement.releaseDigest,
     evidence: settlement.evidence,
@@ -64,8 +69,10 @@ export function settle(batch: BatchState, found: Open, settlement: Settling): vo
     firstPartMs: settlement.firstPartMs,
     totalMs: settlement.totalMs,
     attempts: JSON.stringify(settlement.attempts),
-    answer: settlement.answer,
-  });
+    answerUntilMs: null,
+    claimUntilMs: null,
+  };
+  close(batch, found, { row, answer: settlement.answer });
 }
 
 /**
@@ -106,7 +113,12 @@ export function release(batch: BatchState, found: Open, voiding: Voiding): void 
   postings.payDebt(null);
   releaseMonth(batch, request, ZERO_USD);
   endRate(batch, request, 0);
-  close(batch, found, {
+  const row: ClosedRow = {
+    organizationId: request.organizationId,
+    requestId: request.requestId,
+    epoch: request.epoch,
+    closedTxn: batch.context.txn,
+    endedAtMs: postings.atMs,
     state: "released",
     releaseDigest: null,
     evidence: "none",
@@ -124,8 +136,10 @@ export function release(batch: BatchState, found: Open, voiding: Voiding): void 
     firstPartMs: null,
     totalMs: voiding.totalMs,
     attempts: JSON.stringify(voiding.attempts),
-    answer: voiding.freeClaim ? null : voiding.answer,
-  });
+    answerUntilMs: null,
+    claimUntilMs: null,
+  };
+  close(batch, found, { row, answer: voiding.freeClaim ? null : voiding.answer });
   if (voiding.freeClaim) freeClaim(batch, request);
 }
 
@@ -148,42 +162,34 @@ function releaseMonth(batch: BatchState, request: RequestRow, charge: NanoUsd): 
   batch.changes.keyMonths.add(month);
 }
 
-type Ending = Omit<
-  ClosedRow,
-  "organizationId" | "requestId" | "epoch" | "closedTxn" | "endedAtMs" | "answerUntilMs" | "claimUntilMs"
-> & { answer: StoredAnswer | null };
-
-function close(batch: BatchState, { request, postings }: Open, { answer, ...ending }: Ending): void {
+/** `row` as it is but for how long its answer and its key are kept, which is decided here. */
+function close(
+  batch: BatchState,
+  { request, postings }: Open,
+  { row, answer }: { row: ClosedRow; answer: StoredAnswer | null },
+): void {
   const { txn, retention } = batch.context;
   const { organizationId, requestId, idempotencyKey } = request;
   const keyed = idempotencyKey !== null;
   const answerKept = keyed && answer !== null && answer.body.byteLength <= retention.answerBytes;
   const answerUntilMs =
-    keyed && (answerKept || ending.state === "settled") ? postings.atMs + retention.answerMs : null;
+    keyed && (answerKept || row.state === "settled") ? postings.atMs + retention.answerMs : null;
   const claimUntilMs = keyed ? postings.atMs + retention.claimMs : null;
-  const { epoch } = request;
-  batch.changes.closed.push({
-    organizationId,
-    requestId,
-    epoch,
-    closedTxn: txn,
-    endedAtMs: postings.atMs,
-    ...ending,
-    answerUntilMs,
-    claimUntilMs,
-  });
+  row.answerUntilMs = answerUntilMs;
+  row.claimUntilMs = claimUntilMs;
+  batch.changes.closed.push(row);
   if (request.checkpointed) batch.changes.chunksDropped.push({ organizationId, requestId });
   if (answerKept && answerUntilMs !== null) {
     batch.changes.answers.push({ organizationId, answer, expiresAtMs: answerUntilMs });
   }
   // Later operations of this batch see the request closed, and a retry its answer.
-  request.state = ending.state;
+  request.state = row.state;
   request.closedTxn = txn;
   const claim = keyed
     ? batch.rows.claims.get(rowId(organizationId, request.keyId, idempotencyKey))
     : undefined;
   if (claim?.requestId === requestId) {
-    Object.assign(claim, { state: ending.state, answerUntilMs, claimUntilMs, answerKept });
+    Object.assign(claim, { state: row.state, answerUntilMs, claimUntilMs, answerKept });
   }
 }
 
@@ -216,28 +222,14 @@ function chargedTokens(
 const HOUR_MS = 3_600_000;
 export const hourOf = (ms: number): number => Math.floor(ms / HOUR_MS);
 
+/** Counts stay plain numbers: what the settlements of one batch may add up to is far below 2^53. */
 function addUsage(batch: BatchState, request: RequestRow, settlement: Settling): void {
-  const { organizationId, keyId, model } = request;
-  const hour = hourOf(request.admittedAtMs);
-  const id = rowId(organizationId, keyId, model, hour);
   const tokens = chargedTokens(request, settlement);
-  const row = batch.changes.usageHours.get(id) ?? {
-    organizationId,
-    keyId,
-    model,
-    hour,
-    requests: 0,
-    inputTokens: 0n,
-    cachedTokens: 0n,
-    cacheWriteTokens: 0n,
-    outputTokens: 0n,
-    charge: ZERO_USD,
-  };
+  const row = batch.usageOf(request, hourOf(request.admittedAtMs));
   row.requests += 1;
-  row.inputTokens += BigInt(tokens.inputTokens);
-  row.cachedTokens += BigInt(tokens.cachedTokens);
-  row.cacheWriteTokens += BigInt(tokens.cacheWriteTokens);
-  row.outputTokens += BigInt(tokens.outputTokens);
+  row.inputTokens += tokens.inputTokens;
+  row.cachedTokens += tokens.cachedTokens;
+  row.cacheWriteTokens += tokens.cacheWriteTokens;
+  row.outputTokens += tokens.outputTokens;
   row.charge = addUsd(row.charge, settlement.charge);
-  batch.changes.usageHours.set(id, row);
 }

@@ -13,7 +13,7 @@ import { LOAD } from "../columns.ts";
 import { countsDays } from "../key-spans.ts";
 import { notedHolds, spendOf, spentByDay, weekFromHour } from "../key-spend.ts";
 import * as put from "../put-rows.ts";
-import { type KeyRow, type Rows, noRows, rowId } from "../rows.ts";
+import { type KeyRow, type RequestRow, type Rows, noRows, rowId } from "../rows.ts";
 import { SqliteRates } from "./load-rates.ts";
 import { saturatedSum } from "./saturated-sum.ts";
 import { stampOf } from "../stamp.ts";
@@ -43,6 +43,9 @@ export class SqliteLoad {
   private readonly reversal: Reading;
   private readonly refundable: Reading;
   private readonly rates: SqliteRates;
+  /** Of this batch, as far as it was loaded whole: neighbours often ask for the same. */
+  private lastAdmission: AdmissionRequest | null = null;
+  private lastMonth: (CallerIds & { month: string }) | null = null;
 
   constructor(database: Database, rateDefaults: RateDefaults) {
     this.rates = new SqliteRates(database, rateDefaults);
@@ -109,6 +112,8 @@ export class SqliteLoad {
   rows(operations: readonly MoneyOperation[], nowMs: number): Rows {
     const rows = noRows();
     this.rates.begin();
+    this.lastAdmission = null;
+    this.lastMonth = null;
     for (const operation of operations) {
       switch (operation.kind) {
         case "admit":
@@ -152,18 +157,20 @@ export class SqliteLoad {
 
   private loadAdmission(rows: Rows, admission: AdmissionRequest, nowMs: number): void {
     const { organizationId, keyId } = admission.credential;
-    if (!this.loadKey(rows, organizationId, keyId)) return;
-    const newestMs = this.loadBalance(rows, organizationId);
+    const repeats = asksAlike(this.lastAdmission, admission);
+    if (!repeats && !this.loadKey(rows, organizationId, keyId)) return;
     if (admission.claim !== null) this.loadClaim(rows, admission, admission.claim.idempotencyKey);
     if (admission.asked.kind === "refusal") return;
     for (const lowering of admission.lowerings ?? []) this.loadResolution(rows, lowering);
-    const atMs = stampOf(nowMs, newestMs);
+    if (repeats) return;
+    const atMs = stampOf(nowMs, this.loadBalance(rows, organizationId));
     this.loadKeyMonth(rows, admission.credential, utcMonth(atMs));
     this.loadKeySpend(rows, admission.credential, atMs);
     const { plan } = admission.asked;
     for (const { route } of plan.routes) this.loadRoute(rows, route);
     if (plan.tier === "research") this.loadEntitlements(rows, organizationId, plan.model);
     this.rates.ofAdmission(rows, { organizationId, keyId, model: plan.model }, plan.routes);
+    this.lastAdmission = admission;
   }
 
   /** The organization's newest stamp. */
@@ -179,6 +186,9 @@ export class SqliteLoad {
   }
 
   private loadKeyMonth(rows: Rows, { organizationId, keyId }: CallerIds, month: string): void {
+    const { lastMonth: last } = this;
+    if (last?.organizationId === organizationId && last.keyId === keyId && last.month === month) return;
+    this.lastMonth = { organizationId, keyId, month };
     if (!rows.keyMonths.has(rowId(organizationId, keyId, month)))
       load(rows, put.putKeyMonth, this.keyMonth, organizationId, keyId, month);
   }
@@ -201,17 +211,22 @@ export class SqliteLoad {
 
   /** A request with what its hold was taken from. */
   private loadResolution(rows: Rows, place: Place): void {
-    this.loadRequest(rows, place);
-    const request = rows.requests.get(rowId(place.organizationId, place.requestId));
+    const request = this.loadRequest(rows, place);
     if (request === undefined) return;
     this.loadBalance(rows, request.organizationId);
     this.loadKeyMonth(rows, request, request.month);
     this.rates.ofRequest(rows, request);
   }
 
-  private loadRequest(rows: Rows, { organizationId, requestId }: Place): void {
-    if (!rows.requests.has(rowId(organizationId, requestId)))
-      load(rows, put.putRequest, this.request, organizationId, requestId);
+  private loadRequest(rows: Rows, { organizationId, requestId }: Place): RequestRow | undefined {
+    const id = rowId(organizationId, requestId);
+    const known = rows.requests.get(id);
+    if (known !== undefined) return known;
+    const found = first(this.request, organizationId, requestId);
+    if (found === undefined) return undefined;
+    const row = put.requestRowOf(found);
+    rows.requests.set(id, row);
+    return row;
   }
 
   private loadEntitlements(rows: Rows, organizationId: string, model: string): void {
@@ -228,6 +243,21 @@ export class SqliteLoad {
     load(rows, put.putReversal, this.reversal, organizationId, source, externalId);
     if (kind === "refund") load(rows, put.putRefundable, this.refundable, organizationId, target);
   }
+}
+
+/** Whether all but the claim and the lowerings of an admission was loaded with the one before it. */
+function asksAlike(last: AdmissionRequest | null, { credential, asked: wanted }: AdmissionRequest): boolean {
+  if (last?.asked.kind !== "plan" || wanted.kind !== "plan") return false;
+  const { organizationId, keyId } = last.credential;
+  const { model, tier, routes } = last.asked.plan;
+  return (
+    organizationId === credential.organizationId &&
+    keyId === credential.keyId &&
+    model === wanted.plan.model &&
+    tier === wanted.plan.tier &&
+    routes.length === wanted.plan.routes.length &&
+    routes.every(({ route }, index) => route === wanted.plan.routes[index]?.route)
+  );
 }
 
 interface Place {
