@@ -20,11 +20,13 @@ const OF_ADMISSIONS = statement(
   `SELECT ${COLUMNS} FROM unnest($1::text[], $2::text[], $3::text[]) AS asked (org_id, key_id, model)
    JOIN rate_limit l ON l.org_id IN ('', asked.org_id) AND l.key_id IN ('', asked.key_id) AND l.model IN ('', asked.model)`,
 );
+// A batch ends many requests of few keys and models: each row once, not once for each request.
 const OF_REQUESTS = statement(
   "rate_limits_of_requests",
-  `SELECT ${COLUMNS} FROM unnest($1::text[], $2::text[]) AS asked (org_id, request_id)
-   JOIN request r ON r.org_id = asked.org_id AND r.request_id = asked.request_id
-   JOIN rate_limit l ON l.org_id IN ('', r.org_id) AND l.key_id IN ('', r.key_id) AND l.model IN ('', r.model)`,
+  `SELECT ${COLUMNS} FROM (
+     SELECT DISTINCT r.org_id, r.key_id, r.model FROM unnest($1::text[], $2::text[]) AS asked (org_id, request_id)
+     JOIN request r ON r.org_id = asked.org_id AND r.request_id = asked.request_id) AS ended
+   JOIN rate_limit l ON l.org_id IN ('', ended.org_id) AND l.key_id IN ('', ended.key_id) AND l.model IN ('', ended.model)`,
 );
 // All that run are fewer than all that an organization ever sent.
 const RUNNING = statement(
