@@ -18,6 +18,10 @@ export const PARTS = [
   "the same line in one buffered write",
   "two setImmediate",
   "twenty awaits",
+  "thirteen async functions around one another",
+  "250 objects for the collector",
+  "300 functions, each called once",
+  "ten of them, each called 30 times",
 ] as const;
 
 export type Part = (typeof PARTS)[number];

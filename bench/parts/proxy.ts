@@ -2,6 +2,7 @@
 import { HEADERS_READ } from "../headers-read.ts";
 import { openSync, writeSync } from "node:fs";
 import pino from "pino";
+import { layers, steps } from "./many-functions.ts";
 import { PARTS, type Part } from "./parts.ts";
 
 const upstream = process.env["UPSTREAM"] ?? "";
@@ -26,6 +27,14 @@ const PINO = has("a pino line to /dev/null");
 const LINES = has("the same line in one buffered write");
 const IMMEDIATES = has("two setImmediate");
 const AWAITS = has("twenty awaits");
+const ASYNC_FUNCTIONS = has("thirteen async functions around one another") ? 13 : 0;
+const OBJECTS = has("250 objects for the collector") ? 250 : 0;
+const FUNCTIONS = has("300 functions, each called once")
+  ? 300
+  : has("ten of them, each called 30 times")
+    ? 10
+    : 0;
+const STEPS = 300;
 
 const MORE = {
   accept: "application/json",
@@ -45,6 +54,9 @@ const nowhere = openSync("/dev/null", "a");
 const immediate = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
 const late = (): void => {};
 const nothing = async (): Promise<void> => {};
+const through = await layers(ASYNC_FUNCTIONS);
+const chosenSteps = await steps(FUNCTIONS);
+
 /** Where results go that nobody needs, so that no compiler leaves the work out. */
 let kept: unknown;
 
@@ -86,6 +98,14 @@ const server = Bun.serve({
     if (READ_HEADERS) kept = HEADERS_READ.map((name) => request.headers.get(name));
     if (IDLE_TIMEOUTS) bun.timeout(request, 30);
     if (AWAITS) for (let n = 0; n < 20; n += 1) await nothing();
+    if (ASYNC_FUNCTIONS > 0) kept = await through(request);
+    if (OBJECTS > 0)
+      kept = Array.from({ length: OBJECTS }, (_, n) => ({ n, sinceMs, of: request, a: n, b: n, c: n }));
+    if (FUNCTIONS > 0) {
+      const of = { sum: 1 };
+      for (let n = 0; n < STEPS; n += 1) chosenSteps[n % FUNCTIONS]?.(of);
+      kept = of;
+    }
     const timers = TIMERS ? [setTimeout(late, 60_000), setTimeout(late, 300_000)] : [];
     if (IMMEDIATES) await immediate();
     const body = await bodyOf(request);

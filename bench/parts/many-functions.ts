@@ -1,0 +1,41 @@
+// Functions that do nothing for anybody, each with a text, and so with machine code, of its own: what they cost is their number.
+
+/** As many of them as are asked for, by the text of the nth. */
+async function made<F>(count: number, text: (n: number) => string): Promise<F[]> {
+  const list = Array.from({ length: count }, (_, n) => text(n)).join(",\n");
+  const source = encodeURIComponent(`export const all = [${list}];`);
+  const { all } = (await import(`data:text/javascript,${source}`)) as { all: F[] };
+  return all;
+}
+
+export interface Sum {
+  sum: number;
+}
+
+/** Branches of each: with so many it is as long as one of a line's. */
+const BRANCHES = 32;
+
+function stepText(n: number): string {
+  const branch = (at: number): string => {
+    const bit = 1 << (at % 11);
+    return `if ((sum & ${bit}) === ${at % 3 === 0 ? 0 : bit}) sum = (sum * ${n * 7 + at + 3} + ${at}) | 0; else sum = (sum ^ ${at * 31 + n}) | 0;`;
+  };
+  return `(of) => { let { sum } = of; ${Array.from({ length: BRANCHES }, (_, at) => branch(at)).join(" ")} of.sum = sum; }`;
+}
+
+export const steps = (count: number): Promise<((of: Sum) => void)[]> => made(count, stepText);
+
+type Through = (of: object) => Promise<object>;
+type Layer = (next: () => Promise<object>, of: object) => Promise<object>;
+
+const layerText = (n: number): string =>
+  `async (next, of) => { const place = { of, at: ${n} }; const answer = await next(); return { answer, place }; }`;
+
+/** So many async functions around one another. */
+export async function layers(count: number): Promise<Through> {
+  const all = await made<Layer>(count, layerText);
+  return all.reduce<Through>(
+    (next, layer) => (of) => layer(() => next(of), of),
+    async (of) => of,
+  );
+}
