@@ -40,6 +40,27 @@ const SAME_FRAMES = `new Promise((still) => {
   look();
 })`;
 
+/**
+ * True once the page has settled, false where that takes long: the page looks by itself, frame by frame, since to be asked
+ * again and again costs more than what it loads. What a page hides until it has arrived loads, too.
+ */
+const SETTLED = `new Promise((resolve) => {
+  const late = performance.now() + 5000;
+  const look = () => {
+    const settled = document.querySelector("h1")?.checkVisibility() === true
+      && document.querySelector('[data-arriving], [role="status"][aria-label="${stateTexts.loading}"]') === null;
+    if (settled || performance.now() > late) resolve(settled);
+    else requestAnimationFrame(look);
+  };
+  look();
+})`;
+
+/** The page that was asked has given way to another one meanwhile, which is asked next. */
+function elsewhere(error: unknown): false {
+  if (/context was destroyed|navigation/i.test(String(error))) return false;
+  throw error;
+}
+
 export interface Dashboard {
   gateway: TestGateway;
   /** The first account, an operator, without pages. */
@@ -92,6 +113,8 @@ interface Complaints {
 
 export class Visitor {
   private readonly complaints: string[] = [];
+  /** What the page is shown in. */
+  colorScheme: Scheme = "light";
 
   private constructor(
     readonly page: Page,
@@ -172,16 +195,14 @@ export class Visitor {
 
   /** A heading is there, no skeleton any more, and nothing that is hidden until the page has arrived. */
   async settled(): Promise<void> {
-    await this.page.getByRole("heading", { level: 1 }).first().waitFor();
-    // What a page hides until it has arrived loads, too.
-    const loading = this.page
-      .getByRole("status", { name: stateTexts.loading, includeHidden: true })
-      .or(this.page.locator("[data-arriving]"));
-    while ((await loading.count()) > 0) await this.page.waitForTimeout(20);
+    const until = performance.now() + PATIENCE_MS;
+    while (!(await this.page.evaluate<boolean>(SETTLED).catch(elsewhere)))
+      if (performance.now() > until) throw new Error(`${this.page.url()} does not settle`);
   }
 
   async scheme(colorScheme: Scheme): Promise<void> {
     await this.page.emulateMedia({ colorScheme });
+    this.colorScheme = colorScheme;
     await this.page.locator(`html[data-mantine-color-scheme=${colorScheme}]`).waitFor();
     await this.still();
   }
