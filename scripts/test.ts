@@ -5,6 +5,8 @@
 // and, where all files run, with one executable that they start as their processes.
 import { Glob } from "bun";
 import { spawn } from "node:child_process";
+import { copyFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { MemoryFolder } from "../test/support/memory-folder.ts";
 import { PostgresServer } from "../test/support/postgres.ts";
@@ -21,15 +23,18 @@ const CONNECTIONS = "500";
 /** Each commit waits for its disk, which is most of what a test of the store waits for; a process that is killed loses nothing in memory either. */
 const memory = MemoryFolder.make();
 if (memory !== null) process.env["TMPDIR"] = memory.path;
-const given = process.env["TEST_DATABASE_URL"] ?? "";
-const server = given === "" ? await PostgresServer.start({ max_connections: CONNECTIONS }) : null;
+const database = process.env["TEST_DATABASE_URL"] ?? "";
+const startServer = () => (database === "" ? PostgresServer.start({ max_connections: CONNECTIONS }) : null);
 
-/** These wait far more than they work: one after the other, beside the two. */
-const WAITING = new Set([
+/** These only sleep, until what they try is late: one after the other, beside all others. */
+const SLEEPING = new Set([
   "./src/ledger/postgres/lease.test.ts",
   "./src/providers/credentials/aws-role.test.ts",
   "./src/providers/credentials/google-service-account.test.ts",
   "./src/tracing/exporter.test.ts",
+]);
+/** These wait far more than they work: one after the other, beside the two. */
+const WAITING = new Set([
   "./test/api/transport.test.ts",
   "./test/app/alert-rules.test.ts",
   "./test/app/grafana.test.ts",
@@ -73,24 +78,56 @@ interface Ran {
   failed: number;
 }
 
-/** `last`: what it says is printed in one piece, when it has ended. */
-async function run(filesAtOnce: number, args: readonly string[], { last = false } = {}): Promise<Ran> {
+const TIMINGS = "test/timings.json";
+const UPDATE = "--update-timings";
+
+/** What a lane has measured of its files, beside what the other lanes have of theirs. */
+function keepTimings(measured: string, files: readonly string[]): void {
+  const [kept, own] = [TIMINGS, measured].map(
+    (path) => JSON.parse(readFileSync(path, "utf8")) as { files: Record<string, number> },
+  );
+  if (kept === undefined || own === undefined) return;
+  for (const path of files.map((file) => file.replace("./", ""))) {
+    const ms = own.files[path];
+    if (ms !== undefined) kept.files[path] = ms;
+  }
+  const longestFirst = Object.entries(kept.files).toSorted(([a, x], [b, y]) => y - x || (a < b ? -1 : 1));
+  writeFileSync(
+    TIMINGS,
+    `${JSON.stringify({ ...kept, files: Object.fromEntries(longestFirst) }, null, 2)}\n`,
+  );
+  rmSync(measured);
+}
+
+interface Lane {
+  filesAtOnce: number;
+  files: readonly string[];
+  flags: readonly string[];
+  /** What it says is printed in one piece, when it has ended. */
+  last?: boolean;
+}
+
+async function run({ filesAtOnce, files, flags, last = false }: Lane): Promise<Ran> {
+  const updates = flags.includes(UPDATE);
+  const timings = updates ? join(tmpdir(), `timings-${crypto.randomUUID()}.json`) : TIMINGS;
+  if (updates) copyFileSync(TIMINGS, timings);
   const child = spawn(
     process.execPath,
     [
       "test",
       `--parallel=${filesAtOnce}`,
-      "--timings=test/timings.json",
+      `--timings=${timings}`,
       "--timeout",
       String(STUCK_MS),
-      ...args,
+      ...flags,
+      ...files,
     ],
     {
       stdio: ["ignore", "pipe", "pipe"],
       env: {
         ...process.env,
         BUN_CONFIG_MAX_HTTP_REQUESTS: "65336",
-        TEST_DATABASE_URL: server?.url ?? given,
+        TEST_DATABASE_URL: server?.url ?? database,
         ...(program !== null && { TOLLGATE_TEST_PROGRAM: program }),
       },
     },
@@ -104,6 +141,7 @@ async function run(filesAtOnce: number, args: readonly string[], { last = false 
   }
   const code = await new Promise<number>((resolve) => child.on("close", (status) => resolve(status ?? 1)));
   if (last) process.stderr.write(output);
+  if (updates) keepTimings(timings, files);
   const count = (word: string): number =>
     Number(output.match(new RegExp(`^\\s*(\\d+) ${word}$`, "m"))?.[1] ?? 0);
   return { code, passed: count("pass"), failed: count("fail") };
@@ -113,24 +151,28 @@ const asked = process.argv.slice(2);
 const files = [...new Glob("{src,cli,bench,torture,test}/**/*.test.ts").scanSync(".")].map(
   (path) => `./${path}`,
 );
-const flags = asked.filter((arg) => arg.startsWith("--"));
+const given = asked.filter((arg) => arg.startsWith("--"));
 const places = asked.filter((arg) => !arg.startsWith("--")).map((arg) => arg.replace(/^(\.\/)?/, "./"));
 const whole = places.length === 0;
 const chosen = files.filter((path) =>
   whole ? !path.includes(AGENTS) : places.some((place) => path.startsWith(place)),
 );
 if (chosen.length === 0) throw new Error(`no test file begins with ${places.join(" or ")}`);
-for (const path of WAITING)
-  if (!files.includes(path)) throw new Error(`${path}, one of WAITING, is not there any more`);
-const working = chosen.filter((path) => !path.includes(ALONE) && !WAITING.has(path));
+const beside = [SLEEPING, WAITING].map((those) => {
+  for (const path of those) if (!files.includes(path)) throw new Error(`${path} is not there any more`);
+  return chosen.filter((path) => those.has(path));
+});
 const alone = chosen.filter((path) => path.includes(ALONE));
-const waiting = chosen.filter((path) => WAITING.has(path));
-const program = whole ? await buildProgram() : null;
-const lanes: Promise<Ran>[] = [];
-if (working.length > 0) lanes.push(run(FILES_AT_ONCE, [TOGETHER, ...flags, ...working]));
-if (waiting.length > 0) lanes.push(run(1, [...flags, ...waiting], { last: true }));
-const ran = await Promise.all(lanes);
-if (alone.length > 0) ran.push(await run(1, [...flags, ...alone]));
+const working = chosen.filter((path) => ![...beside, alone].some((those) => those.includes(path)));
+const [server, program] = await Promise.all([startServer(), whole ? buildProgram() : null]);
+const flags = [TOGETHER, ...given];
+const ran = await Promise.all(
+  [
+    { filesAtOnce: FILES_AT_ONCE, files: working, flags },
+    ...beside.map((files) => ({ filesAtOnce: 1, files, flags, last: true })),
+  ].flatMap((lane) => (lane.files.length > 0 ? [run(lane)] : [])),
+);
+if (alone.length > 0) ran.push(await run({ filesAtOnce: 1, files: alone, flags: given }));
 await server?.stop();
 memory?.remove();
 const sum = (of: "passed" | "failed"): number => ran.reduce((total, one) => total + one[of], 0);
