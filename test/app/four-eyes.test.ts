@@ -49,7 +49,7 @@ describe.each([...STORES])("%s", (store: Store) => {
 
   beforeAll(async () => {
     const [one = "", two = ""] = folders;
-    if (store === "postgres") database = await (await testPostgres()).database();
+    if (store === "postgres") database = await (await testPostgres()).migrated();
     gateways.push(await run(one));
     if (store === "postgres") {
       for (const key of ["data.key", "demo-release.private.jwk"])

@@ -35,7 +35,7 @@ describe.each(["sqlite", "postgresql"] as const)("on %s", (store) => {
 
   beforeAll(async () => {
     const clock = stoppedClock();
-    if (store === "postgresql") database = await (await testPostgres()).database();
+    if (store === "postgresql") database = await (await testPostgres()).migrated();
     paying = await startPaying(clock, {
       configure: (config) => {
         config.databaseUrl = database?.url ?? null;

@@ -29,7 +29,7 @@ async function run(dataDir: string): Promise<Running> {
 }
 
 beforeAll(async () => {
-  database = await (await testPostgres()).database();
+  database = await (await testPostgres()).migrated();
   const [one = "", two = ""] = folders;
   const first = await run(one);
   // Without the key of the demo's releases the models were stale at the second gateway.

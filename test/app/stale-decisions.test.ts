@@ -25,7 +25,7 @@ describe.each([...STORES])("%s", (store: Store) => {
   let count = 0;
 
   beforeAll(async () => {
-    if (store === "postgres") database = await (await testPostgres()).database();
+    if (store === "postgres") database = await (await testPostgres()).migrated();
     people = await openPeople({
       place: { dataDir, databaseUrl: database?.url ?? null },
       secret: SECRET,

@@ -49,7 +49,7 @@ test.each(STORES)(
 );
 
 test("two gateways of one store say the same of a switch and of a breaker", async () => {
-  const database = await (await testPostgres()).database();
+  const database = await (await testPostgres()).migrated();
   const start = (keyOf?: TestGateway): Promise<TestGateway> =>
     startGateway({
       models: keyOf === undefined ? [PLAIN] : [],

@@ -66,7 +66,7 @@ afterAll(async () => {
 const STORES: Record<string, () => Promise<Record<string, string>>> = {
   SQLite: async () => ({}),
   PostgreSQL: async () => {
-    const database = await (await testPostgres()).database();
+    const database = await (await testPostgres()).migrated();
     databases.push(database);
     return { DATABASE_URL: database.url };
   },

@@ -51,7 +51,7 @@ const STORES: [string, () => Promise<Store>][] = [
   [
     "PostgreSQL",
     async () => {
-      const database = await (await testPostgres()).database();
+      const database = await (await testPostgres()).migrated();
       databases.push(database);
       return {
         env: { DATABASE_URL: database.url },

@@ -16,7 +16,7 @@ let store: PostgresStore;
 let client: Client;
 
 beforeAll(async () => {
-  database = await (await testPostgres()).database();
+  database = await (await testPostgres()).migrated();
   store = await openPostgresStore(database.url, directory);
   client = await store.connect("flight");
 });

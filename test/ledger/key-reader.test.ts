@@ -17,7 +17,7 @@ let statements = 0;
 let reader: KeyReader;
 
 beforeAll(async () => {
-  database = await (await testPostgres()).database();
+  database = await (await testPostgres()).migrated();
   store = await openPostgresStore(database.url, folder);
   await store.pool.query("INSERT INTO organization (org_id, name, created_at) VALUES ('org_a', 'A', 0)");
   await store.pool.query(

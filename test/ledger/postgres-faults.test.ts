@@ -25,7 +25,7 @@ let database: TestDatabase;
 let admin: pg.Client;
 let opened: { close(): Promise<void> }[] = [];
 beforeEach(async () => {
-  database = await (await testPostgres()).database();
+  database = await (await testPostgres()).migrated();
   admin = new pg.Client({ connectionString: database.url });
   await admin.connect();
 });

@@ -62,7 +62,7 @@ async function open(
 }
 
 const openAny: OpenLedger = async (clock) => {
-  const database = await (await testPostgres()).database();
+  const database = await (await testPostgres()).migrated();
   const directory = folder();
   const opened = [await open(database.url, directory, clock)];
   const [first] = opened;
@@ -85,7 +85,7 @@ ledgerConformance("PostgreSQL", openAny);
 keySettingsConformance("PostgreSQL", openAny);
 
 rateConformance("PostgreSQL", async (clock, rateDefaults) => {
-  const database = await (await testPostgres()).database();
+  const database = await (await testPostgres()).migrated();
   const one = await open(database.url, folder(), clock, rateDefaults);
   return {
     ledger: one.ledger,

@@ -95,7 +95,7 @@ async function sqlite(): Promise<Place> {
 }
 
 async function postgres(): Promise<Place> {
-  const database = await (await testPostgres()).database();
+  const database = await (await testPostgres()).migrated();
   ended.push(() => database.drop());
   const directory = folder();
   const told: Place["told"] = [];

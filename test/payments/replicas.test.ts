@@ -20,7 +20,7 @@ let turn = 0;
 let drop: () => Promise<void>;
 
 beforeAll(async () => {
-  const database = await (await testPostgres()).database();
+  const database = await (await testPostgres()).migrated();
   drop = () => database.drop();
   // Events go to the two in turns.
   fakeStripe = new FakeStripe({

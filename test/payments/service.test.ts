@@ -25,7 +25,7 @@ describe.each(["SQLite", "PostgreSQL"])("on %s", (store) => {
   let org: string;
   let other: string;
   beforeAll(async () => {
-    const databaseUrl = store === "SQLite" ? null : (await (await testPostgres()).database()).url;
+    const databaseUrl = store === "SQLite" ? null : (await (await testPostgres()).migrated()).url;
     paying = await startPaying(undefined, {
       configure: (config) => {
         config.databaseUrl = databaseUrl;

@@ -9,10 +9,10 @@ import { waitFor } from "../support/wait.ts";
 test("a synchronous standby is promoted: no acknowledged answer is lost, the audit is clean", async () => {
   const primary = await PostgresServer.start();
   const standby = await primary.standby();
-  const { url } = await primary.database();
+  const { url } = await primary.migrated();
   const proxy = await CuttingProxy.start(url);
   const throughProxy = { url: proxy.through(url), drop: async () => {} };
-  const replicas = await Replicas.start(2, { database: async () => throughProxy });
+  const replicas = await Replicas.start(2, { migrated: async () => throughProxy });
   try {
     const { organizationId, secret } = await replicas.first.customer();
     const told: number[] = [];

@@ -21,7 +21,7 @@ let person: Browser;
 const logged: Line[] = [];
 beforeAll(async () => {
   server = await PostgresServer.start();
-  const { url } = await server.database();
+  const { url } = await server.migrated();
   gateway = await startGateway({
     log: createLog("info", { write: (line) => logged.push(JSON.parse(line) as Line) }),
     configure: (config) => {
@@ -120,7 +120,7 @@ test("while the database is away everybody is told to come back, and the log say
 }, 120_000);
 
 test("a gateway that is told to stop while the database is away ends, and the next start settles what it delivered", async () => {
-  const { url } = await server.database();
+  const { url } = await server.migrated();
   const process = await ProcessGateway.start({ DATABASE_URL: url }, "limits: { stop_grace_ms: 500 }");
   try {
     const { organizationId, secret } = await process.customer();

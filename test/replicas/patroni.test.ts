@@ -25,7 +25,7 @@ test.skipIf(NO_PATRONI !== null)(
     const database = { url: proxy.through(url), drop: async () => {} };
     try {
       await waitFor(() => patroni.followed(), "a synchronous follower");
-      const replicas = await Replicas.start(2, { database: async () => database });
+      const replicas = await Replicas.start(2, { migrated: async () => database });
       const { organizationId, secret } = await replicas.first.customer();
       const answers: Received[] = [];
       const served = (): Received[] => answers.filter(({ status }) => status === 200);

