@@ -1,8 +1,8 @@
 // `npm test`: runs every test file under Bun and ends with the line "N passed, N failed". With arguments: those files
 // alone. `npm run test:fast` names those that a person runs before each commit. Most tests wait more than they work, for
-// processes, databases and browsers: two files run at a time beside one that mostly waits, the longest first, as measured in
-// `test/timings.json` (renewed by `npm test -- --update-timings`), on one PostgreSQL with a database for each that needs one
-// and, where all files run, with one executable that they start as their processes.
+// processes, databases and browsers: two files run at a time beside one that mostly waits and one that mostly sleeps, the
+// longest first, as measured in `test/timings.json` (renewed by `npm test -- --update-timings`), on one PostgreSQL with a
+// database for each that needs one and, where all files run, with one executable that they start as their processes.
 import { Glob } from "bun";
 import { spawn } from "node:child_process";
 import { copyFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -26,28 +26,35 @@ if (memory !== null) process.env["TMPDIR"] = memory.path;
 const database = process.env["TEST_DATABASE_URL"] ?? "";
 const startServer = () => (database === "" ? PostgresServer.start({ max_connections: CONNECTIONS }) : null);
 
-/** These only sleep, until what they try is late: one after the other, beside all others. */
+/** These mostly sleep, with next to no work: one after the other, beside all others. */
 const SLEEPING = new Set([
   "./src/ledger/postgres/lease.test.ts",
   "./src/providers/credentials/aws-role.test.ts",
   "./src/providers/credentials/google-service-account.test.ts",
   "./src/tracing/exporter.test.ts",
-]);
-/** These wait far more than they work: one after the other, beside the two. */
-const WAITING = new Set([
   "./test/api/transport.test.ts",
   "./test/app/alert-rules.test.ts",
   "./test/app/grafana.test.ts",
   "./test/app/health.test.ts",
-  "./test/browser/states.test.ts",
   "./test/cli/login.test.ts",
   "./test/deploy/install.test.ts",
-  "./test/faults/floods.test.ts",
-  "./test/faults/many-streams.test.ts",
   "./test/faults/odd-http.test.ts",
   "./test/faults/provider.test.ts",
   "./test/faults/unsettled.test.ts",
   "./test/faults/uploads.test.ts",
+]);
+/** These wait far more than they work: one after the other, beside the two. */
+const WAITING = new Set([
+  "./test/app/authority.test.ts",
+  "./test/browser/device.test.ts",
+  "./test/browser/second-factor.test.ts",
+  "./test/browser/states.test.ts",
+  "./test/cli/postgres-start.test.ts",
+  "./test/cli/start-stopped.test.ts",
+  "./test/deploy/image.test.ts",
+  "./test/faults/floods.test.ts",
+  "./test/faults/many-streams.test.ts",
+  "./test/faults/progress.test.ts",
   "./test/ledger/postgres-faults.test.ts",
   "./test/ledger/quarantine.test.ts",
   "./test/ledger/sqlite.test.ts",
